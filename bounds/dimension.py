@@ -1,0 +1,131 @@
+"""Dimensions in two base units: F (objective value) and W (parameter length).
+
+A true statement about all problems is invariant under rescaling f and w, so both sides of a relation, every term
+of a sum and both sides of each condition have one dimension.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from sympy import Abs, Add, Basic, Indexed, Max, Min, Mul, Number, NumberSymbol, Pow, Sum, Symbol, exp, log
+from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
+
+if TYPE_CHECKING:
+    from .statement import Glossary
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """F^f · W^w with rational exponents."""
+
+    f: Fraction = Fraction(0)
+    w: Fraction = Fraction(0)
+
+    def __mul__(self, other: Dimension) -> Dimension:
+        return Dimension(self.f + other.f, self.w + other.w)
+
+    def __pow__(self, power: Fraction) -> Dimension:
+        return Dimension(self.f * power, self.w * power)
+
+    def __str__(self) -> str:
+        parts = [u if e == 1 else f"{u}^{e}" for u, e in (("F", self.f), ("W", self.w)) if e]
+        return "·".join(parts) or "1"
+
+
+ONE = Dimension()
+
+
+def dimension(text: str) -> Dimension:
+    """Read "F/W^2", "W^2/F", "1", "F*W^-1"."""
+    made, sign = ONE, 1
+    for token in text.replace("/", " / ").replace("*", " ").replace("·", " ").split():
+        if token == "/":
+            sign = -1
+            continue
+        base, _, power = token.partition("^")
+        unit = {"F": Dimension(f=Fraction(1)), "W": Dimension(w=Fraction(1)), "1": ONE}.get(base)
+        if unit is None:
+            raise ValueError(f"got dimension {text!r}, expected powers of F and W; do: write it like 'F/W^2'")
+        made = made * unit ** (sign * Fraction(power or 1))
+        sign = 1
+    return made
+
+
+class DimensionError(ValueError):
+    """Two parts that must agree in dimension do not."""
+
+
+def dimension_of(expr: Basic, glossary: Glossary) -> Dimension | None:
+    """The dimension of an expression; None for zero, which has every dimension. Raises `DimensionError`."""
+    if isinstance(expr, Number | NumberSymbol):
+        return None if expr.is_zero else ONE
+    if isinstance(expr, Symbol):
+        if expr.name.startswith(("unit_", "free_")):
+            return ONE
+        if expr not in glossary:
+            raise DimensionError(f"{expr} is not in the glossary")
+        return glossary[expr].dim
+    if isinstance(expr, AppliedUndef | Indexed):
+        head = expr.func if isinstance(expr, AppliedUndef) else expr.base.label
+        if head not in glossary:
+            raise DimensionError(f"{head} is not in the glossary")
+        for index in expr.args if isinstance(expr, AppliedUndef) else expr.indices:
+            _dimensionless(index, glossary, f"index of {head}")
+        return glossary[head].dim
+    if isinstance(expr, Add | Max | Min | Relational):
+        return _agree(expr.args, glossary)
+    if isinstance(expr, Mul):
+        made = ONE
+        for part in expr.args:
+            dim = dimension_of(part, glossary)
+            if dim is None:
+                return None
+            made = made * dim
+        return made
+    if isinstance(expr, exp | log):
+        _dimensionless(expr.args[0], glossary, f"argument of {expr.func.__name__}")
+        return ONE
+    if isinstance(expr, Pow):
+        base = dimension_of(expr.base, glossary)
+        _dimensionless(expr.exp, glossary, f"exponent in {expr}")
+        if base is None or base == ONE:
+            return base
+        if not expr.exp.is_Rational:
+            raise DimensionError(f"{expr.base} has dimension {base} and is raised to {expr.exp}")
+        return base ** Fraction(int(expr.exp.p), int(expr.exp.q))  # pyright: ignore
+    if isinstance(expr, Abs):
+        return dimension_of(expr.args[0], glossary)
+    if isinstance(expr, Sum):
+        for limit in expr.limits:
+            for bound in limit[1:]:
+                _dimensionless(bound, glossary, f"limit of the sum over {limit[0]}")
+        return dimension_of(expr.function, glossary)
+    if isinstance(expr, Boolean):
+        for part in expr.args:
+            dimension_of(part, glossary)
+        return ONE
+    raise DimensionError(f"no rule for the dimension of {expr.func.__name__} in {expr}")
+
+
+def _agree(parts: tuple[Basic, ...], glossary: Glossary) -> Dimension | None:
+    first: tuple[Basic, Dimension] | None = None
+    for part in parts:
+        dim = dimension_of(part, glossary)
+        if dim is None:
+            continue
+        if first is None:
+            first = (part, dim)
+        elif dim != first[1]:
+            raise DimensionError(f"{first[0]} has dimension {first[1]}, {part} has {dim}")
+    return first[1] if first else None
+
+
+def _dimensionless(expr: Basic, glossary: Glossary, what: str) -> None:
+    dim = dimension_of(expr, glossary)
+    if dim not in (None, ONE):
+        raise DimensionError(f"{what}: {expr} has dimension {dim}, expected none")

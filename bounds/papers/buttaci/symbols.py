@@ -1,0 +1,88 @@
+"""The thesis's symbols, their meaning and dimension (sections 4.1 and 4.2, appendix B)."""
+
+from sympy import IndexedBase, Sum
+
+from ...dimension import ONE
+from ...statement import Assumption, Entry, Glossary
+
+GLOSSARY = Glossary()
+_s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity
+
+C = _n("C", "number of clients")
+E = _n("E", "local steps per round")
+T = _n("T", "number of rounds")
+D = _n("D", "dimension of the parameter")
+t = GLOSSARY.index("t", "round")
+k = GLOSSARY.index("k", "local step")
+i = GLOSSARY.index("i", "client, counted from 1")
+
+L = _s("L", "F/W^2", "smoothness of every f_i (assumption 4.4)")
+mu = _s("mu", "F/W^2", "strong convexity of every f_i (assumption 4.5)", r"\mu")
+alpha = _s("alpha", "F/W^2", "proximal parameter of FedProx (4.3)", r"\alpha")
+sigma = _s(
+    "sigma",
+    "F/W",
+    "bound on the noise of a stochastic gradient (assumption 4.2)",
+    r"\sigma",
+    nonnegative=True,
+)
+G = _s("G", "F/W", "bound on the stochastic gradients of the run (assumption 4.3)", nonnegative=True)
+Gamma = _s("Gamma", "F", "f* - sum_i p_i f_i(w*^i): statistical heterogeneity (4.2)", r"\Gamma", nonnegative=True)
+L_alpha = _s("L_alpha", "F/W^2", "alpha + L (theorem 4.1)", r"L_\alpha")
+Delta = _s("Delta", "F", "f(w_{0,0}) - f*: initial gap", r"\Delta", nonnegative=True)
+S = Symbol("S", nonnegative=True)  # sum of p_i^2 in the theorems, a noise level in lemma B.2: see each `where`
+
+gamma = _q("gamma", "W^2/F", "step size of round t", r"\gamma_{{{0}}}", positive=True)
+gamma_ = _s("gamma", "W^2/F", "fixed step size", r"\gamma")
+gap = _q(
+    "gap",
+    "F",
+    "E f(w_{t,0}) - f*",
+    r"\mathbb{{E}} f(\overline{{\mathbf w}}_{{{0},0}}) - f_\star",
+    nonnegative=True,
+)
+dist2 = _q(
+    "dist2",
+    "W^2",
+    "E |w_{t,0} - w*|^2",
+    r"\mathbb{{E}} \|\overline{{\mathbf w}}_{{{0},0}} - \mathbf w_\star\|^2",
+    nonnegative=True,
+)
+deviation = _q(
+    "deviation",
+    "W^2",
+    "E |w^i_{t,k} - w_{t,0}|^2",
+    r"\mathbb{{E}} \|\mathbf w^{{{2}}}_{{{0},{1}}} - \overline{{\mathbf w}}_{{{0},0}}\|^2",
+    nonnegative=True,
+)
+divergence = _q(
+    "divergence",
+    "W^2",
+    "E |w_{t,k} - w^i_{t,k}|^2",
+    r"\mathbb{{E}} \|\overline{{\mathbf w}}_{{{0},{1}}} - \mathbf w^{{{2}}}_{{{0},{1}}}\|^2",
+    nonnegative=True,
+)
+
+p = IndexedBase("p", real=True)
+GLOSSARY[p.label] = Entry("client weights, sum to 1", ONE, "p")
+sum_p2 = Sum(p[i] ** 2, (i, 1, C))
+
+full_participation = Assumption("full_participation", (), "every client takes part in every round", "assumption 4.1")
+bounded_variance = Assumption(
+    "bounded_variance", (sigma,), "g_i is unbiased with E|g_i - grad f_i|^2 <= sigma^2", "assumption 4.2"
+)
+bounded_gradients = Assumption(
+    "bounded_gradients",
+    (G,),
+    "E|g_i(w^i_{t,k})|^2 <= G^2 for every client, t < T and k <= E of the run",
+    "assumption 4.3",
+)
+smooth = Assumption("smooth", (L,), "every f_i is L-smooth", "assumption 4.4")
+strongly_convex = Assumption("strongly_convex", (mu,), "every f_i is mu-strongly convex", "assumption 4.5")
+weights_sum_to_one = Assumption("weights_sum_to_one", (), "sum_i p_i = 1", "section 4.1")
+nonnegative_weights = Assumption("nonnegative_weights", (), "p_i >= 0: Jensen's inequality over the clients needs it")
+independent_noise = Assumption(
+    "independent_noise",
+    (),
+    "the noise of different clients and steps is independent: the dot products of a_41 vanish",
+)

@@ -1,0 +1,139 @@
+"""What a paper claims, as data: *let, choose, then, where*, in the paper's own symbols.
+
+A `Statement` is frozen and holds sympy expressions only. Everything an auditor does with it (lint, derive,
+verify, hunt, certify) lives elsewhere and reads these fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from sympy import Basic, Dict, Eq, Expr, Function, Ge, Gt, Le, Lt, Symbol
+from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
+
+from .dimension import Dimension, dimension
+
+if TYPE_CHECKING:
+    from .derivation import Derivation
+
+Kind = Literal["inequality", "identity", "exists", "order", "experiment"]
+RELATIONS: dict[type, str] = {Le: "<=", Lt: "<", Ge: ">=", Gt: ">", Eq: "="}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a glossary: a symbol's meaning, dimension, and LaTeX (a template for indexed quantities)."""
+
+    meaning: str
+    dim: Dimension
+    latex: str = ""
+
+
+class Glossary(dict[Basic, Entry]):
+    """Symbol or function -> `Entry`. Filled once per paper, read by lint, show and the report."""
+
+    def symbol(self, name: str, dim: str, meaning: str, latex: str = "", **assumptions: bool) -> Symbol:
+        """A scalar symbol; positive unless told otherwise (`real=True`, `nonnegative=True`, ...)."""
+        made = Symbol(name, **(assumptions or {"positive": True}))
+        self[made] = Entry(meaning, dimension(dim), latex)
+        return made
+
+    def count(self, name: str, meaning: str, latex: str = "") -> Symbol:
+        """A dimensionless positive integer: E, T, C, ..."""
+        return self.symbol(name, "1", meaning, latex, positive=True, integer=True)
+
+    def index(self, name: str, meaning: str) -> Symbol:
+        """A dimensionless non-negative integer that a statement quantifies over: t, k, i."""
+        return self.symbol(name, "1", meaning, nonnegative=True, integer=True)
+
+    def quantity(self, name: str, dim: str, meaning: str, latex: str = "", **assumptions: bool) -> type[AppliedUndef]:
+        """An indexed quantity such as gap(t); `latex` is a template in which {0}, {1}, ... are the indices."""
+        made = Function(name, **(assumptions or {"real": True}))
+        self[made] = Entry(meaning, dimension(dim), latex)
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """A hypothesis on the problem or the run, by name; `args` are the constants it introduces."""
+
+    name: str
+    args: tuple[Symbol, ...] = ()
+    says: str = ""
+    cite: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A printed limit: the statement's right-hand side tends to `value` as `variable` tends to `point`."""
+
+    variable: Symbol
+    point: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One printed claim. Ids are `paper/label` as in the catalogue."""
+
+    id: str
+    kind: Kind
+    title: str
+    cite: str
+    method: str  # the setting in which it can be run: a key of fedaudit.verify.settings
+    glossary: Glossary = field(repr=False, compare=False)
+    let: tuple[Assumption, ...] = ()
+    choose: Mapping[Expr, Expr] = field(default_factory=Dict)
+    when: tuple[Boolean, ...] = ()
+    then: Boolean | tuple[Boolean, ...]  # a tuple for a printed chain, in its order
+    where: Mapping[Expr, Expr] = field(default_factory=Dict)
+    for_all: Mapping[Symbol, tuple[Expr, Expr]] = field(default_factory=Dict)
+    implicit: tuple[Assumption, ...] = ()  # used by the proof, not said by the text
+    limits: tuple[Limit, ...] = ()
+    order: Expr | None = None
+    sweep: Mapping[Expr, Expr] = field(default_factory=Dict)  # how the auditor draws the free parameters
+    follows_from: tuple[Derivation, ...] = ()
+    reading: tuple[str, ...] = ()
+    repairs: str = ""  # of a `~repaired` sibling: what was changed, in one line
+
+    def __post_init__(self) -> None:
+        for name in ("choose", "where", "sweep"):
+            object.__setattr__(self, name, Dict(getattr(self, name)))
+        object.__setattr__(self, "for_all", Dict({v: tuple(r) for v, r in self.for_all.items()}))
+
+    @property
+    def paper(self) -> str:
+        return self.id.split("/", 1)[0]
+
+    @property
+    def relations(self) -> tuple[Relational, ...]:
+        """The printed chain as single relations."""
+        parts = self.then if isinstance(self.then, tuple) else (self.then,)
+        return tuple(p for p in parts if isinstance(p, Relational))
+
+    @property
+    def relation(self) -> str:
+        return RELATIONS[type(self.relations[0])] if self.relations else ""
+
+    def defined(self, expr: Basic) -> Basic:
+        """`expr` with every `where` definition written out (definitions may use one another)."""
+        for _ in range(len(self.where) + 1):
+            step = expr.subs(dict(self.where))
+            if step == expr:
+                return expr
+            expr = step
+        raise ValueError(f"{self.id}: got a circular `where`, expected definitions that end; do: break the cycle")
+
+
+def unit(name: str) -> Symbol:
+    """A knob in (0, 1] for `sweep`."""
+    return Symbol(f"unit_{name}", positive=True)
+
+
+def free(name: str) -> Symbol:
+    """A knob in (0, ∞) for `sweep`."""
+    return Symbol(f"free_{name}", positive=True)

@@ -30,7 +30,7 @@ G = _s("G", "F/W", "bound on the stochastic gradients of the run (assumption 4.3
 Gamma = _s("Gamma", "F", "f* - sum_i p_i f_i(w*^i): statistical heterogeneity (4.2)", r"\Gamma", nonnegative=True)
 L_alpha = _s("L_alpha", "F/W^2", "alpha + L (theorem 4.1)", r"L_\alpha")
 Delta = _s("Delta", "F", "f(w_{0,0}) - f*: initial gap", r"\Delta", nonnegative=True)
-S = Symbol("S", nonnegative=True)  # sum of p_i^2 in the theorems, a noise level in lemma B.2: see each `where`
+S = _s("S", "1", "sum_i p_i^2", nonnegative=True)
 
 gamma = _q("gamma", "W^2/F", "step size of round t", r"\gamma_{{{0}}}", positive=True)
 gamma_ = _s("gamma", "W^2/F", "fixed step size", r"\gamma")

@@ -1,0 +1,116 @@
+"""Finding statements: every module-level `Statement` below `bounds/papers`, or in a user's own file.
+
+Nobody registers anything; a block in a paper's module is enough.
+"""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import importlib
+import importlib.util
+import pkgutil
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+from . import papers as _papers
+from .statement import Statement
+
+
+class SelectionError(ValueError):
+    """What was asked for names no statement."""
+
+
+@cache
+def papers() -> tuple[str, ...]:
+    """The papers that are encoded, in alphabetical order. Imports none of them."""
+    return tuple(sorted(m.name for m in pkgutil.iter_modules(_papers.__path__)))
+
+
+@cache
+def statements_of(paper: str) -> tuple[Statement, ...]:
+    """All statements of one paper, in the order of their modules and of their text."""
+    if paper not in papers():
+        raise SelectionError(_unknown(paper, papers()))
+    found: dict[str, Statement] = {}
+    for module in _modules(paper):
+        for made in statements_in(module):
+            if found.setdefault(made.id, made) is not made:
+                raise SelectionError(f"got two statements with the id {made.id}, expected one; do: rename one of them")
+    return tuple(found.values())
+
+
+def statements_in(module: ModuleType) -> Iterator[Statement]:
+    """The statements that a module's top level holds, in its order."""
+    yield from (v for v in vars(module).values() if isinstance(v, Statement))
+
+
+def statements(selectors: Sequence[str] = ()) -> list[Statement]:
+    """What the selectors name, in catalogue order: papers, ids, globs, paths of Python files; none means all."""
+    if not selectors:
+        return [s for paper in papers() for s in statements_of(paper)]
+    chosen: dict[str, Statement] = {}
+    for selector in selectors:
+        for made in _select(selector):
+            chosen.setdefault(made.id, made)
+    return list(chosen.values())
+
+
+def statement(identifier: str) -> Statement:
+    """The one statement with this id."""
+    found = statements([identifier])
+    if len(found) != 1:
+        raise SelectionError(f"got {identifier!r}, which names {len(found)} statements, expected one id; do: pick one")
+    return found[0]
+
+
+def catalogue(extra: Iterable[Statement] = ()) -> dict[str, Statement]:
+    """Id -> statement, over all papers and `extra`."""
+    return {s.id: s for s in (*statements(), *extra)}
+
+
+def _modules(paper: str) -> Iterator[ModuleType]:
+    root = importlib.import_module(f"{_papers.__name__}.{paper}")
+    yield root
+    for info in pkgutil.iter_modules(getattr(root, "__path__", ())):
+        yield importlib.import_module(f"{root.__name__}.{info.name}")
+
+
+def _select(selector: str) -> list[Statement]:
+    if selector.endswith(".py"):
+        return _from_file(Path(selector))
+    if selector in papers():
+        return list(statements_of(selector))
+    paper, slash, _ = selector.partition("/")
+    pool = statements_of(paper) if slash and paper in papers() else statements()
+    found = [s for s in pool if s.id == selector] or [s for s in pool if fnmatch.fnmatchcase(s.id, selector)]
+    if not found:
+        raise SelectionError(_unknown(selector, [s.id for s in statements()] + list(papers())))
+    return found
+
+
+def _from_file(path: Path) -> list[Statement]:
+    if not path.is_file():
+        raise SelectionError(f"got {path}, expected a Python file that exists; do: check the path")
+    spec = importlib.util.spec_from_file_location(f"fedaudit_user_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise SelectionError(f"got {path}, expected a Python file that can be imported; do: check its name")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # the user's own code: any failure is theirs to see, in one line
+        raise SelectionError(
+            f"got {path}, which fails to import ({type(error).__name__}: {error}), expected statements; do: run it alone"
+        ) from error
+    found = list(statements_in(module))
+    if not found:
+        raise SelectionError(f"got {path} without a Statement, expected at least one; do: define it at top level")
+    return found
+
+
+def _unknown(given: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(given, known, n=3, cutoff=0.4)
+    hint = f"did you mean {', '.join(near)}?" if near else "`fedaudit list` prints all ids"
+    return f"got {given!r}, expected an id, a glob, a paper ({', '.join(papers())}) or a .py file; do: {hint}"

@@ -1,0 +1,100 @@
+"""A statement as text or LaTeX, generated from the one formula that the catalogue holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sympy import Basic, Expr
+from sympy.printing.latex import LatexPrinter
+
+from .statement import Assumption, Glossary, Statement
+
+
+class PaperLatex(LatexPrinter):
+    """LaTeX in the paper's symbols: names and index templates come from the glossary."""
+
+    def __init__(self, glossary: Glossary) -> None:
+        super().__init__({"mul_symbol": None, "fold_short_frac": False})
+        self._glossary = glossary
+
+    def _print_Symbol(self, expr: Any, style: str = "plain") -> str:  # noqa: N802
+        entry = self._glossary.get(expr)
+        return entry.latex if entry and entry.latex else super()._print_Symbol(expr, style)
+
+    def _print_Function(self, expr: Any, exp: Any = None) -> str:  # noqa: N802
+        entry = self._glossary.get(expr.func)
+        if entry is None or not entry.latex:
+            return super()._print_Function(expr, exp)
+        body = entry.latex.format(*(self._print(a) for a in expr.args))
+        if exp is None:
+            return body
+        return f"{body}^{{{exp}}}" if "^" not in body and " " not in body else f"\\left({body}\\right)^{{{exp}}}"
+
+    def _print_Indexed(self, expr: Any) -> str:  # noqa: N802
+        return f"{expr.base.label}_{{{','.join(self._print(j) for j in expr.indices)}}}"
+
+
+def latex(expr: Basic, glossary: Glossary) -> str:
+    """LaTeX of an expression in the paper's symbols."""
+    return PaperLatex(glossary).doprint(expr)
+
+
+def parts(statement: Statement) -> list[tuple[str, list[str]]]:
+    """The statement in the paper's order, as LaTeX lines: let, choose, when, then, where."""
+
+    def tex(expr: Basic) -> str:
+        return latex(expr, statement.glossary)
+
+    def equal(pairs: Any) -> list[str]:
+        return [f"{tex(a)} = {tex(b)}" for a, b in pairs]
+
+    ranges = [f"{tex(v)} \\in \\{{{tex(r[0])}, \\ldots, {tex(r[1])}\\}}" for v, r in statement.for_all.items()]
+    return [
+        ("choose", equal(statement.choose.items())),
+        ("when", [tex(c) for c in statement.when]),
+        ("then", [tex(r) for r in statement.relations]),
+        ("for all", ranges),
+        ("where", equal(statement.where.items())),
+    ]
+
+
+def show(statement: Statement, *, as_latex: bool = False) -> str:
+    """The whole statement for a terminal, formulas as text or LaTeX."""
+
+    def form(expr: Basic) -> str:
+        return latex(expr, statement.glossary) if as_latex else str(expr)
+
+    def said(assumption: Assumption) -> str:
+        return f"{assumption.name}: {assumption.says}" + (f"  [{assumption.cite}]" if assumption.cite else "")
+
+    lines = [f"{statement.id}  ({statement.kind})", statement.title, f"printed: {statement.cite}"]
+    lines += _block("let", [said(a) for a in statement.let])
+    lines += _block("implicit", [said(a) for a in statement.implicit])
+    lines += _block("choose", [f"{form(a)} = {form(b)}" for a, b in statement.choose.items()])
+    lines += _block("when", [form(c) for c in statement.when])
+    lines += _block("then", [form(r) for r in statement.relations])
+    lines += _block("for all", [f"{form(v)} = {form(r[0])} .. {form(r[1])}" for v, r in statement.for_all.items()])
+    lines += _block("where", [f"{form(a)} = {form(b)}" for a, b in statement.where.items()])
+    lines += _block("limit", [f"-> {form(m.value)} as {form(m.variable)} -> {form(m.point)}" for m in statement.limits])
+    lines += _block("follows from", [", ".join(d.cites) for d in statement.follows_from])
+    lines += _block("reading", list(statement.reading))
+    lines += _block("repairs", [statement.repairs] if statement.repairs else [])
+    lines += _block("symbols", [f"{form(s)}: {e.meaning}  [{e.dim}]" for s, e in _used(statement)])
+    return "\n".join(lines)
+
+
+def _block(name: str, rows: list[str]) -> list[str]:
+    return [f"{name}:", *(f"  {row}" for row in rows)] if rows else []
+
+
+def _used(statement: Statement) -> list[tuple[Any, Any]]:
+    exprs: list[Basic] = [*statement.relations, *statement.when]
+    exprs += [e for pair in (*statement.where.items(), *statement.choose.items()) for e in pair if isinstance(e, Expr)]
+    heads = {atom for e in exprs for atom in e.free_symbols} | {f.func for e in exprs for f in e.atoms(_applied())}
+    return [(s, entry) for s, entry in statement.glossary.items() if s in heads]
+
+
+def _applied() -> type:
+    from sympy.core.function import AppliedUndef
+
+    return AppliedUndef

@@ -1,0 +1,89 @@
+"""What every kernel needs from an array library, and the checks on its input.
+
+Kernels take their namespace from their arguments, so one source runs on NumPy, CuPy and array-api-strict.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+import array_api_compat
+import numpy as np
+
+Array: TypeAlias = Any  # an array of any array-API library: the standard has no static type yet
+Namespace: TypeAlias = Any  # the module that makes such arrays
+
+EPS = 2.0**-52
+WEIGHT_TOLERANCE = 1e-10  # rounding that weights given as floats may leave in their sum
+
+
+def fail(got: str, expected: str, do: str) -> ValueError:
+    """The error for bad input, in one line."""
+    return ValueError(f"got {got}, expected {expected}; do: {do}")
+
+
+def namespace(*arrays: Array) -> Namespace:
+    """The array library that made `arrays`; Python numbers are skipped, and alone they mean NumPy."""
+    made = [x for x in arrays if hasattr(x, "shape")]
+    return array_api_compat.array_namespace(*made) if made else array_api_compat.array_namespace(np.zeros(()))
+
+
+def is_numpy(xp: Namespace) -> bool:
+    return bool(array_api_compat.is_numpy_namespace(xp))
+
+
+def as_floats(xp: Namespace, x: Array) -> Array:
+    """`x` as a float64 array of `xp`."""
+    return xp.asarray(x, dtype=xp.float64)
+
+
+def all_true(xp: Namespace, condition: Array) -> bool:
+    return bool(xp.all(condition))
+
+
+def check_finite(xp: Namespace, **arrays: Array) -> None:
+    """Refuse NaN and infinity: a comparison with either would pass or fail in silence."""
+    for name, x in arrays.items():
+        if not all_true(xp, xp.isfinite(x)):
+            raise fail(f"NaN or infinity in {name}", "finite numbers", f"drop the instances with such a {name}")
+
+
+def check_weights(xp: Namespace, p: Array) -> None:
+    """Weights may be negative (some statements forbid it, and say so), but they sum to 1."""
+    off = xp.max(xp.abs(xp.sum(p, axis=-1) - 1.0))
+    if float(off) > WEIGHT_TOLERANCE:
+        raise fail(f"weights p with |sum - 1| = {float(off):.3g}", "weights that sum to 1", "divide p by its sum")
+
+
+def check_constants(mu: float, L: float) -> None:
+    if not 0 <= mu <= L:
+        raise fail(f"mu = {mu}, L = {L}", "0 <= mu <= L", "exchange the two, or lower mu")
+
+
+def check_local_steps(E: int) -> None:
+    if E < 1:
+        raise fail(f"E = {E}", "E >= 1 local steps", "use E = 1 for plain distributed gradient descent")
+
+
+def broadcast_shape(what: str, *shapes: Sequence[int]) -> tuple[int, ...]:
+    """The common shape of batch axes."""
+    try:
+        return tuple(np.broadcast_shapes(*(tuple(s) for s in shapes)))
+    except ValueError:
+        given = ", ".join(str(tuple(s)) for s in shapes)
+        raise fail(f"{what} {given}", "shapes that broadcast", "give every array the same leading axes") from None
+
+
+def matvec(xp: Namespace, A: Array, x: Array) -> Array:
+    """A (..., m, n), x (..., n) -> (..., m)."""
+    return xp.matmul(A, x[..., None])[..., 0]
+
+
+@contextmanager
+def quiet(xp: Namespace) -> Iterator[None]:
+    """A run that diverges ends in inf or NaN, which no statement accepts; that needs no warning."""
+    if not is_numpy(xp):
+        yield
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        yield

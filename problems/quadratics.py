@@ -1,0 +1,218 @@
+"""Heterogeneous quadratics f_i(w) = 1/2 w'A_i w - b_i'w with weights p_i, in any dimension.
+
+Everything that a theorem asks of them has a closed form: L, mu, w_*, w_*^i, f_* and Gamma (4.2).
+"""
+
+from dataclasses import dataclass
+
+from .arrays import (
+    EPS,
+    Array,
+    Namespace,
+    all_true,
+    as_floats,
+    broadcast_shape,
+    check_constants,
+    check_finite,
+    check_weights,
+    fail,
+    matvec,
+    namespace,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quadratics:
+    """f_i(w) = 1/2 w'A_i w - b_i'w and f = sum_i p_i f_i; leading axes are batch axes and broadcast."""
+
+    A: Array  # (..., C, d, d)  symmetric
+    b: Array  # (..., C, d)
+    p: Array  # (..., C)        weights, sum to 1, may be negative
+    eigenvalues: Array = None  # (..., C, d)  of A_i, where the construction knows them exactly
+
+    def __post_init__(self) -> None:
+        xp = namespace(self.A, self.b, self.p)
+        A, b, p = self.A, self.b, self.p
+        if A.ndim < 3 or b.ndim < 2 or p.ndim < 1 or A.shape[-3:] != (p.shape[-1], b.shape[-1], b.shape[-1]):
+            got = f"shapes A {A.shape}, b {b.shape}, p {p.shape}"
+            raise fail(got, "A (..., C, d, d), b (..., C, d), p (..., C)", "make the trailing axes agree")
+        if b.shape[-2] != p.shape[-1]:
+            raise fail(f"b for {b.shape[-2]} clients", f"{p.shape[-1]} clients as in p", "give one b_i a client")
+        broadcast_shape("batch axes of A, b, p", A.shape[:-3], b.shape[:-2], p.shape[:-1])
+        check_finite(xp, A=A, b=b, p=p)
+        check_weights(xp, p)
+        scale = xp.max(xp.abs(A), axis=(-2, -1), keepdims=True)
+        if not all_true(xp, xp.abs(A - xp.matrix_transpose(A)) <= 16 * EPS * scale):
+            raise fail("an A_i that is not symmetric", "A_i = A_i'", "use (A + A') / 2, which gives the same f_i")
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        return broadcast_shape("batch axes of A, b, p", self.A.shape[:-3], self.b.shape[:-2], self.p.shape[:-1])
+
+    @property
+    def C(self) -> int:
+        return self.p.shape[-1]
+
+    @property
+    def d(self) -> int:
+        return self.b.shape[-1]
+
+    def value(self, w: Array) -> Array:  # (..., C, d) -> (..., C)
+        xp = namespace(w)
+        return xp.sum(w * (0.5 * matvec(xp, self.A, w) - self.b), axis=-1)
+
+    def grad(self, w: Array) -> Array:  # (..., C, d) -> (..., C, d)
+        return matvec(namespace(w), self.A, w) - self.b
+
+    def average(self, w: Array) -> Array:  # (..., C, d) -> (..., d)
+        return namespace(w).sum(self.p[..., None] * w, axis=-2)
+
+    def mean(self) -> tuple[Array, Array]:
+        """A (..., d, d) and b (..., d) of f = sum_i p_i f_i."""
+        xp = namespace(self.A)
+        return xp.sum(self.p[..., None, None] * self.A, axis=-3), xp.sum(self.p[..., None] * self.b, axis=-2)
+
+    def smoothness(self) -> Array:
+        """L (...): the least constant that serves every client."""
+        xp = namespace(self.A)
+        return xp.max(xp.abs(self._spectrum()), axis=(-2, -1))
+
+    def strong_convexity(self) -> Array:
+        """mu (...): the largest constant that serves every client; negative if a client is not convex."""
+        return namespace(self.A).min(self._spectrum(), axis=(-2, -1))
+
+    def minimisers(self) -> Array:
+        """w_*^i (..., C, d); the one of least norm if a client has several, NaN if it has none."""
+        return argmin(self.A, self.b)
+
+    def minimiser(self) -> Array:
+        """w_* (..., d) of f, as above."""
+        return argmin(*self.mean())
+
+    def optimum(self) -> Array:
+        """f_* (...)."""
+        _, b = self.mean()
+        return -0.5 * namespace(b).sum(b * self.minimiser(), axis=-1)
+
+    def gap(self, w: Array, w_star: Array) -> Array:
+        """f(w) - f_* for w (..., d), without cancellation near w_*."""
+        return half_square(self.mean()[0], w - w_star)
+
+    def heterogeneity(self) -> Array:
+        """Gamma = f_* - sum_i p_i f_i(w_*^i) (...), as a sum of terms with the signs of p_i."""
+        apart = self.minimiser()[..., None, :] - self.minimisers()
+        return namespace(apart).sum(self.p * half_square(self.A, apart), axis=-1)
+
+    def _spectrum(self) -> Array:
+        if self.eigenvalues is not None:
+            return self.eigenvalues
+        if self.d == 1:
+            return self.A[..., 0]
+        return namespace(self.A).linalg.eigvalsh(self.A)
+
+
+def half_square(A: Array, x: Array) -> Array:
+    """1/2 x'A x: A (..., d, d), x (..., d) -> (...)."""
+    xp = namespace(x)
+    return 0.5 * xp.sum(x * matvec(xp, A, x), axis=-1)
+
+
+def argmin(A: Array, b: Array) -> Array:
+    """Least-norm minimiser of 1/2 w'A w - b'w, NaN where that is unbounded below: (..., d)."""
+    xp = namespace(A)
+    if b.shape[-1] == 1:
+        return _argmin_diagonal(xp, A[..., 0], b, 0.0)
+    eigenvalues, U = xp.linalg.eigh(A)
+    tolerance = 8 * b.shape[-1] * EPS * xp.max(xp.abs(eigenvalues), axis=-1, keepdims=True)
+    if all_true(xp, eigenvalues > tolerance):
+        return xp.linalg.solve(A, b[..., None])[..., 0]
+    y = _argmin_diagonal(xp, eigenvalues, matvec(xp, xp.matrix_transpose(U), b), tolerance)
+    return matvec(xp, U, y)
+
+
+def _argmin_diagonal(xp: Namespace, a: Array, b: Array, tolerance: Array | float) -> Array:
+    """Minimiser of sum_j a_j/2 w_j^2 - b_j w_j; |a_j| <= tolerance counts as 0."""
+    convex = a > tolerance
+    small = 64 * EPS * xp.max(xp.abs(b), axis=-1, keepdims=True) if b.shape[-1] > 1 else 0.0
+    flat = (xp.abs(a) <= tolerance) & (xp.abs(b) <= small)
+    w = xp.where(convex, b / xp.where(convex, a, xp.ones_like(a)), xp.zeros_like(a * b))
+    return xp.where(convex | flat, w, xp.full_like(w, float("nan")))
+
+
+def spectra(eigenvalues: Array, centres: Array, rotations: Array = None, p: Array = None) -> Quadratics:
+    """Clients with prescribed eigenvalues (..., C, d) and minimisers (..., C, d): A_i = R_i diag(eigenvalues_i) R_i'.
+
+    `rotations` (..., C, d, d), e.g. from `givens` or `cayley`, default to the identity; `p` to 1/C.
+    """
+    xp = namespace(eigenvalues, centres)
+    if eigenvalues.ndim < 2 or centres.ndim < 2 or eigenvalues.shape[-2:] != centres.shape[-2:]:
+        got = f"shapes eigenvalues {eigenvalues.shape}, centres {centres.shape}"
+        raise fail(got, "both (..., C, d)", "give one eigenvalue and one coordinate an axis")
+    C, d = eigenvalues.shape[-2:]
+    if rotations is None:
+        rotations = xp.eye(d, dtype=xp.float64)
+    if p is None:
+        p = xp.full((C,), 1 / C, dtype=xp.float64)
+    A = xp.matmul(rotations * eigenvalues[..., None, :], xp.matrix_transpose(rotations))
+    A = 0.5 * (A + xp.matrix_transpose(A))
+    return Quadratics(A, matvec(xp, A, centres), p, eigenvalues=eigenvalues)
+
+
+def spread(mu: float, L: float, d: int) -> list[float]:
+    """d eigenvalues evenly spaced from mu to L (both met if d > 1)."""
+    check_constants(mu, L)
+    return [mu + (L - mu) * j / (d - 1) for j in range(d)] if d > 1 else [L]
+
+
+def givens(r: Array) -> Array:
+    """Product of plane rotations: r (..., d-1) -> (..., d, d), r_j turning axes j and j+1 by the angle 2 arctan r_j.
+
+    Rational r gives a rational matrix: cos = (1 - r^2)/(1 + r^2), sin = 2r/(1 + r^2).
+    """
+    xp = namespace(r)
+    d = r.shape[-1] + 1
+    cos, sin = (1 - r * r) / (1 + r * r), 2 * r / (1 + r * r)
+    eye = xp.eye(d, dtype=xp.float64)
+    R = xp.broadcast_to(eye, (*r.shape[:-1], d, d))
+    for j in range(d - 1):
+        turn = (cos[..., j, None, None] - 1) * _unit(xp, d, ((j, j, 1.0), (j + 1, j + 1, 1.0))) + sin[
+            ..., j, None, None
+        ] * _unit(xp, d, ((j + 1, j, 1.0), (j, j + 1, -1.0)))
+        R = xp.matmul(R, eye + turn)
+    return R
+
+
+def _unit(xp: Namespace, d: int, entries: tuple[tuple[int, int, float], ...]) -> Array:
+    rows = [[0.0] * d for _ in range(d)]
+    for i, j, x in entries:
+        rows[i][j] = x
+    return xp.asarray(rows, dtype=xp.float64)
+
+
+def cayley(K: Array) -> Array:
+    """(I - K)(I + K)^-1 for skew-symmetric K (..., d, d): a rotation, rational if K is."""
+    xp = namespace(K)
+    if not all_true(xp, -xp.matrix_transpose(K) == K):
+        raise fail("K that is not skew-symmetric", "K = -K'", "use (K - K') / 2")
+    eye = xp.eye(K.shape[-1], dtype=xp.float64)
+    return xp.matmul(eye - K, xp.linalg.inv(eye + K))
+
+
+def two_group(h: Array, H: Array, G: Array, C: int, xp: Namespace = None) -> Quadratics:
+    """Appendix B.4: f_i = H w^2/2 + G w for the first C/2 clients, h w^2/2 - G w for the rest, p_i = 1/C, d = 1.
+
+    Odd C: the last client has f_i = 0. A negative G gives the flipped signs that the text uses for w_{0,0} < 0.
+    h, H, G may be arrays of batch shape.
+    """
+    if C < 2:
+        raise fail(f"C = {C}", "C >= 2 clients", "give each of the two groups a client")
+    xp = namespace(h, H, G) if xp is None else xp
+    h, H, G = xp.broadcast_arrays(as_floats(xp, h), as_floats(xp, H), as_floats(xp, G))
+    if not all_true(xp, (h >= 0) & (h <= H)):
+        raise fail("h, H outside 0 <= h <= H", "0 <= h <= H as in B.4", "exchange the two, or lower h")
+    half = C // 2
+    first = xp.asarray([1.0] * half + [0.0] * (C - half), dtype=xp.float64)
+    second = xp.asarray([0.0] * half + [1.0] * half + [0.0] * (C - 2 * half), dtype=xp.float64)
+    a = H[..., None] * first + h[..., None] * second
+    b = G[..., None] * (second - first)
+    return Quadratics(a[..., None, None], b[..., None], xp.full((C,), 1 / C, dtype=xp.float64))

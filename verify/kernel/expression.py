@@ -1,0 +1,208 @@
+"""Trees and relations, decided with certainty: exact rationals, and balls where exp, log or a root forces them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from flint import arb, ctx, fmpq
+
+from .rational import BITS, Malformed, Node, Rejected, shown, small
+
+Value = fmpq | arb
+DEPTH, WORK, PRECISIONS = 64, 200_000, (64, 128, 256, 512, 1024, 2048, 4096)
+ARITY = {"+": 0, "*": 0, "^": 2, "min": 0, "max": 0, "exp": 1, "log": 1, "abs": 1, "sum": 4, "at": 0}  # 0: any
+RELATIONS: dict[str, Callable[[Value, Value], bool]] = {
+    "<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt, "=": operator.eq, "!=": operator.ne,
+}  # fmt: skip
+OPPOSITE = {"<=": ">", "<": ">=", ">=": "<", ">": "<=", "=": "!=", "!=": "="}
+
+
+class World:
+    """What an instance says: scalars by name, indexed quantities with their ranges, and assumptions.
+
+    An assumption is a function of its constants' values that returns what is wrong, or "".
+    """
+
+    values: dict[str, fmpq]
+    ranges: dict[str, tuple[tuple[int, int], ...]]
+    assumptions: dict[str, tuple[int, Callable[..., str]]]  # with the number of constants
+
+    def value(self, name: str) -> fmpq:
+        if name not in self.values:
+            raise Malformed(f"claim: got the symbol {name!r}, expected one of {', '.join(sorted(self.values))}")
+        return self.values[name]
+
+    def at(self, name: str, indices: tuple[int, ...]) -> fmpq:
+        """The quantity `name` at `indices`, each of which must be in its range."""
+        expected = self.ranges.get(name)
+        if expected is None or len(expected) != len(indices):
+            known = ", ".join(f"{n} with {len(r)}" for n, r in sorted(self.ranges.items()))
+            raise Malformed(f"claim: got the quantity {name!r} with {len(indices)} indices, expected one of {known}")
+        for index, (low, high) in zip(indices, expected, strict=True):
+            if not low <= index <= high:
+                raise Rejected(f"claim: got index {index} in {name}{indices}, expected {low} to {high}")
+        return self.quantity(name, indices)
+
+    def quantity(self, name: str, indices: tuple[int, ...]) -> fmpq:
+        raise NotImplementedError
+
+    def assume(self, name: str, args: tuple[str, ...] = ()) -> None:
+        """Raise `Rejected` unless the assumption holds for certain."""
+        count, wrong = self.assumptions.get(name, (-1, None))
+        if wrong is None or count != len(args):
+            known = ", ".join(sorted(self.assumptions))
+            raise Malformed(f"claim: got the assumption {name!r} with {len(args)} constants, expected one of {known}")
+        if reason := wrong(*(self.value(arg) for arg in args)):
+            raise Rejected(f"assumption {name}: {reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """An operation; of "sum" and "at" the first argument is a name."""
+
+    name: str
+    args: tuple[Tree, ...]
+
+
+Tree = fmpq | str | Op
+Relation = tuple[str, Tree, Tree]
+
+
+def parse(node: Node, depth: int = 0) -> Tree:
+    """A tree from its JSON form."""
+    raw = node.raw
+    if not isinstance(raw, list):
+        named = isinstance(raw, str) and (raw[:1].isalpha() or raw[:1] == "_")
+        return node.name() if named else node.rational()
+    head, *rest = node.items() or [node]
+    name = head.one_of(ARITY)
+    if depth > DEPTH or not rest or ARITY[name] not in (0, len(rest)):
+        raise node.malformed(f"{ARITY[name] or 'one or more'} arguments of {name!r}, nested at most {DEPTH} deep")
+    first = rest[0].name() if name in ("sum", "at") else parse(rest[0], depth + 1)
+    return Op(name, (first, *(parse(arg, depth + 1) for arg in rest[1:])))
+
+
+def parse_relation(node: Node) -> Relation:
+    head, left, right = node.items(3)
+    return head.one_of(RELATIONS), parse(left), parse(right)
+
+
+def free(tree: Tree, bound: frozenset[str] = frozenset()) -> set[tuple[str, int]]:
+    """Names that `tree` needs from outside: (symbol, -1) or (quantity, number of indices)."""
+    if isinstance(tree, fmpq):
+        return set()
+    if isinstance(tree, str):
+        return set() if tree in bound else {(tree, -1)}
+    args, found = tree.args, set[tuple[str, int]]()
+    if tree.name == "sum":
+        found = free(args[3], bound | {str(args[0])})
+        args = args[1:3]
+    elif tree.name == "at":
+        found, args = {(str(args[0]), len(args) - 1)}, args[1:]
+    return found.union(*(free(arg, bound) for arg in args))
+
+
+class Evaluator:
+    """Values of trees in one world, within a bounded amount of work."""
+
+    def __init__(self, world: World) -> None:
+        self.world, self.left = world, WORK
+
+    def value(self, tree: Tree, scope: Mapping[str, int]) -> Value:
+        self.left -= 1
+        if self.left < 0:
+            raise Rejected(f"claim: got more than {WORK} operations, expected a smaller instance")
+        if isinstance(tree, fmpq):
+            return tree
+        if isinstance(tree, str):
+            return fmpq(scope[tree]) if tree in scope else self.world.value(tree)
+        name, args = tree.name, tree.args
+        if name == "at":
+            return self.world.at(str(args[0]), tuple(self.integer(arg, scope) for arg in args[1:]))
+        if name == "sum":
+            low, high = self.integer(args[1], scope), self.integer(args[2], scope)
+            if high < low - 1:
+                raise Rejected(f"claim: got a sum from {low} to {high}, expected a range")
+            return self.add([self.value(args[3], {**scope, str(args[0]): n}) for n in range(low, high + 1)])
+        values = [self.value(arg, scope) for arg in args]
+        x = values[0]
+        match name:
+            case "+":
+                return self.add(values)
+            case "*":
+                for y in values[1:]:
+                    x = _small(x * y)
+                return x
+            case "^":
+                return power(x, values[1])
+            case "abs":
+                return abs(x)
+            case "exp":
+                return fmpq(1) if x == 0 else arb(x).exp()
+            case "log":
+                if isinstance(x, fmpq) and x <= 0:
+                    raise Rejected(f"claim: got log({x}), expected a positive argument")
+                return fmpq(0) if x == 1 else arb(x).log()
+            case _:
+                exact = [v for v in values if isinstance(v, fmpq)]
+                if len(exact) == len(values):
+                    return min(exact) if name == "min" else max(exact)
+                for y in values[1:]:
+                    x = arb(x).min(arb(y)) if name == "min" else arb(x).max(arb(y))
+                return x
+
+    def add(self, values: list[Value]) -> Value:
+        total: Value = fmpq(0)
+        for y in values:
+            total = _small(total + y)
+        return total
+
+    def integer(self, tree: Tree, scope: Mapping[str, int]) -> int:
+        """The value of an index or of a sum's limit."""
+        x = self.value(tree, scope)
+        if not isinstance(x, fmpq) or x.q != 1 or abs(x) > 10**9:
+            raise Rejected(f"claim: got the index {x}, expected an integer")
+        return int(x.p)
+
+
+def _small(x: Value) -> Value:
+    return small(x) if isinstance(x, fmpq) else x
+
+
+def power(x: Value, y: Value) -> Value:
+    """x^y; exact for rational x and y whenever the result is rational, with 0^0 = 1."""
+    if isinstance(y, arb):
+        return (arb(x).log() * y).exp()
+    top, bottom = int(y.p), int(y.q)
+    if isinstance(x, arb):
+        return x**top if bottom == 1 else (x.log() * y).exp()
+    if x == 0 and top < 0:
+        raise Rejected(f"claim: got 0^({shown(y)}), expected a nonzero base")
+    if bottom > 1 and x < 0:
+        raise Rejected(f"claim: got ({shown(x)})^({shown(y)}), expected a base that is not negative")
+    if bottom > 1 and x > 0:
+        root = fmpq(x.p.root(bottom), x.q.root(bottom)) if bottom <= DEPTH else fmpq(1)
+        if root**bottom != x:
+            return (arb(x).log() * y).exp()
+        x = root
+    if x == 0 or abs(x) == 1:
+        top = min(top, 1) if x == 0 else top % 2
+    if abs(top) * x.height_bits() > BITS:
+        raise Rejected(f"claim: got an exponent of {top.bit_length()} bits, expected a result of at most {BITS} bits")
+    return x**top
+
+
+def decide(relation: Relation, scope: Mapping[str, int], world: World) -> tuple[Value, Value, bool]:
+    """Both sides and whether the relation holds; precision rises until that is certain."""
+    name, *sides = relation
+    for bits in PRECISIONS:
+        with ctx.workprec(bits):
+            run = Evaluator(world)
+            left, right = (run.value(side, scope) for side in sides)
+            if all(isinstance(x, fmpq) or x.is_finite() for x in (left, right)):
+                for outcome, test in ((True, RELATIONS[name]), (False, RELATIONS[OPPOSITE[name]])):
+                    if test(left, right):  # of balls: true only when certain
+                        return left, right, outcome
+    raise Rejected(f"claim: got a relation {name!r} undecided at {PRECISIONS[-1]} bits, expected a decision")

@@ -1,0 +1,42 @@
+"""Lemma B.8: the accumulated noise sum_k (1-lambda)^k sum_i p_i zeta^i_k with zeta^i_k = Z_i + s v_i, s a fair sign."""
+
+from __future__ import annotations
+
+from flint import fmpq
+
+from .claim import Claim
+from .expression import World
+from .fedprox import COUNT
+from .law import norm2
+from .loss import ZERO, Vector, combine
+from .rational import Malformed, Node
+
+
+class NoiseSum(World):
+    """Symbols noise_sum2 = E|...|^2 and mean2 = |sum_i p_i Z_i|^2; the quantity p(i)."""
+
+    def __init__(self, p: Vector, Z: list[Vector], v: list[Vector], E: int, sigma: fmpq, lam: fmpq) -> None:
+        mean2 = norm2(combine(p, Z))
+        spread = sum((q**2 * norm2(x) for q, x in zip(p, v, strict=True)), ZERO)
+        powers = [(1 - lam) ** k for k in range(E)]
+        total = mean2 * sum(powers, ZERO) ** 2 + spread * sum((x**2 for x in powers), ZERO)
+        self.p, self.ranges = p, {"p": ((1, len(p)),)}
+        self.values = {"M": fmpq(len(p)), "E": fmpq(E), "D": fmpq(len(Z[0])), "sigma": sigma, "noise_sum2": total}
+        self.values["mean2"] = mean2
+        same = all(norm2(x) == sigma**2 for x in v)
+        self.assumptions = {"independent": (0, lambda: "" if same else f"got |v_i|^2 other than {sigma**2}")}
+
+    def quantity(self, name: str, indices: tuple[int, ...]) -> fmpq:
+        return self.p[indices[0] - 1]
+
+
+def read(node: Node, claim: Claim) -> NoiseSum:
+    given = node.fields("M E d p Z v sigma parameters")
+    M, E, d = (given[name].integer(1, COUNT) for name in ("M", "E", "d"))
+    Z, v = ([entry.vector(d) for entry in given[name].items(M)] for name in ("Z", "v"))
+    free = claim.parameters(given["parameters"], {"M", "E", "D", "sigma", "noise_sum2", "mean2"})
+    if "lambda" not in free:
+        raise Malformed("instance.parameters: got no 'lambda', expected one")
+    world = NoiseSum(given["p"].vector(M), Z, v, E, given["sigma"].rational(least=0), free["lambda"])
+    world.values |= free
+    return world

@@ -1,0 +1,30 @@
+"""Pictures of results: data in, `matplotlib.figure.Figure` out. Nothing here simulates, and nothing needs a display."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fedaudit.verify.curves import Curves
+    from matplotlib.figure import Figure
+
+__all__ = ["draw", "image", "svg"]
+
+
+def draw(curves: Curves) -> Figure:
+    """The figure of a statement: upper bound, exact value and lower bound together where all three are given."""
+    from . import convergence, two_group
+
+    return two_group.plot(curves) if two_group.fits(curves) else convergence.plot(curves)
+
+
+def svg(figure: Figure) -> str:
+    """The figure as SVG text, the same on every run."""
+    return image(figure, "svg").decode()
+
+
+def image(figure: Figure, kind: str) -> bytes:
+    """The figure as the bytes of a png, svg or pdf file, the same on every run."""
+    from .style import save
+
+    return save(figure, kind)

@@ -1,0 +1,62 @@
+# make audit   audit everything that is encoded; then open audit/index.html
+# make test    the fast tests
+# make check   ruff, pyright, tests, report: what has to pass before a change goes in
+# Needs python3 (3.11 or newer), pip and make; everything else goes into .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PACKAGES := bounds problems verify figures
+
+.PHONY: setup audit test test-slow check lint types report bench clean FORCE
+.DELETE_ON_ERROR:
+
+setup: $(READY)
+
+# Strict editable mode links every file by name (type checkers follow links, not import hooks),
+# so the package is installed again when a file appears or goes.
+$(VENV)/.sources: FORCE
+	@mkdir -p $(VENV)
+	@find $(PACKAGES) -type f -not -path '*/__pycache__/*' -not -name '.*' | LC_ALL=C sort > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(BIN)/pip:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else "fedaudit: got Python %d.%d, expected 3.11 or newer; do: make PYTHON=python3.11" % v[:2])'
+	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install pip; }
+
+$(READY): pyproject.toml constraints.txt $(VENV)/.sources | $(BIN)/pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--config-settings editable_mode=strict --editable '.[dev]'
+	@touch $@
+
+audit: $(READY)
+	$(BIN)/fedaudit audit
+
+test: $(READY)
+	$(BIN)/python -m pytest -n 2 -rs
+
+test-slow: $(READY)
+	$(BIN)/python -m pytest -n 2 -rs -m slow
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+# The whole way from statements to index.html, with a budget that only shows that it works.
+report: $(READY)
+	$(BIN)/fedaudit audit --budget 5 --out build/report
+	$(BIN)/fedaudit report --out build/report
+
+check: lint types test report
+
+bench: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--config-settings editable_mode=strict --editable '.[dev,bench]'
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build audit *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,101 @@
+"""Trajectories against the bound, and below them how much of the bound they use."""
+
+# pyright: reportUnknownMemberType=false
+# matplotlib's stubs leave the keyword arguments of its methods untyped.
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from .style import (
+    BOUND,
+    LOWER,
+    RUNS,
+    TIGHTEST,
+    Array,
+    bundle,
+    caption,
+    counted,
+    log_x,
+    log_y,
+    look,
+    new,
+    positive,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from fedaudit.verify.curves import Curves
+
+__all__ = ["plot", "ratio"]
+
+
+def plot(curves: Curves) -> Figure:
+    """Left sides as thin lines, their bounds, the tightest instance on top; below, left side over right side."""
+    with look():
+        figure = new()
+        above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1.4])
+        _trajectories(above, curves)
+        _tightness(below, curves)
+        figure.suptitle(f"{curves.id}: {curves.title}", fontsize=10, x=0.02, ha="left")
+        caption(figure, curves.caption)
+    return figure
+
+
+def ratio(curves: Curves) -> Array:
+    """lhs/rhs, turned so that 1 is the limit from below: rhs/lhs for a lower bound; blank where it is 0/0."""
+    small, large = (curves.lhs, curves.rhs) if curves.relation in ("<=", "<") else (curves.rhs, curves.lhs)
+    made = np.full(small.shape, np.nan)
+    np.divide(small, large, out=made, where=large > 0)
+    return made
+
+
+def _trajectories(axes: Axes, curves: Curves) -> None:
+    x, best = curves.x, curves.tightest
+    others = np.arange(len(curves.lhs)) != best
+    log = log_y(curves.lhs[:, 1:], curves.rhs[:, 1:]) if curves.lhs.shape[1] > 1 else log_y(curves.lhs, curves.rhs)
+    if log:
+        axes.set_yscale("log")
+    if log_x(x):
+        axes.set_xscale("symlog", linthresh=10)
+    else:
+        whole(axes)
+    shown = positive if log else np.asarray
+    if others.any():
+        bundle(axes, x, shown(curves.rhs[others]), BOUND, "their bounds", zorder=1)
+        bundle(axes, x, shown(curves.lhs[others]), RUNS, counted(int(others.sum()), "runs"), zorder=2)
+    mark = "o" if len(x) < 2 else ""
+    axes.plot(x, shown(curves.rhs[best]), color=BOUND, lw=1.8, marker=mark, label=curves.bound_label or "bound")
+    axes.plot(x, shown(curves.lhs[best]), color=TIGHTEST, lw=1.8, marker=mark, label="tightest run")
+    for style, (name, values) in zip(("--", ":", "-."), curves.extra.items(), strict=False):
+        axes.plot(x, shown(np.asarray(values)), color=LOWER, lw=1.4, ls=style, label=name)
+    axes.set_ylabel(curves.ylabel)
+    axes.margins(x=0.02)
+    _legend(axes)
+
+
+def _tightness(axes: Axes, curves: Curves) -> None:
+    ratios = ratio(curves)
+    best = curves.tightest
+    others = np.arange(len(ratios)) != best
+    log = log_y(ratios[:, 1:]) if ratios.shape[1] > 1 else False
+    if log:
+        axes.set_yscale("log")
+    shown = positive if log else np.asarray
+    if others.any():
+        bundle(axes, curves.x, shown(ratios[others]), RUNS, "runs")
+    axes.plot(curves.x, shown(ratios[best]), color=TIGHTEST, lw=1.8, marker="o" if len(curves.x) < 2 else "")
+    axes.axhline(1, color=BOUND, lw=1.2, ls="--")
+    axes.set_xlabel(curves.xlabel)
+    axes.set_ylabel("lhs / rhs" if curves.relation in ("<=", "<", "=") else "rhs / lhs")
+    if not log:
+        axes.set_ylim(bottom=0)
+
+
+def _legend(axes: Axes) -> None:
+    axes.legend(
+        loc="lower left", bbox_to_anchor=(0, 1), ncols=4, borderaxespad=0.1, columnspacing=1.2, handlelength=1.6
+    )

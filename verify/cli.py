@@ -1,0 +1,375 @@
+"""The command line. Imports are lazy: `--help` loads argparse and nothing else, `list` only the statements."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from .errors import UserError, said
+
+if TYPE_CHECKING:
+    from .runner import Chosen, Settings
+    from .store import Row
+
+__all__ = ["main"]
+
+ABOUT = """\
+Audits the convergence theory of federated optimisation. A paper's theorems go in as statements; out come verdicts
+that a referee can check again: proved, refuted with an exact counterexample, or survived, and how tight it is.
+"""
+TEACH = """\
+start here:
+  fedaudit list                            the statements, by paper
+  fedaudit show buttaci/thm4.1-I           one of them, as printed
+  fedaudit audit                           every move on all of them; then open audit/index.html
+  fedaudit hunt 'buttaci/thm*' --budget 60 try to break some of them for a minute
+  fedaudit verify my_paper.py --json       statements of your own, rows for a program
+  fedaudit certify audit                   check every counterexample again, in exact arithmetic
+
+moves:
+  lint     does the statement make sense? dimensions, satisfiable conditions, limits, step sizes
+  derive   does it follow from what it cites? step by step
+  verify   does it hold on thousands of admissible runs? margin and tightness
+  hunt     can it be broken? search and shrink
+  certify  is that really a counterexample? a kernel of its own, rational arithmetic
+
+verdicts:
+  proved     decided for all parameters
+  refuted    an admissible counterexample that the exact kernel accepts; nothing less is called refuted
+  survived   attacked and not broken; it proves nothing. tightness is the largest lhs/rhs met: 1 is attained
+  undecided  none of these, and the row says why
+
+exit status: 0 done; 1 a refutation under --fail-on refuted, or an invalid certificate; 2 bad input, said in one line;
+130 interrupted: an audit keeps what is finished and goes on from there when run again.
+"""
+WHAT = "a paper, an id `paper/label`, a glob ('buttaci/thm*') or your own .py file; nothing means all"
+RUNS = ("lint", "derive", "verify", "hunt", "audit")
+HELP = {
+    "list": "the statements that are encoded",
+    "show": "one statement, as printed",
+    "lint": "does it make sense?",
+    "derive": "does it follow from what it cites?",
+    "verify": "does it hold on real trajectories?",
+    "hunt": "can it be broken?",
+    "audit": "all moves on every statement; writes a folder with index.html",
+    "certify": "check counterexamples again, exactly",
+    "plot": "trajectories against the bound",
+    "report": "write index.html again from audit.json",
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse whose complaints follow the project's rule: one line with got, expected, do."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(message, f"`{' '.join(self.format_usage().split()[1:])}`", f"`{self.prog} --help` explains it")
+
+
+def parser() -> Parser:
+    made = Parser(
+        prog="fedaudit",
+        description=ABOUT,
+        epilog=TEACH,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    made.add_argument("--version", action="store_true", help="print the version")
+    commands = made.add_subparsers(dest="command", metavar="COMMAND", title="commands", parser_class=Parser)
+
+    def command(name: str, **kwargs: Any) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=HELP[name], description=HELP[name], allow_abbrev=False, **kwargs)
+
+    sub = command("list")
+    sub.add_argument("selectors", nargs="*", metavar="PAPER", help=WHAT)
+    _json(sub)
+
+    sub = command("show")
+    sub.add_argument("selectors", nargs="+", metavar="ID", help=WHAT)
+    sub.add_argument("--latex", action="store_true", help="formulas as LaTeX")
+
+    for name in RUNS:
+        sub = command(name)
+        sub.add_argument("selectors", nargs="*", metavar="ID|PAPER", help=WHAT)
+        _json(sub)
+        sub.add_argument("--seed", default="0", metavar="N", help="same seed, same output (default 0)")
+        default = "120 for the whole audit" if name == "audit" else "10 a statement, at most 120"
+        sub.add_argument("--budget", metavar="SECONDS", help=f"nominal seconds over all statements (default {default})")
+        sub.add_argument("--jobs", metavar="N", help="worker processes (default: one a core); never changes the output")
+        writes = "rows, certificates, figures, audit.json and index.html (default audit)"
+        kept = {"audit": writes, "verify": "certificates", "hunt": "certificates"}.get(name, f"{name}.json")
+        sub.add_argument("--out", metavar="DIR", help=f"folder for {kept}")
+        if name in ("verify", "hunt", "audit"):
+            sub.add_argument("--backend", default="numpy", metavar="numpy|cupy", help="array library (default numpy)")
+            sub.add_argument("--fail-on", metavar="refuted", help="exit with status 1 if a statement is refuted")
+
+    sub = command("certify")
+    sub.add_argument("files", nargs="+", metavar="FILE", help="a certificate, or the folder of an audit")
+    _json(sub)
+
+    sub = command("plot")
+    sub.add_argument("selectors", nargs=1, metavar="ID", help="one statement")
+    sub.add_argument("--seed", default="0", metavar="N", help="same seed, same picture (default 0)")
+    sub.add_argument("--out", metavar="FILE", help="a .png, .svg or .pdf file (default: the id, .png)")
+
+    sub = command("report")
+    sub.add_argument("--out", default="audit", metavar="DIR", help="the folder of an audit (default audit)")
+    return made
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    try:
+        status = _dispatch(given)
+        sys.stdout.flush()
+        return status
+    except ValueError as error:
+        line = said(error)
+        if line is None:
+            raise
+        return _complain(line, 2)
+    except KeyboardInterrupt:
+        return _complain("interrupted, nothing was kept; do: run it again", 130)
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _dispatch(given: Sequence[str]) -> int:
+    known = list(HELP)
+    if given and not given[0].startswith("-") and given[0] not in known:
+        raise UserError(f"the command {given[0]!r}", f"one of {', '.join(known)}", _nearest(given[0], known))
+    arguments = parser().parse_args(given)
+    if arguments.version:
+        from importlib.metadata import version
+
+        print(f"fedaudit {version('fedaudit')}")
+        return 0
+    if arguments.command is None:
+        raise UserError("no command", f"one of {', '.join(known)}", "`fedaudit --help` shows where to start")
+    if arguments.command in RUNS:
+        from .runner import Interrupted
+
+        try:
+            return _run(arguments)
+        except Interrupted as error:
+            return _complain(f"interrupted, {error}", 130)
+    commands: dict[str, Callable[[argparse.Namespace], int]] = {
+        "list": _list,
+        "show": _show,
+        "certify": _certify,
+        "plot": _plot,
+        "report": _report,
+    }
+    return commands[arguments.command](arguments)
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    from fedaudit.bounds.catalogue import statements
+
+    rows: list[Row] = [
+        {
+            "id": s.id,
+            "paper": s.paper,
+            "kind": s.kind,
+            "title": s.title,
+            "where": s.cite,
+            "relation": s.relation,
+            "method": s.method,
+            "follows_from": sorted({cited for d in s.follows_from for cited in d.cites}),
+        }
+        for s in statements(arguments.selectors)
+    ]
+    if arguments.json:
+        return _print_json(rows)
+    from .tables import listed
+
+    listed(rows)
+    return 0
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    from fedaudit.bounds.catalogue import statements
+    from fedaudit.bounds.show import show
+
+    print("\n\n".join(show(s, as_latex=arguments.latex) for s in statements(arguments.selectors)))
+    return 0
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    """lint, derive, verify, hunt, audit."""
+    from .runner import Settings, choose, one_thread, use_backend
+
+    move: str = arguments.command
+    fail_on: str | None = getattr(arguments, "fail_on", None)
+    backend: str = getattr(arguments, "backend", "numpy")
+    if fail_on not in (None, "refuted"):
+        raise UserError(f"--fail-on {fail_on}", "refuted", "write --fail-on refuted")
+    if backend not in ("numpy", "cupy"):
+        raise UserError(f"--backend {backend}", "numpy or cupy", "leave it out to use numpy")
+    settings = Settings(_seed(arguments.seed), _budget(arguments.budget), backend)
+    jobs = _jobs(arguments.jobs)
+    one_thread()
+    use_backend(backend)
+    selection = choose(arguments.selectors)
+    if move == "audit":
+        rows = _audit(arguments, selection, settings, jobs)
+    else:
+        rows = _move(arguments, selection, settings, jobs)
+    return 1 if fail_on and any(row.get("verdict") == fail_on for row in rows) else 0
+
+
+def _move(arguments: argparse.Namespace, selection: Sequence[Chosen], settings: Settings, jobs: int) -> list[Row]:
+    from pathlib import Path
+
+    from .runner import run
+    from .store import Folder
+    from .tables import progress, table
+
+    move: str = arguments.command
+    out = Folder.open(Path(arguments.out)) if arguments.out else None
+    with progress(move, len(selection)) as step:
+        rows = run(move, selection, settings, jobs, step)
+    if out:
+        rows = [out.certified(row) for row in rows]
+        out.rows(move, rows)
+    if arguments.json:
+        _print_json(rows)
+    else:
+        table(move, rows)
+    return rows
+
+
+def _audit(arguments: argparse.Namespace, selection: Sequence[Chosen], settings: Settings, jobs: int) -> list[Row]:
+    from pathlib import Path
+
+    from .runner import audit
+    from .store import Folder
+    from .tables import progress, summary
+
+    out = Folder.open(Path(arguments.out or "audit"))
+    with progress("audit", len(selection)) as step:
+        document = audit(selection, settings, jobs, out, step)
+    for path in out.ignored:
+        print(f"fedaudit: ignored {path}: not a row that an audit finished", file=sys.stderr)
+    page = _page(out)
+    rows: list[Row] = document["statements"]
+    if arguments.json:
+        _print_json(rows)
+    else:
+        summary(document, page)
+    return rows
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from .store import Folder
+
+    print(_page(Folder(Path(arguments.out))))
+    return 0
+
+
+def _page(out: Any) -> str:
+    from fedaudit.figures.report import write_report
+
+    return str(write_report(out))
+
+
+def _certify(arguments: argparse.Namespace) -> int:
+    from .certificates import certify_files
+
+    rows = certify_files(arguments.files)
+    if arguments.json:
+        _print_json(rows)
+    else:
+        from .tables import table
+
+        table("certify", rows)
+    return 0 if all(row["accepted"] for row in rows) else 1
+
+
+def _plot(arguments: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from fedaudit.bounds.catalogue import statements
+
+    from .store import slug, write
+
+    seed = _seed(arguments.seed)
+    found = statements(arguments.selectors)
+    if len(found) != 1:
+        raise UserError(f"{arguments.selectors[0]}, which names {len(found)} statements", "one id", "pick one of them")
+    path = Path(arguments.out or f"{slug(found[0].id)}.png")
+    if path.suffix not in (".png", ".svg", ".pdf"):
+        raise UserError(f"--out {path}", "a name that ends in .png, .svg or .pdf", "rename it")
+    if path.is_dir() or not path.parent.is_dir():
+        raise UserError(f"--out {path}", "a file in a folder that exists", "make the folder first")
+    from fedaudit.figures import draw, image
+
+    from .curves import curves
+
+    made = curves(found[0], seed)
+    if made is None:
+        raise UserError(f"{found[0].id}", "a statement about trajectories", "`fedaudit show` prints it instead")
+    write(path, image(draw(made), path.suffix[1:]))
+    print(path)
+    return 0
+
+
+def _json(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--json", action="store_true", help="one JSON array on stdout, nothing else")
+
+
+def _print_json(rows: Sequence[Row]) -> int:
+    import json
+
+    print(json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False))
+    return 0
+
+
+def _seed(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise UserError(f"--seed {text}", "a whole number", "write it like --seed 7") from None
+
+
+def _budget(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise UserError(f"--budget {text}", "a number of seconds above 0", "write it like --budget 60")
+    return seconds
+
+
+def _jobs(text: str | None) -> int:
+    if text is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise UserError(f"--jobs {text}", "a whole number of at least 1", "write it like --jobs 2")
+    return int(text)
+
+
+def _nearest(given: str, known: Sequence[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(given, known, n=1)
+    return f"did you mean {shlex.quote(near[0])}?" if near else "`fedaudit --help` explains them"
+
+
+def _complain(line: str, status: int) -> int:
+    print(f"fedaudit: {line}", file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

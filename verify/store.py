@@ -1,0 +1,201 @@
+"""What an audit leaves on disk, each file whole or absent, and what the next run may take over from it.
+
+A folder holds `rows/` (one finished statement a file, the next run's head start), `certificates/`, `figures/`,
+`audit.json` and `index.html`. Files are written beside their place and moved there (`os.replace`), a statement's row
+after its certificate and figure: whatever the moment of a crash, a row that can be read is complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+from .errors import UserError
+
+__all__ = ["AUDIT", "Folder", "Row", "key_of", "slug", "source_digest", "write"]
+
+Row = dict[str, Any]
+AUDIT = "audit.json"
+FORMAT = "fedaudit-row/1"
+PACKAGES = ("bounds", "problems", "verify", "figures")
+
+
+def slug(identifier: str) -> str:
+    """`paper/label` as a file name; ids that differ get names that differ."""
+    plain = re.sub(r"[^\w.~-]+", "-", identifier, flags=re.ASCII).strip("-.") or "statement"
+    return plain if plain == identifier.replace("/", "-", 1) else f"{plain}-{_digest(identifier)[:8]}"
+
+
+def write(path: Path, content: str | bytes) -> None:
+    """The whole file or none of it. Raises `UserError` where the place cannot be written."""
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    except OSError as error:
+        raise unwritable(path, error) from error
+    part = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        part.chmod(0o644)
+        part.replace(path)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def dumps(value: object) -> str:
+    """JSON for people and programs; a number that JSON does not have (NaN) is an error of ours, not a file."""
+    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+@cache
+def source_digest() -> str:
+    """A digest of every source file of the package: rows of another version are never taken over."""
+    root = Path(__file__).parent.parent
+    made = hashlib.sha256()
+    for package in PACKAGES:
+        for path in sorted((root / package).rglob("*.py")):
+            made.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return made.hexdigest()
+
+
+def key_of(identifier: str, content: str, **settings: object) -> str:
+    """The digest under which a row may be used again: same sources, same statement, same settings."""
+    return _digest(json.dumps([source_digest(), identifier, content, settings], sort_keys=True, default=str))
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """One audit's folder."""
+
+    path: Path
+    ignored: list[str] = field(default_factory=list[str])  # files met below rows/ that are not finished rows
+
+    @classmethod
+    def open(cls, path: Path) -> Folder:
+        """The folder, made if need be; raises `UserError` unless files can be written there."""
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=path):
+                pass
+        except OSError as error:
+            raise unwritable(path, error) from error
+        return cls(path)
+
+    def row(self, identifier: str, key: str) -> Row | None:
+        """The finished row of a statement, if the last run left one under the same key."""
+        path = self._row(identifier)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError):
+            return self._ignore(path)
+        try:
+            read: object = json.loads(text)
+        except ValueError:
+            return self._ignore(path)
+        if not isinstance(read, dict):
+            return self._ignore(path)
+        kept = cast("dict[str, object]", read)
+        row = kept.get("row")
+        if kept.get("format") != FORMAT or not isinstance(row, dict):
+            return self._ignore(path)
+        found = cast(Row, row)
+        if kept.get("key") != key or found.get("id") != identifier:
+            return None
+        named = [found.get("certificate"), found.get("figure")]
+        return found if all((self.path / str(name)).is_file() for name in named if name) else None
+
+    def keep(self, key: str, row: Row, figure: str | None) -> Row:
+        """Write a finished statement: certificate, figure, then the row that points to them. Returns that row."""
+        identifier = str(row["id"])
+        self._row(identifier).unlink(missing_ok=True)
+        certificate = row.get("certificate")
+        kept = {
+            **row,
+            "certificate": self._beside("certificates", identifier, ".json", _as_text(certificate)),
+            "figure": self._beside("figures", identifier, ".svg", figure),
+        }
+        write(self._row(identifier), dumps({"format": FORMAT, "key": key, "row": kept}))
+        return kept
+
+    def certified(self, row: Row) -> Row:
+        """Write a row's certificate; the row then names the file."""
+        identifier = str(row["id"])
+        if not row.get("certificate"):
+            return row
+        name = self._beside("certificates", identifier, ".json", _as_text(row["certificate"]))
+        return {**row, "certificate": name}
+
+    def rows(self, move: str, rows: list[Row]) -> None:
+        """Write the rows of one move as `<move>.json`."""
+        write(self.path / f"{move}.json", dumps(rows))
+
+    def finish(self, document: Mapping[str, object]) -> Path:
+        """Write audit.json, the last file of an audit."""
+        path = self.path / AUDIT
+        write(path, dumps(document))
+        return path
+
+    def read(self) -> dict[str, Any]:
+        """audit.json, checked as far as a report relies on it."""
+        path = self.path / AUDIT
+        do = f"run `fedaudit audit --out {self.path}` first"
+        if not path.is_file():
+            raise UserError(f"{self.path}", f"a folder that holds {AUDIT}", do)
+        try:
+            read: object = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise UserError(f"{path} ({type(error).__name__})", "the JSON that an audit writes", do) from error
+        document = cast("dict[str, Any]", read) if isinstance(read, dict) else {}
+        rows: object = document.get("statements")
+        if not isinstance(rows, list) or not all(_is_row(row) for row in cast("list[object]", rows)):
+            raise UserError(f"{path} without statements", "the JSON that an audit writes", do)
+        return document
+
+    def _row(self, identifier: str) -> Path:
+        return self.path / "rows" / f"{slug(identifier)}.json"
+
+    def _beside(self, kind: str, identifier: str, suffix: str, content: str | None) -> str | None:
+        name = f"{kind}/{slug(identifier)}{suffix}"
+        if content is None:
+            (self.path / name).unlink(missing_ok=True)
+            return None
+        write(self.path / name, content)
+        return name
+
+    def _ignore(self, path: Path) -> None:
+        self.ignored.append(str(path))
+
+
+def unwritable(path: Path, error: OSError) -> UserError:
+    """The one line for a place that cannot be written."""
+    return UserError(
+        f"{path} ({error.strerror or error})", "a place that can be written", "choose another one with --out"
+    )
+
+
+def _as_text(certificate: object) -> str | None:
+    return None if certificate is None else dumps(certificate)
+
+
+def _is_row(row: object) -> bool:
+    return isinstance(row, dict) and isinstance(cast("dict[str, object]", row).get("id"), str)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

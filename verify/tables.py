@@ -1,0 +1,160 @@
+"""Rows as tables for people; programs take `--json`."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from .store import Row
+
+__all__ = ["COLOURS", "listed", "progress", "said", "summary", "table"]
+
+COLOURS = {
+    "refuted": "bold red",
+    "proved": "bold green",
+    "survived": "cyan",
+    "undecided": "yellow",
+    "reproduced": "green",
+    "not-reproduced": "red",
+    "follows": "green",
+    "claims-more": "red",
+    "claims-less": "yellow",
+    "not-derived": "dim",
+    "accepted": "green",
+    "rejected": "bold red",
+}
+
+
+def console(*, error: bool = False) -> Console:
+    """A console that never cuts ids short when its output goes to a file or a pipe."""
+    stream = sys.stderr if error else sys.stdout
+    return Console(file=stream, highlight=False, width=None if stream.isatty() else 200)
+
+
+def listed(rows: Sequence[Row]) -> None:
+    """`fedaudit list`."""
+    made = Table("id", "kind", "title", "where", box=None, pad_edge=False, header_style="bold")
+    made.columns[0].no_wrap = True
+    for row in rows:
+        made.add_row(*(escape(str(row[name])) for name in ("id", "kind", "title", "where")))
+    console().print(made)
+
+
+def table(move: str, rows: Sequence[Row]) -> None:
+    """The rows of one move."""
+    made = Table(*("id", *COLUMNS[move]), box=None, pad_edge=False, header_style="bold")
+    made.columns[0].no_wrap = True
+    for row in rows:
+        made.add_row(escape(row["id"]), *(cell(row) for cell in COLUMNS[move].values()))
+    console().print(made)
+
+
+def summary(document: dict[str, Any], page: str) -> None:
+    """What `fedaudit audit` prints: one line a statement, the count of verdicts, where to read on."""
+    rows: list[Row] = document["statements"]
+    table("audit", rows)
+    counted = Counter(str(row["verdict"]) for row in rows)
+    out = console()
+    out.print()
+    out.print(", ".join(f"{n} {said(v)}" for v, n in counted.most_common()), f" of {len(rows)} statements", sep="")
+    if counted["survived"]:
+        out.print("survived: attacked and not broken; that proves nothing", style="dim")
+    out.print(f"read {page}", soft_wrap=True)
+
+
+def said(word: str) -> str:
+    """A verdict or status in its colour."""
+    colour = COLOURS.get(word)
+    return f"[{colour}]{escape(word)}[/]" if colour else escape(word)
+
+
+def number(value: object) -> str:
+    """A tightness or factor, short; blank where there is none."""
+    return f"{value:.4g}" if isinstance(value, int | float) else "" if value is None else escape(str(value))
+
+
+@contextmanager
+def progress(label: str, total: int) -> Generator[Callable[[str, int, int], None]]:
+    """A bar on stderr while statements finish; nothing where stderr is not a terminal."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    err = console(error=True)
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+        task = bar.add_task(label, total=total)
+
+        def step(name: str, done: int, _: int) -> None:
+            bar.update(task, completed=done, description=f"{label} {name}")
+
+        yield step
+
+
+def _findings(row: Row) -> str:
+    found: list[dict[str, Any]] = row["findings"]
+    return "\n".join(f"[yellow]{escape(str(f['rule']))}[/]: {escape(str(f['message']))}" for f in found) or "clean"
+
+
+def _count(part: str, name: str) -> Callable[[Row], str]:
+    def cell(row: Row) -> str:
+        inner: dict[str, Any] = row.get(part) or {}
+        found: list[Any] = inner.get(name) or []
+        return str(len(found)) if found else ""
+
+    return cell
+
+
+def _tried(row: Row) -> str:
+    moves: list[dict[str, Any]] = [row.get("verify") or {}, row.get("hunt") or {}]
+    total = sum(int(m.get("instances") or 0) for m in moves)
+    return f"{total:,}" if total else ""
+
+
+def _derived(row: Row) -> str:
+    inner: dict[str, Any] = row.get("derive") or {}
+    return said(str(inner.get("status", "")))
+
+
+def _certificate(row: Row) -> str:
+    held = row.get("certificate")
+    return escape(held) if isinstance(held, str) else "yes" if held else ""
+
+
+TRIED: dict[str, Callable[[Row], str]] = {
+    "verdict": lambda row: said(str(row["verdict"])),
+    "evidence": lambda row: escape(str(row.get("evidence") or "")),
+    "tightness": lambda row: number(row.get("tightness")),
+    "instances": lambda row: f"{row['instances']:,}" if row.get("instances") else "",
+    "seconds": lambda row: number(row.get("seconds")),
+    "certificate": _certificate,
+}
+COLUMNS: dict[str, dict[str, Callable[[Row], str]]] = {
+    "lint": {"findings": _findings},
+    "derive": {
+        "status": lambda row: said(str(row["status"])),
+        "factor": lambda row: number(row.get("factor")),
+    },
+    "verify": TRIED,
+    "hunt": TRIED,
+    "audit": {
+        "verdict": TRIED["verdict"],
+        "evidence": TRIED["evidence"],
+        "tightness": TRIED["tightness"],
+        "derive": _derived,
+        "lint": _count("lint", "findings"),
+        "instances": _tried,
+        "certificate": _certificate,
+    },
+    "certify": {
+        "verdict": lambda row: said("accepted" if row["accepted"] else "rejected"),
+        "lhs": lambda row: escape(str(row.get("lhs") or "")),
+        "rhs": lambda row: escape(str(row.get("rhs") or "")),
+        "file": lambda row: escape(str(row["file"])),
+        "reason": lambda row: escape(str(row.get("reason") or "")),
+    },
+}

@@ -1,0 +1,27 @@
+"""The settings, by name. A module here with a top-level `SETTING` is found; nobody edits this file."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+
+from .base import Setting
+
+
+@cache
+def settings() -> dict[str, Setting]:
+    """Name -> setting."""
+    found: dict[str, Setting] = {}
+    for info in pkgutil.iter_modules(__path__):
+        made = getattr(importlib.import_module(f"{__name__}.{info.name}"), "SETTING", None)
+        if made is not None:
+            found[made.name] = made
+    return found
+
+
+def setting(name: str) -> Setting:
+    """The setting of this name."""
+    if name not in settings():
+        raise ValueError(f"got setting {name!r}, expected one of {', '.join(settings())}; do: add verify/settings/{name}.py")
+    return settings()[name]

@@ -112,6 +112,7 @@ LEMMA_B_1_KAPPA = Statement(
     when=(Le(gamma(t), STEP_LIMIT), Le(mu, L)),
     then=Le(kappa, 1 - gamma(t) * mu),
     where={kappa: KAPPA},
+    for_all={t: (0, T - 1)},
     sweep={gamma(t): unit("gamma") * STEP_LIMIT, L: mu * (1 + free("L"))},
 )
 

@@ -1,0 +1,196 @@
+"""From a float candidate to a certificate: rational genes, an exact instance, and the kernel's word on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from fedaudit.bounds.catalogue import SelectionError, statement
+
+from . import kernel
+from .check import genes_of, score
+from .evaluate import Array
+from .genome import exactly
+from .hunt import Found
+from .kernel.expression import Evaluator, parse
+from .kernel.rational import Node
+from .lower import lower
+from .settings.base import Reading, Setting, Shape, rules
+
+FORMAT = "fedaudit-certificate/1"
+DIGITS = (2, 4, 8)  # precision of the rationals that are tried, coarse ones first
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replayed:
+    """One exact instance and what the kernel found at one index of it."""
+
+    shape: Shape
+    genome: Mapping[str, Array]  # object arrays of Fractions
+    instance: dict[str, Any]
+    at: dict[str, int]
+    lhs: str
+    rhs: str
+    holds: bool
+    ratio: float
+
+
+def replay(reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array]) -> Replayed | None:
+    """Build the exact instance of rational genes, find its worst index in floats, decide that index in the kernel.
+
+    None when the kernel does not admit the instance (a condition fails exactly, or sizes exceed its limits).
+    """
+    floats = {k: np.asarray(v, dtype=float)[None] for k, v in genome.items()}
+    scores = score(reading, setting, shape, floats)
+    if not np.isfinite(scores.margin[0]):
+        return None
+    measured = {k: float(np.asarray(v)[0]) for k, v in scores.table.scalars.items()}
+    last: Replayed | None = None
+    for instance in _instances(reading, setting, shape, genome, measured):
+        try:
+            lhs, rhs, holds = kernel.evaluate(reading.claim, instance, reading.dropped, scores.at[0])
+        except (kernel.Rejected, kernel.Malformed):
+            continue
+        sides = kernel.claimed(lhs), kernel.claimed(rhs)
+        last = Replayed(shape, genome, instance, scores.at[0], *sides, holds, _ratio(reading, scores.at[0], lhs, rhs))
+        if not holds:
+            return last
+    return last
+
+
+def _ratio(reading: Reading, at: Mapping[str, int], lhs: Any, rhs: Any) -> float:
+    """Smaller side over larger side as the relation orders them, from the exact values; NaN where that has no sense."""
+    small, large = (rhs, lhs) if reading.claim["then"][at["relation"]][0] in (">=", ">") else (lhs, rhs)
+    return float(small / large) if large > 0 else float("nan")
+
+
+def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None:
+    """The candidate in rationals of growing precision: the first that the kernel finds to violate the claim.
+
+    If none does, the most precise replay that was admitted (which then `holds`), or None.
+    """
+    last: Replayed | None = None
+    genes = genes_of(reading, setting, found.scores.shape)
+    for digits in DIGITS:
+        genome = exactly(genes, found.scores.genome, found.row, digits)
+        made = replay(reading, setting, found.scores.shape, genome)
+        if made is not None and not made.holds:
+            return made
+        last = made or last
+    return last
+
+
+def certificate(reading: Reading, replayed: Replayed) -> dict[str, Any]:
+    """The certificate as JSON data."""
+    return {
+        "format": FORMAT,
+        "statement": reading.lowered.id,
+        "claim": reading.claim,
+        "dropped": list(reading.dropped),
+        "instance": replayed.instance,
+        "at": replayed.at,
+        "lhs": replayed.lhs,
+        "rhs": replayed.rhs,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The answer on a certificate file."""
+
+    accepted: bool
+    statement: str
+    reason: str
+    lhs: str = ""
+    rhs: str = ""
+
+
+def check_file(path: Path) -> Checked:
+    """Replay a certificate file and compare its claim with the catalogue's. Raises `kernel.Malformed` on a bad file."""
+    return check_certificate(kernel.load(path))
+
+
+def check_certificate(data: Any) -> Checked:
+    """As `check_file`, of data that is already read."""
+    name = data.get("statement") if isinstance(data, dict) else None
+    if not isinstance(name, str):
+        raise kernel.Malformed("certificate.statement: got none, expected a statement's id; do: check the file")
+    try:
+        known = lower(statement(name)).claim
+    except SelectionError as error:
+        raise kernel.Malformed(f"certificate.statement: {error}") from None
+    try:
+        found = kernel.check(data)
+    except kernel.Rejected as error:
+        return Checked(False, name, str(error))
+    if json.loads(json.dumps(data["claim"])) != json.loads(json.dumps(known)):
+        return Checked(False, name, "claim: got another claim than the catalogue's, expected the printed one")
+    literal = f" (without {', '.join(found.dropped)}: the literal reading)" if found.dropped else ""
+    return Checked(True, name, f"the relation fails for certain{literal}", kernel.claimed(found.lhs), kernel.claimed(found.rhs))
+
+
+def _flint(x: Fraction) -> fmpq:
+    return fmpq(x.numerator, x.denominator)
+
+
+class _Known:
+    """Exact scalars and quantities as a kernel world, for sweeps and chosen step sizes."""
+
+    def __init__(self, scalars: Mapping[str, Fraction], quantities: Mapping[str, list[Fraction]]) -> None:
+        self.scalars, self.quantities_ = scalars, quantities
+
+    def value(self, name: str) -> Any:
+        return _flint(self.scalars[name])
+
+    def at(self, name: str, indices: tuple[int, ...]) -> Any:
+        return _flint(self.quantities_[name][indices[0]])
+
+
+def _instances(
+    reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array], measured: Mapping[str, float]
+) -> Iterator[dict[str, Any]]:
+    statics = setting.statics(reading, shape, {k: v[None] for k, v in genome.items()})
+    scalars = {k: Fraction(np.asarray(v)[0]) for k, v in statics.items()}
+    scalars |= {k: Fraction(v) for k, v in shape.counts} | {k: Fraction(genome[k][()]) for k in reading.lowered.knobs}
+    quantities: dict[str, list[Fraction]] = {}
+    for name, rule in rules(reading.lowered):
+        tree, world = parse(Node(rule["value"], "sweep")), _Known(scalars, quantities)
+        values = [Evaluator(world).value(tree, {v: t for v in rule["index"]}) for t in range(shape["T"] if rule["index"] else 1)]
+        exact = [Fraction(int(v.p), int(v.q)) for v in values]
+        if rule["index"]:
+            quantities[name] = exact
+        else:
+            scalars[name] = exact[0]
+    free = {k: v for k, v in scalars.items() if k not in reading.lowered.knobs and k not in dict(shape.counts)}
+    known = {"scalars": free, "quantities": quantities}
+    instance = setting.instance(reading, shape, genome, known)
+    if not setting.declared:
+        yield instance
+        return
+    for rounded in _declarations(setting.declared, measured):
+        yield {**instance, "constants": {**instance["constants"], **rounded}}
+
+
+def _declarations(names: tuple[str, ...], measured: Mapping[str, float]) -> Iterator[dict[str, str]]:
+    """Rationals at or just above constants that the run measured (G): short ones first; the kernel decides if they do."""
+    seen: list[dict[str, str]] = []
+    for digits in (1, 2, 4, 8, 12):
+        near = {k: str(Fraction(measured[k]).limit_denominator(10**digits)) for k in names}
+        for made in (near, {k: str(_above(measured[k], digits)) for k in names}):
+            if made not in seen:
+                seen.append(made)
+                yield made
+
+
+def _above(x: float, digits: int) -> Fraction:
+    if x <= 0:
+        return Fraction(0)
+    unit = Fraction(10) ** (int(np.floor(np.log10(x))) - digits)
+    return (Fraction(x) // unit + 1) * unit

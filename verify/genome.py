@@ -1,0 +1,147 @@
+"""What the adversary varies: named genes with a kind, as arrays over a batch or as exact rationals.
+
+A genome is a dict of arrays (n, *gene.shape). Floats are proposed and mutated; `exactly` turns one row into rationals,
+from which the same setting builds the exact instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+Genome = dict[str, Array]
+Kind = Literal["positive", "nonnegative", "unit", "fraction", "real"]
+
+
+@dataclass(frozen=True, slots=True)
+class Gene:
+    """positive: (0, ∞) · nonnegative: [0, ∞) · unit: (0, 1] · fraction: [0, 1] · real: any sign."""
+
+    name: str
+    kind: Kind
+    shape: tuple[int, ...] = ()
+
+
+def draw(genes: Sequence[Gene], n: int, rng: np.random.Generator) -> Genome:
+    """Random genomes that favour the extremes where bounds are tight."""
+    return {g.name: _draw(g.kind, (n, *g.shape), rng) for g in genes}
+
+
+def _draw(kind: Kind, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    pick = rng.random(shape)
+    if kind in ("positive", "nonnegative"):
+        wide = 10.0 ** rng.uniform(-3, 3, shape)
+        made = np.where(pick < 0.2, 1.0, np.where(pick < 0.6, 10.0 ** rng.uniform(-1, 1, shape), wide))
+        return np.where((pick > 0.85) & (kind == "nonnegative"), 0.0, made)
+    if kind == "unit":
+        return np.where(pick < 0.35, 1.0, np.where(pick < 0.7, 1 - rng.random(shape), 10.0 ** rng.uniform(-3, 0, shape)))
+    if kind == "fraction":
+        edge = np.where(pick < 0.25, 0.0, 1.0)
+        near = 10.0 ** rng.uniform(-3, 0, shape)
+        inner = np.where(pick < 0.75, rng.random(shape), np.where(pick < 0.87, near, 1 - near))
+        return np.where(pick < 0.5, edge, inner)
+    special = rng.choice([-1.0, 0.0, 1.0], shape)
+    wide = rng.standard_normal(shape) * 10.0 ** rng.uniform(-1, 1, shape)
+    return np.where(pick < 0.3, special, np.where(pick < 0.8, rng.standard_normal(shape), wide))
+
+
+def mutate(genes: Sequence[Gene], parents: Genome, rng: np.random.Generator) -> Genome:
+    """One child a row: every gene moves a little, some jump, some snap to an extreme."""
+    n = len(next(iter(parents.values())))
+    pace = 10.0 ** rng.uniform(-3, 0.3, n)  # a step size a child: from polishing to exploring
+    children: Genome = {}
+    for gene in genes:
+        old = parents[gene.name]
+        step = pace.reshape((n,) + (1,) * len(gene.shape)) * rng.standard_normal(old.shape)
+        step = step * (rng.random(old.shape) < 0.5)
+        if gene.kind == "positive":
+            new = np.clip(old * np.exp(step), 1e-9, 1e9)
+        elif gene.kind == "nonnegative":
+            new = np.where(old == 0, np.maximum(step, 0.0), np.clip(old * np.exp(step), 0.0, 1e9))
+        elif gene.kind == "unit":
+            new = np.clip(old * np.exp(np.minimum(step, 0.0)) + np.maximum(step, 0.0) * (1 - old), 1e-9, 1.0)
+        elif gene.kind == "fraction":
+            new = np.clip(old + step * np.maximum(0.05, np.minimum(old, 1 - old)), 0.0, 1.0)
+        else:
+            new = old + step * np.maximum(0.1, np.abs(old))
+        fresh = _draw(gene.kind, old.shape, rng)
+        children[gene.name] = np.where(rng.random(old.shape) < 0.04, fresh, new)
+    return children
+
+
+def jitter(genes: Sequence[Gene], genome: Genome, size: float) -> Genome:
+    """Every gene moved by about `size`, relative to itself (zeros: absolutely), inside its domain. Deterministic."""
+    rng = np.random.default_rng(0)
+    moved: Genome = {}
+    for gene in genes:
+        old = genome[gene.name]
+        step = size * rng.uniform(0.5, 1.0, old.shape) * rng.choice([-1.0, 1.0], old.shape)
+        new = np.where(old == 0, step, old * (1 + step))
+        low = -np.inf if gene.kind == "real" else 0.0
+        high = 1.0 if gene.kind in ("unit", "fraction") else np.inf
+        moved[gene.name] = np.clip(new, low, high)
+    return moved
+
+
+def rows(genome: Genome, index: Array | slice) -> Genome:
+    """Some rows of a genome."""
+    return {name: values[index] for name, values in genome.items()}
+
+
+def join(parts: Sequence[Genome]) -> Genome:
+    """Genomes of one shape below one another."""
+    return {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
+
+
+def exactly(genes: Sequence[Gene], genome: Mapping[str, Array], row: int, digits: int) -> dict[str, Array]:
+    """Row `row` with every value rounded to a rational with about `digits` digits, inside its gene's domain."""
+    return {
+        g.name: np.vectorize(lambda x, k=g.kind: rational(float(x), digits, k), otypes=[object])(genome[g.name][row])
+        if genome[g.name][row].size
+        else np.empty(g.shape, dtype=object)
+        for g in genes
+    }
+
+
+def rational(x: float, digits: int, kind: Kind) -> Fraction:
+    """A simple rational near x: relative precision 10^-digits, never leaving the domain of the kind."""
+    if x == 0:
+        return Fraction(0)
+    exponent = int(np.floor(np.log10(abs(x))))
+    scale = Fraction(10) ** exponent
+    made = Fraction(x / float(scale)).limit_denominator(10**digits) * scale
+    if kind in ("unit", "fraction"):
+        made = min(made, Fraction(1))
+    return made
+
+
+def simpler(value: Fraction, kind: Kind) -> Iterator[Fraction]:
+    """Values that are easier to read than `value`, simplest first, all in the kind's domain."""
+    tries = [Fraction(0), Fraction(1), Fraction(-1), Fraction(1, 2), Fraction(2), Fraction(-2), Fraction(round(value))]
+    tries += [value.limit_denominator(q) for q in (1, 2, 3, 4, 5, 8, 10, 20, 50, 100, 1000)]
+    if value:
+        power = int(np.floor(np.log10(abs(float(value)))))
+        tries += [Fraction(10) ** power, Fraction(10) ** (power + 1)]
+        tries += [(value / Fraction(10) ** power).limit_denominator(q) * Fraction(10) ** power for q in (1, 2, 4, 10)]
+    seen: set[Fraction] = set()
+    for made in tries:
+        inside = {
+            "positive": made > 0,
+            "nonnegative": made >= 0,
+            "unit": 0 < made <= 1,
+            "fraction": 0 <= made <= 1,
+            "real": True,
+        }[kind]
+        if inside and made not in seen and size(made) < size(value):
+            seen.add(made)
+            yield made
+
+
+def size(value: Fraction) -> int:
+    """How long a rational is to read: bits of numerator and denominator, a sign counts one."""
+    return abs(value.numerator).bit_length() + value.denominator.bit_length() + (value < 0)

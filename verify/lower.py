@@ -1,0 +1,115 @@
+"""From sympy to expression trees: the one place where a statement becomes data that can be computed with.
+
+A tree is JSON: a rational string, a symbol's name, or a list that starts with an operation. NumPy evaluates it in
+`evaluate`, the kernel evaluates it exactly; neither sees sympy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from sympy import Abs, Add, Basic, Eq, Expr, Ge, Gt, Indexed, Le, Lt, Max, Min, Mul, Ne, Pow, Rational, Sum, Symbol, exp, log, pi
+from sympy import E as EULER
+from sympy.core.function import AppliedUndef
+
+from fedaudit.bounds.dimension import DimensionError, dimension_of
+from fedaudit.bounds.statement import Assumption, Statement
+
+Tree: TypeAlias = Any  # str | int | list[Tree]
+
+_NARY: dict[type, str] = {Add: "+", Mul: "*", Min: "min", Max: "max"}
+_RELATION: dict[type, str] = {Le: "<=", Lt: "<", Ge: ">=", Gt: ">", Eq: "=", Ne: "!="}
+_UNARY: dict[type, str] = {exp: "exp", log: "log", Abs: "abs"}
+
+
+def tree(expr: Basic) -> Tree:
+    """The expression tree of a sympy expression or relation."""
+    if isinstance(expr, Rational):
+        return str(expr)
+    if isinstance(expr, Symbol):
+        return expr.name
+    if expr is EULER:
+        return ["exp", "1"]
+    if expr is pi:
+        return ["pi"]
+    for kinds in (_NARY, _RELATION, _UNARY):
+        if type(expr) in kinds:
+            return [kinds[type(expr)], *(tree(a) for a in expr.args)]
+    if isinstance(expr, Pow):
+        return ["^", tree(expr.base), tree(expr.exp)]
+    if isinstance(expr, AppliedUndef):
+        return ["at", expr.func.__name__, *(tree(a) for a in expr.args)]
+    if isinstance(expr, Indexed):
+        return ["at", str(expr.base.label), *(tree(j) for j in expr.indices)]
+    if isinstance(expr, Sum):
+        body = tree(expr.function)
+        for variable, low, high in expr.limits:
+            body = ["sum", variable.name, tree(low), tree(high), body]
+        return body
+    raise ValueError(f"got {expr.func.__name__} in {expr}, expected an operation with a tree; do: extend verify/lower.py")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lowered:
+    """A statement ready to be computed with. `claim` is what certificates carry and the kernel reads."""
+
+    id: str
+    claim: dict[str, Any]
+    sweep: dict[str, Tree]  # free symbol or quantity -> its index and value, in constants and knobs
+    knobs: tuple[str, ...]
+    symbols: frozenset[str]  # free scalar symbols of claim and sweep
+    units: tuple[tuple[float, float], ...]  # powers of F and W of each relation's left side, for rounding floors
+
+
+def lower(statement: Statement) -> Lowered:
+    """Write out the definitions and turn every part into trees."""
+
+    def lowered(expr: Basic) -> Tree:
+        return tree(statement.defined(expr))
+
+    def fixed(pairs: Mapping[Expr, Expr]) -> dict[str, Tree]:
+        return {_name(k): {"index": [tree(a) for a in k.args], "value": lowered(v)} for k, v in pairs.items()}
+
+    def assumption(a: Assumption) -> list[str]:
+        return [a.name, *(s.name for s in a.args)]
+
+    exprs: list[Basic] = [statement.defined(r) for r in (*statement.relations, *statement.when)]
+    exprs += [statement.defined(v) for v in (*statement.choose.values(), *statement.sweep.values())]
+    used = {s for e in exprs for s in e.free_symbols if isinstance(s, Symbol)}
+    bound = {v for e in exprs for sum_ in e.atoms(Sum) for v in sum_.variables} | set(statement.for_all)
+    knobs = sorted(s.name for s in used if s.name.startswith(("unit_", "free_")))
+    scalars = {s for s in used if s not in bound and s.name not in knobs and s in statement.glossary}
+    claim = {
+        "id": statement.id,
+        "setting": statement.method,
+        "let": [assumption(a) for a in statement.let],
+        "implicit": [assumption(a) for a in statement.implicit],
+        "choose": fixed(statement.choose),
+        "when": [lowered(c) for c in statement.when],
+        "for_all": {v.name: [lowered(r[0]), lowered(r[1])] for v, r in statement.for_all.items()},
+        "then": [lowered(r) for r in statement.relations],
+        "domains": {s.name: _domain(s) for s in sorted(scalars, key=str)},
+    }
+    units = tuple(_unit(statement.defined(r.args[0]), statement) for r in statement.relations)
+    return Lowered(statement.id, claim, fixed(statement.sweep), tuple(knobs), frozenset(s.name for s in scalars), units)
+
+
+def _unit(expr: Basic, statement: Statement) -> tuple[float, float]:
+    try:
+        dim = dimension_of(expr, statement.glossary)
+    except DimensionError:  # lint says so; here it only means that no natural scale is known
+        dim = None
+    return (float(dim.f), float(dim.w)) if dim else (0.0, 0.0)
+
+
+def _name(head: Basic) -> str:
+    return head.func.__name__ if isinstance(head, AppliedUndef) else str(head)
+
+
+def _domain(symbol: Symbol) -> str:
+    if symbol.is_integer:
+        return "count" if symbol.is_positive else "index"
+    return "positive" if symbol.is_positive else "nonnegative" if symbol.is_nonnegative else "real"
+

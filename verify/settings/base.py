@@ -1,0 +1,151 @@
+"""What a setting is: the world in which a statement can be run, for floats in batches and for one exact instance.
+
+A setting proposes shapes and genes, builds batches from genomes, measures them into a `Table`, and writes an exact
+instance for the kernel. Everything else (search, shrinking, certifying, plotting) is the same for all settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..evaluate import Array, Evaluator, Quantity, Table
+from ..genome import Gene, Genome
+from ..lower import Lowered
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Sizes (C, d, E, T, ...) and choices (loss, noise, ...) shared by all instances of a batch."""
+
+    counts: tuple[tuple[str, int], ...]
+    flags: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, flags: Mapping[str, str] | None = None, **counts: int) -> Shape:
+        return cls(tuple(counts.items()), tuple((flags or {}).items()))
+
+    def __getitem__(self, name: str) -> int:
+        return dict(self.counts)[name]
+
+    def flag(self, name: str) -> str:
+        return dict(self.flags)[name]
+
+    def but(self, **counts: int) -> Shape:
+        """The same shape with other sizes."""
+        return Shape(tuple((k, counts.get(k, v)) for k, v in self.counts), self.flags)
+
+    @property
+    def cost(self) -> int:
+        """Rough size of one instance, for planning batches."""
+        return int(np.prod([max(v, 1) for _, v in self.counts]))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A statement as it is audited: its lowered form and the implicit assumptions that are dropped."""
+
+    lowered: Lowered
+    dropped: tuple[str, ...] = ()
+
+    @property
+    def claim(self) -> dict[str, Any]:
+        return self.lowered.claim
+
+
+class Setting(Protocol):
+    """One kind of world. `name` is the statement's `method` and the kernel's world."""
+
+    name: str
+    precision: type[np.floating[Any]]
+    declared: tuple[str, ...]  # constants that the run measures and the instance declares, rounded up
+
+    def shapes(self, reading: Reading) -> Sequence[Shape]:
+        """Shapes worth trying, small and structured ones first."""
+        ...
+
+    def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
+        """What may vary at this shape (the statement's own knobs are added by the caller)."""
+        ...
+
+    def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
+        """Constants known before a run; pure arithmetic, so that rationals pass through unchanged."""
+        ...
+
+    def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
+        """Run the batch; `known` holds statics, swept parameters and chosen step sizes."""
+        ...
+
+    def instance(
+        self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The exact instance in the kernel's format, from rational genes and rational parameters."""
+        ...
+
+    def reductions(
+        self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
+    ) -> Iterator[tuple[Shape, dict[str, Array]]]:
+        """Smaller shapes with what is left of the genome, for shrinking."""
+        ...
+
+
+def knob_genes(lowered: Lowered) -> list[Gene]:
+    """The statement's own knobs (`unit`, `free`) as genes."""
+    return [Gene(k, "unit" if k.startswith("unit_") else "positive") for k in lowered.knobs]
+
+
+def rules(lowered: Lowered) -> list[tuple[str, dict[str, Any]]]:
+    """The swept parameters and the chosen quantities, each after what it needs."""
+    pending = [*lowered.sweep.items(), *lowered.claim["choose"].items()]
+    ordered: list[tuple[str, dict[str, Any]]] = []
+    while pending:
+        waiting = {_key(name, rule) for name, rule in pending}
+        ready = [(name, rule) for name, rule in pending if not _names(rule["value"]) & waiting]
+        if not ready:
+            raise ValueError(f"got a circular sweep in {lowered.id}, expected parameters that can be drawn in some order")
+        ordered += ready
+        pending = [pair for pair in pending if pair not in ready]
+    return ordered
+
+
+def _key(name: str, rule: dict[str, Any]) -> tuple[str, bool]:
+    return name, bool(rule["index"])
+
+
+def _names(tree: Any) -> set[tuple[str, bool]]:
+    """(name, indexed?) of everything a tree uses."""
+    if isinstance(tree, str):
+        return {(tree, False)}
+    if not isinstance(tree, list):
+        return set()
+    if tree[0] == "at":
+        return {(tree[1], True)}.union(*(_names(part) for part in tree[2:]))
+    return set[tuple[str, bool]]().union(*(_names(part) for part in tree[1:]))
+
+
+def resolve(lowered: Lowered, table: Table) -> Table:
+    """Add the swept parameters and the chosen quantities to a table."""
+    for name, rule in rules(lowered):
+        table = _add(table, name, rule)
+    return table
+
+
+def _add(table: Table, name: str, rule: dict[str, Any]) -> Table:
+    if not rule["index"]:
+        values = np.broadcast_to(Evaluator(table, {})(rule["value"]), (table.n,))
+        return Table(table.n, {**table.scalars, name: values}, table.quantities, table.counts)
+    last = table.counts["T"] - 1
+    evaluator = Evaluator(table, {rule["index"][0]: ("0", str(last))})
+    values = np.broadcast_to(evaluator(rule["value"]), (table.n, last + 1))
+    return Table(table.n, table.scalars, {**table.quantities, name: Quantity(values, (0,))}, table.counts)
+
+
+def text(value: Any) -> Any:
+    """Fractions as the kernel's strings, arrays as nested lists of them."""
+    if isinstance(value, np.ndarray):
+        return [text(v) for v in value]
+    return str(Fraction(value))

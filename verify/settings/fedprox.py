@@ -1,0 +1,248 @@
+"""FedProx and FedAvg (rule 4.3) on heterogeneous quadratics and Huberised quadratics, with exact expectations.
+
+Curvatures lie in [mu, L] with L declared, minimisers and start anywhere, weights on the simplex (or, when the reading drops
+`nonnegative_weights`, any reals that sum to one), noise s v_i with fair signs (shared between clients when the reading drops
+`independent_noise`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from fedaudit.problems.fedprox import Run, simulate
+from fedaudit.problems.moments import expected
+from fedaudit.problems.piecewise import Piecewise
+from fedaudit.problems.quadratics import Quadratics
+
+from ..evaluate import Array, Quantity, Table
+from ..genome import Gene, Genome
+from .base import Reading, Shape, text
+
+MOST_PATHS = 256  # sign paths enumerated for a loss that is not quadratic
+
+
+@dataclass(frozen=True, slots=True)
+class FedProx:
+    name: str = "fedprox"
+    precision: type[np.floating[Any]] = np.float64
+    declared: tuple[str, ...] = ("G",)
+
+    def shapes(self, reading: Reading) -> Sequence[Shape]:
+        noises = ["none"]
+        if any(a[0] == "bounded_variance" for a in reading.claim["let"]):
+            noises.append("shared" if "independent_noise" in reading.dropped else "independent")
+        clients = (2, 3) if "nonnegative_weights" in reading.dropped else (1, 2, 3)
+        made = [
+            Shape.of({"loss": loss, "noise": noise}, C=C, d=d, E=E, T=T)
+            for loss, noise, (C, d), E, T in product(
+                ("quadratic", "piecewise"), noises, [(c, 1) for c in clients] + [(2, 2)], (1, 2, 4), (1, 3)
+            )
+            if loss == "quadratic" or noise == "none" or _paths(noise, C, E, T) <= MOST_PATHS
+        ]
+        made += [
+            Shape.of({"loss": "quadratic", "noise": noise}, C=C, d=d, E=E, T=T)
+            for noise, (C, d, E, T) in product(noises, [(10, 1, 8, 10), (4, 3, 5, 20), (2, 1, 20, 40)])
+        ]
+        made += [Shape.of({"loss": "piecewise", "noise": "none"}, C=C, d=1, E=E, T=T) for C, E, T in [(5, 10, 20), (2, 30, 5)]]
+        return made
+
+    def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
+        C, d = shape["C"], shape["d"]
+        genes = [
+            Gene("mu", "positive"), Gene("ratio", "nonnegative"), Gene("prox", "positive"), Gene("scale", "positive"),
+            Gene("curve", "fraction", (C, d)), Gene("centre", "real", (C, d)), Gene("start", "real", (d,)),
+            Gene("weight", "real" if "nonnegative_weights" in reading.dropped else "positive", (C,)),
+        ]  # fmt: skip
+        if shape.flag("loss") == "piecewise":
+            genes += [Gene("tail", "fraction", (C, d)), Gene("lo", "nonnegative", (C, d)), Gene("hi", "nonnegative", (C, d))]
+        elif d == 2:
+            genes.append(Gene("turn", "real", (C,)))
+        if shape.flag("noise") != "none":
+            genes.append(Gene("noise", "nonnegative", (C,)))
+        return genes
+
+    def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
+        mu = genome["mu"]
+        L = mu * (1 + genome["ratio"])
+        sigma = genome["noise"].max(axis=-1) if "noise" in genome else 0 * mu
+        return {"mu": mu, "L": L, "alpha": L * genome["prox"], "sigma": sigma}
+
+    def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
+        parts = _parts(reading, shape, genome)
+        problem, run = _run(shape, parts, known)
+        noise2 = (parts["v"] ** 2).sum(axis=-1)  # (n, C)
+        second = (run.grad2 + noise2[:, None, None, :]).max(axis=(1, 2, 3))
+        scalars = {**known.scalars, "G": np.sqrt(second), "Gamma": problem.heterogeneity()}
+        quantities = {
+            **known.quantities,
+            "gap": Quantity(run.gap, (0,)),
+            "dist2": Quantity(run.dist2, (0,)),
+            "deviation": Quantity(run.deviation, (0, 0, 1)),
+            "divergence": Quantity(run.divergence, (0, 0, 1)),
+            "p": Quantity(parts["p"], (1,)),
+        }
+        W = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["c"]).max(axis=(1, 2)))
+        return Table(known.n, scalars, quantities, known.counts, (known.scalars["L"] * W**2, W))
+
+    def instance(
+        self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        parts = {k: v[0] for k, v in _parts(reading, shape, {k: v[None] for k, v in genome.items()}).items()}
+        scalars = dict(known["scalars"])
+        constants = {k: text(scalars.pop(k)) for k in ("L", "mu", "sigma")}
+        alpha = scalars.pop("alpha")
+        made: dict[str, Any] = {
+            **{k: v for k, v in shape.counts},
+            "p": text(parts["p"]),
+            "w0": text(parts["w0"]),
+            "alpha": text(alpha),
+            "constants": constants,
+            "parameters": {k: text(v) for k, v in scalars.items()},
+            "clients": _clients(shape, parts),
+            "noise": {"kind": "none"},
+            "minimisers": text(parts["c"]),
+            "w_star": text(_minimiser(shape, parts)),
+        }
+        if "gamma" not in reading.claim["choose"]:
+            made["steps"] = {"gamma": [text(x) for x in known["quantities"]["gamma"]]}
+        if shape.flag("noise") != "none":
+            made["noise"] = {"kind": "signs", "shared": shape.flag("noise") == "shared", "v": text(parts["v"])}
+        return made
+
+    def reductions(
+        self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
+    ) -> Iterator[tuple[Shape, dict[str, Array]]]:
+        C, d = shape["C"], shape["d"]
+        per_client = ("curve", "centre", "weight", "tail", "lo", "hi", "turn", "noise")
+        if C > 1:
+            for out in range(C):
+                yield (
+                    shape.but(C=C - 1),
+                    {k: np.delete(v, out, axis=0) if k in per_client else v for k, v in genome.items()},
+                )
+        if d > 1:
+            for keep in range(d):
+                cut = {
+                    k: v[..., keep : keep + 1] if k in ("curve", "centre", "tail", "lo", "hi", "start") else v
+                    for k, v in genome.items()
+                    if k != "turn"
+                }
+                yield shape.but(d=1), cut
+        for name in ("T", "E"):
+            for smaller in sorted({1, 2, shape[name] // 2, shape[name] - 1}):
+                if 0 < smaller < shape[name]:
+                    yield shape.but(**{name: smaller}), dict(genome)
+        if shape.flag("noise") != "none":
+            quiet = Shape(shape.counts, tuple((k, "none" if k == "noise" else v) for k, v in shape.flags))
+            yield quiet, {k: v for k, v in genome.items() if k != "noise"}
+
+
+def _paths(noise: str, C: int, E: int, T: int) -> int:
+    return 2 ** min(60, E * T * (1 if noise == "shared" else C))
+
+
+def _parts(reading: Reading, shape: Shape, g: Mapping[str, Array]) -> dict[str, Array]:
+    """Genes -> curvatures, centres, weights, noise vectors. Pure arithmetic: floats and rationals alike."""
+    C, d = shape["C"], shape["d"]
+    mu, L = g["mu"][:, None, None], (g["mu"] * (1 + g["ratio"]))[:, None, None]
+    scale = g["scale"][:, None, None]
+    parts: dict[str, Array] = {"a": mu + (L - mu) * g["curve"], "c": scale * g["centre"], "w0": scale[:, 0] * g["start"]}
+    if "nonnegative_weights" in reading.dropped:
+        rest = g["weight"][:, : C - 1]
+        parts["p"] = np.concatenate([rest, 1 - rest.sum(axis=1, keepdims=True)], axis=1)
+    else:
+        parts["p"] = g["weight"] / g["weight"].sum(axis=1, keepdims=True)
+    if shape.flag("loss") == "piecewise":
+        parts |= {"m": mu + (L - mu) * g["tail"], "lo": scale * g["lo"], "hi": scale * g["hi"]}
+    else:
+        parts["A"] = _matrices(parts["a"], g.get("turn"))
+        parts["b"] = (parts["A"] * parts["c"][:, :, None, :]).sum(axis=-1)
+    level = g["noise"] if "noise" in g else 0 * g["weight"]
+    axis = np.array([[1 if j == i % d else 0 for j in range(d)] for i in range(C)])
+    parts["v"] = level[:, :, None] * axis
+    return parts
+
+
+def _matrices(eigenvalues: Array, turn: Array | None) -> Array:
+    """Symmetric matrices (n, C, d, d) with these eigenvalues; in the plane turned by the rational rotation of `turn`."""
+    d = eigenvalues.shape[-1]
+    diagonal = eigenvalues[..., None] * np.eye(d, dtype=int)
+    if turn is None:
+        return diagonal
+    cos, sin = (1 - turn**2) / (1 + turn**2), 2 * turn / (1 + turn**2)
+    rotation = np.stack([np.stack([cos, -sin], -1), np.stack([sin, cos], -1)], -2)
+    return rotation @ diagonal @ np.swapaxes(rotation, -1, -2)
+
+
+def _run(shape: Shape, parts: Mapping[str, Array], known: Table) -> tuple[Quadratics | Piecewise, Run]:
+    gamma, alpha, E = known.quantities["gamma"].values, known.scalars["alpha"], shape["E"]
+    shared = shape.flag("noise") == "shared"
+    if shape.flag("loss") == "quadratic":
+        quadratics = Quadratics(parts["A"], parts["b"], parts["p"])
+        return quadratics, expected(quadratics, parts["w0"], alpha, gamma, E, parts["v"], shared)
+    problem = Piecewise(parts["a"], parts["m"], parts["lo"], parts["hi"], parts["c"], parts["p"])
+    noise = None if shape.flag("noise") == "none" else _sign_paths(shape)[None] * parts["v"][:, None, None, None]
+    return problem, simulate(problem, parts["w0"], alpha, gamma, E, noise)
+
+
+def _sign_paths(shape: Shape) -> Array:
+    """All sign paths, (S, T, E, C, 1), equally likely."""
+    C, E, T = shape["C"], shape["E"], shape["T"]
+    width = 1 if shape.flag("noise") == "shared" else C
+    signs = np.array(list(product((-1.0, 1.0), repeat=T * E * width))).reshape(-1, T, E, width, 1)
+    return np.broadcast_to(signs, (len(signs), T, E, C, 1))
+
+
+def _clients(shape: Shape, parts: Mapping[str, Array]) -> list[dict[str, Any]]:
+    if shape.flag("loss") == "quadratic":
+        return [{"kind": "quadratic", "A": text(A), "b": text(b)} for A, b in zip(parts["A"], parts["b"], strict=True)]
+    names = ("a", "m", "lo", "hi", "c")
+    return [
+        {"kind": "piecewise", **{k: text(v) for k, v in zip(names, row, strict=True)}}
+        for row in zip(*(parts[k] for k in names), strict=True)
+    ]
+
+
+def _minimiser(shape: Shape, parts: Mapping[str, Array]) -> Array:
+    """The exact minimiser of sum_i p_i f_i (rational input). The kernel checks it; zeros if there is none."""
+    if shape.flag("loss") == "quadratic":
+        A = (parts["p"][:, None, None] * parts["A"]).sum(axis=0)
+        b = (parts["p"][:, None] * parts["b"]).sum(axis=0)
+        system = fmpq_mat([[_q(x) for x in row] for row in A])
+        if system.det() == 0:
+            return 0 * b
+        solved = system.solve(fmpq_mat([[_q(x)] for x in b]))
+        return np.array([Fraction(int(s.p), int(s.q)) for s in solved.entries()], dtype=object)
+    d = parts["a"].shape[-1]
+    return np.array([_root(*(parts[k][:, j] for k in ("a", "m", "lo", "hi", "c")), parts["p"]) for j in range(d)], dtype=object)
+
+
+def _q(x: Any) -> fmpq:
+    return fmpq(Fraction(x).numerator, Fraction(x).denominator)
+
+
+def _root(a: Array, m: Array, lo: Array, hi: Array, c: Array, p: Array) -> Fraction:
+    """The zero of the increasing piecewise-linear sum_i p_i (m (w-c) + (a-m) clip(w-c, -lo, hi))."""
+
+    def slope(w: Fraction) -> Fraction:
+        rows = zip(a, m, lo, hi, c, p, strict=True)
+        return sum((q * (m_ * (w - c_) + (a_ - m_) * min(max(w - c_, -l_), h_)) for a_, m_, l_, h_, c_, q in rows), Fraction(0))
+
+    knots = sorted({Fraction(x) for x in (*c, *(c - lo), *(c + hi))})
+    knots = [knots[0] - 1, *knots, knots[-1] + 1]
+    for left, right in zip(knots, knots[1:], strict=False):
+        low, high = slope(left), slope(right)
+        inside = low <= 0 <= high or (left == knots[0] and low > 0) or (right == knots[-1] and high < 0)
+        if inside and high != low:
+            return left - low * (right - left) / (high - low)
+    return Fraction(0)
+
+
+SETTING = FedProx()

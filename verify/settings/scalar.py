@@ -1,0 +1,65 @@
+"""Statements about numbers only: no run, just symbols in their domains (lemma B.7, side claims, orderings)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+
+from ..evaluate import Array, Table
+from ..genome import Gene, Genome
+from .base import Reading, Shape, text
+
+_SIZES = {"T": (1,)}
+_COUNTS = (1, 2, 3, 5, 10, 30, 100)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """Each free symbol is a gene of its own domain; counts are part of the shape."""
+
+    name: str = "scalar"
+    precision: type[np.floating[Any]] = np.longdouble  # sums of nearly equal powers cancel
+    declared: tuple[str, ...] = ()
+
+    def shapes(self, reading: Reading) -> Sequence[Shape]:
+        counts = sorted(s for s, d in reading.claim["domains"].items() if d in ("count", "index"))
+        if "T" not in counts:
+            counts.append("T")
+        return [Shape.of(**dict(zip(counts, v, strict=True))) for v in product(*(_SIZES.get(c, _COUNTS) for c in counts))]
+
+    def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
+        swept = {n for n, rule in reading.lowered.sweep.items() if not rule["index"]}
+        kinds = {"positive": "positive", "nonnegative": "nonnegative", "real": "real"}
+        domains = reading.claim["domains"].items()
+        return [Gene(s, kinds[d]) for s, d in domains if d in kinds and s not in swept]  # pyright: ignore[reportArgumentType]
+
+    def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
+        return {g.name: genome[g.name] for g in self.genes(reading, shape)}
+
+    def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
+        return known
+
+    def instance(
+        self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        scalars = {k: text(v) for k, v in known["scalars"].items()}
+        return {
+            "values": {**scalars, **{k: str(v) for k, v in shape.counts}},
+            "quantities": {k: [text(x) for x in v] for k, v in known["quantities"].items()},
+        }
+
+    def reductions(
+        self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
+    ) -> Iterator[tuple[Shape, dict[str, Array]]]:
+        for name, value in shape.counts:
+            for smaller in sorted({1, 2, value // 2, value - 1}):
+                if 0 < smaller < value:
+                    yield shape.but(**{name: smaller}), dict(genome)
+
+
+SETTING = Scalar()

@@ -1,0 +1,66 @@
+"""Shrink: a simpler instance that still refutes, as in property-based testing.
+
+The order is `simplicity`: clients, dimension, local steps and rounds first, then how long the rationals are. Every step is
+decided by the kernel; nothing is kept that it does not refute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+import numpy as np
+
+from .certify import Replayed, replay
+from .check import genes_of
+from .evaluate import Array
+from .genome import simpler, size
+from .settings.base import Reading, Setting, Shape
+
+MOST_REPLAYS = 3000
+
+
+def simplicity(replayed: Replayed) -> tuple[int, int]:
+    """Smaller shapes first, then shorter numbers."""
+    length = sum(size(Fraction(x)) for values in replayed.genome.values() for x in np.ravel(values))
+    return sum(v for _, v in replayed.shape.counts), length
+
+
+def shrink(reading: Reading, setting: Setting, start: Replayed) -> Replayed:
+    """Greedy descent until no pass finds anything simpler (or `MOST_REPLAYS` were spent)."""
+    best, left, moved = start, MOST_REPLAYS, True
+    while moved and left > 0:
+        moved = False
+        for shape, genome in _proposals(reading, setting, best):
+            left -= 1
+            made = replay(reading, setting, shape, genome)
+            if made is not None and not made.holds and simplicity(made) < simplicity(best):
+                best, moved = made, True
+                break
+            if left <= 0:
+                break
+    return best
+
+
+def _proposals(
+    reading: Reading, setting: Setting, best: Replayed
+) -> Iterator[tuple[Shape, Mapping[str, Array]]]:
+    yield from setting.reductions(reading, best.shape, best.genome)
+    genes = genes_of(reading, setting, best.shape)
+    for denominator in (1, 2, 10, 100):  # everything at once
+        yield best.shape, {g.name: _rounded(best.genome[g.name], denominator, g.kind) for g in genes}
+    for gene in genes:
+        values = best.genome[gene.name]
+        for place in np.ndindex(values.shape):
+            for value in simpler(Fraction(values[place]), gene.kind):
+                changed = values.copy()
+                changed[place] = value
+                yield best.shape, {**best.genome, gene.name: changed}
+
+
+def _rounded(values: Array, denominator: int, kind: str) -> Array:
+    def one(x: Fraction) -> Fraction:
+        made = Fraction(x).limit_denominator(denominator)
+        return x if made <= 0 and kind in ("positive", "unit") else made
+
+    return np.vectorize(one, otypes=[object])(values) if values.size else values

@@ -20,14 +20,12 @@ OPPOSITE = {"<=": ">", "<": ">=", ">=": "<", ">": "<=", "=": "!=", "!=": "="}
 
 
 class World:
-    """What an instance says: scalars by name, indexed quantities with their ranges, and assumptions.
-
-    An assumption is a function of its constants' values that returns what is wrong, or "".
-    """
+    """What an instance says: scalars by name, indexed quantities with their ranges, and assumptions."""
 
     values: dict[str, fmpq]
     ranges: dict[str, tuple[tuple[int, int], ...]]
-    assumptions: dict[str, tuple[int, Callable[..., str]]]  # with the number of constants
+    facts: dict[str, bool]  # assumptions without a constant
+    bounds: dict[str, Callable[[fmpq], bool]]  # assumptions with one
 
     def value(self, name: str) -> fmpq:
         if name not in self.values:
@@ -50,12 +48,18 @@ class World:
 
     def assume(self, name: str, args: tuple[str, ...] = ()) -> None:
         """Raise `Rejected` unless the assumption holds for certain."""
-        count, wrong = self.assumptions.get(name, (-1, None))
-        if wrong is None or count != len(args):
-            known = ", ".join(sorted(self.assumptions))
+        constants = [self.value(arg) for arg in args]
+        if not args and name in self.facts:
+            holds = self.facts[name]
+        elif len(args) == 1 and name in self.bounds:
+            holds = self.bounds[name](constants[0])
+        else:
+            known = ", ".join((*self.facts, *self.bounds))
             raise Malformed(f"claim: got the assumption {name!r} with {len(args)} constants, expected one of {known}")
-        if reason := wrong(*(self.value(arg) for arg in args)):
-            raise Rejected(f"assumption {name}: {reason}")
+        if not holds:
+            raise Rejected(
+                f"assumption {name}: got {dict(zip(args, constants, strict=True))}, expected an instance that meets it"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import product
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
 from .claim import Claim
 from .expression import World
-from .law import Law, Moments, Paths, Problem, identity, norm2
-from .loss import KINDS, ZERO, Vector, semidefinite
+from .law import Law, Problem
+from .loss import KINDS, ZERO, Vector, combine, minus, norm2, semidefinite
 from .rational import Malformed, Node, Rejected
 
 COUNT, STEPS = 1_000, 100_000
@@ -19,48 +19,57 @@ class FedProx(World):
     """Quantities: gap, dist2 (t <= T); deviation, divergence (t < T, k <= E, client i from 1); gamma, p."""
 
     gamma: list[fmpq]
-    w_star: Vector | None = None
 
     def __init__(self, problem: Problem, w0: Vector, E: int, T: int, paths: bool = False) -> None:
-        C, d = len(problem.p), len(w0)
+        C, d, f, p = len(problem.p), len(w0), problem.losses, problem.p
         if E * T * C * d > STEPS:
             raise Malformed(f"instance: got E T C d = {E * T * C * d}, expected at most {STEPS}")
         self.problem, self.E, self.T = problem, E, T
-        paths = paths or any(loss.bends for loss in problem.losses)
-        self.laws: list[Law] = [Paths.at(problem, w0) if paths else Moments.at(problem, fmpq_mat(d, 1, list(w0)))]
+        self.laws = [Law.start(problem, w0, paths or any(loss.bends for loss in f))]
         self.known: dict[tuple[str, tuple[int, ...]], fmpq] = {}
         self.values = {"C": fmpq(C), "E": fmpq(E), "T": fmpq(T), "D": fmpq(d), "alpha": problem.alpha}
-        run = ((0, T - 1), (0, E), (1, C))
-        self.ranges = {"gap": ((0, T),), "gamma": ((0, T - 1),), "p": ((1, C),), "deviation": run, "divergence": run}
-        self.assumptions = {
-            "full_participation": (0, lambda: ""),
-            "weights_sum_to_one": (0, lambda: _unless(sum(problem.p, ZERO) == 1, "sum p_i other than 1", "1")),
-            "nonnegative_weights": (0, lambda: _unless(min(problem.p) >= 0, "a negative weight", "p_i >= 0")),
-            "independent_noise": (0, lambda: _unless(not (problem.shared and len(problem.active) > 1), "shared signs",
-                                                     "independent ones")),
-            "smooth": (1, self.smooth),
-            "strongly_convex": (1, self.strongly_convex),
-            "bounded_variance": (1, self.bounded_variance),
-            "bounded_gradients": (1, self.bounded_gradients),
-        }  # fmt: skip
+        local = ((0, T - 1), (0, E), (1, C))
+        self.ranges = {"gamma": ((0, T - 1),), "p": ((1, C),), "deviation": local, "divergence": local}
+        self.facts = {
+            "full_participation": True,
+            "weights_sum_to_one": sum(p, ZERO) == 1,
+            "nonnegative_weights": min(p) >= 0,
+            "independent_noise": not problem.shared or C == 1 or not problem.kicks,
+        }
+        self.bounds = {
+            "smooth": self.smooth,
+            "strongly_convex": lambda mu: all(semidefinite(loss.hessian(most=False), 1, -mu) for loss in f),
+            "bounded_variance": lambda sigma: all(norm2(v) <= sigma**2 for v in problem.noise),
+            "bounded_gradients": lambda G: self.largest_gradient2() <= G**2,
+        }
+
+    def smooth(self, L: fmpq) -> bool:
+        least_most = ((loss.hessian(most=False), loss.hessian(most=True)) for loss in self.problem.losses)
+        return all(semidefinite(least, 1, L) and semidefinite(most, -1, L) for least, most in least_most)
+
+    def largest_gradient2(self) -> fmpq:
+        """The largest E|g_i(w^i_{t,k})|^2 of the run; the noise of a step is independent of its point."""
+        local = product(range(self.T), range(self.E + 1), enumerate(self.problem.losses, 1))
+        return max(
+            self.law(t, k).expect(lambda w, i=i, f=f: norm2(f.gradient(w[i]))) + norm2(self.problem.noise[i - 1])
+            for t, k, (i, f) in local
+        )
 
     def minimised(self, w_star: Vector, minimisers: list[Vector] | None) -> None:
-        """Check the minimisers of f and, where given, of every f_i, and set w*, f* and Gamma (4.2)."""
-        losses, p = self.problem.losses, self.problem.p
-        curvature = fmpq_mat(len(w_star), len(w_star))
-        for loss, weight in zip(losses, p, strict=True):
-            curvature = curvature + weight * loss.hessian(most=weight < 0)
-        if any(self.problem.gradient(w_star)) or not semidefinite(curvature):
-            raise Rejected("instance.w_star: got a point or an f that fails, expected a minimiser of a convex f")
+        """Check the minimisers of f and, where given, of every f_i; they give gap, dist2 and Gamma (4.2)."""
+        f, p, rows = self.problem.losses, self.problem.p, range(len(w_star))
+        H = [loss.hessian(most=weight < 0) for loss, weight in zip(f, p, strict=True)]
+        total = tuple(combine(p, [h[r] for h in H]) for r in rows)  # no Hessian of f is smaller
+        if any(combine(p, [loss.gradient(w_star) for loss in f])) or not semidefinite(total):
+            raise Rejected(f"instance.w_star: got {w_star}, expected a minimiser of a convex f")
         self.w_star, self.f_star = w_star, self.problem.value(w_star)
-        self.ranges["dist2"] = ((0, self.T),)
+        self.ranges |= {"gap": ((0, self.T),), "dist2": ((0, self.T),)}
+        for i, (loss, w) in enumerate(zip(f, minimisers or [], strict=minimisers is not None)):
+            if any(loss.gradient(w)) or not semidefinite(loss.hessian(most=False)):
+                raise Rejected(f"instance.minimisers[{i}]: got {w}, expected a minimiser of a convex f_{i + 1}")
         if minimisers is not None:
-            total = self.f_star
-            for i, (loss, w, weight) in enumerate(zip(losses, minimisers, p, strict=True)):
-                if any(loss.gradient(w)) or not semidefinite(loss.hessian(most=False)):
-                    raise Rejected(f"instance.minimisers[{i}]: got {w}, expected a minimiser of a convex f_{i + 1}")
-                total -= weight * loss.value(w)
-            self.values["Gamma"] = total
+            least = (q * loss.value(w) for q, loss, w in zip(p, f, minimisers, strict=True))
+            self.values["Gamma"] = self.f_star - sum(least, ZERO)
 
     def law(self, t: int, k: int) -> Law:
         """Of round t after k local steps."""
@@ -76,61 +85,30 @@ class FedProx(World):
         return self.known[name, indices]
 
     def measured(self, name: str, t: int, k: int = 0, i: int = 0) -> fmpq:
-        if name == "p":
-            return self.problem.p[t - 1]
-        if name == "gamma":
-            return self.gamma[t]
-        if name == "gap" or name == "dist2":
-            if self.w_star is None:
-                raise Malformed("instance: got no w_star, expected one, since the claim needs f* or w*")
-            start = self.law(t, 0)
-            return start.value() - self.f_star if name == "gap" else start.distance2(self.w_star)
-        from_start = (fmpq(-1), *(ZERO for _ in self.problem.p))
-        weights = list(from_start if name == "deviation" else (ZERO, *(-p for p in self.problem.p)))
-        weights[i] += 1
-        return self.law(t, k).square(tuple(weights))
-
-    def smooth(self, L: fmpq) -> str:
-        bound = L * identity(int(self.values["D"].p))
-        for i, f in enumerate(self.problem.losses, 1):
-            if not (semidefinite(bound - f.hessian(most=True)) and semidefinite(bound + f.hessian(most=False))):
-                return f"got f_{i} with more curvature, expected every f_i {L}-smooth"
-        return ""
-
-    def strongly_convex(self, mu: fmpq) -> str:
-        bound = mu * identity(int(self.values["D"].p))
-        for i, f in enumerate(self.problem.losses, 1):
-            if not semidefinite(f.hessian(most=False) - bound):
-                return f"got f_{i} with less curvature, expected every f_i {mu}-strongly convex"
-        return ""
-
-    def bounded_variance(self, sigma: fmpq) -> str:
-        most = max(norm2(v) for v in self.problem.noise)
-        return _unless(most <= sigma**2, f"a variance of {most}", f"at most {sigma**2}")
-
-    def bounded_gradients(self, G: fmpq) -> str:
-        """E|g_i(w^i_{t,k})|^2 <= G^2 on the run; the noise is independent of the point."""
-        for t, k, (i, v) in product(range(self.T), range(self.E + 1), enumerate(self.problem.noise)):
-            found = self.law(t, k).gradient2(i) + norm2(v)
-            if found > G**2:
-                return f"got E|g_{i + 1}|^2 = {found} at t = {t}, k = {k}, expected at most {G**2}"
-        return ""
-
-
-def _unless(holds: bool, got: str, expected: str) -> str:
-    return "" if holds else f"got {got}, expected {expected}"
+        p, law = self.problem.p, self.law
+        match name:
+            case "p":
+                return p[t - 1]
+            case "gamma":
+                return self.gamma[t]
+            case "gap":
+                return law(t, 0).expect(lambda w: self.problem.value(w[0])) - self.f_star
+            case "dist2":
+                return law(t, 0).expect(lambda w: norm2(minus(w[0], self.w_star)))
+            case "deviation":
+                return law(t, k).expect(lambda w: norm2(minus(w[i], w[0])))
+            case _:
+                return law(t, k).expect(lambda w: norm2(minus(combine(p, w[1:]), w[i])))
 
 
 def read(node: Node, claim: Claim, paths: bool = False) -> FedProx:
     given = node.fields("C d E T p w0 alpha constants clients noise", "parameters steps w_star minimisers")
     C, d, E, T = (given[name].integer(1, COUNT) for name in ("C", "d", "E", "T"))
     losses = tuple(KINDS[n.kind(KINDS)](n, d) for n in given["clients"].items(C))
-    noise, shared = ((ZERO,) * d,) * C, False
-    if given["noise"].kind(("none", "signs")) == "signs":
-        signs = given["noise"].fields("kind shared v")
-        noise, shared = tuple(v.vector(d) for v in signs["v"].items(C)), signs["shared"].flag()
-    else:
-        given["noise"].fields("kind")
+    noisy = given["noise"].kind(("none", "signs")) == "signs"
+    signs = given["noise"].fields("kind shared v" if noisy else "kind")
+    noise = tuple(v.vector(d) for v in signs["v"].items(C)) if noisy else ((ZERO,) * d,) * C
+    shared = noisy and signs["shared"].flag()
     problem = Problem(losses, given["p"].vector(C), given["alpha"].rational(least=0), noise, shared)
     run = FedProx(problem, given["w0"].vector(d), E, T, paths)
     if "w_star" in given:
@@ -138,7 +116,7 @@ def read(node: Node, claim: Claim, paths: bool = False) -> FedProx:
         run.minimised(given["w_star"].vector(d), minimisers)
     constants = given["constants"].fields("", "L mu sigma G")
     run.values |= {name: constant.rational(least=0) for name, constant in constants.items()}
-    if "parameters" in given:
-        run.values |= claim.parameters(given["parameters"], set(run.values) | {"Gamma", "L", "mu", "sigma", "G"})
+    taken = {*run.values, "Gamma", "L", "mu", "sigma", "G"}
+    run.values |= claim.parameters(given["parameters"], taken) if "parameters" in given else {}
     run.gamma = claim.steps(given.get("steps"), run, T)
     return run

@@ -1,39 +1,27 @@
-"""The joint law of a round's start w_{t,0} and the local iterates w^i_{t,k} under rule (4.3), exactly."""
+"""The law of FedProx's iterates under rule (4.3), exactly."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
-from typing import Protocol
+from typing import TypeVar
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
-from .loss import ZERO, Loss, Vector, combine, diagonal, dot
+from .loss import ONE, ZERO, Loss, Vector, combine, dot, ldl, minus
 from .rational import Rejected, small
 
 PATHS = 4_096
-APART = (fmpq(1), fmpq(-1))
-Covariance = dict[tuple[int, int], fmpq_mat]  # of clients i and j, where it is not zero
-
-
-def norm2(x: Vector) -> fmpq:
-    return dot(x, x)
-
-
-def identity(d: int) -> fmpq_mat:
-    return diagonal([fmpq(1)] * d)
-
-
-def trace(m: fmpq_mat) -> fmpq:
-    return sum((m[r, r] for r in range(m.nrows())), ZERO)
+HALF = fmpq(1, 2)
+K = TypeVar("K")
+State = tuple[Vector, ...]  # (w_{t,0}, w^1_{t,k}, ..., w^C_{t,k})
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Losses f_i, weights p_i, the proximal parameter, and noise s v_i with a fair sign s per step (and client)."""
+    """Losses f_i, weights p_i, the proximal parameter, and noise s v_i with a fair sign s a step (and client)."""
 
     losses: tuple[Loss, ...]
     p: Vector
@@ -44,150 +32,74 @@ class Problem:
     def value(self, w: Vector) -> fmpq:
         return dot(self.p, [loss.value(w) for loss in self.losses])
 
-    def gradient(self, w: Vector) -> Vector:
-        return combine(self.p, [loss.gradient(w) for loss in self.losses])
-
     @cached_property
-    def active(self) -> list[int]:
-        return [i for i, v in enumerate(self.noise) if any(v)]
-
-    @cached_property
-    def matrices(self) -> list[tuple[fmpq_mat, fmpq_mat]]:
-        return [(fmpq_mat([list(r) for r in f.A]), fmpq_mat(len(f.b), 1, list(f.b))) for f in self.losses]
-
-    @cached_property
-    def covariance(self) -> Covariance:
-        """Of the noise at one step."""
-        v = [fmpq_mat(len(entries), 1, list(entries)) for entries in self.noise]
-        pairs = product(self.active, repeat=2) if self.shared else ((i, i) for i in self.active)
-        return {(i, j): v[i] * v[j].transpose() for i, j in pairs}
-
-    @cached_property
-    def signs(self) -> list[list[int]]:
-        """The equally likely sign patterns of one step: one sign per client, 0 where there is no noise."""
-        if self.shared and self.active:
-            return [[1] * len(self.p), [-1] * len(self.p)]
-        if 2 ** len(self.active) > PATHS:
-            raise Rejected(f"instance.noise: got {len(self.active)} noisy clients, expected at most {PATHS} paths")
-        return [list(s) for s in product(*((1, -1) if i in self.active else (0,) for i in range(len(self.p))))]
+    def kicks(self) -> list[State]:
+        """What each independent sign of a step moves."""
+        none, clients = tuple(ZERO for _ in self.noise[0]), range(len(self.p) + 1)
+        alone = [tuple(v if i == j else none for j in clients) for i, v in enumerate(self.noise, 1) if any(v)]
+        return [(none, *self.noise)] if self.shared and alone else alone
 
 
-class Paths:
-    """The law as a list: states (w_{t,0}, w^1, ..., w^C) with their probabilities, equal states merged."""
+@dataclass(frozen=True)
+class Law:
+    """Weighted states. With `paths`, every sign path and its probability. Otherwise a signed measure with the same
+    mean and covariance: where all is affine in the signs, quadratic functions have the same expectation under it.
+    """
 
-    def __init__(self, problem: Problem, states: dict[tuple[Vector, ...], fmpq]) -> None:
-        self.problem, self.states = problem, states
+    problem: Problem
+    states: defaultdict[State, fmpq]
+    paths: bool
 
     @classmethod
-    def at(cls, problem: Problem, w: Vector) -> Paths:
-        return cls(problem, {(w,) * (len(problem.p) + 1): fmpq(1)})
+    def start(cls, problem: Problem, w0: Vector, paths: bool) -> Law:
+        return cls(problem, _merged([((w0,) * (len(problem.p) + 1), ONE)]), paths)
 
-    def step(self, gamma: fmpq) -> Paths:
-        one, signs = self.problem, self.problem.signs
-        if len(self.states) * len(signs) > PATHS:
-            raise Rejected(f"instance.noise: got more than {PATHS} sign paths, expected fewer steps or less noise")
-        stepped: defaultdict[tuple[Vector, ...], fmpq] = defaultdict(fmpq)
-        for (start, *local), probability in self.states.items():
-            mean = [
-                combine((1 - one.alpha * gamma, one.alpha * gamma, -gamma), (w, start, loss.gradient(w)))
-                for w, loss in zip(local, one.losses, strict=True)
-            ]
-            for pattern in signs:
-                moved = (
-                    combine((fmpq(1), -gamma * s), (w, v)) for w, s, v in zip(mean, pattern, one.noise, strict=True)
-                )
-                stepped[(start, *moved)] += probability / len(signs)
-        return Paths(one, dict(stepped))
+    def expect(self, of: Callable[[State], fmpq]) -> fmpq:
+        return sum((weight * of(state) for state, weight in self.states.items()), ZERO)
 
-    def average(self) -> Paths:
-        states: defaultdict[tuple[Vector, ...], fmpq] = defaultdict(fmpq)
-        for (_, *local), probability in self.states.items():
-            w = tuple(map(small, combine(self.problem.p, local)))
-            states[(w,) * (len(local) + 1)] += probability
-        return Paths(self.problem, dict(states))
+    def step(self, gamma: fmpq) -> Law:
+        """One local step of every client, rule (4.3)."""
+        one, rule = self.problem, (1 - self.problem.alpha * gamma, self.problem.alpha * gamma, -gamma)
 
-    def expect(self, of: Callable[[tuple[Vector, ...]], fmpq]) -> fmpq:
-        return sum((probability * of(state) for state, probability in self.states.items()), ZERO)
+        def drift(state: State) -> State:
+            local = zip(state[1:], one.losses, strict=True)
+            return (state[0], *(combine(rule, (w, state[0], f.gradient(w))) for w, f in local))
 
-    def square(self, weights: Vector) -> fmpq:
-        return self.expect(lambda state: norm2(combine(weights, state)))
+        moved = _merged((drift(state), weight) for state, weight in self.states.items())
+        for kick in one.kicks:
+            if 2 * len(moved) > PATHS:
+                raise Rejected(f"instance.noise: got more than {PATHS} sign paths, expected fewer steps or less noise")
+            if self.paths:
+                moved = _merged((_kicked(x, kick, s), q / 2) for x, q in moved.items() for s in (gamma, -gamma))
+            else:
+                x = next(iter(moved))  # any state will do
+                moved[x] -= 1
+                for s in (gamma, -gamma):
+                    moved[_kicked(x, kick, s)] += HALF
+        return Law(one, moved, self.paths)
 
-    def gradient2(self, i: int) -> fmpq:
-        return self.expect(lambda state: norm2(self.problem.losses[i].gradient(state[i + 1])))
-
-    def value(self) -> fmpq:
-        return self.expect(lambda state: self.problem.value(state[0]))
-
-    def distance2(self, w: Vector) -> fmpq:
-        return self.expect(lambda state: norm2(combine(APART, (state[0], w))))
-
-
-class Moments:
-    """The law for quadratic losses: w^i = M_i w_{t,0} + c_i + noise of covariance N, w_{t,0} of given moments."""
-
-    def __init__(
-        self, problem: Problem, mean: fmpq_mat, cov: fmpq_mat, maps: list[tuple[fmpq_mat, fmpq_mat]], noise: Covariance
-    ) -> None:
-        self.problem, self.mean, self.cov, self.maps, self.noise = problem, mean, cov, maps, noise
-
-    @classmethod
-    def at(cls, problem: Problem, mean: fmpq_mat, cov: fmpq_mat | None = None) -> Moments:
-        d = mean.nrows()
-        maps = [(identity(d), fmpq_mat(d, 1))] * len(problem.p)
-        return cls(problem, mean, cov or fmpq_mat(d, d), maps, {})
-
-    def step(self, gamma: fmpq) -> Moments:
-        one, eye = self.problem, identity(self.mean.nrows())
-        keep = [(1 - one.alpha * gamma) * eye - gamma * A for A, _ in one.matrices]
-        maps = [
-            (K * M + one.alpha * gamma * eye, K * c + gamma * b)
-            for K, (M, c), (_, b) in zip(keep, self.maps, one.matrices, strict=True)
-        ]
-        noise = {
-            (i, j): gamma**2 * fresh + (keep[i] * self.noise[i, j] * keep[j] if self.noise else 0 * fresh)
-            for (i, j), fresh in one.covariance.items()
-        }
-        return Moments(one, self.mean, self.cov, maps, noise)
-
-    def affine(self, weights: Vector) -> tuple[fmpq_mat, fmpq_mat]:
-        """Mean and covariance of weights[0] w_{t,0} + sum_i weights[i] w^i."""
-        M, c = weights[0] * identity(self.mean.nrows()), 0 * self.mean
-        for weight, (M_i, c_i) in zip(weights[1:], self.maps, strict=True):
-            M, c = M + weight * M_i, c + weight * c_i
-        cov = M * self.cov * M.transpose()
-        for (i, j), N in self.noise.items():
-            cov = cov + weights[i + 1] * weights[j + 1] * N
-        return M * self.mean + c, cov
-
-    def average(self) -> Moments:
-        mean, cov = self.affine((ZERO, *self.problem.p))
-        for x in (*mean, *cov):
-            small(x)
-        return Moments.at(self.problem, mean, cov)
-
-    def square(self, weights: Vector) -> fmpq:
-        mean, cov = self.affine(weights)
-        return norm2(tuple(mean)) + trace(cov)
-
-    def gradient2(self, i: int) -> fmpq:
-        mean, cov = self.affine(tuple(fmpq(n == i + 1) for n in range(len(self.maps) + 1)))
-        A = self.problem.matrices[i][0]
-        return norm2(self.problem.losses[i].gradient(tuple(mean))) + trace(A * cov * A)
-
-    def value(self) -> fmpq:
-        spread = [trace(A * self.cov) / 2 for A, _ in self.problem.matrices]
-        return self.problem.value(tuple(self.mean)) + dot(self.problem.p, spread)
-
-    def distance2(self, w: Vector) -> fmpq:
-        return norm2(combine(APART, (tuple(self.mean), w))) + trace(self.cov)
+    def average(self) -> Law:
+        """The next round's start, sum_i p_i w^i."""
+        starts = _merged((combine(self.problem.p, state[1:]), weight) for state, weight in self.states.items())
+        if not self.paths and len(starts) > 1:
+            mean = combine(list(starts.values()), list(starts))
+            apart = [(minus(w, mean), weight) for w, weight in starts.items()]
+            cov = [[sum((q * x[r] * x[s] for x, q in apart), ZERO) for s in range(len(mean))] for r in range(len(mean))]
+            parts = ldl(cov)
+            if parts is None:
+                raise ArithmeticError(f"got the covariance {cov}, expected a semidefinite one")
+            sides = [(combine((ONE, s), (mean, u)), D / 2) for D, u in parts for s in (ONE, -ONE)]
+            starts = _merged([(mean, 1 - sum((D for D, _ in parts), ZERO)), *sides])
+        copies = len(self.problem.p) + 1
+        return Law(self.problem, _merged(((tuple(map(small, w)),) * copies, q) for w, q in starts.items()), self.paths)
 
 
-class Law(Protocol):
-    """What both laws answer; clients are counted from 0."""
+def _kicked(state: State, kick: State, s: fmpq) -> State:
+    return tuple(combine((ONE, s), pair) for pair in zip(state, kick, strict=True))
 
-    def step(self, gamma: fmpq) -> Law: ...
-    def average(self) -> Law: ...  # the next round's start, sum_i p_i w^i
-    def square(self, weights: Vector) -> fmpq: ...  # E |weights[0] w_{t,0} + sum_i weights[i] w^i|^2
-    def gradient2(self, i: int) -> fmpq: ...  # E |grad f_i(w^i)|^2
-    def value(self) -> fmpq: ...  # E f(w_{t,0})
-    def distance2(self, w: Vector) -> fmpq: ...  # E |w_{t,0} - w|^2
+
+def _merged(pairs: Iterable[tuple[K, fmpq]]) -> defaultdict[K, fmpq]:
+    found: defaultdict[K, fmpq] = defaultdict(fmpq)
+    for key, weight in pairs:
+        found[key] += weight
+    return found

@@ -7,8 +7,7 @@ from flint import fmpq
 from .claim import Claim
 from .expression import World
 from .fedprox import COUNT
-from .law import norm2
-from .loss import ZERO, Vector, combine
+from .loss import ZERO, Vector, combine, norm2
 from .rational import Malformed, Node
 
 
@@ -23,8 +22,7 @@ class NoiseSum(World):
         self.p, self.ranges = p, {"p": ((1, len(p)),)}
         self.values = {"M": fmpq(len(p)), "E": fmpq(E), "D": fmpq(len(Z[0])), "sigma": sigma, "noise_sum2": total}
         self.values["mean2"] = mean2
-        same = all(norm2(x) == sigma**2 for x in v)
-        self.assumptions = {"independent": (0, lambda: "" if same else f"got |v_i|^2 other than {sigma**2}")}
+        self.facts, self.bounds = {"independent": all(norm2(x) == sigma**2 for x in v)}, {}
 
     def quantity(self, name: str, indices: tuple[int, ...]) -> fmpq:
         return self.p[indices[0] - 1]

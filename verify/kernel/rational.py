@@ -63,9 +63,9 @@ class Node:
         return Malformed(f"{self.where}: got {shown(self.raw)}, expected {expected}")
 
     def mapping(self) -> dict[str, Node]:
+        raw = cast("dict[str, object]", self.raw)
         if not isinstance(self.raw, dict):
             raise self.malformed("an object with named fields")
-        raw = cast("dict[str, object]", self.raw)
         return {name: Node(raw[name], f"{self.where}.{Node(name, self.where).name()}") for name in raw}
 
     def fields(self, required: str, optional: str = "") -> dict[str, Node]:

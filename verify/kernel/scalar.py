@@ -11,7 +11,7 @@ from .rational import Malformed, Node
 
 class Scalar(World):
     def __init__(self, values: dict[str, fmpq], lists: dict[str, tuple[fmpq, ...]]) -> None:
-        self.values, self.lists, self.assumptions = values, lists, {}
+        self.values, self.lists, self.facts, self.bounds = values, lists, {}, {}
         self.ranges = {name: ((0, len(entries) - 1),) for name, entries in lists.items()}
 
     def quantity(self, name: str, indices: tuple[int, ...]) -> fmpq:

@@ -29,6 +29,7 @@ class Scores:
     genome: Genome
     table: Table
     margin: Array  # (n,)
+    later: Array  # (n,) the same without the first index where that one is trivial (t = 0)
     ratio: Array  # (n,) smaller side / larger side as the relation orders them: 1 is tight
     lhs: Array
     rhs: Array
@@ -66,28 +67,31 @@ def score(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> S
         return scores
     moved = jitter(genes_of(reading, setting, shape), rows(genome, close), JITTER)
     again = _score(reading, setting, shape, moved)
-    margin = scores.margin.copy()
+    margin, later = scores.margin.copy(), scores.later.copy()
     margin[close] = np.fmin(margin[close], np.where(np.isnan(again.margin), 0.0, again.margin))
-    return replace(scores, margin=margin)
+    later[close] = np.fmin(later[close], np.where(np.isnan(again.later), 0.0, again.later))
+    return replace(scores, margin=margin, later=later)
 
 
 def _score(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> Scores:
     table = tabulate(reading, setting, shape, genome)
     evaluator = Evaluator(table, {v: (lo, hi) for v, (lo, hi) in reading.claim["for_all"].items()})
     usable = _conditions(evaluator, reading.claim["when"])
-    best: list[tuple[Array, Array, Array, Array, Array]] = []
+    best: list[tuple[Array, ...]] = []
     for (op, left, right), unit in zip(reading.claim["then"], reading.lowered.units, strict=True):
         lhs, rhs = (np.broadcast_to(evaluator(side), evaluator.shape).reshape(table.n, -1) for side in (left, right))
         margin, ratio = _margin(op, lhs, rhs, _floor(table, unit))
+        later = _later(margin, evaluator, reading.lowered.starts)
         place = np.argmax(np.where(np.isnan(margin), -np.inf, margin), axis=1)
         pick = np.arange(table.n), place
-        best.append((margin[pick], ratio[pick], lhs[pick], rhs[pick], place))
+        best.append((margin[pick], ratio[pick], lhs[pick], rhs[pick], place, later))
     margins = np.stack([np.where(np.isnan(b[0]), -np.inf, b[0]) for b in best])
     which = np.argmax(margins, axis=0)
     row = np.arange(table.n)
-    margin, ratio, lhs, rhs, place = (np.stack([b[j] for b in best])[which, row] for j in range(5))
+    margin, ratio, lhs, rhs, place, _ = (np.stack([b[j] for b in best])[which, row] for j in range(6))
     margin = np.where(usable, margin, np.nan)
-    return Scores(shape, genome, table, margin, ratio, lhs, rhs, _places(evaluator, which, place.astype(int)))
+    later = np.where(usable, np.fmax.reduce([b[5] for b in best]), np.nan)
+    return Scores(shape, genome, table, margin, later, ratio, lhs, rhs, _places(evaluator, which, place.astype(int)))
 
 
 def _conditions(evaluator: Evaluator, conditions: list[Any]) -> Array:
@@ -116,6 +120,14 @@ def _margin(op: str, lhs: Array, rhs: Array, rounding: Array) -> tuple[Array, Ar
         margin = np.where(scale > rounding, gap / scale, np.nan)
         ratio = np.where((large > 0) & (scale > rounding), small / large, np.nan)
     return margin, ratio
+
+
+def _later(margin: Array, evaluator: Evaluator, starts: bool) -> Array:
+    """The worst margin (n,) beyond the first index, where the claim compares with its own start."""
+    cut = margin.reshape(evaluator.shape)
+    if starts and cut.ndim > 1 and cut.shape[1] > 1:
+        cut = cut[:, 1:]
+    return np.fmax.reduce(cut.reshape(len(cut), -1), axis=1)
 
 
 def _places(evaluator: Evaluator, which: Array, place: Array) -> list[dict[str, int]]:

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from .check import Scores, genes_of, score
+from .evaluate import Array
 from .genome import draw, join, mutate, rows
 from .seeds import seed_for
 from .settings.base import Reading, Setting, Shape
 
 POPULATION = 96
 ELITE = 16
+VIOLATION = 1e-9  # a float margin above this is worth the kernel's time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +32,10 @@ class Found:
     @property
     def margin(self) -> float:
         return float(self.scores.margin[self.row])
+
+    @property
+    def later(self) -> float:
+        return float(self.scores.later[self.row])
 
     @property
     def ratio(self) -> float:
@@ -80,8 +86,10 @@ def top(scores: Scores, count: int) -> list[Found]:
 
 def order(found: Sequence[Found]) -> tuple[Found, ...]:
     """Most dangerous first; ties keep the order of the shapes, simple ones first."""
-    return tuple(sorted(found, key=lambda f: -f.margin))
+    return tuple(sorted(found, key=lambda f: -(2 + f.margin if f.margin > VIOLATION else f.later)))
 
 
-def _ranking(scores: Scores) -> np.ndarray:
-    return np.argsort(-np.where(np.isfinite(scores.margin), scores.margin, -np.inf), kind="stable")
+def _ranking(scores: Scores) -> Array:
+    """Rows by danger: violations first, then how close they come where the claim is not trivial."""
+    danger = np.where(scores.margin > VIOLATION, 2 + scores.margin, scores.later)
+    return np.argsort(-np.where(np.isfinite(scores.margin), np.nan_to_num(danger, nan=-9.0), -np.inf), kind="stable")

@@ -60,6 +60,7 @@ class Lowered:
     sweep: dict[str, Tree]  # free symbol or quantity -> its index and value, in constants and knobs
     knobs: tuple[str, ...]
     symbols: frozenset[str]  # free scalar symbols of claim and sweep
+    starts: bool  # the claim compares with its own start, so that its first index is trivial
     units: tuple[tuple[float, float], ...]  # powers of F and W of each relation's left side, for rounding floors
 
 
@@ -92,8 +93,16 @@ def lower(statement: Statement) -> Lowered:
         "then": [lowered(r) for r in statement.relations],
         "domains": {s.name: _domain(s) for s in sorted(scalars, key=str)},
     }
+    starts = any(r.args[0].has(AppliedUndef) and _compares_with_start(statement.defined(r)) for r in statement.relations)
     units = tuple(_unit(statement.defined(r.args[0]), statement) for r in statement.relations)
-    return Lowered(statement.id, claim, fixed(statement.sweep), tuple(knobs), frozenset(s.name for s in scalars), units)
+    return Lowered(statement.id, claim, fixed(statement.sweep), tuple(knobs), frozenset(s.name for s in scalars), starts, units)
+
+
+def _compares_with_start(relation: Basic) -> bool:
+    """E.g. gap(t) <= ... gap(0) ...: at t = 0 both sides are the same quantity."""
+    left, right = relation.args[0], relation.args[1]
+    heads = {f.func for f in left.atoms(AppliedUndef)}
+    return any(f.func in heads and f.args[0] == 0 for f in right.atoms(AppliedUndef))
 
 
 def _unit(expr: Basic, statement: Statement) -> tuple[float, float]:

@@ -56,12 +56,18 @@ class Reading:
     def claim(self) -> dict[str, Any]:
         return self.lowered.claim
 
+    def uses(self, name: str) -> bool:
+        """Whether the claim names this symbol or quantity anywhere."""
+        parts = [*self.claim["then"], *self.claim["when"], *(rule["value"] for rule in self.claim["choose"].values())]
+        return any(name == used for part in parts for used, _ in names(part))
+
 
 class Setting(Protocol):
     """One kind of world. `name` is the statement's `method` and the kernel's world."""
 
     name: str
     precision: type[np.floating[Any]]
+    droppable: tuple[str, ...]  # implicit assumptions whose literal reading it can build
     declared: tuple[str, ...]  # constants that the run measures and the instance declares, rounded up
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
@@ -104,7 +110,7 @@ def rules(lowered: Lowered) -> list[tuple[str, dict[str, Any]]]:
     ordered: list[tuple[str, dict[str, Any]]] = []
     while pending:
         waiting = {_key(name, rule) for name, rule in pending}
-        ready = [(name, rule) for name, rule in pending if not _names(rule["value"]) & waiting]
+        ready = [(name, rule) for name, rule in pending if not names(rule["value"]) & waiting]
         if not ready:
             raise ValueError(f"got a circular sweep in {lowered.id}, expected parameters that can be drawn in some order")
         ordered += ready
@@ -116,15 +122,15 @@ def _key(name: str, rule: dict[str, Any]) -> tuple[str, bool]:
     return name, bool(rule["index"])
 
 
-def _names(tree: Any) -> set[tuple[str, bool]]:
+def names(tree: Any) -> set[tuple[str, bool]]:
     """(name, indexed?) of everything a tree uses."""
     if isinstance(tree, str):
         return {(tree, False)}
     if not isinstance(tree, list):
         return set()
     if tree[0] == "at":
-        return {(tree[1], True)}.union(*(_names(part) for part in tree[2:]))
-    return set[tuple[str, bool]]().union(*(_names(part) for part in tree[1:]))
+        return {(tree[1], True)}.union(*(names(part) for part in tree[2:]))
+    return set[tuple[str, bool]]().union(*(names(part) for part in tree[1:]))
 
 
 def resolve(lowered: Lowered, table: Table) -> Table:

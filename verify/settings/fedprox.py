@@ -32,6 +32,7 @@ MOST_PATHS = 256  # sign paths enumerated for a loss that is not quadratic
 class FedProx:
     name: str = "fedprox"
     precision: type[np.floating[Any]] = np.float64
+    droppable: tuple[str, ...] = ("nonnegative_weights", "independent_noise")
     declared: tuple[str, ...] = ("G",)
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
@@ -88,6 +89,9 @@ class FedProx:
             "divergence": Quantity(run.divergence, (0, 0, 1)),
             "p": Quantity(parts["p"], (1,)),
         }
+        if "nonnegative_weights" in reading.dropped and reading.uses("gap"):
+            convex = _least_curvature(shape, parts) > 0  # with a negative weight f itself need not be convex
+            quantities["gap"] = Quantity(np.where(convex[:, None], run.gap, np.nan), (0,))
         W = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["c"]).max(axis=(1, 2)))
         return Table(known.n, scalars, quantities, known.counts, (known.scalars["L"] * W**2, W))
 
@@ -107,9 +111,9 @@ class FedProx:
             "parameters": {k: text(v) for k, v in scalars.items()},
             "clients": _clients(shape, parts),
             "noise": {"kind": "none"},
-            "minimisers": text(parts["c"]),
-            "w_star": text(_minimiser(shape, parts)),
         }
+        if any(reading.uses(name) for name in ("gap", "dist2", "Gamma")):
+            made |= {"minimisers": text(parts["c"]), "w_star": text(_minimiser(shape, parts))}
         if "gamma" not in reading.claim["choose"]:
             made["steps"] = {"gamma": [text(x) for x in known["quantities"]["gamma"]]}
         if shape.flag("noise") != "none":
@@ -179,6 +183,14 @@ def _matrices(eigenvalues: Array, turn: Array | None) -> Array:
     cos, sin = (1 - turn**2) / (1 + turn**2), 2 * turn / (1 + turn**2)
     rotation = np.stack([np.stack([cos, -sin], -1), np.stack([sin, cos], -1)], -2)
     return rotation @ diagonal @ np.swapaxes(rotation, -1, -2)
+
+
+def _least_curvature(shape: Shape, parts: Mapping[str, Array]) -> Array:
+    """A lower bound (n,) on the curvature of f = sum_i p_i f_i for weights of any sign."""
+    high = parts["a"] if shape.flag("loss") == "quadratic" else np.maximum(parts["a"], parts["m"])
+    low = parts["a"] if shape.flag("loss") == "quadratic" else np.minimum(parts["a"], parts["m"])
+    low, high = low.min(axis=-1), high.max(axis=-1)
+    return (np.where(parts["p"] >= 0, low, high) * parts["p"]).sum(axis=1)
 
 
 def _run(shape: Shape, parts: Mapping[str, Array], known: Table) -> tuple[Quadratics | Piecewise, Run]:

@@ -18,6 +18,7 @@ from .base import Reading, Shape, text
 class NoiseSum:
     name: str = "noise_sum"
     precision: type[np.floating[Any]] = np.float64
+    droppable: tuple[str, ...] = ()
     declared: tuple[str, ...] = ()
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:

@@ -24,6 +24,7 @@ class Scalar:
 
     name: str = "scalar"
     precision: type[np.floating[Any]] = np.longdouble  # sums of nearly equal powers cancel
+    droppable: tuple[str, ...] = ()
     declared: tuple[str, ...] = ()
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:

@@ -21,6 +21,7 @@ from .base import Reading, Shape, text
 class TwoGroup:
     name: str = "two_group"
     precision: type[np.floating[Any]] = np.float64
+    droppable: tuple[str, ...] = ()
     declared: tuple[str, ...] = ()
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:

@@ -1,6 +1,6 @@
 """FedProx on strongly convex losses: section 4.2.2, appendices B.1 and B.2."""
 
-from sympy import Gt, Le, Min, oo
+from sympy import Gt, Integer, Le, Min, oo
 
 from ...statement import Limit, Statement, free, unit
 from .symbols import (
@@ -165,7 +165,7 @@ LEMMA_B_3 = Statement(
         * (E * sigma**2 / 2 * sum_p2 + 3 * L * E * Gamma + 4 * E**3 * G**2),
     },
     for_all={t: (0, T)},
-    limits=(Limit(t, oo, 0),),
+    limits=(Limit(t, oo, Integer(0)),),
     sweep={
         tau: 2 / unit("gamma") * (1 + free("upsilon")) / (mu * STEP_LIMIT),
         upsilon: 2 * (1 + free("upsilon")) / (mu * E),

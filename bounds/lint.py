@@ -1,0 +1,193 @@
+"""Does the statement make sense? The cheapest referee: units, satisfiable conditions, limits, signs, step sizes.
+
+A rule reports only what it can establish: a mismatch of dimensions, an unsatisfiable set of conditions, a limit that comes
+out otherwise, or an exact point at which a printed step size or bound does what it cannot do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Basic, Expr, Ge, Integer, Le, Lt, S, Symbol, diff, limit, simplify
+from sympy.core.function import AppliedUndef
+from sympy.logic.boolalg import And, Boolean, false, true
+
+from .decide import decide
+from .dimension import DimensionError, dimension_of
+from .statement import Assumption, Limit, Statement
+
+Catalogue = Mapping[str, Statement]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong, and which rule saw it."""
+
+    rule: str
+    message: str
+
+
+def lint(statement: Statement, catalogue: Catalogue | None = None) -> tuple[Finding, ...]:
+    """All findings on one statement; none means that nothing was seen, not that it is true."""
+    found: list[Finding] = []
+    for name, rule in RULES.items():
+        found += (Finding(name, message) for message in rule(statement, catalogue or {}))
+    return tuple(found)
+
+
+def _dimensions(statement: Statement, _: Catalogue) -> Iterator[str]:
+    glossary = statement.glossary
+    for part in (*statement.relations, *statement.when):
+        yield from _mismatch(part, statement, str(part))
+    for name, pairs in (("choose", statement.choose), ("where", statement.where)):
+        for left, right in pairs.items():
+            yield from _mismatch(Le(left, right, evaluate=False), statement, f"{name} {left} = {right}")
+    for made in statement.limits:
+        for relation in statement.relations:
+            yield from _mismatch(Le(relation.args[1], made.value, evaluate=False), statement, f"limit {made.value}")
+    for assumption in (*statement.let, *statement.implicit):
+        for constant in assumption.args:
+            if constant not in glossary:
+                yield f"{constant} of assumption {assumption.name} is not in the glossary"
+
+
+def _mismatch(part: Basic, statement: Statement, what: str) -> Iterator[str]:
+    try:
+        dimension_of(part, statement.glossary)
+    except DimensionError as error:
+        yield f"{what}: {error}"
+
+
+def _satisfiable(statement: Statement, _: Catalogue) -> Iterator[str]:
+    conditions = And(*(statement.defined(c) for c in statement.when))
+    if conditions is false:
+        yield f"the conditions {', '.join(map(str, statement.when))} contradict each other"
+    elif conditions is not true and decide(false, _background(statement, conditions)).proved:
+        yield f"no parameters meet {', '.join(map(str, statement.when))}"
+
+
+def _limits(statement: Statement, _: Catalogue) -> Iterator[str]:
+    """The printed limit, at exact parameter values that meet the conditions (a symbolic base decides nothing)."""
+    for made in statement.limits:
+        for relation in statement.relations:
+            bound, value = (statement.defined(e) for e in (relation.args[1], made.value))
+            for point in _points(statement, made):
+                got, want = (limit(e.subs(point).doit(), made.variable, made.point) for e in (bound, value))
+                if simplify(got - want) != 0:
+                    yield f"as {made.variable} -> {made.point} the bound tends to {got}, not to {want}, at {_shown(point)}"
+                    break
+
+
+def _points(statement: Statement, made: Limit) -> Iterator[dict[Basic, Expr]]:
+    """A few exact parameter points through the statement's sweep; indexed quantities get values of their own."""
+    exprs = [statement.defined(r) for r in statement.relations] + [statement.defined(made.value)]
+    free = {s for e in exprs for s in e.free_symbols if isinstance(s, Symbol) and s is not made.variable}
+    indexed = {f for e in exprs for f in e.atoms(AppliedUndef) if made.variable not in f.free_symbols}
+    sums = {s for e in exprs for s in e.atoms(_sum())}
+    for offset in (0, 1, 2):
+        point: dict[Basic, Expr] = {s: Integer(2 + offset) for s in sums}
+        knobs = {k for v in statement.sweep.values() for k in v.free_symbols if str(k).startswith(("unit_", "free_"))}
+        base: dict[Basic, Expr] = {k: S.One / (2 + offset) for k in knobs}
+        base |= {s: Integer(1 + offset) for s in _constants(statement) if s not in statement.sweep}
+        base |= {s: Integer(1 + offset) for s in free if s not in statement.sweep and s not in base}
+        if Symbol("L", positive=True) in base:
+            base[Symbol("L", positive=True)] = Integer(3 + offset)
+        swept = {k: statement.defined(v).subs(base).subs(base) for k, v in statement.sweep.items()}
+        point |= base | swept | {f: Integer(5 + offset) for f in indexed}
+        if all(statement.defined(c).subs(point) is true for c in statement.when if not c.has(made.variable)):
+            yield point
+
+
+def _sum() -> type:
+    from sympy import Sum
+
+    return Sum
+
+
+def _constants(statement: Statement) -> set[Symbol]:
+    exprs = [*statement.when, *statement.sweep.values()]
+    return {s for e in exprs for s in e.free_symbols if isinstance(s, Symbol) and not str(s).startswith(("unit_", "free_"))}
+
+
+def _step_size(statement: Statement, catalogue: Catalogue) -> Iterator[str]:
+    """The step size that is chosen meets the conditions of every statement that is cited."""
+    for derivation in statement.follows_from:
+        for cited in (catalogue[c] for c in derivation.cites if c in catalogue):
+            for condition in cited.when:
+                asked = _chosen(cited.defined(condition).subs(dict(derivation.substitute)), statement)
+                decision = decide(asked, _background(statement, *(statement.defined(c) for c in statement.when)))
+                if decision.status == "false":
+                    yield f"the choice here violates {condition} of {cited.id}: {decision.detail}"
+
+
+def _chosen(expr: Basic, statement: Statement) -> Basic:
+    """`expr` with the statement's choices put in, at every index they occur with."""
+    for head, value in statement.choose.items():
+        if not isinstance(head, AppliedUndef):
+            expr = expr.subs(head, statement.defined(value))
+            continue
+        for used in expr.atoms(AppliedUndef):
+            if used.func == head.func:
+                expr = expr.subs(used, statement.defined(value).subs(dict(zip(head.args, used.args, strict=True))))
+    return expr
+
+
+def _start(statement: Statement, _: Catalogue) -> Iterator[str]:
+    """An upper bound on a run holds before the run has begun: at t = 0 it is at least the start."""
+    for relation, index in _upper_bounds(statement):
+        claim = statement.defined(relation).subs(index, 0)
+        decision = decide(claim, _background(statement, *(statement.defined(c) for c in statement.when)))
+        if decision.status == "false":
+            yield f"at {index} = 0 the bound is below its own start: {decision.detail}"
+
+
+def _monotone(statement: Statement, _: Catalogue) -> Iterator[str]:
+    """More noise, larger gradients or more heterogeneity cannot make an upper bound smaller: they are only bounds."""
+    for relation in statement.relations:
+        if not isinstance(relation, Le | Lt) or not relation.args[0].has(AppliedUndef):
+            continue
+        bound = statement.defined(relation.args[1])
+        for assumption in statement.let:
+            for constant in assumption.args:
+                if constant.is_positive or not bound.has(constant):
+                    continue  # L and mu also set the step size: no sign is expected of them
+                slope = diff(bound, constant)
+                decision = decide(Ge(slope, 0), _background(statement, *(statement.defined(c) for c in statement.when)))
+                if decision.status == "false":
+                    yield f"the bound falls when {constant} grows: {decision.detail}"
+
+
+def _upper_bounds(statement: Statement) -> Iterator[tuple[Any, Symbol]]:
+    for relation in statement.relations:
+        left, right = relation.args[0], statement.defined(relation.args[1])
+        if isinstance(relation, Le | Lt) and isinstance(left, AppliedUndef) and len(left.args) == 1:
+            index = left.args[0]
+            if isinstance(index, Symbol) and right.has(left.func(0)):
+                yield relation, index
+
+
+def _background(statement: Statement, *more: Boolean) -> list[Boolean]:
+    """What the assumptions say about the constants: mu <= L once both are assumed."""
+    named: dict[str, Assumption] = {a.name: a for a in (*statement.let, *statement.implicit)}
+    given = list(more)
+    if "smooth" in named and "strongly_convex" in named:
+        given.append(Le(named["strongly_convex"].args[0], named["smooth"].args[0]))
+    for index, ends in statement.for_all.items():
+        given.append(Ge(index, ends[0]))
+    return [g for g in given if g is not true]
+
+
+def _shown(point: Mapping[Basic, Expr]) -> str:
+    return ", ".join(f"{k} = {v}" for k, v in sorted(point.items(), key=str) if isinstance(k, Symbol))
+
+
+RULES: dict[str, Callable[[Statement, Catalogue], Iterator[str]]] = {
+    "dimension": _dimensions,
+    "satisfiable": _satisfiable,
+    "limit": _limits,
+    "step-size": _step_size,
+    "start": _start,
+    "monotone": _monotone,
+}

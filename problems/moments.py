@@ -5,24 +5,29 @@ S_k = sum_{m<k} B^m, B = (1 - alpha gamma) I - gamma A_i, client i is after k st
 w^i_{t,k} = wbar - gamma S_k (A_i wbar - b_i) - gamma sum_{m<k} B^{k-1-m} xi_m.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from .affine import AHEAD, is_constant, server_map
 from .arrays import EPS, Array, Namespace, all_true, as_floats, check_finite, fail, matvec, namespace, quiet
-from .fedprox import ALL, LOCAL, Run, Setup, check_record, set_up
 from .quadratics import Quadratics, half_square
+from .run import ALL, LOCAL, Run, Setup, check_record, set_up
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Round:
-    """One round with a given step size: wbar' = M wbar + c + noise, and what the clients do meanwhile."""
+    """One round: wbar' = M wbar + c + noise of covariance N."""
 
     M: Array  # (..., d, d)
     c: Array  # (..., d)
-    N: Array  # (..., d, d)          covariance of the noise
-    P: Array  # (..., E+1, C, d, d)  E w^i_{t,k} = P wbar + q
-    q: Array  # (..., E+1, C, d)
-    deviation: Array  # (..., E+1, C)  what the noise of this round adds
+    N: Array  # (..., d, d)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Noise:
+    """What the noise of one round adds to the drift after k steps: (..., E+1, C) each."""
+
+    deviation: Array
     divergence: Array
     grad2: Array
 
@@ -76,32 +81,29 @@ def _factor(problem: Quadratics, v: Array, shared: bool, covariance: Array) -> A
 
 def _expected(problem: Quadratics, setup: Setup, factor: Array, shared: bool, record: Collection[str]) -> Run:
     xp, T = setup.xp, setup.T
-    gamma = setup.gamma
-    constant = all_true(xp, gamma == gamma[..., :1])
-    mean = setup.w0
-    cov = xp.zeros((*setup.batch, problem.d, problem.d), dtype=xp.float64)
-    means, covs, local = [mean], [cov], []
-    one = _round(problem, setup, gamma[..., 0], factor, shared)
-    for t in range(T):
-        if not constant and t > 0:
-            one = _round(problem, setup, gamma[..., t], factor, shared)
-        if not constant:
-            local.append(_local(problem, one, mean[..., None, :], cov[..., None, :, :], record))
-        mean = matvec(xp, one.M, mean) + one.c
-        cov = xp.matmul(xp.matmul(one.M, cov), xp.matrix_transpose(one.M)) + one.N
-        means.append(mean)
-        covs.append(cov)
-    m, V = xp.stack(means, axis=-2), xp.stack(covs, axis=-3)
-    if constant:
-        local = [_local(problem, one, m[..., :T, :], V[..., :T, :, :], record)]
-    measured: dict[str, Array] = {x: xp.concat([part[x] for part in local], axis=-3) for x in LOCAL if x in record}
+    local = [name for name in LOCAL if name in record]
+    constant = is_constant(setup.gamma)
+    powers = _Powers(problem, setup, factor, shared)
+    seen: dict[str, list[Array]] = {name: [] for name in record}
     w_star = problem.minimiser()[..., None, :]
-    if "gap" in record:
-        A, _ = problem.mean()
-        measured["gap"] = half_square(A[..., None, :, :], m - w_star) + 0.5 * _inner(xp, A[..., None, :, :], V)
-    if "dist2" in record:
-        measured["dist2"] = xp.sum((m - w_star) ** 2, axis=-1) + _inner(xp, xp.eye(problem.d, dtype=xp.float64), V)
-    return Run(**measured)
+    A, _ = problem.mean()
+    eye = xp.eye(problem.d, dtype=xp.float64)
+    for first, m, V in powers.servers(constant):
+        x = m - w_star
+        if "gap" in record:
+            spread = 0.5 * _inner(xp, A[..., None, :, :], V)
+            seen["gap"].append(half_square(A[..., None, :, :], x) + spread)
+        if "dist2" in record:
+            seen["dist2"].append(xp.sum(x * x, axis=-1) + _inner(xp, eye, V))
+        rounds = min(m.shape[-2], T - first)
+        if not local or rounds < 1:
+            continue
+        for t in range(0, rounds, rounds if constant else 1):
+            stop = rounds if constant else t + 1
+            part = powers.drift(setup.gamma[..., first + t], m[..., t:stop, :], V[..., t:stop, :, :], local)
+            for name in local:
+                seen[name].append(part[name])
+    return Run(**{name: xp.concat(parts, axis=-3 if name in LOCAL else -1) for name, parts in seen.items()})
 
 
 def _inner(xp: Namespace, A: Array, B: Array) -> Array:
@@ -109,69 +111,139 @@ def _inner(xp: Namespace, A: Array, B: Array) -> Array:
     return xp.sum(A * B, axis=(-2, -1))
 
 
-def _round(problem: Quadratics, setup: Setup, gamma: Array, factor: Array, shared: bool) -> _Round:
-    """The maps of one round with step size gamma (...)."""
-    xp, A, b, p = setup.xp, problem.A, problem.b, problem.p
-    gamma = gamma[..., None, None]  # against (..., C, d)
-    step = gamma[..., None]  # against (..., C, d, d)
-    eye = xp.eye(problem.d, dtype=xp.float64)
-    B = eye - step * (setup.alpha[..., None, None, None] * eye + A)
-    S, u = xp.zeros_like(B), xp.broadcast_to(factor, (*B.shape[:-1], factor.shape[-1]))
-    weights = p[..., None, None]
-    P, q = [], []
-    noise = xp.zeros((*setup.batch, problem.C), dtype=xp.float64)
-    own, apart, steep = noise, noise, noise
-    owns, aparts, steeps = [], [], []
-    N = xp.zeros((*setup.batch, problem.d, problem.d), dtype=xp.float64)
-    for k in range(setup.E + 1):
-        P.append(eye - step * xp.matmul(S, A))
-        q.append(gamma * matvec(xp, S, b))
-        owns.append(own)
-        aparts.append(apart)
-        steeps.append(steep)
-        if k == setup.E:
-            break
-        size = gamma[..., 0] ** 2 * _inner(xp, u, u)
-        common = xp.sum(weights * u, axis=-3)
-        if shared:
-            others = common[..., None, :, :] - u
-            apart = apart + gamma[..., 0] ** 2 * _inner(xp, others, others)
-            N = N + gamma**2 * xp.matmul(common, xp.matrix_transpose(common))
-        else:
-            apart = apart + (1 - 2 * p) * size + xp.sum(p**2 * size, axis=-1, keepdims=True)
-            N = N + gamma**2 * xp.sum(weights**2 * xp.matmul(u, xp.matrix_transpose(u)), axis=-3)
-        own = own + size
-        Au = xp.matmul(A, u)
-        steep = steep + gamma[..., 0] ** 2 * _inner(xp, Au, Au)
-        S, u = eye + xp.matmul(B, S), xp.matmul(B, u)
-    return _Round(
-        M=xp.sum(weights * P[-1], axis=-3),
-        c=xp.sum(p[..., None] * q[-1], axis=-2),
-        N=N,
-        P=xp.stack(P, axis=-4),
-        q=xp.stack(q, axis=-3),
-        deviation=xp.stack(owns, axis=-2),
-        divergence=xp.stack(aparts, axis=-2),
-        grad2=xp.stack(steeps, axis=-2),
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class _Powers:
+    """One problem with its noise; `factor` (..., C, d, r) has cov xi^i = F_i F_i'."""
+
+    problem: Quadratics
+    setup: Setup
+    factor: Array
+    shared: bool
+
+    def servers(self, constant: bool) -> Iterator[tuple[int, Array, Array]]:
+        """Mean (*batch, n, d) and covariance (*batch, n, d, d) of wbar_{t,0}, t = 0..T, in blocks of n rounds."""
+        xp, setup = self.setup.xp, self.setup
+        d, rounds = self.problem.d, setup.T + 1
+        m = setup.w0[..., None, :]
+        cov = xp.zeros((*setup.batch, 1, d, d), dtype=xp.float64)
+        if constant:
+            one = self.round(setup.gamma[..., 0])
+            while m.shape[-2] < min(AHEAD, rounds):  # n rounds known and the map over n rounds give 2n rounds
+                after = _after(xp, one, m, cov)
+                m, cov = xp.concat([m, after[0]], axis=-2), xp.concat([cov, after[1]], axis=-3)
+                one = _twice(xp, one)
+            for t in range(0, rounds, m.shape[-2]):
+                if t > 0:
+                    m, cov = _after(xp, one, m, cov)
+                yield t, m[..., : rounds - t, :], cov[..., : rounds - t, :, :]
+            return
+        for t in range(rounds):
+            yield t, m, cov
+            if t < setup.T:
+                m, cov = _after(xp, self.round(setup.gamma[..., t]), m, cov)
+
+    def round(self, gamma: Array) -> _Round:
+        """The server's round with step size gamma (...)."""
+        xp, p = self.setup.xp, self.problem.p[..., None, None]
+        one = server_map(self.problem, self.setup.alpha, gamma, self.setup.E)
+        noise = xp.zeros((1, 1), dtype=xp.float64)
+        for u in self._pushed(gamma):
+            weighted = p * u
+            if self.shared:
+                common = xp.sum(weighted, axis=-3)
+                noise = noise + xp.matmul(common, xp.matrix_transpose(common))
+            else:
+                columns = _columns(xp, weighted)
+                noise = noise + xp.matmul(columns, xp.matrix_transpose(columns))
+        return _Round(one.M, one.c, noise)
+
+    def drift(self, gamma: Array, m: Array, V: Array, record: Collection[str]) -> dict[str, Array]:
+        """Drift (..., n, E+1, C) in rounds with step size gamma (...) from mean m (..., n, d), covariance V."""
+        xp, problem = self.setup.xp, self.problem
+        P, q = self._client_maps(gamma)
+        noise = self._noise(gamma)
+        out: dict[str, Array] = {}
+        if "deviation" in record:
+            eye = xp.eye(problem.d, dtype=xp.float64)
+            out["deviation"] = _square(xp, P - eye, q, m, V) + noise.deviation[..., None, :, :]
+        if "divergence" in record:
+            weights = problem.p[..., None, :, None]
+            P_ = xp.sum(weights[..., None] * P, axis=-3, keepdims=True) - P
+            q_ = xp.sum(weights * q, axis=-2, keepdims=True) - q
+            out["divergence"] = _square(xp, P_, q_, m, V) + noise.divergence[..., None, :, :]
+        if "grad2" in record:
+            A, b = problem.A[..., None, :, :, :], problem.b[..., None, :, :]
+            out["grad2"] = _square(xp, xp.matmul(A, P), matvec(xp, A, q) - b, m, V) + noise.grad2[..., None, :, :]
+        return out
+
+    def _step(self, gamma: Array) -> tuple[Array, Array]:
+        """gamma against (..., C, d, d), and B_i = (1 - alpha gamma) I - gamma A_i."""
+        xp = self.setup.xp
+        step = gamma[..., None, None, None]
+        eye = xp.eye(self.problem.d, dtype=xp.float64)
+        return step, eye - step * (self.setup.alpha[..., None, None, None] * eye + self.problem.A)
+
+    def _pushed(self, gamma: Array) -> Iterator[Array]:
+        """gamma B^m F for m = 0..E-1: what noise does, m steps after it came."""
+        step, B = self._step(gamma)
+        u = step * self.factor
+        for m in range(self.setup.E):
+            if m > 0:
+                u = self.setup.xp.matmul(B, u)
+            yield u
+
+    def _client_maps(self, gamma: Array) -> tuple[Array, Array]:
+        """E w^i_{t,k} = P wbar + q: P (..., E+1, C, d, d), q (..., E+1, C, d)."""
+        xp, problem = self.setup.xp, self.problem
+        step, B = self._step(gamma)
+        eye = xp.eye(problem.d, dtype=xp.float64)
+        total = xp.zeros_like(B)  # S_k
+        P: list[Array] = []
+        q: list[Array] = []
+        for k in range(self.setup.E + 1):
+            if k > 0:
+                total = eye + xp.matmul(B, total)
+            P.append(eye - step * xp.matmul(total, problem.A))
+            q.append(step[..., 0] * matvec(xp, total, problem.b))
+        return xp.stack(P, axis=-4), xp.stack(xp.broadcast_arrays(*q), axis=-3)
+
+    def _noise(self, gamma: Array) -> _Noise:
+        xp, problem, p = self.setup.xp, self.problem, self.problem.p
+        none = xp.zeros((*self.setup.batch, problem.C), dtype=xp.float64)
+        own, apart, steep = [none], [none], [none]
+        for u in self._pushed(gamma):
+            size = _inner(xp, u, u)
+            if self.shared:
+                others = xp.sum(p[..., None, None] * u, axis=-3, keepdims=True) - u
+                between = _inner(xp, others, others)
+            else:
+                between = (1 - 2 * p) * size + xp.sum(p**2 * size, axis=-1, keepdims=True)
+            slope = xp.matmul(problem.A, u)
+            own.append(own[-1] + size)
+            apart.append(apart[-1] + between)
+            steep.append(steep[-1] + _inner(xp, slope, slope))
+        return _Noise(*(xp.stack(parts, axis=-2) for parts in (own, apart, steep)))
 
 
-def _local(problem: Quadratics, one: _Round, m: Array, V: Array, record: Collection[str]) -> dict[str, Array]:
-    """Drift (..., T, E+1, C) in rounds that start with mean m (..., T, d) and covariance V (..., T, d, d)."""
-    xp = namespace(m)
-    out: dict[str, Array] = {}
-    eye = xp.eye(problem.d, dtype=xp.float64)
-    if "deviation" in record:
-        out["deviation"] = _square(xp, one.P - eye, one.q, m, V) + one.deviation[..., None, :, :]
-    if "divergence" in record:
-        weights = problem.p[..., None, :, None]
-        P = xp.sum(weights[..., None] * one.P, axis=-3, keepdims=True) - one.P
-        q = xp.sum(weights * one.q, axis=-2, keepdims=True) - one.q
-        out["divergence"] = _square(xp, P, q, m, V) + one.divergence[..., None, :, :]
-    if "grad2" in record:
-        A, b = problem.A[..., None, :, :, :], problem.b[..., None, :, :]
-        out["grad2"] = _square(xp, xp.matmul(A, one.P), matvec(xp, A, one.q) - b, m, V) + one.grad2[..., None, :, :]
-    return out
+def _after(xp: Namespace, one: _Round, m: Array, V: Array) -> tuple[Array, Array]:
+    """Mean (..., n, d) and covariance (..., n, d, d) one application of the map later."""
+    M = one.M[..., None, :, :]
+    mean = xp.matmul(m, xp.matrix_transpose(one.M)) + one.c[..., None, :]
+    return mean, xp.matmul(xp.matmul(M, V), xp.matrix_transpose(M)) + one.N[..., None, :, :]
+
+
+def _twice(xp: Namespace, one: _Round) -> _Round:
+    """The map applied two times."""
+    M = one.M
+    N = xp.matmul(xp.matmul(M, one.N), xp.matrix_transpose(M)) + one.N
+    return _Round(xp.matmul(M, M), matvec(xp, M, one.c) + one.c, N)
+
+
+def _columns(xp: Namespace, u: Array) -> Array:
+    """(..., C, d, r) -> (..., d, C r)."""
+    C, d, r = u.shape[-3:]
+    first = u.ndim - 3
+    return xp.reshape(xp.permute_dims(u, (*range(first), first + 1, first, first + 2)), (*u.shape[:-3], d, C * r))
 
 
 def _square(xp: Namespace, P: Array, q: Array, m: Array, V: Array) -> Array:

@@ -4,6 +4,7 @@ Per coordinate phi'(w) = m (w - c) + (a - m) clip(w - c, -lo, hi) and phi(c) = 0
 m outside. m = 0 makes a Huber loss (Lipschitz and smooth).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .arrays import Array, all_true, broadcast_shape, check_finite, check_weights, fail, namespace
@@ -89,11 +90,21 @@ class Piecewise:
 
     def gap(self, w: Array, w_star: Array) -> Array:
         """f(w) - f_* for w (..., d): the Bregman distances to w_*, which do not cancel near it."""
-        x, y = w_star[..., None, :] - self.c, w[..., None, :] - self.c
-        u, v = self._clip(x), self._clip(y)
-        xp = namespace(w)
-        bregman = 0.5 * self.m * (y - x) ** 2 + (self.a - self.m) * (v - u) * (y - 0.5 * (u + v))
-        return xp.sum(self.p * xp.sum(bregman, axis=-1), axis=-1)
+        return self.gap_from(w_star)(w)
+
+    def gap_from(self, w_star: Array) -> Callable[[Array], Array]:
+        """`gap` with all that does not depend on w done once."""
+        x = w_star[..., None, :] - self.c
+        u = self._clip(x)
+
+        def gap(w: Array) -> Array:
+            xp = namespace(w)
+            y = w[..., None, :] - self.c
+            v = self._clip(y)
+            bregman = 0.5 * self.m * (y - x) ** 2 + (self.a - self.m) * (v - u) * (y - 0.5 * (u + v))
+            return xp.sum(self.p * xp.sum(bregman, axis=-1), axis=-1)
+
+        return gap
 
     def heterogeneity(self) -> Array:
         """Gamma = f_* - sum_i p_i f_i(w_*^i) (...); every f_i(w_*^i) is 0."""

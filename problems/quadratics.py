@@ -3,6 +3,7 @@
 Everything that a theorem asks of them has a closed form: L, mu, w_*, w_*^i, f_* and Gamma (4.2).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .arrays import (
@@ -65,12 +66,14 @@ class Quadratics:
         return matvec(namespace(w), self.A, w) - self.b
 
     def average(self, w: Array) -> Array:  # (..., C, d) -> (..., d)
-        return namespace(w).sum(self.p[..., None] * w, axis=-2)
+        return namespace(w).matmul(self.p[..., None, :], w)[..., 0, :]
 
     def mean(self) -> tuple[Array, Array]:
         """A (..., d, d) and b (..., d) of f = sum_i p_i f_i."""
         xp = namespace(self.A)
-        return xp.sum(self.p[..., None, None] * self.A, axis=-3), xp.sum(self.p[..., None] * self.b, axis=-2)
+        d, row = self.d, self.p[..., None, :]
+        flat = xp.matmul(row, xp.reshape(self.A, (*self.A.shape[:-2], d * d)))[..., 0, :]
+        return xp.reshape(flat, (*flat.shape[:-1], d, d)), xp.matmul(row, self.b)[..., 0, :]
 
     def smoothness(self) -> Array:
         """L (...): the least constant that serves every client."""
@@ -92,11 +95,16 @@ class Quadratics:
     def optimum(self) -> Array:
         """f_* (...)."""
         _, b = self.mean()
-        return -0.5 * namespace(b).sum(b * self.minimiser(), axis=-1)
+        return 0.0 - 0.5 * namespace(b).sum(b * self.minimiser(), axis=-1)
 
     def gap(self, w: Array, w_star: Array) -> Array:
         """f(w) - f_* for w (..., d), without cancellation near w_*."""
-        return half_square(self.mean()[0], w - w_star)
+        return self.gap_from(w_star)(w)
+
+    def gap_from(self, w_star: Array) -> Callable[[Array], Array]:
+        """`gap` with all that does not depend on w done once."""
+        A, _ = self.mean()
+        return lambda w: half_square(A, w - w_star)
 
     def heterogeneity(self) -> Array:
         """Gamma = f_* - sum_i p_i f_i(w_*^i) (...), as a sum of terms with the signs of p_i."""
@@ -153,8 +161,8 @@ def spectra(eigenvalues: Array, centres: Array, rotations: Array = None, p: Arra
         rotations = xp.eye(d, dtype=xp.float64)
     if p is None:
         p = xp.full((C,), 1 / C, dtype=xp.float64)
-    A = xp.matmul(rotations * eigenvalues[..., None, :], xp.matrix_transpose(rotations))
-    A = 0.5 * (A + xp.matrix_transpose(A))
+    product = xp.matmul(rotations * eigenvalues[..., None, :], xp.matrix_transpose(rotations))
+    A = 0.5 * (product + xp.matrix_transpose(product))
     return Quadratics(A, matvec(xp, A, centres), p, eigenvalues=eigenvalues)
 
 
@@ -173,20 +181,17 @@ def givens(r: Array) -> Array:
     d = r.shape[-1] + 1
     cos, sin = (1 - r * r) / (1 + r * r), 2 * r / (1 + r * r)
     eye = xp.eye(d, dtype=xp.float64)
-    R = xp.broadcast_to(eye, (*r.shape[:-1], d, d))
+    rotation = xp.broadcast_to(eye, (*r.shape[:-1], d, d))
     for j in range(d - 1):
-        turn = (cos[..., j, None, None] - 1) * _unit(xp, d, ((j, j, 1.0), (j + 1, j + 1, 1.0))) + sin[
-            ..., j, None, None
-        ] * _unit(xp, d, ((j + 1, j, 1.0), (j, j + 1, -1.0)))
-        R = xp.matmul(R, eye + turn)
-    return R
+        keep = _matrix(xp, d, {(j, j): 1.0, (j + 1, j + 1): 1.0})
+        swap = _matrix(xp, d, {(j + 1, j): 1.0, (j, j + 1): -1.0})
+        turn = eye + (cos[..., j, None, None] - 1) * keep + sin[..., j, None, None] * swap
+        rotation = xp.matmul(rotation, turn)
+    return rotation
 
 
-def _unit(xp: Namespace, d: int, entries: tuple[tuple[int, int, float], ...]) -> Array:
-    rows = [[0.0] * d for _ in range(d)]
-    for i, j, x in entries:
-        rows[i][j] = x
-    return xp.asarray(rows, dtype=xp.float64)
+def _matrix(xp: Namespace, d: int, entries: dict[tuple[int, int], float]) -> Array:
+    return xp.asarray([[entries.get((i, j), 0.0) for j in range(d)] for i in range(d)], dtype=xp.float64)
 
 
 def cayley(K: Array) -> Array:
@@ -207,12 +212,12 @@ def two_group(h: Array, H: Array, G: Array, C: int, xp: Namespace = None) -> Qua
     if C < 2:
         raise fail(f"C = {C}", "C >= 2 clients", "give each of the two groups a client")
     xp = namespace(h, H, G) if xp is None else xp
-    h, H, G = xp.broadcast_arrays(as_floats(xp, h), as_floats(xp, H), as_floats(xp, G))
-    if not all_true(xp, (h >= 0) & (h <= H)):
+    low, high, tilt = xp.broadcast_arrays(as_floats(xp, h), as_floats(xp, H), as_floats(xp, G))
+    if not all_true(xp, (low >= 0) & (low <= high)):
         raise fail("h, H outside 0 <= h <= H", "0 <= h <= H as in B.4", "exchange the two, or lower h")
     half = C // 2
     first = xp.asarray([1.0] * half + [0.0] * (C - half), dtype=xp.float64)
     second = xp.asarray([0.0] * half + [1.0] * half + [0.0] * (C - 2 * half), dtype=xp.float64)
-    a = H[..., None] * first + h[..., None] * second
-    b = G[..., None] * (second - first)
+    a = high[..., None] * first + low[..., None] * second
+    b = tilt[..., None] * (second - first)
     return Quadratics(a[..., None, None], b[..., None], xp.full((C,), 1 / C, dtype=xp.float64))

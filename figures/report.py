@@ -129,4 +129,5 @@ def _certificate(text: str | None) -> dict[str, Any] | None:
         read: object = json.loads(text)
     except ValueError:
         return None
-    return cast("dict[str, Any]", read) if isinstance(read, dict) else None
+    blank: dict[str, Any] = {"at": {}, "instance": {}, "dropped": [], "lhs": "", "rhs": ""}
+    return {**blank, **cast("dict[str, Any]", read)} if isinstance(read, dict) else None

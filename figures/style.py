@@ -127,8 +127,8 @@ def log_x(x: Array) -> bool:
 
 
 def positive(values: Array) -> Array:
-    """Values for a logarithmic axis: zero and below leave a gap."""
-    return np.where(values > 0, values, np.nan)
+    """Values for a logarithmic axis: zero and below leave a gap, and so does what underflows when limits are padded."""
+    return np.where(values > 1e-250, values, np.nan)
 
 
 def caption(figure: Figure, text: str) -> None:

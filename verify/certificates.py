@@ -74,12 +74,11 @@ def _identifier(data: object, name: str) -> str:
 
 def _claim_of(identifier: str, name: str, sources: Sequence[str]) -> object:
     """What the statement claims, as a certificate carries it."""
-    from fedaudit.bounds.catalogue import statements
-
     from .lower import lower
+    from .runner import find
 
-    own = {s.id: s for source in sources for s in statements([source])}
-    known = {s.id: s for s in statements()} | own
+    own = {s.id: s for source in sources for s in find([source])}
+    known = {s.id: s for s in find([])} | own
     if identifier not in known:
         import difflib
 

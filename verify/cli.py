@@ -169,7 +169,7 @@ def _dispatch(given: Sequence[str]) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from fedaudit.bounds.catalogue import statements
+    from .runner import find
 
     rows: list[Row] = [
         {
@@ -182,21 +182,24 @@ def _list(arguments: argparse.Namespace) -> int:
             "method": s.method,
             "follows_from": sorted({cited for d in s.follows_from for cited in d.cites}),
         }
-        for s in statements(arguments.selectors)
+        for s in find(arguments.selectors)
     ]
     if arguments.json:
         return _print_json(rows)
-    from .tables import listed
-
-    listed(rows)
+    columns = ("id", "kind", "title", "where")
+    lines = [columns, *(tuple(str(row[name]) for name in columns) for row in rows)]
+    widths = [max(len(line[n]) for line in lines) for n in range(len(columns))]
+    for line in lines:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
     return 0
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from fedaudit.bounds.catalogue import statements
     from fedaudit.bounds.show import show
 
-    print("\n\n".join(show(s, as_latex=arguments.latex) for s in statements(arguments.selectors)))
+    from .runner import find
+
+    print("\n\n".join(show(s, as_latex=arguments.latex) for s in find(arguments.selectors)))
     return 0
 
 
@@ -296,12 +299,11 @@ def _certify(arguments: argparse.Namespace) -> int:
 def _plot(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from fedaudit.bounds.catalogue import statements
-
+    from .runner import find
     from .store import slug, write
 
     seed = _seed(arguments.seed)
-    found = statements(arguments.selectors)
+    found = find(arguments.selectors)
     if len(found) != 1:
         raise UserError(f"{arguments.selectors[0]}, which names {len(found)} statements", "one id", "pick one of them")
     path = Path(arguments.out or f"{slug(found[0].id)}.png")

@@ -22,7 +22,7 @@ from .store import Folder, Row, key_of
 if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
 
-__all__ = ["Chosen", "Interrupted", "Settings", "audit", "choose", "run"]
+__all__ = ["Chosen", "Interrupted", "Settings", "audit", "choose", "find", "run"]
 
 AUDIT_BUDGET = 120.0  # seconds, the whole audit
 SINGLE_BUDGET = 10.0  # seconds a statement, for verify and hunt on their own
@@ -75,17 +75,27 @@ class Task:
 
 def choose(selectors: Sequence[str]) -> list[Chosen]:
     """What the selectors name, each statement once, in order; raises `ValueError` that says what is unknown."""
-    from fedaudit.bounds.catalogue import statements
-
     found: dict[str, Chosen] = {}
     for selector in selectors or [""]:
         source = _source_of(selector)
-        for made in statements([selector] if selector else []):
+        for made in find([selector] if selector else []):
             origin = selector if source else made.id
             known = found.setdefault(made.id, Chosen(made.id, origin, source + content_of(made)))
             if known.origin != origin:
                 raise UserError(f"{made.id} from {known.origin} and from {origin}", "one of them", "rename the id")
     return list(found.values())
+
+
+def find(selectors: Sequence[str]) -> list[Statement]:
+    """The statements that the selectors name; a user's file that ends the process is bad input like any other."""
+    from fedaudit.bounds.catalogue import statements
+
+    try:
+        return statements(selectors)
+    except SystemExit as error:
+        raise UserError(
+            f"{', '.join(selectors)}, which exits", "files that define statements", "remove the exit"
+        ) from error
 
 
 def content_of(statement: Statement) -> str:
@@ -143,9 +153,7 @@ def one_thread() -> None:
 
 def statement_of(chosen: Chosen) -> Statement:
     """The statement again, in whichever process asks."""
-    from fedaudit.bounds.catalogue import statements
-
-    return next(s for s in statements([chosen.origin]) if s.id == chosen.id)
+    return next(s for s in find([chosen.origin]) if s.id == chosen.id)
 
 
 def perform(task: Task) -> tuple[Row, str | None]:

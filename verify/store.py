@@ -30,8 +30,10 @@ PACKAGES = ("bounds", "problems", "verify", "figures")
 
 def slug(identifier: str) -> str:
     """`paper/label` as a file name; ids that differ get names that differ."""
-    plain = re.sub(r"[^\w.~-]+", "-", identifier, flags=re.ASCII).strip("-.") or "statement"
-    return plain if plain == identifier.replace("/", "-", 1) else f"{plain}-{_digest(identifier)[:8]}"
+    if re.fullmatch(r"\w+/[\w.~+-]+", identifier, flags=re.ASCII):
+        return identifier.replace("/", "-")
+    plain = re.sub(r"[^\w~+-]+", "-", identifier, flags=re.ASCII)[:80].strip("-")
+    return f"{plain}-{_digest(identifier)[:12]}"
 
 
 def write(path: Path, content: str | bytes) -> None:

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from .store import Row
 
-__all__ = ["COLOURS", "listed", "progress", "said", "summary", "table"]
+__all__ = ["COLOURS", "progress", "said", "summary", "table"]
 
 COLOURS = {
     "refuted": "bold red",
@@ -37,15 +37,6 @@ def console(*, error: bool = False) -> Console:
     """A console that never cuts ids short when its output goes to a file or a pipe."""
     stream = sys.stderr if error else sys.stdout
     return Console(file=stream, highlight=False, width=None if stream.isatty() else 200)
-
-
-def listed(rows: Sequence[Row]) -> None:
-    """`fedaudit list`."""
-    made = Table("id", "kind", "title", "where", box=None, pad_edge=False, header_style="bold")
-    made.columns[0].no_wrap = True
-    for row in rows:
-        made.add_row(*(escape(str(row[name])) for name in ("id", "kind", "title", "where")))
-    console().print(made)
 
 
 def table(move: str, rows: Sequence[Row]) -> None:

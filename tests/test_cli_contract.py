@@ -1,0 +1,348 @@
+"""The command line as design.md fixes it: rows, exit statuses, one line for bad input. Moves are faked here."""
+
+import io
+import json
+import os
+import signal
+import sys
+import types
+
+import pytest
+from fedaudit.bounds.catalogue import statements
+from fedaudit.verify import cli, runner
+from fedaudit.verify.store import slug
+
+IDS = [s.id for s in statements(["buttaci"])]
+SOME = "buttaci/lem4.1"
+LIST_FIELDS = {"id", "paper", "kind", "title", "where", "relation", "method", "follows_from"}
+
+
+def tried(statement, seed, effort, verdict="survived"):
+    return {
+        "id": statement.id,
+        "verdict": verdict,
+        "evidence": "exact",
+        "instances": 7,
+        "tightness": 0.5,
+        "certificate": {"statement": statement.id, "lhs": "1"} if verdict == "refuted" else None,
+        "seconds": 0.25,
+        "seed": seed,
+        "effort": effort,
+    }
+
+
+def fake_moves():
+    """Stands for fedaudit.verify.audit: quick rows in the contract's shape, lemma B.1 refuted, and a list of calls."""
+    calls = []
+
+    def verdict_of(statement):
+        return "refuted" if statement.id == "buttaci/lemB.1" else "survived"
+
+    def audit_row(statement, seed, effort):
+        calls.append(statement.id)
+        row = tried(statement, seed, effort, verdict_of(statement))
+        inner = {
+            "lint": {"findings": []},
+            "derive": {"status": "follows", "factor": 1.0},
+            "verify": tried(statement, seed, effort),
+            "hunt": row,
+            "implicit": [],
+            "repaired": None,
+        }
+        return {k: row[k] for k in ("id", "verdict", "evidence", "tightness", "certificate")} | inner
+
+    made = types.ModuleType("fedaudit.verify.audit")
+    made.calls = calls
+    made.lint_row = lambda s: {"id": s.id, "findings": [{"rule": "dimension", "message": "[F] is not [W]"}]}
+    made.derive_row = lambda s: {"id": s.id, "status": "follows", "factor": 1.0}
+    made.verify_row = tried
+    made.hunt_row = lambda s, seed, effort: tried(s, seed, effort, verdict_of(s))
+    made.audit_row = audit_row
+    return made
+
+
+@pytest.fixture
+def moves(monkeypatch):
+    made = fake_moves()
+    monkeypatch.setitem(sys.modules, made.__name__, made)
+    monkeypatch.setattr(sys.modules["fedaudit.verify"], "audit", made, raising=False)
+    monkeypatch.setattr(runner, "figure_of", lambda *_: None)
+    return made
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    """Run a command line in an empty folder: (status, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*argv):
+        status = cli.main([str(a) for a in argv])
+        out = capsys.readouterr()
+        return status, out.out, out.err
+
+    return call
+
+
+def test_list_prints_every_id_of_the_catalogue(run):
+    status, out, err = run("list", "--json")
+    rows = json.loads(out)
+    assert (status, err) == (0, "")
+    assert [row["id"] for row in rows] == [s.id for s in statements()]
+    assert all(set(row) == LIST_FIELDS for row in rows)
+    status, out, _ = run("list", "buttaci")
+    assert status == 0
+    assert all(i in out for i in IDS)
+
+
+def test_list_takes_globs_and_ids(run):
+    assert [r["id"] for r in json.loads(run("list", "buttaci/lem4*", "--json")[1])] == [
+        "buttaci/lem4.1",
+        "buttaci/lem4.2",
+    ]
+    assert [r["id"] for r in json.loads(run("list", SOME, SOME, "--json")[1])] == [SOME]
+
+
+@pytest.mark.parametrize("latex", [(), ("--latex",)])
+def test_show_prints_the_statement(run, latex):
+    status, out, _ = run("show", SOME, *latex)
+    assert status == 0
+    assert out.startswith(SOME)
+    assert (r"\leq" in out) == bool(latex)
+
+
+@pytest.mark.parametrize("command", ["lint", "derive", "verify", "hunt", "audit"])
+@pytest.mark.usefixtures("moves")
+def test_json_is_one_array_and_nothing_else(run, command):
+    status, out, err = run(command, "buttaci", "--json", "--jobs", "1")
+    rows = json.loads(out)
+    assert (status, err) == (0, "")
+    assert [row["id"] for row in rows] == IDS
+
+
+@pytest.mark.parametrize("command", ["lint", "derive", "verify", "hunt", "audit"])
+@pytest.mark.usefixtures("moves")
+def test_tables_name_every_statement_in_full(run, command):
+    status, out, err = run(command, "buttaci", "--jobs", "1")
+    assert (status, err) == (0, "")
+    assert all(i in out for i in IDS)
+
+
+@pytest.mark.usefixtures("moves")
+def test_markup_in_messages_is_shown_and_not_obeyed(run):
+    assert "[F] is not [W]" in run("lint", SOME)[1]
+
+
+@pytest.mark.usefixtures("moves")
+def test_seed_and_budget_reach_every_row(run):
+    rows = json.loads(run("verify", "buttaci", "--json", "--seed", "7", "--budget", "22", "--jobs", "1")[1])
+    assert {row["seed"] for row in rows} == {7}
+    assert {row["effort"] for row in rows} == {22 / len(IDS)}
+
+
+@pytest.mark.parametrize(
+    ("move", "count", "effort"), [("audit", 12, 10), ("audit", 1, 120), ("hunt", 1, 10), ("hunt", 60, 2)]
+)
+def test_default_budgets(move, count, effort):
+    assert runner.Settings(0).effort(move, count) == effort
+
+
+@pytest.mark.parametrize("command", ["hunt", "audit"])
+@pytest.mark.usefixtures("moves")
+def test_fail_on_refuted(run, command):
+    assert run(command, "buttaci", "--jobs", "1", "--fail-on", "refuted")[0] == 1
+    assert run(command, SOME, "--jobs", "1", "--fail-on", "refuted")[0] == 0
+    assert run(command, "buttaci", "--jobs", "1")[0] == 0
+
+
+@pytest.mark.usefixtures("moves")
+def test_hunt_writes_certificates_where_it_is_told(run, tmp_path):
+    (row,) = json.loads(run("hunt", "buttaci/lemB.1", "--json", "--out", "found")[1])
+    assert json.loads((tmp_path / "found" / row["certificate"]).read_text())["statement"] == "buttaci/lemB.1"
+    assert json.loads((tmp_path / "found" / "hunt.json").read_text()) == [row]
+    (row,) = json.loads(run("hunt", "buttaci/lemB.1", "--json")[1])
+    assert row["certificate"]["statement"] == "buttaci/lemB.1"
+
+
+@pytest.mark.usefixtures("moves")
+def test_audit_writes_its_folder(run, tmp_path):
+    status, out, _ = run("audit", "buttaci", "--seed", "3", "--jobs", "1", "--json")
+    document = json.loads((tmp_path / "audit" / "audit.json").read_text())
+    assert status == 0
+    assert set(document) == {"version", "seed", "budget", "statements"}
+    assert (document["seed"], document["budget"]) == (3, 120.0)
+    assert document["statements"] == json.loads(out)
+    assert [row["id"] for row in document["statements"]] == IDS
+    row = document["statements"][IDS.index("buttaci/lemB.1")]
+    wanted = {"id", "verdict", "evidence", "tightness", "certificate", "lint", "derive", "verify", "hunt"}
+    assert wanted | {"implicit", "repaired"} <= set(row)
+    assert (tmp_path / "audit" / row["certificate"]).is_file()
+    assert (tmp_path / "audit" / "index.html").is_file()
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_an_audit_goes_on_where_it_was_stopped(run, moves, monkeypatch, tmp_path):
+    whole = json.loads(run("audit", "buttaci", "--jobs", "1", "--json", "--out", "whole")[1])
+    moves.calls.clear()
+    finished = moves.audit_row
+
+    def stop(statement, seed, effort):
+        if len(moves.calls) == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+        return finished(statement, seed, effort)
+
+    monkeypatch.setattr(moves, "audit_row", stop)
+    status, out, err = run("audit", "buttaci", "--jobs", "1", "--json", "--out", "stopped")
+    assert (status, out) == (130, "")
+    assert err.count("\n") == 1
+    assert "4 of 11 statements are kept in stopped/rows" in err.replace(os.sep, "/")
+    assert "run the same command again" in err
+    assert not (tmp_path / "stopped" / "audit.json").exists()
+    monkeypatch.setattr(moves, "audit_row", finished)
+    moves.calls.clear()
+    assert json.loads(run("audit", "buttaci", "--jobs", "1", "--json", "--out", "stopped")[1]) == whole
+    assert moves.calls == IDS[4:]
+    moves.calls.clear()
+    run("audit", "buttaci", "--jobs", "1", "--out", "stopped", "--seed", "1")
+    assert moves.calls == IDS  # another seed, nothing to take over
+
+
+def test_a_spoilt_row_is_named_and_done_again(run, moves, tmp_path):
+    run("audit", SOME, "--jobs", "1")
+    (tmp_path / "audit" / "rows" / f"{slug(SOME)}.json").write_text('{"format": ')
+    moves.calls.clear()
+    status, _, err = run("audit", SOME, "--jobs", "1")
+    assert (status, moves.calls) == (0, [SOME])
+    assert "ignored" in err
+    assert "lem4.1.json" in err
+
+
+def test_interrupted_moves_say_so(run, moves, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(moves, "verify_row", stop)
+    status, out, err = run("verify", SOME)
+    assert (status, out, err.count("\n")) == (130, "", 1)
+
+
+@pytest.mark.usefixtures("moves")
+def test_report_is_written_again_from_audit_json(run, tmp_path):
+    run("audit", SOME, "--jobs", "1", "--out", "here")
+    page = tmp_path / "here" / "index.html"
+    first = page.read_text()
+    page.unlink()
+    status, out, _ = run("report", "--out", "here")
+    assert (status, out.strip()) == (0, os.path.join("here", "index.html"))
+    assert page.read_text() == first
+
+
+BAD = {
+    "no command": [],
+    "unknown command": ["lnit"],
+    "unknown option": ["list", "--colour"],
+    "abbreviated option": ["list", "--js"],
+    "unknown id": ["verify", "buttaci/thm4.1-i"],
+    "unknown paper": ["audit", "nobody"],
+    "glob without match": ["lint", "buttaci/zzz*"],
+    "budget zero": ["audit", "--budget", "0"],
+    "budget negative": ["hunt", "--budget=-3"],
+    "budget nan": ["verify", "--budget", "nan"],
+    "budget infinite": ["verify", "--budget", "inf"],
+    "budget text": ["verify", "--budget", "soon"],
+    "jobs zero": ["audit", "--jobs", "0"],
+    "jobs text": ["audit", "--jobs", "all"],
+    "jobs odd digit": ["audit", "--jobs", "²"],
+    "seed text": ["hunt", "--seed", "lucky"],
+    "seed fraction": ["hunt", "--seed", "1.5"],
+    "fail on": ["audit", "--fail-on", "monday"],
+    "backend": ["verify", "--backend", "torch"],
+    "out is a file": ["audit", SOME, "--out", "file/audit"],
+    "out of a move is a file": ["hunt", SOME, "--out", "file"],
+    "certificate missing": ["certify", "none.json"],
+    "certificate is no JSON": ["certify", "file"],
+    "certificate is a list": ["certify", "list.json"],
+    "certificate is binary": ["certify", "binary.json"],
+    "certificate of nothing": ["certify", "strange.json"],
+    "folder without certificates": ["certify", "empty"],
+    "certify without a certificate": ["certify", "good.py"],
+    "file missing": ["verify", "none.py"],
+    "file fails": ["verify", "bad.py"],
+    "listed file exits": ["list", "exits.py"],
+    "certified file exits": ["certify", "exits.py", "strange.json"],
+    "file does not parse": ["verify", "syntax.py"],
+    "file exits": ["verify", "exits.py"],
+    "file without statements": ["verify", "good.py"],
+    "plot of many": ["plot", "buttaci"],
+    "plot to an odd suffix": ["plot", SOME, "--out", "a.gif"],
+    "plot into nowhere": ["plot", SOME, "--out", "nowhere/a.png"],
+    "plot over a folder": ["plot", SOME, "--out", "folder.png"],
+    "report of nothing": ["report", "--out", "empty"],
+    "report of no folder": ["report", "--out", "nowhere"],
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.usefixtures("moves")
+def test_bad_input_is_one_line_and_writes_nothing(run, tmp_path, name):
+    (tmp_path / "file").write_text("not a folder")
+    (tmp_path / "list.json").write_text("[1, 2]")
+    (tmp_path / "binary.json").write_bytes(b"\xff\x00\xfe")
+    (tmp_path / "strange.json").write_text('{"format": "fedaudit-certificate/1", "statement": "x/y"}')
+    (tmp_path / "good.py").write_text("x = 1\n")
+    (tmp_path / "bad.py").write_text("1 / 0\n")
+    (tmp_path / "syntax.py").write_text("def\n")
+    (tmp_path / "exits.py").write_text("import sys\nsys.exit(0)\n")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "folder.png").mkdir()
+    before = sorted(p for p in tmp_path.rglob("*") if "__pycache__" not in p.parts)
+    status, out, err = run(*BAD[name])
+    assert (status, out) == (2, "")
+    assert err.startswith("fedaudit: got ")
+    assert "expected" in err
+    assert "; do: " in err
+    assert err.count("\n") == 1
+    assert sorted(p for p in tmp_path.rglob("*") if "__pycache__" not in p.parts) == before
+
+
+def test_the_nearest_id_is_suggested(run):
+    assert "buttaci/thm4.1-I" in run("verify", "buttaci/thm4.1-i")[2]
+    assert "lint" in run("lnit")[2]
+
+
+def test_help_teaches(run, capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["--help"])
+    out = capsys.readouterr().out
+    assert caught.value.code == 0
+    assert all(word in out for word in ("refuted", "survived", "undecided", "fedaudit audit", "exit status", *cli.HELP))
+
+
+@pytest.mark.parametrize("command", cli.HELP)
+def test_every_command_has_help(command, capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main([command, "--help"])
+    assert caught.value.code == 0
+    assert cli.HELP[command] in capsys.readouterr().out
+
+
+def test_version(run):
+    status, out, _ = run("--version")
+    assert status == 0
+    assert out.startswith("fedaudit 0.")
+
+
+def test_errors_of_our_own_are_not_hidden(run, moves, monkeypatch):
+    def broken(*_):
+        raise ValueError("math domain error")
+
+    monkeypatch.setattr(moves, "verify_row", broken)
+    with pytest.raises(ValueError, match="math domain"):
+        run("verify", SOME)
+
+
+def test_a_reader_that_leaves_early_is_no_error(monkeypatch):
+    read, written = os.pipe()
+    os.close(read)
+    with io.TextIOWrapper(io.FileIO(written, "w"), write_through=True) as pipe:
+        monkeypatch.setattr(sys, "stdout", pipe)
+        assert cli.main(["list"]) == 0

@@ -1,0 +1,199 @@
+"""Figures show the data that went in, in the paper's symbols, and no text lies on another."""
+
+import math
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+from fedaudit.figures import convergence, draw, image, svg, tightness, two_group
+from fedaudit.figures.style import MOST, counted, log_y, pick
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
+from matplotlib.text import Text
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The shape of fedaudit.verify.curves.Curves."""
+
+    id: str
+    title: str
+    x: np.ndarray
+    xlabel: str
+    lhs: np.ndarray
+    rhs: np.ndarray
+    relation: str
+    tightest: int
+    ylabel: str
+    bound_label: str
+    caption: str
+    extra: dict = field(default_factory=dict)
+
+
+def curves(n=40, rounds=30, relation="<="):
+    rng = np.random.default_rng(0)
+    x = np.arange(rounds + 1.0)
+    low = 10 ** rng.uniform(-2, 2, (n, 1)) * rng.uniform(0.7, 0.97, (n, 1)) ** x
+    high = low * (1.01 + rng.uniform(0.2, 20, (n, 1)) * x / (x + 3))
+    return Curves(
+        "buttaci/thm4.1-I",
+        "FedProx: strongly convex, fixed step size 1/(2 L_alpha E)",
+        x,
+        "round $t$",
+        *((low, high) if relation == "<=" else (high, low)),
+        relation,
+        3,
+        r"$\mathbb{E} f(\overline{\mathbf{w}}_{t,0}) - f_\star$",
+        r"$\frac{\Delta L}{\mu}\left(1-\frac{\mu}{3L_\alpha}\right)^t+\ldots$",
+        "40 admissible instances, seed 0; tightest: two quadratics with C = 2 and E = 1, largest lhs/rhs 0.99 at "
+        "t = 0; the caption goes on for long enough to need a second line",
+    )
+
+
+def three(made):
+    exact = made.lhs[made.tightest]
+    extra = {"upper bound": exact * 5, "exact expectation": exact, "lower bound": exact / (made.x + 2) ** 2}
+    return replace(made, extra=extra)
+
+
+CASES = {
+    "upper": curves(),
+    "lower": curves(relation=">="),
+    "two group": three(curves(relation=">=")),
+    "one run": curves(n=4),
+    "one round": curves(rounds=1),
+    "one point": curves(rounds=0),
+    "many": curves(n=1000, rounds=5),
+    "long": curves(n=10, rounds=3000),
+}
+
+
+def line_of(axes, label):
+    (found,) = [line for line in axes.lines if line.get_label() == label]
+    return found
+
+
+def unseen(axis):
+    """Labels of ticks beyond the axis's limits: matplotlib keeps them and does not draw them."""
+    low, high = sorted(axis.get_view_interval())
+    ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+    return [label for t in ticks if not low <= t.get_loc() <= high for label in (t.label1, t.label2)]
+
+
+def overlaps(figure):
+    """Pairs of visible texts whose boxes cross by more than a pixel, after a real draw."""
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    hidden = {id(label) for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for label in unseen(axis)}
+    boxes = [
+        (text.get_text(), text.get_window_extent(canvas.get_renderer()))
+        for text in figure.findobj(Text)
+        if text.get_visible() and text.get_text().strip() and id(text) not in hidden
+    ]
+    whole = figure.bbox.padded(1)
+    outside = [said for said, b in boxes if b.x0 < whole.x0 or b.y0 < whole.y0 or b.x1 > whole.x1 or b.y1 > whole.y1]
+    crossing = [
+        (a, b)
+        for n, (a, p) in enumerate(boxes)
+        for b, q in boxes[n + 1 :]
+        if min(p.x1, q.x1) - max(p.x0, q.x0) > 1 and min(p.y1, q.y1) - max(p.y0, q.y0) > 1
+    ]
+    return outside + crossing
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_text_overlaps_or_leaves_the_figure(name):
+    assert overlaps(draw(CASES[name])) == []
+
+
+def test_the_overlap_check_sees_an_overlap():
+    figure = draw(CASES["upper"])
+    figure.text(0.5, 0.5, "one")
+    figure.text(0.5, 0.5, "other")
+    assert ("one", "other") in overlaps(figure)
+
+
+def test_trajectories_bounds_and_the_tightest_run_are_drawn():
+    made = CASES["upper"]
+    above, below = convergence.plot(made).axes
+    bundles = [c for c in above.collections if isinstance(c, LineCollection)]
+    assert [len(c.get_segments()) for c in bundles] == [39, 39]
+    np.testing.assert_array_equal(line_of(above, "tightest run").get_ydata(), made.lhs[3])
+    np.testing.assert_array_equal(line_of(above, made.bound_label).get_ydata(), made.rhs[3])
+    np.testing.assert_array_equal(bundles[1].get_segments()[0][:, 1], made.lhs[0])
+    assert above.get_ylabel() == made.ylabel
+    assert below.get_xlabel() == made.xlabel
+    assert above.get_yscale() == "log"
+
+
+def test_the_tightness_panel_shows_the_ratio_and_the_line_at_one():
+    made = CASES["upper"]
+    _, below = convergence.plot(made).axes
+    best = max((line for line in below.lines if len(line.get_xdata()) == len(made.x)), key=lambda line: line.get_lw())
+    np.testing.assert_allclose(best.get_ydata(), made.lhs[3] / made.rhs[3])
+    assert any(set(np.ravel(line.get_ydata())) == {1} for line in below.lines)
+
+
+def test_the_ratio_of_a_lower_bound_is_turned_round_and_zero_over_zero_is_blank():
+    made = replace(CASES["one round"], relation=">=", lhs=np.array([[2.0, 0.0]]), rhs=np.array([[1.0, 0.0]]))
+    np.testing.assert_array_equal(convergence.ratio(made), [[0.5, math.nan]])
+
+
+def test_the_two_group_figure_holds_all_three_curves():
+    made = CASES["two group"]
+    above, below = two_group.plot(made).axes
+    for name, values in made.extra.items():
+        np.testing.assert_array_equal(line_of(above, name).get_ydata(), values)
+    assert draw(made).axes[0].get_legend_handles_labels()[1][-3:] == list(made.extra)
+    assert below.get_ylabel() == "bound / exact"
+
+
+def test_data_that_vanish_or_are_flat_can_be_drawn():
+    zero = replace(CASES["upper"], lhs=np.zeros((40, 31)))
+    flat = replace(CASES["upper"], lhs=np.ones((40, 31)), rhs=np.ones((40, 31)))
+    for made in (zero, flat, replace(zero, rhs=np.zeros((40, 31)))):
+        assert overlaps(draw(made)) == []
+
+
+def test_few_of_very_many_lines_are_drawn_and_the_legend_says_so():
+    assert len(pick(5)) == 5
+    assert len(pick(1000)) == MOST
+    assert counted(999, "runs") == f"{MOST} of 999 runs"
+    assert counted(5, "runs") == "5 runs"
+
+
+def test_axes_are_logarithmic_where_that_helps():
+    assert log_y(np.array([1e-3, 1.0]))
+    assert not log_y(np.array([0.5, 1.0]))
+    assert not log_y(np.array([-1.0, 100.0]))
+    assert not log_y(np.array([np.nan]))
+
+
+@pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
+def test_the_same_data_give_the_same_bytes(kind):
+    assert image(draw(CASES["one run"]), kind) == image(draw(CASES["one run"]), kind)
+
+
+def test_svg_is_text_without_addresses_to_fetch():
+    text = svg(draw(CASES["one run"]))
+    assert text.startswith("<?xml")
+    assert 'href="http' not in text
+
+
+def rows(*pairs):
+    return [{"id": f"p/{n}", "verdict": v, "tightness": t} for n, (v, t) in enumerate(pairs)]
+
+
+def test_the_overview_has_one_dot_for_each_measured_statement():
+    given = rows(("survived", 0.9), ("proved", 1.0), ("refuted", 1.25), ("undecided", None), ("survived", 0.5))
+    figure = tightness.plot(given)
+    (axes,) = figure.axes
+    dots = sorted(float(x) for line in axes.lines if line.get_label() in tightness.MARKS for x in line.get_xdata())
+    assert dots == [0.5, 0.9, 1.0, 1.25]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["p/0", "p/1", "p/2", "p/4"]
+    assert overlaps(figure) == []
+
+
+@pytest.mark.parametrize("given", [rows(), rows(("survived", 0.0), ("survived", 1e-6), ("survived", 1.0))])
+def test_the_overview_of_nothing_and_of_zero(given):
+    assert overlaps(tightness.plot(given)) == []

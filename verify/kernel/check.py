@@ -75,8 +75,6 @@ def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> World:
             whole = kind not in ("count", "index") or x.q == 1
             if not whole or (x < 0 and kind != "real") or (x == 0 and kind in ("positive", "count")):
                 raise Rejected(f"{name}: got {x}, expected it {kind}")
-    for name, args in (*claim.let, *(a for a in claim.implicit if a[0] not in dropped)):
-        made.assume(name, args)
     ranges = {name: _range(ends, made) for name, ends in claim.for_all.items()}
     for n, condition in enumerate(claim.when):
         names = [name for name in ranges if any((name, -1) in free(side) for side in condition[1:])]
@@ -84,6 +82,8 @@ def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> World:
             scope = dict(zip(names, point, strict=True))
             if not decide(condition, scope, made)[2]:
                 raise Rejected(f"claim.when[{n}]: got a condition that fails at {scope}, expected it everywhere")
+    for name, args in (*claim.let, *(a for a in claim.implicit if a[0] not in dropped)):
+        made.assume(name, args)
     return made
 
 

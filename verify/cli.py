@@ -238,7 +238,7 @@ def _move(arguments: argparse.Namespace, selection: Sequence[Chosen], settings: 
     with progress(move, len(selection)) as step:
         rows = run(move, selection, settings, jobs, step)
     if out:
-        rows = [out.certified(row) for row in rows]
+        rows = [out.certified(row) for row in rows] if move in ("verify", "hunt") else rows
         out.rows(move, rows)
     if arguments.json:
         _print_json(rows)

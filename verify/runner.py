@@ -12,7 +12,6 @@ import signal
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -136,6 +135,8 @@ def audit(
     except KeyboardInterrupt as error:
         kept = f"{len(done)} of {len(tasks)} statements are kept in {out.path / 'rows'}"
         raise Interrupted(f"{kept}; do: run the same command again to go on from there") from error
+    from importlib.metadata import version
+
     document: dict[str, Any] = {
         "version": version("fedaudit"),
         "seed": settings.seed,
@@ -173,9 +174,9 @@ def perform(task: Task) -> tuple[Row, str | None]:
 def use_backend(name: str) -> None:
     """Choose the array library; raises `ValueError` without a device for it."""
     if name != "numpy":
-        from fedaudit.problems.backend import use
+        from fedaudit.problems.backend import namespace
 
-        use(name)
+        namespace(name)
 
 
 def printed(statement: Statement) -> dict[str, Any]:
@@ -214,6 +215,8 @@ def _tasks(move: str, selection: Sequence[Chosen], settings: Settings, *, figure
 
 
 def _key(task: Task) -> str:
+    from importlib.metadata import version
+
     return key_of(
         task.chosen.id,
         task.chosen.content,

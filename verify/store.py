@@ -32,8 +32,7 @@ def slug(identifier: str) -> str:
     """`paper/label` as a file name; ids that differ get names that differ."""
     if re.fullmatch(r"\w+/[\w.~+-]+", identifier, flags=re.ASCII):
         return identifier.replace("/", "-")
-    plain = re.sub(r"[^\w~+-]+", "-", identifier, flags=re.ASCII)[:80].strip("-")
-    return f"{plain}-{_digest(identifier)[:12]}"
+    return f"{_plain(identifier)}-{_digest(identifier)[:12]}"
 
 
 def write(path: Path, content: str | bytes) -> None:
@@ -123,25 +122,26 @@ class Folder:
         return found if all((self.path / str(name)).is_file() for name in named if name) else None
 
     def keep(self, key: str, row: Row, figure: str | None) -> Row:
-        """Write a finished statement: certificate, figure, then the row that points to them. Returns that row."""
+        """Write a finished statement: certificates, figure, then the row that names them. Returns that row."""
         identifier = str(row["id"])
         self._row(identifier).unlink(missing_ok=True)
-        certificate = row.get("certificate")
-        kept = {
-            **row,
-            "certificate": self._beside("certificates", identifier, ".json", _as_text(certificate)),
-            "figure": self._beside("figures", identifier, ".svg", figure),
-        }
+        kept = self.certified(row)
+        kept["figure"] = self._beside("figures", slug(identifier), ".svg", figure)
         write(self._row(identifier), dumps({"format": FORMAT, "key": key, "row": kept}))
         return kept
 
     def certified(self, row: Row) -> Row:
-        """Write a row's certificate; the row then names the file."""
-        identifier = str(row["id"])
-        if not row.get("certificate"):
-            return row
-        name = self._beside("certificates", identifier, ".json", _as_text(row["certificate"]))
-        return {**row, "certificate": name}
+        """Write the certificates that a row holds; the row then names their files."""
+        name = slug(str(row["id"]))
+        held = row.get("certificate")
+        kept: Row = {**row, "certificate": self._beside("certificates", name, ".json", _as_text(held))}
+        inner = [(move, row[move]) for move in ("verify", "hunt") if isinstance(row.get(move), dict)]
+        for move, part in inner:
+            kept[move] = self._inner(part, f"{name}.{move}", held, kept["certificate"])
+        if isinstance(row.get("implicit"), list):
+            dropped: list[Row] = row["implicit"]
+            kept["implicit"] = [self._inner(p, f"{name}.without-{_plain(str(p['name']))}", held, None) for p in dropped]
+        return kept
 
     def rows(self, move: str, rows: list[Row]) -> None:
         """Write the rows of one move as `<move>.json`."""
@@ -172,8 +172,15 @@ class Folder:
     def _row(self, identifier: str) -> Path:
         return self.path / "rows" / f"{slug(identifier)}.json"
 
-    def _beside(self, kind: str, identifier: str, suffix: str, content: str | None) -> str | None:
-        name = f"{kind}/{slug(identifier)}{suffix}"
+    def _inner(self, part: Row, name: str, held: object, file: str | None) -> Row:
+        """A part of a row with its certificate in a file: the row's own file if it is the same certificate."""
+        mine = part.get("certificate")
+        shared = file if mine == held else None
+        own = self._beside("certificates", name, ".json", None if shared else _as_text(mine))
+        return {**part, "certificate": shared or own}
+
+    def _beside(self, kind: str, stem: str, suffix: str, content: str | None) -> str | None:
+        name = f"{kind}/{stem}{suffix}"
         if content is None:
             (self.path / name).unlink(missing_ok=True)
             return None
@@ -193,6 +200,10 @@ def unwritable(path: Path, error: OSError) -> UserError:
 
 def _as_text(certificate: object) -> str | None:
     return None if certificate is None else dumps(certificate)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^\w~+-]+", "-", name, flags=re.ASCII)[:80].strip("-")
 
 
 def _is_row(row: object) -> bool:

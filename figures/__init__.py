@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fedaudit.verify.curves import Curves
     from matplotlib.figure import Figure
+
+    from fedaudit.verify.curves import Curves
 
 __all__ = ["draw", "image", "svg"]
 

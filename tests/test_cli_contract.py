@@ -8,6 +8,7 @@ import sys
 import types
 
 import pytest
+
 from fedaudit.bounds.catalogue import statements
 from fedaudit.verify import cli, runner
 from fedaudit.verify.store import slug

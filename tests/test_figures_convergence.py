@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
-from fedaudit.figures import convergence, draw, image, svg, tightness, two_group
-from fedaudit.figures.style import MOST, counted, log_y, pick
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.text import Text
+
+from fedaudit.figures import convergence, draw, image, svg, tightness, two_group
+from fedaudit.figures.style import MOST, counted, log_y, pick
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
+
 from fedaudit.bounds.catalogue import statements
 from fedaudit.figures.formulas import mathml
 from fedaudit.figures.report import page, short, write_report

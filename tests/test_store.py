@@ -5,11 +5,12 @@ import math
 import os
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from fedaudit.verify import store
 from fedaudit.verify.errors import UserError, said
 from fedaudit.verify.store import Folder, key_of, slug, source_digest, write
-from hypothesis import given
-from hypothesis import strategies as st
 
 ROW = {"id": "paper/thm1", "verdict": "survived", "certificate": None}
 

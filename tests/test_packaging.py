@@ -1,0 +1,85 @@
+"""The four folders install as one package, whole, and nothing generic reaches site-packages."""
+
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+FOLDERS = ("bounds", "problems", "verify", "figures")
+
+
+def packages():
+    inits = [path.parent.relative_to(ROOT) for folder in FOLDERS for path in (ROOT / folder).rglob("__init__.py")]
+    return sorted(".".join(("fedaudit", *parts.parts)) for parts in inits)
+
+
+def test_every_folder_with_code_is_listed():
+    assert sorted(PROJECT["tool"]["setuptools"]["packages"]) == packages()
+
+
+def test_every_module_lies_in_a_package():
+    folders = {p.parent for folder in FOLDERS for p in (ROOT / folder).rglob("*.py")}
+    assert all((folder / "__init__.py").is_file() for folder in folders)
+
+
+def test_constraints_are_names_and_versions():
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lines if not line.startswith("#")]
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", line) for line in pins)
+    pinned = {re.sub(r"[-_.]+", "-", line.split("==")[0]).lower() for line in pins}
+    wanted = {re.match(r"[A-Za-z0-9._-]+", need)[0] for need in PROJECT["project"]["dependencies"]}
+    assert {re.sub(r"[-_.]+", "-", name).lower() for name in wanted} <= pinned
+
+
+def loaded_by(code):
+    probe = f"{code}\nimport sys\nprint(*sorted(m for m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    return {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
+
+
+HEAVY = {"numpy", "scipy", "matplotlib", "cvxpy", "z3", "flint", "rich", "joblib", "jinja2", "latex2mathml"}
+
+
+def test_help_loads_nothing_heavy():
+    assert not loaded_by("from fedaudit.verify.cli import parser; parser().format_help()") & (HEAVY | {"sympy"})
+
+
+@pytest.mark.parametrize("options", ["['list']", "['list', '--json']", "['show', 'buttaci/lem4.1']"])
+def test_list_loads_the_statements_and_nothing_heavier(options):
+    loaded = loaded_by(f"from fedaudit.verify.cli import main; main({options})")
+    assert "sympy" in loaded
+    assert not loaded & HEAVY
+
+
+def test_figures_never_load_pyplot():
+    probe = "import fedaudit.figures.report, fedaudit.figures.two_group, sys; print('matplotlib.pyplot' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("folder", "forbidden"), [("bounds", "numpy"), ("problems", "sympy"), ("verify/kernel", "numpy")]
+)
+def test_imports_point_one_way(folder, forbidden):
+    pattern = re.compile(rf"^\s*(?:import|from)\s+{forbidden}\b", re.MULTILINE)
+    assert [p for p in (ROOT / folder).rglob("*.py") if pattern.search(p.read_text(encoding="utf-8"))] == []
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_the_four_packages_and_the_templates(tmp_path):
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(ROOT)]
+    subprocess.run(command, check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names} == {"fedaudit", "fedaudit-0.1.0.dist-info"}
+    code = {n for n in names if n.endswith(".py")}
+    assert code == {f"fedaudit/{p.relative_to(ROOT).as_posix()}" for f in FOLDERS for p in (ROOT / f).rglob("*.py")}
+    templates = {f"fedaudit/figures/templates/{p.name}" for p in (ROOT / "figures" / "templates").iterdir()}
+    assert templates
+    assert templates <= set(names)

@@ -9,13 +9,13 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from math import cos, pi, prod
 
-from .arrays import Array, Namespace, all_true, check_local_steps, matvec, namespace, quiet
+from .arrays import Array, Namespace, all_true, check_local_steps, matvec, namespace, quiet, sum_of_squares
 from .quadratics import Quadratics
 from .run import ALL, LOCAL, Run, Setup, check_record, set_up
 
 AHEAD = 64  # rounds that are advanced together
 BLOCK = 1 << 18  # bytes of A_i that are powered together, so that all that is at hand stays in cache
-SCRATCH = 1 << 22  # numbers that the local iterates of a block of rounds may take
+SCRATCH = 1 << 16  # numbers in the local iterates that are taken together, unless one instance has more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -191,49 +191,69 @@ def _simulate(problem: Quadratics, setup: Setup, record: Collection[str]) -> Run
     A, _ = problem.mean()
     seen: dict[str, list[Array]] = {name: [] for name in record}
     local = [name for name in LOCAL if name in record]
-    columns = max(1, SCRATCH // (problem.C * problem.d * max(1, prod(setup.batch))))
     for first, w in servers(problem, setup):
         x = w - w_star
         if "gap" in record:
             seen["gap"].append(0.5 * xp.sum(x * xp.matmul(A, x), axis=-2))
         if "dist2" in record:
             seen["dist2"].append(xp.sum(x * x, axis=-2))
-        if not local:
-            continue
         rounds = min(w.shape[-1], T - first)
-        for t in range(0, rounds, columns):
-            stop = min(t + columns, rounds)
-            part = local_iterates(problem, setup, w[..., t:stop], setup.gamma[..., first + t : first + stop], local)
+        if local and rounds > 0:
+            part = _drift(problem, setup, w[..., :rounds], setup.gamma[..., first : first + rounds], local)
             for name in local:
                 seen[name].append(part[name])
     measured = {name: xp.concat(parts, axis=-3 if name in LOCAL else -1) for name, parts in seen.items()}
     return Run(**measured)
 
 
-def local_iterates(
-    problem: Quadratics, setup: Setup, w: Array, gamma: Array, record: Collection[str]
+def _drift(problem: Quadratics, setup: Setup, w: Array, gamma: Array, record: Collection[str]) -> dict[str, Array]:
+    """Drift (*batch, n, E+1, C) in n rounds from w (*batch, d, n) with gamma (*batch, n), some instances at a time."""
+    xp, batch = setup.xp, setup.batch
+    alpha = setup.alpha
+    if not batch:
+        return _local_iterates(xp, problem.A, problem.b, problem.p, w, alpha, gamma, setup.E, record)
+    each = problem.C * problem.d * w.shape[-1] * prod(batch[1:])
+    size = max(1, SCRATCH // each)
+    parts: list[dict[str, Array]] = []
+    for first in range(0, batch[0], size):
+        some = slice(first, first + size)
+
+        def take(x: Array, core: int, some: slice = some) -> Array:
+            return x[some, ...] if x.ndim - core == len(batch) and x.shape[0] > 1 else x
+
+        A, b, p = take(problem.A, 3), take(problem.b, 2), take(problem.p, 1)
+        parts.append(_local_iterates(xp, A, b, p, w[some, ...], alpha[some, ...], gamma[some, ...], setup.E, record))
+    return {name: xp.concat([part[name] for part in parts], axis=0) for name in record}
+
+
+def _local_iterates(
+    xp: Namespace, A: Array, b: Array, p: Array, w: Array, alpha: Array, gamma: Array, E: int, record: Collection[str]
 ) -> dict[str, Array]:
-    """Drift (*batch, n, E+1, C) in n rounds that start at w (*batch, d, n) with step sizes gamma (*batch, n)."""
-    xp, p = setup.xp, problem.p[..., None, None]
-    b = problem.b[..., None]
+    """u = w^i_{t,k} - wbar_{t,0} for all clients and rounds, the rounds as columns: (..., C, d, n)."""
+    C, d, n = b.shape[-2], b.shape[-1], w.shape[-1]
+    batch = w.shape[:-2]
     step = gamma[..., None, None, :]
-    pull = setup.alpha[..., None, None, None] * step
-    start = w[..., None, :, :]
-    x = xp.broadcast_to(start, (*setup.batch, problem.C, problem.d, w.shape[-1]))
+    keep = 1 - alpha[..., None, None, None] * step
+    g0 = xp.matmul(A, w[..., None, :, :]) - b[..., None]
+    u = xp.zeros((*batch, C, d, n), dtype=xp.float64)
     seen: dict[str, list[Array]] = {name: [] for name in record}
-    for k in range(setup.E + 1):
-        g = xp.matmul(problem.A, x) - b if k < setup.E or "grad2" in record else x
-        moved = x - start
+    for k in range(E + 1):
         if "deviation" in record:
-            seen["deviation"].append(xp.sum(moved * moved, axis=-2))
+            seen["deviation"].append(sum_of_squares(xp, u))
         if "divergence" in record:
-            apart = xp.sum(p * x, axis=-3, keepdims=True) - x
-            seen["divergence"].append(xp.sum(apart * apart, axis=-2))
+            mean = xp.matmul(p[..., None, :], xp.reshape(u, (*batch, C, d * n)))
+            apart = xp.reshape(mean, (*batch, 1, d, n)) - u
+            seen["divergence"].append(sum_of_squares(xp, apart))
+        if k == E and "grad2" not in record:
+            break
+        g = xp.matmul(A, u)
+        g += g0
         if "grad2" in record:
-            seen["grad2"].append(xp.sum(g * g, axis=-2))
-        if k < setup.E:
-            x = x - pull * moved - step * g
-    # (*batch, C, n) for every k, stacked to (*batch, C, E+1, n) and turned to (*batch, n, E+1, C)
-    last = len(setup.batch) + 2
+            seen["grad2"].append(sum_of_squares(xp, g))
+        u *= keep
+        g *= step
+        u -= g
+    # (..., C, n) for every k, stacked to (..., C, E+1, n) and turned to (..., n, E+1, C)
+    last = len(batch) + 2
     turn = (*range(last - 2), last, last - 1, last - 2)
     return {name: xp.permute_dims(xp.stack(parts, axis=-2), turn) for name, parts in seen.items()}

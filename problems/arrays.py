@@ -84,6 +84,11 @@ def matvec(xp: Namespace, A: Array, x: Array) -> Array:
     return y
 
 
+def sum_of_squares(xp: Namespace, x: Array) -> Array:
+    """|x|^2 over the last axis but one: (..., d, n) -> (..., n)."""
+    return np.einsum("...dn,...dn->...n", x, x) if is_numpy(xp) else xp.sum(x * x, axis=-2)
+
+
 @contextmanager
 def quiet(xp: Namespace) -> Generator[None]:
     """A run that diverges ends in inf or NaN, which no statement accepts; that needs no warning."""

@@ -59,6 +59,9 @@ def simulate_any(problem: Objective, setup: Setup, noise: Array, probability: Ar
     def mean(x: Array) -> Array:  # (S, ...) -> (...)
         return xp.tensordot(probability, x, axes=1)
 
+    def stochastic(g: Array, t: int, k: int) -> Array:
+        return g if noise is None else g + noise[..., t, k, :, :]
+
     def see(name: str, x: Array) -> None:
         seen[name].append(mean(x))
 
@@ -88,9 +91,7 @@ def simulate_any(problem: Objective, setup: Setup, noise: Array, probability: Ar
             g = problem.grad(w)
             if local:
                 see_local(start, w, g)
-            if noise is not None:
-                g = g + noise[..., t, k, :, :]
-            w = w - pull * (w - start) - gamma * g
+            w = w - pull * (w - start) - gamma * stochastic(g, t, k)
         if local:
             see_local(start, w, problem.grad(w))
         server = problem.average(w)

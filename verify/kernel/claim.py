@@ -37,11 +37,10 @@ class Claim:
         return found | {(arg, -1) for _, args in (*self.let, *self.implicit) for arg in args}
 
     def parameters(self, node: Node, taken: set[str]) -> dict[str, fmpq]:
-        """Free scalars of an instance: only names that the claim uses and that nothing else gives."""
+        """Free scalars of an instance, under names that nothing else gives."""
         given = node.mapping()
-        for name in given:
-            if name in taken or name in self.for_all or (name, -1) not in self.needs:
-                raise Malformed(f"{node.where}: got {name!r}, expected only free symbols of the claim")
+        if clash := (taken | set(self.for_all)) & set(given):
+            raise Malformed(f"{node.where}: got {sorted(clash)}, expected names that the instance does not give twice")
         return {name: entry.rational() for name, entry in given.items()}
 
     def steps(self, node: Node | None, world: World, T: int) -> list[fmpq]:

@@ -20,11 +20,8 @@ class Scalar(World):
 
 def read(node: Node, claim: Claim) -> Scalar:
     given = node.fields("values", "quantities")
-    lists: dict[str, tuple[fmpq, ...]] = {}
-    for name, entry in given["quantities"].mapping().items() if "quantities" in given else ():
-        if (name, 1) not in claim.needs:
-            raise entry.malformed("only quantities of the claim")
-        lists[name] = tuple(x.rational() for x in entry.items())
+    lists = given["quantities"].mapping() if "quantities" in given else {}
     if claim.choose:
         raise Malformed("claim.choose: got a choice in a scalar claim, expected it written out")
-    return Scalar(claim.parameters(given["values"], set()), lists)
+    read = {name: tuple(x.rational() for x in entry.items()) for name, entry in lists.items()}
+    return Scalar(claim.parameters(given["values"], set()), read)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import json
 from fractions import Fraction as F
 from typing import Any
 
 import pytest
+from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedaudit.verify.kernel import Malformed, Rejected, admissible, admit, check, evaluate, world
 from fedaudit.verify.kernel.claim import read as read_claim
 from fedaudit.verify.kernel.fedprox import read as read_fedprox
 from fedaudit.verify.kernel.loss import semidefinite
 from fedaudit.verify.kernel.rational import Node
-from flint import fmpq
 
 CLAIM: dict[str, Any] = {
     "id": "test/free", "setting": "fedprox", "let": [], "implicit": [], "choose": {}, "when": [],
@@ -59,9 +57,12 @@ def instances(draw: st.DrawFn, bends: bool | None = None, noise: bool = True) ->
 
 def gradient(client: dict[str, Any], w: list[F]) -> list[F]:
     if client["kind"] == "quadratic":
-        return [sum((F(a) * x for a, x in zip(row, w)), -F(b)) for row, b in zip(client["A"], client["b"])]
+        return [
+            sum((F(a) * x for a, x in zip(row, w, strict=True)), -F(b))
+            for row, b in zip(client["A"], client["b"], strict=True)
+        ]
     found: list[F] = []
-    for a, m, lo, hi, c, x in zip(*([F(y) for y in client[n]] for n in ("a", "m", "lo", "hi", "c")), w):
+    for a, m, lo, hi, c, x in zip(*([F(y) for y in client[n]] for n in ("a", "m", "lo", "hi", "c")), w, strict=True):
         u = x - c
         if u > hi:
             found.append(m * (u - hi) + a * hi)
@@ -75,9 +76,9 @@ def gradient(client: dict[str, Any], w: list[F]) -> list[F]:
 def value(client: dict[str, Any], w: list[F]) -> F:
     if client["kind"] == "quadratic":
         quad = sum(F(client["A"][r][s]) * w[r] * w[s] for r in range(len(w)) for s in range(len(w)))
-        return quad / 2 - sum(F(b) * x for b, x in zip(client["b"], w))
+        return quad / 2 - sum(F(b) * x for b, x in zip(client["b"], w, strict=True))
     total = F(0)
-    for a, m, lo, hi, c, x in zip(*([F(y) for y in client[n]] for n in ("a", "m", "lo", "hi", "c")), w):
+    for a, m, lo, hi, c, x in zip(*([F(y) for y in client[n]] for n in ("a", "m", "lo", "hi", "c")), w, strict=True):
         u = x - c
         inner = max(-lo, min(hi, u))
         outer = u - inner  # signed length outside the inner interval
@@ -102,12 +103,12 @@ def replay(inst: dict[str, Any]) -> dict[str, Any]:
         wbar = [F(x) for x in inst["w0"]]
         for t in range(T):
             local = [list(wbar) for _ in range(C)]
-            add(("value", t), sum(q * value(c, wbar) for q, c in zip(p, inst["clients"])))
+            add(("value", t), sum(q * value(c, wbar) for q, c in zip(p, inst["clients"], strict=True)))
             for k in range(E + 1):
-                mean = [sum(q * w[j] for q, w in zip(p, local)) for j in range(d)]
+                mean = [sum(q * w[j] for q, w in zip(p, local, strict=True)) for j in range(d)]
                 for i, w in enumerate(local, 1):
-                    add(("deviation", t, k, i), sum((x - y) ** 2 for x, y in zip(w, wbar)))
-                    add(("divergence", t, k, i), sum((x - y) ** 2 for x, y in zip(mean, w)))
+                    add(("deviation", t, k, i), sum((x - y) ** 2 for x, y in zip(w, wbar, strict=True)))
+                    add(("divergence", t, k, i), sum((x - y) ** 2 for x, y in zip(mean, w, strict=True)))
                     g = gradient(inst["clients"][i - 1], w)
                     add(("grad2", t, k, i), sum(x * x for x in g) + sum(x * x for x in v[i - 1]))
                 if k == E:
@@ -118,10 +119,10 @@ def replay(inst: dict[str, Any]) -> dict[str, Any]:
                     g = gradient(inst["clients"][i], w)
                     local[i] = [
                         (1 - alpha * gamma[t]) * x + alpha * gamma[t] * y - gamma[t] * (z + s * n)
-                        for x, y, z, n in zip(w, wbar, g, v[i])
+                        for x, y, z, n in zip(w, wbar, g, v[i], strict=True)
                     ]
-            wbar = [sum(q * w[j] for q, w in zip(p, local)) for j in range(d)]
-        add(("value", T), sum(q * value(c, wbar) for q, c in zip(p, inst["clients"])))
+            wbar = [sum(q * w[j] for q, w in zip(p, local, strict=True)) for j in range(d)]
+        add(("value", T), sum(q * value(c, wbar) for q, c in zip(p, inst["clients"], strict=True)))
     return total
 
 
@@ -159,7 +160,7 @@ def test_moments_agree_with_enumeration(inst: dict[str, Any]) -> None:
 @given(st.integers(1, 4), st.integers(0, 4), st.data())
 def test_semidefinite_on_grams_and_on_their_perturbations(n: int, rank: int, data: st.DataObject) -> None:
     B = [[data.draw(st.integers(-3, 3)) for _ in range(rank)] for _ in range(n)]
-    gram = tuple(tuple(fmpq(sum(x * y for x, y in zip(B[r], B[s]))) for s in range(n)) for r in range(n))
+    gram = tuple(tuple(fmpq(sum(x * y for x, y in zip(B[r], B[s], strict=True))) for s in range(n)) for r in range(n))
     assert semidefinite(gram)
     x = [data.draw(st.integers(-3, 3)) for _ in range(n)]
     quad = sum(x[r] * x[s] * gram[r][s] for r in range(n) for s in range(n))

@@ -13,7 +13,7 @@ def namespace(backend: str) -> Namespace:
     """The array-API namespace of `backend`; ValueError in one line if it, or its device, is missing."""
     match backend:
         case "numpy":
-            return import_module("array_api_compat.numpy")
+            return import_module("numpy")
         case "array-api-strict":
             return _load("array_api_strict", backend, "install fedaudit[test]")
         case "cupy":

@@ -31,6 +31,10 @@ ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 Progress = Callable[[str, int, int], None]
 
 
+def silent(name: str, done: int, total: int) -> None:
+    """A progress that nobody watches."""
+
+
 class Interrupted(Exception):
     """The user stopped the run; says what was kept and how to go on."""
 
@@ -104,7 +108,7 @@ def content_of(statement: Statement) -> str:
 
 
 def run(
-    move: str, selection: Sequence[Chosen], settings: Settings, jobs: int, progress: Progress = lambda *_: None
+    move: str, selection: Sequence[Chosen], settings: Settings, jobs: int, progress: Progress = silent
 ) -> list[Row]:
     """The rows of one move, in the order of the selection."""
     tasks = _tasks(move, selection, settings, figure=False)
@@ -119,7 +123,7 @@ def run(
 
 
 def audit(
-    selection: Sequence[Chosen], settings: Settings, jobs: int, out: Folder, progress: Progress = lambda *_: None
+    selection: Sequence[Chosen], settings: Settings, jobs: int, out: Folder, progress: Progress = silent
 ) -> dict[str, Any]:
     """Every move on every statement; takes over what an earlier run finished, writes audit.json last."""
     tasks = _tasks("audit", selection, settings, figure=True)

@@ -1,0 +1,214 @@
+"""The command line as processes, on the real chain with small budgets: rows, workers, kills, certificates."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+QUICK = ("buttaci/lemB.1-kappa", "buttaci/lemB.7", "buttaci/lemB.8", "buttaci/lem4.1")
+TRIED = {"id", "verdict", "evidence", "instances", "tightness", "certificate", "seconds", "seed"}
+AUDITED = {"id", "verdict", "evidence", "tightness", "certificate", "lint", "derive", "verify", "hunt", "implicit"}
+OWN = """
+from dataclasses import replace
+from sympy import Le
+from fedaudit.bounds.catalogue import statement
+
+
+def weakened(identifier):
+    printed = statement(identifier)
+    (relation,) = printed.relations
+    return replace(printed, id="mine/broken", then=Le(relation.lhs, relation.rhs * 9 / 10))
+
+
+BROKEN = weakened("buttaci/lem4.1")
+"""
+
+
+def command(*argv):
+    return [sys.executable, "-m", "fedaudit.verify.cli", *map(str, argv)]
+
+
+def fedaudit(*argv, cwd, **env):
+    done = subprocess.run(
+        command(*argv), cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def timeless(value):
+    """Without `seconds`, the one field that is measured by a clock."""
+    if isinstance(value, dict):
+        return {k: timeless(v) for k, v in value.items() if k != "seconds"}
+    return [timeless(v) for v in value] if isinstance(value, list) else value
+
+
+def audited(folder):
+    return timeless(json.loads((folder / "audit.json").read_text(encoding="utf-8")))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """An audit that nothing disturbed, by one process."""
+    folder = tmp_path_factory.mktemp("whole")
+    done = fedaudit(
+        "audit", *QUICK, "--budget", 4, "--jobs", 1, "--json", "--out", "out", cwd=folder, PYTHONHASHSEED="1"
+    )
+    assert done.returncode == 0, done.stderr
+    return folder / "out", json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("move", ["verify", "hunt"])
+def test_tried_rows_have_the_fields_of_the_contract(tmp_path, move):
+    done = fedaudit(move, "buttaci/lemB.1-kappa", "--budget", 1, "--seed", 5, "--json", cwd=tmp_path)
+    (row,) = json.loads(done.stdout)
+    assert set(row) >= TRIED
+    assert row["verdict"] in ("survived", "proved", "refuted", "undecided")
+    assert row["evidence"] in ("proof", "exact", "statistical", "numerical")
+    assert row["instances"] > 0
+    assert row["seed"] == 5
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_lint_and_derive_rows_have_the_fields_of_the_contract(tmp_path):
+    (row,) = json.loads(fedaudit("lint", "buttaci/lemB.1-kappa", "--json", cwd=tmp_path).stdout)
+    assert set(row) >= {"id", "findings"}
+    (row,) = json.loads(fedaudit("derive", "buttaci/lemB.1-kappa", "--json", cwd=tmp_path).stdout)
+    assert set(row) >= {"id", "status", "factor"}
+    assert row["status"] in ("follows", "claims-more", "claims-less", "not-derived")
+
+
+def test_an_audit_writes_rows_figures_and_the_page(whole):
+    folder, rows = whole
+    assert [row["id"] for row in rows] == list(QUICK)
+    assert all(set(row) >= AUDITED | {"repaired"} for row in rows)
+    assert audited(folder)["statements"] == timeless(rows)
+    assert (folder / "index.html").stat().st_size > 10_000
+    assert all((folder / row["figure"]).read_text().startswith("<?xml") for row in rows if row["figure"])
+    assert any(row["figure"] for row in rows)
+    assert list(folder.rglob("*.part")) == []
+
+
+def test_jobs_and_hash_seeds_never_change_the_output(whole, tmp_path):
+    fedaudit("audit", *QUICK, "--budget", 4, "--jobs", 2, "--out", "out", cwd=tmp_path, PYTHONHASHSEED="2")
+    assert audited(tmp_path / "out") == audited(whole[0])
+    for row in whole[1]:
+        if row["figure"]:
+            assert (tmp_path / "out" / row["figure"]).read_bytes() == (whole[0] / row["figure"]).read_bytes()
+
+
+def wait_for_rows(folder, process, count=1):
+    """Until the audit has kept `count` rows. Fails if it ends before."""
+    while len(list(Path(folder).glob("rows/*.json"))) < count:
+        assert process.poll() is None, "the audit ended before it could be disturbed"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_killed_audit_goes_on_and_ends_the_same(whole, tmp_path, jobs):
+    argv = ("audit", *QUICK, "--budget", 4, "--jobs", jobs, "--out", "out")
+    process = subprocess.Popen(command(*argv), cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for_rows(tmp_path / "out", process)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (tmp_path / "out" / "audit.json").exists()
+    kept = {p: p.stat().st_mtime_ns for p in (tmp_path / "out" / "rows").glob("*.json")}
+    done = fedaudit(*argv, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert audited(tmp_path / "out") == audited(whole[0])
+    assert all(p.stat().st_mtime_ns == before for p, before in kept.items())  # taken over, not done again
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_keeps_what_is_finished(whole, tmp_path, jobs):
+    argv = command("audit", *QUICK, "--budget", 4, "--jobs", jobs, "--out", "out")
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(argv, cwd=tmp_path, start_new_session=True, **pipes)
+    wait_for_rows(tmp_path / "out", process)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to workers as well
+    out, err = process.communicate()
+    assert (process.returncode, out) == (130, "")
+    assert err.startswith("fedaudit: interrupted")
+    assert err.count("\n") == 1
+    assert "do: run the same command again" in err
+    assert fedaudit("audit", *QUICK, "--budget", 4, "--jobs", jobs, "--out", "out", cwd=tmp_path).returncode == 0
+    assert audited(tmp_path / "out") == audited(whole[0])
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory):
+    """A user's own file with lemma 4.1 made 10 % too strong, and what hunt says about it."""
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "mine.py").write_text(OWN)
+    argv = ("hunt", "mine.py", "--budget", 1, "--out", "found", "--json", "--fail-on", "refuted")
+    return folder, fedaudit(*argv, cwd=folder)
+
+
+def test_a_broken_statement_of_ones_own_is_refuted_and_certified(broken):
+    folder, done = broken
+    (row,) = json.loads(done.stdout)
+    assert (row["id"], row["verdict"], done.returncode) == ("mine/broken", "refuted", 1)
+    again = fedaudit("certify", "mine.py", f"found/{row['certificate']}", "--json", cwd=folder)
+    (checked,) = json.loads(again.stdout)
+    assert (again.returncode, checked["accepted"], checked["id"]) == (0, True, "mine/broken")
+    assert fedaudit("certify", "mine.py", "found", cwd=folder).returncode == 0
+    unknown = fedaudit("certify", "found", cwd=folder)
+    assert unknown.returncode == 2
+    assert "mine/broken" in unknown.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"lhs": "0"}, 1),  # not the value that the replay finds
+        ({"statement": "buttaci/lem4.1"}, 2),  # not the statement of its claim
+        ({"lhs": 0.5}, 2),  # not a rational
+        ({"lhs": "1/0"}, 2),
+        ({"instance": {}}, 2),
+        ({"instance": None}, 2),
+        ({"at": {"relation": 10**9}}, 2),
+        ({"format": "fedaudit-certificate/99"}, 2),
+        ({"more": 1}, 2),
+    ],
+)
+def test_a_changed_certificate_is_rejected_or_malformed(broken, tmp_path, change, status):
+    folder, done = broken
+    good = json.loads((folder / "found" / json.loads(done.stdout)[0]["certificate"]).read_text())
+    (tmp_path / "changed.json").write_text(json.dumps({**good, **change}))
+    again = fedaudit("certify", folder / "mine.py", "changed.json", cwd=tmp_path)
+    assert again.returncode == status
+    assert (again.stderr.count("\n"), again.stdout == "") == ((1, True) if status == 2 else (0, False))
+
+
+def test_a_certificate_for_a_weaker_claim_is_rejected(broken, tmp_path):
+    """Whoever writes the claim into the file does not get to choose what the statement says."""
+    folder, done = broken
+    good = json.loads((folder / "found" / json.loads(done.stdout)[0]["certificate"]).read_text())
+    forged = {**good, "statement": "buttaci/lem4.1", "claim": {**good["claim"], "id": "buttaci/lem4.1"}}
+    (tmp_path / "forged.json").write_text(json.dumps(forged))
+    again = fedaudit("certify", "forged.json", "--json", cwd=tmp_path)
+    assert again.returncode == 1
+    assert json.loads(again.stdout)[0]["accepted"] is False
+    assert "catalogue" in json.loads(again.stdout)[0]["reason"]
+
+
+def test_cupy_without_a_device_is_one_line(tmp_path):
+    done = fedaudit("verify", "buttaci/lem4.1", "--backend", "cupy", cwd=tmp_path)
+    if done.returncode == 0:
+        pytest.skip("this machine has a CUDA device")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "cupy" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["buttaci/thm4.1-I", "buttaci/thm4.2"])
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_plot_writes_a_picture(tmp_path, name, suffix):
+    done = fedaudit("plot", name, "--out", f"a.{suffix}", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"a.{suffix}\n", "")
+    start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[suffix]
+    assert (tmp_path / f"a.{suffix}").read_bytes().startswith(start)

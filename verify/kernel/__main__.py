@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from . import Malformed, Rejected, check, claimed, load
+from .check import check
+from .rational import Malformed, Rejected, load, shown
 
 
 def main(files: list[str]) -> int:
@@ -15,7 +16,7 @@ def main(files: list[str]) -> int:
     for file in files:
         try:
             found = check(load(Path(file).read_text(encoding="utf-8")))
-            print(f"{file}: accepted: lhs = {claimed(found.lhs)}, rhs = {claimed(found.rhs)}")
+            print(f"{file}: accepted: lhs = {shown(found.lhs)}, rhs = {shown(found.rhs)}")
         except Rejected as error:
             print(f"{file}: rejected: {error}")
             worst = max(worst, 1)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
+from math import prod
 
 from flint import fmpq
 
@@ -16,7 +17,7 @@ from . import fedprox, noise_sum, scalar, two_group
 from .claim import Claim
 from .claim import read as read_claim
 from .expression import Evaluator, Tree, Value, World, decide, free
-from .rational import Malformed, Node, Rejected, shown
+from .rational import BITS, Malformed, Node, Rejected, shown
 
 FORMAT = "fedaudit-certificate/1"
 WORLDS = {"fedprox": fedprox.read, "two_group": two_group.read, "noise_sum": noise_sum.read, "scalar": scalar.read}
@@ -46,7 +47,7 @@ def _claim(text: str) -> Claim:
     return read_claim(Node(json.loads(text), "claim"))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=8)
 def _world(claim_text: str, text: str) -> World:
     claim = _claim(claim_text)
     if claim.setting not in WORLDS:
@@ -54,31 +55,36 @@ def _world(claim_text: str, text: str) -> World:
     made = WORLDS[claim.setting](Node(json.loads(text), "instance"), claim)
     if taken := set(claim.for_all) & set(made.values):
         raise Malformed(f"claim.for_all: got {sorted(taken)}, expected names that the instance does not give")
-    for name, arity in claim.needs:
+    for name, arity in claim.needs():
         if arity < 0:
             made.value(name)
         elif len(made.ranges.get(name, ())) != arity:
-            raise Malformed(f"claim: got {name} with {arity} indices, expected {made.ranges}")
+            raise Malformed(f"claim: got {name!r} with {arity} indices, expected one of {sorted(made.ranges)}")
+    if claim.choose and not isinstance(made, fedprox.FedProx):
+        raise Malformed(f"claim.choose: got step sizes, expected none in the setting {claim.setting!r}")
     return made
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=8)
 def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> World:
     claim, made = _claim(claim_text), _world(claim_text, text)
     if not set(dropped) <= {name for name, _ in claim.implicit} or len(set(dropped)) < len(dropped):
         raise Malformed(f"dropped: got {list(dropped)}, expected implicit assumptions of the claim, each once")
     for name, kind in claim.domains.items():
-        entries = [made.values[name]] if name in made.values else []
-        if len(made.ranges.get(name, ())) == 1:
-            entries += [made.at(name, (n,)) for low, high in made.ranges[name] for n in range(low, high + 1)]
-        for x in entries:
+        if name not in made.values and name not in made.ranges:
+            raise Malformed(f"claim.domains: got {name!r}, expected symbols of the claim")
+        single = [made.values[name]] if name in made.values else []
+        listed = made.ranges[name][0] if len(made.ranges.get(name, ())) == 1 else (0, -1)
+        for x in (*single, *(made.at(name, (n,)) for n in range(listed[0], listed[1] + 1))):
             whole = kind not in ("count", "index") or x.q == 1
             if not whole or (x < 0 and kind != "real") or (x == 0 and kind in ("positive", "count")):
-                raise Rejected(f"{name}: got {x}, expected it {kind}")
-    ranges = {name: _range(ends, made) for name, ends in claim.for_all.items()}
+                raise Rejected(f"{name}: got {shown(x)}, expected it {kind}")
     for n, condition in enumerate(claim.when):
-        names = [name for name in ranges if any((name, -1) in free(side) for side in condition[1:])]
-        for point in _points([ranges[name] for name in names]):
+        names = [name for name in claim.for_all if any((name, -1) in free(side) for side in condition[1:])]
+        ranges = [_range(claim.for_all[name], made) for name in names]
+        if prod(map(len, ranges)) > POINTS:
+            raise Rejected(f"claim.when[{n}]: got more than {POINTS} points, expected a smaller instance")
+        for point in product(*ranges):
             scope = dict(zip(names, point, strict=True))
             if not decide(condition, scope, made)[2]:
                 raise Rejected(f"claim.when[{n}]: got a condition that fails at {scope}, expected it everywhere")
@@ -90,15 +96,6 @@ def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> World:
 def _range(ends: tuple[Tree, Tree], made: World) -> range:
     low, high = (Evaluator(made).integer(end, {}) for end in ends)
     return range(low, high + 1)
-
-
-def _points(ranges: list[range]) -> Iterable[tuple[int, ...]]:
-    count = 1
-    for entries in ranges:
-        count *= len(entries)
-    if count > POINTS:
-        raise Rejected(f"claim.for_all: got {count} points, expected at most {POINTS}")
-    return product(*ranges)
 
 
 def world(claim: object, instance: object) -> World:
@@ -142,7 +139,7 @@ def claimed(x: Value) -> str:
 def _agree(side: Node, x: Value) -> None:
     """Reject unless the certificate states the value found."""
     if isinstance(x, fmpq):
-        if side.rational() != x:
+        if side.rational(digits=BITS) != x:
             raise Rejected(f"{side.where}: got {shown(side.raw)}, expected {shown(x)}")
         return
     parts = side.raw.split(" +/- ") if isinstance(side.raw, str) else []
@@ -166,5 +163,5 @@ def check(certificate: object) -> Accepted:
     _agree(given["lhs"], lhs)
     _agree(given["rhs"], rhs)
     if holds:
-        raise Rejected(f"claim.then: got {claimed(lhs)} against {claimed(rhs)}, which holds; expected it to fail")
+        raise Rejected(f"claim.then: got {shown(lhs)} against {shown(rhs)}, which holds; expected it to fail")
     return Accepted(lhs, rhs, dropped)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from .expression import Evaluator, Relation, Tree, World, free, parse, parse_relation
-from .rational import Malformed, Node, Rejected
+from .rational import Malformed, Node, Rejected, shown
 
 Assumption = tuple[str, tuple[str, ...]]
 DOMAINS = ("real", "nonnegative", "positive", "count", "index")
@@ -25,16 +25,13 @@ class Claim:
     then: tuple[Relation, ...]
     domains: dict[str, str]
 
-    @property
     def needs(self) -> set[tuple[str, int]]:
         """Symbols (with -1) and quantities (with their number of indices) that an instance must give."""
-        inside = [*self.when, *self.then]
-        found = set[tuple[str, int]]().union(*(free(side) for _, *sides in inside for side in sides))
-        found -= {(index, -1) for index in self.for_all}
-        found |= set[tuple[str, int]]().union(*(free(end) for ends in self.for_all.values() for end in ends))
-        for index, value in self.choose.values():
-            found |= free(value) - {(index, -1)}
-        return found | {(arg, -1) for _, args in (*self.let, *self.implicit) for arg in args}
+        inside = {name for _, *sides in (*self.when, *self.then) for side in sides for name in free(side)}
+        ends = {name for both in self.for_all.values() for end in both for name in free(end)}
+        chosen = {name for index, value in self.choose.values() for name in free(value) - {(index, -1)}}
+        constants = {(arg, -1) for _, args in (*self.let, *self.implicit) for arg in args}
+        return (inside - {(index, -1) for index in self.for_all}) | ends | chosen | constants
 
     def parameters(self, node: Node, taken: set[str]) -> dict[str, fmpq]:
         """Free scalars of an instance, under names that nothing else gives."""
@@ -45,19 +42,17 @@ class Claim:
 
     def steps(self, node: Node | None, world: World, T: int) -> list[fmpq]:
         """gamma(0), ..., gamma(T-1): chosen by the claim or else given by the instance; positive."""
-        if ("gamma" in self.choose) == (node is not None):
+        if bool(self.choose) == (node is not None):
             raise Malformed("instance.steps: got both or neither of it and the claim's choice, expected one of them")
-        if node is not None:
-            steps = list(node.fields("gamma")["gamma"].vector(T))
-        else:
-            index, tree = self.choose["gamma"]
+        steps = node.fields("gamma")["gamma"].vector(T) if node is not None else ()
+        for index, tree in self.choose.values():
             if index in world.values or any(arity >= 0 for _, arity in free(tree)):
                 raise Malformed("claim.choose.gamma: got a run-dependent value, expected one of symbols and its index")
             steps = [Evaluator(world).value(tree, {index: t}) for t in range(T)]
-        for t, gamma in enumerate(steps):
-            if not isinstance(gamma, fmpq) or gamma <= 0:
-                raise Rejected(f"gamma({t}): got {gamma}, expected a positive rational")
-        return [gamma for gamma in steps if isinstance(gamma, fmpq)]
+        exact = [gamma for gamma in steps if isinstance(gamma, fmpq) and gamma > 0]
+        if len(exact) < T:
+            raise Rejected(f"gamma: got the step sizes {shown(steps)}, expected positive rationals")
+        return exact
 
 
 def _assumptions(node: Node) -> tuple[Assumption, ...]:
@@ -72,10 +67,7 @@ def _assumptions(node: Node) -> tuple[Assumption, ...]:
 
 def read(node: Node) -> Claim:
     given = node.fields("id setting let implicit choose when for_all then", "domains")
-    choose: dict[str, tuple[str, Tree]] = {}
-    for name, entry in given["choose"].mapping().items():
-        chosen = entry.fields("index value")
-        choose[name] = chosen["index"].items(1)[0].name(), parse(chosen["value"])
+    choose = {name: entry.fields("index value") for name, entry in given["choose"].fields("", "gamma").items()}
     ranges = {name: entry.items(2) for name, entry in given["for_all"].mapping().items()}
     domains = given["domains"].mapping() if "domains" in given else {}
     if "relation" in ranges:
@@ -85,7 +77,7 @@ def read(node: Node) -> Claim:
         setting=given["setting"].name(),
         let=_assumptions(given["let"]),
         implicit=_assumptions(given["implicit"]),
-        choose=choose,
+        choose={n: (c["index"].items(1)[0].name(), parse(c["value"])) for n, c in choose.items()},
         when=tuple(parse_relation(entry) for entry in given["when"].items()),
         for_all={name: (parse(low), parse(high)) for name, (low, high) in ranges.items()},
         then=tuple(parse_relation(entry) for entry in given["then"].items()),

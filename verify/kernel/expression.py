@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 
 from flint import arb, ctx, fmpq
 
@@ -17,6 +18,22 @@ RELATIONS: dict[str, Callable[[Value, Value], bool]] = {
     "<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt, "=": operator.eq, "!=": operator.ne,
 }  # fmt: skip
 OPPOSITE = {"<=": ">", "<": ">=", ">=": "<", ">": "<=", "=": "!=", "!=": "="}
+
+
+def _small(x: Value) -> Value:
+    return small(x) if isinstance(x, fmpq) else x
+
+
+def _least(x: Value, y: Value) -> Value:
+    return min(x, y) if isinstance(x, fmpq) and isinstance(y, fmpq) else arb(x).min(arb(y))
+
+
+FOLD: dict[str, Callable[[Value, Value], Value]] = {
+    "+": lambda x, y: _small(x + y),
+    "*": lambda x, y: _small(x * y),
+    "min": _least,
+    "max": lambda x, y: -_least(-x, -y),
+}
 
 
 class World:
@@ -34,13 +51,11 @@ class World:
 
     def at(self, name: str, indices: tuple[int, ...]) -> fmpq:
         """The quantity `name` at `indices`, each of which must be in its range."""
-        expected = self.ranges.get(name)
-        if expected is None or len(expected) != len(indices):
-            known = ", ".join(f"{n} with {len(r)}" for n, r in sorted(self.ranges.items()))
-            raise Malformed(f"claim: got the quantity {name!r} with {len(indices)} indices, expected one of {known}")
-        for index, (low, high) in zip(indices, expected, strict=True):
-            if not low <= index <= high:
-                raise Rejected(f"claim: got index {index} in {name}{indices}, expected {low} to {high}")
+        expected = self.ranges.get(name, ())
+        if not expected or len(expected) != len(indices):
+            raise Malformed(f"claim: got {name!r} with {len(indices)} indices, expected one of {sorted(self.ranges)}")
+        if not all(low <= index <= high for index, (low, high) in zip(indices, expected, strict=True)):
+            raise Rejected(f"claim: got {name}{indices}, expected each index in its range {expected}")
         return self.quantity(name, indices)
 
     def quantity(self, name: str, indices: tuple[int, ...]) -> fmpq:
@@ -49,17 +64,11 @@ class World:
     def assume(self, name: str, args: tuple[str, ...] = ()) -> None:
         """Raise `Rejected` unless the assumption holds for certain."""
         constants = [self.value(arg) for arg in args]
-        if not args and name in self.facts:
-            holds = self.facts[name]
-        elif len(args) == 1 and name in self.bounds:
-            holds = self.bounds[name](constants[0])
-        else:
-            known = ", ".join((*self.facts, *self.bounds))
-            raise Malformed(f"claim: got the assumption {name!r} with {len(args)} constants, expected one of {known}")
-        if not holds:
-            raise Rejected(
-                f"assumption {name}: got {dict(zip(args, constants, strict=True))}, expected an instance that meets it"
-            )
+        if len(args) != (name in self.bounds) or name not in {*self.facts, *self.bounds}:
+            raise Malformed(f"claim: got {name!r} of {args}, expected one of {[*self.facts, *self.bounds]}")
+        if not (self.bounds[name](constants[0]) if args else self.facts[name]):
+            given = ", ".join(f"{arg} = {shown(x)}" for arg, x in zip(args, constants, strict=True)) or "a failure"
+            raise Rejected(f"assumption {name}: got {given}, expected an instance that meets it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +138,11 @@ class Evaluator:
             low, high = self.integer(args[1], scope), self.integer(args[2], scope)
             if high < low - 1:
                 raise Rejected(f"claim: got a sum from {low} to {high}, expected a range")
-            return self.add([self.value(args[3], {**scope, str(args[0]): n}) for n in range(low, high + 1)])
+            terms = (self.value(args[3], {**scope, str(args[0]): n}) for n in range(low, high + 1))
+            return reduce(FOLD["+"], terms, fmpq(0))
         values = [self.value(arg, scope) for arg in args]
         x = values[0]
         match name:
-            case "+":
-                return self.add(values)
-            case "*":
-                for y in values[1:]:
-                    x = _small(x * y)
-                return x
             case "^":
                 return power(x, values[1])
             case "abs":
@@ -147,32 +151,17 @@ class Evaluator:
                 return fmpq(1) if x == 0 else arb(x).exp()
             case "log":
                 if isinstance(x, fmpq) and x <= 0:
-                    raise Rejected(f"claim: got log({x}), expected a positive argument")
+                    raise Rejected(f"claim: got log({shown(x)}), expected a positive argument")
                 return fmpq(0) if x == 1 else arb(x).log()
             case _:
-                exact = [v for v in values if isinstance(v, fmpq)]
-                if len(exact) == len(values):
-                    return min(exact) if name == "min" else max(exact)
-                for y in values[1:]:
-                    x = arb(x).min(arb(y)) if name == "min" else arb(x).max(arb(y))
-                return x
-
-    def add(self, values: list[Value]) -> Value:
-        total: Value = fmpq(0)
-        for y in values:
-            total = _small(total + y)
-        return total
+                return reduce(FOLD[name], values)
 
     def integer(self, tree: Tree, scope: Mapping[str, int]) -> int:
         """The value of an index or of a sum's limit."""
         x = self.value(tree, scope)
         if not isinstance(x, fmpq) or x.q != 1 or abs(x) > 10**9:
-            raise Rejected(f"claim: got the index {x}, expected an integer")
+            raise Rejected(f"claim: got the index {shown(x)}, expected an integer")
         return int(x.p)
-
-
-def _small(x: Value) -> Value:
-    return small(x) if isinstance(x, fmpq) else x
 
 
 def power(x: Value, y: Value) -> Value:

@@ -10,7 +10,7 @@ from .claim import Claim
 from .expression import World
 from .law import Law, Problem
 from .loss import KINDS, ZERO, Vector, combine, minus, norm2, semidefinite
-from .rational import Malformed, Node, Rejected
+from .rational import Malformed, Node, Rejected, shown
 
 COUNT, STEPS = 1_000, 100_000
 
@@ -61,12 +61,12 @@ class FedProx(World):
         H = [loss.hessian(most=weight < 0) for loss, weight in zip(f, p, strict=True)]
         total = tuple(combine(p, [h[r] for h in H]) for r in rows)  # no Hessian of f is smaller
         if any(combine(p, [loss.gradient(w_star) for loss in f])) or not semidefinite(total):
-            raise Rejected(f"instance.w_star: got {w_star}, expected a minimiser of a convex f")
+            raise Rejected(f"instance.w_star: got {shown(w_star)}, expected a minimiser of a convex f")
         self.w_star, self.f_star = w_star, self.problem.value(w_star)
         self.ranges |= {"gap": ((0, self.T),), "dist2": ((0, self.T),)}
         for i, (loss, w) in enumerate(zip(f, minimisers or [], strict=minimisers is not None)):
             if any(loss.gradient(w)) or not semidefinite(loss.hessian(most=False)):
-                raise Rejected(f"instance.minimisers[{i}]: got {w}, expected a minimiser of a convex f_{i + 1}")
+                raise Rejected(f"instance.minimisers[{i}]: got {shown(w)}, expected a minimiser of a convex f_{i + 1}")
         if minimisers is not None:
             least = (q * loss.value(w) for q, loss, w in zip(p, f, minimisers, strict=True))
             self.values["Gamma"] = self.f_star - sum(least, ZERO)

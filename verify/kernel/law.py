@@ -63,7 +63,7 @@ class Law:
 
         def drift(state: State) -> State:
             local = zip(state[1:], one.losses, strict=True)
-            return (state[0], *(combine(rule, (w, state[0], f.gradient(w))) for w, f in local))
+            return (state[0], *(tuple(map(small, combine(rule, (w, state[0], f.gradient(w))))) for w, f in local))
 
         moved = _merged((drift(state), weight) for state, weight in self.states.items())
         for kick in one.kicks:
@@ -91,7 +91,7 @@ class Law:
             sides = [(combine((ONE, s), (mean, u)), D / 2) for D, u in parts for s in (ONE, -ONE)]
             starts = _merged([(mean, 1 - sum((D for D, _ in parts), ZERO)), *sides])
         copies = len(self.problem.p) + 1
-        return Law(self.problem, _merged(((tuple(map(small, w)),) * copies, q) for w, q in starts.items()), self.paths)
+        return Law(self.problem, _merged(((w,) * copies, q) for w, q in starts.items()), self.paths)
 
 
 def _kicked(state: State, kick: State, s: fmpq) -> State:

@@ -11,8 +11,8 @@ from typing import cast
 
 from flint import fmpq
 
-BYTES, DIGITS, LENGTH, BITS = 1_000_000, 1_000, 10_000, 1 << 20
-_RATIONAL = re.compile(r"(-?[0-9]+)(?:/([0-9]*[1-9][0-9]*))?")
+BYTES, DIGITS, LENGTH, BITS = 1_000_000, 1_000, 10_000, 1 << 17
+_RATIONAL = re.compile(r"-?[0-9]+(/[0-9]*[1-9][0-9]*)?")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _ID = re.compile(r"[A-Za-z0-9_.+~:/-]{1,200}")
 
@@ -29,19 +29,20 @@ def load(text: str) -> object:
     """JSON of bounded size in which no name is given twice."""
 
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        if len({name for name, _ in pairs}) < len(pairs):
+        if len(dict(pairs)) < len(pairs):
             raise ValueError(f"a name twice among {shown([name for name, _ in pairs])}")
         return dict(pairs)
 
     try:
         if len(text) > BYTES:
-            raise ValueError(f"{len(text)} characters, {BYTES} allowed")
+            raise ValueError(f"{len(text)} characters")
         return json.loads(text, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"file: got {error}, expected JSON of moderate size") from None
+        raise Malformed(f"file: got {error}, expected JSON of at most {BYTES} characters") from None
 
 
 def shown(raw: object) -> str:
+    """One short line."""
     return " ".join(reprlib.repr(raw).split())
 
 
@@ -70,10 +71,9 @@ class Node:
 
     def fields(self, required: str, optional: str = "") -> dict[str, Node]:
         """Named fields: all of `required`, nothing beyond `optional`."""
-        found, needed, known = self.mapping(), set(required.split()), {*required.split(), *optional.split()}
-        if not needed <= set(found) <= known:
-            missing, extra = sorted(needed - set(found)), sorted(set(found) - known)
-            raise Malformed(f"{self.where}: got fields missing {missing} and unknown {extra}, expected {sorted(known)}")
+        found, needed = self.mapping(), set(required.split())
+        if wrong := (needed - set(found)) | (set(found) - needed - set(optional.split())):
+            raise Malformed(f"{self.where}: got missing or unknown fields {sorted(wrong)}, expected {required}")
         return found
 
     def items(self, count: int | None = None) -> list[Node]:
@@ -82,17 +82,15 @@ class Node:
             raise self.malformed(f"a list of {f'at most {LENGTH}' if count is None else count} entries")
         return [Node(value, f"{self.where}[{n}]") for n, value in enumerate(raw)]
 
-    def rational(self, least: int | None = None) -> fmpq:
+    def rational(self, least: int | None = None, digits: int = DIGITS) -> fmpq:
         """An exact rational: a JSON integer or a string such as "-3/2"; never a float, never a bool."""
         raw = self.raw
-        text = str(raw) if type(raw) is int and raw.bit_length() < 3 * DIGITS else raw
-        found = _RATIONAL.fullmatch(text) if isinstance(text, str) and len(text) <= DIGITS else None
-        if found is None:
-            raise self.malformed(f'an exact rational such as "3/2" of at most {DIGITS} digits')
-        value = fmpq(int(found[1]), int(found[2] or 1))
-        if least is not None and value < least:
+        text = str(raw) if type(raw) is int and raw.bit_length() < 3 * digits else raw
+        if not isinstance(text, str) or len(text) > digits or not _RATIONAL.fullmatch(text):
+            raise self.malformed(f'an exact rational such as "3/2" of at most {digits} digits')
+        if least is not None and fmpq(text) < least:
             raise self.malformed(f"at least {least}")
-        return value
+        return fmpq(text)
 
     def vector(self, count: int, least: int | None = None) -> tuple[fmpq, ...]:
         return tuple(entry.rational(least) for entry in self.items(count))

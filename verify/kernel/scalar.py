@@ -6,7 +6,7 @@ from flint import fmpq
 
 from .claim import Claim
 from .expression import World
-from .rational import Malformed, Node
+from .rational import Node
 
 
 class Scalar(World):
@@ -21,7 +21,5 @@ class Scalar(World):
 def read(node: Node, claim: Claim) -> Scalar:
     given = node.fields("values", "quantities")
     lists = given["quantities"].mapping() if "quantities" in given else {}
-    if claim.choose:
-        raise Malformed("claim.choose: got a choice in a scalar claim, expected it written out")
     read = {name: tuple(x.rational() for x in entry.items()) for name, entry in lists.items()}
     return Scalar(claim.parameters(given["values"], set()), read)

@@ -11,7 +11,7 @@ from math import cos, pi, prod
 
 from .arrays import Array, Namespace, all_true, check_local_steps, matvec, namespace, quiet, sum_of_squares
 from .quadratics import Quadratics
-from .run import ALL, LOCAL, Run, Setup, check_record, set_up
+from .run import ALL, LOCAL, Run, Setup, blank, check_record, set_up
 
 AHEAD = 64  # rounds that are advanced together
 BLOCK = 1 << 18  # bytes of A_i that are powered together, so that all that is at hand stays in cache
@@ -189,21 +189,20 @@ def _simulate(problem: Quadratics, setup: Setup, record: Collection[str]) -> Run
     xp, T = setup.xp, setup.T
     w_star = problem.minimiser()[..., None]
     A, _ = problem.mean()
-    seen: dict[str, list[Array]] = {name: [] for name in record}
+    out = blank(problem, setup, record)
     local = [name for name in LOCAL if name in record]
     for first, w in servers(problem, setup):
-        x = w - w_star
+        x, stop = w - w_star, first + w.shape[-1]
         if "gap" in record:
-            seen["gap"].append(0.5 * xp.sum(x * xp.matmul(A, x), axis=-2))
+            out["gap"][..., first:stop] = 0.5 * xp.sum(x * xp.matmul(A, x), axis=-2)
         if "dist2" in record:
-            seen["dist2"].append(xp.sum(x * x, axis=-2))
-        rounds = min(w.shape[-1], T - first)
-        if local and rounds > 0:
-            part = _drift(problem, setup, w[..., :rounds], setup.gamma[..., first : first + rounds], local)
+            out["dist2"][..., first:stop] = xp.sum(x * x, axis=-2)
+        stop = min(stop, T)
+        if local and stop > first:
+            part = _drift(problem, setup, w[..., : stop - first], setup.gamma[..., first:stop], local)
             for name in local:
-                seen[name].append(part[name])
-    measured = {name: xp.concat(parts, axis=-3 if name in LOCAL else -1) for name, parts in seen.items()}
-    return Run(**measured)
+                out[name][..., first:stop, :, :] = part[name]
+    return Run(**out)
 
 
 def _drift(problem: Quadratics, setup: Setup, w: Array, gamma: Array, record: Collection[str]) -> dict[str, Array]:

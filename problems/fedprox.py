@@ -9,7 +9,7 @@ from collections.abc import Collection
 from . import stepwise
 from .arrays import Array, check_finite, fail, is_numpy, quiet
 from .quadratics import Quadratics
-from .run import ALL, LOCAL, SERVER, Objective, Run, Setup, check_record, set_up
+from .run import ALL, LOCAL, SERVER, Objective, Run, Setup, blank, check_record, set_up
 
 __all__ = ["ALL", "LOCAL", "SERVER", "Run", "simulate"]
 
@@ -54,7 +54,8 @@ def simulate_any(problem: Objective, setup: Setup, noise: Array, probability: Ar
     xp, paths = setup.xp, probability.shape[0]
     w_star = problem.minimiser()
     gap = problem.gap_from(w_star)
-    seen: dict[str, list[Array]] = {name: [] for name in ALL}
+    out = blank(problem, setup, record)
+    local = any(name in record for name in LOCAL)
 
     def mean(x: Array) -> Array:  # (S, ...) -> (...)
         return xp.tensordot(probability, x, axes=1)
@@ -62,43 +63,36 @@ def simulate_any(problem: Objective, setup: Setup, noise: Array, probability: Ar
     def stochastic(g: Array, t: int, k: int) -> Array:
         return g if noise is None else g + noise[..., t, k, :, :]
 
-    def see(name: str, x: Array) -> None:
-        seen[name].append(mean(x))
-
-    def see_server(w: Array) -> None:
+    def see_server(t: int, w: Array) -> None:
         if "gap" in record:
-            see("gap", gap(w))
+            out["gap"][..., t] = mean(gap(w))
         if "dist2" in record:
-            see("dist2", xp.sum((w - w_star) ** 2, axis=-1))
+            out["dist2"][..., t] = mean(xp.sum((w - w_star) ** 2, axis=-1))
 
-    def see_local(start: Array, w: Array, g: Array) -> None:
+    def see_local(t: int, k: int, start: Array, w: Array, g: Array) -> None:
         if "deviation" in record:
-            see("deviation", xp.sum((w - start) ** 2, axis=-1))
+            out["deviation"][..., t, k, :] = mean(xp.sum((w - start) ** 2, axis=-1))
         if "divergence" in record:
-            see("divergence", xp.sum((problem.average(w)[..., None, :] - w) ** 2, axis=-1))
+            apart = problem.average(w)[..., None, :] - w
+            out["divergence"][..., t, k, :] = mean(xp.sum(apart**2, axis=-1))
         if "grad2" in record:
-            see("grad2", xp.sum(g**2, axis=-1))
+            out["grad2"][..., t, k, :] = mean(xp.sum(g**2, axis=-1))
 
-    local = bool(set(record) & set(LOCAL))
     server = xp.broadcast_to(setup.w0, (paths, *setup.batch, problem.d))
-    see_server(server)
+    see_server(0, server)
     for t in range(setup.T):
         gamma = setup.gamma[..., t, None, None]
         pull = setup.alpha[..., None, None] * gamma
         start = server[..., None, :]
         w = xp.broadcast_to(start, (paths, *setup.batch, problem.C, problem.d))
-        for k in range(setup.E):
+        for k in range(setup.E + 1):
+            if not local and k == setup.E:
+                break
             g = problem.grad(w)
             if local:
-                see_local(start, w, g)
-            w = w - pull * (w - start) - gamma * stochastic(g, t, k)
-        if local:
-            see_local(start, w, problem.grad(w))
+                see_local(t, k, start, w, g)
+            if k < setup.E:
+                w = w - pull * (w - start) - gamma * stochastic(g, t, k)
         server = problem.average(w)
-        see_server(server)
-    shape = (*setup.batch, setup.T, setup.E + 1, problem.C)
-    measured: dict[str, Array] = {name: xp.stack(seen[name], axis=-1) for name in SERVER if seen[name]}
-    for name in LOCAL:
-        if seen[name]:
-            measured[name] = xp.reshape(xp.stack(seen[name], axis=-2), shape)
-    return Run(**measured)
+        see_server(t + 1, server)
+    return Run(**out)

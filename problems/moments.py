@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from .affine import AHEAD, is_constant, server_map
 from .arrays import EPS, Array, Namespace, all_true, as_floats, check_finite, fail, matvec, namespace, quiet
 from .quadratics import Quadratics, half_square
-from .run import ALL, LOCAL, Run, Setup, check_record, set_up
+from .run import ALL, LOCAL, Run, Setup, blank, check_record, set_up
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,26 +84,23 @@ def _expected(problem: Quadratics, setup: Setup, factor: Array, shared: bool, re
     local = [name for name in LOCAL if name in record]
     constant = is_constant(setup.gamma)
     powers = _Powers(problem, setup, factor, shared)
-    seen: dict[str, list[Array]] = {name: [] for name in record}
+    out = blank(problem, setup, record)
     w_star = problem.minimiser()[..., None, :]
-    A, _ = problem.mean()
+    A = problem.mean()[0][..., None, :, :]
     eye = xp.eye(problem.d, dtype=xp.float64)
     for first, m, V in powers.servers(constant):
-        x = m - w_star
+        x, stop = m - w_star, first + m.shape[-2]
         if "gap" in record:
-            spread = 0.5 * _inner(xp, A[..., None, :, :], V)
-            seen["gap"].append(half_square(A[..., None, :, :], x) + spread)
+            out["gap"][..., first:stop] = half_square(A, x) + 0.5 * _inner(xp, A, V)
         if "dist2" in record:
-            seen["dist2"].append(xp.sum(x * x, axis=-1) + _inner(xp, eye, V))
-        rounds = min(m.shape[-2], T - first)
-        if not local or rounds < 1:
-            continue
-        for t in range(0, rounds, rounds if constant else 1):
-            stop = rounds if constant else t + 1
-            part = powers.drift(setup.gamma[..., first + t], m[..., t:stop, :], V[..., t:stop, :, :], local)
+            out["dist2"][..., first:stop] = xp.sum(x * x, axis=-1) + _inner(xp, eye, V)
+        stop = min(stop, T)
+        if local and stop > first:
+            n = stop - first  # 1 if the step size varies
+            part = powers.drift(setup.gamma[..., first], m[..., :n, :], V[..., :n, :, :], local)
             for name in local:
-                seen[name].append(part[name])
-    return Run(**{name: xp.concat(parts, axis=-3 if name in LOCAL else -1) for name, parts in seen.items()})
+                out[name][..., first:stop, :, :] = part[name]
+    return Run(**out)
 
 
 def _inner(xp: Namespace, A: Array, B: Array) -> Array:

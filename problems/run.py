@@ -78,6 +78,13 @@ def set_up(problem: Objective, w0: Array, alpha: Array, gamma: Array, E: int, *b
     )
 
 
+def blank(problem: Objective, setup: Setup, record: Collection[str]) -> dict[str, Array]:
+    """Arrays for what is recorded, to be filled round by round."""
+    xp, T, E = setup.xp, setup.T, setup.E
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(SERVER, (T + 1,)) | dict.fromkeys(LOCAL, (T, E + 1, problem.C))
+    return {name: xp.empty((*setup.batch, *shapes[name]), dtype=xp.float64) for name in record}
+
+
 def check_record(record: Collection[str]) -> None:
     unknown = set(record) - set(ALL)
     if unknown:

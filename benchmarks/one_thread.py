@@ -1,0 +1,8 @@
+"""Import before NumPy or JAX: one thread each, JAX in float64 on the processor."""
+
+import os
+
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+os.environ["JAX_ENABLE_X64"] = "1"
+os.environ["JAX_PLATFORMS"] = "cpu"

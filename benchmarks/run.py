@@ -1,0 +1,237 @@
+"""`make bench`: client-gradient-steps a second on quadratics, as ratios within one run.
+
+Contestants take turns and the best of several turns counts, since other work on the machine only ever slows one down.
+BLAS and JAX have one thread each. Exit status 0 whether targets are met or not: this measures, tests do not time.
+"""
+
+import sys
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+sys.path.insert(0, str(Path(__file__).parent))  # as a script or with -m
+import one_thread  # noqa: F401, I001  before NumPy and JAX read the environment
+
+import loops
+import numpy as np
+from fedaudit.problems import affine, fedprox, moments
+from fedaudit.problems.quadratics import Quadratics
+from rich.console import Console
+from rich.table import Table
+
+try:
+    import jax
+    import jax_runs
+except ImportError:
+    jax = None
+
+ALPHA, GAMMA = 0.1, 0.05
+GAP = ("gap",)
+Times = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Size:
+    B: int
+    C: int
+    d: int
+    E: int
+    T: int
+    over_loops: tuple[float, float]  # targets against (a): stepwise, fast-forward
+    forward_over_jax: float
+    loop_rounds: int  # (a) is timed on this many rounds of one instance and scaled
+
+    @property
+    def steps(self) -> int:
+        return self.B * self.C * self.E * self.T
+
+
+SIZES = (
+    Size(64, 20, 10, 10, 200, over_loops=(40, 500), forward_over_jax=10, loop_rounds=20),
+    Size(1, 100, 100, 10, 200, over_loops=(4, 0), forward_over_jax=5, loop_rounds=5),
+    Size(1, 1000, 20, 5, 100, over_loops=(40, 500), forward_over_jax=5, loop_rounds=2),
+)
+
+
+def make(B: int, C: int, d: int) -> Quadratics:
+    rng = np.random.default_rng(np.random.SFC64(7))
+    R = rng.normal(size=(B, C, d, d)) / np.sqrt(d)
+    A = np.matmul(R, R.swapaxes(-1, -2)) + 0.1 * np.eye(d)
+    return Quadratics(0.5 * (A + A.swapaxes(-1, -2)), rng.normal(size=(B, C, d)), np.full(C, 1 / C))
+
+
+def seconds(f: Callable[[], object]) -> float:
+    start = perf_counter()
+    f()
+    return perf_counter() - start
+
+
+def take_turns(contestants: dict[str, Callable[[], object]], turns: int) -> Times:
+    best = dict.fromkeys(contestants, float("inf"))
+    for _ in range(turns):
+        for name, f in contestants.items():
+            best[name] = min(best[name], seconds(f))
+    return best
+
+
+class Board:
+    """The table, row by row."""
+
+    def __init__(self) -> None:
+        self.table = Table(title="fedaudit benchmarks: ratios within this run", title_justify="left")
+        for column in ("size", "contestant", "seconds", "Msteps/s", "against", "ratio", "target", ""):
+            self.table.add_column(column, justify="left" if column in ("size", "contestant", "against") else "right")
+
+    def time(self, size: str, name: str, time: float, steps: int | None = None) -> None:
+        self.table.add_row(size, name, f"{time:.4g}", f"{steps / time / 1e6:.4g}" if steps else "", "", "", "", "")
+
+    def ratio(self, name: str, against: str, ratio: float, target: float | None) -> None:
+        verdict = "" if target is None else "met" if ratio >= target else "missed"
+        wanted = "" if target is None else f">= {target:g}"
+        self.table.add_row("", name, "", "", against, f"{ratio:.3g}", wanted, verdict)
+
+    def note(self, size: str, text: str, verdict: str = "") -> None:
+        self.table.add_row(size, text, "", "", "", "", "", verdict)
+
+
+def bench_size(board: Board, size: Size) -> None:
+    problem = make(size.B, size.C, size.d)
+    w0 = np.random.default_rng(1).normal(size=(size.B, size.d))
+    gamma = np.full(size.T, GAMMA)
+    A_mean, w_star = problem.mean()[0], problem.minimiser()
+    data = (problem.A, problem.b, problem.p, w0, ALPHA, GAMMA, A_mean, w_star)
+
+    def stepwise() -> fedprox.Run:
+        return fedprox.simulate(problem, w0, ALPHA, gamma, size.E, record=GAP)
+
+    def forward() -> fedprox.Run:
+        return affine.simulate(problem, w0, ALPHA, gamma, size.E, record=GAP)
+
+    def plain() -> np.ndarray:
+        one = (problem.A[:1], problem.b[:1], problem.p, w0[:1], ALPHA, GAMMA, A_mean[:1], w_star[:1])
+        return loops.run(*one, size.E, size.loop_rounds)
+
+    contestants: dict[str, Callable[[], object]] = {"stepwise": stepwise, "fast-forward": forward, "loops": plain}
+    compiled = float("inf")
+    if jax is not None:
+        forms = {f"jax {form}": _jax_run(form, data, size) for form in jax_runs.FORMS}
+        for f in forms.values():
+            for _ in range(2):
+                jax.clear_caches()
+                compiled = min(compiled, seconds(f))
+        contestants |= forms
+    for f in contestants.values():
+        f()
+    turns = 9
+    best = take_turns(contestants, turns)
+    best["fast-forward"] = min(best["fast-forward"], take_turns({"fast-forward": forward}, 20)["fast-forward"])
+    best["loops"] *= size.B * size.T / size.loop_rounds
+
+    name = f"{size.B} x {size.C} x d {size.d} x E {size.E} x T {size.T}"
+    board.time(
+        name, "(a) loops, scaled from " + f"{size.loop_rounds} rounds of one instance", best["loops"], size.steps
+    )
+    if jax is not None:
+        form = min(jax_runs.FORMS, key=lambda form: best[f"jax {form}"])
+        best["jax"] = best[f"jax {form}"]
+        board.time("", f"(b) JAX warm, {form} form (the faster)", best["jax"], size.steps)
+        board.time("", "(b) JAX with compilation", compiled, size.steps)
+    board.time("", "stepwise", best["stepwise"], size.steps)
+    board.time("", "fast-forward", best["fast-forward"], size.steps)
+    board.ratio("stepwise", "(a)", best["loops"] / best["stepwise"], size.over_loops[0])
+    board.ratio("fast-forward", "(a)", best["loops"] / best["fast-forward"], size.over_loops[1] or None)
+    if jax is not None:
+        board.ratio("stepwise", "(b) warm", best["jax"] / best["stepwise"], 0.5)
+        board.ratio("stepwise", "(b) with compilation", compiled / best["stepwise"], 1)
+        board.ratio("fast-forward", "(b) warm", best["jax"] / best["fast-forward"], size.forward_over_jax)
+    difference = float(np.max(np.abs(stepwise().gap - forward().gap)))
+    board.note(
+        "", f"largest |stepwise - fast-forward| gap: {difference:.1e}", "met" if difference <= 1e-9 else "missed"
+    )
+
+    def drift_by_steps() -> fedprox.Run:
+        return fedprox.simulate(problem, w0, ALPHA, gamma, size.E)
+
+    def drift_in_two_phases() -> fedprox.Run:
+        return affine.simulate(problem, w0, ALPHA, gamma, size.E)
+
+    drift = take_turns({"steps": drift_by_steps, "phases": drift_in_two_phases}, 2)
+    board.ratio("drift in two phases", "drift by steps", drift["steps"] / drift["phases"], None)
+    board.table.add_section()
+
+
+def _jax_run(form: str, data: tuple[object, ...], size: Size) -> Callable[[], object]:
+    on_device = [jax.numpy.asarray(x) for x in data]
+    return lambda: jax_runs.run(form, *on_device, size.E, size.T).block_until_ready()
+
+
+def bench_moments(board: Board) -> None:
+    C, d, E, T, seeds = 10, 5, 5, 100, 1000
+    many = make(1, C, d)
+    problem = Quadratics(many.A[0], many.b[0], many.p)
+    w0, gamma = np.ones(d), np.full(T, GAMMA)
+    unit = np.broadcast_to(np.eye(d), (C, d, d))
+    ours: dict[str, Callable[[], object]] = {
+        "gaussian": lambda: moments.expected(problem, w0, ALPHA, gamma, E, covariance=unit, record=GAP),
+        "signs": lambda: moments.expected(problem, w0, ALPHA, gamma, E, v=np.ones((C, d)), record=GAP),
+    }
+    exact = take_turns(ours, 100)
+    name = f"{C} clients x d {d} x E {E} x T {T}"
+    board.time(name, "exact moments, covariance I", exact["gaussian"])
+    board.time("", "exact moments, signs", exact["signs"])
+    if jax is None:
+        return
+    data = [jax.numpy.asarray(x) for x in (problem.A, problem.b, problem.p, w0)]
+    data += [ALPHA, GAMMA, jax.numpy.asarray(problem.mean()[0]), jax.numpy.asarray(problem.minimiser())]
+
+    def simulated(form: str, noise: str) -> Callable[[], object]:
+        return lambda: jax_runs.mean_gap(form, noise, seeds, *data, E, T).block_until_ready()
+
+    contestants = {f"{noise} {form}": simulated(form, noise) for noise in jax_runs.NOISES for form in jax_runs.FORMS}
+    for f in contestants.values():
+        f()
+    times = take_turns(contestants | ours, 4)
+    for noise, target in (("gaussian", 500), ("signs", None)):
+        form = min(jax_runs.FORMS, key=lambda form: times[f"{noise} {form}"])
+        time = times[f"{noise} {form}"]
+        board.time("", f"(b) JAX, {seeds} seeds of {noise} noise, {form} form (the faster)", time)
+        board.ratio(f"exact moments, {noise}", "(b) warm", time / min(exact[noise], times[noise]), target)
+    board.table.add_section()
+
+
+def show_memory(board: Board) -> None:
+    """Peak of a run, the recorded scalars apart, as T grows."""
+    problem = make(8, 20, 10)
+    w0 = np.ones((8, 10))
+
+    def peak(simulate: Callable[..., fedprox.Run], T: int) -> float:
+        gamma = np.broadcast_to(np.asarray(GAMMA), (T,))  # no memory of its own
+        tracemalloc.start()
+        run = simulate(problem, w0, ALPHA, gamma, 5, record=("gap", "dist2"))
+        top = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return (top - run.gap.nbytes - run.dist2.nbytes) / 1024
+
+    for name, simulate in (("stepwise", fedprox.simulate), ("fast-forward", affine.simulate)):
+        simulate(problem, w0, ALPHA, np.full(2, GAMMA), 5, record=GAP)
+        sizes = {T: peak(simulate, T) for T in (100, 1000, 10_000)}
+        text = ", ".join(f"T = {T}: {kib:.0f}" for T, kib in sizes.items())
+        steady = sizes[10_000] <= 1.1 * sizes[1000] + 64
+        board.note("8 x 20 x d 10 x E 5", f"{name}: peak KiB beside the scalars: {text}", "met" if steady else "missed")
+
+
+def main() -> None:
+    board = Board()
+    if jax is None:
+        print("JAX is not installed: its columns are left out; do: pip install 'fedaudit[bench]'", file=sys.stderr)
+    for size in SIZES:
+        bench_size(board, size)
+    bench_moments(board)
+    show_memory(board)
+    Console(width=150).print(board.table)
+
+
+if __name__ == "__main__":
+    main()

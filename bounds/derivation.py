@@ -1,3 +1,107 @@
-"""How a statement follows from what it cites, as data (the engine is `derive`)."""
+"""How a statement follows from what it cites, as data (the engine is `derive`).
+
+A proof is a list of steps. A step claims one thing and says from what: facts, premises, cited statements, earlier
+steps. It is written as a function of the statement and of what is cited, so that a changed constant anywhere changes
+the proof, and the engine decides it anew.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sympy import Dict, Expr, Symbol
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """What must hold before something may be used, and what it may be shown from (besides the conditions)."""
+
+    claim: Boolean
+    given: tuple[Given, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Something a step may use: an instance of a fact, a premise about the problem, or a cited statement."""
+
+    claim: Boolean
+    because: str
+    kind: Literal["fact", "premise", "cited"] = "fact"
+    requires: tuple[Requirement, ...] = ()
+    assumes: tuple[str, ...] = ()  # names of assumptions that the statement must make
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of a proof."""
+
+    claim: Boolean
+    given: tuple[Given, ...] = ()
+    where: str = ""  # the paper's equation
+    note: str = ""
+    under: tuple[Boolean, ...] = ()  # holds only under these, which every use of the step must show
+    bare: bool = False  # decide without the built-in facts about powers (for the proofs of those facts)
+
+
+@dataclass(frozen=True, slots=True)
+class Induction:
+    """`claim` for every `over` ≥ `start`: the claim at `start`, and from `over` to `over` + 1."""
+
+    claim: Boolean
+    over: Symbol
+    start: int = 0
+    base: tuple[Given, ...] = ()
+    step: tuple[Given, ...] = ()
+    where: str = ""
+    note: str = ""
+    bare: bool = False
+
+
+Given = Known | Step | Induction
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """The steps, in order; `bound` is what they give for the left-hand side, before it is compared with the claim."""
+
+    steps: tuple[Step | Induction, ...]
+    bound: Given | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A statement as a proof sees it: definitions written out, the step size chosen, the citing proof's values in."""
+
+    id: str
+    relations: tuple[Relational, ...]
+    requires: tuple[Boolean, ...] = ()
+    assumes: tuple[str, ...] = ()
+
+    @property
+    def lhs(self) -> Expr:
+        return self.relations[0].lhs
+
+    @property
+    def rhs(self) -> Expr:
+        return self.relations[0].rhs
+
+    def holds(self, *given: Given, part: int = 0) -> Known:
+        """The claim, to be used in a step; its conditions become requirements, to be shown from `given`."""
+        needed = tuple(Requirement(condition, given) for condition in self.requires)
+        return Known(self.relations[part], self.id, "cited", needed, self.assumes)
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """From `cites`, with `substitute` for their free parameters, by `proof(statement, *cited)`."""
+
+    proof: Callable[..., Argument]
+    cites: tuple[str, ...] = ()
+    substitute: Mapping[Any, Any] = field(default_factory=Dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "substitute", Dict(self.substitute))

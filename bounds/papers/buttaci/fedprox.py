@@ -2,7 +2,9 @@
 
 from sympy import Gt, Integer, Le, Min, oo
 
+from ...derivation import Derivation
 from ...statement import Limit, Statement, free, unit
+from . import derivations
 from .symbols import (
     GLOSSARY,
     C,
@@ -114,6 +116,7 @@ LEMMA_B_1_KAPPA = Statement(
     where={kappa: KAPPA},
     for_all={t: (0, T - 1)},
     sweep={gamma(t): unit("gamma") * STEP_LIMIT, L: mu * (1 + free("L"))},
+    follows_from=(Derivation(derivations.lemma_B_1_kappa),),
 )
 
 LEMMA_B_2 = Statement(
@@ -143,6 +146,7 @@ LEMMA_B_2 = Statement(
         ON_THE_RUN,
         "the text asks for 4.1 to 4.4 only; mu and w* need strong convexity (4.5), which the title names",
     ),
+    follows_from=(Derivation(derivations.lemma_B_2, cites=("buttaci/lemB.1", "buttaci/lemB.1-kappa")),),
 )
 
 LEMMA_B_3 = Statement(
@@ -171,6 +175,7 @@ LEMMA_B_3 = Statement(
         upsilon: 2 * (1 + free("upsilon")) / (mu * E),
     },
     reading=(ON_THE_RUN,),
+    follows_from=(Derivation(derivations.lemma_B_3, cites=("buttaci/lemB.1",)),),
 )
 
 THEOREM_4_1_I = Statement(
@@ -191,6 +196,11 @@ THEOREM_4_1_I = Statement(
     where={Delta: gap(0), S: sum_p2, L_alpha: alpha + L},
     for_all={t: (0, T)},
     reading=(ON_THE_RUN,),
+    follows_from=(
+        Derivation(
+            derivations.theorem_4_1_I, cites=("buttaci/lemB.2",), substitute={gamma_: 1 / (2 * L_alpha * E)}
+        ),
+    ),
 )
 
 THEOREM_4_1_II = Statement(
@@ -213,4 +223,11 @@ THEOREM_4_1_II = Statement(
     where={Delta: gap(0), S: sum_p2, L_alpha: alpha + L},
     for_all={t: (0, T)},
     reading=(ON_THE_RUN,),
+    follows_from=(
+        Derivation(
+            derivations.theorem_4_1_II,
+            cites=("buttaci/lemB.3",),
+            substitute={upsilon: 4 / (mu * E), tau: 8 * L_alpha / mu},
+        ),
+    ),
 )

@@ -3,7 +3,9 @@
 from sympy import E as e
 from sympy import Ge, Gt, Le, Lt, Min, Sum
 
+from ...derivation import Derivation
 from ...statement import Assumption, Statement, unit
+from . import derivations
 from .symbols import GLOSSARY, C, Delta, E, S, T, alpha, gamma, gamma_, gap, i, k, mu, p, sigma, sum_p2, t
 
 _s = GLOSSARY.symbol
@@ -35,6 +37,7 @@ LEMMA_B_7 = Statement(
     where={A_B7: 1 - (1 - nu) ** (E - 1)},
     sweep={nu: unit("nu") / E, lam: unit("lambda") * unit("nu") / E},
     reading=("A may depend on nu and E: the proof's A = 1 - (1 - nu)^(E-1) is the witness",),
+    follows_from=(Derivation(derivations.lemma_B_7),),
 )
 
 LEMMA_B_8 = Statement(
@@ -49,6 +52,7 @@ LEMMA_B_8 = Statement(
     then=Ge(noise_sum2, E * sigma**2 / e**2 * Sum(p[i] ** 2, (i, 1, M)) + E**2 / e**2 * mean2),
     sweep={lam: unit("lambda") / E},
     reading=("V zeta = sigma^2 is E|zeta - Z|^2; the weights are any reals",),
+    follows_from=(Derivation(derivations.lemma_B_8),),
 )
 
 THEOREM_4_2 = Statement(
@@ -84,5 +88,12 @@ THEOREM_4_2 = Statement(
         "A is lemma B.7's at nu = gamma (alpha + mu)",
         "odd C: one further client has f_i = 0; all weights are then 1/C and f is (1 - 1/C) 3 mu/8 w^2",
         "w_{0,0} is given (deterministic); for w_{0,0} < 0 the signs of the linear terms are flipped, as the text says",
+    ),
+    follows_from=(
+        Derivation(
+            derivations.theorem_4_2,
+            cites=("buttaci/lemB.7",),
+            substitute={nu: gamma_ * (alpha + mu), lam: gamma_ * (alpha + mu / 2)},
+        ),
     ),
 )

@@ -1,0 +1,484 @@
+"""Is a claim true for all values its conditions allow? Identity, then z3 on the negation, then dense sampling.
+
+Only the first two prove anything. A claim is false when an exact point shows it, and unknown when nothing does: a
+solver that gives up or a denominator that may vanish is never read as a yes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from sympy import Basic, Dict, Eq, Expr, Ge, Gt, Integer, Le, Lt, Mul, Ne, Poly, Pow, Rational, S, Sum, Symbol, cancel, factor_list, together
+from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import And, Boolean, Implies, Not, Or, false, true
+
+from .abstraction import Abstraction, Unsupported
+from .evaluate import Point, Undefined, compiled, quantities
+from .sampling import Sampler, conjuncts
+
+if TYPE_CHECKING:
+    import z3
+
+Status = Literal["true", "false", "unknown"]
+How = Literal["identity", "smt", "numeric", ""]
+
+RLIMIT = 3_000_000  # z3's own count of work, so that a verdict does not depend on the machine
+SIDE_RLIMIT = 300_000
+QUICK, DENSE = 150, 4000
+SLACK = 1e-10  # a violation this small in floating point is looked at again in exact arithmetic
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`how` says what stands behind it; "numeric" and true means: no violation found, nothing proved."""
+
+    status: Status
+    how: How = ""
+    detail: str = ""
+    point: Mapping[Basic, Fraction] | None = None
+
+    @property
+    def proved(self) -> bool:
+        return self.status == "true" and self.how in ("identity", "smt")
+
+
+def decide(
+    claim: Boolean,
+    given: Sequence[Boolean] = (),
+    *,
+    sweep: Mapping[Expr, Expr] | None = None,
+    bare: bool = False,
+    rlimit: int = RLIMIT,
+    samples: int = DENSE,
+) -> Decision:
+    """Decide `given` ⟹ `claim` over the domains that the symbols declare; `bare`: without facts about powers."""
+    return _decide(claim, tuple(conjuncts(*given)), Dict(sweep or {}), bare, rlimit, samples)
+
+
+@lru_cache(maxsize=4096)
+def _decide(claim: Boolean, given: tuple[Boolean, ...], sweep: Dict, bare: bool, rlimit: int, samples: int) -> Decision:
+    if claim is true:
+        return Decision("true", "identity", "holds as written")
+    if claim is false:
+        return Decision("false", "identity", "fails as written")
+    if false in given:
+        return Decision("unknown", "", "the conditions contradict each other as written")
+    if isinstance(claim, And):
+        return _all([_decide(part, given, sweep, bare, rlimit, samples) for part in claim.args])  # type: ignore[arg-type]
+    claim, given = rewrite(claim, given)
+    if false in given:
+        return Decision("unknown", "", "the conditions contradict each other")
+    if claim is true:
+        return Decision("true", "identity", "holds after substitution")
+    try:
+        proof = Proof(claim, given, rlimit, bare)
+        if proof.identity():
+            return Decision("true", "identity", "both sides are the same polynomial")
+    except Unsupported as error:
+        return Decision("unknown", "", str(error))
+    sampler = Sampler([claim], given, dict(sweep.items()))  # type: ignore[arg-type]
+    quick = _Count()
+    found = violation(claim, given, sampler, QUICK, quick)
+    if found:
+        return Decision("false", "numeric", _at(found), found)
+    outcome, detail = proof.run()
+    if outcome == "unsat":
+        if not quick.tried and proof.vacuous():
+            return Decision("unknown", "", "the conditions contradict each other")
+        return Decision("true", "smt", detail)
+    if outcome == "sat" and not proof.table.inexact:
+        point = proof.point()
+        if point is not None and violates(claim, given, point):
+            return Decision("false", "smt", _at(point), point)
+    tried = _Count()
+    found = violation(claim, given, sampler, samples, tried)
+    if found:
+        return Decision("false", "numeric", _at(found), found)
+    if tried.tried < samples // 20:
+        return Decision("unknown", "", f"{detail}; only {tried.tried} admissible points found")
+    if proof.undefined:
+        return Decision("unknown", "", f"not known to be defined everywhere: {proof.undefined}")
+    return Decision("true", "numeric", f"no violation at {tried.tried} points; {detail}")
+
+
+def rewrite(claim: Boolean, given: Sequence[Boolean]) -> tuple[Boolean, tuple[Boolean, ...]]:
+    """Conditions such as gap(0) = … or Σ … = … used as definitions; what the name's domain said is kept."""
+    rest = list(given)
+    bound = {limit[0] for formula in (claim, *given) for total in formula.atoms(Sum) for limit in total.limits}
+    for _ in given:
+        for condition in rest:
+            pair = _definition(condition)
+            if pair is None or bound & (pair[0].free_symbols | pair[1].free_symbols):
+                continue
+            name, value = pair
+            rest.remove(condition)
+            domain = [Gt(value, 0)] if name.is_positive else [Ge(value, 0)] if name.is_nonnegative else []
+            rest = [c for c in (*(g.xreplace({name: value}) for g in rest), *domain) if c is not true]
+            claim = claim.xreplace({name: value})
+            break
+        else:
+            break
+    return claim, tuple(rest)
+
+
+def _definition(condition: Boolean) -> tuple[Expr, Expr] | None:
+    if isinstance(condition, Eq):
+        for name, value in ((condition.lhs, condition.rhs), (condition.rhs, condition.lhs)):
+            if isinstance(name, AppliedUndef | Sum) and not value.has(name):
+                return name, value
+    return None
+
+
+def _all(parts: Sequence[Decision]) -> Decision:
+    for wanted in ("false", "unknown"):
+        for part in parts:
+            if part.status == wanted:
+                return part
+    ranks = ("identity", "smt", "numeric")
+    return max(parts, key=lambda part: ranks.index(part.how))
+
+
+def _at(point: Mapping[Basic, Fraction]) -> str:
+    return "fails at " + ", ".join(f"{q} = {value}" for q, value in point.items())
+
+
+# --- searching for a violation ---------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Count:
+    tried: int = 0
+
+
+def violation(
+    claim: Boolean, given: Sequence[Boolean], sampler: Sampler, count: int, seen: _Count | None = None
+) -> Point | None:
+    """An admissible point where the claim fails, confirmed exactly (or with 60 digits where exp or a root stands)."""
+    arguments = sampler.variables
+    margin = None
+    if isinstance(claim, Le | Lt | Ge | Gt):
+        margin = compiled(claim.lts, arguments), compiled(claim.gts, arguments)
+    whole = compiled(claim, arguments)
+    for point in sampler.points(str(claim)[:200], count):
+        values = [point[a] for a in arguments]
+        try:
+            floats = [float(v) for v in values]
+            if margin is not None:
+                low, high = margin[0].float(floats), margin[1].float(floats)
+                suspect = low >= high - SLACK * (abs(low) + abs(high))
+            else:
+                suspect = not whole.float(floats) or isinstance(claim, Eq | Ne)
+        except (Undefined, OverflowError):
+            continue
+        if seen is not None:
+            seen.tried += 1
+        if suspect and violates(claim, given, point):
+            return point
+    return None
+
+
+def violates(claim: Boolean, given: Sequence[Boolean], point: Point) -> bool:
+    """Whether the conditions hold and the claim fails at `point`, in exact or 60-digit arithmetic."""
+    if any(not _inside(q, v) for q, v in point.items()):
+        return False
+    arguments = tuple(point)
+    values = [point[a] for a in arguments]
+    try:
+        return all(_holds(g, arguments, values) is True for g in given) and _holds(claim, arguments, values) is False
+    except Undefined:
+        return False
+
+
+def _inside(q: Basic, value: Fraction) -> bool:
+    if (q.is_integer and value.denominator != 1) or (q.is_positive and value <= 0):  # type: ignore[attr-defined]
+        return False
+    return not (q.is_nonnegative and value < 0) and not (q.is_negative and value >= 0)  # type: ignore[attr-defined]
+
+
+def _holds(formula: Boolean, arguments: tuple[Basic, ...], values: Sequence[Fraction]) -> bool | None:
+    """True, False, or None when 60 digits cannot tell."""
+    if isinstance(formula, And | Or | Not | Implies):
+        parts = [_holds(part, arguments, values) for part in formula.args]  # type: ignore[arg-type]
+        if isinstance(formula, Not):
+            return None if parts[0] is None else not parts[0]
+        if isinstance(formula, Implies):
+            formula, parts = Or(true, false), [None if parts[0] is None else not parts[0], parts[1]]
+            return True if True in parts else (None if None in parts else False)
+        if isinstance(formula, And):
+            return False if False in parts else (None if None in parts else True)
+        return True if True in parts else (None if None in parts else False)
+    exact = compiled(formula, arguments).exact(values)
+    if exact is not None:
+        return bool(exact)
+    if not isinstance(formula, Relational):
+        return None
+    left, right = (compiled(side, arguments).precise(values) for side in formula.args)
+    if abs(left - right) <= Fraction(1, 10**45) * (abs(left) + abs(right)):
+        return None
+    match formula:
+        case Le() | Lt():
+            return bool(left < right)
+        case Ge() | Gt():
+            return bool(left > right)
+        case _:
+            return isinstance(formula, Ne)
+
+
+# --- proving ---------------------------------------------------------------------------------------------------------
+
+
+class Proof:
+    """The negation of a claim, with its conditions, as polynomial constraints for z3."""
+
+    def __init__(self, claim: Boolean, given: Sequence[Boolean], rlimit: int = RLIMIT, bare: bool = False) -> None:
+        self.table = Abstraction()
+        self.table.read([claim, *given])
+        self.claim = self.table.boolean(claim)
+        self._claim_obligations = list(self.table.obligations)
+        self.given = [self.table.boolean(g) for g in given]
+        self._claim_obligations += self.table.always
+        self.rlimit, self.bare = rlimit, bare
+        self.undefined = ""
+        self._symbols: dict[Symbol, Any] = {}
+        self._signs: dict[Expr, int | None] = {}
+        self._model: Any = None
+        self._started = False
+
+    def identity(self) -> bool:
+        """Both sides of an equation are the same rational function, defined everywhere."""
+        if not isinstance(self.claim, Eq):
+            return False
+        difference = together(self.claim.lhs - self.claim.rhs)
+        if difference != 0 and cancel(difference) != 0:
+            return False
+        return self._defined()
+
+    def run(self) -> tuple[str, str]:
+        """"unsat" (the claim is proved), "sat" or "unknown", and a remark."""
+        if not self._defined():
+            return "unknown", f"not known to be defined everywhere: {self.undefined}"
+        outcome = self._check(self._encode(Not(self.claim)), self.rlimit)
+        remark = f"{len(self.table.atoms)} terms taken as arbitrary reals" if self.table.atoms else ""
+        return outcome, remark
+
+    def vacuous(self) -> bool:
+        """Whether the conditions alone are unsatisfiable."""
+        import z3
+
+        return self._check(z3.BoolVal(True, ctx=self._context), self.rlimit) == "unsat"
+
+    def point(self) -> Point | None:
+        """The model of a satisfiable negation as rationals, one for every symbol or quantity."""
+        import z3
+
+        point: dict[Basic, Fraction] = {}
+        names: dict[Basic, Symbol] = {v: k for k, v in self.table.atoms.items()}
+        for symbol, variable in self._symbols.items():
+            value = self._model.eval(variable, model_completion=True)
+            if z3.is_algebraic_value(value):
+                value = value.approx(20)
+            if not z3.is_rational_value(value):
+                return None
+            point[names.get(symbol, symbol)] = Fraction(value.numerator_as_long(), value.denominator_as_long())
+        return point
+
+    def _defined(self) -> bool:
+        self._start()
+        for obligation in self._claim_obligations:
+            if self._check(self._encode(Not(obligation)), SIDE_RLIMIT) != "unsat":
+                self.undefined = str(obligation.xreplace({v: k for k, v in self.table.atoms.items()}))
+                return False
+        return True
+
+    def _start(self) -> None:
+        """Domains, the axioms of the fresh reals and the conditions, in that order."""
+        if self._started:
+            return
+        import z3
+
+        self._started = True
+        self._context = z3.Context()
+        self._base: list[Any] = []
+        for formula in [*self.table.axioms, *self.given, self.claim]:
+            for symbol in sorted(formula.free_symbols, key=lambda s: s.sort_key()):
+                self._variable(symbol)  # type: ignore[arg-type]
+        waiting = [*self.table.axioms, *self.given]
+        for _ in range(2):  # a condition may be what keeps another's denominator away from zero
+            late: list[Boolean] = []
+            for formula in waiting:
+                encoded = self._encode(formula, lazy=True)
+                if encoded is None:
+                    late.append(formula)
+                else:
+                    self._base.append(encoded)
+            waiting = late
+        self._base += [self._encode(formula, assumed=True) for formula in waiting if not formula.atoms(Not, Implies)]
+        if not self.bare:
+            self._powers()
+
+    def _powers(self) -> None:
+        """Signs of x**n, and order: 0 ≤ x ≤ y gives x**n ≤ y**n. (`facts.power_sign`, `facts.power_monotone`.)"""
+        made = list(self.table.powers.items())
+        for (base, unit), fresh in made:
+            if self.proves(Lt(0, base)):
+                self._base.append(self._variable(fresh) > 0)
+            elif unit.is_nonnegative and self.proves(Le(0, base)):
+                self._base.append(self._variable(fresh) >= 0)
+        for n, ((x, unit), fresh) in enumerate(made):
+            for (y, other), second in made[n + 1 :]:
+                if unit != other or not unit.is_nonnegative:
+                    continue
+                for low, high, a, b in ((x, y, fresh, second), (y, x, second, fresh)):
+                    hypothesis = And(Le(0, low, evaluate=False), Le(low, high, evaluate=False), evaluate=False)
+                    self._base.append(self._encode(Implies(hypothesis, Le(a, b), evaluate=False)))
+
+    def proves(self, condition: Boolean) -> bool:
+        """Whether a side condition follows from the domains and conditions entered so far."""
+        if condition in (true, false):
+            return condition is true
+        encoded = self._encode(Not(condition), lazy=True)
+        return encoded is not None and self._check(encoded, SIDE_RLIMIT) == "unsat"
+
+    def _check(self, formula: Any, rlimit: int) -> str:
+        import z3
+
+        for logic in ("QF_NRA", ""):
+            solver = z3.SolverFor(logic, ctx=self._context) if logic else z3.Solver(ctx=self._context)
+            solver.set("rlimit", rlimit)
+            solver.add(*self._base, formula)
+            outcome = solver.check()
+            if outcome == z3.unsat:
+                return "unsat"
+            if outcome == z3.sat:
+                self._model = solver.model()
+                return "sat"
+        return "unknown"
+
+    def _variable(self, symbol: Symbol) -> Any:
+        import z3
+
+        if symbol not in self._symbols:
+            variable = z3.Real(f"{symbol.name}_{len(self._symbols)}", ctx=self._context)
+            self._symbols[symbol] = variable
+            least = 1 if symbol.is_integer and symbol.is_positive else 0
+            if symbol.is_positive:
+                self._base.append(variable >= 1 if least else variable > 0)
+            elif symbol.is_nonnegative:
+                self._base.append(variable >= 0)
+            elif symbol.is_negative:
+                self._base.append(variable < 0)
+            elif symbol.is_nonpositive:
+                self._base.append(variable <= 0)
+        return self._symbols[symbol]
+
+    def _encode(self, formula: Boolean, *, lazy: bool = False, assumed: bool = False) -> Any:
+        """A Boolean combination of relations; None when `lazy` and a denominator's sign is not known yet."""
+        import z3
+
+        if formula in (true, false):
+            return z3.BoolVal(formula is true, ctx=self._context)
+        if isinstance(formula, Ge | Gt):
+            formula = formula.reversed
+        if isinstance(formula, Relational):
+            return self._relation(formula, lazy, assumed)
+        parts = [self._encode(part, lazy=lazy, assumed=assumed) for part in formula.args]  # type: ignore[arg-type]
+        if None in [p if p is None else 0 for p in parts]:
+            return None
+        match formula:
+            case And():
+                return z3.And(*parts)
+            case Or():
+                return z3.Or(*parts)
+            case Not():
+                return z3.Not(parts[0])
+            case Implies():
+                return z3.Implies(*parts)
+            case _:
+                raise Unsupported(f"got {formula}, expected and, or, not")
+
+    def _relation(self, relation: Relational, lazy: bool, assumed: bool) -> Any:
+        """Denominators cleared by their sign. An assumption whose denominator may vanish says nothing there."""
+        import z3
+
+        numerator, denominator = cancel(together(relation.rhs - relation.lhs)).as_numer_denom()
+        sign = self._sign(denominator)
+        top = self._polynomial(_without_positive_factor(numerator))
+        if sign is None:
+            if lazy:
+                return None
+            bottom = self._polynomial(denominator)
+            meant = {Le: top * bottom >= 0, Lt: top * bottom > 0, Eq: top == 0, Ne: top != 0}[type(relation)]
+            # Nothing is known at a zero denominator: as an assumption it is then dropped, as a goal it is false.
+            return z3.Implies(bottom != 0, meant) if assumed else z3.And(bottom != 0, meant)
+        top = top * sign
+        return {Le: top >= 0, Lt: top > 0, Eq: top == 0, Ne: top != 0}[type(relation)]
+
+    def _sign(self, denominator: Expr) -> int | None:
+        """+1 or -1 when that is known everywhere."""
+        if denominator.is_positive:
+            return 1
+        if denominator.is_negative:
+            return -1
+        if denominator not in self._signs:
+            self._signs[denominator] = None
+            coefficient, factors = factor_list(denominator)
+            sign: int | None = 1 if coefficient > 0 else -1
+            for factor, power in factors:
+                if factor.is_positive or (power % 2 == 0 and factor.is_nonzero):
+                    continue
+                if factor.is_negative:
+                    sign = sign if power % 2 == 0 else -sign
+                    continue
+                polynomial = self._polynomial(factor)
+                if self._check(polynomial <= 0, SIDE_RLIMIT) == "unsat":
+                    continue
+                if self._check(polynomial >= 0, SIDE_RLIMIT) == "unsat":
+                    sign = sign if power % 2 == 0 else -sign
+                    continue
+                sign = None
+                break
+            if sign is None:
+                del self._signs[denominator]  # more may be known later
+                return None
+            self._signs[denominator] = sign
+        return self._signs[denominator]
+
+    def _polynomial(self, expr: Expr) -> Any:
+        import z3
+
+        match expr:
+            case Rational():
+                return z3.RealVal(f"{expr.p}/{expr.q}", ctx=self._context)
+            case Symbol():
+                return self._variable(expr)
+            case Pow() if isinstance(expr.exp, Integer) and int(expr.exp) > 0:
+                base, made = self._polynomial(expr.base), None
+                for _ in range(int(expr.exp)):
+                    made = base if made is None else made * base
+                return made
+            case _ if expr.is_Add or expr.is_Mul:
+                parts = [self._polynomial(part) for part in expr.args]  # type: ignore[arg-type]
+                made = parts[0]
+                for part in parts[1:]:
+                    made = made + part if expr.is_Add else made * part
+                return made
+            case _:
+                raise Unsupported(f"got {expr}, expected a polynomial")
+
+
+def _without_positive_factor(numerator: Expr) -> Expr:
+    """Drop positive symbols that multiply everything: they do not change a sign."""
+    symbols = sorted(numerator.free_symbols, key=lambda s: s.sort_key())
+    if not symbols:
+        return numerator
+    (powers, poly) = Poly(numerator, *symbols).terms_gcd()
+    kept = [s**k for s, k in zip(symbols, powers, strict=True) if k and not s.is_positive]
+    return Mul(*kept, poly.as_expr())
+
+
+__all__ = ["Decision", "Proof", "decide", "quantities", "violates", "violation", "S"]

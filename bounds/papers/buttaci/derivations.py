@@ -1,0 +1,269 @@
+"""The thesis's proofs of the FedProx chain, line by line (appendices B.2 and B.4).
+
+Each function takes the statement and what it cites, with all values put in, and returns the lines of the proof. What a
+line may use is written next to it. Constants come from the statements, never from here, except where the text itself
+introduces one.
+"""
+
+from sympy import E as e
+from sympy import Eq, Expr, Function, Ge, Integer, Le, Lt, Max, Mul, Pow, Rational, Sum, Symbol, cancel, exp
+from sympy.logic.boolalg import And
+
+from ...derivation import Argument, Induction, Known, Step, View
+from ...facts import (
+    exp_recip, geometric, inverse_e, one_minus_power, power_decreasing, power_difference, power_le_base, power_le_one,
+    power_monotone, power_positive, power_sign, quarter, sum_next, termwise,
+)  # fmt: skip
+from .symbols import E, L, T, alpha, dist2, gap, k, mu, sigma, t
+
+# --- what the assumptions give (appendix A) --------------------------------------------------------------------------
+
+smooth_gap = Known(Le(gap(t), L / 2 * dist2(t)), "f - f* ≤ L/2 |w - w*|² (appendix A)", "premise", assumes=("smooth",))
+strong_distance = Known(
+    Le(dist2(0), 2 * gap(0) / mu), "|w - w*|² ≤ 2/μ (f - f*) (appendix A)", "premise", assumes=("strongly_convex",)
+)
+mu_at_most_L = Known(Le(mu, L), "μ ≤ L (appendix A)", "premise", assumes=("smooth", "strongly_convex"))
+
+
+def base_of(expr: Expr, exponent: Symbol) -> Expr:
+    """What `expr` raises to the power `exponent` (sympy writes (a/b)^t as a^t b^(-t))."""
+    powers = {p for p in expr.atoms(Pow) if exponent in p.exp.free_symbols}
+    return Mul(*(p.base ** (p.exp / exponent) for p in powers))
+
+
+def at_infinity(expr: Expr, exponent: Symbol) -> Expr:
+    """`expr` without its powers in `exponent`: what is left when they have died out."""
+    return expr.xreplace({p: Integer(0) for p in expr.atoms(Pow) if exponent in p.exp.free_symbols})
+
+
+def named(view: View, name: str) -> Symbol:
+    """The statement's own symbol of that name."""
+    found = {s for r in (*view.relations, *view.requires) for s in r.atoms(Symbol) if s.name == name}
+    return found.pop()
+
+
+# --- appendix B.2 ----------------------------------------------------------------------------------------------------
+
+
+def lemma_B_1_kappa(goal: View) -> Argument:
+    """κ ≤ 1 − γ μ: Bernoulli's other side, (1 − γ(α + μ))^E ≤ 1 − γ(α + μ)."""
+    inside = base_of(goal.lhs, E)
+    power = Step(Le(inside**E, inside), given=(power_le_base(x=inside, n=E),))
+    return Argument((power, Step(goal.relations[0], given=(power,))))
+
+
+def lemma_B_2(goal: View, one_round: View, contraction: View) -> Argument:
+    """Recursion over the rounds, then smoothness and strong convexity at the two ends."""
+    kappa, A = one_round.rhs.coeff(dist2(t)), one_round.rhs.subs(dist2(t), 0)
+    gamma_mu = 1 - contraction.rhs
+    recursion = Induction(
+        Le(dist2(t), kappa**t * (dist2(0) - A / gamma_mu) + A / gamma_mu),
+        over=t,
+        step=(one_round.holds(), contraction.holds(), mu_at_most_L),
+        where="B.12, B.13",
+    )
+    smoothness = Step(
+        Le(gap(t), L / 2 * (kappa**t * (dist2(0) - A / gamma_mu) + A / gamma_mu)),
+        given=(recursion, smooth_gap),
+    )
+    error = L / (2 * gamma_mu) * A
+    given = Step(
+        Le(gap(t), L / mu * kappa**t * (gap(0) - mu * error / L) + error),
+        given=(smoothness, strong_distance),
+    )
+    printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="the printed S is μ A / (2 γ μ)")
+    return Argument((recursion, smoothness, given, printed, Step(goal.relations[0], given=(given, printed))), given)
+
+
+def lemma_B_3(goal: View, one_round: View) -> Argument:
+    """κ ≤ 1 − μ E γ_t / 2, then D_t ≤ ω/(τ + t) by induction."""
+    kappa, A = one_round.rhs.coeff(dist2(t)), one_round.rhs.subs(dist2(t), 0)
+    x = (1 - base_of(kappa, E)) * E  # (α + μ) E γ_t
+    exponential = Step(
+        Le(kappa, (alpha + mu * exp(-x)) / (alpha + mu)), given=(one_minus_power(x=x, n=E),), where="B.15"
+    )
+    reciprocal = Step(
+        Le(kappa, (alpha + mu / (x + 1)) / (alpha + mu)), given=(exponential, exp_recip(x=x)), where="B.16"
+    )
+    gamma_t = x / ((alpha + mu) * E)
+    half = Step(Le(kappa, 1 - mu * E * gamma_t / 2), given=(reciprocal,), where="B.17")
+
+    upsilon, t_tau = gamma_t.as_numer_denom()
+    tau, a = t_tau - t, cancel(A / gamma_t**2)
+    constant = Step(Eq(A, gamma_t**2 * a, evaluate=False), where="B.18", note="a does not depend on t")
+    progress = Step(
+        Le(dist2(t + 1), (1 - mu * E * gamma_t / 2) * dist2(t) + gamma_t**2 * a),
+        given=(one_round.holds(), half, constant),
+        where="B.21",
+        under=(Le(t + 1, T),),
+    )
+    settled = a * upsilon**2 / (upsilon * mu * E / 2 - 1)
+    omega = Max(tau * dist2(0), settled)
+    rate = Induction(Le(dist2(t), omega / t_tau), over=t, step=(progress,), where="B.19, B.22 to B.24")
+    smoothness = Step(Le(gap(t), L / 2 / t_tau * (tau * dist2(0) + settled)), given=(rate, smooth_gap), where="B.25")
+    given = Step(Le(gap(t), L / 2 / t_tau * (2 * tau * gap(0) / mu + settled)), given=(smoothness, strong_distance))
+    printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="the printed R is μ/2 times a υ²/(υ μ E/2 − 1)")
+    return Argument(
+        (exponential, reciprocal, half, constant, progress, rate, smoothness, given, printed,
+         Step(goal.relations[0], given=(given, printed))),
+        given,
+    )  # fmt: skip
+
+
+def theorem_4_1_I(goal: View, lemma: View) -> Argument:
+    """Lemma B.2 at γ = 1/(2 L_α E): κ ≤ 1 − μ/(3(α + L)), and the negative term is dropped."""
+    kappa, printed_rate = base_of(lemma.rhs, t), base_of(goal.rhs, t)
+    x = (1 - base_of(kappa, E)) * E  # (α + μ)/(2(α + L))
+    exponential = Step(
+        Le(kappa, (alpha + mu * exp(-x)) / (alpha + mu)),
+        given=(one_minus_power(x=x, n=E), mu_at_most_L),
+        where="B.26",
+    )
+    reciprocal = Step(Le(kappa, 1 - mu / (alpha + mu) * x / (1 + x)), given=(exponential, exp_recip(x=x)), where="B.27")
+    rate = Step(Le(kappa, printed_rate), given=(reciprocal, mu_at_most_L), note="3α + 2L + μ ≤ 3(α + L)")
+    powers = Step(
+        Le(kappa**t, printed_rate**t), given=(rate, mu_at_most_L, power_monotone(x=kappa, y=printed_rate, n=t))
+    )
+    error = Step(
+        Eq(at_infinity(lemma.rhs, t), goal.rhs.subs(gap(0), 0), evaluate=False), note="L S / μ with γ replaced"
+    )
+    cited = lemma.holds(mu_at_most_L)
+    return Argument(
+        (exponential, reciprocal, rate, powers, error,
+         Step(goal.relations[0], given=(cited, powers, error, mu_at_most_L), note="the negative term is discarded")),
+        cited,
+    )  # fmt: skip
+
+
+def theorem_4_1_II(goal: View, lemma: View) -> Argument:
+    """Lemma B.3 at υ = 4/(μ E), τ = 8 L_α/μ: nothing but substitution."""
+    same = Step(Eq(lemma.rhs, goal.rhs, evaluate=False), note="υ and τ replaced in lemma B.3")
+    cited = lemma.holds(mu_at_most_L)
+    return Argument((same, Step(goal.relations[0], given=(cited, same))), cited)
+
+
+# --- appendix B.4 ----------------------------------------------------------------------------------------------------
+
+
+def lemma_B_7(goal: View) -> Argument:
+    """Σ a_k: one more term adds a_E ≥ E (ν − λ)(1 − ν)^(E−1) ≥ (ν − λ)(1 − ν)^(E−1), which is what the bound gains."""
+    total, nu, lam = goal.lhs, named(goal, "nu"), named(goal, "lambda")
+    growth = Induction(
+        goal.relations[0],
+        over=E,
+        start=2,
+        step=(
+            sum_next(total.function, k, 0, E - 1),
+            power_difference(x=1 - lam, y=1 - nu, n=E),
+            power_positive(x=1 - nu, n=E - 1),
+        ),
+        note="the decomposition of a_k and the geometric series, as an induction over E",
+    )
+    positive = Step(goal.relations[1], given=(power_le_base(x=1 - nu, n=E - 1),), note="ν > 0")
+    smallest = Step(
+        Ge((1 - nu) ** (E - 1), (1 - 1 / E) ** (E - 1)), given=(power_monotone(x=1 - 1 / E, y=1 - nu, n=E - 1),)
+    )
+    below = Step(goal.relations[2], given=(smallest, inverse_e(n=E)), note="ν ≤ 1/E")
+    return Argument((growth, positive, smallest, below))
+
+
+def lemma_B_8(goal: View) -> Argument:
+    """The exact second moment; each weight (1 − λ)^k is at least (1 − λ)^(E−1) ≥ 1/e."""
+    lam, mean2 = named(goal, "lambda"), named(goal, "mean2")
+    (weights,) = goal.rhs.atoms(Sum)
+    squares, plain = Sum((1 - lam) ** (2 * k), (k, 0, E - 1)), Sum((1 - lam) ** k, (k, 0, E - 1))
+    moment = Known(
+        Eq(goal.lhs, sigma**2 * weights * squares + plain**2 * mean2),
+        "E|x|² = V x + |E x|², and variances of independent terms add (B.34, B.35)",
+        "premise",
+        assumes=("independent",),
+    )
+    smallest = (1 - lam) ** (E - 1)
+    shrinking = power_decreasing(x=1 - lam, n=k, m=E - 1 - k)
+    variance = Step(
+        Ge(squares, E * smallest**2), given=(termwise(Ge((1 - lam) ** (2 * k), smallest**2), k, 0, E - 1, shrinking),)
+    )
+    mean = Step(Ge(plain, E * smallest), given=(termwise(Ge((1 - lam) ** k, smallest), k, 0, E - 1, shrinking),))
+    at_least = Step(Ge(smallest, 1 / e), given=(power_monotone(x=1 - 1 / E, y=1 - lam, n=E - 1), inverse_e(n=E)))
+    together = Step(
+        Ge(goal.lhs, E * sigma**2 * weights * smallest**2 + E**2 * smallest**2 * mean2),
+        given=(moment, variance, mean, power_sign(x=1 - lam, n=E - 1)),
+    )
+    return Argument(
+        (variance, mean, at_least, together, Step(goal.relations[0], given=(together, at_least))),
+        moment,
+    )
+
+
+def theorem_4_2(goal: View, sum_of_powers: View) -> Argument:
+    """The mean of the two-group run contracts by a ≥ q a round and never loses sign; its square bounds the gap.
+
+    With H = μ and h = μ/2 the mean obeys m_{t+1} = a m_t + b (B.4, before B.36); noise adds a variance. For an odd
+    number of clients, the one with f_i = 0 keeps its share of the mean where it is: `rest` is that share.
+    """
+    gamma_ = named(goal, "gamma")
+    mean, variance = Function("mean", real=True), Function("variance", nonnegative=True)
+    rest, drift, curvature = Symbol("rest", nonnegative=True), named(goal, "G_lin"), 3 * mu / 8
+    small, large = 1 - gamma_ * (alpha + mu), 1 - gamma_ * (alpha + mu / 2)  # κ_H, κ_h
+
+    def contraction(kappa: Expr) -> Expr:
+        return kappa**E + alpha * gamma_ * Sum(kappa**k, (k, 0, E - 1))
+
+    a = rest + (1 - rest) * (contraction(small) + contraction(large)) / 2
+    b = (1 - rest) * gamma_ * drift / 2 * Sum(large**k - small**k, (k, 0, E - 1))
+    construction = "the construction of B.4 under rule (4.3)"
+    share = Known(Lt(rest, 1), construction, "premise")
+    start = Known(And(Ge(mean(0), 0), Eq(variance(0), 0)), construction + ", w_{0,0} ≥ 0 without loss", "premise")
+    rule = Known(Eq(mean(t + 1), a * mean(t) + b), construction, "premise")
+    loss = [
+        Known(Eq(gap(s), (1 - rest) * curvature * (mean(s) ** 2 + variance(s))), construction, "premise")
+        for s in (t, 0)
+    ]
+
+    closed = {
+        kappa: Step(
+            Eq(
+                contraction(kappa),
+                (alpha + (1 - kappa - alpha * gamma_) / gamma_ * kappa**E) * gamma_ / (1 - kappa),
+                evaluate=False,
+            ),
+            given=(geometric(x=kappa, n=E),),
+            where="B.38",
+        )
+        for kappa in (small, large)
+    }
+    slower = Step(
+        And(Ge(closed[large].claim.rhs, closed[small].claim.rhs), Le(closed[large].claim.rhs, 1)),
+        given=(
+            *closed.values(),
+            power_monotone(x=small, y=large, n=E),
+            power_le_one(x=large, n=E),
+            termwise(Ge(large**k, small**k), k, 0, E - 1, power_monotone(x=small, y=large, n=k)),
+        ),
+        where="B.37",
+    )
+    exact = (closed[small].claim.rhs + closed[large].claim.rhs) / 2
+    rounds = Step(Ge(a, exact), given=(*closed.values(), share, slower), note="an idle client only slows the contraction")
+    drift_sign = Step(
+        Ge(b, 0),
+        given=(termwise(Ge(large**k - small**k, 0), k, 0, E - 1, power_monotone(x=small, y=large, n=k)), share),
+    )
+    onward = Step(
+        Ge(mean(t + 1), exact * mean(t)), given=(rule, rounds, drift_sign), under=(Ge(mean(t), 0),), where="B.36"
+    )
+    means = Induction(
+        And(Ge(mean(t), 0), Ge(mean(t), exact**t * mean(0))), over=t, base=(start,), step=(onward, start)
+    )
+    given = Step(Ge(gap(t), exact ** (2 * t) * gap(0)), given=(means, *loss, start, share), where="B.42")
+    worst = Step(
+        Ge(small**E, Rational(1, 4)),
+        given=(power_monotone(x=1 - 1 / E, y=small, n=E), quarter(n=E)),
+        where="B.40, B.41",
+    )
+    rate = Step(Ge(exact, closed[small].claim.rhs), given=(slower,), where="B.37")
+    return Argument(
+        (*closed.values(), slower, rounds, drift_sign, onward, means, given, worst, rate,
+         Step(goal.relations[0], given=(given, worst, rate)),
+         *(Step(goal.relations[n], given=(sum_of_powers.holds(part=n),)) for n in (1, 2))),
+        given,
+    )  # fmt: skip

@@ -1,0 +1,279 @@
+"""Points that meet a list of conditions, drawn deterministically: simple rationals, extremes, boundaries, small counts.
+
+A condition such as γ ≤ min(1/(2L), 1/(α + μ)) is not left to luck: γ is drawn inside (and often at the end of) the
+interval that the values drawn before it allow. What cannot be read that way is checked, and the point rejected.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from sympy import Basic, Dict, Eq, Expr, Ge, Gt, Le, Lt, Max, Min, Poly, PolynomialError, Symbol, together
+from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import And, Boolean, BooleanTrue
+
+from .evaluate import Compiled, Point, Undefined, compiled, opaque, quantities
+
+SMALL = tuple(map(Fraction, (1, 2, 3, 4, 5, 7, 10, 20, 50, 200)))
+SHARES = (Fraction(1), Fraction(1), Fraction(999_999, 1_000_000), Fraction(1, 2), Fraction(1, 1000), Fraction(1, 10**9))
+
+
+def conjuncts(*formulas: Boolean) -> list[Boolean]:
+    """A conjunction as a list; x ≤ min(a, b) and max(a, b) ≤ x are conjunctions too."""
+    found: list[Boolean] = []
+    for formula in formulas:
+        if isinstance(formula, And):
+            found += conjuncts(*formula.args)  # pyright: ignore[reportArgumentType]
+        elif isinstance(formula, Ge | Gt):
+            found += conjuncts(formula.reversed)
+        elif isinstance(formula, Le | Lt) and isinstance(formula.rhs, Min):
+            found += conjuncts(*(formula.func(formula.lhs, part) for part in formula.rhs.args))
+        elif isinstance(formula, Le | Lt) and isinstance(formula.lhs, Max):
+            found += conjuncts(*(formula.func(part, formula.rhs) for part in formula.lhs.args))
+        elif not isinstance(formula, BooleanTrue):
+            found.append(formula)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """`variable` is at most, at least or equal to `value`, which uses only what is drawn before."""
+
+    kind: str  # "hi", "lo", "eq"
+    strict: bool
+    value: Compiled
+
+
+@dataclass(slots=True)
+class _Plan:
+    order: list[Basic]
+    bounds: dict[Basic, list[_Bound]]
+    rest: list[Boolean] = field(default_factory=list)
+
+
+class Sampler:
+    """Draws points for `variables` that satisfy `given`; `sweep` fixes some of them through knobs of their own."""
+
+    def __init__(
+        self, formulas: Sequence[Basic], given: Sequence[Boolean] = (), sweep: Mapping[Expr, Expr] | None = None
+    ) -> None:
+        given = conjuncts(*given)
+        sweep = {k: v for k, v in (sweep or {}).items() if k in quantities(*formulas, *given)}
+        given = [*given, *(Eq(k, v, evaluate=False) for k, v in sweep.items())]
+        self.variables = tuple(quantities(*formulas, *given))
+        self._plan = _plan(self.variables, given, tuple(sweep))
+        self._rest = [compiled(g, self.variables) for g in self._plan.rest]
+        self._position = {v: n for n, v in enumerate(self.variables)}
+
+    def points(self, seed: str, count: int) -> Iterator[dict[Basic, Fraction]]:
+        """At most `count` admissible points (rejection gives up after ten times as many tries)."""
+        rng = random.Random(f"fedaudit:{seed}")
+        left, tries = count, 10 * count
+        while left and tries:
+            tries -= 1
+            point = self._complete({v: _raw(v, rng) for v in self.variables})
+            if point is not None:
+                left -= 1
+                yield point
+
+    def climb(self, score: Compiled, seed: str, count: int) -> tuple[float, Point | None]:
+        """The largest value of `score` found: random points first, then one coordinate of the best at a time."""
+        rng = random.Random(f"fedaudit:climb:{seed}")
+        best: tuple[float, dict[Basic, Fraction], Point] | None = None
+        for n in range(count):
+            if n < count // 2 or best is None:
+                raw = {v: _raw(v, rng) for v in self.variables}
+            else:
+                raw = dict(best[1])
+                for v in rng.sample(self.variables, k=min(len(raw), rng.choice((1, 1, 2, 3)))):
+                    raw[v] = _raw(v, rng) if rng.random() < 0.5 else _nudge(v, raw[v], rng)
+            point = self._complete(raw)
+            if point is None:
+                continue
+            try:
+                value = float(score.float([float(point[v]) for v in self.variables]))
+            except (Undefined, OverflowError):
+                continue
+            if best is None or value > best[0]:
+                best = (value, raw, point)
+        return (best[0], best[2]) if best else (float("-inf"), None)
+
+    def _complete(self, raw: Mapping[Basic, Fraction]) -> dict[Basic, Fraction] | None:
+        """Raw draws moved into the intervals that the conditions leave; None if a condition fails."""
+        point: dict[Basic, Fraction] = dict.fromkeys(self.variables, Fraction(0))
+        values = [Fraction(0)] * len(self.variables)
+        for v in self._plan.order:
+            placed = _place(v, raw[v], self._plan.bounds.get(v, []), values)
+            if placed is None:
+                return None
+            point[v] = values[self._position[v]] = placed
+        try:
+            floats = [float(x) for x in values]
+            if all(_holds(rest, values, floats) for rest in self._rest):
+                return point
+        except (Undefined, OverflowError):
+            pass
+        return None
+
+
+def _holds(condition: Compiled, values: Sequence[Fraction], floats: Sequence[float]) -> bool:
+    exact = condition.exact(values)
+    return bool(condition.float(floats) if exact is None else exact)
+
+
+def _place(v: Basic, raw: Fraction, bounds: Sequence[_Bound], values: Sequence[Fraction]) -> Fraction | None:
+    low: Fraction | None = Fraction(0) if v.is_nonnegative else None  # type: ignore[attr-defined]
+    low_strict = bool(v.is_positive)  # type: ignore[attr-defined]
+    high: Fraction | None = None
+    high_strict = False
+    for bound in bounds:
+        try:
+            end = bound.value.exact(values)
+            end = Fraction(bound.value.float([float(x) for x in values])) if end is None else Fraction(end)
+        except (Undefined, OverflowError, ValueError):
+            return None
+        if bound.kind == "eq":
+            low, high, low_strict, high_strict = end, end, False, False
+            break
+        if bound.kind == "hi" and (high is None or end < high or (end == high and bound.strict)):
+            high, high_strict = end, bound.strict
+        if bound.kind == "lo" and (low is None or end > low or (end == low and bound.strict)):
+            low, low_strict = end, bound.strict
+    if not bounds:
+        return raw
+    integer = bool(v.is_integer)  # type: ignore[attr-defined]
+    if low is not None and high is not None:
+        if low > high or (low == high and (low_strict or high_strict)):
+            return None
+        share = raw / (1 + raw) if raw.denominator != 1 or raw > len(SHARES) else SHARES[int(raw) % len(SHARES)]
+        share = abs(share)
+        if (high_strict and share == 1) or (low_strict and share == 0):
+            share = Fraction(1, 2)
+        made = low + (high - low) * share
+        if low == high:
+            made = low
+    elif low is not None:
+        made = low if raw in (1, 2) and not low_strict else low + (abs(low) or 1) * (abs(raw) or 1)
+    elif high is not None:
+        made = high if raw in (0, 1, 2) and not high_strict else high - (abs(high) or 1) * (abs(raw) or 1)
+    else:
+        made = raw
+    if integer and made.denominator != 1:
+        made = Fraction(int(made))
+        if (low is not None and (made < low or (low_strict and made == low))) or (high is not None and made > high):
+            return None
+    return made
+
+
+def _raw(v: Basic, rng: random.Random) -> Fraction:
+    """A simple number: small integers often, powers of ten over many decades, zero where it is allowed."""
+    zero = not v.is_positive  # type: ignore[attr-defined]
+    if v.is_integer:  # type: ignore[attr-defined]
+        if zero and rng.random() < 0.25:
+            return Fraction(0)
+        return rng.choice(SMALL) if rng.random() < 0.8 else Fraction(rng.randint(1, 2000))
+    kind = rng.random()
+    if zero and kind < 0.2:
+        made = Fraction(0)
+    elif kind < 0.45:
+        made = rng.choice(SMALL)
+    elif kind < 0.85:
+        made = Fraction(rng.randint(100, 999), 100) * Fraction(10) ** rng.randint(-3, 2)
+    else:
+        made = Fraction(rng.randint(1, 9)) * Fraction(10) ** rng.choice((-12, -9, -6, 6, 9, 12))
+    if not v.is_nonnegative and rng.random() < 0.5:  # type: ignore[attr-defined]
+        made = -made
+    return made
+
+
+def _nudge(v: Basic, raw: Fraction, rng: random.Random) -> Fraction:
+    if v.is_integer:  # type: ignore[attr-defined]
+        moved = raw + rng.choice((-1, 1))
+        return moved if moved > 0 or (moved == 0 and not v.is_positive) else raw  # type: ignore[attr-defined]
+    factor = rng.choice((Fraction(11, 10), Fraction(10, 11), Fraction(2), Fraction(1, 2), Fraction(10), Fraction(1, 10)))
+    moved = raw * factor
+    return moved if abs(moved.numerator) < 10**18 and moved.denominator < 10**18 else raw
+
+
+def _plan(variables: Sequence[Basic], given: Sequence[Boolean], swept: Sequence[Basic]) -> _Plan:
+    """Turn as many conditions as possible into intervals, without going in circles."""
+    before: dict[Basic, set[Basic]] = {v: set() for v in variables}
+    bounds: dict[Basic, list[_Bound]] = {}
+    rest: list[Boolean] = []
+    for condition in sorted(given, key=lambda g: not isinstance(g, Eq)):
+        for variable, kind, strict, value in _readings(condition, variables, swept):
+            needs = set(quantities(value))
+            if variable in needs or any(_reaches(before, n, variable) for n in needs):
+                continue
+            before[variable] |= needs
+            bounds.setdefault(variable, []).append(_Bound(kind, strict, compiled(value, tuple(variables))))
+            break
+        else:
+            rest.append(condition)
+    order: list[Basic] = []
+    waiting = list(variables)
+    while waiting:
+        ready = [v for v in waiting if before[v] <= set(order)]
+        order += ready
+        waiting = [v for v in waiting if v not in ready]
+    return _Plan(order, bounds, rest)
+
+
+def _reaches(before: Mapping[Basic, set[Basic]], start: Basic, goal: Basic) -> bool:
+    """Whether drawing `start` already waits for `goal`."""
+    return start == goal or any(_reaches(before, n, goal) for n in before[start])
+
+
+def _readings(
+    condition: Boolean, variables: Sequence[Basic], swept: Sequence[Basic]
+) -> Iterator[tuple[Basic, str, bool, Expr]]:
+    """The ways to read a relation as a bound on one of its variables, the most natural first."""
+    if not isinstance(condition, Eq | Le | Lt):
+        return
+    left, right = condition.args
+    assert isinstance(left, Expr)
+    assert isinstance(right, Expr)
+    strict = isinstance(condition, Lt)
+    if left in variables:
+        yield left, "eq" if isinstance(condition, Eq) else "hi", strict, right
+    if right in variables:
+        yield right, "eq" if isinstance(condition, Eq) else "lo", strict, left
+    if condition.lhs in swept:
+        return
+    names = {q: Symbol(f"q{n}", **_assumptions(q)) for n, q in enumerate(variables)}
+    difference = (right - left).xreplace(names)
+    back = {s: q for q, s in names.items()}
+    for variable in sorted(quantities(condition), key=lambda q: (not opaque(q), not isinstance(q, AppliedUndef))):
+        name = names[variable]
+        if variable in (left, right) or any(name in f.free_symbols for f in difference.atoms(Min, Max)):
+            continue
+        numerator, denominator = together(difference).as_numer_denom()
+        try:
+            poly = Poly(numerator, name)
+        except PolynomialError:
+            continue
+        if poly.degree() != 1 or name in denominator.free_symbols:
+            continue
+        slope, constant = poly.all_coeffs()
+        if not (slope / denominator).is_nonzero:
+            continue
+        rising = (slope / denominator).is_positive
+        if not rising and not (slope / denominator).is_negative:
+            continue
+        value = (-constant / slope).xreplace(back)
+        yield variable, "eq" if isinstance(condition, Eq) else ("lo" if rising else "hi"), strict, value
+
+
+def _assumptions(q: Basic) -> dict[str, bool]:
+    keep: dict[str, bool] = {"real": True}
+    for name in ("positive", "nonnegative", "integer"):
+        if getattr(q, f"is_{name}", None):
+            keep[name] = True
+    return keep
+
+
+__all__ = ["Dict", "Relational", "Sampler", "conjuncts"]

@@ -101,22 +101,21 @@ def _servers_constant(setup: Setup, one: ServerMap) -> Iterator[tuple[int, Array
     for t in range(0, setup.T + 1, w.shape[-1]):
         if t > 0:
             w = xp.matmul(ahead, w) + add
-        yield t, w[..., : setup.T + 1 - t]
+        yield t, w[..., : min(w.shape[-1], setup.T + 1 - t)]
 
 
 def _servers_varying(problem: Quadratics, setup: Setup) -> Iterator[tuple[int, Array]]:
     xp, T = setup.xp, setup.T
     maps = _Maps.of(problem, setup)
     w = setup.w0
-    for t in range(0, T + 1, AHEAD):
+    yield 0, w[..., None]
+    for t in range(0, T, AHEAD):
+        M, c = maps.at(setup.gamma[..., t : min(t + AHEAD, T)])
         seen: list[Array] = []
-        rounds = range(t, min(t + AHEAD, T + 1))
-        M, c = maps.at(setup.gamma[..., t : t + AHEAD])
-        for j, now in enumerate(rounds):
+        for j in range(c.shape[-2]):
+            w = matvec(xp, M[..., j, :, :], w) + c[..., j, :]
             seen.append(w)
-            if now < T:
-                w = matvec(xp, M[..., j, :, :], w) + c[..., j, :]
-        yield t, xp.stack(seen, axis=-1)
+        yield t + 1, xp.stack(seen, axis=-1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -215,7 +214,7 @@ def _drift(problem: Quadratics, setup: Setup, w: Array, gamma: Array, record: Co
     size = max(1, SCRATCH // each)
     parts: list[dict[str, Array]] = []
     for first in range(0, batch[0], size):
-        some = slice(first, first + size)
+        some = slice(first, min(first + size, batch[0]))
 
         def take(x: Array, core: int, some: slice = some) -> Array:
             return x[some, ...] if x.ndim - core == len(batch) and x.shape[0] > 1 else x

@@ -132,7 +132,8 @@ class _Powers:
             for t in range(0, rounds, m.shape[-2]):
                 if t > 0:
                     m, cov = _after(xp, one, m, cov)
-                yield t, m[..., : rounds - t, :], cov[..., : rounds - t, :, :]
+                n = min(m.shape[-2], rounds - t)
+                yield t, m[..., :n, :], cov[..., :n, :, :]
             return
         for t in range(rounds):
             yield t, m, cov

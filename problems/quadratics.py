@@ -73,7 +73,7 @@ class Quadratics:
         xp = namespace(self.A)
         d, row = self.d, self.p[..., None, :]
         flat = xp.matmul(row, xp.reshape(self.A, (*self.A.shape[:-2], d * d)))[..., 0, :]
-        return xp.reshape(flat, (*flat.shape[:-1], d, d)), xp.matmul(row, self.b)[..., 0, :]
+        return xp.reshape(flat, (*flat.shape[:-1], d, d)), xp.sum(self.p[..., None] * self.b, axis=-2)
 
     def smoothness(self) -> Array:
         """L (...): the least constant that serves every client."""

@@ -80,9 +80,9 @@ def set_up(problem: Objective, w0: Array, alpha: Array, gamma: Array, E: int, *b
 
 def blank(problem: Objective, setup: Setup, record: Collection[str]) -> dict[str, Array]:
     """Arrays for what is recorded, to be filled round by round."""
-    xp, T, E = setup.xp, setup.T, setup.E
-    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(SERVER, (T + 1,)) | dict.fromkeys(LOCAL, (T, E + 1, problem.C))
-    return {name: xp.empty((*setup.batch, *shapes[name]), dtype=xp.float64) for name in record}
+    xp, server, local = setup.xp, (setup.T + 1,), (setup.T, setup.E + 1, problem.C)
+    shapes = {name: (*setup.batch, *(server if name in SERVER else local)) for name in record}
+    return {name: xp.empty(shape, dtype=xp.float64) for name, shape in shapes.items()}
 
 
 def check_record(record: Collection[str]) -> None:

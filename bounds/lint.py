@@ -1,7 +1,7 @@
 """Does the statement make sense? The cheapest referee: units, satisfiable conditions, limits, signs, step sizes.
 
-A rule reports only what it can establish: a mismatch of dimensions, an unsatisfiable set of conditions, a limit that comes
-out otherwise, or an exact point at which a printed step size or bound does what it cannot do.
+A rule reports only what it can establish: a mismatch of dimensions, an unsatisfiable set of conditions, a limit that
+comes out otherwise, or an exact point at which a printed step size or bound does what it cannot do.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _limits(statement: Statement, _: Catalogue) -> Iterator[str]:
             for point in _points(statement, made):
                 got, want = (limit(e.subs(point).doit(), made.variable, made.point) for e in (bound, value))
                 if simplify(got - want) != 0:
-                    yield f"as {made.variable} -> {made.point} the bound tends to {got}, not to {want}, at {_shown(point)}"
+                    yield f"as {made.variable} -> {made.point} it tends to {got}, not to {want}, at {_shown(point)}"
                     break
 
 
@@ -89,7 +89,7 @@ def _points(statement: Statement, made: Limit) -> Iterator[dict[Basic, Expr]]:
     for offset in (0, 1, 2):
         point: dict[Basic, Expr] = {s: Integer(2 + offset) for s in sums}
         knobs = {k for v in statement.sweep.values() for k in v.free_symbols if str(k).startswith(("unit_", "free_"))}
-        base: dict[Basic, Expr] = {k: S.One / (2 + offset) for k in knobs}
+        base: dict[Basic, Expr] = dict.fromkeys(knobs, S.One / (2 + offset))
         base |= {s: Integer(1 + offset) for s in _constants(statement) if s not in statement.sweep}
         base |= {s: Integer(1 + offset) for s in free if s not in statement.sweep and s not in base}
         if Symbol("L", positive=True) in base:
@@ -108,7 +108,8 @@ def _sum() -> type:
 
 def _constants(statement: Statement) -> set[Symbol]:
     exprs = [*statement.when, *statement.sweep.values()]
-    return {s for e in exprs for s in e.free_symbols if isinstance(s, Symbol) and not str(s).startswith(("unit_", "free_"))}
+    found = {s for e in exprs for s in e.free_symbols if isinstance(s, Symbol)}
+    return {s for s in found if not s.name.startswith(("unit_", "free_"))}
 
 
 def _step_size(statement: Statement, catalogue: Catalogue) -> Iterator[str]:

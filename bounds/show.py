@@ -17,11 +17,11 @@ class PaperLatex(LatexPrinter):
         super().__init__({"mul_symbol": None, "fold_short_frac": False})
         self._glossary = glossary
 
-    def _print_Symbol(self, expr: Any, style: str = "plain") -> str:  # noqa: N802
+    def _print_Symbol(self, expr: Any, style: str = "plain") -> str:
         entry = self._glossary.get(expr)
         return entry.latex if entry and entry.latex else super()._print_Symbol(expr, style)
 
-    def _print_Function(self, expr: Any, exp: Any = None) -> str:  # noqa: N802
+    def _print_Function(self, expr: Any, exp: Any = None) -> str:
         entry = self._glossary.get(expr.func)
         if entry is None or not entry.latex:
             return super()._print_Function(expr, exp)
@@ -30,7 +30,7 @@ class PaperLatex(LatexPrinter):
             return body
         return f"{body}^{{{exp}}}" if "^" not in body and " " not in body else f"\\left({body}\\right)^{{{exp}}}"
 
-    def _print_Indexed(self, expr: Any) -> str:  # noqa: N802
+    def _print_Indexed(self, expr: Any) -> str:
         return f"{expr.base.label}_{{{','.join(self._print(j) for j in expr.indices)}}}"
 
 

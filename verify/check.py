@@ -1,7 +1,7 @@
 """Both sides of a claim on a batch of instances: which are admissible, how close they come, where.
 
-`margin` is (lhs - rhs) / max(|lhs|, |rhs|) for "<=" (mirrored for ">="): positive means that floats see a violation. Floats
-only propose; a violation counts once the kernel has replayed it in rationals.
+`margin` is (lhs - rhs) / max(|lhs|, |rhs|) for "<=" (mirrored for ">="): positive means that floats see a violation.
+Floats only propose; a violation counts once the kernel has replayed it in rationals.
 """
 
 from __future__ import annotations
@@ -99,7 +99,9 @@ def _conditions(evaluator: Evaluator, conditions: list[Any]) -> Array:
     for op, left, right in conditions:
         a, b = evaluator(left), evaluator(right)
         slack = CONDITION_SLACK * np.maximum(np.abs(a), np.abs(b))
-        holds = {"<=": a <= b + slack, ">=": a >= b - slack, "<": a < b, ">": a > b, "=": abs(a - b) <= slack, "!=": a != b}[op]
+        holds = {
+            "<=": a <= b + slack, ">=": a >= b - slack, "<": a < b, ">": a > b, "=": abs(a - b) <= slack, "!=": a != b,
+        }[op]  # fmt: skip
         usable &= np.broadcast_to(holds, evaluator.shape).reshape(evaluator.table.n, -1).all(axis=1)
     return usable
 

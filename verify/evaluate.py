@@ -33,7 +33,7 @@ class Table:
     scalars: Mapping[str, Array]
     quantities: Mapping[str, Quantity]
     counts: Mapping[str, int]
-    scale: tuple[Array, Array] | None = None  # natural size of F and W on each instance, (n,): rounding is relative to it
+    scale: tuple[Array, Array] | None = None  # natural size of F and W, (n,) each: rounding is relative to it
 
 
 class UnknownName(KeyError):

@@ -39,7 +39,8 @@ def _draw(kind: Kind, shape: tuple[int, ...], rng: np.random.Generator) -> Array
         made = np.where(pick < 0.2, 1.0, np.where(pick < 0.6, 10.0 ** rng.uniform(-1, 1, shape), wide))
         return np.where((pick > 0.85) & (kind == "nonnegative"), 0.0, made)
     if kind == "unit":
-        return np.where(pick < 0.35, 1.0, np.where(pick < 0.7, 1 - rng.random(shape), 10.0 ** rng.uniform(-3, 0, shape)))
+        wide = 10.0 ** rng.uniform(-3, 0, shape)
+        return np.where(pick < 0.35, 1.0, np.where(pick < 0.7, 1 - rng.random(shape), wide))
     if kind == "fraction":
         edge = np.where(pick < 0.25, 0.0, 1.0)
         near = 10.0 ** rng.uniform(-3, 0, shape)

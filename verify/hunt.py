@@ -1,7 +1,7 @@
 """Propose and climb: a derivative-free search for the instance that comes closest to breaking a claim.
 
-Each shape has a population. Generations mutate the best rows; thousands of candidates are evaluated at once. The work is
-counted in evaluations, never in seconds, so that a seed gives the same result on every run.
+Each shape has a population. Generations mutate the best rows; thousands of candidates are evaluated at once. The work
+is counted in evaluations, never in seconds, so that a seed gives the same result on every run.
 """
 
 from __future__ import annotations

@@ -10,7 +10,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from sympy import Abs, Add, Basic, Eq, Expr, Ge, Gt, Indexed, Le, Lt, Max, Min, Mul, Ne, Pow, Rational, Sum, Symbol, exp, log, pi
+from sympy import (
+    Abs,
+    Add,
+    Basic,
+    Eq,
+    Expr,
+    Ge,
+    Gt,
+    Indexed,
+    Le,
+    Lt,
+    Max,
+    Min,
+    Mul,
+    Ne,
+    Pow,
+    Rational,
+    Sum,
+    Symbol,
+    exp,
+    log,
+    pi,
+)
 from sympy import E as EULER
 from sympy.core.function import AppliedUndef
 
@@ -48,7 +70,7 @@ def tree(expr: Basic) -> Tree:
         for variable, low, high in expr.limits:
             body = ["sum", variable.name, tree(low), tree(high), body]
         return body
-    raise ValueError(f"got {expr.func.__name__} in {expr}, expected an operation with a tree; do: extend verify/lower.py")
+    raise ValueError(f"got {expr.func.__name__} in {expr}, expected a known operation; do: extend verify/lower.py")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,9 +115,10 @@ def lower(statement: Statement) -> Lowered:
         "then": [lowered(r) for r in statement.relations],
         "domains": {s.name: _domain(s) for s in sorted(scalars, key=str)},
     }
-    starts = any(r.args[0].has(AppliedUndef) and _compares_with_start(statement.defined(r)) for r in statement.relations)
+    starts = any(_compares_with_start(statement.defined(r)) for r in statement.relations)
     units = tuple(_unit(statement.defined(r.args[0]), statement) for r in statement.relations)
-    return Lowered(statement.id, claim, fixed(statement.sweep), tuple(knobs), frozenset(s.name for s in scalars), starts, units)
+    names = frozenset(s.name for s in scalars)
+    return Lowered(statement.id, claim, fixed(statement.sweep), tuple(knobs), names, starts, units)
 
 
 def _compares_with_start(relation: Basic) -> bool:
@@ -121,4 +144,3 @@ def _domain(symbol: Symbol) -> str:
     if symbol.is_integer:
         return "count" if symbol.is_positive else "index"
     return "positive" if symbol.is_positive else "nonnegative" if symbol.is_nonnegative else "real"
-

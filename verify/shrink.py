@@ -1,7 +1,7 @@
 """Shrink: a simpler instance that still refutes, as in property-based testing.
 
-The order is `simplicity`: clients, dimension, local steps and rounds first, then how long the rationals are. Every step is
-decided by the kernel; nothing is kept that it does not refute.
+The order is `simplicity`: clients, dimension, local steps and rounds first, then how long the rationals are. Every step
+is decided by the kernel; nothing is kept that it does not refute.
 """
 
 from __future__ import annotations
@@ -42,9 +42,7 @@ def shrink(reading: Reading, setting: Setting, start: Replayed) -> Replayed:
     return best
 
 
-def _proposals(
-    reading: Reading, setting: Setting, best: Replayed
-) -> Iterator[tuple[Shape, Mapping[str, Array]]]:
+def _proposals(reading: Reading, setting: Setting, best: Replayed) -> Iterator[tuple[Shape, Mapping[str, Array]]]:
     yield from setting.reductions(reading, best.shape, best.genome)
     genes = genes_of(reading, setting, best.shape)
     for denominator in (1, 2, 10, 100):  # everything at once

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
 
 from flint import fmpq
 
@@ -15,7 +14,6 @@ from .rational import Rejected, small
 
 PATHS = 4_096
 HALF = fmpq(1, 2)
-K = TypeVar("K")
 State = tuple[Vector, ...]  # (w_{t,0}, w^1_{t,k}, ..., w^C_{t,k})
 
 
@@ -47,15 +45,15 @@ class Law:
     """
 
     problem: Problem
-    states: defaultdict[State, fmpq]
+    states: list[tuple[State, fmpq]]
     paths: bool
 
     @classmethod
     def start(cls, problem: Problem, w0: Vector, paths: bool) -> Law:
-        return cls(problem, _merged([((w0,) * (len(problem.p) + 1), ONE)]), paths)
+        return cls(problem, [((w0,) * (len(problem.p) + 1), ONE)], paths)
 
     def expect(self, of: Callable[[State], fmpq]) -> fmpq:
-        return sum((weight * of(state) for state, weight in self.states.items()), ZERO)
+        return sum((weight * of(state) for state, weight in self.states), ZERO)
 
     def step(self, gamma: fmpq) -> Law:
         """One local step of every client, rule (4.3)."""
@@ -65,41 +63,41 @@ class Law:
             local = zip(state[1:], one.losses, strict=True)
             return (state[0], *(tuple(map(small, combine(rule, (w, state[0], f.gradient(w))))) for w, f in local))
 
-        moved = _merged((drift(state), weight) for state, weight in self.states.items())
+        moved = [(drift(state), weight) for state, weight in self.states]
         for kick in one.kicks:
             if 2 * len(moved) > PATHS:
                 raise Rejected(f"instance.noise: got more than {PATHS} sign paths, expected fewer steps or less noise")
             if self.paths:
-                moved = _merged((_kicked(x, kick, s), q / 2) for x, q in moved.items() for s in (gamma, -gamma))
+                moved = _merged((_kicked(x, kick, s), q / 2) for x, q in moved for s in (gamma, -gamma))
             else:
-                x = next(iter(moved))  # any state will do
-                moved[x] -= 1
-                for s in (gamma, -gamma):
-                    moved[_kicked(x, kick, s)] += HALF
+                x = moved[0][0]  # any state will do
+                moved += [(x, -ONE), *((_kicked(x, kick, s), HALF) for s in (gamma, -gamma))]
         return Law(one, moved, self.paths)
 
     def average(self) -> Law:
         """The next round's start, sum_i p_i w^i."""
-        starts = _merged((combine(self.problem.p, state[1:]), weight) for state, weight in self.states.items())
+        starts = [(combine(self.problem.p, state[1:]), weight) for state, weight in self.states]
         if not self.paths and len(starts) > 1:
-            mean = combine(list(starts.values()), list(starts))
-            apart = [(minus(w, mean), weight) for w, weight in starts.items()]
+            mean = combine([weight for _, weight in starts], [w for w, _ in starts])
+            apart = [(minus(w, mean), weight) for w, weight in starts]
             cov = [[sum((q * x[r] * x[s] for x, q in apart), ZERO) for s in range(len(mean))] for r in range(len(mean))]
             parts = ldl(cov)
             if parts is None:
                 raise ArithmeticError(f"got the covariance {cov}, expected a semidefinite one")
             sides = [(combine((ONE, s), (mean, u)), D / 2) for D, u in parts for s in (ONE, -ONE)]
-            starts = _merged([(mean, 1 - sum((D for D, _ in parts), ZERO)), *sides])
+            starts = [(mean, 1 - sum((D for D, _ in parts), ZERO)), *sides]
         copies = len(self.problem.p) + 1
-        return Law(self.problem, _merged(((w,) * copies, q) for w, q in starts.items()), self.paths)
+        states = [((w,) * copies, q) for w, q in starts]
+        return Law(self.problem, _merged(states) if self.paths else states, self.paths)
 
 
 def _kicked(state: State, kick: State, s: fmpq) -> State:
     return tuple(combine((ONE, s), pair) for pair in zip(state, kick, strict=True))
 
 
-def _merged(pairs: Iterable[tuple[K, fmpq]]) -> defaultdict[K, fmpq]:
-    found: defaultdict[K, fmpq] = defaultdict(fmpq)
+def _merged(pairs: Iterable[tuple[State, fmpq]]) -> list[tuple[State, fmpq]]:
+    """Equal states put together."""
+    found: defaultdict[State, fmpq] = defaultdict(fmpq)
     for key, weight in pairs:
         found[key] += weight
-    return found
+    return list(found.items())

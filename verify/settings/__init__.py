@@ -23,5 +23,6 @@ def settings() -> dict[str, Setting]:
 def setting(name: str) -> Setting:
     """The setting of this name."""
     if name not in settings():
-        raise ValueError(f"got setting {name!r}, expected one of {', '.join(settings())}; do: add verify/settings/{name}.py")
+        known = ", ".join(settings())
+        raise ValueError(f"got setting {name!r}, expected one of {known}; do: add verify/settings/{name}.py")
     return settings()[name]

@@ -40,6 +40,12 @@ class Shape:
         return Shape(tuple((k, counts.get(k, v)) for k, v in self.counts), self.flags)
 
     @property
+    def steps(self) -> int:
+        """Gradient steps that one run takes, one after the other."""
+        sizes = dict(self.counts)
+        return sizes.get("E", 1) * sizes.get("T", 1)
+
+    @property
     def cost(self) -> int:
         """Rough size of one instance, for planning batches."""
         return int(np.prod([max(v, 1) for _, v in self.counts]))
@@ -112,7 +118,7 @@ def rules(lowered: Lowered) -> list[tuple[str, dict[str, Any]]]:
         waiting = {_key(name, rule) for name, rule in pending}
         ready = [(name, rule) for name, rule in pending if not names(rule["value"]) & waiting]
         if not ready:
-            raise ValueError(f"got a circular sweep in {lowered.id}, expected parameters that can be drawn in some order")
+            raise ValueError(f"got a circular sweep in {lowered.id}, expected parameters in some order")
         ordered += ready
         pending = [pair for pair in pending if pair not in ready]
     return ordered

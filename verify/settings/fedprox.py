@@ -1,8 +1,8 @@
 """FedProx and FedAvg (rule 4.3) on heterogeneous quadratics and Huberised quadratics, with exact expectations.
 
-Curvatures lie in [mu, L] with L declared, minimisers and start anywhere, weights on the simplex (or, when the reading drops
-`nonnegative_weights`, any reals that sum to one), noise s v_i with fair signs (shared between clients when the reading drops
-`independent_noise`).
+Curvatures lie in [mu, L] with L declared, minimisers and start anywhere, weights on the simplex (or, when the reading
+drops `nonnegative_weights`, any reals that sum to one), noise s v_i with fair signs (shared between clients when the
+reading drops `independent_noise`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,8 @@ class FedProx:
             Shape.of({"loss": "quadratic", "noise": noise}, C=C, d=d, E=E, T=T)
             for noise, (C, d, E, T) in product(noises, [(10, 1, 8, 10), (4, 3, 5, 20), (2, 1, 20, 40)])
         ]
-        made += [Shape.of({"loss": "piecewise", "noise": "none"}, C=C, d=1, E=E, T=T) for C, E, T in [(5, 10, 20), (2, 30, 5)]]
+        bent = {"loss": "piecewise", "noise": "none"}
+        made += [Shape.of(bent, C=C, d=1, E=E, T=T) for C, E, T in [(5, 10, 20), (2, 30, 5)]]
         return made
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
@@ -62,7 +63,7 @@ class FedProx:
             Gene("weight", "real" if "nonnegative_weights" in reading.dropped else "positive", (C,)),
         ]  # fmt: skip
         if shape.flag("loss") == "piecewise":
-            genes += [Gene("tail", "fraction", (C, d)), Gene("lo", "nonnegative", (C, d)), Gene("hi", "nonnegative", (C, d))]
+            genes += [Gene("tail", "fraction", (C, d)), *(Gene(k, "nonnegative", (C, d)) for k in ("lo", "hi"))]
         elif d == 2:
             genes.append(Gene("turn", "real", (C,)))
         if shape.flag("noise") != "none":
@@ -89,9 +90,10 @@ class FedProx:
             "divergence": Quantity(run.divergence, (0, 0, 1)),
             "p": Quantity(parts["p"], (1,)),
         }
-        if "nonnegative_weights" in reading.dropped and reading.uses("gap"):
-            convex = _least_curvature(shape, parts) > 0  # with a negative weight f itself need not be convex
-            quantities["gap"] = Quantity(np.where(convex[:, None], run.gap, np.nan), (0,))
+        if "nonnegative_weights" in reading.dropped:
+            convex = (_least_curvature(shape, parts) > 0)[:, None]  # with a negative weight f itself need not be convex
+            for name in ("gap", "dist2"):
+                quantities[name] = Quantity(np.where(convex, quantities[name].values, np.nan), (0,))
         W = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["c"]).max(axis=(1, 2)))
         return Table(known.n, scalars, quantities, known.counts, (known.scalars["L"] * W**2, W))
 
@@ -103,7 +105,7 @@ class FedProx:
         constants = {k: text(scalars.pop(k)) for k in ("L", "mu", "sigma")}
         alpha = scalars.pop("alpha")
         made: dict[str, Any] = {
-            **{k: v for k, v in shape.counts},
+            **dict(shape.counts),
             "p": text(parts["p"]),
             "w0": text(parts["w0"]),
             "alpha": text(alpha),
@@ -157,7 +159,8 @@ def _parts(reading: Reading, shape: Shape, g: Mapping[str, Array]) -> dict[str, 
     C, d = shape["C"], shape["d"]
     mu, L = g["mu"][:, None, None], (g["mu"] * (1 + g["ratio"]))[:, None, None]
     scale = g["scale"][:, None, None]
-    parts: dict[str, Array] = {"a": mu + (L - mu) * g["curve"], "c": scale * g["centre"], "w0": scale[:, 0] * g["start"]}
+    parts: dict[str, Array] = {"a": mu + (L - mu) * g["curve"], "c": scale * g["centre"]}
+    parts["w0"] = scale[:, 0] * g["start"]
     if "nonnegative_weights" in reading.dropped:
         rest = g["weight"][:, : C - 1]
         parts["p"] = np.concatenate([rest, 1 - rest.sum(axis=1, keepdims=True)], axis=1)
@@ -175,7 +178,7 @@ def _parts(reading: Reading, shape: Shape, g: Mapping[str, Array]) -> dict[str, 
 
 
 def _matrices(eigenvalues: Array, turn: Array | None) -> Array:
-    """Symmetric matrices (n, C, d, d) with these eigenvalues; in the plane turned by the rational rotation of `turn`."""
+    """Symmetric matrices (n, C, d, d) with these eigenvalues; in the plane, turned by the rational rotation `turn`."""
     d = eigenvalues.shape[-1]
     diagonal = eigenvalues[..., None] * np.eye(d, dtype=int)
     if turn is None:
@@ -233,7 +236,8 @@ def _minimiser(shape: Shape, parts: Mapping[str, Array]) -> Array:
         solved = system.solve(fmpq_mat([[_q(x)] for x in b]))
         return np.array([Fraction(int(s.p), int(s.q)) for s in solved.entries()], dtype=object)
     d = parts["a"].shape[-1]
-    return np.array([_root(*(parts[k][:, j] for k in ("a", "m", "lo", "hi", "c")), parts["p"]) for j in range(d)], dtype=object)
+    columns = [[parts[k][:, j] for k in ("a", "m", "lo", "hi", "c")] for j in range(d)]
+    return np.array([_root(*column, parts["p"]) for column in columns], dtype=object)
 
 
 def _q(x: Any) -> fmpq:
@@ -244,12 +248,12 @@ def _root(a: Array, m: Array, lo: Array, hi: Array, c: Array, p: Array) -> Fract
     """The zero of the increasing piecewise-linear sum_i p_i (m (w-c) + (a-m) clip(w-c, -lo, hi))."""
 
     def slope(w: Fraction) -> Fraction:
-        rows = zip(a, m, lo, hi, c, p, strict=True)
-        return sum((q * (m_ * (w - c_) + (a_ - m_) * min(max(w - c_, -l_), h_)) for a_, m_, l_, h_, c_, q in rows), Fraction(0))
+        z = w - c
+        return Fraction((p * (m * z + (a - m) * np.minimum(np.maximum(z, -lo), hi))).sum())
 
     knots = sorted({Fraction(x) for x in (*c, *(c - lo), *(c + hi))})
     knots = [knots[0] - 1, *knots, knots[-1] + 1]
-    for left, right in zip(knots, knots[1:], strict=False):
+    for left, right in pairwise(knots):
         low, high = slope(left), slope(right)
         inside = low <= 0 <= high or (left == knots[0] and low > 0) or (right == knots[-1] and high < 0)
         if inside and high != low:

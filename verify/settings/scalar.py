@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-
 from ..evaluate import Array, Table
 from ..genome import Gene, Genome
 from .base import Reading, Shape, text
@@ -31,7 +30,8 @@ class Scalar:
         counts = sorted(s for s, d in reading.claim["domains"].items() if d in ("count", "index"))
         if "T" not in counts:
             counts.append("T")
-        return [Shape.of(**dict(zip(counts, v, strict=True))) for v in product(*(_SIZES.get(c, _COUNTS) for c in counts))]
+        sizes = product(*(_SIZES.get(c, _COUNTS) for c in counts))
+        return [Shape.of(**dict(zip(counts, values, strict=True))) for values in sizes]
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         swept = {n for n, rule in reading.lowered.sweep.items() if not rule["index"]}

@@ -1,4 +1,4 @@
-"""The two-group quadratic of appendix B.4, on which theorem 4.2 says FedProx is slow. Exact expectations, no sampling."""
+"""The two-group quadratic of appendix B.4, on which theorem 4.2 says FedProx is slow. Exact expectations."""
 
 from __future__ import annotations
 

@@ -1,0 +1,205 @@
+"""The five moves on one statement, as rows of the command line's contract.
+
+`effort` is nominal seconds: work is counted in instances at a fixed nominal rate, never by the clock, so that a seed
+gives the same rows on every run and for every number of workers (`seconds` excepted, which is measured).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fedaudit.bounds.catalogue import catalogue
+from fedaudit.bounds.derive import derive
+from fedaudit.bounds.lint import lint
+from fedaudit.bounds.statement import Assumption, Statement
+
+from .certify import Replayed, certificate, certify
+from .hunt import POPULATION, VIOLATION, Searched, climb, order, sample
+from .lower import lower
+from .settings import setting
+from .settings.base import Reading, Setting, Shape
+from .shrink import shrink
+
+RATE = 8000  # instances a nominal second
+LEAST_SAMPLE = 12_000  # instances that `verify` tries at least
+REPLAYS = 5  # most dangerous candidates that the kernel replays
+CHEAP = 100  # size of an instance (clients × dimension × steps) that is replayed only to report how tight it is
+LEAD = 6  # shapes that `hunt` goes on with after the first round
+LITERAL_SHARE = 0.25  # of the hunting effort, for each implicit assumption
+STRENGTH = ("undecided", "survived", "proved", "refuted")
+
+Row = dict[str, Any]
+
+
+def lint_row(statement: Statement) -> Row:
+    found = lint(statement, catalogue([statement]))
+    return {"id": statement.id, "findings": [{"rule": f.rule, "message": f.message} for f in found]}
+
+
+def derive_row(statement: Statement) -> Row:
+    made = derive(statement, catalogue([statement]))
+    steps = [
+        {
+            "claim": str(s.claim),
+            "where": s.where,
+            "note": s.note,
+            "status": s.decision.status,
+            "how": s.decision.how,
+            "because": list(s.because),
+        }
+        for s in made.steps
+    ]
+    return {
+        "id": statement.id,
+        "status": made.status,
+        "factor": made.factor,
+        "evidence": made.evidence,
+        "proved": made.proved,
+        "findings": list(made.findings),
+        "premises": list(made.premises),
+        "steps": steps,
+    }
+
+
+def verify_row(statement: Statement, seed: int, effort: float) -> Row:
+    """Property testing on random admissible instances."""
+    reading, world = read(statement)
+    began = time.perf_counter()
+    searched = _sampled(reading, world, seed, effort)
+    return {"id": statement.id, **judge(reading, world, searched), "seconds": _since(began), "seed": seed}
+
+
+def hunt_row(statement: Statement, seed: int, effort: float) -> Row:
+    """Search for a counterexample, shrink it, certify it."""
+    reading, world = read(statement)
+    began = time.perf_counter()
+    searched = _hunted(reading, world, seed, effort)
+    return {"id": statement.id, **judge(reading, world, searched), "seconds": _since(began), "seed": seed}
+
+
+def audit_row(statement: Statement, seed: int, effort: float) -> Row:
+    """All moves; the verdict is the strongest that any of them reached."""
+    linted, derived = lint_row(statement), derive_row(statement)
+    verified = verify_row(statement, seed, effort / 3)
+    hunted = hunt_row(statement, seed, effort / 3)
+    implicit = [literal_row(statement, a, seed, effort / 3) for a in statement.implicit]
+    moves: list[Row] = [verified, hunted]
+    if derived["proved"]:
+        moves.append({"verdict": "proved", "evidence": "proof", "tightness": None, "certificate": None})
+    best = max(moves, key=lambda row: STRENGTH.index(row["verdict"]))
+    verdict, reason = best["verdict"], best.get("reason", "")
+    if verdict == "refuted" and derived["proved"]:
+        verdict, reason = "undecided", "derive proves it and the kernel refutes it: one of them is wrong; report this"
+    tightest = [row["tightness"] for row in (verified, hunted) if row["tightness"] is not None]
+    return {
+        "id": statement.id,
+        "title": statement.title,
+        "kind": statement.kind,
+        "verdict": verdict,
+        "evidence": best["evidence"],
+        "reason": reason,
+        "tightness": max(tightest, default=None),
+        "certificate": best["certificate"] if verdict == "refuted" else None,
+        "lint": {"findings": linted["findings"]},
+        "derive": {k: v for k, v in derived.items() if k != "id"},
+        "verify": {k: v for k, v in verified.items() if k != "id"},
+        "hunt": {k: v for k, v in hunted.items() if k != "id"},
+        "implicit": implicit,
+        "repaired": _repaired(statement),
+    }
+
+
+def literal_row(statement: Statement, assumption: Assumption, seed: int, effort: float) -> Row:
+    """What becomes of the statement when an assumption that the text does not make is dropped."""
+    row: Row = {"name": assumption.name, "says": assumption.says}
+    reading, world = read(statement, (assumption.name,))
+    if assumption.name not in world.droppable:
+        return {**row, "literal": "not-tried", "reason": "the statement has no meaning without it", "certificate": None}
+    judged = judge(reading, world, _hunted(reading, world, seed, LITERAL_SHARE * effort))
+    literal = {"refuted": "breaks", "survived": "survives"}.get(judged["verdict"], "undecided")
+    return {**row, "literal": literal, "tightness": judged["tightness"], "certificate": judged["certificate"]}
+
+
+def read(statement: Statement, dropped: tuple[str, ...] = ()) -> tuple[Reading, Setting]:
+    """The statement as it is computed with, and the world it is about."""
+    return Reading(lower(statement), dropped), setting(statement.method)
+
+
+def judge(reading: Reading, world: Setting, searched: Searched) -> Row:
+    """A verdict from what a search saw. Only the kernel makes it `refuted`."""
+    row: Row = {"verdict": "undecided", "evidence": "numerical", "instances": searched.instances, "tightness": None}
+    row |= {"certificate": None, "reason": ""}
+    if not searched.best:
+        return {**row, "reason": "no admissible instance was found"}
+    replays: list[Replayed] = []
+    unseen = 0
+    suspects = [f for f in searched.best if f.margin > VIOLATION][:REPLAYS]
+    cheap = [f for f in searched.best if f.scores.shape.cost <= CHEAP and f not in suspects][:REPLAYS]
+    for found in suspects + cheap:
+        made = certify(reading, world, found)
+        if made is None:
+            unseen += found.margin > 1e-6
+        elif not made.holds:
+            return {**row, **_refuted(reading, world, made)}
+        else:
+            replays.append(made)
+    if unseen:
+        return {**row, "reason": f"floats see {unseen} violations that the kernel could not replay"}
+    tightest = max(replays, key=lambda r: -math.inf if math.isnan(r.ratio) else r.ratio, default=None)
+    if tightest is None:
+        return {**row, "verdict": "survived", "tightness": finite(searched.best[0].ratio)}
+    shown = {"instance": tightest.instance, "at": tightest.at, "lhs": tightest.lhs, "rhs": tightest.rhs}
+    exact = {"verdict": "survived", "evidence": "exact", "tightness": finite(tightest.ratio), "tightest": shown}
+    return {**row, **exact}
+
+
+def _refuted(reading: Reading, world: Setting, made: Replayed) -> Row:
+    shrunk = shrink(reading, world, made)
+    return {
+        "verdict": "refuted",
+        "evidence": "exact",
+        "tightness": finite(made.ratio),
+        "certificate": certificate(reading, shrunk),
+    }
+
+
+def _sampled(reading: Reading, world: Setting, seed: int, effort: float) -> Searched:
+    shapes = world.shapes(reading)
+    weights = [shape.cost**-0.5 for shape in shapes]
+    total = max(LEAST_SAMPLE, effort * RATE)
+    counts = [math.ceil(total * w / sum(weights)) for w in weights]
+    return _merge([sample(reading, world, [shape], n, seed) for shape, n in zip(shapes, counts, strict=True)])
+
+
+def _hunted(reading: Reading, world: Setting, seed: int, effort: float) -> Searched:
+    """A short climb on every shape, then a longer one on the most dangerous shapes."""
+    shapes = world.shapes(reading)
+    generations = max(3, round(effort * RATE / 2 / POPULATION / len(shapes)))
+    first = climb(reading, world, shapes, generations, seed)
+    lead: list[Shape] = list(dict.fromkeys(f.scores.shape for f in first.best))[:LEAD]
+    if not lead:
+        return first
+    longer = max(10, round(effort * RATE / 2 / POPULATION / len(lead)))
+    return _merge([first, climb(reading, world, lead, longer, seed + 1)])
+
+
+def _merge(parts: Sequence[Searched]) -> Searched:
+    return Searched(sum(p.instances for p in parts), order([f for p in parts for f in p.best]))
+
+
+def _repaired(statement: Statement) -> str | None:
+    known: Mapping[str, Statement] = catalogue([statement])
+    sibling = f"{statement.id}~repaired"
+    return sibling if sibling in known else None
+
+
+def finite(x: float) -> float | None:
+    """JSON has no NaN and no infinity."""
+    return x if math.isfinite(x) else None
+
+
+def _since(began: float) -> float:
+    return round(time.perf_counter() - began, 3)

@@ -89,6 +89,11 @@ def matvec(xp: Namespace, A: Array, x: Array) -> Array:
     return y
 
 
+def norm2(xp: Namespace, x: Array) -> Array:
+    """|x|^2: (..., d) -> (...)."""
+    return np.einsum("...d,...d->...", x, x) if is_numpy(xp) else xp.sum(x * x, axis=-1)
+
+
 def sum_of_squares(xp: Namespace, x: Array) -> Array:
     """|x|^2 over the last axis but one: (..., d, n) -> (..., n)."""
     return np.einsum("...dn,...dn->...n", x, x) if is_numpy(xp) else xp.sum(x * x, axis=-2)

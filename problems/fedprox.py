@@ -7,7 +7,7 @@ takes wbar = sum_i p_i w^i.
 from collections.abc import Collection
 
 from . import stepwise
-from .arrays import Array, check_finite, fail, is_numpy, quiet
+from .arrays import Array, check_finite, fail, is_numpy, norm2, quiet
 from .quadratics import Quadratics
 from .run import ALL, LOCAL, SERVER, Objective, Run, Setup, blank, check_record, set_up
 
@@ -67,16 +67,16 @@ def simulate_any(problem: Objective, setup: Setup, noise: Array, probability: Ar
         if "gap" in record:
             out["gap"][..., t] = mean(gap(w))
         if "dist2" in record:
-            out["dist2"][..., t] = mean(xp.sum((w - w_star) ** 2, axis=-1))
+            out["dist2"][..., t] = mean(norm2(xp, w - w_star))
 
     def see_local(t: int, k: int, start: Array, w: Array, g: Array) -> None:
         if "deviation" in record:
-            out["deviation"][..., t, k, :] = mean(xp.sum((w - start) ** 2, axis=-1))
+            out["deviation"][..., t, k, :] = mean(norm2(xp, w - start))
         if "divergence" in record:
             apart = problem.average(w)[..., None, :] - w
-            out["divergence"][..., t, k, :] = mean(xp.sum(apart**2, axis=-1))
+            out["divergence"][..., t, k, :] = mean(norm2(xp, apart))
         if "grad2" in record:
-            out["grad2"][..., t, k, :] = mean(xp.sum(g**2, axis=-1))
+            out["grad2"][..., t, k, :] = mean(norm2(xp, g))
 
     server = xp.broadcast_to(setup.w0, (paths, *setup.batch, problem.d))
     see_server(0, server)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from .affine import AHEAD, is_constant, server_map
-from .arrays import EPS, Array, Namespace, all_true, as_floats, check_finite, fail, matvec, namespace, quiet
+from .arrays import EPS, Array, Namespace, all_true, as_floats, check_finite, fail, matvec, namespace, norm2, quiet
 from .quadratics import Quadratics, half_square
 from .run import ALL, LOCAL, Run, Setup, blank, check_record, set_up
 
@@ -93,7 +93,7 @@ def _expected(problem: Quadratics, setup: Setup, factor: Array, shared: bool, re
         if "gap" in record:
             out["gap"][..., first:stop] = half_square(A, x) + 0.5 * _inner(xp, A, V)
         if "dist2" in record:
-            out["dist2"][..., first:stop] = xp.sum(x * x, axis=-1) + _inner(xp, eye, V)
+            out["dist2"][..., first:stop] = norm2(xp, x) + _inner(xp, eye, V)
         stop = min(stop, T)
         if local and stop > first:
             n = stop - first  # 1 if the step size varies
@@ -254,4 +254,4 @@ def _square(xp: Namespace, P: Array, q: Array, m: Array, V: Array) -> Array:
     PtP = xp.matmul(xp.matrix_transpose(P), P)
     PtP = xp.reshape(PtP, (*PtP.shape[:-4], K * C, d * d))
     spread = xp.matmul(xp.reshape(V, (*V.shape[:-2], d * d)), xp.matrix_transpose(PtP))
-    return xp.sum(x * x, axis=-1) + xp.reshape(spread, (*spread.shape[:-2], T, K, C))
+    return norm2(xp, x) + xp.reshape(spread, (*spread.shape[:-2], T, K, C))

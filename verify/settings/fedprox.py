@@ -91,9 +91,10 @@ class FedProx:
             "p": Quantity(parts["p"], (1,)),
         }
         if "nonnegative_weights" in reading.dropped:
-            convex = (_least_curvature(shape, parts) > 0)[:, None]  # with a negative weight f itself need not be convex
+            # with a negative weight f need not be convex nor Gamma (4.2) be positive: keep to where both are as usual
+            usual = ((_least_curvature(shape, parts) > 0) & (scalars["Gamma"] >= 0))[:, None]
             for name in ("gap", "dist2"):
-                quantities[name] = Quantity(np.where(convex, quantities[name].values, np.nan), (0,))
+                quantities[name] = Quantity(np.where(usual, quantities[name].values, np.nan), (0,))
         W = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["c"]).max(axis=(1, 2)))
         return Table(known.n, scalars, quantities, known.counts, (known.scalars["L"] * W**2, W))
 

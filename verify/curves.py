@@ -1,0 +1,150 @@
+"""Data for pictures: both sides of a statement along runs. No plotting here; figures only draw what this returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fedaudit.bounds.catalogue import statement as find
+from fedaudit.bounds.show import latex
+from fedaudit.bounds.statement import Statement
+from fedaudit.problems.moments import expected
+from fedaudit.problems.quadratics import two_group
+
+from .audit import read
+from .check import genes_of, tabulate
+from .evaluate import Array, Evaluator, Quantity, Table
+from .genome import draw
+from .lower import lower
+from .seeds import seed_for
+from .settings.base import Reading, Setting, Shape
+
+RUNS = 80
+ROUNDS = 60
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curves:
+    """Trajectories of the left side and the bound on the same instances, divided by the bound's first value."""
+
+    id: str
+    title: str
+    x: Array  # (m,)
+    xlabel: str
+    lhs: Array  # (n, m)
+    rhs: Array  # (n, m)
+    relation: str
+    tightest: int
+    ylabel: str
+    bound_label: str
+    caption: str
+    extra: Mapping[str, Array] = field(default_factory=dict[str, Array])
+
+
+def curves(statement: Statement, seed: int = 0) -> Curves:
+    """Runs of the statement's own setting; along t where it has rounds, else along a count such as E."""
+    reading, world = read(statement)
+    if world.name == "two_group":
+        return _two_group(statement)
+    if "t" in reading.claim["for_all"] and any(dict(s.counts).get("T", 1) > 1 for s in world.shapes(reading)):
+        return _along_rounds(statement, reading, world, seed)
+    return _along_count(statement, reading, world, seed)
+
+
+def _along_rounds(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
+    shape = max(world.shapes(reading), key=lambda s: (s["T"], -s.cost)).but(T=ROUNDS)
+    rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
+    genome = draw(genes_of(reading, world, shape), RUNS, rng)
+    lhs, rhs = _sides(reading, tabulate(reading, world, shape, genome))
+    x = np.arange(lhs.shape[1])
+    sizes = ", ".join(f"{k} = {v}" for k, v in shape.counts if k != "T")
+    caption = f"{RUNS} random admissible instances ({sizes}), exact expectations; each divided by its bound at t = 0"
+    return _curves(statement, x, "round $t$", lhs, rhs, caption)
+
+
+def _along_count(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
+    shapes = world.shapes(reading)
+    name = next((k for k in ("E", "C", "M") if len({dict(s.counts).get(k) for s in shapes}) > 1), "T")
+    chosen: dict[int, Shape] = {}
+    for shape in shapes:
+        chosen.setdefault(shape[name], shape)
+    columns: list[tuple[int, Array, Array]] = []
+    for value, shape in sorted(chosen.items()):
+        rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))  # the same draws at every count
+        lhs, rhs = _sides(reading, tabulate(reading, world, shape, draw(genes_of(reading, world, shape), RUNS, rng)))
+        columns.append((value, lhs[:, 0], rhs[:, 0]))
+    x = np.array([c[0] for c in columns])
+    lhs, rhs = (np.stack([c[j] for c in columns], axis=1) for j in (1, 2))
+    caption = f"{RUNS} random parameter choices at every {name}; each divided by its bound at the smallest {name}"
+    return _curves(statement, x, f"${name}$", lhs, rhs, caption)
+
+
+def _curves(statement: Statement, x: Array, xlabel: str, lhs: Array, rhs: Array, caption: str) -> Curves:
+    usable = (np.isfinite(lhs) & np.isfinite(rhs)).all(axis=1) & (rhs[:, 0] > 0)
+    lhs, rhs = lhs[usable] / rhs[usable, :1], rhs[usable] / rhs[usable, :1]
+    small, large = (rhs, lhs) if statement.relation in (">=", ">") else (lhs, rhs)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        closeness = np.nan_to_num(np.where(large > 0, small / large, 0.0)[:, -max(1, len(x) // 2) :].mean(axis=1))
+    relation = statement.relations[0]
+    return Curves(
+        id=statement.id,
+        title=statement.title,
+        x=x,
+        xlabel=xlabel,
+        lhs=lhs,
+        rhs=rhs,
+        relation=statement.relation,
+        tightest=int(np.argmax(closeness)),
+        ylabel=latex(relation.args[0], statement.glossary),
+        bound_label=latex(relation.args[1], statement.glossary),
+        caption=caption,
+    )
+
+
+def _sides(reading: Reading, table: Table) -> tuple[Array, Array]:
+    """The first relation's sides, (n, rounds): over the other indices, the one where the left side is largest."""
+    ranges = {v: (lo, hi) for v, (lo, hi) in reading.claim["for_all"].items()}
+    evaluator = Evaluator(table, ranges)
+    _, left, right = reading.claim["then"][0]
+    lhs, rhs = (np.broadcast_to(evaluator(side), evaluator.shape) for side in (left, right))
+    rounds = lhs.shape[1] if evaluator.names[:1] == ["t"] else 1
+    lhs, rhs = (side.reshape(table.n, rounds, -1) for side in (lhs, rhs))
+    place = np.nanargmax(np.nan_to_num(lhs, nan=-np.inf), axis=2)[..., None]
+    return np.take_along_axis(lhs, place, 2)[..., 0], np.take_along_axis(rhs, place, 2)[..., 0]
+
+
+def _two_group(statement: Statement) -> Curves:
+    """Theorem 4.2's problem with theorem 4.1's step size: upper bound, exact expectation and lower bound together."""
+    mu, alpha, sigma, G, C, E, w0 = 1.0, 0.5, 0.5, 1.0, 4, 5, 2.0
+    problem = two_group(mu / 2, mu, G, C)
+    gamma = np.full((1, ROUNDS), 1 / (2 * (alpha + mu) * E))
+    v = np.full((1, C, 1), sigma)
+    run = expected(problem, np.array([[w0]]), np.array([alpha]), gamma, E, v, False)
+    largest = float(np.sqrt(np.max(run.grad2) + sigma**2))
+    scalars = {"mu": mu, "alpha": alpha, "sigma": sigma, "G_lin": G, "gamma": gamma[0, 0], "L": mu, "G": largest}
+    scalars |= {"Gamma": float(np.ravel(problem.heterogeneity())[0])}
+    table = Table(
+        1,
+        {k: np.array([x]) for k, x in scalars.items()},
+        {"gap": Quantity(run.gap, (0,)), "p": Quantity(np.full((1, C), 1 / C), (1,)), "gamma": Quantity(gamma, (0,))},
+        {"C": C, "E": E, "T": ROUNDS},
+    )
+    lhs, lower_bound = _sides(Reading(lower(statement)), table)
+    weaker = Table(
+        1, {**table.scalars, "mu": np.array([mu / 2])}, table.quantities, table.counts
+    )  # f_i: h-strongly convex
+    _, upper = _sides(Reading(lower(find("buttaci/thm4.1-I"))), weaker)
+    made = _curves(statement, np.arange(ROUNDS + 1), "round $t$", lhs, lower_bound, "")
+    scale = lower_bound[:, :1]
+    given = f"mu = {mu:g}, alpha = {alpha:g}, sigma = {sigma:g}, G = {G:g}, C = {C}, E = {E}, w = {w0:g}"
+    return Curves(
+        **{k: getattr(made, k) for k in made.__slots__ if k not in ("caption", "extra")},
+        caption=f"two-group quadratic of B.4 with {given}, step size 1/(2 L_alpha E); expectation exact, no sampling",
+        extra={
+            "upper bound": (upper / scale)[0],
+            "exact expectation": (lhs / scale)[0],
+            "lower bound": (lower_bound / scale)[0],
+        },
+    )

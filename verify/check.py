@@ -76,7 +76,7 @@ def score(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> S
 def _score(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> Scores:
     table = tabulate(reading, setting, shape, genome)
     evaluator = Evaluator(table, {v: (lo, hi) for v, (lo, hi) in reading.claim["for_all"].items()})
-    usable = _conditions(evaluator, reading.claim["when"])
+    usable = conditions(evaluator, reading.claim["when"])
     best: list[tuple[Array, ...]] = []
     for (op, left, right), unit in zip(reading.claim["then"], reading.lowered.units, strict=True):
         lhs, rhs = (np.broadcast_to(evaluator(side), evaluator.shape).reshape(table.n, -1) for side in (left, right))
@@ -94,9 +94,10 @@ def _score(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> 
     return Scores(shape, genome, table, margin, later, ratio, lhs, rhs, _places(evaluator, which, place.astype(int)))
 
 
-def _conditions(evaluator: Evaluator, conditions: list[Any]) -> Array:
+def conditions(evaluator: Evaluator, when: list[Any]) -> Array:
+    """Which instances (n,) meet every condition at every index."""
     usable = np.ones(evaluator.table.n, dtype=bool)
-    for op, left, right in conditions:
+    for op, left, right in when:
         a, b = evaluator(left), evaluator(right)
         slack = CONDITION_SLACK * np.maximum(np.abs(a), np.abs(b))
         holds = {

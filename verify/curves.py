@@ -14,7 +14,7 @@ from fedaudit.problems.moments import expected
 from fedaudit.problems.quadratics import two_group
 
 from .audit import read
-from .check import genes_of, tabulate
+from .check import conditions, genes_of, tabulate
 from .evaluate import Array, Evaluator, Quantity, Table
 from .genome import draw
 from .lower import lower
@@ -77,6 +77,8 @@ def _along_count(statement: Statement, reading: Reading, world: Setting, seed: i
         columns.append((value, lhs[:, 0], rhs[:, 0]))
     x = np.array([c[0] for c in columns])
     lhs, rhs = (np.stack([c[j] for c in columns], axis=1) for j in (1, 2))
+    admitted = np.isfinite(lhs).any(axis=0)  # a count that the conditions exclude has no column
+    x, lhs, rhs = x[admitted], lhs[:, admitted], rhs[:, admitted]
     caption = f"{RUNS} random parameter choices at every {name}; each divided by its bound at the smallest {name}"
     return _curves(statement, x, f"${name}$", lhs, rhs, caption)
 
@@ -109,6 +111,8 @@ def _sides(reading: Reading, table: Table) -> tuple[Array, Array]:
     evaluator = Evaluator(table, ranges)
     _, left, right = reading.claim["then"][0]
     lhs, rhs = (np.broadcast_to(evaluator(side), evaluator.shape) for side in (left, right))
+    usable = conditions(evaluator, reading.claim["when"]).reshape((-1,) + (1,) * (lhs.ndim - 1))
+    lhs, rhs = np.where(usable, lhs, np.nan), np.where(usable, rhs, np.nan)
     rounds = lhs.shape[1] if evaluator.names[:1] == ["t"] else 1
     lhs, rhs = (side.reshape(table.n, rounds, -1) for side in (lhs, rhs))
     place = np.nanargmax(np.nan_to_num(lhs, nan=-np.inf), axis=2)[..., None]
@@ -132,10 +136,9 @@ def _two_group(statement: Statement) -> Curves:
         {"C": C, "E": E, "T": ROUNDS},
     )
     lhs, lower_bound = _sides(Reading(lower(statement)), table)
-    weaker = Table(
-        1, {**table.scalars, "mu": np.array([mu / 2])}, table.quantities, table.counts
-    )  # f_i: h-strongly convex
-    _, upper = _sides(Reading(lower(find("buttaci/thm4.1-I"))), weaker)
+    weaker = {**table.scalars, "mu": np.array([mu / 2])}  # every f_i is h-strongly convex
+    theorem = Reading(lower(find("buttaci/thm4.1-I")))
+    _, upper = _sides(theorem, Table(1, weaker, table.quantities, table.counts))
     made = _curves(statement, np.arange(ROUNDS + 1), "round $t$", lhs, lower_bound, "")
     scale = lower_bound[:, :1]
     given = f"mu = {mu:g}, alpha = {alpha:g}, sigma = {sigma:g}, G = {G:g}, C = {C}, E = {E}, w = {w0:g}"

@@ -1,6 +1,6 @@
 """`make bench`: client-gradient-steps a second on quadratics, as ratios within one run.
 
-Contestants take turns and the best of several turns counts, since other work on the machine only ever slows one down.
+Contestants take turns of like length and the best of several counts: other work on the machine can only slow one down.
 BLAS and JAX have one thread each. Exit status 0 whether targets are met or not: this measures, tests do not time.
 """
 
@@ -49,8 +49,8 @@ class Size:
 
 
 SIZES = (
-    Size(64, 20, 10, 10, 200, over_loops=(40, 500), forward_over_jax=10, loop_rounds=20),
-    Size(1, 100, 100, 10, 200, over_loops=(4, 0), forward_over_jax=5, loop_rounds=5),
+    Size(64, 20, 10, 10, 200, over_loops=(40, 500), forward_over_jax=10, loop_rounds=100),
+    Size(1, 100, 100, 10, 200, over_loops=(4, 0), forward_over_jax=5, loop_rounds=40),
     Size(1, 1000, 20, 5, 100, over_loops=(40, 500), forward_over_jax=5, loop_rounds=2),
 )
 

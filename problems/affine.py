@@ -207,6 +207,12 @@ def _simulate(problem: Quadratics, setup: Setup, record: Collection[str]) -> Run
 def _drift(problem: Quadratics, setup: Setup, w: Array, gamma: Array, record: Collection[str]) -> dict[str, Array]:
     """Drift (*batch, n, E+1, C) in n rounds from w (*batch, d, n) with gamma (*batch, n), some instances at a time."""
     xp, batch = setup.xp, setup.batch
+    columns = max(16, SCRATCH // (problem.C * problem.d))
+    if w.shape[-1] > columns:
+        starts = range(0, w.shape[-1], columns)
+        spans = [slice(j, min(j + columns, w.shape[-1])) for j in starts]
+        parts = [_drift(problem, setup, w[..., span], gamma[..., span], record) for span in spans]
+        return {name: xp.concat([part[name] for part in parts], axis=-3) for name in record}
     alpha = setup.alpha
     if not batch:
         return _local_iterates(xp, problem.A, problem.b, problem.p, w, alpha, gamma, setup.E, record)

@@ -44,7 +44,8 @@ def simulate(
     if probability.shape != (paths,) or abs(float(xp.sum(probability)) - 1) > 1e-9:
         raise fail(f"probability of shape {probability.shape}", f"({paths},) with sum 1", "give one number a path")
     with quiet(xp):
-        if isinstance(problem, Quadratics) and is_numpy(xp) and set(record) <= set(SERVER):
+        servers_only = set(record) <= set(SERVER)
+        if servers_only and is_numpy(xp) and isinstance(problem, Quadratics) and stepwise.suits(problem, setup, noise):
             return stepwise.simulate(problem, setup, noise, probability, record)
         return simulate_any(problem, setup, noise, probability, record)
 

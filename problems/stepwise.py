@@ -2,10 +2,11 @@
 
 Same result as `fedprox.simulate_any` up to rounding. A local step is one affine map a client, w <- B_i w + r_i. The
 clients of all instances are rows; rows are taken in blocks whose B_i stay in cache for all E steps, small d with the
-rows as the fastest axis (einsum), large d or several noise paths as matrix products with the paths as columns.
+rows as the fastest axis (einsum), large d as matrix products; noise paths, or starts that share A_i, are columns.
 """
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -18,54 +19,108 @@ BLOCK = 5 << 18  # bytes of B_i in one block: 1.25 MiB, to stay in a second-leve
 SMALL = 12  # dimensions below which einsum along the rows beats one product a row
 
 
+def suits(problem: Quadratics, setup: Setup, noise: Array) -> bool:
+    """Whether this kernel takes the run: every instance has its own A_i, or all share them and differ in w0 only."""
+    return problem.A.shape[:-3] == setup.batch or (noise is None and _only_starts_differ(problem, setup))
+
+
+def _only_starts_differ(problem: Quadratics, setup: Setup) -> bool:
+    alpha, gamma = setup.alpha.reshape(-1, 1), setup.gamma.reshape(-1, setup.T)
+    return np.prod(problem.batch) == 1 and not np.any(np.ptp(alpha, axis=0)) and not np.any(np.ptp(gamma, axis=0))
+
+
 def simulate(problem: Quadratics, setup: Setup, noise: Array, probability: Array, record: Collection[str]) -> Run:
     """noise (S, ..., T, E, C, d) or None; record within gap and dist2."""
     batch, C, d, T, E = setup.batch, problem.C, problem.d, setup.T, setup.E
-    B = int(np.prod(batch))
-    paths = probability.shape[0]
-    rows = B * C
-    p = np.broadcast_to(problem.p, (*batch, C)).reshape(B, 1, C)
-    A = np.broadcast_to(problem.A, (*batch, C, d, d)).reshape(rows, d, d)
-    b = np.broadcast_to(problem.b, (*batch, C, d)).reshape(rows, d, 1)
-    alpha, gamma = setup.alpha.reshape(B, 1), setup.gamma.reshape(B, T)
+    B, paths = int(np.prod(batch)), probability.shape[0]
+    shared = problem.A.shape[:-3] != batch
+    if shared:  # the starts are columns of one instance
+        server, instances = setup.w0.reshape(B, d).T[None], (1,) * len(batch)
+        alpha, gamma = setup.alpha.reshape(-1)[:1], setup.gamma.reshape(-1, T)[:1]
+    else:  # the noise paths are
+        server, instances = np.repeat(setup.w0.reshape(B, d, 1), paths, axis=2), batch
+        alpha, gamma = setup.alpha.reshape(B), setup.gamma.reshape(B, T)
     xi = None if noise is None else np.broadcast_to(noise, (paths, *batch, T, E, C, d)).reshape(paths, B, T, E, C, d)
-    measure = _measure(problem, batch, record)
+    measure = _measure(problem, instances, record)
     out = {name: np.empty((B, T + 1)) for name in record}
-
-    server = np.repeat(setup.w0.reshape(B, d, 1), paths, axis=2)
-    w, spare, r = np.empty((rows, d, paths)), np.empty((rows, d, paths)), np.empty((rows, d, paths))
-    last = d < SMALL and paths == 1
-    if last:
-        w, spare, r = (np.moveaxis(np.empty((d, 1, rows)), -1, 0) for _ in range(3))
-    blocks = _blocks(rows, d)
-    maps: list[Array] = []
-    step = pull = drift = np.zeros(())
+    rounds = _Rounds.of(problem, instances, server.shape[-1])
     for t in range(T + 1):
         for name, values in measure(server).items():
-            out[name][:, t] = values @ probability
-        if t == T:
-            break
-        if t == 0 or not np.array_equal(gamma[:, t], gamma[:, t - 1]):
-            step = np.repeat(gamma[:, t], C)[:, None, None]
-            pull = np.repeat(alpha[:, 0] * gamma[:, t], C)[:, None, None]
-            drift = step * b
-            maps = [_map(A[rows_], step[rows_], pull[rows_], last) for rows_ in blocks]
-        start = np.broadcast_to(server[:, None], (B, C, d, paths)).reshape(rows, d, paths)
-        np.multiply(pull, start, out=r)
-        r += drift
-        w[...] = start
-        for rows_, linear in zip(blocks, maps, strict=True):
-            x, y, r_ = w[rows_], spare[rows_], r[rows_]
+            out[name][:, t] = values[0] if shared else values @ probability
+        if t < T:
+            if t == 0 or not np.array_equal(gamma[:, t], gamma[:, t - 1]):
+                rounds.set_step(alpha, gamma[:, t])
+            server = rounds.advance(server, E, None if xi is None else xi[:, :, t])
+    return Run(**{name: values.reshape(*batch, T + 1) for name, values in out.items()})
+
+
+@dataclass(slots=True, eq=False)
+class _Rounds:
+    """The work space of a run: clients of all instances as rows, `columns` iterates each, updated in place."""
+
+    A: Array  # (rows, d, d)
+    b: Array  # (rows, d, 1)
+    p: Array  # (B, 1, C)
+    w: Array  # (rows, d, columns), with the rows as fastest axis in memory if `last`
+    spare: Array
+    r: Array  # what a step adds: alpha gamma wbar + gamma b_i
+    last: bool
+    blocks: list[slice]
+    step: Array = None  # (rows, 1, 1)  gamma
+    pull: Array = None  # (rows, 1, 1)  alpha gamma
+    drift: Array = None  # (rows, d, 1)  gamma b_i
+    maps: tuple[Array, ...] = ()  # B_i of each block
+
+    @staticmethod
+    def of(problem: Quadratics, batch: tuple[int, ...], columns: int) -> "_Rounds":
+        C, d = problem.C, problem.d
+        B = int(np.prod(batch))
+        rows = B * C
+        last = d < SMALL and columns == 1
+        if last:
+            w, spare, r = (np.moveaxis(np.empty((d, 1, rows)), -1, 0) for _ in range(3))
+        else:
+            w, spare, r = (np.empty((rows, d, columns)) for _ in range(3))
+        return _Rounds(
+            A=np.broadcast_to(problem.A, (*batch, C, d, d)).reshape(rows, d, d),
+            b=np.broadcast_to(problem.b, (*batch, C, d)).reshape(rows, d, 1),
+            p=np.broadcast_to(problem.p, (*batch, C)).reshape(B, 1, C),
+            w=w,
+            spare=spare,
+            r=r,
+            last=last,
+            blocks=_blocks(rows, d),
+        )
+
+    def set_step(self, alpha: Array, gamma: Array) -> None:
+        """alpha and gamma (B,) from here on."""
+        C = self.p.shape[-1]
+        self.step = np.repeat(gamma, C)[:, None, None]
+        self.pull = np.repeat(alpha * gamma, C)[:, None, None]
+        self.drift = self.step * self.b
+        self.maps = tuple(_map(self.A[rows], self.step[rows], self.pull[rows], self.last) for rows in self.blocks)
+
+    def advance(self, server: Array, E: int, xi: Array) -> Array:
+        """One round: server (B, d, columns), noise xi (columns, B, E, C, d) or None."""
+        B, d, columns = server.shape
+        C, n = self.p.shape[-1], self.w.shape[0]
+        start = np.broadcast_to(server[:, None], (B, C, d, columns)).reshape(n, d, columns)
+        np.multiply(self.pull, start, out=self.r)
+        self.r += self.drift
+        self.w[...] = start
+        for rows, linear in zip(self.blocks, self.maps, strict=True):
+            x, y, r = self.w[rows], self.spare[rows], self.r[rows]
             for k in range(E):
-                _apply(linear, x, y, last)
-                y += r_
+                _apply(linear, x, y, self.last)
+                y += r
                 if xi is not None:
-                    y -= step[rows_] * np.moveaxis(xi[:, :, t, k].reshape(paths, rows, d)[:, rows_], 0, -1)
+                    y -= self.step[rows] * np.moveaxis(xi[:, :, k].reshape(columns, n, d)[:, rows], 0, -1)
                 x, y = y, x
             if E % 2:
-                w[rows_] = x
-        server = np.matmul(p, w.reshape(B, C, d * paths)).reshape(B, d, paths) if not last else _average(p, w)
-    return Run(**{name: values.reshape(*batch, T + 1) for name, values in out.items()})
+                self.w[rows] = x
+        if self.last:
+            return _average(self.p, self.w)
+        return np.matmul(self.p, self.w.reshape(B, C, d * columns)).reshape(B, d, columns)
 
 
 def _blocks(rows: int, d: int) -> list[slice]:

@@ -146,8 +146,23 @@ def test_one_problem_many_starts_and_step_sizes():
             alone = simulate(problem, w0[j], 0.2, gamma[j], 3)
             for name in ALL:
                 np.testing.assert_allclose(getattr(run, name)[j], getattr(alone, name), **AGREE)
+    fast = simulate(problem, w0, 0.2, gamma, 3, record=SERVER)  # the step sizes differ: not starts as columns
+    np.testing.assert_allclose(fast.gap, run.gap, **AGREE)
     shared = expected(problem, w0, 0.2, gamma, 3, np.ones((3, 2)), True)
     assert shared.divergence.shape == (5, 6, 4, 3)
+
+
+@pytest.mark.parametrize("d", [2, 15])
+def test_starts_that_share_the_clients_are_columns(d):
+    rng = np.random.default_rng(9)
+    problem = quadratics(rng, (), 3, d)
+    w0, gamma = rng.normal(size=(2, 4, d)), 0.1 / (1 + np.arange(5))
+    together = simulate(problem, w0, 0.2, gamma, 3, record=SERVER)
+    assert together.gap.shape == (2, 4, 6)
+    for name in SERVER:
+        for j in np.ndindex(2, 4):
+            alone = simulate(problem, w0[j], 0.2, gamma, 3, record=ALL)
+            np.testing.assert_allclose(getattr(together, name)[j], getattr(alone, name), **AGREE)
 
 
 def test_a_divergent_run_is_infinite_not_an_error():

@@ -19,12 +19,14 @@ from .style import (
     bundle,
     caption,
     counted,
+    headline,
     log_x,
     log_y,
     look,
     new,
     positive,
     whole,
+    y_label,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +42,9 @@ def plot(curves: Curves) -> Figure:
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1.4])
         _trajectories(above, curves)
         _tightness(below, curves)
-        figure.suptitle(f"{curves.id}: {curves.title}", fontsize=10, x=0.02, ha="left")
+        sign = {"<=": r"\leq", ">=": r"\geq"}.get(curves.relation, curves.relation)
+        relation = f"{curves.ylabel.strip('$')} {sign} {curves.bound_label.strip('$')}"
+        headline(figure, above, f"{curves.id}: {curves.title}", relation)
         caption(figure, curves.caption)
     return figure
 
@@ -60,19 +64,19 @@ def _trajectories(axes: Axes, curves: Curves) -> None:
     if log:
         axes.set_yscale("log")
     if log_x(x):
-        axes.set_xscale("symlog", linthresh=10)
+        axes.set_xscale("symlog", linthresh=10 if x[0] == 0 else 1)
     else:
         whole(axes)
     shown = positive if log else np.asarray
     if others.any():
-        bundle(axes, x, shown(curves.rhs[others]), BOUND, "their bounds", zorder=1)
+        bundle(axes, x, shown(curves.rhs[others]), BOUND, "bounds", zorder=1)
         bundle(axes, x, shown(curves.lhs[others]), RUNS, counted(int(others.sum()), "runs"), zorder=2)
     mark = "o" if len(x) < 2 else ""
-    axes.plot(x, shown(curves.rhs[best]), color=BOUND, lw=1.8, marker=mark, label=curves.bound_label or "bound")
+    axes.plot(x, shown(curves.rhs[best]), color=BOUND, lw=1.8, marker=mark, label="its bound")
     axes.plot(x, shown(curves.lhs[best]), color=TIGHTEST, lw=1.8, marker=mark, label="tightest run")
     for style, (name, values) in zip(("--", ":", "-."), curves.extra.items(), strict=False):
         axes.plot(x, shown(np.asarray(values)), color=LOWER, lw=1.4, ls=style, label=name)
-    axes.set_ylabel(curves.ylabel)
+    y_label(axes, curves.ylabel)
     axes.margins(x=0.02)
     _legend(axes)
 

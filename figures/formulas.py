@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
-__all__ = ["mathml"]
+from .style import braced
 
-BARE = re.compile(r"\\(mathbf|boldsymbol|mathbb|mathcal|mathrm)\s+(\\[A-Za-z]+|[A-Za-z])")
+__all__ = ["mathml"]
 
 
 @cache
 def mathml(latex: str, display: str = "inline") -> Markup:
     """A formula, its LaTeX kept for copying and screen readers; what cannot be converted is shown as LaTeX."""
     try:
-        made = convert(BARE.sub(r"\\\1{\2}", latex), display=display)
+        made = convert(braced(latex), display=display)
     except Exception:  # the converter raises errors of many types; the formula must be seen all the same
         return Markup("<code>{}</code>").format(latex)
     return Markup(made.replace("<math ", f'<math aria-label="{escape(latex)}" ', 1))

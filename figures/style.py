@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import io
+import re
 import textwrap
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, cast
 
 import matplotlib as mpl
@@ -14,6 +16,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.mathtext import MathTextParser
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
@@ -23,9 +27,13 @@ __all__ = [
     "RUNS",
     "TIGHTEST",
     "UPPER",
+    "Formula",
+    "braced",
     "bundle",
     "caption",
     "counted",
+    "formula",
+    "headline",
     "log_x",
     "log_y",
     "look",
@@ -34,6 +42,7 @@ __all__ = [
     "positive",
     "save",
     "whole",
+    "y_label",
 ]
 
 Array = NDArray[np.float64]
@@ -45,6 +54,7 @@ BOUND = "#d55e00"
 UPPER = "#d55e00"
 LOWER = "#009e73"
 
+BARE = re.compile(r"\\(mathbf|boldsymbol|mathbb|mathcal|mathrm)\s*(\\[A-Za-z]+|[A-Za-z])")
 DPI = 150
 MOST = 120  # trajectories drawn at most: more only blacken the picture
 RC: dict[str, Any] = {
@@ -105,7 +115,48 @@ def counted(count: int, noun: str) -> str:
 
 def whole(axes: Axes) -> None:
     """Rounds and steps are counted: ticks at whole numbers."""
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """LaTeX that mathtext can set: text, font size, and how far it reaches below its line, in points."""
+
+    text: str
+    size: float
+    depth: float
+
+
+def formula(latex: str, width: float, sizes: tuple[float, ...] = (9, 8, 7, 6.5)) -> Formula | None:
+    """The formula in the largest of `sizes` at which it is at most `width` inches wide; None if none is."""
+    text = f"${braced(latex.strip('$'))}$"
+    for size in sizes:
+        try:
+            made = MathTextParser("path").parse(text, 72, FontProperties(size=size))
+        except ValueError:  # LaTeX that mathtext does not know
+            return None
+        if made.width <= 72 * width:
+            return Formula(text, size, made.depth)
+    return None
+
+
+def braced(latex: str) -> str:
+    r"""`\mathbf w` as `\mathbf{w}`, which is what mathtext and MathML converters read."""
+    return BARE.sub(r"\\\1{\2}", latex)
+
+
+def headline(figure: Figure, axes: Axes, title: str, relation: str) -> None:
+    """What is shown, and below it the relation in the paper's symbols if it fits."""
+    figure.suptitle(textwrap.shorten(title, 85, placeholder=" …"), fontsize=10, x=0.02, ha="left")
+    shown = formula(relation, 0.97 * figure.get_figwidth() - 0.7)
+    if shown:
+        axes.set_title(shown.text, fontsize=shown.size, loc="left", pad=20 + shown.depth)
+
+
+def y_label(axes: Axes, latex: str) -> None:
+    """The left side in the paper's symbols."""
+    shown = formula(latex, 2.4)
+    axes.set_ylabel(shown.text if shown else "left side", fontsize=shown.size if shown else 9)
 
 
 def pick(count: int) -> NDArray[np.intp]:
@@ -122,8 +173,8 @@ def log_y(*values: Array) -> bool:
 
 
 def log_x(x: Array) -> bool:
-    """A logarithmic t axis over long runs only."""
-    return bool(len(x) > 200 and x[-1] > 1000)
+    """A logarithmic axis over long runs, and over few counts that grow fast."""
+    return bool(len(x) > 1 and x[-1] > (1000 if len(x) > 12 else 30 * max(x[0], 1)))
 
 
 def positive(values: Array) -> Array:
@@ -134,4 +185,5 @@ def positive(values: Array) -> Array:
 def caption(figure: Figure, text: str) -> None:
     """One or two lines below everything else."""
     if text:
-        figure.supxlabel(textwrap.fill(text, 105), fontsize=7.5, color="#555555", x=0.02, ha="left")
+        kept = re.sub(r" ([=<>≤≥]) ", "\u00a0\\1\u00a0", text)  # no line break inside "t = 0"
+        figure.supxlabel(textwrap.fill(kept, 105), fontsize=7.5, color="#555555", x=0.02, ha="left")

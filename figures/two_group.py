@@ -10,7 +10,23 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .style import LOWER, RUNS, TIGHTEST, UPPER, Array, bundle, caption, counted, log_x, look, new, positive, whole
+from .style import (
+    LOWER,
+    RUNS,
+    TIGHTEST,
+    UPPER,
+    Array,
+    bundle,
+    caption,
+    counted,
+    headline,
+    log_x,
+    look,
+    new,
+    positive,
+    whole,
+    y_label,
+)
 
 if TYPE_CHECKING:
     from fedaudit.verify.curves import Curves
@@ -35,7 +51,12 @@ def plot(curves: Curves) -> Figure:
         three = {name: np.asarray(curves.extra[name], dtype=float) for name in NAMES}
         _together(above, curves, three)
         _ratios(below, curves, three)
-        figure.suptitle(f"{curves.id}: {curves.title}", fontsize=10, x=0.02, ha="left")
+        headline(
+            figure,
+            above,
+            f"{curves.id}: {curves.title}",
+            rf"{curves.ylabel.strip('$')} \geq {curves.bound_label.strip('$')}",
+        )
         caption(figure, curves.caption)
     return figure
 
@@ -53,7 +74,7 @@ def _together(axes: Axes, curves: Curves, three: dict[str, Array]) -> None:
         bundle(axes, curves.x, positive(curves.lhs[others]), RUNS, counted(int(others.sum()), "other instances"))
     for name in NAMES:
         axes.plot(curves.x, positive(three[name]), color=COLOURS[name], ls=STYLES[name], lw=1.8, label=name)
-    axes.set_ylabel(curves.ylabel)
+    y_label(axes, curves.ylabel)
     axes.margins(x=0.02)
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, borderaxespad=0.1, columnspacing=1.2)
 

@@ -1,7 +1,7 @@
 """Figures show the data that went in, in the paper's symbols, and no text lies on another."""
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,26 +9,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.text import Text
 
+from fedaudit.bounds.catalogue import statement, statements
 from fedaudit.figures import convergence, draw, image, svg, tightness, two_group
-from fedaudit.figures.style import MOST, counted, log_y, pick
-
-
-@dataclass(frozen=True)
-class Curves:
-    """The shape of fedaudit.verify.curves.Curves."""
-
-    id: str
-    title: str
-    x: np.ndarray
-    xlabel: str
-    lhs: np.ndarray
-    rhs: np.ndarray
-    relation: str
-    tightest: int
-    ylabel: str
-    bound_label: str
-    caption: str
-    extra: dict = field(default_factory=dict)
+from fedaudit.figures.style import MOST, braced, counted, formula, log_x, log_y, pick
+from fedaudit.verify.curves import Curves
+from fedaudit.verify.curves import curves as of
 
 
 def curves(n=40, rounds=30, relation="<="):
@@ -44,8 +29,8 @@ def curves(n=40, rounds=30, relation="<="):
         *((low, high) if relation == "<=" else (high, low)),
         relation,
         3,
-        r"$\mathbb{E} f(\overline{\mathbf{w}}_{t,0}) - f_\star$",
-        r"$\frac{\Delta L}{\mu}\left(1-\frac{\mu}{3L_\alpha}\right)^t+\ldots$",
+        r"\mathbb{E} f(\overline{\mathbf w}_{t,0}) - f_\star",
+        r"\frac{\Delta L}{\mu}\left(1-\frac{\mu}{3L_\alpha}\right)^t + \sum_{i=1}^C p_i^2",
         "40 admissible instances, seed 0; tightest: two quadratics with C = 2 and E = 1, largest lhs/rhs 0.99 at "
         "t = 0; the caption goes on for long enough to need a second line",
     )
@@ -120,9 +105,10 @@ def test_trajectories_bounds_and_the_tightest_run_are_drawn():
     bundles = [c for c in above.collections if isinstance(c, LineCollection)]
     assert [len(c.get_segments()) for c in bundles] == [39, 39]
     np.testing.assert_array_equal(line_of(above, "tightest run").get_ydata(), made.lhs[3])
-    np.testing.assert_array_equal(line_of(above, made.bound_label).get_ydata(), made.rhs[3])
+    np.testing.assert_array_equal(line_of(above, "its bound").get_ydata(), made.rhs[3])
     np.testing.assert_array_equal(bundles[1].get_segments()[0][:, 1], made.lhs[0])
-    assert above.get_ylabel() == made.ylabel
+    assert above.get_ylabel() == f"${braced(made.ylabel)}$"
+    assert above.get_title(loc="left") == f"${braced(made.ylabel)} \\leq {braced(made.bound_label)}$"
     assert below.get_xlabel() == made.xlabel
     assert above.get_yscale() == "log"
 
@@ -163,11 +149,40 @@ def test_few_of_very_many_lines_are_drawn_and_the_legend_says_so():
     assert counted(5, "runs") == "5 runs"
 
 
+@pytest.mark.parametrize("name", ["buttaci/thm4.1-I", "buttaci/thm4.2", "buttaci/lemB.8"])
+def test_real_runs_make_a_readable_figure(name):
+    made = of(statement(name), 0)
+    figure = draw(made)
+    assert overlaps(figure) == []
+    assert figure.axes[0].get_ylabel() == f"${braced(made.ylabel)}$"
+    assert two_group.fits(made) == (name == "buttaci/thm4.2")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [s.id for s in statements()])
+def test_every_statement_makes_a_readable_figure(name):
+    assert overlaps(draw(of(statement(name), 0))) == []
+
+
+def test_formulas_shrink_to_fit_and_give_up_in_the_end():
+    long = "+".join(["x_{t,0}"] * 12)
+    assert formula(r"\mathbf w", 1).text == r"$\mathbf{w}$"
+    assert formula(long, 9).size > formula(long, 4.2).size
+    assert formula(long, 0.5) is None
+    assert formula(r"\unknown{x}", 5) is None
+    headless = replace(CASES["upper"], ylabel=r"\unknown{x}", bound_label=long * 9, title="long " * 60)
+    assert overlaps(draw(headless)) == []
+
+
 def test_axes_are_logarithmic_where_that_helps():
     assert log_y(np.array([1e-3, 1.0]))
     assert not log_y(np.array([0.5, 1.0]))
     assert not log_y(np.array([-1.0, 100.0]))
     assert not log_y(np.array([np.nan]))
+    assert log_x(np.array([1.0, 2.0, 100.0]))
+    assert log_x(np.arange(2000.0))
+    assert not log_x(np.arange(60.0))
+    assert not log_x(np.array([0.0]))
 
 
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])

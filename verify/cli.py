@@ -315,10 +315,7 @@ def _plot(arguments: argparse.Namespace) -> int:
 
     from .curves import curves
 
-    made = curves(found[0], seed)
-    if made is None:
-        raise UserError(f"{found[0].id}", "a statement about trajectories", "`fedaudit show` prints it instead")
-    write(path, image(draw(made), path.suffix[1:]))
+    write(path, image(draw(curves(found[0], seed)), path.suffix[1:]))
     print(path)
     return 0
 

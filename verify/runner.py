@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from .errors import UserError
+from .errors import UserError, said
 from .store import Folder, Row, key_of
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def printed(statement: Statement) -> dict[str, Any]:
     """The statement as the report prints it: words, and formulas as LaTeX."""
     from fedaudit.bounds.show import parts
 
-    def said(assumptions: Any) -> list[dict[str, str]]:
+    def words(assumptions: Any) -> list[dict[str, str]]:
         return [{"name": a.name, "says": a.says, "cite": a.cite} for a in assumptions]
 
     return {
@@ -195,8 +195,8 @@ def printed(statement: Statement) -> dict[str, Any]:
         "kind": statement.kind,
         "where": statement.cite,
         "method": statement.method,
-        "let": said(statement.let),
-        "implicit": said(statement.implicit),
+        "let": words(statement.let),
+        "implicit": words(statement.implicit),
         "parts": [[name, lines] for name, lines in parts(statement) if lines],
         "reading": list(statement.reading),
         "repairs": statement.repairs,
@@ -204,13 +204,17 @@ def printed(statement: Statement) -> dict[str, Any]:
 
 
 def figure_of(statement: Statement, seed: int) -> str | None:
-    """Trajectories against the bound as SVG; None where a statement has no trajectories to draw."""
+    """Trajectories against the bound as SVG; None where `fedaudit plot` would say that there are none."""
     from fedaudit.figures import draw, svg
 
     from .curves import curves
 
-    made = curves(statement, seed)
-    return None if made is None else svg(draw(made))
+    try:
+        return svg(draw(curves(statement, seed)))
+    except ValueError as error:
+        if said(error) is None:
+            raise
+        return None
 
 
 def _tasks(move: str, selection: Sequence[Chosen], settings: Settings, *, figure: bool) -> list[Task]:
@@ -244,13 +248,13 @@ def _work_all(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, Row, str
         for task in tasks:
             yield task, *perform(task)
         return
-    from joblib import Parallel, delayed
+    import joblib  # pyright: ignore[reportMissingTypeStubs]
 
     one_thread()
-    pool = Parallel(n_jobs=min(jobs, len(tasks)), backend="loky", return_as="generator_unordered", batch_size=1)
-    results = cast(
-        "Generator[tuple[int, Row, str | None]]", pool(delayed(_in_worker)(n, t) for n, t in enumerate(tasks))
-    )
+    parallel = cast(Any, joblib)
+    pool = parallel.Parallel(min(jobs, len(tasks)), backend="loky", return_as="generator_unordered", batch_size=1)
+    calls = (parallel.delayed(_in_worker)(n, t) for n, t in enumerate(tasks))
+    results = cast("Generator[tuple[int, Row, str | None]]", pool(calls))
     with closing(results):
         for number, row, figure in results:
             yield tasks[number], row, figure

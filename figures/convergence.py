@@ -19,6 +19,7 @@ from .style import (
     bundle,
     caption,
     counted,
+    floor_y,
     headline,
     log_x,
     log_y,
@@ -78,6 +79,7 @@ def _trajectories(axes: Axes, curves: Curves) -> None:
         axes.plot(x, shown(np.asarray(values)), color=LOWER, lw=1.4, ls=style, label=name)
     y_label(axes, curves.ylabel)
     axes.margins(x=0.02)
+    floor_y(axes)
     _legend(axes)
 
 
@@ -95,7 +97,9 @@ def _tightness(axes: Axes, curves: Curves) -> None:
     axes.axhline(1, color=BOUND, lw=1.2, ls="--")
     axes.set_xlabel(curves.xlabel)
     axes.set_ylabel("lhs / rhs" if curves.relation in ("<=", "<", "=") else "rhs / lhs")
-    if not log:
+    if log:
+        floor_y(axes)
+    else:
         axes.set_ylim(bottom=0)
 
 

@@ -70,7 +70,9 @@ def short(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:.4g}"
+        from fedaudit.verify.tables import short as digits
+
+        return digits(value)
     return "" if value is None else str(value)
 
 
@@ -88,6 +90,8 @@ def data_uri(picture: str) -> str:
 
 def _prepared(row: Mapping[str, Any], root: Path) -> dict[str, Any]:
     """A row with every part that the template shows, and the files that it names."""
+    from fedaudit.verify.tables import broken_without
+
     figure = _file(root, row.get("figure"))
     certificate = _file(root, row.get("certificate"))
     blank: dict[str, Any] = {
@@ -107,13 +111,28 @@ def _prepared(row: Mapping[str, Any], root: Path) -> dict[str, Any]:
         "repaired": None,
         "implicit": [],
         "lint": None,
-        "derive": None,
         **row,
         "statement": {**blank, "repairs": "", **(row.get("statement") or {})},
+        "derive": _numbered(row.get("derive")),
+        "literal": broken_without(dict(row)),
         "picture": data_uri(figure) if figure else None,
         "certificate_file": row.get("certificate") if certificate else None,
         "held": _certificate(certificate),
     }
+
+
+def _numbered(derived: dict[str, Any] | None) -> dict[str, Any] | None:
+    """A derivation whose steps name earlier ones by number instead of repeating them."""
+    if not derived:
+        return None
+    seen: dict[str, str] = {}
+    steps: list[dict[str, Any]] = []
+    for number, step in enumerate(cast("list[dict[str, Any]]", derived.get("steps") or []), 1):
+        because = cast("list[object]", step.get("because") or [])
+        reasons = [seen.get(str(reason), str(reason)) for reason in because]
+        steps.append({**step, "because": reasons})
+        seen.setdefault(str(step.get("claim")), f"step {number}")
+    return {**derived, "steps": steps}
 
 
 def _file(root: Path, name: object) -> str | None:

@@ -32,6 +32,7 @@ __all__ = [
     "bundle",
     "caption",
     "counted",
+    "floor_y",
     "formula",
     "headline",
     "log_x",
@@ -170,6 +171,13 @@ def log_y(*values: Array) -> bool:
     flat = flat[np.isfinite(flat)]
     positive = flat[flat > 0]
     return bool(len(positive) > 0.9 * len(flat) > 0 and positive.max() > 10 * positive.min())
+
+
+def floor_y(axes: Axes) -> None:
+    """On a logarithmic axis, sixteen decades below the top: what lies deeper is rounding, and it flattens the rest."""
+    bottom, top = axes.get_ylim()
+    if axes.get_yscale() == "log" and top > 0:
+        axes.set_ylim(max(bottom, top * 1e-16), top)
 
 
 def log_x(x: Array) -> bool:

@@ -49,7 +49,7 @@ def row_of(number, statement):
         "tightness": None if number == 3 else (number * 37 % 11) / 11,
         "certificate": CERTIFICATE if refuted else None,
         "lint": {"findings": [{"rule": "dimension", "message": "<script>alert(1)</script> & F"}] if refuted else []},
-        "derive": {"status": "follows", "factor": 1.0, "steps": [STEP]},
+        "derive": {"status": "follows", "factor": 1.0, "steps": [STEP, {**STEP, "because": [STEP["claim"]]}]},
         "verify": {**tried, "tightest": {"C": 2, "p": ["1/2", "1/2"]}},
         "hunt": tried,
         "implicit": [{"name": a.name, "literal": "breaks", "certificate": CERTIFICATE} for a in statement.implicit],
@@ -159,6 +159,7 @@ def test_a_counterexample_is_shown_by_its_numbers(text):
 def test_derivation_steps_say_how_they_were_decided(text):
     assert "gamma(t) &lt;= 1/(2*L)" in text
     assert "proved by z3; because choose; printed [(B.3)]" in text
+    assert "proved by z3; because step 1; printed [(B.3)]" in text
 
 
 def test_the_figure_is_inside_the_page(text):
@@ -195,7 +196,17 @@ def test_formulas_become_mathml_and_keep_their_latex():
 
 
 @pytest.mark.parametrize(
-    ("value", "said"), [(None, ""), (True, "yes"), (12345, "12,345"), (0.123456, "0.1235"), ("1/3", "1/3")]
+    ("value", "said"),
+    [
+        (None, ""),
+        (True, "yes"),
+        (12345, "12,345"),
+        (0.123456, "0.1235"),
+        (0.99999, "0.9999"),
+        (1.00001, "1.0001"),
+        (1.0, "1"),
+        ("1/3", "1/3"),
+    ],
 )
 def test_numbers_are_short(value, said):
     assert short(value) == said

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from .store import Row
 
-__all__ = ["COLOURS", "progress", "said", "summary", "table"]
+__all__ = ["COLOURS", "broken_without", "progress", "said", "short", "summary", "table"]
 
 COLOURS = {
     "refuted": "bold red",
@@ -69,7 +69,15 @@ def said(word: str) -> str:
 
 def number(value: object) -> str:
     """A tightness or factor, short; blank where there is none."""
-    return f"{value:.4g}" if isinstance(value, int | float) else "" if value is None else escape(str(value))
+    return short(value) if isinstance(value, int | float) else "" if value is None else escape(str(value))
+
+
+def short(value: float) -> str:
+    """Four digits, but never a 1 that is not one: whether a bound is attained or broken must be seen."""
+    said = f"{value:.4g}"
+    if said != "1" or value == 1:
+        return said
+    return "0.9999" if value < 1 else "1.0001"
 
 
 @contextmanager
@@ -111,6 +119,12 @@ def _derived(row: Row) -> str:
     return said(str(inner.get("status", "")))
 
 
+def broken_without(row: Row) -> list[str]:
+    """The implicit assumptions without which the statement falls: a finding about the text, not a refutation."""
+    tried: list[dict[str, Any]] = row.get("implicit") or []
+    return [str(part.get("name")) for part in tried if part.get("literal") == "breaks"]
+
+
 def _certificate(row: Row) -> str:
     held = row.get("certificate")
     return escape(held) if isinstance(held, str) else "yes" if held else ""
@@ -139,6 +153,7 @@ COLUMNS: dict[str, dict[str, Callable[[Row], str]]] = {
         "derive": _derived,
         "lint": _count("lint", "findings"),
         "instances": _tried,
+        "breaks without": lambda row: escape(", ".join(broken_without(row))),
         "certificate": _certificate,
     },
     "certify": {

@@ -14,12 +14,40 @@ from functools import reduce
 from math import floor, gcd
 
 from sympy import (
-    Abs, Add, Basic, Dummy, E, Eq, Expr, Ge, Gt, Indexed, Integer, Le, Lt, Max, Min, Mul, Ne, Number, Pow, Rational, S,
-    Sum, Symbol, cancel, exp, expand, log, together,
+    Abs,
+    Add,
+    Basic,
+    Dummy,
+    E,
+    Eq,
+    Expr,
+    Ge,
+    Gt,
+    Indexed,
+    Integer,
+    Le,
+    Lt,
+    Max,
+    Min,
+    Mul,
+    Ne,
+    Number,
+    Pow,
+    Rational,
+    S,
+    Sum,
+    Symbol,
+    cancel,
+    exp,
+    expand,
+    log,
+    together,
 )  # fmt: skip
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean, BooleanFalse, BooleanTrue, Implies, Not, Or, false, true
+
+LARGEST_ROOT = 4  # beyond that a root is any positive real: its polynomial would be too long to be of use
 
 
 class Unsupported(TypeError):
@@ -116,7 +144,9 @@ class Abstraction:
                 self.inexact = True
                 return self._atom(expr, lambda a: [Le(0, a), Or(Eq(a, inner), Eq(a, -inner))])
             case _:
-                raise Unsupported(f"got {type(expr).__name__} in {expr}, expected arithmetic, min, max, exp, log or Sum")
+                raise Unsupported(
+                    f"got {type(expr).__name__} in {expr}, expected arithmetic, min, max, exp, log or Sum"
+                )
 
     def _atom(self, key: Expr, axioms: Callable[[Symbol], list[Boolean]]) -> Symbol:
         if key not in self.atoms:
@@ -175,7 +205,7 @@ class Abstraction:
                     self._require(Ne(inner, 0))
                 made *= inner**power
                 continue
-            if power.is_Rational:
+            if isinstance(power, Rational) and power.q <= LARGEST_ROOT:
                 made *= self._root(base, power)
                 continue
             unit, multiple, offset = exponent(power)

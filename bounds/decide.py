@@ -12,7 +12,28 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from sympy import Basic, Dict, Eq, Expr, Ge, Gt, Integer, Le, Lt, Mul, Ne, Poly, Pow, Rational, S, Sum, Symbol, cancel, factor_list, together
+from sympy import (
+    Basic,
+    Dict,
+    Eq,
+    Expr,
+    Ge,
+    Gt,
+    Integer,
+    Le,
+    Lt,
+    Mul,
+    Ne,
+    Poly,
+    Pow,
+    Rational,
+    S,
+    Sum,
+    Symbol,
+    cancel,
+    factor_list,
+    together,
+)
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean, Implies, Not, Or, false, true
@@ -22,14 +43,14 @@ from .evaluate import Point, Undefined, compiled, quantities
 from .sampling import Sampler, conjuncts
 
 if TYPE_CHECKING:
-    import z3
+    pass
 
 Status = Literal["true", "false", "unknown"]
 How = Literal["identity", "smt", "numeric", ""]
 
-RLIMIT = 3_000_000  # z3's own count of work, so that a verdict does not depend on the machine
+RLIMIT = 1_000_000  # z3's own count of work, so that a verdict does not depend on the machine
 SIDE_RLIMIT = 300_000
-QUICK, DENSE = 150, 4000
+QUICK, DENSE = 150, 3000
 SLACK = 1e-10  # a violation this small in floating point is looked at again in exact arithmetic
 
 
@@ -76,34 +97,42 @@ def _decide(claim: Boolean, given: tuple[Boolean, ...], sweep: Dict, bare: bool,
     if claim is true:
         return Decision("true", "identity", "holds after substitution")
     try:
-        proof = Proof(claim, given, rlimit, bare)
+        proof = Proof(claim, given, bare)
         if proof.identity():
             return Decision("true", "identity", "both sides are the same polynomial")
     except Unsupported as error:
         return Decision("unknown", "", str(error))
-    sampler = Sampler([claim], given, dict(sweep.items()))  # type: ignore[arg-type]
-    quick = _Count()
-    found = violation(claim, given, sampler, QUICK, quick)
-    if found:
-        return Decision("false", "numeric", _at(found), found)
-    outcome, detail = proof.run()
+    outcome, detail = proof.run(SIDE_RLIMIT)
     if outcome == "unsat":
-        if not quick.tried and proof.vacuous():
-            return Decision("unknown", "", "the conditions contradict each other")
-        return Decision("true", "smt", detail)
+        return _proved(proof, detail)
+    sampler = Sampler([claim], given, dict(sweep.items()))  # type: ignore[arg-type]
+    found = violation(claim, given, sampler, QUICK)
+    if found:
+        return Decision("false", "numeric", told(found), found)
+    if proof.undefined:
+        return Decision("unknown", "", f"not known to be defined everywhere: {proof.undefined}")
+    if outcome == "unknown":
+        outcome, detail = proof.run(rlimit)
+        if outcome == "unsat":
+            return _proved(proof, detail)
     if outcome == "sat" and not proof.table.inexact:
         point = proof.point()
         if point is not None and violates(claim, given, point):
-            return Decision("false", "smt", _at(point), point)
+            return Decision("false", "smt", told(point), point)
     tried = _Count()
     found = violation(claim, given, sampler, samples, tried)
     if found:
-        return Decision("false", "numeric", _at(found), found)
+        return Decision("false", "numeric", told(found), found)
     if tried.tried < samples // 20:
         return Decision("unknown", "", f"{detail}; only {tried.tried} admissible points found")
-    if proof.undefined:
-        return Decision("unknown", "", f"not known to be defined everywhere: {proof.undefined}")
     return Decision("true", "numeric", f"no violation at {tried.tried} points; {detail}")
+
+
+def _proved(proof: Proof, detail: str) -> Decision:
+    """What contradictory conditions imply is not worth calling proved."""
+    if proof.vacuous():
+        return Decision("unknown", "", "the conditions contradict each other")
+    return Decision("true", "smt", detail)
 
 
 def rewrite(claim: Boolean, given: Sequence[Boolean]) -> tuple[Boolean, tuple[Boolean, ...]]:
@@ -143,7 +172,7 @@ def _all(parts: Sequence[Decision]) -> Decision:
     return max(parts, key=lambda part: ranks.index(part.how))
 
 
-def _at(point: Mapping[Basic, Fraction]) -> str:
+def told(point: Mapping[Basic, Fraction]) -> str:
     return "fails at " + ", ".join(f"{q} = {value}" for q, value in point.items())
 
 
@@ -235,14 +264,14 @@ def _holds(formula: Boolean, arguments: tuple[Basic, ...], values: Sequence[Frac
 class Proof:
     """The negation of a claim, with its conditions, as polynomial constraints for z3."""
 
-    def __init__(self, claim: Boolean, given: Sequence[Boolean], rlimit: int = RLIMIT, bare: bool = False) -> None:
+    def __init__(self, claim: Boolean, given: Sequence[Boolean], bare: bool = False) -> None:
         self.table = Abstraction()
         self.table.read([claim, *given])
         self.claim = self.table.boolean(claim)
         self._claim_obligations = list(self.table.obligations)
         self.given = [self.table.boolean(g) for g in given]
         self._claim_obligations += self.table.always
-        self.rlimit, self.bare = rlimit, bare
+        self.bare = bare
         self.undefined = ""
         self._symbols: dict[Symbol, Any] = {}
         self._signs: dict[Expr, int | None] = {}
@@ -258,11 +287,11 @@ class Proof:
             return False
         return self._defined()
 
-    def run(self) -> tuple[str, str]:
-        """"unsat" (the claim is proved), "sat" or "unknown", and a remark."""
+    def run(self, rlimit: int) -> tuple[str, str]:
+        """ "unsat" (the claim is proved), "sat" or "unknown", and a remark."""
         if not self._defined():
             return "unknown", f"not known to be defined everywhere: {self.undefined}"
-        outcome = self._check(self._encode(Not(self.claim)), self.rlimit)
+        outcome = self._check(self._encode(Not(self.claim)), rlimit)
         remark = f"{len(self.table.atoms)} terms taken as arbitrary reals" if self.table.atoms else ""
         return outcome, remark
 
@@ -270,7 +299,7 @@ class Proof:
         """Whether the conditions alone are unsatisfiable."""
         import z3
 
-        return self._check(z3.BoolVal(True, ctx=self._context), self.rlimit) == "unsat"
+        return self._check(z3.BoolVal(True, ctx=self._context), SIDE_RLIMIT) == "unsat"
 
     def point(self) -> Point | None:
         """The model of a satisfiable negation as rationals, one for every symbol or quantity."""
@@ -481,4 +510,4 @@ def _without_positive_factor(numerator: Expr) -> Expr:
     return Mul(*kept, poly.as_expr())
 
 
-__all__ = ["Decision", "Proof", "decide", "quantities", "violates", "violation", "S"]
+__all__ = ["Decision", "Proof", "S", "decide", "quantities", "violates", "violation"]

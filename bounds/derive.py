@@ -15,17 +15,27 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, true
 
-from .decide import Decision, decide
+from .decide import Decision, decide, told, violates, violation
 from .derivation import Argument, Given, Induction, Known, Step, View
-from .evaluate import Point, Undefined, compiled, quantities
+from .dimension import DimensionError, dimension_of
+from .evaluate import Point, compiled, opaque, quantities
 from .facts import Fact
-from .sampling import Sampler
+from .sampling import Raw, Sampler, conjuncts
 from .statement import Statement
 
 Verdict = Literal["follows", "claims-more", "claims-less", "not-derived"]
 TIGHT = 1e-6
-CLIMB, POOL = 3000, 600
+SAMPLES, POOL, CLIMB = 400, 600, 700
 SEEN = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Whether something could be used where a step uses it: a condition of a fact, a premise of induction, ..."""
+
+    what: str
+    decision: Decision
+    cited: bool = False  # a condition of a cited statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +47,15 @@ class Decided:
     note: str
     decision: Decision
     because: tuple[str, ...] = ()
-    uses: tuple[tuple[str, Decision], ...] = ()  # the requirements of facts and cited statements
+    uses: tuple[Use, ...] = ()
 
     @property
     def holds(self) -> bool:
-        return self.decision.status == "true" and all(d.status == "true" for _, d in self.uses)
+        return all(d.status == "true" for d in (self.decision, *(use.decision for use in self.uses)))
 
     @property
     def proved(self) -> bool:
-        return self.decision.proved and all(d.proved for _, d in self.uses)
+        return all(d.proved for d in (self.decision, *(use.decision for use in self.uses)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +69,7 @@ class Derived:
     findings: tuple[str, ...] = ()
     premises: tuple[str, ...] = ()
     proved: bool = False
+    slack: tuple[Slack, ...] = ()
     point: Mapping[Basic, Fraction] | None = field(default=None, compare=False)
 
 
@@ -126,13 +137,16 @@ def _induction(step: Induction, background: Sequence[Boolean]) -> Decided:
     onward = [*background, *(_at(b, over, over + 1) for b in background if over in b.free_symbols), Le(start, over)]
     given = [*onward, step.claim, *(g.claim for g in step.step)]
     forth = decide(_at(step.claim, over, over + 1), given, bare=step.bare)
-    closed = [b for b in background if over in b.free_symbols]
     uses = (
-        (f"induction starts at {start}", decide(Le(start, over), background)),
-        *((f"{b} holds one step earlier", decide(b, [*fixed, _at(b, over, over + 1), Le(start, over)])) for b in closed),
+        Use(f"induction starts at {start}", decide(Le(start, over), background)),
+        *(
+            Use(f"{b} one step earlier", decide(b, [*fixed, _at(b, over, over + 1), Le(start, over)]))
+            for b in background
+            if over in b.free_symbols
+        ),
         *_requirements(step.base, at_start),
         *_requirements(step.step, [*onward, step.claim]),
-        (f"induction from {over} to {over} + 1", forth),
+        Use(f"from {over} to {over} + 1", forth),
     )
     return Decided(step.claim, step.where, step.note, base, _names((*step.base, *step.step)), uses)
 
@@ -142,7 +156,7 @@ def _at(claim: Boolean, over: Symbol, value: Expr | int) -> Boolean:
     return made.doit() if isinstance(value, int) else made
 
 
-def _requirements(given: Sequence[Given], background: Sequence[Boolean]) -> Iterator[tuple[str, Decision]]:
+def _requirements(given: Sequence[Given], background: Sequence[Boolean]) -> Iterator[Use]:
     """What the items of `given` need, each shown from the conditions and from those items that need nothing."""
     free = [g.claim for g in given if not (g.requires if isinstance(g, Known) else getattr(g, "under", ()))]
     known = [*background, *free]
@@ -150,10 +164,11 @@ def _requirements(given: Sequence[Given], background: Sequence[Boolean]) -> Iter
         if isinstance(item, Known):
             for needed in item.requires:
                 if needed.claim is not true:
-                    yield f"{item.because} needs {needed.claim}", decide(needed.claim, [*known, *(g.claim for g in needed.given)])
+                    shown = decide(needed.claim, [*known, *(g.claim for g in needed.given)])
+                    yield Use(f"{item.because} needs {needed.claim}", shown, item.kind == "cited")
                 yield from _requirements(needed.given, known)
         elif isinstance(item, Step):
-            yield from ((f"{item.where or item.claim} needs {c}", decide(c, known)) for c in item.under)
+            yield from (Use(f"{item.where or item.claim} needs {c}", decide(c, known)) for c in item.under)
 
 
 def _names(given: Sequence[Given]) -> tuple[str, ...]:
@@ -204,12 +219,33 @@ class Comparison:
         """At most 1 when the claim follows."""
         return self.gives / self.claims if self.upper else self.claims / self.gives
 
+    def restated(self, relation: Relational) -> Comparison:
+        """The same comparison for a changed claim."""
+        return replace(self, gives=relation.lhs if self.own else self.gives, claims=relation.rhs)
+
     def sampler(self) -> Sampler:
         return Sampler([self.gives, self.claims], self.conditions)
 
 
 def derive(statement: Statement, catalogue: Mapping[str, Statement], *, slack: bool = True) -> Derived:
     """Decide every step of the statement's derivation, then compare what it gives with what is claimed."""
+    return _derive(statement, _closure(statement, catalogue), slack)
+
+
+def _closure(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Statement, ...]:
+    """All that a statement rests on."""
+    found: dict[str, Statement] = {}
+    for derivation in statement.follows_from[:1]:
+        for cited in derivation.cites:
+            if cited in catalogue:
+                found[cited] = catalogue[cited]
+                found.update({s.id: s for s in _closure(catalogue[cited], catalogue)})
+    return tuple(found.values())
+
+
+@lru_cache(maxsize=512)
+def _derive(statement: Statement, closure: tuple[Statement, ...], slack: bool) -> Derived:
+    catalogue = {s.id: s for s in closure}
     if not statement.follows_from:
         return Derived("not-derived", findings=("no derivation is encoded",))
     derivation = statement.follows_from[0]
@@ -220,15 +256,16 @@ def derive(statement: Statement, catalogue: Mapping[str, Statement], *, slack: b
     decided = tuple(settle(step, goal.requires) for step in argument.steps)
     findings = [*_overstretched(statement, argument), *_unproved(decided)]
     comparisons = compare(goal, argument)
-    status, factor, point = _verdict(goal, argument, decided, comparisons, findings)
+    status, factor, point = _verdict(argument, decided, comparisons, findings)
+    loose: tuple[Slack, ...] = ()
     if status in ("follows", "claims-less"):
-        findings += _vacuous(goal, comparisons)
-        if slack:
-            findings += slacks(statement, comparisons)
+        findings += _vacuous(goal, argument)
+        loose = (*slacks(statement, comparisons), *relaxations(statement, closure)) if slack else ()
+        findings += dict.fromkeys(map(str, loose))
     evidence = "proof" if all(d.proved for d in decided) and status in ("follows", "claims-less") else "numerical"
     premises = tuple(dict.fromkeys(k.because for k in _knowns(argument) if k.kind == "premise"))
     proved = evidence == "proof" and all(derive(catalogue[c], catalogue, slack=False).proved for c in derivation.cites)
-    return Derived(status, factor, evidence, decided, tuple(findings), premises, proved, point)
+    return Derived(status, factor, evidence, decided, tuple(findings), premises, proved, loose, point)
 
 
 def _argue(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[View, Argument]:
@@ -238,8 +275,8 @@ def _argue(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Vi
     claims = [step.claim for step in argument.steps]
     for relation in goal.relations:
         if relation not in claims:
-            raise ValueError(f"{statement.id}: got a proof without {relation}, expected it to end there; do: add the step")
-    for item in _walk(argument.steps):
+            raise ValueError(f"{statement.id}: got a proof without {relation}, expected it as a step; do: add it")
+    for item in _walk((*argument.steps, *filter(None, (argument.bound,)))):
         if not isinstance(item, Known) and item not in argument.steps:
             raise ValueError(f"{statement.id}: got a use of {item.claim}, expected a listed step; do: list it")
     return goal, argument
@@ -261,11 +298,10 @@ def _overstretched(statement: Statement, argument: Argument) -> Iterator[str]:
 def _unproved(decided: Sequence[Decided]) -> Iterator[str]:
     for step in decided:
         name = step.where or step.note or str(step.claim)
-        for what, decision in (("", step.decision), *step.uses):
-            if decision.status != "true":
-                yield f"step {name}{f' ({what})' if what else ''}: {decision.status}, {decision.detail}"
-            elif not decision.proved:
-                yield f"step {name}{f' ({what})' if what else ''}: numerical only, {decision.detail}"
+        for use in (Use("", step.decision), *step.uses):
+            if not use.decision.proved:
+                kind = "numerical only" if use.decision.status == "true" else use.decision.status
+                yield f"step {name}{f' ({use.what})' if use.what else ''}: {kind}, {use.decision.detail}"
 
 
 def compare(goal: View, argument: Argument) -> tuple[Comparison, ...]:
@@ -283,29 +319,28 @@ def compare(goal: View, argument: Argument) -> tuple[Comparison, ...]:
 
 
 def _verdict(
-    goal: View, argument: Argument, decided: Sequence[Decided], comparisons: Sequence[Comparison], findings: list[str]
+    argument: Argument, decided: Sequence[Decided], comparisons: Sequence[Comparison], findings: list[str]
 ) -> tuple[Verdict, float | None, Point | None]:
     of = dict(zip(argument.steps, decided, strict=True))
     bound = argument.bound
     leads = [item for item in _walk((bound,)) if not isinstance(item, Known)] if bound is not None else []
-    outside = [
-        (what, decision) for step in decided for what, decision in step.uses if decision.status == "false" and "/" in what
-    ]
+    outside = [use for step in decided for use in step.uses if use.cited and use.decision.status == "false"]
     if outside:  # a cited statement is used where its own conditions fail
-        return "claims-more", None, outside[0][1].point
-    factor: float | None = None
-    for comparison in comparisons:
-        worst = decide(comparison.relation, comparison.conditions)
-        if worst.status == "false":
-            sup, _ = supremum(comparison)
-            findings.append(f"claims more than the proof gives: {worst.detail}")
-            return "claims-more", sup, worst.point
-    if any(not of[step].holds for step in leads) or any("assumption:" in f for f in findings):
+        return "claims-more", None, outside[0].decision.point
+    if any(not of[step].holds for step in leads) or any(f.startswith("assumption:") for f in findings):
         return "not-derived", None, None
+    for comparison in comparisons:
+        worst = _violated(comparison)
+        if worst is not None:
+            findings.append(f"claims more than the proof gives: {told(worst)}")
+            return "claims-more", supremum(comparison)[0], worst
     factor, _ = supremum(comparisons[0])
     for step, outcome in of.items():
         if isinstance(step.claim, Eq) and outcome.decision.status == "false":
-            return "claims-less", factor, outcome.decision.point
+            behind = replace(comparisons[0], gives=step.claim.rhs, claims=step.claim.lhs)
+            most, _ = supremum(behind)
+            findings.append(f"claims less than the proof gives: {told(outcome.decision.point or {})}")
+            return "claims-less", 1 / most if most else factor, outcome.decision.point
     if any(d.decision.status == "unknown" for d in decided):
         return "not-derived", factor, None
     if factor is not None and factor < 1 - TIGHT:
@@ -313,24 +348,38 @@ def _verdict(
     return "follows", factor, None
 
 
-def supremum(comparison: Comparison, count: int = CLIMB) -> tuple[float | None, Point | None]:
-    """The largest ratio found, and where; None when the claimed side is not positive."""
+@lru_cache(maxsize=512)
+def supremum(comparison: Comparison) -> tuple[float | None, Point | None]:
+    """The largest ratio found, and where; None when the two sides do not speak of the same quantities."""
     sampler = comparison.sampler()
     ratio = compiled(comparison.ratio, sampler.variables)
-    _, point = sampler.climb(ratio, str(comparison.claims)[:100], count)
+    _, point = sampler.climb(ratio, sampler.pool(str(comparison.claims)[:100], POOL), CLIMB)
     if point is None:
         return None, None
-    return float(ratio.precise([point[v] for v in sampler.variables])), point
+    sides = [{q for q in quantities(side) if opaque(q)} for side in (comparison.gives, comparison.claims)]
+    value = float(ratio.precise([point[v] for v in sampler.variables]))
+    return (value if sides[0] <= sides[1] or sides[1] <= sides[0] else None), point
 
 
-def _vacuous(goal: View, comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """A minimum in a lower bound of which one argument alone already follows."""
-    for comparison in comparisons:
-        if comparison.upper or not isinstance(comparison.claims, Min):
-            continue
-        for part in comparison.claims.args:
-            if decide(Ge(comparison.gives, part), comparison.conditions).status == "true":
-                yield f"vacuous: the minimum is not needed, {part} alone is a lower bound"
+def _violated(comparison: Comparison) -> Point | None:
+    """A point where the proof gives less than is claimed: sampled, or where the ratio climbs above 1."""
+    relation, conditions = comparison.relation, conjuncts(*comparison.conditions)
+    found = violation(relation, conditions, comparison.sampler(), SAMPLES)
+    if found is None:
+        _, best = supremum(comparison)
+        found = best if best is not None and violates(relation, conditions, best) else None
+    return found
+
+
+def _vacuous(goal: View, argument: Argument) -> Iterator[str]:
+    """A minimum in a lower bound of which one argument alone already follows, from the very same givens."""
+    for step in argument.steps:
+        claim = step.claim
+        if isinstance(step, Step) and claim in goal.relations and isinstance(claim, Ge) and isinstance(claim.rhs, Min):
+            for part in claim.rhs.args:
+                alone = settle(replace(step, claim=Ge(claim.lhs, part)), goal.requires)
+                if alone.proved:
+                    yield f"vacuous: the minimum is not needed, {part} alone is a lower bound (proved)"
 
 
 # --- slack -----------------------------------------------------------------------------------------------------------
@@ -344,9 +393,10 @@ class Constant:
     key: Any
     path: tuple[int, ...]
     value: Rational
+    inside: Basic  # the smallest term around it
 
     def __str__(self) -> str:
-        return f"{self.value} in {self.field}{'' if self.key is None else f' {self.key}'}"
+        return f"{self.value} in {self.inside} ({self.field}{'' if isinstance(self.key, int) else f' {self.key}'})"
 
 
 def constants(statement: Statement, fields: Sequence[str] = ("then", "where", "choose", "when")) -> list[Constant]:
@@ -359,19 +409,35 @@ def constants(statement: Statement, fields: Sequence[str] = ("then", "where", "c
         else:
             parts = list(enumerate(value if isinstance(value, tuple) else (value,)))
         for key, expr in parts:
-            found += [Constant(name, key, path, number) for path, number in _numbers(expr)]
+            found += [Constant(name, key, path, number, inside) for path, number, inside in _numbers(expr, expr)]
     return found
 
 
-def _numbers(expr: Basic, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Rational]]:
+def _numbers(
+    expr: Basic, inside: Basic, path: tuple[int, ...] = ()
+) -> Iterator[tuple[tuple[int, ...], Rational, Basic]]:
     if isinstance(expr, Rational):
         if expr not in (-1, 0):
-            yield path, expr
+            yield path, expr, inside
         return
     if isinstance(expr, Indexed | AppliedUndef | Tuple):
         return
     for n, part in enumerate(expr.args):
-        yield from _numbers(part, (*path, n))
+        yield from _numbers(part, expr, (*path, n))
+
+
+@dataclass(frozen=True, slots=True)
+class Slack:
+    """A constant that, multiplied by `factor`, makes a stronger claim which still follows numerically."""
+
+    constant: Constant
+    factor: Rational
+
+    def __str__(self) -> str:
+        changed = f"{self.constant} could be {self.constant.value * self.factor}"
+        if self.constant.field == "when":
+            return f"slack: {changed}: 1 % more is allowed, and it still follows"
+        return f"slack: {changed}: 1 % stronger, and no violation found"
 
 
 def mutate(statement: Statement, constant: Constant, factor: Rational) -> Statement:
@@ -395,40 +461,59 @@ def _put(expr: Basic, path: tuple[int, ...], value: Rational) -> Basic:
     return expr.func(*args)
 
 
-def slacks(statement: Statement, comparisons: Sequence[Comparison]) -> Iterator[str]:
+def slacks(statement: Statement, comparisons: Sequence[Comparison]) -> Iterator[Slack]:
     """Printed constants that could be 1 % stronger and still follow from what the proof gives (numerically)."""
     samplers = [c.sampler() for c in comparisons]
-    pools = [list(s.points("slack", POOL)) for s in samplers]
+    pools = [s.pool("slack", POOL) for s in samplers]
     for constant in constants(statement, ("then", "where")):
-        for percent in (-1, 1):
-            changed = 1 + Rational(percent, 100)
-            mutant = view(mutate(statement, constant, changed))
-            if len(mutant.relations) != len(comparisons):
+        for changed in (Rational(99, 100), Rational(101, 100)):
+            stated = mutate(statement, constant, changed)
+            mutant = view(stated)
+            if len(mutant.relations) != len(comparisons) or not _dimensions_agree(stated):
                 continue
-            for relation, before, sampler, pool in zip(mutant.relations, comparisons, samplers, pools, strict=True):
-                after = replace(before, gives=relation.lhs if before.own else before.gives, claims=relation.rhs)
-                if not set(quantities(after.gives, after.claims)) <= set(sampler.variables):
-                    continue  # another quantity altogether: nothing to compare it with
-                if _stronger(after, before, sampler, pool) and not _broken(after, sampler, pool):
-                    yield f"slack: {constant} can be strengthened by 1 %, to {constant.value * changed} (numerical)"
+            moved = [
+                (before.restated(relation), before, sampler, pool)
+                for relation, before, sampler, pool in zip(mutant.relations, comparisons, samplers, pools, strict=True)
+            ]
+            stronger = [m for m in moved if _stronger(*m)]
+            if stronger and not any(_broken(after, s, pool) for after, _, s, pool in stronger):
+                yield Slack(constant, changed)
 
 
-def _ratios(comparison: Comparison, sampler: Sampler, pool: Sequence[Point]) -> Iterator[float | None]:
-    ratio = compiled(comparison.ratio, sampler.variables)
-    for point in pool:
-        try:
-            yield float(ratio.float([float(point[v]) for v in sampler.variables]))
-        except (Undefined, OverflowError):
-            yield None
+def relaxations(statement: Statement, closure: tuple[Statement, ...]) -> Iterator[Slack]:
+    """Printed conditions that could be 1 % wider and the statement still follows."""
+    for constant in constants(statement, ("when",)):
+        printed = statement.defined(statement.when[constant.key])
+        for factor in (Rational(99, 100), Rational(101, 100)):
+            mutant = mutate(statement, constant, factor)
+            wider = mutant.defined(mutant.when[constant.key])
+            if decide(wider, [printed]).status != "true" or decide(printed, [wider]).status != "false":
+                continue
+            goal, argument = _argue(mutant, {s.id: s for s in closure})
+            if all(settle(step, goal.requires).holds for step in argument.steps):
+                yield Slack(constant, factor)
 
 
-def _stronger(after: Comparison, before: Comparison, sampler: Sampler, pool: Sequence[Point]) -> bool:
-    pairs = zip(_ratios(after, sampler, pool), _ratios(before, sampler, pool), strict=True)
-    return any(a is not None and b is not None and a > b + SEEN * abs(b) for a, b in pairs)
+def _dimensions_agree(statement: Statement) -> bool:
+    """A change that breaks the units is no stronger claim, it is no claim."""
+    try:
+        for relation in statement.relations:
+            dimension_of(statement.defined(relation), statement.glossary)
+    except DimensionError:
+        return False
+    return True
 
 
-def _broken(after: Comparison, sampler: Sampler, pool: Sequence[Point]) -> bool:
-    if any(a is not None and a > 1 + SEEN for a in _ratios(after, sampler, pool)):
-        return True
-    value, _ = sampler.climb(compiled(after.ratio, sampler.variables), str(after.claims)[:100], CLIMB)
+Pool = Sequence[tuple[Raw, Point]]
+
+
+def _stronger(after: Comparison, before: Comparison, sampler: Sampler, pool: Pool) -> bool:
+    if not set(quantities(after.gives, after.claims)) <= set(sampler.variables):
+        return False  # another quantity altogether: nothing to compare it with
+    more = compiled(after.ratio - before.ratio * (1 + Rational(1, 10**9)), sampler.variables)
+    return sampler.climb(more, pool, 0)[0] > 0
+
+
+def _broken(after: Comparison, sampler: Sampler, pool: Pool) -> bool:
+    value, _ = sampler.climb(compiled(after.ratio, sampler.variables), pool, CLIMB, enough=1 + SEEN)
     return value > 1 + SEEN

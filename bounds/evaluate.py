@@ -1,4 +1,4 @@
-"""sympy expressions as Python functions of plain numbers: floats to search, fractions to confirm, mpmath for exp and roots.
+"""sympy expressions as Python functions: of floats to search, of fractions to confirm, of mpmath where exp stands.
 
 One source, three number types. The same point is tried in floating point, then replayed exactly.
 """
@@ -13,7 +13,28 @@ from typing import Any
 
 import mpmath
 from sympy import (
-    Abs, Add, Basic, E, Eq, Expr, Ge, Gt, Indexed, Integer, Le, Lt, Max, Min, Mul, Ne, Pow, Rational, Sum, Symbol, exp, log,
+    Abs,
+    Add,
+    Basic,
+    E,
+    Eq,
+    Expr,
+    Ge,
+    Gt,
+    Indexed,
+    Integer,
+    Le,
+    Lt,
+    Max,
+    Min,
+    Mul,
+    Ne,
+    Pow,
+    Rational,
+    Sum,
+    Symbol,
+    exp,
+    log,
 )  # fmt: skip
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational

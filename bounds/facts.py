@@ -191,9 +191,7 @@ inverse_e = Fact(
     then=lambda n: Ge((1 - 1 / n) ** (n - 1), 1 / e),
     proof=lambda n: (
         tangent := Step(Le(1 + 1 / n, exp(1 / n)), given=(exp_lower(x=1 / n),)),
-        raised := Step(
-            Le((1 + 1 / n) ** n, e), given=(tangent, power_monotone(x=1 + 1 / n, y=exp(1 / n), n=n))
-        ),
+        raised := Step(Le((1 + 1 / n) ** n, e), given=(tangent, power_monotone(x=1 + 1 / n, y=exp(1 / n), n=n))),
         Induction(Ge((1 - 1 / n) ** (n - 1), 1 / e), n, start=1, step=(raised, power_positive(x=1 + 1 / n, n=n))),
     ),
 )
@@ -237,7 +235,9 @@ def sum_next(term: Expr, index: Symbol, low: Expr | int, high: Expr) -> Known:
 def termwise(relation: Ge | Le, index: Symbol, low: Expr | int, high: Expr, *given: Known | Step) -> Known:
     """Terms that compare for every index in the range have sums that compare."""
     sides = (Sum(side, (index, low, high)) for side in relation.args)
-    inside = Requirement(relation, (*given, Known(And(Le(low, index), Le(index, high)), "the range of the sum", "fact")))
+    inside = Requirement(
+        relation, (*given, Known(And(Le(low, index), Le(index, high)), "the range of the sum", "fact"))
+    )
     return Known(relation.func(*sides), "termwise", "fact", (inside, Requirement(Le(low, high + 1))))
 
 

@@ -6,6 +6,7 @@ interval that the values drawn before it allow. What cannot be read that way is 
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +19,8 @@ from sympy.logic.boolalg import And, Boolean, BooleanTrue
 
 from .evaluate import Compiled, Point, Undefined, compiled, opaque, quantities
 
-SMALL = tuple(map(Fraction, (1, 2, 3, 4, 5, 7, 10, 20, 50, 200)))
+Raw = Mapping[Basic, Fraction]
+SMALL = tuple(map(Fraction, (1, 2, 3, 4, 5, 7, 10, 20, 50, 100)))
 SHARES = (Fraction(1), Fraction(1), Fraction(999_999, 1_000_000), Fraction(1, 2), Fraction(1, 1000), Fraction(1, 10**9))
 
 
@@ -80,27 +82,44 @@ class Sampler:
                 left -= 1
                 yield point
 
-    def climb(self, score: Compiled, seed: str, count: int) -> tuple[float, Point | None]:
-        """The largest value of `score` found: random points first, then one coordinate of the best at a time."""
-        rng = random.Random(f"fedaudit:climb:{seed}")
-        best: tuple[float, dict[Basic, Fraction], Point] | None = None
-        for n in range(count):
-            if n < count // 2 or best is None:
-                raw = {v: _raw(v, rng) for v in self.variables}
-            else:
-                raw = dict(best[1])
-                for v in rng.sample(self.variables, k=min(len(raw), rng.choice((1, 1, 2, 3)))):
-                    raw[v] = _raw(v, rng) if rng.random() < 0.5 else _nudge(v, raw[v], rng)
+    def pool(self, seed: str, count: int) -> list[tuple[Raw, Point]]:
+        """Points together with the raw draws they were made from, so that a search can go on from them."""
+        rng = random.Random(f"fedaudit:{seed}")
+        made: list[tuple[Raw, Point]] = []
+        for _ in range(count):
+            raw = {v: _raw(v, rng) for v in self.variables}
             point = self._complete(raw)
-            if point is None:
-                continue
-            try:
-                value = float(score.float([float(point[v]) for v in self.variables]))
-            except (Undefined, OverflowError):
-                continue
-            if best is None or value > best[0]:
+            if point is not None:
+                made.append((raw, point))
+        return made
+
+    def climb(
+        self, score: Compiled, pool: Sequence[tuple[Raw, Point]], count: int, enough: float = math.inf
+    ) -> tuple[float, Point | None]:
+        """The largest value of `score` found: the best of the pool, then one or a few of its coordinates at a time."""
+        rng = random.Random("fedaudit:climb")
+        best: tuple[float, Raw, Point | None] = (-math.inf, {}, None)
+        for raw, point in pool:
+            value = self._score(score, point)
+            if value > best[0]:
                 best = (value, raw, point)
-        return (best[0], best[2]) if best else (float("-inf"), None)
+        for _ in range(count if best[2] is not None else 0):
+            if best[0] > enough:
+                break
+            raw = dict(best[1])
+            for v in rng.sample(self.variables, k=min(len(raw), rng.choice((1, 1, 2, 3)))):
+                raw[v] = _raw(v, rng) if rng.random() < 0.5 else _nudge(v, raw[v], rng)
+            point = self._complete(raw)
+            value = -math.inf if point is None else self._score(score, point)
+            if value > best[0]:
+                best = (value, raw, point)
+        return best[0], best[2]
+
+    def _score(self, score: Compiled, point: Point) -> float:
+        try:
+            return float(score.float([float(point[v]) for v in self.variables]))
+        except (Undefined, OverflowError):
+            return -math.inf
 
     def _complete(self, raw: Mapping[Basic, Fraction]) -> dict[Basic, Fraction] | None:
         """Raw draws moved into the intervals that the conditions leave; None if a condition fails."""
@@ -175,7 +194,7 @@ def _raw(v: Basic, rng: random.Random) -> Fraction:
     if v.is_integer:  # type: ignore[attr-defined]
         if zero and rng.random() < 0.25:
             return Fraction(0)
-        return rng.choice(SMALL) if rng.random() < 0.8 else Fraction(rng.randint(1, 2000))
+        return rng.choice(SMALL) if rng.random() < 0.8 else Fraction(rng.randint(1, 300))
     kind = rng.random()
     if zero and kind < 0.2:
         made = Fraction(0)
@@ -194,7 +213,9 @@ def _nudge(v: Basic, raw: Fraction, rng: random.Random) -> Fraction:
     if v.is_integer:  # type: ignore[attr-defined]
         moved = raw + rng.choice((-1, 1))
         return moved if moved > 0 or (moved == 0 and not v.is_positive) else raw  # type: ignore[attr-defined]
-    factor = rng.choice((Fraction(11, 10), Fraction(10, 11), Fraction(2), Fraction(1, 2), Fraction(10), Fraction(1, 10)))
+    factor = rng.choice(
+        (Fraction(11, 10), Fraction(10, 11), Fraction(2), Fraction(1, 2), Fraction(10), Fraction(1, 10))
+    )
     moved = raw * factor
     return moved if abs(moved.numerator) < 10**18 and moved.denominator < 10**18 else raw
 

@@ -11,8 +11,20 @@ from sympy.logic.boolalg import And
 
 from ...derivation import Argument, Induction, Known, Step, View
 from ...facts import (
-    exp_recip, geometric, inverse_e, one_minus_power, power_decreasing, power_difference, power_le_base, power_le_one,
-    power_monotone, power_positive, power_sign, quarter, sum_next, termwise,
+    exp_recip,
+    geometric,
+    inverse_e,
+    one_minus_power,
+    power_decreasing,
+    power_difference,
+    power_le_base,
+    power_le_one,
+    power_monotone,
+    power_positive,
+    power_sign,
+    quarter,
+    sum_next,
+    termwise,
 )  # fmt: skip
 from .symbols import E, L, T, alpha, dist2, gap, k, mu, sigma, t
 
@@ -243,7 +255,9 @@ def theorem_4_2(goal: View, sum_of_powers: View) -> Argument:
         where="B.37",
     )
     exact = (closed[small].claim.rhs + closed[large].claim.rhs) / 2
-    rounds = Step(Ge(a, exact), given=(*closed.values(), share, slower), note="an idle client only slows the contraction")
+    rounds = Step(
+        Ge(a, exact), given=(*closed.values(), share, slower), note="an idle client only slows the contraction"
+    )
     drift_sign = Step(
         Ge(b, 0),
         given=(termwise(Ge(large**k - small**k, 0), k, 0, E - 1, power_monotone(x=small, y=large, n=k)), share),
@@ -251,9 +265,7 @@ def theorem_4_2(goal: View, sum_of_powers: View) -> Argument:
     onward = Step(
         Ge(mean(t + 1), exact * mean(t)), given=(rule, rounds, drift_sign), under=(Ge(mean(t), 0),), where="B.36"
     )
-    means = Induction(
-        And(Ge(mean(t), 0), Ge(mean(t), exact**t * mean(0))), over=t, base=(start,), step=(onward, start)
-    )
+    means = Induction(And(Ge(mean(t), 0), Ge(mean(t), exact**t * mean(0))), over=t, base=(start,), step=(onward, start))
     given = Step(Ge(gap(t), exact ** (2 * t) * gap(0)), given=(means, *loss, start, share), where="B.42")
     worst = Step(
         Ge(small**E, Rational(1, 4)),

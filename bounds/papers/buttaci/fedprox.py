@@ -197,9 +197,7 @@ THEOREM_4_1_I = Statement(
     for_all={t: (0, T)},
     reading=(ON_THE_RUN,),
     follows_from=(
-        Derivation(
-            derivations.theorem_4_1_I, cites=("buttaci/lemB.2",), substitute={gamma_: 1 / (2 * L_alpha * E)}
-        ),
+        Derivation(derivations.theorem_4_1_I, cites=("buttaci/lemB.2",), substitute={gamma_: 1 / (2 * L_alpha * E)}),
     ),
 )
 

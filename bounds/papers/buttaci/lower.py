@@ -4,7 +4,7 @@ from sympy import E as e
 from sympy import Ge, Gt, Le, Lt, Min, Sum
 
 from ...derivation import Derivation
-from ...statement import Assumption, Statement, unit
+from ...statement import Assumption, Statement, free, unit
 from . import derivations
 from .symbols import GLOSSARY, C, Delta, E, S, T, alpha, gamma, gamma_, gap, i, k, mu, p, sigma, sum_p2, t
 
@@ -35,7 +35,7 @@ LEMMA_B_7 = Statement(
         Le(A_B7, 1 - 1 / e),
     ),
     where={A_B7: 1 - (1 - nu) ** (E - 1)},
-    sweep={nu: unit("nu") / E, lam: unit("lambda") * unit("nu") / E},
+    sweep={nu: unit("nu") / E, lam: free("lambda") / (1 + free("lambda")) * unit("nu") / E},
     reading=("A may depend on nu and E: the proof's A = 1 - (1 - nu)^(E-1) is the witness",),
     follows_from=(Derivation(derivations.lemma_B_7),),
 )

@@ -17,7 +17,7 @@ from fedaudit.bounds.lint import lint
 from fedaudit.bounds.statement import Assumption, Statement
 
 from .certify import Replayed, certificate, certify
-from .hunt import POPULATION, VIOLATION, Searched, climb, order, sample
+from .hunt import POPULATION, VIOLATION, Found, Searched, climb, order, sample
 from .lower import lower
 from .settings import setting
 from .settings.base import Reading, Setting, Shape
@@ -27,6 +27,7 @@ RATE = 8000  # instances a nominal second
 LEAST_SAMPLE = 12_000  # instances that `verify` tries at least
 REPLAYS = 5  # most dangerous candidates that the kernel replays
 CHEAP = 100  # size of an instance (clients × dimension × steps) that is replayed only to report how tight it is
+CLEAR = 1e-3  # a float violation this large ends the search: the kernel has the word
 LEAD = 6  # shapes that `hunt` goes on with after the first round
 LITERAL_SHARE = 0.25  # of the hunting effort, for each implicit assumption
 STRENGTH = ("undecided", "survived", "proved", "refuted")
@@ -136,7 +137,7 @@ def judge(reading: Reading, world: Setting, searched: Searched) -> Row:
         return {**row, "reason": "no admissible instance was found"}
     replays: list[Replayed] = []
     unseen = 0
-    suspects = [f for f in searched.best if f.margin > VIOLATION][:REPLAYS]
+    suspects = sorted((f for f in searched.best if f.margin > VIOLATION), key=_worth)[:REPLAYS]
     cheap = [f for f in searched.best if f.scores.shape.cost <= CHEAP and f not in suspects][:REPLAYS]
     for found in suspects + cheap:
         made = certify(reading, world, found)
@@ -154,6 +155,11 @@ def judge(reading: Reading, world: Setting, searched: Searched) -> Row:
     shown = {"instance": tightest.instance, "at": tightest.at, "lhs": tightest.lhs, "rhs": tightest.rhs}
     exact = {"verdict": "survived", "evidence": "exact", "tightness": finite(tightest.ratio), "tightest": shown}
     return {**row, **exact}
+
+
+def _worth(found: Found) -> tuple[bool, int]:
+    """Clear violations before those that may be rounding; among them, small instances first."""
+    return found.margin <= 1e-6, found.scores.shape.cost
 
 
 def _refuted(reading: Reading, world: Setting, made: Replayed) -> Row:
@@ -180,7 +186,7 @@ def _hunted(reading: Reading, world: Setting, seed: int, effort: float) -> Searc
     generations = max(3, round(effort * RATE / 2 / POPULATION / len(shapes)))
     first = climb(reading, world, shapes, generations, seed)
     lead: list[Shape] = list(dict.fromkeys(f.scores.shape for f in first.best))[:LEAD]
-    if not lead:
+    if not lead or first.best[0].margin > CLEAR:
         return first
     longer = max(10, round(effort * RATE / 2 / POPULATION / len(lead)))
     return _merge([first, climb(reading, world, lead, longer, seed + 1)])

@@ -27,7 +27,7 @@ ROUNDS = 60
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curves:
-    """Trajectories of the left side and the bound on the same instances, divided by the bound's first value."""
+    """Trajectories of the left side and the bound on the same instances; the caption says how they are scaled."""
 
     id: str
     title: str
@@ -61,7 +61,7 @@ def _along_rounds(statement: Statement, reading: Reading, world: Setting, seed: 
     x = np.arange(lhs.shape[1])
     sizes = ", ".join(f"{k} = {v}" for k, v in shape.counts if k != "T")
     caption = f"{RUNS} random admissible instances ({sizes}), exact expectations; each divided by its bound at t = 0"
-    return _curves(statement, x, "round $t$", lhs, rhs, caption)
+    return _curves(statement, x, "round $t$", *_relative(lhs, rhs), caption)
 
 
 def _along_count(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
@@ -80,12 +80,16 @@ def _along_count(statement: Statement, reading: Reading, world: Setting, seed: i
     admitted = np.isfinite(lhs).any(axis=0)  # a count that the conditions exclude has no column
     x, lhs, rhs = x[admitted], lhs[:, admitted], rhs[:, admitted]
     caption = f"{RUNS} random parameter choices at every {name}; each divided by its bound at the smallest {name}"
-    return _curves(statement, x, f"${name}$", lhs, rhs, caption)
+    return _curves(statement, x, f"${name}$", *_relative(lhs, rhs), caption)
+
+
+def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
+    """Both sides divided by the bound's first value, where all of them are numbers."""
+    usable = (np.isfinite(lhs) & np.isfinite(rhs)).all(axis=1) & (rhs[:, 0] > 0)
+    return lhs[usable] / rhs[usable, :1], rhs[usable] / rhs[usable, :1]
 
 
 def _curves(statement: Statement, x: Array, xlabel: str, lhs: Array, rhs: Array, caption: str) -> Curves:
-    usable = (np.isfinite(lhs) & np.isfinite(rhs)).all(axis=1) & (rhs[:, 0] > 0)
-    lhs, rhs = lhs[usable] / rhs[usable, :1], rhs[usable] / rhs[usable, :1]
     small, large = (rhs, lhs) if statement.relation in (">=", ">") else (lhs, rhs)
     with np.errstate(invalid="ignore", divide="ignore"):
         closeness = np.nan_to_num(np.where(large > 0, small / large, 0.0)[:, -max(1, len(x) // 2) :].mean(axis=1))
@@ -140,14 +144,13 @@ def _two_group(statement: Statement) -> Curves:
     theorem = Reading(lower(find("buttaci/thm4.1-I")))
     _, upper = _sides(theorem, Table(1, weaker, table.quantities, table.counts))
     made = _curves(statement, np.arange(ROUNDS + 1), "round $t$", lhs, lower_bound, "")
-    scale = lower_bound[:, :1]
     given = f"mu = {mu:g}, alpha = {alpha:g}, sigma = {sigma:g}, G = {G:g}, C = {C}, E = {E}, w = {w0:g}"
     return Curves(
         **{k: getattr(made, k) for k in made.__slots__ if k not in ("caption", "extra")},
         caption=f"two-group quadratic of B.4 with {given}, step size 1/(2 L_alpha E); expectation exact, no sampling",
         extra={
-            "upper bound": (upper / scale)[0],
-            "exact expectation": (lhs / scale)[0],
-            "lower bound": (lower_bound / scale)[0],
+            "upper bound": upper[0],
+            "exact expectation": lhs[0],
+            "lower bound": lower_bound[0],
         },
     )

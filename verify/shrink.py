@@ -17,7 +17,7 @@ from .evaluate import Array
 from .genome import simpler, size
 from .settings.base import Reading, Setting, Shape
 
-MOST_REPLAYS = 3000
+MOST_WORK = 30_000  # size of the replayed instances, added up
 
 
 def simplicity(replayed: Replayed) -> tuple[int, int]:
@@ -27,12 +27,12 @@ def simplicity(replayed: Replayed) -> tuple[int, int]:
 
 
 def shrink(reading: Reading, setting: Setting, start: Replayed) -> Replayed:
-    """Greedy descent until no pass finds anything simpler (or `MOST_REPLAYS` were spent)."""
-    best, left, moved = start, MOST_REPLAYS, True
+    """Greedy descent until no pass finds anything simpler (or `MOST_WORK` was spent)."""
+    best, left, moved = start, MOST_WORK, True
     while moved and left > 0:
         moved = False
         for shape, genome in _proposals(reading, setting, best):
-            left -= 1
+            left -= 10 + shape.cost
             made = replay(reading, setting, shape, genome)
             if made is not None and not made.holds and simplicity(made) < simplicity(best):
                 best, moved = made, True

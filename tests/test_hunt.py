@@ -1,0 +1,115 @@
+"""The auditor is audited: broken copies of the chain fall with a minimal certificate, the true chain does not fall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from sympy import Expr, Rational
+
+from fedaudit.bounds.catalogue import statement, statements
+from fedaudit.bounds.papers.buttaci.symbols import E, G, Gamma, sigma, t
+from fedaudit.bounds.statement import Statement
+from fedaudit.verify import kernel
+from fedaudit.verify.audit import hunt_row, judge, literal_row, read, verify_row
+from fedaudit.verify.certify import certificate, certify
+from fedaudit.verify.hunt import climb
+from fedaudit.verify.shrink import shrink, simplicity
+
+EFFORT = 0.2
+
+
+def bound(identifier: str, change: Callable[[Expr], Expr]) -> Statement:
+    """The statement with another right-hand side (definitions written out)."""
+    printed = statement(identifier)
+    first, *rest = printed.relations
+    old = printed.defined(first.args[1])
+    assert change(old) != old
+    return replace(printed, then=(first.func(first.args[0], change(old)), *rest))
+
+
+BROKEN = {
+    "lem4.1 × 0.9": bound("buttaci/lem4.1", lambda e: e * Rational(9, 10)),
+    "lem4.2 × 0.9": bound("buttaci/lem4.2", lambda e: e * Rational(9, 10)),
+    "lemB.1 × 0.9": bound("buttaci/lemB.1", lambda e: e * Rational(9, 10)),
+    "lemB.1-kappa × 0.9": bound("buttaci/lemB.1-kappa", lambda e: e * Rational(9, 10)),
+    "lemB.2 × 0.9": bound("buttaci/lemB.2", lambda e: e * Rational(9, 10)),
+    "lemB.7 × 1.1": bound("buttaci/lemB.7", lambda e: e * Rational(11, 10)),
+    "lemB.8 × 4": bound("buttaci/lemB.8", lambda e: 4 * e),
+    "thm4.2 without the minimum, × 2": bound("buttaci/thm4.2", lambda e: 2 * e.args[-1] if e.args[-1].has(t) else 2 * e),
+    "lem4.1 without E": bound("buttaci/lem4.1", lambda e: e / E**2),
+    "lemB.1 with a flipped sign before G²": bound("buttaci/lemB.1", lambda e: e.subs(G**2, -(G**2))),
+    "lemB.1 without Γ and G²": bound("buttaci/lemB.1", lambda e: e.subs({G: 0, Gamma: 0})),
+    "thm4.1-I without its error terms": bound("buttaci/thm4.1-I", lambda e: e.subs({G: 0, sigma: 0})),
+    "thm4.1-II falling twice as fast": bound("buttaci/thm4.1-II", lambda e: e / (1 + t)),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_copy_is_refuted_with_a_certificate_that_the_kernel_accepts(name: str) -> None:
+    row = hunt_row(BROKEN[name], seed=0, effort=EFFORT)
+    assert row["verdict"] == "refuted"
+    assert row["evidence"] == "exact"
+    accepted = kernel.check(row["certificate"])
+    assert kernel.claimed(accepted.lhs) == row["certificate"]["lhs"]
+
+
+def test_the_witness_is_minimal() -> None:
+    """One client, one step, one round; every number is 0 or 1 and can be checked by hand."""
+    row = hunt_row(BROKEN["lem4.1 × 0.9"], seed=0, effort=EFFORT)
+    instance = row["certificate"]["instance"]
+    assert (instance["C"], instance["d"], instance["E"], instance["T"]) == (1, 1, 1, 1)
+    assert instance["w0"] == ["1"]
+    assert Fraction(row["certificate"]["rhs"]) == Fraction(9, 10) * Fraction(row["certificate"]["lhs"])
+
+
+def test_shrinking_never_leaves_the_refutation() -> None:
+    reading, world = read(BROKEN["lem4.2 × 0.9"])
+    found = climb(reading, world, world.shapes(reading)[:8], 10, seed=1).best[0]
+    start = certify(reading, world, found)
+    assert start is not None
+    assert not start.holds
+    shrunk = shrink(reading, world, start)
+    assert simplicity(shrunk) <= simplicity(start)
+    assert not kernel.evaluate(reading.claim, shrunk.instance, (), shrunk.at)[2]
+    kernel.check(certificate(reading, shrunk))
+
+
+@pytest.mark.parametrize("identifier", [s.id for s in statements(["buttaci/lem*", "buttaci/thm4.[12]*"])])
+def test_true_chain_survives(identifier: str) -> None:
+    printed = statement(identifier)
+    for row in (verify_row(printed, seed=3, effort=EFFORT), hunt_row(printed, seed=3, effort=EFFORT)):
+        assert row["verdict"] == "survived"
+        assert row["tightness"] is None or row["tightness"] <= 1
+    assert verify_row(printed, seed=3, effort=EFFORT)["instances"] >= 10_000
+
+
+def test_same_seed_same_rows() -> None:
+    rows = [verify_row(statement("buttaci/lemB.1"), seed=5, effort=EFFORT) for _ in range(2)]
+    for row in rows:
+        del row["seconds"]
+    assert rows[0] == rows[1]
+    other = verify_row(statement("buttaci/lemB.1"), seed=6, effort=EFFORT)
+    assert other["tightest"] != rows[0]["tightest"]
+
+
+def test_a_literal_reading_that_breaks_is_not_a_refutation() -> None:
+    printed = statement("buttaci/lem4.2")
+    row = literal_row(printed, printed.implicit[0], seed=0, effort=1.0)
+    assert row["literal"] == "breaks"
+    assert row["certificate"]["dropped"] == ["nonnegative_weights"]
+    kernel.check(row["certificate"])
+    assert min(Fraction(p) for p in row["certificate"]["instance"]["p"]) < 0
+    with pytest.raises(kernel.Rejected):
+        kernel.check({**row["certificate"], "dropped": []})
+
+
+def test_what_the_kernel_cannot_replay_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, world = read(BROKEN["lem4.1 × 0.9"])
+    searched = climb(reading, world, world.shapes(reading)[:2], 5, seed=0)
+    monkeypatch.setattr("fedaudit.verify.audit.certify", lambda *_: None)
+    row = judge(reading, world, searched)
+    assert row["verdict"] == "undecided"
+    assert "could not replay" in row["reason"]

@@ -9,8 +9,18 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from math import cos, pi, prod
 
-from .arrays import Array, Namespace, all_true, check_local_steps, matvec, namespace, quiet, sum_of_squares
-from .quadratics import Quadratics
+from .arrays import (
+    Array,
+    Namespace,
+    add_identity,
+    all_true,
+    check_local_steps,
+    matvec,
+    namespace,
+    quiet,
+    sum_of_squares,
+)
+from .quadratics import Quadratics, argmin
 from .run import ALL, LOCAL, Run, Setup, blank, check_record, set_up
 
 AHEAD = 64  # rounds that are advanced together
@@ -30,19 +40,14 @@ def geometric(N: Array, E: int) -> Array:
     """S_E = sum_{m<E} (I + N)^m by repeated squaring: S_2n = S_n (2 I + N S_n), S_{n+1} = I + S_n + N S_n."""
     check_local_steps(E)
     xp = namespace(N)
-    eye = xp.eye(N.shape[-1], dtype=xp.float64)
     if E == 1:
-        return xp.broadcast_to(eye, N.shape)
-    total = N + 2 * eye  # S_2
+        return xp.broadcast_to(xp.eye(N.shape[-1], dtype=xp.float64), N.shape)
+    total = add_identity(xp, xp.asarray(N, copy=True), 2.0)  # S_2
     for place, bit in enumerate(bin(E)[3:]):
         if place > 0:
-            factor = xp.matmul(N, total)
-            factor += 2 * eye
-            total = xp.matmul(total, factor)
+            total = xp.matmul(total, add_identity(xp, xp.matmul(N, total), 2.0))
         if bit == "1":
-            product = xp.matmul(N, total)
-            product += eye
-            total += product
+            total += add_identity(xp, xp.matmul(N, total), 1.0)
     return total
 
 
@@ -58,8 +63,7 @@ def server_map(problem: Quadratics, alpha: Array, gamma: Array, E: int) -> Serve
     constant = xp.zeros((1,), dtype=xp.float64)
     for clients in _client_blocks(problem):
         block = A[..., clients, :, :]
-        N = -step * block
-        S = geometric(N - pull * eye, E)
+        S = geometric(add_identity(xp, -step * block, -pull[..., 0, 0]), E)
         rows = _rows(xp, p[..., clients, None, None] * S)  # (..., C d, d): S_i is symmetric
         linear = linear + xp.matmul(xp.matrix_transpose(rows), _rows(xp, block))
         column = xp.reshape(b[..., clients, :], (*b.shape[:-2], -1, 1))
@@ -186,8 +190,8 @@ def simulate(problem: Quadratics, w0: Array, alpha: Array, gamma: Array, E: int,
 
 def _simulate(problem: Quadratics, setup: Setup, record: Collection[str]) -> Run:
     xp, T = setup.xp, setup.T
-    w_star = problem.minimiser()[..., None]
-    A, _ = problem.mean()
+    A, b = problem.mean()
+    w_star = argmin(A, b)[..., None]
     out = blank(problem, setup, record)
     local = [name for name in LOCAL if name in record]
     for first, w in servers(problem, setup):

@@ -99,6 +99,16 @@ def sum_of_squares(xp: Namespace, x: Array) -> Array:
     return np.einsum("...dn,...dn->...n", x, x) if is_numpy(xp) else xp.sum(x * x, axis=-2)
 
 
+def add_identity(xp: Namespace, x: Array, times: Array) -> Array:
+    """x + times I, in place and returned; x (..., d, d), times (...) or a number."""
+    if is_numpy(xp):
+        diagonal: Array = np.einsum("...ii->...i", x)  # a view
+        diagonal += np.asarray(times)[..., None]
+    else:
+        x += xp.asarray(times)[..., None, None] * xp.eye(x.shape[-1], dtype=xp.float64)
+    return x
+
+
 @contextmanager
 def quiet(xp: Namespace) -> Generator[None]:
     """A run that diverges ends in inf or NaN, which no statement accepts; that needs no warning."""

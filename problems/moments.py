@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from .affine import AHEAD, is_constant, server_map
 from .arrays import EPS, Array, Namespace, all_true, as_floats, check_finite, fail, matvec, namespace, norm2, quiet
-from .quadratics import Quadratics, half_square
+from .quadratics import Quadratics, argmin, half_square
 from .run import ALL, LOCAL, Run, Setup, blank, check_record, set_up
 
 
@@ -85,8 +85,9 @@ def _expected(problem: Quadratics, setup: Setup, factor: Array, shared: bool, re
     constant = is_constant(setup.gamma)
     powers = _Powers(problem, setup, factor, shared)
     out = blank(problem, setup, record)
-    w_star = problem.minimiser()[..., None, :]
-    A = problem.mean()[0][..., None, :, :]
+    A_mean, b_mean = problem.mean()
+    w_star = argmin(A_mean, b_mean)[..., None, :]
+    A = A_mean[..., None, :, :]
     eye = xp.eye(problem.d, dtype=xp.float64)
     for first, m, V in powers.servers(constant):
         x, stop = m - w_star, first + m.shape[-2]

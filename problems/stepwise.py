@@ -66,10 +66,10 @@ class _Rounds:
     r: Array  # what a step adds: alpha gamma wbar + gamma b_i
     last: bool
     blocks: list[slice]
+    maps: list[Array]  # B_i of each block
     step: Array = None  # (rows, 1, 1)  gamma
     pull: Array = None  # (rows, 1, 1)  alpha gamma
     drift: Array = None  # (rows, d, 1)  gamma b_i
-    maps: tuple[Array, ...] = ()  # B_i of each block
 
     @staticmethod
     def of(problem: Quadratics, batch: tuple[int, ...], columns: int) -> "_Rounds":
@@ -90,6 +90,7 @@ class _Rounds:
             r=r,
             last=last,
             blocks=_blocks(rows, d),
+            maps=[],
         )
 
     def set_step(self, alpha: Array, gamma: Array) -> None:
@@ -98,7 +99,7 @@ class _Rounds:
         self.step = np.repeat(gamma, C)[:, None, None]
         self.pull = np.repeat(alpha * gamma, C)[:, None, None]
         self.drift = self.step * self.b
-        self.maps = tuple(_map(self.A[rows], self.step[rows], self.pull[rows], self.last) for rows in self.blocks)
+        self.maps = [_map(self.A[rows], self.step[rows], self.pull[rows], self.last) for rows in self.blocks]
 
     def advance(self, server: Array, E: int, xi: Array) -> Array:
         """One round: server (B, d, columns), noise xi (columns, B, E, C, d) or None."""
@@ -107,11 +108,18 @@ class _Rounds:
         start = np.broadcast_to(server[:, None], (B, C, d, columns)).reshape(n, d, columns)
         np.multiply(self.pull, start, out=self.r)
         self.r += self.drift
-        self.w[...] = start
+        alone = B == 1 and not self.last  # all clients start at one point: their first products are one
+        if not alone:
+            self.w[...] = start
+        self.blocks.reverse()  # what came last is still in cache
+        self.maps.reverse()
         for rows, linear in zip(self.blocks, self.maps, strict=True):
             x, y, r = self.w[rows], self.spare[rows], self.r[rows]
             for k in range(E):
-                _apply(linear, x, y, self.last)
+                if k == 0 and alone:
+                    _apply_to_one(linear, server[0], y)
+                else:
+                    _apply(linear, x, y, self.last)
                 y += r
                 if xi is not None:
                     y -= self.step[rows] * np.moveaxis(xi[:, :, k].reshape(columns, n, d)[:, rows], 0, -1)
@@ -144,6 +152,12 @@ def _apply(linear: Array, x: Array, y: Array, last: bool) -> None:
         np.einsum("ijn,jn->in", linear, x[:, :, 0].T, out=y[:, :, 0].T)
     else:
         np.matmul(linear, x, out=y)
+
+
+def _apply_to_one(linear: Array, start: Array, y: Array) -> None:
+    """y <- B start for rows that share their start (d, columns), in place."""
+    d, columns = start.shape
+    np.matmul(linear.swapaxes(-1, -2).reshape(-1, d), start, out=y.reshape(-1, columns))
 
 
 def _average(p: Array, w: Array) -> Array:

@@ -22,6 +22,7 @@ from .lower import lower
 from .settings import setting
 from .settings.base import Reading, Setting, Shape
 from .shrink import shrink
+from .statistical import statistics
 
 RATE = 8000  # instances a nominal second
 LEAST_SAMPLE = 12_000  # instances that `verify` tries at least
@@ -69,8 +70,14 @@ def verify_row(statement: Statement, seed: int, effort: float) -> Row:
     """Property testing on random admissible instances."""
     reading, world = read(statement)
     began = time.perf_counter()
-    searched = _sampled(reading, world, seed, effort)
-    return {"id": statement.id, **judge(reading, world, searched), "seconds": _since(began), "seed": seed}
+    row = {"id": statement.id, **judge(reading, world, _sampled(reading, world, seed, effort))}
+    sampled = statistics(reading, world, seed)
+    if sampled is not None:
+        row["statistical"] = sampled.row()
+        if sampled.suspects and row["verdict"] == "survived":
+            row |= {"verdict": "undecided", "evidence": "statistical"}
+            row["reason"] = f"{sampled.suspects} sampled instances exceed the bound at confidence 1 - {sampled.delta}"
+    return {**row, "seconds": _since(began), "seed": seed}
 
 
 def hunt_row(statement: Statement, seed: int, effort: float) -> Row:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .evaluate import Array, Evaluator, Table
 from .genome import Gene, Genome, jitter, rows
-from .settings.base import Reading, Setting, Shape, knob_genes, resolve
+from .settings.base import Reading, Setting, Shape, knob_genes, known_table
 
 CONDITION_SLACK = 1e-12  # rounding of a condition that the sweep meets with equality; the kernel has none
 NOISE_FLOOR = 1e-9  # of an instance's largest value: differences below it are rounding, not evidence
@@ -47,12 +47,8 @@ def genes_of(reading: Reading, setting: Setting, shape: Shape) -> list[Gene]:
 
 def tabulate(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> Table:
     """Constants, step sizes and measured quantities of a batch."""
-    n = len(next(iter(genome.values())))
     genome = {k: v.astype(setting.precision) for k, v in genome.items()}
-    knobs = {k: genome[k] for k in reading.lowered.knobs}
-    statics = {**setting.statics(reading, shape, genome), **knobs}
-    known = resolve(reading.lowered, Table(n, statics, {}, {**dict(shape.counts), "D": dict(shape.counts).get("d", 1)}))
-    return setting.measure(reading, shape, genome, known)
+    return setting.measure(reading, shape, genome, known_table(reading, setting, shape, genome))
 
 
 def score(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> Scores:

@@ -146,6 +146,14 @@ def resolve(lowered: Lowered, table: Table) -> Table:
     return table
 
 
+def known_table(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> Table:
+    """What is known before a run: constants, swept parameters, chosen step sizes."""
+    n = len(next(iter(genome.values())))
+    statics = {**setting.statics(reading, shape, genome), **{k: genome[k] for k in reading.lowered.knobs}}
+    sizes = dict(shape.counts)
+    return resolve(reading.lowered, Table(n, statics, {}, {**sizes, "D": sizes.get("d", 1)}))
+
+
 def _add(table: Table, name: str, rule: dict[str, Any]) -> Table:
     if not rule["index"]:
         values = np.broadcast_to(Evaluator(table, {})(rule["value"]), (table.n,))

@@ -98,6 +98,39 @@ class FedProx:
         W = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["c"]).max(axis=(1, 2)))
         return Table(known.n, scalars, quantities, known.counts, (known.scalars["L"] * W**2, W))
 
+    def sampled_shape(self, reading: Reading) -> Shape | None:
+        """Huberised quadratics with noise on more paths than can be enumerated, for claims about gap(t) alone."""
+        about_gap = all(left == ["at", "gap", "t"] for _, left, _ in reading.claim["then"])
+        noisy = any(a[0] == "bounded_variance" for a in reading.claim["let"])
+        flags = {"loss": "piecewise", "noise": "independent"}
+        return Shape.of(flags, C=4, d=1, E=4, T=10) if about_gap and noisy and not reading.dropped else None
+
+    def sampled(
+        self, reading: Reading, shape: Shape, genome: Genome, known: Table, runs: int, rng: np.random.Generator
+    ) -> tuple[Array, Array, Table]:
+        """Sampled gaps, and constants that hold on every path: |w - c_i| cannot leave the radius of `_reach`."""
+        parts = _parts(reading, shape, genome)
+        problem = Piecewise(*(parts[k] for k in ("a", "m", "lo", "hi", "c", "p")))
+        many = Piecewise(*(np.repeat(parts[k], runs, axis=0) for k in ("a", "m", "lo", "hi", "c", "p")))
+        w0, v = (np.repeat(parts[k], runs, axis=0) for k in ("w0", "v"))
+        alpha, gamma = known.scalars["alpha"], known.quantities["gamma"].values
+        signs = rng.choice([-1.0, 1.0], (known.n * runs, 1, shape["T"], shape["E"], shape["C"], 1))
+        run = simulate(
+            many, w0, np.repeat(alpha, runs), np.repeat(gamma, runs, axis=0), shape["E"], signs * v[:, None, None, None]
+        )
+        w_star, reach = problem.minimiser(), _reach(shape, parts, known, problem.minimiser())
+        gap0 = problem.gap(parts["w0"], w_star)
+        L = known.scalars["L"]
+        noise = np.abs(parts["v"]).sum(axis=-1)
+        G = (L[:, None] * reach["local"].max(axis=1) + noise).max(axis=1)
+        quantities = {
+            "gap": Quantity(np.repeat(gap0[:, None], shape["T"] + 1, 1), (0,)),
+            "p": Quantity(parts["p"], (1,)),
+        }
+        scalars = {**known.scalars, "G": G, "Gamma": problem.heterogeneity()}
+        table = Table(known.n, scalars, {**known.quantities, **quantities}, known.counts)
+        return np.moveaxis(run.gap.reshape(known.n, runs, -1), 1, -1), L[:, None] / 2 * reach["server"] ** 2, table
+
     def instance(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
     ) -> dict[str, Any]:
@@ -195,6 +228,27 @@ def _least_curvature(shape: Shape, parts: Mapping[str, Array]) -> Array:
     low = parts["a"] if shape.flag("loss") == "quadratic" else np.minimum(parts["a"], parts["m"])
     low, high = low.min(axis=-1), high.max(axis=-1)
     return (np.where(parts["p"] >= 0, low, high) * parts["p"]).sum(axis=1)
+
+
+def _reach(shape: Shape, parts: Mapping[str, Array], known: Table, w_star: Array) -> dict[str, Array]:
+    """How far any path can be: |w_{t,0} - w*| (n, T+1) and |w^i_{t,k} - c_i| (n, T, C), by the triangle inequality."""
+    alpha, gamma = known.scalars["alpha"][:, None], known.quantities["gamma"].values
+    high, low = np.maximum(parts["a"], parts["m"]).max(-1), np.minimum(parts["a"], parts["m"]).min(-1)
+    noise = np.abs(parts["v"]).sum(axis=-1)
+    apart = np.sqrt(((parts["c"] - w_star[:, None]) ** 2).sum(axis=-1))
+    server = [np.sqrt(((parts["w0"] - w_star) ** 2).sum(axis=-1))]
+    local: list[Array] = []
+    for t in range(shape["T"]):
+        step = gamma[:, t : t + 1]
+        shrink = np.maximum(np.abs(1 - step * (alpha + low)), np.abs(1 - step * (alpha + high)))
+        start = server[-1][:, None] + apart
+        now, most = start, start
+        for _ in range(shape["E"]):
+            now = shrink * now + step * (alpha * start + noise)
+            most = np.maximum(most, now)
+        local.append(most)
+        server.append((parts["p"] * (now + apart)).sum(axis=1))
+    return {"server": np.stack(server, axis=1), "local": np.stack(local, axis=1)}
 
 
 def _run(shape: Shape, parts: Mapping[str, Array], known: Table) -> tuple[Quadratics | Piecewise, Run]:

@@ -1,0 +1,121 @@
+"""Trees: what sympy says, what NumPy computes and what the kernel decides agree."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sympy import Function, IndexedBase, Max, Min, Pow, Rational, Sum, Symbol, exp, log
+
+from fedaudit.bounds.catalogue import statements
+from fedaudit.verify.audit import read
+from fedaudit.verify.certify import replay
+from fedaudit.verify.check import genes_of, score
+from fedaudit.verify.evaluate import Evaluator, Quantity, Table, UnknownName
+from fedaudit.verify.genome import draw, exactly, rational, simpler, size
+from fedaudit.verify.lower import tree
+
+x, y = Symbol("x", positive=True), Symbol("y", positive=True)
+i, n = Symbol("i", integer=True), Symbol("n", integer=True, positive=True)
+p, q = IndexedBase("p"), Function("q")
+
+EXPRESSIONS = [
+    x + 2 * y,
+    x * y - Rational(3, 7),
+    Pow(x, 3) / y,
+    Pow(1 - x / (x + y), n),
+    Min(x, y, 2) + Max(x, 1 / y),
+    exp(-x) + log(1 + y),
+    Sum(p[i] ** 2, (i, 1, 3)) * x,
+    Sum((1 - x / (1 + x)) ** i, (i, 0, n - 1)),
+    Sum(Sum(p[i] * x**n, (i, 1, 3)), (n, 0, 2)),
+    x * exp(1),
+]
+
+
+@pytest.mark.parametrize("expr", EXPRESSIONS, ids=str)
+@given(
+    st.tuples(st.floats(0.01, 10), st.floats(0.01, 10), st.integers(1, 6)),
+    st.lists(st.floats(0.1, 1), min_size=3, max_size=3),
+)
+@settings(max_examples=15, deadline=None)
+def test_numpy_agrees_with_sympy(expr: object, values: tuple[float, float, int], weights: list[float]) -> None:
+    a, b, m = values
+    table = Table(
+        2,
+        {"x": np.array([a, a]), "y": np.array([b, b])},
+        {"p": Quantity(np.array([weights, weights]), (1,))},
+        {"n": m},
+    )
+    got = np.broadcast_to(Evaluator(table, {})(tree(expr)), (2,))
+    exact = expr.subs({x: Rational(a), y: Rational(b)}).subs(n, m).doit()
+    want = float(exact.subs({p[k + 1]: Rational(w) for k, w in enumerate(weights)}))
+    assert got == pytest.approx(want, rel=1e-12)
+
+
+def test_indices_broadcast_and_shift() -> None:
+    t, k = Symbol("t", integer=True), Symbol("k", integer=True)
+    gap = Function("gap")
+    values = np.arange(12.0).reshape(2, 6)
+    table = Table(2, {}, {"gap": Quantity(values, (0,))}, {"T": 5, "E": 2})
+    evaluator = Evaluator(table, {"t": ("0", ["+", "T", "-1"]), "k": ("0", "E")})
+    assert evaluator.shape == (2, 5, 3)
+    got = np.broadcast_to(evaluator(tree(gap(t + 1) - gap(t) + k)), evaluator.shape)
+    assert np.array_equal(got, np.broadcast_to(1.0 + np.arange(3), (2, 5, 3)))
+    assert np.array_equal(evaluator(tree(gap(0)))[:, 0, 0], values[:, 0])
+
+
+def test_an_index_out_of_range_is_refused() -> None:
+    t = Symbol("t", integer=True)
+    table = Table(1, {}, {"gap": Quantity(np.zeros((1, 3)), (0,))}, {"T": 2})
+    evaluator = Evaluator(table, {"t": ("0", "T")})
+    with pytest.raises(IndexError):
+        evaluator(tree(Function("gap")(t + 1)))
+    with pytest.raises(UnknownName):
+        evaluator("nobody")
+
+
+def test_a_sum_over_nothing_is_zero() -> None:
+    table = Table(1, {}, {}, {"E": 1})
+    assert Evaluator(table, {})(tree(Sum(i, (i, 1, Symbol("E") - 1)))) == 0
+
+
+@pytest.mark.parametrize("identifier", [s.id for s in statements(["buttaci"])])
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=4, deadline=None)
+def test_floats_agree_with_the_kernel(identifier: str, seed: int) -> None:
+    """On random rational instances both evaluate the same index to the same ratio."""
+    reading, world = read(next(s for s in statements([identifier])))
+    rng = np.random.default_rng(seed)
+    shapes = [s for s in world.shapes(reading) if s.cost <= 40]
+    shape = shapes[int(rng.integers(len(shapes)))]
+    genes = genes_of(reading, world, shape)
+    genome = exactly(genes, draw(genes, 1, rng), 0, 2)
+    made = replay(reading, world, shape, genome)
+    scores = score(reading, world, shape, {k: np.asarray(v, dtype=float)[None] for k, v in genome.items()})
+    if made is None:  # not admissible: floats must not count it for or against by more than rounding
+        assert not scores.margin[0] > 1e-6
+        return
+    for side, value in (("lhs", scores.lhs[0]), ("rhs", scores.rhs[0])):
+        stated = getattr(made, side).split(" ")[0]
+        assert float(Fraction(stated)) == pytest.approx(float(value), rel=1e-6, abs=1e-12 * abs(float(scores.rhs[0])))
+
+
+@given(st.floats(1e-9, 1e9), st.integers(1, 10))
+def test_rationals_stay_close_and_inside(value: float, digits: int) -> None:
+    made = rational(value, digits, "positive")
+    assert made > 0
+    assert float(made) == pytest.approx(value, rel=2 * 10.0**-digits)
+    assert rational(min(value, 1.0), digits, "unit") <= 1
+
+
+@given(st.fractions(max_denominator=10**6), st.sampled_from(["real", "positive", "unit", "fraction", "nonnegative"]))
+def test_simpler_values_are_shorter_and_inside(value: Fraction, kind: str) -> None:
+    for made in simpler(value, kind):
+        assert size(made) < size(value)
+        assert kind == "real" or made >= 0
+        assert kind not in ("unit", "fraction") or made <= 1
+        assert kind not in ("unit", "positive") or made > 0

@@ -61,13 +61,16 @@ def server_map(problem: Quadratics, alpha: Array, gamma: Array, E: int) -> Serve
     step, pull = gamma[..., None, None, None], (alpha * gamma)[..., None, None, None]
     linear = xp.zeros((1, 1), dtype=xp.float64)
     constant = xp.zeros((1,), dtype=xp.float64)
+    uniform = all_true(xp, p == p[..., :1])  # then p_i comes out of the sum
     for clients in _client_blocks(problem):
         block = A[..., clients, :, :]
         S = geometric(add_identity(xp, -step * block, -pull[..., 0, 0]), E)
-        rows = _rows(xp, p[..., clients, None, None] * S)  # (..., C d, d): S_i is symmetric
+        rows = _rows(xp, S if uniform else p[..., clients, None, None] * S)  # (..., C d, d): S_i is symmetric
         linear = linear + xp.matmul(xp.matrix_transpose(rows), _rows(xp, block))
         column = xp.reshape(b[..., clients, :], (*b.shape[:-2], -1, 1))
         constant = constant + xp.matmul(xp.matrix_transpose(rows), column)[..., 0]
+    if uniform:
+        gamma = gamma * p[..., 0]
     return ServerMap(eye - gamma[..., None, None] * linear, gamma[..., None] * constant)
 
 

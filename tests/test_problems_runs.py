@@ -18,11 +18,11 @@ from fedaudit.problems.run import set_up
 AGREE = {"rtol": 1e-9, "atol": 1e-11}
 
 
-def quadratics(rng, batch, C, d):
+def quadratics(rng, batch, C, d, uniform=False):
     R = rng.normal(size=(*batch, C, d, d)) / np.sqrt(d)
     A = R @ R.swapaxes(-1, -2)
-    return Quadratics((A + A.swapaxes(-1, -2)) / 2 + 0.2 * np.eye(d), rng.normal(size=(*batch, C, d)),
-        rng.dirichlet(np.ones(C), size=batch))  # fmt: skip
+    p = np.full(C, 1 / C) if uniform else rng.dirichlet(np.ones(C), size=batch)
+    return Quadratics((A + A.swapaxes(-1, -2)) / 2 + 0.2 * np.eye(d), rng.normal(size=(*batch, C, d)), p)
 
 
 def huber(rng, batch, C, d):
@@ -88,10 +88,11 @@ def test_simulate_is_rule_4_3(make, record):
     E=st.integers(1, 17),
     T=st.integers(1, 140),
     constant=st.booleans(),
+    uniform=st.booleans(),
 )
-def test_fast_forward_and_fast_steps_agree_with_plain_steps(seed, batch, C, d, E, T, constant):
+def test_fast_forward_and_fast_steps_agree_with_plain_steps(seed, batch, C, d, E, T, constant, uniform):
     rng = np.random.default_rng(seed)
-    problem = quadratics(rng, batch, C, d)
+    problem = quadratics(rng, batch, C, d, uniform)
     w0, alpha = rng.normal(size=(*batch, d)), rng.uniform(0, 1, size=batch)
     gamma = rng.uniform(0.01, 0.2, size=(*batch, 1 if constant else T)) * np.ones(T)
     setup = set_up(problem, w0, alpha, gamma, E)

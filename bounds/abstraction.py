@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import reduce
 from math import floor, gcd
+from typing import Any
 
 from sympy import (
     Abs,
@@ -181,11 +182,7 @@ class Abstraction:
         full = (high - low + 1).is_nonnegative
         if body is S.One and full:
             return self.term(factor) * self.term(high - low + 1)
-        neutral = Symbol("k_", integer=True, nonnegative=True if index.is_nonnegative else None)
-        key = Sum(body.xreplace({index: neutral}), (neutral, low, high))
-        for power in body.atoms(Pow):
-            if power.exp.is_nonnegative is not True and power.base.is_nonzero is not True:
-                raise Unsupported(f"got {power} inside a sum, expected terms that are defined for every index")
+        key = uniform(Sum(body, (index, low, high)))
         if not expr.atoms(AppliedUndef, Indexed):
             self.inexact = True
         return self.term(factor) * self._atom(key, lambda s: [Le(0, s)] if full and body.is_nonnegative else [])
@@ -263,6 +260,18 @@ class Abstraction:
         self._require(Lt(0, self.term(base)))
         self.term(power)
         return self._atom(Pow(_canonical(base), power), lambda y: [Lt(0, y)])
+
+
+def uniform(formula: Any) -> Any:
+    """The same formula with one name for the index of every sum, so that equal sums look equal."""
+    sums = {total for total in formula.atoms(Sum) if len(total.limits) == 1 and len(total.limits[0]) == 3}
+    names: dict[Basic, Basic] = {}
+    for total in sums:
+        index, low, high = total.limits[0]
+        if index.name != "index" and not total.function.atoms(Sum):
+            neutral = Symbol("index", integer=True, nonnegative=True if index.is_nonnegative else None)
+            names[total] = Sum(total.function.xreplace({index: neutral}), (neutral, low, high))
+    return formula.xreplace(names)
 
 
 def exponent(power: Expr) -> tuple[Expr | None, Rational, Rational]:

@@ -38,7 +38,7 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean, Implies, Not, Or, false, true
 
-from .abstraction import Abstraction, Unsupported
+from .abstraction import Abstraction, Unsupported, uniform
 from .evaluate import Point, Undefined, compiled, quantities
 from .sampling import Sampler, conjuncts
 
@@ -78,7 +78,8 @@ def decide(
     samples: int = DENSE,
 ) -> Decision:
     """Decide `given` ⟹ `claim` over the domains that the symbols declare; `bare`: without facts about powers."""
-    return _decide(claim, tuple(conjuncts(*given)), Dict(sweep or {}), bare, rlimit, samples)
+    conditions = dict.fromkeys(uniform(condition) for condition in conjuncts(*given))
+    return _decide(uniform(claim), tuple(conditions), Dict(sweep or {}), bare, rlimit, samples)
 
 
 @lru_cache(maxsize=4096)

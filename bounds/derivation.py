@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sympy import Dict, Expr, Symbol
+from sympy import Dict, Expr, Le, Symbol
 from sympy.core.relational import Relational
-from sympy.logic.boolalg import Boolean
+from sympy.logic.boolalg import Boolean, false
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,7 @@ class Known:
     kind: Literal["fact", "premise", "cited"] = "fact"
     requires: tuple[Requirement, ...] = ()
     assumes: tuple[str, ...] = ()  # names of assumptions that the statement must make
+    index: Symbol | None = None  # of an induction's instance: no condition of the statement may restrict it
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,12 @@ class Induction:
     where: str = ""
     note: str = ""
     bare: bool = False
+
+    def at(self, value: Expr) -> Known:
+        """What the induction gives at `value`."""
+        reached = Requirement(Le(self.start, value) if value.is_integer else false, (self,))
+        made = self.claim.subs(self.over, value)
+        return Known(made, f"{self.where or self.note} at {value}", "fact", (reached,), index=self.over)
 
 
 Given = Known | Step | Induction

@@ -279,6 +279,8 @@ def _argue(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Vi
     for item in _walk((*argument.steps, *filter(None, (argument.bound,)))):
         if not isinstance(item, Known) and item not in argument.steps:
             raise ValueError(f"{statement.id}: got a use of {item.claim}, expected a listed step; do: list it")
+        if isinstance(item, Known) and any(item.index in c.free_symbols for c in goal.requires if item.index):
+            raise ValueError(f"{statement.id}: got a condition on {item.index}, expected a free index; do: rename it")
     return goal, argument
 
 

@@ -210,27 +210,53 @@ def lemma_B_8(goal: View) -> Argument:
 def theorem_4_2(goal: View, sum_of_powers: View) -> Argument:
     """The mean of the two-group run contracts by a ≥ q a round and never loses sign; its square bounds the gap.
 
-    With H = μ and h = μ/2 the mean obeys m_{t+1} = a m_t + b (B.4, before B.36); noise adds a variance. For an odd
-    number of clients, the one with f_i = 0 keeps its share of the mean where it is: `rest` is that share.
+    H = μ and h = μ/2; noise has mean zero and only adds a variance. For an odd number of clients, the one with f_i = 0
+    keeps its share of the mean where it is: `rest` is that share, 0 or 1/C.
     """
-    gamma_ = named(goal, "gamma")
+    gamma_, G = named(goal, "gamma"), named(goal, "G_lin")
     mean, variance = Function("mean", real=True), Function("variance", nonnegative=True)
-    rest, drift, curvature = Symbol("rest", nonnegative=True), named(goal, "G_lin"), 3 * mu / 8
+    rest, j = Symbol("rest", nonnegative=True), Symbol("j", integer=True, nonnegative=True)
     small, large = 1 - gamma_ * (alpha + mu), 1 - gamma_ * (alpha + mu / 2)  # κ_H, κ_h
-
-    def contraction(kappa: Expr) -> Expr:
-        return kappa**E + alpha * gamma_ * Sum(kappa**k, (k, 0, E - 1))
-
-    a = rest + (1 - rest) * (contraction(small) + contraction(large)) / 2
-    b = (1 - rest) * gamma_ * drift / 2 * Sum(large**k - small**k, (k, 0, E - 1))
     construction = "the construction of B.4 under rule (4.3)"
     share = Known(Lt(rest, 1), construction, "premise")
     start = Known(And(Ge(mean(0), 0), Eq(variance(0), 0)), construction + ", w_{0,0} ≥ 0 without loss", "premise")
-    rule = Known(Eq(mean(t + 1), a * mean(t) + b), construction, "premise")
-    loss = [
-        Known(Eq(gap(s), (1 - rest) * curvature * (mean(s) ** 2 + variance(s))), construction, "premise")
-        for s in (t, 0)
+    f = [
+        Known(Eq(gap(s), (1 - rest) * 3 * mu / 8 * (mean(s) ** 2 + variance(s))), construction, "premise")
+        for s in (t, Integer(0))
     ]
+
+    def powers(kappa: Expr, count: Expr) -> Expr:
+        return Sum(kappa**j, (j, 0, count - 1))
+
+    def contraction(kappa: Expr, count: Expr = E) -> Expr:
+        return kappa**count + alpha * gamma_ * powers(kappa, count)
+
+    def group(name: str, kappa: Expr, slope: Expr, curvature: Expr) -> tuple[Expr, Induction]:
+        """The mean of a group's iterates after k local steps, by rule (4.3) with ∇f_i(w) = curvature w + slope."""
+        w = Function(name, real=True)
+        step = (1 - alpha * gamma_) * w(k) + alpha * gamma_ * mean(t) - gamma_ * (curvature * w(k) + slope)
+        return w(E), Induction(
+            Eq(w(k), contraction(kappa, k) * mean(t) - gamma_ * slope * powers(kappa, k), evaluate=False),
+            over=k,
+            base=(Known(Eq(w(0), mean(t)), construction, "premise"),),
+            step=(
+                Known(Eq(w(k + 1), step), construction, "premise"),
+                sum_next(kappa**j, j, 0, k - 1),
+                geometric(x=kappa, n=k),
+            ),
+            note=f"local steps of {name}",
+        )
+
+    end_H, local_H = group("w_H", small, G, mu)
+    end_h, local_h = group("w_h", large, -G, mu / 2)
+    a = rest + (1 - rest) * (contraction(small) + contraction(large)) / 2
+    b = (1 - rest) * gamma_ * G / 2 * (powers(large, E) - powers(small, E))
+    average = Known(Eq(mean(t + 1), rest * mean(t) + (1 - rest) / 2 * (end_H + end_h)), construction, "premise")
+    rule = Step(
+        Eq(mean(t + 1), a * mean(t) + b, evaluate=False),
+        given=(average, local_H.at(E), local_h.at(E)),
+        note="one round of the mean, B.4",
+    )
 
     closed = {
         kappa: Step(
@@ -244,13 +270,14 @@ def theorem_4_2(goal: View, sum_of_powers: View) -> Argument:
         )
         for kappa in (small, large)
     }
+    larger = termwise(Ge(large**j, small**j), j, 0, E - 1, power_monotone(x=small, y=large, n=j))
     slower = Step(
         And(Ge(closed[large].claim.rhs, closed[small].claim.rhs), Le(closed[large].claim.rhs, 1)),
         given=(
             *closed.values(),
             power_monotone(x=small, y=large, n=E),
             power_le_one(x=large, n=E),
-            termwise(Ge(large**k, small**k), k, 0, E - 1, power_monotone(x=small, y=large, n=k)),
+            larger,
         ),
         where="B.37",
     )
@@ -258,15 +285,12 @@ def theorem_4_2(goal: View, sum_of_powers: View) -> Argument:
     rounds = Step(
         Ge(a, exact), given=(*closed.values(), share, slower), note="an idle client only slows the contraction"
     )
-    drift_sign = Step(
-        Ge(b, 0),
-        given=(termwise(Ge(large**k - small**k, 0), k, 0, E - 1, power_monotone(x=small, y=large, n=k)), share),
-    )
+    drift_sign = Step(Ge(b, 0), given=(larger, share))
     onward = Step(
         Ge(mean(t + 1), exact * mean(t)), given=(rule, rounds, drift_sign), under=(Ge(mean(t), 0),), where="B.36"
     )
     means = Induction(And(Ge(mean(t), 0), Ge(mean(t), exact**t * mean(0))), over=t, base=(start,), step=(onward, start))
-    given = Step(Ge(gap(t), exact ** (2 * t) * gap(0)), given=(means, *loss, start, share), where="B.42")
+    given = Step(Ge(gap(t), exact ** (2 * t) * gap(0)), given=(means, *f, start, share), where="B.42")
     worst = Step(
         Ge(small**E, Rational(1, 4)),
         given=(power_monotone(x=1 - 1 / E, y=small, n=E), quarter(n=E)),
@@ -274,7 +298,7 @@ def theorem_4_2(goal: View, sum_of_powers: View) -> Argument:
     )
     rate = Step(Ge(exact, closed[small].claim.rhs), given=(slower,), where="B.37")
     return Argument(
-        (*closed.values(), slower, rounds, drift_sign, onward, means, given, worst, rate,
+        (local_H, local_h, rule, *closed.values(), slower, rounds, drift_sign, onward, means, given, worst, rate,
          Step(goal.relations[0], given=(given, worst, rate)),
          *(Step(goal.relations[n], given=(sum_of_powers.holds(part=n),)) for n in (1, 2))),
         given,

@@ -102,7 +102,7 @@ def _from_file(path: Path) -> list[Statement]:
         spec.loader.exec_module(module)
     except Exception as error:  # the user's own code: any failure is theirs to see, in one line
         raise SelectionError(
-            f"got {path}, which fails to import ({type(error).__name__}: {error}), expected statements; do: run it alone"
+            f"got {path}, which fails ({type(error).__name__}: {error}), expected statements; do: run it alone"
         ) from error
     found = list(statements_in(module))
     if not found:

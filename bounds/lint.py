@@ -10,9 +10,26 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Basic, Expr, Ge, Integer, Le, Lt, S, Symbol, diff, limit, simplify
+from sympy import (
+    Basic,
+    Expr,
+    Ge,
+    Integer,
+    Le,
+    Lt,
+    Poly,
+    S,
+    Sum,
+    Symbol,
+    diff,
+    fraction,
+    limit,
+    simplify,
+    solve,
+    together,
+)
 from sympy.core.function import AppliedUndef
-from sympy.logic.boolalg import And, Boolean, false, true
+from sympy.logic.boolalg import And, Boolean, Not, false, true
 
 from .decide import decide
 from .dimension import DimensionError, dimension_of
@@ -62,9 +79,10 @@ def _mismatch(part: Basic, statement: Statement, what: str) -> Iterator[str]:
 
 def _satisfiable(statement: Statement, _: Catalogue) -> Iterator[str]:
     conditions = And(*(statement.defined(c) for c in statement.when))
-    if conditions is false:
-        yield f"the conditions {', '.join(map(str, statement.when))} contradict each other"
-    elif conditions is not true and decide(false, _background(statement, conditions)).proved:
+    if conditions is true:
+        return
+    *rest, last = conditions.args if isinstance(conditions, And) else (conditions,)
+    if conditions is false or decide(Not(last), _background(statement, *rest)).proved:
         yield f"no parameters meet {', '.join(map(str, statement.when))}"
 
 
@@ -85,7 +103,7 @@ def _points(statement: Statement, made: Limit) -> Iterator[dict[Basic, Expr]]:
     exprs = [statement.defined(r) for r in statement.relations] + [statement.defined(made.value)]
     free = {s for e in exprs for s in e.free_symbols if isinstance(s, Symbol) and s is not made.variable}
     indexed = {f for e in exprs for f in e.atoms(AppliedUndef) if made.variable not in f.free_symbols}
-    sums = {s for e in exprs for s in e.atoms(_sum())}
+    sums = {s for e in exprs for s in e.atoms(Sum)}
     for offset in (0, 1, 2):
         point: dict[Basic, Expr] = {s: Integer(2 + offset) for s in sums}
         knobs = {k for v in statement.sweep.values() for k in v.free_symbols if str(k).startswith(("unit_", "free_"))}
@@ -100,12 +118,6 @@ def _points(statement: Statement, made: Limit) -> Iterator[dict[Basic, Expr]]:
             yield point
 
 
-def _sum() -> type:
-    from sympy import Sum
-
-    return Sum
-
-
 def _constants(statement: Statement) -> set[Symbol]:
     exprs = [*statement.when, *statement.sweep.values()]
     found = {s for e in exprs for s in e.free_symbols if isinstance(s, Symbol)}
@@ -114,24 +126,40 @@ def _constants(statement: Statement) -> set[Symbol]:
 
 def _step_size(statement: Statement, catalogue: Catalogue) -> Iterator[str]:
     """The step size that is chosen meets the conditions of every statement that is cited."""
-    for derivation in statement.follows_from:
-        for cited in (catalogue[c] for c in derivation.cites if c in catalogue):
-            for condition in cited.when:
-                asked = _chosen(cited.defined(condition).subs(dict(derivation.substitute)), statement)
-                decision = decide(asked, _background(statement, *(statement.defined(c) for c in statement.when)))
+    cited = [catalogue[c] for d in statement.follows_from for c in d.cites if c in catalogue]
+    given = _background(statement, *(statement.defined(c) for c in statement.when))
+    for lemma in cited:
+        for head in statement.choose:
+            matched = _match(lemma, statement, head)
+            if matched is None:
+                yield f"{head} = {statement.choose[head]} has not the form {lemma.choose[head]} of {lemma.id}"
+                continue
+            about_it = {head.func, *matched}
+            for condition in (c for c in lemma.when if c.has(*about_it)):  # derive looks after the others
+                asked = statement.defined(_chosen(lemma.defined(condition).subs(matched, simultaneous=True), statement))
+                decision = decide(asked, given)
                 if decision.status == "false":
-                    yield f"the choice here violates {condition} of {cited.id}: {decision.detail}"
+                    yield f"the choice here violates {condition} of {lemma.id}: {decision.detail}"
+
+
+def _match(lemma: Statement, statement: Statement, head: Expr) -> dict[Symbol, Expr] | None:
+    """Values of the lemma's parameters for which its step size is the statement's; None if there are none."""
+    if head not in lemma.choose:
+        return {}
+    wanted, form = statement.defined(statement.choose[head]), lemma.defined(lemma.choose[head])
+    index = {s for s in head.free_symbols if isinstance(s, Symbol)}
+    unknown = sorted((s for s in form.free_symbols - wanted.free_symbols - index if isinstance(s, Symbol)), key=str)
+    top = fraction(together(form - wanted))[0]
+    solved = solve(Poly(top, *index).coeffs() if index else [top], unknown, dict=True)
+    return dict(solved[0]) if solved else None
 
 
 def _chosen(expr: Basic, statement: Statement) -> Basic:
     """`expr` with the statement's choices put in, at every index they occur with."""
     for head, value in statement.choose.items():
-        if not isinstance(head, AppliedUndef):
-            expr = expr.subs(head, statement.defined(value))
-            continue
-        for used in expr.atoms(AppliedUndef):
-            if used.func == head.func:
-                expr = expr.subs(used, statement.defined(value).subs(dict(zip(head.args, used.args, strict=True))))
+        for used in expr.atoms(type(head)) if isinstance(head, AppliedUndef) else ():
+            index = dict(zip(head.args, used.args, strict=True))
+            expr = expr.subs(used, statement.defined(value).subs(index, simultaneous=True))
     return expr
 
 

@@ -38,7 +38,9 @@ BROKEN = {
     "lemB.2 × 0.9": bound("buttaci/lemB.2", lambda e: e * Rational(9, 10)),
     "lemB.7 × 1.1": bound("buttaci/lemB.7", lambda e: e * Rational(11, 10)),
     "lemB.8 × 4": bound("buttaci/lemB.8", lambda e: 4 * e),
-    "thm4.2 without the minimum, × 2": bound("buttaci/thm4.2", lambda e: 2 * e.args[-1] if e.args[-1].has(t) else 2 * e),
+    "thm4.2 without the minimum, × 2": bound(
+        "buttaci/thm4.2", lambda e: 2 * e.args[-1] if e.args[-1].has(t) else 2 * e
+    ),
     "lem4.1 without E": bound("buttaci/lem4.1", lambda e: e / E**2),
     "lemB.1 with a flipped sign before G²": bound("buttaci/lemB.1", lambda e: e.subs(G**2, -(G**2))),
     "lemB.1 without Γ and G²": bound("buttaci/lemB.1", lambda e: e.subs({G: 0, Gamma: 0})),

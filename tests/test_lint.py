@@ -39,8 +39,16 @@ SEEDED = {
         bound(lambda e: e.subs(mu / (3 * (alpha + L)), mu / 3)),
         "dimension",
     ),
-    "a step size without its curvature": ("thm4.1-I", lambda s: replace(s, choose={gamma(t): 1 / (2 * E)}), "dimension"),
-    "a condition with the step size upside down": ("lemB.1", lambda s: replace(s, when=(Le(gamma(t), L),)), "dimension"),
+    "a step size without its curvature": (
+        "thm4.1-I",
+        lambda s: replace(s, choose={gamma(t): 1 / (2 * E)}),
+        "dimension",
+    ),
+    "a condition with the step size upside down": (
+        "lemB.1",
+        lambda s: replace(s, when=(Le(gamma(t), L),)),
+        "dimension",
+    ),
     "a step size above the lemma's limit": (
         "thm4.1-I",
         lambda s: replace(s, choose={gamma(t): 3 / (2 * (alpha + L) * E)}),

@@ -2,7 +2,7 @@
 
 Empirical Bernstein (Audibert, Munos, Szepesvári, "Exploration-exploitation tradeoff using variance estimates in
 multi-armed bandits", 2009, theorem 1): for n independent values in an interval of length R, with probability at least
-1 - δ, |mean - expectation| <= sqrt(2 V ln(3/δ) / n) + 3 R ln(3/δ) / n. Look j spends δ / (j (j + 1)); these add up to δ.
+1 - δ, |mean - expectation| <= sqrt(2 V ln(3/δ) / n) + 3 R ln(3/δ) / n. Look j spends δ / (j (j + 1)): δ in all.
 """
 
 from __future__ import annotations

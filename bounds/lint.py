@@ -81,8 +81,9 @@ def _satisfiable(statement: Statement, _: Catalogue) -> Iterator[str]:
     conditions = And(*(statement.defined(c) for c in statement.when))
     if conditions is true:
         return
-    *rest, last = conditions.args if isinstance(conditions, And) else (conditions,)
-    if conditions is false or decide(Not(last), _background(statement, *rest)).proved:
+    parts = conditions.args if isinstance(conditions, And) else (conditions,)
+    excluded = (decide(Not(c), _background(statement, *(o for o in parts if o != c))).proved for c in parts)
+    if conditions is false or any(excluded):
         yield f"no parameters meet {', '.join(map(str, statement.when))}"
 
 

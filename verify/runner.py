@@ -9,9 +9,12 @@ from __future__ import annotations
 import os
 import re
 import signal
+import threading
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -262,4 +265,17 @@ def _work_all(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, Row, str
 
 def _in_worker(number: int, task: Task) -> tuple[int, Row, str | None]:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    _end_with_parent(os.getppid())
     return number, *perform(task)
+
+
+@cache
+def _end_with_parent(parent: int) -> None:
+    """Leave no worker behind when the audit is killed: it would wait for tasks that never come."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -250,8 +250,10 @@ class Abstraction:
             self._require(Ne(inner, 0))
         self.inexact = True
         degree = int(power.q)
+        # Only where the root is real: otherwise r² = x would itself say that x ≥ 0.
         root = self._atom(
-            Pow(_canonical(base), Rational(1, degree)), lambda r: [Le(0, r), Eq(r**degree, inner, evaluate=False)]
+            Pow(_canonical(base), Rational(1, degree)),
+            lambda r: [Implies(Le(0, inner), And(Le(0, r), Eq(r**degree, inner, evaluate=False)))],
         )
         return root ** Integer(power.p)
 

@@ -216,10 +216,10 @@ def violates(claim: Boolean, given: Sequence[Boolean], point: Point) -> bool:
     """Whether the conditions hold and the claim fails at `point`, in exact or 60-digit arithmetic."""
     if any(not _inside(q, v) for q, v in point.items()):
         return False
-    arguments = tuple(point)
-    values = [point[a] for a in arguments]
+    arguments, values = tuple(uniform(q) for q in point), list(point.values())
     try:
-        return all(_holds(g, arguments, values) is True for g in given) and _holds(claim, arguments, values) is False
+        admissible = all(_holds(uniform(g), arguments, values) is True for g in given)
+        return admissible and _holds(uniform(claim), arguments, values) is False
     except Undefined:
         return False
 

@@ -1,0 +1,252 @@
+"""The FedProx chain derived, and every printed constant of it changed by 1 %.
+
+Nothing here says what a mutant's verdict is: a change must flip the status, or break the units, or be a slack that
+`derive` reports, or only weaken the statement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+import pytest
+from sympy import Le, Rational, Symbol
+
+from fedaudit.bounds.catalogue import catalogue
+from fedaudit.bounds.decide import violates
+from fedaudit.bounds.derivation import Argument, Derivation, Known, Step
+from fedaudit.bounds.derive import (
+    Constant,
+    Derived,
+    _argue,
+    _dimensions_agree,
+    compare,
+    constants,
+    derive,
+    mutate,
+    view,
+)
+from fedaudit.bounds.sampling import conjuncts
+from fedaudit.bounds.statement import Statement
+
+CATALOGUE = catalogue()
+DERIVED = [s.id for s in CATALOGUE.values() if s.follows_from]
+FACTORS = (Rational(99, 100), Rational(101, 100))
+
+
+@lru_cache
+def derived(identifier: str, slack: bool = False) -> Derived:
+    return derive(CATALOGUE[identifier], CATALOGUE, slack=slack)
+
+
+def test_the_chain_has_derivations():
+    wanted = {"lemB.1-kappa", "lemB.2", "lemB.3", "thm4.1-I", "thm4.1-II", "lemB.7", "lemB.8", "thm4.2"}
+    assert {f"buttaci/{label}" for label in wanted} <= set(DERIVED)
+
+
+@pytest.mark.parametrize("identifier", DERIVED)
+def test_every_step_is_proved(identifier):
+    result = derived(identifier)
+    assert result.status in ("follows", "claims-less")
+    assert result.evidence == "proof"
+    assert all(step.proved for step in result.steps)
+
+
+@pytest.mark.parametrize("identifier", DERIVED)
+def test_status_agrees_with_the_factor(identifier):
+    result = derived(identifier)
+    assert result.factor is not None
+    assert result.factor <= 1
+    assert (result.status == "claims-less") == (result.factor < 1 - 1e-6)
+
+
+@pytest.mark.parametrize("identifier", DERIVED)
+def test_proved_means_that_nothing_unproved_is_cited(identifier):
+    result = derived(identifier)
+    cited = CATALOGUE[identifier].follows_from[0].cites
+    assert result.proved == all(derived(c).proved for c in cited)
+
+
+def test_a_statement_without_a_derivation_is_not_derived():
+    bare = next(s for s in CATALOGUE.values() if not s.follows_from)
+    assert derive(bare, CATALOGUE).status == "not-derived"
+
+
+def test_a_missing_lemma_is_named():
+    theorem = CATALOGUE["buttaci/thm4.1-II"]
+    result = derive(theorem, {theorem.id: theorem})
+    assert result.status == "not-derived"
+    assert "buttaci/lemB.3" in result.findings[0]
+
+
+def test_an_assumption_the_statement_does_not_make_is_reported():
+    theorem = CATALOGUE["buttaci/thm4.1-II"]
+    weaker = replace(theorem, implicit=())
+    result = derive(weaker, CATALOGUE, slack=False)
+    assert result.status == "not-derived"
+    assert any("independent_noise" in finding for finding in result.findings)
+
+
+def test_the_minimum_of_theorem_4_2_is_reported_as_not_needed():
+    assert any(f.startswith("vacuous") and "proved" in f for f in derived("buttaci/thm4.2").findings)
+
+
+def test_a_proof_must_end_with_the_statement():
+    statement = CATALOGUE["buttaci/lemB.1-kappa"]
+    x = Symbol("x", positive=True)
+    other = replace(statement, follows_from=(Derivation(lambda goal: Argument((Step(Le(x, x + 1)),))),))
+    with pytest.raises(ValueError, match="expected it as a step"):
+        derive(other, CATALOGUE)
+
+
+def test_a_step_may_use_only_what_is_listed():
+    statement = CATALOGUE["buttaci/lemB.1-kappa"]
+
+    def proof(goal):
+        hidden = Step(goal.relations[0])
+        return Argument((Step(goal.relations[0], given=(hidden,), note="uses itself"),))
+
+    with pytest.raises(ValueError, match="expected a listed step"):
+        derive(replace(statement, follows_from=(Derivation(proof),)), CATALOGUE)
+
+
+def test_a_premise_cannot_hide_a_false_step():
+    """A proof that stops being one is not called a proof."""
+    statement = CATALOGUE["buttaci/thm4.1-II"]
+
+    def proof(goal, lemma):
+        wish = Known(lemma.relations[0].func(lemma.lhs, lemma.rhs / 2), "a wish", "premise", assumes=("magic",))
+        return Argument((Step(goal.relations[0], given=(wish,)),), wish)
+
+    wishful = replace(statement, follows_from=(replace(statement.follows_from[0], proof=proof),))
+    assert derive(wishful, CATALOGUE, slack=False).status == "not-derived"
+
+
+# --- mutants ---------------------------------------------------------------------------------------------------------
+
+
+def mutants(identifier: str, fields: tuple[str, ...] = ("then", "where", "choose", "when")):
+    return [
+        (identifier, constant, factor) for constant in constants(CATALOGUE[identifier], fields) for factor in FACTORS
+    ]
+
+
+def check_goal(identifier: str, constant: Constant, factor: Rational) -> None:
+    """A changed goal flips, or breaks its units, or is a reported slack, or is weaker than what is printed."""
+    mutant = mutate(CATALOGUE[identifier], constant, factor)
+    result = derive(mutant, CATALOGUE, slack=False)
+    before = derived(identifier, slack=True)
+    if result.status != before.status:
+        check_evidence(mutant, result)
+        return
+    if not _dimensions_agree(mutant) or (constant, factor) in {(s.constant, s.factor) for s in before.slack}:
+        return
+    assert weaker(CATALOGUE[identifier], mutant)
+
+
+def check_evidence(mutant: Statement, result: Derived) -> None:
+    """`claims-more` comes with an exact point: of the comparison, or of a condition of the cited lemma."""
+    assert result.status != "claims-more" or result.point is not None
+    if result.status == "claims-more" and result.factor is not None:
+        goal, argument = _argue(mutant, CATALOGUE)
+        broken = [c for c in compare(goal, argument) if set(c.sampler().variables) <= set(result.point)]
+        assert any(violates(c.relation, conjuncts(*c.conditions), result.point) for c in broken)
+
+
+def weaker(printed: Statement, mutant: Statement) -> bool:
+    """Whatever the mutant claims, the printed statement claims too (sampled)."""
+    old, new = view(printed), view(mutant)
+    goal, argument = _argue(printed, CATALOGUE)
+    for before, was, now in zip(compare(goal, argument), old.relations, new.relations, strict=True):
+        gives = was.lhs if before.own else before.gives
+        ratio = before.restated(was), before.restated(now)
+        sampler = replace(before, gives=gives).sampler()
+        for point in sampler.points("weaker", 200):
+            values = [_ratio(r, point, sampler.variables) for r in ratio]
+            if None not in values and values[1] > values[0] * (1 + 1e-9):
+                return False
+    inside = [c for c in new.requires if c not in old.requires]
+    return all(not violates(c, conjuncts(*new.requires), p) for c in old.requires for p in _points(new)) or not inside
+
+
+def _points(goal):
+    from fedaudit.bounds.sampling import Sampler
+
+    return Sampler([*goal.requires], goal.requires).points("conditions", 100)
+
+
+def _ratio(comparison, point, variables):
+    from fedaudit.bounds.evaluate import Undefined, compiled
+
+    try:
+        return compiled(comparison.ratio, tuple(variables)).float([float(point[v]) for v in variables])
+    except (Undefined, OverflowError):
+        return None
+
+
+RATE = [m for m in mutants("buttaci/thm4.1-I", ("then",)) if m[1].value == 3]  # the printed rate: an inequality
+
+
+@pytest.mark.parametrize(("identifier", "constant", "factor"), mutants("buttaci/thm4.1-II"), ids=str)
+def test_where_the_proof_is_substitution_every_change_flips(identifier, constant, factor):
+    mutant = mutate(CATALOGUE[identifier], constant, factor)
+    result = derive(mutant, CATALOGUE, slack=False)
+    assert result.status in ("claims-more", "claims-less")
+    check_evidence(mutant, result)
+
+
+@pytest.mark.parametrize(
+    ("identifier", "constant", "factor"),
+    [*mutants("buttaci/lemB.1-kappa"), *mutants("buttaci/thm4.1-I", ("choose",)), *RATE],
+    ids=str,
+)
+def test_changes_of_the_goal(identifier, constant, factor):
+    check_goal(identifier, constant, factor)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("identifier", "constant", "factor"),
+    [m for i in ("thm4.1-I", "lemB.2", "lemB.3", "lemB.7", "lemB.8") for m in mutants(f"buttaci/{i}")],
+    ids=str,
+)
+def test_all_changes_of_the_goal(identifier, constant, factor):
+    check_goal(identifier, constant, factor)
+
+
+CITED = [
+    (citing, cited)
+    for citing in ("buttaci/thm4.1-I", "buttaci/thm4.1-II", "buttaci/lemB.2", "buttaci/lemB.3")
+    for cited in CATALOGUE[citing].follows_from[0].cites
+]
+
+
+def check_cited(citing: str, identifier: str, constant: Constant, factor: Rational) -> None:
+    """A changed lemma changes the verdict, or the theorem has slack, or the lemma only became stronger."""
+    mutant = mutate(CATALOGUE[identifier], constant, factor)
+    result = derive(CATALOGUE[citing], {**CATALOGUE, identifier: mutant}, slack=False)
+    before = derived(citing, slack=True)
+    if result.status != before.status or result.evidence != before.evidence or before.slack:
+        return
+    assert not _dimensions_agree(mutant) or weaker(mutant, CATALOGUE[identifier])
+
+
+@pytest.mark.parametrize(
+    ("citing", "identifier", "constant", "factor"),
+    [("buttaci/thm4.1-II", *m) for m in mutants("buttaci/lemB.3", ("then", "where"))],
+    ids=str,
+)
+def test_changes_of_lemma_B_3_show_in_theorem_4_1_II(citing, identifier, constant, factor):
+    mutant = mutate(CATALOGUE[identifier], constant, factor)
+    result = derive(CATALOGUE[citing], {**CATALOGUE, identifier: mutant}, slack=False)
+    assert result.status in ("claims-more", "claims-less")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("citing", "identifier", "constant", "factor"),
+    [(citing, *m) for citing, cited in CITED for m in mutants(cited)],
+    ids=str,
+)
+def test_all_changes_of_cited_statements(citing, identifier, constant, factor):
+    check_cited(citing, identifier, constant, factor)

@@ -4,6 +4,12 @@ Only the first two prove anything. A claim is false when an exact point shows it
 solver that gives up or a denominator that may vanish is never read as a yes.
 """
 
+# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
+# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
+# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +33,6 @@ from sympy import (
     Poly,
     Pow,
     Rational,
-    S,
     Sum,
     Symbol,
     cancel,
@@ -39,7 +44,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean, Implies, Not, Or, false, true
 
 from .abstraction import Abstraction, Unsupported, uniform
-from .evaluate import Point, Undefined, compiled, quantities
+from .evaluate import Point, Undefined, compiled
 from .sampling import Sampler, conjuncts
 
 if TYPE_CHECKING:
@@ -91,7 +96,7 @@ def _decide(claim: Boolean, given: tuple[Boolean, ...], sweep: Dict, bare: bool,
     if false in given:
         return Decision("unknown", "", "the conditions contradict each other as written")
     if isinstance(claim, And):
-        return _all([_decide(part, given, sweep, bare, rlimit, samples) for part in claim.args])  # type: ignore[arg-type]
+        return _all([_decide(part, given, sweep, bare, rlimit, samples) for part in claim.args])
     claim, given = rewrite(claim, given)
     if false in given:
         return Decision("unknown", "", "the conditions contradict each other")
@@ -106,7 +111,7 @@ def _decide(claim: Boolean, given: tuple[Boolean, ...], sweep: Dict, bare: bool,
     outcome, detail = proof.run(SIDE_RLIMIT)
     if outcome == "unsat":
         return _proved(proof, detail)
-    sampler = Sampler([claim], given, dict(sweep.items()))  # type: ignore[arg-type]
+    sampler = Sampler([claim], given, dict(sweep.items()))
     found = violation(claim, given, sampler, QUICK)
     if found:
         return Decision("false", "numeric", told(found), found)
@@ -225,15 +230,15 @@ def violates(claim: Boolean, given: Sequence[Boolean], point: Point) -> bool:
 
 
 def _inside(q: Basic, value: Fraction) -> bool:
-    if (q.is_integer and value.denominator != 1) or (q.is_positive and value <= 0):  # type: ignore[attr-defined]
+    if (q.is_integer and value.denominator != 1) or (q.is_positive and value <= 0):
         return False
-    return not (q.is_nonnegative and value < 0) and not (q.is_negative and value >= 0)  # type: ignore[attr-defined]
+    return not (q.is_nonnegative and value < 0) and not (q.is_negative and value >= 0)
 
 
 def _holds(formula: Boolean, arguments: tuple[Basic, ...], values: Sequence[Fraction]) -> bool | None:
     """True, False, or None when 60 digits cannot tell."""
     if isinstance(formula, And | Or | Not | Implies):
-        parts = [_holds(part, arguments, values) for part in formula.args]  # type: ignore[arg-type]
+        parts = [_holds(part, arguments, values) for part in formula.args]
         if isinstance(formula, Not):
             return None if parts[0] is None else not parts[0]
         if isinstance(formula, Implies):
@@ -336,7 +341,7 @@ class Proof:
         self._base: list[Any] = []
         for formula in [*self.table.axioms, *self.given, self.claim]:
             for symbol in sorted(formula.free_symbols, key=lambda s: s.sort_key()):
-                self._variable(symbol)  # type: ignore[arg-type]
+                self._variable(symbol)
         waiting = [*self.table.axioms, *self.given]
         for _ in range(2):  # a condition may be what keeps another's denominator away from zero
             late: list[Boolean] = []
@@ -416,7 +421,7 @@ class Proof:
             formula = formula.reversed
         if isinstance(formula, Relational):
             return self._relation(formula, lazy, assumed)
-        parts = [self._encode(part, lazy=lazy, assumed=assumed) for part in formula.args]  # type: ignore[arg-type]
+        parts = [self._encode(part, lazy=lazy, assumed=assumed) for part in formula.args]
         if None in [p if p is None else 0 for p in parts]:
             return None
         match formula:
@@ -492,7 +497,7 @@ class Proof:
                     made = base if made is None else made * base
                 return made
             case _ if expr.is_Add or expr.is_Mul:
-                parts = [self._polynomial(part) for part in expr.args]  # type: ignore[arg-type]
+                parts = [self._polynomial(part) for part in expr.args]
                 made = parts[0]
                 for part in parts[1:]:
                     made = made + part if expr.is_Add else made * part
@@ -509,6 +514,3 @@ def _without_positive_factor(numerator: Expr) -> Expr:
     (powers, poly) = Poly(numerator, *symbols).terms_gcd()
     kept = [s**k for s, k in zip(symbols, powers, strict=True) if k and not s.is_positive]
     return Mul(*kept, poly.as_expr())
-
-
-__all__ = ["Decision", "Proof", "S", "decide", "quantities", "violates", "violation"]

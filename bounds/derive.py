@@ -2,6 +2,12 @@
 with what is claimed: *follows*, *claims more* (by which factor), *claims less*, or *not derived*.
 """
 
+# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
+# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
+# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +31,7 @@ from .statement import Statement
 
 Verdict = Literal["follows", "claims-more", "claims-less", "not-derived"]
 TIGHT = 1e-6
-SAMPLES, POOL, CLIMB = 400, 600, 700
+SAMPLES, POOL, CLIMB = 300, 400, 500
 SEEN = 1e-9
 
 
@@ -311,8 +317,8 @@ def compare(goal: View, argument: Argument) -> tuple[Comparison, ...]:
     premises = [k.claim for k in _knowns(argument) if k.kind == "premise"]
     made: list[Comparison] = []
     for n, relation in enumerate(goal.relations):
-        own = n > 0 or argument.bound is None
-        gives = relation.lhs if own else argument.bound.claim.rhs  # type: ignore[union-attr]
+        bound = argument.bound if n == 0 else None
+        own, gives = bound is None, relation.lhs if bound is None else bound.claim.rhs
         sides = set(quantities(gives, relation.rhs, *goal.requires))
         useful = [p for p in premises if set(quantities(p)) <= sides and not isinstance(p, Eq)]
         conditions = tuple(c for c in (*goal.requires, *useful) if set(quantities(c)) <= sides)

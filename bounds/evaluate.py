@@ -3,6 +3,12 @@
 One source, three number types. The same point is tried in floating point, then replayed exactly.
 """
 
+# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
+# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
+# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
+
 from __future__ import annotations
 
 import math
@@ -18,11 +24,9 @@ from sympy import (
     Basic,
     E,
     Eq,
-    Expr,
     Ge,
     Gt,
     Indexed,
-    Integer,
     Le,
     Lt,
     Max,
@@ -38,7 +42,7 @@ from sympy import (
 )  # fmt: skip
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
-from sympy.logic.boolalg import And, Boolean, BooleanFalse, BooleanTrue, Implies, Not, Or
+from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue, Implies, Not, Or
 
 Number = Any  # float, Fraction or mpf: the arithmetic is the same
 Point = Mapping[Basic, Fraction]  # quantity or symbol -> value
@@ -148,7 +152,7 @@ def _source(expr: Basic, names: Mapping[Basic, str]) -> str:
         return "exp(Q(1, 1))"
     if type(expr) in _RELATIONS:
         left, right = (_source(side, names) for side in expr.args)
-        return f"({left} {_RELATIONS[type(expr)]} {right})"  # pyright: ignore[reportArgumentType]
+        return f"({left} {_RELATIONS[type(expr)]} {right})"
     if isinstance(expr, Sum):
         source = _source(expr.function, names | {limit[0]: f"s_{limit[0]}" for limit in expr.limits})
         for variable, low, high in expr.limits:
@@ -211,7 +215,7 @@ def _exact_power(base: Fraction, exponent: Fraction) -> Fraction:
     return base ** int(exponent)
 
 
-def _precise_power(base: mpmath.mpf, exponent: mpmath.mpf) -> mpmath.mpf:
+def _precise_power(base: Number, exponent: Number) -> Number:
     if exponent == int(exponent):
         return base ** int(exponent)
     if base < 0:
@@ -235,5 +239,3 @@ _PRECISE: dict[str, Any] = {
     "Q": lambda p, q: mpmath.mpf(p) / q, "power": _precise_power, "total": _float_total,
     "exp": mpmath.exp, "log": mpmath.log, "abs": abs, "min": min, "max": max,
 }  # fmt: skip
-
-__all__ = ["Boolean", "Compiled", "Expr", "Integer", "Point", "Undefined", "compiled", "opaque", "quantities"]

@@ -4,6 +4,12 @@ Calling a fact gives an instance: `one_minus_power(x=γ(α+μ)E, n=E)` is (1 −
 0 ≤ γ(α+μ)E ≤ E. One axiom is about exp (its tangent at 0), two rules are about finite sums; all else is derived.
 """
 
+# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
+# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
+# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -4,6 +4,12 @@ A condition such as γ ≤ min(1/(2L), 1/(α + μ)) is not left to luck: γ is d
 interval that the values drawn before it allow. What cannot be read that way is checked, and the point rejected.
 """
 
+# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
+# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
+# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
+
 from __future__ import annotations
 
 import math
@@ -12,9 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from sympy import Basic, Dict, Eq, Expr, Ge, Gt, Le, Lt, Max, Min, Poly, PolynomialError, Symbol, together
+from sympy import Basic, Eq, Expr, Ge, Gt, Le, Lt, Max, Min, Poly, PolynomialError, Symbol, together
 from sympy.core.function import AppliedUndef
-from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean, BooleanTrue
 
 from .evaluate import Compiled, Point, Undefined, compiled, opaque, quantities
@@ -29,7 +34,7 @@ def conjuncts(*formulas: Boolean) -> list[Boolean]:
     found: list[Boolean] = []
     for formula in formulas:
         if isinstance(formula, And):
-            found += conjuncts(*formula.args)  # pyright: ignore[reportArgumentType]
+            found += conjuncts(*formula.args)
         elif isinstance(formula, Ge | Gt):
             found += conjuncts(formula.reversed)
         elif isinstance(formula, Le | Lt) and isinstance(formula.rhs, Min):
@@ -145,8 +150,8 @@ def _holds(condition: Compiled, values: Sequence[Fraction], floats: Sequence[flo
 
 
 def _place(v: Basic, raw: Fraction, bounds: Sequence[_Bound], values: Sequence[Fraction]) -> Fraction | None:
-    low: Fraction | None = Fraction(0) if v.is_nonnegative else None  # type: ignore[attr-defined]
-    low_strict = bool(v.is_positive)  # type: ignore[attr-defined]
+    low: Fraction | None = Fraction(0) if v.is_nonnegative else None
+    low_strict = bool(v.is_positive)
     high: Fraction | None = None
     high_strict = False
     for bound in bounds:
@@ -164,7 +169,7 @@ def _place(v: Basic, raw: Fraction, bounds: Sequence[_Bound], values: Sequence[F
             low, low_strict = end, bound.strict
     if not bounds:
         return raw
-    integer = bool(v.is_integer)  # type: ignore[attr-defined]
+    integer = bool(v.is_integer)
     if low is not None and high is not None:
         if low > high or (low == high and (low_strict or high_strict)):
             return None
@@ -190,8 +195,8 @@ def _place(v: Basic, raw: Fraction, bounds: Sequence[_Bound], values: Sequence[F
 
 def _raw(v: Basic, rng: random.Random) -> Fraction:
     """A simple number: small integers often, powers of ten over many decades, zero where it is allowed."""
-    zero = not v.is_positive  # type: ignore[attr-defined]
-    if v.is_integer:  # type: ignore[attr-defined]
+    zero = not v.is_positive
+    if v.is_integer:
         if zero and rng.random() < 0.25:
             return Fraction(0)
         return rng.choice(SMALL) if rng.random() < 0.8 else Fraction(rng.randint(1, 300))
@@ -204,15 +209,15 @@ def _raw(v: Basic, rng: random.Random) -> Fraction:
         made = Fraction(rng.randint(100, 999), 100) * Fraction(10) ** rng.randint(-3, 2)
     else:
         made = Fraction(rng.randint(1, 9)) * Fraction(10) ** rng.choice((-12, -9, -6, 6, 9, 12))
-    if not v.is_nonnegative and rng.random() < 0.5:  # type: ignore[attr-defined]
+    if not v.is_nonnegative and rng.random() < 0.5:
         made = -made
     return made
 
 
 def _nudge(v: Basic, raw: Fraction, rng: random.Random) -> Fraction:
-    if v.is_integer:  # type: ignore[attr-defined]
+    if v.is_integer:
         moved = raw + rng.choice((-1, 1))
-        return moved if moved > 0 or (moved == 0 and not v.is_positive) else raw  # type: ignore[attr-defined]
+        return moved if moved > 0 or (moved == 0 and not v.is_positive) else raw
     factor = rng.choice(
         (Fraction(11, 10), Fraction(10, 11), Fraction(2), Fraction(1, 2), Fraction(10), Fraction(1, 10))
     )
@@ -295,6 +300,3 @@ def _assumptions(q: Basic) -> dict[str, bool]:
         if getattr(q, f"is_{name}", None):
             keep[name] = True
     return keep
-
-
-__all__ = ["Dict", "Relational", "Sampler", "conjuncts"]

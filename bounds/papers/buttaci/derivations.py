@@ -5,6 +5,12 @@ line may use is written next to it. Constants come from the statements, never fr
 introduces one.
 """
 
+# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
+# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
+# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
+
 from sympy import E as e
 from sympy import Eq, Expr, Function, Ge, Integer, Le, Lt, Max, Mul, Pow, Rational, Sum, Symbol, cancel, exp
 from sympy.logic.boolalg import And

@@ -75,6 +75,7 @@ def moves(monkeypatch):
 def run(capsys, tmp_path, monkeypatch):
     """Run a command line in an empty folder: (status, stdout, stderr)."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)  # an interrupt changes it for good
 
     def call(*argv):
         status = cli.main([str(a) for a in argv])

@@ -133,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         return _complain(line, 2)
     except KeyboardInterrupt:
-        return _complain("interrupted, nothing was kept; do: run it again", 130)
+        return _interrupted("nothing was kept; do: run it again")
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -157,7 +157,7 @@ def _dispatch(given: Sequence[str]) -> int:
         try:
             return _run(arguments)
         except Interrupted as error:
-            return _complain(f"interrupted, {error}", 130)
+            return _interrupted(str(error))
     commands: dict[str, Callable[[argparse.Namespace], int]] = {
         "list": _list,
         "show": _show,
@@ -363,6 +363,12 @@ def _nearest(given: str, known: Sequence[str]) -> str:
 
     near = difflib.get_close_matches(given, known, n=1)
     return f"did you mean {shlex.quote(near[0])}?" if near else "`fedaudit --help` explains them"
+
+
+def _interrupted(line: str) -> int:
+    """Say so in one line; objects that were half made when the signal came have nothing to add."""
+    sys.unraisablehook = lambda _: None
+    return _complain(f"interrupted, {line}", 130)
 
 
 def _complain(line: str, status: int) -> int:

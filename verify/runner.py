@@ -169,6 +169,8 @@ def perform(task: Task) -> tuple[Row, str | None]:
     from . import audit as moves
 
     use_backend(task.backend)
+    if task.move in ("lint", "derive", "audit"):
+        _leave_interrupts_to_us()
     statement = statement_of(task.chosen)
     if task.move in ("lint", "derive"):
         return cast(Row, getattr(moves, f"{task.move}_row")(statement)), None
@@ -267,6 +269,14 @@ def _in_worker(number: int, task: Task) -> tuple[int, Row, str | None]:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     _end_with_parent(os.getppid())
     return number, *perform(task)
+
+
+@cache
+def _leave_interrupts_to_us() -> None:
+    """z3 would answer Ctrl-C itself: by giving up on the question at hand, which then counts as its answer."""
+    import z3  # pyright: ignore[reportMissingTypeStubs]
+
+    cast(Any, z3).set_param("ctrl_c", False)
 
 
 @cache

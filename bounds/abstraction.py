@@ -271,14 +271,15 @@ class Abstraction:
 
 
 def uniform(formula: Any) -> Any:
-    """The same formula with one name for the index of every sum, so that equal sums look equal."""
-    sums = {total for total in formula.atoms(Sum) if len(total.limits) == 1 and len(total.limits[0]) == 3}
+    """The same formula with constants taken out of sums and one name for every index, so that equal sums look equal."""
     names: dict[Basic, Basic] = {}
-    for total in sums:
+    for total in formula.atoms(Sum):
+        if len(total.limits) != 1 or len(total.limits[0]) != 3 or total.function.atoms(Sum):
+            continue
         index, low, high = total.limits[0]
-        if index.name != "index" and not total.function.atoms(Sum):
-            neutral = Symbol("index", integer=True, nonnegative=True if index.is_nonnegative else None)
-            names[total] = Sum(total.function.xreplace({index: neutral}), (neutral, low, high))
+        factor, body = total.function.as_independent(index, as_Add=False)
+        neutral = Symbol("index", integer=True, nonnegative=True if index.is_nonnegative else None)
+        names[total] = factor * Sum(body.xreplace({index: neutral}), (neutral, low, high))
     return formula.xreplace(names)
 
 

@@ -44,7 +44,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean, Implies, Not, Or, false, true
 
 from .abstraction import Abstraction, Unsupported, uniform
-from .evaluate import Point, Undefined, compiled
+from .evaluate import Point, Undefined, compiled, entangled
 from .sampling import Sampler, conjuncts
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _decide(claim: Boolean, given: tuple[Boolean, ...], sweep: Dict, bare: bool,
     sampler = Sampler([claim], given, dict(sweep.items()))
     found = violation(claim, given, sampler, QUICK)
     if found:
-        return Decision("false", "numeric", told(found), found)
+        return _refuted(claim, given, found)
     if proof.undefined:
         return Decision("unknown", "", f"not known to be defined everywhere: {proof.undefined}")
     if outcome == "unknown":
@@ -128,10 +128,16 @@ def _decide(claim: Boolean, given: tuple[Boolean, ...], sweep: Dict, bare: bool,
     tried = _Count()
     found = violation(claim, given, sampler, samples, tried)
     if found:
-        return Decision("false", "numeric", told(found), found)
+        return _refuted(claim, given, found)
     if tried.tried < samples // 20:
         return Decision("unknown", "", f"{detail}; only {tried.tried} admissible points found")
     return Decision("true", "numeric", f"no violation at {tried.tried} points; {detail}")
+
+
+def _refuted(claim: Boolean, given: Sequence[Boolean], point: Point) -> Decision:
+    if entangled(claim, *given):
+        return Decision("unknown", "", f"fails if its sums may take any value: {told(point)}")
+    return Decision("false", "numeric", told(point), point)
 
 
 def _proved(proof: Proof, detail: str) -> Decision:

@@ -39,7 +39,7 @@ class Known:
     kind: Literal["fact", "premise", "cited"] = "fact"
     requires: tuple[Requirement, ...] = ()
     assumes: tuple[str, ...] = ()  # names of assumptions that the statement must make
-    index: Symbol | None = None  # of an induction's instance: no condition of the statement may restrict it
+    of: Induction | None = None  # an instance of it: no condition of the statement may restrict its index
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +65,15 @@ class Induction:
     step: tuple[Given, ...] = ()
     where: str = ""
     note: str = ""
+    under: tuple[Boolean, ...] = ()  # as for a step; if the index is bounded, then to the end
     bare: bool = False
 
     def at(self, value: Expr) -> Known:
         """What the induction gives at `value`."""
-        reached = Requirement(Le(self.start, value) if value.is_integer else false, (self,))
+        reached = Le(self.start, value) if value.is_integer else false
+        needed = tuple(Requirement(c) for c in (reached, *(c.subs(self.over, value) for c in self.under)))
         made = self.claim.subs(self.over, value)
-        return Known(made, f"{self.where or self.note} at {value}", "fact", (reached,), index=self.over)
+        return Known(made, f"{self.where or self.note} at {value}", "fact", needed, of=self)
 
 
 Given = Known | Step | Induction

@@ -24,7 +24,7 @@ from sympy.logic.boolalg import Boolean, true
 from .decide import Decision, decide, told, violates, violation
 from .derivation import Argument, Given, Induction, Known, Step, View
 from .dimension import DimensionError, dimension_of
-from .evaluate import Point, compiled, opaque, quantities
+from .evaluate import Point, compiled, entangled, opaque, quantities
 from .facts import Fact
 from .sampling import Raw, Sampler, conjuncts
 from .statement import Statement
@@ -66,7 +66,11 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """`factor` is the largest (what the proof gives) / (what is claimed), inverted for a lower bound."""
+    """`factor` is the largest (what the proof gives) / (what is claimed), inverted for a lower bound.
+
+    `proved`: every step here and in what is cited is an identity or decided by z3, from the facts and the `premises`,
+    which are what the assumptions say about losses and runs (smoothness, the update rule, …) and are not decided here.
+    """
 
     status: Verdict
     factor: float | None = None
@@ -137,6 +141,7 @@ def settle(step: Step | Induction, background: Sequence[Boolean] = ()) -> Decide
 
 def _induction(step: Induction, background: Sequence[Boolean]) -> Decided:
     over, start = step.over, step.start
+    background = [*background, *step.under]
     fixed = [b for b in background if over not in b.free_symbols]
     at_start = [*fixed, *(b.subs(over, start) for b in background if over in b.free_symbols)]
     base = decide(_at(step.claim, over, start), [*at_start, *(g.claim for g in step.base)], bare=step.bare)
@@ -164,7 +169,7 @@ def _at(claim: Boolean, over: Symbol, value: Expr | int) -> Boolean:
 
 def _requirements(given: Sequence[Given], background: Sequence[Boolean]) -> Iterator[Use]:
     """What the items of `given` need, each shown from the conditions and from those items that need nothing."""
-    free = [g.claim for g in given if not (g.requires if isinstance(g, Known) else getattr(g, "under", ()))]
+    free = [g.claim for g in given if not (g.requires if isinstance(g, Known) else g.under)]
     known = [*background, *free]
     for item in given:
         if isinstance(item, Known):
@@ -173,7 +178,7 @@ def _requirements(given: Sequence[Given], background: Sequence[Boolean]) -> Iter
                     shown = decide(needed.claim, [*known, *(g.claim for g in needed.given)])
                     yield Use(f"{item.because} needs {needed.claim}", shown, item.kind == "cited")
                 yield from _requirements(needed.given, known)
-        elif isinstance(item, Step):
+        else:
             yield from (Use(f"{item.where or item.claim} needs {c}", decide(c, known)) for c in item.under)
 
 
@@ -186,6 +191,7 @@ def _walk(given: Sequence[Given]) -> Iterator[Given]:
     for item in given:
         yield item
         if isinstance(item, Known):
+            yield from _walk((item.of,) if item.of else ())
             for needed in item.requires:
                 yield from _walk(needed.given)
         else:
@@ -269,8 +275,10 @@ def _derive(statement: Statement, closure: tuple[Statement, ...], slack: bool) -
         loose = (*slacks(statement, comparisons), *relaxations(statement, closure)) if slack else ()
         findings += dict.fromkeys(map(str, loose))
     evidence = "proof" if all(d.proved for d in decided) and status in ("follows", "claims-less") else "numerical"
-    premises = tuple(dict.fromkeys(k.because for k in _knowns(argument) if k.kind == "premise"))
-    proved = evidence == "proof" and all(derive(catalogue[c], catalogue, slack=False).proved for c in derivation.cites)
+    cited = [derive(catalogue[c], catalogue, slack=False) for c in derivation.cites if evidence == "proof"]
+    own = [k.because for k in _knowns(argument) if k.kind == "premise"]
+    premises = tuple(dict.fromkeys([*own, *(because for lemma in cited for because in lemma.premises)]))
+    proved = evidence == "proof" and all(lemma.proved for lemma in cited)
     return Derived(status, factor, evidence, decided, tuple(findings), premises, proved, loose, point)
 
 
@@ -285,8 +293,9 @@ def _argue(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Vi
     for item in _walk((*argument.steps, *filter(None, (argument.bound,)))):
         if not isinstance(item, Known) and item not in argument.steps:
             raise ValueError(f"{statement.id}: got a use of {item.claim}, expected a listed step; do: list it")
-        if isinstance(item, Known) and any(item.index in c.free_symbols for c in goal.requires if item.index):
-            raise ValueError(f"{statement.id}: got a condition on {item.index}, expected a free index; do: rename it")
+        index = item.of.over if isinstance(item, Known) and item.of else None
+        if any(index in condition.free_symbols for condition in goal.requires):
+            raise ValueError(f"{statement.id}: got a condition on {index}, expected a free index; do: rename it")
     return goal, argument
 
 
@@ -372,6 +381,8 @@ def supremum(comparison: Comparison) -> tuple[float | None, Point | None]:
 def _violated(comparison: Comparison) -> Point | None:
     """A point where the proof gives less than is claimed: sampled, or where the ratio climbs above 1."""
     relation, conditions = comparison.relation, conjuncts(*comparison.conditions)
+    if entangled(relation, *conditions):
+        return None
     found = violation(relation, conditions, comparison.sampler(), SAMPLES)
     if found is None:
         _, best = supremum(comparison)

@@ -72,6 +72,13 @@ def opaque(expr: Basic) -> bool:
     return isinstance(expr, Sum) and bool(expr.atoms(AppliedUndef, Indexed))
 
 
+def entangled(*formulas: Basic) -> bool:
+    """Whether a sum is over something that stands elsewhere too: its value cannot be drawn on its own."""
+    found = [q for q in quantities(*formulas) if opaque(q)]
+    heads = {q: {getattr(part, "base", part.func) for part in q.atoms(AppliedUndef, Indexed)} for q in found}
+    return any(q != r and isinstance(q, Sum) and heads[q] & heads[r] for q in found for r in found)
+
+
 def _collect(expr: Basic, found: set[Basic], bound: frozenset[Basic] = frozenset()) -> None:
     if opaque(expr):
         found.add(expr)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 import pytest
-from sympy import Le, Rational, Symbol
+from sympy import Indexed, Le, Pow, Rational, Symbol
 
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.decide import violates
@@ -40,7 +40,19 @@ def derived(identifier: str, slack: bool = False) -> Derived:
 
 
 def test_the_chain_has_derivations():
-    wanted = {"lemB.1-kappa", "lemB.2", "lemB.3", "thm4.1-I", "thm4.1-II", "lemB.7", "lemB.8", "thm4.2"}
+    wanted = {
+        "lem4.1",
+        "lem4.2",
+        "lemB.1",
+        "lemB.1-kappa",
+        "lemB.2",
+        "lemB.3",
+        "thm4.1-I",
+        "thm4.1-II",
+        "lemB.7",
+        "lemB.8",
+        "thm4.2",
+    }
     assert {f"buttaci/{label}" for label in wanted} <= set(DERIVED)
 
 
@@ -68,7 +80,7 @@ def test_proved_means_that_nothing_unproved_is_cited(identifier):
 
 
 def test_a_statement_without_a_derivation_is_not_derived():
-    bare = next(s for s in CATALOGUE.values() if not s.follows_from)
+    bare = replace(CATALOGUE["buttaci/lemB.7"], follows_from=())
     assert derive(bare, CATALOGUE).status == "not-derived"
 
 
@@ -131,6 +143,15 @@ def mutants(identifier: str, fields: tuple[str, ...] = ("then", "where", "choose
     ]
 
 
+def flipped(constant: Constant) -> tuple[str, ...]:
+    """Σ p_i² and Σ p_i^2.02 are two unknown numbers: which of them is larger, the engine does not say."""
+    return (
+        ("not-derived",)
+        if isinstance(constant.inside, Pow) and constant.inside.has(Indexed)
+        else ("claims-more", "claims-less")
+    )
+
+
 def check_goal(identifier: str, constant: Constant, factor: Rational) -> None:
     """A changed goal flips, or breaks its units, or is a reported slack, or is weaker than what is printed."""
     mutant = mutate(CATALOGUE[identifier], constant, factor)
@@ -191,7 +212,7 @@ RATE = [m for m in mutants("buttaci/thm4.1-I", ("then",)) if m[1].value == 3]  #
 def test_where_the_proof_is_substitution_every_change_flips(identifier, constant, factor):
     mutant = mutate(CATALOGUE[identifier], constant, factor)
     result = derive(mutant, CATALOGUE, slack=False)
-    assert result.status in ("claims-more", "claims-less")
+    assert result.status in flipped(constant)
     check_evidence(mutant, result)
 
 
@@ -239,7 +260,7 @@ def check_cited(citing: str, identifier: str, constant: Constant, factor: Ration
 def test_changes_of_lemma_B_3_show_in_theorem_4_1_II(citing, identifier, constant, factor):
     mutant = mutate(CATALOGUE[identifier], constant, factor)
     result = derive(CATALOGUE[citing], {**CATALOGUE, identifier: mutant}, slack=False)
-    assert result.status in ("claims-more", "claims-less")
+    assert result.status in flipped(constant)
 
 
 @pytest.mark.slow

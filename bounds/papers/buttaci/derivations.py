@@ -10,10 +10,11 @@ introduces one.
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
 # pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
 # pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
+# pyright: reportIndexIssue=false
 
 from sympy import E as e
 from sympy import Eq, Expr, Function, Ge, Integer, Le, Lt, Max, Mul, Pow, Rational, Sum, Symbol, cancel, exp
-from sympy.logic.boolalg import And
+from sympy.logic.boolalg import And, Boolean
 
 from ...derivation import Argument, Induction, Known, Step, View
 from ...facts import (
@@ -32,7 +33,27 @@ from ...facts import (
     sum_next,
     termwise,
 )  # fmt: skip
-from .symbols import E, L, T, alpha, dist2, gap, k, mu, sigma, t
+from .symbols import (
+    C,
+    E,
+    G,
+    Gamma,
+    L,
+    T,
+    alpha,
+    deviation,
+    dist2,
+    divergence,
+    gamma,
+    gap,
+    i,
+    k,
+    mu,
+    p,
+    sigma,
+    sum_p2,
+    t,
+)
 
 # --- what the assumptions give (appendix A) --------------------------------------------------------------------------
 
@@ -60,7 +81,181 @@ def named(view: View, name: str) -> Symbol:
     return found.pop()
 
 
+# --- appendix B.1 ----------------------------------------------------------------------------------------------------
+
+
+def spread(distance: Expr, onward: Expr, force: Expr, product: Expr) -> tuple[Known, Known]:
+    """One local step of rule (4.3) for a difference d of two points: d ← (1 − α γ) d − γ g, squared and averaged."""
+    kept = 1 - alpha * gamma(t)
+    rule = Eq(onward, kept**2 * distance - 2 * kept * gamma(t) * product + gamma(t) ** 2 * force)
+    return (
+        Known(rule, "rule (4.3), squared", "premise"),
+        Known(Le(product**2, distance * force), "Cauchy-Schwarz (appendix A)", "premise"),
+    )
+
+
+def lemma_4_1(goal: View) -> Argument:
+    """|d_k| ≤ γ k G by induction over the local steps: (1 − α γ) ≤ 1 shrinks what is there, a step adds γ G."""
+    g2, product = Function("g2", nonnegative=True), Function("product", real=True)
+    start = Known(Eq(deviation(t, 0, i), 0), "w^i_{t,0} is the average", "premise")
+    bounded = Known(Le(g2(k), G**2), "assumption 4.3", "premise", assumes=("bounded_gradients",))
+    steps = Induction(
+        Le(deviation(t, k, i), gamma(t) ** 2 * k**2 * G**2),
+        over=k,
+        base=(start,),
+        step=(*spread(deviation(t, k, i), deviation(t, k + 1, i), g2(k), product(k)), bounded),
+        where="B.1, B.2",
+    )
+    return Argument((steps, Step(goal.relations[0], given=(steps,), note="k ≤ E")), steps)
+
+
+def lemma_4_2(goal: View) -> Argument:
+    """The same for two clients, whose gradients differ by at most 2 G; then Jensen over the clients."""
+    j = Symbol("j", integer=True, positive=True)
+    pair, diff2 = Function("pair", nonnegative=True), Function("diff2", nonnegative=True)
+    g2, product = Function("g2", nonnegative=True), Function("product", real=True)
+    start = Known(Eq(pair(j, 0), 0), "all clients start at the average", "premise")
+    young_ = Known(Le(diff2(j, k), 2 * g2(i, k) + 2 * g2(j, k)), "Young (appendix A)", "premise")
+    bounded = Known(
+        And(Le(g2(i, k), G**2), Le(g2(j, k), G**2)), "assumption 4.3", "premise", assumes=("bounded_gradients",)
+    )
+    most = 4 * gamma(t) ** 2 * k**2 * G**2
+    pairs = Induction(
+        Le(pair(j, k), most),
+        over=k,
+        base=(start,),
+        step=(*spread(pair(j, k), pair(j, k + 1), diff2(j, k), product(j, k)), young_, bounded),
+        where="B.3, B.4",
+    )
+    jensen = Known(
+        Le(divergence(t, k, i), Sum(p[j] * pair(j, k), (j, 1, C))),
+        "Jensen over the clients (appendix A)",
+        "premise",
+        assumes=("nonnegative_weights", "weights_sum_to_one"),
+    )
+    sign = Known(Ge(p[j], 0), "weights are not negative", "premise", assumes=("nonnegative_weights",))
+    whole = Known(Eq(Sum(p[j], (j, 1, C)), 1), "weights sum to one", "premise", assumes=("weights_sum_to_one",))
+    given = Step(
+        Le(divergence(t, k, i), most),
+        given=(jensen, whole, termwise(Le(p[j] * pair(j, k), p[j] * most), j, 1, C, pairs, sign)),
+    )
+    return Argument((pairs, given, Step(goal.relations[0], given=(given,), note="k ≤ E")), given)
+
+
 # --- appendix B.2 ----------------------------------------------------------------------------------------------------
+
+
+def lemma_B_1(goal: View, local_deviation: View, local_divergence: View) -> Argument:
+    """E D_{t,k+1} ≤ a E D_{t,k} + b E D_{t,0} + c for every local step, then recursion over the round."""
+    step, free = gamma(t), 1 - alpha * gamma(t)
+    real, positive = {"real": True}, {"nonnegative": True}
+    D, F, g = (
+        Function(name, **positive)(k) for name in ("D", "F", "g")
+    )  # |w̄ − w*|², Σ p_i (f_i(w^i) − f_i*), f(w̄) − f*
+    P, Q, R = (Function(name, **real)(k) for name in "PQR")  # the inner products of a_1, a_2, a_3
+    N, Z, X, Y, W = (Function(name, **positive)(k) for name in "NZXYW")  # squared norms, averaged over the clients
+    V = Sum(p[i] * divergence(t, k, i), (i, 1, C))
+    U = Sum(p[i] * deviation(t, k, i), (i, 1, C))
+    next_D, D_0 = D.subs(k, k + 1), dist2(t)
+    within = (Le(k + 1, E),)
+
+    def known(claim: Boolean, because: str, *assumes: str) -> Known:
+        return Known(claim, because, "premise", assumes=assumes)
+
+    rule = known(
+        Eq(next_D, free**2 * D + (alpha * step) ** 2 * D_0 + 2 * alpha * step * free * P - 2 * step * free * Q
+            - 2 * alpha * step**2 * R + step**2 * N + step**2 * Z),
+        "rule (4.4), squared; the noise has mean zero", "bounded_variance",
+    )  # fmt: skip
+    convex = known(Le(D, W), "Jensen: |w̄ − w*|² ≤ Σ p_i |w^i − w*|²", "nonnegative_weights", "weights_sum_to_one")
+    smoothness = "|∇f_i|² ≤ 2L (f_i − f_i*) (appendix A)"
+    gradients = known(Le(X, 2 * L * F), smoothness, "smooth", "nonnegative_weights")
+    a_1 = Step(
+        Le(2 * alpha * step * free * P, alpha * step * free * (D + D_0)),
+        given=(known(Le(2 * P, D + D_0), "2u'v ≤ |u|² + |v|²"),),
+        where="a_1",
+    )
+
+    def towards(product: Expr, apart: Expr, weight: Expr, where: str) -> Step:
+        """−2 (w̄ − w*)'Σ p_i ∇f_i(w^i): Peter-Paul on w̄ − w^i (its square is `apart`), strong convexity on w^i − w*."""
+        least = -2 * (F - Gamma)
+        split = Le(-2 * product, apart / step + step * X + least - mu * W)
+        return Step(
+            Le(-2 * weight * product, weight * (apart / step + 2 * L * step * F + least - mu * D)),
+            given=(
+                known(split, "Peter-Paul and strong convexity", "strongly_convex", "nonnegative_weights"),
+                convex,
+                gradients,
+            ),
+            where=where,
+        )
+
+    a_2, a_3 = towards(Q, V, step * free, "a_2"), towards(R, U, alpha * step**2, "a_3")
+    a_4 = Step(
+        Le(step**2 * (N + Z), step**2 * sigma**2 * sum_p2 + 2 * L * step**2 * F),
+        given=(
+            known(
+                Le(Z, sigma**2 * sum_p2), "variances of independent noise add", "bounded_variance", "independent_noise"
+            ),
+            known(Le(N, X), "Jensen for |·|²", "nonnegative_weights", "weights_sum_to_one"),
+            gradients,
+        ),
+        where="a_4",
+    )
+    b_1 = 4 * L * step**2 * F - 2 * step * (F - Gamma)
+    gathered = Step(
+        Le(next_D, (1 - step * (alpha + mu)) * D + alpha * step * D_0 + step**2 * sigma**2 * sum_p2 + free * V
+            + alpha * step * U + b_1),
+        given=(rule, a_1, a_2, a_3, a_4),
+        note="all terms together",
+    )  # fmt: skip
+    heterogeneity = Step(
+        Le(b_1, 6 * L * Gamma * step**2 + V),
+        given=(
+            known(Ge(F - Gamma, g - step * Y / 2 - V / (2 * step)), "convexity and Peter-Paul", "nonnegative_weights",
+                "strongly_convex"),
+            known(Le(Y, 2 * L * (g + Gamma)), smoothness, "smooth", "nonnegative_weights"),
+            known(Ge(V, 0), "weights are not negative", "nonnegative_weights"),
+        ),
+        where="B.5 to B.11",
+    )  # fmt: skip
+    sign = known(Ge(p[i], 0), "weights are not negative", "nonnegative_weights")
+    whole = known(Eq(Sum(p[i], (i, 1, C)), 1), "weights sum to one", "weights_sum_to_one")
+    averages = [
+        Step(
+            Le(total, lemma.rhs),
+            given=(whole, termwise(Le(p[i] * lemma.lhs, p[i] * lemma.rhs), i, 1, C, lemma.holds(), sign)),
+            note=lemma.id,
+            under=within,
+        )
+        for total, lemma in ((U, local_deviation), (V, local_divergence))
+    ]
+    c = step**2 * sigma**2 * sum_p2 + 6 * L * Gamma * step**2 + 2 * local_divergence.rhs
+    local = Step(
+        Le(next_D, (1 - step * (alpha + mu)) * D + alpha * step * D_0 + c),
+        given=(gathered, heterogeneity, *averages),
+        note="8 − 3 α γ ≤ 8",
+        under=within,
+    )
+    a = 1 - step * (alpha + mu)
+    recursion = Induction(
+        Le(D, (alpha + mu * a**k) / (alpha + mu) * D_0 + c * k),
+        over=k,
+        base=(known(Eq(D.subs(k, 0), D_0), "the round starts at the average"),),
+        step=(local,),
+        under=(Le(k, E),),
+        note="geometric series, with the coarser k for the sum that multiplies c",
+    )
+    given = Step(
+        Le(dist2(t + 1), (alpha + mu * a**E) / (alpha + mu) * D_0 + c * E),
+        given=(recursion.at(E), known(Eq(dist2(t + 1), D.subs(k, E)), "the round ends with the average")),
+    )
+    printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="A = c E")
+    return Argument(
+        (a_1, a_2, a_3, a_4, gathered, heterogeneity, *averages, local, recursion, given, printed,
+         Step(goal.relations[0], given=(given, printed))),
+        given,
+    )  # fmt: skip
 
 
 def lemma_B_1_kappa(goal: View) -> Argument:
@@ -219,7 +414,7 @@ def theorem_4_2(goal: View, sum_of_powers: View) -> Argument:
     H = μ and h = μ/2; noise has mean zero and only adds a variance. For an odd number of clients, the one with f_i = 0
     keeps its share of the mean where it is: `rest` is that share, 0 or 1/C.
     """
-    gamma_, G = named(goal, "gamma"), named(goal, "G_lin")
+    gamma_, slope = named(goal, "gamma"), named(goal, "G_lin")
     mean, variance = Function("mean", real=True), Function("variance", nonnegative=True)
     rest, j = Symbol("rest", nonnegative=True), Symbol("j", integer=True, nonnegative=True)
     small, large = 1 - gamma_ * (alpha + mu), 1 - gamma_ * (alpha + mu / 2)  # κ_H, κ_h
@@ -237,12 +432,12 @@ def theorem_4_2(goal: View, sum_of_powers: View) -> Argument:
     def contraction(kappa: Expr, count: Expr = E) -> Expr:
         return kappa**count + alpha * gamma_ * powers(kappa, count)
 
-    def group(name: str, kappa: Expr, slope: Expr, curvature: Expr) -> tuple[Expr, Induction]:
-        """The mean of a group's iterates after k local steps, by rule (4.3) with ∇f_i(w) = curvature w + slope."""
+    def group(name: str, kappa: Expr, force: Expr, curvature: Expr) -> tuple[Expr, Induction]:
+        """The mean of a group's iterates after k local steps, by rule (4.3) with ∇f_i(w) = curvature w + force."""
         w = Function(name, real=True)
-        step = (1 - alpha * gamma_) * w(k) + alpha * gamma_ * mean(t) - gamma_ * (curvature * w(k) + slope)
+        step = (1 - alpha * gamma_) * w(k) + alpha * gamma_ * mean(t) - gamma_ * (curvature * w(k) + force)
         return w(E), Induction(
-            Eq(w(k), contraction(kappa, k) * mean(t) - gamma_ * slope * powers(kappa, k), evaluate=False),
+            Eq(w(k), contraction(kappa, k) * mean(t) - gamma_ * force * powers(kappa, k), evaluate=False),
             over=k,
             base=(Known(Eq(w(0), mean(t)), construction, "premise"),),
             step=(
@@ -253,10 +448,10 @@ def theorem_4_2(goal: View, sum_of_powers: View) -> Argument:
             note=f"local steps of {name}",
         )
 
-    end_H, local_H = group("w_H", small, G, mu)
-    end_h, local_h = group("w_h", large, -G, mu / 2)
+    end_H, local_H = group("w_H", small, slope, mu)
+    end_h, local_h = group("w_h", large, -slope, mu / 2)
     a = rest + (1 - rest) * (contraction(small) + contraction(large)) / 2
-    b = (1 - rest) * gamma_ * G / 2 * (powers(large, E) - powers(small, E))
+    b = (1 - rest) * gamma_ * slope / 2 * (powers(large, E) - powers(small, E))
     average = Known(Eq(mean(t + 1), rest * mean(t) + (1 - rest) / 2 * (end_H + end_h)), construction, "premise")
     rule = Step(
         Eq(mean(t + 1), a * mean(t) + b, evaluate=False),

@@ -66,6 +66,7 @@ LEMMA_4_1 = Statement(
     for_all={t: (0, T - 1), k: (0, E), i: (1, C)},
     sweep={gamma(t): unit("gamma") / alpha},
     reading=(ON_THE_RUN, "k runs from 0 to E, i over all clients"),
+    follows_from=(Derivation(derivations.lemma_4_1),),
 )
 
 LEMMA_4_2 = Statement(
@@ -82,6 +83,7 @@ LEMMA_4_2 = Statement(
     for_all={t: (0, T - 1), k: (0, E), i: (1, C)},
     sweep={gamma(t): unit("gamma") / alpha},
     reading=(ON_THE_RUN,),
+    follows_from=(Derivation(derivations.lemma_4_2),),
 )
 
 LEMMA_B_1 = Statement(
@@ -102,6 +104,7 @@ LEMMA_B_1 = Statement(
     for_all={t: (0, T - 1)},
     sweep={gamma(t): unit("gamma") * STEP_LIMIT},
     reading=(ON_THE_RUN,),
+    follows_from=(Derivation(derivations.lemma_B_1, cites=("buttaci/lem4.1", "buttaci/lem4.2")),),
 )
 
 LEMMA_B_1_KAPPA = Statement(

@@ -95,7 +95,7 @@ def audit_row(statement: Statement, seed: int, effort: float) -> Row:
     hunted = hunt_row(statement, seed, effort / 3)
     implicit = [literal_row(statement, a, seed, effort / 3) for a in statement.implicit]
     moves: list[Row] = [verified, hunted]
-    if derived["proved"]:
+    if derived["proved"] and not derived["premises"]:  # a premise is written by hand: what rests on it only follows
         moves.append({"verdict": "proved", "evidence": "proof", "tightness": None, "certificate": None})
     best = max(moves, key=lambda row: STRENGTH.index(row["verdict"]))
     verdict, reason = best["verdict"], best.get("reason", "")

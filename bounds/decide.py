@@ -185,7 +185,11 @@ def _all(parts: Sequence[Decision]) -> Decision:
 
 
 def told(point: Mapping[Basic, Fraction]) -> str:
-    return "fails at " + ", ".join(f"{q} = {value}" for q, value in point.items())
+    return "fails at " + ", ".join(f"{q} = {_short(value)}" for q, value in point.items())
+
+
+def _short(value: Fraction) -> str:
+    return str(value) if value.denominator.bit_length() < 200 else f"about {float(value):.6g}"
 
 
 # --- searching for a violation ---------------------------------------------------------------------------------------

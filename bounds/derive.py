@@ -272,7 +272,12 @@ def _derive(statement: Statement, closure: tuple[Statement, ...], slack: bool) -
     loose: tuple[Slack, ...] = ()
     if status in ("follows", "claims-less"):
         findings += _vacuous(goal, argument)
-        loose = (*slacks(statement, comparisons), *relaxations(statement, closure)) if slack else ()
+        if slack:
+            loose = (
+                *slacks(statement, comparisons),
+                *relaxations(statement, closure),
+                *room(statement, argument, closure),
+            )
         findings += dict.fromkeys(map(str, loose))
     evidence = "proof" if all(d.proved for d in decided) and status in ("follows", "claims-less") else "numerical"
     cited = [derive(catalogue[c], catalogue, slack=False) for c in derivation.cites if evidence == "proof"]
@@ -451,9 +456,12 @@ class Slack:
 
     constant: Constant
     factor: Rational
+    cited: str = ""  # the cited statement whose constant it is
 
     def __str__(self) -> str:
         changed = f"{self.constant} could be {self.constant.value * self.factor}"
+        if self.cited:
+            return f"slack: in {self.cited}, {changed}: its condition would still be met"
         if self.constant.field == "when":
             return f"slack: {changed}: 1 % more is allowed, and it still follows"
         return f"slack: {changed}: 1 % stronger, and no violation found"
@@ -511,6 +519,22 @@ def relaxations(statement: Statement, closure: tuple[Statement, ...]) -> Iterato
             goal, argument = _argue(mutant, {s.id: s for s in closure})
             if all(settle(step, goal.requires).holds for step in argument.steps):
                 yield Slack(constant, factor)
+
+
+def room(statement: Statement, argument: Argument, closure: tuple[Statement, ...]) -> Iterator[Slack]:
+    """Conditions of cited statements that are met with room: they could be 1 % tighter."""
+    goal, derivation = view(statement), statement.follows_from[0]
+    premises = [k.claim for k in _knowns(argument) if k.kind == "premise" and not k.claim.atoms(AppliedUndef)]
+    for cited in (s for s in closure if s.id in derivation.cites):
+        for constant in constants(cited, ("when",)):
+            for factor in (Rational(99, 100), Rational(101, 100)):
+                tighter = mutate(cited, constant, factor)
+                old, new = cited.when[constant.key], tighter.when[constant.key]
+                if decide(old, [new]).status != "true" or decide(new, [old]).status != "false":
+                    continue
+                needed = view(tighter, derivation.substitute, statement).requires
+                if all(decide(c, [*goal.requires, *premises]).status == "true" for c in needed[: len(cited.when)]):
+                    yield Slack(constant, factor, cited.id)
 
 
 def _dimensions_agree(statement: Statement) -> bool:

@@ -26,6 +26,7 @@ from .evaluate import Compiled, Point, Undefined, compiled, opaque, quantities
 
 Raw = Mapping[Basic, Fraction]
 SMALL = tuple(map(Fraction, (1, 2, 3, 4, 5, 7, 10, 20, 50, 100)))
+LONGEST = 512  # bits of an end of an interval; beyond that a nearby float will do, and is checked again
 SHARES = (Fraction(1), Fraction(1), Fraction(999_999, 1_000_000), Fraction(1, 2), Fraction(1, 1000), Fraction(1, 10**9))
 
 
@@ -157,7 +158,9 @@ def _place(v: Basic, raw: Fraction, bounds: Sequence[_Bound], values: Sequence[F
     for bound in bounds:
         try:
             end = bound.value.exact(values)
-            end = Fraction(bound.value.float([float(x) for x in values])) if end is None else Fraction(end)
+            if end is None or end.denominator.bit_length() > LONGEST:
+                end = bound.value.float([float(x) for x in values])
+            end = Fraction(end)
         except (Undefined, OverflowError, ValueError):
             return None
         if bound.kind == "eq":

@@ -4,14 +4,16 @@ A `Statement` is frozen and holds sympy expressions only. Everything an auditor 
 verify, hunt, certify) lives elsewhere and reads these fields.
 """
 
+# sympy ships no type stubs (2026-11).
+# pyright: reportMissingTypeStubs=false
+
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from sympy import Basic, Dict, Eq, Expr, Function, Ge, Gt, Le, Lt, Symbol
-from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
@@ -34,25 +36,28 @@ class Entry:
 
 
 class Glossary(dict[Basic, Entry]):
-    """Symbol or function -> `Entry`. Filled once per paper, read by lint, show and the report."""
+    """Symbol or function -> `Entry`. Filled once per paper, read by lint, show and the report.
 
-    def symbol(self, name: str, dim: str, meaning: str, latex: str = "", **assumptions: bool) -> Symbol:
+    What it makes is `Any` to a type checker, and so is every formula in it: sympy's arithmetic is not annotated.
+    """
+
+    def symbol(self, name: str, dim: str, meaning: str, latex: str = "", **assumptions: bool) -> Any:
         """A scalar symbol; positive unless told otherwise (`real=True`, `nonnegative=True`, ...)."""
         made = Symbol(name, **(assumptions or {"positive": True}))
         self[made] = Entry(meaning, dimension(dim), latex)
         return made
 
-    def count(self, name: str, meaning: str, latex: str = "") -> Symbol:
+    def count(self, name: str, meaning: str, latex: str = "") -> Any:
         """A dimensionless positive integer: E, T, C, ..."""
         return self.symbol(name, "1", meaning, latex, positive=True, integer=True)
 
-    def index(self, name: str, meaning: str) -> Symbol:
+    def index(self, name: str, meaning: str) -> Any:
         """A dimensionless non-negative integer that a statement quantifies over: t, k, i."""
         return self.symbol(name, "1", meaning, nonnegative=True, integer=True)
 
-    def quantity(self, name: str, dim: str, meaning: str, latex: str = "", **assumptions: bool) -> type[AppliedUndef]:
+    def quantity(self, name: str, dim: str, meaning: str, latex: str = "", **assumptions: bool) -> Any:
         """An indexed quantity such as gap(t); `latex` is a template in which {0}, {1}, ... are the indices."""
-        made = Function(name, **(assumptions or {"real": True}))
+        made = cast("Any", Function(name, **(assumptions or {"real": True})))
         self[made] = Entry(meaning, dimension(dim), latex)
         return made
 
@@ -76,6 +81,10 @@ class Limit:
     value: Expr
 
 
+def _none() -> Any:
+    return Dict()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """One printed claim. Ids are `paper/label` as in the catalogue."""
@@ -87,15 +96,15 @@ class Statement:
     method: str  # the setting in which it can be run: a key of fedaudit.verify.settings
     glossary: Glossary = field(repr=False, compare=False)
     let: tuple[Assumption, ...] = ()
-    choose: Mapping[Expr, Expr] = field(default_factory=Dict)
+    choose: Mapping[Expr, Expr] = field(default_factory=_none)
     when: tuple[Boolean, ...] = ()
     then: Boolean | tuple[Boolean, ...]  # a tuple for a printed chain, in its order
-    where: Mapping[Expr, Expr] = field(default_factory=Dict)
-    for_all: Mapping[Symbol, tuple[Expr, Expr]] = field(default_factory=Dict)
+    where: Mapping[Expr, Expr] = field(default_factory=_none)
+    for_all: Mapping[Symbol, tuple[Any, Any]] = field(default_factory=_none)
     implicit: tuple[Assumption, ...] = ()  # used by the proof, not said by the text
     limits: tuple[Limit, ...] = ()
     order: Expr | None = None
-    sweep: Mapping[Expr, Expr] = field(default_factory=Dict)  # how the auditor draws the free parameters
+    sweep: Mapping[Expr, Expr] = field(default_factory=_none)  # how the auditor draws the free parameters
     follows_from: tuple[Derivation, ...] = ()
     reading: tuple[str, ...] = ()
     repairs: str = ""  # of a `~repaired` sibling: what was changed, in one line
@@ -119,7 +128,7 @@ class Statement:
     def relation(self) -> str:
         return RELATIONS[type(self.relations[0])] if self.relations else ""
 
-    def defined(self, expr: Basic) -> Basic:
+    def defined(self, expr: Any) -> Any:
         """`expr` with every `where` definition written out (definitions may use one another)."""
         for _ in range(len(self.where) + 1):
             step = expr.subs(dict(self.where))
@@ -129,11 +138,11 @@ class Statement:
         raise ValueError(f"{self.id}: got a circular `where`, expected definitions that end; do: break the cycle")
 
 
-def unit(name: str) -> Symbol:
+def unit(name: str) -> Any:
     """A knob in (0, 1] for `sweep`."""
     return Symbol(f"unit_{name}", positive=True)
 
 
-def free(name: str) -> Symbol:
+def free(name: str) -> Any:
     """A knob in (0, ∞) for `sweep`."""
     return Symbol(f"free_{name}", positive=True)

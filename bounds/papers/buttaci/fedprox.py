@@ -1,7 +1,6 @@
 """FedProx on strongly convex losses: section 4.2.2, appendices B.1 and B.2."""
 
-from sympy import Gt, Integer, Le, Min, oo
-
+from ...algebra import Gt, Integer, Le, Min, oo
 from ...derivation import Derivation
 from ...statement import Limit, Statement, free, unit
 from . import derivations

@@ -1,8 +1,6 @@
 """FedProx lower bound on the two-group quadratic: theorem 4.2, appendix B.4."""
 
-from sympy import E as e
-from sympy import Ge, Gt, Le, Lt, Min, Sum
-
+from ...algebra import Ge, Gt, Le, Lt, Min, Sum, e
 from ...derivation import Derivation
 from ...statement import Assumption, Statement, free, unit
 from . import derivations

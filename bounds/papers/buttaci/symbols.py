@@ -1,7 +1,6 @@
 """The thesis's symbols, their meaning and dimension (sections 4.1 and 4.2, appendix B)."""
 
-from sympy import IndexedBase, Sum
-
+from ...algebra import IndexedBase, Sum
 from ...dimension import ONE
 from ...statement import Assumption, Entry, Glossary
 

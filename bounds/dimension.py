@@ -4,11 +4,14 @@ A true statement about all problems is invariant under rescaling f and w, so bot
 of a sum and both sides of each condition have one dimension.
 """
 
+# sympy ships no type stubs (2026-11).
+# pyright: reportMissingTypeStubs=false
+
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from sympy import Abs, Add, Basic, Indexed, Max, Min, Mul, Number, NumberSymbol, Pow, Sum, Symbol, exp, log
 from sympy.core.function import AppliedUndef
@@ -71,7 +74,8 @@ def dimension_of(expr: Basic, glossary: Glossary) -> Dimension | None:
             raise DimensionError(f"{expr} is not in the glossary")
         return glossary[expr].dim
     if isinstance(expr, AppliedUndef | Indexed):
-        head = expr.func if isinstance(expr, AppliedUndef) else expr.base.label
+        used = cast("Any", expr)
+        head = used.func if isinstance(expr, AppliedUndef) else used.base.label
         if head not in glossary:
             raise DimensionError(f"{head} is not in the glossary")
         for index in expr.args if isinstance(expr, AppliedUndef) else expr.indices:
@@ -91,13 +95,13 @@ def dimension_of(expr: Basic, glossary: Glossary) -> Dimension | None:
         _dimensionless(expr.args[0], glossary, f"argument of {expr.func.__name__}")
         return ONE
     if isinstance(expr, Pow):
-        base = dimension_of(expr.base, glossary)
-        _dimensionless(expr.exp, glossary, f"exponent in {expr}")
+        base, power = dimension_of(expr.base, glossary), cast("Any", expr.exp)
+        _dimensionless(power, glossary, f"exponent in {expr}")
         if base is None or base == ONE:
             return base
-        if not expr.exp.is_Rational:
-            raise DimensionError(f"{expr.base} has dimension {base} and is raised to {expr.exp}")
-        return base ** Fraction(int(expr.exp.p), int(expr.exp.q))  # pyright: ignore
+        if not power.is_Rational:
+            raise DimensionError(f"{expr.base} has dimension {base} and is raised to {power}")
+        return base ** Fraction(int(power.p), int(power.q))
     if isinstance(expr, Abs):
         return dimension_of(expr.args[0], glossary)
     if isinstance(expr, Sum):

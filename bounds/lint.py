@@ -4,23 +4,29 @@ A rule reports only what it can establish: a mismatch of dimensions, an unsatisf
 comes out otherwise, or an exact point at which a printed step size or bound does what it cannot do.
 """
 
+# sympy ships no type stubs, and few of its methods are annotated (2026-11).
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import (
-    Basic,
-    Expr,
+from sympy import Basic, Expr, Symbol
+from sympy.core.function import AppliedUndef
+from sympy.logic.boolalg import Boolean, false, true
+
+from .algebra import (
+    And,
     Ge,
     Integer,
     Le,
     Lt,
+    Not,
     Poly,
-    S,
+    Rational,
     Sum,
-    Symbol,
     diff,
     fraction,
     limit,
@@ -28,9 +34,6 @@ from sympy import (
     solve,
     together,
 )
-from sympy.core.function import AppliedUndef
-from sympy.logic.boolalg import And, Boolean, Not, false, true
-
 from .decide import decide
 from .dimension import DimensionError, dimension_of
 from .statement import Assumption, Limit, Statement
@@ -108,7 +111,7 @@ def _points(statement: Statement, made: Limit) -> Iterator[dict[Basic, Expr]]:
     for offset in (0, 1, 2):
         point: dict[Basic, Expr] = {s: Integer(2 + offset) for s in sums}
         knobs = {k for v in statement.sweep.values() for k in v.free_symbols if str(k).startswith(("unit_", "free_"))}
-        base: dict[Basic, Expr] = dict.fromkeys(knobs, S.One / (2 + offset))
+        base: dict[Basic, Expr] = {k: Rational(1, 2 + offset) for k in knobs}
         base |= {s: Integer(1 + offset) for s in _constants(statement) if s not in statement.sweep}
         base |= {s: Integer(1 + offset) for s in free if s not in statement.sweep and s not in base}
         if Symbol("L", positive=True) in base:
@@ -155,7 +158,7 @@ def _match(lemma: Statement, statement: Statement, head: Expr) -> dict[Symbol, E
     return dict(solved[0]) if solved else None
 
 
-def _chosen(expr: Basic, statement: Statement) -> Basic:
+def _chosen(expr: Any, statement: Statement) -> Any:
     """`expr` with the statement's choices put in, at every index they occur with."""
     for head, value in statement.choose.items():
         for used in expr.atoms(type(head)) if isinstance(head, AppliedUndef) else ():

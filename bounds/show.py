@@ -1,5 +1,8 @@
 """A statement as text or LaTeX, generated from the one formula that the catalogue holds."""
 
+# sympy ships no type stubs, and few of its methods are annotated (2026-11).
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 from typing import Any
@@ -88,8 +91,9 @@ def _block(name: str, rows: list[str]) -> list[str]:
 
 
 def _used(statement: Statement) -> list[tuple[Any, Any]]:
-    exprs: list[Basic] = [*statement.relations, *statement.when]
-    exprs += [e for pair in (*statement.where.items(), *statement.choose.items()) for e in pair if isinstance(e, Expr)]
+    pairs: list[tuple[Any, Any]] = [*statement.where.items(), *statement.choose.items()]
+    exprs: list[Any] = [*statement.relations, *statement.when]
+    exprs += [e for pair in pairs for e in pair if isinstance(e, Expr)]
     heads = {atom for e in exprs for atom in e.free_symbols} | {f.func for e in exprs for f in e.atoms(_applied())}
     return [(s, entry) for s, entry in statement.glossary.items() if s in heads]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from flint import fmpq
@@ -19,7 +19,7 @@ from .check import genes_of, score
 from .evaluate import Array
 from .genome import exactly
 from .hunt import Found
-from .kernel.expression import Evaluator, parse
+from .kernel.expression import Evaluator, World, parse
 from .kernel.rational import Node
 from .lower import lower
 from .settings.base import Reading, Setting, Shape, rules
@@ -127,7 +127,8 @@ def check_file(path: Path) -> Checked:
 
 def check_certificate(data: Any) -> Checked:
     """As `check_file`, of data that is already read."""
-    name = data.get("statement") if isinstance(data, dict) else None
+    given: dict[str, Any] = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+    name = given.get("statement")
     if not isinstance(name, str):
         raise kernel.Malformed("certificate.statement: got none, expected a statement's id; do: check the file")
     try:
@@ -135,10 +136,10 @@ def check_certificate(data: Any) -> Checked:
     except SelectionError as error:
         raise kernel.Malformed(f"certificate.statement: {error}") from None
     try:
-        found = kernel.check(data)
+        found = kernel.check(given)
     except kernel.Rejected as error:
         return Checked(False, name, str(error))
-    if json.loads(json.dumps(data["claim"])) != json.loads(json.dumps(known)):
+    if json.loads(json.dumps(given["claim"])) != json.loads(json.dumps(known)):
         return Checked(False, name, "claim: got another claim than the catalogue's, expected the printed one")
     literal = f" (without {', '.join(found.dropped)}: the literal reading)" if found.dropped else ""
     sides = kernel.claimed(found.lhs), kernel.claimed(found.rhs)
@@ -149,7 +150,11 @@ def _flint(x: Fraction) -> fmpq:
     return fmpq(x.numerator, x.denominator)
 
 
-class _Known:
+def _fraction(x: Any) -> Fraction:
+    return Fraction(int(x.p), int(x.q))
+
+
+class _Known(World):
     """Exact scalars and quantities as a kernel world, for sweeps and chosen step sizes."""
 
     def __init__(self, scalars: Mapping[str, Fraction], quantities: Mapping[str, list[Fraction]]) -> None:
@@ -167,13 +172,14 @@ def _instances(
 ) -> Iterator[dict[str, Any]]:
     statics = setting.statics(reading, shape, {k: v[None] for k, v in genome.items()})
     scalars = {k: Fraction(np.asarray(v)[0]) for k, v in statics.items()}
-    scalars |= {k: Fraction(v) for k, v in shape.counts} | {k: Fraction(genome[k][()]) for k in reading.lowered.knobs}
+    scalars |= {k: Fraction(v) for k, v in shape.counts}
+    scalars |= {k: Fraction(cast("Any", genome[k][()])) for k in reading.lowered.knobs}
     quantities: dict[str, list[Fraction]] = {}
     for name, rule in rules(reading.lowered):
         tree, world = parse(Node(rule["value"], "sweep")), _Known(scalars, quantities)
         rounds = range(shape["T"] if rule["index"] else 1)
         values = [Evaluator(world).value(tree, dict.fromkeys(rule["index"], t)) for t in rounds]
-        exact = [Fraction(int(v.p), int(v.q)) for v in values]
+        exact = [_fraction(v) for v in values]
         if rule["index"]:
             quantities[name] = exact
         else:

@@ -58,10 +58,10 @@ def _along_rounds(statement: Statement, reading: Reading, world: Setting, seed: 
     rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
     genome = draw(genes_of(reading, world, shape), RUNS, rng)
     lhs, rhs = _sides(reading, tabulate(reading, world, shape, genome))
-    x = np.arange(lhs.shape[1])
+    rounds: int = lhs.shape[1]
     sizes = ", ".join(f"{k} = {v}" for k, v in shape.counts if k != "T")
     caption = f"{RUNS} random admissible instances ({sizes}), exact expectations; each divided by its bound at t = 0"
-    return _curves(statement, x, "round $t$", *_relative(lhs, rhs), caption)
+    return _curves(statement, np.arange(rounds), "round $t$", *_relative(lhs, rhs), caption)
 
 
 def _along_count(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:

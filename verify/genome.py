@@ -58,8 +58,9 @@ def mutate(genes: Sequence[Gene], parents: Genome, rng: np.random.Generator) -> 
     children: Genome = {}
     for gene in genes:
         old = parents[gene.name]
-        step = pace.reshape((n,) + (1,) * len(gene.shape)) * rng.standard_normal(old.shape)
-        step = step * (rng.random(old.shape) < 0.5)
+        shape: tuple[int, ...] = old.shape
+        step = pace.reshape((n,) + (1,) * len(gene.shape)) * rng.standard_normal(shape)
+        step = step * (rng.random(shape) < 0.5)
         if gene.kind == "positive":
             new = np.clip(old * np.exp(step), 1e-9, 1e9)
         elif gene.kind == "nonnegative":
@@ -70,8 +71,8 @@ def mutate(genes: Sequence[Gene], parents: Genome, rng: np.random.Generator) -> 
             new = np.clip(old + step * np.maximum(0.05, np.minimum(old, 1 - old)), 0.0, 1.0)
         else:
             new = old + step * np.maximum(0.1, np.abs(old))
-        fresh = _draw(gene.kind, old.shape, rng)
-        children[gene.name] = np.where(rng.random(old.shape) < 0.04, fresh, new)
+        fresh = _draw(gene.kind, shape, rng)
+        children[gene.name] = np.where(rng.random(shape) < 0.04, fresh, new)
     return children
 
 
@@ -81,7 +82,8 @@ def jitter(genes: Sequence[Gene], genome: Genome, size: float) -> Genome:
     moved: Genome = {}
     for gene in genes:
         old = genome[gene.name]
-        step = size * rng.uniform(0.5, 1.0, old.shape) * rng.choice([-1.0, 1.0], old.shape)
+        shape: tuple[int, ...] = old.shape
+        step = size * rng.uniform(0.5, 1.0, shape) * rng.choice([-1.0, 1.0], shape)
         new = np.where(old == 0, step, old * (1 + step))
         low = -np.inf if gene.kind == "real" else 0.0
         high = 1.0 if gene.kind in ("unit", "fraction") else np.inf
@@ -101,12 +103,14 @@ def join(parts: Sequence[Genome]) -> Genome:
 
 def exactly(genes: Sequence[Gene], genome: Mapping[str, Array], row: int, digits: int) -> dict[str, Array]:
     """Row `row` with every value rounded to a rational with about `digits` digits, inside its gene's domain."""
-    return {
-        g.name: np.vectorize(lambda x, k=g.kind: rational(float(x), digits, k), otypes=[object])(genome[g.name][row])
-        if genome[g.name][row].size
-        else np.empty(g.shape, dtype=object)
-        for g in genes
-    }
+    return {g.name: _exactly(g, genome[g.name][row], digits) for g in genes}
+
+
+def _exactly(gene: Gene, values: Array, digits: int) -> Array:
+    def one(x: Any) -> Fraction:
+        return rational(float(x), digits, gene.kind)
+
+    return np.vectorize(one, otypes=[object])(values) if values.size else np.empty(gene.shape, dtype=object)
 
 
 def rational(x: float, digits: int, kind: Kind) -> Fraction:

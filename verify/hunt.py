@@ -52,7 +52,7 @@ class Searched:
 
 def sample(reading: Reading, setting: Setting, shapes: Sequence[Shape], n: int, seed: int) -> Searched:
     """Property testing: `n` random instances over the shapes, no climbing."""
-    tried, best = 0, []
+    tried, best = 0, list[Found]()
     for shape in shapes:
         rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "sample", shape, *reading.dropped))
         scores = score(reading, setting, shape, draw(genes_of(reading, setting, shape), n, rng))
@@ -63,7 +63,7 @@ def sample(reading: Reading, setting: Setting, shapes: Sequence[Shape], n: int, 
 
 def climb(reading: Reading, setting: Setting, shapes: Sequence[Shape], generations: int, seed: int) -> Searched:
     """Evolve a population on each shape."""
-    tried, best = 0, []
+    tried, best = 0, list[Found]()
     for shape in shapes:
         genes = genes_of(reading, setting, shape)
         rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "climb", shape, *reading.dropped))

@@ -4,11 +4,14 @@ A tree is JSON: a rational string, a symbol's name, or a list that starts with a
 `evaluate`, the kernel evaluates it exactly; neither sees sympy.
 """
 
+# sympy ships no type stubs (2026-11).
+# pyright: reportMissingTypeStubs=false
+
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from sympy import (
     Abs,
@@ -31,11 +34,11 @@ from sympy import (
     Symbol,
     exp,
     log,
-    pi,
 )
-from sympy import E as EULER
 from sympy.core.function import AppliedUndef
 
+from fedaudit.bounds.algebra import e as EULER
+from fedaudit.bounds.algebra import pi
 from fedaudit.bounds.dimension import DimensionError, dimension_of
 from fedaudit.bounds.statement import Assumption, Statement
 
@@ -64,7 +67,7 @@ def tree(expr: Basic) -> Tree:
     if isinstance(expr, AppliedUndef):
         return ["at", expr.func.__name__, *(tree(a) for a in expr.args)]
     if isinstance(expr, Indexed):
-        return ["at", str(expr.base.label), *(tree(j) for j in expr.indices)]
+        return ["at", str(cast("Any", expr.base).label), *(tree(j) for j in expr.indices)]
     if isinstance(expr, Sum):
         body = tree(expr.function)
         for variable, low, high in expr.limits:
@@ -98,7 +101,7 @@ def lower(statement: Statement) -> Lowered:
     def assumption(a: Assumption) -> list[str]:
         return [a.name, *(s.name for s in a.args)]
 
-    exprs: list[Basic] = [statement.defined(r) for r in (*statement.relations, *statement.when)]
+    exprs: list[Any] = [statement.defined(r) for r in (*statement.relations, *statement.when)]
     exprs += [statement.defined(v) for v in (*statement.choose.values(), *statement.sweep.values())]
     used = {s for e in exprs for s in e.free_symbols if isinstance(s, Symbol)}
     bound = {v for e in exprs for sum_ in e.atoms(Sum) for v in sum_.variables} | set(statement.for_all)
@@ -121,7 +124,7 @@ def lower(statement: Statement) -> Lowered:
     return Lowered(statement.id, claim, fixed(statement.sweep), tuple(knobs), names, starts, units)
 
 
-def _compares_with_start(relation: Basic) -> bool:
+def _compares_with_start(relation: Any) -> bool:
     """E.g. gap(t) <= ... gap(0) ...: at t = 0 both sides are the same quantity."""
     left, right = relation.args[0], relation.args[1]
     heads = {f.func for f in left.atoms(AppliedUndef)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from typing import Any, cast
 
 import numpy as np
 
@@ -50,7 +51,7 @@ def _proposals(reading: Reading, setting: Setting, best: Replayed) -> Iterator[t
     for gene in genes:
         values = best.genome[gene.name]
         for place in np.ndindex(values.shape):
-            for value in simpler(Fraction(values[place]), gene.kind):
+            for value in simpler(Fraction(cast("Any", values[place])), gene.kind):
                 changed = values.copy()
                 changed[place] = value
                 yield best.shape, {**best.genome, gene.name: changed}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -134,9 +134,10 @@ def names(tree: Any) -> set[tuple[str, bool]]:
         return {(tree, False)}
     if not isinstance(tree, list):
         return set()
-    if tree[0] == "at":
-        return {(tree[1], True)}.union(*(names(part) for part in tree[2:]))
-    return set[tuple[str, bool]]().union(*(names(part) for part in tree[1:]))
+    op, *parts = cast("list[Any]", tree)
+    if op == "at":
+        return {(parts[0], True)}.union(*(names(part) for part in parts[1:]))
+    return set[tuple[str, bool]]().union(*(names(part) for part in parts))
 
 
 def resolve(lowered: Lowered, table: Table) -> Table:

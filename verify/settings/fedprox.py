@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from flint import fmpq, fmpq_mat
@@ -226,8 +226,8 @@ def _least_curvature(shape: Shape, parts: Mapping[str, Array]) -> Array:
     """A lower bound (n,) on the curvature of f = sum_i p_i f_i for weights of any sign."""
     high = parts["a"] if shape.flag("loss") == "quadratic" else np.maximum(parts["a"], parts["m"])
     low = parts["a"] if shape.flag("loss") == "quadratic" else np.minimum(parts["a"], parts["m"])
-    low, high = low.min(axis=-1), high.max(axis=-1)
-    return (np.where(parts["p"] >= 0, low, high) * parts["p"]).sum(axis=1)
+    weights, least, most = parts["p"], cast("Array", low.min(axis=-1)), cast("Array", high.max(axis=-1))
+    return (np.where(weights >= 0, least, most) * weights).sum(axis=1)
 
 
 def _reach(shape: Shape, parts: Mapping[str, Array], known: Table, w_star: Array) -> dict[str, Array]:
@@ -292,7 +292,7 @@ def _minimiser(shape: Shape, parts: Mapping[str, Array]) -> Array:
         return np.array([Fraction(int(s.p), int(s.q)) for s in solved.entries()], dtype=object)
     d = parts["a"].shape[-1]
     columns = [[parts[k][:, j] for k in ("a", "m", "lo", "hi", "c")] for j in range(d)]
-    return np.array([_root(*column, parts["p"]) for column in columns], dtype=object)
+    return np.array([_root(*column, p=parts["p"]) for column in columns], dtype=object)
 
 
 def _q(x: Any) -> fmpq:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..evaluate import Array, Table
-from ..genome import Gene, Genome
+from ..genome import Gene, Genome, Kind
 from .base import Reading, Shape, text
 
 _SIZES = {"T": (1,)}
@@ -31,13 +31,13 @@ class Scalar:
         if "T" not in counts:
             counts.append("T")
         sizes = product(*(_SIZES.get(c, _COUNTS) for c in counts))
-        return [Shape.of(**dict(zip(counts, values, strict=True))) for values in sizes]
+        return [Shape.of(None, **dict(zip(counts, values, strict=True))) for values in sizes]
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         swept = {n for n, rule in reading.lowered.sweep.items() if not rule["index"]}
-        kinds = {"positive": "positive", "nonnegative": "nonnegative", "real": "real"}
+        kinds: dict[str, Kind] = {"positive": "positive", "nonnegative": "nonnegative", "real": "real"}
         domains = reading.claim["domains"].items()
-        return [Gene(s, kinds[d]) for s, d in domains if d in kinds and s not in swept]  # pyright: ignore[reportArgumentType]
+        return [Gene(s, kinds[d]) for s, d in domains if d in kinds and s not in swept]
 
     def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
         return {g.name: genome[g.name] for g in self.genes(reading, shape)}

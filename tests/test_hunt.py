@@ -115,3 +115,13 @@ def test_what_the_kernel_cannot_replay_is_undecided(monkeypatch: pytest.MonkeyPa
     row = judge(reading, world, searched)
     assert row["verdict"] == "undecided"
     assert "could not replay" in row["reason"]
+
+
+@pytest.mark.parametrize("identifier", ["buttaci/lemB.1", "buttaci/thm4.2"])
+def test_another_array_library_gives_the_same_answer(identifier: str) -> None:
+    """The path that CuPy takes, on the strict array-API namespace: same instances, same verdict, same numbers."""
+    printed = statement(identifier)
+    rows = [verify_row(printed, seed=2, effort=0.01, backend=b) for b in ("numpy", "array-api-strict")]
+    assert rows[0]["instances"] == rows[1]["instances"]
+    assert rows[0]["verdict"] == rows[1]["verdict"] == "survived"
+    assert rows[0]["tightness"] == pytest.approx(rows[1]["tightness"], rel=1e-6)

@@ -14,6 +14,7 @@ from typing import Any
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.derive import derive
 from fedaudit.bounds.lint import lint
+from fedaudit.bounds.show import latex
 from fedaudit.bounds.statement import Assumption, Statement
 
 from .certify import Replayed, certificate, certify
@@ -25,7 +26,9 @@ from .shrink import shrink
 from .statistical import statistics
 
 RATE = 8000  # instances a nominal second
-LEAST_SAMPLE = 12_000  # instances that `verify` tries at least
+LEAST_SAMPLE = 10_000  # admissible instances that `verify` tries at least
+MOST_TURNS = 5
+LEAST_SHAPES, LEAST_GENERATIONS = 16, 6  # of a hunt, however small its effort
 REPLAYS = 5  # most dangerous candidates that the kernel replays
 CHEAP = 100  # size of an instance (clients × dimension × steps) that is replayed only to report how tight it is
 CLEAR = 1e-3  # a float violation this large ends the search: the kernel has the word
@@ -46,6 +49,7 @@ def derive_row(statement: Statement) -> Row:
     steps = [
         {
             "claim": str(s.claim),
+            "latex": latex(s.claim, statement.glossary),
             "where": s.where,
             "note": s.note,
             "status": s.decision.status,
@@ -66,9 +70,9 @@ def derive_row(statement: Statement) -> Row:
     }
 
 
-def verify_row(statement: Statement, seed: int, effort: float) -> Row:
+def verify_row(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Row:
     """Property testing on random admissible instances."""
-    reading, world = read(statement)
+    reading, world = read(statement, backend=backend)
     began = time.perf_counter()
     row = {"id": statement.id, **judge(reading, world, _sampled(reading, world, seed, effort))}
     sampled = statistics(reading, world, seed)
@@ -80,26 +84,27 @@ def verify_row(statement: Statement, seed: int, effort: float) -> Row:
     return {**row, "seconds": _since(began), "seed": seed}
 
 
-def hunt_row(statement: Statement, seed: int, effort: float) -> Row:
+def hunt_row(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Row:
     """Search for a counterexample, shrink it, certify it."""
-    reading, world = read(statement)
+    reading, world = read(statement, backend=backend)
     began = time.perf_counter()
     searched = _hunted(reading, world, seed, effort)
     return {"id": statement.id, **judge(reading, world, searched), "seconds": _since(began), "seed": seed}
 
 
-def audit_row(statement: Statement, seed: int, effort: float) -> Row:
+def audit_row(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Row:
     """All moves; the verdict is the strongest that any of them reached."""
     linted, derived = lint_row(statement), derive_row(statement)
-    verified = verify_row(statement, seed, effort / 3)
-    hunted = hunt_row(statement, seed, effort / 3)
-    implicit = [literal_row(statement, a, seed, effort / 3) for a in statement.implicit]
+    verified = verify_row(statement, seed, effort / 3, backend)
+    hunted = hunt_row(statement, seed, effort / 3, backend)
+    implicit = [literal_row(statement, a, seed, effort / 3, backend) for a in statement.implicit]
     moves: list[Row] = [verified, hunted]
-    if derived["proved"] and not derived["premises"]:  # a premise is written by hand: what rests on it only follows
+    outright = derived["proved"] and not derived["premises"]  # a premise is written by hand: on it things only follow
+    if outright:
         moves.append({"verdict": "proved", "evidence": "proof", "tightness": None, "certificate": None})
     best = max(moves, key=lambda row: STRENGTH.index(row["verdict"]))
     verdict, reason = best["verdict"], best.get("reason", "")
-    if verdict == "refuted" and derived["proved"]:
+    if verdict == "refuted" and outright:
         verdict, reason = "undecided", "derive proves it and the kernel refutes it: one of them is wrong; report this"
     tightest = [row["tightness"] for row in (verified, hunted) if row["tightness"] is not None]
     return {
@@ -120,10 +125,10 @@ def audit_row(statement: Statement, seed: int, effort: float) -> Row:
     }
 
 
-def literal_row(statement: Statement, assumption: Assumption, seed: int, effort: float) -> Row:
+def literal_row(statement: Statement, assumption: Assumption, seed: int, effort: float, backend: str = "numpy") -> Row:
     """What becomes of the statement when an assumption that the text does not make is dropped."""
     row: Row = {"name": assumption.name, "says": assumption.says}
-    reading, world = read(statement, (assumption.name,))
+    reading, world = read(statement, (assumption.name,), backend)
     if assumption.name not in world.droppable:
         return {**row, "literal": "not-tried", "reason": "the statement has no meaning without it", "certificate": None}
     judged = judge(reading, world, _hunted(reading, world, seed, LITERAL_SHARE * effort))
@@ -131,9 +136,9 @@ def literal_row(statement: Statement, assumption: Assumption, seed: int, effort:
     return {**row, "literal": literal, "tightness": judged["tightness"], "certificate": judged["certificate"]}
 
 
-def read(statement: Statement, dropped: tuple[str, ...] = ()) -> tuple[Reading, Setting]:
+def read(statement: Statement, dropped: tuple[str, ...] = (), backend: str = "numpy") -> tuple[Reading, Setting]:
     """The statement as it is computed with, and the world it is about."""
-    return Reading(lower(statement), dropped), setting(statement.method)
+    return Reading(lower(statement), dropped, backend), setting(statement.method)
 
 
 def judge(reading: Reading, world: Setting, searched: Searched) -> Row:
@@ -182,20 +187,28 @@ def _refuted(reading: Reading, world: Setting, made: Replayed) -> Row:
 def _sampled(reading: Reading, world: Setting, seed: int, effort: float) -> Searched:
     shapes = world.shapes(reading)
     weights = [shape.cost**-0.5 for shape in shapes]
-    total = max(LEAST_SAMPLE, effort * RATE)
-    counts = [math.ceil(total * w / sum(weights)) for w in weights]
-    return _merge([sample(reading, world, [shape], n, seed) for shape, n in zip(shapes, counts, strict=True)])
+    total, found = max(LEAST_SAMPLE, effort * RATE), Searched(0, ())
+    for turn in range(MOST_TURNS):  # again where the conditions turn many proposals away
+        counts = [math.ceil(total * w / sum(weights)) for w in weights]
+        parts = [sample(reading, world, [s], n, seed + turn) for s, n in zip(shapes, counts, strict=True)]
+        found = _merge([found, *parts])
+        if found.instances >= LEAST_SAMPLE:
+            break
+    return found
 
 
 def _hunted(reading: Reading, world: Setting, seed: int, effort: float) -> Searched:
     """A short climb on every shape, then a longer one on the most dangerous shapes."""
     shapes = world.shapes(reading)
-    generations = max(3, round(effort * RATE / 2 / POPULATION / len(shapes)))
+    populations = effort * RATE / 2 / POPULATION
+    stride = max(1, math.ceil(len(shapes) / max(LEAST_SHAPES, populations / LEAST_GENERATIONS)))
+    shapes = shapes[::stride]  # a small effort skips shapes evenly rather than leave out the last families
+    generations = max(LEAST_GENERATIONS, round(populations / len(shapes)))
     first = climb(reading, world, shapes, generations, seed)
     lead: list[Shape] = list(dict.fromkeys(f.scores.shape for f in first.best))[:LEAD]
     if not lead or first.best[0].margin > CLEAR:
         return first
-    longer = max(10, round(effort * RATE / 2 / POPULATION / len(lead)))
+    longer = max(LEAST_GENERATIONS, round(populations / len(lead)))
     return _merge([first, climb(reading, world, lead, longer, seed + 1)])
 
 

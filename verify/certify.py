@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 from flint import fmpq
-
-from fedaudit.bounds.catalogue import SelectionError, statement
 
 from . import kernel
 from .check import genes_of, score
@@ -21,7 +17,6 @@ from .genome import exactly
 from .hunt import Found
 from .kernel.expression import Evaluator, World, parse
 from .kernel.rational import Node
-from .lower import lower
 from .settings.base import Reading, Setting, Shape, rules
 
 FORMAT = "fedaudit-certificate/1"
@@ -107,43 +102,6 @@ def certificate(reading: Reading, replayed: Replayed) -> dict[str, Any]:
         "lhs": replayed.lhs,
         "rhs": replayed.rhs,
     }
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """The answer on a certificate file."""
-
-    accepted: bool
-    statement: str
-    reason: str
-    lhs: str = ""
-    rhs: str = ""
-
-
-def check_file(path: Path) -> Checked:
-    """Replay a certificate file and compare its claim with the catalogue's. Raises `kernel.Malformed` on a bad file."""
-    return check_certificate(kernel.load(path.read_text()))
-
-
-def check_certificate(data: Any) -> Checked:
-    """As `check_file`, of data that is already read."""
-    given: dict[str, Any] = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
-    name = given.get("statement")
-    if not isinstance(name, str):
-        raise kernel.Malformed("certificate.statement: got none, expected a statement's id; do: check the file")
-    try:
-        known = lower(statement(name)).claim
-    except SelectionError as error:
-        raise kernel.Malformed(f"certificate.statement: {error}") from None
-    try:
-        found = kernel.check(given)
-    except kernel.Rejected as error:
-        return Checked(False, name, str(error))
-    if json.loads(json.dumps(given["claim"])) != json.loads(json.dumps(known)):
-        return Checked(False, name, "claim: got another claim than the catalogue's, expected the printed one")
-    literal = f" (without {', '.join(found.dropped)}: the literal reading)" if found.dropped else ""
-    sides = kernel.claimed(found.lhs), kernel.claimed(found.rhs)
-    return Checked(True, name, f"the relation fails for certain{literal}", *sides)
 
 
 def _flint(x: Fraction) -> fmpq:

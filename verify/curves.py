@@ -53,8 +53,14 @@ def curves(statement: Statement, seed: int = 0) -> Curves:
     return _along_count(statement, reading, world, seed)
 
 
+def _telling(shape: Shape) -> tuple[bool, bool, int]:
+    """Several clients and noise, few local steps (a bound with E^2 in it hides the rest)."""
+    sizes, flags = dict(shape.counts), dict(shape.flags)
+    return sizes.get("C", 2) < 2, flags.get("noise") == "none", abs(sizes.get("E", 1) - 2)
+
+
 def _along_rounds(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
-    shape = max(world.shapes(reading), key=lambda s: (s["T"], -s.cost)).but(T=ROUNDS)
+    shape = min(world.shapes(reading), key=_telling).but(T=ROUNDS)
     rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
     genome = draw(genes_of(reading, world, shape), RUNS, rng)
     lhs, rhs = _sides(reading, tabulate(reading, world, shape, genome))

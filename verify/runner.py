@@ -174,7 +174,7 @@ def perform(task: Task) -> tuple[Row, str | None]:
     statement = statement_of(task.chosen)
     if task.move in ("lint", "derive"):
         return cast(Row, getattr(moves, f"{task.move}_row")(statement)), None
-    row = cast(Row, getattr(moves, f"{task.move}_row")(statement, task.seed, task.effort))
+    row = cast(Row, getattr(moves, f"{task.move}_row")(statement, task.seed, task.effort, task.backend))
     if not task.figure:
         return row, None
     return {**row, "statement": printed(statement)}, figure_of(statement, task.seed)

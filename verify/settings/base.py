@@ -7,11 +7,14 @@ instance for the kernel. Everything else (search, shrinking, certifying, plottin
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, Protocol, cast
 
 import numpy as np
+
+from fedaudit.problems.backend import namespace
+from fedaudit.problems.run import Run
 
 from ..evaluate import Array, Evaluator, Quantity, Table
 from ..genome import Gene, Genome
@@ -57,6 +60,7 @@ class Reading:
 
     lowered: Lowered
     dropped: tuple[str, ...] = ()
+    backend: str = "numpy"  # the array library that runs are computed with
 
     @property
     def claim(self) -> dict[str, Any]:
@@ -163,6 +167,21 @@ def _add(table: Table, name: str, rule: dict[str, Any]) -> Table:
     evaluator = Evaluator(table, {rule["index"][0]: ("0", str(last))})
     values = np.broadcast_to(evaluator(rule["value"]), (table.n, last + 1))
     return Table(table.n, table.scalars, {**table.quantities, name: Quantity(values, (0,))}, table.counts)
+
+
+def to_backend(backend: str, array: Array) -> Any:
+    """An array in the library that the runs use."""
+    return array if backend == "numpy" else namespace(backend).asarray(np.ascontiguousarray(array))
+
+
+def to_numpy(array: Any) -> Array:
+    """Back from whichever library: CuPy's arrays copy themselves to the host, others are read in place."""
+    return array.get() if hasattr(array, "get") else np.asarray(array)
+
+
+def on_host(run: Run) -> Run:
+    """A run's measurements as NumPy arrays."""
+    return Run(**{f.name: to_numpy(getattr(run, f.name)) for f in fields(run) if getattr(run, f.name) is not None})
 
 
 def text(value: Any) -> Any:

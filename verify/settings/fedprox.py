@@ -23,7 +23,7 @@ from fedaudit.problems.quadratics import Quadratics
 
 from ..evaluate import Array, Quantity, Table
 from ..genome import Gene, Genome
-from .base import Reading, Shape, text
+from .base import Reading, Shape, on_host, text, to_backend, to_numpy
 
 MOST_PATHS = 256  # sign paths enumerated for a loss that is not quadratic
 
@@ -78,10 +78,10 @@ class FedProx:
 
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         parts = _parts(reading, shape, genome)
-        problem, run = _run(shape, parts, known)
+        Gamma, run = _run(reading, shape, parts, known)
         noise2 = (parts["v"] ** 2).sum(axis=-1)  # (n, C)
         second = (run.grad2 + noise2[:, None, None, :]).max(axis=(1, 2, 3))
-        scalars = {**known.scalars, "G": np.sqrt(second), "Gamma": problem.heterogeneity()}
+        scalars = {**known.scalars, "G": np.sqrt(second), "Gamma": Gamma}
         quantities = {
             **known.quantities,
             "gap": Quantity(run.gap, (0,)),
@@ -251,15 +251,25 @@ def _reach(shape: Shape, parts: Mapping[str, Array], known: Table, w_star: Array
     return {"server": np.stack(server, axis=1), "local": np.stack(local, axis=1)}
 
 
-def _run(shape: Shape, parts: Mapping[str, Array], known: Table) -> tuple[Quadratics | Piecewise, Run]:
-    gamma, alpha, E = known.quantities["gamma"].values, known.scalars["alpha"], shape["E"]
-    shared = shape.flag("noise") == "shared"
+def _run(reading: Reading, shape: Shape, parts: Mapping[str, Array], known: Table) -> tuple[Array, Run]:
+    """Gamma (n,) and the run's exact expectations, computed with the reading's array library."""
+
+    def on(*names: str) -> list[Any]:
+        return [to_backend(reading.backend, parts[k]) for k in names]
+
+    steps = known.quantities["gamma"].values, known.scalars["alpha"]
+    (w0, v), (gamma, alpha) = on("w0", "v"), (to_backend(reading.backend, x) for x in steps)
     if shape.flag("loss") == "quadratic":
-        quadratics = Quadratics(parts["A"], parts["b"], parts["p"])
-        return quadratics, expected(quadratics, parts["w0"], alpha, gamma, E, parts["v"], shared)
-    problem = Piecewise(parts["a"], parts["m"], parts["lo"], parts["hi"], parts["c"], parts["p"])
-    noise = None if shape.flag("noise") == "none" else _sign_paths(shape)[None] * parts["v"][:, None, None, None]
-    return problem, simulate(problem, parts["w0"], alpha, gamma, E, noise)
+        problem = Quadratics(*on("A", "b", "p"))
+        run = expected(problem, w0, alpha, gamma, shape["E"], v, shape.flag("noise") == "shared")
+    else:
+        problem = Piecewise(*on("a", "m", "lo", "hi", "c", "p"))
+        quiet = shape.flag("noise") == "none"
+        noise = (
+            None if quiet else to_backend(reading.backend, _sign_paths(shape)[None] * parts["v"][:, None, None, None])
+        )
+        run = simulate(problem, w0, alpha, gamma, shape["E"], noise)
+    return to_numpy(problem.heterogeneity()), on_host(run)
 
 
 def _sign_paths(shape: Shape) -> Array:

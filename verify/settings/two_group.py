@@ -14,7 +14,7 @@ from fedaudit.problems.quadratics import Quadratics
 
 from ..evaluate import Array, Quantity, Table
 from ..genome import Gene, Genome
-from .base import Reading, Shape, text
+from .base import Reading, Shape, on_host, text, to_backend
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,11 @@ class TwoGroup:
         curve = np.where(group > 0, 1.0, np.where(group < 0, 0.5, 0.0))[None] * s["mu"][:, None]
         linear = -(side * s["G_lin"])[:, None] * group[None]
         p = np.full((known.n, C), 1 / C)
-        problem = Quadratics(curve[:, :, None, None], linear[:, :, None], p)
         v = np.broadcast_to(s["sigma"][:, None, None], (known.n, C, 1))
-        gamma = known.quantities["gamma"].values
-        run = expected(problem, genome["start"][:, None], s["alpha"], gamma, shape["E"], v, False)
+        given = (curve[:, :, None, None], linear[:, :, None], p, genome["start"][:, None], s["alpha"], v)
+        A, b, weights, w0, alpha, v = (to_backend(reading.backend, x) for x in given)
+        gamma = to_backend(reading.backend, known.quantities["gamma"].values)
+        run = on_host(expected(Quadratics(A, b, weights), w0, alpha, gamma, shape["E"], v, False))
         quantities = {**known.quantities, "gap": Quantity(run.gap, (0,)), "p": Quantity(p, (1,))}
         W = np.abs(genome["start"]) + s["G_lin"] / s["mu"]
         return Table(known.n, s, quantities, known.counts, (s["mu"] * W**2, W))

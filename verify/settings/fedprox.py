@@ -264,10 +264,8 @@ def _run(reading: Reading, shape: Shape, parts: Mapping[str, Array], known: Tabl
         run = expected(problem, w0, alpha, gamma, shape["E"], v, shape.flag("noise") == "shared")
     else:
         problem = Piecewise(*on("a", "m", "lo", "hi", "c", "p"))
-        quiet = shape.flag("noise") == "none"
-        noise = (
-            None if quiet else to_backend(reading.backend, _sign_paths(shape)[None] * parts["v"][:, None, None, None])
-        )
+        kicks = _sign_paths(shape)[None] * parts["v"][:, None, None, None] if shape.flag("noise") != "none" else None
+        noise = None if kicks is None else to_backend(reading.backend, kicks)
         run = simulate(problem, w0, alpha, gamma, shape["E"], noise)
     return to_numpy(problem.heterogeneity()), on_host(run)
 

@@ -51,7 +51,7 @@ def tabulate(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -
     return setting.measure(reading, shape, genome, known_table(reading, setting, shape, genome))
 
 
-def score(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> Scores:
+def score(reading: Reading, setting: Setting, shape: Shape, genome: Genome, *, again: bool = True) -> Scores:
     """Evaluate every relation at every index of every instance and keep the worst.
 
     Rows that look tight or broken are evaluated again with every gene moved by one part in 10^7: what is only rounding
@@ -59,13 +59,13 @@ def score(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> S
     """
     scores = _score(reading, setting, shape, genome)
     close = np.flatnonzero(scores.margin > -CLOSE)
-    if not close.size:
+    if not close.size or not again:
         return scores
     moved = jitter(genes_of(reading, setting, shape), rows(genome, close), JITTER)
-    again = _score(reading, setting, shape, moved)
+    second = _score(reading, setting, shape, moved)
     margin, later = scores.margin.copy(), scores.later.copy()
-    margin[close] = np.fmin(margin[close], np.where(np.isnan(again.margin), 0.0, again.margin))
-    later[close] = np.fmin(later[close], np.where(np.isnan(again.later), 0.0, again.later))
+    margin[close] = np.fmin(margin[close], np.where(np.isnan(second.margin), 0.0, second.margin))
+    later[close] = np.fmin(later[close], np.where(np.isnan(second.later), 0.0, second.later))
     return replace(scores, margin=margin, later=later)
 
 

@@ -174,10 +174,17 @@ def log_y(*values: Array) -> bool:
 
 
 def floor_y(axes: Axes) -> None:
-    """On a logarithmic axis, sixteen decades below the top: what lies deeper is rounding, and it flattens the rest."""
-    bottom, top = axes.get_ylim()
-    if axes.get_yscale() == "log" and top > 0:
-        axes.set_ylim(max(bottom, top * 1e-16), top)
+    """On a log axis, no more than sixteen decades below the largest value: less than that is rounding."""
+    if axes.get_yscale() != "log":
+        return
+    drawn = [float(y) for line in axes.get_lines() for y in np.ravel(np.asarray(line.get_ydata(), dtype=float))]
+    drawn += [float(y) for c in axes.collections for path in c.get_paths() for y in np.asarray(path.vertices)[:, 1]]
+    usable = [y for y in drawn if np.isfinite(y) and y > 0]
+    if usable:
+        top = max(usable)
+        low = max(min(usable), top * 1e-16)
+        pad = (top / low) ** 0.05 * 1.1
+        axes.set_ylim(low / pad, top * pad)
 
 
 def log_x(x: Array) -> bool:

@@ -64,13 +64,11 @@ def _along_rounds(statement: Statement, reading: Reading, world: Setting, seed: 
     shape = min(world.shapes(reading), key=_telling).but(T=ROUNDS)
     rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
     genome = draw(genes_of(reading, world, shape), RUNS, rng)
-    lhs, rhs = _sides(reading, _resolved(reading, world, shape, genome))
+    lhs, rhs = _relative(*_sides(reading, _resolved(reading, world, shape, genome)))
     rounds: int = lhs.shape[1]
     sizes = ", ".join(f"{k} = {v}" for k, v in shape.counts if k != "T")
-    caption = (
-        f"{len(lhs)} random admissible instances ({sizes}), exact expectations; each divided by its bound at t = 0"
-    )
-    return _curves(statement, np.arange(rounds), "round $t$", *_relative(lhs, rhs), caption)
+    caption = f"{len(lhs)} random admissible instances ({sizes}), exact expectations, divided by their bound at t = 0"
+    return _curves(statement, np.arange(rounds), "round $t$", lhs, rhs, caption)
 
 
 def _resolved(reading: Reading, world: Setting, shape: Shape, genome: Genome) -> Table:

@@ -1,6 +1,6 @@
 """Reference minimisers from a conic solver (cvxpy with Clarabel), each with a certified optimality gap.
 
-They check the closed forms of `quadratics` and `piecewise`, and serve losses that have none. A status other than optimal
+They check the closed forms of `quadratics` and `piecewise`, and serve losses that have none. Any status but optimal
 is an error; the answer is judged by its gradient, not by the solver's word: f(w) - f* <= |grad f(w)|^2 / (2 mu).
 """
 

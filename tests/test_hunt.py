@@ -14,6 +14,7 @@ from fedaudit.bounds.papers.buttaci.symbols import E, G, Gamma, sigma, t
 from fedaudit.bounds.statement import Statement
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import hunt_row, judge, literal_row, read, verify_row
+from fedaudit.verify.certificates import certify as certify_data
 from fedaudit.verify.certify import certificate, certify
 from fedaudit.verify.hunt import climb
 from fedaudit.verify.shrink import shrink, simplicity
@@ -106,6 +107,9 @@ def test_a_literal_reading_that_breaks_is_not_a_refutation() -> None:
     assert min(Fraction(p) for p in row["certificate"]["instance"]["p"]) < 0
     with pytest.raises(kernel.Rejected):
         kernel.check({**row["certificate"], "dropped": []})
+    judged = certify_data(row["certificate"], "memory")
+    assert judged["accepted"]
+    assert judged["dropped"] == ["nonnegative_weights"]
 
 
 def test_what_the_kernel_cannot_replay_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,6 +143,9 @@ COLUMNS: dict[str, dict[str, Callable[[Row], str]]] = {
     "derive": {
         "status": lambda row: said(str(row["status"])),
         "factor": lambda row: number(row.get("factor")),
+        "evidence": TRIED["evidence"],
+        "steps": lambda row: str(len(row.get("steps") or [])),
+        "findings": lambda row: escape("; ".join(row.get("findings") or [])),
     },
     "verify": TRIED,
     "hunt": TRIED,
@@ -160,6 +163,7 @@ COLUMNS: dict[str, dict[str, Callable[[Row], str]]] = {
         "verdict": lambda row: said("accepted" if row["accepted"] else "rejected"),
         "lhs": lambda row: escape(str(row.get("lhs") or "")),
         "rhs": lambda row: escape(str(row.get("rhs") or "")),
+        "without": lambda row: escape(", ".join(row.get("dropped") or [])),
         "file": lambda row: escape(str(row["file"])),
         "reason": lambda row: escape(str(row.get("reason") or "")),
     },

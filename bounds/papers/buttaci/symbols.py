@@ -68,7 +68,10 @@ sum_p2 = Sum(p[i] ** 2, (i, 1, C))
 
 full_participation = Assumption("full_participation", (), "every client takes part in every round", "assumption 4.1")
 bounded_variance = Assumption(
-    "bounded_variance", (sigma,), "g_i is unbiased with E|g_i - grad f_i|^2 <= sigma^2", "assumption 4.2"
+    "bounded_variance",
+    (sigma,),
+    "g_i is unbiased with E|g_i - grad f_i|^2 <= sigma^2 (sigma = 0 as the limit of every sigma > 0)",
+    "assumption 4.2",
 )
 bounded_gradients = Assumption(
     "bounded_gradients",

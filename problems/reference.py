@@ -26,7 +26,9 @@ class Reference:
 
 def reference_minimiser(problem: Quadratics | Piecewise) -> Reference:
     """Of f = sum_i p_i f_i for one instance (no batch axes), non-negative weights and a strongly convex f."""
-    import cvxpy as cp
+    import cvxpy
+
+    cp: Any = cvxpy  # its atoms are only partly typed
 
     if problem.batch:
         raise fail(f"batch axes {problem.batch}", "one instance", "take one row of the batch")

@@ -13,7 +13,7 @@ from math import prod
 
 from flint import fmpq
 
-from . import fedprox, noise_sum, scalar, two_group
+from . import fedprox, network, noise_sum, scalar, two_group
 from .claim import Claim
 from .claim import read as read_claim
 from .expression import Evaluator, Tree, Value, World, decide, free
@@ -21,6 +21,7 @@ from .rational import BITS, Malformed, Node, Rejected, shown
 
 FORMAT = "fedaudit-certificate/1"
 WORLDS = {"fedprox": fedprox.read, "two_group": two_group.read, "noise_sum": noise_sum.read, "scalar": scalar.read}
+WORLDS |= {"network": network.read, "graph": network.read_graph, "messages": network.read_messages}
 POINTS = 100_000
 _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")
 
@@ -76,8 +77,8 @@ def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> World:
         single = [made.values[name]] if name in made.values else []
         listed = made.ranges[name][0] if len(made.ranges.get(name, ())) == 1 else (0, -1)
         for x in (*single, *(made.at(name, (n,)) for n in range(listed[0], listed[1] + 1))):
-            whole = kind not in ("count", "index") or x.q == 1
-            if not whole or (x < 0 and kind != "real") or (x == 0 and kind in ("positive", "count")):
+            whole = kind not in ("count", "index") or (isinstance(x, fmpq) and x.q == 1)
+            if not whole or not (x >= 0 or kind == "real") or not (x > 0 or kind not in ("positive", "count")):
                 raise Rejected(f"{name}: got {shown(x)}, expected it {kind}")
     for n, condition in enumerate(claim.when):
         names = [name for name in claim.for_all if any((name, -1) in free(side) for side in condition[1:])]

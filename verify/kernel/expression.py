@@ -49,8 +49,8 @@ class World:
             raise Malformed(f"claim: got the symbol {name!r}, expected one of {', '.join(sorted(self.values))}")
         return self.values[name]
 
-    def at(self, name: str, indices: tuple[int, ...]) -> fmpq:
-        """The quantity `name` at `indices`, each of which must be in its range."""
+    def at(self, name: str, indices: tuple[int, ...]) -> Value:
+        """The quantity `name` at `indices`, each of which must be in its range; a ball has the working precision."""
         expected = self.ranges.get(name, ())
         if not expected or len(expected) != len(indices):
             raise Malformed(f"claim: got {name!r} with {len(indices)} indices, expected one of {sorted(self.ranges)}")
@@ -58,7 +58,7 @@ class World:
             raise Rejected(f"claim: got {name}{indices}, expected each index in its range {expected}")
         return self.quantity(name, indices)
 
-    def quantity(self, name: str, indices: tuple[int, ...]) -> fmpq:
+    def quantity(self, name: str, indices: tuple[int, ...]) -> Value:
         raise NotImplementedError
 
     def assume(self, name: str, args: tuple[str, ...] = ()) -> None:

@@ -1,0 +1,312 @@
+"""Federated networks as similarity graphs: chapter 3, definitions 3.2 to 3.4, propositions 3.1 to 3.4."""
+
+from ...algebra import Abs, Eq, Ge, Gt, IndexedBase, Integer, Le, Lt, Sum, oo, sqrt
+from ...derivation import Derivation
+from ...dimension import ONE
+from ...statement import Assumption, Entry, Glossary, Limit, Statement, free
+from . import network_proofs as proofs
+
+GLOSSARY = Glossary()
+_s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity
+
+C = _n("C", "number of clients")
+D = _n("D", "dimension of the messages")
+d = _n("d", "coordinate of a message")
+a, b = IndexedBase("a", real=True), IndexedBase("b", real=True)
+GLOSSARY[a.label] = Entry("message m_i of client i", ONE, "m^i")
+GLOSSARY[b.label] = Entry("message m_j of client j", ONE, "m^j")
+hom = _s("hom", "1", "network homogeneity (3.2)", r"\hom(\mathcal C)", nonnegative=True)
+spectrum = _s(
+    "spectrum", "1", "sum of the Laplacian's eigenvalues but the first", r"\sum_{k=2}^C \lambda_k", nonnegative=True
+)
+theta = _s("theta", "1", "-ln mis(i, j) has mean theta (3.3)", r"\theta")
+phi = _s("phi", "1", "-ln mis(i, j) has standard deviation phi (3.3)", r"\phi")
+epsilon = _s("epsilon", "1", "relative variation of the mean", r"\varepsilon", real=True)
+delta = _s("delta", "1", "relative variation of the variance", r"\delta", real=True)
+A = _s("A", "1", "the constant of proposition 3.3")
+A2 = _s("A2", "1", "square of A in propositions 3.2 and 3.4, which has the sign of epsilon", "A^2", nonnegative=True)
+probability = _q("probability", "1", "P(hom(C~) < hom(C)), a function of the number of clients",
+    r"\mathbb P\left(\hom(\widetilde{{\mathcal C}}) < \hom(\mathcal C)\right)", nonnegative=True)  # fmt: skip
+msd = _q("msd", "1", "average of E(lambda~_i - lambda_i)^2 over i = 2, ..., C",
+    r"\frac{{1}}{{C-1}}\sum_{{i=2}}^C \mathbb E(\widetilde\lambda_i - \lambda_i)^2", nonnegative=True)  # fmt: skip
+sad = _q("sad", "1", "average of E|lambda~_i - lambda_i| over i = 2, ..., C",
+    r"\frac{{1}}{{C-1}}\sum_{{i=2}}^C \mathbb E|\widetilde\lambda_i - \lambda_i|", nonnegative=True)  # fmt: skip
+Phi = _q("Phi", "1", "the normal distribution function at A", r"\Phi(A)", nonnegative=True)
+density = _q("density", "1", "the normal density at A", r"\Phi'(A)", nonnegative=True)
+
+nonnegative_weights = Assumption("nonnegative_weights", (), "-ln mis(i, j) >= 0, since mis <= 1", "definition 3.2")
+independent_networks = Assumption(
+    "independent_networks", (), "the altered network is drawn independently of the first: the proof adds variances"
+)
+
+ANY_SHIFT = (Lt(epsilon, 1), Gt(delta, -1), Ge(C, 2))
+SWEEP = {epsilon: 1 - free("epsilon"), delta: free("delta") - 1}
+VARIANCE = (2 + delta) * phi**2  # of the difference of the two weights on a pair
+SYMMETRIC = "mis(i, j) = mis(j, i) by definition 3.2 and the graph is undirected: one weight a pair, C(C-1)/2 in all"
+ORDERED = "lambda_2 <= ... <= lambda_C are the eigenvalues orthogonal to the constant vector, in order"
+SIGNS = "(3.3) is taken as printed: a Gaussian weight may be negative (mis > 1), and the Laplacian indefinite"
+AT_A = "Phi is taken at A with A^2 as in the conditions and the sign of epsilon"
+
+DEFINITION_3_2 = Statement(
+    id="buttaci/def3.2-identity",
+    kind="identity",
+    title="Misalignment is a quarter of the squared distance",
+    cite="Definition 3.2, the text below it",
+    method="messages",
+    glossary=GLOSSARY,
+    when=(Eq(Sum(a[d] ** 2, (d, 1, D)), 1), Eq(Sum(b[d] ** 2, (d, 1, D)), 1)),
+    then=Eq((1 - Sum(a[d] * b[d], (d, 1, D))) / 2, Sum((a[d] - b[d]) ** 2, (d, 1, D)) / 4),
+    follows_from=(Derivation(proofs.definition_3_2),),
+)
+
+PROPOSITION_3_1 = Statement(
+    id="buttaci/prop3.1",
+    kind="identity",
+    title="Network homogeneity is a scaled sum of Laplacian eigenvalues",
+    cite="Proposition 3.1, section 3.2.2",
+    method="graph",
+    glossary=GLOSSARY,
+    let=(nonnegative_weights,),
+    when=(Ge(C, 2),),
+    then=Eq(hom, spectrum / (2 * C * (C - 1))),
+    reading=("lambda_1 = 0 is the smallest eigenvalue, which needs weights >= 0 as definition 3.2 gives them",),
+    follows_from=(Derivation(proofs.proposition_3_1),),
+)
+
+PROPOSITION_3_2 = Statement(
+    id="buttaci/prop3.2",
+    kind="identity",
+    title="Probability that the altered network is less homogeneous",
+    cite="Proposition 3.2, section 3.3",
+    method="network",
+    glossary=GLOSSARY,
+    implicit=(independent_networks,),
+    when=(
+        Gt(epsilon, 0), Lt(epsilon, 1), Gt(delta, -1), Ge(C, 2),
+        Eq(A2, theta**2 * epsilon**2 / phi**2 * (C * (C - 1) / (2 + delta))),
+    ),
+    then=Eq(probability(C), Phi(C)),
+    sweep={
+        epsilon: free("epsilon") / (1 + free("epsilon")),
+        delta: free("delta") - 1,
+        A2: theta**2 * epsilon**2 / phi**2 * (C * (C - 1) / (2 + delta)),
+    },
+    reading=(SYMMETRIC, AT_A),
+)  # fmt: skip
+
+PROPOSITION_3_2_REPAIRED = Statement(
+    id="buttaci/prop3.2~repaired",
+    kind="identity",
+    title="Probability that the altered network is less homogeneous",
+    cite="Proposition 3.2, section 3.3",
+    method="network",
+    glossary=GLOSSARY,
+    implicit=(independent_networks,),
+    when=(
+        Gt(epsilon, 0), Lt(epsilon, 1), Gt(delta, -1), Ge(C, 2),
+        Eq(A2, theta**2 * epsilon**2 / phi**2 * (C * (C - 1) / (2 * (2 + delta)))),
+    ),
+    then=Eq(probability(C), Phi(C)),
+    sweep={
+        epsilon: free("epsilon") / (1 + free("epsilon")),
+        delta: free("delta") - 1,
+        A2: theta**2 * epsilon**2 / phi**2 * (C * (C - 1) / (2 * (2 + delta))),
+    },
+    reading=(SYMMETRIC, AT_A),
+    repairs="hom averages C(C-1)/2 independent weights, not C(C-1): its variance is phi^2/(2C(C-1)), and A loses a sqrt 2",
+)  # fmt: skip
+
+UNIFORM = (
+    "the approximation is read as an error of at most 1/C in the probability, for all parameters: with fixed ones both "
+    "sides tend to 1 and nothing is said; 3.2's own formula would give about 0.12/C"
+)
+PROPOSITION_3_2_LARGE_C = Statement(
+    id="buttaci/prop3.2-largeC",
+    kind="order",
+    title="The same for many clients and an unchanged variance",
+    cite="Section 3.3, below proposition 3.2",
+    method="network",
+    glossary=GLOSSARY,
+    implicit=(independent_networks,),
+    when=(
+        Gt(epsilon, 0), Lt(epsilon, 1), Eq(delta, 0), Ge(C, 2),
+        Eq(A2, theta**2 * epsilon**2 * C**2 / (2 * phi**2)),
+    ),
+    then=Le(Abs(probability(C) - Phi(C)), 1 / C),
+    sweep={
+        epsilon: free("epsilon") / (1 + free("epsilon")),
+        delta: Integer(0),
+        A2: theta**2 * epsilon**2 * C**2 / (2 * phi**2),
+    },
+    reading=(SYMMETRIC, AT_A, UNIFORM, "delta ~ 0 is delta = 0"),
+)  # fmt: skip
+
+PROPOSITION_3_2_LARGE_C_REPAIRED = Statement(
+    id="buttaci/prop3.2-largeC~repaired",
+    kind="order",
+    title="The same for many clients and an unchanged variance",
+    cite="Section 3.3, below proposition 3.2",
+    method="network",
+    glossary=GLOSSARY,
+    implicit=(independent_networks,),
+    when=(
+        Gt(epsilon, 0), Lt(epsilon, 1), Eq(delta, 0), Ge(C, 2),
+        Eq(A2, theta**2 * epsilon**2 * C**2 / (4 * phi**2)),
+    ),
+    then=Le(Abs(probability(C) - Phi(C)), 1 / C),
+    sweep={
+        epsilon: free("epsilon") / (1 + free("epsilon")),
+        delta: Integer(0),
+        A2: theta**2 * epsilon**2 * C**2 / (4 * phi**2),
+    },
+    reading=(SYMMETRIC, AT_A, UNIFORM, "delta ~ 0 is delta = 0"),
+    repairs="as for proposition 3.2: Phi(theta epsilon C / (2 phi)); the printed argument is too large by sqrt 2 at every C",
+)  # fmt: skip
+
+PROPOSITION_3_3_LOWER = Statement(
+    id="buttaci/prop3.3-lower",
+    kind="inequality",
+    title="Average squared spectral deviation, lower bound",
+    cite="Proposition 3.3, section 3.3",
+    method="network",
+    glossary=GLOSSARY,
+    implicit=(independent_networks,),
+    when=ANY_SHIFT,
+    then=Gt(msd(C), A * C**2),
+    where={A: VARIANCE / (C * (C - 1)) + epsilon**2 * theta**2},
+    sweep=SWEEP,
+    reading=(SYMMETRIC, ORDERED, SIGNS),
+    follows_from=(Derivation(proofs.proposition_3_3_lower),),
+)
+
+PROPOSITION_3_3_UPPER = Statement(
+    id="buttaci/prop3.3-upper",
+    kind="inequality",
+    title="Average squared spectral deviation, upper bound",
+    cite="Proposition 3.3, section 3.3",
+    method="network",
+    glossary=GLOSSARY,
+    implicit=(independent_networks,),
+    when=ANY_SHIFT,
+    then=Le(msd(C), A * C**2 * (C - 1)),
+    where={A: VARIANCE / (C * (C - 1)) + epsilon**2 * theta**2},
+    sweep=SWEEP,
+    reading=(SYMMETRIC, ORDERED, SIGNS),
+    follows_from=(Derivation(proofs.proposition_3_3_upper),),
+)
+
+PROPOSITION_3_3_UPPER_REPAIRED = Statement(
+    id="buttaci/prop3.3-upper~repaired",
+    kind="inequality",
+    title="Average squared spectral deviation, upper bound",
+    cite="Proposition 3.3, section 3.3",
+    method="network",
+    glossary=GLOSSARY,
+    implicit=(independent_networks,),
+    when=ANY_SHIFT,
+    then=Le(msd(C), A * C**2 * (C - 1)),
+    where={A: 2 * VARIANCE / (C * (C - 1)) + epsilon**2 * theta**2},
+    sweep=SWEEP,
+    reading=(SYMMETRIC, ORDERED, SIGNS),
+    repairs="one weight a pair doubles the variance in A; tr M^2 <= (tr M)^2 fails for indefinite M: use Hoffman-Wielandt",
+    follows_from=(Derivation(proofs.proposition_3_3_upper),),
+)
+
+PROPOSITION_3_3_LARGE_C = Statement(
+    id="buttaci/prop3.3-largeC",
+    kind="order",
+    title="Average squared spectral deviation for many clients",
+    cite="Section 3.3, below proposition 3.3",
+    method="network",
+    glossary=GLOSSARY,
+    implicit=(independent_networks,),
+    when=ANY_SHIFT,
+    then=(
+        Gt((msd(C) - epsilon**2 * theta**2 * C**2) / C, VARIANCE / (C - 1)),
+        Le((msd(C) - epsilon**2 * theta**2 * C**3) / C**2, 2 * VARIANCE / C),
+    ),
+    limits=(Limit(C, oo, Integer(0)),),
+    sweep=SWEEP,
+    reading=(
+        SYMMETRIC,
+        ORDERED,
+        SIGNS,
+        "o(C) and o(C^2) are remainders that some sequence provides: the right-hand sides are such remainders divided by "
+        "C and C^2, and tend to 0",
+        "prop3.3-upper's own remainder, (2 + delta) phi^2 C - epsilon^2 theta^2 C^2, is O(C^2) and not o(C^2), and "
+        "C = 2 breaks it; as an upper bound a larger remainder will do",
+    ),
+    follows_from=(
+        Derivation(
+            proofs.proposition_3_3_large_C, cites=("buttaci/prop3.3-lower", "buttaci/prop3.3-upper~repaired")
+        ),
+    ),
+)
+
+A_3_4 = epsilon**2 * theta**2 / phi**2 * (C * (C - 1) / (2 + delta))
+PROPOSITION_3_4_LOWER = Statement(
+    id="buttaci/prop3.4-lower",
+    kind="inequality",
+    title="Average absolute spectral deviation, lower bound",
+    cite="Proposition 3.4, section 3.3",
+    method="network",
+    glossary=GLOSSARY,
+    implicit=(independent_networks,),
+    when=(*ANY_SHIFT, Eq(A2, A_3_4)),
+    then=Ge(
+        sad(C), epsilon * theta * C * (2 * Phi(C) - 1) + 2 * phi * sqrt(C * (2 + delta) / (C - 1)) * density(C)
+    ),
+    sweep={**SWEEP, A2: A_3_4},
+    reading=(SYMMETRIC, ORDERED, SIGNS, AT_A),
+)
+
+PROPOSITION_3_4_UPPER = Statement(
+    id="buttaci/prop3.4-upper",
+    kind="inequality",
+    title="Average absolute spectral deviation, upper bound",
+    cite="Proposition 3.4, section 3.3",
+    method="network",
+    glossary=GLOSSARY,
+    implicit=(independent_networks,),
+    when=ANY_SHIFT,
+    then=Le(sad(C), (2 - epsilon) * theta * C),
+    sweep=SWEEP,
+    reading=(SYMMETRIC, ORDERED, SIGNS, "the proof needs eigenvalues >= 0, which (3.3) does not give for any phi"),
+    follows_from=(Derivation(proofs.proposition_3_4_upper, cites=("buttaci/prop3.3-upper~repaired",)),),
+)
+
+PROPOSITION_3_4_UPPER_REPAIRED = Statement(
+    id="buttaci/prop3.4-upper~repaired",
+    kind="inequality",
+    title="Average absolute spectral deviation, upper bound",
+    cite="Proposition 3.4, section 3.3",
+    method="network",
+    glossary=GLOSSARY,
+    implicit=(independent_networks,),
+    when=ANY_SHIFT,
+    then=Le(sad(C), C * sqrt(epsilon**2 * theta**2 + 2 * VARIANCE / C)),
+    sweep=SWEEP,
+    reading=(SYMMETRIC, ORDERED, SIGNS),
+    repairs="Gaussian weights may be negative, so |lambda| is not lambda: Hoffman-Wielandt and Cauchy-Schwarz instead",
+    follows_from=(Derivation(proofs.proposition_3_4_upper, cites=("buttaci/prop3.3-upper~repaired",)),),
+)
+
+PROPOSITION_3_4_LARGE_C = Statement(
+    id="buttaci/prop3.4-largeC",
+    kind="order",
+    title="Average absolute spectral deviation for many clients",
+    cite="Section 3.3, below proposition 3.4",
+    method="network",
+    glossary=GLOSSARY,
+    implicit=(independent_networks,),
+    when=(*ANY_SHIFT, Ge(C, VARIANCE / (2 * (1 - epsilon) * theta**2))),
+    then=(Ge(sad(C), Abs(epsilon) * theta * C), Le(sad(C), (2 - epsilon) * theta * C)),
+    sweep=SWEEP,
+    reading=(
+        SYMMETRIC,
+        ORDERED,
+        SIGNS,
+        "C >> 1 is C >= (2 + delta) phi^2 / (2 (1 - epsilon) theta^2); the lower bound holds with o(C) = 0",
+    ),
+    follows_from=(Derivation(proofs.proposition_3_4_large_C, cites=("buttaci/prop3.4-upper~repaired",)),),
+)

@@ -1,0 +1,101 @@
+"""Proofs of chapter 3's propositions, line by line; where the thesis's own line is wrong, a line that is right.
+
+dtr = tr(L~ - L) = sum of the differences of the eigenvalues. The weights on different pairs are independent, and a
+pair's weight stands twice in the trace and four times in tr (L~ - L)^2.
+"""
+
+# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportArgumentType=false
+# pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false
+
+from sympy import Abs, Eq, Expr, Ge, Le, Symbol, sqrt
+
+from ...derivation import Argument, Known, Step, View
+
+trace = Symbol("trace", real=True)
+
+
+def named(view: View, name: str) -> Symbol:
+    """The statement's own symbol of that name."""
+    found = {s for r in (*view.relations, *view.requires) for s in r.free_symbols if s.name == name}
+    return found.pop()
+
+
+def parameters(view: View) -> tuple[Expr, Expr, Expr]:
+    """C, and mean and variance of w~_ij - w_ij."""
+    C, theta, epsilon = (named(view, name) for name in ("C", "theta", "epsilon"))
+    found = {s.name: s for r in (*view.relations, *view.requires) for s in r.free_symbols}
+    phi, delta = found.get("phi", Symbol("phi", positive=True)), named(view, "delta")
+    return C, -epsilon * theta, (2 + delta) * phi**2
+
+
+def definition_3_2(goal: View) -> Argument:
+    """The square multiplied out."""
+    return Argument((Step(goal.relations[0], note="|a - b|² = |a|² - 2a'b + |b|²"),))
+
+
+def proposition_3_1(goal: View) -> Argument:
+    hom, spectrum, C = (named(goal, name) for name in ("hom", "spectrum", "C"))
+    degrees = Known(Eq(trace, 2 * C * (C - 1) * hom), "tr L = tr D (3.5)", "premise")
+    eigenvalues = Known(
+        Eq(trace, spectrum), "a trace is the sum of the eigenvalues, of which the first is 0", "premise"
+    )
+    return Argument((Step(goal.relations[0], given=(degrees, eigenvalues), where="3.6"),))
+
+
+def proposition_3_3_lower(goal: View) -> Argument:
+    C, mean, variance = parameters(goal)
+    average = goal.lhs
+    square = Symbol("dtr2", nonnegative=True)  # E dtr²: C(C-1)/2 pairs, each counted twice
+    jensen = Known(Ge(average, square / (C - 1) ** 2), "Jensen over the C - 1 eigenvalues", "premise")
+    gaussian = Known(
+        Eq(square, 2 * C * (C - 1) * variance + (C * (C - 1) * mean) ** 2),
+        "variance and mean of a sum over C(C-1)/2 independent pairs, doubled",
+        "premise",
+        assumes=("independent_networks",),
+    )
+    bound = Step(
+        Ge(average, C**2 * mean**2 + 2 * C / (C - 1) * variance), given=(jensen, gaussian), note="4C² E S²"
+    )
+    return Argument((bound, Step(goal.relations[0], given=(bound,))), bound)
+
+
+def proposition_3_3_upper(goal: View) -> Argument:
+    C, mean, variance = parameters(goal)
+    average = goal.lhs
+    square = Symbol("trM2", nonnegative=True)  # E tr (L~ - L)²
+    wielandt = Known(Le(average, square / (C - 1)), "Hoffman-Wielandt on the complement of 1", "premise")
+    degrees = C * ((C - 1) * variance + (C - 1) ** 2 * mean**2)
+    gaussian = Known(
+        Eq(square, degrees + C * (C - 1) * (variance + mean**2)),
+        "C squared degrees and C(C-1) squared entries",
+        "premise",
+        assumes=("independent_networks",),
+    )
+    bound = Step(Le(average, C**2 * mean**2 + 2 * C * variance), given=(wielandt, gaussian))
+    return Argument((bound, Step(goal.relations[0], given=(bound,))), bound)
+
+
+def proposition_3_3_large_C(goal: View, lower: View, upper: View) -> Argument:
+    first, second = goal.relations
+    return Argument((Step(first, given=(lower.holds(),)), Step(second, given=(upper.holds(),))))
+
+
+def proposition_3_4_upper(goal: View, squared: View) -> Argument:
+    C, mean, variance = parameters(squared)
+    average = goal.lhs
+    schwarz = Known(Le(average**2, squared.lhs), "Cauchy-Schwarz", "premise")
+    wielandt = Known(
+        Le(squared.lhs, C**2 * mean**2 + 2 * C * variance), "the bound behind prop3.3-upper~repaired", "premise"
+    )
+    bound = Step(Le(average, C * sqrt(mean**2 + 2 * variance / C)), given=(schwarz, wielandt))
+    return Argument((bound, Step(goal.relations[0], given=(bound,))), bound)
+
+
+def proposition_3_4_large_C(goal: View, upper: View) -> Argument:
+    C, mean, _ = parameters(goal)
+    jensen = Known(Ge(goal.lhs, C * Abs(mean)), "Jensen: |E dtr| / (C - 1) = C |ε| θ", "premise")
+    return Argument(
+        (Step(goal.relations[0], given=(jensen,)), Step(goal.relations[1], given=(upper.holds(),), note="C large"))
+    )

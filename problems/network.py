@@ -6,10 +6,14 @@ C (C - 1) / 2 of them. Leading axes are batch axes.
 
 import math
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
+from scipy import special as _untyped  # pyright: ignore[reportMissingTypeStubs]
 
 from .arrays import Array, fail, namespace
+
+_special = cast("Any", _untyped)
 
 
 def misalignment(messages: Array) -> Array:
@@ -99,7 +103,9 @@ class Alteration:
     def less_homogeneous(self) -> Array:
         """P(hom(C~) < hom(C))."""
         mean, variance = self.homogeneity_step
-        return normal_cdf(-mean / np.sqrt(variance))
+        with np.errstate(divide="ignore", invalid="ignore"):  # coupled networks may differ by a constant
+            below: Array = np.where(variance > 0, normal_cdf(-mean / np.sqrt(variance)), 1.0 * (mean < 0))
+        return below
 
     def squared(self) -> tuple[Array, Array]:
         """Bounds on the mean squared deviation of the spectra, equal for C = 2 (and, independent networks, C = 3).
@@ -134,17 +140,14 @@ class Alteration:
 
 def normal_cdf(x: Array) -> Array:
     """P(N(0, 1) < x), accurate in both tails."""
-    from scipy.special import ndtr
-
-    return ndtr(np.asarray(x, dtype=np.float64))
+    return _special.ndtr(np.asarray(x, dtype=np.float64))
 
 
 def folded(mean: Array, variance: Array) -> Array:
     """E|N(mean, variance)|."""
-    from scipy.special import erf
-
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = np.sqrt(variance)
         z = np.asarray(mean / spread, dtype=np.float64)
-        made = spread * math.sqrt(2 / math.pi) * np.exp(-(z**2) / 2) + mean * erf(z / math.sqrt(2))
-    return np.where(variance > 0, made, np.abs(mean))
+        made: Array = spread * math.sqrt(2 / math.pi) * np.exp(-(z**2) / 2) + mean * _special.erf(z / math.sqrt(2))
+        made = np.where(variance > 0, made, np.abs(mean))
+    return made

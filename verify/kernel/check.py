@@ -20,8 +20,15 @@ from .expression import Evaluator, Tree, Value, World, decide, free
 from .rational import BITS, Malformed, Node, Rejected, shown
 
 FORMAT = "fedaudit-certificate/1"
-WORLDS = {"fedprox": fedprox.read, "two_group": two_group.read, "noise_sum": noise_sum.read, "scalar": scalar.read}
-WORLDS |= {"network": network.read, "graph": network.read_graph, "messages": network.read_messages}
+WORLDS = {
+    "fedprox": fedprox.read,
+    "two_group": two_group.read,
+    "noise_sum": noise_sum.read,
+    "scalar": scalar.read,
+    "network": network.read,
+    "graph": network.read_graph,
+    "messages": network.read_messages,
+}
 POINTS = 100_000
 _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")
 

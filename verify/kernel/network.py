@@ -57,7 +57,9 @@ class Network(World):
         self.C, self.values = C, {"C": fmpq(C), **given}
         self.theta, self.phi, self.epsilon, self.delta = (given[k] for k in ("theta", "phi", "epsilon", "delta"))
         if coupling**2 > self.phi**4 * (1 + self.delta) or self.delta <= -1:
-            raise Rejected("instance: got no covariance matrix, expected coupling^2 <= phi^4 (1 + delta) and delta > -1")
+            raise Rejected(
+                "instance: got no covariance matrix, expected coupling^2 <= phi^4 (1 + delta) and delta > -1"
+            )
         self.ranges = dict.fromkeys(("probability", "msd", "sad", "Phi", "density"), ((C, C),))
         self.coupling, self.facts, self.bounds = coupling, {"independent_networks": coupling == 0}, {}
 
@@ -79,13 +81,15 @@ class Network(World):
             A = arb(self.value("A2")).sqrt() * (-1 if self.epsilon < 0 else 1)
             return (-A * A / 2).exp() / (2 * arb.pi()).sqrt() if name == "density" else _below(A)
         mean, variance = self.moments(self.trace())  # of tr L~ - tr L: 2C(C-1) times the difference in homogeneity
+        s = arb(variance).sqrt()
         if name == "probability":
-            return _below(-arb(mean) / _root(variance))
+            return _below(-mean / s) if variance > 0 else fmpq(int(mean < 0))
         if self.C == 2 and name == "msd":  # the trace is the one eigenvalue
             return mean**2 + variance
+        if self.C == 2 and variance == 0:
+            return abs(mean)
         if self.C == 2:  # E|N(m, s^2)|
-            s = _root(variance)
-            z = arb(mean) / s
+            z = mean / s
             return s * (2 / arb.pi()).sqrt() * (-z * z / 2).exp() + mean * (z / arb(2).sqrt()).erf()
         if self.C == 3 and name == "msd" and self.coupling == 0:
             # Eigenvalues tr/2 -+ R, R^2 = (3/2) phi^2 chi^2_2: E R^2 = 3 phi^2, E R = phi sqrt(3 pi)/2, and R of the
@@ -98,12 +102,6 @@ class Network(World):
 def _below(x: arb) -> arb:
     """P(N(0, 1) < x)."""
     return (-x / arb(2).sqrt()).erfc() / 2
-
-
-def _root(x: fmpq) -> arb:
-    if x <= 0:
-        raise Rejected("instance: got a difference without variance, expected networks that are not the same")
-    return arb(x).sqrt()
 
 
 def read(node: Node, claim: Claim) -> Network:

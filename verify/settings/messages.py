@@ -21,7 +21,7 @@ class Messages:
     declared: tuple[str, ...] = ()
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
-        return [Shape.of(d=d) for d in (2, 3, 5, 10, 40)]
+        return [Shape.of(d=d, T=1) for d in (2, 3, 5, 8)]
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         return [Gene("u", "real", (shape["d"] - 1,)), Gene("v", "real", (shape["d"] - 1,))]
@@ -47,7 +47,7 @@ class Messages:
 
 def _on_sphere(u: Array) -> Array:
     """(..., d - 1) -> (2u, |u|^2 - 1) / (|u|^2 + 1), (..., d): of length 1, rational if u is."""
-    square = (u**2).sum(axis=-1)[..., None]
+    square = (u**2).sum(axis=-1, keepdims=True)
     return np.concatenate([2 * u, square - 1], axis=-1) / (square + 1)
 
 

@@ -7,11 +7,13 @@ pair's weight stands twice in the trace and four times in tr (L~ - L)^2.
 # sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportArgumentType=false
-# pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false
+# pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false, reportReturnType=false
+# pyright: reportIndexIssue=false
 
-from sympy import Abs, Eq, Expr, Ge, Le, Symbol, sqrt
+from sympy import Abs, Eq, Expr, Function, Ge, IndexedBase, Le, Sum, Symbol, sqrt
 
-from ...derivation import Argument, Known, Step, View
+from ...derivation import Argument, Induction, Known, Requirement, Step, View
+from ...facts import sum_next
 
 trace = Symbol("trace", real=True)
 
@@ -31,8 +33,20 @@ def parameters(view: View) -> tuple[Expr, Expr, Expr]:
 
 
 def definition_3_2(goal: View) -> Argument:
-    """The square multiplied out."""
-    return Argument((Step(goal.relations[0], note="|a - b|² = |a|² - 2a'b + |b|²"),))
+    """The square multiplied out, coordinate by coordinate."""
+    D = named(goal, "D")
+    a, b = (IndexedBase(name, real=True) for name in "ab")
+    d, n = Symbol("d", integer=True, positive=True), Symbol("n", integer=True, nonnegative=True)
+    terms = ((a[d] - b[d]) ** 2, a[d] ** 2, a[d] * b[d], b[d] ** 2)
+    apart, aa, ab, bb = (Sum(term, (d, 1, n)) for term in terms)
+    expanded = Induction(
+        Eq(apart, aa - 2 * ab + bb, evaluate=False),
+        over=n,
+        step=tuple(sum_next(term, d, 1, n) for term in terms),
+        note="|a - b|² = |a|² - 2a'b + |b|²",
+    )
+    last = Step(goal.relations[0], given=(expanded.at(D),))
+    return Argument((expanded, last), last)
 
 
 def proposition_3_1(goal: View) -> Argument:
@@ -41,7 +55,37 @@ def proposition_3_1(goal: View) -> Argument:
     eigenvalues = Known(
         Eq(trace, spectrum), "a trace is the sum of the eigenvalues, of which the first is 0", "premise"
     )
-    return Argument((Step(goal.relations[0], given=(degrees, eigenvalues), where="3.6"),))
+    last = Step(goal.relations[0], given=(degrees, eigenvalues), where="3.6")
+    return Argument((last,), last)
+
+
+def proposition_3_2(goal: View) -> Argument:
+    C, mean, variance = parameters(goal)
+    difference, spread = mean / 2, variance / (2 * C * (C - 1))
+    gaussian = Known(
+        goal.relations[0],
+        "hom~ - hom averages C(C-1)/2 independent Gaussians: P(S < 0) = Φ(-E S / sqrt(V S))",
+        "premise",
+        (Requirement(Eq(named(goal, "A2"), difference**2 / spread)),),
+        ("independent_networks",),
+    )
+    last = Step(goal.relations[0], given=(gaussian,))
+    return Argument((last,), last)
+
+
+def proposition_3_2_large_C(goal: View, exact: View) -> Argument:
+    """Φ at A and at A sqrt(1 - 1/C) differ little: the argument times the density is less than 1/4."""
+    C, A2 = named(goal, "C"), named(goal, "A2")
+    square = next(r.rhs for r in exact.requires if isinstance(r, Eq) and r.lhs == A2)
+    close = Known(
+        Le(goal.lhs, (sqrt(C / (C - 1)) - 1) / 4),
+        f"{exact.id}, and Φ(x) - Φ(y) ≤ (x/y - 1) y Φ'(y) ≤ (x/y - 1)/4 for 0 < y ≤ x",
+        "premise",
+        (Requirement(Eq(A2 * (C - 1) / C, square)),),
+        ("independent_networks",),
+    )
+    last = Step(goal.relations[0], given=(close,))
+    return Argument((last,), close)
 
 
 def proposition_3_3_lower(goal: View) -> Argument:
@@ -55,9 +99,7 @@ def proposition_3_3_lower(goal: View) -> Argument:
         "premise",
         assumes=("independent_networks",),
     )
-    bound = Step(
-        Ge(average, C**2 * mean**2 + 2 * C / (C - 1) * variance), given=(jensen, gaussian), note="4C² E S²"
-    )
+    bound = Step(Ge(average, C**2 * mean**2 + 2 * C / (C - 1) * variance), given=(jensen, gaussian), note="4C² E S²")
     return Argument((bound, Step(goal.relations[0], given=(bound,))), bound)
 
 
@@ -79,7 +121,25 @@ def proposition_3_3_upper(goal: View) -> Argument:
 
 def proposition_3_3_large_C(goal: View, lower: View, upper: View) -> Argument:
     first, second = goal.relations
-    return Argument((Step(first, given=(lower.holds(),)), Step(second, given=(upper.holds(),))))
+    known = [Known(cited.relations[0], cited.id, "premise") for cited in (lower, upper)]
+    steps = (Step(first, given=(lower.holds(), known[0])), Step(second, given=(upper.holds(), known[1])))
+    return Argument(steps)
+
+
+def proposition_3_4_lower(goal: View) -> Argument:
+    """E|N(m, s²)| grows with s, so that the printed variance, half of the true one, still gives a lower bound."""
+    C, mean, variance = parameters(goal)
+    wide, narrow = (Symbol(name, nonnegative=True) for name in ("wide", "narrow"))
+    Phi, density = (Function(name, nonnegative=True)(C) for name in ("Phi", "density"))
+    known = (
+        Known(Ge(goal.lhs, wide), "convexity of |·|: E|dtr| / (C - 1), dtr of variance 2C(C-1) (2 + δ) φ²", "premise",
+              assumes=("independent_networks",)),
+        Known(Ge(wide, narrow), "E|N(m, s²)| grows with s", "premise"),
+        Known(Eq(narrow, -C * mean * (2 * Phi - 1) + 2 * sqrt(C * variance / (C - 1)) * density),
+              "E|N(m, s²)| = m (1 - 2Φ(-m/s)) + 2 s Φ'(m/s)", "premise"),
+    )  # fmt: skip
+    last = Step(goal.relations[0], given=known)
+    return Argument((last,), last)
 
 
 def proposition_3_4_upper(goal: View, squared: View) -> Argument:
@@ -96,6 +156,6 @@ def proposition_3_4_upper(goal: View, squared: View) -> Argument:
 def proposition_3_4_large_C(goal: View, upper: View) -> Argument:
     C, mean, _ = parameters(goal)
     jensen = Known(Ge(goal.lhs, C * Abs(mean)), "Jensen: |E dtr| / (C - 1) = C |ε| θ", "premise")
-    return Argument(
-        (Step(goal.relations[0], given=(jensen,)), Step(goal.relations[1], given=(upper.holds(),), note="C large"))
-    )
+    known = Known(upper.relations[0], upper.id, "premise")
+    last = Step(goal.relations[1], given=(upper.holds(), known), note="C large")
+    return Argument((Step(goal.relations[0], given=(jensen,)), last))

@@ -104,8 +104,8 @@ class Alteration:
         """P(hom(C~) < hom(C))."""
         mean, variance = self.homogeneity_step
         with np.errstate(divide="ignore", invalid="ignore"):  # coupled networks may differ by a constant
-            below: Array = np.where(variance > 0, normal_cdf(-mean / np.sqrt(variance)), 1.0 * (mean < 0))
-        return below
+            below = normal_cdf(-mean / np.sqrt(variance))
+        return namespace(mean).where(variance > 0, below, 1.0 * (mean < 0))
 
     def squared(self) -> tuple[Array, Array]:
         """Bounds on the mean squared deviation of the spectra, equal for C = 2 (and, independent networks, C = 3).
@@ -149,5 +149,4 @@ def folded(mean: Array, variance: Array) -> Array:
         spread = np.sqrt(variance)
         z = np.asarray(mean / spread, dtype=np.float64)
         made: Array = spread * math.sqrt(2 / math.pi) * np.exp(-(z**2) / 2) + mean * _special.erf(z / math.sqrt(2))
-        made = np.where(variance > 0, made, np.abs(mean))
-    return made
+    return namespace(made).where(variance > 0, made, np.abs(mean))

@@ -38,9 +38,7 @@ class Graph(World):
         L = [[-weights[frozenset((i, j))] if i != j else ZERO for j in range(C)] for i in range(C)]
         for i in range(C):
             L[i][i] = -sum(L[i], ZERO)
-        roots = fmpq_mat(L).charpoly()  # weights >= 0: L is semidefinite and its first eigenvalue is 0
-        if roots[0] != 0:
-            raise ArithmeticError("got a Laplacian without the eigenvalue 0, expected rows that sum to 0")
+        roots = fmpq_mat(L).charpoly()  # x^C - (sum of all eigenvalues) x^(C-1) + ...; weights >= 0: the first is 0
         hom = sum((weights[frozenset(pair)] for pair in permutations(range(C), 2)), ZERO) / (2 * C * (C - 1))
         self.values, self.ranges = {"C": fmpq(C), "hom": hom, "spectrum": -roots[C - 1]}, {}
         self.facts, self.bounds = {"nonnegative_weights": all(w >= 0 for w in weights.values())}, {}
@@ -57,9 +55,7 @@ class Network(World):
         self.C, self.values = C, {"C": fmpq(C), **given}
         self.theta, self.phi, self.epsilon, self.delta = (given[k] for k in ("theta", "phi", "epsilon", "delta"))
         if coupling**2 > self.phi**4 * (1 + self.delta) or self.delta <= -1:
-            raise Rejected(
-                "instance: got no covariance matrix, expected coupling^2 <= phi^4 (1 + delta) and delta > -1"
-            )
+            raise Rejected("instance: got no covariance matrix, expected coupling^2 <= phi^4 (1 + delta), delta > -1")
         self.ranges = dict.fromkeys(("probability", "msd", "sad", "Phi", "density"), ((C, C),))
         self.coupling, self.facts, self.bounds = coupling, {"independent_networks": coupling == 0}, {}
 

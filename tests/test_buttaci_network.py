@@ -15,8 +15,10 @@ from sympy import Eq, Symbol, limit, oo
 
 from fedaudit.bounds.catalogue import catalogue, statement, statements
 from fedaudit.bounds.derive import derive
+from fedaudit.figures.network import plot
 from fedaudit.problems import network
 from fedaudit.problems.network import Alteration
+from fedaudit.problems.network_data import digits, messages, observe, partition
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import hunt_row, literal_row, verify_row
 from fedaudit.verify.certify import check_certificate
@@ -219,3 +221,37 @@ def test_remainders_tend_to_zero() -> None:
 
 def _square(identifier: str) -> Any:
     return next(c.args[1] for c in statement(identifier).when if isinstance(c, Eq) and str(c.args[0]) == "A2")
+
+
+# --- networks from data ----------------------------------------------------------------------------------------------
+
+
+def test_partitions_are_disjoint_complete_and_never_empty() -> None:
+    labels = np.repeat(np.arange(5), 40)
+    for classes, data in ((0.0, 0.0), (1.0, 1.0), (100.0, 2.0)):
+        parts = partition(labels, 30, classes, data, np.random.default_rng(3))
+        assert sorted(np.concatenate(parts)) == list(range(200))
+        assert min(map(len, parts)) >= 1
+    balanced = partition(labels, 20, 0.0, 0.0, np.random.default_rng(3))
+    assert all(np.unique(labels[part], return_counts=True)[1].max() <= 3 for part in balanced)
+    with pytest.raises(ValueError, match="use fewer clients"):
+        partition(labels, 201, 0.0, 0.0, np.random.default_rng(0))
+
+
+def test_messages_are_unit_vectors_along_the_data() -> None:
+    X = np.array([[3.0, 4.0], [6.0, 8.0], [0.0, 1.0]])
+    made = messages(X, [np.array([0, 1]), np.array([2])])
+    assert made == pytest.approx(np.array([[0.6, 0.8], [0.0, 1.0]]))
+
+
+def test_imbalance_shows_as_in_figures_3_3_to_3_5() -> None:
+    """Digits: more class imbalance, more misalignment, a lower spectrum and less homogeneity."""
+    pytest.importorskip("sklearn")
+    networks = observe(*digits(), C=20, data_imbalances=(0.0,), seeds=(0,))
+    for values in (
+        [-n.misalignments.mean() for n in networks],
+        [n.eigenvalues.mean() for n in networks],
+        [n.homogeneity.mean() for n in networks],
+    ):
+        assert values == sorted(values, reverse=True)
+    assert len(plot(networks).axes) == 3

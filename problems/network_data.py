@@ -7,7 +7,7 @@ dataset; here the median is N/C. Data are (samples, features) with integer label
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,10 +18,10 @@ from .network import adjacency, homogeneity, misalignment, spectrum
 def digits() -> tuple[Array, Array]:
     """The handwritten digits that scikit-learn ships: 1797 images of 8 x 8 pixels, and their labels."""
     try:
-        from sklearn.datasets import load_digits  # pyright: ignore
+        from sklearn import datasets  # pyright: ignore
     except ImportError as error:
         raise fail("no scikit-learn", "the extra `data`", "pip install 'fedaudit[data]'") from error
-    made: Any = load_digits()
+    made = cast("Any", datasets).load_digits()
     return np.asarray(made.data, dtype=np.float64), np.asarray(made.target)
 
 

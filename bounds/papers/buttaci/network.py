@@ -25,6 +25,8 @@ epsilon = _s("epsilon", "1", "relative variation of the mean", r"\varepsilon", r
 delta = _s("delta", "1", "relative variation of the variance", r"\delta", real=True)
 A = _s("A", "1", "the constant of proposition 3.3")
 A2 = _s("A2", "1", "square of A in propositions 3.2 and 3.4, which has the sign of epsilon", "A^2", nonnegative=True)
+o_C = _s("o_C", "1", "a remainder that is o(C)", "o(C)", real=True)
+o_C2 = _s("o_C2", "1", "a remainder that is o(C^2)", "o(C^2)", real=True)
 probability = _q("probability", "1", "P(hom(C~) < hom(C)), a function of the number of clients",
     r"\mathbb P\left(\hom(\widetilde{{\mathcal C}}) < \hom(\mathcal C)\right)", nonnegative=True)  # fmt: skip
 msd = _q("msd", "1", "average of E(lambda~_i - lambda_i)^2 over i = 2, ..., C",
@@ -230,16 +232,16 @@ PROPOSITION_3_3_LARGE_C = Statement(
     implicit=(independent_networks,),
     when=ANY_SHIFT,
     then=(
-        Gt((msd(C) - epsilon**2 * theta**2 * C**2) / C, VARIANCE / (C - 1)),
-        Le((msd(C) - epsilon**2 * theta**2 * C**3) / C**2, 2 * VARIANCE / C),
+        Gt(msd(C), epsilon**2 * theta**2 * C**2 + o_C),
+        Le(msd(C), epsilon**2 * theta**2 * C**3 + o_C2),
     ),
+    where={o_C: VARIANCE * C / (C - 1), o_C2: 2 * VARIANCE * C},
     sweep=SWEEP,
     reading=(
         SYMMETRIC,
         ORDERED,
         SIGNS,
-        "o(C) and o(C^2) are remainders that exist: the right-hand sides are such remainders divided by C and C^2, and "
-        "tend to 0",
+        "o(C) and o(C^2) are remainders that exist: the witnesses are prop3.3-lower's own, and 2 (2 + delta) phi^2 C",
         "prop3.3-upper's own remainder, (2 + delta) phi^2 C - epsilon^2 theta^2 C^2, is O(C^2) and not o(C^2), and "
         "C = 2 breaks it; as an upper bound a larger remainder will do",
     ),

@@ -13,7 +13,7 @@ from math import prod
 
 from flint import fmpq
 
-from . import fedprox, noise_sum, scalar, two_group
+from . import fedprox, function, noise_sum, scalar, two_group
 from .claim import Claim
 from .claim import read as read_claim
 from .expression import Evaluator, Tree, Value, World, decide, free
@@ -21,6 +21,7 @@ from .rational import BITS, Malformed, Node, Rejected, shown
 
 FORMAT = "fedaudit-certificate/1"
 WORLDS = {"fedprox": fedprox.read, "two_group": two_group.read, "noise_sum": noise_sum.read, "scalar": scalar.read}
+WORLDS["function"] = function.read
 POINTS = 100_000
 _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")
 

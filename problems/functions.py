@@ -37,9 +37,9 @@ class Bent:
 
 
 def smoothness(m: Array, h: Array, lo: Array, hi: Array, c: Array, weights: Array) -> Array:
-    """The least L (...) for which sum_i weights_i f_i is L-smooth, f_i (..., N, d) separable: its largest |slope of f'|.
+    """The least L (...) for which sum_i weights_i f_i is L-smooth, all f_i separable with parameters (..., N, d).
 
-    The slope of f' is constant between neighbouring kinks, so its values in the middles and far out are all of them.
+    It is the largest |slope of f'|. The slope is constant between neighbouring kinks: the middles and far out show all.
     """
     xp = namespace(m)
     kinks = xp.sort(xp.concat([c - lo, c + hi], axis=-2), axis=-2)

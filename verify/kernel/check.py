@@ -20,8 +20,13 @@ from .expression import Evaluator, Tree, Value, World, decide, free
 from .rational import BITS, Malformed, Node, Rejected, shown
 
 FORMAT = "fedaudit-certificate/1"
-WORLDS = {"fedprox": fedprox.read, "two_group": two_group.read, "noise_sum": noise_sum.read, "scalar": scalar.read}
-WORLDS["function"] = function.read
+WORLDS = {
+    "fedprox": fedprox.read,
+    "two_group": two_group.read,
+    "noise_sum": noise_sum.read,
+    "scalar": scalar.read,
+    "function": function.read,
+}
 POINTS = 100_000
 _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")
 

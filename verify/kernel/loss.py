@@ -89,7 +89,7 @@ def quadratic(node: Node, d: int) -> Loss:
 
 
 def piecewise(node: Node, d: int, least: int | None = 0) -> Loss:
-    """phi'(w) = m (w - c) + (a - m) clip(w - c, -lo, hi) in each coordinate, and phi(c) = 0; a and m at least `least`."""
+    """phi'(w) = m (w - c) + (a - m) clip(w - c, -lo, hi) in each coordinate, phi(c) = 0, and a, m >= `least`."""
     given = node.fields("kind a m lo hi c")
     a, m = (given[name].vector(d, least) for name in ("a", "m"))
     lo, hi = (given[name].vector(d, least=0) for name in ("lo", "hi"))

@@ -1,7 +1,7 @@
 """Statements about functions and vectors: f at two points, at a mean of points, sums of functions, and no f at all.
 
-Functions are quadratics (in the plane also turned ones) and quadratics with a bend in each coordinate. Curvatures fill the
-range that the statement's assumptions leave: [mu, L], [0, L] for a convex f, [-L, L] where nothing makes it convex.
+Functions are quadratics (in the plane also turned ones) and quadratics with a bend in each coordinate. Curvatures fill
+the range that the statement's assumptions leave: [mu, L], [0, L] for a convex f, [-L, L] where nothing makes it convex.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Functions:
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         kind = _kind(reading)
         if kind == "vectors":
-            return [Shape.of(d=d) for d in (1, 2, 3, 5)]
+            return [Shape.of(d=d, T=1) for d in (1, 2, 3, 5)]
         losses = [{"loss": loss} for loss in ("quadratic", "piecewise")]
         if kind == "points":
-            return [Shape.of(loss, d=d) for d, loss in product((1, 2, 3), losses)]
+            return [Shape.of(loss, d=d, T=1) for d, loss in product((1, 2, 3), losses)]
         count = {"mean": "n", "combination": "N"}[kind]
         sizes = product((1, 2, 3, 5), (1, 2), losses)
-        return [Shape.of(loss, **{count: size, "d": d}) for size, d, loss in sizes]
+        return [Shape.of(loss, **{count: size, "d": d, "T": 1}) for size, d, loss in sizes]
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         kind, d = _kind(reading), shape["d"]
@@ -166,13 +166,13 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[
     bent = shape.flag("loss") == "piecewise"
     parts["m"] = low + (high - low) * genome["tail"] if bent else parts["a"]
     parts |= {k: genome[k] if bent else 0 * parts["a"] for k in ("lo", "hi")}
-    A = parts["m"][..., None] * np.eye(shape["d"], dtype=int)
-    if "turn" in genome:
-        turn = genome["turn"]
-        cos, sin = (1 - turn**2) / (1 + turn**2), 2 * turn / (1 + turn**2)
-        rotation = np.stack([np.stack([cos, -sin], -1), np.stack([sin, cos], -1)], -2)
-        A = rotation @ A @ np.swapaxes(rotation, -1, -2)
-    return {**parts, "A": A}
+    diagonal = parts["m"][..., None] * np.eye(shape["d"], dtype=int)
+    if "turn" not in genome:
+        return {**parts, "A": diagonal}
+    turn = genome["turn"]
+    cos, sin = (1 - turn**2) / (1 + turn**2), 2 * turn / (1 + turn**2)
+    rotation = np.stack([np.stack([cos, -sin], -1), np.stack([sin, cos], -1)], -2)
+    return {**parts, "A": rotation @ diagonal @ np.swapaxes(rotation, -1, -2)}
 
 
 def _bent(parts: Mapping[str, Array]) -> Bent:

@@ -6,10 +6,10 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false
 
 from sympy import Eq, Expr, Function, Le, Sum, Symbol, sqrt
-from sympy.logic.boolalg import And
+from sympy.logic.boolalg import And, Boolean
 
 from ...derivation import Argument, Derivation, Induction, Known, Step, View
-from ...facts import peter_paul, sum_next, young
+from ...facts import peter_paul, sum_next, termwise, young
 from ...statement import Assumption, Glossary, Statement
 
 GLOSSARY = Glossary()
@@ -48,8 +48,8 @@ f_at = _q("f_at", "F", "f(w_i)", r"f(\mathbf w_{{{0}}})")
 v = _q("v", "W", "components of the vector v", r"v_{{{0}}}")
 w = _q("w", "W", "components of the vector w", r"w_{{{0}}}")
 inner = _s("inner", "W^2", "v'w", r"\mathbf v^\top \mathbf w", real=True)
-v_norm2 = _s("v_norm2", "W^2", "|v|^2", r"\|\mathbf v\|^2", nonnegative=True)
-w_norm2 = _s("w_norm2", "W^2", "|w|^2", r"\|\mathbf w\|^2", nonnegative=True)
+v_norm = _s("v_norm", "W", "|v|", r"\|\mathbf v\|", nonnegative=True)
+w_norm = _s("w_norm", "W", "|w|", r"\|\mathbf w\|", nonnegative=True)
 
 _CONVEX, _STRONG = "appendix A, convex, smooth and differentiable", "appendix A, strongly convex and differentiable"
 differentiable = Assumption("differentiable", (), "f is differentiable", "appendix A")
@@ -80,7 +80,7 @@ def _cauchy(goal: View) -> Argument:
     m = Symbol("m", integer=True, nonnegative=True)
     terms = (v(j) * w(j), v(j) ** 2, w(j) ** 2)
 
-    def claim(d: Expr) -> And:
+    def claim(d: Expr) -> Boolean:
         product, first, second = (Sum(term, (j, 1, d)) for term in terms)
         return And(Le(0, first), Le(0, second), Le(product**2, first * second))
 
@@ -94,7 +94,7 @@ def _jensen(goal: View) -> Argument:
     m = Symbol("m", integer=True, positive=True)
     first = Function("f_mean_of_first", real=True)
 
-    def total(high: Expr) -> Expr:
+    def total(high: Expr | int) -> Sum:
         return Sum(lam(i), (i, 1, high))
 
     one_point = Known(Eq(first(1), f_at(1)), "the mean of one point is the point", "premise")
@@ -118,29 +118,20 @@ def _jensen(goal: View) -> Argument:
     return Argument((added, last), last)
 
 
-def _strong_gap(goal: View) -> Argument:
-    """The definition of strong convexity at w* and at w, and Cauchy-Schwarz."""
-    away = Symbol("grad_away", real=True)  # grad f(w)'(w - w*)
-    at_minimum = Known(
-        Le(mu / 2 * dist2, gap), "strong convexity at w*, where the gradient is 0", "premise", assumes=("strongly_convex",)
+def _combination(goal: View) -> Argument:
+    """The triangle inequality, then term by term."""
+    part = Function("slope", real=True)  # |grad f_i(w) - grad f_i(v)| / |w - v|
+    triangle = Known(
+        Le(smoothness, Sum(lam(i) * part(i), (i, 1, N))),
+        "the triangle inequality: |grad f(w) - grad f(v)| <= sum_i lambda_i |grad f_i(w) - grad f_i(v)|",
+        "premise",
+        assumes=("nonnegative_weights",),
     )
-    at_w = Known(Le(gap, away - mu / 2 * dist2), "strong convexity at w", "premise", assumes=("strongly_convex",))
-    cauchy = Known(Le(away**2, grad2 * dist2), "Cauchy-Schwarz (buttaci/appA-cauchy)", "premise")
-    lower, upper = goal.relations
-    return Argument((Step(lower, given=(at_minimum,)), Step(upper, given=(at_w, cauchy))))
-
-
-def _strong_pair(goal: View) -> Argument:
-    """Strong convexity at w and at v, added; then Cauchy-Schwarz."""
-    rise = Symbol("rise", real=True)  # f(w) - f(v)
-    at_v, at_w = Symbol("grad_v_away", real=True), Symbol("grad_w_away", real=True)  # grad f(.)'(w - v)
-    defined = Known(Eq(grad_inner, at_w - at_v), "what the inner product is", "premise")
-    from_v = Known(Le(at_v + mu / 2 * diff2, rise), "strong convexity at v", "premise", assumes=("strongly_convex",))
-    from_w = Known(Le(rise, at_w - mu / 2 * diff2), "strong convexity at w", "premise", assumes=("strongly_convex",))
-    cauchy = Known(Le(grad_inner**2, grad_diff2 * diff2), "Cauchy-Schwarz (buttaci/appA-cauchy)", "premise")
-    lower, upper = goal.relations
-    first = Step(lower, given=(defined, from_v, from_w))
-    return Argument((first, Step(upper, given=(first, cauchy))))
+    each = Known(Le(part(i), L_i(i)), "f_i is L_i-smooth", "premise", assumes=("each_smooth",))
+    sign = Known(Le(0, lam(i)), "lambda_i >= 0", "premise", assumes=("nonnegative_weights",))
+    larger = termwise(Le(lam(i) * part(i), lam(i) * L_i(i)), i, 1, N, each, sign)
+    last = Step(goal.relations[0], given=(triangle, larger), where="f is smooth")
+    return Argument((last,), last)
 
 
 # --- statements ------------------------------------------------------------------------------------------------------
@@ -196,6 +187,7 @@ COMBINATION_REPAIRED = Statement(
     then=_COMBINED,
     reading=_SMOOTH_WITH,
     repairs="the weights lambda_i are not negative (with any sign, |lambda_i| has to stand in the sum)",
+    follows_from=(Derivation(_combination),),
 )
 
 STRONG_GAP = Statement(
@@ -207,7 +199,6 @@ STRONG_GAP = Statement(
     glossary=GLOSSARY,
     let=(differentiable, strongly_convex),
     then=(Le(mu / 2 * dist2, gap), Le(gap, grad2 / (2 * mu))),
-    follows_from=(Derivation(_strong_gap),),
 )
 
 STRONG_SECOND = Statement(
@@ -235,8 +226,7 @@ STRONG_SECOND_REPAIRED = Statement(
         "the text says 'for any v, w', but no v is printed; the display that mirrors co-coercivity has one",
         "other repairs say nothing new: turned round it is the first display, with L for mu it is appA-smooth-gap",
     ),
-    repairs="gradient differences for gaps: mu |w - v|^2 <= (grad f(w) - grad f(v))'(w - v) <= |grad f(w) - grad f(v)|^2 / mu",
-    follows_from=(Derivation(_strong_pair),),
+    repairs="differences between w and v in place of gap, gradient and distance to w*, and the order turned round",
 )
 
 JENSEN = Statement(
@@ -258,11 +248,11 @@ CAUCHY = Statement(
     cite="appendix A, Cauchy-Schwartz's inequality",
     method="function",
     glossary=GLOSSARY,
-    then=(Le(-sqrt(v_norm2) * sqrt(w_norm2), inner), Le(inner, sqrt(v_norm2) * sqrt(w_norm2))),
+    then=(Le(-v_norm * w_norm, inner), Le(inner, v_norm * w_norm)),
     where={
         inner: Sum(v(j) * w(j), (j, 1, D)),
-        v_norm2: Sum(v(j) ** 2, (j, 1, D)),
-        w_norm2: Sum(w(j) ** 2, (j, 1, D)),
+        v_norm: sqrt(Sum(v(j) ** 2, (j, 1, D))),
+        w_norm: sqrt(Sum(w(j) ** 2, (j, 1, D))),
     },
     follows_from=(Derivation(_cauchy),),
 )

@@ -3,7 +3,7 @@
 # sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 
 from sympy import Eq, Expr, Function, Le, Sum, Symbol, sqrt
 from sympy.logic.boolalg import And, Boolean
@@ -94,7 +94,7 @@ def _jensen(goal: View) -> Argument:
     m = Symbol("m", integer=True, positive=True)
     first = Function("f_mean_of_first", real=True)
 
-    def total(high: Expr | int) -> Sum:
+    def total(high: Expr) -> Expr:
         return Sum(lam(i), (i, 1, high))
 
     one_point = Known(Eq(first(1), f_at(1)), "the mean of one point is the point", "premise")

@@ -18,7 +18,7 @@ SOME = "buttaci/lem4.1"
 LIST_FIELDS = {"id", "paper", "kind", "title", "where", "relation", "method", "follows_from"}
 
 
-def tried(statement, seed, effort, verdict="survived"):
+def tried(statement, seed, effort, backend="numpy", verdict="survived"):
     return {
         "id": statement.id,
         "verdict": verdict,
@@ -39,9 +39,9 @@ def fake_moves():
     def verdict_of(statement):
         return "refuted" if statement.id == "buttaci/lemB.1" else "survived"
 
-    def audit_row(statement, seed, effort):
+    def audit_row(statement, seed, effort, backend):
         calls.append(statement.id)
-        row = tried(statement, seed, effort, verdict_of(statement))
+        row = tried(statement, seed, effort, backend, verdict_of(statement))
         inner = {
             "lint": {"findings": []},
             "derive": {"status": "follows", "factor": 1.0},
@@ -57,7 +57,7 @@ def fake_moves():
     made.lint_row = lambda s: {"id": s.id, "findings": [{"rule": "dimension", "message": "[F] is not [W]"}]}
     made.derive_row = lambda s: {"id": s.id, "status": "follows", "factor": 1.0}
     made.verify_row = tried
-    made.hunt_row = lambda s, seed, effort: tried(s, seed, effort, verdict_of(s))
+    made.hunt_row = lambda s, seed, effort, backend: tried(s, seed, effort, backend, verdict_of(s))
     made.audit_row = audit_row
     return made
 
@@ -187,16 +187,16 @@ def test_an_audit_goes_on_where_it_was_stopped(run, moves, monkeypatch, tmp_path
     moves.calls.clear()
     finished = moves.audit_row
 
-    def stop(statement, seed, effort):
+    def stop(statement, seed, effort, backend):
         if len(moves.calls) == 4:
             os.kill(os.getpid(), signal.SIGINT)
-        return finished(statement, seed, effort)
+        return finished(statement, seed, effort, backend)
 
     monkeypatch.setattr(moves, "audit_row", stop)
     status, out, err = run("audit", "buttaci", "--jobs", "1", "--json", "--out", "stopped")
     assert (status, out) == (130, "")
     assert err.count("\n") == 1
-    assert "4 of 11 statements are kept in stopped/rows" in err.replace(os.sep, "/")
+    assert f"4 of {len(IDS)} statements are kept in stopped/rows" in err.replace(os.sep, "/")
     assert "run the same command again" in err
     assert not (tmp_path / "stopped" / "audit.json").exists()
     monkeypatch.setattr(moves, "audit_row", finished)

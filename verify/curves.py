@@ -80,7 +80,7 @@ def _resolved(reading: Reading, world: Setting, shape: Shape, genome: Genome) ->
 
 def _along_count(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
     shapes = world.shapes(reading)
-    name = next((k for k in ("E", "C", "M") if len({dict(s.counts).get(k) for s in shapes}) > 1), "T")
+    name = next((k for k in ("E", "C", "M", "N", "n", "d") if len({dict(s.counts).get(k) for s in shapes}) > 1), "T")
     chosen: dict[int, Shape] = {}
     for shape in shapes:
         chosen.setdefault(shape[name], shape)

@@ -13,7 +13,7 @@ from math import prod
 
 from flint import fmpq
 
-from . import fedprox, network, noise_sum, scalar, two_group
+from . import fedprox, function, network, noise_sum, scalar, two_group
 from .claim import Claim
 from .claim import read as read_claim
 from .expression import Evaluator, Tree, Value, World, decide, free
@@ -25,6 +25,7 @@ WORLDS = {
     "two_group": two_group.read,
     "noise_sum": noise_sum.read,
     "scalar": scalar.read,
+    "function": function.read,
     "network": network.read,
     "graph": network.read_graph,
     "messages": network.read_messages,

@@ -88,10 +88,11 @@ def quadratic(node: Node, d: int) -> Loss:
     return Loss(A, given["b"].vector(d))
 
 
-def piecewise(node: Node, d: int) -> Loss:
-    """phi'(w) = m (w - c) + (a - m) clip(w - c, -lo, hi) in each coordinate, and phi(c) = 0."""
+def piecewise(node: Node, d: int, least: int | None = 0) -> Loss:
+    """phi'(w) = m (w - c) + (a - m) clip(w - c, -lo, hi) in each coordinate, phi(c) = 0, and a, m >= `least`."""
     given = node.fields("kind a m lo hi c")
-    a, m, lo, hi = (given[name].vector(d, least=0) for name in ("a", "m", "lo", "hi"))
+    a, m = (given[name].vector(d, least) for name in ("a", "m"))
+    lo, hi = (given[name].vector(d, least=0) for name in ("lo", "hi"))
     c = given["c"].vector(d)
     A = tuple(tuple(m[r] * (r == s) for s in range(d)) for r in range(d))
     bends = tuple((a[j] - m[j], lo[j], hi[j], c[j]) for j in range(d))

@@ -1,0 +1,280 @@
+"""Appendix A: the inequalities that the thesis's proofs lean on, as statements about functions and vectors."""
+
+# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
+
+from sympy import Eq, Expr, Function, Le, Sum, Symbol, sqrt
+from sympy.logic.boolalg import And, Boolean
+
+from ...derivation import Argument, Derivation, Induction, Known, Step, View
+from ...facts import peter_paul, sum_next, termwise, young
+from ...statement import Assumption, Glossary, Statement
+
+GLOSSARY = Glossary()
+_s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity
+
+D = _n("D", "dimension of the parameter")
+N = _n("N", "number of functions")
+n = _n("n", "number of points")
+i = GLOSSARY.index("i", "function or point, counted from 1")
+j = GLOSSARY.index("j", "coordinate, counted from 1")
+L = _s("L", "F/W^2", "smoothness of f")
+mu = _s("mu", "F/W^2", "strong convexity of f", r"\mu")
+a = _s("a", "1", "any number", real=True)
+b = _s("b", "1", "any number", real=True)
+zeta = _s("zeta", "1", "any positive number", r"\zeta")
+
+_DIFFERENCE = r"\nabla f(\mathbf w) - \nabla f(\mathbf v)"
+grad_diff2 = _s("grad_diff2", "F^2/W^2", "|grad f(w) - grad f(v)|^2", rf"\|{_DIFFERENCE}\|^2", nonnegative=True)
+grad_inner = _s(
+    "grad_inner",
+    "F",
+    "(grad f(w) - grad f(v))'(w - v)",
+    rf"({_DIFFERENCE})^\top (\mathbf w - \mathbf v)",
+    real=True,
+)
+diff2 = _s("diff2", "W^2", "|w - v|^2", r"\|\mathbf w - \mathbf v\|^2", nonnegative=True)
+grad2 = _s("grad2", "F^2/W^2", "|grad f(w)|^2", r"\|\nabla f(\mathbf w)\|^2", nonnegative=True)
+gap = _s("gap", "F", "f(w) - f(w*)", r"\left(f(\mathbf w) - f(\mathbf w_\star)\right)", real=True)
+dist2 = _s("dist2", "W^2", "|w - w*|^2", r"\|\mathbf w - \mathbf w_\star\|^2", nonnegative=True)
+smoothness = _s("smoothness", "F/W^2", "the least smoothness constant of f = sum_i lambda_i f_i", r"L(f)", real=True)
+f_mean = _s("f_mean", "F", "f(sum_i lambda_i w_i)", r"f\left(\sum_{i=1}^n \lambda_i \mathbf w_i\right)", real=True)
+
+lam = _q("lam", "1", "weights lambda_i", r"\lambda_{{{0}}}")
+L_i = _q("L_i", "F/W^2", "smoothness of f_i", r"L_{{{0}}}", nonnegative=True)
+f_at = _q("f_at", "F", "f(w_i)", r"f(\mathbf w_{{{0}}})")
+v = _q("v", "W", "components of the vector v", r"v_{{{0}}}")
+w = _q("w", "W", "components of the vector w", r"w_{{{0}}}")
+inner = _s("inner", "W^2", "v'w", r"\mathbf v^\top \mathbf w", real=True)
+v_norm = _s("v_norm", "W", "|v|", r"\|\mathbf v\|", nonnegative=True)
+w_norm = _s("w_norm", "W", "|w|", r"\|\mathbf w\|", nonnegative=True)
+
+_CONVEX, _STRONG = "appendix A, convex, smooth and differentiable", "appendix A, strongly convex and differentiable"
+differentiable = Assumption("differentiable", (), "f is differentiable", "appendix A")
+convex = Assumption("convex", (), "f is convex", "appendix A")
+smooth = Assumption("smooth", (L,), "f is L-smooth: its gradient is L-Lipschitz", "appendix A")
+strongly_convex = Assumption("strongly_convex", (mu,), "f is mu-strongly convex", "appendix A")
+has_minimum = Assumption("has_minimum", (), "w* is a minimiser of f", "appendix A")
+each_smooth = Assumption("each_smooth", (), "every f_i is L_i-smooth", "appendix A")
+weights_sum_to_one = Assumption("weights_sum_to_one", (), "sum_i lambda_i = 1", "appendix A")
+nonnegative_weights = Assumption("nonnegative_weights", (), "lambda_i >= 0", "appendix A")
+
+
+# --- proofs ----------------------------------------------------------------------------------------------------------
+
+
+def _young(goal: View) -> Argument:
+    fact = young(x=a, y=b)
+    return Argument((Step(goal.relations[0], given=(fact,), where="Young"),), fact)
+
+
+def _peter_paul(goal: View) -> Argument:
+    fact = peter_paul(x=a, y=b, z=zeta)
+    return Argument((Step(goal.relations[0], given=(fact,), where="Peter-Paul"),), fact)
+
+
+def _cauchy(goal: View) -> Argument:
+    """(v'w)^2 <= |v|^2 |w|^2 by induction on the dimension; then the root."""
+    m = Symbol("m", integer=True, nonnegative=True)
+    terms = (v(j) * w(j), v(j) ** 2, w(j) ** 2)
+
+    def claim(d: Expr) -> Boolean:
+        product, first, second = (Sum(term, (j, 1, d)) for term in terms)
+        return And(Le(0, first), Le(0, second), Le(product**2, first * second))
+
+    squares = Induction(claim(m), m, step=tuple(sum_next(term, j, 1, m) for term in terms), where="induction on D")
+    roots = tuple(Step(relation, given=(squares.at(D),), where="its root") for relation in goal.relations)
+    return Argument((squares, *roots))
+
+
+def _jensen(goal: View) -> Argument:
+    """Convexity for two points, once for every point that is added to the mean of those before it."""
+    m = Symbol("m", integer=True, positive=True)
+    first = Function("f_mean_of_first", real=True)
+
+    def total(high: Expr) -> Expr:
+        return Sum(lam(i), (i, 1, high))
+
+    one_point = Known(Eq(first(1), f_at(1)), "the mean of one point is the point", "premise")
+    two_points = Known(
+        Le(total(m + 1) * first(m + 1), total(m) * first(m) + lam(m + 1) * f_at(m + 1)),
+        "convexity between the mean of the first m points and the next one",
+        "premise",
+        assumes=("convex", "nonnegative_weights"),
+    )
+    all_points = Known(Eq(first(n), f_mean), "the mean of all points", "premise")
+    whole = Known(Eq(total(n), 1), "sum_i lambda_i = 1", "premise", assumes=("weights_sum_to_one",))
+    added = Induction(
+        Le(total(m) * first(m), Sum(lam(i) * f_at(i), (i, 1, m))),
+        m,
+        start=1,
+        base=(one_point,),
+        step=(two_points, sum_next(lam(i) * f_at(i), i, 1, m)),
+        where="induction on n",
+    )
+    last = Step(goal.relations[0], given=(added.at(n), all_points, whole), where="n points")
+    return Argument((added, last), last)
+
+
+def _combination(goal: View) -> Argument:
+    """The triangle inequality, then term by term."""
+    part = Function("slope", real=True)  # |grad f_i(w) - grad f_i(v)| / |w - v|
+    triangle = Known(
+        Le(smoothness, Sum(lam(i) * part(i), (i, 1, N))),
+        "the triangle inequality: |grad f(w) - grad f(v)| <= sum_i lambda_i |grad f_i(w) - grad f_i(v)|",
+        "premise",
+        assumes=("nonnegative_weights",),
+    )
+    each = Known(Le(part(i), L_i(i)), "f_i is L_i-smooth", "premise", assumes=("each_smooth",))
+    sign = Known(Le(0, lam(i)), "lambda_i >= 0", "premise", assumes=("nonnegative_weights",))
+    larger = termwise(Le(lam(i) * part(i), lam(i) * L_i(i)), i, 1, N, each, sign)
+    last = Step(goal.relations[0], given=(triangle, larger), where="f is smooth")
+    return Argument((last,), last)
+
+
+# --- statements ------------------------------------------------------------------------------------------------------
+
+COCOERCIVE = Statement(
+    id="buttaci/appA-cocoercive",
+    kind="inequality",
+    title="The gradient of a convex smooth function is co-coercive",
+    cite=f"{_CONVEX}, first display",
+    method="function",
+    glossary=GLOSSARY,
+    let=(differentiable, convex, smooth),
+    then=(Le(grad_diff2 / L, grad_inner), Le(grad_inner, L * diff2)),
+)
+
+SMOOTH_GAP = Statement(
+    id="buttaci/appA-smooth-gap",
+    kind="inequality",
+    title="Gradient, gap and distance of a convex smooth function",
+    cite=f"{_CONVEX}, second display",
+    method="function",
+    glossary=GLOSSARY,
+    let=(differentiable, convex, smooth, has_minimum),
+    then=(Le(grad2 / (2 * L), gap), Le(gap, L / 2 * dist2)),
+)
+
+_COMBINED = Le(smoothness, Sum(lam(i) * L_i(i), (i, 1, N)))
+_SMOOTH_WITH = (
+    "f is smooth with parameter X: the least smoothness constant of f is at most X",
+    "L_i is any constant with which f_i is smooth; f_i need not be convex",
+)
+
+COMBINATION = Statement(
+    id="buttaci/appA-combination",
+    kind="inequality",
+    title="Smoothness of a linear combination",
+    cite="appendix A, linear combination of smooth functions",
+    method="function",
+    glossary=GLOSSARY,
+    let=(each_smooth, weights_sum_to_one),
+    then=_COMBINED,
+    reading=(*_SMOOTH_WITH, "the weights are any reals that sum to one: no sign is asked for"),
+)
+
+COMBINATION_REPAIRED = Statement(
+    id="buttaci/appA-combination~repaired",
+    kind="inequality",
+    title="Smoothness of a convex combination",
+    cite="appendix A, linear combination of smooth functions",
+    method="function",
+    glossary=GLOSSARY,
+    let=(each_smooth, weights_sum_to_one, nonnegative_weights),
+    then=_COMBINED,
+    reading=_SMOOTH_WITH,
+    repairs="the weights lambda_i are not negative (with any sign, |lambda_i| has to stand in the sum)",
+    follows_from=(Derivation(_combination),),
+)
+
+STRONG_GAP = Statement(
+    id="buttaci/appA-strong-gap",
+    kind="inequality",
+    title="Distance, gap and gradient of a strongly convex function",
+    cite=f"{_STRONG}, first display",
+    method="function",
+    glossary=GLOSSARY,
+    let=(differentiable, strongly_convex),
+    then=(Le(mu / 2 * dist2, gap), Le(gap, grad2 / (2 * mu))),
+)
+
+STRONG_SECOND = Statement(
+    id="buttaci/appA-strong-second",
+    kind="inequality",
+    title="The chain of the display before it, the other way round",
+    cite=f"{_STRONG}, second display",
+    method="function",
+    glossary=GLOSSARY,
+    let=(differentiable, strongly_convex),
+    then=(Le(grad2 / (2 * mu), gap), Le(gap, mu / 2 * dist2)),
+    reading=("mu is any constant with which f is strongly convex, here and in the first display",),
+)
+
+STRONG_SECOND_REPAIRED = Statement(
+    id="buttaci/appA-strong-second~repaired",
+    kind="inequality",
+    title="The gradient of a strongly convex function is strongly monotone",
+    cite=f"{_STRONG}, second display",
+    method="function",
+    glossary=GLOSSARY,
+    let=(differentiable, strongly_convex),
+    then=(Le(mu * diff2, grad_inner), Le(grad_inner, grad_diff2 / mu)),
+    reading=(
+        "the text quantifies over v and w, but no v is printed: the display that mirrors co-coercivity has one",
+        "other repairs say nothing new: turned round it is the first display, with L for mu it is appA-smooth-gap",
+    ),
+    repairs="differences between w and v in place of gap, gradient and distance to w*, and the order turned round",
+)
+
+JENSEN = Statement(
+    id="buttaci/appA-jensen",
+    kind="inequality",
+    title="The inequality of Jensen",
+    cite="appendix A, Jensen",
+    method="function",
+    glossary=GLOSSARY,
+    let=(convex, nonnegative_weights, weights_sum_to_one),
+    then=Le(f_mean, Sum(lam(i) * f_at(i), (i, 1, n))),
+    follows_from=(Derivation(_jensen),),
+)
+
+CAUCHY = Statement(
+    id="buttaci/appA-cauchy",
+    kind="inequality",
+    title="The inequality of Cauchy and Schwarz",
+    cite="appendix A, Cauchy-Schwartz (printed so)",
+    method="function",
+    glossary=GLOSSARY,
+    then=(Le(-v_norm * w_norm, inner), Le(inner, v_norm * w_norm)),
+    where={
+        inner: Sum(v(j) * w(j), (j, 1, D)),
+        v_norm: sqrt(Sum(v(j) ** 2, (j, 1, D))),
+        w_norm: sqrt(Sum(w(j) ** 2, (j, 1, D))),
+    },
+    follows_from=(Derivation(_cauchy),),
+)
+
+YOUNG = Statement(
+    id="buttaci/appA-young",
+    kind="inequality",
+    title="The inequality of Young",
+    cite="appendix A, Young",
+    method="scalar",
+    glossary=GLOSSARY,
+    then=Le(a * b, a**2 / 2 + b**2 / 2),
+    follows_from=(Derivation(_young),),
+)
+
+PETER_PAUL = Statement(
+    id="buttaci/appA-peterpaul",
+    kind="inequality",
+    title="The inequality of Peter and Paul",
+    cite="appendix A, Peter-Paul",
+    method="scalar",
+    glossary=GLOSSARY,
+    then=Le(a * b, a**2 / (2 * zeta) + zeta * b**2 / 2),
+    follows_from=(Derivation(_peter_paul),),
+)

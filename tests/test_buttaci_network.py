@@ -162,7 +162,7 @@ def test_refuted_with_a_certificate_that_is_accepted(identifier: str) -> None:
 
 
 def test_an_approximation_without_a_rate_is_not_refuted() -> None:
-    """Our explicit rate for "many clients" falls, with a certificate; what is printed names none, so it is undecided."""
+    """Our explicit rate for "many clients" falls, with a certificate; what is printed names none, hence undecided."""
     row = hunt_row(statement("buttaci/prop3.2-largeC"), seed=0, effort=EFFORT)
     assert row["verdict"] == "undecided"
     assert "names no rate" in row["reason"]

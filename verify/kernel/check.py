@@ -13,14 +13,17 @@ from math import prod
 
 from flint import fmpq
 
-from . import fedprox, noise_sum, scalar, two_group
+from . import fedprox, fedprox_nonconvex, noise_sum, scalar, two_group
 from .claim import Claim
 from .claim import read as read_claim
 from .expression import Evaluator, Tree, Value, World, decide, free
 from .rational import BITS, Malformed, Node, Rejected, shown
 
 FORMAT = "fedaudit-certificate/1"
-WORLDS = {"fedprox": fedprox.read, "two_group": two_group.read, "noise_sum": noise_sum.read, "scalar": scalar.read}
+WORLDS = {
+    "fedprox": fedprox.read, "fedprox_nonconvex": fedprox_nonconvex.read, "two_group": two_group.read,
+    "noise_sum": noise_sum.read, "scalar": scalar.read,
+}  # fmt: skip
 POINTS = 100_000
 _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")
 

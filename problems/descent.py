@@ -13,9 +13,10 @@ from .run import Objective, Setup, set_up
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Descent:
-    """Expectations over the noise; NaN where f is not bounded below."""
+    """Expectations over the noise. Values of f are counted from the start, where small differences stay exact."""
 
-    excess: Array  # (..., T+1)        E f(wbar_{t,0}) - inf f
+    drop: Array  # (...)             f(wbar_{0,0}) - inf f, NaN where f is not bounded below
+    rise: Array  # (..., T+1)        E f(wbar_{t,0}) - f(wbar_{0,0})
     slope2: Array  # (..., T, E+1)     E |grad f(wbar_{t,k})|^2
     grad2: Array  # (..., T, E+1, C)  E |grad f_i(w^i_{t,k})|^2, without the variance of the noise
 
@@ -28,25 +29,28 @@ def walked(problem: Objective, w0: Array, alpha: Array, gamma: Array, E: int, no
         expected = (setup.T, E, problem.C, problem.d)
         raise fail(f"noise of shape {noise.shape}", f"(..., S, T, E, C, d) = (..., S, {expected})", "match the run")
     kicks = None if noise is None else xp.moveaxis(noise, -5, 0)
-    out = _blank(setup, problem.C)
+    out = _blank(problem, setup)
+    bregman, tilt = problem.gap_from(setup.w0), _slope(problem, setup.w0)
+
+    def rise(w: Array) -> Array:
+        return xp.mean(bregman(w) + xp.sum(tilt * (w - setup.w0), axis=-1), axis=0)
+
     with quiet(xp):
-        gap = problem.gap_from(problem.minimiser())
         server = xp.broadcast_to(setup.w0, (1 if kicks is None else kicks.shape[0], *setup.batch, problem.d))
-        out.excess[..., 0] = xp.mean(gap(server), axis=0)
+        out.rise[..., 0] = 0.0
         for t in range(setup.T):
             step = setup.gamma[..., t, None, None]
             start = server[..., None, :]
             w = xp.broadcast_to(start, (*server.shape[:-1], problem.C, problem.d))
             for k in range(E + 1):
                 g = problem.grad(w)
-                mean = xp.broadcast_to(problem.average(w)[..., None, :], w.shape)
-                out.slope2[..., t, k] = xp.mean(norm2(xp, problem.average(problem.grad(mean))), axis=0)
+                out.slope2[..., t, k] = xp.mean(norm2(xp, _slope(problem, problem.average(w))), axis=0)
                 out.grad2[..., t, k, :] = xp.mean(norm2(xp, g), axis=0)
                 if k < E:
                     kick = g if kicks is None else g + kicks[..., t, k, :, :]
                     w = w - step * (setup.alpha[..., None, None] * (w - start) + kick)
             server = problem.average(w)
-            out.excess[..., t + 1] = xp.mean(gap(server), axis=0)
+            out.rise[..., t + 1] = rise(server)
     return out
 
 
@@ -56,9 +60,9 @@ def expected_descent(
     """Exact for noise s v_i, v (..., C, d), with independent fair signs s; `shared`: one sign a step for all clients."""
     setup = set_up(problem, w0, alpha, gamma, E, v.shape[:-2])
     xp, batch, C, d = setup.xp, setup.batch, problem.C, problem.d
-    n, out = (C + 1) * d, _blank(setup, C)
+    n, out = (C + 1) * d, _blank(problem, setup)
     A_mean, b_mean = problem.mean()
-    w_star = problem.minimiser()
+    tilt0 = matvec(xp, A_mean, setup.w0) - b_mean
     A, b = xp.broadcast_to(problem.A, (*batch, C, d, d)), xp.broadcast_to(problem.b, (*batch, C, d))
     slopes = _blocks(A)  # of all clients, (..., C d, C d)
     average = xp.matrix_transpose(xp.reshape(problem.p[..., :, None, None] * xp.eye(d), (*problem.p.shape[:-1], -1, d)))
@@ -71,8 +75,9 @@ def expected_descent(
     gather = xp.concat([xp.broadcast_to(average, (*batch, d, C * d))] * (C + 1), axis=-2)  # w^i -> C + 1 averages
 
     def see_server(t: int) -> None:
-        apart = half_square(A_mean, mean[..., :d] - w_star)
-        out.excess[..., t] = apart + 0.5 * xp.sum(A_mean * cov[..., :d, :d], axis=(-2, -1))
+        moved = mean[..., :d] - setup.w0
+        around = half_square(A_mean, moved) + 0.5 * xp.sum(A_mean * cov[..., :d, :d], axis=(-2, -1))
+        out.rise[..., t] = xp.sum(tilt0 * moved, axis=-1) + around
 
     def see_local(t: int, k: int) -> None:
         inner, tilt = cov[..., d:, d:], xp.matmul(A_mean, average)
@@ -117,10 +122,19 @@ def _blocks(A: Array) -> Array:
     return xp.reshape(apart, (*A.shape[:-3], C * d, C * d))
 
 
-def _blank(setup: Setup, C: int) -> Descent:
+def _slope(problem: Objective, w: Array) -> Array:
+    """grad f(w) for w (..., d)."""
+    xp = namespace(w)
+    return problem.average(problem.grad(xp.broadcast_to(w[..., None, :], (*w.shape[:-1], problem.C, problem.d))))
+
+
+def _blank(problem: Objective, setup: Setup) -> Descent:
     xp, T, E = setup.xp, setup.T, setup.E
+    with quiet(xp):
+        drop = xp.broadcast_to(problem.gap_from(problem.minimiser())(setup.w0), setup.batch)
     return Descent(
+        drop,
         xp.empty((*setup.batch, T + 1), dtype=xp.float64),
         xp.empty((*setup.batch, T, E + 1), dtype=xp.float64),
-        xp.empty((*setup.batch, T, E + 1, C), dtype=xp.float64),
+        xp.empty((*setup.batch, T, E + 1, problem.C), dtype=xp.float64),
     )

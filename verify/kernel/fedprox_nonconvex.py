@@ -20,7 +20,7 @@ class Nonconvex(FedProx):
         """`w_star` is known to minimise f."""
         self.values["f_inf"] = self.problem.value(w_star)
         self.ranges |= {"level": ((0, self.T),), "slope2": ((0, self.T - 1), (0, self.E))}
-        self.bounds["lower_bounded"] = lambda f_inf: f_inf <= self.values["f_inf"]
+        self.facts["lower_bounded"] = True
 
     def measured(self, name: str, t: int, k: int = 0, i: int = 0) -> fmpq:
         f, p = self.problem.losses, self.problem.p

@@ -1,8 +1,8 @@
 """FedProx on smooth losses that need not be convex, with a global loss that is bounded below (assumption 4.6).
 
 Quadratics with curvatures in [-L, L] whose weighted sum is bounded below, and wells: a piecewise-linear gradient with
-slope in [-L, L] near a centre and in [0, L] beyond. Convex losses are among them. Values of f are counted from its
-infimum: f and f + const have the same run. Where the step size has a root, sizes are squares, so that runs are rational.
+slope in [-L, L] near a centre and in [0, L] beyond. Convex losses are among them. Values of f are counted from the
+start: f and f + const have the same run. Where the step size has a root, sizes are squares, so that runs are rational.
 """
 
 # the setting extends `fedprox` and uses its parts
@@ -42,7 +42,7 @@ class FedProxNonconvex:
         made = [
             Shape.of({"loss": loss, "noise": noise}, C=C, d=d, E=E, T=T)
             for loss, noise, (C, d), E, T in product(
-                ("quadratic", "well"), noises, [(c, 1) for c in clients] + [(2, 2)], (1, 2, 4), (1, 2, 4)
+                ("quadratic", "well"), noises, [(c, 1) for c in clients] + [(2, 2)], (1, 2, 4), (1, 4)
             )
             if loss == "quadratic" or noise == "none" or fedprox._paths(noise, C, E, T) <= fedprox.MOST_PATHS
         ]
@@ -78,14 +78,15 @@ class FedProxNonconvex:
         run = _run(shape, parts, known)
         noise2 = (parts["v"] ** 2).sum(axis=-1)  # (n, C)
         second = (run.grad2 + noise2[:, None, None, :]).max(axis=(1, 2, 3))
-        scalars = {**known.scalars, "G": np.sqrt(second), "f_inf": 0 * second}
+        scalars = {**known.scalars, "G": np.sqrt(second), "f_inf": -run.drop}
         quantities = {
             **known.quantities,
-            "level": Quantity(run.excess, (0,)),
+            "level": Quantity(np.where(np.isnan(run.drop), np.nan, run.rise.T).T, (0,)),
             "slope2": Quantity(run.slope2, (0, 0)),
             "p": Quantity(parts["p"], (1,)),
         }
         W = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["c"]).max(axis=(1, 2)))
+        W = np.where(W > 0, W, 1.0)
         return Table(known.n, scalars, quantities, known.counts, (known.scalars["L"] * W**2, W))
 
     def instance(
@@ -144,15 +145,19 @@ def _convex(shape: Shape) -> Shape:
 
 
 def _parts(reading: Reading, shape: Shape, g: Mapping[str, Array]) -> dict[str, Array]:
-    """Genes -> curvatures, centres, weights, noise vectors. Pure arithmetic: floats and rationals alike."""
+    """Those of `fedprox` with other curvatures. Pure arithmetic: floats and rationals alike."""
     L, dip = g["smooth"][:, None, None], g["dip"][:, None, None]
-    # as for a convex setting with curvatures from 0 to L, then bent down
     flat = {**g, "mu": 0 * g["smooth"], "ratio": 0 * g["smooth"]}
     parts = fedprox._parts(reading, _convex(shape), flat)
-    parts["a"] = L * (g["curve"] * (1 + dip) - dip)
     if shape.flag("loss") == "well":
-        parts["m"] = L * g["tail"]
+        parts |= {"a": L * (g["curve"] * (1 + dip) - dip), "m": L * g["tail"]}
     else:
+        parts["a"] = L * g["curve"]
+        if shape["C"] > 1 and "nonnegative_weights" not in reading.dropped:
+            # the first client may be concave as far as the others make up for it
+            others = (parts["p"][:, 1:] * parts["a"][:, 1:].min(axis=-1)).sum(axis=-1) / parts["p"][:, 0]
+            lowest = -dip[:, 0] * np.minimum(L[:, 0], others[:, None])
+            parts["a"][:, 0] = lowest + (L[:, 0] - lowest) * g["curve"][:, 0]
         parts["A"] = fedprox._matrices(parts["a"], g.get("turn"))
         parts["b"] = (parts["A"] * parts["c"][:, :, None, :]).sum(axis=-1)
     return parts

@@ -59,7 +59,7 @@ slope2 = _q(
     nonnegative=True,
 )
 
-lower_bounded = Assumption("lower_bounded", (f_inf,), "f(w) >= f_inf for every w", "assumption 4.6")
+lower_bounded = Assumption("lower_bounded", (), "f(w) >= f_inf for every w", "assumption 4.6")
 
 ASSUMPTIONS = (*ASSUMPTIONS_1_TO_4, lower_bounded)
 IMPLICIT = (nonnegative_weights, independent_noise)
@@ -224,7 +224,8 @@ def lemma_B_4(goal: View, local_deviation: View) -> Argument:
     given = Step(
         Le(ROUND_MEAN, 4 / (step * E) * (level(t) - level(t + 1)) + 4 * c / step), given=(half,), note="doubled"
     )
-    return Argument((one, average, drift, local, rounds, half, given, Step(goal.relations[0], given=(given,))))
+    last = Step(goal.relations[0], given=(given,), note="2 α γ ≤ 1")
+    return Argument((one, average, drift, local, rounds, half, given, last), last)
 
 
 def lemma_B_5(goal: View, one_round: View) -> Argument:
@@ -308,22 +309,24 @@ def theorem_4_3_II(goal: View, lemma: View) -> Argument:
             Step(Le(Sum(term, (t, 0, T - 1)), part * Rational(a, a - 1)), given=(powers[a].at(T),), note=f"Σ γ_t^{a}")
         )
     most = Add(*(step.claim.rhs for step in bounded))
+    signs = [Step(Ge(step.claim.rhs, 0), note="not negative") for step in bounded]
     error_ = Step(Le(errors, most), given=(sum_splits(t, 0, T - 1, *terms), *bounded), note="Σ R_t")
     above = Known(Ge(level(0), f_inf), "assumption 4.6", "premise", assumes=("lower_bounded",))
     positive = Step(Gt(log(T + 1), 0), given=(log_positive(x=T + 1),))
     every_round = Known(And(Le(0, t), Le(t, T - 1)), "t is a round of the run")
     gained, least = 4 / E * START, first * log(T + 1)
+    sign = Step(Ge(gained, 0), given=(above,))
     given = Step(
         Le(goal.lhs, (gained + most) / least),
         given=(
             lemma.holds(every_round),
             quotient(x=gained + errors, y=gained + most, z=least, w=total),
-            long_run, error_, above, positive,
+            long_run, error_, above, positive, *signs, sign,
         ),
     )  # fmt: skip
     printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="the printed constants")
     return Argument(
-        (inverse, long_run, *powers.values(), *bounded, error_, positive, given, printed,
+        (inverse, long_run, *powers.values(), *bounded, *signs, error_, positive, sign, given, printed,
          Step(goal.relations[0], given=(given, printed))),
         given,
     )  # fmt: skip
@@ -331,6 +334,7 @@ def theorem_4_3_II(goal: View, lemma: View) -> Argument:
 
 # --- statements ------------------------------------------------------------------------------------------------------
 
+INFIMUM = "f_inf is audited as the infimum of f: any other lower bound only makes Δ larger"
 EXACT = "the iterate is sampled, its expectation is not: E|∇f(ŵ_T)|² is the printed average, computed exactly"
 
 LEMMA_B_4 = Statement(
@@ -368,7 +372,7 @@ LEMMA_B_5 = Statement(
     then=Le(UNIFORM, 4 * Delta_inf / (gamma_ * T * E) + A_B4),
     where={Delta_inf: START, A_B4: error(gamma_)},
     sweep={gamma_: unit("gamma") * STEP_LIMIT},
-    reading=(ON_THE_RUN, "the condition is printed for γ_t and the bound for γ: the step size is fixed"),
+    reading=(ON_THE_RUN, INFIMUM, "the condition is printed for γ_t and the bound for γ: the step size is fixed"),
     follows_from=(Derivation(lemma_B_5, cites=("buttaci/lemB.4",)),),
 )
 
@@ -388,6 +392,7 @@ LEMMA_B_6 = Statement(
     sweep={gamma(t): unit("gamma") * STEP_LIMIT / (1 + free("decay") * t)},
     reading=(
         ON_THE_RUN,
+        INFIMUM,
         "Σ is printed as the whole series, which diverges, and divided by: read as the sum over t < T, as in theorem 4.3",
         "that Σ γ_r diverges and Σ γ_r² converges says nothing about t < T; only the limit for T → ∞ needs it",
     ),
@@ -416,7 +421,7 @@ THEOREM_4_3_I = Statement(
         + alpha**2 * L * sqrt(E) * G**2 / (16 * L_alpha**3 * T ** Rational(3, 2)),
     ),
     where={picked2: UNIFORM, Delta_inf: START, S: sum_p2, L_alpha: alpha + L},
-    reading=(ON_THE_RUN, EXACT, "exact replays where T and E are squares: the step size is rational there"),
+    reading=(ON_THE_RUN, INFIMUM, EXACT, "exact replays where T and E are squares: the step size is rational there"),
     follows_from=(
         Derivation(theorem_4_3_I, cites=("buttaci/lemB.5",), substitute={gamma_: 1 / (2 * L_alpha * sqrt(T * E))}),
     ),
@@ -449,6 +454,7 @@ THEOREM_4_3_II = Statement(
     where={picked2: WEIGHTED, Sigma: TOTAL, Delta_inf: START, S: sum_p2, L_alpha: alpha + L},
     reading=(
         ON_THE_RUN,
+        INFIMUM,
         EXACT,
         "γ_t = 1/(2 L_α √E (t + 1)) as in appendix B.3, its proof and the prose (linear decay); section 4.2.3 has the "
         "root over E(t + 1), whose squares have no convergent sum, as lemma B.6 asks",

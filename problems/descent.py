@@ -1,4 +1,4 @@
-"""What statements on nonconvex losses measure along a run of FedProx, rule (4.3): E f(wbar_{t,0}) and E|grad f(wbar)|^2.
+"""What nonconvex statements measure along a run of FedProx, rule (4.3): E f(wbar_{t,0}) and E|grad f(wbar)|^2.
 
 `walked` takes every noise path as it comes, for any losses; `expected_descent` carries mean and covariance of all
 clients at once and is exact for quadratics, convex or not.
@@ -57,7 +57,7 @@ def walked(problem: Objective, w0: Array, alpha: Array, gamma: Array, E: int, no
 def expected_descent(
     problem: Quadratics, w0: Array, alpha: Array, gamma: Array, E: int, v: Array, shared: bool = False
 ) -> Descent:
-    """Exact for noise s v_i, v (..., C, d), with independent fair signs s; `shared`: one sign a step for all clients."""
+    """Exact for noise s v_i, v (..., C, d), independent fair signs s; `shared`: one sign a step for all clients."""
     setup = set_up(problem, w0, alpha, gamma, E, v.shape[:-2])
     xp, batch, C, d = setup.xp, setup.batch, problem.C, problem.d
     n, out = (C + 1) * d, _blank(problem, setup)
@@ -86,9 +86,7 @@ def expected_descent(
         out.slope2[..., t, k] = slope + xp.sum(tilt * xp.matmul(tilt, inner), axis=(-2, -1))
         local = xp.reshape(mean[..., d:], (*batch, C, d))
         own = xp.sum(slopes * xp.matmul(slopes, inner), axis=-1)
-        out.grad2[..., t, k, :] = norm2(xp, matvec(xp, A, local) - b) + xp.sum(
-            xp.reshape(own, (*batch, C, d)), axis=-1
-        )
+        out.grad2[..., t, k, :] = norm2(xp, matvec(xp, A, local) - b) + xp.sum(xp.reshape(own, (*batch, C, d)), axis=-1)
 
     with quiet(xp):
         for t in range(setup.T):

@@ -1,4 +1,4 @@
-"""FedProx on nonconvex losses: wells, the runs, the kernel's world, and the verdicts on appendix B.3 and theorem 4.3."""
+"""FedProx on nonconvex losses: wells, runs, the kernel's world, and the verdicts on appendix B.3 and theorem 4.3."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from flint import fmpq
 
 from .claim import Claim
 from .fedprox import COUNT, FedProx
-from .law import Problem
+from .law import Problem, State
 from .loss import ZERO, Loss, Vector, combine, dot, norm2, quadratic, semidefinite
 from .rational import Node, Rejected, shown
 
@@ -28,8 +28,11 @@ class Nonconvex(FedProx):
             case "level":
                 return self.law(t, 0).expect(lambda w: self.problem.value(w[0]))
             case "slope2":
-                at = (lambda w: combine(p, w[1:])) if k else (lambda w: w[0])
-                return self.law(t, k).expect(lambda w: norm2(combine(p, [loss.gradient(at(w)) for loss in f])))
+
+                def slope(w: State) -> Vector:
+                    return combine(p, [loss.gradient(combine(p, w[1:])) for loss in f])
+
+                return self.law(t, k).expect(lambda w: norm2(slope(w)))
             case _:
                 return super().measured(name, t, k, i)
 

@@ -50,7 +50,8 @@ class FedProxNonconvex:
         # beyond `CHEAP` (audit.py): seen by floats alone unless one breaks
         large = [(10, 1, 8, 10), (4, 3, 5, 20), (2, 1, 20, 40), (4, 1, 4, 25)]
         made += [Shape.of({"loss": "quadratic", "noise": noises[-1]}, C=C, d=d, E=E, T=T) for C, d, E, T in large]
-        made += [Shape.of({"loss": "well", "noise": "none"}, C=C, d=1, E=E, T=T) for C, E, T in [(5, 10, 20), (2, 30, 5)]]
+        bent = {"loss": "well", "noise": "none"}
+        made += [Shape.of(bent, C=C, d=1, E=E, T=T) for C, E, T in [(5, 10, 20), (2, 30, 5)]]
         return made
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
@@ -85,8 +86,8 @@ class FedProxNonconvex:
             "slope2": Quantity(run.slope2, (0, 0)),
             "p": Quantity(parts["p"], (1,)),
         }
-        W = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["c"]).max(axis=(1, 2)))
-        W = np.where(W > 0, W, 1.0)
+        far = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["c"]).max(axis=(1, 2)))
+        W = np.where(far > 0, far, 1.0)
         return Table(known.n, scalars, quantities, known.counts, (known.scalars["L"] * W**2, W))
 
     def instance(
@@ -124,19 +125,17 @@ class FedProxNonconvex:
 
 def exact(reading: Reading, shape: Shape) -> bool:
     """Whether the chosen step sizes are rational for this shape: what stands below a root is a square."""
-    below = _below_roots([rule["value"] for rule in reading.claim["choose"].values()])
+    below = set[str]().union(*(_below_roots(rule["value"]) for rule in reading.claim["choose"].values()))
     return all(shape[name] in SQUARES for name in ("E", "T") if name in below) and ("t" not in below or shape["T"] == 1)
 
 
-def _below_roots(trees: Sequence[Any]) -> set[str]:
-    found = set[str]()
-    for tree in trees:
-        if isinstance(tree, list):
-            op, *args = tree
-            if op == "^" and args[1] in ("1/2", "-1/2"):
-                found |= {name for name, _ in names(args[0])}
-            found |= _below_roots(args)
-    return found
+def _below_roots(tree: Any) -> set[str]:
+    """Names that a tree takes the square root of."""
+    if not isinstance(tree, list):
+        return set()
+    rooted = tree[0] == "^" and tree[2] in ("1/2", "-1/2")
+    own = {name for name, _ in names(tree[1])} if rooted else set[str]()
+    return own.union(*(_below_roots(part) for part in tree[1:]))
 
 
 def _convex(shape: Shape) -> Shape:

@@ -260,9 +260,7 @@ def lemma_B_6(goal: View, one_round: View) -> Argument:
         ),
         note="for every round",
     )
-    given = Step(
-        Le(goal.lhs, (4 / E * START + Sum(error_, (t, 0, T - 1))) / TOTAL), given=(added, bounded_below)
-    )
+    given = Step(Le(goal.lhs, (4 / E * START + Sum(error_, (t, 0, T - 1))) / TOTAL), given=(added, bounded_below))
     return Argument((scaled, summed, added, given, Step(goal.relations[0], given=(given,))), given)
 
 
@@ -393,7 +391,7 @@ LEMMA_B_6 = Statement(
     reading=(
         ON_THE_RUN,
         INFIMUM,
-        "Σ is printed as the whole series, which diverges, and divided by: read as the sum over t < T, as in theorem 4.3",
+        "Σ is printed as the whole series, which diverges: read as the sum over t < T, as in theorem 4.3",
         "that Σ γ_r diverges and Σ γ_r² converges says nothing about t < T; only the limit for T → ∞ needs it",
     ),
     follows_from=(Derivation(lemma_B_6, cites=("buttaci/lemB.4",)),),

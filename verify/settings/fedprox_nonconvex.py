@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from . import fedprox
 from .base import Reading, Shape, names, text
 
 SQUARES = (1, 4, 9, 16, 25)
+FAR = 1e100  # squared gradients of a run that a concave client has carried away
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +81,12 @@ class FedProxNonconvex:
         noise2 = (parts["v"] ** 2).sum(axis=-1)  # (n, C)
         second = (run.grad2 + noise2[:, None, None, :]).max(axis=(1, 2, 3))
         scalars = {**known.scalars, "G": np.sqrt(second), "f_inf": -run.drop}
+        # without a lower bound nothing is claimed; a run that has left the floats says nothing
+        usable = np.isfinite(run.drop) & (np.maximum(second, run.slope2.max(axis=(1, 2))) < FAR)
         quantities = {
             **known.quantities,
-            "level": Quantity(np.where(np.isnan(run.drop), np.nan, run.rise.T).T, (0,)),
-            "slope2": Quantity(run.slope2, (0, 0)),
+            "level": Quantity(np.where(usable[:, None], run.rise, np.nan), (0,)),
+            "slope2": Quantity(np.where(usable[:, None, None], run.slope2, np.nan), (0, 0)),
             "p": Quantity(parts["p"], (1,)),
         }
         far = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["c"]).max(axis=(1, 2)))
@@ -133,9 +136,10 @@ def _below_roots(tree: Any) -> set[str]:
     """Names that a tree takes the square root of."""
     if not isinstance(tree, list):
         return set()
-    rooted = tree[0] == "^" and tree[2] in ("1/2", "-1/2")
-    own = {name for name, _ in names(tree[1])} if rooted else set[str]()
-    return own.union(*(_below_roots(part) for part in tree[1:]))
+    parts = cast("list[Any]", tree)
+    rooted = parts[0] == "^" and parts[2] in ("1/2", "-1/2")
+    own = {name for name, _ in names(parts[1])} if rooted else set[str]()
+    return own.union(*(_below_roots(part) for part in parts[1:]))
 
 
 def _convex(shape: Shape) -> Shape:

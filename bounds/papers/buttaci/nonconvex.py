@@ -7,6 +7,8 @@
 # pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
 # pyright: reportIndexIssue=false
 
+from dataclasses import replace
+
 from sympy import Add, Eq, Expr, Function, Ge, Gt, Le, Min, Rational, Sum, Symbol, expand, fraction, log, sqrt
 from sympy.logic.boolalg import And
 
@@ -455,8 +457,24 @@ THEOREM_4_3_II = Statement(
         INFIMUM,
         EXACT,
         "γ_t = 1/(2 L_α √E (t + 1)) as in appendix B.3, its proof and the prose (linear decay); section 4.2.3 has the "
-        "root over E(t + 1), whose squares have no convergent sum, as lemma B.6 asks",
+        "root over E (t + 1): see thm4.3-II-body",
         "exact replays where E is a square: the step size is rational there",
     ),
     follows_from=(Derivation(theorem_4_3_II, cites=("buttaci/lemB.6",)),),
 )  # fmt: skip
+
+THEOREM_4_3_II_BODY = replace(
+    THEOREM_4_3_II,
+    id="buttaci/thm4.3-II-body",
+    title="FedProx: nonconvex, diminishing step size with the root over E (t + 1)",
+    cite="Theorem 4.3 (II) as section 4.2.3 prints its step size",
+    choose={gamma(t): 1 / (2 * L_alpha * sqrt(E * (t + 1)))},
+    reading=(
+        ON_THE_RUN,
+        INFIMUM,
+        EXACT,
+        "the squares of these step sizes have no convergent sum, as lemma B.6 asks; the printed proof is for (t + 1)",
+        "exact replays for T = 1 with E a square; longer runs have irrational step sizes and are seen by floats alone",
+    ),
+    follows_from=(),
+)

@@ -14,12 +14,12 @@ from .rational import Node, Rejected, shown
 
 
 class Nonconvex(FedProx):
-    """Quantities: level E f(w_{t,0}) (t <= T), slope2 E|grad f(w_{t,k})|^2 (t < T, k <= E); f_inf is the infimum."""
+    """Quantities: level E f(w_{t,0}) and excess E f(w_{t,0}) - inf f (t <= T), slope2 E|grad f(w_{t,k})|^2 (k <= E)."""
 
     def bounded(self, w_star: Vector) -> None:
         """`w_star` is known to minimise f."""
-        self.values["f_inf"] = self.problem.value(w_star)
-        self.ranges |= {"level": ((0, self.T),), "slope2": ((0, self.T - 1), (0, self.E))}
+        self.f_inf = self.problem.value(w_star)
+        self.ranges |= {"level": ((0, self.T),), "excess": ((0, self.T),), "slope2": ((0, self.T - 1), (0, self.E))}
         self.facts["lower_bounded"] = True
 
     def measured(self, name: str, t: int, k: int = 0, i: int = 0) -> fmpq:
@@ -27,6 +27,8 @@ class Nonconvex(FedProx):
         match name:
             case "level":
                 return self.law(t, 0).expect(lambda w: self.problem.value(w[0]))
+            case "excess":
+                return self.at("level", (t,)) - self.f_inf
             case "slope2":
 
                 def slope(w: State) -> Vector:

@@ -80,11 +80,12 @@ class FedProxNonconvex:
         run = _run(shape, parts, known)
         noise2 = (parts["v"] ** 2).sum(axis=-1)  # (n, C)
         second = (run.grad2 + noise2[:, None, None, :]).max(axis=(1, 2, 3))
-        scalars = {**known.scalars, "G": np.sqrt(second), "f_inf": -run.drop}
+        scalars = {**known.scalars, "G": np.sqrt(second)}
         # without a lower bound nothing is claimed; a run that has left the floats says nothing
         usable = np.isfinite(run.drop) & (np.maximum(second, run.slope2.max(axis=(1, 2))) < FAR)
         quantities = {
             **known.quantities,
+            "excess": Quantity(np.where(usable[:, None], run.drop[:, None] + run.rise, np.nan), (0,)),
             "level": Quantity(np.where(usable[:, None], run.rise, np.nan), (0,)),
             "slope2": Quantity(np.where(usable[:, None, None], run.slope2, np.nan), (0, 0)),
             "p": Quantity(parts["p"], (1,)),

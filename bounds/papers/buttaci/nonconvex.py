@@ -41,7 +41,6 @@ from .symbols import (
 )  # fmt: skip
 
 _s, _q = GLOSSARY.symbol, GLOSSARY.quantity
-f_inf = _s("f_inf", "F", "lower bound of f (assumption 4.6)", r"f_{\inf}", real=True)
 Delta_inf = _s("Delta_inf", "F", "printed Δ in B.3: f(w_{0,0}) - f_inf", r"\Delta", nonnegative=True)
 Sigma = _s("Sigma", "W^2/F", "sum of the step sizes of the rounds before T", r"\Sigma")
 A_B4 = _s("A_B4", "F^2/W^2", "printed A in lemmas B.4 and B.5: error of one round", "A", nonnegative=True)
@@ -53,6 +52,13 @@ picked2 = _s(
     nonnegative=True,
 )
 level = _q("level", "F", "E f(w_{t,0})", r"\mathbb{{E}} f(\overline{{\mathbf w}}_{{{0},0}})", real=True)
+excess = _q(
+    "excess",
+    "F",
+    "E f(w_{t,0}) - f_inf, f_inf being a lower bound of f (assumption 4.6)",
+    r"\mathbb{{E}} f(\overline{{\mathbf w}}_{{{0},0}}) - f_{{\inf}}",
+    nonnegative=True,
+)
 slope2 = _q(
     "slope2",
     "F^2/W^2",
@@ -70,7 +76,7 @@ ROUND_MEAN = Sum(slope2(t, k), (k, 0, E - 1)) / E
 UNIFORM = Sum(ROUND_MEAN, (t, 0, T - 1)) / T
 WEIGHTED = Sum(gamma(t) * ROUND_MEAN, (t, 0, T - 1)) / Sigma
 TOTAL = Sum(gamma(t), (t, 0, T - 1))
-START = level(0) - f_inf
+START = excess(0)
 
 
 def error(step: Expr) -> Expr:
@@ -117,7 +123,9 @@ quotient = Fact(
     then=lambda x, y, z, w: Le(x / w, y / z),
     proof=lambda x, y, z, w: (Step(Le(x / w, y / z)),),
 )
-bounded_below = Known(Ge(level(T), f_inf), "assumption 4.6", "premise", assumes=("lower_bounded",))
+bounded_below = Known(
+    Le(level(0) - level(T), START), "assumption 4.6: E f(w_{T,0}) ≥ f_inf", "premise", assumes=("lower_bounded",)
+)
 
 
 def sum_splits(index: Symbol, low: Expr | int, high: Expr, *terms: Expr) -> Known:
@@ -311,17 +319,16 @@ def theorem_4_3_II(goal: View, lemma: View) -> Argument:
     most = Add(*(step.claim.rhs for step in bounded))
     signs = [Step(Ge(step.claim.rhs, 0), note="not negative") for step in bounded]
     error_ = Step(Le(errors, most), given=(sum_splits(t, 0, T - 1, *terms), *bounded), note="Σ R_t")
-    above = Known(Ge(level(0), f_inf), "assumption 4.6", "premise", assumes=("lower_bounded",))
     positive = Step(Gt(log(T + 1), 0), given=(log_positive(x=T + 1),))
     every_round = Known(And(Le(0, t), Le(t, T - 1)), "t is a round of the run")
     gained, least = 4 / E * START, first * log(T + 1)
-    sign = Step(Ge(gained, 0), given=(above,))
+    sign = Step(Ge(gained, 0), note="Δ is not negative")
     given = Step(
         Le(goal.lhs, (gained + most) / least),
         given=(
             lemma.holds(every_round),
             quotient(x=gained + errors, y=gained + most, z=least, w=total),
-            long_run, error_, above, positive, *signs, sign,
+            long_run, error_, positive, *signs, sign,
         ),
     )  # fmt: skip
     printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="the printed constants")

@@ -189,6 +189,22 @@ def test_the_literal_reading_of_lemma_B_4_breaks(name: str) -> None:
     assert kernel.check(row["certificate"]).dropped == (name,)
 
 
+def test_shared_noise_breaks_lemma_B_5_as_well() -> None:
+    """By hand, since the search does not find it: 20 equal clients at their minimiser, pushed by one sign at a time."""
+    reading, _ = read(statement("buttaci/lemB.5"), ("independent_noise",))
+    client = {"kind": "quadratic", "A": [["1"]], "b": ["0"]}
+    inst = {
+        "C": 20, "d": 1, "E": 1, "T": 60, "p": ["1/20"] * 20, "w0": ["0"], "alpha": "1/1000", "w_star": ["0"],
+        "constants": {"L": "1", "sigma": "1", "G": "51/50"}, "clients": [client] * 20, "parameters": {"gamma": "1/50"},
+        "noise": {"kind": "signs", "shared": True, "v": [["1"]] * 20},
+    }  # fmt: skip
+    lhs, rhs, holds = kernel.evaluate(reading.claim, inst, reading.dropped, {"relation": 0})
+    assert not holds
+    assert 1.1 < float(lhs / rhs) < 1.2
+    with pytest.raises(kernel.Rejected, match="independent_noise"):
+        kernel.evaluate(reading.claim, inst, (), {"relation": 0})
+
+
 def test_the_printed_bound_on_a_3_is_false() -> None:
     """|αγ x − γ g|² ≤ γ² |g|² + γ² α²/4 |x|², with g = Σ p_i g_i: false without gradients; the lemma stands anyway."""
     x, g = symbols("x g", real=True)

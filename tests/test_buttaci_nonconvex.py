@@ -70,7 +70,8 @@ def agree(inst: dict[str, Any], run: Any) -> None:
     for ours, theirs in (([float(world.at("excess", (0,)))], run.drop), (rise, run.rise), (slopes, run.slope2)):
         np.testing.assert_allclose(np.ravel(theirs), ours, rtol=1e-12, atol=1e-12 * max(1.0, max(np.abs(ours))))
     noise2 = [float(sum(F(x) ** 2 for x in row)) for row in inst["noise"].get("v", [["0"]] * inst["C"])]
-    np.testing.assert_allclose((run.grad2 + np.array(noise2)).max(), float(world.largest_gradient2()), rtol=1e-12)
+    largest = (run.grad2 + np.array(noise2)).max()
+    np.testing.assert_allclose(largest, float(world.largest_gradient2()), rtol=1e-12, atol=1e-12)
 
 
 def signs(inst: dict[str, Any]) -> np.ndarray | None:

@@ -1,0 +1,487 @@
+"""FedProx on losses that need not be convex: theorem 4.3 (section 4.2.3) and appendix B.3."""
+
+# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
+# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
+# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
+# pyright: reportIndexIssue=false
+
+from dataclasses import replace
+
+from sympy import Add, Eq, Expr, Function, Ge, Gt, Le, Min, Rational, Sum, Symbol, expand, fraction, log, sqrt
+from sympy.logic.boolalg import And
+
+from ...derivation import Argument, Derivation, Induction, Known, Requirement, Step, View
+from ...facts import Fact, sum_next, termwise
+from ...statement import Assumption, Statement, free, unit
+from .fedprox import ASSUMPTIONS_1_TO_4, ON_THE_RUN
+from .symbols import (
+    GLOSSARY,
+    C,
+    E,
+    G,
+    L,
+    L_alpha,
+    S,
+    T,
+    alpha,
+    deviation,
+    divergence,
+    gamma,
+    gamma_,
+    i,
+    independent_noise,
+    k,
+    nonnegative_weights,
+    p,
+    sigma,
+    sum_p2,
+    t,
+)  # fmt: skip
+
+_s, _q = GLOSSARY.symbol, GLOSSARY.quantity
+Delta_inf = _s("Delta_inf", "F", "printed Δ in B.3: f(w_{0,0}) - f_inf", r"\Delta", nonnegative=True)
+Sigma = _s("Sigma", "W^2/F", "sum of the step sizes of the rounds before T", r"\Sigma")
+A_B4 = _s("A_B4", "F^2/W^2", "printed A in lemmas B.4 and B.5: error of one round", "A", nonnegative=True)
+picked2 = _s(
+    "picked2",
+    "F^2/W^2",
+    "E |grad f(w^_T)|^2 at the iterate that theorem 4.3 samples",
+    r"\mathbb{E} \|\nabla f(\widehat{\mathbf w}_T)\|^2",
+    nonnegative=True,
+)
+level = _q("level", "F", "E f(w_{t,0})", r"\mathbb{{E}} f(\overline{{\mathbf w}}_{{{0},0}})", real=True)
+excess = _q(
+    "excess",
+    "F",
+    "E f(w_{t,0}) - f_inf, f_inf being a lower bound of f (assumption 4.6)",
+    r"\mathbb{{E}} f(\overline{{\mathbf w}}_{{{0},0}}) - f_{{\inf}}",
+    nonnegative=True,
+)
+slope2 = _q(
+    "slope2",
+    "F^2/W^2",
+    "E |grad f(w_{t,k})|^2",
+    r"\mathbb{{E}} \|\nabla f(\overline{{\mathbf w}}_{{{0},{1}}})\|^2",
+    nonnegative=True,
+)
+
+lower_bounded = Assumption("lower_bounded", (), "f(w) >= f_inf for every w", "assumption 4.6")
+
+ASSUMPTIONS = (*ASSUMPTIONS_1_TO_4, lower_bounded)
+IMPLICIT = (nonnegative_weights, independent_noise)
+STEP_LIMIT = Min(1 / L, 1 / (2 * alpha))
+ROUND_MEAN = Sum(slope2(t, k), (k, 0, E - 1)) / E
+UNIFORM = Sum(ROUND_MEAN, (t, 0, T - 1)) / T
+WEIGHTED = Sum(gamma(t) * ROUND_MEAN, (t, 0, T - 1)) / Sigma
+TOTAL = Sum(gamma(t), (t, 0, T - 1))
+START = excess(0)
+
+
+def error(step: Expr) -> Expr:
+    """The printed A of lemmas B.4 and B.5 with this step size; R_t of lemma B.6 is γ_t times it."""
+    return (
+        2 * step * L * sigma**2 * sum_p2
+        + 2 * step * alpha * E**2 * G**2
+        + 8 * step**2 * L**2 * E**2 * G**2
+        + step**3 * alpha**2 * L * E**2 * G**2 / 2
+    )
+
+
+def error_sum(step: Expr) -> Expr:
+    """The printed R_t of lemma B.6."""
+    return (
+        2 * step**2 * L * sigma**2 * sum_p2
+        + 2 * step**2 * alpha * E**2 * G**2
+        + 8 * step**3 * L**2 * E**2 * G**2
+        + step**4 * alpha**2 * L * E**2 * G**2 / 2
+    )
+
+
+# --- proofs ----------------------------------------------------------------------------------------------------------
+
+log_growth = Fact(
+    "log_growth",
+    "log(x + 1) − log(x) ≤ 1/x for x > 0: log lies below its tangent at x, because its second derivative is negative",
+    (Symbol("x", real=True),),
+    when=lambda x: (Gt(x, 0),),
+    then=lambda x: Le(log(x + 1) - log(x), 1 / x),
+)
+log_positive = Fact(
+    "log_positive",
+    "log(x) > 0 for x > 1: log grows, and log(1) = 0",
+    (Symbol("x", real=True),),
+    when=lambda x: (Gt(x, 1),),
+    then=lambda x: Gt(log(x), 0),
+)
+quotient = Fact(
+    "quotient",
+    "x/w ≤ y/z for x ≤ y, 0 ≤ y and 0 < z ≤ w",
+    tuple(Symbol(name, real=True) for name in "xyzw"),
+    when=lambda x, y, z, w: (Le(x, y), Le(0, y), Gt(z, 0), Le(z, w)),
+    then=lambda x, y, z, w: Le(x / w, y / z),
+    proof=lambda x, y, z, w: (Step(Le(x / w, y / z)),),
+)
+bounded_below = Known(
+    Le(level(0) - level(T), START), "assumption 4.6: E f(w_{T,0}) ≥ f_inf", "premise", assumes=("lower_bounded",)
+)
+
+
+def sum_splits(index: Symbol, low: Expr | int, high: Expr, *terms: Expr) -> Known:
+    """The sum of sums: what a finite sum is."""
+    whole, parts = Sum(Add(*terms), (index, low, high)), (Sum(term, (index, low, high)) for term in terms)
+    return Known(Eq(whole, Add(*parts), evaluate=False), "sum_splits", "fact", (Requirement(Le(low, high + 1)),))
+
+
+def telescope() -> Induction:
+    """What the rounds gain, added up."""
+    n = Symbol("n", integer=True, nonnegative=True)
+    gain = level(t) - level(t + 1)
+    return Induction(
+        Eq(Sum(gain, (t, 0, n - 1)), level(0) - level(n), evaluate=False), over=n, step=(sum_next(gain, t, 0, n - 1),)
+    )
+
+
+def descent() -> dict[str, Known]:
+    """What the assumptions give for one local step. u = α (w̄_{t,0} − w̄_{t,k}) + ∇f(w̄_{t,k}) − Σ p_i ∇f_i(w^i_{t,k})."""
+    step, g2 = gamma(t), slope2(t, k)
+    f = Function("f", real=True)  # E f(w̄_{t,k})
+    product = Function("product", real=True)(k)  # E ∇f(w̄)'u
+    u2, noise2 = Function("u2", nonnegative=True)(k), Function("noise2", nonnegative=True)(k)
+    U = Sum(p[i] * deviation(t, k, i), (i, 1, C))
+    V = Sum(p[i] * divergence(t, k, i), (i, 1, C))
+    weights = ("nonnegative_weights", "weights_sum_to_one")
+
+    def known(claim: Expr, because: str, *assumes: str) -> Known:
+        return Known(claim, because, "premise", assumes=assumes)
+
+    return {
+        "smooth": known(
+            Le(
+                f(k + 1) - f(k),
+                -step * (1 - L * step / 2) * g2
+                + step * (1 - L * step) * product
+                + L * step**2 / 2 * (u2 + noise2),
+            ),
+            "smoothness of f along rule (4.4), whose step is −γ (∇f − u) and noise of mean zero",
+            "smooth", "bounded_variance", *weights,
+        ),
+        "product": known(Le(2 * product, g2 + u2), "2u'v ≤ |u|² + |v|²"),
+        "drift": known(Le(u2, 2 * alpha**2 * U + 2 * L**2 * V), "Young, Jensen and smoothness", "smooth", *weights),
+        "spread": known(Le(V, U), "Σ p_i |w^i − w̄|² = Σ p_i |w^i − w̄_{t,0}|² − |w̄ − w̄_{t,0}|²", *weights),
+        "noise": known(
+            Le(noise2, sigma**2 * sum_p2), "variances of independent noise add", "bounded_variance", "independent_noise"
+        ),
+        "start": known(Eq(f(0), level(t)), "the round starts at the average"),
+        "end": known(Eq(level(t + 1), f(E)), "the round ends with the average"),
+        "sign": known(Ge(p[i], 0), "weights are not negative", "nonnegative_weights"),
+        "whole": known(Eq(Sum(p[i], (i, 1, C)), 1), "weights sum to one", "weights_sum_to_one"),
+    }  # fmt: skip
+
+
+def lemma_B_4(goal: View, local_deviation: View) -> Argument:
+    """E f(w̄_{t,k+1}) − E f(w̄_{t,k}) ≤ −γ/4 E|∇f(w̄_{t,k})|² + c, added up over the round.
+
+    Not the thesis's way: it bounds a_3 by γ²L/2 |Σ p_i g_i|² + γ²α²L/8 |w̄_{t,0} − w̄_{t,k}|², which fails already where
+    the first term is zero. With both drifts in one vector u nothing is lost: −γ/2 |∇f|² + γ/2 |u|².
+    """
+    step, g2 = gamma(t), slope2(t, k)
+    known = descent()
+    f = Function("f", real=True)
+    u2, noise2 = Function("u2", nonnegative=True)(k), Function("noise2", nonnegative=True)(k)
+    U = Sum(p[i] * deviation(t, k, i), (i, 1, C))
+    within = (Le(k + 1, E),)
+    one = Step(
+        Le(f(k + 1) - f(k), -step / 2 * g2 + step / 2 * u2 + L * step**2 / 2 * noise2),
+        given=(known["smooth"], known["product"]),
+        note="γ ≤ 1/L",
+    )
+    average = Step(
+        Le(U, local_deviation.rhs),
+        given=(
+            known["whole"],
+            termwise(
+                Le(p[i] * local_deviation.lhs, p[i] * local_deviation.rhs), i, 1, C,
+                local_deviation.holds(), known["sign"],
+            ),
+        ),
+        note=local_deviation.id,
+        under=within,
+    )  # fmt: skip
+    drift = Step(
+        Le(u2, 2 * (alpha**2 + L**2) * local_deviation.rhs),
+        given=(known["drift"], known["spread"], average),
+        under=within,
+    )
+    c = step * (alpha**2 + L**2) * local_deviation.rhs + L * step**2 * sigma**2 * sum_p2 / 2
+    local = Step(
+        Le(f(k + 1) - f(k), c - step / 2 * g2), given=(one, drift, known["noise"]), note="one local step", under=within
+    )
+    j = Symbol("j", integer=True, nonnegative=True)
+    rounds = Induction(
+        Le(f(k) - f(0), k * c - step / 2 * Sum(slope2(t, j), (j, 0, k - 1))),
+        over=k,
+        step=(local, sum_next(slope2(t, j), j, 0, k - 1)),
+        under=(Le(k, E),),
+        note="over the local steps",
+    )
+    half = Step(
+        Le(ROUND_MEAN, 2 / (step * E) * (level(t) - level(t + 1)) + 2 * c / step),
+        given=(rounds.at(E), known["start"], known["end"]),
+        note="divided by γ E / 2: half of what is printed",
+    )
+    given = Step(
+        Le(ROUND_MEAN, 4 / (step * E) * (level(t) - level(t + 1)) + 4 * c / step), given=(half,), note="doubled"
+    )
+    last = Step(goal.relations[0], given=(given,), note="2 α γ ≤ 1")
+    return Argument((one, average, drift, local, rounds, half, given, last), last)
+
+
+def lemma_B_5(goal: View, one_round: View) -> Argument:
+    """Lemma B.4 averaged over the rounds."""
+    gains, error_ = 4 / (gamma_ * E) * (level(t) - level(t + 1)), one_round.rhs.subs({level(t): 0, level(t + 1): 0})
+    summed = telescope()
+    added = Step(
+        Le(T * UNIFORM, 4 / (gamma_ * E) * (level(0) - level(T)) + T * error_),
+        given=(
+            termwise(Le(ROUND_MEAN, gains + error_), t, 0, T - 1, one_round.holds()),
+            sum_splits(t, 0, T - 1, gains, error_),
+            summed.at(T),
+        ),
+        note="lemma B.4 for every round",
+    )
+    given = Step(Le(UNIFORM, 4 / (gamma_ * T * E) * START + error_), given=(added, bounded_below))
+    return Argument((summed, added, given, Step(goal.relations[0], given=(given,))), given)
+
+
+def lemma_B_6(goal: View, one_round: View) -> Argument:
+    """Lemma B.4 times γ_t, added up over the rounds."""
+    gains = 4 / E * (level(t) - level(t + 1))
+    error_ = expand(gamma(t) * one_round.rhs.subs({level(t): 0, level(t + 1): 0}))
+    scaled = Step(Le(gamma(t) * ROUND_MEAN, gains + error_), given=(one_round.holds(),), note="R_t is γ_t A")
+    summed = telescope()
+    added = Step(
+        Le(Sum(gamma(t) * ROUND_MEAN, (t, 0, T - 1)), 4 / E * (level(0) - level(T)) + Sum(error_, (t, 0, T - 1))),
+        given=(
+            termwise(Le(gamma(t) * ROUND_MEAN, gains + error_), t, 0, T - 1, scaled),
+            sum_splits(t, 0, T - 1, gains, error_),
+            summed.at(T),
+        ),
+        note="for every round",
+    )
+    given = Step(Le(goal.lhs, (4 / E * START + Sum(error_, (t, 0, T - 1))) / TOTAL), given=(added, bounded_below))
+    return Argument((scaled, summed, added, given, Step(goal.relations[0], given=(given,))), given)
+
+
+def theorem_4_3_I(goal: View, lemma: View) -> Argument:
+    """Lemma B.5 at γ = 1/(2 L_α √(T E)): nothing but substitution."""
+    same = Step(Eq(lemma.rhs, goal.rhs, evaluate=False), note="γ replaced in lemma B.5")
+    cited = lemma.holds()
+    return Argument((same, Step(goal.relations[0], given=(cited, same))), cited)
+
+
+def harmonic(power: int) -> Induction:
+    """Σ_{t<n} (t+1)^(−a) ≤ a/(a−1) − 1/((a−1) n^(a−1)) for n ≥ 1: B.32 by induction."""
+    n = Symbol("n", integer=True, positive=True)
+    term = 1 / (t + 1) ** power
+    return Induction(
+        Le(Sum(term, (t, 0, n - 1)), Rational(power, power - 1) - 1 / ((power - 1) * n ** (power - 1))),
+        over=n,
+        start=1,
+        step=(sum_next(term, t, 0, n - 1),),
+        where=f"B.32 for a = {power}",
+    )
+
+
+def theorem_4_3_II(goal: View, lemma: View) -> Argument:
+    """Lemma B.6 at γ_t = 1/(2 L_α √E (t + 1)): Σ is at least ln(T + 1)/(2 L_α √E), the other sums are bounded."""
+    n = Symbol("n", integer=True, nonnegative=True)
+    (errors,) = (s for s in lemma.rhs.atoms(Sum) if s.has(G))  # Σ R_t
+    total = fraction(lemma.lhs)[1]
+    inverse = Induction(
+        Ge(Sum(1 / (t + 1), (t, 0, n - 1)), log(n + 1)),
+        over=n,
+        step=(sum_next(1 / (t + 1), t, 0, n - 1), log_growth(x=n + 1)),
+        where="B.33",
+    )
+    first = total.function.subs(t, 0)  # γ_0
+    long_run = Step(Ge(total, first * log(T + 1)), given=(inverse.at(T),), note="Σ is at least γ_0 ln(T + 1)")
+    powers = {a: harmonic(a) for a in (2, 3, 4)}
+    terms = Add.make_args(errors.function)
+    bounded: list[Step] = []
+    for term in terms:
+        part, falling = term.as_independent(t, as_Add=False)
+        a = int(-falling.exp)
+        bounded.append(
+            Step(Le(Sum(term, (t, 0, T - 1)), part * Rational(a, a - 1)), given=(powers[a].at(T),), note=f"Σ γ_t^{a}")
+        )
+    most = Add(*(step.claim.rhs for step in bounded))
+    signs = [Step(Ge(step.claim.rhs, 0), note="not negative") for step in bounded]
+    error_ = Step(Le(errors, most), given=(sum_splits(t, 0, T - 1, *terms), *bounded), note="Σ R_t")
+    positive = Step(Gt(log(T + 1), 0), given=(log_positive(x=T + 1),))
+    every_round = Known(And(Le(0, t), Le(t, T - 1)), "t is a round of the run")
+    gained, least = 4 / E * START, first * log(T + 1)
+    sign = Step(Ge(gained, 0), note="Δ is not negative")
+    given = Step(
+        Le(goal.lhs, (gained + most) / least),
+        given=(
+            lemma.holds(every_round),
+            quotient(x=gained + errors, y=gained + most, z=least, w=total),
+            long_run, error_, positive, *signs, sign,
+        ),
+    )  # fmt: skip
+    printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="the printed constants")
+    return Argument(
+        (inverse, long_run, *powers.values(), *bounded, *signs, error_, positive, sign, given, printed,
+         Step(goal.relations[0], given=(given, printed))),
+        given,
+    )  # fmt: skip
+
+
+# --- statements ------------------------------------------------------------------------------------------------------
+
+INFIMUM = "f_inf is audited as the infimum of f: any other lower bound only makes Δ larger"
+EXACT = "the iterate is sampled, its expectation is not: E|∇f(ŵ_T)|² is the printed average, computed exactly"
+
+LEMMA_B_4 = Statement(
+    id="buttaci/lemB.4",
+    kind="inequality",
+    title="FedProx: progress of one round, nonconvex",
+    cite="Lemma B.4, appendix B.3",
+    method="fedprox_nonconvex",
+    glossary=GLOSSARY,
+    let=ASSUMPTIONS,
+    implicit=IMPLICIT,
+    when=(Le(gamma(t), STEP_LIMIT),),
+    then=Le(ROUND_MEAN, 4 / (gamma(t) * E) * (level(t) - level(t + 1)) + A_B4),
+    where={A_B4: error(gamma(t))},
+    for_all={t: (0, T - 1)},
+    sweep={gamma(t): unit("gamma") * STEP_LIMIT},
+    reading=(
+        ON_THE_RUN,
+        "the printed bound on a_3 is false (no gradients, only drift); the encoded proof reaches the same A without it",
+    ),
+    follows_from=(Derivation(lemma_B_4, cites=("buttaci/lem4.1",)),),
+)
+
+LEMMA_B_5 = Statement(
+    id="buttaci/lemB.5",
+    kind="inequality",
+    title="FedProx: fixed step size, nonconvex",
+    cite="Lemma B.5, appendix B.3",
+    method="fedprox_nonconvex",
+    glossary=GLOSSARY,
+    let=ASSUMPTIONS,
+    implicit=IMPLICIT,
+    choose={gamma(t): gamma_},
+    when=(Le(gamma_, STEP_LIMIT),),
+    then=Le(UNIFORM, 4 * Delta_inf / (gamma_ * T * E) + A_B4),
+    where={Delta_inf: START, A_B4: error(gamma_)},
+    sweep={gamma_: unit("gamma") * STEP_LIMIT},
+    reading=(ON_THE_RUN, INFIMUM, "the condition is printed for γ_t and the bound for γ: the step size is fixed"),
+    follows_from=(Derivation(lemma_B_5, cites=("buttaci/lemB.4",)),),
+)
+
+LEMMA_B_6 = Statement(
+    id="buttaci/lemB.6",
+    kind="inequality",
+    title="FedProx: diminishing step size, nonconvex",
+    cite="Lemma B.6, appendix B.3",
+    method="fedprox_nonconvex",
+    glossary=GLOSSARY,
+    let=ASSUMPTIONS,
+    implicit=IMPLICIT,
+    when=(Le(gamma(t), STEP_LIMIT),),
+    then=Le(WEIGHTED, (4 * Delta_inf / E + Sum(error_sum(gamma(t)), (t, 0, T - 1))) / Sigma),
+    where={Delta_inf: START, Sigma: TOTAL},
+    for_all={t: (0, T - 1)},
+    sweep={gamma(t): unit("gamma") * STEP_LIMIT / (1 + free("decay") * t)},
+    reading=(
+        ON_THE_RUN,
+        INFIMUM,
+        "Σ is printed as the whole series, which diverges: read as the sum over t < T, as in theorem 4.3",
+        "that Σ γ_r diverges and Σ γ_r² converges says nothing about t < T; only the limit for T → ∞ needs it",
+    ),
+    follows_from=(Derivation(lemma_B_6, cites=("buttaci/lemB.4",)),),
+)
+
+THEOREM_4_3_I = Statement(
+    id="buttaci/thm4.3-I",
+    kind="inequality",
+    title="FedProx: nonconvex, fixed step size 1/(2 L_alpha sqrt(T E))",
+    cite="Theorem 4.3 (I), section 4.2.3; proof in B.3",
+    method="fedprox_nonconvex",
+    glossary=GLOSSARY,
+    let=ASSUMPTIONS,
+    implicit=IMPLICIT,
+    choose={gamma(t): 1 / (2 * L_alpha * sqrt(T * E))},
+    then=Le(
+        picked2,
+        1 / sqrt(T)
+        * (
+            8 * L_alpha * Delta_inf / sqrt(E)
+            + L * S * sigma**2 / (L_alpha * sqrt(E))
+            + alpha * E ** Rational(3, 2) * G**2 / L_alpha
+        )
+        + 2 * L**2 * E * G**2 / (L_alpha**2 * T)
+        + alpha**2 * L * sqrt(E) * G**2 / (16 * L_alpha**3 * T ** Rational(3, 2)),
+    ),
+    where={picked2: UNIFORM, Delta_inf: START, S: sum_p2, L_alpha: alpha + L},
+    reading=(ON_THE_RUN, INFIMUM, EXACT, "exact replays where T and E are squares: the step size is rational there"),
+    follows_from=(
+        Derivation(theorem_4_3_I, cites=("buttaci/lemB.5",), substitute={gamma_: 1 / (2 * L_alpha * sqrt(T * E))}),
+    ),
+)  # fmt: skip
+
+THEOREM_4_3_II = Statement(
+    id="buttaci/thm4.3-II",
+    kind="inequality",
+    title="FedProx: nonconvex, diminishing step size",
+    cite="Theorem 4.3 (II), section 4.2.3; proof in B.3",
+    method="fedprox_nonconvex",
+    glossary=GLOSSARY,
+    let=ASSUMPTIONS,
+    implicit=IMPLICIT,
+    choose={gamma(t): 1 / (2 * L_alpha * sqrt(E) * (t + 1))},
+    then=Le(
+        picked2,
+        1 / log(T + 1)
+        * (
+            8 * L_alpha * Delta_inf / sqrt(E)
+            + 2 * L * S * sigma**2 / (L_alpha * sqrt(E))
+            + G**2
+            * (
+                2 * alpha * E ** Rational(3, 2) / L_alpha
+                + 3 * L**2 * E / L_alpha**2
+                + alpha**2 * L * sqrt(E) / (12 * L_alpha**3)
+            )
+        ),
+    ),
+    where={picked2: WEIGHTED, Sigma: TOTAL, Delta_inf: START, S: sum_p2, L_alpha: alpha + L},
+    reading=(
+        ON_THE_RUN,
+        INFIMUM,
+        EXACT,
+        "γ_t = 1/(2 L_α √E (t + 1)) as in appendix B.3, its proof and the prose (linear decay); section 4.2.3 has the "
+        "root over E (t + 1): see thm4.3-II-body",
+        "exact replays where E is a square: the step size is rational there",
+    ),
+    follows_from=(Derivation(theorem_4_3_II, cites=("buttaci/lemB.6",)),),
+)  # fmt: skip
+
+THEOREM_4_3_II_BODY = replace(
+    THEOREM_4_3_II,
+    id="buttaci/thm4.3-II-body",
+    title="FedProx: nonconvex, diminishing step size with the root over E (t + 1)",
+    cite="Theorem 4.3 (II) as section 4.2.3 prints its step size",
+    choose={gamma(t): 1 / (2 * L_alpha * sqrt(E * (t + 1)))},
+    reading=(
+        ON_THE_RUN,
+        INFIMUM,
+        EXACT,
+        "the squares of these step sizes have no convergent sum, as lemma B.6 asks; the printed proof is for (t + 1)",
+        "exact replays for T = 1 with E a square; longer runs have irrational step sizes and are seen by floats alone",
+    ),
+    follows_from=(),
+)

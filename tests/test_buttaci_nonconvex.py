@@ -185,7 +185,7 @@ def test_without_its_error_terms_it_falls(label: str) -> None:
 def test_the_literal_reading_of_lemma_B_4_breaks(name: str) -> None:
     printed = statement("buttaci/lemB.4")
     (assumption,) = (a for a in printed.implicit if a.name == name)
-    row = literal_row(printed, assumption, seed=0, effort=0.4)
+    row = literal_row(printed, assumption, seed=0, effort=4)
     assert row["literal"] == "breaks"
     assert kernel.check(row["certificate"]).dropped == (name,)
 

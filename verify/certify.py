@@ -137,6 +137,8 @@ def _instances(
         tree, world = parse(Node(rule["value"], "sweep")), _Known(scalars, quantities)
         rounds = range(shape["T"] if rule["index"] else 1)
         values = [Evaluator(world).value(tree, dict.fromkeys(rule["index"], t)) for t in rounds]
+        if not all(isinstance(v, fmpq) for v in values):
+            return  # a step size with an irrational root has no exact instance
         exact = [_fraction(v) for v in values]
         if rule["index"]:
             quantities[name] = exact

@@ -38,8 +38,8 @@ class FedProx:
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         noises = ["none"]
         if any(a[0] == "bounded_variance" for a in reading.claim["let"]):
-            noises.append("shared" if "independent_noise" in reading.dropped else "independent")
-        clients = (2, 3) if "nonnegative_weights" in reading.dropped else (1, 2, 3)
+            noises = ["shared"] if "independent_noise" in reading.dropped else ["none", "independent"]
+        clients = (2, 3) if reading.dropped else (1, 2, 3)  # a literal reading differs only with several clients
         made = [
             Shape.of({"loss": loss, "noise": noise}, C=C, d=d, E=E, T=T)
             for loss, noise, (C, d), E, T in product(
@@ -51,8 +51,9 @@ class FedProx:
             Shape.of({"loss": "quadratic", "noise": noise}, C=C, d=d, E=E, T=T)
             for noise, (C, d, E, T) in product(noises, [(10, 1, 8, 10), (4, 3, 5, 20), (2, 1, 20, 40)])
         ]
-        bent = {"loss": "piecewise", "noise": "none"}
-        made += [Shape.of(bent, C=C, d=1, E=E, T=T) for C, E, T in [(5, 10, 20), (2, 30, 5)]]
+        if "none" in noises:
+            bent = {"loss": "piecewise", "noise": "none"}
+            made += [Shape.of(bent, C=C, d=1, E=E, T=T) for C, E, T in [(5, 10, 20), (2, 30, 5)]]
         return made
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:

@@ -38,8 +38,8 @@ class FedProxNonconvex:
     declared: tuple[str, ...] = ("G",)
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
-        noises = ["none", "shared" if "independent_noise" in reading.dropped else "independent"]
-        clients = (2, 3) if "nonnegative_weights" in reading.dropped else (1, 2, 3)
+        noises = ["shared"] if "independent_noise" in reading.dropped else ["none", "independent"]
+        clients = (2, 3) if reading.dropped else (1, 2, 3)  # a literal reading differs only with several clients
         made = [
             Shape.of({"loss": loss, "noise": noise}, C=C, d=d, E=E, T=T)
             for loss, noise, (C, d), E, T in product(
@@ -51,7 +51,8 @@ class FedProxNonconvex:
         large = [(10, 1, 8, 10), (4, 3, 5, 20), (2, 1, 20, 40), (4, 1, 4, 25), (2, 1, 16, 9)]
         seen = [Shape.of({"loss": "quadratic", "noise": noises[-1]}, C=C, d=d, E=E, T=T) for C, d, E, T in large]
         bent = {"loss": "well", "noise": "none"}
-        seen += [Shape.of(bent, C=C, d=1, E=E, T=T) for C, E, T in [(5, 10, 20), (2, 30, 5)]]
+        if "none" in noises:
+            seen += [Shape.of(bent, C=C, d=1, E=E, T=T) for C, E, T in [(5, 10, 20), (2, 30, 5)]]
         made = [shape for shape in made if exact(reading, shape)]
         return made + [shape for shape in seen if not reading.dropped or exact(reading, shape)]
 

@@ -28,7 +28,7 @@ class Nonconvex(FedProx):
             case "level":
                 return self.law(t, 0).expect(lambda w: self.problem.value(w[0]))
             case "excess":
-                return self.at("level", (t,)) - self.f_inf
+                return self.quantity("level", (t,)) - self.f_inf
             case "slope2":
 
                 def slope(w: State) -> Vector:

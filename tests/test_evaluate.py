@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from chain import CHAIN
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Function, IndexedBase, Max, Min, Pow, Rational, Sum, Symbol, exp, log
@@ -83,7 +84,7 @@ def test_a_sum_over_nothing_is_zero() -> None:
     assert Evaluator(table, {})(tree(Sum(i, (i, 1, Symbol("E") - 1)))) == 0
 
 
-@pytest.mark.parametrize("identifier", [s.id for s in statements(["buttaci"])])
+@pytest.mark.parametrize("identifier", [*CHAIN, *(s.id for s in statements(["buttaci/appA*"]))])
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=4, deadline=None)
 def test_floats_agree_with_the_kernel(identifier: str, seed: int) -> None:

@@ -13,7 +13,7 @@ from math import prod
 
 from flint import fmpq
 
-from . import fedprox, fedprox_nonconvex, function, network, noise_sum, scalar, two_group
+from . import composite, fedprox, fedprox_nonconvex, function, network, noise_sum, scalar, two_group
 from .claim import Claim
 from .claim import read as read_claim
 from .expression import Evaluator, Tree, Value, World, decide, free
@@ -21,6 +21,7 @@ from .rational import BITS, Malformed, Node, Rejected, shown
 
 FORMAT = "fedaudit-certificate/1"
 WORLDS = {
+    "composite": composite.read,
     "fedprox": fedprox.read,
     "fedprox_nonconvex": fedprox_nonconvex.read,
     "two_group": two_group.read,

@@ -37,9 +37,9 @@ ON_PATHS = ("xbar", "zhat", "corr", "post")
 CONSTANTS = ("L", "mu", "mu_sc", "sigma", "B_g")
 PROBE = ("F_plus", "F_z")
 SIZES = ((1, 1, 1), (2, 2, 1), (2, 2, 2), (3, 3, 1), (5, 2, 1))  # n, groups, d
-CROWDS = ((15, 1, 1), (16, 2, 1), (18, 1, 1), (32, 1, 1))
+CROWDS = ((15, 1, 1, 1), (16, 2, 1, 1), (18, 1, 1, 1), (32, 1, 1, 1), (20, 1, 1, 2), (16, 1, 2, 1))  # n, groups, tau, T
 SQUARES = ((1, 1, 1), (4, 2, 1), (4, 4, 1), (4, 2, 2), (9, 2, 1))  # where eta_g = sqrt(n)
-SQUARE_CROWDS = ((16, 1, 1), (25, 2, 1))
+SQUARE_CROWDS = ((16, 1, 1, 1), (25, 2, 1, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +81,14 @@ class Composite:
             for tau, T in ((1, 1), (2, 2), (4, 1)) if noise == "none" else ((1, 2), (3, 1)):
                 flags = {"loss": loss, "noise": noise, "start": start}
                 made.append(_shape(flags, n, G, d, tau, T, K=min(2 if G < 3 else 1, tau * T)))
-        for (n, G, d), (tau, T) in product(crowds, ((1, 1), (2, 1))):
-            kind = "shared" if "independent_noise" in reading.dropped else "independent"
-            flags = {"loss": losses[0], "noise": kind, "start": start}
-            made.append(_shape(flags, n, G, d, tau, T, K=1))
+        kind = "shared" if "independent_noise" in reading.dropped else "independent"
+        for n, G, tau, T in crowds:
+            made.append(_shape({"loss": losses[0], "noise": kind, "start": start}, n, G, 1, tau, T, K=tau))
         if "none" in noises and start == "free" and not reading.dropped:
             flags = {"loss": "quadratic", "noise": "none", "start": start}
             n, G, d = sizes[1]
             made += [_shape(flags, n, G, d, 10, 3), _shape(flags, n, G, d, 2, 20)]
-        return [shape for shape in made if shape["tau"] > 1 or "t" not in reading.claim["for_all"]]
+        return [shape for shape in made if shape["tau"] > 1 or not _drifts(reading)]
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         G, d, loss = shape["G"], shape["d"], shape.flag("loss")
@@ -192,7 +191,7 @@ class Composite:
                 yield shape.but(d=1), cut
         for name in ("T", "tau"):
             for smaller in sorted({1, 2, shape[name] // 2, shape[name] - 1}):
-                if 0 < smaller < shape[name] and (name == "T" or smaller > 1 or "t" not in reading.claim["for_all"]):
+                if 0 < smaller < shape[name] and (name == "T" or smaller > 1 or not _drifts(reading)):
                     cut = shape.but(**{name: smaller})
                     yield cut.but(K=min(K, cut["T"] * cut["tau"])), dict(genome)
         if K > 1:
@@ -226,6 +225,11 @@ def _bounded(reading: Reading) -> bool:
 
 def _convex(reading: Reading) -> bool:
     return _assumes(reading, "prox_pl") or _assumes(reading, "strongly_convex")
+
+
+def _drifts(reading: Reading) -> bool:
+    """Whether the claim is about several local steps."""
+    return reading.uses("S") or "t" in reading.claim["for_all"]
 
 
 def _on_paths(reading: Reading) -> bool:

@@ -235,7 +235,7 @@ class Composite(World):
         self.bounds |= {"prox_pl": prox_pl, "strongly_convex": strongly}
 
     def stationary(self, x_star: Vector) -> None:
-        """Whether the run starts at x* - eta~ grad f(x*) for a point x* with -grad f(x*) in the subdifferential of g."""
+        """Whether the run starts at x* - eta~ grad f(x*) for a point x* with -grad f(x*) a subgradient of g."""
         slope, theta = self.method.gradient(x_star), self.method.theta
         still = all(
             -g == theta * ((x > 0) - (x < 0)) if x else abs(g) <= theta for g, x in zip(slope, x_star, strict=True)

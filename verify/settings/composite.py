@@ -130,6 +130,8 @@ class Composite:
         parts = _parts(reading, shape, genome, known.scalars["eta_t"])
         made = Measured(reading, shape, parts, known.scalars)
         far = np.maximum(np.abs(parts["x1"]).max(axis=1), np.abs(parts["c"]).max(axis=(1, 2)))
+        if "b" in parts:
+            far = np.maximum(far, np.abs(parts["b"]).max(axis=(1, 2)) / known.scalars["L"])
         W = np.where(far > 0, far, 1.0)
         counts = {**known.counts, "W": len(made.chance)}
         scalars = {**known.scalars, **made.probed()}
@@ -416,7 +418,9 @@ class Measured:
                 drift = ((now.z[..., :-1, :, :] - P[..., None, None, :]) ** 2).sum(axis=-1)  # (n, W, tau, B)
                 s = (P - self.whole[..., None] * slope - ahead) / self.whole[..., None]
                 put(
-                    vstep2=self.expect(moved), G2=self.expect(moved / self.whole**2), vlevel=self.expect(self.f_value(ahead)),
+                    vstep2=self.expect(moved),
+                    G2=self.expect(moved / self.whole**2),
+                    vlevel=self.expect(self.f_value(ahead)),
                     step2=self.expect(((ends[..., r, :] - P) ** 2).sum(axis=-1)),
                     vdev=self.expect(((v - slope) ** 2).sum(axis=-1)),
                     drift=self.expect((self.counts[:, None] * drift).sum(axis=(-2, -1))),
@@ -518,7 +522,7 @@ def _losses(shape: Shape, parts: Mapping[str, Array]) -> list[dict[str, Any]]:
 
 
 def _exact_minimiser(shape: Shape, parts: Mapping[str, Array], theta: Fraction) -> Array:
-    """x* of a strongly convex quadratic in the plane plus theta |.|_1, rational: the sign pattern that is consistent."""
+    """x* of a strongly convex quadratic in the plane plus theta |.|_1: the sign pattern that is consistent."""
     shares = np.array([Fraction(size, shape["n"]) for size in _sizes(shape)])
     A = (shares[:, None, None] * parts["A"]).sum(axis=0)
     b = (shares[:, None] * parts["b"]).sum(axis=0)

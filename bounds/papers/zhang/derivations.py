@@ -120,13 +120,16 @@ def virtual_decrease(goal: View, step: View) -> Argument:
 
 
 def pl_decrease(goal: View) -> Argument:
-    """[10, (34)]: the proximal step minimises a model of F whose minimum is −η̃/2 D_g(P, 1/η̃), and D_g grows."""
+    """[10, (34)]: the proximal step minimises a model of F whose minimum is −η̃/2 D_g(P, 1/η̃), and D_g grows.
+
+    μ > L makes F constant (a proximal step with 1/μ would go below F*), and then there is nothing to show.
+    """
     model, D_step, D_mu = symbols("model D_step D_mu", **SIGNED)
     smooth = known(
         Le(vlevel(r), level(r) + model), "f ≤ its quadratic model, whose curvature 1/η̃ is at least L", "descent"
     )
     least = known(Eq(model, -eta_t / 2 * D_step), "x̃ minimises the model: the definition of D_g(P, 1/η̃)")
-    grows = known(Ge(D_step, D_mu), "D_g(x, ·) does not decrease and μ ≤ L ≤ 1/η̃ [11, lemma 1]", "mu_at_most_L")
+    grows = known(Ge(D_step, D_mu), "D_g(x, ·) does not decrease and μ ≤ L ≤ 1/η̃ [11, lemma 1]")
     pl = known(Le(mu * gap(r), D_mu / 2), "assumption 3.3 (2)", "prox_pl")
     return only(Step(goal.relations[0], given=(smooth, least, grows, pl)))
 
@@ -407,7 +410,7 @@ def coefficient(expr: Expr, of: Expr) -> Expr:
 
 
 def one_round(goal: View, local: View, direction: View, mismatch: View) -> Argument:
-    """(A.33) by (A.32): 0.3 and 2.8·20 follow from (13); in place of 6 it gives 317/9, of which 32 is lemma A.2's noise."""
+    """(A.33) by (A.32): 0.3 and 2.8·20 follow from (13); 6 does not, but 317/9, of which 32 is lemma A.2's noise."""
     return _one_round(goal, Rational(317, 9), local, direction, mismatch)
 
 

@@ -159,7 +159,7 @@ EQ_12 = Statement(
     sweep=SWEEP_MILD,
     reading=(
         CONVEX_PART,
-        "s = G(P) - grad f(P) is a subgradient of theta |.|_1 at x if and only if s'x = theta |x|_1 and |s|_inf <= theta",
+        "s = G(P) - grad f(P) is a subgradient of theta |.|_1 at x exactly if s'x = theta |x|_1 and |s|_inf <= theta",
     ),
 )
 
@@ -227,7 +227,7 @@ A_I = 16 * tau**2 * eta**2 * B_g**2 + 4 * tau**2 * eta**2 * G2(r) + 4 * lam2_i(r
 GROWTH = 1 + 1 / (8 * tau)
 
 SWEEP_EIGHTH = {eta_g: free("eta_g"), eta_t: unit("eta") * free("eta_g") / (8 * L)}
-EIGHTH = "under eta~ <= eta_g/(8 L), which (A.20) asks for and (13) gives; lemma A.1 asks for eta~ <= eta_g/(sqrt(20) L) only"
+EIGHTH = "under eta~ <= eta_g/(8 L), which (A.20) asks for and (13) gives; lemma A.1: eta~ <= eta_g/(sqrt(20) L)"
 TAU_2 = "tau >= 2, as in the proof; A^r depends on i through |Lambda_i - mean|^2"
 
 EQ_A_20 = Statement(
@@ -301,7 +301,7 @@ EQ_A_25 = Statement(
     implicit=(two_sided,),
     then=Le(vlevel(r), level(r) + (L / 2 - 1 / (2 * eta_t)) * vstep2(r) - vstep2(r) / (2 * eta_t)),
     for_all={r: (1, T)},
-    sweep=SWEEP_FREE,
+    sweep=SWEEP_MILD,
     reading=(SMOOTH, CONVEX_PART),
     follows_from=(Derivation(derivations.virtual_decrease, cites=("zhang/fact1",)),),
 )
@@ -317,7 +317,7 @@ EQ_A_29 = Statement(
     implicit=(two_sided, independent_noise),
     then=Le(vdev(r), 2 * L**2 / (n * tau) * drift(r) + 2 * NOISE / (tau * n)),
     for_all={r: (1, T)},
-    sweep=SWEEP_FREE,
+    sweep=SWEEP_MILD,
     reading=(SMOOTH, CONVEX_PART),
     follows_from=(Derivation(derivations.direction_error),),
 )
@@ -360,7 +360,7 @@ EQ_A_33_REPAIRED = Statement(
     for_all={r: (1, T)},
     sweep=SWEEP_REPAIRED,
     reading=(SMOOTH, CONVEX_PART, ROUND_ONE),
-    repairs="eta_g >= max{1.5, sqrt(n)} in place of max{1.5, sqrt(n/8)}: lemma A.2's noise 4 eta~/(eta_g^2 tau) must fit into 6 eta~/(n tau)",
+    repairs="eta_g >= max{1.5, sqrt(n)} in place of max{1.5, sqrt(n/8)}: lemma A.2's noise must fit into 6 eta~/(n tau)",
     follows_from=(Derivation(derivations.one_round_repaired, cites=CHAIN),),
 )
 
@@ -372,7 +372,7 @@ EQ_A_34 = Statement(
     method="composite",
     glossary=GLOSSARY,
     let=(*ASSUMPTIONS, prox_pl),
-    implicit=(two_sided, mu_at_most_L),
+    implicit=(two_sided,),
     when=(Le(eta_t, 1 / (10 * L)),),
     then=Le(vlevel(r), level(r) - mu * eta_t * gap(r)),
     for_all={r: (1, T)},
@@ -380,7 +380,7 @@ EQ_A_34 = Statement(
     reading=(
         SMOOTH,
         CONVEX_PART,
-        "D_g(x, mu) = -2 mu min_y {<grad f(x), y - x> + mu/2 |y - x|^2 + g(y) - g(x)}: the minimum is over all four terms"
+        "D_g(x, mu) = -2 mu min_y {<grad f(x), y - x> + mu/2 |y - x|^2 + g(y) - g(x)}: the minimum is over all terms"
         " and the printed grad F is grad f, as in [10, 11]",
     ),
     follows_from=(Derivation(derivations.pl_decrease),),

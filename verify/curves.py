@@ -23,6 +23,7 @@ from .seeds import seed_for
 from .settings.base import Reading, Setting, Shape
 
 RUNS = 80
+ROUND = ("t", "R", "r")  # what papers call a round
 ROUNDS = 60
 
 
@@ -49,7 +50,9 @@ def curves(statement: Statement, seed: int = 0) -> Curves:
     reading, world = read(statement)
     if world.name == "two_group":
         return _two_group(statement)
-    if "t" in reading.claim["for_all"] and any(dict(s.counts).get("T", 1) > 1 for s in world.shapes(reading)):
+    if set(ROUND) & set(reading.claim["for_all"]) and any(
+        dict(s.counts).get("T", 1) > 1 for s in world.shapes(reading)
+    ):
         return _along_rounds(statement, reading, world, seed)
     return _along_count(statement, reading, world, seed)
 
@@ -67,8 +70,10 @@ def _along_rounds(statement: Statement, reading: Reading, world: Setting, seed: 
     lhs, rhs = _relative(*_sides(reading, _resolved(reading, world, shape, genome)))
     rounds: int = lhs.shape[1]
     sizes = ", ".join(f"{k} = {v}" for k, v in shape.counts if k != "T")
-    caption = f"{len(lhs)} random admissible instances ({sizes}), exact expectations, divided by their bound at t = 0"
-    return _curves(statement, np.arange(rounds), "round $t$", lhs, rhs, caption)
+    index = next(iter(reading.claim["for_all"]))
+    first = 0 if index == "t" else 1
+    caption = f"{len(lhs)} random admissible instances ({sizes}), exact expectations, divided by their bound at {index} = {first}"
+    return _curves(statement, np.arange(first, first + rounds), f"round ${index}$", lhs, rhs, caption)
 
 
 def _resolved(reading: Reading, world: Setting, shape: Shape, genome: Genome) -> Table:
@@ -131,7 +136,7 @@ def _sides(reading: Reading, table: Table) -> tuple[Array, Array]:
     lhs, rhs = (np.broadcast_to(evaluator(side), evaluator.shape) for side in (left, right))
     usable = conditions(evaluator, reading.claim["when"]).reshape((-1,) + (1,) * (lhs.ndim - 1))
     lhs, rhs = np.where(usable, lhs, np.nan), np.where(usable, rhs, np.nan)
-    rounds = lhs.shape[1] if evaluator.names[:1] == ["t"] else 1
+    rounds = lhs.shape[1] if evaluator.names[:1] and evaluator.names[0] in ROUND else 1
     lhs, rhs = (side.reshape(table.n, rounds, -1) for side in (lhs, rhs))
     place = np.nanargmax(np.nan_to_num(lhs, nan=-np.inf), axis=2)[..., None]
     return np.take_along_axis(lhs, place, 2)[..., 0], np.take_along_axis(rhs, place, 2)[..., 0]

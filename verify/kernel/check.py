@@ -142,6 +142,8 @@ def claimed(x: Value) -> str:
     """A value as a certificate states it: an exact rational, or a ball "middle +/- radius"."""
     if isinstance(x, fmpq):
         return str(x)
+    if 1000 * x.rad() > abs(x.mid()):  # a bracket: `str` would keep none of its digits
+        return f"{x.mid().str(20, radius=False)} +/- {1.001 * float(x.rad()):.3e}"
     middle, _, radius = x.str(20).strip("[]").partition("+/-")
     return f"{middle.strip() or '0'} +/- {radius.strip() or '0'}"
 
@@ -156,7 +158,8 @@ def _agree(side: Node, x: Value) -> None:
     if len(parts) != 2 or not all(_DECIMAL.fullmatch(part) for part in parts):
         raise side.malformed('a ball such as "1.25 +/- 1e-9"')
     middle, radius = (fmpq(f.numerator, f.denominator) for f in map(Fraction, parts))
-    if not 0 <= 1000 * radius <= abs(middle) or abs(x - middle) > radius:
+    widest = max(abs(middle) / 1000, 2 * x.rad().fmpq())  # what is known up to a bracket is wide
+    if not 0 <= radius <= widest or abs(x - middle) > radius:
         raise Rejected(f"{side.where}: got {shown(side.raw)}, expected {claimed(x)} to three digits or more")
 
 

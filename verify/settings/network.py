@@ -1,8 +1,8 @@
 """A network with log-normal misalignments and its alteration (propositions 3.2 to 3.4).
 
 Everything linear in the weights is Gaussian, so probabilities are exact for every C. The deviation of the spectra is
-exact for C = 2 (squared: also C = 3); beyond that the claim meets the end of a proved bracket that is worse for it, so
-that what survives here survives for the true value, and what does not is left to the kernel, which answers for small C.
+exact for C = 2 (squared: also C = 3) and lies in a proved bracket beyond. An instance counts for the claim where all of
+the bracket meets it, against it where none of the bracket does; otherwise it counts for nothing. So does the kernel.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from fedaudit.problems.network import Alteration, normal_cdf
 
-from ..evaluate import Array, Quantity, Table
+from ..evaluate import Array, Evaluator, Quantity, Table
 from ..genome import Gene, Genome
 from .base import Reading, Shape, text
 
@@ -42,13 +42,17 @@ class Network:
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         s, C = known.scalars, shape["C"]
         made = Alteration(C, s["theta"], s["phi"], s["epsilon"], s["delta"], _covariance(genome, s))
-        end = 0 if all(op in (">", ">=") for op, *_ in reading.claim["then"]) else 1
-        values = {"probability": made.less_homogeneous(), "msd": made.squared()[end], "sad": made.absolute()[end]}
+        ends = [
+            {"probability": made.less_homogeneous(), "msd": squared, "sad": absolute}
+            for squared, absolute in zip(made.squared(), made.absolute(), strict=True)
+        ]
+        shared: dict[str, Array] = {}
         if "A2" in s:
             A = np.sqrt(s["A2"]) * np.where(s["epsilon"] < 0, -1.0, 1.0)
-            values |= {"Phi": normal_cdf(A), "density": np.exp(-(A**2) / 2) / np.sqrt(2 * np.pi)}
-        measured = {k: Quantity(v[:, None], (C,)) for k, v in values.items()}
-        return Table(known.n, s, {**known.quantities, **measured}, known.counts)
+            shared = {"Phi": normal_cdf(A), "density": np.exp(-(A**2) / 2) / np.sqrt(2 * np.pi)}
+        low, high = (_table(known, C, {**end, **shared}) for end in ends)
+        use = _ends(_violations(reading, low), _violations(reading, high))
+        return _table(known, C, {k: np.choose(use, [ends[0][k], ends[1][k], np.nan]) for k in ends[0]} | shared)
 
     def instance(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
@@ -62,6 +66,31 @@ class Network:
     ) -> Iterator[tuple[Shape, dict[str, Array]]]:
         for smaller in range(2, shape["C"]):
             yield shape.but(C=smaller), dict(genome)
+
+
+def _table(known: Table, C: int, values: Mapping[str, Array]) -> Table:
+    measured = {k: Quantity(v[:, None], (C,)) for k, v in values.items()}
+    return Table(known.n, known.scalars, {**known.quantities, **measured}, known.counts)
+
+
+def _violations(reading: Reading, table: Table) -> Array:
+    """(relations, n): by how much each relation fails, or, where it holds, minus how far it is from that."""
+    evaluator, found = Evaluator(table, {}), list[Array]()
+    for op, left, right in reading.claim["then"]:
+        gap = np.broadcast_to(evaluator(left) - evaluator(right), (table.n,))
+        found.append({"<=": gap, "<": gap, ">=": -gap, ">": -gap, "=": np.abs(gap)}[op])
+    return np.stack(found)
+
+
+def _ends(low: Array, high: Array) -> Array:
+    """(n,) 0 or 1: the end of the bracket that is evidence; 2: none is. Claims are monotone in what is bracketed.
+
+    Where every relation holds at both ends, the end that is worse for the claim; where one fails at both, the better.
+    """
+    holds = ((low <= 0) & (high <= 0)).all(axis=0)
+    fails = ((low > 0) & (high > 0)).any(axis=0)
+    worse = (high.max(axis=0) > low.max(axis=0)).astype(int)
+    return np.where(holds, worse, np.where(fails, 1 - worse, 2))
 
 
 def _covariance(genome: Mapping[str, Array], s: Mapping[str, Any]) -> Array:

@@ -125,6 +125,7 @@ def test_the_kernel_agrees_with_the_closed_forms(
     assert float(one.at("probability", (C,))) == pytest.approx(made.less_homogeneous()[0], rel=1e-9)
     for name, closed, ends in (("msd", C <= 3, made.squared()), ("sad", C == 2, made.absolute())):
         ball = arb(one.at(name, (C,)))
+        assert ball.is_finite()
         found = [float(ball.lower()), float(ball.upper())]
         assert found == pytest.approx([end[0] for end in ends], rel=1e-7, abs=1e-12)  # a ball's radius has 30 bits
         assert closed == (float(ball.rad()) < 1e-9 * abs(float(ball.mid())))

@@ -99,9 +99,12 @@ def test_floats_agree_with_the_kernel(identifier: str, seed: int) -> None:
     if made is None:  # not admissible: floats must not count it for or against by more than rounding
         assert not scores.margin[0] > 1e-6
         return
+    unit = reading.lowered.units[scores.at[0]["relation"]]
+    f, w = scores.table.scale or (np.zeros(1), np.ones(1))  # differences of values of this size are rounded
+    natural = float(f[0]) ** unit[0] * float(w[0]) ** unit[1]
     for side, value in (("lhs", scores.lhs[0]), ("rhs", scores.rhs[0])):
         middle, _, radius = getattr(made, side).partition(" +/- ")  # a bracket is wide: floats give a point of it
-        rounding = max(1e-6 * abs(float(value)), 1e-12 * abs(float(scores.rhs[0])))
+        rounding = max(1e-6 * abs(float(value)), 1e-12 * abs(float(scores.rhs[0])), 1e-12 * natural)
         assert abs(float(Fraction(middle)) - float(value)) <= float(Fraction(radius or 0)) + rounding
 
 

@@ -115,7 +115,8 @@ class Network(World):
         s, s_altered = (
             arb(self.squares(of) - (m * m + v) / n).sqrt() for of, (m, v) in (("first", first), ("second", second))
         )
-        return (arb((mean**2 + variance) / n**2) + (s_altered - s) ** 2 / n).union(arb(self.squares("step") / n))
+        apart = s_altered - s  # its square as a product: a power of a ball around 0 is not a number
+        return (arb((mean**2 + variance) / n**2) + apart * apart / n).union(arb(self.squares("step") / n))
 
 
 def _folded(mean: fmpq, variance: fmpq) -> Value:

@@ -7,15 +7,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from fedaudit.verify.curves import Curves
+    from fedaudit.verify.curves import Cloud, Curves, Profile
 
 __all__ = ["draw", "image", "svg"]
 
 
-def draw(curves: Curves) -> Figure:
-    """The figure of a statement: upper bound, exact value and lower bound together where all three are given."""
-    from . import convergence, two_group
+def draw(curves: Curves | Profile | Cloud) -> Figure:
+    """The figure of a statement, by the kind of its data."""
+    from fedaudit.verify.curves import Cloud, Profile
 
+    from . import cloud, convergence, profile, two_group
+
+    if isinstance(curves, Profile):
+        return profile.plot(curves)
+    if isinstance(curves, Cloud):
+        return cloud.plot(curves)
     return two_group.plot(curves) if two_group.fits(curves) else convergence.plot(curves)
 
 

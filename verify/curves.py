@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
 
+from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.catalogue import statement as find
 from fedaudit.bounds.show import latex
 from fedaudit.bounds.statement import Statement
@@ -20,10 +23,12 @@ from .genome import Genome, draw, rows
 from .hunt import VIOLATION
 from .lower import lower
 from .seeds import seed_for
-from .settings.base import Reading, Setting, Shape
+from .settings.base import Reading, Setting, Shape, View, Viewed, with_scalars
 
 RUNS = 80
 ROUNDS = 60
+LENGTHS = (1, 2, 4, 9, 16, 36, 64, 144)  # of runs, where a claim is about T
+CLOUD, SMALL = 600, 40  # instances of a cloud, and their largest size
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,14 +49,154 @@ class Curves:
     extra: Mapping[str, Array] = field(default_factory=dict[str, Array])
 
 
-def curves(statement: Statement, seed: int = 0) -> Curves:
-    """Runs of the statement's own setting; along t where it has rounds, else along a count such as E."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """One side of a relation along the axis; `role` is "left", "bound" or "sibling" (of a related statement)."""
+
+    label: str
+    values: Array  # (m,)
+    role: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """A statement and its relatives (repaired, other side of the estimate) on chosen instances along one axis."""
+
+    id: str
+    title: str
+    x: Array  # (m,)
+    xlabel: str
+    ylabel: str
+    relation: str  # LaTeX
+    lines: tuple[Line, ...]
+    caption: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cloud:
+    """Both sides of every relation on random instances that have no common axis."""
+
+    id: str
+    title: str
+    relations: tuple[str, ...]  # LaTeX, one a relation
+    signs: tuple[str, ...]
+    lhs: Array  # (relations, n)
+    rhs: Array  # (relations, n)
+    margin: Array  # (relations, n): above 0 is a violation
+    caption: str
+
+
+def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
+    """What is worth looking at in the statement's own setting.
+
+    The view that the setting offers; else random runs along t, or along T or another count if the same draws make sense
+    at every value; else both sides of random instances against each other.
+    """
     reading, world = read(statement)
     if world.name == "two_group":
         return _two_group(statement)
-    if "t" in reading.claim["for_all"] and any(dict(s.counts).get("T", 1) > 1 for s in world.shapes(reading)):
+    if isinstance(world, Viewed):
+        return _profile(statement, reading, world, world.view(reading))
+    moves = any(_moves(side) for _, *sides in reading.claim["then"] for side in sides)
+    if "t" in reading.claim["for_all"] and moves and any(dict(s.counts).get("T", 1) > 1 for s in world.shapes(reading)):
         return _along_rounds(statement, reading, world, seed)
-    return _along_count(statement, reading, world, seed)
+    chosen = _by_count(reading, world)
+    return _along_count(statement, reading, world, seed, *chosen) if chosen else _cloud(statement, reading, world, seed)
+
+
+def _moves(tree: Any) -> bool:
+    """Whether a side depends on t; a sum over t does not."""
+    if not isinstance(tree, list):
+        return tree == "t"
+    op, *parts = cast("list[Any]", tree)
+    return any(_moves(part) for part in (parts[1:3] if op == "sum" and parts[0] == "t" else parts))
+
+
+def _profile(statement: Statement, reading: Reading, world: Viewed, view: View) -> Profile:
+    lines: list[Line] = []
+    relatives = [statement, *_relatives(statement, reading)]
+    for relative in relatives:
+        mine = Reading(lower(relative))
+        columns = [_both_sides(mine, world, shape, values) for _, shape, values in view.points]
+        for n, (op, *_) in enumerate(mine.claim["then"]):
+            left, right = (np.array([column[n][side] for column in columns]) for side in (0, 1))
+            label = relative.id.partition("/")[2]
+            known = next((line for line in lines if line.role == "left"), None)
+            if known is None:
+                lines.append(Line("left side", left, "left"))
+            elif not np.allclose(known.values, left, rtol=1e-9):
+                lines.append(Line(f"left side of {label}", left, "sibling"))
+            sign = {"<=": "≤", ">=": "≥"}.get(op, op)
+            lines.append(Line(f"{sign} {label}", right, "bound" if relative is statement else "sibling"))
+    return Profile(
+        id=statement.id,
+        title=statement.title,
+        x=np.array([x for x, *_ in view.points]),
+        xlabel=view.label,
+        ylabel=latex(statement.relations[0].args[0], statement.glossary),
+        relation=", ".join(latex(r, statement.glossary) for r in statement.relations),
+        lines=tuple(lines),
+        caption=view.caption,
+    )
+
+
+def _relatives(statement: Statement, reading: Reading) -> list[Statement]:
+    """Statements of one proposition (prop3.3-lower, prop3.3-upper~repaired, ...) with the same left side."""
+
+    def stem(identifier: str) -> str:
+        return re.split("[-~]", identifier)[0]
+
+    known = [s for s in catalogue([statement]).values() if stem(s.id) == stem(statement.id) and s.id != statement.id]
+    left = reading.claim["then"][0][1]
+    return [s for s in known if s.method == statement.method and lower(s).claim["then"][0][1] == left]
+
+
+def _both_sides(
+    reading: Reading, world: Viewed, shape: Shape, values: Mapping[str, float]
+) -> list[tuple[float, float]]:
+    """Both sides of every relation of one instance; no bound where the conditions fail."""
+    known = with_scalars(reading, shape, values)
+    table = world.observe(reading, shape, {k: np.array([v]) for k, v in values.items()}, known)
+    evaluator = Evaluator(table, {})
+    bound = 1.0 if conditions(evaluator, reading.claim["when"])[0] else np.nan
+    return [
+        (float(np.ravel(evaluator(left))[0]), bound * float(np.ravel(evaluator(right))[0]))
+        for _, left, right in reading.claim["then"]
+    ]
+
+
+def _cloud(statement: Statement, reading: Reading, world: Setting, seed: int) -> Cloud:
+    """Random instances of every small shape, each relation scored on its own."""
+    shapes = [s for s in world.shapes(reading) if s.cost <= SMALL]
+    rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
+    each = max(4, CLOUD // len(shapes))
+    genomes = [(shape, draw(genes_of(reading, world, shape), each, rng)) for shape in shapes]
+    parts: list[list[Array]] = []
+    for relation in range(len(reading.claim["then"])):
+        one = replace(
+            reading,
+            lowered=replace(
+                reading.lowered,
+                claim={**reading.claim, "then": [reading.claim["then"][relation]]},
+                units=(reading.lowered.units[relation],),
+            ),
+        )
+        scores = [score(one, world, shape, genome) for shape, genome in genomes]
+        parts.append([np.concatenate([getattr(s, name) for s in scores]) for name in ("lhs", "rhs", "margin")])
+    lhs, rhs, margin = (np.stack([p[k] for p in parts]).astype(float) for k in range(3))
+    usable = np.isfinite(margin).any(axis=0)
+    varied = [k for k, _ in shapes[0].counts if len({s[k] for s in shapes}) > 1]
+    sizes = "".join(f", {k} = {', '.join(str(v) for v in sorted({s[k] for s in shapes}))}" for k in varied)
+    return Cloud(
+        id=statement.id,
+        title=statement.title,
+        relations=tuple(latex(r, statement.glossary) for r in statement.relations),
+        signs=tuple(op for op, *_ in reading.claim["then"]),
+        lhs=lhs[:, usable],
+        rhs=rhs[:, usable],
+        margin=margin[:, usable],
+        caption=f"{int(usable.sum())} random admissible instances{sizes}; a dot on the line is an equality",
+    )
 
 
 def _telling(shape: Shape) -> tuple[bool, bool, int]:
@@ -78,12 +223,25 @@ def _resolved(reading: Reading, world: Setting, shape: Shape, genome: Genome) ->
     return tabulate(reading, world, shape, rows(genome, np.flatnonzero(~only_rounding)))
 
 
-def _along_count(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
+def _by_count(reading: Reading, world: Setting) -> tuple[str, dict[int, Shape]] | None:
+    """A count along which the same draws can be followed, and a shape for each of its values."""
     shapes = world.shapes(reading)
-    name = next((k for k in ("E", "C", "M", "N", "n", "d") if len({dict(s.counts).get(k) for s in shapes}) > 1), "T")
+    if reading.uses("T") and any(dict(s.counts).get("T", 1) > 1 for s in shapes):
+        telling = min(shapes, key=_telling)
+        return "T", {T: telling.but(T=T) for T in LENGTHS}
+    name = next((k for k in ("E", "C", "M", "N", "n", "d") if len({dict(s.counts).get(k) for s in shapes}) > 1), None)
+    if name is None:
+        return None
     chosen: dict[int, Shape] = {}
     for shape in shapes:
         chosen.setdefault(shape[name], shape)
+    genes = {tuple((g.name, g.shape) for g in genes_of(reading, world, shape)) for shape in chosen.values()}
+    return (name, chosen) if len(genes) == 1 else None
+
+
+def _along_count(
+    statement: Statement, reading: Reading, world: Setting, seed: int, name: str, chosen: Mapping[int, Shape]
+) -> Curves:
     columns: list[tuple[int, Array, Array]] = []
     for value, shape in sorted(chosen.items()):
         rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))  # the same draws at every count

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.network import Alteration, normal_cdf
+from fedaudit.problems.network import Alteration, normal_cdf, spectrum
 
 from ..evaluate import Array, Evaluator, Quantity, Table
 from ..genome import Gene, Genome
-from .base import Reading, Shape, text
+from .base import Reading, Shape, View, text
 
 SIZES = (2, 3, 4, 5, 7, 10, 20, 30, 100)
+CLIENTS = (2, 3, 4, 5, 6, 8, 11, 16, 22, 32, 45, 64)  # of a picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,30 @@ class Network:
         low, high = (_table(known, C, {**end, **shared}) for end in ends)
         use = _ends(_violations(reading, low), _violations(reading, high))
         return _table(known, C, {k: np.choose(use, [ends[0][k], ends[1][k], np.nan]) for k in ends[0]} | shared)
+
+    def view(self, reading: Reading) -> View:
+        """Along epsilon where the claim is about its own probability, else along C, where the bounds part."""
+        given = {"theta": 1.0, "phi": 2.0, "delta": 0.0}
+        about_error = any("abs" in str(left) for _, left, _ in reading.claim["then"])
+        if reading.uses("probability") and not about_error:
+            shifts = np.linspace(0.02, 0.98, 49)
+            points = [(float(x), Shape.of(C=4), {**given, "epsilon": float(x)}) for x in shifts]
+            return View(r"$\varepsilon$", points, "C = 4, theta = 1, phi = 2, delta = 0; probabilities are exact")
+        if about_error:
+            points = [(float(C), Shape.of(C=C), {**given, "phi": 1.0, "epsilon": 1.67 / C}) for C in CLIENTS]
+            return View("$C$", points, "theta = phi = 1, delta = 0 and epsilon = 1.67 / C; probabilities are exact")
+        given = {"theta": 1.0, "phi": 2.0, "epsilon": 0.1, "delta": 8.0}
+        points = [(float(C), Shape.of(C=C), given) for C in CLIENTS]
+        sampled = "exact for C = 2, means over sampled networks beyond"
+        return View("$C$", points, f"theta = 1, phi = 2, epsilon = 0.1, delta = 8; deviations are {sampled}")
+
+    def observe(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
+        made, s, C = self.measure(reading, shape, genome, known), known.scalars, shape["C"]
+        if C == 2 or not (reading.uses("msd") or reading.uses("sad")):
+            return made
+        found = _sampled(C, *(float(s[k][0]) for k in ("theta", "phi", "epsilon", "delta")))
+        seen = {k: Quantity(np.array([[x]]), (C,)) for k, x in zip(("msd", "sad"), found, strict=True)}
+        return Table(made.n, made.scalars, {**made.quantities, **seen}, made.counts)
 
     def instance(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
@@ -91,6 +117,15 @@ def _ends(low: Array, high: Array) -> Array:
     fails = ((low > 0) & (high > 0)).any(axis=0)
     worse = (high.max(axis=0) > low.max(axis=0)).astype(int)
     return np.where(holds, worse, np.where(fails, 1 - worse, 2))
+
+
+@cache
+def _sampled(C: int, theta: float, phi: float, epsilon: float, delta: float) -> tuple[float, float]:
+    """Mean squared and absolute deviation of the spectra over sampled networks."""
+    made = Alteration(C, *(np.array([x]) for x in (theta, phi, epsilon, delta, 0.0)))
+    first, second = made.draw(max(100, 6000 // C), np.random.default_rng(0))
+    apart = spectrum(second) - spectrum(first)
+    return float((apart**2).mean()), float(np.abs(apart).mean())
 
 
 def _covariance(genome: Mapping[str, Array], s: Mapping[str, Any]) -> Array:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from test_figures_convergence import overlaps
 
 from fedaudit.bounds.catalogue import statement
-from fedaudit.figures import cloud, draw, profile
+from fedaudit.figures import cloud, draw, pictures, profile
+from fedaudit.verify.cli import PICTURES, main
 from fedaudit.verify.curves import Cloud, Curves, Profile, curves
 
 
@@ -88,3 +92,22 @@ def test_theorem_4_3_is_followed_along_T() -> None:
     assert (made.lhs <= made.rhs * (1 + 1e-9)).all()
     assert (np.diff(made.rhs[made.tightest]) < 0).all()
     assert overlaps(draw(made)) == []
+
+
+def test_digits_are_a_picture_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("sklearn")
+    assert set(PICTURES) == set(pictures.__all__)
+    assert main(["plot", "digits", "--out", str(tmp_path / "a.png")]) == 0
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert capsys.readouterr().out == f"{tmp_path / 'a.png'}\n"
+
+
+def test_digits_without_scikit_learn_are_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    assert main(["plot", "digits", "--out", str(tmp_path / "a.png")]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "pip install 'fedaudit[data]'" in said
+    assert not list(tmp_path.iterdir())

@@ -13,16 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Basic, Expr, Symbol
+from sympy import Basic, Expr, Ge, Le, Lt, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean, false, true
 
 from .algebra import (
     And,
-    Ge,
     Integer,
-    Le,
-    Lt,
     Not,
     Poly,
     Rational,

@@ -5,9 +5,10 @@
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 
-from sympy import Eq, Expr, Function, Le, Sum, Symbol, sqrt
+from sympy import Expr, Function, Sum, Symbol, sqrt
 from sympy.logic.boolalg import And, Boolean
 
+from ...algebra import Eq, Le
 from ...derivation import Argument, Derivation, Induction, Known, Step, View
 from ...facts import peter_paul, sum_next, termwise, young
 from ...statement import Assumption, Glossary, Statement

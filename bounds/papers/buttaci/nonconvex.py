@@ -9,9 +9,10 @@
 
 from dataclasses import replace
 
-from sympy import Add, Eq, Expr, Function, Ge, Gt, Le, Min, Rational, Sum, Symbol, expand, fraction, log, sqrt
+from sympy import Add, Expr, Function, Rational, Sum, Symbol, expand, fraction, log, sqrt
 from sympy.logic.boolalg import And
 
+from ...algebra import Eq, Ge, Gt, Le, Min
 from ...derivation import Argument, Derivation, Induction, Known, Requirement, Step, View
 from ...facts import Fact, sum_next, termwise
 from ...statement import Assumption, Statement, free, unit

@@ -14,36 +14,36 @@ _sympy = cast("Any", _untyped)
 # the time that it takes to read a paper, and would drop a condition that is always true. Otherwise they are the same.
 
 
-def Eq(left: Any, right: Any) -> Any:
-    return _sympy.Eq(left, right, evaluate=False)
+def Eq(left: Any, right: Any, evaluate: bool = False) -> Any:
+    return _sympy.Eq(left, right, evaluate=evaluate)
 
 
-def Ge(left: Any, right: Any) -> Any:
-    return _sympy.Ge(left, right, evaluate=False)
+def Ge(left: Any, right: Any, evaluate: bool = False) -> Any:
+    return _sympy.Ge(left, right, evaluate=evaluate)
 
 
-def Gt(left: Any, right: Any) -> Any:
-    return _sympy.Gt(left, right, evaluate=False)
+def Gt(left: Any, right: Any, evaluate: bool = False) -> Any:
+    return _sympy.Gt(left, right, evaluate=evaluate)
 
 
-def Le(left: Any, right: Any) -> Any:
-    return _sympy.Le(left, right, evaluate=False)
+def Le(left: Any, right: Any, evaluate: bool = False) -> Any:
+    return _sympy.Le(left, right, evaluate=evaluate)
 
 
-def Lt(left: Any, right: Any) -> Any:
-    return _sympy.Lt(left, right, evaluate=False)
+def Lt(left: Any, right: Any, evaluate: bool = False) -> Any:
+    return _sympy.Lt(left, right, evaluate=evaluate)
 
 
-def Ne(left: Any, right: Any) -> Any:
-    return _sympy.Ne(left, right, evaluate=False)
+def Ne(left: Any, right: Any, evaluate: bool = False) -> Any:
+    return _sympy.Ne(left, right, evaluate=evaluate)
 
 
-def Max(*args: Any) -> Any:
-    return _sympy.Max(*args, evaluate=False)
+def Max(*args: Any, evaluate: bool = False) -> Any:
+    return _sympy.Max(*args, evaluate=evaluate)
 
 
-def Min(*args: Any) -> Any:
-    return _sympy.Min(*args, evaluate=False)
+def Min(*args: Any, evaluate: bool = False) -> Any:
+    return _sympy.Min(*args, evaluate=evaluate)
 
 
 And: Any = _sympy.And

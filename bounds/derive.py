@@ -295,7 +295,7 @@ def _argue(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Vi
     for relation in goal.relations:
         if relation not in claims:
             raise ValueError(f"{statement.id}: got a proof without {relation}, expected it as a step; do: add it")
-    for item in _walk((*argument.steps, *filter(None, (argument.bound,)))):
+    for item in _walk((*argument.steps, *argument.bounds)):
         if not isinstance(item, Known) and item not in argument.steps:
             raise ValueError(f"{statement.id}: got a use of {item.claim}, expected a listed step; do: list it")
         index = item.of.over if isinstance(item, Known) and item.of else None
@@ -327,11 +327,11 @@ def _unproved(decided: Sequence[Decided]) -> Iterator[str]:
 
 
 def compare(goal: View, argument: Argument) -> tuple[Comparison, ...]:
-    """The printed relations as comparisons of two computable sides; the first uses the proof's own bound."""
+    """The printed relations as comparisons of two computable sides; each uses the proof's own bound for it, if any."""
     premises = [k.claim for k in _knowns(argument) if k.kind == "premise"]
     made: list[Comparison] = []
     for n, relation in enumerate(goal.relations):
-        bound = argument.bound if n == 0 else None
+        bound = argument.bound_of(n)
         own, gives = bound is None, relation.lhs if bound is None else bound.claim.rhs
         sides = set(quantities(gives, relation.rhs, *goal.requires))
         useful = [p for p in premises if set(quantities(p)) <= sides and not isinstance(p, Eq)]
@@ -344,8 +344,7 @@ def _verdict(
     argument: Argument, decided: Sequence[Decided], comparisons: Sequence[Comparison], findings: list[str]
 ) -> tuple[Verdict, float | None, Point | None]:
     of = dict(zip(argument.steps, decided, strict=True))
-    bound = argument.bound
-    leads = [item for item in _walk((bound,)) if not isinstance(item, Known)] if bound is not None else []
+    leads = [item for item in _walk(argument.bounds) if not isinstance(item, Known)]
     outside = [use for step in decided for use in step.uses if use.cited and use.decision.status == "false"]
     if outside:  # a cited statement is used where its own conditions fail
         return "claims-more", None, outside[0].decision.point

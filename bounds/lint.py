@@ -5,7 +5,8 @@ comes out otherwise, or an exact point at which a printed step size or bound doe
 """
 
 # sympy ships no type stubs, and few of its methods are annotated (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportArgumentType=false
 
 from __future__ import annotations
 
@@ -113,7 +114,10 @@ def _points(statement: Statement, made: Limit) -> Iterator[dict[Basic, Expr]]:
         base |= {s: Integer(1 + offset) for s in free if s not in statement.sweep and s not in base}
         if Symbol("L", positive=True) in base:
             base[Symbol("L", positive=True)] = Integer(3 + offset)
-        swept = {k: statement.defined(v).subs(base).subs(base) for k, v in statement.sweep.items()}
+        base.pop(made.variable, None)  # conditions may mention it; it is what goes to the limit
+        swept = {
+            k: statement.defined(v).subs(base).subs(base) for k, v in statement.sweep.items() if k != made.variable
+        }
         point |= base | swept | {f: Integer(5 + offset) for f in indexed}
         if all(statement.defined(c).subs(point) is true for c in statement.when if not c.has(made.variable)):
             yield point

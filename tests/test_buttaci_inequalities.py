@@ -343,3 +343,19 @@ def test_a_tampered_certificate_is_refused() -> None:
     changed = copy.deepcopy(certificate)
     changed["claim"]["let"] = []
     assert not certify(json.loads(json.dumps(changed)), "a test")["accepted"]
+
+
+@pytest.mark.parametrize("label", ["appA-strong-gap", "appA-smooth-gap", "appA-cocoercive"])
+@pytest.mark.parametrize("part", [0, 1])
+def test_every_relation_of_a_chain_is_compared_with_its_own_bound(label: str, part: int) -> None:
+    printed = statement(f"buttaci/{label}")
+    made = derive(printed, catalogue(), slack=False)
+    assert (made.status, made.proved) == ("follows", True)
+    assert made.factor == pytest.approx(1)
+    chain = [
+        r.func(r.args[0], r.args[1] * (Rational(9, 10) if n == part else 1)) for n, r in enumerate(printed.relations)
+    ]
+    broken = replace(printed, then=tuple(chain))
+    assert derive(broken, catalogue([broken]), slack=False).status != "follows"
+    slack = replace(printed, then=tuple(r.func(r.args[0], r.args[1] * 2) for r in printed.relations))
+    assert derive(slack, catalogue([slack]), slack=False).status in ("follows", "claims-less")

@@ -135,6 +135,59 @@ def _combination(goal: View) -> Argument:
     return Argument((last,), last)
 
 
+# Appendix A cites these as known; what follows is the usual way from the definitions. All about one pair of points.
+slope_in = Symbol("slope_in", real=True)  # grad f(w)'(w - w*)
+slope_out = Symbol("slope_out", real=True)  # grad f(w*)'(w - w*)
+lower_gap = Symbol("lower_gap", real=True)  # f(w - grad f(w)/L) - f(w*)
+ahead, back = (Symbol(name, real=True) for name in ("ahead", "back"))  # f(w) - f(v) - grad f(v)'(w - v), and v <-> w
+_flat = Known(Eq(slope_out, 0), "the gradient vanishes at w*", "premise", assumes=("differentiable",))
+
+
+def _strong_gap(goal: View) -> Argument:
+    """Strong convexity from w* to w, and from w to w* with the square completed."""
+    strong = ("strongly_convex",)
+    out = Known(Le(slope_out + mu / 2 * dist2, gap), "strong convexity from w* to w", "premise", assumes=strong)
+    back_ = Known(Le(gap, slope_in - mu / 2 * dist2), "strong convexity from w to w*", "premise", assumes=strong)
+    square = Known(Le(0, grad2 - 2 * mu * slope_in + mu**2 * dist2), "|grad f(w) - mu (w - w*)|^2 >= 0", "premise")
+    first = Step(goal.relations[0], given=(out, _flat), where="strong convexity at w*")
+    second = Step(goal.relations[1], given=(back_, square), where="Peter-Paul")
+    return Argument((first, second), (first, second))
+
+
+def _smooth_gap(goal: View) -> Argument:
+    """A gradient step of length 1/L cannot go below the minimum; the parabola above f at w*."""
+    decrease = Known(
+        Le(lower_gap, gap - grad2 / L + L / 2 * (grad2 / L**2)),
+        "smoothness from w to w - grad f(w)/L",
+        "premise",
+        assumes=("smooth",),
+    )
+    least = Known(Le(0, lower_gap), "w* is a minimiser", "premise", assumes=("has_minimum",))
+    above = Known(Le(gap, slope_out + L / 2 * dist2), "smoothness from w* to w", "premise", assumes=("smooth",))
+    first = Step(goal.relations[0], given=(decrease, least), where="descent lemma")
+    second = Step(goal.relations[1], given=(above, _flat), where="descent lemma at w*")
+    return Argument((first, second), (first, second))
+
+
+def _cocoercive(goal: View, smooth_gap: View) -> Argument:
+    """appA-smooth-gap for f - grad f(v)'(.), whose minimiser is v, and the same with v and w exchanged; then added."""
+    from_v, from_w = (
+        Known(
+            smooth_gap.relations[0].subs({gap: part, grad2: grad_diff2}),
+            f"appA-smooth-gap of f minus its tangent at {at}",
+            "premise",
+            assumes=("convex", "smooth"),
+        )
+        for part, at in ((ahead, "v"), (back, "w"))
+    )
+    both = Known(Eq(ahead + back, grad_inner), "the two Bregman distances add up to the inner product", "premise")
+    schwarz = Known(Le(grad_inner**2, grad_diff2 * diff2), "Cauchy-Schwarz", "premise")
+    lipschitz = Known(Le(grad_diff2, L**2 * diff2), "grad f is L-Lipschitz", "premise", assumes=("smooth",))
+    first = Step(goal.relations[0], given=(from_v, from_w, both), where="co-coercivity")
+    second = Step(goal.relations[1], given=(schwarz, lipschitz), where="Cauchy-Schwarz and smoothness")
+    return Argument((first, second), (first, second))
+
+
 # --- statements ------------------------------------------------------------------------------------------------------
 
 COCOERCIVE = Statement(
@@ -146,6 +199,7 @@ COCOERCIVE = Statement(
     glossary=GLOSSARY,
     let=(differentiable, convex, smooth),
     then=(Le(grad_diff2 / L, grad_inner), Le(grad_inner, L * diff2)),
+    follows_from=(Derivation(_cocoercive, cites=("buttaci/appA-smooth-gap",)),),
 )
 
 SMOOTH_GAP = Statement(
@@ -157,6 +211,7 @@ SMOOTH_GAP = Statement(
     glossary=GLOSSARY,
     let=(differentiable, convex, smooth, has_minimum),
     then=(Le(grad2 / (2 * L), gap), Le(gap, L / 2 * dist2)),
+    follows_from=(Derivation(_smooth_gap),),
 )
 
 _COMBINED = Le(smoothness, Sum(lam(i) * L_i(i), (i, 1, N)))
@@ -200,6 +255,7 @@ STRONG_GAP = Statement(
     glossary=GLOSSARY,
     let=(differentiable, strongly_convex),
     then=(Le(mu / 2 * dist2, gap), Le(gap, grad2 / (2 * mu))),
+    follows_from=(Derivation(_strong_gap),),
 )
 
 STRONG_SECOND = Statement(

@@ -13,8 +13,8 @@ from sympy import Add, Expr, Function, Rational, Sum, Symbol, expand, fraction, 
 from sympy.logic.boolalg import And
 
 from ...algebra import Eq, Ge, Gt, Le, Min
-from ...derivation import Argument, Derivation, Induction, Known, Requirement, Step, View
-from ...facts import Fact, sum_next, termwise
+from ...derivation import Argument, Derivation, Induction, Known, Step, View
+from ...facts import log_growth, log_positive, quotient, sum_next, sum_splits, termwise
 from ...statement import Assumption, Statement, free, unit
 from .fedprox import ASSUMPTIONS_1_TO_4, ON_THE_RUN
 from .symbols import (
@@ -102,37 +102,9 @@ def error_sum(step: Expr) -> Expr:
 
 # --- proofs ----------------------------------------------------------------------------------------------------------
 
-log_growth = Fact(
-    "log_growth",
-    "log(x + 1) − log(x) ≤ 1/x for x > 0: log lies below its tangent at x, because its second derivative is negative",
-    (Symbol("x", real=True),),
-    when=lambda x: (Gt(x, 0),),
-    then=lambda x: Le(log(x + 1) - log(x), 1 / x),
-)
-log_positive = Fact(
-    "log_positive",
-    "log(x) > 0 for x > 1: log grows, and log(1) = 0",
-    (Symbol("x", real=True),),
-    when=lambda x: (Gt(x, 1),),
-    then=lambda x: Gt(log(x), 0),
-)
-quotient = Fact(
-    "quotient",
-    "x/w ≤ y/z for x ≤ y, 0 ≤ y and 0 < z ≤ w",
-    tuple(Symbol(name, real=True) for name in "xyzw"),
-    when=lambda x, y, z, w: (Le(x, y), Le(0, y), Gt(z, 0), Le(z, w)),
-    then=lambda x, y, z, w: Le(x / w, y / z),
-    proof=lambda x, y, z, w: (Step(Le(x / w, y / z)),),
-)
 bounded_below = Known(
     Le(level(0) - level(T), START), "assumption 4.6: E f(w_{T,0}) ≥ f_inf", "premise", assumes=("lower_bounded",)
 )
-
-
-def sum_splits(index: Symbol, low: Expr | int, high: Expr, *terms: Expr) -> Known:
-    """The sum of sums: what a finite sum is."""
-    whole, parts = Sum(Add(*terms), (index, low, high)), (Sum(term, (index, low, high)) for term in terms)
-    return Known(Eq(whole, Add(*parts), evaluate=False), "sum_splits", "fact", (Requirement(Le(low, high + 1)),))
 
 
 def telescope() -> Induction:

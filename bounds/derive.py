@@ -268,7 +268,7 @@ def _derive(statement: Statement, closure: tuple[Statement, ...], slack: bool) -
     decided = tuple(settle(step, goal.requires) for step in argument.steps)
     findings = [*_overstretched(statement, argument), *_unproved(decided)]
     comparisons = compare(goal, argument)
-    status, factor, point = _verdict(argument, decided, comparisons, findings)
+    status, factor, point = _verdict(goal, argument, decided, comparisons, findings)
     loose: tuple[Slack, ...] = ()
     if status in ("follows", "claims-less"):
         findings += _vacuous(goal, argument)
@@ -341,7 +341,11 @@ def compare(goal: View, argument: Argument) -> tuple[Comparison, ...]:
 
 
 def _verdict(
-    argument: Argument, decided: Sequence[Decided], comparisons: Sequence[Comparison], findings: list[str]
+    goal: View,
+    argument: Argument,
+    decided: Sequence[Decided],
+    comparisons: Sequence[Comparison],
+    findings: list[str],
 ) -> tuple[Verdict, float | None, Point | None]:
     of = dict(zip(argument.steps, decided, strict=True))
     leads = [item for item in _walk(argument.bounds) if not isinstance(item, Known)]
@@ -355,6 +359,9 @@ def _verdict(
         if worst is not None:
             findings.append(f"claims more than the proof gives: {told(worst)}")
             return "claims-more", supremum(comparison)[0], worst
+    for step in decided:  # what is bounded is not what is printed on the left
+        if step.claim in goal.relations and not isinstance(step.claim, Eq) and step.decision.status == "false":
+            return "claims-more", None, step.decision.point
     factor, _ = supremum(comparisons[0])
     for step, outcome in of.items():
         if isinstance(step.claim, Eq) and outcome.decision.status == "false":

@@ -140,7 +140,20 @@ slope_in = Symbol("slope_in", real=True)  # grad f(w)'(w - w*)
 slope_out = Symbol("slope_out", real=True)  # grad f(w*)'(w - w*)
 lower_gap = Symbol("lower_gap", real=True)  # f(w - grad f(w)/L) - f(w*)
 ahead, back = (Symbol(name, real=True) for name in ("ahead", "back"))  # f(w) - f(v) - grad f(v)'(w - v), and v <-> w
+_above = Known(Le(0, gap), "w* is a minimiser", "premise")
 _flat = Known(Eq(slope_out, 0), "the gradient vanishes at w*", "premise", assumes=("differentiable",))
+
+
+def _chain(goal: View, *links: tuple[Expr, tuple[Known, ...], str]) -> Argument:
+    """For each printed relation: what its left side is at most, and from what; then the relation itself."""
+    bounds = [
+        Step(Le(relation.lhs, most), given=given, where=where)
+        for relation, (most, given, where) in zip(goal.relations, links, strict=True)
+    ]
+    printed = [Step(relation, given=(bound,)) for relation, bound in zip(goal.relations, bounds, strict=True)]
+    return Argument(
+        (*bounds, *(step for step in printed if step.claim not in [b.claim for b in bounds])), tuple(bounds)
+    )
 
 
 def _strong_gap(goal: View) -> Argument:
@@ -149,9 +162,9 @@ def _strong_gap(goal: View) -> Argument:
     out = Known(Le(slope_out + mu / 2 * dist2, gap), "strong convexity from w* to w", "premise", assumes=strong)
     back_ = Known(Le(gap, slope_in - mu / 2 * dist2), "strong convexity from w to w*", "premise", assumes=strong)
     square = Known(Le(0, grad2 - 2 * mu * slope_in + mu**2 * dist2), "|grad f(w) - mu (w - w*)|^2 >= 0", "premise")
-    first = Step(goal.relations[0], given=(out, _flat), where="strong convexity at w*")
-    second = Step(goal.relations[1], given=(back_, square), where="Peter-Paul")
-    return Argument((first, second), (first, second))
+    return _chain(
+        goal, (gap, (out, _flat, _above), "strong convexity at w*"), (grad2 / (2 * mu), (back_, square), "Peter-Paul")
+    )
 
 
 def _smooth_gap(goal: View) -> Argument:
@@ -164,9 +177,9 @@ def _smooth_gap(goal: View) -> Argument:
     )
     least = Known(Le(0, lower_gap), "w* is a minimiser", "premise", assumes=("has_minimum",))
     above = Known(Le(gap, slope_out + L / 2 * dist2), "smoothness from w* to w", "premise", assumes=("smooth",))
-    first = Step(goal.relations[0], given=(decrease, least), where="descent lemma")
-    second = Step(goal.relations[1], given=(above, _flat), where="descent lemma at w*")
-    return Argument((first, second), (first, second))
+    return _chain(
+        goal, (gap, (decrease, least, _above), "descent lemma"), (L / 2 * dist2, (above, _flat), "descent lemma at w*")
+    )
 
 
 def _cocoercive(goal: View, smooth_gap: View) -> Argument:
@@ -183,9 +196,12 @@ def _cocoercive(goal: View, smooth_gap: View) -> Argument:
     both = Known(Eq(ahead + back, grad_inner), "the two Bregman distances add up to the inner product", "premise")
     schwarz = Known(Le(grad_inner**2, grad_diff2 * diff2), "Cauchy-Schwarz", "premise")
     lipschitz = Known(Le(grad_diff2, L**2 * diff2), "grad f is L-Lipschitz", "premise", assumes=("smooth",))
-    first = Step(goal.relations[0], given=(from_v, from_w, both), where="co-coercivity")
-    second = Step(goal.relations[1], given=(schwarz, lipschitz), where="Cauchy-Schwarz and smoothness")
-    return Argument((first, second), (first, second))
+    monotone = Known(Le(0, grad_inner), "the gradient is monotone", "premise", assumes=("convex",))
+    return _chain(
+        goal,
+        (grad_inner, (from_v, from_w, both, monotone), "co-coercivity"),
+        (L * diff2, (schwarz, lipschitz), "Cauchy-Schwarz and smoothness"),
+    )
 
 
 # --- statements ------------------------------------------------------------------------------------------------------

@@ -345,7 +345,9 @@ def test_a_tampered_certificate_is_refused() -> None:
     assert not certify(json.loads(json.dumps(changed)), "a test")["accepted"]
 
 
-@pytest.mark.parametrize("label", ["appA-strong-gap", "appA-smooth-gap", "appA-cocoercive"])
+@pytest.mark.parametrize(
+    "label", ["appA-strong-gap", "appA-smooth-gap", "appA-cocoercive", "appA-strong-second~repaired"]
+)
 @pytest.mark.parametrize("part", [0, 1])
 def test_every_relation_of_a_chain_is_compared_with_its_own_bound(label: str, part: int) -> None:
     printed = statement(f"buttaci/{label}")

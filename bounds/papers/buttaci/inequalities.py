@@ -204,6 +204,22 @@ def _cocoercive(goal: View, smooth_gap: View) -> Argument:
     )
 
 
+def _strongly_monotone(goal: View) -> Argument:
+    """Strong convexity from v to w and back, added; then Cauchy-Schwarz."""
+    strong = ("strongly_convex",)
+    from_v = Known(Le(mu / 2 * diff2, ahead), "strong convexity from v to w", "premise", assumes=strong)
+    from_w = Known(Le(mu / 2 * diff2, back), "strong convexity from w to v", "premise", assumes=strong)
+    both = Known(Eq(ahead + back, grad_inner), "the two Bregman distances add up to the inner product", "premise")
+    schwarz = Known(Le(grad_inner**2, grad_diff2 * diff2), "Cauchy-Schwarz", "premise")
+    monotone = Known(Le(0, grad_inner), "the gradient is monotone", "premise", assumes=strong)
+    added = (from_v, from_w, both, monotone)
+    return _chain(
+        goal,
+        (grad_inner, added, "strong convexity, twice"),
+        (grad_diff2 / mu, (*added, schwarz), "Cauchy-Schwarz"),
+    )
+
+
 # --- statements ------------------------------------------------------------------------------------------------------
 
 COCOERCIVE = Statement(
@@ -299,6 +315,7 @@ STRONG_SECOND_REPAIRED = Statement(
         "the text quantifies over v and w, but no v is printed: the display that mirrors co-coercivity has one",
         "other repairs say nothing new: turned round it is the first display, with L for mu it is appA-smooth-gap",
     ),
+    follows_from=(Derivation(_strongly_monotone),),
     repairs="differences between w and v in place of gap, gradient and distance to w*, and the order turned round",
 )
 

@@ -308,6 +308,15 @@ def _knowns(argument: Argument) -> Iterator[Known]:
     return (item for item in _walk(argument.steps) if isinstance(item, Known))
 
 
+def premises(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Known, ...]:
+    """What the statement's own derivation takes for granted about losses and runs."""
+    cited = [c for d in statement.follows_from[:1] for c in d.cites]
+    if not statement.follows_from or not all(c in catalogue for c in cited):
+        return ()
+    _, argument = _argue(statement, catalogue)
+    return tuple(k for k in dict.fromkeys(_knowns(argument)) if k.kind == "premise")
+
+
 def _overstretched(statement: Statement, argument: Argument) -> Iterator[str]:
     """Assumptions that the proof uses and the statement does not make."""
     made = {a.name for a in (*statement.let, *statement.implicit)}

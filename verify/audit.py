@@ -20,6 +20,7 @@ from fedaudit.bounds.statement import Assumption, Statement
 from .certify import Replayed, certificate, certify
 from .hunt import POPULATION, VIOLATION, Found, Searched, climb, order, sample
 from .lower import lower
+from .premises import tried
 from .settings import setting
 from .settings.base import Reading, Setting, Shape
 from .shrink import shrink
@@ -64,7 +65,7 @@ def derive_row(statement: Statement) -> Row:
         "factor": made.factor,
         "evidence": made.evidence,
         "proved": made.proved,
-        "findings": list(made.findings),
+        "findings": [*made.findings, *filter(None, (t.finding() for t in tried(statement, catalogue([statement]))))],
         "premises": list(made.premises),
         "steps": steps,
     }

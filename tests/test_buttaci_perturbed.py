@@ -286,9 +286,7 @@ def test_lemma_C_2_does_not_follow() -> None:
     assert any(f.startswith("step C.22") and "false" in f for f in made.findings)
 
 
-@pytest.mark.parametrize(
-    "label", ["lem4.3", "lem4.4", "lemC.1-kappa", *(pytest.param(x, marks=pytest.mark.slow) for x in LATER)]
-)
+@pytest.mark.parametrize("label", ["lem4.3", "lem4.4", "lemC.1-kappa", *LATER])
 def test_follows(label: str) -> None:
     printed = statement(f"buttaci/{label}")
     assert not lint(printed, catalogue())

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction as F
 from typing import Any
 
+import array_api_strict
 import numpy as np
 import pytest
 from flint import fmpq_mat
@@ -181,6 +182,25 @@ def test_similarities_are_checked(pairs: np.ndarray, why: str) -> None:
     problem = Quadratics(np.ones((2, 1, 1)), np.zeros((2, 1)), np.full(2, 0.5))
     with pytest.raises(ValueError, match=why):
         expected(problem, pairs, np.zeros(1), np.array(0.5), np.full(2, 0.5), 1)
+
+
+def test_array_api_strict_agrees() -> None:
+    rng, (b, C, d, E, T) = np.random.default_rng(0), (3, 3, 2, 2, 3)
+    half = rng.uniform(size=(b, C, C)) * (1 - np.eye(C))
+    pairs = (half + half.swapaxes(-1, -2)) / (2 * half.sum(axis=(1, 2), keepdims=True))
+    A = rng.normal(size=(b, C, d, d))
+    A, p = A @ A.swapaxes(-1, -2) + np.eye(d), pairs.sum(axis=-1)
+    centres, v = rng.normal(size=(2, b, C, d))
+    rest = (pairs, rng.normal(size=(b, d)), rng.uniform(size=b), rng.uniform(0, 0.2, size=(b, T)))
+    bends, noise = rng.uniform(0, 2, size=(4, b, C, d)), rng.normal(size=(b, 4, T, E, C, d))
+    strict, plain = (
+        (expected(Quadratics(*map(of, (A, centres, p))), *map(of, rest), E, of(v)),
+         simulate(Piecewise(*map(of, (*bends, centres, p))), *map(of, rest), E, of(noise)))
+        for of in (array_api_strict.asarray, np.asarray)
+    )  # fmt: skip
+    for ours, theirs in zip(strict, plain, strict=True):
+        for name in ALL:
+            np.testing.assert_allclose(np.asarray(getattr(ours, name)), getattr(theirs, name), rtol=1e-9, atol=1e-12)
 
 
 def test_the_kernel_wants_a_graph() -> None:

@@ -14,7 +14,7 @@ from sympy.logic.boolalg import And, Or
 
 from ...derivation import Argument, Derivation, Known, Step, View
 from ...facts import termwise
-from ...statement import Statement, unit
+from ...statement import Statement, free, unit
 from .nonconvex import (
     EXACT,
     INFIMUM,
@@ -79,7 +79,7 @@ high = _s("high", "1", "E is at most this times T^(1/3)", "c_2")
 ASSUMPTIONS = (*ASSUMPTIONS_1_TO_4, lower_bounded)
 IMPLICIT = (perturbed_gradients, independent_noise)
 READING = (AT_THE_PERTURBED_POINTS, ANY_SIMILARITY)
-FADES = {gamma(t): unit("gamma") / L * unit("fade") ** t}
+FADES = {gamma(t): unit("gamma") / (L * (1 + free("fade") * t))}
 FIXED = 1 / (2 * L * sqrt(T * E))
 FADING = 1 / (2 * L * sqrt(E) * (t + 1))
 
@@ -311,7 +311,7 @@ LEMMA_C_6 = Statement(
     ),
     where={Delta_inf: START, Sigma: TOTAL},
     for_all={t: (0, T - 1)},
-    sweep={gamma(t): unit("gamma") / L * (1 + unit("fade")) ** (-t)},
+    sweep={gamma(t): unit("gamma") / (L * (1 + unit("fade") * t))},
     reading=(
         *READING,
         INFIMUM,

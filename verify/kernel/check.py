@@ -13,7 +13,18 @@ from math import prod
 
 from flint import fmpq
 
-from . import fedprox, fedprox_nonconvex, function, network, noise_sum, order, scalar, two_group
+from . import (
+    fedprox,
+    fedprox_nonconvex,
+    function,
+    network,
+    noise_sum,
+    order,
+    perturbed,
+    perturbed_nonconvex,
+    scalar,
+    two_group,
+)
 from .claim import Claim
 from .claim import read as read_claim
 from .expression import Evaluator, Tree, Value, World, free
@@ -23,6 +34,8 @@ FORMAT = "fedaudit-certificate/1"
 WORLDS = {
     "fedprox": fedprox.read,
     "fedprox_nonconvex": fedprox_nonconvex.read,
+    "perturbed": perturbed.read,
+    "perturbed_nonconvex": perturbed_nonconvex.read,
     "two_group": two_group.read,
     "noise_sum": noise_sum.read,
     "scalar": scalar.read,

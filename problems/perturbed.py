@@ -9,7 +9,7 @@ independent xi_s of mean 0 and variance 1, E|X|^2 = |m|^2 + sum_s |x_s|^2, so th
 paths of their own. As factors of the covariance they keep what is zero at the size of rounding.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -220,37 +220,41 @@ def _walk(problem: Objective, pairs: Array, setup: Setup, law: _Law, record: Col
 
     tilt = slope(setup.w0[None])[0]
 
-    def see(name: str, index: tuple[int, ...], value: Array, trailing: int = 0) -> None:
+    def see(name: str, index: tuple[int, ...], value: Callable[[], Array], trailing: int = 0) -> None:
         if name in record:
-            out[name][(..., *index, *(slice(None) for _ in range(trailing)))] = value
+            out[name][(..., *index, *(slice(None) for _ in range(trailing)))] = value()
+
+    def square(x: Array) -> Array:
+        return law.expect(norm2(xp, x))
+
+    def rise(start: Array) -> Array:
+        return law.gap(start, setup.w0) + xp.sum(tilt * (law.mean(start) - setup.w0), axis=-1)
+
+    def off(start: Array, w: Array, tilde: Array) -> Array:  # lemma 4.3: this is 0
+        return problem.average(tilde) - beta[..., 0] * problem.average(w) - (1 - beta[..., 0]) * start
 
     def see_server(t: int, start: Array) -> None:
-        see("gap", (t,), law.gap(start, w_star))
-        see("dist2", (t,), law.expect(norm2(xp, law.from_point(start, w_star))))
-        moved = law.mean(start) - setup.w0
-        see("rise", (t,), law.gap(start, setup.w0) + xp.sum(tilt * moved, axis=-1))
+        see("gap", (t,), lambda: law.gap(start, w_star))
+        see("dist2", (t,), lambda: square(law.from_point(start, w_star)))
+        see("rise", (t,), lambda: rise(start))
 
     def see_local(t: int, k: int, start: Array, w: Array, tilde: Array, g: Array) -> None:
-        average, centre = problem.average(w), problem.average(tilde)
-        see("deviation", (t, k), law.expect(norm2(xp, w - start[..., None, :])), 1)
-        see("perturbation", (t, k), law.expect(norm2(xp, average[..., None, :] - tilde)), 1)
-        see("grad2", (t, k), law.expect(norm2(xp, g)), 1)
-        if "local2" in record:
-            see("local2", (t, k), law.expect(norm2(xp, law.grad(w))), 1)
-        see("mean", (t, k), law.mean(average), 1)
-        see("centre", (t, k), law.mean(centre), 1)
-        apart = centre - beta[..., 0] * average - (1 - beta[..., 0]) * start
-        see("mismatch", (t, k), law.expect(norm2(xp, apart)))
-        if "slope2" in record:
-            see("slope2", (t, k), law.expect(norm2(xp, slope(average))))
+        at = t, k
+        see("deviation", at, lambda: square(w - start[..., None, :]), 1)
+        see("perturbation", at, lambda: square(problem.average(w)[..., None, :] - tilde), 1)
+        see("grad2", at, lambda: square(g), 1)
+        see("local2", at, lambda: square(law.grad(w)), 1)
+        see("mean", at, lambda: law.mean(problem.average(w)), 1)
+        see("centre", at, lambda: law.mean(problem.average(tilde)), 1)
+        see("mismatch", at, lambda: square(off(start, w, tilde)))
+        see("slope2", at, lambda: square(slope(problem.average(w))))
 
     w = law.begin(xp.broadcast_to(setup.w0[..., None, :], (1, *everywhere)))
     start, u = problem.average(w), w  # all clients are at w0, and so is every u^i
     for t in range(setup.T):
         step = setup.gamma[..., t, None, None]
         see_server(t, start)
-        if "spread" in record:
-            see("spread", (t,), law.expect(norm2(xp, u[..., :, None, :] - u[..., None, :, :])), 2)
+        see("spread", (t,), lambda u=u: square(u[..., :, None, :] - u[..., None, :, :]), 2)
         w = xp.broadcast_to(start[..., None, :], u.shape)
         for k in range(setup.E + 1):
             tilde = beta * w + (1 - beta) * u

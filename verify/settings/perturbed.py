@@ -49,13 +49,13 @@ class Perturbed:
             for (E, T), loss, noise, (C, d) in product(
                 [(1, 3), (8, 3), (2, 2), (4, 3)], ("quadratic", "piecewise"), noises, [(2, 1), (3, 1), (2, 2)]
             )
-            if loss == "quadratic" or noise == "none" or fedprox._paths(noise, C, E, T) <= fedprox.MOST_PATHS
+            if loss == "quadratic" or noise == "none" or d * fedprox._paths(noise, C, E, T) <= fedprox.MOST_PATHS
         ]
-        large = [(8, 1, 6, 10), (4, 3, 5, 10), (2, 1, 20, 20)]
+        large = [(6, 1, 6, 6), (3, 3, 4, 6), (2, 1, 20, 6)]
         made += [Shape.of({"loss": "quadratic", "noise": noises[-1]}, C=C, d=d, E=E, T=T) for C, d, E, T in large]
         if "none" in noises:
             bent = {"loss": "piecewise", "noise": "none"}
-            made += [Shape.of(bent, C=C, d=1, E=E, T=T) for C, E, T in [(5, 10, 20), (2, 30, 5)]]
+            made += [Shape.of(bent, C=C, d=1, E=E, T=T) for C, E, T in [(5, 10, 6), (2, 30, 5)]]
         return made
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:

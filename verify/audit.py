@@ -132,6 +132,7 @@ def audit_row(statement: Statement, seed: int, effort: float, backend: str = "nu
         "verdict": verdict,
         "evidence": best["evidence"],
         "reason": reason,
+        **({"how": "dominance" if verdict == "proved" else hunted["how"]} if "how" in hunted else {}),
         "tightness": max(tightest, default=None),
         "certificate": best["certificate"] if verdict == "refuted" else None,
         "lint": {"findings": linted["findings"]},
@@ -189,7 +190,11 @@ def judge(reading: Reading, world: Setting, searched: Searched) -> Row:
 
 def _no_rate(statement: Statement, row: Row) -> Row:
     """A printed limit or "≈" names no rate, so that no single instance refutes it: only our explicit reading falls."""
-    if statement.kind != "order" or row["verdict"] != "refuted":
+    if statement.kind != "order":
+        return row
+    if statement.method == "order":  # the kernel decides growth itself, for every constant
+        return {**row, "how": "growth path" if row["evidence"] == "exact" else "fitted slope"}
+    if row["verdict"] != "refuted":
         return row
     reason = "the explicit rate of the reading fails (see `counterexample`); what is printed names no rate"
     return {**row, "verdict": "undecided", "reason": reason, "counterexample": row["certificate"], "certificate": None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from .hunt import VIOLATION
 from .lower import lower
 from .seeds import seed_for
 from .settings.base import Reading, Setting, Shape
+from .settings.order import Order
 
 RUNS = 80
 ROUNDS = 60
@@ -55,6 +57,8 @@ def curves(statement: Statement, seed: int = 0) -> Curves:
     reading, world = read(statement)
     if world.name == "two_group":
         return _two_group(statement)
+    if isinstance(world, Order):
+        return _along_paths(statement, reading, world, seed)
     if "t" in reading.claim["for_all"] and any(dict(s.counts).get("T", 1) > 1 for s in world.shapes(reading)):
         return _along_rounds(statement, reading, world, seed)
     return _along_count(statement, reading, world, seed)
@@ -101,6 +105,29 @@ def _along_count(statement: Statement, reading: Reading, world: Setting, seed: i
     x, lhs, rhs = x[admitted], lhs[:, admitted], rhs[:, admitted]
     caption = f"{RUNS} random parameter choices at every {name}; each divided by its bound at the smallest {name}"
     return _curves(statement, x, f"${name}$", *_relative(lhs, rhs), caption)
+
+
+def _along_paths(statement: Statement, reading: Reading, world: Any, seed: int) -> Curves:
+    """Both sides along random paths x = c n^a of the parameters, n over the decades."""
+    n = np.logspace(0, 8, 33)
+    sides: list[tuple[Array, Array]] = []
+    for shape in world.shapes(reading):
+        rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
+        genome = draw(genes_of(reading, world, shape), 10 * RUNS, rng)
+        scores = score(reading, world, shape, genome)
+        order = np.argsort(-np.nan_to_num(scores.margin, nan=-np.inf), kind="stable")
+        some = np.concatenate([order[:8], np.flatnonzero(np.isfinite(scores.margin))[:24]])  # the steepest, and any
+        chosen = {k: v.astype(world.precision) for k, v in rows(genome, some).items()}
+        powers = [np.abs(v) for k, v in chosen.items() if k.startswith("a_")]
+        steepest = np.maximum(1, np.max([np.zeros(len(some)), *powers], axis=0))  # only the ratios of powers matter
+        chosen = {k: v / steepest if k.startswith("a_") else v for k, v in chosen.items()}
+        tables = [world.table(reading, shape, chosen, float(at)) for at in n]
+        both = [_sides(reading, table) for table in tables]
+        sides.append((np.concatenate([b[0] for b in both], axis=1), np.concatenate([b[1] for b in both], axis=1)))
+    lhs, rhs = (np.concatenate([s[j] for s in sides]) for j in (0, 1))
+    lhs, rhs = (x.astype(float) for x in _relative(lhs, rhs))
+    caption = "both sides along paths x = c n^a of all parameters that may grow, divided by the right side at n = 1"
+    return _curves(statement, n, "$n$", lhs, rhs, caption)
 
 
 def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:

@@ -172,7 +172,9 @@ def _bounded(statement: Statement, lhs: Any, rhs: Any, given: Sequence[Boolean],
 
     if lhs == 0:
         return Decision("true", "identity", "0 is dominated")
-    named = {a.name: a.args for a in (*statement.let, *statement.implicit)}
+    named: dict[str, tuple[Symbol, ...]] = {}
+    for made in (*statement.let, *statement.implicit):  # both may name constants
+        named[made.name] = (*named.get(made.name, ()), *made.args)
     exponents = Exponents(tuple(given), frozenset(named.get("fixed", ())), positive)
     solver = z3.Solver()
     solver.set("rlimit", RLIMIT)

@@ -14,7 +14,7 @@ from sympy.logic.boolalg import And, Or
 
 from ...derivation import Argument, Derivation, Known, Step, View
 from ...facts import termwise
-from ...statement import Statement, free, unit
+from ...statement import Assumption, Statement, free, unit
 from .nonconvex import (
     EXACT,
     INFIMUM,
@@ -73,8 +73,8 @@ A_rate = _s(
 B_rate = _s("B_rate", "F^2/W^2", "printed B in corollary 4.1: what more local steps make larger", "B", nonnegative=True)
 steps = _s("steps", "1", "number of local steps, as a real number", "E")
 E_opt = _s("E_opt", "1", "printed minimiser of r(E) (corollary 4.1)", r"E_{\mathrm{opt}}")
-low = _s("low", "1", "E is at least this times T^(1/3)", "c_1")
-high = _s("high", "1", "E is at most this times T^(1/3)", "c_2")
+share = _s("share", "1", "E / T^(1/3)", "c")
+high = _s("high", "1", "a bound on E / T^(1/3)", r"\bar{c}")
 
 ASSUMPTIONS = (*ASSUMPTIONS_1_TO_4, lower_bounded)
 IMPLICIT = (perturbed_gradients, independent_noise)
@@ -421,27 +421,43 @@ PRINTED = THEOREM_4_6_I.relations[0].rhs.subs(E, steps)
 COROLLARY_4_1 = Statement(
     id="buttaci/cor4.1",
     kind="order",
-    title="Perturbed method: E of order T^(1/3) makes the bound of order T^(-2/3), and which E is best",
+    title="Perturbed method: E of order T^(1/3) makes the bound of order T^(-2/3)",
     cite="Corollary 4.1, section 4.3.4",
+    method="order",
+    glossary=GLOSSARY,
+    let=(
+        Assumption("fixed", (A_rate, B_rate, high), "A and B do not depend on T and E: constants of O"),
+        Assumption("grows", (T,), "asymptotically in T"),
+    ),
+    implicit=(Assumption("fixed", (share,), "E grows as T^(1/3), as E_opt does: O(T^(1/3)) also allows E = 1"),),
+    when=(Le(share, high), Le(1, share * CUBE_ROOT)),
+    then=Le(rate(share * CUBE_ROOT), (A_rate + B_rate) / CUBE_ROOT**2),
+    reading=(
+        "r(E) of the proof, at E = c T^(1/3) with c bounded; at its word E = O(T^(1/3)) lets c vanish, and with E = 1 "
+        "the bound is of order T^(-1/2)",
+        "E_opt, r(E_opt) and what r is: cor4.1-optimum",
+    ),
+)
+
+COROLLARY_4_1_OPTIMUM = Statement(
+    id="buttaci/cor4.1-optimum",
+    kind="inequality",
+    title="Perturbed method: the number of local steps that minimises the bound, and its value there",
+    cite="Corollary 4.1, its proof",
     method="scalar",
     glossary=GLOSSARY,
     when=(
         Eq(A_rate, A_PRINTED), Eq(B_rate, B_PRINTED), Eq(E_opt, BEST), Gt(A_rate, 0), Gt(B_rate, 0), Lt(beta, 1),
-        Le(low * CUBE_ROOT, steps), Le(steps, high * CUBE_ROOT),
     ),
     then=(
-        Le(rate(steps), (A_rate / sqrt(low) + B_rate * high) / CUBE_ROOT**2),
         Le(rate(E_opt), rate(steps)),
         Eq(rate(E_opt), AT_BEST, evaluate=False),
         Eq(PRINTED, rate(steps), evaluate=False),
     ),
     sweep={
-        beta: unit("beta") / (1 + unit("half")), A_rate: A_PRINTED, B_rate: B_PRINTED, E_opt: BEST,
-        low: steps / CUBE_ROOT * unit("low"), high: steps / CUBE_ROOT / unit("high"),
+        beta: unit("beta") / (1 + unit("half")), G: free("G"), A_rate: A_PRINTED, B_rate: B_PRINTED, E_opt: BEST,
     },
     reading=(
-        "E = O(T^(1/3)) is read as E between c_1 T^(1/3) and c_2 T^(1/3) for constants c_1, c_2 > 0, as E_opt is; at "
-        "its word it allows E = 1, where the bound is of order T^(-1/2)",
         "E is any positive real number here: the printed E_opt need not be whole",
         "A, B > 0: without noise and gap, or without gradients, there is nothing to balance",
         "the last relation: the bound of theorem 4.6 (I) is r(E) with the printed A and B",

@@ -115,7 +115,8 @@ def audit_row(statement: Statement, seed: int, effort: float, backend: str = "nu
     linted, derived = lint_row(statement), derive_row(statement)
     verified = verify_row(statement, seed, effort / 3, backend)
     hunted = hunt_row(statement, seed, effort / 3, backend)
-    implicit = [literal_row(statement, a, seed, effort / 3, backend) for a in statement.implicit]
+    literal = () if statement.kind == "experiment" else statement.implicit
+    implicit = [literal_row(statement, a, seed, effort / 3, backend) for a in literal]
     moves: list[Row] = [verified, hunted]
     outright = derived["proved"] and not derived["premises"]  # a premise is written by hand: on it things only follow
     if outright:

@@ -15,6 +15,7 @@ from sympy import Le, Rational
 from test_buttaci_perturbed import arguments, array, positive, runs, signs, small, text
 
 from fedaudit.bounds.catalogue import catalogue, statement
+from fedaudit.bounds.decide import decide
 from fedaudit.bounds.derive import derive
 from fedaudit.bounds.lint import lint
 from fedaudit.bounds.papers.buttaci.perturbed_nonconvex import E_opt
@@ -114,7 +115,12 @@ def test_derivations(label: str, status: str, factor: float) -> None:
         assert made.findings[-1].endswith("follows (proof)")
 
 
-@pytest.mark.parametrize("label", ["lemC.5", "lemC.6", "thm4.6-I", "thm4.6-II"])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "label", [*(pytest.param(label, marks=SLOW) for label in ("lemC.5", "lemC.6", "thm4.6-I")), "thm4.6-II"]
+)
 def test_survives(label: str) -> None:
     row = hunt_row(statement(f"buttaci/{label}"), seed=3, effort=0.01)
     assert (row["verdict"], row["evidence"]) == ("survived", "exact")
@@ -132,6 +138,7 @@ def test_lemma_C_4_is_attained_up_to_two() -> None:
     kernel.check(row["certificate"])
 
 
+@pytest.mark.slow
 def test_without_its_error_terms_theorem_4_6_falls() -> None:
     printed = statement("buttaci/thm4.6-II")
     (old,) = printed.relations
@@ -162,10 +169,10 @@ def test_corollary_4_1_is_proved_and_breaks_at_its_word() -> None:
 
 
 def test_another_exponent_is_not_optimal() -> None:
+    """E_opt is irrational at rational points: no point may count for the claim where the claim fails."""
     printed = statement("buttaci/cor4.1-optimum")
     when = tuple(c.subs(E_opt, E_opt / T) if c.has(E_opt) else c for c in printed.when)
-    made = derive(replace(printed, when=when, sweep={**printed.sweep, E_opt: printed.sweep[E_opt] * T}), catalogue())
-    assert made.status != "follows"
+    assert decide(printed.relations[0], when, samples=300).status == "unknown"
 
 
 def test_runs_are_rational_where_roots_are() -> None:

@@ -166,13 +166,13 @@ class _Columns:
         """At most C d columns, and zeros for those that this round's noise will make."""
         xp, K = self.xp, self.kicks.shape[0]
         S, batch, C, d = w.shape[0] - 1, w.shape[1:-2], w.shape[-2], w.shape[-1]
-        carried = w[1:]
+        carried = w[1:, ...]
         if C * d < S:
             flat = xp.moveaxis(xp.reshape(carried, (S, *batch, C * d)), 0, -2)
             R = xp.linalg.qr(flat)[1]  # columns (Q R)' have the covariance R'R
             carried = xp.reshape(xp.moveaxis(R, -2, 0), (R.shape[-2], *batch, C, d))
         none = xp.zeros((self.setup.E * K, *batch, C, d), dtype=xp.float64)
-        return xp.concat([w[:1], carried, none], axis=0)
+        return xp.concat([w[:1, ...], carried, none], axis=0)
 
     def grad(self, w: Array) -> Array:
         return self.from_point(matvec(self.xp, self.problem.A, w), self.problem.b)
@@ -180,14 +180,14 @@ class _Columns:
     def noisy(self, g: Array, t: int, k: int) -> Array:
         K = self.kicks.shape[0]
         first = g.shape[0] - (self.setup.E - k) * K
-        g[first : first + K] += self.kicks
+        g[first : first + K, ...] += self.kicks
         return g
 
     def from_point(self, w: Array, point: Array) -> Array:
-        return self.xp.concat([w[:1] - point, w[1:]], axis=0)
+        return self.xp.concat([w[:1, ...] - point, w[1:, ...]], axis=0)
 
     def mean(self, x: Array) -> Array:
-        return x[0]
+        return x[0, ...]
 
     def expect(self, x: Array) -> Array:
         return self.xp.sum(x, axis=0)
@@ -201,7 +201,7 @@ def _kicks(problem: Quadratics, setup: Setup, v: Array, shared: bool) -> Array:
     xp, C, d = setup.xp, problem.C, problem.d
     if v is None or not bool(xp.any(v != 0)):
         return xp.zeros((0, *setup.batch, C, d), dtype=xp.float64)
-    v = xp.broadcast_to(as_floats(xp, v), (*setup.batch, C, d))[None]
+    v = xp.broadcast_to(as_floats(xp, v), (*setup.batch, C, d))[None, ...]
     if shared:
         return v
     one = xp.reshape(xp.eye(C, dtype=xp.float64), (C, *(1 for _ in setup.batch), C, 1))
@@ -218,7 +218,7 @@ def _walk(problem: Objective, pairs: Array, setup: Setup, law: _Law, record: Col
     def slope(w: Array) -> Array:  # grad f(w) for w (S, *batch, d)
         return problem.average(law.grad(xp.broadcast_to(w[..., None, :], (w.shape[0], *everywhere))))
 
-    tilt = slope(setup.w0[None])[0]
+    tilt = slope(setup.w0[None, ...])[0, ...]
 
     def see(name: str, index: tuple[int, ...], value: Callable[[], Array], trailing: int = 0) -> None:
         if name in record:

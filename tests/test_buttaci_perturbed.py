@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction as F
 from typing import Any
 
+import array_api_strict
 import numpy as np
 import pytest
 from flint import fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sympy import Expr, Rational
 
+from fedaudit.bounds.catalogue import catalogue, statement
+from fedaudit.bounds.derive import derive
+from fedaudit.bounds.lint import lint
+from fedaudit.bounds.papers.buttaci.symbols import G, Gamma, gamma, k, sigma, t
+from fedaudit.bounds.papers.buttaci.symbols_perturbed import beta, mean, n, previous
+from fedaudit.bounds.statement import Statement
 from fedaudit.problems.perturbed import ALL, PerturbedRun, expected, simulate
 from fedaudit.problems.piecewise import Piecewise
 from fedaudit.problems.quadratics import Quadratics
 from fedaudit.verify import kernel
+from fedaudit.verify.audit import hunt_row, read, verify_row
 
+EFFORT = 0.1
+LATER = [  # minutes of z3
+    pytest.param(label, marks=pytest.mark.slow)
+    for label in ("lem4.5", "lemC.1", "lemC.2~repaired", "lemC.3", "thm4.4-I", "thm4.4-II")
+]
 CLAIM: dict[str, Any] = {
     "id": "test/free", "setting": "perturbed", "let": [], "implicit": [], "choose": {}, "when": [],
     "for_all": {}, "then": [["<=", ["at", "gap", 0], 1]],
@@ -90,7 +106,7 @@ def agree(inst: dict[str, Any], run: PerturbedRun) -> None:
     assert world.facts["similarity_weights"]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_quadratics_against_the_kernel(data: st.DataObject) -> None:
     inst = data.draw(runs(d=data.draw(st.integers(1, 2))))
@@ -123,7 +139,7 @@ def str_q(x: F) -> Any:
     return fmpq_mat([[x.numerator]])[0, 0] / x.denominator
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_huberised_losses_against_the_kernel(data: st.DataObject) -> None:
     """One dimension, a common minimiser: its place is known."""
@@ -168,6 +184,25 @@ def test_similarities_are_checked(pairs: np.ndarray, why: str) -> None:
         expected(problem, pairs, np.zeros(1), np.array(0.5), np.full(2, 0.5), 1)
 
 
+def test_array_api_strict_agrees() -> None:
+    rng, (b, C, d, E, T) = np.random.default_rng(0), (3, 3, 2, 2, 3)
+    half = rng.uniform(size=(b, C, C)) * (1 - np.eye(C))
+    pairs = (half + half.swapaxes(-1, -2)) / (2 * half.sum(axis=(1, 2), keepdims=True))
+    A = rng.normal(size=(b, C, d, d))
+    A, p = A @ A.swapaxes(-1, -2) + np.eye(d), pairs.sum(axis=-1)
+    centres, v = rng.normal(size=(2, b, C, d))
+    rest = (pairs, rng.normal(size=(b, d)), rng.uniform(size=b), rng.uniform(0, 0.2, size=(b, T)))
+    bends, noise = rng.uniform(0, 2, size=(4, b, C, d)), rng.normal(size=(b, 4, T, E, C, d))
+    strict, plain = (
+        (expected(Quadratics(*map(of, (A, centres, p))), *map(of, rest), E, of(v)),
+         simulate(Piecewise(*map(of, (*bends, centres, p))), *map(of, rest), E, of(noise)))
+        for of in (array_api_strict.asarray, np.asarray)
+    )  # fmt: skip
+    for ours, theirs in zip(strict, plain, strict=True):
+        for name in ALL:
+            np.testing.assert_allclose(np.asarray(getattr(ours, name)), getattr(theirs, name), rtol=1e-9, atol=1e-12)
+
+
 def test_the_kernel_wants_a_graph() -> None:
     client = {"kind": "quadratic", "A": [["1"]], "b": ["0"]}
     inst: dict[str, Any] = {
@@ -182,3 +217,98 @@ def test_the_kernel_wants_a_graph() -> None:
         kernel.world(asks, {**inst, "pairs": [["0", "0"], ["0", "1"]]})
     with pytest.raises(kernel.Malformed, match=r"instance\.C"):
         kernel.world(asks, {**inst, "C": 1})
+
+
+# --- the verdicts ----------------------------------------------------------------------------------------------------
+
+
+def copy(label: str, change: Callable[[Expr], Expr]) -> Statement:
+    """The statement with another right-hand side (definitions written out)."""
+    printed = statement(f"buttaci/{label}")
+    first, *rest = printed.relations
+    old = printed.defined(first.args[1])
+    assert change(old) != old
+    return replace(printed, then=(first.func(first.args[0], change(old)), *rest))
+
+
+BROKEN = {
+    "lem4.3 as the body reads": copy("lem4.3", lambda e: e.subs(mean(t, 0, n), mean(t, k, n))),
+    "lem4.3 with beta exchanged": copy("lem4.3", lambda e: e.subs(beta, 1 - beta)),
+    "lem4.4 × 0.9": copy("lem4.4", lambda e: e * Rational(9, 10)),
+    "lem4.4 with this round's step size": copy("lem4.4", lambda e: e.subs(previous(t), gamma(t))),
+    "lem4.5 without the round before": copy("lem4.5", lambda e: e.subs(previous(t), 0)),
+    "lemC.1 without E, G² and Γ": copy("lemC.1", lambda e: e.subs({G: 0, Gamma: 0, sigma: 0})),
+    "lemC.1-kappa × 0.9": copy("lemC.1-kappa", lambda e: e * Rational(9, 10)),
+    "lemC.2~repaired × 0.9": copy("lemC.2~repaired", lambda e: e * Rational(9, 10)),
+    "thm4.4-I without its error terms": copy("thm4.4-I", lambda e: e.subs({G: 0, sigma: 0, Gamma: 0})),
+    "thm4.4-II without G, falling faster": copy("thm4.4-II", lambda e: e.subs(G, 0) / (1 + t) ** 2),
+}
+
+
+QUICK = ("lem4.3 as the body reads", "lem4.4 × 0.9", "lemC.1-kappa × 0.9", "thm4.4-I without its error terms")
+
+
+@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in BROKEN])
+def test_broken_copies_fall(name: str) -> None:
+    row = hunt_row(BROKEN[name], seed=0, effort=EFFORT)
+    assert row["verdict"] == "refuted"
+    kernel.check(row["certificate"])
+
+
+@pytest.mark.parametrize("label", ["lem4.4", "lemC.1-kappa"])
+def test_survives(label: str) -> None:
+    assert hunt_row(statement(f"buttaci/{label}"), seed=3, effort=EFFORT)["verdict"] == "survived"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("label", ["lem4.3", "lem4.5", "lemC.1", "lemC.2~repaired", "lemC.3", "thm4.4-I", "thm4.4-II"])
+def test_survives_longer(label: str) -> None:
+    printed = statement(f"buttaci/{label}")
+    for row in (verify_row(printed, seed=3, effort=1), hunt_row(printed, seed=3, effort=2)):
+        assert row["verdict"] == "survived"
+
+
+def test_lemma_C_2_falls_and_shrinks() -> None:
+    """A long round with small beta makes kappa < -1; after two rounds the bound is negative."""
+    row = hunt_row(statement("buttaci/lemC.2"), seed=0, effort=EFFORT)
+    assert row["verdict"] == "refuted"
+    accepted = kernel.check(row["certificate"])
+    assert accepted.rhs < 0 <= accepted.lhs
+    instance = row["certificate"]["instance"]
+    assert (instance["C"], instance["d"], row["certificate"]["at"]["t"]) == (2, 1, 2)
+    assert instance["noise"]["kind"] == "none"
+
+
+def test_lemma_C_2_by_hand() -> None:
+    """f_1 = f_2 = w^2/2 from 1, gamma = 1/2, beta = 1/10, E = 5: kappa = 10 (19/20)^5 - 9 < -1, and S > Delta = 1/2."""
+    reading, _ = read(statement("buttaci/lemC.2"))
+    client = {"kind": "quadratic", "A": [["1"]], "b": ["0"]}
+    inst = {
+        "C": 2, "d": 1, "E": 5, "T": 2, "pairs": [["0", "1/2"], ["1/2", "0"]], "w0": ["1"], "beta": "1/10",
+        "constants": {"L": "1", "mu": "1", "sigma": "0", "G": "3"}, "parameters": {"gamma": "1/2"},
+        "clients": [client] * 2, "noise": {"kind": "none"}, "minimisers": [["0"]] * 2, "w_star": ["0"],
+    }  # fmt: skip
+    lhs, rhs, holds = kernel.evaluate(reading.claim, inst, (), {"relation": 0, "t": 2})
+    assert not holds
+    kappa, b = 10 * F(19, 20) ** 5 - 9, F(1, 10)
+    S = 4 * F(1, 2) * 125 * 9 * (4 + (1 - b) ** 2 + 8 * (1 - 1 / b) ** 2) + F(1, 4) * b * (1 - b) * 125 * 9 / 2
+    assert F(str(rhs)) == kappa**2 * (F(1, 2) - S) + S < 0
+    assert F(str(lhs)) == (1 - 10 * (1 - F(19, 20) ** 5)) ** 4 / 2  # a round takes w to kappa w
+    repaired, _ = read(statement("buttaci/lemC.2~repaired"))
+    assert not kernel.admissible(repaired.claim, inst)
+
+
+def test_lemma_C_2_does_not_follow() -> None:
+    printed = statement("buttaci/lemC.2")
+    assert {f.rule for f in lint(printed, catalogue())} == {"monotone"}
+    made = derive(printed, catalogue(), slack=False)
+    assert (made.status, made.proved) == ("not-derived", False)
+    assert any(f.startswith("step C.22") and "false" in f for f in made.findings)
+
+
+@pytest.mark.parametrize("label", ["lem4.3", "lem4.4", "lemC.1-kappa", *LATER])
+def test_follows(label: str) -> None:
+    printed = statement(f"buttaci/{label}")
+    assert not lint(printed, catalogue())
+    made = derive(printed, catalogue(), slack=False)
+    assert (made.status, made.evidence, made.proved) == ("follows", "proof", True)

@@ -83,6 +83,8 @@ def _score(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> 
     for (op, left, right), unit in zip(reading.claim["then"], reading.lowered.units, strict=True):
         lhs, rhs = (np.broadcast_to(evaluator(side), evaluator.shape).reshape(table.n, -1) for side in (left, right))
         margin, ratio = _margin(op, lhs, rhs, _floor(table, unit))
+        nothing = (lhs == 0) & (rhs == 0)  # 0 <= 0 looks tight and says nothing, where another index says more
+        margin = np.where(nothing & ~nothing.all(axis=1, keepdims=True), np.nan, margin)
         later = _later(margin, evaluator, reading.lowered.starts)
         place = np.argmax(np.where(np.isnan(margin), -np.inf, margin), axis=1)
         pick = np.arange(table.n), place

@@ -131,9 +131,11 @@ def _along_paths(statement: Statement, reading: Reading, world: Any, seed: int) 
 
 
 def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
-    """Both sides divided by the bound's first value, where all of them are numbers."""
-    usable = (np.isfinite(lhs) & np.isfinite(rhs)).all(axis=1) & (rhs[:, 0] > 0)
-    return lhs[usable] / rhs[usable, :1], rhs[usable] / rhs[usable, :1]
+    """Both sides divided by the bound's first value that is not zero, where all of them are numbers."""
+    usable = (np.isfinite(lhs) & np.isfinite(rhs)).all(axis=1) & (rhs > 0).any(axis=1) & (rhs[:, 0] >= 0)
+    lhs, rhs = lhs[usable], rhs[usable]
+    first = np.take_along_axis(rhs, np.argmax(rhs > 0, axis=1)[:, None], 1)
+    return lhs / first, rhs / first
 
 
 def _curves(statement: Statement, x: Array, xlabel: str, lhs: Array, rhs: Array, caption: str) -> Curves:

@@ -98,9 +98,8 @@ def race(family: Family, n: int, rng: np.random.Generator) -> Race:
     pairs = pair_matrix(C, rng.uniform(0.1, 1.0, (n, C * (C - 1) // 2)))
     p = pairs.sum(axis=-1)
     curvature = np.minimum(1 + power(family.curved, 1) * rng.uniform(0, 1, (n, C)), power(family.condition, 1))
-    mu, L = curvature.min(axis=1), power(family.condition) * curvature.max(axis=1)
-    if family.name == "any":
-        L = curvature.max(axis=1)
+    inert = power(family.condition) if family.name == "alike" else np.ones(n)  # what a coordinate of its own makes of L
+    mu, L = curvature.min(axis=1), inert * curvature.max(axis=1)
     centre = power(family.apart, 1) * rng.standard_normal((n, C))
     start = rng.choice([-1.0, 1.0], (n, 1)) + (p * centre).sum(axis=1, keepdims=True)
     beta = rng.uniform(0.5, 0.95, n)

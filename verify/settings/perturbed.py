@@ -109,6 +109,9 @@ class Perturbed:
     def reductions(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
     ) -> Iterator[tuple[Shape, dict[str, Array]]]:
+        if shape.flag("loss") == "piecewise" and shape["d"] == 1:
+            plain = Shape(shape.counts, tuple((k, "quadratic" if k == "loss" else v) for k, v in shape.flags))
+            yield plain, {k: v for k, v in genome.items() if k not in ("tail", "lo", "hi")}
         yield from fewer(shape, genome, fedprox.SETTING.reductions(reading, shape, genome))
 
 

@@ -142,6 +142,8 @@ def _step_size(statement: Statement, catalogue: Catalogue) -> Iterator[str]:
             about_it = {head.func, *matched}
             for condition in (c for c in lemma.when if c.has(*about_it)):  # derive looks after the others
                 asked = statement.defined(_chosen(lemma.defined(condition).subs(matched, simultaneous=True), statement))
+                if asked.atoms(AppliedUndef):  # something of the run that the choice does not settle
+                    continue
                 decision = decide(asked, given)
                 if decision.status == "false":
                     yield f"the choice here violates {condition} of {lemma.id}: {decision.detail}"

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from fedaudit.verify.curves import Cloud, Curves, Profile
+    from fedaudit.verify.experiments import Picture
 
 __all__ = ["draw", "image", "svg"]
 
 
-def draw(curves: Curves | Profile | Cloud) -> Figure:
-    """The figure of a statement, by the kind of its data."""
-    from fedaudit.verify.curves import Cloud, Profile
+def draw(curves: Curves | Profile | Cloud | Picture) -> Figure:
+    """The figure of a statement, by the kind of its data; an experiment names the module here that plots it."""
+    from fedaudit.verify.curves import Cloud, Curves, Profile
 
     from . import cloud, convergence, profile, two_group
 
@@ -22,6 +24,8 @@ def draw(curves: Curves | Profile | Cloud) -> Figure:
         return profile.plot(curves)
     if isinstance(curves, Cloud):
         return cloud.plot(curves)
+    if not isinstance(curves, Curves):
+        return import_module(f"{__name__}.{curves.figure}").plot(curves)
     return two_group.plot(curves) if two_group.fits(curves) else convergence.plot(curves)
 
 

@@ -329,9 +329,9 @@ def _plot(arguments: argparse.Namespace) -> int:
         raise UserError(f"--out {path}", "a file in a folder that exists", "make the folder first")
     one_thread()
     from fedaudit.figures import draw, image, pictures
-    from fedaudit.verify.curves import curves  # by its full name: the type that fedaudit.figures sees
+    from fedaudit.verify.curves import picture  # by its full name: the type that fedaudit.figures sees
 
-    figure = draw(curves(found[0], seed)) if found else getattr(pictures, name)(seed)
+    figure = draw(picture(found[0], seed)) if found else getattr(pictures, name)(seed)
     write(path, image(figure, path.suffix[1:]))
     print(path)
     return 0

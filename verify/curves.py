@@ -19,11 +19,13 @@ from fedaudit.problems.quadratics import two_group
 from .audit import read
 from .check import conditions, genes_of, score, tabulate
 from .evaluate import Array, Evaluator, Quantity, Table
+from .experiments import Picture, experiment
 from .genome import Genome, draw, rows
 from .hunt import VIOLATION
 from .lower import lower
 from .seeds import seed_for
 from .settings.base import Reading, Setting, Shape, View, Viewed, with_scalars
+from .settings.order import Order
 
 RUNS = 80
 ROUNDS = 60
@@ -86,6 +88,11 @@ class Cloud:
     caption: str
 
 
+def picture(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud | Picture:
+    """What `fedaudit plot` shows: an experiment shows itself in its own way."""
+    return experiment(statement.id).picture(seed) if statement.kind == "experiment" else curves(statement, seed)
+
+
 def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
     """What is worth looking at in the statement's own setting.
 
@@ -95,6 +102,8 @@ def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
     reading, world = read(statement)
     if world.name == "two_group":
         return _two_group(statement)
+    if isinstance(world, Order):
+        return _along_paths(statement, reading, world, seed)
     if isinstance(world, Viewed):
         return _profile(statement, reading, world, world.view(reading))
     moves = any(_moves(side) for _, *sides in reading.claim["then"] for side in sides)
@@ -253,6 +262,29 @@ def _along_count(
     x, lhs, rhs = x[admitted], lhs[:, admitted], rhs[:, admitted]
     caption = f"{RUNS} random parameter choices at every {name}; each divided by its bound at the smallest {name}"
     return _curves(statement, x, f"${name}$", *_relative(lhs, rhs), caption)
+
+
+def _along_paths(statement: Statement, reading: Reading, world: Any, seed: int) -> Curves:
+    """Both sides along random paths x = c n^a of the parameters, n over the decades."""
+    n = np.logspace(0, 8, 33)
+    sides: list[tuple[Array, Array]] = []
+    for shape in world.shapes(reading):
+        rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
+        genome = draw(genes_of(reading, world, shape), 10 * RUNS, rng)
+        scores = score(reading, world, shape, genome)
+        order = np.argsort(-np.nan_to_num(scores.margin, nan=-np.inf), kind="stable")
+        some = np.concatenate([order[:8], np.flatnonzero(np.isfinite(scores.margin))[:24]])  # the steepest, and any
+        chosen = {k: v.astype(world.precision) for k, v in rows(genome, some).items()}
+        powers = [np.abs(v) for k, v in chosen.items() if k.startswith("a_")]
+        steepest = np.maximum(1, np.max([np.zeros(len(some)), *powers], axis=0))  # only the ratios of powers matter
+        chosen = {k: v / steepest if k.startswith("a_") else v for k, v in chosen.items()}
+        tables = [world.table(reading, shape, chosen, float(at)) for at in n]
+        both = [_sides(reading, table) for table in tables]
+        sides.append((np.concatenate([b[0] for b in both], axis=1), np.concatenate([b[1] for b in both], axis=1)))
+    lhs, rhs = (np.concatenate([s[j] for s in sides]) for j in (0, 1))
+    lhs, rhs = (x.astype(float) for x in _relative(lhs, rhs))
+    caption = "both sides along paths x = c n^a of all parameters that may grow, divided by the right side at n = 1"
+    return _curves(statement, n, "$n$", lhs, rhs, caption)
 
 
 def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:

@@ -13,10 +13,21 @@ from math import prod
 
 from flint import fmpq
 
-from . import fedprox, fedprox_nonconvex, function, network, noise_sum, perturbed, scalar, two_group
+from . import (
+    fedprox,
+    fedprox_nonconvex,
+    function,
+    network,
+    noise_sum,
+    order,
+    perturbed,
+    perturbed_nonconvex,
+    scalar,
+    two_group,
+)
 from .claim import Claim
 from .claim import read as read_claim
-from .expression import Evaluator, Tree, Value, World, decide, free
+from .expression import Evaluator, Tree, Value, World, free
 from .rational import BITS, Malformed, Node, Rejected, shown
 
 FORMAT = "fedaudit-certificate/1"
@@ -24,6 +35,7 @@ WORLDS = {
     "fedprox": fedprox.read,
     "fedprox_nonconvex": fedprox_nonconvex.read,
     "perturbed": perturbed.read,
+    "perturbed_nonconvex": perturbed_nonconvex.read,
     "two_group": two_group.read,
     "noise_sum": noise_sum.read,
     "scalar": scalar.read,
@@ -31,6 +43,7 @@ WORLDS = {
     "network": network.read,
     "graph": network.read_graph,
     "messages": network.read_messages,
+    "order": order.read,
 }
 POINTS = 100_000
 _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")
@@ -82,14 +95,7 @@ def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> World:
     if not set(dropped) <= {name for name, _ in claim.implicit} or len(set(dropped)) < len(dropped):
         raise Malformed(f"dropped: got {list(dropped)}, expected implicit assumptions of the claim, each once")
     for name, kind in claim.domains.items():
-        if name not in made.values and name not in made.ranges:
-            raise Malformed(f"claim.domains: got {name!r}, expected symbols of the claim")
-        single = [made.values[name]] if name in made.values else []
-        listed = made.ranges[name][0] if len(made.ranges.get(name, ())) == 1 else (0, -1)
-        for x in (*single, *(made.at(name, (n,)) for n in range(listed[0], listed[1] + 1))):
-            whole = kind not in ("count", "index") or (isinstance(x, fmpq) and x.q == 1)
-            if not whole or not (x >= 0 or kind == "real") or not (x > 0 or kind not in ("positive", "count")):
-                raise Rejected(f"{name}: got {shown(x)}, expected it {kind}")
+        made.inhabits(name, kind)
     for n, condition in enumerate(claim.when):
         names = [name for name in claim.for_all if any((name, -1) in free(side) for side in condition[1:])]
         ranges = [_range(claim.for_all[name], made) for name in names]
@@ -97,7 +103,7 @@ def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> World:
             raise Rejected(f"claim.when[{n}]: got more than {POINTS} points, expected a smaller instance")
         for point in product(*ranges):
             scope = dict(zip(names, point, strict=True))
-            if not decide(condition, scope, made)[2]:
+            if not made.meets(condition, scope):
                 raise Rejected(f"claim.when[{n}]: got a condition that fails at {scope}, expected it everywhere")
     for name, args in (*claim.let, *(a for a in claim.implicit if a[0] not in dropped)):
         made.assume(name, args)
@@ -136,7 +142,7 @@ def evaluate(claim: object, instance: object, dropped: Iterable[str], at: object
     for name, ends in parsed.for_all.items():
         allowed = _range(ends, made)
         scope[name] = given[name].integer(allowed.start, allowed.stop - 1)
-    return decide(relation, scope, made)
+    return made.settle(relation, scope)
 
 
 def claimed(x: Value) -> str:

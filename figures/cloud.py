@@ -71,6 +71,8 @@ def _sparse(low: float, high: float, signed: bool) -> FixedLocator:
 
 
 def _margins(axes: Axes, margin: Array, sign: str) -> None:
+    if sign != "=":  # an equality belongs to the side that holds
+        margin = np.where(margin > SMALL, margin, np.minimum(margin, -SMALL))
     reach = max(1.0, float(np.abs(margin).max(initial=0)))
     bins = np.linspace(-reach, reach, 41)
     for chosen, colour in ((margin <= SMALL, TIGHTEST), (margin > SMALL, BOUND)):

@@ -10,20 +10,48 @@ import sympy as _untyped  # pyright: ignore[reportMissingTypeStubs]
 
 _sympy = cast("Any", _untyped)
 
-Eq: Any = _sympy.Eq
-Ge: Any = _sympy.Ge
-Gt: Any = _sympy.Gt
-Le: Any = _sympy.Le
-Lt: Any = _sympy.Lt
-Ne: Any = _sympy.Ne
+# Relations and extrema are kept as they are written: sympy would try to decide each one as it is made, which is most of
+# the time that it takes to read a paper, and would drop a condition that is always true. Otherwise they are the same.
+
+
+def Eq(left: Any, right: Any, evaluate: bool = False) -> Any:
+    return _sympy.Eq(left, right, evaluate=evaluate)
+
+
+def Ge(left: Any, right: Any, evaluate: bool = False) -> Any:
+    return _sympy.Ge(left, right, evaluate=evaluate)
+
+
+def Gt(left: Any, right: Any, evaluate: bool = False) -> Any:
+    return _sympy.Gt(left, right, evaluate=evaluate)
+
+
+def Le(left: Any, right: Any, evaluate: bool = False) -> Any:
+    return _sympy.Le(left, right, evaluate=evaluate)
+
+
+def Lt(left: Any, right: Any, evaluate: bool = False) -> Any:
+    return _sympy.Lt(left, right, evaluate=evaluate)
+
+
+def Ne(left: Any, right: Any, evaluate: bool = False) -> Any:
+    return _sympy.Ne(left, right, evaluate=evaluate)
+
+
+def Max(*args: Any, evaluate: bool = False) -> Any:
+    return _sympy.Max(*args, evaluate=evaluate)
+
+
+def Min(*args: Any, evaluate: bool = False) -> Any:
+    return _sympy.Min(*args, evaluate=evaluate)
+
+
 And: Any = _sympy.And
 Not: Any = _sympy.Not
 
 Abs: Any = _sympy.Abs
 IndexedBase: Any = _sympy.IndexedBase
 Integer: Any = _sympy.Integer
-Max: Any = _sympy.Max
-Min: Any = _sympy.Min
 Poly: Any = _sympy.Poly
 Product: Any = _sympy.Product
 Rational: Any = _sympy.Rational

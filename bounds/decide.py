@@ -12,7 +12,7 @@ solver that gives up or a denominator that may vanish is never read as a yes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -56,6 +56,7 @@ How = Literal["identity", "smt", "numeric", ""]
 RLIMIT = 1_000_000  # z3's own count of work, so that a verdict does not depend on the machine
 SIDE_RLIMIT = 300_000
 QUICK, DENSE = 150, 3000
+CLEAR = 1e-6  # a difference beyond what rounding of an equation's solution makes
 SLACK = 1e-10  # a violation this small in floating point is looked at again in exact arithmetic
 
 
@@ -131,6 +132,8 @@ def _decide(claim: Boolean, given: tuple[Boolean, ...], sweep: Dict, bare: bool,
         return _refuted(claim, given, found)
     if tried.tried < samples // 20:
         return Decision("unknown", "", f"{detail}; only {tried.tried} admissible points found")
+    if tried.unsettled:
+        return Decision("unknown", "", f"{detail}; fails at {tried.unsettled} points that nearly meet the conditions")
     return Decision("true", "numeric", f"no violation at {tried.tried} points; {detail}")
 
 
@@ -198,6 +201,7 @@ def _short(value: Fraction) -> str:
 @dataclass(slots=True)
 class _Count:
     tried: int = 0
+    unsettled: int = 0  # the claim clearly fails, but a condition that is an equation holds up to rounding only
 
 
 def violation(
@@ -208,7 +212,7 @@ def violation(
     margin = None
     if isinstance(claim, Le | Lt | Ge | Gt):
         margin = compiled(claim.lts, arguments), compiled(claim.gts, arguments)
-    whole = compiled(claim, arguments)
+    whole, clearly = compiled(claim, arguments), _clearly(claim, arguments)
     for point in sampler.points(str(claim)[:200], count):
         values = [point[a] for a in arguments]
         try:
@@ -220,11 +224,37 @@ def violation(
                 suspect = not whole.float(floats) or isinstance(claim, Eq | Ne)
         except (Undefined, OverflowError):
             continue
-        if seen is not None:
-            seen.tried += 1
         if suspect and violates(claim, given, point):
             return point
+        if seen is not None:
+            seen.tried += 1
+            seen.unsettled += suspect and clearly(floats) and _nearly(given, point)
     return None
+
+
+def _clearly(claim: Boolean, arguments: Sequence[Basic]) -> Callable[[Sequence[float]], bool]:
+    """Whether floats see a relation fail by more than rounding."""
+    if not isinstance(claim, Le | Lt | Ge | Gt | Eq):
+        return lambda floats: False
+    low, high = claim.args if isinstance(claim, Eq) else (claim.lts, claim.gts)
+    left, right = compiled(low, tuple(arguments)), compiled(high, tuple(arguments))
+
+    def fails(floats: Sequence[float]) -> bool:
+        a, b = left.float(floats), right.float(floats)
+        return (abs(a - b) if isinstance(claim, Eq) else a - b) > CLEAR * (abs(a) + abs(b))
+
+    return fails
+
+
+def _nearly(given: Sequence[Boolean], point: Point) -> bool:
+    """Whether the conditions hold, equations among them up to rounding: a sampled point meets no irrational one."""
+    arguments, values = tuple(uniform(q) for q in point), list(point.values())
+    floats, equations = [float(v) for v in values], [g for g in given if isinstance(g, Eq)]
+    try:
+        rest = all(_holds(uniform(g), arguments, values) is True for g in given if not isinstance(g, Eq))
+        return bool(equations) and rest and not any(_clearly(uniform(g), arguments)(floats) for g in equations)
+    except (Undefined, OverflowError):
+        return False
 
 
 def violates(claim: Boolean, given: Sequence[Boolean], point: Point) -> bool:

@@ -81,10 +81,23 @@ Given = Known | Step | Induction
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """The steps, in order; `bound` is what they give for the left-hand side, before it is compared with the claim."""
+    """The steps, in order; `bound` is what they give for the left-hand side, before it is compared with the claim.
+
+    Of a printed chain, a tuple: what they give for the left-hand side of each relation.
+    """
 
     steps: tuple[Step | Induction, ...]
-    bound: Given | None = None
+    bound: Given | tuple[Given | None, ...] | None = None
+
+    def bound_of(self, relation: int) -> Given | None:
+        """What the steps give for the left-hand side of this relation, if they say so."""
+        given = self.bound if isinstance(self.bound, tuple) else (self.bound,)
+        return given[relation] if relation < len(given) else None
+
+    @property
+    def bounds(self) -> tuple[Given, ...]:
+        given = self.bound if isinstance(self.bound, tuple) else (self.bound,)
+        return tuple(g for g in given if g is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sympy import Add, Eq, Expr, Ge, Gt, Integer, Le, Mul, Ne, Pow, Rational, Sum, Symbol, exp, log
 from sympy import E as e
-from sympy import Eq, Expr, Ge, Gt, Integer, Le, Mul, Ne, Pow, Rational, Sum, Symbol, exp
 from sympy.logic.boolalg import And, Boolean, false
 
 from .derivation import Induction, Known, Requirement, Step
@@ -228,6 +228,32 @@ jensen_square = Fact(
     proof=lambda w, x, y: (Step(Le((w * x + (1 - w) * y) ** 2, w * x**2 + (1 - w) * y**2)),),
 )
 
+quotient = Fact(
+    "quotient",
+    "x/w ≤ y/z for x ≤ y, 0 ≤ y and 0 < z ≤ w",
+    (x, y, z, w),
+    when=lambda x, y, z, w: (Le(x, y), Le(0, y), Gt(z, 0), Le(z, w)),
+    then=lambda x, y, z, w: Le(x / w, y / z),
+    proof=lambda x, y, z, w: (Step(Le(x / w, y / z)),),
+)
+
+# --- logarithms ------------------------------------------------------------------------------------------------------
+
+log_growth = Fact(
+    "log_growth",
+    "log(x + 1) − log(x) ≤ 1/x for x > 0: log lies below its tangent at x, because its second derivative is negative",
+    (x,),
+    when=lambda x: (Gt(x, 0),),
+    then=lambda x: Le(log(x + 1) - log(x), 1 / x),
+)
+log_positive = Fact(
+    "log_positive",
+    "log(x) > 0 for x > 1: log grows, and log(1) = 0",
+    (x,),
+    when=lambda x: (Gt(x, 1),),
+    then=lambda x: Gt(log(x), 0),
+)
+
 # --- finite sums -----------------------------------------------------------------------------------------------------
 
 
@@ -236,6 +262,12 @@ def sum_next(term: Expr, index: Symbol, low: Expr | int, high: Expr) -> Known:
     whole = Sum(term, (index, low, high + 1))
     claim = Eq(whole, Sum(term, (index, low, high)) + term.subs(index, high + 1), evaluate=False)
     return Known(claim, "sum_next", "fact", (Requirement(Le(low, high + 1)),))
+
+
+def sum_splits(index: Symbol, low: Expr | int, high: Expr, *terms: Expr) -> Known:
+    """The sum of sums: what a finite sum is."""
+    whole, parts = Sum(Add(*terms), (index, low, high)), (Sum(term, (index, low, high)) for term in terms)
+    return Known(Eq(whole, Add(*parts), evaluate=False), "sum_splits", "fact", (Requirement(Le(low, high + 1)),))
 
 
 def termwise(relation: Ge | Le, index: Symbol, low: Expr | int, high: Expr, *given: Known | Step) -> Known:
@@ -266,5 +298,5 @@ geometric = Fact(
 FACTS: tuple[Fact, ...] = (
     power_sign, power_positive, power_monotone, power_le_one, power_le_base, power_decreasing, bernoulli, power_product,
     power_difference, quarter, exp_lower, exp_recip, one_minus_power, inverse_e, young, peter_paul, jensen_square,
-    geometric,
+    quotient, log_growth, log_positive, geometric,
 )  # fmt: skip

@@ -5,7 +5,8 @@ comes out otherwise, or an exact point at which a printed step size or bound doe
 """
 
 # sympy ships no type stubs, and few of its methods are annotated (2026-11).
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportArgumentType=false
 
 from __future__ import annotations
 
@@ -13,16 +14,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Basic, Expr, Symbol
+from sympy import Basic, Expr, Ge, Le, Lt, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean, false, true
 
 from .algebra import (
     And,
-    Ge,
     Integer,
-    Le,
-    Lt,
     Not,
     Poly,
     Rational,
@@ -116,7 +114,10 @@ def _points(statement: Statement, made: Limit) -> Iterator[dict[Basic, Expr]]:
         base |= {s: Integer(1 + offset) for s in free if s not in statement.sweep and s not in base}
         if Symbol("L", positive=True) in base:
             base[Symbol("L", positive=True)] = Integer(3 + offset)
-        swept = {k: statement.defined(v).subs(base).subs(base) for k, v in statement.sweep.items()}
+        base.pop(made.variable, None)  # conditions may mention it; it is what goes to the limit
+        swept = {
+            k: statement.defined(v).subs(base).subs(base) for k, v in statement.sweep.items() if k != made.variable
+        }
         point |= base | swept | {f: Integer(5 + offset) for f in indexed}
         if all(statement.defined(c).subs(point) is true for c in statement.when if not c.has(made.variable)):
             yield point
@@ -141,6 +142,8 @@ def _step_size(statement: Statement, catalogue: Catalogue) -> Iterator[str]:
             about_it = {head.func, *matched}
             for condition in (c for c in lemma.when if c.has(*about_it)):  # derive looks after the others
                 asked = statement.defined(_chosen(lemma.defined(condition).subs(matched, simultaneous=True), statement))
+                if asked.atoms(AppliedUndef):  # something of the run that the choice does not settle
+                    continue
                 decision = decide(asked, given)
                 if decision.status == "false":
                     yield f"the choice here violates {condition} of {lemma.id}: {decision.detail}"
@@ -154,6 +157,8 @@ def _match(lemma: Statement, statement: Statement, head: Expr) -> dict[Symbol, E
     index = {s for s in head.free_symbols if isinstance(s, Symbol)}
     unknown = sorted((s for s in form.free_symbols - wanted.free_symbols - index if isinstance(s, Symbol)), key=str)
     top = fraction(together(form - wanted))[0]
+    if top == 0:
+        return {}
     solved = solve(Poly(top, *index).coeffs() if index else [top], unknown, dict=True)
     return dict(solved[0]) if solved else None
 

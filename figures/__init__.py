@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from fedaudit.verify.curves import Curves
+    from fedaudit.verify.curves import Cloud, Curves, Profile
+    from fedaudit.verify.experiments import Picture
 
 __all__ = ["draw", "image", "svg"]
 
 
-def draw(curves: Curves) -> Figure:
-    """The figure of a statement: upper bound, exact value and lower bound together where all three are given."""
-    from . import convergence, two_group
+def draw(curves: Curves | Profile | Cloud | Picture) -> Figure:
+    """The figure of a statement, by the kind of its data; an experiment names the module here that plots it."""
+    from fedaudit.verify.curves import Cloud, Curves, Profile
 
+    from . import cloud, convergence, profile, two_group
+
+    if isinstance(curves, Profile):
+        return profile.plot(curves)
+    if isinstance(curves, Cloud):
+        return cloud.plot(curves)
+    if not isinstance(curves, Curves):
+        return import_module(f"{__name__}.{curves.figure}").plot(curves)
     return two_group.plot(curves) if two_group.fits(curves) else convergence.plot(curves)
 
 

@@ -80,6 +80,7 @@ def _trajectories(axes: Axes, curves: Curves) -> None:
     y_label(axes, curves.ylabel)
     axes.margins(x=0.02)
     floor_y(axes)
+    _focus(axes, curves.lhs, curves.lhs[best], curves.rhs[best])
     _legend(axes)
 
 
@@ -99,8 +100,19 @@ def _tightness(axes: Axes, curves: Curves) -> None:
     axes.set_ylabel("lhs / rhs" if curves.relation in ("<=", "<", "=") else "rhs / lhs")
     if log:
         floor_y(axes)
+        _focus(axes, ratios, ratios[best])
     else:
         axes.set_ylim(bottom=0)
+
+
+def _focus(axes: Axes, runs: Array, *kept: Array) -> None:
+    """On a log axis, let the lowest tenth of the runs leave the picture rather than squeeze the rest."""
+    usable = runs[runs > 0]
+    if axes.get_yscale() != "log" or not usable.size:
+        return
+    lowest = [float(x[x > 0].min()) for x in kept if (x > 0).any()]
+    low, high = axes.get_ylim()
+    axes.set_ylim(max(low, min(float(np.quantile(usable, 0.1)), *lowest, high / 10) / 3), high)
 
 
 def _legend(axes: Axes) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from .style import look, new
+from .style import caption, look, new
 
 if TYPE_CHECKING:
     from fedaudit.problems.network_data import Observed
@@ -50,4 +50,7 @@ def plot(networks: Sequence[Observed]) -> Figure:
         panels[2].set_ylabel("homogeneity")
         panels[0].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, fontsize="x-small", borderaxespad=0.1)
         panels[2].legend()
+        figure.suptitle("Networks from data: misalignments, spectra, homogeneity", fontsize=10, x=0.02, ha="left")
+        clients, seeds = networks[0].eigenvalues.shape[-1] + 1, len(networks[0].homogeneity)
+        caption(figure, f"{clients} clients, {seeds} partitions at each level; message: first principal component")
     return figure

@@ -42,6 +42,7 @@ __all__ = [
     "pick",
     "positive",
     "save",
+    "shortened",
     "whole",
     "y_label",
 ]
@@ -146,12 +147,17 @@ def braced(latex: str) -> str:
     return BARE.sub(r"\\\1{\2}", latex)
 
 
-def headline(figure: Figure, axes: Axes, title: str, relation: str) -> None:
-    """What is shown, and below it the relation in the paper's symbols if it fits."""
-    figure.suptitle(textwrap.shorten(title, 85, placeholder=" …"), fontsize=10, x=0.02, ha="left")
+def shortened(title: str) -> str:
+    """As much of a title as the width of a figure holds."""
+    return textwrap.shorten(title, 85, placeholder=" …")
+
+
+def headline(figure: Figure, axes: Axes, title: str, relation: str, rows: int = 1) -> None:
+    """What is shown, and below it the relation in the paper's symbols if it fits, above a legend of so many rows."""
+    figure.suptitle(shortened(title), fontsize=10, x=0.02, ha="left")
     shown = formula(relation, 0.97 * figure.get_figwidth() - 0.7)
     if shown:
-        axes.set_title(shown.text, fontsize=shown.size, loc="left", pad=20 + shown.depth)
+        axes.set_title(shown.text, fontsize=shown.size, loc="left", pad=7 + 13 * rows + shown.depth)
 
 
 def y_label(axes: Axes, latex: str) -> None:

@@ -110,14 +110,17 @@ class Alteration:
     def squared(self) -> tuple[Array, Array]:
         """Bounds on the mean squared deviation of the spectra, equal for C = 2 (and, independent networks, C = 3).
 
-        Below: Jensen over the C - 1 eigenvalues. Above: Hoffman-Wielandt, E tr (L~ - L)^2 / (C - 1).
+        Below: Jensen over the C - 1 eigenvalues, and for what deviates from their average the triangle inequality in
+        L^2, whose norms are phi^2 and phi^2 (1 + delta) times 2C (C - 2) / (C - 1). Above: Hoffman-Wielandt, E tr (L~ -
+        L)^2 / (C - 1).
         """
         C, (mean, variance) = self.C, self.step
         if C == 3 and not np.any(self.covariance):
             cross = 3 * math.pi / 4 * np.sqrt(1 + self.delta) * self.phi**2
             exact = 9 * mean**2 + 6 * variance - 2 * cross
             return exact, exact
-        return C**2 * mean**2 + 2 * C / (C - 1) * variance, C**2 * mean**2 + 2 * C * variance
+        spread = 2 * C * (C - 2) / (C - 1) * self.phi**2 * (np.sqrt(1 + self.delta) - 1) ** 2
+        return C**2 * mean**2 + 2 * C / (C - 1) * variance + spread, C**2 * mean**2 + 2 * C * variance
 
     def absolute(self) -> tuple[Array, Array]:
         """Bounds on the mean absolute deviation of the spectra, equal for C = 2: E|average| and sqrt(E square)."""

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sympy import Expr, Rational
+from sympy import Expr, Le, Rational
 
 from fedaudit.bounds.catalogue import catalogue, statement, statements
 from fedaudit.bounds.derive import derive
@@ -343,3 +343,30 @@ def test_a_tampered_certificate_is_refused() -> None:
     changed = copy.deepcopy(certificate)
     changed["claim"]["let"] = []
     assert not certify(json.loads(json.dumps(changed)), "a test")["accepted"]
+
+
+@pytest.mark.parametrize(
+    "label", ["appA-strong-gap", "appA-smooth-gap", "appA-cocoercive", "appA-strong-second~repaired"]
+)
+@pytest.mark.parametrize("part", [0, 1])
+def test_every_relation_of_a_chain_is_compared_with_its_own_bound(label: str, part: int) -> None:
+    printed = statement(f"buttaci/{label}")
+    made = derive(printed, catalogue(), slack=False)
+    assert (made.status, made.proved) == ("follows", True)
+    assert made.factor == pytest.approx(1)
+    chain = [
+        r.func(r.args[0], r.args[1] * (Rational(9, 10) if n == part else 1)) for n, r in enumerate(printed.relations)
+    ]
+    broken = replace(printed, then=tuple(chain))
+    more = derive(broken, catalogue([broken]), slack=False)
+    assert (more.status, more.factor) == ("claims-more", pytest.approx(10 / 9))
+    larger = replace(printed, then=tuple(r.func(r.args[0] * 2, r.args[1]) for r in printed.relations))
+    assert derive(larger, catalogue([larger]), slack=False).status in ("claims-more", "not-derived")
+    slack = replace(printed, then=tuple(r.func(r.args[0], r.args[1] * 2) for r in printed.relations))
+    assert derive(slack, catalogue([slack]), slack=False).status in ("follows", "claims-less")
+
+
+def test_a_larger_left_side_claims_more() -> None:
+    printed = statement("buttaci/appA-young")
+    broken = replace(printed, then=Le(2 * printed.relations[0].args[0], printed.relations[0].args[1]))
+    assert derive(broken, catalogue([broken]), slack=False).status == "claims-more"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flint import fmpq
+from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 from sympy import Eq, Symbol, limit, oo
@@ -20,11 +20,13 @@ from fedaudit.problems import network
 from fedaudit.problems.network import Alteration
 from fedaudit.problems.network_data import digits, messages, observe, partition
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import hunt_row, literal_row, verify_row
+from fedaudit.verify.audit import hunt_row, literal_row, read, verify_row
 from fedaudit.verify.certificates import certify
+from fedaudit.verify.check import score
 from fedaudit.verify.confidence import interval
 from fedaudit.verify.kernel.check import world
 from fedaudit.verify.lower import lower
+from fedaudit.verify.settings.base import Shape
 
 EFFORT = 0.1
 CHAPTER = [s.id for s in statements(["buttaci/def3*", "buttaci/prop3*"])]
@@ -121,13 +123,12 @@ def test_the_kernel_agrees_with_the_closed_forms(
     made = alteration(C, *map(float, parameters.values()))
     one = exact("buttaci/prop3.3-lower", C, **parameters)
     assert float(one.at("probability", (C,))) == pytest.approx(made.less_homogeneous()[0], rel=1e-9)
-    if C <= 3:
-        assert float(one.at("msd", (C,))) == pytest.approx(made.squared()[0][0], rel=1e-9)
-    if C == 2:
-        assert float(one.at("sad", (C,))) == pytest.approx(made.absolute()[0][0], rel=1e-9)
-    else:
-        with pytest.raises(kernel.Rejected, match="no closed form"):
-            one.at("sad", (C,))
+    for name, closed, ends in (("msd", C <= 3, made.squared()), ("sad", C == 2, made.absolute())):
+        ball = arb(one.at(name, (C,)))
+        assert ball.is_finite()
+        found = [float(ball.lower()), float(ball.upper())]
+        assert found == pytest.approx([end[0] for end in ends], rel=1e-7, abs=1e-12)  # a ball's radius has 30 bits
+        assert closed == (float(ball.rad()) < 1e-9 * abs(float(ball.mid())))
 
 
 def test_the_kernel_sums_over_pairs() -> None:
@@ -147,6 +148,40 @@ def test_a_coupling_beyond_the_variances_is_no_law() -> None:
     with pytest.raises(kernel.Rejected, match="independent_networks"):
         kernel.evaluate(claim, coupled, [], {"relation": 0})
     assert not kernel.evaluate(claim, coupled, ["independent_networks"], {"relation": 0})[2]
+
+
+def test_a_bracket_refutes_where_all_of_it_fails() -> None:
+    """Ten clients, epsilon = 0: msd is above 20 (sqrt(1 + delta) - 1)^2 phi^2 8/9, the claim 10 (2 + delta) phi^2."""
+    claim = lower(statement("buttaci/prop3.3-upper")).claim
+    for delta, decided in (("10000", True), ("0", False)):
+        parameters = {"theta": "1", "phi": "1", "epsilon": "0", "delta": delta}
+        instance = {"C": 10, "coupling": "0", "parameters": parameters}
+        if not decided:
+            with pytest.raises(kernel.Rejected, match="undecided"):
+                kernel.evaluate(claim, instance, [], {"relation": 0})
+            continue
+        lhs, rhs, holds = kernel.evaluate(claim, instance, [], {"relation": 0})
+        assert not holds
+        stated = {"lhs": kernel.claimed(lhs), "rhs": kernel.claimed(rhs)}
+        certificate = {"format": "fedaudit-certificate/1", "statement": claim["id"], "claim": claim, "dropped": []}
+        kernel.check({**certificate, "instance": instance, "at": {"relation": 0}, **stated})
+        with pytest.raises(kernel.Rejected, match="three digits"):
+            kernel.check({**certificate, "instance": instance, "at": {"relation": 0}, **stated, "lhs": "1 +/- 1e9"})
+
+
+def test_what_a_bracket_leaves_open_counts_for_nothing() -> None:
+    """Both ends hold: the worse one; both fail: the better one; else neither."""
+    reading, setting = read(statement("buttaci/prop3.3-upper"))
+    genome = {"theta": np.ones(3), "phi": np.ones(3), "free_epsilon": np.array([1.0, 1.0, 3.0])}
+    genome["free_delta"] = np.array([1e4, 1.0, 1.0])
+    scores = score(reading, setting, Shape.of(C=10), genome)
+    assert scores.margin[0] > 0
+    assert np.isnan(scores.margin[1])
+    assert scores.margin[2] < 0
+    made = alteration(10, 1.0, 1.0, 0.0, 1e4 - 1)
+    assert scores.lhs[0] == pytest.approx(made.squared()[0][0])
+    made = alteration(10, 1.0, 1.0, -2.0, 0.0)
+    assert scores.lhs[2] == pytest.approx(made.squared()[1][0])
 
 
 # --- the verdicts ----------------------------------------------------------------------------------------------------

@@ -15,9 +15,8 @@ from sympy import Function, Le, Rational, symbols
 
 from fedaudit.bounds.catalogue import catalogue, statement
 from fedaudit.bounds.decide import decide
-from fedaudit.bounds.derive import derive, prove
+from fedaudit.bounds.derive import derive
 from fedaudit.bounds.lint import lint
-from fedaudit.bounds.papers.buttaci.nonconvex import quotient
 from fedaudit.bounds.papers.buttaci.symbols import G, L, alpha, sigma
 from fedaudit.bounds.statement import Statement
 from fedaudit.problems.descent import expected_descent, walked
@@ -212,10 +211,6 @@ def test_the_printed_bound_on_a_3_is_false() -> None:
     step = Function("gamma", positive=True)(0)
     made = decide(Le((alpha * step * x - step * g) ** 2, step**2 * g**2 + step**2 * alpha**2 * x**2 / 4))
     assert made.status == "false"
-
-
-def test_facts_of_the_file_are_proved() -> None:
-    assert all(step.proved for step in prove(quotient))
 
 
 def test_runs_are_rational_where_roots_are() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from sympy import Integer, Le, Rational, Symbol, diff, exp
+from sympy import Integer, Le, Rational, Symbol, diff, exp, factor, log
 
 from fedaudit.bounds import facts
 from fedaudit.bounds.decide import decide, violation
@@ -17,8 +17,30 @@ from fedaudit.bounds.sampling import Sampler
 PROVED = [fact for fact in FACTS if fact.proof is not None]
 
 
-def test_one_axiom():
-    assert [fact.name for fact in FACTS if fact.proof is None] == ["exp_lower"]
+def test_three_axioms():
+    assert [fact.name for fact in FACTS if fact.proof is None] == ["exp_lower", "log_growth", "log_positive"]
+
+
+def test_the_axioms_about_log_by_its_derivatives():
+    """log(x + h) ≤ log(x) + h/x: the difference vanishes at h = 0 and falls from there; log grows from log(1) = 0."""
+    (x,) = facts.log_growth.variables
+    h, positive = Symbol("h", positive=True), Symbol("x", positive=True)
+    claim = facts.log_growth.conclusion
+    f = log(x + h) - log(x) - h / x
+    assert claim.lhs - claim.rhs == f.subs(h, 1)
+    assert f.subs(h, 0) == 0
+    assert factor(diff(f, h).subs(x, positive)) == factor(-h / (positive * (positive + h)))
+    assert facts.log_positive.conclusion.lhs.subs(x, 1) == 0
+    assert diff(log(positive), positive).is_positive
+
+
+def test_a_sum_of_sums_is_what_it_says():
+    i, n = Symbol("i", integer=True), Symbol("n", integer=True, positive=True)
+    made = facts.sum_splits(i, 0, n, i**2, 1 / (i + 1))
+    for value in range(4):
+        left, right = (side.subs(n, value).doit() for side in made.claim.args)
+        assert left == right
+    assert [r.claim for r in made.requires] == [Le(0, n + 1)]
 
 
 def test_the_axiom_about_exp_by_convexity():

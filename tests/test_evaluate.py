@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from chain import CHAIN
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Function, IndexedBase, Max, Min, Pow, Rational, Sum, Symbol, exp, log
@@ -84,7 +83,7 @@ def test_a_sum_over_nothing_is_zero() -> None:
     assert Evaluator(table, {})(tree(Sum(i, (i, 1, Symbol("E") - 1)))) == 0
 
 
-@pytest.mark.parametrize("identifier", [*CHAIN, *(s.id for s in statements(["buttaci/appA*"]))])
+@pytest.mark.parametrize("identifier", [s.id for s in statements()])
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=4, deadline=None)
 def test_floats_agree_with_the_kernel(identifier: str, seed: int) -> None:
@@ -100,9 +99,13 @@ def test_floats_agree_with_the_kernel(identifier: str, seed: int) -> None:
     if made is None:  # not admissible: floats must not count it for or against by more than rounding
         assert not scores.margin[0] > 1e-6
         return
+    unit = reading.lowered.units[scores.at[0]["relation"]]
+    f, w = scores.table.scale or (np.zeros(1), np.ones(1))  # differences of values of this size are rounded
+    natural = float(f[0]) ** unit[0] * float(w[0]) ** unit[1]
     for side, value in (("lhs", scores.lhs[0]), ("rhs", scores.rhs[0])):
-        stated = getattr(made, side).split(" ")[0]
-        assert float(Fraction(stated)) == pytest.approx(float(value), rel=1e-6, abs=1e-12 * abs(float(scores.rhs[0])))
+        middle, _, radius = getattr(made, side).partition(" +/- ")  # a bracket is wide: floats give a point of it
+        rounding = max(1e-6 * abs(float(value)), 1e-12 * abs(float(scores.rhs[0])), 1e-12 * natural)
+        assert abs(float(Fraction(middle)) - float(value)) <= float(Fraction(radius or 0)) + rounding
 
 
 @given(st.floats(1e-9, 1e9), st.integers(1, 10))

@@ -61,6 +61,11 @@ SEEDED = {
         "step-size",
     ),
     "a limit that is not reached": ("lemB.2", lambda s: replace(s, limits=(Limit(t, oo, Integer(0)),)), "limit"),
+    "a limit whose variable a condition mentions": (
+        "lemB.2",
+        lambda s: replace(s, when=(*s.when, Ge(t, 1)), limits=(Limit(t, oo, 2 * s.limits[0].value),)),
+        "limit",
+    ),
     "a limit off by a factor": (
         "lemB.2",
         lambda s: replace(s, limits=(Limit(t, oo, 2 * s.limits[0].value),)),
@@ -93,3 +98,9 @@ def test_seeded_error_is_found(name: str) -> None:
 @pytest.mark.parametrize("identifier", CHAIN)
 def test_clean_chain_has_no_findings(identifier: str) -> None:
     assert lint(CATALOGUE[identifier], CATALOGUE) == ()
+
+
+def test_a_condition_on_the_variable_of_a_true_limit_changes_nothing() -> None:
+    printed = statement("buttaci/lemB.2")
+    conditioned = replace(printed, when=(*printed.when, Ge(t, 1)))
+    assert [f for f in lint(conditioned, CATALOGUE) if f.rule == "limit"] == []

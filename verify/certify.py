@@ -59,9 +59,17 @@ def replay(reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str
 
 
 def _ratio(reading: Reading, at: Mapping[str, int], lhs: Any, rhs: Any) -> float:
-    """Smaller side over larger side as the relation orders them, from the exact values; NaN where that has no sense."""
+    """Smaller side over larger side as the relation orders them, at least; NaN where that has no sense.
+
+    Of orders of growth, whose sides are powers of n, the difference: 0 is tight.
+    """
     small, large = (rhs, lhs) if reading.claim["then"][at["relation"]][0] in (">=", ">") else (lhs, rhs)
-    return float(small / large) if large > 0 else float("nan")
+    if reading.claim["setting"] == "order":
+        return float(small - large)
+    if not large > 0:
+        return float("nan")
+    made = small / large
+    return float(made if isinstance(made, fmpq) else made.lower())
 
 
 def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None:

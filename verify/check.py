@@ -6,18 +6,22 @@ Floats only propose; a violation counts once the kernel has replayed it in ratio
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from . import kernel
 from .evaluate import Array, Evaluator, Table
-from .genome import Gene, Genome, jitter, rows
+from .genome import Gene, Genome, exactly, jitter, rows
 from .settings.base import Reading, Setting, Shape, knob_genes, known_table
+from .settings.order import TRANSIENT, Order
 
 CONDITION_SLACK = 1e-12  # rounding of a condition that the sweep meets with equality; the kernel has none
 NOISE_FLOOR = 1e-9  # of an instance's largest value: differences below it are rounding, not evidence
 CLOSE, JITTER = 1e-6, 1e-7
+EXACT_ROWS = 24  # of a batch of growth paths: the steepest, which the kernel measures
 ROUNDING = 1e-20  # of an instance's natural scale: squares of rounding errors stay below it
 
 
@@ -57,6 +61,8 @@ def score(reading: Reading, setting: Setting, shape: Shape, genome: Genome, *, a
     Rows that look tight or broken are evaluated again with every gene moved by one part in 10^7: what is only rounding
     (a start that coincides with a minimiser, say) does not survive that, and the smaller margin counts.
     """
+    if isinstance(setting, Order):
+        return _growth(reading, setting, shape, genome)
     scores = _score(reading, setting, shape, genome)
     close = np.flatnonzero(scores.margin > -CLOSE)
     if not close.size or not again:
@@ -77,6 +83,8 @@ def _score(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> 
     for (op, left, right), unit in zip(reading.claim["then"], reading.lowered.units, strict=True):
         lhs, rhs = (np.broadcast_to(evaluator(side), evaluator.shape).reshape(table.n, -1) for side in (left, right))
         margin, ratio = _margin(op, lhs, rhs, _floor(table, unit))
+        nothing = (lhs == 0) & (rhs == 0)  # 0 <= 0 looks tight and says nothing, where another index says more
+        margin = np.where(nothing & ~nothing.all(axis=1, keepdims=True), np.nan, margin)
         later = _later(margin, evaluator, reading.lowered.starts)
         place = np.argmax(np.where(np.isnan(margin), -np.inf, margin), axis=1)
         pick = np.arange(table.n), place
@@ -88,6 +96,51 @@ def _score(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> 
     margin = np.where(usable, margin, np.nan)
     later = np.where(usable, np.fmax.reduce([b[5] for b in best]), np.nan)
     return Scores(shape, genome, table, margin, later, ratio, lhs, rhs, _places(evaluator, which, place.astype(int)))
+
+
+def _growth(reading: Reading, setting: Any, shape: Shape, genome: Genome) -> Scores:
+    """Of orders of growth, `ratio` and `margin` are fitted powers of n by which the sides differ; 0 is tight."""
+    evaluator, slope, lhs, rhs = setting.slopes(reading, shape, {k: v.astype(np.longdouble) for k, v in genome.items()})
+    with np.errstate(all="ignore"):  # far along a path values may leave the floats
+        usable = conditions(evaluator, reading.claim["when"])
+    excess = np.stack([_excess(op, s) for (op, *_), s in zip(reading.claim["then"], slope, strict=True)])
+    which = np.argmax(np.where(np.isnan(excess), -np.inf, excess), axis=0)
+    pick = which, np.arange(len(which))
+    margin = np.where(usable, excess[pick] - TRANSIENT, np.nan)
+    at = [{"relation": int(w)} for w in which]
+    ranked = np.argsort(-np.nan_to_num(margin, nan=-np.inf), kind="stable")
+    margin[ranked[EXACT_ROWS:]] = np.fmin(margin[ranked[EXACT_ROWS:]], -TRANSIENT)
+    for row in ranked[:EXACT_ROWS]:
+        if np.isfinite(margin[row]):
+            margin[row] = _exact_excess(reading, setting, shape, genome, int(row), at[row], float(margin[row]))
+    return Scores(shape, genome, evaluator.table, margin, margin, margin, lhs[pick], rhs[pick], at)
+
+
+def _exact_excess(
+    reading: Reading, setting: Any, shape: Shape, genome: Genome, row: int, at: dict[str, int], fitted: float
+) -> float:
+    """The power of n by which the claim fails, or minus the power by which it holds; the fit where it has no answer."""
+    instance = setting.instance(reading, shape, exactly(genes_of(reading, setting, shape), genome, row, 2), {})
+    if not kernel.admissible(reading.claim, instance, reading.dropped):
+        return math.nan
+    try:
+        lhs, rhs, holds = kernel.evaluate(reading.claim, instance, reading.dropped, at)
+    except kernel.Rejected:
+        return fitted
+    difference = abs(float(lhs - rhs))
+    return -difference if holds else max(difference, TRANSIENT)
+
+
+def _excess(op: str, slope: Array) -> Array:
+    match op:
+        case "<=":
+            return slope
+        case ">=":
+            return -slope
+        case "=":
+            return np.abs(slope)
+        case _:  # o and omega: the same order is too much
+            return (slope if op == "<" else -slope) + 2 * TRANSIENT
 
 
 def conditions(evaluator: Evaluator, when: list[Any]) -> Array:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
 
+from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.catalogue import statement as find
 from fedaudit.bounds.show import latex
 from fedaudit.bounds.statement import Statement
@@ -16,15 +19,18 @@ from fedaudit.problems.quadratics import two_group
 from .audit import read
 from .check import conditions, genes_of, score, tabulate
 from .evaluate import Array, Evaluator, Quantity, Table
+from .experiments import Picture, experiment
 from .genome import Genome, draw, rows
 from .hunt import VIOLATION
 from .lower import lower
 from .seeds import seed_for
-from .settings.base import Reading, Setting, Shape
+from .settings.base import Reading, Setting, Shape, View, Viewed, with_scalars
+from .settings.order import Order
 
 RUNS = 80
-ROUND = ("t", "R", "r")  # what papers call a round
-ROUNDS = 60
+ROUND, ROUNDS = ("t", "R", "r"), 60  # what papers call a round; how many are drawn
+LENGTHS = (1, 2, 4, 9, 16, 36, 64, 144)  # of runs, where a claim is about T
+CLOUD, SMALL = 600, 40  # instances of a cloud, and their largest size
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,22 +51,175 @@ class Curves:
     extra: Mapping[str, Array] = field(default_factory=dict[str, Array])
 
 
-def curves(statement: Statement, seed: int = 0) -> Curves:
-    """Runs of the statement's own setting; along t where it has rounds, else along a count such as E."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """One side of a relation along the axis; `role` is "left", "bound" or "sibling" (of a related statement)."""
+
+    label: str
+    values: Array  # (m,)
+    role: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """A statement and its relatives (repaired, other side of the estimate) on chosen instances along one axis."""
+
+    id: str
+    title: str
+    x: Array  # (m,)
+    xlabel: str
+    ylabel: str
+    relation: str  # LaTeX
+    lines: tuple[Line, ...]
+    caption: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cloud:
+    """Both sides of every relation on random instances that have no common axis."""
+
+    id: str
+    title: str
+    relations: tuple[str, ...]  # LaTeX, one a relation
+    signs: tuple[str, ...]
+    lhs: Array  # (relations, n)
+    rhs: Array  # (relations, n)
+    margin: Array  # (relations, n): above 0 is a violation
+    caption: str
+
+
+def picture(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud | Picture:
+    """What `fedaudit plot` shows: an experiment shows itself in its own way."""
+    return experiment(statement.id).picture(seed) if statement.kind == "experiment" else curves(statement, seed)
+
+
+def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
+    """What is worth looking at in the statement's own setting.
+
+    The view that the setting offers; else random runs along t, or along T or another count if the same draws make sense
+    at every value; else both sides of random instances against each other.
+    """
     reading, world = read(statement)
     if world.name == "two_group":
         return _two_group(statement)
-    if set(ROUND) & set(reading.claim["for_all"]) and any(
-        dict(s.counts).get("T", 1) > 1 for s in world.shapes(reading)
-    ):
+    if isinstance(world, Order):
+        return _along_paths(statement, reading, world, seed)
+    if isinstance(world, Viewed):
+        return _profile(statement, reading, world, world.view(reading))
+    index = _round(reading)
+    moves = any(_moves(side, index) for _, *sides in reading.claim["then"] for side in sides)
+    if index and moves and any(dict(s.counts).get("T", 1) > 1 for s in world.shapes(reading)):
         return _along_rounds(statement, reading, world, seed)
-    return _along_count(statement, reading, world, seed)
+    chosen = _by_count(reading, world)
+    return _along_count(statement, reading, world, seed, *chosen) if chosen else _cloud(statement, reading, world, seed)
+
+
+def _round(reading: Reading) -> str:
+    """The index that counts rounds, if the claim has one (it is then the first)."""
+    first = next(iter(reading.claim["for_all"]), "")
+    return first if first in ROUND else ""
+
+
+def _moves(tree: Any, index: str) -> bool:
+    """Whether a side depends on the index; a sum over it does not."""
+    if not isinstance(tree, list):
+        return tree == index
+    op, *parts = cast("list[Any]", tree)
+    return any(_moves(part, index) for part in (parts[1:3] if op == "sum" and parts[0] == index else parts))
+
+
+def _profile(statement: Statement, reading: Reading, world: Viewed, view: View) -> Profile:
+    lines: list[Line] = []
+    relatives = [statement, *_relatives(statement, reading)]
+    for relative in relatives:
+        mine = Reading(lower(relative))
+        columns = [_both_sides(mine, world, shape, values) for _, shape, values in view.points]
+        for n, (op, *_) in enumerate(mine.claim["then"]):
+            left, right = (np.array([column[n][side] for column in columns]) for side in (0, 1))
+            label = relative.id.partition("/")[2]
+            known = next((line for line in lines if line.role == "left"), None)
+            if known is None:
+                lines.append(Line("left side", left, "left"))
+            elif not np.allclose(known.values, left, rtol=1e-9):
+                lines.append(Line(f"left side of {label}", left, "sibling"))
+            sign = {"<=": "≤", ">=": "≥"}.get(op, op)
+            lines.append(Line(f"{sign} {label}", right, "bound" if relative is statement else "sibling"))
+    return Profile(
+        id=statement.id,
+        title=statement.title,
+        x=np.array([x for x, *_ in view.points]),
+        xlabel=view.label,
+        ylabel=latex(statement.relations[0].args[0], statement.glossary),
+        relation=", ".join(latex(r, statement.glossary) for r in statement.relations),
+        lines=tuple(lines),
+        caption=view.caption,
+    )
+
+
+def _relatives(statement: Statement, reading: Reading) -> list[Statement]:
+    """Statements of one proposition (prop3.3-lower, prop3.3-upper~repaired, ...) with the same left side."""
+
+    def stem(identifier: str) -> str:
+        return re.split("[-~]", identifier)[0]
+
+    known = [s for s in catalogue([statement]).values() if stem(s.id) == stem(statement.id) and s.id != statement.id]
+    left = reading.claim["then"][0][1]
+    return [s for s in known if s.method == statement.method and lower(s).claim["then"][0][1] == left]
+
+
+def _both_sides(
+    reading: Reading, world: Viewed, shape: Shape, values: Mapping[str, float]
+) -> list[tuple[float, float]]:
+    """Both sides of every relation of one instance; no bound where the conditions fail."""
+    known = with_scalars(reading, shape, values)
+    table = world.observe(reading, shape, {k: np.array([v]) for k, v in values.items()}, known)
+    evaluator = Evaluator(table, {})
+    bound = 1.0 if conditions(evaluator, reading.claim["when"])[0] else np.nan
+    return [
+        (float(np.ravel(evaluator(left))[0]), bound * float(np.ravel(evaluator(right))[0]))
+        for _, left, right in reading.claim["then"]
+    ]
+
+
+def _cloud(statement: Statement, reading: Reading, world: Setting, seed: int) -> Cloud:
+    """Random instances of every small shape, each relation scored on its own."""
+    shapes = [s for s in world.shapes(reading) if s.cost <= SMALL]
+    rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
+    each = max(4, CLOUD // len(shapes))
+    genomes = [(shape, draw(genes_of(reading, world, shape), each, rng)) for shape in shapes]
+    parts: list[list[Array]] = []
+    for relation in range(len(reading.claim["then"])):
+        one = replace(
+            reading,
+            lowered=replace(
+                reading.lowered,
+                claim={**reading.claim, "then": [reading.claim["then"][relation]]},
+                units=(reading.lowered.units[relation],),
+            ),
+        )
+        scores = [score(one, world, shape, genome) for shape, genome in genomes]
+        parts.append([np.concatenate([getattr(s, name) for s in scores]) for name in ("lhs", "rhs", "margin")])
+    lhs, rhs, margin = (np.stack([p[k] for p in parts]).astype(float) for k in range(3))
+    usable = np.isfinite(margin).any(axis=0)
+    varied = [k for k, _ in shapes[0].counts if len({s[k] for s in shapes}) > 1]
+    sizes = "".join(f", {k} = {', '.join(str(v) for v in sorted({s[k] for s in shapes}))}" for k in varied)
+    return Cloud(
+        id=statement.id,
+        title=statement.title,
+        relations=tuple(latex(r, statement.glossary) for r in statement.relations),
+        signs=tuple(op for op, *_ in reading.claim["then"]),
+        lhs=lhs[:, usable],
+        rhs=rhs[:, usable],
+        margin=margin[:, usable],
+        caption=f"{int(usable.sum())} random admissible instances{sizes}; a dot on the line is an equality",
+    )
 
 
 def _telling(shape: Shape) -> tuple[bool, bool, int]:
     """Several clients and noise, few local steps (a bound with E^2 in it hides the rest)."""
     sizes, flags = dict(shape.counts), dict(shape.flags)
-    return sizes.get("C", 2) < 2, flags.get("noise") == "none", abs(sizes.get("E", 1) - 2)
+    clients, steps = sizes.get("C", sizes.get("n", 2)), sizes.get("E", sizes.get("tau", 1))
+    return clients < 2, flags.get("noise") == "none", abs(steps - 2)
 
 
 def _along_rounds(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
@@ -70,9 +229,10 @@ def _along_rounds(statement: Statement, reading: Reading, world: Setting, seed: 
     lhs, rhs = _relative(*_sides(reading, _resolved(reading, world, shape, genome)))
     rounds: int = lhs.shape[1]
     sizes = ", ".join(f"{k} = {v}" for k, v in shape.counts if k != "T")
-    index = next(iter(reading.claim["for_all"]))
+    index = _round(reading)
     first = 0 if index == "t" else 1
-    caption = f"{len(lhs)} random admissible instances ({sizes}), exact expectations, divided by their bound at {index} = {first}"
+    scaled = f"divided by their bound at {index} = {first}"
+    caption = f"{len(lhs)} random admissible instances ({sizes}), exact expectations, {scaled}"
     return _curves(statement, np.arange(first, first + rounds), f"round ${index}$", lhs, rhs, caption)
 
 
@@ -83,12 +243,25 @@ def _resolved(reading: Reading, world: Setting, shape: Shape, genome: Genome) ->
     return tabulate(reading, world, shape, rows(genome, np.flatnonzero(~only_rounding)))
 
 
-def _along_count(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
+def _by_count(reading: Reading, world: Setting) -> tuple[str, dict[int, Shape]] | None:
+    """A count along which the same draws can be followed, and a shape for each of its values."""
     shapes = world.shapes(reading)
-    name = next((k for k in ("E", "C", "M", "N", "n", "d") if len({dict(s.counts).get(k) for s in shapes}) > 1), "T")
+    if reading.uses("T") and any(dict(s.counts).get("T", 1) > 1 for s in shapes):
+        telling = min(shapes, key=_telling)
+        return "T", {T: telling.but(T=T) for T in LENGTHS}
+    name = next((k for k in ("E", "C", "M", "N", "n", "d") if len({dict(s.counts).get(k) for s in shapes}) > 1), None)
+    if name is None:
+        return None
     chosen: dict[int, Shape] = {}
     for shape in shapes:
         chosen.setdefault(shape[name], shape)
+    genes = {tuple((g.name, g.shape) for g in genes_of(reading, world, shape)) for shape in chosen.values()}
+    return (name, chosen) if len(genes) == 1 else None
+
+
+def _along_count(
+    statement: Statement, reading: Reading, world: Setting, seed: int, name: str, chosen: Mapping[int, Shape]
+) -> Curves:
     columns: list[tuple[int, Array, Array]] = []
     for value, shape in sorted(chosen.items()):
         rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))  # the same draws at every count
@@ -102,10 +275,35 @@ def _along_count(statement: Statement, reading: Reading, world: Setting, seed: i
     return _curves(statement, x, f"${name}$", *_relative(lhs, rhs), caption)
 
 
+def _along_paths(statement: Statement, reading: Reading, world: Any, seed: int) -> Curves:
+    """Both sides along random paths x = c n^a of the parameters, n over the decades."""
+    n = np.logspace(0, 8, 33)
+    sides: list[tuple[Array, Array]] = []
+    for shape in world.shapes(reading):
+        rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
+        genome = draw(genes_of(reading, world, shape), 10 * RUNS, rng)
+        scores = score(reading, world, shape, genome)
+        order = np.argsort(-np.nan_to_num(scores.margin, nan=-np.inf), kind="stable")
+        some = np.concatenate([order[:8], np.flatnonzero(np.isfinite(scores.margin))[:24]])  # the steepest, and any
+        chosen = {k: v.astype(world.precision) for k, v in rows(genome, some).items()}
+        powers = [np.abs(v) for k, v in chosen.items() if k.startswith("a_")]
+        steepest = np.maximum(1, np.max([np.zeros(len(some)), *powers], axis=0))  # only the ratios of powers matter
+        chosen = {k: v / steepest if k.startswith("a_") else v for k, v in chosen.items()}
+        tables = [world.table(reading, shape, chosen, float(at)) for at in n]
+        both = [_sides(reading, table) for table in tables]
+        sides.append((np.concatenate([b[0] for b in both], axis=1), np.concatenate([b[1] for b in both], axis=1)))
+    lhs, rhs = (np.concatenate([s[j] for s in sides]) for j in (0, 1))
+    lhs, rhs = (x.astype(float) for x in _relative(lhs, rhs))
+    caption = "both sides along paths x = c n^a of all parameters that may grow, divided by the right side at n = 1"
+    return _curves(statement, n, "$n$", lhs, rhs, caption)
+
+
 def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
-    """Both sides divided by the bound's first value, where all of them are numbers."""
-    usable = (np.isfinite(lhs) & np.isfinite(rhs)).all(axis=1) & (rhs[:, 0] > 0)
-    return lhs[usable] / rhs[usable, :1], rhs[usable] / rhs[usable, :1]
+    """Both sides divided by the bound's first value that is not zero, where all of them are numbers."""
+    usable = (np.isfinite(lhs) & np.isfinite(rhs)).all(axis=1) & (rhs > 0).any(axis=1) & (rhs[:, 0] >= 0)
+    lhs, rhs = lhs[usable], rhs[usable]
+    first = np.take_along_axis(rhs, np.argmax(rhs > 0, axis=1)[:, None], 1)
+    return lhs / first, rhs / first
 
 
 def _curves(statement: Statement, x: Array, xlabel: str, lhs: Array, rhs: Array, caption: str) -> Curves:
@@ -136,7 +334,7 @@ def _sides(reading: Reading, table: Table) -> tuple[Array, Array]:
     lhs, rhs = (np.broadcast_to(evaluator(side), evaluator.shape) for side in (left, right))
     usable = conditions(evaluator, reading.claim["when"]).reshape((-1,) + (1,) * (lhs.ndim - 1))
     lhs, rhs = np.where(usable, lhs, np.nan), np.where(usable, rhs, np.nan)
-    rounds = lhs.shape[1] if evaluator.names[:1] and evaluator.names[0] in ROUND else 1
+    rounds = lhs.shape[1] if _round(reading) else 1
     lhs, rhs = (side.reshape(table.n, rounds, -1) for side in (lhs, rhs))
     place = np.nanargmax(np.nan_to_num(lhs, nan=-np.inf), axis=2)[..., None]
     return np.take_along_axis(lhs, place, 2)[..., 0], np.take_along_axis(rhs, place, 2)[..., 0]

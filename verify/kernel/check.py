@@ -13,10 +13,23 @@ from math import prod
 
 from flint import fmpq
 
-from . import composite, fedprox, fedprox_nonconvex, function, network, noise_sum, scalar, two_group
+from . import (
+    composite,
+    fedprox,
+    fedprox_nonconvex,
+    function,
+    network,
+    noise_sum,
+    order,
+    perturbed,
+    perturbed_nonconvex,
+    scalar,
+    two_group,
+    two_group_perturbed,
+)
 from .claim import Claim
 from .claim import read as read_claim
-from .expression import Evaluator, Tree, Value, World, decide, free
+from .expression import Evaluator, Tree, Value, World, free
 from .rational import BITS, Malformed, Node, Rejected, shown
 
 FORMAT = "fedaudit-certificate/1"
@@ -24,6 +37,8 @@ WORLDS = {
     "composite": composite.read,
     "fedprox": fedprox.read,
     "fedprox_nonconvex": fedprox_nonconvex.read,
+    "perturbed": perturbed.read,
+    "perturbed_nonconvex": perturbed_nonconvex.read,
     "two_group": two_group.read,
     "noise_sum": noise_sum.read,
     "scalar": scalar.read,
@@ -31,6 +46,8 @@ WORLDS = {
     "network": network.read,
     "graph": network.read_graph,
     "messages": network.read_messages,
+    "order": order.read,
+    "two_group_perturbed": two_group_perturbed.read,
 }
 POINTS = 100_000
 _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")
@@ -82,14 +99,7 @@ def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> World:
     if not set(dropped) <= {name for name, _ in claim.implicit} or len(set(dropped)) < len(dropped):
         raise Malformed(f"dropped: got {list(dropped)}, expected implicit assumptions of the claim, each once")
     for name, kind in claim.domains.items():
-        if name not in made.values and name not in made.ranges:
-            raise Malformed(f"claim.domains: got {name!r}, expected symbols of the claim")
-        single = [made.values[name]] if name in made.values else []
-        listed = made.ranges[name][0] if len(made.ranges.get(name, ())) == 1 else (0, -1)
-        for x in (*single, *(made.at(name, (n,)) for n in range(listed[0], listed[1] + 1))):
-            whole = kind not in ("count", "index") or (isinstance(x, fmpq) and x.q == 1)
-            if not whole or not (x >= 0 or kind == "real") or not (x > 0 or kind not in ("positive", "count")):
-                raise Rejected(f"{name}: got {shown(x)}, expected it {kind}")
+        made.inhabits(name, kind)
     for n, condition in enumerate(claim.when):
         names = [name for name in claim.for_all if any((name, -1) in free(side) for side in condition[1:])]
         ranges = [_range(claim.for_all[name], made) for name in names]
@@ -97,7 +107,7 @@ def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> World:
             raise Rejected(f"claim.when[{n}]: got more than {POINTS} points, expected a smaller instance")
         for point in product(*ranges):
             scope = dict(zip(names, point, strict=True))
-            if not decide(condition, scope, made)[2]:
+            if not made.meets(condition, scope):
                 raise Rejected(f"claim.when[{n}]: got a condition that fails at {scope}, expected it everywhere")
     for name, args in (*claim.let, *(a for a in claim.implicit if a[0] not in dropped)):
         made.assume(name, args)
@@ -136,13 +146,15 @@ def evaluate(claim: object, instance: object, dropped: Iterable[str], at: object
     for name, ends in parsed.for_all.items():
         allowed = _range(ends, made)
         scope[name] = given[name].integer(allowed.start, allowed.stop - 1)
-    return decide(relation, scope, made)
+    return made.settle(relation, scope)
 
 
 def claimed(x: Value) -> str:
     """A value as a certificate states it: an exact rational, or a ball "middle +/- radius"."""
     if isinstance(x, fmpq):
         return str(x)
+    if 1000 * x.rad() > abs(x.mid()):  # a bracket: `str` would keep none of its digits
+        return f"{x.mid().str(20, radius=False)} +/- {1.001 * float(x.rad()):.3e}"
     middle, _, radius = x.str(20).strip("[]").partition("+/-")
     return f"{middle.strip() or '0'} +/- {radius.strip() or '0'}"
 
@@ -157,7 +169,8 @@ def _agree(side: Node, x: Value) -> None:
     if len(parts) != 2 or not all(_DECIMAL.fullmatch(part) for part in parts):
         raise side.malformed('a ball such as "1.25 +/- 1e-9"')
     middle, radius = (fmpq(f.numerator, f.denominator) for f in map(Fraction, parts))
-    if not 0 <= 1000 * radius <= abs(middle) or abs(x - middle) > radius:
+    widest = max(abs(middle) / 1000, 2 * x.rad().fmpq())  # what is known up to a bracket is wide
+    if not 0 <= radius <= widest or abs(x - middle) > radius:
         raise Rejected(f"{side.where}: got {shown(side.raw)}, expected {claimed(x)} to three digits or more")
 
 

@@ -70,6 +70,25 @@ class World:
             given = ", ".join(f"{arg} = {shown(x)}" for arg, x in zip(args, constants, strict=True)) or "a failure"
             raise Rejected(f"assumption {name}: got {given}, expected an instance that meets it")
 
+    def inhabits(self, name: str, kind: str) -> None:
+        """Raise `Rejected` unless the symbol or all entries of the quantity are in the domain `kind`."""
+        if name not in self.values and name not in self.ranges:
+            raise Malformed(f"claim.domains: got {name!r}, expected symbols of the claim")
+        single = [self.values[name]] if name in self.values else []
+        listed = self.ranges[name][0] if len(self.ranges.get(name, ())) == 1 else (0, -1)
+        for x in (*single, *(self.at(name, (n,)) for n in range(listed[0], listed[1] + 1))):
+            whole = kind not in ("count", "index") or (isinstance(x, fmpq) and x.q == 1)
+            if not whole or not (x >= 0 or kind == "real") or not (x > 0 or kind not in ("positive", "count")):
+                raise Rejected(f"{name}: got {shown(x)}, expected it {kind}")
+
+    def meets(self, condition: Relation, scope: Mapping[str, int]) -> bool:
+        """Whether a condition holds, for certain."""
+        return decide(condition, scope, self)[2]
+
+    def settle(self, relation: Relation, scope: Mapping[str, int]) -> tuple[Value, Value, bool]:
+        """Both sides of a claimed relation and whether it holds, for certain."""
+        return decide(relation, scope, self)
+
 
 @dataclass(frozen=True, slots=True)
 class Op:

@@ -8,7 +8,7 @@ from flint import fmpq
 
 from .claim import Claim
 from .expression import World
-from .law import Law, Problem
+from .law import Law, Problem, State
 from .loss import KINDS, ZERO, Vector, combine, minus, norm2, semidefinite
 from .rational import Malformed, Node, Rejected, shown
 
@@ -79,6 +79,11 @@ class FedProx(World):
             self.laws.append(last.average() if done == self.E else last.step(self.gamma[s]))
         return self.laws[t * (self.E + 1) + k]
 
+    def mean(self, state: State) -> Vector:
+        """w_{t,k} = sum_i p_i w^i_{t,k}."""
+        p = self.problem.p
+        return combine(p, state[1 : len(p) + 1])
+
     def quantity(self, name: str, indices: tuple[int, ...]) -> fmpq:
         if (name, indices) not in self.known:
             self.known[name, indices] = self.measured(name, *indices)
@@ -98,7 +103,7 @@ class FedProx(World):
             case "deviation":
                 return law(t, k).expect(lambda w: norm2(minus(w[i], w[0])))
             case _:
-                return law(t, k).expect(lambda w: norm2(minus(combine(p, w[1:]), w[i])))
+                return law(t, k).expect(lambda w: norm2(minus(self.mean(w), w[i])))
 
 
 def read(node: Node, claim: Claim, paths: bool = False) -> FedProx:

@@ -32,7 +32,7 @@ class Nonconvex(FedProx):
             case "slope2":
 
                 def slope(w: State) -> Vector:
-                    return combine(p, [loss.gradient(combine(p, w[1:])) for loss in f])
+                    return combine(p, [loss.gradient(self.mean(w)) for loss in f])
 
                 return self.law(t, k).expect(lambda w: norm2(slope(w)))
             case _:

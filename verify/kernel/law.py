@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from flint import fmpq
@@ -55,28 +55,35 @@ class Law:
     def expect(self, of: Callable[[State], fmpq]) -> fmpq:
         return sum((weight * of(state) for state, weight in self.states), ZERO)
 
+    def drift(self, state: State, gamma: fmpq) -> State:
+        """One local step of every client without its noise, rule (4.3)."""
+        rule = (1 - self.problem.alpha * gamma, self.problem.alpha * gamma, -gamma)
+        local = zip(state[1:], self.problem.losses, strict=True)
+        return (state[0], *(tuple(map(small, combine(rule, (w, state[0], f.gradient(w))))) for w, f in local))
+
     def step(self, gamma: fmpq) -> Law:
-        """One local step of every client, rule (4.3)."""
-        one, rule = self.problem, (1 - self.problem.alpha * gamma, self.problem.alpha * gamma, -gamma)
-
-        def drift(state: State) -> State:
-            local = zip(state[1:], one.losses, strict=True)
-            return (state[0], *(tuple(map(small, combine(rule, (w, state[0], f.gradient(w))))) for w, f in local))
-
-        moved = [(drift(state), weight) for state, weight in self.states]
-        for kick in one.kicks:
+        """One local step of every client."""
+        moved = [(self.drift(state, gamma), weight) for state, weight in self.states]
+        for kick in self.problem.kicks:
             if 2 * len(moved) > PATHS:
                 raise Rejected(f"instance.noise: got more than {PATHS} sign paths, expected fewer steps or less noise")
             if self.paths:
-                moved = _merged((_kicked(x, kick, s), q / 2) for x, q in moved for s in (gamma, -gamma))
+                moved = merged((_kicked(x, kick, s), q / 2) for x, q in moved for s in (gamma, -gamma))
             else:
                 x = moved[0][0]  # any state will do
                 moved += [(x, -ONE), *((_kicked(x, kick, s), HALF) for s in (gamma, -gamma))]
-        return Law(one, moved, self.paths)
+        return replace(self, states=moved)
 
     def average(self) -> Law:
         """The next round's start, sum_i p_i w^i."""
-        starts = [(combine(self.problem.p, state[1:]), weight) for state, weight in self.states]
+        copies = len(self.problem.p) + 1
+        starts = self.condensed(lambda state: combine(self.problem.p, state[1:]))
+        states = [((w,) * copies, q) for w, q in starts]
+        return replace(self, states=merged(states) if self.paths else states)
+
+    def condensed(self, of: Callable[[State], Vector]) -> list[tuple[Vector, fmpq]]:
+        """The law of a linear function of the state; without paths, on few points."""
+        starts = [(of(state), weight) for state, weight in self.states]
         if not self.paths and len(starts) > 1:
             mean = combine([weight for _, weight in starts], [w for w, _ in starts])
             apart = [(minus(w, mean), weight) for w, weight in starts]
@@ -86,16 +93,14 @@ class Law:
                 raise ArithmeticError(f"got the covariance {cov}, expected a semidefinite one")
             sides = [(combine((ONE, s), (mean, u)), D / 2) for D, u in parts for s in (ONE, -ONE)]
             starts = [(mean, 1 - sum((D for D, _ in parts), ZERO)), *sides]
-        copies = len(self.problem.p) + 1
-        states = [((w,) * copies, q) for w, q in starts]
-        return Law(self.problem, _merged(states) if self.paths else states, self.paths)
+        return starts
 
 
 def _kicked(state: State, kick: State, s: fmpq) -> State:
     return tuple(combine((ONE, s), pair) for pair in zip(state, kick, strict=True))
 
 
-def _merged(pairs: Iterable[tuple[State, fmpq]]) -> list[tuple[State, fmpq]]:
+def merged(pairs: Iterable[tuple[State, fmpq]]) -> list[tuple[State, fmpq]]:
     """Equal states put together."""
     found: defaultdict[State, fmpq] = defaultdict(fmpq)
     for key, weight in pairs:

@@ -59,11 +59,16 @@ class Network(World):
         self.ranges = dict.fromkeys(("probability", "msd", "sad", "Phi", "density"), ((C, C),))
         self.coupling, self.facts, self.bounds = coupling, {"independent_networks": coupling == 0}, {}
 
-    def moments(self, form: Form) -> tuple[fmpq, fmpq]:
-        """Mean and variance of form(weights of the altered network) - form(weights of the network)."""
-        mean = sum((x * (self.theta * (1 - self.epsilon) - self.theta) for x in form.values()), ZERO)
-        one = self.phi**2 * (1 + self.delta) + self.phi**2 - 2 * self.coupling
-        return mean, sum((x * x * one for x in form.values()), ZERO)
+    def law(self, of: str) -> tuple[fmpq, fmpq]:
+        """Mean and variance of one weight of the network, of the altered one, or of the second minus the first."""
+        first, second = (self.theta, self.phi**2), (self.theta * (1 - self.epsilon), self.phi**2 * (1 + self.delta))
+        step = second[0] - first[0], second[1] + first[1] - 2 * self.coupling
+        return {"first": first, "second": second, "step": step}[of]
+
+    def moments(self, form: Form, of: str) -> tuple[fmpq, fmpq]:
+        """Mean and variance of a linear form in the weights."""
+        mean, variance = self.law(of)
+        return sum(form.values(), ZERO) * mean, sum((x * x for x in form.values()), ZERO) * variance
 
     def trace(self) -> Form:
         """The degrees of all nodes: every ordered pair i != j once, every weight twice."""
@@ -72,27 +77,55 @@ class Network(World):
             form[frozenset((i, j))] += 1
         return form
 
+    def squares(self, of: str) -> fmpq:
+        """E tr L^2: the squared degrees, and every weight's square once for (i, j) and once for (j, i)."""
+        degrees = [{frozenset((i, j)): fmpq(1) for j in range(self.C) if j != i} for i in range(self.C)]
+        mean, variance = self.law(of)
+        entries = self.C * (self.C - 1) * (mean**2 + variance)
+        return sum((m * m + v for m, v in (self.moments(form, of) for form in degrees)), entries)
+
     def quantity(self, name: str, indices: tuple[int, ...]) -> Value:
         if name in ("Phi", "density"):
             A = arb(self.value("A2")).sqrt() * (-1 if self.epsilon < 0 else 1)
             return (-A * A / 2).exp() / (2 * arb.pi()).sqrt() if name == "density" else _below(A)
-        mean, variance = self.moments(self.trace())  # of tr L~ - tr L: 2C(C-1) times the difference in homogeneity
-        s = arb(variance).sqrt()
+        mean, variance = self.moments(self.trace(), "step")  # of tr L~ - tr L: 2C(C-1) times the step in homogeneity
         if name == "probability":
-            return _below(-mean / s) if variance > 0 else fmpq(int(mean < 0))
-        if self.C == 2 and name == "msd":  # the trace is the one eigenvalue
-            return mean**2 + variance
-        if self.C == 2 and variance == 0:
-            return abs(mean)
-        if self.C == 2:  # E|N(m, s^2)|
-            z = mean / s
-            return s * (2 / arb.pi()).sqrt() * (-z * z / 2).exp() + mean * (z / arb(2).sqrt()).erf()
+            return _below(-mean / arb(variance).sqrt()) if variance > 0 else fmpq(int(mean < 0))
+        if self.C == 2:  # the trace is the one eigenvalue
+            return mean**2 + variance if name == "msd" else _folded(mean, variance)
         if self.C == 3 and name == "msd" and self.coupling == 0:
             # Eigenvalues tr/2 -+ R, R^2 = (3/2) phi^2 chi^2_2: E R^2 = 3 phi^2, E R = phi sqrt(3 pi)/2, and R of the
             # two networks are independent. The mean of (d tr/2 - dR)^2 and (d tr/2 + dR)^2 is (d tr/2)^2 + (dR)^2.
             cross = self.phi**2 * arb(1 + self.delta).sqrt() * 3 * arb.pi() / 4
             return (mean**2 + variance) / 4 + 3 * self.phi**2 * (2 + self.delta) - 2 * cross
-        raise Rejected(f"instance.C: got {self.C}, expected 2: beyond it {name} has no closed form here")
+        return self.bracket(name, mean, variance)
+
+    def bracket(self, name: str, mean: fmpq, variance: fmpq) -> arb:
+        """No closed form: a ball that holds the value, from traces alone; `decide` uses it where that is enough.
+
+        Above, Hoffman-Wielandt: sum_i (l~_i - l_i)^2 <= tr (L~ - L)^2. Below: the average of l~_i - l_i is the trace
+        over n = C - 1, and what is left, l_i - tr/n, has norm s^2 = E tr L^2 - E (tr L)^2 / n in L^2: the triangle
+        inequality leaves (s~ - s)^2. For absolute values: E|average| and Cauchy-Schwarz.
+        """
+        n = self.C - 1
+        if name == "sad":
+            above = arb(self.quantity("msd", (self.C,))).upper().sqrt()
+            return arb(_folded(mean / n, variance / n**2)).union(above)
+        first, second = (self.moments(self.trace(), of) for of in ("first", "second"))
+        s, s_altered = (
+            arb(self.squares(of) - (m * m + v) / n).sqrt() for of, (m, v) in (("first", first), ("second", second))
+        )
+        apart = s_altered - s  # its square as a product: a power of a ball around 0 is not a number
+        return (arb((mean**2 + variance) / n**2) + apart * apart / n).union(arb(self.squares("step") / n))
+
+
+def _folded(mean: fmpq, variance: fmpq) -> Value:
+    """E|N(mean, variance)|."""
+    if variance == 0:
+        return abs(mean)
+    s = arb(variance).sqrt()
+    z = mean / s
+    return s * (2 / arb.pi()).sqrt() * (-z * z / 2).exp() + mean * (z / arb(2).sqrt()).erf()
 
 
 def _below(x: arb) -> arb:

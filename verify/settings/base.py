@@ -7,9 +7,9 @@ instance for the kernel. Everything else (search, shrinking, certifying, plottin
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -107,6 +107,35 @@ class Setting(Protocol):
     ) -> Iterator[tuple[Shape, dict[str, Array]]]:
         """Smaller shapes with what is left of the genome, for shrinking."""
         ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """Instances along an axis, chosen to show what a statement says: the axis' label; at each x, shape and values."""
+
+    label: str
+    points: Sequence[tuple[float, Shape, Mapping[str, float]]]
+    caption: str
+
+
+@runtime_checkable
+class Viewed(Protocol):
+    """A setting that knows how its statements are best looked at; others are shown on random instances."""
+
+    def view(self, reading: Reading) -> View: ...
+
+    def observe(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
+        """As `measure`, for looking: sampled where `measure` has only a bracket."""
+        ...
+
+
+def with_scalars(reading: Reading, shape: Shape, values: Mapping[str, float]) -> Table:
+    """A batch of one with these values in place of genes and knobs, and what the statement fixes by them (A2, ...)."""
+    knobs = set(reading.lowered.knobs)
+    fixed = {k: r for k, r in reading.lowered.sweep.items() if not {name for name, _ in names(r["value"])} & knobs}
+    sizes = dict(shape.counts)
+    given = {k: np.array([v]) for k, v in values.items()}
+    return resolve(replace(reading.lowered, sweep=fixed), Table(1, given, {}, {**sizes, "D": sizes.get("d", 1)}))
 
 
 def knob_genes(lowered: Lowered) -> list[Gene]:

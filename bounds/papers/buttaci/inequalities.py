@@ -5,9 +5,10 @@
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 
-from sympy import Eq, Expr, Function, Le, Sum, Symbol, sqrt
+from sympy import Expr, Function, Sum, Symbol, sqrt
 from sympy.logic.boolalg import And, Boolean
 
+from ...algebra import Eq, Le
 from ...derivation import Argument, Derivation, Induction, Known, Step, View
 from ...facts import peter_paul, sum_next, termwise, young
 from ...statement import Assumption, Glossary, Statement
@@ -134,6 +135,91 @@ def _combination(goal: View) -> Argument:
     return Argument((last,), last)
 
 
+# Appendix A cites these as known; what follows is the usual way from the definitions. All about one pair of points.
+slope_in = Symbol("slope_in", real=True)  # grad f(w)'(w - w*)
+slope_out = Symbol("slope_out", real=True)  # grad f(w*)'(w - w*)
+lower_gap = Symbol("lower_gap", real=True)  # f(w - grad f(w)/L) - f(w*)
+ahead, back = (Symbol(name, real=True) for name in ("ahead", "back"))  # f(w) - f(v) - grad f(v)'(w - v), and v <-> w
+_above = Known(Le(0, gap), "w* is a minimiser", "premise")
+_flat = Known(Eq(slope_out, 0), "the gradient vanishes at w*", "premise", assumes=("differentiable",))
+
+
+def _chain(goal: View, *links: tuple[Expr, tuple[Known, ...], str]) -> Argument:
+    """For each printed relation: what its left side is at most, and from what; then the relation itself."""
+    bounds = [
+        Step(Le(relation.lhs, most), given=given, where=where)
+        for relation, (most, given, where) in zip(goal.relations, links, strict=True)
+    ]
+    printed = [Step(relation, given=(bound,)) for relation, bound in zip(goal.relations, bounds, strict=True)]
+    return Argument(
+        (*bounds, *(step for step in printed if step.claim not in [b.claim for b in bounds])), tuple(bounds)
+    )
+
+
+def _strong_gap(goal: View) -> Argument:
+    """Strong convexity from w* to w, and from w to w* with the square completed."""
+    strong = ("strongly_convex",)
+    out = Known(Le(slope_out + mu / 2 * dist2, gap), "strong convexity from w* to w", "premise", assumes=strong)
+    back_ = Known(Le(gap, slope_in - mu / 2 * dist2), "strong convexity from w to w*", "premise", assumes=strong)
+    square = Known(Le(0, grad2 - 2 * mu * slope_in + mu**2 * dist2), "|grad f(w) - mu (w - w*)|^2 >= 0", "premise")
+    return _chain(
+        goal, (gap, (out, _flat, _above), "strong convexity at w*"), (grad2 / (2 * mu), (back_, square), "Peter-Paul")
+    )
+
+
+def _smooth_gap(goal: View) -> Argument:
+    """A gradient step of length 1/L cannot go below the minimum; the parabola above f at w*."""
+    decrease = Known(
+        Le(lower_gap, gap - grad2 / L + L / 2 * (grad2 / L**2)),
+        "smoothness from w to w - grad f(w)/L",
+        "premise",
+        assumes=("smooth",),
+    )
+    least = Known(Le(0, lower_gap), "w* is a minimiser", "premise", assumes=("has_minimum",))
+    above = Known(Le(gap, slope_out + L / 2 * dist2), "smoothness from w* to w", "premise", assumes=("smooth",))
+    return _chain(
+        goal, (gap, (decrease, least, _above), "descent lemma"), (L / 2 * dist2, (above, _flat), "descent lemma at w*")
+    )
+
+
+def _cocoercive(goal: View, smooth_gap: View) -> Argument:
+    """appA-smooth-gap for f - grad f(v)'(.), whose minimiser is v, and the same with v and w exchanged; then added."""
+    from_v, from_w = (
+        Known(
+            smooth_gap.relations[0].subs({gap: part, grad2: grad_diff2}),
+            f"appA-smooth-gap of f minus its tangent at {at}",
+            "premise",
+            assumes=("convex", "smooth"),
+        )
+        for part, at in ((ahead, "v"), (back, "w"))
+    )
+    both = Known(Eq(ahead + back, grad_inner), "the two Bregman distances add up to the inner product", "premise")
+    schwarz = Known(Le(grad_inner**2, grad_diff2 * diff2), "Cauchy-Schwarz", "premise")
+    lipschitz = Known(Le(grad_diff2, L**2 * diff2), "grad f is L-Lipschitz", "premise", assumes=("smooth",))
+    monotone = Known(Le(0, grad_inner), "the gradient is monotone", "premise", assumes=("convex",))
+    return _chain(
+        goal,
+        (grad_inner, (from_v, from_w, both, monotone), "co-coercivity"),
+        (L * diff2, (schwarz, lipschitz), "Cauchy-Schwarz and smoothness"),
+    )
+
+
+def _strongly_monotone(goal: View) -> Argument:
+    """Strong convexity from v to w and back, added; then Cauchy-Schwarz."""
+    strong = ("strongly_convex",)
+    from_v = Known(Le(mu / 2 * diff2, ahead), "strong convexity from v to w", "premise", assumes=strong)
+    from_w = Known(Le(mu / 2 * diff2, back), "strong convexity from w to v", "premise", assumes=strong)
+    both = Known(Eq(ahead + back, grad_inner), "the two Bregman distances add up to the inner product", "premise")
+    schwarz = Known(Le(grad_inner**2, grad_diff2 * diff2), "Cauchy-Schwarz", "premise")
+    monotone = Known(Le(0, grad_inner), "the gradient is monotone", "premise", assumes=strong)
+    added = (from_v, from_w, both, monotone)
+    return _chain(
+        goal,
+        (grad_inner, added, "strong convexity, twice"),
+        (grad_diff2 / mu, (*added, schwarz), "Cauchy-Schwarz"),
+    )
+
+
 # --- statements ------------------------------------------------------------------------------------------------------
 
 COCOERCIVE = Statement(
@@ -145,6 +231,7 @@ COCOERCIVE = Statement(
     glossary=GLOSSARY,
     let=(differentiable, convex, smooth),
     then=(Le(grad_diff2 / L, grad_inner), Le(grad_inner, L * diff2)),
+    follows_from=(Derivation(_cocoercive, cites=("buttaci/appA-smooth-gap",)),),
 )
 
 SMOOTH_GAP = Statement(
@@ -156,6 +243,7 @@ SMOOTH_GAP = Statement(
     glossary=GLOSSARY,
     let=(differentiable, convex, smooth, has_minimum),
     then=(Le(grad2 / (2 * L), gap), Le(gap, L / 2 * dist2)),
+    follows_from=(Derivation(_smooth_gap),),
 )
 
 _COMBINED = Le(smoothness, Sum(lam(i) * L_i(i), (i, 1, N)))
@@ -199,6 +287,7 @@ STRONG_GAP = Statement(
     glossary=GLOSSARY,
     let=(differentiable, strongly_convex),
     then=(Le(mu / 2 * dist2, gap), Le(gap, grad2 / (2 * mu))),
+    follows_from=(Derivation(_strong_gap),),
 )
 
 STRONG_SECOND = Statement(
@@ -226,6 +315,7 @@ STRONG_SECOND_REPAIRED = Statement(
         "the text quantifies over v and w, but no v is printed: the display that mirrors co-coercivity has one",
         "other repairs say nothing new: turned round it is the first display, with L for mu it is appA-smooth-gap",
     ),
+    follows_from=(Derivation(_strongly_monotone),),
     repairs="differences between w and v in place of gap, gradient and distance to w*, and the order turned round",
 )
 

@@ -9,11 +9,12 @@
 
 from dataclasses import replace
 
-from sympy import Add, Eq, Expr, Function, Ge, Gt, Le, Min, Rational, Sum, Symbol, expand, fraction, log, sqrt
+from sympy import Add, Expr, Function, Rational, Sum, Symbol, expand, fraction, log, sqrt
 from sympy.logic.boolalg import And
 
-from ...derivation import Argument, Derivation, Induction, Known, Requirement, Step, View
-from ...facts import Fact, sum_next, termwise
+from ...algebra import Eq, Ge, Gt, Le, Min
+from ...derivation import Argument, Derivation, Induction, Known, Step, View
+from ...facts import log_growth, log_positive, quotient, sum_next, sum_splits, termwise
 from ...statement import Assumption, Statement, free, unit
 from .fedprox import ASSUMPTIONS_1_TO_4, ON_THE_RUN
 from .symbols import (
@@ -101,37 +102,9 @@ def error_sum(step: Expr) -> Expr:
 
 # --- proofs ----------------------------------------------------------------------------------------------------------
 
-log_growth = Fact(
-    "log_growth",
-    "log(x + 1) − log(x) ≤ 1/x for x > 0: log lies below its tangent at x, because its second derivative is negative",
-    (Symbol("x", real=True),),
-    when=lambda x: (Gt(x, 0),),
-    then=lambda x: Le(log(x + 1) - log(x), 1 / x),
-)
-log_positive = Fact(
-    "log_positive",
-    "log(x) > 0 for x > 1: log grows, and log(1) = 0",
-    (Symbol("x", real=True),),
-    when=lambda x: (Gt(x, 1),),
-    then=lambda x: Gt(log(x), 0),
-)
-quotient = Fact(
-    "quotient",
-    "x/w ≤ y/z for x ≤ y, 0 ≤ y and 0 < z ≤ w",
-    tuple(Symbol(name, real=True) for name in "xyzw"),
-    when=lambda x, y, z, w: (Le(x, y), Le(0, y), Gt(z, 0), Le(z, w)),
-    then=lambda x, y, z, w: Le(x / w, y / z),
-    proof=lambda x, y, z, w: (Step(Le(x / w, y / z)),),
-)
 bounded_below = Known(
     Le(level(0) - level(T), START), "assumption 4.6: E f(w_{T,0}) ≥ f_inf", "premise", assumes=("lower_bounded",)
 )
-
-
-def sum_splits(index: Symbol, low: Expr | int, high: Expr, *terms: Expr) -> Known:
-    """The sum of sums: what a finite sum is."""
-    whole, parts = Sum(Add(*terms), (index, low, high)), (Sum(term, (index, low, high)) for term in terms)
-    return Known(Eq(whole, Add(*parts), evaluate=False), "sum_splits", "fact", (Requirement(Le(low, high + 1)),))
 
 
 def telescope() -> Induction:
@@ -143,10 +116,32 @@ def telescope() -> Induction:
     )
 
 
+value = Function("f", real=True)  # E f(w̄_{t,k})
+round_starts = Known(Eq(value(0), level(t)), "the round starts at the average", "premise")
+round_ends = Known(Eq(level(t + 1), value(E)), "the round ends with the average", "premise")
+
+
+def one_round(step: Expr, local: Step, c: Expr) -> tuple[Induction, Step]:
+    """E f(w̄_{t,k+1}) − E f(w̄_{t,k}) ≤ c − γ/2 E|∇f(w̄_{t,k})|² (`local`), added up over the round; γ is `step`."""
+    j = Symbol("j", integer=True, nonnegative=True)
+    rounds = Induction(
+        Le(value(k) - value(0), k * c - step / 2 * Sum(slope2(t, j), (j, 0, k - 1))),
+        over=k,
+        step=(local, sum_next(slope2(t, j), j, 0, k - 1)),
+        under=(Le(k, E),),
+        note="over the local steps",
+    )
+    divided = Step(
+        Le(ROUND_MEAN, 2 / (step * E) * (level(t) - level(t + 1)) + 2 * c / step),
+        given=(rounds.at(E), round_starts, round_ends),
+        note="divided by γ E / 2",
+    )
+    return rounds, divided
+
+
 def descent() -> dict[str, Known]:
     """What the assumptions give for one local step. u = α (w̄_{t,0} − w̄_{t,k}) + ∇f(w̄_{t,k}) − Σ p_i ∇f_i(w^i_{t,k})."""
-    step, g2 = gamma(t), slope2(t, k)
-    f = Function("f", real=True)  # E f(w̄_{t,k})
+    step, g2, f = gamma(t), slope2(t, k), value
     product = Function("product", real=True)(k)  # E ∇f(w̄)'u
     u2, noise2 = Function("u2", nonnegative=True)(k), Function("noise2", nonnegative=True)(k)
     U = Sum(p[i] * deviation(t, k, i), (i, 1, C))
@@ -173,8 +168,6 @@ def descent() -> dict[str, Known]:
         "noise": known(
             Le(noise2, sigma**2 * sum_p2), "variances of independent noise add", "bounded_variance", "independent_noise"
         ),
-        "start": known(Eq(f(0), level(t)), "the round starts at the average"),
-        "end": known(Eq(level(t + 1), f(E)), "the round ends with the average"),
         "sign": known(Ge(p[i], 0), "weights are not negative", "nonnegative_weights"),
         "whole": known(Eq(Sum(p[i], (i, 1, C)), 1), "weights sum to one", "weights_sum_to_one"),
     }  # fmt: skip
@@ -186,9 +179,8 @@ def lemma_B_4(goal: View, local_deviation: View) -> Argument:
     Not the thesis's way: it bounds a_3 by γ²L/2 |Σ p_i g_i|² + γ²α²L/8 |w̄_{t,0} − w̄_{t,k}|², which fails already where
     the first term is zero. With both drifts in one vector u nothing is lost: −γ/2 |∇f|² + γ/2 |u|².
     """
-    step, g2 = gamma(t), slope2(t, k)
+    step, g2, f = gamma(t), slope2(t, k), value
     known = descent()
-    f = Function("f", real=True)
     u2, noise2 = Function("u2", nonnegative=True)(k), Function("noise2", nonnegative=True)(k)
     U = Sum(p[i] * deviation(t, k, i), (i, 1, C))
     within = (Le(k + 1, E),)
@@ -218,19 +210,7 @@ def lemma_B_4(goal: View, local_deviation: View) -> Argument:
     local = Step(
         Le(f(k + 1) - f(k), c - step / 2 * g2), given=(one, drift, known["noise"]), note="one local step", under=within
     )
-    j = Symbol("j", integer=True, nonnegative=True)
-    rounds = Induction(
-        Le(f(k) - f(0), k * c - step / 2 * Sum(slope2(t, j), (j, 0, k - 1))),
-        over=k,
-        step=(local, sum_next(slope2(t, j), j, 0, k - 1)),
-        under=(Le(k, E),),
-        note="over the local steps",
-    )
-    half = Step(
-        Le(ROUND_MEAN, 2 / (step * E) * (level(t) - level(t + 1)) + 2 * c / step),
-        given=(rounds.at(E), known["start"], known["end"]),
-        note="divided by γ E / 2: half of what is printed",
-    )
+    rounds, half = one_round(step, local, c)  # half of what is printed
     given = Step(
         Le(ROUND_MEAN, 4 / (step * E) * (level(t) - level(t + 1)) + 4 * c / step), given=(half,), note="doubled"
     )
@@ -238,40 +218,54 @@ def lemma_B_4(goal: View, local_deviation: View) -> Argument:
     return Argument((one, average, drift, local, rounds, half, given, last), last)
 
 
-def lemma_B_5(goal: View, one_round: View) -> Argument:
-    """Lemma B.4 averaged over the rounds."""
-    gains, error_ = 4 / (gamma_ * E) * (level(t) - level(t + 1)), one_round.rhs.subs({level(t): 0, level(t + 1): 0})
-    summed = telescope()
+def averaged(one: Known | Step, factor: int, error_: Expr, step: Expr = gamma_) -> tuple[Induction, Step, Step]:
+    """ROUND_MEAN ≤ `factor`/(γE) (E f(w̄_{t,0}) − E f(w̄_{t+1,0})) + `error_` (`one`), averaged over the rounds."""
+    gains, summed = factor / (step * E) * (level(t) - level(t + 1)), telescope()
     added = Step(
-        Le(T * UNIFORM, 4 / (gamma_ * E) * (level(0) - level(T)) + T * error_),
+        Le(T * UNIFORM, factor / (step * E) * (level(0) - level(T)) + T * error_),
         given=(
-            termwise(Le(ROUND_MEAN, gains + error_), t, 0, T - 1, one_round.holds()),
-            sum_splits(t, 0, T - 1, gains, error_),
-            summed.at(T),
-        ),
-        note="lemma B.4 for every round",
-    )
-    given = Step(Le(UNIFORM, 4 / (gamma_ * T * E) * START + error_), given=(added, bounded_below))
-    return Argument((summed, added, given, Step(goal.relations[0], given=(given,))), given)
-
-
-def lemma_B_6(goal: View, one_round: View) -> Argument:
-    """Lemma B.4 times γ_t, added up over the rounds."""
-    gains = 4 / E * (level(t) - level(t + 1))
-    error_ = expand(gamma(t) * one_round.rhs.subs({level(t): 0, level(t + 1): 0}))
-    scaled = Step(Le(gamma(t) * ROUND_MEAN, gains + error_), given=(one_round.holds(),), note="R_t is γ_t A")
-    summed = telescope()
-    added = Step(
-        Le(Sum(gamma(t) * ROUND_MEAN, (t, 0, T - 1)), 4 / E * (level(0) - level(T)) + Sum(error_, (t, 0, T - 1))),
-        given=(
-            termwise(Le(gamma(t) * ROUND_MEAN, gains + error_), t, 0, T - 1, scaled),
+            termwise(Le(ROUND_MEAN, gains + error_), t, 0, T - 1, one),
             sum_splits(t, 0, T - 1, gains, error_),
             summed.at(T),
         ),
         note="for every round",
     )
-    given = Step(Le(goal.lhs, (4 / E * START + Sum(error_, (t, 0, T - 1))) / TOTAL), given=(added, bounded_below))
-    return Argument((scaled, summed, added, given, Step(goal.relations[0], given=(given,))), given)
+    given = Step(Le(UNIFORM, factor / (step * T * E) * START + error_), given=(added, bounded_below))
+    return summed, added, given
+
+
+def lemma_B_5(goal: View, progress: View) -> Argument:
+    """Lemma B.4 averaged over the rounds."""
+    steps = averaged(progress.holds(), 4, progress.rhs.subs({level(t): 0, level(t + 1): 0}))
+    return Argument((*steps, Step(goal.relations[0], given=steps[-1:])), steps[-1])
+
+
+def weighted(scaled: Step, factor: int, error_: Expr, step: Expr) -> tuple[Induction, Step, Step]:
+    """γ_t ROUND_MEAN ≤ `factor`/E (E f(w̄_{t,0}) − E f(w̄_{t+1,0})) + `error_` (`scaled`), added up; γ_t is `step`."""
+    gains, summed = factor / E * (level(t) - level(t + 1)), telescope()
+    mean, total = Sum(step * ROUND_MEAN, (t, 0, T - 1)), Sum(step, (t, 0, T - 1))
+    added = Step(
+        Le(mean, factor / E * (level(0) - level(T)) + Sum(error_, (t, 0, T - 1))),
+        given=(
+            termwise(Le(step * ROUND_MEAN, gains + error_), t, 0, T - 1, scaled),
+            sum_splits(t, 0, T - 1, gains, error_),
+            summed.at(T),
+        ),
+        note="for every round",
+    )
+    given = Step(
+        Le(mean / total, (factor / E * START + Sum(error_, (t, 0, T - 1))) / total), given=(added, bounded_below)
+    )
+    return summed, added, given
+
+
+def lemma_B_6(goal: View, progress: View) -> Argument:
+    """Lemma B.4 times γ_t, added up over the rounds."""
+    gains = 4 / E * (level(t) - level(t + 1))
+    error_ = expand(gamma(t) * progress.rhs.subs({level(t): 0, level(t + 1): 0}))
+    scaled = Step(Le(gamma(t) * ROUND_MEAN, gains + error_), given=(progress.holds(),), note="R_t is γ_t A")
+    steps = (scaled, *weighted(scaled, 4, error_, gamma(t)))
+    return Argument((*steps, Step(goal.relations[0], given=steps[-1:])), steps[-1])
 
 
 def theorem_4_3_I(goal: View, lemma: View) -> Argument:
@@ -296,9 +290,18 @@ def harmonic(power: int) -> Induction:
 
 def theorem_4_3_II(goal: View, lemma: View) -> Argument:
     """Lemma B.6 at γ_t = 1/(2 L_α √E (t + 1)): Σ is at least ln(T + 1)/(2 L_α √E), the other sums are bounded."""
+    every_round = Known(And(Le(0, t), Le(t, T - 1)), "t is a round of the run")
+    return log_rate(goal, lemma.relations[0], lemma.holds(every_round), 4)
+
+
+def log_rate(goal: View, bound: Le, holds: Known | Step, factor: int, exact: bool = True) -> Argument:
+    """From Σ γ_t ROUND_MEAN/Σ ≤ (`factor` Δ/E + Σ R_t)/Σ (`bound`, which `holds`) with γ_t = γ_0/(t + 1).
+
+    `exact`: what comes out is compared with the print as an identity.
+    """
     n = Symbol("n", integer=True, nonnegative=True)
-    (errors,) = (s for s in lemma.rhs.atoms(Sum) if s.has(G))  # Σ R_t
-    total = fraction(lemma.lhs)[1]
+    (errors,) = (s for s in bound.rhs.atoms(Sum) if s.has(G))  # Σ R_t
+    total = fraction(bound.lhs)[1]
     inverse = Induction(
         Ge(Sum(1 / (t + 1), (t, 0, n - 1)), log(n + 1)),
         over=n,
@@ -307,8 +310,8 @@ def theorem_4_3_II(goal: View, lemma: View) -> Argument:
     )
     first = total.function.subs(t, 0)  # γ_0
     long_run = Step(Ge(total, first * log(T + 1)), given=(inverse.at(T),), note="Σ is at least γ_0 ln(T + 1)")
-    powers = {a: harmonic(a) for a in (2, 3, 4)}
     terms = Add.make_args(errors.function)
+    powers = {a: harmonic(a) for a in sorted({int(-term.as_independent(t, as_Add=False)[1].exp) for term in terms})}
     bounded: list[Step] = []
     for term in terms:
         part, falling = term.as_independent(t, as_Add=False)
@@ -320,21 +323,20 @@ def theorem_4_3_II(goal: View, lemma: View) -> Argument:
     signs = [Step(Ge(step.claim.rhs, 0), note="not negative") for step in bounded]
     error_ = Step(Le(errors, most), given=(sum_splits(t, 0, T - 1, *terms), *bounded), note="Σ R_t")
     positive = Step(Gt(log(T + 1), 0), given=(log_positive(x=T + 1),))
-    every_round = Known(And(Le(0, t), Le(t, T - 1)), "t is a round of the run")
-    gained, least = 4 / E * START, first * log(T + 1)
+    gained, least = factor / E * START, first * log(T + 1)
     sign = Step(Ge(gained, 0), note="Δ is not negative")
     given = Step(
         Le(goal.lhs, (gained + most) / least),
         given=(
-            lemma.holds(every_round),
+            holds,
             quotient(x=gained + errors, y=gained + most, z=least, w=total),
             long_run, error_, positive, *signs, sign,
         ),
     )  # fmt: skip
-    printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="the printed constants")
+    printed = (Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="the printed constants"),) if exact else ()
     return Argument(
-        (inverse, long_run, *powers.values(), *bounded, *signs, error_, positive, sign, given, printed,
-         Step(goal.relations[0], given=(given, printed))),
+        (inverse, long_run, *powers.values(), *bounded, *signs, error_, positive, sign, given, *printed,
+         Step(goal.relations[0], given=(given, *printed))),
         given,
     )  # fmt: skip
 

@@ -360,7 +360,7 @@ EQ_A_33_REPAIRED = Statement(
     for_all={r: (1, T)},
     sweep=SWEEP_REPAIRED,
     reading=(SMOOTH, CONVEX_PART, ROUND_ONE),
-    repairs="eta_g >= max{1.5, sqrt(n)} in place of max{1.5, sqrt(n/8)}: lemma A.2's noise must fit into 6 eta~/(n tau)",
+    repairs="eta_g >= max{1.5, sqrt(n)} in place of max{1.5, sqrt(n/8)}: lemma A.2's noise has to fit into that 6",
     follows_from=(Derivation(derivations.one_round_repaired, cites=CHAIN),),
 )
 

@@ -1,0 +1,183 @@
+"""The perturbed method on nonconvex losses: runs against the kernel, verdicts on appendix C.3 and theorem 4.6."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from fractions import Fraction as F
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sympy import Le, Rational
+from test_buttaci_perturbed import arguments, array, positive, runs, signs, small, text
+
+from fedaudit.bounds.catalogue import catalogue, statement
+from fedaudit.bounds.decide import decide
+from fedaudit.bounds.derive import derive
+from fedaudit.bounds.lint import lint
+from fedaudit.bounds.papers.buttaci.perturbed_nonconvex import E_opt
+from fedaudit.bounds.papers.buttaci.symbols import G, T, sigma
+from fedaudit.problems.perturbed import PerturbedRun, expected, simulate
+from fedaudit.problems.quadratics import Quadratics
+from fedaudit.problems.wells import Wells
+from fedaudit.verify import kernel
+from fedaudit.verify.audit import audit_row, hunt_row, literal_row, read, verify_row
+from fedaudit.verify.settings.fedprox_nonconvex import exact
+
+EFFORT = 0.1
+CLAIM: dict[str, Any] = {
+    "id": "test/free", "setting": "perturbed_nonconvex", "let": [], "implicit": [], "choose": {}, "when": [],
+    "for_all": {}, "then": [["<=", ["at", "level", 0], 1]],
+}  # fmt: skip
+
+
+def agree(inst: dict[str, Any], run: PerturbedRun) -> None:
+    world: Any = kernel.world(CLAIM, inst)
+    local = list(itertools.product(range(inst["T"]), range(inst["E"] + 1)))
+    start = world.at("level", (0,))
+    rise = [float(world.at("level", (t,)) - start) for t in range(inst["T"] + 1)]
+    slopes = [float(world.at("slope2", at)) for at in local]
+    for ours, theirs in (([float(world.at("excess", (0,)))], run.drop), (rise, run.rise), (slopes, run.slope2)):
+        np.testing.assert_allclose(np.ravel(theirs), ours, rtol=1e-12, atol=1e-12 * max(1.0, max(np.abs(ours))))
+    noise2 = np.array([float(sum(F(x) ** 2 for x in row)) for row in inst["noise"].get("v", [["0"]] * inst["C"])])
+    for values, largest in ((run.grad2, world.largest_perturbed2()), (run.local2, world.largest_gradient2())):
+        np.testing.assert_allclose((values + noise2).max(), float(largest), rtol=1e-12, atol=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_wells_against_the_kernel(data: st.DataObject) -> None:
+    inst = data.draw(runs(d=data.draw(st.integers(1, 2))))
+    clients: list[dict[str, Any]] = []
+    for _ in range(inst["C"]):
+        parts = {name: [data.draw(positive) for _ in range(inst["d"])] for name in ("m", "lo", "hi")}
+        parts |= {name: [data.draw(small) for _ in range(inst["d"])] for name in ("a", "c")}
+        clients.append({"kind": "well", **{n: text(x) for n, x in parts.items()}})
+    fields = {name: array([c[name] for c in clients]) for name in ("a", "m", "lo", "hi", "c")}
+    problem = Wells(**fields, p=array(inst["pairs"]).sum(axis=-1))
+    agree({**inst, "clients": clients}, simulate(problem, *arguments(inst), signs(inst)))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_a_concave_client_against_the_kernel(data: st.DataObject) -> None:
+    """The first client is concave, the others make up for it; all have one stationary point."""
+    inst = data.draw(runs(d=1))
+    C, centre = inst["C"], data.draw(small)
+    A = [[[F(-1, 5)]], *([[data.draw(st.fractions(1, 2, max_denominator=5))]] for _ in range(C - 1))]
+    b = [[matrix[0][0] * centre] for matrix in A]
+    inst["clients"] = [{"kind": "quadratic", "A": text(M), "b": text(x)} for M, x in zip(A, b, strict=True)]
+    inst["w_star"] = text([centre])
+    problem = Quadratics(array(A), array(b), array(inst["pairs"]).sum(axis=-1))
+    v = array(inst["noise"]["v"]) if inst["noise"]["kind"] == "signs" else None
+    agree(inst, expected(problem, *arguments(inst), v, inst["noise"].get("shared", False)))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_the_sharper_drift(data: st.DataObject) -> None:
+    """Σ p_i E|w̄ − w̃^i|² ≤ (γ_t² + (1 − β) γ_{t−1}²) E² G²: the premise on which theorem 4.6 (II) holds as printed."""
+    inst = data.draw(runs(d=1))
+    fields = {n: array([[data.draw(positive)] for _ in range(inst["C"])]) for n in ("m", "lo", "hi")}
+    fields |= {n: array([[data.draw(small)] for _ in range(inst["C"])]) for n in ("a", "c")}
+    p = array(inst["pairs"]).sum(axis=-1)
+    run = simulate(Wells(**fields, p=p), *arguments(inst), signs(inst))
+    noise2 = (array(inst["noise"]["v"]) ** 2).sum(axis=-1) if inst["noise"]["kind"] == "signs" else 0.0
+    largest = (run.grad2 + noise2).max()
+    gamma = array(inst["steps"]["gamma"])
+    before = np.concatenate([[0.0], gamma[:-1]])
+    bound = (gamma**2 + (1 - float(F(inst["beta"]))) * before**2) * inst["E"] ** 2 * largest
+    assert ((run.perturbation @ p) <= bound[:, None] * (1 + 1e-12) + 1e-12).all()
+
+
+@pytest.mark.parametrize(
+    ("label", "status", "factor"),
+    [
+        ("lemC.4", "follows", 1), ("lemC.5", "follows", 1), ("lemC.6", "follows", 1),
+        ("thm4.6-I", "claims-more", 2),  # 4 L Δ, where lemma C.5 gives 8
+        ("thm4.6-II", "claims-more", 4),  # 3/8 E G², where lemma C.6 gives 3/2
+        ("thm4.6-II~repaired", "follows", 1), ("cor4.1", "follows", 1), ("cor4.1-optimum", "follows", 1),
+    ],
+)  # fmt: skip
+def test_derivations(label: str, status: str, factor: float) -> None:
+    printed = statement(f"buttaci/{label}")
+    assert not lint(printed, catalogue())
+    made = derive(printed, catalogue(), slack=False)
+    assert made.status == status
+    assert made.factor == pytest.approx(factor, rel=1e-3)
+    if status == "follows":
+        assert (made.evidence, made.proved) == ("proof", True)
+    else:
+        assert made.findings[-1].startswith("another way")
+        assert made.findings[-1].endswith("follows (proof)")
+
+
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "label", [*(pytest.param(label, marks=SLOW) for label in ("lemC.5", "lemC.6", "thm4.6-I")), "thm4.6-II"]
+)
+def test_survives(label: str) -> None:
+    row = hunt_row(statement(f"buttaci/{label}"), seed=3, effort=0.01)
+    assert (row["verdict"], row["evidence"]) == ("survived", "exact")
+    assert row["tightness"] <= Rational(1, 2)
+
+
+def test_lemma_C_4_is_attained_up_to_two() -> None:
+    printed = statement("buttaci/lemC.4")
+    row = verify_row(printed, seed=0, effort=EFFORT)
+    assert row["verdict"] == "survived"
+    assert row["tightness"] > 0.5
+    (old,) = printed.relations
+    row = verify_row(replace(printed, then=Le(old.lhs, old.rhs / 2)), seed=0, effort=EFFORT)
+    assert row["verdict"] == "refuted"
+    kernel.check(row["certificate"])
+
+
+@pytest.mark.slow
+def test_without_its_error_terms_theorem_4_6_falls() -> None:
+    printed = statement("buttaci/thm4.6-II")
+    (old,) = printed.relations
+    bare = replace(printed, then=Le(old.lhs, printed.defined(old.rhs).subs({G: 0, sigma: 0})))
+    row = hunt_row(bare, seed=0, effort=EFFORT)
+    assert row["verdict"] == "refuted"
+    kernel.check(row["certificate"])
+
+
+def test_the_literal_reading_of_lemma_C_4_breaks_with_shared_noise() -> None:
+    printed = statement("buttaci/lemC.4")
+    (assumption,) = (a for a in printed.implicit if a.name == "independent_noise")
+    row = literal_row(printed, assumption, seed=0, effort=2)
+    assert row["literal"] == "breaks"
+    assert kernel.check(row["certificate"]).dropped == ("independent_noise",)
+
+
+def test_corollary_4_1_is_proved_and_breaks_at_its_word() -> None:
+    """E = O(T^(1/3)) allows E = 1, where the bound falls as T^(-1/2) only."""
+    row = audit_row(statement("buttaci/cor4.1"), seed=0, effort=0.5)
+    assert (row["verdict"], row["evidence"]) == ("proved", "proof")
+    (literal,) = row["implicit"]
+    assert literal["literal"] == "breaks"
+    paths = literal["certificate"]["instance"]["paths"]
+    powers = {name: F(paths[name][0][1]) for name in ("T", "share")}
+    assert powers["share"] < 0
+    assert powers["share"] + powers["T"] / 3 >= 0  # E is 1 or more
+
+
+def test_another_exponent_is_not_optimal() -> None:
+    """E_opt is irrational at rational points: no point may count for the claim where the claim fails."""
+    printed = statement("buttaci/cor4.1-optimum")
+    when = tuple(c.subs(E_opt, E_opt / T) if c.has(E_opt) else c for c in printed.when)
+    assert decide(printed.relations[0], when, samples=300).status == "unknown"
+
+
+def test_runs_are_rational_where_roots_are() -> None:
+    for label, below in (("thm4.6-I", ("E", "T")), ("thm4.6-II", ("E",)), ("lemC.5", ())):
+        reading, world = read(statement(f"buttaci/{label}"))
+        sizes = [shape for shape in world.shapes(reading) if shape.cost <= 100]
+        assert all(round(s[name] ** 0.5) ** 2 == s[name] for s in sizes for name in below)
+        assert any(not exact(reading, s) for s in world.shapes(reading)) == bool(below)

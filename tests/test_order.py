@@ -1,0 +1,186 @@
+"""Orders of growth: the kernel's leading terms against sympy's limits, searches that find the path, and dominance."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from flint import arb, ctx, fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fedaudit.bounds.algebra import Eq, Ge, Le, Lt, Max, Min, Rational, Sum, log, sqrt
+from fedaudit.bounds.derive import derive
+from fedaudit.bounds.dominance import dominance
+from fedaudit.bounds.statement import Assumption, Glossary, Statement
+from fedaudit.verify import kernel
+from fedaudit.verify.audit import audit_row, hunt_row
+from fedaudit.verify.kernel.expression import Op, Tree
+from fedaudit.verify.kernel.order import Growth, Paths, constant
+from fedaudit.verify.kernel.rational import Rejected
+from fedaudit.verify.lower import lower
+
+GLOSSARY = Glossary()
+x = GLOSSARY.symbol("x", "1", "a number")
+y = GLOSSARY.symbol("y", "1", "a number")
+b = GLOSSARY.symbol("b", "1", "a number below 1")
+s = GLOSSARY.symbol("s", "1", "a number that may be 0", nonnegative=True)
+T = GLOSSARY.count("T", "rounds")
+E = GLOSSARY.count("E", "local steps")
+
+
+def claim(then: Any, *let: Assumption, when: tuple[Any, ...] = ()) -> Statement:
+    return Statement(id="mine/order", kind="order", title="an order", cite="a test", method="order",
+        glossary=GLOSSARY, then=then, when=when, let=let)  # fmt: skip
+
+
+def fixed(*which: Any) -> Assumption:
+    return Assumption("fixed", which, "constants")
+
+
+TRUE = [
+    claim(Le(x * y, x**2 + y**2)),
+    claim(Le(sqrt(x + y), sqrt(x) + sqrt(y))),
+    claim(Eq(Max(x, y), x + y)),
+    claim(Le(Min(x, y), 2 * x * y / (x + y))),
+    claim(Le((1 - 1 / b) ** 2 * x, x * (1 - b) / b**2), when=(Lt(b, 1),)),
+    claim(Le((E - 1) * x, E * x)),
+    claim(Le(x**2, y**3), when=(Ge(y, x), Ge(x, 1))),
+    claim(Le(s * x / (x + y), s)),
+    claim(Le(x**2 * T, y * T + T), fixed(x, y)),
+    claim(Ge(x + y, sqrt(x * y))),
+]
+FALSE = [
+    (claim(Le(x * y, x**2 + y)), {"x": [["1", "1/2"]], "y": [["1", "1"]]}),
+    (claim(Le((1 - 1 / b) ** 2, (1 - b) ** 3 / b**2), when=(Lt(b, 1),)), {"b": [["1", "0"], ["-1", "-1"]]}),
+    (claim(Le(log(T + 1), 1)), {"T": [["1", "1"]]}),
+    (claim(Le(x**2, y ** Rational(3, 2)), when=(Ge(y, x), Ge(x, 1))), {"x": [["1", "1"]], "y": [["1", "1"]]}),
+    (claim(Ge(sqrt(x * y), x + y)), None),
+    (claim(Eq(T**2, T + 1)), {"T": [["1", "1"]]}),
+    (claim(Lt(x, y), when=(Le(x, y),)), None),
+    (claim(Le(x, s)), {"x": [["1", "0"]], "s": []}),
+]
+
+
+@pytest.mark.parametrize("made", TRUE, ids=lambda m: str(m.then))
+def test_true_orders_are_proved_and_never_refuted(made: Statement) -> None:
+    assert all(d.proved for d in dominance(made)), dominance(made)
+    row = hunt_row(made, 0, 0.1)
+    assert row["verdict"] == "survived"
+    assert row["tightness"] <= 0
+
+
+def test_a_proof_is_the_verdict() -> None:
+    row = audit_row(TRUE[0], 0, 0.1)
+    assert (row["verdict"], row["how"], row["tightness"]) == ("proved", "dominance", 0)
+
+
+@pytest.mark.parametrize(("made", "paths"), FALSE, ids=lambda m: str(getattr(m, "then", "")))
+def test_false_orders_are_refuted_by_a_simple_path(made: Statement, paths: dict[str, Any] | None) -> None:
+    assert not derive(made, {}).proved
+    row = hunt_row(made, 0, 0.1)
+    assert (row["verdict"], row["how"]) == ("refuted", "growth path")
+    kernel.check(json.loads(json.dumps(row["certificate"])))
+    if paths is not None:
+        assert row["certificate"]["instance"]["paths"] == paths
+
+
+def test_constants_are_part_of_the_claim() -> None:
+    """x^2 = O(1) if x is a constant, and only then."""
+    assert derive(claim(Le(x**2 * T, T), fixed(x)), {}).proved
+    assert hunt_row(claim(Le(x**2 * T, T)), 0, 0.1)["verdict"] == "refuted"
+    stolen = hunt_row(claim(Le(x**2 * T, T)), 0, 0.1)["certificate"]
+    stolen["claim"] = lower(claim(Le(x**2 * T, T), fixed(x))).claim
+    with pytest.raises(Rejected, match="fixed"):
+        kernel.check(stolen)
+
+
+def test_a_contraction_falls_faster_than_every_power() -> None:
+    rate = (1 - 1 / (3 * x)) ** T
+    made = claim(Le(rate * y + s, y / T**2 + s), fixed(x), when=(Ge(x, 1),))
+    assert hunt_row(made, 0, 0.1)["verdict"] == "survived"
+    row = hunt_row(replace(made, let=()), 0, 0.1)  # where x grows as fast as T nothing contracts
+    assert row["verdict"] == "refuted"
+
+
+def test_growth_and_vanishing() -> None:
+    grows, vanishes = Assumption("grows", (T,), "T is large"), Assumption("vanishes", (x,), "x is small")
+    assert hunt_row(claim(Lt(x, x * T), grows), 0, 0.1)["verdict"] == "survived"
+    assert hunt_row(claim(Lt(x, x * T)), 0, 0.1)["verdict"] == "refuted"
+    assert dominance(claim(Le(x**2, x), vanishes))[0].proved
+    assert hunt_row(claim(Le(x**2, x), vanishes), 0, 0.1)["verdict"] == "survived"
+
+
+def test_what_cannot_be_decided_is_rejected() -> None:
+    at = Paths({"x": Growth({(0, fmpq(1), fmpq(0)): fmpq(1)})})
+    e_x: Tree = Op("exp", ("x",))
+    for tree in (Op("sum", ("k", fmpq(0), "x", "x")), Op("log", (e_x,)), Op("+", (e_x, Op("*", (fmpq(-1), e_x))))):
+        with pytest.raises(Rejected):
+            assert at.grow(tree).sign
+    with pytest.raises(Rejected, match="two exponentials"):
+        at.settle(("<=", e_x, e_x), {})
+    assert not derive(claim(Le(Sum(x, (E, 1, 3)), x)), {}).proved
+
+
+def _tree(data: Any) -> Tree:
+    return Op(data[0], tuple(map(_tree, data[1:]))) if isinstance(data, tuple) else data
+
+
+LEAVES = st.one_of(st.sampled_from(["x", "y", "z"]), st.sampled_from([fmpq(1), fmpq(2), fmpq(1, 3), fmpq(-1)]))
+TREES = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.tuples(st.sampled_from(["+", "*", "min", "max"]), inner, inner),
+        st.tuples(st.just("^"), inner, st.sampled_from([fmpq(2), fmpq(-1), fmpq(1, 2), fmpq(-3, 2)])),
+        st.tuples(st.just("log"), inner),
+    ),
+    max_leaves=7,
+)
+POWERS = st.fractions(-2, 2, max_denominator=3)
+
+
+def _at(tree: Tree, values: dict[str, arb]) -> arb:
+    """The tree's value in balls."""
+    if not isinstance(tree, Op):
+        return values[tree] if isinstance(tree, str) else arb(tree)
+    args = [_at(arg, values) for arg in tree.args]
+    match tree.name:
+        case "+":
+            return args[0] + args[1]
+        case "*":
+            return args[0] * args[1]
+        case "^":
+            return args[0] ** args[1] if tree.args[1] != fmpq(-1) else 1 / args[0]
+        case "min":
+            return args[0].min(args[1])
+        case "max":
+            return args[0].max(args[1])
+        case _:
+            return args[0].log()
+
+
+@settings(max_examples=60, deadline=None)
+@given(TREES, POWERS, POWERS, POWERS)
+def test_leading_terms_are_the_limits(data: Any, p: Fraction, q: Fraction, r: Fraction) -> None:
+    """tree / (leading term) is close to 1 at n = e^4096, where log n is still only 4096."""
+    tree = _tree(data)
+    powers = {"x": p, "y": q, "z": r}
+    one = {s: Growth({(0, fmpq(a.numerator, a.denominator), fmpq(0)): fmpq(2)}) for s, a in powers.items()}
+    one["z"] = Growth({**one["z"].terms, **constant(fmpq(1)).terms}) if r < 0 else one["z"]
+    try:
+        with ctx.workprec(256):
+            found = Paths(one).grow(tree)
+            rank, lead = found.rank, arb(found.lead)
+    except Rejected:
+        return
+    if rank[0]:
+        return
+    size = 2**12
+    with ctx.workprec(20 * size):
+        values = {s: 2 * (arb(size) * fmpq(a.numerator, a.denominator)).exp() for s, a in powers.items()}
+        values["z"] = values["z"] + 1 if r < 0 else values["z"]
+        expected = lead * (arb(size) * rank[1]).exp() * arb(size) ** arb(rank[2])
+        assert lead == 0 or abs(_at(tree, values) / expected - 1) < 0.05

@@ -1,0 +1,248 @@
+"""Orders of growth: every parameter follows a path c n^a + ..., n -> infinity, and "lhs <= rhs" reads lhs = O(rhs).
+
+A value is a sum of terms c n^a (log n)^b plus O(n^rest): a truncated series, so that a comparison is certain for all
+large n, or rejected. What falls or grows faster than every power of n (a contraction to the power t) is one term on a
+level of its own, of which only the sign is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from flint import arb, ctx, fmpq
+
+from .claim import Claim
+from .expression import Op, Relation, Tree, Value, World, power
+from .rational import Malformed, Node, Rejected, shown
+
+Rank = tuple[int, fmpq, fmpq]  # level, power of n, power of log n
+ZERO, ONE = fmpq(0), fmpq(1)
+CONSTANT: Rank = (0, ZERO, ZERO)
+LOG: Rank = (0, ZERO, ONE)
+NOTHING: Rank = (-2, ZERO, ZERO)  # the rank of 0
+TERMS, SERIES, INTEGER_POWER, PRECISION = 32, 4, 16, 256
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """`terms` plus something of at most the rank `rest`, which is below all of them."""
+
+    terms: Mapping[Rank, Value]
+    rest: Rank = NOTHING
+
+    @property
+    def rank(self) -> Rank:
+        if not self.terms and self.rest != NOTHING:
+            raise Rejected("claim: got leading terms that cancel, expected another path")
+        return max(self.terms, default=NOTHING)
+
+    @property
+    def lead(self) -> Value:
+        return self.terms[self.rank] if self.rank != NOTHING else ZERO
+
+    @property
+    def sign(self) -> int:
+        """For all large n."""
+        return (self.lead > 0) - (self.lead < 0)
+
+
+def cut(terms: Mapping[Rank, Value], rest: Rank = NOTHING) -> Growth:
+    """Without zeros; what is unsure or too much is left to the rest."""
+    rest = max([rest, *(r for r, c in terms.items() if isinstance(c, arb) and not (c > 0 or c < 0))])
+    ranks = sorted((r for r, c in terms.items() if r > rest and c != 0), reverse=True)
+    if len(ranks) > TERMS:
+        rest = ranks[TERMS]
+    return Growth({r: terms[r] for r in ranks[:TERMS]}, rest)
+
+
+def constant(x: Value) -> Growth:
+    return cut({CONSTANT: x})
+
+
+def add(x: Growth, y: Growth) -> Growth:
+    terms = dict(x.terms)
+    for rank, c in y.terms.items():
+        if rank[0] and rank in terms:
+            if (terms[rank] > 0) != (c > 0):
+                raise Rejected("claim: got a difference of exponentials, expected leading terms that do not cancel")
+        else:
+            terms[rank] = terms[rank] + c if rank in terms else c
+    return cut(terms, max(x.rest, y.rest))
+
+
+def _product(x: Rank, y: Rank) -> Rank:
+    if NOTHING in (x, y):
+        return NOTHING
+    if x[0] * y[0] < 0:
+        raise Rejected("claim: got a product of exponentials, expected one that is certain")
+    level = x[0] or y[0]
+    return (level, ZERO, ZERO) if level else (0, x[1] + y[1], x[2] + y[2])
+
+
+def multiply(x: Growth, y: Growth) -> Growth:
+    if Growth({}) in (x, y):
+        return Growth({})
+    tops = [max([g.rest, *g.terms]) for g in (x, y)]
+    rest = max(_product(x.rest, tops[1]), _product(tops[0], y.rest))
+    parts = (cut({_product(r, s): c * d}) for r, c in x.terms.items() for s, d in y.terms.items())
+    return reduce(add, parts, Growth({}, rest))
+
+
+def _series(x: Growth, coefficients: Sequence[Value]) -> Growth:
+    """c_0 + c_1 u + c_2 u^2 + ... with u = x / (leading term of x) - 1 -> 0."""
+    level, a, b = x.rank
+    u = multiply(add(x, Growth({x.rank: -x.lead})), Growth({(level, -a, -b): 1 / x.lead}))
+    powers = [constant(ONE)]
+    for _ in coefficients:
+        powers.append(multiply(powers[-1], u))
+    left_out = max([powers[-1].rest, *powers[-1].terms])
+    parts = (multiply(constant(c), p) for c, p in zip(coefficients, powers, strict=False))
+    return reduce(add, parts, Growth({}, left_out))
+
+
+def raised(x: Growth, y: Growth) -> Growth:
+    """x^y."""
+    if y.rest != NOTHING or set(y.terms) - {CONSTANT} or isinstance(y.lead, arb):
+        return exponential(multiply(y, logarithm(x)))
+    q = y.lead
+    if q.q == 1 and 0 <= q <= INTEGER_POWER:
+        return reduce(multiply, [x] * int(q.p), constant(ONE))
+    level, a, b = x.rank
+    if x.rank == NOTHING:
+        if q < 0:
+            raise Rejected("claim: got a division by 0, expected another path")
+        return x
+    if x.sign < 0 and q.q != 1:
+        raise Rejected(f"claim: got a negative base to the power {q}, expected a positive one")
+    if level:
+        return Growth({(level if q > 0 else -level, ZERO, ZERO): ONE if x.sign > 0 or q.p % 2 == 0 else -ONE})
+    binomials: list[Value] = [ONE]
+    for j in range(1, SERIES):
+        binomials.append(binomials[-1] * (q - j + 1) / j)
+    return multiply(Growth({(0, a * q, b * q): power(x.lead, q)}), _series(x, binomials))
+
+
+def logarithm(x: Growth) -> Growth:
+    """log(c n^a (1 + u)) = a log n + log c + u - u^2/2 + ..."""
+    level, a, b = x.rank
+    if x.sign <= 0 or level or b != 0:
+        raise Rejected("claim: got the logarithm of what is not a positive power of n, expected another path")
+    small = _series(x, [ZERO, *(fmpq((-1) ** (j + 1), j) for j in range(1, SERIES))])
+    inside = ZERO if isinstance(x.lead, fmpq) and x.lead == 1 else arb(x.lead).log()
+    return add(small, cut({LOG: a, CONSTANT: inside}))
+
+
+def exponential(x: Growth) -> Growth:
+    large = {r: c for r, c in x.terms.items() if r > CONSTANT}
+    if large and max(large) > LOG:
+        return Growth({(x.sign, ZERO, ZERO): ONE})
+    grown = large.get(LOG, ZERO)
+    if set(large) - {LOG} or isinstance(grown, arb) or not x.rest < CONSTANT:
+        raise Rejected("claim: got exp of a logarithm with an unknown rest, expected another path")
+    small = cut({CONSTANT: ONE, **{r: c for r, c in x.terms.items() if r < CONSTANT}}, x.rest)
+    inside = x.terms.get(CONSTANT, ZERO)
+    scale = ONE if isinstance(inside, fmpq) and inside == 0 else arb(inside).exp()
+    return multiply(_series(small, [ONE, ONE, fmpq(1, 2), fmpq(1, 6)]), Growth({(0, grown, ZERO): scale}))
+
+
+def compare(x: Growth, y: Growth) -> int:
+    """The sign of x - y for all large n."""
+    return add(x, multiply(y, constant(-ONE))).sign
+
+
+class Paths(World):
+    def __init__(self, paths: dict[str, Growth]) -> None:
+        self.paths, self.ranges, self.facts, self.bounds = paths, {}, {}, {}
+        self.values = dict.fromkeys(paths, ZERO)  # which names are given; their growth is in `paths`
+
+    def grow(self, tree: Tree) -> Growth:
+        if isinstance(tree, fmpq):
+            return constant(tree)
+        if isinstance(tree, str):
+            self.value(tree)
+            return self.paths[tree]
+        assert isinstance(tree, Op)
+        if tree.name in ("sum", "at"):
+            raise Rejected(f"claim: got {tree.name!r}, expected a formula without sums and runs in the world 'order'")
+        args = [self.grow(arg) for arg in tree.args]
+        match tree.name:
+            case "+":
+                return reduce(add, args)
+            case "*":
+                return reduce(multiply, args)
+            case "^":
+                return raised(*args)
+            case "min":
+                return reduce(lambda x, y: x if compare(x, y) <= 0 else y, args)
+            case "max":
+                return reduce(lambda x, y: x if compare(x, y) >= 0 else y, args)
+            case "abs":
+                return multiply(args[0], constant(fmpq(args[0].sign or 1)))
+            case "exp":
+                return exponential(args[0])
+            case _:
+                return logarithm(args[0])
+
+    def inhabits(self, name: str, kind: str) -> None:
+        """Positive for all large n; counts are whole for infinitely many n (n = (d m)^q clears all fractions)."""
+        x = self.paths[name]
+        signs = {"real": (-1, 0, 1), "nonnegative": (0, 1), "index": (0, 1), "positive": (1,), "count": (1,)}[kind]
+        whole = all(r > CONSTANT or (r == CONSTANT and isinstance(c, fmpq) and c.q == 1) for r, c in x.terms.items())
+        if x.sign not in signs or not (whole or kind not in ("count", "index")):
+            raise Rejected(f"{name}: got the path {shown(x.terms)}, expected it {kind} for large n")
+
+    def meets(self, condition: Relation, scope: Mapping[str, int]) -> bool:
+        name, left, right = condition
+        with ctx.workprec(PRECISION):
+            sign = compare(self.grow(left), self.grow(right))
+        return {"<=": sign <= 0, "<": sign < 0, ">=": sign >= 0, ">": sign > 0, "=": sign == 0, "!=": sign != 0}[name]
+
+    def settle(self, relation: Relation, scope: Mapping[str, int]) -> tuple[Value, Value, bool]:
+        """Powers of n of both sides (of log n where those agree) and whether lhs = O(rhs) is left standing.
+
+        "<=" is O, ">=" Omega, "=" Theta, "<" o, ">" omega.
+        """
+        name, *sides = relation
+        with ctx.workprec(PRECISION):
+            left, right = (self.grow(side) for side in sides)
+            if left.sign < 0 or right.sign < 0:
+                raise Rejected("claim: got a side that is negative for large n, expected positive ones")
+        x, y = left.rank, right.rank
+        if x == y and x[0] in (-1, 1):
+            raise Rejected("claim: got two exponentials, expected sides that powers of n tell apart")
+        holds = {"<=": x <= y, ">=": x >= y, "=": x == y, "<": x < y, ">": x > y}.get(name)
+        if holds is None:
+            raise Malformed(f"claim.then: got {name!r}, expected an order of growth")
+        place = next((n for n in range(3) if x[n] != y[n]), 1)
+        return fmpq(x[place]), fmpq(y[place]), holds
+
+    def assume(self, name: str, args: tuple[str, ...] = ()) -> None:
+        """fixed: constants of O; grows: tends to infinity; vanishes: tends to 0 and is not 0."""
+        for arg in args:
+            self.value(arg)
+            x = self.paths[arg]
+            fits = {
+                "fixed": not set(x.terms) - {CONSTANT},
+                "grows": x.rank > CONSTANT and x.sign > 0,
+                "vanishes": NOTHING < x.rank < CONSTANT,
+            }
+            if name not in fits:
+                raise Malformed(f"claim: got {name!r}, expected one of {', '.join(fits)}")
+            if not fits[name]:
+                raise Rejected(f"assumption {name}: got {arg} along {shown(x.terms)}, expected a path that meets it")
+        if not args:
+            raise Malformed(f"claim: got {name!r} without parameters, expected the ones it is about")
+
+
+def read(node: Node, claim: Claim) -> Paths:
+    """{"paths": {name: [[c, a], ...]}} stands for name = sum of c n^a; no terms: 0."""
+    paths: dict[str, Growth] = {}
+    for name, entry in node.fields("paths")["paths"].mapping().items():
+        pairs = [term.items(2) for term in entry.items()]
+        terms = {(0, a.rational(), ZERO): c.rational() for c, a in pairs}
+        if len(terms) < len(pairs) or not all(terms.values()) or len(pairs) > INTEGER_POWER:
+            raise entry.malformed("a few terms [c, a], each power of n once, no c = 0")
+        paths[name] = cut(terms)
+    return Paths(paths)

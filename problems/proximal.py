@@ -79,8 +79,9 @@ def project_l1(w: Array, radius: Array) -> Array:
     falling = xp.flip(xp.sort(size, axis=-1), axis=-1)
     count = xp.arange(1, w.shape[-1] + 1, dtype=w.dtype)
     level = (xp.cumulative_sum(falling, axis=-1) - radius) / count
-    # the last k for which the k-th largest entry still exceeds its level
+    # the last k for which the k-th largest entry still exceeds its level; with radius 0 none does, and level 1 is right
     support = xp.sum(xp.astype(falling > level, xp.int64), axis=-1, keepdims=True)
+    support = xp.maximum(support, xp.ones_like(support))
     chosen = xp.sum(
         xp.where(xp.astype(count, xp.int64) == support, level, xp.zeros_like(level)), axis=-1, keepdims=True
     )

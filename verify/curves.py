@@ -24,7 +24,7 @@ from .genome import Genome, draw, rows
 from .hunt import VIOLATION
 from .lower import lower
 from .seeds import seed_for
-from .settings.base import Reading, Setting, Shape, View, Viewed, with_scalars
+from .settings.base import Pictured, Reading, Setting, Shape, View, Viewed, with_scalars
 from .settings.order import Order
 
 RUNS = 80
@@ -218,14 +218,16 @@ def _cloud(statement: Statement, reading: Reading, world: Setting, seed: int) ->
 def _telling(shape: Shape) -> tuple[bool, bool, int]:
     """Several clients and noise, few local steps (a bound with E^2 in it hides the rest)."""
     sizes, flags = dict(shape.counts), dict(shape.flags)
-    clients, steps = sizes.get("C", sizes.get("n", 2)), sizes.get("E", sizes.get("tau", 1))
-    return clients < 2, flags.get("noise") == "none", abs(steps - 2)
+    return sizes.get("C", 2) < 2, flags.get("noise") == "none", abs(sizes.get("E", 1) - 2)
 
 
 def _along_rounds(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
-    shape = min(world.shapes(reading), key=_telling).but(T=ROUNDS)
+    shape, held = min(world.shapes(reading), key=_telling).but(T=ROUNDS), dict[str, float]()
+    if isinstance(world, Pictured):
+        shape, held = world.picture(reading)
     rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
     genome = draw(genes_of(reading, world, shape), RUNS, rng)
+    genome |= {k: np.full_like(genome[k], value) for k, value in held.items() if k in genome}
     lhs, rhs = _relative(*_sides(reading, _resolved(reading, world, shape, genome)))
     rounds: int = lhs.shape[1]
     sizes = ", ".join(f"{k} = {v}" for k, v in shape.counts if k != "T")

@@ -171,6 +171,13 @@ class Composite:
             made["probe"] = {"x": text(parts["x1"]), "v": text(parts["push"]), "z": text(parts["other"])}
         return made
 
+    def picture(self, reading: Reading) -> tuple[Shape, Mapping[str, float]]:
+        """Full gradients and the largest step size: how much of the residual that B_g leaves is there?"""
+        flags = {"loss": "quadratic", "noise": "none", "start": "free"}
+        held = {"mu": 0.5, "reg": 0.3, "scale": 1.0, "smooth": 1.0, "unit_eta": 1.0, "unit_eta_g": 1.0}
+        square = _assumes(reading, "strongly_convex")
+        return _shape(flags, 4 if square else 3, 4 if square else 3, 2, 5, 1500 if square else 300), held
+
     def reductions(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
     ) -> Iterator[tuple[Shape, dict[str, Array]]]:

@@ -1,184 +1,21 @@
-"""Composite federated learning, algorithm 1 of zhang, with g = theta |.|_1, under its assumptions 3.1 to 3.4.
-
-Equal clients are one group. Noise is s v with a fair sign s at each of a few steps, so that clients of a group differ
-only by their signs: a path is the number of clients of every group with every sequence of signs, and its probability
-is multinomial. Clients with one loss and one sequence of signs are a block: they agree for ever.
-"""
+"""Composite federated learning, algorithm 1 of zhang, with g = theta |.|_1, under its assumptions 3.1 to 3.4."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from functools import cached_property
-from itertools import pairwise, product
-from math import comb, factorial, prod
 
 from flint import fmpq
 
 from .claim import Claim
+from .composite_run import Block, Group, Method, Round
 from .expression import World
 from .function import LOSSES
-from .loss import ZERO, Loss, Matrix, Vector, combine, dot, minus, norm2, semidefinite
-from .rational import Malformed, Node, Rejected, shown, small
+from .line import Line
+from .loss import ONE, ZERO, Matrix, Vector, combine, dot, minus, norm2, semidefinite
+from .rational import Malformed, Node, Rejected, shown
 
-COUNT, PATHS, WORK = 1_000, 4_096, 200_000
-ONE = fmpq(1)
-
-
-def soft(w: Vector, s: fmpq) -> Vector:
-    """P_s for g = |.|_1."""
-    return tuple(x - s if x > s else x + s if x < -s else ZERO for x in w)
-
-
-@dataclass(frozen=True, eq=False)
-class Group:
-    size: int
-    loss: Loss
-    v: Vector
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Clients with the same loss and the same signs; the groups' order is kept."""
-
-    group: int
-    count: int
-    loss: Loss
-    kicks: tuple[Vector, ...]  # at the noisy steps
-
-
-@dataclass(eq=False)
-class Round:
-    x: Vector
-    P: Vector
-    c: list[Vector]
-    zhat: list[list[Vector]] = field(default_factory=list[list[Vector]])  # by step, by block
-    z: list[list[Vector]] = field(default_factory=list[list[Vector]])
-    g: list[list[Vector]] = field(default_factory=list[list[Vector]])
-
-
-@dataclass(frozen=True, eq=False)
-class Method:
-    groups: tuple[Group, ...]
-    theta: fmpq
-    eta_t: fmpq  # eta~ = eta eta_g tau
-    eta_g: fmpq
-    tau: int
-    noisy: tuple[int, ...]  # steps, counted through all rounds from 0
-    shared: bool
-
-    @cached_property
-    def n(self) -> int:
-        return sum(group.size for group in self.groups)
-
-    @cached_property
-    def weights(self) -> Vector:
-        return tuple(fmpq(group.size, self.n) for group in self.groups)
-
-    @cached_property
-    def eta(self) -> fmpq:
-        return self.eta_t / (self.eta_g * self.tau)
-
-    def value(self, x: Vector) -> fmpq:
-        """F."""
-        return dot(self.weights, [group.loss.value(x) for group in self.groups]) + self.g(x)
-
-    def g(self, x: Vector) -> fmpq:
-        return self.theta * sum(map(abs, x), ZERO)
-
-    def gradient(self, x: Vector) -> Vector:
-        """Of f."""
-        return combine(self.weights, [group.loss.gradient(x) for group in self.groups])
-
-    def prox(self, w: Vector, s: fmpq) -> Vector:
-        return soft(w, s * self.theta)
-
-    def paths(self) -> list[tuple[fmpq, list[Block]]]:
-        """Every path with its probability."""
-        kinds = list(product((1, -1), repeat=len(self.noisy)))
-        many = len(kinds)
-        total = many if self.shared else prod(comb(group.size + many - 1, many - 1) for group in self.groups)
-        if total > PATHS:
-            raise Rejected(f"instance.noise: got {total} paths, expected at most {PATHS}")
-        if self.shared:
-            ways = ([[group.size * (kind == k) for kind in range(many)] for group in self.groups] for k in range(many))
-            return [(fmpq(1, many), self.blocks(counts, kinds)) for counts in ways]
-        each = [list(_compositions(group.size, many)) for group in self.groups]
-        chosen = ((list(counts), self.blocks(counts, kinds)) for counts in product(*each))
-        return [(prod((_chance(part) for part in counts), start=ONE), blocks) for counts, blocks in chosen]
-
-    def blocks(self, counts: Sequence[Sequence[int]], kinds: Sequence[Sequence[int]]) -> list[Block]:
-        return [
-            Block(k, count, group.loss, tuple(tuple(s * x for x in group.v) for s in signs))
-            for k, (group, row) in enumerate(zip(self.groups, counts, strict=True))
-            for count, signs in zip(row, kinds, strict=True)
-            if count
-        ]
-
-    def mean(self, blocks: Sequence[Block], vectors: Sequence[Vector]) -> Vector:
-        return combine([fmpq(block.count, self.n) for block in blocks], vectors)
-
-    def stochastic(self, blocks: Sequence[Block], step: int, z: Sequence[Vector]) -> list[Vector]:
-        """The blocks' gradients at a step, with its noise."""
-        plain = [block.loss.gradient(w) for block, w in zip(blocks, z, strict=True)]
-        if step not in self.noisy:
-            return plain
-        kicks = (block.kicks[self.noisy.index(step)] for block in blocks)
-        return [combine((ONE, ONE), pair) for pair in zip(plain, kicks, strict=True)]
-
-    def run(self, blocks: list[Block], x: Vector, rounds: int) -> list[Round]:
-        """Algorithm 1, and after the last round one more that has only begun."""
-        c, made = [tuple(ZERO for _ in x)] * len(blocks), list[Round]()
-        for r in range(rounds):
-            now = Round(x, self.prox(x, self.eta_t), c)
-            now.zhat.append([now.P] * len(blocks))
-            now.z.append([now.P] * len(blocks))
-            for t in range(self.tau):
-                now.g.append(self.stochastic(blocks, r * self.tau + t, now.z[t]))
-                terms = zip(now.zhat[t], now.g[t], c, strict=True)
-                now.zhat.append([tuple(map(small, combine((ONE, -self.eta, -self.eta), three))) for three in terms])
-                now.z.append([self.prox(w, (t + 1) * self.eta) for w in now.zhat[t + 1]])
-            x = combine((1 - self.eta_g, self.eta_g), (now.P, self.mean(blocks, now.zhat[self.tau])))
-            back = tuple(y / self.eta_t for y in minus(now.P, x))
-            c = [minus(back, combine([fmpq(1, self.tau)] * self.tau, own)) for own in zip(*now.g, strict=True)]
-            made.append(now)
-        return [*made, Round(x, self.prox(x, self.eta_t), c)]
-
-    def compact(self, blocks: list[Block], x: Vector, rounds: int) -> list[Round]:
-        """The compact form (2): directions from the gradients of the round before, no corrections."""
-        before, made = [[tuple(ZERO for _ in x)] * len(blocks)] * self.tau, list[Round]()
-        sums = [fmpq(1, self.tau)] * self.tau
-        for r in range(rounds):
-            own = [combine(sums, g) for g in zip(*before, strict=True)]
-            ahead = [minus(self.mean(blocks, own), g) for g in own]
-            P = self.prox(x, self.eta_t)
-            now = Round(x, P, ahead, [[P] * len(blocks)], [[P] * len(blocks)])
-            for t in range(self.tau):
-                now.g.append(self.stochastic(blocks, r * self.tau + t, now.z[t]))
-                moved = zip(now.zhat[t], now.g[t], ahead, strict=True)
-                now.zhat.append(
-                    [minus(w, tuple(self.eta * (a + b) for a, b in zip(g, c, strict=True))) for w, g, c in moved]
-                )
-                now.z.append([self.prox(w, (t + 1) * self.eta) for w in now.zhat[t + 1]])
-            total = combine([self.eta_g * self.eta] * self.tau, [self.mean(blocks, g) for g in now.g])
-            x, before = minus(P, total), now.g
-            made.append(now)
-        return [*made, Round(x, self.prox(x, self.eta_t), [])]
-
-
-def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
-    if parts == 1:
-        yield (total,)
-        return
-    for first in range(total + 1):
-        for rest in _compositions(total - first, parts - 1):
-            yield (first, *rest)
-
-
-def _chance(counts: Sequence[int]) -> fmpq:
-    """Of these numbers of clients with each of the equally likely sequences of signs."""
-    total = sum(counts)
-    return fmpq(factorial(total), prod(map(factorial, counts)) * len(counts) ** total)
+COUNT, WORK = 1_000, 200_000
 
 
 class Composite(World):
@@ -368,84 +205,6 @@ class Composite(World):
             "plus2": norm2(minus(plus, x)),
             "z2": norm2(minus(z, x)),
         }
-
-
-# --- F = f + theta |x| on the line: minimum, curvature, prox-PL ------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Line:
-    """f is quadratic between two kinks, and 0 is one of them."""
-
-    method: Method
-
-    @cached_property
-    def kinks(self) -> list[fmpq]:
-        bends = [bend for group in self.method.groups for bend in group.loss.bends]
-        return sorted({ZERO, *(x for _, lo, hi, c in bends for x in (c - lo, c + hi))})
-
-    @cached_property
-    def ends(self) -> list[fmpq]:
-        """The kinks with a point beyond each end."""
-        return [self.kinks[0] - 1, *self.kinks, self.kinks[-1] + 1]
-
-    def slope(self, x: fmpq) -> fmpq:
-        return self.method.gradient((x,))[0]
-
-    def value(self, x: fmpq) -> fmpq:
-        return self.method.value((x,))
-
-    def curvatures(self) -> list[fmpq]:
-        return [(self.slope(b) - self.slope(a)) / (b - a) for a, b in pairwise(self.ends)]
-
-    def lowest(self) -> fmpq:
-        """A global minimiser: the best of all kinks and stationary points."""
-        theta, first, last = self.method.theta, self.kinks[0], self.kinks[-1]
-        left, right = self.slope(first) - theta, self.slope(last) + theta
-        low, *_, high = self.curvatures()
-        if low < 0 or high < 0 or (low == 0 and left > 0) or (high == 0 and right < 0):
-            raise Rejected("instance.groups: got an F that falls for ever, expected one bounded below")
-        found = list(self.kinks)
-        found += [first - left / low] if left > 0 else []
-        found += [last - right / high] if right < 0 else []
-        for a, b in pairwise(self.kinks):
-            side = theta if a >= 0 else -theta
-            down, up = self.slope(a) + side, self.slope(b) + side
-            found += [a - down * (b - a) / (up - down)] if down < 0 < up else []
-        return min(found, key=self.value)
-
-    def prox_pl(self, mu: fmpq, f_star: fmpq) -> bool:
-        """Whether mu (F - F*) <= D_g(x, mu) / 2 everywhere, assumption 3.3 (2): on pieces, a quadratic against 0."""
-        if mu <= 0:
-            return False
-        theta = self.method.theta
-        cuts = set(self.kinks)
-        for n, (a, b) in enumerate(pairwise(self.ends)):  # where the minimiser y of D_g changes its sign or stays at 0
-            ya, yb = a - self.slope(a) / mu, b - self.slope(b) / mu
-            for level in (theta / mu, -theta / mu):
-                if ya != yb:
-                    x = a + (level - ya) * (b - a) / (yb - ya)
-                    inside = (n == 0 or a <= x) and (n == len(self.ends) - 2 or x <= b)
-                    cuts |= {x} if inside else set()
-
-        def room(x: fmpq) -> fmpq:
-            y = soft((x - self.slope(x) / mu,), theta / mu)[0]
-            model = self.slope(x) * (y - x) + mu * (y - x) ** 2 / 2 + theta * (abs(y) - abs(x))
-            return -model - (self.value(x) - f_star)
-
-        points = sorted(cuts)
-        inner = all(_nonnegative(room(a), room((a + b) / 2), room(b), bounded=True) for a, b in pairwise(points))
-        ends = ((points[0], -1), (points[-1], 1))
-        return inner and all(_nonnegative(*(room(x + k * side) for k in range(3)), bounded=False) for x, side in ends)
-
-
-def _nonnegative(p: fmpq, q: fmpq, r: fmpq, bounded: bool) -> bool:
-    """Whether the quadratic with values p, q, r at 0, 1, 2 is >= 0 on [0, 2], or on [0, inf)."""
-    a, b = (p - 2 * q + r) / 2, (4 * q - 3 * p - r) / 2  # a s^2 + b s + p
-    if p < 0 or (bounded and r < 0) or (not bounded and (a < 0 or (a == 0 and b < 0))):
-        return False
-    inside = a > 0 and b < 0 and (not bounded or -b < 4 * a)
-    return not inside or 4 * a * p >= b * b
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

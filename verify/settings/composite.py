@@ -50,12 +50,12 @@ class Composite:
     declared: tuple[str, ...] = ()
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
+        square = _assumes(reading, "strongly_convex")
         if _assumes(reading, "stationary_start"):
             sizes, losses, noises, crowds = ((1, 1, 1), (1, 1, 2)), ["quadratic"], ["none"], ()
         elif "mu_at_most_L" in reading.dropped:
             sizes, losses, noises, crowds = ((2, 2, 1),), ["constant"], ["none", "independent"], ()
         else:
-            square = _assumes(reading, "strongly_convex")
             sizes, crowds = (SQUARES, SQUARE_CROWDS) if square else (SIZES, CROWDS)
             losses, noises = ["quadratic", "well"], ["none", "independent"]
             losses += ["flat"] if _assumes(reading, "prox_pl") else []
@@ -75,19 +75,18 @@ class Composite:
             ]
         start = "stationary" if _assumes(reading, "stationary_start") else "free"
         made: list[Shape] = []
-        for (n, G, d), loss, noise in product(sizes, losses, noises):
-            if (loss in ("well", "flat") and d > 1) or (loss == "flat" and G > 1):
+        for size, loss, noise in product(sizes, losses, noises):
+            if (loss in ("well", "flat") and size[2] > 1) or (loss == "flat" and size[1] > 1):
                 continue
+            flags = {"loss": loss, "noise": noise, "start": start}
             for tau, T in ((1, 1), (2, 2), (4, 1)) if noise == "none" else ((1, 2), (3, 1)):
-                flags = {"loss": loss, "noise": noise, "start": start}
-                made.append(_shape(flags, n, G, d, tau, T, K=min(2 if G < 3 else 1, tau * T)))
+                made.append(_shape(flags, *size, tau, T, K=min(2 if size[1] < 3 else 1, tau * T)))
         kind = "shared" if "independent_noise" in reading.dropped else "independent"
-        for n, G, tau, T in crowds:
-            made.append(_shape({"loss": losses[0], "noise": kind, "start": start}, n, G, 1, tau, T, K=tau))
+        for n, G, tau, rounds in crowds:
+            made.append(_shape({"loss": losses[0], "noise": kind, "start": start}, n, G, 1, tau, rounds, K=tau))
         if "none" in noises and start == "free" and not reading.dropped:
-            flags = {"loss": "quadratic", "noise": "none", "start": start}
-            n, G, d = sizes[1]
-            made += [_shape(flags, n, G, d, 10, 3), _shape(flags, n, G, d, 2, 20)]
+            flags, pair = {"loss": "quadratic", "noise": "none", "start": start}, SQUARES[1] if square else SIZES[1]
+            made += [_shape(flags, *pair, 10, 3), _shape(flags, *pair, 2, 20)]
         return [shape for shape in made if shape["tau"] > 1 or not _drifts(reading)]
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
@@ -358,8 +357,10 @@ class Measured:
             return [array.reshape(array.shape[:1] + (1,) * axes + array.shape[1:]) for array in arrays]
 
         if self.shape.flag("loss") in ("quadratic", "constant"):
-            return Quadratics(*made("A", "b"), p)
-        return Wells(*made("a", "m", "lo", "hi", "c"), p)
+            A, b = made("A", "b")
+            return Quadratics(A, b, p)
+        a, m, lo, hi, c = made("a", "m", "lo", "hi", "c")
+        return Wells(a, m, lo, hi, c, p)
 
     def f_grad(self, x: Array) -> Array:
         """grad f at x (n, W, d)."""
@@ -461,7 +462,10 @@ class Measured:
             made = above(x)
             return np.where(made > rounding, made, 0.0)
 
-        return gap, lambda x: ((x - x_star[:, None]) ** 2).sum(axis=-1)
+        def distance2(x: Array) -> Array:
+            return ((x - x_star[:, None]) ** 2).sum(axis=-1)
+
+        return gap, distance2
 
     def on_paths(self, run: list[Round], ends: Array) -> dict[str, Quantity]:
         """Values on every path, of every client: each group is one client, found by the kind it has on the path."""

@@ -9,6 +9,7 @@ arithmetic that the paper calls straightforward, the constants 0.3, 6, 2.8·20, 
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
 # pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
 # pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
+# pyright: reportOptionalOperand=false
 
 from sympy import Eq, Expr, Function, Ge, Integer, Le, Mul, Pow, Rational, Sum, Symbol, exp
 from sympy.logic.boolalg import And, Boolean

@@ -96,10 +96,6 @@ ROUND_ONE = "at r = 1 the gradients of round 0 are 0 and c_i^1 = 0, so Lambda_i^
 ON_PATHS = "equality on every sample path and in every coordinate"
 
 
-def per_path(**over):
-    return {r: (1, T), omega: (1, W), j: (1, D), **over}
-
-
 EQ_2_COMPACT = Statement(
     id="zhang/eq2-compact",
     kind="identity",

@@ -65,6 +65,8 @@ class Composite:
             noises, crowds = ["none"], ()
         if _on_paths(reading):
             sizes, crowds = tuple(size for size in sizes if size[0] == size[1]), ()
+        if reading.uses("corr"):
+            sizes = (*sizes[1:], sizes[0])  # the correction of a single client is 0
         if any(reading.uses(name) for name in PROBE):
             flags = {"noise": "none", "start": "free"}
             return [

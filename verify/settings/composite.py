@@ -176,8 +176,12 @@ class Composite:
         """Full gradients and the largest step size: how much of the residual that B_g leaves is there?"""
         flags = {"loss": "quadratic", "noise": "none", "start": "free"}
         held = {"mu": 0.5, "reg": 0.3, "scale": 1.0, "smooth": 1.0, "unit_eta": 1.0, "unit_eta_g": 1.0}
-        square = _assumes(reading, "strongly_convex")
-        return _shape(flags, 4 if square else 3, 4 if square else 3, 2, 5, 1500 if square else 300), held
+        if _assumes(reading, "stationary_start"):
+            return _shape({**flags, "start": "stationary"}, 1, 1, 2, 5, 20), held
+        if not _bounded(reading):  # without a minimum runs may leave for infinity: convex clients do not
+            return _shape(flags, 3, 3, 2, 5, 40), {**held, "dip": 0.0}
+        n, rounds = (4, 1500) if _assumes(reading, "strongly_convex") else (3, 300)
+        return _shape(flags, n, n, 2, 5, rounds), held
 
     def reductions(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array]

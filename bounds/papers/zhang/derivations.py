@@ -23,6 +23,7 @@ from .symbols import (
     F_z,
     L,
     Omega,
+    Omega_sc,
     R,
     S,
     b,
@@ -38,6 +39,7 @@ from .symbols import (
     level,
     mean_G2,
     mu,
+    mu_sc,
     n,
     plus2,
     r,
@@ -91,6 +93,47 @@ def zero_mean(goal: View) -> Argument:
     total = goal.lhs - goal.rhs
     mean = known(Eq(total, n * c(r + 1)), "c_bar is the average of the corrections")
     return Argument((same, always, following, Step(goal.relations[0], given=(mean, following))))
+
+
+def server_update(goal: View) -> Argument:
+    """(3): with corrections that average to zero the server receives P − η̃ v/η_g."""
+    g, P, x, z = (Function(name, **SIGNED) for name in ("v", "P", "x", "z_bar"))
+    prox = Function("Prox", **SIGNED)
+    local = known(Eq(z(r), P(r) - LOCAL * g(r)), "lines 9 and 10, averaged; the corrections average to zero (A.4)")
+    server = known(Eq(x(r), P(r) + eta_g * (z(r) - P(r))), "line 14")
+    moved = Step(Eq(x(r), P(r) - eta_t * g(r)), given=(local, server), where="last line of (2)")
+    left = known(Eq(goal.lhs, prox(x(r))), "the post-proximal model is P_η̃ of the pre-proximal one")
+    right = known(Eq(goal.rhs, prox(P(r) - eta_t * g(r))), "the right side of (3)")
+    return only(Step(goal.relations[0], given=(moved, left, right)), moved)
+
+
+def fixed_point(goal: View) -> Argument:
+    """Algorithm 2: x* = P_β(x* − β∇f(x*)) for every β, so that every local model stays at x*; vectors as one letter."""
+    x_star, slope = symbols("x_star slope", **SIGNED)
+    x, zhat, z, grad, prox = (Function(name, **SIGNED) for name in ("x", "zhat", "z", "grad", "Prox"))
+    eta = LOCAL / tau
+    fixed = "x* = P_β(x* − β∇f(x*)) for every β: x* is stationary"
+
+    def still(beta: Expr) -> Known:
+        return known(Eq(prox(beta, x_star - beta * slope), x_star), fixed, "stationary_start")
+
+    local = Induction(
+        Eq(zhat(t), x_star - t * eta * slope),
+        over=t,
+        base=(known(Eq(zhat(0), x_star), "line 6: the round starts at P(x^r) = x*"),),
+        step=(
+            known(Eq(zhat(t + 1), zhat(t) - eta * grad(z(t))), "line 8; c = 0", "one_client", "full_gradients"),
+            known(Eq(z(t), prox(t * eta, zhat(t))), "line 9"),
+            still(t * eta),
+            known(Eq(grad(x_star), slope), "the gradient at x*"),
+        ),
+        note="the local steps",
+    )
+    server = known(Eq(x(r + 1), x_star + eta_g * (zhat(tau) - x_star)), "line 19")
+    onward = Step(Eq(x(r + 1), x_star - eta_t * slope), given=(local.at(tau), server))
+    value = known(Eq(goal.lhs, prox(eta_t, x(r + 1))), "P_η̃ of the next model")
+    same = known(Eq(goal.rhs, x_star), "x*, by its coordinates")
+    return only(Step(goal.relations[0], given=(onward, value, same, still(eta_t))), local, onward)
 
 
 # --- one proximal step -----------------------------------------------------------------------------------------------
@@ -550,3 +593,88 @@ def theorem_3_6(goal: View, local: View, direction: View, mismatch: View) -> Arg
     whole = known(Eq(Omega(R + 1), V[2](R + 1)), "the last weight is 1: V_2 is Ω")
     bound = Step(Le(Omega(R + 1), q**R * Omega(1) + limits[2]), given=(inductions[2].at(R + 1), whole))
     return Argument((*steps, positive, below, *inductions, bound, Step(goal.relations[0], given=(bound, mu_L))), bound)
+
+
+def theorem_3_8(goal: View, local: View, mismatch: View) -> Argument:
+    """The paper takes it from [33]; here from lemmas A.1 and A.2. D is E|P(x^r) − x*|².
+
+    The proximal step is nonexpansive and keeps x*, a gradient step contracts by 1 − m, m = μη̃, and the noise of a round
+    is uncorrelated with where the round starts. Everything else is small: u = η̃ L²/μ ≤ 1/150.
+    """
+    m, h, B2 = mu_sc * eta_t, eta_t**2 / n, B_g**2
+    D, contracted, bias2, noise2 = (Function(name, **REAL) for name in ("D", "contracted", "bias2", "noise2"))
+    lam_r, lam_next = lam2(r) / n, lam2(r + 1) / n
+    at_most_L = known(Le(mu_sc, L), "μ ≤ L", "strongly_convex", "descent")
+    lemma_A_1 = Step(Le(20 * L**2 * eta_t**2, n), given=(at_most_L,), note="lemma A.1's condition")
+    map_ = known(Le(G2(r), 2 * L**2 * D(r) + 8 * B2), "𝒢 = ∇f(P) − ∇f(x*) + s − s* with subgradients s, s* of g",
+        "bounded_subgradients", "descent", "two_sided")  # fmt: skip
+    Y = Function("Y", **REAL)(r)
+    bounded = 60 * h * B2 + 10 * h * L**2 * D(r) + 5 * lam_r + 10 * h * N / tau
+    of_Y = known(Eq(Y, bounded), "Y is what lemma A.1 gives for the drift over nτ")
+    drifted = Step(Le(drift(r) / (n * tau), Y), given=(local.holds(lemma_A_1), map_, of_Y), note="lemma A.1")
+    split = known(
+        Le(D(r + 1), (1 + m) * contracted(r) + (2 + 1 / m) * eta_t**2 * bias2(r) + 2 * eta_t**2 * noise2(r)),
+        "nonexpansive; Peter-Paul with m; the noise is uncorrelated with the round's start", "bounded_variance",
+    )  # fmt: skip
+    gradient = known(
+        Le(contracted(r), (1 - m) ** 2 * D(r)), "a gradient step on f contracts", "strongly_convex", "descent"
+    )
+    smooth = known(Le(bias2(r), L**2 * drift(r) / (n * tau)), "Jensen and L-smoothness", "descent", "two_sided")
+    noise = known(Le(noise2(r), N / (n * tau)), "uncorrelated over clients", "bounded_variance", "independent_noise")
+    less = Step(Le(m, Rational(1, 150)), given=(at_most_L,), note="m ≤ 1/150")
+    shrinks = Step(Le((1 + m) * contracted(r), (1 - m) * D(r)), given=(gradient, less), note="(1 + m)(1 − m)² ≤ 1 − m")
+    biased = Step(Le((2 + 1 / m) * eta_t**2 * bias2(r), (2 + 1 / m) * eta_t**2 * L**2 * Y), given=(smooth, drifted))
+    onward = Step(
+        Le(D(r + 1), (1 - m) * D(r) + (2 + 1 / m) * eta_t**2 * L**2 * Y + 2 * eta_t**2 * N / (n * tau)),
+        given=(split, shrinks, biased, noise),
+        note="the distance after a round",
+    )
+    c = 4 * h * L**2
+    moved = known(Le(step2(r), 2 * D(r + 1) + 2 * D(r)), "2|a|² + 2|b|²")
+    lambda_ = Step(
+        Le(lam_next, c * (D(r + 1) + D(r)) + c * Y + 4 * h * N / tau),
+        given=(mismatch.holds(lemma_A_1), moved, map_, of_Y),
+        note="lemma A.2",
+    )
+    kappa = (1 + c) * (2 + 1 / m) * eta_t**2 * L**2 + c
+    error = (1 + c) * 2 * eta_t**2 * N / (n * tau) + 4 * h * N / tau
+    scaled = Step(Le((1 + c) * D(r + 1), (1 + c) * onward.claim.rhs), given=(onward,))
+    together = Step(
+        Le(D(r + 1) + lam_next, ((1 + c) * (1 - m) + c) * D(r) + kappa * Y + error),
+        given=(scaled, lambda_),
+        note="both parts",
+    )
+    small = Step(Le(c, 4 * m / 150), given=(at_most_L,), note="4 η̃² L²/n ≤ 4m/150")
+    tiny = Step(Le(kappa, Rational(1, 100)), given=(at_most_L, less, small), note="what the drift is multiplied by")
+    times = Step(Le(kappa * Y, Y / 100), given=(tiny,), note="times the drift")
+    q = 1 - m / 3
+    of_D = Step(Le((1 + c) * (1 - m) + c + h * L**2 / 10, q), given=(small, less), note="coefficient of D")
+    of_lambda = Step(Le(Rational(1, 20), q), given=(less,), note="coefficient of |Λ − mean|²/n")
+    both = [
+        Step(Le(step.claim.lhs * term, step.claim.rhs * term), given=(step,))
+        for step, term in ((of_D, D(r)), (of_lambda, lam_r))
+    ]
+    total = 7 * eta_t**2 * N / (n * tau) + h * B2
+    slack = Step(Le(error + h * N / (10 * tau), 7 * eta_t**2 * N / (n * tau)), given=(small, less), note="noise: 7")
+    value = [known(Eq(Omega_sc(at), D(at) + lam2(at) / n), "remark 3.7") for at in (r, r + 1)]
+    after, steady = D(r + 1) + lam_next, ((1 + c) * (1 - m) + c) * D(r)
+    drift_in = Step(Le(after, steady + Y / 100 + error), given=(together, times))
+    opened = Step(
+        Le(after, steady + h * L**2 / 10 * D(r) + lam_r / 20 + h * N / (10 * tau) + error + h * B2),
+        given=(drift_in, of_Y),
+    )
+    quieter = Step(Le(after, steady + h * L**2 / 10 * D(r) + lam_r / 20 + total), given=(opened, slack))
+    contracting = Step(Le(after, q * D(r) + q * lam_r + total), given=(quieter, *both))
+    round_ = Step(Le(Omega_sc(r + 1), q * Omega_sc(r) + total), given=(contracting, *value), note="one round")
+    rate = Step(And(Le(0, q), Le(q, 1)), given=(less,), note="0 ≤ 1 − m/3 ≤ 1")
+    many = Induction(
+        Le(Omega_sc(r), q ** (r - 1) * Omega_sc(1) + 3 * total / m),
+        over=r,
+        start=1,
+        step=(round_, rate),
+        note="all rounds",
+    )
+    bound = Step(Le(Omega_sc(R + 1), q**R * Omega_sc(1) + 3 * total / m), given=(many.at(R + 1),))
+    first = (lemma_A_1, drifted, less, shrinks, biased, onward, lambda_, scaled, together, small, tiny, times)
+    then = (of_D, of_lambda, *both, slack, drift_in, opened, quieter, contracting, round_, rate, many)
+    return Argument((*first, *then, bound, Step(goal.relations[0], given=(bound,))), bound)

@@ -140,6 +140,7 @@ EQ_3_SERVER = Statement(
     for_all={r: (1, T), omega: (1, W), j: (1, D)},
     sweep=SWEEP_MILD,
     reading=(ON_PATHS,),
+    follows_from=(Derivation(derivations.server_update),),
 )
 
 EQ_12 = Statement(
@@ -171,6 +172,7 @@ APP_A_2 = Statement(
     for_all={r: (1, T), omega: (1, W), j: (1, D)},
     sweep=SWEEP_MILD,
     reading=(CONVEX_PART,),
+    follows_from=(Derivation(derivations.fixed_point),),
 )
 
 FACT_1 = Statement(
@@ -492,4 +494,5 @@ THEOREM_3_8 = Statement(
     limits=(Limit(R, oo, 30 * eta_t * sigma**2 / (mu_sc * n * tau * b) + 21 * eta_t * B_g**2 / (mu_sc * eta_g**2)),),
     sweep={eta_t: unit("eta") * mu_sc / (150 * L**2), eta_g: sqrt(n)},
     reading=(SMOOTH, CONVEX_PART, ROUND_ONE, "only f is strongly convex, single f_i need not be convex"),
+    follows_from=(Derivation(derivations.theorem_3_8, cites=("zhang/lemA.1", "zhang/lemA.2"), substitute=ANY_HORIZON),),
 )

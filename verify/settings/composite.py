@@ -175,12 +175,20 @@ class Composite:
     def picture(self, reading: Reading) -> tuple[Shape, Mapping[str, float]]:
         """Full gradients and the largest step size: how much of the residual that B_g leaves is there?"""
         flags = {"loss": "quadratic", "noise": "none", "start": "free"}
-        held = {"mu": 0.5, "reg": 0.3, "scale": 1.0, "smooth": 1.0, "unit_eta": 1.0, "unit_eta_g": 1.0}
+        held = {
+            "mu": 0.5,
+            "reg": 0.3,
+            "scale": 1.0,
+            "smooth": 1.0,
+            "unit_eta": 1.0,
+            "unit_eta_g": 1.0,
+            "free_eta_g": 1.5,
+        }
         if _assumes(reading, "stationary_start"):
             return _shape({**flags, "start": "stationary"}, 1, 1, 2, 5, 20), held
         if not _bounded(reading):  # without a minimum runs may leave for infinity: convex clients do not
             return _shape(flags, 3, 3, 2, 5, 40), {**held, "dip": 0.0}
-        n, rounds = (4, 1500) if _assumes(reading, "strongly_convex") else (3, 300)
+        n, rounds = (4, 1500) if _assumes(reading, "strongly_convex") else (3, 200)
         return _shape(flags, n, n, 2, 5, rounds), held
 
     def reductions(

@@ -117,6 +117,32 @@ def excess(problem: Quadratics | Piecewise, theta: Array, x_star: Array) -> Call
     return gap
 
 
+def prox_pl_room(problem: Piecewise, theta: Array, mu: Array, x_star: Array, fine: int = 12) -> Array:
+    """The least D_g(x, mu)/(2 mu) - (F(x) - F*) over many points of the line (...): negative means that the proximal PL
+    inequality (assumption 3.3 (2) of zhang) fails; the points are dense between kinks and reach far beyond them."""
+    xp = namespace(problem.c)
+    kinks = xp.concat([problem.c - problem.lo, problem.c + problem.hi, xp.zeros_like(problem.c[..., :1, :])], axis=-2)
+    inner = xp.sort(kinks[..., 0], axis=-1)
+    width = inner[..., -1:] - inner[..., :1] + xp.abs(x_star)
+    share = xp.arange(fine, dtype=inner.dtype) / fine
+    between = [
+        inner[..., k : k + 1] * (1 - share) + inner[..., k + 1 : k + 2] * share for k in range(inner.shape[-1] - 1)
+    ]
+    beyond = width * 10.0 ** (6 * share - 3)
+    x = xp.concat([*between, inner[..., :1] - beyond, inner[..., -1:] + beyond], axis=-1)  # (..., points)
+    weight, level = xp.asarray(theta)[..., None], xp.asarray(mu)[..., None]
+    above = excess(problem, theta, x_star)
+    room: list[Array] = []
+    for k in range(x.shape[-1]):
+        point = x[..., k : k + 1]
+        slope = problem.average(problem.grad(point[..., None, :]))
+        y = point - slope / level
+        y = xp.sign(y) * xp.maximum(xp.abs(y) - weight / level, xp.zeros_like(y))
+        model = slope * (y - point) + level / 2 * (y - point) ** 2 + weight * (xp.abs(y) - xp.abs(point))
+        room.append(-model[..., 0] - above(point))
+    return xp.min(xp.stack(room, axis=-1), axis=-1)
+
+
 def _of_quadratic(problem: Quadratics, theta: Array) -> Array:
     A, b = problem.mean()
     xp, d = namespace(A), b.shape[-1]

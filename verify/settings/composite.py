@@ -20,7 +20,17 @@ from typing import Any, cast
 
 import numpy as np
 
-from fedaudit.problems.composite import Round, compact, excess, lambdas, minimiser, per_client, spread, virtual
+from fedaudit.problems.composite import (
+    Round,
+    compact,
+    excess,
+    lambdas,
+    minimiser,
+    per_client,
+    prox_pl_room,
+    spread,
+    virtual,
+)
 from fedaudit.problems.proximal import l1, scaled
 from fedaudit.problems.quadratics import Quadratics
 from fedaudit.problems.wells import Wells
@@ -58,7 +68,7 @@ class Composite:
         else:
             sizes, crowds = (SQUARES, SQUARE_CROWDS) if square else (SIZES, CROWDS)
             losses, noises = ["quadratic", "well"], ["none", "independent"]
-            losses += ["flat"] if _assumes(reading, "prox_pl") else []
+            losses += ["flat", "pl"] if _assumes(reading, "prox_pl") else []
         if "independent_noise" in reading.dropped:
             noises, sizes = ["shared"], tuple(size for size in sizes if size[0] > 1)
         if not _assumes(reading, "bounded_variance"):
@@ -78,7 +88,9 @@ class Composite:
         start = "stationary" if _assumes(reading, "stationary_start") else "free"
         made: list[Shape] = []
         for size, loss, noise in product(sizes, losses, noises):
-            if (loss in ("well", "flat") and size[2] > 1) or (loss == "flat" and size[1] > 1):
+            if (loss in ("well", "flat", "pl") and size[2] > 1) or (loss == "flat" and size[1] > 1):
+                continue
+            if loss == "pl" and (size[1] > 2 or noise != "none"):
                 continue
             flags = {"loss": loss, "noise": noise, "start": start}
             for tau, T in ((1, 1), (2, 2), (4, 1)) if noise == "none" else ((1, 2), (3, 1)):
@@ -108,7 +120,7 @@ class Composite:
             genes += [Gene("tilt", "real", (G, d)), *([Gene("turn", "real", (G,))] if d == 2 else [])]
         else:
             genes += [
-                *([Gene("tail", "unit", (G, d))] if loss == "well" else []),
+                *([Gene("tail", "unit", (G, d))] if loss != "flat" else []),
                 *(Gene(k, "nonnegative", (G, d)) for k in ("lo", "hi")),
             ]
         if shape.flag("start") == "stationary":
@@ -313,8 +325,8 @@ def _parts(reading: Reading, shape: Shape, g: Mapping[str, Array], eta_t: Array)
     if loss == "flat":
         return {**parts, "a": 0 * c, "m": mu + 0 * c, "lo": scale * g["lo"], "hi": scale * g["hi"]}
     parts["a"] = _curvatures(reading, shape, g, mu, L)
-    if loss == "well":
-        tail = mu + (L - mu) * g["tail"] if _convex(reading) else L * g["tail"]
+    if loss in ("well", "pl"):
+        tail = mu + (L - mu) * g["tail"] if _convex(reading) and loss == "well" else L * g["tail"]
         return {**parts, "m": tail, "lo": scale * g["lo"], "hi": scale * g["hi"]}
     A = _matrices(parts["a"], g.get("turn"))
     parts |= {"A": A, "b": (A * c[:, :, None, :]).sum(axis=-1) + L * scale * g["tilt"]}
@@ -331,7 +343,7 @@ def _curvatures(reading: Reading, shape: Shape, g: Mapping[str, Array], mu: Arra
     """(n, G, d): in [-L, L], and such that the average f is mu-strongly convex where the claim needs a minimum."""
     depth = DEEP if "two_sided" in reading.dropped else 1
     dip, curve, loss = g["dip"][:, None, None], g["curve"], shape.flag("loss")
-    if not _bounded(reading) or (loss == "well" and not _convex(reading)):
+    if not _bounded(reading) or loss == "pl" or (loss == "well" and not _convex(reading)):
         low = -depth * dip * L
         return low + (L - low) * curve
     convex = mu + (L - mu) * curve
@@ -355,7 +367,8 @@ class Measured:
         self.reading, self.shape, self.parts = reading, shape, parts
         self.sizes, self.many = _sizes(shape), 2 ** shape["K"]
         self.chance, self.counts, self.signs = _law(self.sizes, shape["K"], shape.flag("noise") == "shared")
-        self.L, self.theta, self.eta_t, self.eta_g = (known[k] for k in ("L", "theta", "eta_t", "eta_g"))
+        self.L, self.mu, self.theta = (known[k] for k in ("L", "mu", "theta"))
+        self.eta_t, self.eta_g = known["eta_t"], known["eta_g"]
         self.whole = self.eta_t[:, None]  # of every path
         self.eta = self.whole / (self.eta_g[:, None] * shape["tau"])
         self.prox = scaled(l1, self.theta[:, None])
@@ -472,9 +485,14 @@ class Measured:
         far = np.maximum(np.abs(self.parts["x1"]), np.abs(x_star)).max(axis=-1)
         rounding = (1e-14 * self.L * far**2)[:, None]  # a minimum that is attained on an interval leaves only rounding
 
+        fails = np.zeros((len(far), 1), dtype=bool)
+        if self.shape.flag("loss") == "pl":  # where the inequality fails nothing is claimed
+            room = prox_pl_room(cast("Wells", self.problem), self.theta, self.mu, x_star)
+            fails = (room < -1e-12 * self.L * far**2)[:, None]
+
         def gap(x: Array) -> Array:
             made = above(x)
-            return np.where(made > rounding, made, 0.0)
+            return np.where(fails, np.nan, np.where(made > rounding, made, 0.0))
 
         def distance2(x: Array) -> Array:
             return ((x - x_star[:, None]) ** 2).sum(axis=-1)

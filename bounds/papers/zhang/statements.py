@@ -374,13 +374,12 @@ EQ_A_34 = Statement(
     method="composite",
     glossary=GLOSSARY,
     let=(*ASSUMPTIONS, prox_pl),
-    implicit=(two_sided,),
     when=(Le(eta_t, 1 / (10 * L)),),
     then=Le(vlevel(r), level(r) - mu * eta_t * gap(r)),
     for_all={r: (1, T)},
     sweep={eta_t: unit("eta") / (10 * L), eta_g: free("eta_g")},
     reading=(
-        SMOOTH,
+        "only the printed side of assumption 3.2 is used",
         CONVEX_PART,
         "D_g(x, mu) = -2 mu min_y {<grad f(x), y - x> + mu/2 |y - x|^2 + g(y) - g(x)}: the minimum is over all terms"
         " and the printed grad F is grad f, as in [10, 11]",

@@ -82,6 +82,26 @@ class Pieces:
         """argmin_u f(u) + (u - v)^2 / (2 eta) (...), for f + w^2/(2 eta) convex (eta < 1/nu)."""
         return self.plus(1 / eta, v).convex_least()
 
+    def envelope(self, w: Array, rho: Array) -> Array:
+        """min_u f(u) + (u - w)^2 / (2 rho) (...), rho < 1/nu."""
+        whole = self.plus(1 / rho, w)
+        return whole.value(whole.convex_least())
+
+    def envelope_slope(self, w: Array, rho: Array) -> Array:
+        """The right derivative (...) of the envelope, from its values alone: three of them on one quadratic piece.
+
+        The pieces change where w is x + rho (a slope of f at x).
+        """
+        xp = namespace(w)
+        x = self._knots()[0]
+        turns = xp.concat([x + rho[..., None] * side for side in self.spread().slopes(x)], axis=-1)
+        ahead = turns - w[..., None]
+        room = xp.min(xp.where(ahead > 0, ahead, xp.full_like(ahead, float("inf"))), axis=-1)
+        h = xp.where(room < float("inf"), room, 1 + xp.abs(w)) / 4
+        points = w[..., None] + h[..., None] * xp.asarray([0.0, 1.0, 2.0])
+        e = self.spread().envelope(points, rho[..., None])
+        return (4 * e[..., 1] - 3 * e[..., 0] - e[..., 2]) / (2 * h)
+
     def reach(self, eps: Array) -> tuple[Array, Array]:
         """Of a strictly convex f: the ends (...) of the interval where f <= min f + eps."""
         w = self.convex_least()

@@ -13,7 +13,7 @@ from math import prod
 
 from flint import fmpq
 
-from . import fedprox, fedprox_nonconvex, function, network, noise_sum, scalar, two_group
+from . import envelope, fedprox, fedprox_nonconvex, function, minibatch, network, noise_sum, scalar, two_group
 from .claim import Claim
 from .claim import read as read_claim
 from .expression import Evaluator, Tree, Value, World, decide, free
@@ -30,6 +30,13 @@ WORLDS = {
     "network": network.read,
     "graph": network.read_graph,
     "messages": network.read_messages,
+    "erm": minibatch.read_erm,
+    "table": minibatch.read_table,
+    "algorithm": minibatch.read_algorithm,
+    "mspp_step": minibatch.read_mspp,
+    "subset": minibatch.read_subset,
+    "prox": envelope.read_prox,
+    "devices": envelope.read_devices,
 }
 POINTS = 100_000
 _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")

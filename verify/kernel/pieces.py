@@ -55,7 +55,7 @@ class Pieces:
 
     def smooth(self, L: fmpq) -> bool:
         least, most = self.curvatures()
-        return least is not None and most is not None and -L <= least and most <= L
+        return least is not None and most is not None and least >= -L and most <= L
 
     def weakly_convex(self, nu: fmpq) -> bool:
         """Whether f + nu w^2 / 2 is convex; a negative nu asks for strong convexity."""

@@ -27,6 +27,68 @@ H = _s("H", "F/W", "offset of the local gradient dissimilarity (definition 1)", 
 Delta = _s("Delta", "F", "R(w_0) - min R: initial gap", r"\bar\Delta", nonnegative=True)
 Delta_rho = _s("Delta_rho", "F", "initial gap of the Moreau envelope", r"\bar\Delta_\rho", nonnegative=True)
 
+# what lemmas 1 to 4, 7, 10, 11, definition 1 and remark 5 measure
+j = GLOSSARY.index("j", "coordinate, counted from 1")
+beta = _s("beta", "1", "bound on the differences of h", r"\beta", nonnegative=True)
+spread2 = _s("spread2", "1", "E|h(S) - E h(S)|^2", r"\mathbb{E}\|h(S) - \mathbb{E} h(S)\|^2", nonnegative=True)
+apart = _s("apart", "W", "|w_S - w_S'| for neighbours S and S'", r"\|w_S - w_{S'}\|", nonnegative=True)
+bias = _s(
+    "bias",
+    "F/W",
+    "|E[grad R(A(S)) - grad R_S(A(S))]|",
+    r"\|\mathbb{E}[\nabla R(A(S)) - \nabla R_S(A(S))]\|",
+    nonnegative=True,
+)
+variance = _s(
+    "variance",
+    "F^2/W^2",
+    "E|grad R(A(S)) - E grad R(A(S))|^2",
+    r"\mathbb{E}\|\nabla R(A(S)) - \mathbb{E}\nabla R(A(S))\|^2",
+    nonnegative=True,
+)
+sampled_d = _q("sampled", "F/W", "a component of E d_t", r"(\mathbb{{E}} d_t)_{{{0}}}")
+mean_d = _q("mean", "F/W", "a component of dbar_t", r"(\bar d_t)_{{{0}}}")
+deviation = _s("deviation", "F^2/W^2", "E|d_t - dbar_t|^2", r"\mathbb{E}\|d_t - \bar d_t\|^2", nonnegative=True)
+f_plus = _s("f_plus", "F", "f(w^+)", "f(w^+)", real=True)
+f_u = _s("f_u", "F", "f(u)", "f(u)", real=True)
+moved2 = _s("moved2", "W^2", "|w^+ - w|^2", r"\|w^+ - w\|^2", nonnegative=True)
+u_w2 = _s("u_w2", "W^2", "|u - w|^2", r"\|u - w\|^2", nonnegative=True)
+plus_u2 = _s("plus_u2", "W^2", "|w^+ - u|^2", r"\|w^+ - u\|^2", nonnegative=True)
+away = _s("away", "W", "|w - prox(w)|", r"\|w - \mathrm{prox}_{\rho \bar R}(w)\|", nonnegative=True)
+envelope_slope = _s(
+    "envelope_slope", "F/W", "size of the gradient of the envelope", r"\|\nabla \bar R_\rho(w)\|", nonnegative=True
+)
+local2 = _q("local2", "F^2/W^2", "|grad R^(m)(w)|^2", r"\|\nabla R^{{({0})}}(w)\|^2", nonnegative=True)
+global2 = _s("global2", "F^2/W^2", "|grad R(w)|^2", r"\|\nabla \bar R(w)\|^2", nonnegative=True)
+bias_m = _q(
+    "bias",
+    "F/W",
+    "|E[grad R^(m)(w_t^(m)) - d_t^(m)]|, given the past",
+    r"\|\mathbb{{E}}[\nabla R^{{({0})}}(w_t^{{({0})}}) - d_t^{{({0})}}]\|",
+    nonnegative=True,
+)
+variance_m = _q(
+    "variance",
+    "F^2/W^2",
+    "variance of grad R^(m)(w_t^(m)), given the past",
+    r"\mathrm{{Var}}\, \nabla R^{{({0})}}(w_t^{{({0})}})",
+    nonnegative=True,
+)
+sampled2 = _s(
+    "sampled2",
+    "F^2/W^2",
+    "E|grad R(w_{t-1}) - d_t|^2, given the past",
+    r"\mathbb{E}\|\nabla \bar R(w_{t-1}) - d_t\|^2",
+    nonnegative=True,
+)
+averaged2 = _s(
+    "averaged2",
+    "F^2/W^2",
+    "|grad R(w_{t-1}) - E dbar_t|^2, given the past",
+    r"\|\nabla \bar R(w_{t-1}) - \mathbb{E}\bar d_t\|^2",
+    nonnegative=True,
+)
+
 lipschitz = Assumption("lipschitz", (G,), "every loss is G-Lipschitz in its first argument")
 smooth = Assumption("smooth", (L,), "every loss is L-smooth in its first argument")
 weakly_convex = Assumption("weakly_convex", (nu,), "every loss is nu-weakly convex in its first argument")

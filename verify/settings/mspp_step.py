@@ -39,7 +39,7 @@ class MsppStep:
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         lead = shape["M"], shape["n"]
         genes = [Gene("G", "positive"), Gene("L", "positive"), Gene("w", "real"), Gene("weight", "positive", lead)]
-        return [*genes, Gene("shift", "fraction", (shape["M"], _batches(shape))), *stair_genes(lead, shape["J"], False)]
+        return [*genes, Gene("shift", "real", (shape["M"], _batches(shape))), *stair_genes(lead, shape["J"], False)]
 
     def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
         return {"G": genome["G"], "L": genome["L"]}
@@ -95,8 +95,8 @@ def _batches(shape: Shape) -> int:
 
 
 def _shift(share: Array, reach: Any, b: int) -> Array:
-    """In [-1, 1] times 6/17 G eta/b. Floats and rationals alike."""
-    return (2 * share - 1) * reach * SHIFT[0] / (SHIFT[1] * b)
+    """Within [-1, 1] times 6/17 G eta/b. Floats and rationals alike."""
+    return np.minimum(np.maximum(share, -1), 1) * reach * SHIFT[0] / (SHIFT[1] * b)
 
 
 SETTING = MsppStep()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +16,7 @@ from fedaudit.problems.quadratics import two_group
 from .audit import read
 from .check import conditions, genes_of, score, tabulate
 from .evaluate import Array, Evaluator, Quantity, Table
-from .genome import Genome, draw, rows
+from .genome import Gene, Genome, draw, rows
 from .hunt import VIOLATION
 from .lower import lower
 from .seeds import seed_for
@@ -80,14 +80,17 @@ def _resolved(reading: Reading, world: Setting, shape: Shape, genome: Genome) ->
 
 def _along_count(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
     shapes = world.shapes(reading)
-    name = next((k for k in ("E", "C", "M", "N", "n", "d") if len({dict(s.counts).get(k) for s in shapes}) > 1), "T")
-    chosen: dict[int, Shape] = {}
+    name = next(
+        (k for k in ("E", "C", "b", "M", "N", "n", "d") if len({dict(s.counts).get(k) for s in shapes}) > 1), "T"
+    )
+    families: dict[Shape, dict[int, Shape]] = {}  # shapes that differ in this count alone
     for shape in shapes:
-        chosen.setdefault(shape[name], shape)
+        families.setdefault(shape.but(**{name: 0}), {})[shape[name]] = shape
+    chosen = max(families.values(), key=len)
     columns: list[tuple[int, Array, Array]] = []
     for value, shape in sorted(chosen.items()):
-        rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))  # the same draws at every count
-        lhs, rhs = _sides(reading, tabulate(reading, world, shape, draw(genes_of(reading, world, shape), RUNS, rng)))
+        genome = _same_draws(genes_of(reading, world, shape), seed, statement.id)
+        lhs, rhs = _sides(reading, tabulate(reading, world, shape, genome))
         columns.append((value, lhs[:, 0], rhs[:, 0]))
     x = np.array([c[0] for c in columns])
     lhs, rhs = (np.stack([c[j] for c in columns], axis=1) for j in (1, 2))
@@ -95,6 +98,12 @@ def _along_count(statement: Statement, reading: Reading, world: Setting, seed: i
     x, lhs, rhs = x[admitted], lhs[:, admitted], rhs[:, admitted]
     caption = f"{RUNS} random parameter choices at every {name}; each divided by its bound at the smallest {name}"
     return _curves(statement, x, f"${name}$", *_relative(lhs, rhs), caption)
+
+
+def _same_draws(genes: Sequence[Gene], seed: int, label: str) -> Genome:
+    """Genes of the same name and shape come out the same, whatever others there are."""
+    parts = (draw([g], RUNS, np.random.default_rng(seed_for(seed, label, "curves", g.name))) for g in genes)
+    return {name: values for part in parts for name, values in part.items()}
 
 
 def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:

@@ -32,7 +32,7 @@ class MsppStep:
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         alone = reading.uses("bias") or reading.uses("variance")  # what is said of every single device
-        groups = ((1, 1),) if alone else ((1, 1), (2, 1), (2, 2), (3, 1), (3, 2))
+        groups = ((1, 1),) if alone else ((2, 1), (1, 1), (2, 2), (3, 1), (3, 2))
         sizes = [(n, b) for n, sizes in SPACES for b in sizes if n > 1 or not alone or b == 1]
         return [Shape.of(M=M, I=I, n=n, b=b, J=J, T=1) for M, I in groups for n, b in sizes for J in (1, 2)]  # noqa: E741
 

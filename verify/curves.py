@@ -80,9 +80,8 @@ def _resolved(reading: Reading, world: Setting, shape: Shape, genome: Genome) ->
 
 def _along_count(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
     shapes = world.shapes(reading)
-    name = next(
-        (k for k in ("E", "C", "b", "M", "N", "n", "d") if len({dict(s.counts).get(k) for s in shapes}) > 1), "T"
-    )
+    counts = ("E", "C", "b", "M", "N", "n", "d")
+    name = next((k for k in counts if len({dict(s.counts).get(k) for s in shapes}) > 1), "T")
     families: dict[Shape, dict[int, Shape]] = {}  # shapes that differ in this count alone
     for shape in shapes:
         families.setdefault(shape.but(**{name: 0}), {})[shape[name]] = shape

@@ -16,7 +16,7 @@ from .pieces import Pieces, mix
 from .pieces import read as read_pieces
 from .rational import Node, Rejected
 
-SETS = 5_000
+SETS, POINTS = 1_000, 10
 
 
 class Data(World):
@@ -39,6 +39,8 @@ class Data(World):
 
 def probabilities(node: Node, n: int) -> Vector:
     q = node.vector(n, least=0)
+    if n > POINTS:
+        raise Rejected(f"{node.where}: got {n} points, expected at most {POINTS}")
     if sum(q, ZERO) != 1:
         raise Rejected(f"{node.where}: got probabilities of sum {sum(q, ZERO)}, expected 1")
     return q
@@ -143,7 +145,7 @@ def batches(n: int, b: int) -> list[tuple[fmpq, Vector]]:
 def read_mspp(node: Node, claim: Claim) -> Data:
     """Lemmas 10 and 11: one step of FedMSPP from w, given what came before; the oracle errs by `shift`."""
     given = node.fields("M I b w devices constants")
-    M, b = given["M"].integer(1, 12), given["b"].integer(1, 1000)
+    M, b = given["M"].integer(1, 12), given["b"].integer(1, 100)
     size, w = given["I"].integer(1, M), given["w"].rational()
     values = {name: entry.rational(least=0) for name, entry in given["constants"].fields("G L eta eps").items()}
     if values["eta"] <= 0:

@@ -54,7 +54,7 @@ class Tabulated:
         if shape["d"] > 1:
             for j in range(shape["d"]):
                 yield shape.but(d=shape["d"] - 1), {**genome, "h": np.delete(h, j, axis=1)}
-        for z in range(n if n > 1 else 0):
+        for z in range(n if n > 2 else 0):  # one point has no neighbours
             yield shape.but(n=n - 1), {"weight": np.delete(weight, z), "h": h[without_point(n, N, z)]}
         if N > 1:
             yield shape.but(N=N - 1), {**genome, "h": h[::n]}

@@ -14,6 +14,7 @@ from .symbols import (
     L,
     M,
     N,
+    about_empirical,
     apart,
     averaged2,
     away,
@@ -134,6 +135,18 @@ LEMMA_3_VARIANCE = Statement(
     follows_from=(
         Derivation(proofs.lemma_3_variance, cites=("yuan/lem2",), substitute={spread2: variance, beta: L * gamma}),
     ),
+)
+
+LEMMA_3_VARIANCE_PROOF = Statement(
+    id="yuan/lem3-variance-proof",
+    kind="inequality",
+    title="Generalisation of gradients: what the proof ends with",
+    cite="appendix D.2, last display",
+    method="algorithm",
+    glossary=GLOSSARY,
+    let=(*_ALGORITHM, nonnegative_loss),
+    then=Le(about_empirical, L**2 * gamma**2 * N),
+    reading=("lemma 2 bounds the variance around E grad R(A(S)); here the squared bias comes on top",),
 )
 
 _UNIFORM = ("I_t is uniform among the subsets of I devices, without replacement, as the proof says",)

@@ -46,6 +46,13 @@ variance = _s(
     r"\mathbb{E}\|\nabla R(A(S)) - \mathbb{E}\nabla R(A(S))\|^2",
     nonnegative=True,
 )
+about_empirical = _s(
+    "about_empirical",
+    "F^2/W^2",
+    "E|grad R(A(S)) - E grad R_S(A(S))|^2",
+    r"\mathbb{E}\|\nabla R(A(S)) - \mathbb{E}\nabla R_S(A(S))\|^2",
+    nonnegative=True,
+)
 sampled_d = _q("sampled", "F/W", "a component of E d_t", r"(\mathbb{{E}} d_t)_{{{0}}}")
 mean_d = _q("mean", "F/W", "a component of dbar_t", r"(\bar d_t)_{{{0}}}")
 deviation = _s("deviation", "F^2/W^2", "E|d_t - dbar_t|^2", r"\mathbb{E}\|d_t - \bar d_t\|^2", nonnegative=True)

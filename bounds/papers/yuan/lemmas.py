@@ -1,6 +1,6 @@
 """Definition 1, lemmas 1 to 4, 7, 10, 11 and remark 5: functions, data sets, minibatches and sampled devices."""
 
-from ...algebra import Eq, Le, Lt, Max, Min, Sum, sqrt
+from ...algebra import Eq, Integer, Le, Lt, Max, Min, Sum, sqrt
 from ...derivation import Derivation
 from ...statement import Assumption, Statement, free
 from . import lemma_proofs as proofs
@@ -64,7 +64,7 @@ DEF_1 = Statement(
     glossary=GLOSSARY,
     let=(Assumption("identical", (), "R^(m) = R for every device m", "section 1.1"), nonnegative_loss),
     then=Le(Sum(local2(m), (m, 1, M)) / M, B**2 * global2 + H**2),
-    where={B: 1, H: 0},
+    where={B: Integer(1), H: Integer(0)},
     reading=("that we have B = 1 and H = 0 means that the devices have (1, 0)-local gradient dissimilarity",),
     follows_from=(Derivation(proofs.homogeneous),),
 )

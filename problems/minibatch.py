@@ -42,6 +42,12 @@ def tuples(n: int, N: int) -> Table:
 
 
 @cache
+def members(n: int, N: int) -> Table:
+    """How often each point (n, n^N) is in every data set."""
+    return np.array([[S.count(z) for S in product(range(n), repeat=N)] for z in range(n)])
+
+
+@cache
 def neighbours(n: int, N: int) -> tuple[Table, Table]:
     """Places of all pairs of data sets that differ in a single point."""
     sets = tuples(n, N)
@@ -90,8 +96,7 @@ def generalisation(losses: Pieces, q: Array, A: Array, N: int) -> Generalisation
     weights = likelihood(q, N)
     each = losses.spread().grad(A[..., None, :])  # (..., n, n^N)
     population = xp.sum(q[..., None] * each, axis=-2)
-    share: Array = np.mean(tuples(n, N) == np.arange(n)[:, None, None], axis=-1)  # (n, n^N)
-    empirical = xp.sum(share * each, axis=-2)
+    empirical = xp.sum(members(n, N) / N * each, axis=-2)
     mean, centre = (xp.sum(weights * g, axis=-1) for g in (population, empirical))
     first, second = neighbours(n, N)
     return Generalisation(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from fedaudit.bounds.algebra import Symbol
 from fedaudit.bounds.catalogue import statement as find
 from fedaudit.bounds.show import latex
 from fedaudit.bounds.statement import Statement
@@ -23,6 +24,7 @@ from .seeds import seed_for
 from .settings.base import Reading, Setting, Shape
 
 RUNS = 80
+KNOB_VALUES = 25
 ROUNDS = 60
 
 
@@ -81,6 +83,8 @@ def _resolved(reading: Reading, world: Setting, shape: Shape, genome: Genome) ->
 def _along_count(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
     shapes = world.shapes(reading)
     counts = ("E", "C", "b", "M", "N", "n", "d")
+    if statement.sweep and not any(len({dict(s.counts).get(k) for s in shapes}) > 1 for k in (*counts, "T")):
+        return _along_knob(statement, reading, world, seed)
     name = next((k for k in counts if len({dict(s.counts).get(k) for s in shapes}) > 1), "T")
     families: dict[Shape, dict[int, Shape]] = {}  # shapes that differ in this count alone
     for shape in shapes:
@@ -97,6 +101,20 @@ def _along_count(statement: Statement, reading: Reading, world: Setting, seed: i
     x, lhs, rhs = x[admitted], lhs[:, admitted], rhs[:, admitted]
     caption = f"{RUNS} random parameter choices at every {name}; each divided by its bound at the smallest {name}"
     return _curves(statement, x, f"${name}$", *_relative(lhs, rhs), caption)
+
+
+def _along_knob(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
+    """Nothing to count: along the first free parameter, at many values of its knob."""
+    shape, knob = world.shapes(reading)[-1], reading.lowered.knobs[0]
+    grid = np.linspace(0.04, 1 if knob.startswith("unit_") else 4, KNOB_VALUES)
+    genome = _same_draws(genes_of(reading, world, shape), seed, statement.id)
+    whole = {k: np.repeat(v, len(grid), axis=0) for k, v in genome.items()} | {knob: np.tile(grid, RUNS)}
+    lhs, rhs = (side[:, 0].reshape(RUNS, -1) for side in _sides(reading, tabulate(reading, world, shape, whole)))
+    swept, value = next((k, v) for k, v in statement.sweep.items() if knob in map(str, v.free_symbols))
+    value = value.subs({s: Symbol("x", positive=True) for s in value.free_symbols if str(s) == knob})
+    label = f"$x$ in ${latex(swept, statement.glossary)} = {latex(value, statement.glossary)}$"
+    caption = f"{RUNS} random choices of all else; each divided by its bound at the smallest x"
+    return _curves(statement, grid, label, *_relative(lhs, rhs), caption)
 
 
 def _same_draws(genes: Sequence[Gene], seed: int, label: str) -> Genome:

@@ -128,8 +128,13 @@ class Step:
     eps: Array  # (...)     the largest sub-optimality
 
 
-def mspp_step(losses: Pieces, q: Array, w: Array, eta: Array, shift: Array, b: int, size: int) -> Step:
-    """Losses (..., M, n), q (..., M, n), w and eta (...), errors `shift` (..., M, B) of the oracle, |I_t| = size."""
+def mspp_step(
+    losses: Pieces, q: Array, w: Array, eta: Array, shift: Array, b: int, size: int, shared: bool = False
+) -> Step:
+    """Losses (..., M, n), q (..., M, n), w and eta (...), errors `shift` (..., M, B) of the oracle, |I_t| = size.
+
+    If `shared`, all devices (of equal q) draw the same points; otherwise they draw independently.
+    """
     xp = namespace(w)
     times, orders = multisets(q.shape[-1], b)
     weights = orders * xp.prod(q[..., None, :] ** times, axis=-1)  # (..., M, B)
@@ -143,7 +148,12 @@ def mspp_step(losses: Pieces, q: Array, w: Array, eta: Array, shift: Array, b: i
     target = xp.mean(risk.grad(xp.broadcast_to(w[..., None], mean.shape)), axis=-1)
     chosen = subsets(q.shape[-2], size)
     off = (target[..., None] - xp.sum(chosen * direction[..., None, :], axis=-1) / size) ** 2
-    off = off + xp.sum(chosen * noise[..., None, :], axis=-1) / size**2
+    if shared:
+        centred = minibatch - direction[..., None]  # (..., M, B)
+        drawn = xp.sum(chosen[:, :, None] * centred[..., None, :, :], axis=-2) / size
+        off = off + xp.sum(weights[..., :1, :] * drawn**2, axis=-1)
+    else:
+        off = off + xp.sum(chosen * noise[..., None, :], axis=-1) / size**2
     return Step(
         xp.abs(mean - direction),
         xp.sum(weights * (population - mean[..., None]) ** 2, axis=-1),

@@ -22,7 +22,7 @@ from fedaudit.bounds.papers.yuan.symbols import eta, nu, plus_u2
 from fedaudit.bounds.statement import Statement
 from fedaudit.problems.minibatch import multisets, neighbours
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import hunt_row, read
+from fedaudit.verify.audit import hunt_row, literal_row, read
 from fedaudit.verify.certificates import certify
 from fedaudit.verify.certify import replay
 from fedaudit.verify.check import genes_of, score
@@ -90,6 +90,28 @@ def test_minibatches_do_not_lower_the_variance_of_devices() -> None:
         assert holds == (b < 3)
     repaired = lower(statement("yuan/lem11-first~repaired")).claim
     assert kernel.evaluate(repaired, opposed(10, "1/10"), (), {"relation": 0})[2]
+
+
+@pytest.mark.slow
+def test_without_independent_minibatches_even_the_repair_falls() -> None:
+    """Three devices that draw the same points: their mean has the variance of one."""
+    printed = statement("yuan/lem11-first~repaired")
+    row = literal_row(printed, printed.implicit[0], seed=0, effort=4.0)
+    assert row["literal"] == "breaks"
+    assert row["certificate"]["instance"]["I"] == 3
+
+
+def test_shared_minibatches_of_three_devices() -> None:
+    """All three gradients are 1 or -1 together: 1 stands against 8 eta^2 + 2/3."""
+    claim = lower(statement("yuan/lem11-first~repaired")).claim
+    device = {"q": ["1/2", "1/2"], "losses": [flat(1, -1), flat(-1, 1)], "shift": ["0", "0"]}
+    instance = {**opposed(1, "1/10"), "M": 3, "I": 3, "devices": [device] * 3}
+    assert kernel.evaluate(claim, instance, (), {"relation": 0})[2]
+    together = {**instance, "shared": True}
+    with pytest.raises(kernel.Rejected, match="independent_minibatches"):
+        kernel.admit(claim, together)
+    lhs, rhs, holds = kernel.evaluate(claim, together, ("independent_minibatches",), {"relation": 0})
+    assert (lhs, rhs, holds) == (1, fmpq(8, 100) + fmpq(2, 3), False)
 
 
 def test_the_units_of_lemma_10_and_of_the_condition_of_lemma_11_do_not_fit() -> None:

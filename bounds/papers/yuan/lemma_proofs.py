@@ -187,6 +187,7 @@ def lemma_11_first(goal: View) -> Argument:
     law = _premise(
         Eq(sampling, share * among + within / (b * I)),
         "total variance: among the sampled devices, and within them over b I independent points",
+        "independent_minibatches",
     )
     total = _premise(Le(among + within, G**2), "both are parts of E|grad l|^2", "lipschitz")
     drifted = Step(Le(drift, 4 * L**2 * G**2 * eta**2), given=(smooth, steps[-1]))

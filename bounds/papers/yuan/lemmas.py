@@ -30,6 +30,7 @@ from .symbols import (
     f_u,
     gamma,
     global2,
+    independent_minibatches,
     inexact,
     j,
     lam,
@@ -284,7 +285,7 @@ _STEP_11 = (Lt(eta, 1 / L), Le(eps, Min(G / (2 * L), G**2 * eta / (8 * b**2))))
 _DRIFT = 8 * L**2 * G**2 * eta**2
 _SAMPLED = (
     *_WITHIN,
-    "devices are drawn without replacement, and the minibatches of different devices are independent (algorithm 1)",
+    "devices are drawn without replacement",
 )
 
 LEMMA_11_FIRST = Statement(
@@ -299,6 +300,7 @@ LEMMA_11_FIRST = Statement(
     then=Le(sampled2, _DRIFT + 2 * G**2 / (b * I)),
     sweep=_STEP,
     reading=_SAMPLED,
+    implicit=(independent_minibatches,),
     follows_from=(Derivation(proofs.lemma_11_first),),
 )
 
@@ -316,6 +318,7 @@ LEMMA_11_FIRST_REPAIRED = Statement(
     reading=_SAMPLED,
     repairs="the variance of the sampled devices is added, which no minibatch lowers and which vanishes for I = M; "
     "the condition eps_t <= G/(2L), whose units do not fit, is not needed",
+    implicit=(independent_minibatches,),
     follows_from=(Derivation(proofs.lemma_11_first),),
 )
 

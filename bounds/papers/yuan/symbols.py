@@ -105,6 +105,12 @@ nonnegative_loss = Assumption(
     "losses are not negative (bounded below: a constant added to a loss changes nothing)",
     "equation (1.1)",
 )
+independent_minibatches = Assumption(
+    "independent_minibatches",
+    (),
+    "the minibatches of different devices are independent of one another",
+    "algorithm 1 draws each device's own points i.i.d. and says no more",
+)
 inexact = Assumption(
     "inexact",
     (eps,),

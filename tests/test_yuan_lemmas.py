@@ -128,6 +128,8 @@ STATUS = {
     "lem2": "claims-less",
     "lem3-bias": "follows",
     "lem3-variance": "follows",
+    "lem3-variance-proof": "follows",
+    "rem5-identity": "follows",
     "lem4-mean": "follows",
     "lem4-variance": "follows",
     "lem7": "follows",

@@ -15,12 +15,15 @@ from .symbols import (
     L,
     M,
     N,
+    about_empirical,
     apart,
     averaged2,
+    away,
     b,
     beta,
     bias,
     deviation,
+    envelope_slope,
     eps,
     eta,
     f_plus,
@@ -35,10 +38,12 @@ from .symbols import (
     moved2,
     nu,
     plus_u2,
+    rho,
     sampled2,
     sampled_d,
     spread2,
     u_w2,
+    variance,
 )
 
 
@@ -54,6 +59,7 @@ def _at_once(step: Step) -> Argument:
     return Argument((step,), step)
 
 
+_STABLE = ("smooth", "stable")
 subset = _premise(Le(I, M), "I_t is a subset of the M devices")
 
 
@@ -114,6 +120,25 @@ def lemma_3_variance(goal: View, efron_stein: View) -> Argument:
     return Argument((Step(goal.relations[0], given=(cited,), where="lemma 2"),), cited)
 
 
+def lemma_3_last(goal: View, generalisation: View) -> Argument:
+    """Not lemma 2: Efron and Stein's half of it leaves room for the squared bias, from N = 2 on; N = 1 is Jensen's."""
+    square = (L * gamma) ** 2
+    parts = _premise(Eq(about_empirical, variance + bias**2), "variance and squared bias")
+    half = _premise(
+        Le(variance, N * square / 2), "Efron-Stein for grad R(A(.)), whose differences are at most L gamma", *_STABLE
+    )
+    apart_ = _premise(
+        Le(about_empirical, N**2 * square),
+        "Jensen over a fresh S', at whose point Z' both gradients are taken: A(S) and A(S') are N changes apart",
+        *_STABLE,
+    )
+    whole_number = _premise(Le(0, (N - 1) * (N - 2)), "no whole number lies between 1 and 2")
+    squared = Step(Le(bias**2, square), given=(generalisation.holds(),), where="lemma 3, first bound")
+    several = Step(Le(about_empirical, (N / 2 + 1) * square), given=(parts, half, squared))
+    last = Step(goal.relations[0], given=(several, apart_, whole_number), where="appendix D.2")
+    return Argument((squared, several, last), last)
+
+
 def lemma_4_mean(goal: View) -> Argument:
     """Each device is in I_t with probability I/M."""
     total = Function("total", real=True)(j)
@@ -141,6 +166,22 @@ def lemma_7(goal: View) -> Argument:
     )
     squares = _premise(Eq(u_w2, plus_u2 + moved2 - 2 * inner), "|u - w|^2 written out around w^+")
     return _at_once(Step(goal.relations[0], given=(convex, squares), where="appendix B.2"))
+
+
+def remark_5(goal: View) -> Argument:
+    """The envelope e has a tangent with slope s at w, and lies below the parabola that u = prox(w) gives, with slope g.
+
+    e(w) + s'h - c |h|^2 <= e(w + h) <= e(w) + g'h + |h|^2/(2 rho) for g = (w - prox)/rho; at h = (s - g)/(2 K) with
+    K = c + 1/(2 rho) that is |s - g|^2/(2 K) <= |s - g|^2/(4 K).
+    """
+    gap2, K = _real("gap2"), Symbol("K", positive=True)
+    tangents = _premise(
+        Le(gap2 / (2 * K), gap2 / (4 * K)), "both bounds on the envelope at h = (s - g)/(2 K)", "weakly_convex"
+    )
+    sizes = _premise(Le((envelope_slope - away / rho) ** 2, gap2), "||s| - |g|| <= |s - g|, and |g| = away/rho")
+    same = Step(Le(gap2, 0), given=(tangents,))
+    last = Step(goal.relations[0], given=(same, sizes), where="remark 5")
+    return Argument((same, last), last)
 
 
 def _stability(lemma_1: View) -> Step:

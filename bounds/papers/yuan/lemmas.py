@@ -148,6 +148,7 @@ LEMMA_3_VARIANCE_PROOF = Statement(
     let=(*_ALGORITHM, nonnegative_loss),
     then=Le(about_empirical, L**2 * gamma**2 * N),
     reading=("lemma 2 bounds the variance around E grad R(A(S)); here the squared bias comes on top",),
+    follows_from=(Derivation(proofs.lemma_3_last, cites=("yuan/lem3-bias",)),),
 )
 
 _UNIFORM = ("I_t is uniform among the subsets of I devices, without replacement, as the proof says",)
@@ -215,6 +216,7 @@ REMARK_5 = Statement(
         "R_erm is one weakly convex function; rho < 1/(2 nu) comes from theorem 2, of which this is a remark",
         "the remark goes on that w and its proximal point meet at the rate 1/sqrt(T): theorem 2 bounds the square",
     ),
+    follows_from=(Derivation(proofs.remark_5),),
 )
 
 _STEP_10 = (Lt(eta, 1 / L), Le(eps, G**2 * eta / (8 * b**2)))

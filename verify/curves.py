@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,7 +24,6 @@ from .seeds import seed_for
 from .settings.base import Reading, Setting, Shape
 
 RUNS = 80
-KNOB_VALUES = 25
 ROUNDS = 60
 
 
@@ -103,6 +102,15 @@ def _along_count(statement: Statement, reading: Reading, world: Setting, seed: i
     return _curves(statement, x, f"${name}$", *_relative(lhs, rhs), caption)
 
 
+def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
+    """Both sides divided by the bound's first value, where all of them are numbers."""
+    usable = (np.isfinite(lhs) & np.isfinite(rhs)).all(axis=1) & (rhs[:, 0] > 0)
+    return lhs[usable] / rhs[usable, :1], rhs[usable] / rhs[usable, :1]
+
+
+KNOB_VALUES = 25
+
+
 def _along_knob(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
     """Nothing to count: along the first free parameter, at many values of its knob."""
     shape, knob = world.shapes(reading)[-1], reading.lowered.knobs[0]
@@ -117,16 +125,10 @@ def _along_knob(statement: Statement, reading: Reading, world: Setting, seed: in
     return _curves(statement, grid, label, *_relative(lhs, rhs), caption)
 
 
-def _same_draws(genes: Sequence[Gene], seed: int, label: str) -> Genome:
+def _same_draws(genes: list[Gene], seed: int, label: str) -> Genome:
     """Genes of the same name and shape come out the same, whatever others there are."""
     parts = (draw([g], RUNS, np.random.default_rng(seed_for(seed, label, "curves", g.name))) for g in genes)
     return {name: values for part in parts for name, values in part.items()}
-
-
-def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
-    """Both sides divided by the bound's first value, where all of them are numbers."""
-    usable = (np.isfinite(lhs) & np.isfinite(rhs)).all(axis=1) & (rhs[:, 0] > 0)
-    return lhs[usable] / rhs[usable, :1], rhs[usable] / rhs[usable, :1]
 
 
 def _curves(statement: Statement, x: Array, xlabel: str, lhs: Array, rhs: Array, caption: str) -> Curves:

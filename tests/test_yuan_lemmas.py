@@ -33,14 +33,25 @@ from fedaudit.verify.lower import lower
 WORLDS = ("devices", "erm", "table", "algorithm", "subset", "prox", "mspp_step")
 MINE = [s.id for s in statements(["yuan"]) if s.method in WORLDS]
 FALSE = ["yuan/lem10-variance", "yuan/lem11-first"]
-LIGHT = ["def1-homogeneous", "lem2", "lem3-bias", "lem3-variance", "lem4-mean", "lem4-variance", "lem7"]
+UNITS = [*FALSE, "yuan/lem11-second"]
+LIGHT = [
+    "lem4-proof-step~repaired",
+    "def1-homogeneous",
+    "lem2",
+    "lem3-bias",
+    "lem3-variance",
+    "lem4-mean",
+    "lem4-variance",
+    "lem7",
+]
 EFFORT = 0.2
 
 
 def test_all_are_here() -> None:
     labels = "def1-homogeneous lem1 lem2 lem3-bias lem3-variance lem3-variance-proof lem4-mean lem4-variance lem7"
     labels += " rem5-identity lem10-bias lem10-variance lem10-variance~repaired lem11-first lem11-first~repaired"
-    assert set(MINE) == {f"yuan/{label}" for label in [*labels.split(), "lem11-second"]}
+    labels += " lem11-second lem4-proof-step lem4-proof-step~repaired"
+    assert set(MINE) == {f"yuan/{label}" for label in labels.split()}
 
 
 # --- what falls ------------------------------------------------------------------------------------------------------
@@ -57,9 +68,19 @@ def test_false_prints_fall(identifier: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("identifier", [i for i in MINE if i not in FALSE and i.split("/")[1] not in LIGHT])
+@pytest.mark.parametrize(
+    "identifier", [i for i in MINE if i not in (*FALSE, "yuan/lem4-proof-step") and i.split("/")[1] not in LIGHT]
+)
 def test_the_others_survive(identifier: str) -> None:
     assert hunt_row(statement(identifier), seed=0, effort=EFFORT)["verdict"] == "survived"
+
+
+def test_two_of_two_devices_have_no_variance() -> None:
+    """The proof of lemma 4 adds the variances of the sampled devices: with I = M = 2 that is not 0."""
+    row = hunt_row(statement("yuan/lem4-proof-step"), seed=0, effort=EFFORT)
+    assert row["verdict"] == "refuted"
+    assert (row["certificate"]["instance"]["M"], row["certificate"]["instance"]["I"]) == (2, 2)
+    assert row["certificate"]["lhs"] == "0"
 
 
 @pytest.mark.parametrize("label", LIGHT)
@@ -118,7 +139,7 @@ def test_the_units_of_lemma_10_and_of_the_condition_of_lemma_11_do_not_fit() -> 
     assert [f.rule for f in lint(statement("yuan/lem10-variance"))] == ["dimension"]
     assert [f.rule for f in lint(statement("yuan/lem11-second"))] == ["dimension"]
     assert all("G/(2*L)" in f.message for f in lint(statement("yuan/lem11-second")))
-    clean = [i for i in MINE if i not in (*FALSE, "yuan/lem11-second")]
+    clean = [i for i in MINE if i not in UNITS]
     assert [f for i in clean for f in lint(statement(i))] == []
 
 

@@ -96,7 +96,7 @@ def _along_count(statement: Statement, reading: Reading, world: Setting, seed: i
         columns.append((value, lhs[:, 0], rhs[:, 0]))
     x = np.array([c[0] for c in columns])
     lhs, rhs = (np.stack([c[j] for c in columns], axis=1) for j in (1, 2))
-    admitted = np.isfinite(lhs).any(axis=0)  # a count that the conditions exclude has no column
+    admitted = np.isfinite(lhs).any(axis=0) & (rhs > 0).any(axis=0)  # neither excluded by conditions nor all zero
     x, lhs, rhs = x[admitted], lhs[:, admitted], rhs[:, admitted]
     caption = f"{RUNS} random parameter choices at every {name}; each divided by its bound at the smallest {name}"
     return _curves(statement, x, f"${name}$", *_relative(lhs, rhs), caption)

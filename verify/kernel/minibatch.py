@@ -211,6 +211,8 @@ def read_subset(node: Node, claim: Claim) -> Data:
     squares = [(x - centre) ** 2 for column, centre in zip(drawn, mean, strict=True) for x in column]
     values = {"G": given["constants"].fields("G")["G"].rational(least=0)}
     values |= {"M": fmpq(M), "I": fmpq(size), "D": fmpq(d), "deviation": sum(squares, ZERO) / len(chosen)}
+    apart = [(x - centre) ** 2 for column, centre in zip(columns, mean, strict=True) for x in column]
+    values["among"] = sum(apart, ZERO) / M
     made = Data(values)
     made.give("sampled", [sum(column, ZERO) / len(chosen) for column in drawn])
     made.give("mean", mean)

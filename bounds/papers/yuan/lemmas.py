@@ -15,6 +15,7 @@ from .symbols import (
     M,
     N,
     about_empirical,
+    among,
     apart,
     averaged2,
     away,
@@ -181,6 +182,33 @@ LEMMA_4_VARIANCE = Statement(
         "d_t^(m) are any vectors of length at most G: gradients of losses that are straight around w_t^(m)",
     ),
     follows_from=(Derivation(proofs.lemma_4_variance),),
+)
+
+_PROOF_4 = "proof of lemma 4, second display, third line, appendix B.1"
+
+LEMMA_4_STEP = Statement(
+    id="yuan/lem4-proof-step",
+    kind="identity",
+    title="The sampled direction: variances that are added as if indices were independent",
+    cite=_PROOF_4,
+    method="subset",
+    glossary=GLOSSARY,
+    let=(lipschitz,),
+    then=Eq(deviation, among / I),
+    reading=(*_UNIFORM, "not a claim of the catalogue: the step says that the indices in I_t are independent"),
+)
+
+LEMMA_4_STEP_REPAIRED = Statement(
+    id="yuan/lem4-proof-step~repaired",
+    kind="identity",
+    title="The sampled direction: the variance without replacement",
+    cite=_PROOF_4,
+    method="subset",
+    glossary=GLOSSARY,
+    let=(lipschitz,),
+    then=Eq(deviation, (M - I) / (I * Max(M - 1, 1)) * among),
+    reading=_UNIFORM,
+    repairs="the factor (M - I)/(M - 1) of sampling without replacement; it is at most 1, so that lemma 4 stands",
 )
 
 LEMMA_7 = Statement(

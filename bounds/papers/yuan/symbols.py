@@ -56,6 +56,13 @@ about_empirical = _s(
 sampled_d = _q("sampled", "F/W", "a component of E d_t", r"(\mathbb{{E}} d_t)_{{{0}}}")
 mean_d = _q("mean", "F/W", "a component of dbar_t", r"(\bar d_t)_{{{0}}}")
 deviation = _s("deviation", "F^2/W^2", "E|d_t - dbar_t|^2", r"\mathbb{E}\|d_t - \bar d_t\|^2", nonnegative=True)
+among = _s(
+    "among",
+    "F^2/W^2",
+    "E|d_t^(xi) - dbar_t|^2 of one sampled device: the mean over all",
+    r"\mathbb{E}\|d_t^{(\xi)} - \bar d_t\|^2",
+    nonnegative=True,
+)
 f_plus = _s("f_plus", "F", "f(w^+)", "f(w^+)", real=True)
 f_u = _s("f_u", "F", "f(u)", "f(u)", real=True)
 moved2 = _s("moved2", "W^2", "|w^+ - w|^2", r"\|w^+ - w\|^2", nonnegative=True)

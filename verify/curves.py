@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from fedaudit.bounds.algebra import Symbol
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.catalogue import statement as find
 from fedaudit.bounds.show import latex
@@ -20,7 +21,7 @@ from .audit import read
 from .check import conditions, genes_of, score, tabulate
 from .evaluate import Array, Evaluator, Quantity, Table
 from .experiments import Picture, experiment
-from .genome import Genome, draw, rows
+from .genome import Gene, Genome, draw, rows
 from .hunt import VIOLATION
 from .lower import lower
 from .seeds import seed_for
@@ -97,7 +98,7 @@ def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
     """What is worth looking at in the statement's own setting.
 
     The view that the setting offers; else random runs along t, or along T or another count if the same draws make sense
-    at every value; else both sides of random instances against each other.
+    at every value, or along a free parameter; else both sides of random instances against each other.
     """
     reading, world = read(statement)
     if world.name == "two_group":
@@ -110,7 +111,11 @@ def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
     if "t" in reading.claim["for_all"] and moves and any(dict(s.counts).get("T", 1) > 1 for s in world.shapes(reading)):
         return _along_rounds(statement, reading, world, seed)
     chosen = _by_count(reading, world)
-    return _along_count(statement, reading, world, seed, *chosen) if chosen else _cloud(statement, reading, world, seed)
+    if chosen:
+        return _along_count(statement, reading, world, seed, *chosen)
+    uncounted = len({shape.counts for shape in world.shapes(reading)}) == 1
+    alone = _along_knob if statement.sweep and uncounted else _cloud
+    return alone(statement, reading, world, seed)
 
 
 def _moves(tree: Any) -> bool:
@@ -238,12 +243,14 @@ def _by_count(reading: Reading, world: Setting) -> tuple[str, dict[int, Shape]] 
     if reading.uses("T") and any(dict(s.counts).get("T", 1) > 1 for s in shapes):
         telling = min(shapes, key=_telling)
         return "T", {T: telling.but(T=T) for T in LENGTHS}
-    name = next((k for k in ("E", "C", "M", "N", "n", "d") if len({dict(s.counts).get(k) for s in shapes}) > 1), None)
+    counts = ("E", "C", "b", "M", "N", "n", "d")
+    name = next((k for k in counts if len({dict(s.counts).get(k) for s in shapes}) > 1), None)
     if name is None:
         return None
-    chosen: dict[int, Shape] = {}
+    families: dict[Shape, dict[int, Shape]] = {}  # shapes that differ in this count alone
     for shape in shapes:
-        chosen.setdefault(shape[name], shape)
+        families.setdefault(shape.but(**{name: 0}), {})[shape[name]] = shape
+    chosen = max(families.values(), key=len)
     genes = {tuple((g.name, g.shape) for g in genes_of(reading, world, shape)) for shape in chosen.values()}
     return (name, chosen) if len(genes) == 1 else None
 
@@ -253,12 +260,12 @@ def _along_count(
 ) -> Curves:
     columns: list[tuple[int, Array, Array]] = []
     for value, shape in sorted(chosen.items()):
-        rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))  # the same draws at every count
-        lhs, rhs = _sides(reading, tabulate(reading, world, shape, draw(genes_of(reading, world, shape), RUNS, rng)))
+        genome = _same_draws(genes_of(reading, world, shape), seed, statement.id)
+        lhs, rhs = _sides(reading, tabulate(reading, world, shape, genome))
         columns.append((value, lhs[:, 0], rhs[:, 0]))
     x = np.array([c[0] for c in columns])
     lhs, rhs = (np.stack([c[j] for c in columns], axis=1) for j in (1, 2))
-    admitted = np.isfinite(lhs).any(axis=0)  # a count that the conditions exclude has no column
+    admitted = np.isfinite(lhs).any(axis=0) & (rhs > 0).any(axis=0)  # neither excluded by conditions nor all zero
     x, lhs, rhs = x[admitted], lhs[:, admitted], rhs[:, admitted]
     caption = f"{RUNS} random parameter choices at every {name}; each divided by its bound at the smallest {name}"
     return _curves(statement, x, f"${name}$", *_relative(lhs, rhs), caption)
@@ -293,6 +300,29 @@ def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
     lhs, rhs = lhs[usable], rhs[usable]
     first = np.take_along_axis(rhs, np.argmax(rhs > 0, axis=1)[:, None], 1)
     return lhs / first, rhs / first
+
+
+KNOB_VALUES = 25
+
+
+def _along_knob(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
+    """Nothing to count: along the first free parameter, at many values of its knob."""
+    shape, knob = world.shapes(reading)[-1], reading.lowered.knobs[0]
+    grid = np.linspace(0.04, 1 if knob.startswith("unit_") else 4, KNOB_VALUES)
+    genome = _same_draws(genes_of(reading, world, shape), seed, statement.id)
+    whole = {k: np.repeat(v, len(grid), axis=0) for k, v in genome.items()} | {knob: np.tile(grid, RUNS)}
+    lhs, rhs = (side[:, 0].reshape(RUNS, -1) for side in _sides(reading, tabulate(reading, world, shape, whole)))
+    swept, value = next((k, v) for k, v in statement.sweep.items() if knob in map(str, v.free_symbols))
+    value = value.subs({s: Symbol("x", positive=True) for s in value.free_symbols if str(s) == knob})
+    label = f"$x$ in ${latex(swept, statement.glossary)} = {latex(value, statement.glossary)}$"
+    caption = f"{RUNS} random choices of all else; each divided by its bound at the smallest x"
+    return _curves(statement, grid, label, *_relative(lhs, rhs), caption)
+
+
+def _same_draws(genes: list[Gene], seed: int, label: str) -> Genome:
+    """Genes of the same name and shape come out the same, whatever others there are."""
+    parts = (draw([g], RUNS, np.random.default_rng(seed_for(seed, label, "curves", g.name))) for g in genes)
+    return {name: values for part in parts for name, values in part.items()}
 
 
 def _curves(statement: Statement, x: Array, xlabel: str, lhs: Array, rhs: Array, caption: str) -> Curves:

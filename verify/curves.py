@@ -27,6 +27,7 @@ from .settings.order import Order
 
 RUNS = 80
 ROUNDS = 60
+LENGTHS = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +93,10 @@ def _along_count(statement: Statement, reading: Reading, world: Setting, seed: i
     shapes = world.shapes(reading)
     name = next((k for k in ("E", "C", "M", "N", "n", "d") if len({dict(s.counts).get(k) for s in shapes}) > 1), "T")
     chosen: dict[int, Shape] = {}
-    for shape in shapes:
+    if reading.uses("T") and len({dict(s.counts).get("T") for s in shapes}) > 1:  # a rate: longer runs of one shape
+        name, telling = "T", min(shapes, key=_telling)
+        chosen = {T: telling.but(T=T) for T in LENGTHS}
+    for shape in shapes if not chosen else ():
         chosen.setdefault(shape[name], shape)
     columns: list[tuple[int, Array, Array]] = []
     for value, shape in sorted(chosen.items()):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .backend import namespace
+from .arrays import namespace
 
 Array = Any
 

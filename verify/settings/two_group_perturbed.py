@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.backend import namespace
+from fedaudit.problems.arrays import namespace
 from fedaudit.problems.two_group import averages, expected_gap
 
 from ..evaluate import Array, Quantity, Table
@@ -37,7 +37,7 @@ class TwoGroupPerturbed:
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         return [
-            Gene("mu", "positive"), Gene("beta", "unit"), Gene("sigma", "nonnegative"), Gene("G_lin", "positive"),
+            Gene("mu", "positive"), Gene("beta", "unit"), Gene("sigma", "positive"), Gene("G_lin", "positive"),
             Gene("start", "real"),
         ]  # fmt: skip
 

@@ -210,25 +210,25 @@ def _two_group(statement: Statement) -> Curves:
 
 def _two_group_perturbed(statement: Statement) -> Curves:
     """Theorem 4.5's problem with theorem 4.4's step size: both bounds, the broadcast of the proof and rule (4.6)."""
-    mu, beta, sigma, G, C, E, w0 = 1.0, 0.5, 0.2, 0.5, 4, 5, 2.0
-    problem, gamma = two_group(mu / 2, mu, G, C), np.full((1, ROUNDS), 1 / (2 * mu * E))
+    mu, beta, sigma, G, C, E, w0, rounds = 1.0, 0.5, 0.2, 0.5, 4, 5, 2.0, 10
+    problem, gamma = two_group(mu / 2, mu, G, C), np.full((1, rounds), 1 / (2 * mu * E))
     one = {k: np.array([x]) for k, x in {"mu": mu, "beta": beta, "sigma": sigma, "G_lin": G, "L": mu}.items()}
     curve, force = losses(C, one["mu"], one["G_lin"])
-    given = (np.array([w0]), one["beta"], gamma[:, 0], E, ROUNDS, one["sigma"])
+    given = (np.array([w0]), one["beta"], gamma[:, 0], E, rounds, one["sigma"])
     lhs = np.concatenate([expected_gap(curve, force, averages(C, b, np), *given) for b in (True, False)])
     pairs, v = (np.ones((C, C)) - np.eye(C))[None] / (C * (C - 1)), np.full((1, C, 1), sigma)
     run = perturbed(problem, pairs, np.array([[w0]]), one["beta"], gamma, E, v, record=("grad2", "local2"))
     scalars = {**one, "gamma": gamma[:, 0], "Gamma": np.ravel(problem.heterogeneity())[:1]}
     scalars["G"] = np.array([np.sqrt(max(np.max(run.grad2), np.max(run.local2)) + sigma**2)])
     quantities = {"p": Quantity(np.full((1, C), 1 / C), (1,)), "gamma": Quantity(gamma, (0,))}
-    sizes = {"C": C, "E": E, "T": ROUNDS}
+    sizes = {"C": C, "E": E, "T": rounds}
     table = Table(1, scalars, {**quantities, "gap": Quantity(lhs[:1], (0,))}, sizes)
     _, lower_bound = _sides(Reading(lower(statement)), table)
     weaker = {**scalars, "mu": np.array([mu / 2])}  # every f_i is h-strongly convex
     theorem = Reading(lower(find("buttaci/thm4.4-I")))
     _, upper = _sides(theorem, Table(1, weaker, table.quantities, sizes))
     both = np.concatenate([lower_bound, lower_bound])
-    made = _curves(statement, np.arange(ROUNDS + 1), "round $t$", lhs, both, "")
+    made = _curves(statement, np.arange(rounds + 1), "round $t$", lhs, both, "")
     numbers = f"mu = {mu:g}, beta = {beta:g}, sigma = {sigma:g}, G = {G:g}, C = {C}, E = {E}, w = {w0:g}"
     return Curves(
         **{k: getattr(made, k) for k in made.__slots__ if k not in ("caption", "extra", "tightest")},

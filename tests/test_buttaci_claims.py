@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from sympy import Rational
 
-from fedaudit.bounds.algebra import Eq, Ge, Le
+from fedaudit.bounds.algebra import Eq, Ge, Le, Rational
 from fedaudit.bounds.catalogue import catalogue, statement
 from fedaudit.bounds.derive import derive
 from fedaudit.bounds.dominance import dominance
@@ -47,7 +47,7 @@ def test_units_of_the_introduction() -> None:
 def test_one_term_of_fedprox_s_complexity_is_never_needed() -> None:
     """alpha L <= (alpha + L)^2/4 and T, E >= 1: the term in accuracy^(-2/3) is below the one in accuracy^(-2)."""
     made = statement("buttaci/sec4.4-complexity-fedprox")
-    (relation,) = made.relations
+    relation: Any = made.relations[0]
     needed = {term: not dominance(replace(made, then=Le(relation.lhs, relation.rhs - term)))[0].proved
               for term in relation.rhs.args}  # fmt: skip
     (idle,) = (term for term, used in needed.items() if not used)
@@ -56,7 +56,7 @@ def test_one_term_of_fedprox_s_complexity_is_never_needed() -> None:
 
 def test_the_first_term_is_needed() -> None:
     made = statement("buttaci/sec4.4-complexity-perturbed")
-    (relation,) = made.relations
+    relation: Any = made.relations[0]
     (first,) = (term for term in relation.rhs.args if term.has(L))
     row = hunt_row(replace(made, then=Le(relation.lhs, relation.rhs - first)), 0, 0)
     assert row["verdict"] == "refuted"
@@ -81,5 +81,6 @@ def test_mutants_fall() -> None:
     elsewhere = replace(optimum, where={best: optimum.where[best] * Rational(9, 10)})
     assert hunt_row(elsewhere, 0, 0.5)["verdict"] == "refuted"
     fedavg = statement("buttaci/sec4.4-fedavg-lower")
-    other = replace(fedavg, then=Eq(fedavg.relations[0].lhs, fedavg.relations[0].rhs * 2), follows_from=())
+    equal: Any = fedavg.relations[0]
+    other = replace(fedavg, then=Eq(equal.lhs, equal.rhs * 2), follows_from=())
     assert hunt_row(other, 0, 0.1)["verdict"] == "refuted"

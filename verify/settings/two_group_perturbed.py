@@ -48,9 +48,9 @@ class TwoGroupPerturbed:
         C, s = shape["C"], known.scalars
         curve, force = losses(C, s["mu"], np.where(genome["start"] < 0, -1.0, 1.0) * s["G_lin"])
         given = (curve, force, genome["start"], s["beta"], known.quantities["gamma"].values[:, 0], s["sigma"])
-        on = [to_backend(reading.backend, x) for x in given]
-        u = averages(C, shape.flag("averages") == "broadcast", namespace(on[0]))
-        gap = to_numpy(expected_gap(*on[:2], u, *on[2:5], shape["E"], shape["T"], on[5]))
+        curve, force, w0, beta, gamma, sigma = (to_backend(reading.backend, x) for x in given)
+        u = averages(C, shape.flag("averages") == "broadcast", namespace(curve))
+        gap = to_numpy(expected_gap(curve, force, u, w0, beta, gamma, shape["E"], shape["T"], sigma))
         quantities = {**known.quantities, "gap": Quantity(gap, (0,)), "p": Quantity(np.full((known.n, C), 1 / C), (1,))}
         W = np.abs(genome["start"]) + s["G_lin"] / s["mu"]
         return Table(known.n, s, quantities, known.counts, (s["mu"] * W**2, W))

@@ -38,11 +38,9 @@ def expected_gap(
     noise = (gamma[:, None] * sigma[:, None]) ** 2 * squares
     m = w0[:, None] * xp.ones((1, C), dtype=xp.float64)
     spread = xp.zeros((len(w0), C, C), dtype=xp.float64)
-    second = [w0**2]
+    second, eye = [w0**2], xp.eye(C, dtype=xp.float64)
     for _ in range(T):
         m = xp.squeeze(xp.matmul(M, m[..., None]), axis=-1) - pull * force
-        spread = xp.matmul(xp.matmul(M, spread), xp.matrix_transpose(M)) + noise[..., None] * xp.eye(
-            C, dtype=xp.float64
-        )
+        spread = xp.matmul(xp.matmul(M, spread), xp.matrix_transpose(M)) + noise[..., None] * eye
         second.append(xp.mean(m, axis=-1) ** 2 + xp.sum(spread, axis=(-2, -1)) / C**2)
     return xp.mean(curve, axis=-1)[:, None] / 2 * xp.stack(second, axis=-1)

@@ -72,6 +72,19 @@ def test_it_survives_and_rule_4_6_breaks_it() -> None:
     assert row["certificate"]["instance"]["averages"] == "equal"
 
 
+def test_rule_4_6_by_hand() -> None:
+    """mu = 1, beta = gamma = 1/2, C = E = 2, w = 1: the average of round 2 is (0.174 - 0.101 G)/2, about 0 for G = 7/4."""
+    numbers = {"C": 2, "E": 2, "T": 2, "mu": "1", "beta": "1/2", "sigma": "1/1000", "G_lin": "7/4", "w0": "1"}
+    claim, at = read(THEOREM, ("broadcast",))[0].claim, {"relation": 0, "t": 2}
+    instance = {**numbers, "averages": "equal", "parameters": {"gamma": "1/2"}}
+    lhs, rhs, holds = kernel.evaluate(claim, instance, ("broadcast",), at)
+    assert not holds
+    assert lhs * 100 < rhs
+    assert kernel.evaluate(claim, {**instance, "averages": "broadcast"}, (), at)[2]
+    with pytest.raises(kernel.Rejected, match="broadcast"):
+        kernel.evaluate(claim, instance, (), at)
+
+
 def test_a_mutant_falls() -> None:
     """Without the minimum and with 1 - beta/16 for beta/4: the run loses its start faster than that."""
     first, *rest = THEOREM.relations

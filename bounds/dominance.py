@@ -16,11 +16,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import product
 from typing import Any
 
 from sympy import Add, Basic, Eq, Expr, Ge, Gt, Le, Lt, Max, Min, Mul, Pow, Rational, Symbol, factor
 from sympy.core.relational import Relational
-from sympy.logic.boolalg import Boolean
+from sympy.logic.boolalg import Boolean, false, true
 
 from .decide import RLIMIT, Decision, decide
 from .sampling import conjuncts
@@ -152,14 +153,23 @@ def _decide(statement: Statement, relation: Any) -> Decision:
         return Decision("unknown", "", "only O, Omega and Theta are decided for all parameters")
     given = tuple(conjuncts(*(statement.defined(c) for c in statement.when)))
     touched = {s for c in given for s in c.free_symbols}
-    for s in relation.free_symbols:
-        if not s.is_positive and (s in touched or any(_falls(side, s) for side in relation.args)):
-            return Decision("unknown", "", f"{s} may be 0, where a side need not be continuous")
-    for low, high in sides:
-        made = _bounded(statement, relation.args[low], relation.args[high], given, ())
-        if made.status != "true":
-            return made
+    zeros = [s for s in sorted(relation.free_symbols | touched, key=str) if not s.is_positive]
+    zeros = [s for s in zeros if s in touched or any(_falls(side, s) for side in relation.args)]
+    for chosen in product((False, True), repeat=len(zeros)):  # elsewhere both sides are continuous, and 0 is a limit
+        values = {s: 0 if zero else _positive(s) for s, zero in zip(zeros, chosen, strict=True)}
+        conditions = [c.subs(values) for c in given]
+        if false in conditions:
+            continue
+        for low, high in sides:
+            small, large = (relation.args[n].subs(values) for n in (low, high))
+            made = _bounded(statement, small, large, [c for c in conditions if c is not true], ())
+            if made.status != "true":
+                return made
     return Decision("true", "smt", "every term is dominated, for all parameters that the conditions allow")
+
+
+def _positive(symbol: Symbol) -> Symbol:
+    return Symbol(symbol.name, positive=True, integer=symbol.is_integer)
 
 
 def _falls(side: Any, symbol: Symbol) -> bool:
@@ -186,7 +196,8 @@ def _bounded(statement: Statement, lhs: Any, rhs: Any, given: Sequence[Boolean],
     except Unclear as error:
         return Decision("unknown", "", str(error))
     except MayVanish as error:
-        without = _bounded(statement, *(side.subs(error.difference, 0) for side in (lhs, rhs)), given, positive)
+        small, large = (side.subs(error.difference, 0) for side in (lhs, rhs))
+        without = _bounded(statement, small, large, given, positive)
         if without.status != "true":
             return without
         return _bounded(statement, lhs, rhs, given, (*positive, error.difference))

@@ -156,6 +156,8 @@ def _match(lemma: Statement, statement: Statement, head: Expr) -> dict[Symbol, E
     index = {s for s in head.free_symbols if isinstance(s, Symbol)}
     unknown = sorted((s for s in form.free_symbols - wanted.free_symbols - index if isinstance(s, Symbol)), key=str)
     top = fraction(together(form - wanted))[0]
+    if top == 0:
+        return {}
     solved = solve(Poly(top, *index).coeffs() if index else [top], unknown, dict=True)
     return dict(solved[0]) if solved else None
 

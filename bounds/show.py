@@ -28,7 +28,10 @@ class PaperLatex(LatexPrinter):
         entry = self._glossary.get(expr.func)
         if entry is None or not entry.latex:
             return super()._print_Function(expr, exp)
-        body = entry.latex.format(*(self._print(a) for a in expr.args))
+        try:
+            body = entry.latex.format(*(self._print(a) for a in expr.args))
+        except IndexError:  # a proof's own function that shares a quantity's name
+            return super()._print_Function(expr, exp)
         if exp is None:
             return body
         return f"{body}^{{{exp}}}" if "^" not in body and " " not in body else f"\\left({body}\\right)^{{{exp}}}"

@@ -101,7 +101,8 @@ def _score(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> 
 def _growth(reading: Reading, setting: Any, shape: Shape, genome: Genome) -> Scores:
     """Of orders of growth, `ratio` and `margin` are fitted powers of n by which the sides differ; 0 is tight."""
     evaluator, slope, lhs, rhs = setting.slopes(reading, shape, {k: v.astype(np.longdouble) for k, v in genome.items()})
-    usable = conditions(evaluator, reading.claim["when"])
+    with np.errstate(all="ignore"):  # far along a path values may leave the floats
+        usable = conditions(evaluator, reading.claim["when"])
     excess = np.stack([_excess(op, s) for (op, *_), s in zip(reading.claim["then"], slope, strict=True)])
     which = np.argmax(np.where(np.isnan(excess), -np.inf, excess), axis=0)
     pick = which, np.arange(len(which))
@@ -111,7 +112,7 @@ def _growth(reading: Reading, setting: Any, shape: Shape, genome: Genome) -> Sco
     margin[ranked[EXACT_ROWS:]] = np.fmin(margin[ranked[EXACT_ROWS:]], -TRANSIENT)
     for row in ranked[:EXACT_ROWS]:
         if np.isfinite(margin[row]):
-            margin[row] = _exact_excess(reading, setting, shape, genome, int(row), at[row], float(margin[row]))
+            margin[row] = _exact_excess(reading, setting, shape, genome, int(row), at[int(row)], float(margin[row]))
     return Scores(shape, genome, evaluator.table, margin, margin, margin, lhs[pick], rhs[pick], at)
 
 

@@ -24,6 +24,7 @@ from . import (
     perturbed_nonconvex,
     scalar,
     two_group,
+    two_group_perturbed,
 )
 from .claim import Claim
 from .claim import read as read_claim
@@ -44,6 +45,7 @@ WORLDS = {
     "graph": network.read_graph,
     "messages": network.read_messages,
     "order": order.read,
+    "two_group_perturbed": two_group_perturbed.read,
 }
 POINTS = 100_000
 _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")

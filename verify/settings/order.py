@@ -70,14 +70,17 @@ class Order:
 
     def slopes(self, reading: Reading, shape: Shape, genome: Genome) -> tuple[Evaluator, Array, Array, Array]:
         """Evaluator at the far n, slopes of log(lhs/rhs) against log n, and both sides there: (relations, rows)."""
+        with np.errstate(all="ignore"):  # far along a path values may leave the floats
+            return self._slopes(reading, shape, genome)
+
+    def _slopes(self, reading: Reading, shape: Shape, genome: Genome) -> tuple[Evaluator, Array, Array, Array]:
         near, far = (Evaluator(self.table(reading, shape, genome, n), {}) for n in (NEAR, FAR))
         sides: list[tuple[Array, Array, Array]] = []
         for _, left, right in reading.claim["then"]:
             x, y = (np.broadcast_to(far(side), far.shape) for side in (left, right))
             x0, y0 = (np.broadcast_to(near(side), far.shape) for side in (left, right))
-            with np.errstate(divide="ignore", invalid="ignore"):
-                slope = (np.log(x / y) - np.log(x0 / y0)) / np.log(FAR / NEAR)
-                slope = np.where((x > 0) & (y == 0), 9.0, np.where((x == 0) & (y > 0), -9.0, slope))
+            slope = (np.log(x / y) - np.log(x0 / y0)) / np.log(FAR / NEAR)
+            slope = np.where((x > 0) & (y == 0), 9.0, np.where((x == 0) & (y > 0), -9.0, slope))
             sides.append((np.where((x >= 0) & (y >= 0), slope, np.nan), x, y))
         slope, x, y = (np.stack(part) for part in zip(*sides, strict=True))
         return far, slope, x, y

@@ -1,0 +1,173 @@
+"""Perturbed method, lower bound on the two-group quadratic: theorem 4.5, appendix C.4."""
+
+# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
+# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
+# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
+# pyright: reportIndexIssue=false
+
+from sympy import Eq, Expr, Function, Integer, Min, Sum, Symbol
+from sympy import Ge as GreaterEqual
+from sympy.logic.boolalg import And
+
+from ...algebra import Ge, Gt, Le, Lt, e
+from ...derivation import Argument, Derivation, Induction, Known, Step, View
+from ...facts import bernoulli, geometric, power_le_one, power_monotone, power_product, power_sign, sum_next, termwise
+from ...statement import Assumption, Statement, unit
+from .lower import A_B7, G_lin, lam, nu
+from .symbols import GLOSSARY, C, Delta, E, S, T, gamma, gamma_, gap, k, mu, sigma, sum_p2, t
+from .symbols_perturbed import beta
+
+broadcast = Assumption(
+    "broadcast",
+    (),
+    "u^i_t = w_{t,0}, as the paragraph above the theorem and appendix C.4 set it, and not rule (4.6)",
+    "section 4.3.3",
+)
+
+
+def theorem_4_5(goal: View, sum_of_powers: View) -> Argument:
+    """The mean of the run contracts by 1 - 1/beta + kappa^E/beta >= beta/4 a round and never loses its sign.
+
+    H = mu and h = mu/2; noise has mean zero and only adds a variance. For an odd number of clients, the one with
+    f_i = 0 keeps its share of the mean where it is: `rest` is that share, 0 or 1/C. The second entry of the minimum is
+    not needed.
+    """
+    mean, variance = Function("mean", real=True), Function("variance", nonnegative=True)
+    rest, j = Symbol("rest", nonnegative=True), Symbol("j", integer=True, nonnegative=True)
+    n = Symbol("n_C43", integer=True, positive=True)
+    small, large = 1 - gamma_ * beta * mu, 1 - gamma_ * beta * mu / 2  # kappa_H, kappa_h
+    construction = "the construction of C.4 with u^i = w_{t,0}"
+
+    def known(claim: Expr) -> Known:
+        return Known(claim, construction, "premise", assumes=("broadcast",))
+
+    share = known(Lt(rest, 1))
+    start = Known(And(Ge(mean(0), 0), Eq(variance(0), 0)), construction + ", w_{0,0} >= 0 without loss", "premise")
+    f = [known(Eq(gap(s), (1 - rest) * 3 * mu / 8 * (mean(s) ** 2 + variance(s)))) for s in (t, Integer(0))]
+
+    def powers(kappa: Expr, count: Expr) -> Expr:
+        return Sum(kappa**j, (j, 0, count - 1))
+
+    def contraction(kappa: Expr, curvature: Expr, count: Expr = E) -> Expr:
+        return kappa**count - gamma_ * (1 - beta) * curvature * powers(kappa, count)
+
+    def group(name: str, kappa: Expr, force: Expr, curvature: Expr) -> tuple[Expr, Induction]:
+        """The mean of a group's iterates after k local steps, with gradients curvature w~ + force."""
+        w = Function(name, real=True)
+        step = w(k) - gamma_ * (curvature * (beta * w(k) + (1 - beta) * mean(t)) + force)
+        return w(E), Induction(
+            Eq(w(k), contraction(kappa, curvature, k) * mean(t) - gamma_ * force * powers(kappa, k), evaluate=False),
+            over=k,
+            base=(known(Eq(w(0), mean(t))),),
+            step=(known(Eq(w(k + 1), step)), sum_next(kappa**j, j, 0, k - 1), geometric(x=kappa, n=k)),
+            note=f"local steps of {name}",
+        )
+
+    end_H, local_H = group("w_H", small, G_lin, mu)
+    end_h, local_h = group("w_h", large, -G_lin, mu / 2)
+    a = rest + (1 - rest) * (contraction(small, mu) + contraction(large, mu / 2)) / 2
+    b = (1 - rest) * gamma_ * G_lin / 2 * (powers(large, E) - powers(small, E))
+    average = known(Eq(mean(t + 1), rest * mean(t) + (1 - rest) / 2 * (end_H + end_h)))
+    rule = Step(
+        Eq(mean(t + 1), a * mean(t) + b, evaluate=False),
+        given=(average, local_H.at(E), local_h.at(E)),
+        note="one round of the mean, C.4",
+    )
+    closed = {
+        kappa: Step(
+            Eq(contraction(kappa, curvature), 1 - 1 / beta + kappa**E / beta, evaluate=False),
+            given=(geometric(x=kappa, n=E),),
+            note="the geometric series",
+        )
+        for kappa, curvature in ((small, mu), (large, mu / 2))
+    }
+    kept = {kappa: step.claim.rhs for kappa, step in closed.items()}
+    larger = termwise(GreaterEqual(large**j, small**j), j, 0, E - 1, power_monotone(x=small, y=large, n=j))
+    slower = Step(
+        And(Ge(kept[large], kept[small]), Le(kept[large], 1)),
+        given=(power_monotone(x=small, y=large, n=E), power_le_one(x=large, n=E)),
+        where="C.40",
+    )
+    exact = (kept[small] + kept[large]) / 2
+    rounds = Step(
+        Ge(a, exact), given=(*closed.values(), share, slower), note="an idle client only slows the contraction"
+    )
+    grows = Induction(
+        Ge((1 - beta / n) ** n, (1 - beta / 2) ** 2),
+        over=n,
+        start=2,
+        step=(
+            bernoulli(x=beta / ((n + 1) * (n - beta)), n=n),
+            power_product(x=1 - beta / n, y=1 + beta / ((n + 1) * (n - beta)), n=n),
+            power_sign(x=1 - beta / n, n=n),
+        ),
+        where="C.43",
+        note="(1 - beta/n)^n grows with n, by Bernoulli",
+        under=(Ge(n, 2),),
+    )
+    worst = Step(
+        Ge(small**E, (1 - beta / 2) ** 2),
+        given=(power_monotone(x=1 - beta / E, y=small, n=E), grows.at(E)),
+        where="C.42",
+    )
+    rate = Step(Ge(exact, beta / 4), given=(slower, worst), where="C.43")
+    drift_sign = Step(Ge(b, 0), given=(larger, share), note="kappa_h > kappa_H")
+    onward = Step(
+        Ge(mean(t + 1), exact * mean(t)), given=(rule, rounds, drift_sign), under=(Ge(mean(t), 0),), where="C.41"
+    )
+    means = Induction(
+        And(Ge(mean(t), 0), Ge(mean(t), exact**t * mean(0))), over=t, base=(start,), step=(onward, start, rate)
+    )
+    given = Step(Ge(gap(t), exact ** (2 * t) * gap(0)), given=(means, *f, start, share, rate), where="C.43")
+    return Argument(
+        (local_H, local_h, rule, *closed.values(), slower, rounds, grows, worst, rate, drift_sign, onward, means, given,
+         Step(goal.relations[0], given=(given, rate)),
+         *(Step(goal.relations[m], given=(sum_of_powers.holds(part=m),)) for m in (1, 2))),
+        given,
+    )  # fmt: skip
+
+
+THEOREM_4_5 = Statement(
+    id="buttaci/thm4.5",
+    kind="exists",
+    title="Perturbed method: lower bound on the two-group quadratic",
+    cite="Theorem 4.5, section 4.3.3; construction in C.4",
+    method="two_group_perturbed",
+    glossary=GLOSSARY,
+    implicit=(broadcast,),
+    choose={gamma(t): gamma_},
+    when=(Le(gamma_, 1 / (E * mu)), Lt(beta, 1), Gt(sigma, 0), Ge(E, 2), Ge(C, 2)),
+    then=(
+        Ge(
+            gap(t),
+            Min(
+                Delta * (beta / 4) ** (2 * t),
+                1
+                / (t + 1) ** 2
+                * (3 * A_B7**2 * G_lin**2 / (128 * E**2 * mu) + 3 * S * sigma**2 / (64 * E * mu)),
+            ),
+        ),
+        Gt(A_B7, 0),
+        Le(A_B7, 1 - 1 / e),
+    ),
+    where={Delta: gap(0), S: sum_p2, A_B7: 1 - (1 - gamma_ * beta * mu) ** (E - 1)},
+    for_all={t: (0, T)},
+    sweep={gamma_: unit("gamma") / (E * mu)},
+    reading=(
+        "the witness is the construction of B.4 with H = mu, h = mu/2, uniform weights within each group",
+        "A is lemma B.7's at nu = gamma beta mu",
+        "odd C: one further client has f_i = 0; all weights are then 1/C",
+        "u^i = w_{t,0} is set in the paragraph above the theorem; without it, rule (4.6) with equal similarities, "
+        "which for C = 2 are the only ones",
+        "for w_{0,0} < 0 the signs of the linear terms are flipped, as in B.4",
+    ),
+    follows_from=(
+        Derivation(
+            theorem_4_5,
+            cites=("buttaci/lemB.7",),
+            substitute={nu: gamma_ * beta * mu, lam: gamma_ * beta * mu / 2},
+        ),
+    ),
+)  # fmt: skip

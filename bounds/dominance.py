@@ -196,7 +196,8 @@ def _bounded(statement: Statement, lhs: Any, rhs: Any, given: Sequence[Boolean],
     except Unclear as error:
         return Decision("unknown", "", str(error))
     except MayVanish as error:
-        without = _bounded(statement, *(side.subs(error.difference, 0) for side in (lhs, rhs)), given, positive)
+        small, large = (side.subs(error.difference, 0) for side in (lhs, rhs))
+        without = _bounded(statement, small, large, given, positive)
         if without.status != "true":
             return without
         return _bounded(statement, lhs, rhs, given, (*positive, error.difference))

@@ -15,7 +15,9 @@ from fedaudit.bounds.catalogue import statement as find
 from fedaudit.bounds.show import latex
 from fedaudit.bounds.statement import Statement
 from fedaudit.problems.moments import expected
+from fedaudit.problems.perturbed import expected as perturbed
 from fedaudit.problems.quadratics import two_group
+from fedaudit.problems.two_group import averages, expected_gap
 
 from .audit import read
 from .check import conditions, genes_of, score, tabulate
@@ -27,6 +29,7 @@ from .lower import lower
 from .seeds import seed_for
 from .settings.base import Reading, Setting, Shape, View, Viewed, with_scalars
 from .settings.order import Order
+from .settings.two_group_perturbed import losses
 
 RUNS = 80
 ROUNDS = 60
@@ -103,6 +106,8 @@ def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
     reading, world = read(statement)
     if world.name == "two_group":
         return _two_group(statement)
+    if world.name == "two_group_perturbed":
+        return _two_group_perturbed(statement)
     if isinstance(world, Order):
         return _along_paths(statement, reading, world, seed)
     if isinstance(world, Viewed):
@@ -389,4 +394,34 @@ def _two_group(statement: Statement) -> Curves:
             "exact expectation": lhs[0],
             "lower bound": lower_bound[0],
         },
+    )
+
+
+def _two_group_perturbed(statement: Statement) -> Curves:
+    """Theorem 4.5's problem with theorem 4.4's step size: both bounds, the broadcast of the proof and rule (4.6)."""
+    mu, beta, sigma, G, C, E, w0, rounds = 1.0, 0.5, 0.2, 0.5, 4, 5, 2.0, 10
+    problem, gamma = two_group(mu / 2, mu, G, C), np.full((1, rounds), 1 / (2 * mu * E))
+    one = {k: np.array([x]) for k, x in {"mu": mu, "beta": beta, "sigma": sigma, "G_lin": G, "L": mu}.items()}
+    curve, force = losses(C, one["mu"], one["G_lin"])
+    given = (np.array([w0]), one["beta"], gamma[:, 0], E, rounds, one["sigma"])
+    lhs = np.concatenate([expected_gap(curve, force, averages(C, b, np), *given) for b in (True, False)])
+    pairs, v = (np.ones((C, C)) - np.eye(C))[None] / (C * (C - 1)), np.full((1, C, 1), sigma)
+    run = perturbed(problem, pairs, np.array([[w0]]), one["beta"], gamma, E, v, record=("grad2", "local2"))
+    scalars = {**one, "gamma": gamma[:, 0], "Gamma": np.ravel(problem.heterogeneity())[:1]}
+    scalars["G"] = np.array([np.sqrt(max(np.max(run.grad2), np.max(run.local2)) + sigma**2)])
+    quantities = {"p": Quantity(np.full((1, C), 1 / C), (1,)), "gamma": Quantity(gamma, (0,))}
+    sizes = {"C": C, "E": E, "T": rounds}
+    table = Table(1, scalars, {**quantities, "gap": Quantity(lhs[:1], (0,))}, sizes)
+    _, lower_bound = _sides(Reading(lower(statement)), table)
+    weaker = {**scalars, "mu": np.array([mu / 2])}  # every f_i is h-strongly convex
+    theorem = Reading(lower(find("buttaci/thm4.4-I")))
+    _, upper = _sides(theorem, Table(1, weaker, table.quantities, sizes))
+    both = np.concatenate([lower_bound, lower_bound])
+    made = _curves(statement, np.arange(rounds + 1), "round $t$", lhs, both, "")
+    numbers = f"mu = {mu:g}, beta = {beta:g}, sigma = {sigma:g}, G = {G:g}, C = {C}, E = {E}, w = {w0:g}"
+    return Curves(
+        **{k: getattr(made, k) for k in made.__slots__ if k not in ("caption", "extra", "tightest")},
+        tightest=0,
+        caption=f"two-group quadratic of C.4 with {numbers}, step size 1/(2 L E); thin: rule (4.6) instead of u = w",
+        extra={"upper bound": upper[0], "exact expectation": lhs[0], "lower bound": lower_bound[0]},
     )

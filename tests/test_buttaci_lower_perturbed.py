@@ -20,7 +20,7 @@ from fedaudit.verify import kernel
 from fedaudit.verify.audit import hunt_row, literal_row, read
 from fedaudit.verify.check import genes_of, tabulate
 from fedaudit.verify.curves import curves
-from fedaudit.verify.genome import draw, exactly, rows
+from fedaudit.verify.genome import draw, exactly
 from fedaudit.verify.settings.base import Shape
 from fedaudit.verify.settings.two_group_perturbed import losses
 
@@ -73,7 +73,7 @@ def test_it_survives_and_rule_4_6_breaks_it() -> None:
 
 
 def test_rule_4_6_by_hand() -> None:
-    """mu = 1, beta = gamma = 1/2, C = E = 2, w = 1: the average of round 2 is (0.174 - 0.101 G)/2, about 0 for G = 7/4."""
+    """mu = 1, beta = gamma = 1/2, C = E = 2, w = 1: the average of round 2 is (0.174 - 0.101 G)/2, 0 near G = 7/4."""
     numbers = {"C": 2, "E": 2, "T": 2, "mu": "1", "beta": "1/2", "sigma": "1/1000", "G_lin": "7/4", "w0": "1"}
     claim, at = read(THEOREM, ("broadcast",))[0].claim, {"relation": 0, "t": 2}
     instance = {**numbers, "averages": "equal", "parameters": {"gamma": "1/2"}}
@@ -98,4 +98,4 @@ def test_its_picture() -> None:
     low, exact, high = (np.asarray(made.extra[k]) for k in ("lower bound", "exact expectation", "upper bound"))
     assert (low <= exact * (1 + 1e-12)).all()
     assert (exact <= high).all()
-    assert rows({"x": made.lhs}, slice(1, 2))["x"].shape == (1, len(made.x))
+    assert (made.lhs[1] < low).any()  # rule (4.6) falls below the bound

@@ -294,9 +294,10 @@ def _along_paths(statement: Statement, reading: Reading, world: Any, seed: int) 
         both = [_sides(reading, table) for table in tables]
         sides.append((np.concatenate([b[0] for b in both], axis=1), np.concatenate([b[1] for b in both], axis=1)))
     lhs, rhs = (np.concatenate([s[j] for s in sides]) for j in (0, 1))
-    lhs, rhs = (x.astype(float) for x in _relative(lhs, rhs))
-    caption = "both sides along paths x = c n^a of all parameters that may grow, divided by the right side at n = 1"
-    return _curves(statement, n, "$n$", lhs, rhs, caption)
+    usable = (np.isfinite(lhs) & np.isfinite(rhs) & (rhs > 0)).all(axis=1)
+    lhs = (lhs[usable] / rhs[usable]).astype(float)
+    caption = "the left side along paths x = c n^a of all parameters that may grow, in units of the right side"
+    return _curves(statement, n, "$n$", lhs, np.ones(lhs.shape), caption)
 
 
 def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
@@ -399,7 +400,7 @@ def _two_group(statement: Statement) -> Curves:
 
 def _two_group_perturbed(statement: Statement) -> Curves:
     """Theorem 4.5's problem with theorem 4.4's step size: both bounds, the broadcast of the proof and rule (4.6)."""
-    mu, beta, sigma, G, C, E, w0, rounds = 1.0, 0.5, 0.2, 0.5, 4, 5, 2.0, 10
+    mu, beta, sigma, G, C, E, w0, rounds = 1.0, 0.3, 0.02, 30.64, 2, 5, 2.0, 8
     problem, gamma = two_group(mu / 2, mu, G, C), np.full((1, rounds), 1 / (2 * mu * E))
     one = {k: np.array([x]) for k, x in {"mu": mu, "beta": beta, "sigma": sigma, "G_lin": G, "L": mu}.items()}
     curve, force = losses(C, one["mu"], one["G_lin"])

@@ -21,7 +21,7 @@ from .settings.order import TRANSIENT, Order
 CONDITION_SLACK = 1e-12  # rounding of a condition that the sweep meets with equality; the kernel has none
 NOISE_FLOOR = 1e-9  # of an instance's largest value: differences below it are rounding, not evidence
 CLOSE, JITTER = 1e-6, 1e-7
-EXACT_ROWS = 24  # of a batch of growth paths: the steepest, which the kernel measures
+EXACT_ROWS = 4  # of a batch of growth paths: the steepest, which the kernel measures
 ROUNDING = 1e-20  # of an instance's natural scale: squares of rounding errors stay below it
 
 

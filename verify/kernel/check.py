@@ -13,7 +13,7 @@ from math import prod
 
 from flint import fmpq
 
-from . import fedprox, fedprox_nonconvex, function, network, noise_sum, scalar, two_group
+from . import fedprox, fedprox_nonconvex, function, network, noise_sum, scalar, two_group, weighted
 from .claim import Claim
 from .claim import read as read_claim
 from .expression import Evaluator, Tree, Value, World, decide, free
@@ -30,6 +30,7 @@ WORLDS = {
     "network": network.read,
     "graph": network.read_graph,
     "messages": network.read_messages,
+    "weighted": weighted.read,
 }
 POINTS = 100_000
 _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")
@@ -70,7 +71,7 @@ def _world(claim_text: str, text: str) -> World:
             made.value(name)
         elif len(made.ranges.get(name, ())) != arity:
             raise Malformed(f"claim: got {name!r} with {arity} indices, expected one of {sorted(made.ranges)}")
-    if claim.choose and not isinstance(made, fedprox.FedProx):
+    if claim.choose and not isinstance(made, fedprox.FedProx | weighted.Weighted):
         raise Malformed(f"claim.choose: got step sizes, expected none in the setting {claim.setting!r}")
     return made
 

@@ -47,8 +47,8 @@ class Weighted(World):
     def __init__(self, problem: Problem, w0: Vector, E: int, T: int, rule: str, policy: Policy) -> None:
         self.problem, self.E, self.T, self.rule, self.policy = problem, E, T, rule, policy
         N, d = len(problem.p), len(w0)
-        if E > COUNT or T * N * d > STEPS:
-            raise Malformed(f"instance: got E = {E}, T N d = {T * N * d}, expected at most {COUNT} and {STEPS}")
+        if T % E or T * N * d > STEPS:
+            raise Malformed(f"instance: got E = {E}, T = {T}, N d = {N * d}, expected whole rounds, T N d <= {STEPS}")
         self.values = {"N": fmpq(N), "E": fmpq(E), "T": fmpq(T), "D": fmpq(d), "p_min": min(problem.p)}
         self.ranges = {"gap": ((0, T),), "dist2": ((0, T),)}
         self.ranges |= dict.fromkeys(("spread", "spread_star", "eta"), ((0, T - 1),))
@@ -149,6 +149,7 @@ class Weighted(World):
             "weights_sum_to_one": all(sum(alpha, ZERO) == 1 for alpha in weights),
             "nonnegative_weights": min(map(min, weights)) >= 0,
             "positive_weights": min(map(min, weights)) > 0,
+            "fedavg_weights": all(alpha == problem.p for alpha in weights),
             "homogeneous": self.values["Gamma"] == 0,
             "heterogeneous": self.values["Gamma"] > 0,
             "decaying_steps": all(eta[t + 1] <= eta[t] for t in range(self.T - 1)),
@@ -195,7 +196,7 @@ def read(node: Node, claim: Claim) -> Weighted:
         raise Rejected("instance.p: got a weight 0, expected positive weights")
     policy, kind = fedmax, given["weights"].kind(("given", "fedmax"))
     if kind == "given":
-        table = [row.vector(N) for row in given["weights"].fields("kind alpha")["alpha"].items(-(-T // E))]
+        table = [row.vector(N) for row in given["weights"].fields("kind alpha")["alpha"].items(T // E)]
         policy = lambda r, excess: table[r]  # noqa: E731
     given["weights"].fields("kind alpha" if kind == "given" else "kind")
 

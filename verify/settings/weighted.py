@@ -1,7 +1,8 @@
 """Federated SGD with aggregation weights on strongly convex losses: rules (2) and (4) of Ben Mansour et al., exactly.
 
 Curvatures lie in [mu, L] with L declared. Client minimisers are `apart` from one another, so that the heterogeneity
-Gamma goes down to 0. Aggregation weights are free rows on the simplex, or FedMax's. T counts local steps.
+Gamma goes down to 0. Aggregation weights are free rows on the simplex, or FedMax's. T counts local steps and
+holds whole rounds.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ Rule = Literal["printed", "rounds", "kept"]
 ROUNDING = 1e-13  # Gamma below this share of its scale is 0: rho(t, w*) is not defined
 SMALL = [
     (1, 1, 1, 1), (2, 1, 1, 1), (2, 1, 2, 2), (2, 1, 1, 2), (2, 2, 1, 2), (3, 1, 1, 1), (2, 1, 2, 4), (1, 1, 2, 4),
-    (3, 1, 2, 3), (2, 2, 1, 3), (2, 2, 2, 4), (2, 1, 4, 8), (3, 1, 3, 6),
+    (3, 1, 2, 4), (2, 2, 1, 3), (2, 2, 2, 4), (2, 1, 4, 8), (3, 1, 3, 6),
 ]  # fmt: skip
 LARGE = [(5, 1, 5, 20), (2, 1, 1, 40), (3, 2, 10, 20), (2, 1, 30, 60)]
-NOISY = [(1, 1, 1, 1), (2, 1, 1, 1), (2, 1, 1, 2), (1, 1, 2, 4), (2, 1, 2, 3), (1, 1, 1, 6)]
+NOISY = [(1, 1, 1, 1), (2, 1, 1, 1), (2, 1, 1, 2), (1, 1, 2, 4), (2, 1, 2, 2), (1, 1, 1, 6)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +39,14 @@ class Weighted:
     precision: type[np.floating[Any]] = np.float64
     droppable: tuple[str, ...] = ("nonnegative_weights", "same_iterates")
     declared: tuple[str, ...] = ("G",)
+    counts_steps: bool = True
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         policies = ("free",) if reading.dropped or reading.uses("rho_max") else ("free", "fedmax")
         if _assumes(reading, "positive_weights"):
             policies = ("free",)
+        if _assumes(reading, "fedavg_weights"):
+            policies = ("fedavg",)
         made = [
             Shape.of({"loss": loss, "weights": policy, "signs": "no"}, N=N, d=d, E=E, T=T)
             for (N, d, E, T), loss, policy in product(SMALL, ("quadratic", "piecewise"), policies)
@@ -124,13 +128,13 @@ class Weighted:
         parts = {k: v[0] for k, v in _parts(reading, shape, {k: v[None] for k, v in genome.items()}).items()}
         scalars = dict(known["scalars"])
         constants = {k: text(scalars.pop(k)) for k in ("L", "mu", "sigma")}
-        free = shape.flag("weights") == "free"
+        given_rows = "alpha" in parts
         made: dict[str, Any] = {
             **dict(shape.counts),
             "p": text(parts["p"]),
             "w0": text(parts["w0"]),
             "rule": _rule(reading),
-            "weights": {"kind": "given", "alpha": text(parts["alpha"])} if free else {"kind": "fedmax"},
+            "weights": {"kind": "given", "alpha": text(parts["alpha"])} if given_rows else {"kind": "fedmax"},
             "compare": "own" if "same_iterates" in reading.dropped else "same",
             "constants": constants,
             "parameters": {k: text(v) for k, v in scalars.items()},
@@ -162,10 +166,13 @@ class Weighted:
             for keep in range(d):
                 one = {k: v[..., keep : keep + 1] if k in coordinates else v for k, v in genome.items()}
                 yield shape.but(d=1), {k: v for k, v in one.items() if k != "turn"}
-        for name in ("T", "E"):
-            for smaller in sorted({1, 2, shape[name] // 2, shape[name] - 1}):
-                if 0 < smaller < shape[name]:
-                    yield _resized(shape.but(**{name: smaller}), genome)
+        E, rounds = shape["E"], _rounds(shape)
+        for fewer in sorted({1, 2, rounds // 2, rounds - 1}):
+            if 0 < fewer < rounds:
+                yield _resized(shape.but(T=fewer * E), genome)
+        for smaller in sorted({1, 2, E // 2, E - 1}):
+            if 0 < smaller < E:
+                yield _resized(shape.but(E=smaller, T=smaller * rounds), genome)
         flags = dict(shape.flags)
         if flags["signs"] == "yes":
             quiet = Shape(shape.counts, tuple({**flags, "signs": "no"}.items()))
@@ -187,7 +194,7 @@ def _rule(reading: Reading) -> Rule:
 
 
 def _rounds(shape: Shape) -> int:
-    return -(-shape["T"] // shape["E"])
+    return shape["T"] // shape["E"]
 
 
 def _resized(shape: Shape, genome: Mapping[str, Array]) -> tuple[Shape, dict[str, Array]]:
@@ -211,6 +218,8 @@ def _parts(reading: Reading, shape: Shape, g: Mapping[str, Array]) -> dict[str, 
     else:
         parts["A"] = _matrices(parts["a"], g.get("turn"))
         parts["b"] = (parts["A"] * parts["c"][:, :, None, :]).sum(axis=-1)
+    if shape.flag("weights") == "fedavg":
+        parts["alpha"] = np.repeat(parts["p"][:, None], _rounds(shape), axis=1)
     if "share" in g:
         parts["alpha"] = _simplex(reading, g["share"], N)[:, : _rounds(shape)]
     level = g["noise"] if "noise" in g else 0 * g["weight"]
@@ -247,7 +256,7 @@ def _run(
         signs = np.array(list(product((-1.0, 1.0), repeat=shape["T"] * shape["N"])))
         signs = signs.reshape(-1, 1, shape["T"], shape["N"], 1)
         kicks = to_backend(reading.backend, signs * parts["v"][:, None])
-    policy = given(*on("alpha")) if weights == "free" else fedmax
+    policy = fedmax if weights == "fedmax" else given(*on("alpha"))
     (w0,) = on("w0")
     with np.errstate(divide="ignore", invalid="ignore"):  # rho where F(w) = sum_i p_i F_i* is not defined
         run = simulate(problem, w0, to_backend(reading.backend, eta), shape["E"], policy, _rule(reading), kicks)

@@ -360,4 +360,5 @@ def equation_19(goal: View, in_both: View, chain: View) -> Argument:
 
 def equation_20(goal: View) -> Argument:
     """V at ρ̄ = 1."""
-    return Argument((Step(goal.relations[0]),))
+    one = known(Eq(rho_bar, 1), "ρ(t, w) = 1 for α = p (8)", "fedavg_weights")
+    return Argument((Step(goal.relations[0], given=(one,)),))

@@ -1,6 +1,6 @@
 """Section 2: lemmas, theorem 3, corollary 4, and what is read off from them."""
 
-from ...algebra import Eq, Ge, Le, Rational, oo
+from ...algebra import Eq, Ge, Gt, Le, Rational, oo
 from ...derivation import Derivation
 from ...statement import Limit, Statement, free, unit
 from ..buttaci import inequalities
@@ -24,6 +24,7 @@ from .symbols import (
     distribution,
     error,
     eta,
+    fedavg_weights,
     gamma,
     gap,
     homogeneous,
@@ -36,6 +37,7 @@ from .symbols import (
     nonnegative_weights,
     p_min,
     positive_weights,
+    rho,
     rho_bar,
     rho_floor,
     rho_max,
@@ -72,9 +74,12 @@ MEANS_E = "tau is never defined; theorem 3 has E in its place"
 CONSTANTS = {gamma: 4 * L / mu, tau: E, D_0: dist2(0)}
 
 
+LEAST_SPEED = 8 * L**2 * Gamma / mu**2 + L * gamma * D_0 / 2
+
+
 def _speed(rho: object) -> object:
     """V of corollary 4."""
-    return 4 * L * (32 * tau**2 * G**2 + sigma**2) / (3 * mu**2 * rho) + 8 * L**2 * Gamma / mu**2 + L * gamma * D_0 / 2
+    return 4 * L * (32 * tau**2 * G**2 + sigma**2) / (3 * mu**2 * rho) + LEAST_SPEED
 
 
 def _error(rho: object) -> object:
@@ -256,14 +261,10 @@ REMARK_6 = Statement(
     cite="Remark 6, (12)",
     method="scalar",
     glossary=GLOSSARY,
+    when=(Gt(rho, 0),),
     then=Le(least_speed, speed),
-    where={
-        least_speed: 8 * L**2 * Gamma / mu**2 + L * gamma * D_0 / 2,
-        speed: 4 * L * (32 * tau**2 * G**2 + sigma**2) / (3 * mu**2 * rho_bar)
-        + 8 * L**2 * Gamma / mu**2
-        + L * gamma * D_0 / 2,
-    },
-    limits=(Limit(rho_bar, oo, least_speed),),
+    where={least_speed: LEAST_SPEED, speed: _speed(rho)},
+    limits=(Limit(rho, oo, least_speed),),
     reading=(
         "V_min is the infimum over all rho_bar > 0; for given data rho_bar <= 1/min p_i, so that it is not attained",
     ),
@@ -280,7 +281,7 @@ REMARK_6_REPAIRED = Statement(
     let=PRINTED,
     implicit=(nonnegative_weights,),
     then=Le(least_speed + 4 * L * (32 * tau**2 * G**2 + sigma**2) * p_min / (3 * mu**2), speed),
-    where={least_speed: 8 * L**2 * Gamma / mu**2 + L * gamma * D_0 / 2, speed: _speed(rho_bar), **CONSTANTS},
+    where={least_speed: LEAST_SPEED, speed: _speed(rho_bar), **CONSTANTS},
     sweep=ANY_STEP,
     repairs="rho_bar is not arbitrarily large for given data: it is at most 1/min p_i, and V stays above V_min",
     follows_from=(Derivation(derivations.remark_6_repaired),),
@@ -363,11 +364,11 @@ REMARK_7 = Statement(
     glossary=GLOSSARY,
     let=(rule_printed, distribution, weights_sum_to_one, smooth, strongly_convex),
     implicit=(nonnegative_weights,),
-    then=Ge(error, 0),
-    where={error: _error(rho_bar)},
+    then=Ge(rho_tilde / rho_bar, 1),
     sweep=ANY_STEP,
     reading=(
         "alpha = p makes rho(t, w) = 1 for every w, hence E = 0; the claim is that no weights make E negative",
+        "E is 8 L Gamma/(3 mu) times rho_tilde/rho_bar - 1: it is negative when rho_tilde/rho_bar < 1",
         "the text prints rho_bar/rho - 1 and E(rho_bar, rho_bar): rho_tilde/rho_bar - 1 is meant, as in corollary 4",
     ),
 )
@@ -381,8 +382,7 @@ REMARK_7_REPAIRED = Statement(
     glossary=GLOSSARY,
     let=(rule_kept, distribution, weights_sum_to_one, smooth, strongly_convex),
     implicit=(nonnegative_weights,),
-    then=Ge(error, 0),
-    where={error: _error(rho_floor)},
+    then=Ge(rho_tilde / rho_floor, 1),
     sweep=ANY_STEP,
     repairs="rho_bar as Cho et al. have it: the minimum also looks at w*, so that it is at most rho_tilde",
     follows_from=(Derivation(derivations.remark_7),),
@@ -407,7 +407,7 @@ EQ_16_RATIOS = Statement(
 )
 
 _FAMILY = {
-    C: 8 * L**2 * Gamma / mu**2 + L * gamma * D_0 / 2,
+    C: LEAST_SPEED,
     lambda_1: 4 * L * (32 * tau**2 * G**2 + sigma**2) / (3 * mu**2),
     lambda_2: 8 * L * Gamma / (3 * mu),
     **CONSTANTS,
@@ -478,26 +478,23 @@ _SPEED_OF_FEDAVG = {
     "kind": "identity",
     "title": "Speed of generalised FedAvg",
     "cite": "(20)",
-    "method": "scalar",
+    "method": "weighted",
     "glossary": GLOSSARY,
-}
-_WITH_RHO_1 = {
-    speed: 4 * L * (32 * tau**2 * G**2 + sigma**2) / (3 * mu**2) + 8 * L**2 * Gamma / mu**2 + L * gamma * D_0 / 2,
-    least_speed: 8 * L**2 * Gamma / mu**2 + L * gamma * D_0 / 2,
+    "let": (*PRINTED, fedavg_weights),
+    "where": {speed: _speed(rho_bar), least_speed: LEAST_SPEED, **CONSTANTS},
+    "sweep": ANY_STEP,
 }
 
 EQ_20 = Statement(
     id="benmansour/eq20",
     then=Eq(speed, least_speed + (4 * L - 32 * tau**2 * G**2 + sigma**2) / (3 * mu**2)),
-    where=_WITH_RHO_1,
-    reading=("V is that of corollary 4 at rho_bar = 1, which alpha = p gives",),
+    reading=("V is that of corollary 4, with the rho_bar that alpha = p gives, which is 1",),
     **_SPEED_OF_FEDAVG,
 )
 
 EQ_20_REPAIRED = Statement(
     id="benmansour/eq20~repaired",
     then=Eq(speed, least_speed + 4 * L * (32 * tau**2 * G**2 + sigma**2) / (3 * mu**2)),
-    where=_WITH_RHO_1,
     repairs="4L(32 tau^2 G^2 + sigma^2) as in corollary 4: a bracket was lost, and with it the units",
     follows_from=(Derivation(derivations.equation_20),),
     **_SPEED_OF_FEDAVG,

@@ -20,6 +20,7 @@ tau = _s("tau", "1", "printed in corollary 4 and never defined: E of theorem 3",
 D_0 = _s("D_0", "W^2", "|w_0 - w*|^2", r"\|w^0 - w^\star\|^2", nonnegative=True)
 
 rho_bar = _s("rho_bar", "1", "least weighting skew rho(t, w_t) (8) over t = 0 mod E", r"\bar\rho")
+rho = _s("rho_bar", "1", "any value of rho_bar", r"\bar\rho", real=True)
 rho_tilde = _s("rho_tilde", "1", "largest rho(t, w*) over t = 0 mod E", r"\tilde\rho", nonnegative=True)
 rho_floor = _s(
     "rho_floor",
@@ -71,6 +72,7 @@ distribution = Assumption("distribution", (), "p_i > 0 and sum_i p_i = 1", "sect
 weights_sum_to_one = Assumption("weights_sum_to_one", (), "sum_j alpha_t^j = 1 for each t", "(3)")
 homogeneous = Assumption("homogeneous", (), "Gamma = 0: one minimiser for all clients", "error-free framework")
 positive_weights = Assumption("positive_weights", (), "pi_t > 0 for all t", "after (16)")
+fedavg_weights = Assumption("fedavg_weights", (), "alpha_t^i = p_i: generalised FedAvg", "section 2.3")
 rule_printed = Assumption(
     "rule_printed", (), "the step from t averages when E | t (2); elsewhere w_t moves with alpha_t = p (4)", "(2), (4)"
 )

@@ -146,7 +146,8 @@ def one_step(goal: View, discrepancy: View, rho: Expr, Gamma: Expr) -> Argument:
         note="1 − 2Lη_t ≥ 0",
     )
     product = Step(Ge((1 - 2 * L * step) * (1 - L * step), Rational(3, 8)), note="η_t ≤ 1/(4L)")
-    skewed = known(Ge(F_here, rho * (g + Gamma)), "ρ(t, w_t) is at least its minimum (8)")
+    everywhere = () if rho == rho_floor else ("minimum_over_all_steps",)
+    skewed = known(Ge(F_here, rho * (g + Gamma)), "ρ(t, w_t) is at least its minimum (8)", *everywhere)
     at_star = known(Le(F_star, rho_tilde * Gamma), "ρ(t, w*) is at most its maximum (8)")
     strong = known(Ge(g, mu * D / 2), "strong convexity of F", "strongly_convex")
     less = Step(
@@ -210,10 +211,10 @@ def _corollary(goal: View, recursion: View, rho: Expr) -> Argument:
     B, C_ = 1 + Rational(3, 8) * rho, 32 * E**2 * G**2 + 6 * rho * L * Gamma + sigma**2
     D = 2 * Gamma * (rho_tilde - rho)
     K, error = 4 * L / mu * dist2(0) + 8 * C_ / (3 * rho * mu**2), 8 * D / (3 * rho * mu)
-    ordered = known(Le(rho, rho_tilde), "the minimum looks at w* too") if rho == rho_floor else None
-    extra = (ordered,) if ordered else ()
+    extra = (known(Le(rho, rho_tilde), "the minimum looks at w* too"),) if rho == rho_floor else ()
     hypothesis = Le(dist2(t), K / u + error)
     small = Step(Le(1 / (mu * u), 1 / (4 * L)), note="η_t ≤ 1/(4L)")
+    halved = Step(Le(1 / (mu * u), 2 / (mu * (u + E))), note="η_t ≤ 2 η_{t+E}, for lemma 2")
     positive = Step(Ge(1 - B / u, 0), note="the factor of (9) is not negative")
     progress = Step(
         Le(dist2(t + 1), (1 - B / u) * dist2(t) + C_ / mu**2 / u**2 + D / mu / u),
@@ -234,7 +235,7 @@ def _corollary(goal: View, recursion: View, rho: Expr) -> Argument:
     given = Step(Le(gap(t + 1), L / 2 * (K / (u + 1) + error)), given=(last, smooth_gap))
     printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="V and E of (10)")
     return Argument(
-        (small, positive, progress, onward, shrinks, start, rate, last, given, printed,
+        (small, halved, positive, progress, onward, shrinks, start, rate, last, given, printed,
          Step(goal.relations[0], given=(given, printed))),
         given,
     )  # fmt: skip
@@ -250,7 +251,8 @@ def corollary_4_repaired(goal: View, recursion: View) -> Argument:
 
 def remark_6(goal: View) -> Argument:
     """The term with ρ̄ is not negative."""
-    return Argument((Step(goal.relations[0]),))
+    last = Step(goal.relations[0])
+    return Argument((last,), last)
 
 
 def remark_6_repaired(goal: View) -> Argument:
@@ -259,7 +261,8 @@ def remark_6_repaired(goal: View) -> Argument:
         Le(rho_bar * p_min, 1), "Σ α_i x_i ≤ max x_i ≤ Σ p_i x_i / min p_i", "nonnegative_weights", "weights_sum_to_one"
     )
     inverse = Step(Ge(1 / rho_bar, p_min), given=(most,))
-    return Argument((inverse, Step(goal.relations[0], given=(inverse,))))
+    last = Step(goal.relations[0], given=(inverse,))
+    return Argument((inverse, last), last)
 
 
 def equation_14(goal: View, corollary: View) -> Argument:
@@ -306,31 +309,21 @@ def equation_17(goal: View, corollary: View, bounded: View) -> Argument:
     error = Step(
         Le(weight * (rho_tilde / rho_bar - 1), weight * (kappa_max - kappa_min) / kappa_min), given=(ratio,), note="E"
     )
-    return Argument((speed, error, Step(goal.relations[0], given=(cited, speed, error))))
+    last = Step(goal.relations[0], given=(cited, speed, error))
+    return Argument((speed, error, last), last)
 
 
 def equation_18(goal: View) -> Argument:
-    """Where Π and the largest weight are attained; the other N − 1 weights of that round."""
-    p_there, rest, k_there, p_here = (Symbol(name, positive=True) for name in ("p_there", "rest", "k_there", "p_here"))
-    at_most = (
-        known(Ge(alpha_max, kappa_max * p_there), "Π is attained somewhere"),
-        known(Ge(p_there, p_min), "min p_i"),
+    """Where Π and the largest weight are attained: the other N − 1 weights of that round are at least the least."""
+    sums = "weights_sum_to_one"
+    premises = (
+        known(Ge(alpha_max, kappa_max * p_min), "Π is attained, at some κ_t^i p_i ≥ Π min p_i", "distribution"),
+        known(Le(alpha_max + (N - 1) * alpha_min, 1), "the largest weight and N − 1 others sum to one", sums),
+        known(Ge(alpha_min, kappa_min * p_min), "κ ≥ π > 0 and p_i ≥ min p_i", "positive_weights", "distribution"),
+        known(Le((kappa_max + (N - 1) * kappa_min) * p_min, 1), "the round in which Π is attained", sums),
     )
-    others = (
-        known(Eq(alpha_max, 1 - rest), "the weights of the round sum to one", "weights_sum_to_one"),
-        known(Ge(rest, (N - 1) * alpha_min), "the other N − 1 weights"),
-    )
-    at_least = (
-        known(Eq(alpha_min, k_there * p_here), "min κ p is attained somewhere"),
-        known(Ge(k_there, kappa_min), "π is the least κ"),
-        known(Ge(p_here, p_min), "min p_i"),
-    )
-    first = Step(goal.relations[0], given=at_most)
-    second = Step(goal.relations[1], given=others)
-    smaller = Step(Ge(alpha_min, kappa_min * p_min), given=at_least)
-    third = Step(goal.relations[2], given=(smaller,))
-    last = Step(goal.relations[3], given=(first, second, third), note="divided by min p_i")
-    return Argument((first, second, smaller, third, last))
+    steps = tuple(Step(r, given=(premise,)) for r, premise in zip(goal.relations, premises, strict=True))
+    return Argument(steps, steps[0])
 
 
 def _in_pi(chain: View) -> Step:
@@ -345,7 +338,8 @@ def error_in_pi(goal: View, bounded: View, chain: View) -> Argument:
     """E = λ_2 (ρ̃/ρ̄ − 1) ≤ λ_2 (Π/π − 1)."""
     last = _in_pi(chain)
     ratio = Step(Le(rho_tilde / rho_bar - 1, 1 / (kappa_min * p_min) - N), given=(bounded.holds(part=0), last))
-    return Argument((last, ratio, Step(goal.relations[0], given=(ratio,))))
+    given = Step(goal.relations[0], given=(ratio,))
+    return Argument((last, ratio, given), given)
 
 
 def equation_19(goal: View, in_both: View, chain: View) -> Argument:
@@ -355,10 +349,12 @@ def equation_19(goal: View, in_both: View, chain: View) -> Argument:
     error = Step(
         Le(weight * (kappa_max - kappa_min) / kappa_min, weight * (1 / (kappa_min * p_min) - N)), given=(last,)
     )
-    return Argument((last, error, Step(goal.relations[0], given=(cited, error))))
+    given = Step(goal.relations[0], given=(cited, error))
+    return Argument((last, error, given), given)
 
 
 def equation_20(goal: View) -> Argument:
     """V at ρ̄ = 1."""
     one = known(Eq(rho_bar, 1), "ρ(t, w) = 1 for α = p (8)", "fedavg_weights")
-    return Argument((Step(goal.relations[0], given=(one,)),))
+    last = Step(goal.relations[0], given=(one,))
+    return Argument((last,), last)

@@ -126,8 +126,8 @@ _LEMMA_2 = {
 LEMMA_2 = Statement(
     id="benmansour/lem2",
     title="Average discrepancy between w_t and the clients' minimisers",
-    let=PRINTED,
-    implicit=(nonnegative_weights, decaying_steps, slow_decay),
+    let=(*PRINTED, decaying_steps),
+    implicit=(nonnegative_weights,),
     then=Le(spread_star(t), 16 * eta(t) ** 2 * E**2 * G**2),
     sweep=SLOW_STEP,
     **_LEMMA_2,
@@ -152,7 +152,6 @@ LEMMA_2_ANY_STEP = Statement(
     implicit=(nonnegative_weights,),
     then=Le(spread(t), 16 * eta(t) ** 2 * E**2 * G**2),
     sweep={eta(t): free("eta") / L / (1 + free("decay") * t) ** 2},
-    repairs="w_t^i for w_i*, and nothing else: the text states no condition on the step size",
     **_LEMMA_2,
 )
 
@@ -196,7 +195,6 @@ THEOREM_3_ROUNDS = Statement(
         PATHS,
         "the other reading of when the average happens: after the steps with E | t + 1",
     ),
-    repairs="averages after E local steps, as in algorithm 1, instead of in the step from t with E | t",
     **_THEOREM_3,
 )
 
@@ -241,7 +239,7 @@ COROLLARY_4_REPAIRED = Statement(
     id="benmansour/cor4~repaired",
     title="O(1/T) bound with speed V and error E, where the recursion contracts",
     cite="Corollary 4, (10)",
-    let=KEPT,
+    let=(*KEPT, decaying_steps, slow_decay),
     implicit=(nonnegative_weights,),
     when=(Le(E, gamma), Le(1 + Rational(3, 8) * rho_floor, gamma)),
     then=Le(gap(t + 1), speed / (t + 1 + gamma) + error),
@@ -418,7 +416,7 @@ EQ_17 = Statement(
     id="benmansour/eq17",
     title="Bound in pi and Pi",
     cite="(17)",
-    let=(*PRINTED, positive_weights),
+    let=(*PRINTED, positive_weights, nonnegative_weights),
     then=Le(gap(t + 1), (C + lambda_1 / kappa_min) / (t + 1 + gamma) + lambda_2 * (kappa_max - kappa_min) / kappa_min),
     where=_FAMILY,
     reading=(ON_THE_RUN, PATHS, TIME, MEANS_E, _NAMED),
@@ -466,7 +464,7 @@ EQ_19 = Statement(
     id="benmansour/eq19",
     title="Bound in pi alone",
     cite="(19)",
-    let=(*PRINTED, positive_weights),
+    let=(*PRINTED, positive_weights, nonnegative_weights),
     then=Le(gap(t + 1), (C + lambda_1 / kappa_min) / (t + 1 + gamma) + lambda_2 * (1 / (kappa_min * p_min) - N)),
     where=_FAMILY,
     reading=(ON_THE_RUN, PATHS, TIME, MEANS_E, _NAMED),

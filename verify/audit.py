@@ -18,6 +18,7 @@ from fedaudit.bounds.show import latex
 from fedaudit.bounds.statement import Assumption, Statement
 
 from .certify import Replayed, certificate, certify
+from .experiments import experiment
 from .hunt import POPULATION, VIOLATION, Found, Searched, climb, order, sample
 from .lower import lower
 from .settings import setting
@@ -34,9 +35,13 @@ CHEAP = 100  # size of an instance (clients × dimension × steps) that is repla
 CLEAR = 1e-3  # a float violation this large ends the search: the kernel has the word
 LEAD = 6  # shapes that `hunt` goes on with after the first round
 LITERAL_SHARE = 0.25  # of the hunting effort, for each implicit assumption
-STRENGTH = ("undecided", "survived", "proved", "refuted")
+STRENGTH = ("undecided", "survived", "proved", "refuted", "not-reproduced", "reproduced")
 
 Row = dict[str, Any]
+NOTHING_TO_HUNT: Row = {
+    "verdict": "undecided", "evidence": "numerical", "instances": 0, "tightness": None, "certificate": None,
+    "reason": "an observation, not a claim about all instances: `verify` observes it again",
+}  # fmt: skip
 
 
 def lint_row(statement: Statement) -> Row:
@@ -71,7 +76,9 @@ def derive_row(statement: Statement) -> Row:
 
 
 def verify_row(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Row:
-    """Property testing on random admissible instances."""
+    """Property testing on random admissible instances; an observed claim is observed again."""
+    if statement.kind == "experiment":
+        return observe_row(statement, seed, effort)
     reading, world = read(statement, backend=backend)
     began = time.perf_counter()
     row = {"id": statement.id, **_no_rate(statement, judge(reading, world, _sampled(reading, world, seed, effort)))}
@@ -86,10 +93,21 @@ def verify_row(statement: Statement, seed: int, effort: float, backend: str = "n
 
 def hunt_row(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Row:
     """Search for a counterexample, shrink it, certify it."""
+    if statement.kind == "experiment":
+        return {"id": statement.id, **NOTHING_TO_HUNT, "seconds": 0.0, "seed": seed}
     reading, world = read(statement, backend=backend)
     began = time.perf_counter()
     judged = _no_rate(statement, judge(reading, world, _hunted(reading, world, seed, effort)))
     return {"id": statement.id, **judged, "seconds": _since(began), "seed": seed}
+
+
+def observe_row(statement: Statement, seed: int, effort: float) -> Row:
+    """An experiment, run again."""
+    began = time.perf_counter()
+    seen = experiment(statement.id).run(seed, effort)
+    row: Row = {"id": statement.id, "verdict": "reproduced" if seen.reproduced else "not-reproduced"}
+    row |= {"evidence": "numerical", "instances": seen.instances, "tightness": None, "certificate": None}
+    return {**row, "reason": seen.reason, "seen": list(seen.rows), "seconds": _since(began), "seed": seed}
 
 
 def audit_row(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Row:

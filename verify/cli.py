@@ -312,9 +312,9 @@ def _plot(arguments: argparse.Namespace) -> int:
     if path.is_dir() or not path.parent.is_dir():
         raise UserError(f"--out {path}", "a file in a folder that exists", "make the folder first")
     from fedaudit.figures import draw, image
-    from fedaudit.verify.curves import curves  # by its full name: the type that fedaudit.figures sees
+    from fedaudit.verify.curves import picture  # by its full name: the type that fedaudit.figures sees
 
-    write(path, image(draw(curves(found[0], seed)), path.suffix[1:]))
+    write(path, image(draw(picture(found[0], seed)), path.suffix[1:]))
     print(path)
     return 0
 

@@ -16,6 +16,7 @@ from fedaudit.problems.quadratics import two_group
 from .audit import read
 from .check import conditions, genes_of, score, tabulate
 from .evaluate import Array, Evaluator, Quantity, Table
+from .experiments import Picture, experiment
 from .genome import Genome, draw, rows
 from .hunt import VIOLATION
 from .lower import lower
@@ -42,6 +43,11 @@ class Curves:
     bound_label: str
     caption: str
     extra: Mapping[str, Array] = field(default_factory=dict[str, Array])
+
+
+def picture(statement: Statement, seed: int = 0) -> Curves | Picture:
+    """What `fedaudit plot` shows: an experiment shows itself in its own way."""
+    return experiment(statement.id).picture(seed) if statement.kind == "experiment" else curves(statement, seed)
 
 
 def curves(statement: Statement, seed: int = 0) -> Curves:

@@ -211,10 +211,10 @@ def printed(statement: Statement) -> dict[str, Any]:
 def figure_of(statement: Statement, seed: int) -> str | None:
     """Trajectories against the bound as SVG; None where `fedaudit plot` would say that there are none."""
     from fedaudit.figures import draw, svg
-    from fedaudit.verify.curves import curves  # by its full name: the type that fedaudit.figures sees
+    from fedaudit.verify.curves import picture  # by its full name: the type that fedaudit.figures sees
 
     try:
-        return svg(draw(curves(statement, seed)))
+        return svg(draw(picture(statement, seed)))
     except ValueError as error:
         if said(error) is None:
             raise

@@ -1,0 +1,60 @@
+"""Observed claims, by id: a module here with a top-level `EXPERIMENT` is found; nobody edits this file.
+
+An experiment computes what a statement of kind `experiment` says was seen, and answers whether it was seen again.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol
+
+
+class Picture(Protocol):
+    """Data for a figure."""
+
+    @property
+    def figure(self) -> str:
+        """The module of `fedaudit.figures` that plots it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was seen: the answer, the reason for it in one sentence with its numbers, and the table behind it."""
+
+    reproduced: bool
+    reason: str
+    instances: int
+    rows: tuple[dict[str, Any], ...] = ()  # JSON data
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """`run` and `picture` are pure: the same seed (and effort, in nominal seconds) gives the same outcome."""
+
+    id: str  # of the statement
+    run: Callable[[int, float], Outcome]
+    picture: Callable[[int], Picture]
+
+
+@cache
+def experiments() -> dict[str, Experiment]:
+    """Id -> experiment."""
+    found: dict[str, Experiment] = {}
+    for info in pkgutil.iter_modules(__path__):
+        made = getattr(importlib.import_module(f"{__name__}.{info.name}"), "EXPERIMENT", None)
+        if made is not None:
+            found[made.id] = made
+    return found
+
+
+def experiment(identifier: str) -> Experiment:
+    """The experiment of this statement."""
+    if identifier not in experiments():
+        known = ", ".join(experiments())
+        raise ValueError(f"got no experiment for {identifier!r}, expected one of {known}; do: add verify/experiments/")
+    return experiments()[identifier]

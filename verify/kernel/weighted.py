@@ -44,8 +44,11 @@ class Weighted(World):
     rounds, with the round's own weights in (4).
     """
 
-    def __init__(self, problem: Problem, w0: Vector, E: int, T: int, rule: str, policy: Policy) -> None:
+    def __init__(
+        self, problem: Problem, w0: Vector, E: int, T: int, rule: str, policy: Policy, steady: bool = True
+    ) -> None:
         self.problem, self.E, self.T, self.rule, self.policy = problem, E, T, rule, policy
+        self.steady = steady  # the same point gets the same weights in every round
         N, d = len(problem.p), len(w0)
         if T % E or T * N * d > STEPS:
             raise Malformed(f"instance: got E = {E}, T = {T}, N d = {N * d}, expected whole rounds, T N d <= {STEPS}")
@@ -152,6 +155,8 @@ class Weighted(World):
             "fedavg_weights": all(alpha == problem.p for alpha in weights),
             "homogeneous": self.values["Gamma"] == 0,
             "heterogeneous": self.values["Gamma"] > 0,
+            "at_rest": self.at_rest(),
+            "positive_skew": self.values["rho_bar"] > 0,
             "decaying_steps": all(eta[t + 1] <= eta[t] for t in range(self.T - 1)),
             "slow_decay": all(eta[t] <= 2 * eta[s] for s in range(self.T) for t in range(max(0, s - self.E), s)),
             **{f"rule_{rule}": rule == self.rule or self.E == 1 for rule in RULES},
@@ -162,6 +167,13 @@ class Weighted(World):
             "bounded_variance": lambda sigma: max(noise2) <= sigma**2,
             "bounded_gradients": lambda G: largest <= G**2,
         }
+
+    def at_rest(self) -> bool:
+        """Whether w_t = w_0 for ever, whatever the steps: E = 1, no noise, and weights that stay cancel the slopes."""
+        (start,) = self.paths[0]
+        slopes = [loss.gradient(w) for loss, w in zip(self.problem.losses, start.local, strict=True)]
+        quiet = self.E == 1 and not any(map(any, self.problem.noise))
+        return quiet and self.steady and not any(combine(start.alpha, slopes))
 
     def quantity(self, name: str, indices: tuple[int, ...]) -> fmpq:
         (t,) = indices
@@ -194,14 +206,14 @@ def read(node: Node, claim: Claim) -> Weighted:
     problem = Problem(losses, given["p"].vector(N, least=0), ZERO, noise, False)
     if min(problem.p) == 0:
         raise Rejected("instance.p: got a weight 0, expected positive weights")
-    policy, kind = fedmax, given["weights"].kind(("given", "fedmax"))
+    policy, steady, kind = fedmax, True, given["weights"].kind(("given", "fedmax"))
     if kind == "given":
         table = [row.vector(N) for row in given["weights"].fields("kind alpha")["alpha"].items(T // E)]
-        policy = lambda r, excess: table[r]  # noqa: E731
+        policy, steady = lambda r, excess: table[r], all(row == table[0] for row in table)
     given["weights"].fields("kind alpha" if kind == "given" else "kind")
 
     def world(policy: Policy) -> Weighted:
-        made = Weighted(problem, given["w0"].vector(d), E, T, given["rule"].one_of(RULES), policy)
+        made = Weighted(problem, given["w0"].vector(d), E, T, given["rule"].one_of(RULES), policy, steady)
         made.minimised(given["w_star"].vector(d), [w.vector(d) for w in given["minimisers"].items(N)])
         constants = given["constants"].fields("", "L mu sigma G")
         made.values |= {name: constant.rational(least=0) for name, constant in constants.items()}

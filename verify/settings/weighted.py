@@ -47,6 +47,9 @@ class Weighted:
             policies = ("free",)
         if _assumes(reading, "fedavg_weights"):
             policies = ("fedavg",)
+        if _assumes(reading, "at_rest"):
+            opposed = {"loss": "quadratic", "weights": "fedmax", "signs": "no"}
+            return [Shape.of(opposed, N=N, d=1, E=1, T=T) for N, T in product((2, 3), (1, 3))]
         made = [
             Shape.of({"loss": loss, "weights": policy, "signs": "no"}, N=N, d=d, E=E, T=T)
             for (N, d, E, T), loss, policy in product(SMALL, ("quadratic", "piecewise"), policies)
@@ -213,6 +216,8 @@ def _parts(reading: Reading, shape: Shape, g: Mapping[str, Array]) -> dict[str, 
     parts: dict[str, Array] = {"a": mu + (L - mu) * g["curve"], "w0": scale[:, 0] * g["start"]}
     parts["c"] = scale * g["apart"][:, None, None] * g["centre"] if "centre" in g else 0 * parts["a"]
     parts["p"] = g["weight"] / g["weight"].sum(axis=1, keepdims=True)
+    if _assumes(reading, "at_rest"):
+        parts |= _at_rest(parts)
     if shape.flag("loss") == "piecewise":
         parts |= {"m": mu + (L - mu) * g["tail"], "lo": scale * g["lo"], "hi": scale * g["hi"]}
     else:
@@ -226,6 +231,13 @@ def _parts(reading: Reading, shape: Shape, g: Mapping[str, Array]) -> dict[str, 
     axis = np.array([[1 if j == i % d else 0 for j in range(d)] for i in range(N)])
     parts["v"] = level[:, :, None] * axis
     return parts
+
+
+def _at_rest(parts: Mapping[str, Array]) -> dict[str, Array]:
+    """Two opposite clients that FedMax weighs alike, and a start between them that it never leaves."""
+    c, a = parts["c"], parts["a"]
+    side = np.array([1, -1] + [0] * c.shape[1])[: c.shape[1], None]
+    return {"c": side * c[:, :1], "a": a[:, :1] + 0 * a, "w0": 0 * c[:, 0]}
 
 
 def _simplex(reading: Reading, share: Array, N: int) -> Array:

@@ -64,6 +64,9 @@ def known(claim: Boolean, because: str, *assumes: str) -> Known:
     return Known(claim, because, "premise", assumes=assumes)
 
 
+mu_at_most_L = known(Le(mu, L), "μ ≤ L", "smooth", "strongly_convex")
+
+
 def lemma_1(goal: View) -> Argument:
     """Assumption 1 at v = w − ∇f(w)/L."""
     grad2, f_gap, smoothness = inequalities.grad2, inequalities.gap, inequalities.L
@@ -247,6 +250,15 @@ def corollary_4(goal: View, recursion: View) -> Argument:
 
 def corollary_4_repaired(goal: View, recursion: View) -> Argument:
     return _corollary(goal, recursion, rho_floor)
+
+
+def remark_5(goal: View, corollary: View) -> Argument:
+    """Corollary 4 with ρ = 1: E = 0, and T ≤ T + γ."""
+    one = known(Eq(rho_floor, 1), "ρ(t, w) = 1 for α = p (8)", "fedavg_weights")
+    contracts = Step(Le(1 + Rational(3, 8) * rho_floor, 4 * L / mu), given=(one, mu_at_most_L))
+    bound = Step(corollary.relations[0].subs(rho_floor, 1), given=(corollary.holds(contracts), one))
+    last = Step(goal.relations[0], given=(bound, one), note="T/(T + γ) ≤ 1")
+    return Argument((contracts, bound, last), last)
 
 
 def remark_6(goal: View) -> Argument:

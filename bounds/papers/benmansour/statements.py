@@ -9,6 +9,7 @@ from .symbols import (
     D_0,
     GLOSSARY,
     C,
+    C_alpha,
     E,
     G,
     Gamma,
@@ -17,10 +18,12 @@ from .symbols import (
     T,
     alpha_max,
     alpha_min,
+    at_rest,
     bounded_gradients,
     bounded_variance,
     decaying_steps,
     dist2,
+    distance,
     distribution,
     error,
     eta,
@@ -36,6 +39,7 @@ from .symbols import (
     mu,
     nonnegative_weights,
     p_min,
+    positive_skew,
     positive_weights,
     rho,
     rho_bar,
@@ -249,6 +253,37 @@ COROLLARY_4_REPAIRED = Statement(
     repairs="theorem 3 as repaired; rho_bar over all steps and w*, so that E >= 0; 1 + 3 rho_bar/8 <= gamma, so that "
     "the factor of (9) is not negative; E <= gamma, so that the step size at most halves within E steps",
     follows_from=(Derivation(derivations.corollary_4_repaired, cites=("benmansour/thm3~repaired",)),),
+    **_COROLLARY,
+)
+
+REMARK_5 = Statement(
+    id="benmansour/rem5",
+    title="The gap is O(1/T)",
+    cite="Remark 5, (11)",
+    let=(*PRINTED, at_rest, positive_skew),
+    implicit=(nonnegative_weights,),
+    then=Le(gap(t + 1), 0),
+    reading=(
+        "(11) names no constant, but it makes the gap vanish; a run at rest has the same gap for every T, which "
+        "(11) says is 0: one such run with a gap refutes every constant",
+        "corollary 4 does not give (11): its bound tends to E, which is 0 only by chance unless alpha = p",
+    ),
+    where={gamma: 4 * L / mu},
+    **_COROLLARY,
+)
+
+REMARK_5_REPAIRED = Statement(
+    id="benmansour/rem5~repaired",
+    title="The gap is O(1/T) for generalised FedAvg",
+    cite="Remark 5, (11)",
+    let=(*KEPT, decaying_steps, slow_decay, fedavg_weights),
+    implicit=(nonnegative_weights,),
+    when=(Le(E, gamma),),
+    then=Le((t + 1) * gap(t + 1), speed),
+    where={speed: _speed(rho_floor), **CONSTANTS},
+    reading=(ON_THE_RUN, OWN_MINIMUM, TIME, MEANS_E, "E = 0 because rho(t, w) = 1 for alpha = p"),
+    repairs="for alpha = p, with corollary 4's constant V: the learning error E is 0 there, and only there for certain",
+    follows_from=(Derivation(derivations.remark_5, cites=("benmansour/cor4~repaired",), substitute={rho_tilde: 1}),),
     **_COROLLARY,
 )
 
@@ -496,4 +531,20 @@ EQ_20_REPAIRED = Statement(
     repairs="4L(32 tau^2 G^2 + sigma^2) as in corollary 4: a bracket was lost, and with it the units",
     follows_from=(Derivation(derivations.equation_20),),
     **_SPEED_OF_FEDAVG,
+)
+
+REMARK_10 = Statement(
+    id="benmansour/rem10-alpha-limit",
+    kind="experiment",
+    title="FedSoftMax's weights approach p_i at rate 1/t",
+    cite="section 3.2 before remark 10, figure 6",
+    method="scalar",
+    glossary=GLOSSARY,
+    then=Le(distance, C_alpha / (t + 1)),
+    reading=(
+        'observed in the IID framework, "almost always", with no proof and no code; the text adds that for a very '
+        "non-IID dataset the weights tend to other limits",
+        "seen here on strongly convex quadratics with minibatch noise and the step size of corollary 4: clients with "
+        "one minimiser for IID, minimisers apart for non-IID; the rate is the slope of log distance against log t",
+    ),
 )

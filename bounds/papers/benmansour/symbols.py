@@ -60,6 +60,9 @@ spread_star = _q(
     nonnegative=True,
 )
 
+distance = _s("distance", "1", "largest |alpha_t^i - p_i|", r"\max_i |\alpha_t^i - p_i|", nonnegative=True)
+C_alpha = _s("C_alpha", "1", "any constant", r"C_\alpha")
+
 smooth = Assumption("smooth", (L,), "every F_i is L-smooth", "assumption 1")
 strongly_convex = Assumption("strongly_convex", (mu,), "every F_i is mu-strongly convex", "assumption 2")
 bounded_variance = Assumption(
@@ -82,6 +85,10 @@ rule_rounds = Assumption(
 rule_kept = Assumption(
     "rule_kept", (), "w_{t+E} = sum_j alpha_t^j w_{t+E}^j when E | t, and (4) has the weights of that round", "(4)"
 )
+at_rest = Assumption(
+    "at_rest", (), "E = 1, no noise, and weights with sum_i alpha_t^i grad F_i(w_0) = 0: w_T = w_0 for every T"
+)
+positive_skew = Assumption("positive_skew", (), "rho_bar > 0, without which (10) says nothing")
 decaying_steps = Assumption("decaying_steps", (), "eta_t does not grow: learning rate decay", "table 1")
 slow_decay = Assumption("slow_decay", (), "eta_s <= 2 eta_t for t - E <= s <= t")
 nonnegative_weights = Assumption(

@@ -74,7 +74,8 @@ def _along_rounds(statement: Statement, reading: Reading, world: Setting, seed: 
     rounds: int = lhs.shape[1]
     sizes = ", ".join(f"{k} = {v}" for k, v in shape.counts if k != "T")
     caption = f"{len(lhs)} random admissible instances ({sizes}), exact expectations, divided by their bound at t = 0"
-    return _curves(statement, np.arange(rounds), "round $t$", lhs, rhs, caption)
+    counted = "step" if getattr(world, "counts_steps", False) else "round"
+    return _curves(statement, np.arange(rounds), f"{counted} $t$", lhs, rhs, caption)
 
 
 def _resolved(reading: Reading, world: Setting, shape: Shape, genome: Genome) -> Table:

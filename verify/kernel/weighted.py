@@ -15,7 +15,7 @@ from .loss import KINDS, ONE, ZERO, Vector, combine, dot, minus, norm2, semidefi
 from .rational import Malformed, Node, Rejected, shown, small
 
 COUNT, STEPS = 1_000, 20_000
-MEASURED = ("rho_bar", "rho_tilde", "rho_floor", "rho_max", "kappa_min", "kappa_max", "alpha_min", "alpha_max")
+MEASURED = ("rho_bar", "rho_tilde", "rho_floor", "kappa_min", "kappa_max", "alpha_min", "alpha_max")
 RULES = ("printed", "rounds", "kept")
 Policy = Callable[[int, Vector], Vector]  # (communication round, F_i(w_t) - F_i*) -> aggregation weights
 
@@ -37,7 +37,8 @@ def fedmax(r: int, excess: Vector) -> Vector:
 
 
 class Weighted(World):
-    """Quantities: gap, dist2 (t <= T); spread, spread_star, eta (t < T). Steps are counted, not rounds.
+    """Quantities: gap, dist2 (t <= T); spread, spread_star, eta (t < T); rho_run and rho_run_max, the least rho(s, w_s)
+    over s <= t, E | s, for the run's weights and for FedMax's (t < T). Steps are counted, not rounds.
 
     `rule` says what happens between averages. printed: (2) averages in the step from t when E | t, and (4) moves w_t
     with the weights p elsewhere. rounds: algorithm 1 averages when E | t + 1, and p moves w_t before that. kept: as
@@ -54,7 +55,7 @@ class Weighted(World):
             raise Malformed(f"instance: got E = {E}, T = {T}, N d = {N * d}, expected whole rounds, T N d <= {STEPS}")
         self.values = {"N": fmpq(N), "E": fmpq(E), "T": fmpq(T), "D": fmpq(d), "p_min": min(problem.p)}
         self.ranges = {"gap": ((0, T),), "dist2": ((0, T),)}
-        self.ranges |= dict.fromkeys(("spread", "spread_star", "eta"), ((0, T - 1),))
+        self.ranges |= dict.fromkeys(("spread", "spread_star", "eta", "rho_run", "rho_run_max"), ((0, T - 1),))
         self.paths = [[Path(w0, (w0,) * N, (ONE,) * N, ONE)]]
         self.known: dict[tuple[str, int], fmpq] = {}
 
@@ -120,7 +121,7 @@ class Weighted(World):
             if len(self.paths[-1]) > PATHS:
                 raise Rejected(f"instance.noise: got more than {PATHS} sign paths, expected fewer steps or less noise")
 
-    def measure(self, fedmax_skew: fmpq | None = None) -> None:
+    def measure(self, other: Weighted | None = None) -> None:
         """Constants of the run: rho_bar, rho_tilde, ..., the least over all paths (largest for rho_tilde)."""
         rounds = [(path.alpha, path.w) for t in range(0, self.T, self.E) for path in self.paths[t]]
         every = [(self.alpha(t, path), path.w) for t in range(self.T) for path in self.paths[t]]
@@ -130,14 +131,20 @@ class Weighted(World):
         entries = list(chain.from_iterable(weights))
         self.values |= {"rho_bar": min(at_w), "kappa_min": min(ratios), "kappa_max": max(ratios)}
         self.values |= {"alpha_min": min(entries), "alpha_max": max(entries)}
-        best = [self.skew(fedmax(0, self.excess(w)), w) for _, w in rounds]
-        self.values["rho_max"] = min(best) if fedmax_skew is None else fedmax_skew
+        own = self.least_skew(lambda path: path.alpha)
+        best = self.least_skew(lambda path: fedmax(0, self.excess(path.w)))
+        self.running = {"rho_run": own, "rho_run_max": best if other is None else other.running["rho_run"]}
         least = [self.skew(*x) for x in every]
         if self.values["Gamma"] > 0:  # otherwise rho(t, w*) is not defined
             least += [self.skew(alpha, self.w_star) for alpha, _ in every]
             self.values["rho_tilde"] = max(self.skew(alpha, self.w_star) for alpha in weights)
         self.values["rho_floor"] = min(least)
         self.assumptions(weights)
+
+    def least_skew(self, weights: Callable[[Path], Vector]) -> list[fmpq]:
+        """The least rho(s, w_s) over all paths and s <= t, E | s, for every t."""
+        each = [min(self.skew(weights(path), path.w) for path in self.paths[s]) for s in range(0, self.T, self.E)]
+        return [min(each[: t // self.E + 1]) for t in range(self.T)]
 
     def assumptions(self, weights: list[Vector]) -> None:
         f, problem, eta = self.problem.losses, self.problem, self.eta
@@ -179,6 +186,8 @@ class Weighted(World):
         (t,) = indices
         if name == "eta":
             return self.eta[t]
+        if name in self.running:
+            return self.running[name][t]
         if (name, t) not in self.known:
             parts = (path.odds * self.measured(name, t, path) for path in self.paths[t])
             self.known[name, t] = sum(parts, ZERO)
@@ -226,7 +235,7 @@ def read(node: Node, claim: Claim) -> Weighted:
     if given["compare"].one_of(("same", "own")) == "own":
         other = world(fedmax)
         other.measure()
-        run.measure(other.values["rho_bar"])
+        run.measure(other)
     else:
         run.measure()
     if ("rho_tilde", -1) in claim.needs() and "rho_tilde" not in run.values:

@@ -42,7 +42,7 @@ class Weighted:
     counts_steps: bool = True
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
-        policies = ("free",) if reading.dropped or reading.uses("rho_max") else ("free", "fedmax")
+        policies = ("free",) if reading.dropped or reading.uses("rho_run_max") else ("fedmax", "free")
         if _assumes(reading, "positive_weights"):
             policies = ("free",)
         if _assumes(reading, "fedavg_weights"):
@@ -50,9 +50,11 @@ class Weighted:
         if _assumes(reading, "at_rest"):
             opposed = {"loss": "quadratic", "weights": "fedmax", "signs": "no"}
             return [Shape.of(opposed, N=N, d=1, E=1, T=T) for N, T in product((2, 3), (1, 3))]
+        in_one = not reading.uses("rho_run_max")  # on a line with one minimiser rho does not depend on w
+        sizes = sorted(SMALL, key=lambda size: in_one or size[1] == 1)
         made = [
             Shape.of({"loss": loss, "weights": policy, "signs": "no"}, N=N, d=d, E=E, T=T)
-            for (N, d, E, T), loss, policy in product(SMALL, ("quadratic", "piecewise"), policies)
+            for (N, d, E, T), loss, policy in product(sizes, ("quadratic", "piecewise"), policies)
             if N > 1 or not reading.dropped
         ]
         made += [
@@ -103,9 +105,10 @@ class Weighted:
         undefined = Gamma <= ROUNDING * F
         tilde = np.where(undefined, np.nan, run.star_most[:, starts].max(axis=1))
         at_star = np.where(undefined, np.inf, run.star_least.min(axis=1))
-        best = run.fedmax_skew[:, starts].min(axis=1)
+        best = run.fedmax_skew
         if "same_iterates" in reading.dropped:
-            best = _run(reading, shape, parts, eta, "fedmax")[1].skew[:, starts].min(axis=1)
+            best = _run(reading, shape, parts, eta, "fedmax")[1].skew
+        running = {"rho_run": run.skew, "rho_run_max": best}
         noise2 = (parts["v"] ** 2).sum(axis=-1)
         scalars = {
             **known.scalars,
@@ -114,7 +117,6 @@ class Weighted:
             "rho_bar": run.skew[:, starts].min(axis=1),
             "rho_tilde": tilde,
             "rho_floor": np.fmin(run.skew.min(axis=1), at_star),
-            "rho_max": best,
             "kappa_min": kappa.min(axis=(0, 2, 3)),
             "kappa_max": kappa.max(axis=(0, 2, 3)),
             "alpha_min": alpha.min(axis=(0, 2, 3)),
@@ -122,6 +124,9 @@ class Weighted:
             "p_min": parts["p"].min(axis=1),
         }
         measured = {name: getattr(run, name) for name in ("gap", "dist2", "spread", "spread_star")}
+        for name, skew in running.items():
+            least = np.minimum.accumulate(skew[:, starts], axis=1)
+            measured[name] = np.repeat(least, shape["E"], axis=1)
         quantities = {**known.quantities, **{name: Quantity(values, (0,)) for name, values in measured.items()}}
         return Table(known.n, scalars, quantities, known.counts, (F, W))
 

@@ -34,7 +34,8 @@ from .symbols import (
     p_min,
     rho_bar,
     rho_floor,
-    rho_max,
+    rho_run,
+    rho_run_max,
     rho_tilde,
     sigma,
     spread,
@@ -287,7 +288,7 @@ def equation_14(goal: View, corollary: View) -> Argument:
 def equation_15(goal: View) -> Argument:
     """At every w_t: Σ α_i x_i ≤ max x_i."""
     most = known(
-        Le(rho_bar, rho_max), "Σ α_i x_i ≤ max x_i at every w_t", "nonnegative_weights", "weights_sum_to_one",
+        Le(rho_run(t), rho_run_max(t)), "Σ α_i x_i ≤ max x_i at every w_t", "nonnegative_weights", "weights_sum_to_one",
         "same_iterates",
     )  # fmt: skip
     return Argument((Step(goal.relations[0], given=(most,)),))

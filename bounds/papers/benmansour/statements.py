@@ -44,7 +44,8 @@ from .symbols import (
     rho,
     rho_bar,
     rho_floor,
-    rho_max,
+    rho_run,
+    rho_run_max,
     rho_tilde,
     rule_kept,
     rule_printed,
@@ -65,7 +66,7 @@ from .symbols import (
 FRAMEWORK = (distribution, weights_sum_to_one, smooth, strongly_convex, bounded_variance, bounded_gradients)
 PRINTED = (rule_printed, *FRAMEWORK)
 KEPT = (rule_kept, *FRAMEWORK)
-ANY_STEP = {eta(t): free("eta") / L}
+ANY_STEP = {eta(t): unit("eta") / L}
 SLOW_STEP = {eta(t): unit("eta") / (4 * L) / (1 + unit("decay") * t / E)}
 CHOSEN_STEP = {eta(t): 1 / (mu * (t + gamma))}
 
@@ -380,10 +381,12 @@ EQ_15 = Statement(
     glossary=GLOSSARY,
     let=(rule_printed, distribution, weights_sum_to_one, smooth, strongly_convex, homogeneous),
     implicit=(nonnegative_weights, same_iterates),
-    then=Le(rho_bar, rho_max),
+    then=Le(rho_run(t), rho_run_max(t)),
+    for_all={t: (0, T - 1)},
     sweep=ANY_STEP,
     reading=(
         "rho_bar is a minimum along the run, and the run depends on the weights: at the same points FedMax is best",
+        "for every length t + 1 of the run",
     ),
     follows_from=(Derivation(derivations.equation_15),),
 )

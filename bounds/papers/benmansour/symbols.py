@@ -28,7 +28,6 @@ rho_floor = _s(
     "least rho(t, w_t) and rho(t, w*) over all t < T: rho_bar as Cho et al. have it",
     r"\underline\rho",
 )
-rho_max = _s("rho_max", "1", "rho_bar with FedMax's weights (15)", r"\bar\rho_{\mathrm{FedMax}}")
 kappa_min = _s("kappa_min", "1", "pi: the least kappa_t^i = alpha_t^i / p_i (16)", r"\pi")
 kappa_max = _s("kappa_max", "1", "Pi: the largest kappa_t^i (16)", r"\Pi")
 alpha_min = _s("alpha_min", "1", "the least kappa_t^i p_i", r"\min \kappa_t^i p_i", nonnegative=True)
@@ -60,6 +59,10 @@ spread_star = _q(
     nonnegative=True,
 )
 
+rho_run = _q("rho_run", "1", "rho_bar of the first t + 1 steps", r"\bar\rho_{{{0}}}", positive=True)
+rho_run_max = _q(
+    "rho_run_max", "1", "rho_run with FedMax's weights (15)", r"\bar\rho^{{\mathrm{{FedMax}}}}_{{{0}}}", positive=True
+)
 distance = _s("distance", "1", "largest |alpha_t^i - p_i|", r"\max_i |\alpha_t^i - p_i|", nonnegative=True)
 C_alpha = _s("C_alpha", "1", "any constant", r"C_\alpha")
 

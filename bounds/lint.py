@@ -112,7 +112,7 @@ def _points(statement: Statement, made: Limit) -> Iterator[dict[Basic, Expr]]:
         point: dict[Basic, Expr] = {s: Integer(2 + offset) for s in sums}
         knobs = {k for v in statement.sweep.values() for k in v.free_symbols if str(k).startswith(("unit_", "free_"))}
         base: dict[Basic, Expr] = {k: Rational(1, 2 + offset) for k in knobs}
-        base |= {s: Integer(1 + offset) for s in _constants(statement) if s not in statement.sweep}
+        base |= {s: Integer(1 + offset) for s in _constants(statement) - {made.variable} if s not in statement.sweep}
         base |= {s: Integer(1 + offset) for s in free if s not in statement.sweep and s not in base}
         if Symbol("L", positive=True) in base:
             base[Symbol("L", positive=True)] = Integer(3 + offset)
@@ -154,6 +154,8 @@ def _match(lemma: Statement, statement: Statement, head: Expr) -> dict[Symbol, E
     index = {s for s in head.free_symbols if isinstance(s, Symbol)}
     unknown = sorted((s for s in form.free_symbols - wanted.free_symbols - index if isinstance(s, Symbol)), key=str)
     top = fraction(together(form - wanted))[0]
+    if top == 0:
+        return {}
     solved = solve(Poly(top, *index).coeffs() if index else [top], unknown, dict=True)
     return dict(solved[0]) if solved else None
 

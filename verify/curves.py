@@ -107,6 +107,8 @@ def _along_count(statement: Statement, reading: Reading, world: Setting, seed: i
 def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
     """Both sides divided by the bound's first value, where all of them are numbers."""
     usable = (np.isfinite(lhs) & np.isfinite(rhs)).all(axis=1) & (rhs[:, 0] > 0)
+    if not usable.any():
+        raise ValueError("got no run with a positive bound, expected one to divide by; do: plot what it follows from")
     return lhs[usable] / rhs[usable, :1], rhs[usable] / rhs[usable, :1]
 
 

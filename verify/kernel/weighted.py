@@ -58,6 +58,7 @@ class Weighted(World):
         self.ranges |= dict.fromkeys(("spread", "spread_star", "eta", "rho_run", "rho_run_max"), ((0, T - 1),))
         self.paths = [[Path(w0, (w0,) * N, (ONE,) * N, ONE)]]
         self.known: dict[tuple[str, int], fmpq] = {}
+        self.running: dict[str, list[fmpq]] = {}
 
     def minimised(self, w_star: Vector, minimisers: list[Vector]) -> None:
         """Check the minimisers of F and of every F_i: they give F_i*, Gamma (5), gap and dist2."""
@@ -204,6 +205,19 @@ class Weighted(World):
                 return dot(self.alpha(t, path), [norm2(minus(path.w, x)) for x in others])
 
 
+def weights(node: Node, N: int, rounds: int) -> tuple[Policy, bool]:
+    """The policy, and whether it gives the same point the same weights in every round."""
+    if node.kind(("given", "fedmax")) == "fedmax":
+        node.fields("kind")
+        return fedmax, True
+    table = [row.vector(N) for row in node.fields("kind alpha")["alpha"].items(rounds)]
+
+    def policy(r: int, excess: Vector) -> Vector:
+        return table[r]
+
+    return policy, all(row == table[0] for row in table)
+
+
 def read(node: Node, claim: Claim) -> Weighted:
     names = "N d E T p w0 rule weights compare constants clients noise w_star minimisers"
     given = node.fields(names, "parameters steps")
@@ -215,11 +229,7 @@ def read(node: Node, claim: Claim) -> Weighted:
     problem = Problem(losses, given["p"].vector(N, least=0), ZERO, noise, False)
     if min(problem.p) == 0:
         raise Rejected("instance.p: got a weight 0, expected positive weights")
-    policy, steady, kind = fedmax, True, given["weights"].kind(("given", "fedmax"))
-    if kind == "given":
-        table = [row.vector(N) for row in given["weights"].fields("kind alpha")["alpha"].items(T // E)]
-        policy, steady = lambda r, excess: table[r], all(row == table[0] for row in table)
-    given["weights"].fields("kind alpha" if kind == "given" else "kind")
+    policy, steady = weights(given["weights"], N, T // E)
 
     def world(policy: Policy) -> Weighted:
         made = Weighted(problem, given["w0"].vector(d), E, T, given["rule"].one_of(RULES), policy, steady)

@@ -1,5 +1,7 @@
 """Section 2: lemmas, theorem 3, corollary 4, and what is read off from them."""
 
+from typing import Any
+
 from ...algebra import Eq, Ge, Gt, Le, Rational, oo
 from ...derivation import Derivation
 from ...statement import Limit, Statement, free, unit
@@ -66,9 +68,9 @@ from .symbols import (
 FRAMEWORK = (distribution, weights_sum_to_one, smooth, strongly_convex, bounded_variance, bounded_gradients)
 PRINTED = (rule_printed, *FRAMEWORK)
 KEPT = (rule_kept, *FRAMEWORK)
-ANY_STEP = {eta(t): unit("eta") / L}
-SLOW_STEP = {eta(t): unit("eta") / (4 * L) / (1 + unit("decay") * t / E)}
-CHOSEN_STEP = {eta(t): 1 / (mu * (t + gamma))}
+ANY_STEP: dict[Any, Any] = {eta(t): unit("eta") / L}
+SLOW_STEP: dict[Any, Any] = {eta(t): unit("eta") / (4 * L) / (1 + unit("decay") * t / E)}
+CHOSEN_STEP: dict[Any, Any] = {eta(t): 1 / (mu * (t + gamma))}
 
 ON_THE_RUN = "G bounds E|g_i|^2 at the points w_t^i that the run visits; on all of R^d no strongly convex F_i allows it"
 TIME = "t counts local steps, and so does T of (10), written t + 1 >= 1 here: w_T is an iterate of (9)"
@@ -76,23 +78,23 @@ OWN_MINIMUM = 'F_i* is printed as "F(w_i*)": F_i(w_i*) is meant, or rho and Gamm
 DEFINED = "Gamma > 0 where rho_tilde is used: rho(t, w*) is not defined otherwise (footnote 1)"
 PATHS = "with noise, rho_bar is the least and rho_tilde the largest over all noise paths"
 MEANS_E = "tau is never defined; theorem 3 has E in its place"
-CONSTANTS = {gamma: 4 * L / mu, tau: E, D_0: dist2(0)}
+CONSTANTS: dict[Any, Any] = {gamma: 4 * L / mu, tau: E, D_0: dist2(0)}
 
 
 LEAST_SPEED = 8 * L**2 * Gamma / mu**2 + L * gamma * D_0 / 2
 
 
-def _speed(rho: object) -> object:
+def _speed(rho: Any) -> Any:
     """V of corollary 4."""
     return 4 * L * (32 * tau**2 * G**2 + sigma**2) / (3 * mu**2 * rho) + LEAST_SPEED
 
 
-def _error(rho: object) -> object:
+def _error(rho: Any) -> Any:
     """E of corollary 4."""
     return 8 * L * Gamma / (3 * mu) * (rho_tilde / rho - 1)
 
 
-def _recursion(contraction: object, rho: object) -> object:
+def _recursion(contraction: Any, rho: Any) -> Any:
     """The right-hand side of (9)."""
     return (
         (1 - eta(t) * mu * (1 + contraction)) * dist2(t)
@@ -101,7 +103,7 @@ def _recursion(contraction: object, rho: object) -> object:
     )
 
 
-def _error_free(contraction: object) -> object:
+def _error_free(contraction: Any) -> Any:
     """The right-hand side of (13)."""
     return (1 - eta(t) * mu * (1 + contraction)) * dist2(t) + eta(t) ** 2 * (32 * E**2 * G**2 + sigma**2)
 
@@ -119,7 +121,7 @@ LEMMA_1 = Statement(
     follows_from=(Derivation(derivations.lemma_1),),
 )
 
-_LEMMA_2 = {
+_LEMMA_2: dict[Any, Any] = {
     "kind": "inequality",
     "cite": "Lemma 2, (7)",
     "method": "weighted",
@@ -160,7 +162,7 @@ LEMMA_2_ANY_STEP = Statement(
     **_LEMMA_2,
 )
 
-_THEOREM_3 = {
+_THEOREM_3: dict[Any, Any] = {
     "kind": "inequality",
     "cite": "Theorem 3, (9)",
     "method": "weighted",
@@ -218,7 +220,7 @@ THEOREM_3_REPAIRED = Statement(
     **_THEOREM_3,
 )
 
-_COROLLARY = {
+_COROLLARY: dict[Any, Any] = {
     "kind": "inequality",
     "method": "weighted",
     "glossary": GLOSSARY,
@@ -424,7 +426,7 @@ REMARK_7_REPAIRED = Statement(
     follows_from=(Derivation(derivations.remark_7),),
 )
 
-_RATIOS = {
+_RATIOS: dict[Any, Any] = {
     "kind": "inequality",
     "method": "weighted",
     "glossary": GLOSSARY,
@@ -442,7 +444,7 @@ EQ_16_RATIOS = Statement(
     **_RATIOS,
 )
 
-_FAMILY = {
+_FAMILY: dict[Any, Any] = {
     C: LEAST_SPEED,
     lambda_1: 4 * L * (32 * tau**2 * G**2 + sigma**2) / (3 * mu**2),
     lambda_2: 8 * L * Gamma / (3 * mu),
@@ -510,7 +512,7 @@ EQ_19 = Statement(
     **_COROLLARY,
 )
 
-_SPEED_OF_FEDAVG = {
+_SPEED_OF_FEDAVG: dict[Any, Any] = {
     "kind": "identity",
     "title": "Speed of generalised FedAvg",
     "cite": "(20)",

@@ -114,9 +114,9 @@ class Weighted:
             **known.scalars,
             "G": np.sqrt((run.grad2 + noise2).max(axis=1)),
             "Gamma": Gamma,
-            "rho_bar": run.skew[:, starts].min(axis=1),
+            "rho_bar": _positive(run.skew[:, starts].min(axis=1)),
             "rho_tilde": tilde,
-            "rho_floor": np.fmin(run.skew.min(axis=1), at_star),
+            "rho_floor": _positive(np.fmin(run.skew.min(axis=1), at_star)),
             "kappa_min": kappa.min(axis=(0, 2, 3)),
             "kappa_max": kappa.max(axis=(0, 2, 3)),
             "alpha_min": alpha.min(axis=(0, 2, 3)),
@@ -188,6 +188,11 @@ class Weighted:
         if flags["loss"] == "piecewise" and d == 1:
             plain = Shape(shape.counts, tuple({**flags, "loss": "quadratic"}.items()))
             yield plain, {k: v for k, v in genome.items() if k not in ("tail", "lo", "hi")}
+
+
+def _positive(skew: Array) -> Array:
+    """Bounds divide by it: with negative weights it may have any sign."""
+    return np.where(skew > 0, skew, np.nan)
 
 
 def _assumes(reading: Reading, name: str) -> bool:

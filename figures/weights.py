@@ -39,6 +39,6 @@ def plot(weights: Weights) -> Figure:
         caption(
             figure,
             f"strongly convex quadratics, step size of corollary 4, temperature {weights.temperature:g}; "
-            f"means over {weights.paths} noise paths; slopes over the last two decades",
+            f"means over {weights.paths} noise paths; slopes over the last decade",
         )
     return figure

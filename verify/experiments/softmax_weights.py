@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..seeds import seed_for
 from . import Experiment, Outcome
 
 ID = "benmansour/rem10-alpha-limit"
-N, D, E, STEPS, PATHS = 10, 3, 2, 2000, 16
+N, D, E, STEPS, PATHS = 10, 3, 2, 3000, 16
 MU, L, TEMPERATURE = 1.0, 4.0, 10.0  # the text tries temperatures from 5 to 30
 CASES = {  # how far minimisers are apart, size of the noise
     "one minimiser, minibatch noise": (0.0, 1.0),
@@ -44,6 +45,7 @@ class Weights:
     paths: int
 
 
+@cache
 def observed(seed: int) -> Weights:
     """Run FedSoftMax with corollary 4's step size on every problem."""
     rng = np.random.default_rng(seed_for(seed, ID))
@@ -63,7 +65,7 @@ def observed(seed: int) -> Weights:
             run = simulate(problem, start, eta, E, policy, "printed", noise * kicks)
         far: Array = np.abs(run.alpha[:, 0, rounds] - p).max(axis=-1)  # (paths, rounds)
         curves[name] = far.mean(axis=0)
-    late = rounds >= STEPS // 100
+    late = rounds >= STEPS // 10
     slopes = {k: float(np.polyfit(np.log(rounds[late]), np.log(v[late]), 1)[0]) for k, v in curves.items()}
     return Weights("weights", ID, rounds, curves, slopes, TEMPERATURE, PATHS)
 

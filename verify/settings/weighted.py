@@ -30,6 +30,7 @@ SMALL = [
     (3, 1, 2, 4), (2, 2, 1, 3), (2, 2, 2, 4), (2, 1, 4, 8), (3, 1, 3, 6),
 ]  # fmt: skip
 LARGE = [(5, 1, 5, 20), (2, 1, 1, 40), (3, 2, 10, 20), (2, 1, 30, 60)]
+CORNER = [(2, 1, 1, 1), (2, 1, 2, 2), (2, 1, 1, 2), (2, 1, 2, 4)]  # from the last client's minimiser
 NOISY = [(1, 1, 1, 1), (2, 1, 1, 1), (2, 1, 1, 2), (1, 1, 2, 4), (2, 1, 2, 2), (1, 1, 1, 6)]
 
 
@@ -61,6 +62,11 @@ class Weighted:
             Shape.of({"loss": "quadratic", "weights": policy, "signs": "no"}, N=N, d=d, E=E, T=T)
             for (N, d, E, T), policy in product(LARGE, policies)
         ]
+        if not _assumes(reading, "homogeneous"):
+            made += [
+                Shape.of({"loss": "quadratic", "weights": policy, "signs": "no", "start": "client"}, N=N, d=d, E=E, T=T)
+                for (N, d, E, T), policy in product(CORNER, policies)
+            ]
         if _assumes(reading, "bounded_variance"):
             made += [
                 Shape.of({"loss": "quadratic", "weights": policy, "signs": "yes"}, N=N, d=d, E=E, T=T)
@@ -226,6 +232,8 @@ def _parts(reading: Reading, shape: Shape, g: Mapping[str, Array]) -> dict[str, 
     parts: dict[str, Array] = {"a": mu + (L - mu) * g["curve"], "w0": scale[:, 0] * g["start"]}
     parts["c"] = scale * g["apart"][:, None, None] * g["centre"] if "centre" in g else 0 * parts["a"]
     parts["p"] = g["weight"] / g["weight"].sum(axis=1, keepdims=True)
+    if ("start", "client") in shape.flags:
+        parts["w0"] = parts["c"][:, -1]
     if _assumes(reading, "at_rest"):
         parts |= _at_rest(parts)
     if shape.flag("loss") == "piecewise":

@@ -205,6 +205,24 @@ THEOREM_3_ROUNDS = Statement(
     **_THEOREM_3,
 )
 
+THEOREM_3_KEPT = Statement(
+    id="benmansour/thm3~kept",
+    title="Progress of one step, with the round's weights and rho_bar as printed",
+    let=(*KEPT, decaying_steps, slow_decay),
+    implicit=(nonnegative_weights,),
+    when=(Le(eta(t), 1 / (4 * L)),),
+    then=Le(dist2(t + 1), _recursion(Rational(3, 8) * rho_bar, rho_bar)),
+    sweep={eta(t): (1 + 3 * unit("eta")) / (16 * L)},
+    reading=(
+        ON_THE_RUN,
+        OWN_MINIMUM,
+        DEFINED,
+        PATHS,
+        "half of the repair: all that the proof needs, except that rho_bar looks at t = 0 mod E only",
+    ),
+    **_THEOREM_3,
+)
+
 THEOREM_3_REPAIRED = Statement(
     id="benmansour/thm3~repaired",
     title="Progress of one step, with the round's weights and a step size of at most 1/(4L)",

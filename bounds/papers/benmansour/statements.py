@@ -77,6 +77,7 @@ TIME = "t counts local steps, and so does T of (10), written t + 1 >= 1 here: w_
 OWN_MINIMUM = 'F_i* is printed as "F(w_i*)": F_i(w_i*) is meant, or rho and Gamma make no sense'
 DEFINED = "Gamma > 0 where rho_tilde is used: rho(t, w*) is not defined otherwise (footnote 1)"
 PATHS = "with noise, rho_bar is the least and rho_tilde the largest over all noise paths"
+STORED = "encoded as the stored text has it; if that is a slip of the transcription, the repaired form is the print"
 MEANS_E = "tau is never defined; theorem 3 has E in its place"
 CONSTANTS: dict[Any, Any] = {gamma: 4 * L / mu, tau: E, D_0: dist2(0)}
 
@@ -353,7 +354,7 @@ EQ_13 = Statement(
     then=Le(dist2(t + 1), _error_free(3 / (8 * rho_bar))),
     for_all={t: (0, T - 1)},
     sweep=ANY_STEP,
-    reading=(ON_THE_RUN, PATHS, "(13) has 3/(8 rho_bar) where (9) and appendix A have 3 rho_bar/8"),
+    reading=(ON_THE_RUN, PATHS, "(13) has 3/(8 rho_bar) where (9) and appendix A have 3 rho_bar/8", STORED),
     follows_from=(Derivation(derivations.equation_13, cites=("benmansour/thm3",), substitute={Gamma: 0}),),
 )
 
@@ -544,7 +545,10 @@ _SPEED_OF_FEDAVG: dict[Any, Any] = {
 EQ_20 = Statement(
     id="benmansour/eq20",
     then=Eq(speed, least_speed + (4 * L - 32 * tau**2 * G**2 + sigma**2) / (3 * mu**2)),
-    reading=("V is that of corollary 4, with the rho_bar that alpha = p gives, which is 1",),
+    reading=(
+        "V is that of corollary 4, with the rho_bar that alpha = p gives, which is 1",
+        STORED,
+    ),
     **_SPEED_OF_FEDAVG,
 )
 

@@ -99,7 +99,7 @@ def simulate(
     local = xp.broadcast_to(w[..., None, :], (*w.shape[:-1], N, w.shape[-1]))
     alpha = xp.broadcast_to(p, (S, *p.shape))
 
-    def see(t: int, w: Array, local: Array, g: Array) -> None:
+    def see(w: Array, g: Array) -> None:
         kept["gap"].append(xp.mean(gap(w), axis=0))
         kept["dist2"].append(xp.mean(norm2(xp, w - w_star), axis=0))
         kept["grad2"].append(xp.max(norm2(xp, g), axis=0))
@@ -123,7 +123,7 @@ def simulate(
                 alpha = policy(t // E, x)
             weights = alpha if t % E == 0 or rule == "kept" else xp.broadcast_to(p, alpha.shape)
             g = problem.grad(local)
-            see(t, w, local, g)
+            see(w, g)
             see_weights(w, local, x, weights)
             g = g if noise is None else g + noise[..., t, :, :]
             step = eta[..., t, None]
@@ -134,6 +134,6 @@ def simulate(
             else:
                 moving = xp.broadcast_to(p, alpha.shape) if rule == "rounds" else weights
                 w = w - step * xp.sum(moving[..., None] * g, axis=-2)
-        see(T, w, local, problem.grad(local))
+        see(w, problem.grad(local))
     made = {name: xp.stack(parts, axis=-2 if name == "alpha" else -1) for name, parts in kept.items()}
     return WeightedRun(**{**made, "grad2": xp.max(made["grad2"], axis=-1)})

@@ -9,6 +9,7 @@ from fractions import Fraction as F
 from pathlib import Path
 from typing import Any, cast
 
+import array_api_strict
 import numpy as np
 import pytest
 from flint import arb, fmpq, fmpq_mat
@@ -23,6 +24,7 @@ from fedaudit.bounds.papers.benmansour.derivations import contraction
 from fedaudit.bounds.statement import Statement
 from fedaudit.figures import draw as picture_of
 from fedaudit.problems import weighted
+from fedaudit.problems.piecewise import Piecewise
 from fedaudit.problems.quadratics import Quadratics
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import derive_row, hunt_row, literal_row, verify_row
@@ -231,6 +233,25 @@ def test_fedavg_has_no_skew(inst: dict[str, Any]) -> None:
     if np.isfinite(run.skew).all() and np.isfinite(run.star_most).all():
         np.testing.assert_allclose(run.skew, 1, rtol=1e-9)
         np.testing.assert_allclose(run.star_most, 1, rtol=1e-9)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_array_api_strict_agrees(rule: Any) -> None:
+    rng = np.random.default_rng(0)
+    n, N, d, E, T = 4, 3, 2, 2, 6
+    a, c, p = rng.uniform(1, 3, (n, N, d)), rng.standard_normal((n, N, d)), rng.dirichlet(np.ones(N), n)
+    alpha, w0 = rng.dirichlet(np.ones(N), (n, T // E)), rng.standard_normal((n, d))
+    kicks, eta = rng.standard_normal((5, n, T, N, d)), np.full((n, T), 0.1)
+
+    def runs(to: Any) -> list[weighted.WeightedRun]:
+        bent = Piecewise(to(a), to(a / 2), to(abs(c)), to(abs(c)), to(c), to(p))
+        soft = weighted.fedsoftmax(to(p), to(eta[:, 0]))
+        policies = (weighted.given(to(alpha)), weighted.fedmax, weighted.fedmax_k(2), soft)
+        return [weighted.simulate(bent, to(w0), to(eta), E, policy, rule, to(kicks)) for policy in policies]
+
+    for ours, strict in zip(runs(np.asarray), runs(array_api_strict.asarray), strict=True):
+        for name in weighted.WeightedRun.__slots__:
+            np.testing.assert_allclose(np.asarray(getattr(strict, name)), getattr(ours, name), rtol=1e-10, atol=1e-12)
 
 
 # --- verdicts --------------------------------------------------------------------------------------------------------

@@ -160,7 +160,8 @@ def _floor(table: Table, unit: tuple[float, float]) -> Array:
     if table.scale is None or unit == (0.0, 0.0):
         return np.zeros((table.n, 1))
     f, w = table.scale
-    return (ROUNDING * f ** unit[0] * w ** unit[1])[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):  # an instance at the origin has no scale
+        return (ROUNDING * f ** unit[0] * w ** unit[1])[:, None]
 
 
 def _margin(op: str, lhs: Array, rhs: Array, rounding: Array) -> tuple[Array, Array]:

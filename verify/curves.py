@@ -232,7 +232,8 @@ def _along_rounds(statement: Statement, reading: Reading, world: Setting, seed: 
     rounds: int = lhs.shape[1]
     sizes = ", ".join(f"{k} = {v}" for k, v in shape.counts if k != "T")
     caption = f"{len(lhs)} random admissible instances ({sizes}), exact expectations, divided by their bound at t = 0"
-    return _curves(statement, np.arange(rounds), "round $t$", lhs, rhs, caption)
+    counted = "step" if getattr(world, "counts_steps", False) else "round"
+    return _curves(statement, np.arange(rounds), f"{counted} $t$", lhs, rhs, caption)
 
 
 def _resolved(reading: Reading, world: Setting, shape: Shape, genome: Genome) -> Table:
@@ -303,6 +304,8 @@ def _along_paths(statement: Statement, reading: Reading, world: Any, seed: int) 
 def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
     """Both sides divided by the bound's first value that is not zero, where all of them are numbers."""
     usable = (np.isfinite(lhs) & np.isfinite(rhs)).all(axis=1) & (rhs > 0).any(axis=1) & (rhs[:, 0] >= 0)
+    if not usable.any():
+        raise ValueError("got no run with a positive bound, expected one to divide by; do: plot what it follows from")
     lhs, rhs = lhs[usable], rhs[usable]
     first = np.take_along_axis(rhs, np.argmax(rhs > 0, axis=1)[:, None], 1)
     return lhs / first, rhs / first

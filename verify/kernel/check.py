@@ -27,6 +27,7 @@ from . import (
     scalar,
     two_group,
     two_group_perturbed,
+    weighted,
 )
 from .claim import Claim
 from .claim import read as read_claim
@@ -55,6 +56,7 @@ WORLDS = {
     "subset": minibatch.read_subset,
     "prox": envelope.read_prox,
     "devices": envelope.read_devices,
+    "weighted": weighted.read,
 }
 POINTS = 100_000
 _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")
@@ -95,7 +97,7 @@ def _world(claim_text: str, text: str) -> World:
             made.value(name)
         elif len(made.ranges.get(name, ())) != arity:
             raise Malformed(f"claim: got {name!r} with {arity} indices, expected one of {sorted(made.ranges)}")
-    if claim.choose and not isinstance(made, fedprox.FedProx):
+    if claim.choose and not isinstance(made, fedprox.FedProx | weighted.Weighted):
         raise Malformed(f"claim.choose: got step sizes, expected none in the setting {claim.setting!r}")
     return made
 

@@ -13,7 +13,7 @@ from math import prod
 
 from flint import fmpq
 
-from . import envelope, fedprox, fedprox_nonconvex, function, minibatch, network, noise_sum, scalar, two_group
+from . import envelope, fedmspp, fedprox, fedprox_nonconvex, function, minibatch, network, noise_sum, scalar, two_group
 from .claim import Claim
 from .claim import read as read_claim
 from .expression import Evaluator, Tree, Value, World, decide, free
@@ -23,6 +23,7 @@ FORMAT = "fedaudit-certificate/1"
 WORLDS = {
     "fedprox": fedprox.read,
     "fedprox_nonconvex": fedprox_nonconvex.read,
+    "fedmspp": fedmspp.read,
     "two_group": two_group.read,
     "noise_sum": noise_sum.read,
     "scalar": scalar.read,

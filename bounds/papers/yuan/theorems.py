@@ -40,6 +40,7 @@ SMALL_STEP = {eta: 1 / (L * (1 + free("eta")))}  # every step below 1/L
 CALM_STEP = {eta: 1 / (nu * (1 + free("eta")))}  # every step below 1/nu
 ENVELOPE = {rho: 1 / (2 * nu * (1 + free("rho"))), eta: rho / sqrt(T)}
 ONE_VARIABLE = "the parameter has one coordinate: a statement about every p is one about p = 1"
+CONVEX_TOO = "a bound by 1/nu is one of its product with nu, so that nu = 0, a convex loss, is allowed"
 WHOLE_SPACE = "the set W of (3.2) is the whole space, as in definition 3 and in the proofs"
 
 
@@ -65,13 +66,13 @@ LEMMA_5 = _statement(
     then=Le(residual, 2 * L * eps * eta),
     sweep=SMALL_STEP,
     reading=(ONE_VARIABLE, "d_t^(m) is the gradient of the device's empirical risk at w_t^(m) (appendix B.1)"),
+    follows_from=(Derivation(proofs.inexact_step),),
 )
 LEMMA_5_REPAIRED = replace(
     LEMMA_5,
     id="yuan/lem5~repaired",
     then=Le(residual, error(eta)),
     repairs="Q is (L + 1/eta)-smooth and 2 (L + 1/eta) eps bounds |grad Q|^2; the proof has |grad Q| <= 2 L eps",
-    follows_from=(Derivation(proofs.inexact_step),),
 )
 LEMMA_9 = replace(
     LEMMA_5,
@@ -86,7 +87,6 @@ LEMMA_9_REPAIRED = replace(
     id="yuan/lem9~repaired",
     then=LEMMA_5_REPAIRED.then,
     repairs=LEMMA_5_REPAIRED.repairs,
-    follows_from=LEMMA_5_REPAIRED.follows_from,
 )
 LEMMA_6 = _statement(
     "lem6",
@@ -111,10 +111,10 @@ LEMMA_8 = _statement(
     "FedProx, exact: a local step is no longer than G eta",
     "lemma 8, appendix B.2",
     let=(full_batch, nonnegative_loss, lipschitz, weakly_convex, exact_oracle),
-    when=(Lt(eta, 1 / nu),),
+    when=(Lt(eta * nu, 1),),
     then=Le(move, G * eta),
     sweep=CALM_STEP,
-    reading=(ONE_VARIABLE,),
+    reading=(ONE_VARIABLE, CONVEX_TOO),
     follows_from=(Derivation(proofs.exact_step),),
 )
 LEMMA_12 = replace(
@@ -123,7 +123,7 @@ LEMMA_12 = replace(
     title="FedMSPP, exact: a local step is no longer than G eta",
     cite="lemma 12, appendix C.2",
     let=(nonnegative_loss, lipschitz, weakly_convex, exact_oracle),
-    reading=(ONE_VARIABLE, WHOLE_SPACE),
+    reading=(ONE_VARIABLE, CONVEX_TOO, WHOLE_SPACE),
 )
 
 # --- FedProx, smooth --------------------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ THEOREM_1 = _statement(
         " give half of that",
         "both limits on eps_t have the dimension of a length, eps_t that of a value: read as the numbers they are",
     ),
-    follows_from=(Derivation(proofs.theorem_1, cites=("yuan/lem5", "yuan/lem6")),),
+    follows_from=(Derivation(proofs.theorem_1, cites=("yuan/lem4-variance", "yuan/lem5", "yuan/lem6")),),
 )
 ACCURACY_1 = 3 * L**2 * G**2 * eta**3 / (2 * I**2)
 THEOREM_1_REPAIRED = replace(
@@ -157,7 +157,9 @@ THEOREM_1_REPAIRED = replace(
     when=(Eq(eta, STEP_1), Le(eps, ACCURACY_1)),
     reading=(ONE_VARIABLE, PICKED),
     repairs="eps_t <= 3 L^2 G^2 eta^3 / (2 I^2) in place of min{G/(2 L sqrt(I)), G eta/I}, which is not even a value",
-    follows_from=(Derivation(proofs.theorem_1, cites=("yuan/lem5~repaired", "yuan/lem6~repaired")),),
+    follows_from=(
+        Derivation(proofs.theorem_1, cites=("yuan/lem4-variance", "yuan/lem5~repaired", "yuan/lem6~repaired")),
+    ),
 )
 STEP_2 = T**-THIRD / (3 * L)
 REMARK_2 = replace(
@@ -175,9 +177,9 @@ REMARK_2 = replace(
         PICKED,
         "the term related to I is the last one of theorem 1's inequality; the step size O(1/(L T^(1/3))) is theorem 1's"
         " without I; the accuracy is theorem 1's",
-        "the second sentence, O(1/T) under (B, 0)-LGD, states no inequality and is left to the order of table 1",
+        "the second sentence, O(1/T) under (B, 0)-LGD, states no inequality",
     ),
-    follows_from=(),
+    follows_from=(Derivation(proofs.remark_2, cites=("yuan/lem5", "yuan/lem6")),),
 )
 REMARK_2_REPAIRED = replace(
     REMARK_2,
@@ -185,7 +187,7 @@ REMARK_2_REPAIRED = replace(
     when=(Eq(eta, STEP_2), Le(eps, 3 * L**4 * G**2 * eta**5 / 8)),
     reading=(ONE_VARIABLE, PICKED),
     repairs="eps_t <= 3 L^4 G^2 eta^5 / 8: without the term in 1/I no room of first order in eta is left for an error",
-    follows_from=(Derivation(proofs.remark_2, cites=("yuan/lem5~repaired", "yuan/lem6~repaired")),),
+    follows_from=(Derivation(proofs.remark_2_repaired, cites=("yuan/lem5~repaired", "yuan/lem6~repaired")),),
 )
 
 # --- FedMSPP, smooth --------------------------------------------------------------------------------------------------
@@ -213,6 +215,7 @@ THEOREM_3 = _statement(
         WHOLE_SPACE,
         "of the three limits on eps_t only the second has the dimension of a value: read as the numbers they are",
     ),
+    follows_from=(Derivation(proofs.theorem_3, cites=("yuan/lem9", "yuan/lem11-first", "yuan/lem11-second")),),
 )
 THEOREM_3_EXACT = replace(
     THEOREM_3,
@@ -221,12 +224,14 @@ THEOREM_3_EXACT = replace(
     when=(Eq(eta, step_3(b * I)),),
     reading=(ONE_VARIABLE, WHOLE_SPACE),
     repairs="as printed, but with local problems that are solved exactly: what is left to fail is 1/(b I)",
+    follows_from=(),
 )
 THEOREM_3_INEXACT = replace(
     THEOREM_3,
     id="yuan/thm3~inexact",
     let=(*THEOREM_3.let, full_participation),
     repairs="as printed, but with all devices in every round (I = M): what is left to fail is the accuracy eps_t",
+    follows_from=(),
 )
 ACCURACY_3 = L**2 * G**2 * eta**3 / I**2
 THEOREM_3_REPAIRED = replace(
@@ -238,7 +243,7 @@ THEOREM_3_REPAIRED = replace(
     order=(L * Delta + G**2) * Max(T ** (-2 * THIRD), 1 / sqrt(T * I)),
     reading=(ONE_VARIABLE, WHOLE_SPACE),
     repairs="1/I for 1/(b I): minibatches do not average out which devices were drawn; eps_t <= L^2 G^2 eta^3 / I^2",
-    follows_from=(Derivation(proofs.theorem_3, cites=("yuan/lem9~repaired",)),),
+    follows_from=(Derivation(proofs.theorem_3_repaired, cites=("yuan/lem9~repaired",)),),
 )
 THEOREM_3_FULL = replace(
     THEOREM_3,
@@ -247,6 +252,7 @@ THEOREM_3_FULL = replace(
     when=(Eq(eta, step_3(b * I)), Le(eps, L**2 * G**2 * eta**3 / (b * I) ** 2)),
     reading=(ONE_VARIABLE, WHOLE_SPACE),
     repairs="1/(b I) is right when all devices take part (I = M); and eps_t <= L^2 G^2 eta^3 / (b I)^2",
+    follows_from=(Derivation(proofs.theorem_3_full, cites=("yuan/lem9~repaired",)),),
 )
 
 # --- non-smooth -------------------------------------------------------------------------------------------------------
@@ -257,11 +263,11 @@ THEOREM_2 = _statement(
     "FedProx on weakly convex losses: the gradient of the Moreau envelope",
     "theorem 2, section 2.2; the inequality that ends its proof, appendix B.2",
     let=(full_batch, nonnegative_loss, lipschitz, weakly_convex, exact_oracle),
-    when=(Lt(rho, 1 / (2 * nu)), Eq(eta, rho / sqrt(T))),
+    when=(Lt(2 * rho * nu, 1), Eq(eta, rho / sqrt(T))),
     then=Le(picked_env2(T), BOUND_2),
     sweep=ENVELOPE,
     order=(Delta_rho + rho * G**2) / (rho * sqrt(T)),
-    reading=(ONE_VARIABLE, PICKED),
+    reading=(ONE_VARIABLE, PICKED, CONVEX_TOO),
     follows_from=(Derivation(proofs.theorem_2, cites=("yuan/lem8",)),),
 )
 THEOREM_4 = replace(
@@ -273,6 +279,7 @@ THEOREM_4 = replace(
     reading=(
         ONE_VARIABLE,
         PICKED,
+        CONVEX_TOO,
         WHOLE_SPACE,
         "the left side is about the population risk, as the proof and the gap on the right are; the theorem prints the"
         " empirical risk's envelope, which algorithm 1 does not know",

@@ -43,7 +43,17 @@ class FedMSPP:
     precision: type[np.floating[Any]] = np.float64
     droppable: tuple[str, ...] = ()
     declared: tuple[str, ...] = ("eps",)
-    along: str = "T"  # what pictures run along
+
+    def along(self, reading: Reading) -> Mapping[int, Shape]:
+        """T -> shape, for pictures: runs that stand still, or that stay around a minimum, or else all that is exact."""
+        if not _rounds(reading):
+            return {}
+        shapes = self.shapes(reading)
+        for law in ("still", "moments"):
+            found = [s for s in shapes if s.flag("law") == law]
+            if found:
+                return {_T(s): s for s in found if s.but(q=0) == found[0].but(q=0)}
+        return {n * n: _alike(1, 1, n * n) for n in (1, 2, 3, 5, 8, 12, 20)}
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         return [shape for shape in _shapes(reading) if rational(reading, shape)]

@@ -92,8 +92,12 @@ class Proximal(World):
         self.bounds["inexact"] = lambda eps: worst <= eps
 
     def quantity(self, name: str, indices: tuple[int, ...]) -> Value:
-        if name == "picked2" and self.settled:
-            return self.stationary(*self.settled)
+        if self.settled:
+            a, rho = self.settled[0], self.values.get("rho")
+            if name == "picked2":
+                return self.stationary(*self.settled)
+            if rho:  # of a quadratic: (w - prox)/rho = a (w - c)/(1 + rho a)
+                return self.stationary(*self.settled) / (1 + rho * a) ** 2
         if name not in self.known:
             raise Rejected(f"claim: got {name}, expected a quantity that this instance has")
         return self.known[name]

@@ -51,7 +51,7 @@ class FedMSPP:
         shapes = self.shapes(reading)
         for law in ("still", "moments"):
             found = [s for s in shapes if s.flag("law") == law]
-            if found:
+            if found and _smooth(reading):
                 return {_T(s): s for s in found if s.but(q=0) == found[0].but(q=0)}
         return {n * n: _alike(1, 1, n * n) for n in (1, 2, 3, 5, 8, 12, 20)}
 
@@ -60,10 +60,9 @@ class FedMSPP:
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         if _moments(shape):
-            return [
-                Gene("limit", "positive"), Gene("curve", "unit"), Gene("unit", "positive"),
-                Gene("centre", "real", (shape["M"],)), Gene("start", "fraction"),
-            ]  # fmt: skip
+            curve = Gene("curve", "unit" if _smooth(reading) else "positive")
+            sizes = [Gene("limit", "positive"), curve, Gene("unit", "positive"), Gene("start", "fraction")]
+            return [*sizes, Gene("centre", "real", (shape["M"],))]
         D, K = _count(shape), shape["K"]
         genes = [Gene("limit", "positive"), Gene("G", "positive"), Gene("w0", "real")]
         genes += stair_genes((D, K), STAIRS, not _smooth(reading))
@@ -145,7 +144,7 @@ def _shapes(reading: Reading) -> list[Shape]:
         ways = comb(M, chosen) * (1 if full or K == 1 else comb(b + K - 1, b)) ** chosen
         if ways ** (T - 1) <= MOST_PATHS and (M > 1 or K > 1):
             made.append(_devices(M, chosen, K, b, T))
-    if smooth and "full_participation" not in let:
+    if "full_participation" not in let:
         sizes = product(((2, 1), (3, 1), (3, 2)), SIXTH_ROOTS)
         made += [Shape.of({"law": "moments"}, M=M, I=chosen, q=q) for (M, chosen), q in sizes]
     return made
@@ -287,7 +286,12 @@ def _settle(reading: Reading, shape: Shape, genome: Genome, known: Table) -> Mea
     picked2 = settled2(a, eta, centres.var(axis=1), off2, T, shape["M"], shape["I"])
     usable = high > low
     scalars = {"eps": 0 * a, "Delta": np.where(usable, a * off2 / 2, np.nan)}
-    return scalars, {"picked2": np.where(usable, picked2, np.nan)}, np.where(usable, high - low, 1.0)
+    quantities = {"picked2": np.where(usable, picked2, np.nan)}
+    rho = known.scalars.get("rho")
+    if rho is not None:
+        scalars["Delta_rho"] = scalars["Delta"] / (1 + rho * a)
+        quantities["picked_env2"] = quantities["picked2"] / (1 + rho * a) ** 2
+    return scalars, quantities, np.where(usable, high - low, 1.0)
 
 
 def _centres(genome: Mapping[str, Array]) -> Array:

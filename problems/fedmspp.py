@@ -69,7 +69,7 @@ def walk(
     xp = namespace(w0)
     zero = 0 * w0
     total = {"picked2": zero, "picked_env2": zero + (float("nan") if rho is None else 0.0)}
-    most = dict.fromkeys(("eps", "move", "residual", "drift2"), zero)
+    most: dict[str, Array] = dict.fromkeys(("eps", "move", "residual", "drift2"), zero)
     average = devices.average.spread()
     for share, w, q, found in _rounds(devices, w0, eta, step, shift, T, size):
         slope = average.grad(w)  # (n, P)

@@ -107,7 +107,7 @@ class Proximal(World):
     def walk(self, w0: fmpq, rules: Sequence[Sequence[tuple[fmpq, fmpq]]]) -> None:
         """All paths, equal iterates put together. Round t follows the rule of its number, or else the last one; once
         that one changes nothing, the rounds that are left are like this one."""
-        law, sums = {w0: ONE}, dict.fromkeys(("picked2", "picked_env2"), ZERO)
+        law, sums = {w0: ONE}, dict[str, fmpq]()
         most, gaps, solves = dict[str, fmpq](), list[fmpq](), 0
         for t in range(self.T):
             current = self.stationarity(law)
@@ -124,14 +124,12 @@ class Proximal(World):
                     after[small(v)] += chance * likely
             still = t + 1 >= len(rules) and dict(after) == law
             for name, total in current.items():
-                sums[name] += total * fmpq(self.T - t if still else 1, self.T)
+                sums[name] = sums.get(name, ZERO) + total * fmpq(self.T - t if still else 1, self.T)
             if still:
                 break
             law = after
         self.values |= most
-        self.known |= sums if "rho" in self.values else {"picked2": sums["picked2"]}
-        if not self.has_gradient:
-            self.known.pop("picked2")
+        self.known |= sums
         self.oracle(gaps)
 
     def stationarity(self, law: dict[fmpq, fmpq]) -> dict[str, fmpq]:

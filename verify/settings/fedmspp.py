@@ -133,8 +133,10 @@ def _shapes(reading: Reading) -> list[Shape]:
     if not _rounds(reading):
         sizes = [(M, K, b) for M in (1, 2) for K, b in (*batches, *([(2, 1)] if full else []))]
         return [_devices(M, M, K, b, 1) for M, K, b in sizes]
-    many = sorted({b for _, b in batches})
-    made = [_alike(chosen, b, T) for chosen in (1, 4, 16) for b in many for T in ROUNDS]
+    many, takes = sorted({b for K, b in batches if K == 1}), (1, 4, 16)
+    if not smooth:  # no step size and no bound there knows I or b, and devices that are alike do not either
+        many, takes = [1], (1,)
+    made = [_alike(chosen, b, T) for chosen, b, T in product(takes, many, ROUNDS)]
     made += [] if smooth else [_alike(1, 1, 25), _alike(1, 1, 100)]
     if "exact_oracle" not in let:
         sizes = product((1, 4), many, SIXTH_ROOTS)

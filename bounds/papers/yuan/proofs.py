@@ -31,12 +31,21 @@ def _premise(claim: Any, because: str, *assumes: str) -> Known:
 gain, cross = (Symbol(name, real=True) for name in ("gain", "cross"))
 direction2, error1, error2 = (_size(name) for name in ("direction2", "error1", "error2"))
 
+
+def _from_one(x: Any) -> tuple[Any, ...]:
+    return (Le(1, x),)
+
+
+def _small_root(x: Any) -> Any:
+    return Le(x ** Rational(-1, 3), 1)
+
+
 root_small = Fact(
     "root_small",
     "x^(-1/3) is at most 1 for x >= 1: powers with a negative exponent fall, and 1^(-1/3) = 1",
     (Symbol("x", real=True),),
-    when=lambda x: (Le(1, x),),
-    then=lambda x: Le(x ** Rational(-1, 3), 1),
+    when=_from_one,
+    then=_small_root,
 )
 telescope = _premise(Le(T * gain, Delta), "gains E R(w_{t-1}) - E R(w_t) add up to R(w_0) - E R(w_T), at most Delta")
 errors = (

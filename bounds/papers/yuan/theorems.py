@@ -5,6 +5,7 @@ printed one). The mean over t = 0, ..., T - 1 is the expectation over the unifor
 """
 
 from dataclasses import replace
+from typing import Any
 
 from ...algebra import Eq, Le, Lt, Max, Min, Rational, sqrt
 from ...derivation import Derivation
@@ -44,12 +45,12 @@ CONVEX_TOO = "a bound by 1/nu is one of its product with nu, so that nu = 0, a c
 WHOLE_SPACE = "the set W of (3.2) is the whole space, as in definition 3 and in the proofs"
 
 
-def error(step_size):
+def error(step_size: Any) -> Any:
     """|w_t^(m) - w_{t-1} + eta d| <= this: Q is (L + 1/eta)-smooth, so that |grad Q|^2 <= 2 (L + 1/eta) eps."""
     return sqrt(2 * eps * step_size * (1 + step_size * L))
 
 
-def _statement(label, title, cite, **rest):
+def _statement(label: str, title: str, cite: str, **rest: Any) -> Statement:
     return Statement(
         id=f"yuan/{label}", kind="inequality", title=title, cite=cite, method="fedmspp", glossary=GLOSSARY, **rest
     )
@@ -193,11 +194,11 @@ REMARK_2_REPAIRED = replace(
 # --- FedMSPP, smooth --------------------------------------------------------------------------------------------------
 
 
-def step_3(size):
+def step_3(size: Any) -> Any:
     return Min(T**-THIRD, sqrt(size / T)) / (8 * L)
 
 
-def bound_3(size):
+def bound_3(size: Any) -> Any:
     return 4 * Delta / (eta * T) + 376 * L**2 * G**2 * eta**2 + 24 * L * eta * G**2 / size
 
 

@@ -14,9 +14,12 @@ from math import prod
 from flint import fmpq
 
 from . import (
+    envelope,
+    fedmspp,
     fedprox,
     fedprox_nonconvex,
     function,
+    minibatch,
     network,
     noise_sum,
     order,
@@ -37,6 +40,7 @@ WORLDS = {
     "fedprox_nonconvex": fedprox_nonconvex.read,
     "perturbed": perturbed.read,
     "perturbed_nonconvex": perturbed_nonconvex.read,
+    "fedmspp": fedmspp.read,
     "two_group": two_group.read,
     "noise_sum": noise_sum.read,
     "scalar": scalar.read,
@@ -46,6 +50,13 @@ WORLDS = {
     "messages": network.read_messages,
     "order": order.read,
     "two_group_perturbed": two_group_perturbed.read,
+    "erm": minibatch.read_erm,
+    "table": minibatch.read_table,
+    "algorithm": minibatch.read_algorithm,
+    "mspp_step": minibatch.read_mspp,
+    "subset": minibatch.read_subset,
+    "prox": envelope.read_prox,
+    "devices": envelope.read_devices,
 }
 POINTS = 100_000
 _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")

@@ -39,8 +39,8 @@ AT_1, AT_3 = {eta: STEP_1}, {eta: step_3(b * I)}
 FORMULAS = "a claim about formulas: the left side is the inequality that ends the theorem's proof, at its step size"
 EVERYTHING = "no constant is hidden in O but numbers: L, G, Delta, rho, I and b may grow or vanish, and Delta may be 0"
 ENVELOPE_MEANT = (
-    "printed with the gradient of the risk on the left; the theorem is about that of its Moreau envelope, which is meant:"
-    " a risk without smoothness need not have a gradient, nor need a gradient be small close to a minimum"
+    "printed with the gradient of the risk on the left; the theorem is about that of its Moreau envelope, which is"
+    " meant: a risk without smoothness need not have a gradient, nor need a gradient be small close to a minimum"
 )
 
 EQUATION_1_4 = _claim(
@@ -123,7 +123,7 @@ REMARK_7 = replace(
 
 
 def two_groups(size):
-    """E|grad R(w_t*)|^2 of the exact method, I of 2 K devices in a round, step size of theorem 3 with `size` for b I."""
+    """E|grad R(w_t*)|^2 of the exact method, I of 2 K devices in a round, theorem 3's step with `size` for b I."""
     settled = G**2 / 4 * step / (2 + step) * (M - I) / (I * (M - 1))
     decay = (1 - shrinks ** (2 * T)) / ((1 - shrinks**2) * T)
     return settled * (1 - decay), {step: Min(T**-THIRD, sqrt(size / T)) / 8, shrinks: 1 / (1 + step), M: 2 * K}
@@ -132,10 +132,10 @@ def two_groups(size):
 PRINTED, AT_PRINTED = two_groups(b * I)
 TWO_GROUPS = (
     "K devices with the risk L (w - a)^2/2 and K with L (w + a)^2/2 between -a and a, continued with slopes +-G, "
-    "G = 2 L a; w_0 = 0, so that Delta = 0; every local problem solved exactly. Data without randomness: b has no effect "
-    "but on the step size",
-    "the left side is what the method does there, in closed form (the kernel's world `fedmspp` computes the same, and the"
-    " tests compare both): E w_t^2 = r^2 E w_{t-1}^2 + (1 - r)^2 a^2 (M - I)/(I (M - 1)), averaged over t < T",
+    "G = 2 L a; w_0 = 0, so that Delta = 0; every local problem solved exactly. Data without randomness: b has no "
+    "effect but on the step size",
+    "the left side is what the method does there, in closed form (the kernel's world `fedmspp` computes the same, and"
+    " the tests compare both): E w_t^2 = r^2 E w_{t-1}^2 + (1 - r)^2 a^2 (M - I)/(I (M - 1)), averaged over t < T",
     "a consequence of the printed order on some problems, so that every constant in it falls with it",
 )
 SPEEDUP = _claim(
@@ -176,7 +176,7 @@ METHOD_1_6_REPAIRED = replace(
 # --- comparisons of rates ---------------------------------------------------------------------------------------------
 
 many_rounds = Assumption("grows", (T,), "rates are compared for large T")
-many_devices = Assumption("grows", (I,), "I = O(M) in large networks: I grows with M")
+all_grow = Assumption("grows", (T, I), "large T, and I = O(M) in large networks: I grows with M")
 
 
 def constant(*symbols):
@@ -205,7 +205,7 @@ SLOWER_1 = _claim(
     "For I = O(M) in large networks, (1.5) is slower than (1.4)",
     "section 1.2, below (1.5); remark 6, third sentence",
     Lt(SMOOTH_1, ROUGH),
-    let=(many_rounds, many_devices),
+    let=(all_grow,),
     reading=(SLOWER, "I = O(M) is read as I of the order of M, which grows; O alone would allow I = 1"),
 )
 SLOWER_ALL = _claim(
@@ -304,8 +304,8 @@ TABLE_FEDAVG = _quoted(
     Eq(ROW_3, KARIMIREDDY),
     "'comparable to the best known results under partial participation as achieved by FedAvg': each is O of the other, "
     "for all b and I; the row's last term is never the largest one",
-    "a hint, not a result: as we remember the source, sampled devices leave a term in 1/(I epsilon^2) there that b does "
-    "not reduce, as they do in yuan/thm3~repaired",
+    "a hint, not a result: as we remember the source, sampled devices leave a term in 1/(I epsilon^2) there that b "
+    "does not reduce, as they do in yuan/thm3~repaired",
 )
 YU = 1 / (b * M * epsilon**2) + M * b / epsilon
 TABLE_YU = _quoted(
@@ -313,8 +313,8 @@ TABLE_YU = _quoted(
     "FedAvg, Yu et al. (2019), all devices: no faster than theorem 3 with I = M",
     YU,
     (Le(ROW_3.subs(I, M), YU), Le(THREE_HALVES, YU)),
-    "nothing is said about this row alone; 'comparable to the best-known rates' is read as: with all devices theorem 3 is "
-    "no slower, for all b and M; and the row is never better than the next one, with which it agrees at b M = "
+    "nothing is said about this row alone; 'comparable to the best-known rates' is read as: with all devices theorem 3 "
+    "is no slower, for all b and M; and the row is never better than the next one, with which it agrees at b M = "
     "epsilon^(-1/2)",
 )
 TABLE_KHANDURI = _quoted(
@@ -322,13 +322,12 @@ TABLE_KHANDURI = _quoted(
     "FedAvg, Khanduri et al. (2021): faster than 1/epsilon^2, no slower than theorem 3, slower than 1/epsilon",
     THREE_HALVES,
     (Lt(THREE_HALVES, ROW_2), Le(THREE_HALVES, ROW_3), Lt(INVERSE, THREE_HALVES)),
-    "'1/epsilon^(3/2) bounds can be achieved by FedAvg', between our 1/epsilon^2 bounds and STEM's and FedPD's 1/epsilon",
+    "'1/epsilon^(3/2) bounds can be achieved by FedAvg', between our 1/epsilon^2 bounds and the 1/epsilon of STEM "
+    "and FedPD",
 )
 SCAFFOLD = 1 / (b * I * epsilon**2) + (M / I) ** (2 * THIRD) / epsilon
 COMPARABLE = "comparable: each is O of the other"
-ALL_BOUNDS = (
-    "'all of our 1/epsilon^2 bounds ... are comparable to those of SCAFFOLD and FCO': the rows of theorems 1 to 4"
-)
+ALL_BOUNDS = "'all of our 1/epsilon^2 bounds ... comparable to those of SCAFFOLD and FCO': the rows of theorems 1 to 4"
 TABLE_SCAFFOLD = _quoted(
     "scaffold",
     "SCAFFOLD, Karimireddy et al. (2020): theorems 1 to 4 are comparable",

@@ -173,6 +173,34 @@ METHOD_1_6_REPAIRED = replace(
     repairs=SPEEDUP_REPAIRED.repairs,
 )
 
+# --- (1.5) as printed, on two devices ---------------------------------------------------------------------------------
+
+AT_REST = {eta: rho / sqrt(T), Delta_rho: G**2 * eta**2 / (8 * (2 * eta + rho))}
+GRADIENT = _claim(
+    "eq1.5-gradient",
+    "The rate (1.5) as printed, with the gradient of the risk itself, on two devices",
+    "equation (1.5)",
+    Le(G**2 / 16, UNIT_RHO * ROUGH),
+    where=AT_REST,
+    reading=(
+        "two devices, both in every round, exact local solutions: one has the risk w^2/(2 eta) for |w| <= G eta, "
+        "continued with slopes +-G, the other one -G w/2 plus a constant, up to a point far to the right. Both are convex "
+        "and G-Lipschitz. From w_0 = G eta the first one moves to G eta/2 and the second one to 3 G eta/2: their mean "
+        "stays, and the gradient of the risk is (G - G/2)/2 there in every round",
+        "the left side is what the method does there (the kernel's world `fedmspp` computes the same, and the tests "
+        "compare both); with a kink |w| in place of the parabola it is one problem for all T, with a gradient at every "
+        "iterate",
+        "a consequence of the printed order on some problems, so that every constant in it falls with it",
+    ),
+)
+GRADIENT_REPAIRED = replace(
+    GRADIENT,
+    id="yuan/eq1.5-gradient~repaired",
+    title="The rate (1.5) with the gradient of the Moreau envelope, on two devices",
+    then=Le((G * eta / (2 * (2 * eta + rho))) ** 2, UNIT_RHO * ROUGH),
+    repairs="the gradient of the Moreau envelope, which theorem 2 is about, for that of the risk",
+)
+
 # --- comparisons of rates ---------------------------------------------------------------------------------------------
 
 many_rounds = Assumption("grows", (T,), "rates are compared for large T")

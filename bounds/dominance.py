@@ -209,7 +209,8 @@ def _bounded(
     except Unclear as error:
         return Decision("unknown", "", str(error))
     except MayVanish as error:
-        without = _bounded(statement, *(side.subs(error.difference, 0) for side in (lhs, rhs)), given, positive, strict)
+        small, large = (side.subs(error.difference, 0) for side in (lhs, rhs))
+        without = _bounded(statement, small, large, given, positive, strict)
         if without.status != "true":
             return without
         return _bounded(statement, lhs, rhs, given, (*positive, error.difference), strict)

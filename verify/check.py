@@ -112,7 +112,7 @@ def _growth(reading: Reading, setting: Any, shape: Shape, genome: Genome) -> Sco
     margin[ranked[EXACT_ROWS:]] = np.fmin(margin[ranked[EXACT_ROWS:]], -TRANSIENT)
     for row in ranked[:EXACT_ROWS]:
         if np.isfinite(margin[row]):
-            margin[row] = _exact_excess(reading, setting, shape, genome, int(row), at[row], float(margin[row]))
+            margin[row] = _exact_excess(reading, setting, shape, genome, int(row), at[int(row)], float(margin[row]))
     return Scores(shape, genome, evaluator.table, margin, margin, margin, lhs[pick], rhs[pick], at)
 
 

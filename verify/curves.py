@@ -9,23 +9,27 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 
+from fedaudit.bounds.algebra import Symbol
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.catalogue import statement as find
 from fedaudit.bounds.show import latex
 from fedaudit.bounds.statement import Statement
 from fedaudit.problems.moments import expected
+from fedaudit.problems.perturbed import expected as perturbed
 from fedaudit.problems.quadratics import two_group
+from fedaudit.problems.two_group import averages, expected_gap
 
 from .audit import read
 from .check import conditions, genes_of, score, tabulate
 from .evaluate import Array, Evaluator, Quantity, Table
 from .experiments import Picture, experiment
-from .genome import Genome, draw, rows
+from .genome import Gene, Genome, draw, rows
 from .hunt import VIOLATION
 from .lower import lower
 from .seeds import seed_for
 from .settings.base import Reading, Setting, Shape, View, Viewed, with_scalars
 from .settings.order import Order
+from .settings.two_group_perturbed import losses
 
 RUNS = 80
 PROPOSED = 4000
@@ -106,11 +110,13 @@ def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
     """What is worth looking at in the statement's own setting.
 
     The view that the setting offers; else random runs along t, or along T or another count if the same draws make sense
-    at every value; else both sides of random instances against each other.
+    at every value, or along a free parameter; else both sides of random instances against each other.
     """
     reading, world = read(statement)
     if world.name == "two_group":
         return _two_group(statement)
+    if world.name == "two_group_perturbed":
+        return _two_group_perturbed(statement)
     if isinstance(world, Order):
         return _along_paths(statement, reading, world, seed)
     if isinstance(world, Viewed):
@@ -122,7 +128,11 @@ def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
     if columns:
         return _along_sizes(statement, reading, world, columns, seed)
     chosen = _by_count(reading, world)
-    return _along_count(statement, reading, world, seed, *chosen) if chosen else _cloud(statement, reading, world, seed)
+    if chosen:
+        return _along_count(statement, reading, world, seed, *chosen)
+    uncounted = len({shape.counts for shape in world.shapes(reading)}) == 1
+    alone = _along_knob if statement.sweep and uncounted else _cloud
+    return alone(statement, reading, world, seed)
 
 
 def _moves(tree: Any) -> bool:
@@ -250,12 +260,14 @@ def _by_count(reading: Reading, world: Setting) -> tuple[str, dict[int, Shape]] 
     if reading.uses("T") and any(dict(s.counts).get("T", 1) > 1 for s in shapes):
         telling = min(shapes, key=_telling)
         return "T", {T: telling.but(T=T) for T in LENGTHS}
-    name = next((k for k in ("E", "C", "M", "N", "n", "d") if len({dict(s.counts).get(k) for s in shapes}) > 1), None)
+    counts = ("E", "C", "b", "M", "N", "n", "d")
+    name = next((k for k in counts if len({dict(s.counts).get(k) for s in shapes}) > 1), None)
     if name is None:
         return None
-    chosen: dict[int, Shape] = {}
+    families: dict[Shape, dict[int, Shape]] = {}  # shapes that differ in this count alone
     for shape in shapes:
-        chosen.setdefault(shape[name], shape)
+        families.setdefault(shape.but(**{name: 0}), {})[shape[name]] = shape
+    chosen = max(families.values(), key=len)
     genes = {tuple((g.name, g.shape) for g in genes_of(reading, world, shape)) for shape in chosen.values()}
     return (name, chosen) if len(genes) == 1 else None
 
@@ -265,12 +277,12 @@ def _along_count(
 ) -> Curves:
     columns: list[tuple[int, Array, Array]] = []
     for value, shape in sorted(chosen.items()):
-        rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))  # the same draws at every count
-        lhs, rhs = _sides(reading, tabulate(reading, world, shape, draw(genes_of(reading, world, shape), RUNS, rng)))
+        genome = _same_draws(genes_of(reading, world, shape), seed, statement.id)
+        lhs, rhs = _sides(reading, tabulate(reading, world, shape, genome))
         columns.append((value, lhs[:, 0], rhs[:, 0]))
     x = np.array([c[0] for c in columns])
     lhs, rhs = (np.stack([c[j] for c in columns], axis=1) for j in (1, 2))
-    admitted = np.isfinite(lhs).any(axis=0)  # a count that the conditions exclude has no column
+    admitted = np.isfinite(lhs).any(axis=0) & (rhs > 0).any(axis=0)  # neither excluded by conditions nor all zero
     x, lhs, rhs = x[admitted], lhs[:, admitted], rhs[:, admitted]
     caption = f"{RUNS} random parameter choices at every {name}; each divided by its bound at the smallest {name}"
     return _curves(statement, x, f"${name}$", *_relative(lhs, rhs), caption)
@@ -294,9 +306,10 @@ def _along_paths(statement: Statement, reading: Reading, world: Any, seed: int) 
         both = [_sides(reading, table) for table in tables]
         sides.append((np.concatenate([b[0] for b in both], axis=1), np.concatenate([b[1] for b in both], axis=1)))
     lhs, rhs = (np.concatenate([s[j] for s in sides]) for j in (0, 1))
-    lhs, rhs = (x.astype(float) for x in _relative(lhs, rhs))
-    caption = "both sides along paths x = c n^a of all parameters that may grow, divided by the right side at n = 1"
-    return _curves(statement, n, "$n$", lhs, rhs, caption)
+    usable = (np.isfinite(lhs) & np.isfinite(rhs) & (rhs > 0)).all(axis=1)
+    lhs = (lhs[usable] / rhs[usable]).astype(float)
+    caption = "the left side along paths x = c n^a of all parameters that may grow, in units of the right side"
+    return _curves(statement, n, "$n$", lhs, np.ones(lhs.shape), caption)
 
 
 def _along_sizes(
@@ -328,6 +341,29 @@ def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
     lhs, rhs = lhs[usable], rhs[usable]
     first = np.take_along_axis(rhs, np.argmax(rhs > 0, axis=1)[:, None], 1)
     return lhs / first, rhs / first
+
+
+KNOB_VALUES = 25
+
+
+def _along_knob(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
+    """Nothing to count: along the first free parameter, at many values of its knob."""
+    shape, knob = world.shapes(reading)[-1], reading.lowered.knobs[0]
+    grid = np.linspace(0.04, 1 if knob.startswith("unit_") else 4, KNOB_VALUES)
+    genome = _same_draws(genes_of(reading, world, shape), seed, statement.id)
+    whole = {k: np.repeat(v, len(grid), axis=0) for k, v in genome.items()} | {knob: np.tile(grid, RUNS)}
+    lhs, rhs = (side[:, 0].reshape(RUNS, -1) for side in _sides(reading, tabulate(reading, world, shape, whole)))
+    swept, value = next((k, v) for k, v in statement.sweep.items() if knob in map(str, v.free_symbols))
+    value = value.subs({s: Symbol("x", positive=True) for s in value.free_symbols if str(s) == knob})
+    label = f"$x$ in ${latex(swept, statement.glossary)} = {latex(value, statement.glossary)}$"
+    caption = f"{RUNS} random choices of all else; each divided by its bound at the smallest x"
+    return _curves(statement, grid, label, *_relative(lhs, rhs), caption)
+
+
+def _same_draws(genes: list[Gene], seed: int, label: str) -> Genome:
+    """Genes of the same name and shape come out the same, whatever others there are."""
+    parts = (draw([g], RUNS, np.random.default_rng(seed_for(seed, label, "curves", g.name))) for g in genes)
+    return {name: values for part in parts for name, values in part.items()}
 
 
 def _curves(statement: Statement, x: Array, xlabel: str, lhs: Array, rhs: Array, caption: str) -> Curves:
@@ -394,4 +430,34 @@ def _two_group(statement: Statement) -> Curves:
             "exact expectation": lhs[0],
             "lower bound": lower_bound[0],
         },
+    )
+
+
+def _two_group_perturbed(statement: Statement) -> Curves:
+    """Theorem 4.5's problem with theorem 4.4's step size: both bounds, the broadcast of the proof and rule (4.6)."""
+    mu, beta, sigma, G, C, E, w0, rounds = 1.0, 0.3, 0.02, 30.64, 2, 5, 2.0, 8
+    problem, gamma = two_group(mu / 2, mu, G, C), np.full((1, rounds), 1 / (2 * mu * E))
+    one = {k: np.array([x]) for k, x in {"mu": mu, "beta": beta, "sigma": sigma, "G_lin": G, "L": mu}.items()}
+    curve, force = losses(C, one["mu"], one["G_lin"])
+    given = (np.array([w0]), one["beta"], gamma[:, 0], E, rounds, one["sigma"])
+    lhs = np.concatenate([expected_gap(curve, force, averages(C, b, np), *given) for b in (True, False)])
+    pairs, v = (np.ones((C, C)) - np.eye(C))[None] / (C * (C - 1)), np.full((1, C, 1), sigma)
+    run = perturbed(problem, pairs, np.array([[w0]]), one["beta"], gamma, E, v, record=("grad2", "local2"))
+    scalars = {**one, "gamma": gamma[:, 0], "Gamma": np.ravel(problem.heterogeneity())[:1]}
+    scalars["G"] = np.array([np.sqrt(max(np.max(run.grad2), np.max(run.local2)) + sigma**2)])
+    quantities = {"p": Quantity(np.full((1, C), 1 / C), (1,)), "gamma": Quantity(gamma, (0,))}
+    sizes = {"C": C, "E": E, "T": rounds}
+    table = Table(1, scalars, {**quantities, "gap": Quantity(lhs[:1], (0,))}, sizes)
+    _, lower_bound = _sides(Reading(lower(statement)), table)
+    weaker = {**scalars, "mu": np.array([mu / 2])}  # every f_i is h-strongly convex
+    theorem = Reading(lower(find("buttaci/thm4.4-I")))
+    _, upper = _sides(theorem, Table(1, weaker, table.quantities, sizes))
+    both = np.concatenate([lower_bound, lower_bound])
+    made = _curves(statement, np.arange(rounds + 1), "round $t$", lhs, both, "")
+    numbers = f"mu = {mu:g}, beta = {beta:g}, sigma = {sigma:g}, G = {G:g}, C = {C}, E = {E}, w = {w0:g}"
+    return Curves(
+        **{k: getattr(made, k) for k in made.__slots__ if k not in ("caption", "extra", "tightest")},
+        tightest=0,
+        caption=f"two-group quadratic of C.4 with {numbers}, step size 1/(2 L E); thin: rule (4.6) instead of u = w",
+        extra={"upper bound": upper[0], "exact expectation": lhs[0], "lower bound": lower_bound[0]},
     )

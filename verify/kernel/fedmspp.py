@@ -171,7 +171,7 @@ class Proximal(World):
 
     # --- moments ------------------------------------------------------------------------------------------------------
 
-    def settle(self, w0: fmpq, low: fmpq, high: fmpq) -> None:
+    def settle_down(self, w0: fmpq, low: fmpq, high: fmpq) -> None:
         """Exact steps where every risk is a (w - c_m)^2 / 2 on [low, high], which holds w_0 and every c_m.
 
         Then prox(w) = r w + (1 - r) c_m, r = 1/(1 + eta a), stays inside, and w_t - c = r (w_{t-1} - c) + (1 - r) z_t,
@@ -219,7 +219,7 @@ def read(node: Node, claim: Claim) -> Proximal:
     made = Proximal(devices, values, w0)
     if given["law"].one_of(("paths", "moments")) == "moments":
         ends = node.fields("law M I b T w0 batch devices constants low high")
-        made.settle(w0, ends["low"].rational(), ends["high"].rational())
+        made.settle_down(w0, ends["low"].rational(), ends["high"].rational())
         return made
     oracle = node.fields("law M I b T w0 batch devices constants oracle")["oracle"].fields("step shift")
     step, shift = ([row.vector(len(devices)) for row in oracle[name].items()] for name in ("step", "shift"))

@@ -22,7 +22,7 @@ from fedaudit.bounds.papers.yuan.theorems import BOUND_2, bound_3
 from fedaudit.bounds.show import parts, show
 from fedaudit.bounds.statement import Assumption, Statement
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import hunt_row, literal_row
+from fedaudit.verify.audit import hunt_row, literal_row, verify_row
 from fedaudit.verify.cli import main
 from fedaudit.verify.formulas import crossings, table_1, values
 from fedaudit.verify.lower import lower
@@ -47,24 +47,30 @@ def test_proved_for_all_parameters(name: str) -> None:
     assert lint(statement(name)) == ()
 
 
-@pytest.mark.parametrize("name", ["eq1.4", "rem6-slower", "table1-thm1", "table1-fedavg-yu", "table1-stem"])
-def test_the_hunt_does_not_contradict_a_proof(name: str) -> None:
-    row = hunt_row(of(name), 0, 0.02)
+@pytest.mark.parametrize("name", ["rem6-slower", "table1-thm1", "table1-fedavg-yu", "table1-stem"])
+def test_the_search_does_not_contradict_a_proof(name: str) -> None:
+    row = verify_row(of(name), 0, 0.1)
     assert row["verdict"] == "survived", row
     assert row["tightness"] <= 0
 
 
 @pytest.mark.parametrize("name", REFUTED)
 def test_refuted_for_every_constant(name: str) -> None:
-    row = hunt_row(statement(name), 0, 0.02)
+    row = verify_row(statement(name), 0, 0.02)
     assert (row["verdict"], row["how"]) == ("refuted", "growth path")
     accepted = kernel.check(json.loads(json.dumps(row["certificate"])))
     assert accepted.lhs > accepted.rhs
+
+
+@pytest.mark.parametrize("name", REFUTED)
+def test_golden_certificates(name: str) -> None:
     golden = json.loads((FOLDER / f"{name.replace('/', '-')}.json").read_text())
-    assert golden["claim"] == lower(statement(name)).claim
-    kernel.check(golden)
+    assert golden["claim"] == json.loads(json.dumps(lower(statement(name)).claim))
+    accepted = kernel.check(golden)
+    assert accepted.lhs > accepted.rhs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SURVIVES)
 def test_repaired_ones_survive(name: str) -> None:
     assert hunt_row(statement(name), 0, 0.02)["verdict"] == "survived"
@@ -78,7 +84,7 @@ def test_comparable_only_where_b_I_and_M_are_constants(name: str) -> None:
 
 MUTANTS = [
     replace(of("table1-thm1"), then=Le(T, 1 / (I * epsilon**2) + epsilon ** Rational(-4, 3))),
-    replace(of("table1-thm3"), then=Le(T, 1 / (b**2 * I * epsilon**2) + epsilon ** Rational(-3, 2))),
+    replace(of("eq1.4-many-rounds"), then=Le(T, 1 / (I**2 * epsilon**2))),
     replace(of("table1-thm2"), then=Le(T, epsilon ** Rational(-19, 10))),
     replace(of("table1-fedavg-khanduri"), then=Lt(epsilon ** Rational(-3, 2), ROW_3)),
     replace(of("table1-fedprox-li"), then=Lt(epsilon ** Rational(-3, 2), ROW_1)),
@@ -92,7 +98,9 @@ MUTANTS = [
 @pytest.mark.parametrize("made", MUTANTS, ids=lambda s: s.id)
 def test_mutants_fall(made: Statement) -> None:
     assert not derive(made, {}).proved
-    row = hunt_row(made, 0, 0.1)
+    row = verify_row(made, 0, 0.1)
+    if row["verdict"] != "refuted":
+        row = hunt_row(made, 0, 0.1)
     assert row["verdict"] == "refuted"
     kernel.check(json.loads(json.dumps(row["certificate"])))
 
@@ -137,7 +145,7 @@ def groups(K: int, chosen: int, b: int, T: int, eta: str, law: str) -> dict[str,
         (1, 1, 1, 4, "1/16", "paths"),
         (1, 1, 4, 8, "1/16", "paths"),
         (2, 1, 4, 8, "1/16", "paths"),
-        (2, 3, 3, 729, "1/72", "moments"),
+        (3, 4, 1, 729, "1/108", "moments"),
         (2, 2, 2, 8, "1/16", "moments"),
         (1, 1, 64, 10**6, "1/1000", "moments"),
         (3, 4, 4, 10**6, "1/2000", "moments"),

@@ -185,8 +185,8 @@ GRADIENT = _claim(
     reading=(
         "two devices, both in every round, exact local solutions: one has the risk w^2/(2 eta) for |w| <= G eta, "
         "continued with slopes +-G, the other one -G w/2 plus a constant, up to a point far to the right. Both are "
-        "convex and G-Lipschitz. From w_0 = G eta the first one moves to G eta/2 and the second one to 3 G eta/2: their mean "
-        "stays, and the gradient of the risk is (G - G/2)/2 there in every round",
+        "convex and G-Lipschitz. From w_0 = G eta the first one moves to G eta/2, the second one to 3 G eta/2: their "
+        "mean stays, and the gradient of the risk is (G - G/2)/2 there in every round",
         "the left side is what the method does there (the kernel's world `fedmspp` computes the same, and the tests "
         "compare both); with a kink |w| in place of the parabola it is one problem for all T, with a gradient at every "
         "iterate",

@@ -17,7 +17,7 @@ from fedaudit.bounds.dominance import dominance
 from fedaudit.bounds.lint import lint
 from fedaudit.bounds.papers.yuan.rates import ROW_1, ROW_3, UNIT, epsilon
 from fedaudit.bounds.papers.yuan.run import picked2
-from fedaudit.bounds.papers.yuan.symbols import I, T, b
+from fedaudit.bounds.papers.yuan.symbols import Delta_rho, I, T, b
 from fedaudit.bounds.papers.yuan.theorems import BOUND_2, bound_3
 from fedaudit.bounds.show import parts, show
 from fedaudit.bounds.statement import Assumption, Statement
@@ -179,9 +179,7 @@ def test_the_gradient_of_the_risk_stays(n: int) -> None:
     repaired = of("eq1.5-gradient~repaired")
     known = {"G": np.ones(1), "rho": 1.0, "T": float(n * n)}
     assert values(repaired.defined(repaired.relations[0].args[0]), **known)[0] == pytest.approx(float(left))
-    gap = values(
-        repaired.where[next(s for s in repaired.where if s.name == "Delta_rho")].subs(dict(repaired.where)), **known
-    )
+    gap = values(repaired.defined(Delta_rho), **known)
     assert float(right) == pytest.approx(float(gap[0] / n**2 + (2 * gap[0] + 4) / n))
     assert float(rhs) == float(right)
 

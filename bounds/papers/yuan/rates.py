@@ -5,6 +5,7 @@ quotes from other papers are not audited against their sources; what this paper 
 """
 
 from dataclasses import replace
+from typing import Any
 
 from ...algebra import Eq, Ge, Le, Lt, Max, Min, Rational, sqrt
 from ...statement import Assumption, Statement
@@ -17,7 +18,7 @@ step = GLOSSARY.symbol("step", "1", "eta L", r"\eta L")
 shrinks = GLOSSARY.symbol("shrinks", "1", "factor by which a local step comes closer to its minimiser", "r")
 
 
-def _claim(label, title, cite, then, **rest):
+def _claim(label: str, title: str, cite: str, then: Any, **rest: Any) -> Statement:
     return Statement(
         id=f"yuan/{label}", kind="order", title=title, cite=cite, method="order", glossary=GLOSSARY, then=then, **rest
     )
@@ -26,7 +27,7 @@ def _claim(label, title, cite, then, **rest):
 # --- rates: (1.4), (1.5), (1.6) ---------------------------------------------------------------------------------------
 
 
-def smooth_rate(size):
+def smooth_rate(size: Any) -> Any:
     """(1.4) with size = I, (1.6) with size = b I."""
     return Max(T ** (-2 * THIRD), 1 / sqrt(T * size))
 
@@ -85,7 +86,7 @@ NOT_YET = (
 RELATIVE = "epsilon is measured in units of the factor that the rate leaves out, L Delta + G^2"
 
 
-def _crossed(label, cite, size, few, **rest):
+def _crossed(label: str, cite: str, size: Any, few: bool) -> Statement:
     """Which term of the rate is the larger one, and the rounds until it is epsilon."""
     rate = smooth_rate(size)
     term, rounds = (
@@ -99,7 +100,6 @@ def _crossed(label, cite, size, few, **rest):
         when=(Lt(T, size**3) if few else Ge(T, size**3), Le(epsilon, rate)),
         order=rounds,
         reading=(f"{NOT_YET} (second relation)", RELATIVE),
-        **rest,
     )
 
 
@@ -122,7 +122,7 @@ REMARK_7 = replace(
 # --- the method on two groups of devices ------------------------------------------------------------------------------
 
 
-def two_groups(size):
+def two_groups(size: Any) -> tuple[Any, dict[Any, Any]]:
     """E|grad R(w_t*)|^2 of the exact method, I of 2 K devices in a round, theorem 3's step with `size` for b I."""
     settled = G**2 / 4 * step / (2 + step) * (M - I) / (I * (M - 1))
     decay = (1 - shrinks ** (2 * T)) / ((1 - shrinks**2) * T)
@@ -207,7 +207,7 @@ many_rounds = Assumption("grows", (T,), "rates are compared for large T")
 all_grow = Assumption("grows", (T, I), "large T, and I = O(M) in large networks: I grows with M")
 
 
-def constant(*symbols):
+def constant(*symbols: Any) -> Assumption:
     return Assumption("fixed", symbols, f"{' = O(1) and '.join(map(str, symbols))} = O(1)")
 
 
@@ -256,18 +256,20 @@ COMPARABLE_3 = _claim(
 # --- table 1: this paper's rows ---------------------------------------------------------------------------------------
 
 
-def smooth_row(size):
+def smooth_row(size: Any) -> Any:
     return 1 / (size * epsilon**2) + epsilon ** Rational(-3, 2)
 
 
 ROW_1, ROW_2, ROW_3, ROW_4 = smooth_row(I), epsilon**-2, smooth_row(b * I), epsilon**-2
 
 
-def _row(label, title, row, then, **rest):
+def _row(label: str, title: str, row: Any, then: Any, **rest: Any) -> Statement:
     return _claim(f"table1-{label}", title, "table 1", then, order=row, **rest)
 
 
-def _own(label, method, number, row, bound, unit, where, *reading):
+def _own(
+    label: str, method: str, number: int, row: Any, bound: Any, unit: Any, where: dict[Any, Any], *reading: str
+) -> Statement:
     return _row(
         label,
         f"{method}, theorem {number}: rounds of communication to an epsilon-stationary point",
@@ -311,7 +313,7 @@ AS_CONSTANTS = "b, I and M are constants when complexities are called comparable
 numbers = Assumption("fixed", (M, I, b), AS_CONSTANTS)
 
 
-def _quoted(label, title, row, then, *reading, **rest):
+def _quoted(label: str, title: str, row: Any, then: Any, *reading: str, **rest: Any) -> Statement:
     return _row(label, title, row, then, let=(small,), reading=(QUOTED, *reading), **rest)
 
 
@@ -381,7 +383,7 @@ TABLE_FCO = _quoted(
 )
 
 
-def _fast(label, title):
+def _fast(label: str, title: str) -> Statement:
     return _quoted(
         label,
         title,

@@ -166,9 +166,10 @@ def _instances(
 
 def _declarations(names: tuple[str, ...], measured: Mapping[str, float]) -> Iterator[dict[str, str]]:
     """Rationals at or just above constants that the run measured (G), short ones first; the kernel decides."""
-    near = {k: Fraction(measured[k]).limit_denominator(1000) for k in names}
-    if all(abs(float(near[k]) - measured[k]) <= 1e-9 * abs(measured[k]) for k in names):
-        yield {k: str(v) for k, v in near.items()}
+    for size in (1000, 10**6):
+        near = {k: Fraction(measured[k]).limit_denominator(size) for k in names}
+        if all(abs(float(near[k]) - measured[k]) <= 1e-9 * abs(measured[k]) for k in names):
+            yield {k: str(v) for k, v in near.items()}
     for digits in (10, 6):
         yield {k: str(_above(measured[k], digits)) for k in names}
 

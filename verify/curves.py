@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -32,9 +32,18 @@ from .settings.order import Order
 from .settings.two_group_perturbed import losses
 
 RUNS = 80
+PROPOSED = 4000
+UNSEEN = 1e-4
 ROUNDS = 60
 LENGTHS = (1, 2, 4, 9, 16, 36, 64, 144)  # of runs, where a claim is about T
 CLOUD, SMALL = 600, 40  # instances of a cloud, and their largest size
+
+
+@runtime_checkable
+class Along(Protocol):
+    """A setting that says along which sizes its pictures run."""
+
+    def along(self, reading: Reading) -> Mapping[int, Shape]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,6 +124,9 @@ def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
     moves = any(_moves(side) for _, *sides in reading.claim["then"] for side in sides)
     if "t" in reading.claim["for_all"] and moves and any(dict(s.counts).get("T", 1) > 1 for s in world.shapes(reading)):
         return _along_rounds(statement, reading, world, seed)
+    columns = world.along(reading) if isinstance(world, Along) else None
+    if columns:
+        return _along_sizes(statement, reading, world, columns, seed)
     chosen = _by_count(reading, world)
     if chosen:
         return _along_count(statement, reading, world, seed, *chosen)
@@ -299,6 +311,29 @@ def _along_paths(statement: Statement, reading: Reading, world: Any, seed: int) 
     lhs = (lhs[usable] / rhs[usable]).astype(float)
     caption = "the left side along paths x = c n^a of all parameters that may grow, in units of the right side"
     return _curves(statement, n, "$n$", lhs, np.ones(lhs.shape), caption)
+
+
+def _along_sizes(
+    statement: Statement, reading: Reading, world: Setting, columns: Mapping[int, Shape], seed: int
+) -> Curves:
+    """The same draws with ever more rounds; those that some size does not admit are left out."""
+    sides: list[tuple[Array, Array]] = []
+    for shape in columns.values():
+        rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
+        table = tabulate(reading, world, shape, draw(genes_of(reading, world, shape), PROPOSED, rng))
+        lhs, rhs = _sides(reading, table)
+        sides.append((lhs[:, 0], rhs[:, 0]))
+    lhs, rhs = _relative(*(np.stack([side[j] for side in sides], axis=1) for j in (0, 1)))
+    seen = (lhs > UNSEEN * rhs).all(axis=1)  # a run that starts at its end would only stretch the picture
+    lhs, rhs = lhs[seen], rhs[seen]
+    kept = np.argsort(-np.nan_to_num(lhs[:, -1] / rhs[:, -1]), kind="stable")[: RUNS // 4]
+    kept = np.concatenate([kept, np.setdiff1d(np.arange(len(lhs)), kept)[: RUNS - len(kept)]])
+    law = next(iter(columns.values())).flag("law")
+    caption = (
+        f"{len(kept)} of {PROPOSED} random parameter choices ({law}), the worst quarter at the largest T among them, "
+    )
+    caption += "expectations exact; each divided by its bound at the smallest T"
+    return _curves(statement, np.array(list(columns)), "rounds $T$", lhs[kept], rhs[kept], caption)
 
 
 def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:

@@ -15,6 +15,7 @@ from flint import fmpq
 
 from . import (
     envelope,
+    fedmspp,
     fedprox,
     fedprox_nonconvex,
     function,
@@ -40,6 +41,7 @@ WORLDS = {
     "fedprox_nonconvex": fedprox_nonconvex.read,
     "perturbed": perturbed.read,
     "perturbed_nonconvex": perturbed_nonconvex.read,
+    "fedmspp": fedmspp.read,
     "two_group": two_group.read,
     "noise_sum": noise_sum.read,
     "scalar": scalar.read,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -33,7 +33,7 @@ ROUNDS = 60
 class Along(Protocol):
     """A setting that says along which sizes its pictures run."""
 
-    def along(self, reading: Reading) -> Mapping[int, Shape]: ...
+    def along(self, reading: Reading) -> Sequence[Mapping[int, Shape]]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,12 +61,12 @@ def curves(statement: Statement, seed: int = 0) -> Curves:
         return _two_group(statement)
     if "t" in reading.claim["for_all"] and any(dict(s.counts).get("T", 1) > 1 for s in world.shapes(reading)):
         return _along_rounds(statement, reading, world, seed)
-    columns = world.along(reading) if isinstance(world, Along) else None
-    return (
-        _along_sizes(statement, reading, world, columns, seed)
-        if columns
-        else _along_count(statement, reading, world, seed)
-    )
+    if isinstance(world, Along):
+        tried = (_along_sizes(statement, reading, world, columns, seed) for columns in world.along(reading))
+        made = next((c for c in tried if c is not None), None)
+        if made is not None:
+            return made
+    return _along_count(statement, reading, world, seed)
 
 
 def _telling(shape: Shape) -> tuple[bool, bool, int]:
@@ -114,8 +114,8 @@ def _along_count(statement: Statement, reading: Reading, world: Setting, seed: i
 
 def _along_sizes(
     statement: Statement, reading: Reading, world: Setting, columns: Mapping[int, Shape], seed: int
-) -> Curves:
-    """The same draws with ever more rounds; those that some size does not admit are left out."""
+) -> Curves | None:
+    """The same draws with ever more rounds; those that some size does not admit are left out. None without any left."""
     sides: list[tuple[Array, Array]] = []
     for shape in columns.values():
         rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
@@ -125,6 +125,8 @@ def _along_sizes(
     lhs, rhs = _relative(*(np.stack([side[j] for side in sides], axis=1) for j in (0, 1)))
     seen = (lhs > UNSEEN * rhs).all(axis=1)  # a run that starts at its end would only stretch the picture
     lhs, rhs = lhs[seen], rhs[seen]
+    if not len(lhs):
+        return None
     kept = np.argsort(-np.nan_to_num(lhs[:, -1] / rhs[:, -1]), kind="stable")[: RUNS // 4]
     kept = np.concatenate([kept, np.setdiff1d(np.arange(len(lhs)), kept)[: RUNS - len(kept)]])
     law = next(iter(columns.values())).flag("law")

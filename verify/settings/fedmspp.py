@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 from math import comb
 from typing import Any
@@ -26,7 +27,7 @@ from fedaudit.problems.fedmspp import Devices, settled2, walk
 from ..evaluate import Array, Quantity, Table
 from ..evaluate import Evaluator as TreeEvaluator
 from ..genome import Gene, Genome
-from ..genome import rational as nearby_rational
+from ..genome import rational as rational_near
 from ..kernel.expression import Evaluator, World, parse
 from ..kernel.rational import Node
 from .base import Reading, Shape, rules, text
@@ -288,8 +289,14 @@ def _told(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Ma
     floats = {k: np.asarray(v, dtype=float) for k, v in genome.items()}
     table = Table(1, {k: np.array([float(v)]) for k, v in known.items()}, {}, dict(shape.counts))
     step, shift = _oracle(reading, shape, floats, table)
-    nearby = np.vectorize(lambda x: nearby_rational(float(x), DIGITS, "real"), otypes=[object])
-    return nearby(step), nearby(shift)
+    return _nearby(step), _nearby(shift)
+
+
+def _nearby(values: Array) -> Array:
+    def one(x: Any) -> Fraction:
+        return rational_near(float(x), DIGITS, "real")
+
+    return np.vectorize(one, otypes=[object])(values)
 
 
 Measured = tuple[dict[str, Array], dict[str, Array], Array]

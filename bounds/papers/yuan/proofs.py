@@ -334,3 +334,10 @@ def theorem_2(goal: View, lemma: View) -> Argument:
     return Argument(
         (slow, calm, B6, summed, faster, closer, one, total, halves, Step(goal.relations[0], given=(halves,))), halves
     )
+
+
+def order_2(goal: View, theorem: View) -> Argument:
+    """1/T <= 1/sqrt(T); then the larger of both factors."""
+    slow = Step(Le(Delta_rho / (T * rho), Delta_rho / (rho * sqrt(T))), note="T >= 1")
+    merged = Step(Le(theorem.lhs, (3 * Delta_rho + 4 * G**2 * rho) / (rho * sqrt(T))), given=(theorem.holds(), slow))
+    return Argument((slow, merged, *_unless(merged, goal)), merged)

@@ -287,3 +287,42 @@ THEOREM_4 = replace(
     ),
     follows_from=(Derivation(proofs.theorem_2, cites=("yuan/lem12",)),),
 )
+
+# --- printed orders ---------------------------------------------------------------------------------------------------
+
+GROWS = (
+    "a device that stands still is within the printed accuracy (theorem 1: if G <= 2/I; theorem 3: if its gradient is at"
+    " most G/(2 b) and sqrt(G/(b I))), and its gradient stays: the ratio to the printed order grows like sqrt(T), so that"
+    " no constant will do; 1000 stands for all of them"
+)
+
+
+def _ordered(made: Statement, constant: int, why: str, *extra: Any, **rest: Any) -> Statement:
+    """The printed order with a constant in front."""
+    order: Any = made.order
+    return replace(
+        made,
+        id=f"{made.id}~order",
+        title=f"{made.title}, printed order with the constant {constant}",
+        then=Le(made.relations[0].args[0], constant * order),
+        reading=(*made.reading, *extra),
+        repairs=why,
+        **rest,
+    )
+
+
+ANY_CONSTANT = "not repaired: the printed order in place of the proof's inequality, with a very large constant"
+THEOREM_1_ORDER = _ordered(THEOREM_1, 1000, ANY_CONSTANT, GROWS, follows_from=())
+THEOREM_3_ORDER = _ordered(THEOREM_3, 1000, ANY_CONSTANT, GROWS, follows_from=())
+THEOREM_2_ORDER = _ordered(
+    THEOREM_2,
+    4,
+    "the printed order, with the constant that the proof's inequality gives",
+    follows_from=(Derivation(proofs.order_2, cites=("yuan/thm2",)),),
+)
+THEOREM_4_ORDER = _ordered(
+    THEOREM_4,
+    4,
+    "the printed order, with the constant that the proof's inequality gives",
+    follows_from=(Derivation(proofs.order_2, cites=("yuan/thm4",)),),
+)

@@ -291,9 +291,9 @@ THEOREM_4 = replace(
 # --- printed orders ---------------------------------------------------------------------------------------------------
 
 GROWS = (
-    "a device that stands still is within the printed accuracy (theorem 1: if G <= 2/I; theorem 3: if its gradient is at"
-    " most G/(2 b) and sqrt(G/(b I))), and its gradient stays: the ratio to the printed order grows like sqrt(T), so that"
-    " no constant will do; 1000 stands for all of them"
+    "a device that stands still is within the printed accuracy (theorem 1: if G <= 2/I; theorem 3: if its gradient is"
+    " at most G/(2 b) and sqrt(G/(b I))), and its gradient stays: the ratio to the printed order grows like sqrt(T), so"
+    " that no constant will do; 1000 stands for all of them"
 )
 
 

@@ -10,15 +10,18 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, combinations_with_replacement, product
 from math import factorial, prod
+from typing import TypeAlias
 
 import numpy as np
 
 from .arrays import Array, namespace
 from .pieces import Pieces
 
+Table: TypeAlias = Array  # of indices, on the host
+
 
 @cache
-def multisets(n: int, b: int) -> tuple[np.ndarray, np.ndarray]:
+def multisets(n: int, b: int) -> tuple[Table, Table]:
     """All minibatches of b points out of n, orders put together: how often each point occurs (B, n), orders (B,)."""
     chosen = [Counter(c) for c in combinations_with_replacement(range(n), b)]
     times = np.array([[c[z] for z in range(n)] for c in chosen])
@@ -27,19 +30,25 @@ def multisets(n: int, b: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @cache
-def subsets(M: int, I: int) -> np.ndarray:  # noqa: E741 (the paper's letter)
+def subsets(M: int, I: int) -> Table:  # noqa: E741 (the paper's letter)
     """Which devices (S, M) each subset of I of them holds."""
     return np.array([[m in c for m in range(M)] for c in combinations(range(M), I)], dtype=float)
 
 
 @cache
-def tuples(n: int, N: int) -> np.ndarray:
+def tuples(n: int, N: int) -> Table:
     """All data sets (n^N, N), in the order of their digits."""
     return np.array(list(product(range(n), repeat=N)))
 
 
 @cache
-def neighbours(n: int, N: int) -> tuple[np.ndarray, np.ndarray]:
+def members(n: int, N: int) -> Table:
+    """How often each point (n, n^N) is in every data set."""
+    return np.array([[S.count(z) for S in product(range(n), repeat=N)] for z in range(n)])
+
+
+@cache
+def neighbours(n: int, N: int) -> tuple[Table, Table]:
     """Places of all pairs of data sets that differ in a single point."""
     sets = tuples(n, N)
     differ = (sets[:, None] != sets[None]).sum(axis=-1) == 1
@@ -87,8 +96,7 @@ def generalisation(losses: Pieces, q: Array, A: Array, N: int) -> Generalisation
     weights = likelihood(q, N)
     each = losses.spread().grad(A[..., None, :])  # (..., n, n^N)
     population = xp.sum(q[..., None] * each, axis=-2)
-    share = (tuples(n, N)[:, None, :] == np.arange(n)[:, None]).mean(axis=-1)  # (n^N, n)
-    empirical = xp.sum(share.T * each, axis=-2)
+    empirical = xp.sum(members(n, N) / N * each, axis=-2)
     mean, centre = (xp.sum(weights * g, axis=-1) for g in (population, empirical))
     first, second = neighbours(n, N)
     return Generalisation(
@@ -120,8 +128,13 @@ class Step:
     eps: Array  # (...)     the largest sub-optimality
 
 
-def mspp_step(losses: Pieces, q: Array, w: Array, eta: Array, shift: Array, b: int, size: int) -> Step:
-    """Losses (..., M, n), q (..., M, n), w and eta (...), errors `shift` (..., M, B) of the oracle, |I_t| = size."""
+def mspp_step(
+    losses: Pieces, q: Array, w: Array, eta: Array, shift: Array, b: int, size: int, shared: bool = False
+) -> Step:
+    """Losses (..., M, n), q (..., M, n), w and eta (...), errors `shift` (..., M, B) of the oracle, |I_t| = size.
+
+    If `shared`, all devices (of equal q) draw the same points; otherwise they draw independently.
+    """
     xp = namespace(w)
     times, orders = multisets(q.shape[-1], b)
     weights = orders * xp.prod(q[..., None, :] ** times, axis=-1)  # (..., M, B)
@@ -135,7 +148,12 @@ def mspp_step(losses: Pieces, q: Array, w: Array, eta: Array, shift: Array, b: i
     target = xp.mean(risk.grad(xp.broadcast_to(w[..., None], mean.shape)), axis=-1)
     chosen = subsets(q.shape[-2], size)
     off = (target[..., None] - xp.sum(chosen * direction[..., None, :], axis=-1) / size) ** 2
-    off = off + xp.sum(chosen * noise[..., None, :], axis=-1) / size**2
+    if shared:
+        centred = minibatch - direction[..., None]  # (..., M, B)
+        drawn = xp.sum(chosen[:, :, None] * centred[..., None, :, :], axis=-2) / size
+        off = off + xp.sum(weights[..., :1, :] * drawn**2, axis=-1)
+    else:
+        off = off + xp.sum(chosen * noise[..., None, :], axis=-1) / size**2
     return Step(
         xp.abs(mean - direction),
         xp.sum(weights * (population - mean[..., None]) ** 2, axis=-1),

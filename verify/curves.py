@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from fedaudit.bounds.algebra import Symbol
 from fedaudit.bounds.catalogue import statement as find
 from fedaudit.bounds.show import latex
 from fedaudit.bounds.statement import Statement
@@ -17,7 +18,7 @@ from fedaudit.problems.quadratics import two_group
 from .audit import read
 from .check import conditions, genes_of, score, tabulate
 from .evaluate import Array, Evaluator, Quantity, Table
-from .genome import Genome, draw, rows
+from .genome import Gene, Genome, draw, rows
 from .hunt import VIOLATION
 from .lower import lower
 from .seeds import seed_for
@@ -95,18 +96,22 @@ def _resolved(reading: Reading, world: Setting, shape: Shape, genome: Genome) ->
 
 def _along_count(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
     shapes = world.shapes(reading)
-    name = next((k for k in ("E", "C", "M", "N", "n", "d") if len({dict(s.counts).get(k) for s in shapes}) > 1), "T")
-    chosen: dict[int, Shape] = {}
+    counts = ("E", "C", "b", "M", "N", "n", "d")
+    if statement.sweep and not any(len({dict(s.counts).get(k) for s in shapes}) > 1 for k in (*counts, "T")):
+        return _along_knob(statement, reading, world, seed)
+    name = next((k for k in counts if len({dict(s.counts).get(k) for s in shapes}) > 1), "T")
+    families: dict[Shape, dict[int, Shape]] = {}  # shapes that differ in this count alone
     for shape in shapes:
-        chosen.setdefault(shape[name], shape)
+        families.setdefault(shape.but(**{name: 0}), {})[shape[name]] = shape
+    chosen = max(families.values(), key=len)
     columns: list[tuple[int, Array, Array]] = []
     for value, shape in sorted(chosen.items()):
-        rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))  # the same draws at every count
-        lhs, rhs = _sides(reading, tabulate(reading, world, shape, draw(genes_of(reading, world, shape), RUNS, rng)))
+        genome = _same_draws(genes_of(reading, world, shape), seed, statement.id)
+        lhs, rhs = _sides(reading, tabulate(reading, world, shape, genome))
         columns.append((value, lhs[:, 0], rhs[:, 0]))
     x = np.array([c[0] for c in columns])
     lhs, rhs = (np.stack([c[j] for c in columns], axis=1) for j in (1, 2))
-    admitted = np.isfinite(lhs).any(axis=0)  # a count that the conditions exclude has no column
+    admitted = np.isfinite(lhs).any(axis=0) & (rhs > 0).any(axis=0)  # neither excluded by conditions nor all zero
     x, lhs, rhs = x[admitted], lhs[:, admitted], rhs[:, admitted]
     caption = f"{RUNS} random parameter choices at every {name}; each divided by its bound at the smallest {name}"
     return _curves(statement, x, f"${name}$", *_relative(lhs, rhs), caption)
@@ -141,6 +146,29 @@ def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
     """Both sides divided by the bound's first value, where all of them are numbers."""
     usable = (np.isfinite(lhs) & np.isfinite(rhs)).all(axis=1) & (rhs[:, 0] > 0)
     return lhs[usable] / rhs[usable, :1], rhs[usable] / rhs[usable, :1]
+
+
+KNOB_VALUES = 25
+
+
+def _along_knob(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
+    """Nothing to count: along the first free parameter, at many values of its knob."""
+    shape, knob = world.shapes(reading)[-1], reading.lowered.knobs[0]
+    grid = np.linspace(0.04, 1 if knob.startswith("unit_") else 4, KNOB_VALUES)
+    genome = _same_draws(genes_of(reading, world, shape), seed, statement.id)
+    whole = {k: np.repeat(v, len(grid), axis=0) for k, v in genome.items()} | {knob: np.tile(grid, RUNS)}
+    lhs, rhs = (side[:, 0].reshape(RUNS, -1) for side in _sides(reading, tabulate(reading, world, shape, whole)))
+    swept, value = next((k, v) for k, v in statement.sweep.items() if knob in map(str, v.free_symbols))
+    value = value.subs({s: Symbol("x", positive=True) for s in value.free_symbols if str(s) == knob})
+    label = f"$x$ in ${latex(swept, statement.glossary)} = {latex(value, statement.glossary)}$"
+    caption = f"{RUNS} random choices of all else; each divided by its bound at the smallest x"
+    return _curves(statement, grid, label, *_relative(lhs, rhs), caption)
+
+
+def _same_draws(genes: list[Gene], seed: int, label: str) -> Genome:
+    """Genes of the same name and shape come out the same, whatever others there are."""
+    parts = (draw([g], RUNS, np.random.default_rng(seed_for(seed, label, "curves", g.name))) for g in genes)
+    return {name: values for part in parts for name, values in part.items()}
 
 
 def _curves(statement: Statement, x: Array, xlabel: str, lhs: Array, rhs: Array, caption: str) -> Curves:

@@ -16,7 +16,7 @@ from .pieces import Pieces, mix
 from .pieces import read as read_pieces
 from .rational import Node, Rejected
 
-SETS = 5_000
+SETS, POINTS = 1_000, 10
 
 
 class Data(World):
@@ -39,6 +39,8 @@ class Data(World):
 
 def probabilities(node: Node, n: int) -> Vector:
     q = node.vector(n, least=0)
+    if n > POINTS:
+        raise Rejected(f"{node.where}: got {n} points, expected at most {POINTS}")
     if sum(q, ZERO) != 1:
         raise Rejected(f"{node.where}: got probabilities of sum {sum(q, ZERO)}, expected 1")
     return q
@@ -142,14 +144,14 @@ def batches(n: int, b: int) -> list[tuple[fmpq, Vector]]:
 
 def read_mspp(node: Node, claim: Claim) -> Data:
     """Lemmas 10 and 11: one step of FedMSPP from w, given what came before; the oracle errs by `shift`."""
-    given = node.fields("M I b w devices constants")
-    M, b = given["M"].integer(1, 12), given["b"].integer(1, 1000)
+    given = node.fields("M I b w devices constants", "shared")
+    M, b = given["M"].integer(1, 12), given["b"].integer(1, 100)
     size, w = given["I"].integer(1, M), given["w"].rational()
     values = {name: entry.rational(least=0) for name, entry in given["constants"].fields("G L eta eps").items()}
     if values["eta"] <= 0:
         raise given["constants"].malformed("a positive eta")
     lists: dict[str, list[fmpq]] = {name: [] for name in ("bias", "variance", "direction", "noise", "gradient")}
-    every, gaps = list[Pieces](), list[fmpq]()
+    every, gaps, joint = list[Pieces](), list[fmpq](), list[tuple[list[fmpq], list[fmpq]]]()
     for entry in given["devices"].items(M):
         device = entry.fields("q losses shift")
         losses = [read_pieces(loss) for loss in device["losses"].items()]
@@ -169,19 +171,27 @@ def read_mspp(node: Node, claim: Claim) -> Data:
         for name, x in zip(lists, (abs(mean - direction), variance, direction, noise, risk.gradient(w)), strict=True):
             lists[name].append(x)
         every += losses
+        joint.append((weights, minibatch))
+    shared = "shared" in given and given["shared"].flag()
+    if shared and any(weights != joint[0][0] for weights, _ in joint):
+        raise given["devices"].malformed("the same probabilities for all, where their minibatches are shared")
     target = sum(lists["gradient"], ZERO) / M
     chosen = list(combinations(range(M), size))
-    first = [
-        (target - sum((lists["direction"][m] for m in ms), ZERO) / size) ** 2
-        + sum((lists["noise"][m] for m in ms), ZERO) / size**2  # minibatches of different devices are independent
-        for ms in chosen
-    ]
+    first = list[fmpq]()
+    for ms in chosen:
+        mean = sum((lists["direction"][m] for m in ms), ZERO) / size
+        noise = sum((lists["noise"][m] for m in ms), ZERO) / size**2
+        if shared:
+            drawn = [sum(d, ZERO) / size for d in zip(*(joint[m][1] for m in ms), strict=True)]
+            _, noise = moments(joint[0][0], drawn)
+        first.append((target - mean) ** 2 + noise)
     values |= {"M": fmpq(M), "I": fmpq(size), "b": fmpq(b), "sampled2": sum(first, ZERO) / len(chosen)}
     values["averaged2"] = (target - sum(lists["direction"], ZERO) / M) ** 2
     made = Data(values, every)
     for name in ("bias", "variance"):
         made.give(name, lists[name])
     made.bounds["inexact"] = within(gaps)
+    made.facts["independent_minibatches"] = not shared
     return made
 
 
@@ -201,6 +211,8 @@ def read_subset(node: Node, claim: Claim) -> Data:
     squares = [(x - centre) ** 2 for column, centre in zip(drawn, mean, strict=True) for x in column]
     values = {"G": given["constants"].fields("G")["G"].rational(least=0)}
     values |= {"M": fmpq(M), "I": fmpq(size), "D": fmpq(d), "deviation": sum(squares, ZERO) / len(chosen)}
+    apart = [(x - centre) ** 2 for column, centre in zip(columns, mean, strict=True) for x in column]
+    values["among"] = sum(apart, ZERO) / M
     made = Data(values)
     made.give("sampled", [sum(column, ZERO) / len(chosen) for column in drawn])
     made.give("mean", mean)

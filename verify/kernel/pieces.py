@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from flint import fmpq
 
 from .loss import ZERO, dot
 from .rational import Node, Rejected
 
-KNOTS = 60
+KNOTS, MIXED = 20, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +41,12 @@ class Pieces:
 
     def segments(self) -> list[tuple[fmpq | None, fmpq | None, fmpq]]:
         """(from, to, curvature) from left to right; None is infinity. Each has an interior."""
-        ends = [None, *sorted({x for x, _, _ in self.knots}), None]
-        made: list[tuple[fmpq | None, fmpq | None, fmpq]] = []
-        for low, high in pairwise(ends):
-            made.append((low, high, self.a + sum((b for x, _, b in self.knots if low is not None and x <= low), ZERO)))
-        return made
+        bends: defaultdict[fmpq, fmpq] = defaultdict(fmpq)
+        for x, _, bend in self.knots:
+            bends[x] += bend
+        ends = [None, *sorted(bends), None]
+        after = accumulate((bends[x] for x in sorted(bends)), initial=self.a)
+        return [(low, high, curvature) for (low, high), curvature in zip(pairwise(ends), after, strict=True)]
 
     def curvatures(self) -> tuple[fmpq | None, fmpq | None]:
         """The least and the largest curvature; None where a concave or a convex kink makes it infinite."""
@@ -107,6 +109,8 @@ class Pieces:
 def mix(weights: Sequence[fmpq], functions: Sequence[Pieces]) -> Pieces:
     """sum_j weights_j f_j."""
     pairs = list(zip(weights, functions, strict=True))
+    if sum(len(f.knots) for f in functions) > MIXED:
+        raise Rejected(f"instance: got more than {MIXED} knots in a sum, expected fewer")
     knots = tuple((x, q * jump, q * bend) for q, f in pairs for x, jump, bend in f.knots)
     return Pieces(knots, *(dot(weights, [getattr(f, name) for f in functions]) for name in ("a", "s", "c")))
 

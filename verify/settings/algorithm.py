@@ -62,7 +62,7 @@ class Algorithm:
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
     ) -> Iterator[tuple[Shape, dict[str, Array]]]:
         n, N = shape["n"], shape["N"]
-        for z in range(n if n > 1 else 0):
+        for z in range(n if n > 2 else 0):  # one point has no neighbours
             model = genome["model"][without_point(n, N, z)]
             yield shape.but(n=n - 1), {**drop(genome, (*STAIRS, "weight"), 0, z), "model": model}
         if N > 1:

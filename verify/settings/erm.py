@@ -48,7 +48,7 @@ class Erm:
         losses, curvature = stairs(one, one["G"], one["dip"]), genome["lam"] + genome["dip"]
         unit = genome["G"] / genome["lam"]
         centre = unit * genome["centre"]
-        r = {"x": [], "jump": [], "bend": [], "a": text(curvature), "s": text(-curvature * centre)}
+        r: dict[str, Any] = {"x": [], "jump": [], "bend": [], "a": text(curvature), "s": text(-curvature * centre)}
         return {
             "N": shape["N"],
             "losses": [written(losses, (0, z)) for z in range(shape["N"] + 1)],

@@ -15,6 +15,8 @@ from ..genome import Gene, Genome
 from .base import Reading, Shape, text
 from .stairs import fewer_steps, stair_genes, stairs, written
 
+NOISE = 1e-9
+
 
 @dataclass(frozen=True, slots=True)
 class Prox:
@@ -45,7 +47,9 @@ class Prox:
             scalars |= {"u_w2": (u - w) ** 2, "plus_u2": (plus - u) ** 2}
         else:
             rho = known.scalars["rho"]
-            scalars = {"away": np.abs(w - f.prox(w, rho)), "envelope_slope": np.abs(f.envelope_slope(w, rho))}
+            away, slope = np.abs(w - f.prox(w, rho)), np.abs(f.envelope_slope(w, rho))
+            noise = NOISE * (genome["G"] + np.abs(f.value(w)) / unit)  # of a difference of values
+            scalars = {"away": np.where(slope > noise, away, np.nan), "envelope_slope": slope}
         return Table(known.n, {**known.scalars, **scalars}, {}, known.counts, (genome["G"] * unit, unit))
 
     def instance(

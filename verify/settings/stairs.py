@@ -29,14 +29,14 @@ def stairs(genome: Mapping[str, Array], G: Array, limit: Array) -> Pieces:
     has them, convex kinks; G and limit (n,). Lengths are in units of G/limit. Floats and rationals alike.
     """
     rank = genome["start"].ndim - 1
-    G, limit = (x[(..., *(None,) * rank)] for x in (G, limit))
-    unit = G / limit
+    steepest, limit = (x[(..., *(None,) * rank)] for x in (G, limit))
+    unit = steepest / limit
     level = genome["level"]
     tops = 2 * level - 1
-    tops = G[..., None] * np.concatenate([tops[..., :-1], level[..., -1:]], axis=-1)
-    first = -G * genome["first"]
+    tops = steepest[..., None] * np.concatenate([tops[..., :-1], level[..., -1:]], axis=-1)
+    first = -steepest * genome["first"]
     before = np.concatenate([first[..., None], tops[..., :-1]], axis=-1)
-    jump = genome["kink"] * (G[..., None] - before) if "kink" in genome else 0 * before
+    jump = genome["kink"] * (steepest[..., None] - before) if "kink" in genome else 0 * before
     flat = genome["flat"] * unit[..., None]
     return staircase(unit * genome["start"], first, jump, tops - before - jump, limit, genome["stretch"], flat)
 

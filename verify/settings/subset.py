@@ -36,7 +36,8 @@ class Subset:
         mean, deviation = sampled(rows, shape["I"])
         G = np.sqrt((rows**2).sum(axis=-1).max(axis=-1))
         quantities = {"sampled": Quantity(mean, (1,)), "mean": Quantity(rows.mean(axis=1), (1,))}
-        scalars = {**known.scalars, "G": G, "deviation": deviation}
+        among = ((rows - rows.mean(axis=1, keepdims=True)) ** 2).sum(axis=-1).mean(axis=-1)
+        scalars = {**known.scalars, "G": G, "deviation": deviation, "among": among}
         return Table(known.n, scalars, quantities, known.counts, (G, np.ones_like(G)))
 
     def instance(

@@ -1,6 +1,6 @@
 """Definition 1, lemmas 1 to 4, 7, 10, 11 and remark 5: functions, data sets, minibatches and sampled devices."""
 
-from ...algebra import Eq, Le, Lt, Max, Min, Sum, sqrt
+from ...algebra import Eq, Integer, Le, Lt, Max, Min, Sum, sqrt
 from ...derivation import Derivation
 from ...statement import Assumption, Statement, free
 from . import lemma_proofs as proofs
@@ -14,6 +14,8 @@ from .symbols import (
     L,
     M,
     N,
+    about_empirical,
+    among,
     apart,
     averaged2,
     away,
@@ -29,6 +31,7 @@ from .symbols import (
     f_u,
     gamma,
     global2,
+    independent_minibatches,
     inexact,
     j,
     lam,
@@ -63,7 +66,7 @@ DEF_1 = Statement(
     glossary=GLOSSARY,
     let=(Assumption("identical", (), "R^(m) = R for every device m", "section 1.1"), nonnegative_loss),
     then=Le(Sum(local2(m), (m, 1, M)) / M, B**2 * global2 + H**2),
-    where={B: 1, H: 0},
+    where={B: Integer(1), H: Integer(0)},
     reading=("that we have B = 1 and H = 0 means that the devices have (1, 0)-local gradient dissimilarity",),
     follows_from=(Derivation(proofs.homogeneous),),
 )
@@ -136,6 +139,19 @@ LEMMA_3_VARIANCE = Statement(
     ),
 )
 
+LEMMA_3_VARIANCE_PROOF = Statement(
+    id="yuan/lem3-variance-proof",
+    kind="inequality",
+    title="Generalisation of gradients: what the proof ends with",
+    cite="appendix D.2, last display",
+    method="algorithm",
+    glossary=GLOSSARY,
+    let=(*_ALGORITHM, nonnegative_loss),
+    then=Le(about_empirical, L**2 * gamma**2 * N),
+    reading=("lemma 2 bounds the variance around E grad R(A(S)); here the squared bias comes on top",),
+    follows_from=(Derivation(proofs.lemma_3_last, cites=("yuan/lem3-bias",)),),
+)
+
 _UNIFORM = ("I_t is uniform among the subsets of I devices, without replacement, as the proof says",)
 
 LEMMA_4_MEAN = Statement(
@@ -166,6 +182,33 @@ LEMMA_4_VARIANCE = Statement(
         "d_t^(m) are any vectors of length at most G: gradients of losses that are straight around w_t^(m)",
     ),
     follows_from=(Derivation(proofs.lemma_4_variance),),
+)
+
+_PROOF_4 = "proof of lemma 4, second display, third line, appendix B.1"
+
+LEMMA_4_STEP = Statement(
+    id="yuan/lem4-proof-step",
+    kind="identity",
+    title="The sampled direction: variances that are added as if indices were independent",
+    cite=_PROOF_4,
+    method="subset",
+    glossary=GLOSSARY,
+    let=(lipschitz,),
+    then=Eq(deviation, among / I),
+    reading=(*_UNIFORM, "not a claim of the catalogue: the step says that the indices in I_t are independent"),
+)
+
+LEMMA_4_STEP_REPAIRED = Statement(
+    id="yuan/lem4-proof-step~repaired",
+    kind="identity",
+    title="The sampled direction: the variance without replacement",
+    cite=_PROOF_4,
+    method="subset",
+    glossary=GLOSSARY,
+    let=(lipschitz,),
+    then=Eq(deviation, (M - I) / (I * Max(M - 1, 1)) * among),
+    reading=_UNIFORM,
+    repairs="the factor (M - I)/(M - 1) of sampling without replacement; it is at most 1, so that lemma 4 stands",
 )
 
 LEMMA_7 = Statement(
@@ -201,6 +244,7 @@ REMARK_5 = Statement(
         "R_erm is one weakly convex function; rho < 1/(2 nu) comes from theorem 2, of which this is a remark",
         "the remark goes on that w and its proximal point meet at the rate 1/sqrt(T): theorem 2 bounds the square",
     ),
+    follows_from=(Derivation(proofs.remark_5),),
 )
 
 _STEP_10 = (Lt(eta, 1 / L), Le(eps, G**2 * eta / (8 * b**2)))
@@ -271,7 +315,7 @@ _STEP_11 = (Lt(eta, 1 / L), Le(eps, Min(G / (2 * L), G**2 * eta / (8 * b**2))))
 _DRIFT = 8 * L**2 * G**2 * eta**2
 _SAMPLED = (
     *_WITHIN,
-    "devices are drawn without replacement, and the minibatches of different devices are independent (algorithm 1)",
+    "devices are drawn without replacement",
 )
 
 LEMMA_11_FIRST = Statement(
@@ -286,6 +330,7 @@ LEMMA_11_FIRST = Statement(
     then=Le(sampled2, _DRIFT + 2 * G**2 / (b * I)),
     sweep=_STEP,
     reading=_SAMPLED,
+    implicit=(independent_minibatches,),
     follows_from=(Derivation(proofs.lemma_11_first),),
 )
 
@@ -303,6 +348,7 @@ LEMMA_11_FIRST_REPAIRED = Statement(
     reading=_SAMPLED,
     repairs="the variance of the sampled devices is added, which no minibatch lowers and which vanishes for I = M; "
     "the condition eps_t <= G/(2L), whose units do not fit, is not needed",
+    implicit=(independent_minibatches,),
     follows_from=(Derivation(proofs.lemma_11_first),),
 )
 

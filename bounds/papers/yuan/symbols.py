@@ -46,9 +46,23 @@ variance = _s(
     r"\mathbb{E}\|\nabla R(A(S)) - \mathbb{E}\nabla R(A(S))\|^2",
     nonnegative=True,
 )
+about_empirical = _s(
+    "about_empirical",
+    "F^2/W^2",
+    "E|grad R(A(S)) - E grad R_S(A(S))|^2",
+    r"\mathbb{E}\|\nabla R(A(S)) - \mathbb{E}\nabla R_S(A(S))\|^2",
+    nonnegative=True,
+)
 sampled_d = _q("sampled", "F/W", "a component of E d_t", r"(\mathbb{{E}} d_t)_{{{0}}}")
 mean_d = _q("mean", "F/W", "a component of dbar_t", r"(\bar d_t)_{{{0}}}")
 deviation = _s("deviation", "F^2/W^2", "E|d_t - dbar_t|^2", r"\mathbb{E}\|d_t - \bar d_t\|^2", nonnegative=True)
+among = _s(
+    "among",
+    "F^2/W^2",
+    "E|d_t^(xi) - dbar_t|^2 of one sampled device: the mean over all",
+    r"\mathbb{E}\|d_t^{(\xi)} - \bar d_t\|^2",
+    nonnegative=True,
+)
 f_plus = _s("f_plus", "F", "f(w^+)", "f(w^+)", real=True)
 f_u = _s("f_u", "F", "f(u)", "f(u)", real=True)
 moved2 = _s("moved2", "W^2", "|w^+ - w|^2", r"\|w^+ - w\|^2", nonnegative=True)
@@ -97,6 +111,12 @@ nonnegative_loss = Assumption(
     (),
     "losses are not negative (bounded below: a constant added to a loss changes nothing)",
     "equation (1.1)",
+)
+independent_minibatches = Assumption(
+    "independent_minibatches",
+    (),
+    "the minibatches of different devices are independent of one another",
+    "algorithm 1 draws each device's own points i.i.d. and says no more",
 )
 inexact = Assumption(
     "inexact",

@@ -263,6 +263,7 @@ def _without_stability(goal: View, step: View, size: Any, said: str, *assumes: s
         f"variance of the gradients at w_{{t-1}}, {said}; then smoothness",
         "smooth",
         "lipschitz",
+        "independent_minibatches",
         *assumes,
     )
     means = Step(Le(averaged2, 4 * L**2 * G**2 * eta**2), given=(near, short))

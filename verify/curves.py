@@ -104,6 +104,8 @@ def _along_count(statement: Statement, reading: Reading, world: Setting, seed: i
     for shape in shapes:
         families.setdefault(shape.but(**{name: 0}), {})[shape[name]] = shape
     chosen = max(families.values(), key=len)
+    if len(chosen) == 1 and statement.sweep:
+        return _along_knob(statement, reading, world, seed)
     columns: list[tuple[int, Array, Array]] = []
     for value, shape in sorted(chosen.items()):
         genome = _same_draws(genes_of(reading, world, shape), seed, statement.id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -43,7 +43,7 @@ CLOUD, SMALL = 600, 40  # instances of a cloud, and their largest size
 class Along(Protocol):
     """A setting that says along which sizes its pictures run."""
 
-    def along(self, reading: Reading) -> Mapping[int, Shape]: ...
+    def along(self, reading: Reading) -> Sequence[Mapping[int, Shape]]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,13 +124,15 @@ def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
     moves = any(_moves(side) for _, *sides in reading.claim["then"] for side in sides)
     if "t" in reading.claim["for_all"] and moves and any(dict(s.counts).get("T", 1) > 1 for s in world.shapes(reading)):
         return _along_rounds(statement, reading, world, seed)
-    columns = world.along(reading) if isinstance(world, Along) else None
-    if columns:
-        return _along_sizes(statement, reading, world, columns, seed)
+    if isinstance(world, Along):
+        tried = (_along_sizes(statement, reading, world, columns, seed) for columns in world.along(reading))
+        made = next((c for c in tried if c is not None), None)
+        if made is not None:
+            return made
     chosen = _by_count(reading, world)
-    if chosen:
+    if chosen and (len(chosen[1]) > 1 or not statement.sweep):
         return _along_count(statement, reading, world, seed, *chosen)
-    uncounted = len({shape.counts for shape in world.shapes(reading)}) == 1
+    uncounted = chosen is not None or len({shape.counts for shape in world.shapes(reading)}) == 1
     alone = _along_knob if statement.sweep and uncounted else _cloud
     return alone(statement, reading, world, seed)
 
@@ -315,8 +317,8 @@ def _along_paths(statement: Statement, reading: Reading, world: Any, seed: int) 
 
 def _along_sizes(
     statement: Statement, reading: Reading, world: Setting, columns: Mapping[int, Shape], seed: int
-) -> Curves:
-    """The same draws with ever more rounds; those that some size does not admit are left out."""
+) -> Curves | None:
+    """The same draws with ever more rounds; those that some size does not admit are left out. None without any left."""
     sides: list[tuple[Array, Array]] = []
     for shape in columns.values():
         rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
@@ -326,6 +328,8 @@ def _along_sizes(
     lhs, rhs = _relative(*(np.stack([side[j] for side in sides], axis=1) for j in (0, 1)))
     seen = (lhs > UNSEEN * rhs).all(axis=1)  # a run that starts at its end would only stretch the picture
     lhs, rhs = lhs[seen], rhs[seen]
+    if not len(lhs):
+        return None
     kept = np.argsort(-np.nan_to_num(lhs[:, -1] / rhs[:, -1]), kind="stable")[: RUNS // 4]
     kept = np.concatenate([kept, np.setdiff1d(np.arange(len(lhs)), kept)[: RUNS - len(kept)]])
     law = next(iter(columns.values())).flag("law")
@@ -339,8 +343,6 @@ def _along_sizes(
 def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
     """Both sides divided by the bound's first value that is not zero, where all of them are numbers."""
     usable = (np.isfinite(lhs) & np.isfinite(rhs)).all(axis=1) & (rhs > 0).any(axis=1) & (rhs[:, 0] >= 0)
-    if not usable.any():
-        raise ValueError("got no run with a positive bound, expected one to divide by; do: plot what it follows from")
     lhs, rhs = lhs[usable], rhs[usable]
     first = np.take_along_axis(rhs, np.argmax(rhs > 0, axis=1)[:, None], 1)
     return lhs / first, rhs / first
@@ -370,6 +372,8 @@ def _same_draws(genes: list[Gene], seed: int, label: str) -> Genome:
 
 
 def _curves(statement: Statement, x: Array, xlabel: str, lhs: Array, rhs: Array, caption: str) -> Curves:
+    if not len(lhs):
+        raise ValueError("got no run with a positive bound, expected one to divide by; do: plot what it follows from")
     small, large = (rhs, lhs) if statement.relation in (">=", ">") else (lhs, rhs)
     with np.errstate(invalid="ignore", divide="ignore"):
         closeness = np.nan_to_num(np.where(large > 0, small / large, 0.0)[:, -max(1, len(x) // 2) :].mean(axis=1))

@@ -69,6 +69,7 @@ class Proximal(World):
         self.ranges = dict.fromkeys(("picked2", "picked_env2"), ((self.T, self.T),))
         self.facts = {
             "full_participation": self.I == self.M,
+            "independent_minibatches": True,  # all of them are enumerated
             "nonnegative_loss": all(f.bounded_below() for f in each),
             "full_batch": all(len(device.batches) == 1 for device in devices),
         }

@@ -5,14 +5,16 @@ the same, and after the first round the oracle returns what it was given, so tha
 ones; who takes part and which minibatch is drawn is enumerated. `moments`: quadratics of one curvature with different
 minimisers, exact oracle, whose moments are known in closed form, so that T may be huge.
 
-The oracle's answers are genes, and eps is the worst of their sub-optimalities; the statement's own limit on eps decides
-which are admissible. Sizes are such that step sizes with roots of T, I and b in them are rational.
+The oracle's answers are genes, and eps is the worst of their sub-optimalities; where a statement limits eps, errors are
+drawn up to that limit, and it decides which are admissible. Sizes are such that step sizes with roots of T, I and b in
+them are rational.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 from math import comb
 from typing import Any
@@ -23,7 +25,9 @@ from flint import fmpq
 from fedaudit.problems.fedmspp import Devices, settled2, walk
 
 from ..evaluate import Array, Quantity, Table
+from ..evaluate import Evaluator as TreeEvaluator
 from ..genome import Gene, Genome
+from ..genome import rational as rational_near
 from ..kernel.expression import Evaluator, World, parse
 from ..kernel.rational import Node
 from .base import Reading, Shape, rules, text
@@ -34,6 +38,7 @@ STAIRS = 2  # changes of slope of a loss
 ROUNDS = (1, 4, 8, 9, 16, 27, 64)
 SIXTH_ROOTS = (2, 3, 5, 10, 20, 30)  # T is a sixth power: its square and its cube root are integers
 MOST_PATHS = 64
+DIGITS, ALMOST = 6, 1 - 1e-5  # of rounded shifts: what is rounded stays below the limit
 ROUNDING = 1e-12
 
 
@@ -44,16 +49,17 @@ class FedMSPP:
     droppable: tuple[str, ...] = ()
     declared: tuple[str, ...] = ("eps",)
 
-    def along(self, reading: Reading) -> Mapping[int, Shape]:
-        """T -> shape, for pictures: runs that stand still, or that stay around a minimum, or else all that is exact."""
+    def along(self, reading: Reading) -> Sequence[Mapping[int, Shape]]:
+        """T -> shape, for pictures: runs that stand still, or else around a minimum, or else whatever is admissible."""
         if not _rounds(reading):
-            return {}
-        shapes = self.shapes(reading)
-        for law in ("still", "moments"):
-            found = [s for s in shapes if s.flag("law") == law]
-            if found and _smooth(reading):
-                return {_T(s): s for s in found if s.but(q=0) == found[0].but(q=0)}
-        return {n * n: _alike(1, 1, n * n) for n in (1, 2, 3, 5, 8, 12, 20)}
+            return []
+        made = [
+            {_T(s): s for s in self.shapes(reading) if dict(s.flags) == {"law": law}} for law in ("still", "moments")
+        ]
+        return [
+            *(m for m in made if m and _smooth(reading)),
+            {n * n: _alike(1, 1, n * n) for n in (1, 2, 3, 5, 8, 12, 20)},
+        ]
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         return [shape for shape in _shapes(reading) if rational(reading, shape)]
@@ -69,7 +75,9 @@ class FedMSPP:
         genes += [Gene("weight", "positive", (D, K))] if K > 1 else []
         if "exact_oracle" not in _let(reading):
             rows = (1 if shape.flag("law") == "still" else min(_T(shape), PHASES), D)
-            genes += [Gene("step", "fraction", rows), Gene("shift", "real", rows)]
+            genes += [Gene("shift", "real", rows)] + (
+                [] if _aimed(reading, shape) else [Gene("step", "fraction", rows)]
+            )
         return genes
 
     def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
@@ -110,7 +118,7 @@ class FedMSPP:
             {"q": text(q[0, m]), "losses": [written(losses, (0, m, k)) for k in range(shape["K"])]}
             for m in range(_count(shape))
         ]
-        step, shift = (x[0] for x in _oracle(shape, one, scalars["eta"]))
+        step, shift = (x[0] for x in _told(reading, shape, one, scalars))
         made |= {"law": "paths", "M": _members(shape), "T": _T(shape), "b": shape["b"], "w0": text(unit * genome["w0"])}
         return {**made, "devices": each, "oracle": {"step": text(step), "shift": text(shift)}}
 
@@ -247,15 +255,48 @@ def _probabilities(shape: Shape, genome: Mapping[str, Array]) -> Array:
     return genome["weight"] / genome["weight"].sum(axis=-1, keepdims=True)
 
 
-def _oracle(shape: Shape, genome: Mapping[str, Array], eta: Array) -> tuple[Array, Array]:
-    """step and shift (n, phases, D); shifts are in units of eta G."""
-    if "step" not in genome:
+def _aimed(reading: Reading, shape: Shape) -> bool:
+    """Whether the oracle's errors are measured by the limit that the statement sets for them."""
+    return _rounds(reading) and shape.flag("law") != "still"
+
+
+def _limit(reading: Reading, known: Table) -> Array:
+    """The statement's limit on eps (n,)."""
+    found = [right for op, left, right in reading.claim["when"] if (op, left) == ("<=", "eps")]
+    return np.broadcast_to(TreeEvaluator(known, {})(found[0]), (known.n,)) if found else known.scalars["eta"] * 0 + 1
+
+
+def _oracle(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Table) -> tuple[Array, Array]:
+    """step and shift (n, phases, D). A shift of sqrt(2 eps eta/(1 + eta L)) makes an error of at most eps."""
+    if "shift" not in genome:
         none = 0 * genome["start"][:, None, :, 0]
         return none + 1, none
-    step, shift = genome["step"], genome["shift"] * (eta * genome["G"])[:, None, None]
+    eta, shift = known.scalars["eta"], genome["shift"]
+    if _aimed(reading, shape):
+        most = np.sqrt(2 * _limit(reading, known) * eta / (1 + eta * genome["limit"]))
+        return 0 * shift + 1, ALMOST * most[:, None, None] * np.clip(shift, -1.0, 1.0)
+    step, shift = genome["step"], shift * (eta * genome["G"])[:, None, None]
     if shape.flag("law") == "still":
         step, shift = (np.concatenate([x, 0 * x], axis=1) for x in (step, shift))
     return step, shift
+
+
+def _told(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]) -> tuple[Array, Array]:
+    """The same as rationals; what has a root in it is rounded."""
+    if not ("shift" in genome and _aimed(reading, shape)):
+        table = Table(1, {"eta": known["eta"]}, {}, {})
+        return _oracle(reading, shape, genome, table)
+    floats = {k: np.asarray(v, dtype=float) for k, v in genome.items()}
+    table = Table(1, {k: np.array([float(v)]) for k, v in known.items()}, {}, dict(shape.counts))
+    step, shift = _oracle(reading, shape, floats, table)
+    return _nearby(step), _nearby(shift)
+
+
+def _nearby(values: Array) -> Array:
+    def one(x: Any) -> Fraction:
+        return rational_near(float(x), DIGITS, "real")
+
+    return np.vectorize(one, otypes=[object])(values)
 
 
 Measured = tuple[dict[str, Array], dict[str, Array], Array]
@@ -267,7 +308,7 @@ def _walk(reading: Reading, shape: Shape, genome: Genome, known: Table) -> Measu
     b = None if "full_batch" in _let(reading) else shape["b"]
     devices = Devices.of(stairs(genome, genome["G"], genome["limit"]), _probabilities(shape, genome), b)
     average, w0 = devices.average, unit * genome["w0"]
-    run = walk(devices, w0, eta, rho, *_oracle(shape, genome, eta), _T(shape), shape["I"])
+    run = walk(devices, w0, eta, rho, *_oracle(reading, shape, genome, known), _T(shape), shape["I"])
     least, W = average.value(average.least()), unit + np.abs(w0)
     residual = np.where(run.residual > ROUNDING * W, run.residual, 0.0)  # of an exact step it is nothing else
     scalars = {"eps": run.eps, "move": run.move, "residual": residual, "drift2": run.drift2}

@@ -263,6 +263,7 @@ def _without_stability(goal: View, step: View, size: Any, said: str, *assumes: s
         f"variance of the gradients at w_{{t-1}}, {said}; then smoothness",
         "smooth",
         "lipschitz",
+        "independent_minibatches",
         *assumes,
     )
     means = Step(Le(averaged2, 4 * L**2 * G**2 * eta**2), given=(near, short))
@@ -334,3 +335,10 @@ def theorem_2(goal: View, lemma: View) -> Argument:
     return Argument(
         (slow, calm, B6, summed, faster, closer, one, total, halves, Step(goal.relations[0], given=(halves,))), halves
     )
+
+
+def order_2(goal: View, theorem: View) -> Argument:
+    """1/T <= 1/sqrt(T); then the larger of both factors."""
+    slow = Step(Le(Delta_rho / (T * rho), Delta_rho / (rho * sqrt(T))), note="T >= 1")
+    merged = Step(Le(theorem.lhs, (3 * Delta_rho + 4 * G**2 * rho) / (rho * sqrt(T))), given=(theorem.holds(), slow))
+    return Argument((slow, merged, *_unless(merged, goal)), merged)

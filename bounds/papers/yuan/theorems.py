@@ -23,6 +23,7 @@ from .symbols import (
     b,
     eps,
     eta,
+    independent_minibatches,
     inexact,
     lipschitz,
     nonnegative_loss,
@@ -41,6 +42,7 @@ SMALL_STEP = {eta: 1 / (L * (1 + free("eta")))}  # every step below 1/L
 CALM_STEP = {eta: 1 / (nu * (1 + free("eta")))}  # every step below 1/nu
 ENVELOPE = {rho: 1 / (2 * nu * (1 + free("rho"))), eta: rho / sqrt(T)}
 ONE_VARIABLE = "the parameter has one coordinate: a statement about every p is one about p = 1"
+OWN_SAMPLES = "algorithm 1: every device samples for itself, so that minibatches of different devices are independent"
 CONVEX_TOO = "a bound by 1/nu is one of its product with nu, so that nu = 0, a convex loss, is allowed"
 WHOLE_SPACE = "the set W of (3.2) is the whole space, as in definition 3 and in the proofs"
 
@@ -206,7 +208,7 @@ THEOREM_3 = _statement(
     "thm3",
     "FedMSPP on smooth losses: the mean of E|grad R(w_t)|^2",
     "theorem 3, section 3.1; the inequality that ends its proof, appendix C.1",
-    let=(nonnegative_loss, lipschitz, smooth, inexact),
+    let=(independent_minibatches, nonnegative_loss, lipschitz, smooth, inexact),
     when=(Eq(eta, step_3(b * I)), Le(eps, Min(G / (2 * L), G**2 * eta / (8 * b**2), G * eta / (2 * b * I)))),
     then=Le(picked2(T), bound_3(b * I)),
     sweep={eta: step_3(b * I)},
@@ -214,6 +216,7 @@ THEOREM_3 = _statement(
     reading=(
         ONE_VARIABLE,
         WHOLE_SPACE,
+        OWN_SAMPLES,
         "of the three limits on eps_t only the second has the dimension of a value: read as the numbers they are",
     ),
     follows_from=(Derivation(proofs.theorem_3, cites=("yuan/lem9", "yuan/lem11-first", "yuan/lem11-second")),),
@@ -221,9 +224,9 @@ THEOREM_3 = _statement(
 THEOREM_3_EXACT = replace(
     THEOREM_3,
     id="yuan/thm3~exact",
-    let=(nonnegative_loss, lipschitz, smooth, exact_oracle),
+    let=(independent_minibatches, nonnegative_loss, lipschitz, smooth, exact_oracle),
     when=(Eq(eta, step_3(b * I)),),
-    reading=(ONE_VARIABLE, WHOLE_SPACE),
+    reading=(ONE_VARIABLE, WHOLE_SPACE, OWN_SAMPLES),
     repairs="as printed, but with local problems that are solved exactly: what is left to fail is 1/(b I)",
     follows_from=(),
 )
@@ -242,7 +245,7 @@ THEOREM_3_REPAIRED = replace(
     then=Le(picked2(T), bound_3(I)),
     sweep={eta: step_3(I)},
     order=(L * Delta + G**2) * Max(T ** (-2 * THIRD), 1 / sqrt(T * I)),
-    reading=(ONE_VARIABLE, WHOLE_SPACE),
+    reading=(ONE_VARIABLE, WHOLE_SPACE, OWN_SAMPLES),
     repairs="1/I for 1/(b I): minibatches do not average out which devices were drawn; eps_t <= L^2 G^2 eta^3 / I^2",
     follows_from=(Derivation(proofs.theorem_3_repaired, cites=("yuan/lem9~repaired",)),),
 )
@@ -251,7 +254,7 @@ THEOREM_3_FULL = replace(
     id="yuan/thm3~full",
     let=(*THEOREM_3.let, full_participation),
     when=(Eq(eta, step_3(b * I)), Le(eps, L**2 * G**2 * eta**3 / (b * I) ** 2)),
-    reading=(ONE_VARIABLE, WHOLE_SPACE),
+    reading=(ONE_VARIABLE, WHOLE_SPACE, OWN_SAMPLES),
     repairs="1/(b I) is right when all devices take part (I = M); and eps_t <= L^2 G^2 eta^3 / (b I)^2",
     follows_from=(Derivation(proofs.theorem_3_full, cites=("yuan/lem9~repaired",)),),
 )
@@ -286,4 +289,43 @@ THEOREM_4 = replace(
         " empirical risk's envelope, which algorithm 1 does not know",
     ),
     follows_from=(Derivation(proofs.theorem_2, cites=("yuan/lem12",)),),
+)
+
+# --- printed orders ---------------------------------------------------------------------------------------------------
+
+GROWS = (
+    "a device that stands still is within the printed accuracy (theorem 1: if G <= 2/I; theorem 3: if its gradient is"
+    " at most G/(2 b) and sqrt(G/(b I))), and its gradient stays: the ratio to the printed order grows like sqrt(T), so"
+    " that no constant will do; 1000 stands for all of them"
+)
+
+
+def _ordered(made: Statement, constant: int, why: str, *extra: Any, **rest: Any) -> Statement:
+    """The printed order with a constant in front."""
+    order: Any = made.order
+    return replace(
+        made,
+        id=f"{made.id}~order",
+        title=f"{made.title}, printed order with the constant {constant}",
+        then=Le(made.relations[0].args[0], constant * order),
+        reading=(*made.reading, *extra),
+        repairs=why,
+        **rest,
+    )
+
+
+ANY_CONSTANT = "not repaired: the printed order in place of the proof's inequality, with a very large constant"
+THEOREM_1_ORDER = _ordered(THEOREM_1, 1000, ANY_CONSTANT, GROWS, follows_from=())
+THEOREM_3_ORDER = _ordered(THEOREM_3, 1000, ANY_CONSTANT, GROWS, follows_from=())
+THEOREM_2_ORDER = _ordered(
+    THEOREM_2,
+    4,
+    "the printed order, with the constant that the proof's inequality gives",
+    follows_from=(Derivation(proofs.order_2, cites=("yuan/thm2",)),),
+)
+THEOREM_4_ORDER = _ordered(
+    THEOREM_4,
+    4,
+    "the printed order, with the constant that the proof's inequality gives",
+    follows_from=(Derivation(proofs.order_2, cites=("yuan/thm4",)),),
 )

@@ -50,12 +50,14 @@ And: Any = _sympy.And
 Not: Any = _sympy.Not
 
 Abs: Any = _sympy.Abs
+Function: Any = _sympy.Function
 IndexedBase: Any = _sympy.IndexedBase
 Integer: Any = _sympy.Integer
 Poly: Any = _sympy.Poly
 Product: Any = _sympy.Product
 Rational: Any = _sympy.Rational
 Sum: Any = _sympy.Sum
+Symbol: Any = _sympy.Symbol
 exp: Any = _sympy.exp
 log: Any = _sympy.log
 sqrt: Any = _sympy.sqrt

@@ -397,7 +397,10 @@ def _verdict(
     for step in decided:  # what is bounded is not what is printed on the left
         if step.claim in goal.relations and not isinstance(step.claim, Eq) and step.decision.status == "false":
             return "claims-more", None, step.decision.point
-    factor, _ = supremum(comparisons[0])
+    factor, point = supremum(comparisons[0])
+    if factor is not None and factor > 1 + TIGHT:  # where an equation among the conditions has no rational point
+        findings.append(f"claims more than the proof gives: by a factor {factor:.4g}")
+        return "claims-more", factor, point
     for step, outcome in of.items():
         if isinstance(step.claim, Eq) and outcome.decision.status == "false":
             behind = replace(comparisons[0], gives=step.claim.rhs, claims=step.claim.lhs)

@@ -3,8 +3,10 @@
 With x = e^u every formula made of positive terms by +, *, rational powers, min and max is, up to constant factors, the
 exponential of a piecewise linear function of u that scales with u: a sum becomes a max, a product a sum. Conditions
 become linear too, again up to constants. Such a function is bounded above on such a set if and only if it is at most 0
-wherever the constants are left out, and that is decided by z3. A difference A - B = P > 0 enters as a parameter P of
-its own with A = B + P; what is not understood (a power with a symbolic exponent) as a free positive parameter.
+wherever the constants are left out, and that is decided by z3; it tends to -infinity with a parameter that grows or
+vanishes if and only if it is negative wherever that parameter's exponent is not 0. A difference A - B = P > 0 enters as
+a parameter P of its own with A = B + P; what is not understood (a power with a symbolic exponent) as a free positive
+parameter.
 """
 
 # sympy is annotated only in part, z3 hardly at all (2026-11).
@@ -148,12 +150,15 @@ def dominance(statement: Statement) -> list[Decision]:
 
 
 def _decide(statement: Statement, relation: Any) -> Decision:
-    sides = {Le: [(0, 1)], Ge: [(1, 0)], Eq: [(0, 1), (1, 0)]}.get(type(relation))
+    sides = {Le: [(0, 1)], Ge: [(1, 0)], Eq: [(0, 1), (1, 0)], Lt: [(0, 1)], Gt: [(1, 0)]}.get(type(relation))
     if sides is None:
-        return Decision("unknown", "", "only O, Omega and Theta are decided for all parameters")
+        return Decision("unknown", "", "got no order of growth")
+    strict = isinstance(relation, Lt | Gt)
     given = tuple(conjuncts(*(statement.defined(c) for c in statement.when)))
     touched = {s for c in given for s in c.free_symbols}
     zeros = [s for s in sorted(relation.free_symbols | touched, key=str) if not s.is_positive]
+    if strict and zeros:
+        return Decision("unknown", "", f"o and omega are decided for positive parameters, and {zeros[0]} may be 0")
     zeros = [s for s in zeros if s in touched or any(_falls(side, s) for side in relation.args)]
     for chosen in product((False, True), repeat=len(zeros)):  # elsewhere both sides are continuous, and 0 is a limit
         values = {s: 0 if zero else _positive(s) for s, zero in zip(zeros, chosen, strict=True)}
@@ -162,7 +167,7 @@ def _decide(statement: Statement, relation: Any) -> Decision:
             continue
         for low, high in sides:
             small, large = (relation.args[n].subs(values) for n in (low, high))
-            made = _bounded(statement, small, large, [c for c in conditions if c is not true], ())
+            made = _bounded(statement, small, large, [c for c in conditions if c is not true], (), strict)
             if made.status != "true":
                 return made
     return Decision("true", "smt", "every term is dominated, for all parameters that the conditions allow")
@@ -177,7 +182,14 @@ def _falls(side: Any, symbol: Symbol) -> bool:
     return any(p.base.has(symbol) and not (p.exp.is_positive and p.exp.is_number) for p in side.atoms(Pow))
 
 
-def _bounded(statement: Statement, lhs: Any, rhs: Any, given: Sequence[Boolean], positive: tuple[Any, ...]) -> Decision:
+def _bounded(
+    statement: Statement,
+    lhs: Any,
+    rhs: Any,
+    given: Sequence[Boolean],
+    positive: tuple[Any, ...],
+    strict: bool = False,
+) -> Decision:
     import z3
 
     if lhs == 0:
@@ -189,17 +201,19 @@ def _bounded(statement: Statement, lhs: Any, rhs: Any, given: Sequence[Boolean],
     solver = z3.Solver()
     solver.set("rlimit", RLIMIT)
     try:
-        solver.add(exponents.of(lhs) > exponents.of(rhs))
+        small, large = exponents.of(lhs), exponents.of(rhs)
+        solver.add(small >= large if strict else small > large)
         for s in (*named.get("grows", ()), *named.get("vanishes", ())):
-            u = exponents.of(s)
-            solver.add(u >= 0 if s in named.get("grows", ()) else u <= 0)
+            u = exponents.of(s) if s in named.get("grows", ()) else -exponents.of(s)
+            solver.add(u > 0 if strict else u >= 0)
     except Unclear as error:
         return Decision("unknown", "", str(error))
     except MayVanish as error:
-        without = _bounded(statement, *(side.subs(error.difference, 0) for side in (lhs, rhs)), given, positive)
+        small, large = (side.subs(error.difference, 0) for side in (lhs, rhs))
+        without = _bounded(statement, small, large, given, positive, strict)
         if without.status != "true":
             return without
-        return _bounded(statement, lhs, rhs, given, (*positive, error.difference))
+        return _bounded(statement, lhs, rhs, given, (*positive, error.difference), strict)
     for condition in (c for c in given if isinstance(c, Le | Lt | Eq)):
         try:
             small, large = (exponents.of(side) for side in condition.args)

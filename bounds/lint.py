@@ -110,7 +110,7 @@ def _points(statement: Statement, made: Limit) -> Iterator[dict[Basic, Expr]]:
         point: dict[Basic, Expr] = {s: Integer(2 + offset) for s in sums}
         knobs = {k for v in statement.sweep.values() for k in v.free_symbols if str(k).startswith(("unit_", "free_"))}
         base: dict[Basic, Expr] = {k: Rational(1, 2 + offset) for k in knobs}
-        base |= {s: Integer(1 + offset) for s in _constants(statement) if s not in statement.sweep}
+        base |= {s: Integer(1 + offset) for s in _constants(statement) - {made.variable} if s not in statement.sweep}
         base |= {s: Integer(1 + offset) for s in free if s not in statement.sweep and s not in base}
         if Symbol("L", positive=True) in base:
             base[Symbol("L", positive=True)] = Integer(3 + offset)

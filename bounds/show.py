@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from sympy import Basic, Expr
+from sympy import Basic, Eq, Expr, Ge, Gt, Le, Lt
 from sympy.printing.latex import LatexPrinter
 
 from .statement import Assumption, Glossary, Statement
@@ -45,6 +46,24 @@ def latex(expr: Basic, glossary: Glossary) -> str:
     return PaperLatex(glossary).doprint(expr)
 
 
+GROWTH: dict[type, tuple[str, str]] = {
+    Le: ("O", r"\mathcal{O}"),
+    Lt: ("o", "o"),
+    Ge: ("Omega", r"\Omega"),
+    Gt: ("omega", r"\omega"),
+    Eq: ("Theta", r"\Theta"),
+}
+
+
+def _relation(statement: Statement, relation: Any, form: Callable[[Basic], str], as_latex: bool) -> str:
+    """A relation; of orders of growth as they are printed, left = O(right)."""
+    if statement.method != "order" or type(relation) not in GROWTH:
+        return form(relation)
+    left, right = (form(side) for side in relation.args)
+    name = GROWTH[type(relation)][as_latex]
+    return f"{left} = {name}\\left({right}\\right)" if as_latex else f"{left} = {name}({right})"
+
+
 def parts(statement: Statement) -> list[tuple[str, list[str]]]:
     """The statement in the paper's order, as LaTeX lines: let, choose, when, then, where."""
 
@@ -58,7 +77,7 @@ def parts(statement: Statement) -> list[tuple[str, list[str]]]:
     return [
         ("choose", equal(statement.choose.items())),
         ("when", [tex(c) for c in statement.when]),
-        ("then", [tex(r) for r in statement.relations]),
+        ("then", [_relation(statement, r, tex, True) for r in statement.relations]),
         ("for all", ranges),
         ("where", equal(statement.where.items())),
     ]
@@ -78,10 +97,11 @@ def show(statement: Statement, *, as_latex: bool = False) -> str:
     lines += _block("implicit", [said(a) for a in statement.implicit])
     lines += _block("choose", [f"{form(a)} = {form(b)}" for a, b in statement.choose.items()])
     lines += _block("when", [form(c) for c in statement.when])
-    lines += _block("then", [form(r) for r in statement.relations])
+    lines += _block("then", [_relation(statement, r, form, as_latex) for r in statement.relations])
     lines += _block("for all", [f"{form(v)} = {form(r[0])} .. {form(r[1])}" for v, r in statement.for_all.items()])
     lines += _block("where", [f"{form(a)} = {form(b)}" for a, b in statement.where.items()])
     lines += _block("limit", [f"-> {form(m.value)} as {form(m.variable)} -> {form(m.point)}" for m in statement.limits])
+    lines += _block("printed order", [form(statement.order)] if statement.order is not None else [])
     lines += _block("follows from", [", ".join(d.cites) for d in statement.follows_from])
     lines += _block("reading", list(statement.reading))
     lines += _block("repairs", [statement.repairs] if statement.repairs else [])

@@ -6,15 +6,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fedaudit.problems import network_data
+from fedaudit.verify import formulas
 
-from . import network
+from . import network, rates
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["digits"]
+__all__ = ["crossover", "digits", "table1"]
 
 
 def digits(seed: int) -> Figure:
     """Networks of 100 clients that hold handwritten digits, as in table 3.1 of the thesis; three partitions a level."""
     return network.plot(network_data.observe(*network_data.digits(), seeds=(seed, seed + 1, seed + 2)))
+
+
+def crossover(seed: int) -> Figure:
+    """The rates (1.4) and (1.6) of Yuan and Li, which change at T = I^3 and T = (b I)^3; nothing random."""
+    del seed
+    return rates.crossover(formulas.crossings())
+
+
+def table1(seed: int) -> Figure:
+    """The rows of table 1 of Yuan and Li side by side; nothing random."""
+    del seed
+    b, I, M = 10, 10, 1000  # noqa: E741 (the paper's letters)
+    said = f"the printed rows at b = {b}, I = {I}, M = {M}; solid: this paper's theorems, dashed: quoted from others"
+    return rates.table(formulas.table_1(b, I, M), said)

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .style import BOUND, LOWER, RUNS, TIGHTEST, caption, headline, look, new
+from .style import BOUND, LOWER, RUNS, TIGHTEST, Array, caption, headline, look, new
 
 if TYPE_CHECKING:
     from fedaudit.verify.experiments.buttaci_speed import Speed
@@ -33,7 +33,7 @@ def plot(speed: Speed) -> Figure:
 
 
 def _one(axes: Axes, speed: Speed) -> None:
-    rounds = np.arange(speed.gaps.shape[1])
+    rounds: Array = np.arange(len(speed.gaps[0]), dtype=float)
     for values, colour, name in ((speed.bounds, BOUND, "bounds promise"), (speed.gaps, TIGHTEST, "runs gain")):
         axes.plot(rounds, 100 * (1 - values[0] / values[1]), color=colour, lw=1.8, label=name)
     axes.axhline(0, color="#555555", lw=0.8)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .backend import namespace
+from .arrays import namespace
 
 Array = Any
 
@@ -37,10 +37,10 @@ def expected_gap(
     M = (keep**E / C)[..., None] * xp.ones((1, 1, C), dtype=xp.float64) - mix[..., None] * u  # (n, C, C)
     noise = (gamma[:, None] * sigma[:, None]) ** 2 * squares
     m = w0[:, None] * xp.ones((1, C), dtype=xp.float64)
-    V = xp.zeros((len(w0), C, C), dtype=xp.float64)
-    second = [w0**2]
+    spread = xp.zeros((len(w0), C, C), dtype=xp.float64)
+    second, eye = [w0**2], xp.eye(C, dtype=xp.float64)
     for _ in range(T):
         m = xp.squeeze(xp.matmul(M, m[..., None]), axis=-1) - pull * force
-        V = xp.matmul(xp.matmul(M, V), xp.matrix_transpose(M)) + noise[..., None] * xp.eye(C, dtype=xp.float64)
-        second.append(xp.mean(m, axis=-1) ** 2 + xp.sum(V, axis=(-2, -1)) / C**2)
+        spread = xp.matmul(xp.matmul(M, spread), xp.matrix_transpose(M)) + noise[..., None] * eye
+        second.append(xp.mean(m, axis=-1) ** 2 + xp.sum(spread, axis=(-2, -1)) / C**2)
     return xp.mean(curve, axis=-1)[:, None] / 2 * xp.stack(second, axis=-1)

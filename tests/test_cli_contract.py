@@ -97,9 +97,9 @@ def test_list_prints_every_id_of_the_catalogue(run):
 
 
 def test_list_takes_globs_and_ids(run):
-    assert [r["id"] for r in json.loads(run("list", "buttaci/lem4*", "--json")[1])] == [
-        "buttaci/lem4.1",
-        "buttaci/lem4.2",
+    assert [r["id"] for r in json.loads(run("list", "buttaci/lemB.1*", "--json")[1])] == [
+        "buttaci/lemB.1",
+        "buttaci/lemB.1-kappa",
     ]
     assert [r["id"] for r in json.loads(run("list", SOME, SOME, "--json")[1])] == [SOME]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from flint import arb, ctx, fmpq
@@ -126,7 +126,10 @@ def test_what_cannot_be_decided_is_rejected() -> None:
 
 
 def _tree(data: Any) -> Tree:
-    return Op(data[0], tuple(map(_tree, data[1:]))) if isinstance(data, tuple) else data
+    if not isinstance(data, tuple):
+        return data
+    name, *args = cast("tuple[Any, ...]", data)
+    return Op(name, tuple(map(_tree, args)))
 
 
 LEAVES = st.one_of(st.sampled_from(["x", "y", "z"]), st.sampled_from([fmpq(1), fmpq(2), fmpq(1, 3), fmpq(-1)]))

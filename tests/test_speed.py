@@ -46,7 +46,8 @@ def test_the_bound_is_smaller_only_in_the_ill_conditioned_family() -> None:
     seen = buttaci_speed.run(0, 1.0)
     others, alike = seen.rows
     assert others["smaller bound"] == 0
-    assert others["larger gap at the end"] > others["instances"] / 4
+    assert min(others["smaller gap at the end"], others["larger gap at the end"]) > 0
+    assert others["smaller gap early"] >= others["smaller gap at the end"]  # it contracts faster and ends farther away
     assert alike["smaller bound"] > alike["instances"] / 4
     assert alike["median gain realised"] < 1e-3 * alike["median gain promised"]
     assert not seen.reproduced

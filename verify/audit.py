@@ -184,7 +184,8 @@ def judge(reading: Reading, world: Setting, searched: Searched) -> Row:
         return {**row, "reason": f"floats see {unseen} violations that the kernel could not replay"}
     tightest = max(replays, key=lambda r: -math.inf if math.isnan(r.ratio) else r.ratio, default=None)
     if tightest is None:
-        return {**row, "verdict": "survived", "tightness": finite(searched.best[0].ratio)}
+        most = min(searched.best[0].ratio, 1.0)  # above 1: rounding
+        return {**row, "verdict": "survived", "tightness": finite(most)}
     shown = {"instance": tightest.instance, "at": tightest.at, "lhs": tightest.lhs, "rhs": tightest.rhs}
     exact = {"verdict": "survived", "evidence": "exact", "tightness": finite(tightest.ratio), "tightest": shown}
     return {**row, **exact}

@@ -78,7 +78,7 @@ def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None
     If none does, the most precise replay that was admitted (which then `holds`), or None.
     """
     last: Replayed | None = None
-    shape = _needed(reading, found)
+    shape = _needed(reading, setting, found)
     genes = genes_of(reading, setting, shape)
     for digits in DIGITS:
         if shape.steps * digits > MOST_DIGITS and last is not None:
@@ -90,12 +90,14 @@ def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None
     return last
 
 
-def _needed(reading: Reading, found: Found) -> Shape:
+def _needed(reading: Reading, setting: Setting, found: Found) -> Shape:
     """The candidate's shape with only the rounds that its worst index needs, unless the claim itself speaks of T."""
     shape, at = found.scores.shape, found.scores.at[found.row]
-    if "t" not in at or reading.uses("T") or at["t"] + 1 >= dict(shape.counts).get("T", 1):
+    if "t" not in at or reading.uses("T"):
         return shape
-    return shape.but(T=at["t"] + 1)
+    whole: int = shape["E"] if getattr(setting, "counts_steps", False) else 1  # T counts steps, and rounds are whole
+    needed = -(-(at["t"] + 1) // whole) * whole
+    return shape.but(T=needed) if needed < dict(shape.counts).get("T", 1) else shape
 
 
 def certificate(reading: Reading, replayed: Replayed) -> dict[str, Any]:
@@ -164,9 +166,10 @@ def _instances(
 
 def _declarations(names: tuple[str, ...], measured: Mapping[str, float]) -> Iterator[dict[str, str]]:
     """Rationals at or just above constants that the run measured (G), short ones first; the kernel decides."""
-    near = {k: Fraction(measured[k]).limit_denominator(1000) for k in names}
-    if all(abs(float(near[k]) - measured[k]) <= 1e-9 * abs(measured[k]) for k in names):
-        yield {k: str(v) for k, v in near.items()}
+    for size in (1000, 10**6):
+        near = {k: Fraction(measured[k]).limit_denominator(size) for k in names}
+        if all(abs(float(near[k]) - measured[k]) <= 1e-9 * abs(measured[k]) for k in names):
+            yield {k: str(v) for k, v in near.items()}
     for digits in (10, 6):
         yield {k: str(_above(measured[k], digits)) for k in names}
 

@@ -21,7 +21,7 @@ from .settings.order import TRANSIENT, Order
 CONDITION_SLACK = 1e-12  # rounding of a condition that the sweep meets with equality; the kernel has none
 NOISE_FLOOR = 1e-9  # of an instance's largest value: differences below it are rounding, not evidence
 CLOSE, JITTER = 1e-6, 1e-7
-EXACT_ROWS = 24  # of a batch of growth paths: the steepest, which the kernel measures
+EXACT_ROWS = 4  # of a batch of growth paths: the steepest, which the kernel measures
 ROUNDING = 1e-20  # of an instance's natural scale: squares of rounding errors stay below it
 
 
@@ -112,7 +112,7 @@ def _growth(reading: Reading, setting: Any, shape: Shape, genome: Genome) -> Sco
     margin[ranked[EXACT_ROWS:]] = np.fmin(margin[ranked[EXACT_ROWS:]], -TRANSIENT)
     for row in ranked[:EXACT_ROWS]:
         if np.isfinite(margin[row]):
-            margin[row] = _exact_excess(reading, setting, shape, genome, int(row), at[row], float(margin[row]))
+            margin[row] = _exact_excess(reading, setting, shape, genome, int(row), at[int(row)], float(margin[row]))
     return Scores(shape, genome, evaluator.table, margin, margin, margin, lhs[pick], rhs[pick], at)
 
 
@@ -160,7 +160,8 @@ def _floor(table: Table, unit: tuple[float, float]) -> Array:
     if table.scale is None or unit == (0.0, 0.0):
         return np.zeros((table.n, 1))
     f, w = table.scale
-    return (ROUNDING * f ** unit[0] * w ** unit[1])[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):  # an instance at the origin has no scale
+        return (ROUNDING * f ** unit[0] * w ** unit[1])[:, None]
 
 
 def _margin(op: str, lhs: Array, rhs: Array, rounding: Array) -> tuple[Array, Array]:

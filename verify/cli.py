@@ -48,7 +48,9 @@ exit status: 0 done; 1 a refutation under --fail-on refuted, or an invalid certi
 """
 WHAT = "a paper, an id `paper/label`, a glob ('buttaci/thm*') or your own .py file; nothing means all"
 PICTURES = {  # of figures/pictures.py
+    "crossover": "rates that change at T = I^3 and T = (b I)^3 (yuan, 1.4 and 1.6), beside what the method does",
     "digits": "networks from imbalanced handwritten digits (buttaci, figures 3.3 to 3.5); needs the extra `data`",
+    "table1": "communication complexities side by side (yuan, table 1)",
 }
 RUNS = ("lint", "derive", "verify", "hunt", "audit")
 HELP = {

@@ -3,34 +3,47 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 
+from fedaudit.bounds.algebra import Symbol
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.catalogue import statement as find
 from fedaudit.bounds.show import latex
 from fedaudit.bounds.statement import Statement
 from fedaudit.problems.moments import expected
+from fedaudit.problems.perturbed import expected as perturbed
 from fedaudit.problems.quadratics import two_group
+from fedaudit.problems.two_group import averages, expected_gap
 
 from .audit import read
 from .check import conditions, genes_of, score, tabulate
 from .evaluate import Array, Evaluator, Quantity, Table
 from .experiments import Picture, experiment
-from .genome import Genome, draw, rows
+from .genome import Gene, Genome, draw, rows
 from .hunt import VIOLATION
 from .lower import lower
 from .seeds import seed_for
 from .settings.base import Pictured, Reading, Setting, Shape, View, Viewed, with_scalars
 from .settings.order import Order
+from .settings.two_group_perturbed import losses
 
 RUNS = 80
+PROPOSED = 4000
+UNSEEN = 1e-4
 ROUND, ROUNDS = ("t", "R", "r"), 60  # what papers call a round; how many are drawn
 LENGTHS = (1, 2, 4, 9, 16, 36, 64, 144)  # of runs, where a claim is about T
 CLOUD, SMALL = 600, 40  # instances of a cloud, and their largest size
+
+
+@runtime_checkable
+class Along(Protocol):
+    """A setting that says along which sizes its pictures run."""
+
+    def along(self, reading: Reading) -> Sequence[Mapping[int, Shape]]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,11 +110,13 @@ def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
     """What is worth looking at in the statement's own setting.
 
     The view that the setting offers; else random runs along t, or along T or another count if the same draws make sense
-    at every value; else both sides of random instances against each other.
+    at every value, or along a free parameter; else both sides of random instances against each other.
     """
     reading, world = read(statement)
     if world.name == "two_group":
         return _two_group(statement)
+    if world.name == "two_group_perturbed":
+        return _two_group_perturbed(statement)
     if isinstance(world, Order):
         return _along_paths(statement, reading, world, seed)
     if isinstance(world, Viewed):
@@ -110,8 +125,17 @@ def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
     moves = any(_moves(side, index) for _, *sides in reading.claim["then"] for side in sides)
     if index and moves and any(dict(s.counts).get("T", 1) > 1 for s in world.shapes(reading)):
         return _along_rounds(statement, reading, world, seed)
+    if isinstance(world, Along):
+        tried = (_along_sizes(statement, reading, world, columns, seed) for columns in world.along(reading))
+        made = next((c for c in tried if c is not None), None)
+        if made is not None:
+            return made
     chosen = _by_count(reading, world)
-    return _along_count(statement, reading, world, seed, *chosen) if chosen else _cloud(statement, reading, world, seed)
+    if chosen and (len(chosen[1]) > 1 or not statement.sweep):
+        return _along_count(statement, reading, world, seed, *chosen)
+    uncounted = chosen is not None or len({shape.counts for shape in world.shapes(reading)}) == 1
+    alone = _along_knob if statement.sweep and uncounted else _cloud
+    return alone(statement, reading, world, seed)
 
 
 def _round(reading: Reading) -> str:
@@ -235,7 +259,8 @@ def _along_rounds(statement: Statement, reading: Reading, world: Setting, seed: 
     first = 0 if index == "t" else 1
     scaled = f"divided by their bound at {index} = {first}"
     caption = f"{len(lhs)} random admissible instances ({sizes}), exact expectations, {scaled}"
-    return _curves(statement, np.arange(first, first + rounds), f"round ${index}$", lhs, rhs, caption)
+    counted = "step" if getattr(world, "counts_steps", False) else "round"
+    return _curves(statement, np.arange(first, first + rounds), f"{counted} ${index}$", lhs, rhs, caption)
 
 
 def _resolved(reading: Reading, world: Setting, shape: Shape, genome: Genome) -> Table:
@@ -251,12 +276,14 @@ def _by_count(reading: Reading, world: Setting) -> tuple[str, dict[int, Shape]] 
     if reading.uses("T") and any(dict(s.counts).get("T", 1) > 1 for s in shapes):
         telling = min(shapes, key=_telling)
         return "T", {T: telling.but(T=T) for T in LENGTHS}
-    name = next((k for k in ("E", "C", "M", "N", "n", "d") if len({dict(s.counts).get(k) for s in shapes}) > 1), None)
+    counts = ("E", "C", "b", "M", "N", "n", "d")
+    name = next((k for k in counts if len({dict(s.counts).get(k) for s in shapes}) > 1), None)
     if name is None:
         return None
-    chosen: dict[int, Shape] = {}
+    families: dict[Shape, dict[int, Shape]] = {}  # shapes that differ in this count alone
     for shape in shapes:
-        chosen.setdefault(shape[name], shape)
+        families.setdefault(shape.but(**{name: 0}), {})[shape[name]] = shape
+    chosen = max(families.values(), key=len)
     genes = {tuple((g.name, g.shape) for g in genes_of(reading, world, shape)) for shape in chosen.values()}
     return (name, chosen) if len(genes) == 1 else None
 
@@ -266,12 +293,12 @@ def _along_count(
 ) -> Curves:
     columns: list[tuple[int, Array, Array]] = []
     for value, shape in sorted(chosen.items()):
-        rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))  # the same draws at every count
-        lhs, rhs = _sides(reading, tabulate(reading, world, shape, draw(genes_of(reading, world, shape), RUNS, rng)))
+        genome = _same_draws(genes_of(reading, world, shape), seed, statement.id)
+        lhs, rhs = _sides(reading, tabulate(reading, world, shape, genome))
         columns.append((value, lhs[:, 0], rhs[:, 0]))
     x = np.array([c[0] for c in columns])
     lhs, rhs = (np.stack([c[j] for c in columns], axis=1) for j in (1, 2))
-    admitted = np.isfinite(lhs).any(axis=0)  # a count that the conditions exclude has no column
+    admitted = np.isfinite(lhs).any(axis=0) & (rhs > 0).any(axis=0)  # neither excluded by conditions nor all zero
     x, lhs, rhs = x[admitted], lhs[:, admitted], rhs[:, admitted]
     caption = f"{RUNS} random parameter choices at every {name}; each divided by its bound at the smallest {name}"
     return _curves(statement, x, f"${name}$", *_relative(lhs, rhs), caption)
@@ -279,11 +306,11 @@ def _along_count(
 
 def _along_paths(statement: Statement, reading: Reading, world: Any, seed: int) -> Curves:
     """Both sides along random paths x = c n^a of the parameters, n over the decades."""
-    n = np.logspace(0, 8, 33)
+    n = np.logspace(2, 8, 25)  # conditions hold for large n
     sides: list[tuple[Array, Array]] = []
     for shape in world.shapes(reading):
         rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
-        genome = draw(genes_of(reading, world, shape), 10 * RUNS, rng)
+        genome = draw(genes_of(reading, world, shape), 50 * RUNS, rng)
         scores = score(reading, world, shape, genome)
         order = np.argsort(-np.nan_to_num(scores.margin, nan=-np.inf), kind="stable")
         some = np.concatenate([order[:8], np.flatnonzero(np.isfinite(scores.margin))[:24]])  # the steepest, and any
@@ -295,9 +322,35 @@ def _along_paths(statement: Statement, reading: Reading, world: Any, seed: int) 
         both = [_sides(reading, table) for table in tables]
         sides.append((np.concatenate([b[0] for b in both], axis=1), np.concatenate([b[1] for b in both], axis=1)))
     lhs, rhs = (np.concatenate([s[j] for s in sides]) for j in (0, 1))
-    lhs, rhs = (x.astype(float) for x in _relative(lhs, rhs))
-    caption = "both sides along paths x = c n^a of all parameters that may grow, divided by the right side at n = 1"
-    return _curves(statement, n, "$n$", lhs, rhs, caption)
+    usable = (np.isfinite(lhs) & np.isfinite(rhs) & (rhs > 0)).all(axis=1)
+    lhs = (lhs[usable] / rhs[usable]).astype(float)
+    caption = "the left side along paths x = c n^a of all parameters that may grow, in units of the right side"
+    return _curves(statement, n, "$n$", lhs, np.ones(lhs.shape), caption)
+
+
+def _along_sizes(
+    statement: Statement, reading: Reading, world: Setting, columns: Mapping[int, Shape], seed: int
+) -> Curves | None:
+    """The same draws with ever more rounds; those that some size does not admit are left out. None without any left."""
+    sides: list[tuple[Array, Array]] = []
+    for shape in columns.values():
+        rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
+        table = tabulate(reading, world, shape, draw(genes_of(reading, world, shape), PROPOSED, rng))
+        lhs, rhs = _sides(reading, table)
+        sides.append((lhs[:, 0], rhs[:, 0]))
+    lhs, rhs = _relative(*(np.stack([side[j] for side in sides], axis=1) for j in (0, 1)))
+    seen = (lhs > UNSEEN * rhs).all(axis=1)  # a run that starts at its end would only stretch the picture
+    lhs, rhs = lhs[seen], rhs[seen]
+    if not len(lhs):
+        return None
+    kept = np.argsort(-np.nan_to_num(lhs[:, -1] / rhs[:, -1]), kind="stable")[: RUNS // 4]
+    kept = np.concatenate([kept, np.setdiff1d(np.arange(len(lhs)), kept)[: RUNS - len(kept)]])
+    law = next(iter(columns.values())).flag("law")
+    caption = (
+        f"{len(kept)} of {PROPOSED} random parameter choices ({law}), the worst quarter at the largest T among them, "
+    )
+    caption += "expectations exact; each divided by its bound at the smallest T"
+    return _curves(statement, np.array(list(columns)), "rounds $T$", lhs[kept], rhs[kept], caption)
 
 
 def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
@@ -308,7 +361,32 @@ def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
     return lhs / first, rhs / first
 
 
+KNOB_VALUES = 25
+
+
+def _along_knob(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
+    """Nothing to count: along the first free parameter, at many values of its knob."""
+    shape, knob = world.shapes(reading)[-1], reading.lowered.knobs[0]
+    grid = np.linspace(0.04, 1 if knob.startswith("unit_") else 4, KNOB_VALUES)
+    genome = _same_draws(genes_of(reading, world, shape), seed, statement.id)
+    whole = {k: np.repeat(v, len(grid), axis=0) for k, v in genome.items()} | {knob: np.tile(grid, RUNS)}
+    lhs, rhs = (side[:, 0].reshape(RUNS, -1) for side in _sides(reading, tabulate(reading, world, shape, whole)))
+    swept, value = next((k, v) for k, v in statement.sweep.items() if knob in map(str, v.free_symbols))
+    value = value.subs({s: Symbol("x", positive=True) for s in value.free_symbols if str(s) == knob})
+    label = f"$x$ in ${latex(swept, statement.glossary)} = {latex(value, statement.glossary)}$"
+    caption = f"{RUNS} random choices of all else; each divided by its bound at the smallest x"
+    return _curves(statement, grid, label, *_relative(lhs, rhs), caption)
+
+
+def _same_draws(genes: list[Gene], seed: int, label: str) -> Genome:
+    """Genes of the same name and shape come out the same, whatever others there are."""
+    parts = (draw([g], RUNS, np.random.default_rng(seed_for(seed, label, "curves", g.name))) for g in genes)
+    return {name: values for part in parts for name, values in part.items()}
+
+
 def _curves(statement: Statement, x: Array, xlabel: str, lhs: Array, rhs: Array, caption: str) -> Curves:
+    if not len(lhs):
+        raise ValueError("got no run with a positive bound, expected one to divide by; do: plot what it follows from")
     small, large = (rhs, lhs) if statement.relation in (">=", ">") else (lhs, rhs)
     with np.errstate(invalid="ignore", divide="ignore"):
         closeness = np.nan_to_num(np.where(large > 0, small / large, 0.0)[:, -max(1, len(x) // 2) :].mean(axis=1))
@@ -372,4 +450,34 @@ def _two_group(statement: Statement) -> Curves:
             "exact expectation": lhs[0],
             "lower bound": lower_bound[0],
         },
+    )
+
+
+def _two_group_perturbed(statement: Statement) -> Curves:
+    """Theorem 4.5's problem with theorem 4.4's step size: both bounds, the broadcast of the proof and rule (4.6)."""
+    mu, beta, sigma, G, C, E, w0, rounds = 1.0, 0.3, 0.02, 30.64, 2, 5, 2.0, 8
+    problem, gamma = two_group(mu / 2, mu, G, C), np.full((1, rounds), 1 / (2 * mu * E))
+    one = {k: np.array([x]) for k, x in {"mu": mu, "beta": beta, "sigma": sigma, "G_lin": G, "L": mu}.items()}
+    curve, force = losses(C, one["mu"], one["G_lin"])
+    given = (np.array([w0]), one["beta"], gamma[:, 0], E, rounds, one["sigma"])
+    lhs = np.concatenate([expected_gap(curve, force, averages(C, b, np), *given) for b in (True, False)])
+    pairs, v = (np.ones((C, C)) - np.eye(C))[None] / (C * (C - 1)), np.full((1, C, 1), sigma)
+    run = perturbed(problem, pairs, np.array([[w0]]), one["beta"], gamma, E, v, record=("grad2", "local2"))
+    scalars = {**one, "gamma": gamma[:, 0], "Gamma": np.ravel(problem.heterogeneity())[:1]}
+    scalars["G"] = np.array([np.sqrt(max(np.max(run.grad2), np.max(run.local2)) + sigma**2)])
+    quantities = {"p": Quantity(np.full((1, C), 1 / C), (1,)), "gamma": Quantity(gamma, (0,))}
+    sizes = {"C": C, "E": E, "T": rounds}
+    table = Table(1, scalars, {**quantities, "gap": Quantity(lhs[:1], (0,))}, sizes)
+    _, lower_bound = _sides(Reading(lower(statement)), table)
+    weaker = {**scalars, "mu": np.array([mu / 2])}  # every f_i is h-strongly convex
+    theorem = Reading(lower(find("buttaci/thm4.4-I")))
+    _, upper = _sides(theorem, Table(1, weaker, table.quantities, sizes))
+    both = np.concatenate([lower_bound, lower_bound])
+    made = _curves(statement, np.arange(rounds + 1), "round $t$", lhs, both, "")
+    numbers = f"mu = {mu:g}, beta = {beta:g}, sigma = {sigma:g}, G = {G:g}, C = {C}, E = {E}, w = {w0:g}"
+    return Curves(
+        **{k: getattr(made, k) for k in made.__slots__ if k not in ("caption", "extra", "tightest")},
+        tightest=0,
+        caption=f"two-group quadratic of C.4 with {numbers}, step size 1/(2 L E); thin: rule (4.6) instead of u = w",
+        extra={"upper bound": upper[0], "exact expectation": lhs[0], "lower bound": lower_bound[0]},
     )

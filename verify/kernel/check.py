@@ -15,9 +15,12 @@ from flint import fmpq
 
 from . import (
     composite,
+    envelope,
+    fedmspp,
     fedprox,
     fedprox_nonconvex,
     function,
+    minibatch,
     network,
     noise_sum,
     order,
@@ -26,6 +29,7 @@ from . import (
     scalar,
     two_group,
     two_group_perturbed,
+    weighted,
 )
 from .claim import Claim
 from .claim import read as read_claim
@@ -39,6 +43,7 @@ WORLDS = {
     "fedprox_nonconvex": fedprox_nonconvex.read,
     "perturbed": perturbed.read,
     "perturbed_nonconvex": perturbed_nonconvex.read,
+    "fedmspp": fedmspp.read,
     "two_group": two_group.read,
     "noise_sum": noise_sum.read,
     "scalar": scalar.read,
@@ -48,6 +53,14 @@ WORLDS = {
     "messages": network.read_messages,
     "order": order.read,
     "two_group_perturbed": two_group_perturbed.read,
+    "erm": minibatch.read_erm,
+    "table": minibatch.read_table,
+    "algorithm": minibatch.read_algorithm,
+    "mspp_step": minibatch.read_mspp,
+    "subset": minibatch.read_subset,
+    "prox": envelope.read_prox,
+    "devices": envelope.read_devices,
+    "weighted": weighted.read,
 }
 POINTS = 100_000
 _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")
@@ -88,7 +101,7 @@ def _world(claim_text: str, text: str) -> World:
             made.value(name)
         elif len(made.ranges.get(name, ())) != arity:
             raise Malformed(f"claim: got {name!r} with {arity} indices, expected one of {sorted(made.ranges)}")
-    if claim.choose and not isinstance(made, fedprox.FedProx):
+    if claim.choose and not isinstance(made, fedprox.FedProx | weighted.Weighted):
         raise Malformed(f"claim.choose: got step sizes, expected none in the setting {claim.setting!r}")
     return made
 

@@ -40,18 +40,22 @@ class Claim:
             raise Malformed(f"{node.where}: got {sorted(clash)}, expected names that the instance does not give twice")
         return {name: entry.rational() for name, entry in given.items()}
 
-    def steps(self, node: Node | None, world: World, T: int) -> list[fmpq]:
-        """gamma(0), ..., gamma(T-1): chosen by the claim or else given by the instance; positive."""
+    def steps(self, node: Node | None, world: World, T: int, name: str = "gamma") -> list[fmpq]:
+        """gamma(0), ..., gamma(T-1) (or eta): chosen by the claim or else given by the instance; positive."""
         if bool(self.choose) == (node is not None):
             raise Malformed("instance.steps: got both or neither of it and the claim's choice, expected one of them")
-        steps = node.fields("gamma")["gamma"].vector(T) if node is not None else ()
+        steps = node.fields(name)[name].vector(T) if node is not None else ()
+        if set(self.choose) - {name}:
+            raise Malformed(f"claim.choose: got {sorted(self.choose)}, expected {name} alone")
         for index, tree in self.choose.values():
             if index in world.values or any(arity >= 0 for _, arity in free(tree)):
-                raise Malformed("claim.choose.gamma: got a run-dependent value, expected one of symbols and its index")
+                raise Malformed(
+                    f"claim.choose.{name}: got a run-dependent value, expected one of symbols and its index"
+                )
             steps = [Evaluator(world).value(tree, {index: t}) for t in range(T)]
         exact = [gamma for gamma in steps if isinstance(gamma, fmpq) and gamma > 0]
         if len(exact) < T:
-            raise Rejected(f"gamma: got the step sizes {shown(steps)}, expected positive rationals")
+            raise Rejected(f"{name}: got the step sizes {shown(steps)}, expected positive rationals")
         return exact
 
 
@@ -67,7 +71,7 @@ def _assumptions(node: Node) -> tuple[Assumption, ...]:
 
 def read(node: Node) -> Claim:
     given = node.fields("id setting let implicit choose when for_all then", "domains")
-    choose = {name: entry.fields("index value") for name, entry in given["choose"].fields("", "gamma").items()}
+    choose = {name: entry.fields("index value") for name, entry in given["choose"].fields("", "gamma eta").items()}
     ranges = {name: entry.items(2) for name, entry in given["for_all"].mapping().items()}
     domains = given["domains"].mapping() if "domains" in given else {}
     if "relation" in ranges:

@@ -10,7 +10,9 @@ from flint import fmpq
 
 from .claim import Claim
 from .expression import World
-from .loss import ZERO, Loss, Vector, combine, dot, minus, norm2, piecewise, quadratic, semidefinite
+from .fedprox_nonconvex import lowest
+from .law import Problem
+from .loss import ONE, ZERO, Loss, Vector, combine, dot, minus, norm2, piecewise, quadratic, semidefinite
 from .rational import Malformed, Node, Rejected, shown
 
 COUNT = 100
@@ -83,8 +85,9 @@ def points(node: Node) -> Functions:
     made.facts["has_minimum"] = "w_star" in given
     if "w_star" in given:
         w_star = given["w_star"].vector(d)
-        if any(f.gradient(w_star)) or not made.facts["convex"]:
-            raise Rejected(f"instance.w_star: got {shown(w_star)}, expected a minimiser of a convex f")
+        least = w_star if made.facts["convex"] else lowest(Problem((f,), (ONE,), ZERO, ((ZERO,) * d,), False), d)
+        if any(f.gradient(w_star)) or f.value(w_star) > f.value(least):
+            raise Rejected(f"instance.w_star: got {shown(w_star)}, expected a minimiser of f")
         made.values |= {"gap": f.value(w) - f.value(w_star), "dist2": norm2(minus(w, w_star))}
     constants = given["constants"].fields("", "L mu")
     made.values |= {name: constant.rational(least=0) for name, constant in constants.items()}

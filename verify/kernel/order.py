@@ -93,7 +93,8 @@ def multiply(x: Growth, y: Growth) -> Growth:
 def _series(x: Growth, coefficients: Sequence[Value]) -> Growth:
     """c_0 + c_1 u + c_2 u^2 + ... with u = x / (leading term of x) - 1 -> 0."""
     level, a, b = x.rank
-    u = multiply(add(x, Growth({x.rank: -x.lead})), Growth({(level, -a, -b): 1 / x.lead}))
+    others = Growth({rank: c for rank, c in x.terms.items() if rank != x.rank}, x.rest)  # a ball minus itself is no 0
+    u = multiply(others, Growth({(level, -a, -b): 1 / x.lead}))
     powers = [constant(ONE)]
     for _ in coefficients:
         powers.append(multiply(powers[-1], u))

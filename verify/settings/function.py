@@ -1,7 +1,8 @@
 """Statements about functions and vectors: f at two points, at a mean of points, sums of functions, and no f at all.
 
 Functions are quadratics (in the plane also turned ones) and quadratics with a bend in each coordinate. Curvatures fill
-the range that the statement's assumptions leave: [mu, L], [0, L] for a convex f, [-L, L] where nothing makes it convex.
+the range that the statement's assumptions leave: [mu, L], [0, L] for a convex f, [-L, L] where nothing makes it convex
+(with humps only, where it has to have a minimum).
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class Functions:
         if kind == "points":
             made |= {"f": _loss(shape, parts), "v": text(genome["v"]), "w": text(genome["w"])}
             made["constants"] = {k: text(v) for k, v in known["scalars"].items()}
-            return {**made, "w_star": text(parts["c"])} if _about_minimum(reading) else made
+            return {**made, "w_star": text(_lowest(parts))} if _about_minimum(reading) else made
         made["lam"] = text(_lambda(reading, one)[0])
         if kind == "mean":
             return {**made, "f": _loss(shape, parts), "points": text(genome["point"])}
@@ -165,6 +166,9 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[
     parts = {"a": low + (high - low) * genome["curve"], "c": genome["centre"]}
     bent = shape.flag("loss") == "piecewise"
     parts["m"] = low + (high - low) * genome["tail"] if bent else parts["a"]
+    if "has_minimum" in _let(reading) and "convex" not in _let(reading):  # a hump is inside, tails go up
+        parts["m"] = high * (1 + 9 * genome["tail"]) / 10 if bent else high * genome["curve"]
+        parts["a"] = parts["a"] if bent else parts["m"]
     parts |= {k: genome[k] if bent else 0 * parts["a"] for k in ("lo", "hi")}
     diagonal = parts["m"][..., None] * np.eye(shape["d"], dtype=int)
     if "turn" not in genome:
@@ -173,6 +177,13 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[
     cos, sin = (1 - turn**2) / (1 + turn**2), 2 * turn / (1 + turn**2)
     rotation = np.stack([np.stack([cos, -sin], -1), np.stack([sin, cos], -1)], -2)
     return {**parts, "A": rotation @ diagonal @ np.swapaxes(rotation, -1, -2)}
+
+
+def _lowest(parts: Mapping[str, Array]) -> Array:
+    """A global minimiser: c, or beyond the wider side of a hump."""
+    a, m, lo, hi, c = (parts[k] for k in ("a", "m", "lo", "hi", "c"))
+    side = np.where(hi >= lo, hi, -lo)
+    return c + np.where(a < 0, side * (m - a) / np.where(a < 0, m, 1 + 0 * m), 0 * c)
 
 
 def _bent(parts: Mapping[str, Array]) -> Bent:
@@ -198,13 +209,14 @@ def _vectors(reading: Reading, shape: Shape, genome: Genome) -> Measured:
 def _points(reading: Reading, shape: Shape, genome: Genome) -> Measured:
     parts = _parts(reading, shape, genome)
     f, v, w = _bent(parts), genome["v"], genome["w"]
-    slope, apart, away, grad = f.grad(w) - f.grad(v), w - v, w - parts["c"], f.grad(w)
+    least = _lowest(parts)
+    slope, apart, away, grad = f.grad(w) - f.grad(v), w - v, w - least, f.grad(w)
     scalars = {
         "grad_diff2": (slope**2).sum(axis=1),
         "grad_inner": (slope * apart).sum(axis=1),
         "diff2": (apart**2).sum(axis=1),
         "grad2": (grad**2).sum(axis=1),
-        "gap": f.value(w),  # f(c) = 0
+        "gap": f.value(w) - f.value(least),
         "dist2": (away**2).sum(axis=1),
     }
     W = np.maximum(np.maximum(np.abs(v), np.abs(w)), np.abs(parts["c"])).max(axis=1)

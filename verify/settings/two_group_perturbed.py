@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.backend import namespace
+from fedaudit.problems.arrays import namespace
 from fedaudit.problems.two_group import averages, expected_gap
 
 from ..evaluate import Array, Quantity, Table
@@ -37,7 +37,7 @@ class TwoGroupPerturbed:
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         return [
-            Gene("mu", "positive"), Gene("beta", "unit"), Gene("sigma", "nonnegative"), Gene("G_lin", "positive"),
+            Gene("mu", "positive"), Gene("beta", "unit"), Gene("sigma", "positive"), Gene("G_lin", "positive"),
             Gene("start", "real"),
         ]  # fmt: skip
 
@@ -48,9 +48,9 @@ class TwoGroupPerturbed:
         C, s = shape["C"], known.scalars
         curve, force = losses(C, s["mu"], np.where(genome["start"] < 0, -1.0, 1.0) * s["G_lin"])
         given = (curve, force, genome["start"], s["beta"], known.quantities["gamma"].values[:, 0], s["sigma"])
-        on = [to_backend(reading.backend, x) for x in given]
-        u = averages(C, shape.flag("averages") == "broadcast", namespace(on[0]))
-        gap = to_numpy(expected_gap(*on[:2], u, *on[2:5], shape["E"], shape["T"], on[5]))
+        curve, force, w0, beta, gamma, sigma = (to_backend(reading.backend, x) for x in given)
+        u = averages(C, shape.flag("averages") == "broadcast", namespace(curve))
+        gap = to_numpy(expected_gap(curve, force, u, w0, beta, gamma, shape["E"], shape["T"], sigma))
         quantities = {**known.quantities, "gap": Quantity(gap, (0,)), "p": Quantity(np.full((known.n, C), 1 / C), (1,))}
         W = np.abs(genome["start"]) + s["G_lin"] / s["mu"]
         return Table(known.n, s, quantities, known.counts, (s["mu"] * W**2, W))

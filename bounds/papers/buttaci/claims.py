@@ -1,6 +1,7 @@
 """Claims in the text: the rates of the introduction (section 1.2) and the discussion (section 4.4)."""
 
 from dataclasses import replace
+from typing import Any
 
 from ...algebra import Eq, Ge, Gt, Le, Lt, Rational, sqrt
 from ...derivation import Argument, Derivation, Step, View
@@ -109,7 +110,8 @@ def powers(goal: View) -> Argument:
     """Factors in order and not negative, then their powers."""
     steps: list[Step] = []
     for relation in goal.relations:
-        small, large = (side.base for side in relation.args)
+        sides: tuple[Any, ...] = relation.args
+        small, large = (side.base for side in sides)
         least = Step(Ge(small, 0), note="not negative")
         order = Step(Le(small, large), note="the factors")
         steps += [least, order, Step(relation, given=(least, order), note="their powers")]
@@ -179,7 +181,7 @@ FEDAVG_LOWER = Statement(
 # --- section 4.4: local steps ----------------------------------------------------------------------------------------
 
 
-def vanishing(steps: object) -> object:
+def vanishing(steps: Any) -> Any:
     """A sigma^2/E + B Gamma/E + C E G^2."""
     return A_vanish * sigma**2 / steps + B_vanish * Gamma / steps + C_vanish * steps * G**2
 
@@ -250,7 +252,12 @@ COMPLEXITY_FEDPROX = Statement(
     then=Le(T, ITERATIONS_FEDPROX),
     where={L_alpha: alpha + L},
     order=ITERATIONS_FEDPROX,
-    reading=(NOT_YET, EVERYTHING, "the bound is that of theorem 4.3 (I)"),
+    reading=(
+        NOT_YET,
+        EVERYTHING,
+        "the bound is that of theorem 4.3 (I)",
+        "the last term is never needed: alpha L <= L_alpha^2/4 and E, T >= 1 keep it below the one in accuracy^-2",
+    ),
 )
 
 COMPLEXITY_PERTURBED = Statement(

@@ -138,7 +138,7 @@ THEOREM_4_5 = Statement(
     glossary=GLOSSARY,
     implicit=(broadcast,),
     choose={gamma(t): gamma_},
-    when=(Le(gamma_, 1 / (E * mu)), Lt(beta, 1), Ge(E, 2), Ge(C, 2)),
+    when=(Le(gamma_, 1 / (E * mu)), Lt(beta, 1), Gt(sigma, 0), Ge(E, 2), Ge(C, 2)),
     then=(
         Ge(
             gap(t),

@@ -1,0 +1,373 @@
+"""The paper's proofs (appendix A and the lines of section 2), step by step.
+
+Each function takes the statement and what it cites, with all values put in, and returns the lines of the proof. The
+one-step proof is that of Cho, Wang and Joshi, which appendix A abbreviates; what it needs and the text does not give
+is named in `assumes`.
+"""
+
+# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
+# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
+# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
+
+from sympy import Eq, Expr, Ge, Le, Rational, Symbol
+from sympy.logic.boolalg import Boolean
+
+from ...derivation import Argument, Induction, Known, Step, View
+from ...facts import Fact
+from ..buttaci import inequalities
+from .symbols import (
+    E,
+    G,
+    Gamma,
+    L,
+    N,
+    alpha_max,
+    alpha_min,
+    dist2,
+    eta,
+    gap,
+    kappa_max,
+    kappa_min,
+    mu,
+    p_min,
+    rho_bar,
+    rho_floor,
+    rho_run,
+    rho_run_max,
+    rho_tilde,
+    sigma,
+    spread,
+    t,
+)
+
+_u, _K, _e, _b, _c, _d = (Symbol(name, real=True) for name in ("u", "K", "e_0", "b", "c_0", "d_0"))
+contraction = Fact(
+    "contraction",
+    "x ≤ K/u + e gives (1 − b/u) x + c/u² + d/u ≤ K/(u + 1) + e if 1 ≤ b ≤ u, c ≤ (b − 1) K and d ≤ b e",
+    (_u, _K, _e, _b, _c, _d),
+    when=lambda u, K, e, b, c, d: (Ge(b, 1), Le(b, u), Ge(K, 0), Ge(e, 0), Le(c, (b - 1) * K), Le(d, b * e)),
+    then=lambda u, K, e, b, c, d: Le((1 - b / u) * (K / u + e) + c / u**2 + d / u, K / (u + 1) + e),
+    proof=lambda u, K, e, b, c, d: (
+        first := Step(Le((1 - b / u) * e + d / u, e)),
+        second := Step(Le((1 - b / u) * K / u + c / u**2, K / u - K / u**2)),
+        third := Step(Le(K / u - K / u**2, K / (u + 1))),
+        Step(
+            Le((1 - b / u) * (K / u + e) + c / u**2 + d / u, K / (u + 1) + e),
+            given=(first, second, third),
+        ),
+    ),
+)
+
+
+def known(claim: Boolean, because: str, *assumes: str) -> Known:
+    return Known(claim, because, "premise", assumes=assumes)
+
+
+mu_at_most_L = known(Le(mu, L), "μ ≤ L", "smooth", "strongly_convex")
+
+
+def lemma_1(goal: View) -> Argument:
+    """Assumption 1 at v = w − ∇f(w)/L."""
+    grad2, f_gap, smoothness = inequalities.grad2, inequalities.gap, inequalities.L
+    lower = known(
+        Le(0, f_gap - grad2 / (2 * smoothness)),
+        "f(w*) ≤ f(w − ∇f(w)/L) ≤ f(w) − |∇f(w)|²/(2L)",
+        "smooth",
+        "has_minimum",
+    )
+    last = Step(goal.relations[0], given=(lower,), where="(6)")
+    return Argument((last,), last)
+
+
+def lemma_2(goal: View) -> Argument:
+    """At most E − 1 steps since the average, none longer than 2 η_t G; a mean is the nearest point."""
+    moved = Symbol("moved", nonnegative=True)  # E sum_i alpha_t^i |w_t^i - w_r|^2, r the last average
+    nearest = known(
+        Le(spread(t), moved), "w_t is the α-mean of the w_t^i: no point is nearer", "rule_kept", "nonnegative_weights"
+    )
+    length = known(
+        Le(moved, ((E - 1) * 2 * eta(t) * G) ** 2),
+        "at most E − 1 steps since the average, η_s ≤ 2 η_t, E|g_i|² ≤ G²",
+        "slow_decay",
+        "bounded_gradients",
+    )
+    given = Step(Le(spread(t), 4 * (E - 1) ** 2 * eta(t) ** 2 * G**2), given=(nearest, length))
+    return Argument((given, Step(goal.relations[0], given=(given,), note="(E − 1)² ≤ E²")), given)
+
+
+def one_step(goal: View, discrepancy: View, rho: Expr, Gamma: Expr) -> Argument:
+    """Appendix A: A_1 to A_5. `rho` is at most every rho(t, w_t); Gamma is 0 in the error-free framework."""
+    D, next_D, step = dist2(t), dist2(t + 1), eta(t)
+    M, Q, X, Y, Z, F_local, F_here, g = (
+        Symbol(name, nonnegative=True) for name in ("M_t", "Q_t", "X_t", "Y_t", "Z_t", "F_local", "F_here", "g_t")
+    )
+    P, F_star, S = Symbol("P_t", real=True), Symbol("F_star", nonnegative=True), spread(t)
+    A_1 = S + step**2 * X - 2 * step * (F_local - F_star) - step * mu * D
+    rule = known(
+        Le(next_D, D - 2 * step * P + step**2 * (M + Z)),
+        "w_{t+1} = w_t − η_t Σ α_t^i g_i(w_t^i), squared; the noise has mean 0",
+        "rule_kept",
+        "bounded_variance",
+    )
+    split = known(
+        Le(-2 * step * P, S + step**2 * X - 2 * step * (F_local - F_star) - step * mu * Q),
+        "w_t − w* = (w_t − w_t^i) + (w_t^i − w*): Peter-Paul, and strong convexity",
+        "strongly_convex",
+        "nonnegative_weights",
+    )
+    jensen = known(Le(D, Q), "Jensen: w_t is the α-mean of the w_t^i", "rule_kept", "nonnegative_weights")
+    first = Step(Le(-2 * step * P, A_1), given=(split, jensen), where="A_1")
+    lemma_1 = known(Le(X, 2 * L * F_local), "lemma 1 at w_t^i", "smooth", "nonnegative_weights")
+    third = Step(
+        Le(step**2 * M, 2 * L * step**2 * F_local),
+        given=(known(Le(M, X), "Jensen for |·|²", "nonnegative_weights", "weights_sum_to_one"), lemma_1),
+        where="A_3",
+    )
+    fourth = Step(
+        Le(step**2 * Z, step**2 * sigma**2),
+        given=(known(Le(Z, sigma**2), "Jensen for |·|², assumption 3", "bounded_variance", "nonnegative_weights"),),
+        where="A_4",
+    )
+    A_5 = 4 * L * step**2 * F_local - 2 * step * (F_local - F_star)
+    gathered = Step(
+        Le(next_D, (1 - step * mu) * D + S + step**2 * sigma**2 + A_5),
+        given=(rule, first, third, fourth, lemma_1),
+        note="A_1 to A_4 together",
+    )
+    tangent = known(
+        Ge(F_local, F_here - step * Y / 2 - S / (2 * step)),
+        "convexity at w_t and Peter-Paul",
+        "strongly_convex",
+        "nonnegative_weights",
+    )
+    slope = known(Le(Y, 2 * L * F_here), "lemma 1 at w_t", "smooth", "nonnegative_weights")
+    lower = Step(Ge(F_local, (1 - step * L) * F_here - S / (2 * step)), given=(tangent, slope))
+    scaled = Step(
+        Le(A_5, -2 * step * (1 - 2 * L * step) * (1 - L * step) * F_here + S + 2 * step * F_star),
+        given=(lower, known(Ge(S, 0), "weights are not negative", "nonnegative_weights")),
+        note="1 − 2Lη_t ≥ 0",
+    )
+    product = Step(Ge((1 - 2 * L * step) * (1 - L * step), Rational(3, 8)), note="η_t ≤ 1/(4L)")
+    everywhere = () if rho == rho_floor else ("minimum_over_all_steps",)
+    skewed = known(Ge(F_here, rho * (g + Gamma)), "ρ(t, w_t) is at least its minimum (8)", *everywhere)
+    at_star = known(Le(F_star, rho_tilde * Gamma), "ρ(t, w*) is at most its maximum (8)")
+    strong = known(Ge(g, mu * D / 2), "strong convexity of F", "strongly_convex")
+    less = Step(
+        Le(-2 * step * (1 - 2 * L * step) * (1 - L * step) * F_here,
+           -2 * step * (1 - 2 * L * step) * (1 - L * step) * rho * (g + Gamma)),
+        given=(product, skewed),
+    )  # fmt: skip
+    closer = Step(
+        Le(-2 * step * (1 - 2 * L * step) * (1 - L * step) * rho * g, -Rational(3, 8) * step * mu * rho * D),
+        given=(product, strong),
+        note="η_t ≤ 1/(4L)",
+    )
+    apart = Step(
+        Le(-2 * step * (1 - 2 * L * step) * (1 - L * step) * rho * Gamma,
+           -2 * step * rho * Gamma + 6 * L * step**2 * rho * Gamma),
+        note="(1 − 2x)(1 − x) ≥ 1 − 3x",
+    )  # fmt: skip
+    bound_5 = (
+        S + 6 * L * step**2 * rho * Gamma - Rational(3, 8) * step * mu * rho * D + 2 * step * Gamma * (rho_tilde - rho)
+    )
+    fifth = Step(Le(A_5, bound_5), given=(scaled, less, closer, apart, at_star), where="A_5")
+    given = Step(
+        Le(next_D, (1 - step * mu * (1 + Rational(3, 8) * rho)) * D + 2 * discrepancy.rhs + step**2 * sigma**2
+           + 6 * L * step**2 * rho * Gamma + 2 * step * Gamma * (rho_tilde - rho)),
+        given=(gathered, fifth, discrepancy.holds()),
+    )  # fmt: skip
+    return Argument(
+        (first, third, fourth, gathered, lower, scaled, product, less, closer, apart, fifth, given,
+         Step(goal.relations[0], given=(given,), where="(9)")),
+        given,
+    )  # fmt: skip
+
+
+def theorem_3(goal: View, gradient: View, discrepancy: View) -> Argument:
+    """With the least skew over all steps, as in Cho et al."""
+    del gradient  # lemma 1 is used summed over the clients: see its premises in `one_step`
+    return one_step(goal, discrepancy, rho_floor, Gamma)
+
+
+def theorem_3_printed(goal: View, gradient: View, discrepancy: View) -> Argument:
+    """The same proof for what is printed: it needs (4) with the round's weights, and more than rho_bar gives."""
+    del gradient
+    return one_step(goal, discrepancy, rho_bar, Gamma)
+
+
+def equation_13_repaired(goal: View, gradient: View, discrepancy: View) -> Argument:
+    """Theorem 3's proof at Γ = 0."""
+    del gradient
+    return one_step(goal, discrepancy, rho_floor, Gamma * 0)
+
+
+def equation_13(goal: View, recursion: View) -> Argument:
+    """(9) at Γ = 0."""
+    cited = recursion.holds()
+    return Argument((Step(goal.relations[0], given=(cited,)),), cited)
+
+
+def _corollary(goal: View, recursion: View, rho: Expr) -> Argument:
+    """Δ_t ≤ K/(t + γ) + e by induction, then smoothness."""
+    u = t + 4 * L / mu
+    B, C_ = 1 + Rational(3, 8) * rho, 32 * E**2 * G**2 + 6 * rho * L * Gamma + sigma**2
+    D = 2 * Gamma * (rho_tilde - rho)
+    K, error = 4 * L / mu * dist2(0) + 8 * C_ / (3 * rho * mu**2), 8 * D / (3 * rho * mu)
+    extra = (known(Le(rho, rho_tilde), "the minimum looks at w* too"),) if rho == rho_floor else ()
+    hypothesis = Le(dist2(t), K / u + error)
+    small = Step(Le(1 / (mu * u), 1 / (4 * L)), note="η_t ≤ 1/(4L)")
+    halved = Step(Le(1 / (mu * u), 2 / (mu * (u + E))), note="η_t ≤ 2 η_{t+E}, for lemma 2")
+    positive = Step(Ge(1 - B / u, 0), note="the factor of (9) is not negative")
+    progress = Step(
+        Le(dist2(t + 1), (1 - B / u) * dist2(t) + C_ / mu**2 / u**2 + D / mu / u),
+        given=(recursion.holds(small),),
+        where="(9)",
+    )
+    onward = Step(
+        Le(dist2(t + 1), (1 - B / u) * (K / u + error) + C_ / mu**2 / u**2 + D / mu / u),
+        given=(progress, positive),
+        under=(hypothesis,),
+    )
+    fact = contraction(u=u, K=K, e_0=error, b=B, c_0=C_ / mu**2, d_0=D / mu)
+    shrinks = Step(fact.claim, given=(fact, positive, *extra), note="K (B − 1) ≥ C/μ²")
+    start = Step(Ge(error, 0), given=extra, note="ρ̄ ≤ ρ̃")
+    rate = Induction(hypothesis, over=t, base=(start,), step=(onward, shrinks), where="induction of appendix A")
+    last = Step(Le(dist2(t + 1), K / (u + 1) + error), given=(onward, shrinks, rate))
+    smooth_gap = known(Le(gap(t + 1), L / 2 * dist2(t + 1)), "F − F* ≤ L/2 |w − w*|²", "smooth")
+    given = Step(Le(gap(t + 1), L / 2 * (K / (u + 1) + error)), given=(last, smooth_gap))
+    printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="V and E of (10)")
+    return Argument(
+        (small, halved, positive, progress, onward, shrinks, start, rate, last, given, printed,
+         Step(goal.relations[0], given=(given, printed))),
+        given,
+    )  # fmt: skip
+
+
+def corollary_4(goal: View, recursion: View) -> Argument:
+    return _corollary(goal, recursion, rho_bar)
+
+
+def corollary_4_repaired(goal: View, recursion: View) -> Argument:
+    return _corollary(goal, recursion, rho_floor)
+
+
+def remark_5(goal: View, corollary: View) -> Argument:
+    """Corollary 4 with ρ = 1: E = 0, and T ≤ T + γ."""
+    one = known(Eq(rho_floor, 1), "ρ(t, w) = 1 for α = p (8)", "fedavg_weights")
+    contracts = Step(Le(1 + Rational(3, 8) * rho_floor, 4 * L / mu), given=(one, mu_at_most_L))
+    bound = Step(corollary.relations[0].subs(rho_floor, 1), given=(corollary.holds(contracts), one))
+    last = Step(goal.relations[0], given=(bound, one), note="T/(T + γ) ≤ 1")
+    return Argument((contracts, bound, last), last)
+
+
+def remark_6(goal: View) -> Argument:
+    """The term with ρ̄ is not negative."""
+    last = Step(goal.relations[0])
+    return Argument((last,), last)
+
+
+def remark_6_repaired(goal: View) -> Argument:
+    """Σ α_i x_i ≤ max x_i ≤ Σ p_i x_i / min p_i for x_i = F_i(w) − F_i* ≥ 0."""
+    most = known(
+        Le(rho_bar * p_min, 1), "Σ α_i x_i ≤ max x_i ≤ Σ p_i x_i / min p_i", "nonnegative_weights", "weights_sum_to_one"
+    )
+    inverse = Step(Ge(1 / rho_bar, p_min), given=(most,))
+    last = Step(goal.relations[0], given=(inverse,))
+    return Argument((inverse, last), last)
+
+
+def equation_14(goal: View, corollary: View) -> Argument:
+    """Corollary 4 at Γ = 0."""
+    same = Step(Eq(corollary.rhs, goal.rhs, evaluate=False), note="Γ = 0")
+    cited = corollary.holds()
+    return Argument((same, Step(goal.relations[0], given=(cited, same))), cited)
+
+
+def equation_15(goal: View) -> Argument:
+    """At every w_t: Σ α_i x_i ≤ max x_i."""
+    most = known(
+        Le(rho_run(t), rho_run_max(t)), "Σ α_i x_i ≤ max x_i at every w_t", "nonnegative_weights", "weights_sum_to_one",
+        "same_iterates",
+    )  # fmt: skip
+    return Argument((Step(goal.relations[0], given=(most,)),))
+
+
+def remark_7(goal: View) -> Argument:
+    """ρ̃/ρ̄ ≥ 1 because the minimum looks at w* too."""
+    ordered = known(Le(rho_floor, rho_tilde), "the minimum looks at w* too")
+    return Argument((Step(goal.relations[0], given=(ordered,)),))
+
+
+_MEAN = "ρ(t, w) is a mean of the κ_t^i with weights p_i (F_i(w) − F_i*)"
+
+
+def ratios(goal: View) -> Argument:
+    """π ≤ ρ(t, w) ≤ Π for every w."""
+    given = (
+        known(Ge(rho_bar, kappa_min), _MEAN, "positive_weights", "distribution"),
+        known(Le(rho_tilde, kappa_max), _MEAN, "positive_weights", "distribution"),
+    )
+    return Argument(tuple(Step(relation, given=given) for relation in goal.relations))
+
+
+def equation_17(goal: View, corollary: View, bounded: View) -> Argument:
+    """Corollary 4 with 1/ρ̄ ≤ 1/π and ρ̃/ρ̄ ≤ Π/π."""
+    cited = corollary.holds()
+    ratio, inverse = (bounded.holds(part=part) for part in (0, 1))
+    scale = 4 * L * (32 * E**2 * G**2 + sigma**2) / (3 * mu**2) / (t + 1 + 4 * L / mu)
+    speed = Step(Le(scale / rho_bar, scale / kappa_min), given=(inverse,), note="V")
+    weight = 8 * L * Gamma / (3 * mu)
+    error = Step(
+        Le(weight * (rho_tilde / rho_bar - 1), weight * (kappa_max - kappa_min) / kappa_min), given=(ratio,), note="E"
+    )
+    last = Step(goal.relations[0], given=(cited, speed, error))
+    return Argument((speed, error, last), last)
+
+
+def equation_18(goal: View) -> Argument:
+    """Where Π and the largest weight are attained: the other N − 1 weights of that round are at least the least."""
+    sums = "weights_sum_to_one"
+    premises = (
+        known(Ge(alpha_max, kappa_max * p_min), "Π is attained, at some κ_t^i p_i ≥ Π min p_i", "distribution"),
+        known(Le(alpha_max + (N - 1) * alpha_min, 1), "the largest weight and N − 1 others sum to one", sums),
+        known(Ge(alpha_min, kappa_min * p_min), "κ ≥ π > 0 and p_i ≥ min p_i", "positive_weights", "distribution"),
+        known(Le((kappa_max + (N - 1) * kappa_min) * p_min, 1), "the round in which Π is attained", sums),
+    )
+    steps = tuple(Step(r, given=(premise,)) for r, premise in zip(goal.relations, premises, strict=True))
+    return Argument(steps, steps[0])
+
+
+def _in_pi(chain: View) -> Step:
+    return Step(
+        Le((kappa_max - kappa_min) / kappa_min, 1 / (kappa_min * p_min) - N),
+        given=(chain.holds(part=3),),
+        note="(18), minus π, over π",
+    )
+
+
+def error_in_pi(goal: View, bounded: View, chain: View) -> Argument:
+    """E = λ_2 (ρ̃/ρ̄ − 1) ≤ λ_2 (Π/π − 1)."""
+    last = _in_pi(chain)
+    ratio = Step(Le(rho_tilde / rho_bar - 1, 1 / (kappa_min * p_min) - N), given=(bounded.holds(part=0), last))
+    given = Step(goal.relations[0], given=(ratio,))
+    return Argument((last, ratio, given), given)
+
+
+def equation_19(goal: View, in_both: View, chain: View) -> Argument:
+    """(17) with Π bounded by (18)."""
+    cited, last = in_both.holds(), _in_pi(chain)
+    weight = 8 * L * Gamma / (3 * mu)
+    error = Step(
+        Le(weight * (kappa_max - kappa_min) / kappa_min, weight * (1 / (kappa_min * p_min) - N)), given=(last,)
+    )
+    given = Step(goal.relations[0], given=(cited, error))
+    return Argument((last, error, given), given)
+
+
+def equation_20(goal: View) -> Argument:
+    """V at ρ̄ = 1."""
+    one = known(Eq(rho_bar, 1), "ρ(t, w) = 1 for α = p (8)", "fedavg_weights")
+    last = Step(goal.relations[0], given=(one,))
+    return Argument((last,), last)

@@ -1,0 +1,577 @@
+"""Section 2: lemmas, theorem 3, corollary 4, and what is read off from them."""
+
+from typing import Any
+
+from ...algebra import Eq, Ge, Gt, Le, Rational, oo
+from ...derivation import Derivation
+from ...statement import Limit, Statement, free, unit
+from ..buttaci import inequalities
+from . import derivations
+from .symbols import (
+    D_0,
+    GLOSSARY,
+    C,
+    C_alpha,
+    E,
+    G,
+    Gamma,
+    L,
+    N,
+    T,
+    alpha_max,
+    alpha_min,
+    at_rest,
+    bounded_gradients,
+    bounded_variance,
+    decaying_steps,
+    dist2,
+    distance,
+    distribution,
+    error,
+    eta,
+    fedavg_weights,
+    gamma,
+    gap,
+    homogeneous,
+    kappa_max,
+    kappa_min,
+    lambda_1,
+    lambda_2,
+    least_speed,
+    mu,
+    nonnegative_weights,
+    p_min,
+    positive_skew,
+    positive_weights,
+    rho,
+    rho_bar,
+    rho_floor,
+    rho_run,
+    rho_run_max,
+    rho_tilde,
+    rule_kept,
+    rule_printed,
+    rule_rounds,
+    same_iterates,
+    sigma,
+    slow_decay,
+    smooth,
+    speed,
+    spread,
+    spread_star,
+    strongly_convex,
+    t,
+    tau,
+    weights_sum_to_one,
+)  # fmt: skip
+
+FRAMEWORK = (distribution, weights_sum_to_one, smooth, strongly_convex, bounded_variance, bounded_gradients)
+PRINTED = (rule_printed, *FRAMEWORK)
+KEPT = (rule_kept, *FRAMEWORK)
+ANY_STEP: dict[Any, Any] = {eta(t): unit("eta") / L}
+SLOW_STEP: dict[Any, Any] = {eta(t): unit("eta") / (4 * L) / (1 + unit("decay") * t / E)}
+CHOSEN_STEP: dict[Any, Any] = {eta(t): 1 / (mu * (t + gamma))}
+
+ON_THE_RUN = "G bounds E|g_i|^2 at the points w_t^i that the run visits; on all of R^d no strongly convex F_i allows it"
+TIME = "t counts local steps, and so does T of (10), written t + 1 >= 1 here: w_T is an iterate of (9)"
+OWN_MINIMUM = 'F_i* is printed as "F(w_i*)": F_i(w_i*) is meant, or rho and Gamma make no sense'
+DEFINED = "Gamma > 0 where rho_tilde is used: rho(t, w*) is not defined otherwise (footnote 1)"
+PATHS = "with noise, rho_bar is the least and rho_tilde the largest over all noise paths"
+STORED = "encoded as the stored text has it; if that is a slip of the transcription, the repaired form is the print"
+MEANS_E = "tau is never defined; theorem 3 has E in its place"
+CONSTANTS: dict[Any, Any] = {gamma: 4 * L / mu, tau: E, D_0: dist2(0)}
+
+
+LEAST_SPEED = 8 * L**2 * Gamma / mu**2 + L * gamma * D_0 / 2
+
+
+def _speed(rho: Any) -> Any:
+    """V of corollary 4."""
+    return 4 * L * (32 * tau**2 * G**2 + sigma**2) / (3 * mu**2 * rho) + LEAST_SPEED
+
+
+def _error(rho: Any) -> Any:
+    """E of corollary 4."""
+    return 8 * L * Gamma / (3 * mu) * (rho_tilde / rho - 1)
+
+
+def _recursion(contraction: Any, rho: Any) -> Any:
+    """The right-hand side of (9)."""
+    return (
+        (1 - eta(t) * mu * (1 + contraction)) * dist2(t)
+        + eta(t) ** 2 * (32 * E**2 * G**2 + 6 * rho * L * Gamma + sigma**2)
+        + 2 * eta(t) * Gamma * (rho_tilde - rho)
+    )
+
+
+def _error_free(contraction: Any) -> Any:
+    """The right-hand side of (13)."""
+    return (1 - eta(t) * mu * (1 + contraction)) * dist2(t) + eta(t) ** 2 * (32 * E**2 * G**2 + sigma**2)
+
+
+LEMMA_1 = Statement(
+    id="benmansour/lem1",
+    kind="inequality",
+    title="The gradient of a smooth function with a minimum",
+    cite="Lemma 1, (6)",
+    method="function",
+    glossary=inequalities.GLOSSARY,
+    let=(inequalities.smooth, inequalities.has_minimum),
+    then=Le(inequalities.grad2, 2 * inequalities.L * inequalities.gap),
+    reading=("f need not be convex, and that the minimiser is unique is not used",),
+    follows_from=(Derivation(derivations.lemma_1),),
+)
+
+_LEMMA_2: dict[Any, Any] = {
+    "kind": "inequality",
+    "cite": "Lemma 2, (7)",
+    "method": "weighted",
+    "glossary": GLOSSARY,
+    "for_all": {t: (0, T - 1)},
+    "reading": (ON_THE_RUN, OWN_MINIMUM),
+}
+
+LEMMA_2 = Statement(
+    id="benmansour/lem2",
+    title="Average discrepancy between w_t and the clients' minimisers",
+    let=(*PRINTED, decaying_steps),
+    implicit=(nonnegative_weights,),
+    then=Le(spread_star(t), 16 * eta(t) ** 2 * E**2 * G**2),
+    sweep=SLOW_STEP,
+    **_LEMMA_2,
+)
+
+LEMMA_2_REPAIRED = Statement(
+    id="benmansour/lem2~repaired",
+    title="Average discrepancy between w_t and the clients' iterates",
+    let=(*KEPT, decaying_steps, slow_decay),
+    implicit=(nonnegative_weights,),
+    then=Le(spread(t), 16 * eta(t) ** 2 * E**2 * G**2),
+    sweep={eta(t): free("eta") / L / (1 + unit("decay") * t / E)},
+    repairs="w_t^i for w_i* (that is what theorem 3 uses), and a step size that at most halves within E steps",
+    follows_from=(Derivation(derivations.lemma_2),),
+    **_LEMMA_2,
+)
+
+LEMMA_2_ANY_STEP = Statement(
+    id="benmansour/lem2~any-step",
+    title="Average discrepancy between w_t and the clients' iterates, step sizes of any kind",
+    let=KEPT,
+    implicit=(nonnegative_weights,),
+    then=Le(spread(t), 16 * eta(t) ** 2 * E**2 * G**2),
+    sweep={eta(t): free("eta") / L / (1 + free("decay") * t) ** 2},
+    **_LEMMA_2,
+)
+
+_THEOREM_3: dict[Any, Any] = {
+    "kind": "inequality",
+    "cite": "Theorem 3, (9)",
+    "method": "weighted",
+    "glossary": GLOSSARY,
+    "for_all": {t: (0, T - 1)},
+}
+
+THEOREM_3 = Statement(
+    id="benmansour/thm3",
+    title="Progress of one step",
+    let=PRINTED,
+    implicit=(nonnegative_weights,),
+    then=Le(dist2(t + 1), _recursion(Rational(3, 8) * rho_bar, rho_bar)),
+    sweep=ANY_STEP,
+    reading=(
+        ON_THE_RUN,
+        OWN_MINIMUM,
+        DEFINED,
+        PATHS,
+        "between averages alpha_t is p, as (4) says, and rho_bar looks at t = 0 mod E only",
+    ),
+    follows_from=(Derivation(derivations.theorem_3_printed, cites=("benmansour/lem1", "benmansour/lem2~repaired")),),
+    **_THEOREM_3,
+)
+
+THEOREM_3_ROUNDS = Statement(
+    id="benmansour/thm3~rounds",
+    title="Progress of one step, averages as in algorithm 1",
+    let=(rule_rounds, *FRAMEWORK),
+    implicit=(nonnegative_weights,),
+    then=Le(dist2(t + 1), _recursion(Rational(3, 8) * rho_bar, rho_bar)),
+    sweep=ANY_STEP,
+    reading=(
+        ON_THE_RUN,
+        OWN_MINIMUM,
+        DEFINED,
+        PATHS,
+        "the other reading of when the average happens: after the steps with E | t + 1",
+    ),
+    **_THEOREM_3,
+)
+
+THEOREM_3_KEPT = Statement(
+    id="benmansour/thm3~kept",
+    title="Progress of one step, with the round's weights and rho_bar as printed",
+    let=(*KEPT, decaying_steps, slow_decay),
+    implicit=(nonnegative_weights,),
+    when=(Le(eta(t), 1 / (4 * L)),),
+    then=Le(dist2(t + 1), _recursion(Rational(3, 8) * rho_bar, rho_bar)),
+    sweep={eta(t): (1 + 3 * unit("eta")) / (16 * L)},
+    reading=(
+        ON_THE_RUN,
+        OWN_MINIMUM,
+        DEFINED,
+        PATHS,
+        "half of the repair: all that the proof needs, except that rho_bar looks at t = 0 mod E only",
+    ),
+    **_THEOREM_3,
+)
+
+THEOREM_3_REPAIRED = Statement(
+    id="benmansour/thm3~repaired",
+    title="Progress of one step, with the round's weights and a step size of at most 1/(4L)",
+    let=(*KEPT, decaying_steps, slow_decay),
+    implicit=(nonnegative_weights,),
+    when=(Le(eta(t), 1 / (4 * L)),),
+    then=Le(dist2(t + 1), _recursion(Rational(3, 8) * rho_floor, rho_floor)),
+    sweep=SLOW_STEP,
+    reading=(ON_THE_RUN, OWN_MINIMUM, DEFINED, PATHS),
+    repairs="the weights of the round in (4), rho_bar over all steps and w* (as in Cho et al.), lemma 2's step sizes, "
+    "eta_t <= 1/(4L)",
+    follows_from=(Derivation(derivations.theorem_3, cites=("benmansour/lem1", "benmansour/lem2~repaired")),),
+    **_THEOREM_3,
+)
+
+_COROLLARY: dict[Any, Any] = {
+    "kind": "inequality",
+    "method": "weighted",
+    "glossary": GLOSSARY,
+    "choose": CHOSEN_STEP,
+    "for_all": {t: (0, T - 1)},
+}
+
+COROLLARY_4 = Statement(
+    id="benmansour/cor4",
+    title="O(1/T) bound with speed V and error E",
+    cite="Corollary 4, (10)",
+    let=PRINTED,
+    implicit=(nonnegative_weights,),
+    then=Le(gap(t + 1), speed / (t + 1 + gamma) + error),
+    where={speed: _speed(rho_bar), error: _error(rho_bar), **CONSTANTS},
+    limits=(Limit(t, oo, error),),
+    reading=(ON_THE_RUN, OWN_MINIMUM, DEFINED, PATHS, TIME, MEANS_E),
+    follows_from=(Derivation(derivations.corollary_4, cites=("benmansour/thm3",)),),
+    **_COROLLARY,
+)
+
+COROLLARY_4_REPAIRED = Statement(
+    id="benmansour/cor4~repaired",
+    title="O(1/T) bound with speed V and error E, where the recursion contracts",
+    cite="Corollary 4, (10)",
+    let=(*KEPT, decaying_steps, slow_decay),
+    implicit=(nonnegative_weights,),
+    when=(Le(E, gamma), Le(1 + Rational(3, 8) * rho_floor, gamma)),
+    then=Le(gap(t + 1), speed / (t + 1 + gamma) + error),
+    where={speed: _speed(rho_floor), error: _error(rho_floor), **CONSTANTS},
+    limits=(Limit(t, oo, error),),
+    reading=(ON_THE_RUN, OWN_MINIMUM, DEFINED, PATHS, TIME, MEANS_E),
+    repairs="theorem 3 as repaired; rho_bar over all steps and w*, so that E >= 0; 1 + 3 rho_bar/8 <= gamma, so that "
+    "the factor of (9) is not negative; E <= gamma, so that the step size at most halves within E steps",
+    follows_from=(Derivation(derivations.corollary_4_repaired, cites=("benmansour/thm3~repaired",)),),
+    **_COROLLARY,
+)
+
+REMARK_5 = Statement(
+    id="benmansour/rem5",
+    title="The gap is O(1/T)",
+    cite="Remark 5, (11)",
+    let=(*PRINTED, at_rest, positive_skew),
+    implicit=(nonnegative_weights,),
+    then=Le(gap(t + 1), 0),
+    reading=(
+        "(11) names no constant, but it makes the gap vanish; a run at rest has the same gap for every T, which "
+        "(11) says is 0: one such run with a gap refutes every constant",
+        "corollary 4 does not give (11): its bound tends to E, which is 0 only by chance unless alpha = p",
+    ),
+    where={gamma: 4 * L / mu},
+    **_COROLLARY,
+)
+
+REMARK_5_REPAIRED = Statement(
+    id="benmansour/rem5~repaired",
+    title="The gap is O(1/T) for generalised FedAvg",
+    cite="Remark 5, (11)",
+    let=(*KEPT, decaying_steps, slow_decay, fedavg_weights),
+    implicit=(nonnegative_weights,),
+    when=(Le(E, gamma),),
+    then=Le((t + 1) * gap(t + 1), speed),
+    where={speed: _speed(rho_floor), **CONSTANTS},
+    reading=(ON_THE_RUN, OWN_MINIMUM, TIME, MEANS_E, "E = 0 because rho(t, w) = 1 for alpha = p"),
+    repairs="for alpha = p, with corollary 4's constant V: the learning error E is 0 there, and only there for certain",
+    follows_from=(Derivation(derivations.remark_5, cites=("benmansour/cor4~repaired",), substitute={rho_tilde: 1}),),
+    **_COROLLARY,
+)
+
+REMARK_6 = Statement(
+    id="benmansour/rem6",
+    kind="inequality",
+    title="Minimal value of the speed",
+    cite="Remark 6, (12)",
+    method="scalar",
+    glossary=GLOSSARY,
+    when=(Gt(rho, 0),),
+    then=Le(least_speed, speed),
+    where={least_speed: LEAST_SPEED, speed: _speed(rho)},
+    limits=(Limit(rho, oo, least_speed),),
+    reading=(
+        "V_min is the infimum over all rho_bar > 0; for given data rho_bar <= 1/min p_i, so that it is not attained",
+    ),
+    follows_from=(Derivation(derivations.remark_6),),
+)
+
+REMARK_6_REPAIRED = Statement(
+    id="benmansour/rem6~repaired",
+    kind="inequality",
+    title="Minimal value of the speed for given data",
+    cite="Remark 6, (12)",
+    method="weighted",
+    glossary=GLOSSARY,
+    let=PRINTED,
+    implicit=(nonnegative_weights,),
+    then=Le(least_speed + 4 * L * (32 * tau**2 * G**2 + sigma**2) * p_min / (3 * mu**2), speed),
+    where={least_speed: LEAST_SPEED, speed: _speed(rho_bar), **CONSTANTS},
+    sweep=ANY_STEP,
+    repairs="rho_bar is not arbitrarily large for given data: it is at most 1/min p_i, and V stays above V_min",
+    follows_from=(Derivation(derivations.remark_6_repaired),),
+)
+
+EQ_13 = Statement(
+    id="benmansour/eq13",
+    kind="inequality",
+    title="Progress of one step when Gamma = 0",
+    cite="(13)",
+    method="weighted",
+    glossary=GLOSSARY,
+    let=(*PRINTED, homogeneous),
+    implicit=(nonnegative_weights,),
+    then=Le(dist2(t + 1), _error_free(3 / (8 * rho_bar))),
+    for_all={t: (0, T - 1)},
+    sweep=ANY_STEP,
+    reading=(ON_THE_RUN, PATHS, "(13) has 3/(8 rho_bar) where (9) and appendix A have 3 rho_bar/8", STORED),
+    follows_from=(Derivation(derivations.equation_13, cites=("benmansour/thm3",), substitute={Gamma: 0}),),
+)
+
+EQ_13_REPAIRED = Statement(
+    id="benmansour/eq13~repaired",
+    kind="inequality",
+    title="Progress of one step when Gamma = 0",
+    cite="(13)",
+    method="weighted",
+    glossary=GLOSSARY,
+    let=(*KEPT, homogeneous, decaying_steps, slow_decay),
+    implicit=(nonnegative_weights,),
+    when=(Le(eta(t), 1 / (4 * L)),),
+    then=Le(dist2(t + 1), _error_free(Rational(3, 8) * rho_floor)),
+    for_all={t: (0, T - 1)},
+    sweep=SLOW_STEP,
+    reading=(ON_THE_RUN, PATHS),
+    repairs="3 rho_bar/8 as in (9), with what theorem 3 needs",
+    follows_from=(Derivation(derivations.equation_13_repaired, cites=("benmansour/lem1", "benmansour/lem2~repaired")),),
+)
+
+EQ_14 = Statement(
+    id="benmansour/eq14",
+    title="Bound when Gamma = 0",
+    cite="(14)",
+    let=(*PRINTED, homogeneous),
+    implicit=(nonnegative_weights,),
+    then=Le(
+        gap(t + 1),
+        1 / (t + 1 + gamma) * (4 * L * (32 * tau**2 * G**2 + sigma**2) / (3 * mu**2 * rho_bar) + L * gamma * D_0 / 2),
+    ),
+    where=CONSTANTS,
+    limits=(Limit(t, oo, 0 * gamma),),
+    reading=(ON_THE_RUN, PATHS, TIME, MEANS_E),
+    follows_from=(Derivation(derivations.equation_14, cites=("benmansour/cor4",), substitute={Gamma: 0}),),
+    **_COROLLARY,
+)
+
+EQ_15 = Statement(
+    id="benmansour/eq15",
+    kind="inequality",
+    title="FedMax maximises the weighting skew when Gamma = 0",
+    cite="(15)",
+    method="weighted",
+    glossary=GLOSSARY,
+    let=(rule_printed, distribution, weights_sum_to_one, smooth, strongly_convex, homogeneous),
+    implicit=(nonnegative_weights, same_iterates),
+    then=Le(rho_run(t), rho_run_max(t)),
+    for_all={t: (0, T - 1)},
+    sweep=ANY_STEP,
+    reading=(
+        "rho_bar is a minimum along the run, and the run depends on the weights: at the same points FedMax is best",
+        "for every length t + 1 of the run",
+    ),
+    follows_from=(Derivation(derivations.equation_15),),
+)
+
+REMARK_7 = Statement(
+    id="benmansour/rem7",
+    kind="inequality",
+    title="alpha = p minimises the learning error, and gives 0",
+    cite="Remark 7",
+    method="weighted",
+    glossary=GLOSSARY,
+    let=(rule_printed, distribution, weights_sum_to_one, smooth, strongly_convex),
+    implicit=(nonnegative_weights,),
+    then=Ge(rho_tilde / rho_bar, 1),
+    sweep=ANY_STEP,
+    reading=(
+        "alpha = p makes rho(t, w) = 1 for every w, hence E = 0; the claim is that no weights make E negative",
+        "E is 8 L Gamma/(3 mu) times rho_tilde/rho_bar - 1: it is negative when rho_tilde/rho_bar < 1",
+        "the text prints rho_bar/rho - 1 and E(rho_bar, rho_bar): rho_tilde/rho_bar - 1 is meant, as in corollary 4",
+    ),
+)
+
+REMARK_7_REPAIRED = Statement(
+    id="benmansour/rem7~repaired",
+    kind="inequality",
+    title="alpha = p minimises the learning error, and gives 0",
+    cite="Remark 7",
+    method="weighted",
+    glossary=GLOSSARY,
+    let=(rule_kept, distribution, weights_sum_to_one, smooth, strongly_convex),
+    implicit=(nonnegative_weights,),
+    then=Ge(rho_tilde / rho_floor, 1),
+    sweep=ANY_STEP,
+    repairs="rho_bar as Cho et al. have it: the minimum also looks at w*, so that it is at most rho_tilde",
+    follows_from=(Derivation(derivations.remark_7),),
+)
+
+_RATIOS: dict[Any, Any] = {
+    "kind": "inequality",
+    "method": "weighted",
+    "glossary": GLOSSARY,
+    "let": (rule_printed, distribution, weights_sum_to_one, positive_weights, smooth, strongly_convex),
+    "sweep": ANY_STEP,
+}
+
+EQ_16_RATIOS = Statement(
+    id="benmansour/eq16-ratios",
+    title="The skews are bounded by the ratios kappa",
+    cite="after (16)",
+    then=(Le(rho_tilde / rho_bar, kappa_max / kappa_min), Le(1 / rho_bar, 1 / kappa_min)),
+    reading=("the text prints rho_bar/rho: rho_tilde/rho_bar is meant, as in corollary 4",),
+    follows_from=(Derivation(derivations.ratios),),
+    **_RATIOS,
+)
+
+_FAMILY: dict[Any, Any] = {
+    C: LEAST_SPEED,
+    lambda_1: 4 * L * (32 * tau**2 * G**2 + sigma**2) / (3 * mu**2),
+    lambda_2: 8 * L * Gamma / (3 * mu),
+    **CONSTANTS,
+}
+_NAMED = "C, lambda_1 and lambda_2 are called constants and not given: those that corollary 4 leaves"
+
+EQ_17 = Statement(
+    id="benmansour/eq17",
+    title="Bound in pi and Pi",
+    cite="(17)",
+    let=(*PRINTED, positive_weights, nonnegative_weights),
+    then=Le(gap(t + 1), (C + lambda_1 / kappa_min) / (t + 1 + gamma) + lambda_2 * (kappa_max - kappa_min) / kappa_min),
+    where=_FAMILY,
+    reading=(ON_THE_RUN, PATHS, TIME, MEANS_E, _NAMED),
+    follows_from=(Derivation(derivations.equation_17, cites=("benmansour/cor4", "benmansour/eq16-ratios")),),
+    **_COROLLARY,
+)
+
+EQ_18 = Statement(
+    id="benmansour/eq18",
+    title="Chain that bounds Pi",
+    cite="(18) and the line after it",
+    then=(
+        Le(kappa_max * p_min, alpha_max),
+        Le(alpha_max, 1 - (N - 1) * alpha_min),
+        Le(1 - (N - 1) * alpha_min, 1 - (N - 1) * kappa_min * p_min),
+        Le(kappa_max, (1 - (N - 1) * kappa_min * p_min) / p_min),
+    ),
+    reading=("minima and maxima are over all clients and all rounds",),
+    follows_from=(Derivation(derivations.equation_18),),
+    **_RATIOS,
+)
+
+EQ_18_ERROR = Statement(
+    id="benmansour/eq18-error",
+    title="Bound on the learning error in pi alone",
+    cite="the line after (18)",
+    then=Le(error, 1 / (kappa_min * p_min) - N),
+    where={error: _error(rho_bar)},
+    reading=("E is the learning error of corollary 4",),
+    **_RATIOS,
+)
+
+EQ_18_ERROR_REPAIRED = Statement(
+    id="benmansour/eq18-error~repaired",
+    title="Bound on the learning error in pi alone",
+    cite="the line after (18)",
+    then=Le(error, lambda_2 * (1 / (kappa_min * p_min) - N)),
+    where={error: _error(rho_bar), lambda_2: 8 * L * Gamma / (3 * mu)},
+    repairs="times lambda_2 = 8 L Gamma/(3 mu), as (19) has it: E is a loss, the printed bound a pure number",
+    follows_from=(Derivation(derivations.error_in_pi, cites=("benmansour/eq16-ratios", "benmansour/eq18")),),
+    **_RATIOS,
+)
+
+EQ_19 = Statement(
+    id="benmansour/eq19",
+    title="Bound in pi alone",
+    cite="(19)",
+    let=(*PRINTED, positive_weights, nonnegative_weights),
+    then=Le(gap(t + 1), (C + lambda_1 / kappa_min) / (t + 1 + gamma) + lambda_2 * (1 / (kappa_min * p_min) - N)),
+    where=_FAMILY,
+    reading=(ON_THE_RUN, PATHS, TIME, MEANS_E, _NAMED),
+    follows_from=(Derivation(derivations.equation_19, cites=("benmansour/eq17", "benmansour/eq18")),),
+    **_COROLLARY,
+)
+
+_SPEED_OF_FEDAVG: dict[Any, Any] = {
+    "kind": "identity",
+    "title": "Speed of generalised FedAvg",
+    "cite": "(20)",
+    "method": "weighted",
+    "glossary": GLOSSARY,
+    "let": (*PRINTED, fedavg_weights),
+    "where": {speed: _speed(rho_bar), least_speed: LEAST_SPEED, **CONSTANTS},
+    "sweep": ANY_STEP,
+}
+
+EQ_20 = Statement(
+    id="benmansour/eq20",
+    then=Eq(speed, least_speed + (4 * L - 32 * tau**2 * G**2 + sigma**2) / (3 * mu**2)),
+    reading=(
+        "V is that of corollary 4, with the rho_bar that alpha = p gives, which is 1",
+        STORED,
+    ),
+    **_SPEED_OF_FEDAVG,
+)
+
+EQ_20_REPAIRED = Statement(
+    id="benmansour/eq20~repaired",
+    then=Eq(speed, least_speed + 4 * L * (32 * tau**2 * G**2 + sigma**2) / (3 * mu**2)),
+    repairs="4L(32 tau^2 G^2 + sigma^2) as in corollary 4: a bracket was lost, and with it the units",
+    follows_from=(Derivation(derivations.equation_20),),
+    **_SPEED_OF_FEDAVG,
+)
+
+REMARK_10 = Statement(
+    id="benmansour/rem10-alpha-limit",
+    kind="experiment",
+    title="FedSoftMax's weights approach p_i at rate 1/t",
+    cite="section 3.2 before remark 10, figure 6",
+    method="scalar",
+    glossary=GLOSSARY,
+    then=Le(distance, C_alpha / (t + 1)),
+    reading=(
+        'observed in the IID framework, "almost always", with no proof and no code; the text adds that for a very '
+        "non-IID dataset the weights tend to other limits",
+        "seen here on strongly convex quadratics with minibatch noise and the step size of corollary 4: clients with "
+        "one minimiser for IID, minimisers apart for non-IID; the rate is the slope of log distance against log t",
+    ),
+)

@@ -1,0 +1,102 @@
+"""The paper's symbols, their meaning and dimension (section 2). Time t counts local steps, as in (2), (4) and (9)."""
+
+from ...statement import Assumption, Glossary
+
+GLOSSARY = Glossary()
+_s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity
+
+N = _n("N", "number of clients")
+E = _n("E", "local steps from one average to the next")
+T = _n("T", "number of local steps of the run")
+t = GLOSSARY.index("t", "local step")
+
+L = _s("L", "F/W^2", "smoothness of every F_i (assumption 1)")
+mu = _s("mu", "F/W^2", "strong convexity of every F_i (assumption 2)", r"\mu")
+sigma = _s("sigma", "F/W", "bound on the noise of a stochastic gradient (assumption 3)", r"\sigma", nonnegative=True)
+G = _s("G", "F/W", "bound on the stochastic gradients of the run (assumption 4)", nonnegative=True)
+Gamma = _s("Gamma", "F", "F* - sum_i p_i F_i*: heterogeneity (5)", r"\Gamma", nonnegative=True)
+gamma = _s("gamma", "1", "offset of the step size: 4 L / mu (corollary 4)", r"\gamma")
+tau = _s("tau", "1", "printed in corollary 4 and never defined: E of theorem 3", r"\tau")
+D_0 = _s("D_0", "W^2", "|w_0 - w*|^2", r"\|w^0 - w^\star\|^2", nonnegative=True)
+
+rho_bar = _s("rho_bar", "1", "least weighting skew rho(t, w_t) (8) over t = 0 mod E", r"\bar\rho")
+rho = _s("rho_bar", "1", "any value of rho_bar", r"\bar\rho", real=True)
+rho_tilde = _s("rho_tilde", "1", "largest rho(t, w*) over t = 0 mod E", r"\tilde\rho", nonnegative=True)
+rho_floor = _s(
+    "rho_floor",
+    "1",
+    "least rho(t, w_t) and rho(t, w*) over all t < T: rho_bar as Cho et al. have it",
+    r"\underline\rho",
+)
+kappa_min = _s("kappa_min", "1", "pi: the least kappa_t^i = alpha_t^i / p_i (16)", r"\pi")
+kappa_max = _s("kappa_max", "1", "Pi: the largest kappa_t^i (16)", r"\Pi")
+alpha_min = _s("alpha_min", "1", "the least kappa_t^i p_i", r"\min \kappa_t^i p_i", nonnegative=True)
+alpha_max = _s("alpha_max", "1", "the largest kappa_t^i p_i", r"\max \kappa_t^i p_i")
+p_min = _s("p_min", "1", "the least p_i", r"\min p_i")
+
+speed = _s("V", "F", "speed of convergence (corollary 4)", r"\mathcal{V}", real=True)
+least_speed = _s("V_min", "F", "minimal value of the speed (12)", r"\mathcal{V}_{\min}", nonnegative=True)
+error = _s("Err", "F", "learning error (corollary 4)", r"\mathcal{E}", real=True)
+C = _s("C", "F", "constant of (17): what the speed keeps when pi grows", nonnegative=True)
+lambda_1 = _s("lambda_1", "F", "constant of (17)", r"\lambda_1", nonnegative=True)
+lambda_2 = _s("lambda_2", "F", "constant of (17)", r"\lambda_2", nonnegative=True)
+
+eta = _q("eta", "W^2/F", "step size of step t", r"\eta_{{{0}}}", positive=True)
+gap = _q("gap", "F", "E F(w_t) - F*", r"\mathbb{{E}} F(w_{{{0}}}) - F^\star", nonnegative=True)
+dist2 = _q("dist2", "W^2", "E |w_t - w*|^2", r"\mathbb{{E}} \|w_{{{0}}} - w^\star\|^2", nonnegative=True)
+spread = _q(
+    "spread",
+    "W^2",
+    "E sum_i alpha_t^i |w_t - w_t^i|^2",
+    r"\mathbb{{E}} \textstyle\sum_i \alpha^i_{{{0}}} \|w_{{{0}}} - w^i_{{{0}}}\|^2",
+    nonnegative=True,
+)
+spread_star = _q(
+    "spread_star",
+    "W^2",
+    "E sum_i alpha_t^i |w_t - w_i*|^2",
+    r"\mathbb{{E}} \textstyle\sum_i \alpha^i_{{{0}}} \|w_{{{0}}} - w_i^\star\|^2",
+    nonnegative=True,
+)
+
+rho_run = _q("rho_run", "1", "rho_bar of the first t + 1 steps", r"\bar\rho_{{{0}}}", positive=True)
+rho_run_max = _q(
+    "rho_run_max", "1", "rho_run with FedMax's weights (15)", r"\bar\rho^{{\mathrm{{FedMax}}}}_{{{0}}}", positive=True
+)
+distance = _s("distance", "1", "largest |alpha_t^i - p_i|", r"\max_i |\alpha_t^i - p_i|", nonnegative=True)
+C_alpha = _s("C_alpha", "1", "any constant", r"C_\alpha")
+
+smooth = Assumption("smooth", (L,), "every F_i is L-smooth", "assumption 1")
+strongly_convex = Assumption("strongly_convex", (mu,), "every F_i is mu-strongly convex", "assumption 2")
+bounded_variance = Assumption(
+    "bounded_variance", (sigma,), "g_i is unbiased (1) with E|g_i - grad F_i|^2 <= sigma^2", "assumption 3"
+)
+bounded_gradients = Assumption(
+    "bounded_gradients", (G,), "E|g_i|^2 <= G^2 at every point w_t^i that the run visits", "assumption 4"
+)
+distribution = Assumption("distribution", (), "p_i > 0 and sum_i p_i = 1", "section 2.1")
+weights_sum_to_one = Assumption("weights_sum_to_one", (), "sum_j alpha_t^j = 1 for each t", "(3)")
+homogeneous = Assumption("homogeneous", (), "Gamma = 0: one minimiser for all clients", "error-free framework")
+positive_weights = Assumption("positive_weights", (), "pi_t > 0 for all t", "after (16)")
+fedavg_weights = Assumption("fedavg_weights", (), "alpha_t^i = p_i: generalised FedAvg", "section 2.3")
+rule_printed = Assumption(
+    "rule_printed", (), "the step from t averages when E | t (2); elsewhere w_t moves with alpha_t = p (4)", "(2), (4)"
+)
+rule_rounds = Assumption(
+    "rule_rounds", (), "w_{t+E} = sum_j alpha_t^j w_{t+E}^j when E | t; p moves w_t before that (4)", "algorithm 1, (4)"
+)
+rule_kept = Assumption(
+    "rule_kept", (), "w_{t+E} = sum_j alpha_t^j w_{t+E}^j when E | t, and (4) has the weights of that round", "(4)"
+)
+at_rest = Assumption(
+    "at_rest", (), "E = 1, no noise, and weights with sum_i alpha_t^i grad F_i(w_0) = 0: w_T = w_0 for every T"
+)
+positive_skew = Assumption("positive_skew", (), "rho_bar > 0, without which (10) says nothing")
+decaying_steps = Assumption("decaying_steps", (), "eta_t does not grow: learning rate decay", "table 1")
+slow_decay = Assumption("slow_decay", (), "eta_s <= 2 eta_t for t - E <= s <= t")
+nonnegative_weights = Assumption(
+    "nonnegative_weights", (), "alpha_t^i >= 0: Jensen's inequality over the clients needs it"
+)
+same_iterates = Assumption(
+    "same_iterates", (), "two choices of weights are compared at the same points w_t, not each along its own run"
+)

@@ -1,0 +1,220 @@
+"""Data sets from finite sample spaces: regularised risk minimisers, stable algorithms, one step of FedMSPP."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations, combinations_with_replacement, product
+from math import factorial, prod
+
+from flint import fmpq
+
+from .claim import Claim
+from .expression import World
+from .loss import ZERO, Vector, dot, minus, norm2
+from .pieces import Pieces, mix
+from .pieces import read as read_pieces
+from .rational import Node, Rejected
+
+SETS, POINTS = 1_000, 10
+
+
+class Data(World):
+    """Constants and measured scalars in `values`, one number a device (from 1) in `lists`."""
+
+    def __init__(self, values: dict[str, fmpq], losses: Sequence[Pieces] = ()) -> None:
+        self.values, self.ranges, self.lists, self.facts, self.bounds = values, {}, dict[str, list[fmpq]](), {}, {}
+        if losses:
+            self.facts["nonnegative_loss"] = all(f.bounded_below() for f in losses)
+            self.bounds["lipschitz"] = lambda G: all(f.lipschitz(G) for f in losses)
+            self.bounds["smooth"] = lambda L: all(f.smooth(L) for f in losses)
+            self.bounds["weakly_convex"] = lambda nu: all(f.weakly_convex(nu) for f in losses)
+
+    def give(self, name: str, values: list[fmpq]) -> None:
+        self.lists[name], self.ranges[name] = values, ((1, len(values)),)
+
+    def quantity(self, name: str, indices: tuple[int, ...]) -> fmpq:
+        return self.lists[name][indices[0] - 1]
+
+
+def probabilities(node: Node, n: int) -> Vector:
+    q = node.vector(n, least=0)
+    if n > POINTS:
+        raise Rejected(f"{node.where}: got {n} points, expected at most {POINTS}")
+    if sum(q, ZERO) != 1:
+        raise Rejected(f"{node.where}: got probabilities of sum {sum(q, ZERO)}, expected 1")
+    return q
+
+
+def solved(risk: Pieces, shift: fmpq) -> tuple[fmpq, fmpq]:
+    """The point that lies `shift` from the minimiser of `risk`, and how far it is from optimal."""
+    w = risk.least()
+    return w + shift, risk.value(w + shift) - risk.value(w)
+
+
+def within(gaps: Iterable[fmpq]) -> Callable[[fmpq], bool]:
+    return lambda eps: max(gaps) <= eps
+
+
+def read_erm(node: Node, claim: Claim) -> Data:
+    """Lemma 1. S holds the first N losses, S' has the last one in place of the first; r is a function of its own.
+
+    N copies of one point are a data set too: R_S^r is lam-strongly convex for every S if and only if each loss + r is.
+    """
+    given = node.fields("N losses r shift constants")
+    N = given["N"].integer(1, 100)
+    losses, r = [read_pieces(entry) for entry in given["losses"].items(N + 1)], read_pieces(given["r"])
+    one = fmpq(1, N)
+    risks = [mix([one] * N + [fmpq(1)], [*points, r]) for points in (losses[:-1], losses[1:])]
+    regularised = [mix([fmpq(1)] * 2, [loss, r]) for loss in losses]
+    values = {name: entry.rational(least=0) for name, entry in given["constants"].fields("G lam eps").items()}
+    (w, gap), (v, other) = (solved(risk, shift) for risk, shift in zip(risks, given["shift"].vector(2), strict=True))
+    made = Data({**values, "N": fmpq(N), "apart": abs(w - v)}, losses)
+    made.bounds["strongly_convex"] = lambda lam: all(f.weakly_convex(-lam) for f in regularised)
+    made.bounds["inexact"] = within((gap, other))
+    return made
+
+
+def tuples(n: int, N: int) -> list[tuple[int, ...]]:
+    if n**N > SETS:
+        raise Rejected(f"instance: got {n}^{N} data sets, expected at most {SETS}")
+    return list(product(range(n), repeat=N))
+
+
+def neighbours(sets: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
+    """Places of data sets that differ in a single point."""
+    place = {S: k for k, S in enumerate(sets)}
+    return [(place[S], place[(*S[:i], z, *S[i + 1 :])]) for S in sets for i in range(len(S)) for z in range(S[i])]
+
+
+def spread(points: Sequence[Vector], sets: Sequence[tuple[int, ...]]) -> Callable[[fmpq], bool]:
+    return lambda bound: all(norm2(minus(points[i], points[j])) <= bound * bound for i, j in neighbours(sets))
+
+
+def moments(weights: Sequence[fmpq], values: Sequence[fmpq]) -> tuple[fmpq, fmpq]:
+    mean = dot(weights, values)
+    return mean, dot(weights, [(x - mean) ** 2 for x in values])
+
+
+def read_table(node: Node, claim: Claim) -> Data:
+    """Lemma 2: a function h of N independent points, as the table of its values."""
+    given = node.fields("N d q h constants")
+    N, d = given["N"].integer(1, 12), given["d"].integer(1, 10)
+    q = probabilities(given["q"], len(given["q"].items()))
+    sets = tuples(len(q), N)
+    h = [entry.vector(d) for entry in given["h"].items(len(sets))]
+    weights = [prod((q[z] for z in S), start=fmpq(1)) for S in sets]
+    spread2 = sum((moments(weights, column)[1] for column in zip(*h, strict=True)), ZERO)
+    values = {"beta": given["constants"].fields("beta")["beta"].rational(least=0)}
+    made = Data({**values, "N": fmpq(N), "spread2": spread2})
+    made.bounds["bounded_differences"] = spread(h, sets)
+    return made
+
+
+def read_algorithm(node: Node, claim: Claim) -> Data:
+    """Lemma 3: an algorithm A as the table of its models, and losses on a finite sample space."""
+    given = node.fields("N q losses A constants")
+    N, losses = given["N"].integer(1, 12), [read_pieces(entry) for entry in given["losses"].items()]
+    q = probabilities(given["q"], len(losses))
+    sets = tuples(len(q), N)
+    A = given["A"].vector(len(sets))
+    weights, risk = [prod((q[z] for z in S), start=fmpq(1)) for S in sets], mix(q, losses)
+    population = [risk.gradient(w) for w in A]
+    empirical = [sum((losses[z].gradient(w) for z in S), ZERO) / N for S, w in zip(sets, A, strict=True)]
+    mean, variance = moments(weights, population)
+    values = {name: entry.rational(least=0) for name, entry in given["constants"].fields("G L gamma").items()}
+    values |= {"N": fmpq(N), "bias": abs(mean - dot(weights, empirical)), "variance": variance}
+    centre = dot(weights, empirical)
+    values["about_empirical"] = dot(weights, [(x - centre) ** 2 for x in population])
+    made = Data(values, losses)
+    made.bounds["stable"] = spread([(w,) for w in A], sets)
+    return made
+
+
+def batches(n: int, b: int) -> list[tuple[fmpq, Vector]]:
+    """Multisets of b points out of n: how many orders each has, and each point's share of it."""
+    found: list[tuple[fmpq, Vector]] = []
+    for chosen in combinations_with_replacement(range(n), b):
+        if len(found) >= SETS:
+            raise Rejected(f"instance: got more than {SETS} minibatches, expected fewer")
+        times = [Counter(chosen)[z] for z in range(n)]
+        found.append((fmpq(factorial(b) // prod(map(factorial, times))), tuple(fmpq(k, b) for k in times)))
+    return found
+
+
+def read_mspp(node: Node, claim: Claim) -> Data:
+    """Lemmas 10 and 11: one step of FedMSPP from w, given what came before; the oracle errs by `shift`."""
+    given = node.fields("M I b w devices constants", "shared")
+    M, b = given["M"].integer(1, 12), given["b"].integer(1, 100)
+    size, w = given["I"].integer(1, M), given["w"].rational()
+    values = {name: entry.rational(least=0) for name, entry in given["constants"].fields("G L eta eps").items()}
+    if values["eta"] <= 0:
+        raise given["constants"].malformed("a positive eta")
+    lists: dict[str, list[fmpq]] = {name: [] for name in ("bias", "variance", "direction", "noise", "gradient")}
+    every, gaps, joint = list[Pieces](), list[fmpq](), list[tuple[list[fmpq], list[fmpq]]]()
+    for entry in given["devices"].items(M):
+        device = entry.fields("q losses shift")
+        losses = [read_pieces(loss) for loss in device["losses"].items()]
+        q, outcomes = probabilities(device["q"], len(losses)), batches(len(losses), b)
+        risk, weights = mix(q, losses), list[fmpq]()
+        population, minibatch = list[fmpq](), list[fmpq]()
+        for (orders, shares), shift in zip(outcomes, device["shift"].vector(len(outcomes)), strict=True):
+            local = mix(shares, losses)
+            local.prox(w, values["eta"])  # or rejected: it has to be unique
+            point, gap = solved(local.plus(1 / values["eta"], w), shift)
+            weights.append(orders * prod((p ** int(k * b) for p, k in zip(q, shares, strict=True)), start=fmpq(1)))
+            population.append(risk.gradient(point))
+            minibatch.append(local.gradient(point))
+            gaps.append(gap)
+        mean, variance = moments(weights, population)
+        direction, noise = moments(weights, minibatch)
+        for name, x in zip(lists, (abs(mean - direction), variance, direction, noise, risk.gradient(w)), strict=True):
+            lists[name].append(x)
+        every += losses
+        joint.append((weights, minibatch))
+    shared = "shared" in given and given["shared"].flag()
+    if shared and any(weights != joint[0][0] for weights, _ in joint):
+        raise given["devices"].malformed("the same probabilities for all, where their minibatches are shared")
+    target = sum(lists["gradient"], ZERO) / M
+    chosen = list(combinations(range(M), size))
+    first = list[fmpq]()
+    for ms in chosen:
+        mean = sum((lists["direction"][m] for m in ms), ZERO) / size
+        noise = sum((lists["noise"][m] for m in ms), ZERO) / size**2
+        if shared:
+            drawn = [sum(d, ZERO) / size for d in zip(*(joint[m][1] for m in ms), strict=True)]
+            _, noise = moments(joint[0][0], drawn)
+        first.append((target - mean) ** 2 + noise)
+    values |= {"M": fmpq(M), "I": fmpq(size), "b": fmpq(b), "sampled2": sum(first, ZERO) / len(chosen)}
+    values["averaged2"] = (target - sum(lists["direction"], ZERO) / M) ** 2
+    made = Data(values, every)
+    for name in ("bias", "variance"):
+        made.give(name, lists[name])
+    made.bounds["inexact"] = within(gaps)
+    made.facts["independent_minibatches"] = not shared
+    return made
+
+
+def read_subset(node: Node, claim: Claim) -> Data:
+    """Lemma 4: the mean of I of M directions, drawn uniformly without replacement.
+
+    Any vectors are gradients: of losses that are straight along each of them, around the point in question.
+    """
+    given = node.fields("M I d directions constants")
+    M, d = given["M"].integer(1, 12), given["d"].integer(1, 10)
+    size = given["I"].integer(1, M)
+    rows = [entry.vector(d) for entry in given["directions"].items(M)]
+    chosen = list(combinations(range(M), size))
+    columns = [[row[j] for row in rows] for j in range(d)]
+    drawn = [[sum((column[m] for m in ms), ZERO) / size for ms in chosen] for column in columns]
+    mean = [sum(column, ZERO) / M for column in columns]
+    squares = [(x - centre) ** 2 for column, centre in zip(drawn, mean, strict=True) for x in column]
+    values = {"G": given["constants"].fields("G")["G"].rational(least=0)}
+    values |= {"M": fmpq(M), "I": fmpq(size), "D": fmpq(d), "deviation": sum(squares, ZERO) / len(chosen)}
+    apart = [(x - centre) ** 2 for column, centre in zip(columns, mean, strict=True) for x in column]
+    values["among"] = sum(apart, ZERO) / M
+    made = Data(values)
+    made.give("sampled", [sum(column, ZERO) / len(chosen) for column in drawn])
+    made.give("mean", mean)
+    made.bounds["lipschitz"] = lambda G: all(norm2(row) <= G * G for row in rows)
+    return made

@@ -27,7 +27,6 @@ CAUTION = 1e3  # differences of nearly equal numbers: sigma_F^2 is what is left 
 _COORDINATE = ("left", "g", "curve", "left_eta", "g_eta", "step", "v")  # genes whose first axis is d
 _KNOTS = ("gap", "bend", "gap_eta", "bend_eta")  # (d, .)
 _POINTS = ("a", "b")  # (m, d)
-_ESTIMATES = ("bias2", "mse", "bias2_FO", "mse_FO", "bias2_HF", "mse_HF", "error_H")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +39,7 @@ class Meta:
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         kind, one = _kind(reading), {"D0": 1, "D1": 1, "D2": 1}
         if kind == "function":
-            knots = (0, 4, 6) if not _bounded(reading) else (4, 6)
-            return [Shape.of(d=d, n=1, m=1, J=J, **one, T=1) for d, J in product((1, 2), knots)]
+            return [Shape.of(d=d, n=1, m=1, J=J, **one, T=1) for d, J in product((1, 2), (4, 6))]
         if kind == "users":
             return [Shape.of(d=d, n=n, m=n, J=J, **one, T=1) for n, d, J in product((1, 2, 3, 5), (1, 2), (4, 6))]
         if kind == "data":
@@ -65,7 +63,7 @@ class Meta:
         ]
         if kind in ("data", "estimate"):
             genes.append(Gene("weight", "positive", (n, m)))
-        if reading.uses("W1"):
+        if "metric" in _let(reading):
             genes += [Gene("place", "real", (m,)), Gene("height", "positive", (m,))]
         return genes
 
@@ -105,7 +103,7 @@ class Meta:
             "f": "sum" if "average" in reading.dropped else "average",
             "constants": {k: text(v) for k, v in known["scalars"].items()},
         }
-        if reading.uses("W1"):
+        if "metric" in _let(reading):
             made |= _transport(tasks.p[0], _metric({k: v[None] for k, v in genome.items()})[0])
         return made
 
@@ -134,7 +132,7 @@ class Meta:
         if shape["J"] > 4:
             for out in range(1, shape["J"] - 1):
                 yield shape.but(J=shape["J"] - 1), {k: _fewer(k, v, out) for k, v in genome.items()}
-        elif shape["J"] and not _bounded(reading) and kind == "function":
+        elif shape["J"] and kind == "function":  # a quadratic
             left = {k: v for k, v in genome.items() if k not in ("left", "gap", "bend")}
             yield shape.but(J=0), {**left, "curve": genome["bend"][:, 0]}
 
@@ -148,17 +146,14 @@ def _constants(reading: Reading) -> set[str]:
     return named | {k for k in _DECLARED if reading.uses(k)}
 
 
-def _bounded(reading: Reading) -> bool:
-    return "bounded_gradients" in _let(reading)
-
-
 def _kind(reading: Reading) -> str:
     """What the instances of a claim are made of: one function, users, users' data, or one user's data."""
-    if reading.uses("tv") or reading.uses("W1"):
+    let = _let(reading)
+    if let & {"metric", "point_gradients", "point_hessians"}:
         return "data"
-    if any(reading.uses(name) for name in _ESTIMATES):
+    if "gradient_variance" in let:
         return "estimate"
-    return "function" if reading.uses("dF") or reading.uses("central") else "users"
+    return "users" if "bounded_gradients" in let else "function"
 
 
 def _spline(suffix: str, d: int, J: int) -> list[Gene]:

@@ -3,12 +3,14 @@ the claims of section 4.1, and the differences of gradients of section 5 and app
 
 from typing import Any
 
-from ...algebra import Eq, Le, Sum, sqrt
+from ...algebra import Eq, Le, Rational, Sum, sqrt
 from ...derivation import Derivation
 from ...statement import Assumption, Limit, Statement, free, unit
 from . import estimator_proofs as proofs
 from .measured import (
     W1,
+    W_mean2,
+    W_u2,
     apart2,
     bias2,
     bias2_FO,
@@ -40,6 +42,7 @@ from .symbols import (
     B,
     D,
     L,
+    R,
     alpha,
     bounded_gradients,
     delta,
@@ -51,6 +54,7 @@ from .symbols import (
     i,
     j,
     lipschitz_hessian,
+    m,
     n,
     rho,
     rho_Z,
@@ -159,6 +163,44 @@ EQ_16_HESS = Statement(
     follows_from=(Derivation(proofs.wasserstein),),
 )
 
+on_a_line = Assumption("on_a_line", (), "data are real numbers, with d(x, y) = |x - y|", "[41]")
+homogeneous = Assumption("homogeneous", (), "each p_i is the empirical distribution of m draws from p_u", "section 4.1")
+_RATE = R / (2 * sqrt(m))
+SAMPLE_RATE = Statement(
+    id="fallah/sec4.1-sample-rate",
+    kind="order",
+    title="Homogeneous users with m data points are similar up to 1/sqrt(m)",
+    cite="section 4.1, last paragraph",
+    method="samples",
+    glossary=GLOSSARY,
+    let=(homogeneous, on_a_line),
+    then=(Le(sqrt(W_u2), _RATE), Le(gamma_G, L_Z * _RATE), Le(gamma_H, rho_Z * _RATE)),
+    where={gamma_G: L_Z * sqrt(W_mean2), gamma_H: rho_Z * sqrt(W_mean2)},
+    order=1 / sqrt(m),
+    reading=(
+        "data on a line, as in [41], and of bounded support; the footnote says that the dimension matters",
+        "O is read in mean square over the draws, with the constant R/2, R the diameter of the data",
+        "tried on finitely many points",
+    ),
+    follows_from=(Derivation(proofs.sample_rate),),
+)
+SAMPLE_RATE_CUBE = Statement(
+    id="fallah/sec4.1-sample-rate~any-dimension",
+    kind="order",
+    title="The same for data in three dimensions",
+    cite="section 4.1, last paragraph",
+    method="order",
+    glossary=GLOSSARY,
+    let=(Assumption("grows", (m,), "for large m"),),
+    then=Le((2 * m) ** Rational(-1, 3) / 4, 1 / sqrt(m)),
+    order=1 / sqrt(m),
+    reading=(
+        "the literal reading: any p_u of bounded support, here uniform on the unit cube with the maximum norm",
+        "on the left is what every distribution on m points is away from it at least: cubes of side (2m)^(-1/3) around"
+        " the points hold at most half of the mass, and the rest is moved by half a side or more",
+    ),
+)
+
 LEMMA_4_2 = Statement(
     id="fallah/lem4.2",
     kind="inequality",
@@ -210,7 +252,7 @@ LEMMA_4_3_VARIANCE = Statement(
     sweep=_STEP,
     limits=(Limit(alpha, 0, 12 * sigma_G**2 / D1),),
     reading=LEMMA_4_3_BIAS.reading,
-    follows_from=(Derivation(proofs.lemma_4_3_variance),),
+    follows_from=(Derivation(proofs.lemma_4_3_variance), Derivation(proofs.lemma_4_3_sharp)),
 )
 
 EQ_30B = Statement(
@@ -262,7 +304,7 @@ LEMMA_4_4 = Statement(
         "f in assumption 5 is the average (1); with the printed sum gamma_G and gamma_H only become larger",
         _SEPARABLE,
     ),
-    follows_from=(Derivation(proofs.lemma_4_4),),
+    follows_from=(Derivation(proofs.lemma_4_4), Derivation(proofs.lemma_4_4_sharper)),
 )
 
 _FIRST: dict[str, Any] = {
@@ -304,7 +346,7 @@ LEMMA_H_2_BIAS = Statement(
         sqrt(bias2_HF),
         alpha * (2 * L * sigma_G / sqrt(D0) + L * sigma_G / sqrt(D1) + rho * delta * B**2),
     ),
-    follows_from=(Derivation(proofs.lemma_H_2_bias, ("fallah/eq119",)),),
+    follows_from=(Derivation(proofs.lemma_H_2_bias, ("fallah/eq119",), {v: inner}),),
 )
 LEMMA_H_2_VARIANCE = Statement(
     **_FREE,
@@ -315,7 +357,7 @@ LEMMA_H_2_VARIANCE = Statement(
         6 * sigma_G**2 * (2 * (alpha * L) ** 2 / D0 + 2 / D1 + alpha**2 / (2 * delta**2 * D2))
         + 2 * (alpha * rho * delta) ** 2 * B**4,
     ),
-    follows_from=(Derivation(proofs.lemma_H_2_variance, ("fallah/eq119",)),),
+    follows_from=(Derivation(proofs.lemma_H_2_variance, ("fallah/eq119",), {v: inner}),),
 )
 
 _APART: dict[str, Any] = {

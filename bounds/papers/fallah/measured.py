@@ -33,6 +33,8 @@ bias2_FO = _square("bias2_FO", _SLOPE, "|E[estimate (112) - grad F_i(w)]|^2", rf
 mse_FO = _square("mse_FO", _SLOPE, "E|estimate (112) - grad F_i(w)|^2", rf"\mathbb E\|{_OFF}\|^2")
 bias2_HF = _square("bias2_HF", _SLOPE, "|E[estimate (120) - grad F_i(w)]|^2", rf"\|\mathbb E[{_OFF}]\|^2")
 mse_HF = _square("mse_HF", _SLOPE, "E|estimate (120) - grad F_i(w)|^2", rf"\mathbb E\|{_OFF}\|^2")
+W_u2 = _square("W_u2", "1", "E W_1(p_i, p_u)^2", r"\mathbb E\, W_1(p_i, p_u)^2")
+W_mean2 = _square("W_mean2", "1", "E (1/n) sum_i W_1(p_i, p)^2", r"\mathbb E\,\frac1n\sum_{i=1}^n W_1(p_i, p)^2")
 error_H = _square("error_H", "1", "E|e_1|^2, e_1 = alpha (Hess f_i(w) - estimate on D'')", r"\mathbb E\|e_1\|^2")
 central = _q("central", "F/W", "coordinates of grad g(w + delta v) - grad g(w - delta v)",
     r"\left(\nabla g(w + \delta v) - \nabla g(w - \delta v)\right)_{{{0}}}")  # fmt: skip

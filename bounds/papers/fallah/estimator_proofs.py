@@ -3,7 +3,8 @@
 What the assumptions say about losses and data enters as premises; all that is done with it is decided.
 """
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 from ...algebra import Eq, Function, Le, Rational, Sum, Symbol, sqrt
 from ...derivation import Argument, Known, Step, View
@@ -240,25 +241,26 @@ LENGTH2 = Sum(v(j) ** 2, (j, 1, D))
 INNER2 = Sum(inner(j) ** 2, (j, 1, D))
 
 
-def _difference(central: View) -> tuple[Known, Known, Step]:
-    """(119) at v = grad f_i(w - alpha grad f_i(w))."""
+def _difference(central: View) -> tuple[Any, Step]:
+    """(119) at v = grad f_i(w - alpha grad f_i(w)): its left side, and the bound (129)."""
     short = _premise(Le(INNER2, B**2), "v is a gradient", "bounded_gradients")
-    cited = central.holds()
-    return cited, short, Step(Le(central.lhs, rho * delta * B**2), given=(cited, short), where="129")
+    claim = cast("Any", central.relations[0]).replace(v, inner)
+    cited = replace(central.holds(), claim=claim)  # (119) is about every v
+    return claim.lhs, Step(Le(claim.lhs, rho * delta * B**2), given=(cited, short), where="129")
 
 
 def lemma_H_2_bias(goal: View, central: View) -> Argument:
     """The paper: as for the second moment."""
     inside, moved = _real("inside"), _real("moved")
-    *_, error = _difference(central)
-    split = _premise(Le(sqrt(bias2_HF), e2 + alpha * (inside + central.lhs)), "estimate, its exact form, (122)")
+    off, error = _difference(central)
+    split = _premise(Le(sqrt(bias2_HF), e2 + alpha * (inside + off)), "estimate, its exact form, (122)")
     first = _premise(Le(e2, alpha * L * sigma_G / sqrt(D0)), "(33)", "smooth", "gradient_variance")
     second = _premise(Le(inside, L * moved), "a difference of gradients is L-Lipschitz in v; D'' is fresh", "smooth")
     third = _premise(Le(moved, sigma_G / sqrt(D1) + alpha * L * sigma_G / sqrt(D0)), "E|e_2| <= (36)'s root",
         "smooth", "gradient_variance")  # fmt: skip
     noise = L * (sigma_G / sqrt(D1) + alpha * L * sigma_G / sqrt(D0))
     between = Step(Le(inside, noise), given=(second, third))
-    parts = Step(Le(alpha * (inside + central.lhs), alpha * (noise + rho * delta * B**2)), given=(between, error))
+    parts = Step(Le(alpha * (inside + off), alpha * (noise + rho * delta * B**2)), given=(between, error))
     whole = Step(Le(sqrt(bias2_HF), alpha * L * sigma_G / sqrt(D0) + alpha * (noise + rho * delta * B**2)),
         given=(split, first, parts))  # fmt: skip
     shrinks = Step(Le(alpha * (alpha * L) * (L * sigma_G / sqrt(D0)), alpha * (L * sigma_G / sqrt(D0))))
@@ -269,8 +271,8 @@ def lemma_H_2_bias(goal: View, central: View) -> Argument:
 def lemma_H_2_variance(goal: View, central: View) -> Argument:
     """(124) to (129)."""
     near, apart = _real("near"), _real("apart")
-    *_, error = _difference(central)
-    split = _premise(Le(mse_HF, 2 * near + 2 * alpha**2 * central.lhs**2), "(124)")
+    off, error = _difference(central)
+    split = _premise(Le(mse_HF, 2 * near + 2 * alpha**2 * off**2), "(124)")
     three = _premise(Le(near, 3 * e2 + 3 * alpha**2 / (4 * delta**2) * 2 * apart), "(126)")
     points = _premise(Le(apart, sigma_G**2 / D2 + delta**2 * L**2 * e2), "(127): D'' is fresh, f_i is L-smooth",
         "smooth", "gradient_variance")  # fmt: skip
@@ -280,8 +282,8 @@ def lemma_H_2_variance(goal: View, central: View) -> Argument:
     shrinks = Step(Le((alpha * L) ** 2 * e2, e2))
     first = Step(Le(near, Rational(9, 2) * SQUARE + 3 * alpha**2 / (2 * delta**2) * noise),
         given=(three, scaled, shrinks, outer), where="128")  # fmt: skip
-    square = Step(Le(central.lhs**2, (rho * delta * B**2) ** 2), given=(error,))
-    times = Step(Le(alpha**2 * central.lhs**2, alpha**2 * (rho * delta * B**2) ** 2), given=(square,))
+    square = Step(Le(off**2, (rho * delta * B**2) ** 2), given=(error,))
+    times = Step(Le(alpha**2 * off**2, alpha**2 * (rho * delta * B**2) ** 2), given=(square,))
     whole = Step(
         Le(mse_HF, 9 * SQUARE + 3 * alpha**2 / delta**2 * noise + 2 * alpha**2 * (rho * delta * B**2) ** 2),
         given=(split, first, times),

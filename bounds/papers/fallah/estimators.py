@@ -346,7 +346,7 @@ LEMMA_H_2_BIAS = Statement(
         sqrt(bias2_HF),
         alpha * (2 * L * sigma_G / sqrt(D0) + L * sigma_G / sqrt(D1) + rho * delta * B**2),
     ),
-    follows_from=(Derivation(proofs.lemma_H_2_bias, ("fallah/eq119",), {v: inner}),),
+    follows_from=(Derivation(proofs.lemma_H_2_bias, ("fallah/eq119",)),),
 )
 LEMMA_H_2_VARIANCE = Statement(
     **_FREE,
@@ -357,7 +357,7 @@ LEMMA_H_2_VARIANCE = Statement(
         6 * sigma_G**2 * (2 * (alpha * L) ** 2 / D0 + 2 / D1 + alpha**2 / (2 * delta**2 * D2))
         + 2 * (alpha * rho * delta) ** 2 * B**4,
     ),
-    follows_from=(Derivation(proofs.lemma_H_2_variance, ("fallah/eq119",), {v: inner}),),
+    follows_from=(Derivation(proofs.lemma_H_2_variance, ("fallah/eq119",)),),
 )
 
 _APART: dict[str, Any] = {

@@ -20,7 +20,7 @@ from .rational import Node, Rejected
 from .spline import Cubic, Spline, mix
 from .spline import read as read_spline
 
-COUNT, OUTCOMES, LINE = 20, 60_000, Spline((), ZERO, ONE)
+COUNT, SIZE, OUTCOMES, LINE = 20, 200, 60_000, Spline((), ZERO, ONE)
 Loss = list[Spline]  # one a coordinate
 
 
@@ -84,7 +84,7 @@ class Meta(World):
         self.w = given["w"].vector(d)
         self.u, self.v = (given[name].vector(d) if name in given else self.w for name in ("u", "v"))
         sizes = given["sizes"].fields("D0 D1 D2") if "sizes" in given else {}
-        self.sizes = {name: size.integer(1, 200) for name, size in sizes.items()}
+        self.sizes = {name: size.integer(1, SIZE) for name, size in sizes.items()}
         self.average = given["f"].one_of(("average", "sum")) == "average" if "f" in given else True
         self.users, self.points = [self.loss(q) for q in self.p], [self.loss(q) for q in _units(m)]
         self.given, self.lists = given, dict[str, Vector]()

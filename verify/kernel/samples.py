@@ -10,7 +10,7 @@ from flint import fmpq
 from .claim import Claim
 from .expression import World
 from .loss import ONE, ZERO, Vector, combine, minus
-from .meta import COUNT, batches
+from .meta import COUNT, SIZE, batches
 from .rational import Node, Rejected
 
 OUTCOMES = 20_000
@@ -32,7 +32,7 @@ class Samples(World):
         x, q = given["x"].vector(N), given["q"].vector(N, least=0)
         if not 1 <= N <= COUNT or list(x) != sorted(set(x)) or sum(q, ZERO) != 1:
             raise given["x"].malformed(f"from 1 to {COUNT} rising points and their probabilities")
-        n, m = (given[name].integer(1, COUNT) for name in ("n", "m"))
+        n, m = given["n"].integer(1, COUNT), given["m"].integer(1, SIZE)
         draws = list(batches(q, m))
         if len(draws) ** n > OUTCOMES:
             raise Rejected(f"instance: got more than {OUTCOMES} outcomes, expected fewer users or samples")

@@ -16,7 +16,7 @@ from flint import fmpq
 from .claim import Claim
 from .expression import World
 from .loss import ONE, ZERO, Vector, combine, dot, minus, norm2
-from .rational import Node, Rejected
+from .rational import Malformed, Node, Rejected
 from .spline import Cubic, Spline, mix
 from .spline import read as read_spline
 
@@ -74,7 +74,7 @@ def batches(q: Vector, size: int) -> Iterator[tuple[Vector, fmpq]]:
 
 class Meta(World):
     def __init__(self, node: Node, claim: Claim) -> None:
-        given = node.fields("d base eta p a b w constants", "u v sizes f metric flows potentials")
+        given = node.fields("d base eta p a b w sizes constants", "u v f metric flows potentials")
         d, m = given["d"].integer(1, COUNT), len(given["a"].items())
         self.base, self.eta = ([read_spline(part) for part in given[name].items(d)] for name in ("base", "eta"))
         self.a, self.b = ([row.vector(d) for row in given[name].items(m)] for name in ("a", "b"))
@@ -83,9 +83,10 @@ class Meta(World):
             raise given["p"].malformed(f"from 1 to {COUNT} distributions on from 1 to {COUNT} points")
         self.w = given["w"].vector(d)
         self.u, self.v = (given[name].vector(d) if name in given else self.w for name in ("u", "v"))
-        sizes = given["sizes"].fields("D0 D1 D2") if "sizes" in given else {}
-        self.sizes = {name: size.integer(1, SIZE) for name, size in sizes.items()}
+        self.sizes = {name: size.integer(1, SIZE) for name, size in given["sizes"].fields("D0 D1 D2").items()}
         self.average = given["f"].one_of(("average", "sum")) == "average" if "f" in given else True
+        if not self.average and "average" not in (name for name, _ in claim.implicit):
+            raise given["f"].malformed("the average: the claim does not leave that open")
         self.users, self.points = [self.loss(q) for q in self.p], [self.loss(q) for q in _units(m)]
         self.given, self.lists = given, dict[str, Vector]()
         self.values = {"D": fmpq(d), "n": fmpq(len(self.p)), **{k: fmpq(x) for k, x in self.sizes.items()}}
@@ -115,6 +116,11 @@ class Meta(World):
 
     def quantity(self, name: str, indices: tuple[int, ...]) -> fmpq:
         return self.lists[name][indices[0] - 1]
+
+    def part(self, name: str) -> Node:
+        if name not in self.given:
+            raise Malformed(f"instance: got no {name}, expected it")
+        return self.given[name]
 
     def loss(self, q: Vector) -> Loss:
         """sum_z q_z l_z."""
@@ -162,12 +168,12 @@ class Meta(World):
     @cached_property
     def metric(self) -> list[Vector]:
         m = len(self.a)
-        rows = [row.vector(m, least=0) for row in self.given["metric"].items(m)]
+        rows = [row.vector(m, least=0) for row in self.part("metric").items(m)]
         every = range(m)
         if any(rows[x][y] != rows[y][x] or (rows[x][y] == 0) != (x == y) for x in every for y in every):
-            raise self.given["metric"].malformed("symmetric distances, positive between different points")
+            raise self.part("metric").malformed("symmetric distances, positive between different points")
         if any(rows[x][z] > rows[x][y] + rows[y][z] for x in every for y in every for z in every):
-            raise self.given["metric"].malformed("the triangle inequality")
+            raise self.part("metric").malformed("the triangle inequality")
         return rows
 
     def lipschitz_in_z(self, L: fmpq) -> bool:
@@ -194,10 +200,8 @@ class Meta(World):
     def distances(self) -> Vector:
         """W_1(p_i, p): a flow that moves the masses and a potential, of the same value; so both are optimal."""
         m, found = len(self.a), list[fmpq]()
-        every = list(
-            zip(self.offsets(), self.given["flows"].items(len(self.p)), self.given["potentials"].items(), strict=True)
-        )
-        for off, flow, potential in every:
+        parts = (self.part(name).items(len(self.p)) for name in ("flows", "potentials"))
+        for off, flow, potential in zip(self.offsets(), *parts, strict=True):
             moved, g = [row.vector(m, least=0) for row in flow.items(m)], potential.vector(m)
             net = [sum(moved[z], ZERO) - sum((row[z] for row in moved), ZERO) for z in range(m)]
             if net != list(off) or any(abs(g[x] - g[y]) > self.metric[x][y] for x in range(m) for y in range(x)):
@@ -243,10 +247,15 @@ class Meta(World):
             return g
         f, alpha = self.loss(third), self.value("alpha")
         if kind == "HF":
-            delta = self.value("delta")
+            delta = self.step()
             apart = minus(gradient(f, along(self.w, delta, g)), gradient(f, along(self.w, -delta, g)))
             return along(g, -alpha / (2 * delta), apart)
         return tuple((1 - alpha * h) * x for h, x in zip(hessian(f, self.w), g, strict=True))
+
+    def step(self) -> fmpq:
+        if (delta := self.value("delta")) <= 0:
+            raise Rejected(f"delta: got {delta}, expected it positive")
+        return delta
 
     def bias2(self, kind: str) -> fmpq:
         outcomes = list(self.outcomes(kind))
@@ -267,7 +276,7 @@ class Meta(World):
         return self.value("alpha") ** 2 * total
 
     def central(self) -> Vector:
-        f, delta = self.users[0], self.value("delta")
+        f, delta = self.users[0], self.step()
         return minus(gradient(f, along(self.w, delta, self.v)), gradient(f, along(self.w, -delta, self.v)))
 
 

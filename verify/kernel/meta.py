@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import combinations_with_replacement
-from math import factorial, prod
+from math import comb, factorial, prod
 
 from flint import fmpq
 
@@ -20,7 +20,7 @@ from .rational import Malformed, Node, Rejected
 from .spline import Cubic, Spline, mix
 from .spline import read as read_spline
 
-COUNT, SIZE, OUTCOMES, LINE = 20, 200, 60_000, Spline((), ZERO, ONE)
+COUNT, SIZE, OUTCOMES, LINE = 20, 200, 20_000, Spline((), ZERO, ONE)
 Loss = list[Spline]  # one a coordinate
 
 
@@ -229,20 +229,20 @@ class Meta(World):
     def outcomes(self, kind: str) -> Iterator[tuple[Vector, fmpq]]:
         """Every value of an estimate of grad F_1(w), and its probability; batches are independent."""
         q, w, alpha, point = self.p[0], self.w, self.value("alpha"), [gradient(f, self.w) for f in self.points]
-        limit = OUTCOMES
+        alone = kind in ("FO", "shared")  # no third batch
+        support, sizes = sum(x > 0 for x in q), [self.sizes[name] for name in ("D0", "D1", *(() if alone else ("D2",)))]
+        if prod(comb(size + support - 1, size) for size in sizes) > OUTCOMES:
+            raise Rejected(f"instance.sizes: got more than {OUTCOMES} outcomes, expected smaller batches")
         for first, P in batches(q, self.sizes["D0"]):
             at = along(w, -alpha, combine(first, point))
             outer = [gradient(f, at) for f in self.points]
             for second, P1 in batches(q, self.sizes["D1"]):
                 g = combine(second, outer)
-                for third, P2 in [((), ONE)] if kind == "FO" else batches(q, self.sizes["D2"]):
-                    limit -= 1
-                    if limit < 0:
-                        raise Rejected(f"instance.sizes: got more than {OUTCOMES} outcomes, expected smaller batches")
+                for third, P2 in [(second, ONE)] if alone else batches(q, self.sizes["D2"]):
                     yield self.estimate(kind, g, third), P * P1 * P2
 
     def estimate(self, kind: str, g: Vector, third: Vector) -> Vector:
-        """(112), (120) or (8)."""
+        """(112), (120), or (8) with the Hessian of `third`."""
         if kind == "FO":
             return g
         f, alpha = self.loss(third), self.value("alpha")
@@ -311,6 +311,7 @@ QUANTITIES: dict[str, Callable[[Meta], fmpq | Vector]] = {
     "W1": lambda o: o.distances(),
     "bias2": lambda o: o.bias2("full"),
     "mse": lambda o: o.mse("full"),
+    "bias2_shared": lambda o: o.bias2("shared"),
     "bias2_FO": lambda o: o.bias2("FO"),
     "mse_FO": lambda o: o.mse("FO"),
     "bias2_HF": lambda o: o.bias2("HF"),

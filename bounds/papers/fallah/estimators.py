@@ -3,7 +3,7 @@ the claims of section 4.1, and the differences of gradients of section 5 and app
 
 from typing import Any
 
-from ...algebra import Eq, Le, Rational, Sum, sqrt
+from ...algebra import Eq, Integer, Le, Rational, Sum, sqrt
 from ...derivation import Derivation
 from ...statement import Assumption, Limit, Statement, free, unit
 from . import estimator_proofs as proofs
@@ -15,6 +15,7 @@ from .measured import (
     bias2,
     bias2_FO,
     bias2_HF,
+    bias2_shared,
     central,
     dF,
     error_H,
@@ -143,7 +144,7 @@ EQ_14A_HESS = Statement(
     follows_from=(Derivation(proofs.total_variation),),
 )
 
-_WASSERSTEIN = {**_TV, "cite": "(16), section 4.1, appendix B.2"}
+_WASSERSTEIN: dict[str, Any] = {**_TV, "cite": "(16), section 4.1, appendix B.2"}
 EQ_16_GRAD = Statement(
     **_WASSERSTEIN,
     id="fallah/eq16-grad",
@@ -230,11 +231,29 @@ LEMMA_4_3_BIAS = Statement(
     then=Le(sqrt(bias2), 2 * alpha * L * sigma_G / sqrt(D0)),
     sweep=_STEP,
     reading=(
-        "the estimate is (8), as the lemma says: the Hessian has its own batch D'' (algorithm 1 is printed with D')",
+        "the estimate is (8), as the lemma says: the Hessian has its own batch D''; for D' see ~algorithm1",
         "batches are independent draws; finitely many data points",
         _SEPARABLE,
     ),
     follows_from=(Derivation(proofs.lemma_4_3_bias),),
+)
+
+LEMMA_4_3_ALGORITHM = Statement(
+    id="fallah/lem4.3-bias~algorithm1",
+    kind="inequality",
+    title="Bias of the estimate that algorithm 1 prints",
+    cite="Lemma 4.3 for algorithm 1, sections 3 and 4.2",
+    method="meta",
+    glossary=GLOSSARY,
+    let=_DATA,
+    when=(_WITHIN,),
+    then=Le(sqrt(bias2_shared), 2 * alpha * L * sigma_G / sqrt(D0)),
+    sweep=_STEP,
+    reading=(
+        "not the lemma: the literal reading of algorithm 1 and of the two stages below (8), whose Hessian is printed"
+        " with the batch D' of the outer gradient",
+        *LEMMA_4_3_BIAS.reading[1:],
+    ),
 )
 
 _S2 = sigma_G**2 * (1 / D1 + (alpha * L) ** 2 / D0)
@@ -250,7 +269,7 @@ LEMMA_4_3_VARIANCE = Statement(
     then=Le(mse, sigma_F**2),
     where={sigma_F: sqrt(12 * (B**2 + _S2) * (1 + sigma_H**2 * alpha**2 / (4 * D2)) - 12 * B**2)},
     sweep=_STEP,
-    limits=(Limit(alpha, 0, 12 * sigma_G**2 / D1),),
+    limits=(Limit(alpha, Integer(0), 12 * sigma_G**2 / D1),),
     reading=LEMMA_4_3_BIAS.reading,
     follows_from=(Derivation(proofs.lemma_4_3_variance), Derivation(proofs.lemma_4_3_sharp)),
 )
@@ -299,7 +318,7 @@ LEMMA_4_4 = Statement(
     then=Le(spread_F, gamma_F**2),
     where={gamma_F: sqrt(3 * B**2 * alpha**2 * gamma_H**2 + 192 * gamma_G**2)},
     sweep=_STEP,
-    limits=(Limit(alpha, 0, 192 * gamma_G**2),),
+    limits=(Limit(alpha, Integer(0), 192 * gamma_G**2),),
     reading=(
         "f in assumption 5 is the average (1); with the printed sum gamma_G and gamma_H only become larger",
         _SEPARABLE,
@@ -332,7 +351,7 @@ LEMMA_H_1_VARIANCE = Statement(
     follows_from=(Derivation(proofs.lemma_H_1_variance),),
 )
 
-_FREE = {
+_FREE: dict[str, Any] = {
     **_FIRST,
     "cite": "Lemma H.2, appendix H",
     "sweep": _BOTH,

@@ -29,6 +29,8 @@ tv = _q("tv", "1", "total variation distance of p_i from p", r"\|p_{{{0}}} - p\|
 W1 = _q("W1", "1", "1-Wasserstein distance of p_i from p", r"W_1(p_{{{0}}}, p)", nonnegative=True)
 bias2 = _square("bias2", _SLOPE, "|E[estimate (8) - grad F_i(w)]|^2", rf"\|\mathbb E[{_OFF}]\|^2")
 mse = _square("mse", _SLOPE, "E|estimate (8) - grad F_i(w)|^2", rf"\mathbb E\|{_OFF}\|^2")
+bias2_shared = _square("bias2_shared", _SLOPE, "as bias2 of (8), with the batch D' also for the Hessian",
+    rf"\|\mathbb E[{_OFF}]\|^2")  # fmt: skip
 bias2_FO = _square("bias2_FO", _SLOPE, "|E[estimate (112) - grad F_i(w)]|^2", rf"\|\mathbb E[{_OFF}]\|^2")
 mse_FO = _square("mse_FO", _SLOPE, "E|estimate (112) - grad F_i(w)|^2", rf"\mathbb E\|{_OFF}\|^2")
 bias2_HF = _square("bias2_HF", _SLOPE, "|E[estimate (120) - grad F_i(w)]|^2", rf"\|\mathbb E[{_OFF}]\|^2")

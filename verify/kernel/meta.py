@@ -16,7 +16,7 @@ from flint import fmpq
 from .claim import Claim
 from .expression import World
 from .loss import ONE, ZERO, Vector, combine, dot, minus, norm2
-from .rational import Malformed, Node, Rejected
+from .rational import Node, Rejected
 from .spline import Cubic, Spline, mix
 from .spline import read as read_spline
 
@@ -72,9 +72,25 @@ def batches(q: Vector, size: int) -> Iterator[tuple[Vector, fmpq]]:
         yield tuple(fmpq(c, size) for c in times), ways * prod((x**c for x, c in zip(q, times, strict=True)), start=ONE)
 
 
+def _parts(claim: Claim) -> list[str]:
+    """What an instance says only where the claim asks for it; `f` only where the claim leaves open what f is."""
+    named = {name for name, _ in claim.needs()} | {name for name, _ in (*claim.let, *claim.implicit)}
+    return [part for part, uses in PARTS.items() if named & uses]
+
+
+PARTS = {
+    "u": {"moved2", "mean_moved2", "apart2"},
+    "v": {"central", "hv", "v"},
+    "f": {"average"},
+    "metric": {"metric", "lipschitz_in_z", "hessian_lipschitz_in_z", "W1"},
+    "flows": {"W1"},
+    "potentials": {"W1"},
+}
+
+
 class Meta(World):
     def __init__(self, node: Node, claim: Claim) -> None:
-        given = node.fields("d base eta p a b w sizes constants", "u v f metric flows potentials")
+        given = node.fields(" ".join(("d base eta p a b w sizes constants", *_parts(claim))))
         d, m = given["d"].integer(1, COUNT), len(given["a"].items())
         self.base, self.eta = ([read_spline(part) for part in given[name].items(d)] for name in ("base", "eta"))
         self.a, self.b = ([row.vector(d) for row in given[name].items(m)] for name in ("a", "b"))
@@ -84,9 +100,7 @@ class Meta(World):
         self.w = given["w"].vector(d)
         self.u, self.v = (given[name].vector(d) if name in given else self.w for name in ("u", "v"))
         self.sizes = {name: size.integer(1, SIZE) for name, size in given["sizes"].fields("D0 D1 D2").items()}
-        self.average = given["f"].one_of(("average", "sum")) == "average" if "f" in given else True
-        if not self.average and "average" not in (name for name, _ in claim.implicit):
-            raise given["f"].malformed("the average: the claim does not leave that open")
+        self.average = "f" not in given or given["f"].one_of(("average", "sum")) == "average"
         self.users, self.points = [self.loss(q) for q in self.p], [self.loss(q) for q in _units(m)]
         self.given, self.lists = given, dict[str, Vector]()
         self.values = {"D": fmpq(d), "n": fmpq(len(self.p)), **{k: fmpq(x) for k, x in self.sizes.items()}}
@@ -116,11 +130,6 @@ class Meta(World):
 
     def quantity(self, name: str, indices: tuple[int, ...]) -> fmpq:
         return self.lists[name][indices[0] - 1]
-
-    def part(self, name: str) -> Node:
-        if name not in self.given:
-            raise Malformed(f"instance: got no {name}, expected it")
-        return self.given[name]
 
     def loss(self, q: Vector) -> Loss:
         """sum_z q_z l_z."""
@@ -168,12 +177,12 @@ class Meta(World):
     @cached_property
     def metric(self) -> list[Vector]:
         m = len(self.a)
-        rows = [row.vector(m, least=0) for row in self.part("metric").items(m)]
+        rows = [row.vector(m, least=0) for row in self.given["metric"].items(m)]
         every = range(m)
         if any(rows[x][y] != rows[y][x] or (rows[x][y] == 0) != (x == y) for x in every for y in every):
-            raise self.part("metric").malformed("symmetric distances, positive between different points")
+            raise self.given["metric"].malformed("symmetric distances, positive between different points")
         if any(rows[x][z] > rows[x][y] + rows[y][z] for x in every for y in every for z in every):
-            raise self.part("metric").malformed("the triangle inequality")
+            raise self.given["metric"].malformed("the triangle inequality")
         return rows
 
     def lipschitz_in_z(self, L: fmpq) -> bool:
@@ -200,7 +209,7 @@ class Meta(World):
     def distances(self) -> Vector:
         """W_1(p_i, p): a flow that moves the masses and a potential, of the same value; so both are optimal."""
         m, found = len(self.a), list[fmpq]()
-        parts = (self.part(name).items(len(self.p)) for name in ("flows", "potentials"))
+        parts = (self.given[name].items(len(self.p)) for name in ("flows", "potentials"))
         for off, flow, potential in zip(self.offsets(), *parts, strict=True):
             moved, g = [row.vector(m, least=0) for row in flow.items(m)], potential.vector(m)
             net = [sum(moved[z], ZERO) - sum((row[z] for row in moved), ZERO) for z in range(m)]

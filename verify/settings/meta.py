@@ -98,14 +98,19 @@ class Meta:
             **{k: [_written(getattr(tasks, k), j) for j in d] for k in ("base", "eta")},
             **{k: text(getattr(tasks, k)[0]) for k in ("p", "a", "b")},
             "w": text(0 * genome["g"]),
-            "u": text(genome["step"]),
-            "v": text(genome["v"]),
             "sizes": {k: shape[k] for k in ("D0", "D1", "D2")},
-            "f": "sum" if "average" in reading.dropped else "average",
             "constants": {k: text(v) for k, v in known["scalars"].items()},
         }
         if "metric" in _let(reading):
-            made |= _transport(tasks.p[0], _metric({k: v[None] for k, v in genome.items()})[0])
+            metric = _metric({k: v[None] for k, v in genome.items()})[0]
+            made["metric"] = text(metric)
+            made |= _transport(tasks.p[0], metric) if reading.uses("W1") else {}
+        if any(name == "average" for name, *_ in (*reading.claim["let"], *reading.claim["implicit"])):
+            made["f"] = "sum" if "average" in reading.dropped else "average"
+        if any(map(reading.uses, ("moved2", "mean_moved2", "apart2"))):
+            made["u"] = text(genome["step"])
+        if any(map(reading.uses, ("central", "hv", "v"))):
+            made["v"] = text(genome["v"])
         return made
 
     def reductions(
@@ -301,7 +306,7 @@ def _transport(p: Array, metric: Array) -> dict[str, Any]:
         _, flow, potential = min(made, key=lambda found: found[0])
         flows.append(text(flow))
         potentials.append(text(potential))
-    return {"metric": text(metric), "flows": flows, "potentials": potentials}
+    return {"flows": flows, "potentials": potentials}
 
 
 def _on_tree(tree: Any, off: Array, metric: Array) -> tuple[Any, Array, Array]:

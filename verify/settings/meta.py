@@ -56,7 +56,9 @@ class Meta:
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         kind, d, n, m, J = _kind(reading), shape["d"], shape["n"], shape["m"], shape["J"]
         genes = [Gene("g", "real", (d,)), Gene("step", "real", (d,)), Gene("v", "real", (d,))]
-        genes += _spline("", d, J) if J else [Gene("curve", "real", (d,))]
+        genes += _spline("", d, J) if J else []
+        if kind == "function" and not J:
+            genes.append(Gene("curve", "real", (d,)))
         if kind == "function":
             return genes
         rows = 1 if _signs(shape) else m
@@ -139,9 +141,9 @@ class Meta:
         if shape["J"] > 4:
             for out in range(1, shape["J"] - 1):
                 yield shape.but(J=shape["J"] - 1), {k: _fewer(k, v, out) for k, v in genome.items()}
-        elif shape["J"] and kind == "function":  # a quadratic
+        if shape["J"]:  # a quadratic; a straight line where gradients are bounded
             left = {k: v for k, v in genome.items() if k not in ("left", "gap", "bend")}
-            yield shape.but(J=0), {**left, "curve": genome["bend"][:, 0]}
+            yield shape.but(J=0), {**left, **({"curve": genome["bend"][:, 0]} if kind == "function" else {})}
 
 
 def _let(reading: Reading) -> set[str]:
@@ -169,8 +171,8 @@ def _signs(shape: Shape) -> bool:
 
 
 def _spline(suffix: str, d: int, J: int) -> list[Gene]:
-    sizes = (("gap", "positive", J - 1), ("bend", "real", J - 2))
-    return [Gene(f"left{suffix}", "real", (d,)), *(Gene(f"{k}{suffix}", kind, (d, size)) for k, kind, size in sizes)]  # type: ignore[arg-type]
+    gap, bend = Gene(f"gap{suffix}", "positive", (d, J - 1)), Gene(f"bend{suffix}", "real", (d, J - 2))
+    return [Gene(f"left{suffix}", "real", (d,)), gap, bend]
 
 
 def _made(genome: Mapping[str, Array], suffix: str) -> Splines:
@@ -184,7 +186,7 @@ def _made(genome: Mapping[str, Array], suffix: str) -> Splines:
 def _tasks(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> Tasks:
     g = genome["g"]
     none = Splines(np.zeros((*g.shape, 0), dtype=g.dtype), np.zeros((*g.shape, 0), dtype=g.dtype), 0 * g, 0 * g)
-    base = _made(genome, "") if shape["J"] else Splines(none.x, none.s, genome["curve"], g)
+    base = _made(genome, "") if shape["J"] else Splines(none.x, none.s, genome.get("curve", 0 * g), g)
     if _kind(reading) == "function":
         zero = 0 * g[:, None, :]
         return Tasks(base, none, 1 + zero[..., :1], zero, zero)
@@ -293,8 +295,9 @@ _LISTS: dict[str, Callable[[_Run], Array]] = {
 
 
 def _written(f: Splines, j: int) -> dict[str, Any]:
-    """One coordinate of the first loss in the kernel's format."""
-    return {"x": text(f.x[0, j]), "s": text(f.s[0, j]), "a": text(f.a[0, j]), "g": text(f.g[0, j])}
+    """One coordinate of the first loss in the kernel's format; knots at which nothing changes are left out."""
+    real = f.s[0, j] != 0
+    return {"x": text(f.x[0, j][real]), "s": text(f.s[0, j][real]), "a": text(f.a[0, j]), "g": text(f.g[0, j])}
 
 
 def _transport(p: Array, metric: Array) -> dict[str, Any]:

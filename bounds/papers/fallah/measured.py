@@ -1,12 +1,14 @@
 """What the statements about functions, data and estimates speak of: quantities at one point w, norms as squares."""
 
+from typing import Any
+
 from .symbols import GLOSSARY
 
 _s, _q = GLOSSARY.symbol, GLOSSARY.quantity
 _SLOPE, _BEND = "F^2/W^2", "F^2/W^4"
 
 
-def _square(name: str, dim: str, meaning: str, latex: str):  # type: ignore[no-untyped-def]
+def _square(name: str, dim: str, meaning: str, latex: str) -> Any:
     return _s(name, dim, meaning, latex, nonnegative=True)
 
 

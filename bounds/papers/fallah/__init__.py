@@ -1,0 +1,6 @@
+"""A. Fallah, A. Mokhtari and A. Ozdaglar, "Personalized Federated Learning with Theoretical Guarantees: A
+Model-Agnostic Meta-Learning Approach" (NeurIPS 2020; arXiv:2002.07948).
+
+`symbols` is the paper's notation, `estimators` what it says of meta-functions, of data and of estimates of
+meta-gradients (sections 3, 4.1, 4.2, 5, appendices A to E and H).
+"""

@@ -1,0 +1,111 @@
+"""The variance of sampling without replacement (93), and what the choices of corollary 4.6 reach."""
+
+from typing import Any
+
+from ...algebra import Eq, Ge, Le, Rational, sqrt
+from ...derivation import Argument, Derivation, Known, Step, View
+from ...statement import Assumption, Statement
+from .method import REPAIRED_ERROR
+from .method_symbols import Delta
+from .symbols import D0, GLOSSARY, L_F, K, L, alpha, beta, gamma_F, n, r, sigma_F, sigma_G, tau
+
+_s, _n = GLOSSARY.symbol, GLOSSARY.count
+M = _n("M", "how many numbers there are", "n")
+I = _n("I", "how many of them are taken", "rn")  # noqa: E741 (as in the setting)
+deviation = _s("deviation", "1", "E|mean of the subset - mean|^2",
+    r"\mathbb{E}\bigl|\frac{\sum_{i\in A} a_i}{rn} - \mu\bigr|^2", nonnegative=True)  # fmt: skip
+among = _s("among", "1", "variance of all numbers", r"\sigma^2", nonnegative=True)
+eps = _s("eps", "F^2/W^2", "accuracy: E|grad F|^2 <= epsilon", r"\epsilon")
+h = _s("h", "F/W^2", "curvature of F near the run")
+c = _s("c", "W", "distance of both users' minimisers from that of F")
+
+
+def _without_replacement(goal: View) -> Argument:
+    """Each pair of different places has covariance -sigma^2/(n - 1), because all n deviations add up to 0."""
+    pairs = Known(
+        Eq(deviation, (I * among + I * (I - 1) * (-among / (M - 1))) / I**2),
+        "I variances, and I (I - 1) covariances of -sigma^2/(n - 1) each",
+        "premise",
+    )
+    first = Step(goal.relations[0], given=(pairs,), where="(93), first equality")
+    second = Step(goal.relations[1], given=(pairs,), where="(93), second equality")
+    return Argument((first, second), (first, second))
+
+
+EQUATION_93 = Statement(
+    id="fallah/eq93",
+    kind="identity",
+    title="The variance of sampling without replacement",
+    cite="appendix G, (93)",
+    method="subset",
+    glossary=GLOSSARY,
+    when=(Ge(M, 2),),
+    then=(
+        Eq(deviation, among / I * (1 - (I - 1) / (M - 1))),
+        Eq(deviation, among * (1 - r) / (r * (M - 1))),
+    ),
+    where={r: I / M},
+    reading=(
+        "the subset is uniform among those of its size; n >= 2, since for n = 1 the formula is 0/0",
+        "printed for numbers; the paper uses it for vectors, on which it is tried too",
+    ),
+    follows_from=(Derivation(_without_replacement),),
+)
+
+_CHOICES = {tau: eps ** Rational(-1, 2), K: eps ** Rational(-3, 2), beta: eps}
+_SUITABLE = "the three O are read as equalities: with fewer rounds, such as K = 1 = O(eps^(-3/2)), nothing is reached"
+
+
+def two_users() -> Any:
+    """The mean of E|grad F|^2 over K rounds of tau updates, exactly, for grad F_i = h (w -+ c) and w_0 = 0.
+
+    One of both takes part. After t updates of a round from w_k the model is q^t w_k +- (1 - q^t) c, q = 1 - beta h.
+    """
+    q = 1 - beta * h
+    P, squares = q**tau, (1 - q ** (2 * tau)) / (1 - q**2)
+    rounds = (1 - q ** (2 * tau * K)) / (1 - P**2)
+    start = (1 - P) ** 2 / (1 - P**2) * (1 - rounds / K) * c**2  # mean over k of E|w_k|^2
+    inside = tau - 2 * (1 - P) / (1 - q) + squares  # sum over t of (1 - q^t)^2
+    return h**2 / tau * (squares * start + inside * c**2)
+
+
+COROLLARY_46 = Statement(
+    id="fallah/cor4.6",
+    kind="order",
+    title="Local updates, rounds and step for accuracy epsilon",
+    cite="corollary 4.6",
+    method="order",
+    glossary=GLOSSARY,
+    let=(
+        Assumption("fixed", (h, c, alpha, sigma_G, D0), "the problem and the batches do not depend on epsilon"),
+        Assumption("vanishes", (eps,), "for small epsilon"),
+    ),
+    then=Le(two_users(), eps + alpha**2 * sigma_G**2 / D0),
+    where=_CHOICES,
+    reading=(
+        _SUITABLE,
+        "on two users that the theorem allows, one of whom takes part (n = 2, r = 1/2): f_i' = L w -+ L c around the "
+        "run and straight far out: grad F_i = h (w -+ c), h = L (1 - alpha L)^2; exact gradients, w_0 the minimiser",
+        "beta = epsilon meets beta <= 1/(10 tau L_F) for small epsilon; left is the exact expectation of theorem 4.5",
+    ),
+)
+
+_BOUND = 4 * Delta / (beta * tau * K) + 4 * REPAIRED_ERROR
+
+COROLLARY_46_REPAIRED = Statement(
+    id="fallah/cor4.6~repaired",
+    kind="order",
+    title="Local updates, rounds and step for accuracy epsilon",
+    cite="corollary 4.6",
+    method="order",
+    glossary=GLOSSARY,
+    let=(
+        Assumption("fixed", (L, L_F, Delta, sigma_F, gamma_F, alpha, sigma_G, D0, n, r), "constants of O"),
+        Assumption("vanishes", (eps,), "for small epsilon"),
+    ),
+    when=(Le(r, 1), Ge(n, 2)),
+    then=Le(_BOUND, eps + (1 - r) * sqrt(eps) + alpha**2 * sigma_G**2 / D0),
+    where=_CHOICES,
+    reading=(_SUITABLE, "the bound of theorem 4.5~repaired"),
+    repairs="the accuracy is O(epsilon^(1/2)) where only some users take part, and as printed for r = 1",
+)

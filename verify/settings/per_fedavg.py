@@ -47,7 +47,7 @@ class PerFedAvg:
         last = 0 if reading.uses("drift") or reading.uses("drift2") else 1  # propositions about t = tau as well
         rounds = (1, 2) if reading.uses("mean2") else (1,)
         lengths = ((2, 1), (1, 1 - last), (3, 3 - last), (2, 0))  # updates, and after how many one looks
-        quiet = {"noise": "none"}
+        quiet = {"noise": "none", "start": "any"}
         made = [
             Shape.of({"run": run, **quiet}, n=n, m=m, tau=tau, K=K, t=t, **one, T=1)
             for n, m in GROUPS[:4]
@@ -56,11 +56,15 @@ class PerFedAvg:
             for K in rounds
             if tau * K < 4  # exact numbers grow with every update
         ]
-        far = [Shape.of({"run": "tilted", **quiet}, n=n, m=m, **one, T=1) for n, m in GROUPS]
+        far = [
+            Shape.of({"run": "tilted", "noise": "none", "start": start}, n=n, m=m, **one, T=1)
+            for n, m in GROUPS
+            for start in ("centre", "any")
+        ]
         if not reading.uses("drift"):
             sizes = ({}, {"D0": 5, "D1": 2})
             far += [
-                Shape.of({"run": "tilted", "noise": "signs"}, n=n, m=m, **{**one, **size}, T=1)
+                Shape.of({"run": "tilted", "noise": "signs", "start": "any"}, n=n, m=m, **{**one, **size}, T=1)
                 for n, m in GROUPS[:3]
                 for size in sizes
             ]
@@ -68,7 +72,9 @@ class PerFedAvg:
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         n, run = shape["n"], shape.flag("run")
-        genes = [Gene("curve", "positive"), Gene("fall", "positive"), Gene("a", "real", (n,)), Gene("start", "real")]
+        genes = [Gene("curve", "positive"), Gene("fall", "positive"), Gene("a", "real", (n,))]
+        if shape.flag("start") == "any":
+            genes.append(Gene("start", "real"))
         if shape.flag("noise") == "signs":
             genes.append(Gene("noise", "positive"))
         if run == "tilted":
@@ -99,13 +105,13 @@ class PerFedAvg:
                 h = k * (1 - alpha * k) ** 2
                 noise2 = ((1 - alpha * k) * v) ** 2 * ((alpha * k) ** 2 / shape["D0"] + 1 / shape["D1"])
                 long = (scalars[name] for name in ("tau", "K", "t"))
-                w0 = genome["start"] + _centre(shape, genome)
+                w0 = _start(genome) + _centre(shape, genome)
                 run = tilted(h, -genome["a"] / k[:, None], beta, w0, noise2, shape["m"], *long)
                 fits = (alpha * k <= (1 / 2 if shape.flag("noise") == "signs" else 1)) & (h > 0) & (beta * h < 1)
                 gamma_G, gamma_H = np.sqrt((a**2).mean(axis=-1)), 0 * k
             else:
                 f, sizes = _users(shape, genome), (shape[name] for name in ("m", "tau", "K", "t"))
-                w0 = genome["start"] + shape["t"] * beta * _pace(shape, genome)
+                w0 = _start(genome) + shape["t"] * beta * _pace(shape, genome)
                 run, fits = walked(f, alpha, beta, w0, *sizes), np.isfinite(w0)
                 eta = _eta(genome)
                 b = genome["b"] - genome["b"].mean(axis=-1, keepdims=True)
@@ -114,7 +120,7 @@ class PerFedAvg:
                 gamma_H = np.sqrt((b**2).mean(axis=-1)) * eta.smoothness
             found = {name: run[name]() for name in MEASURED if name in used}
         scalars |= {name: np.where(fits, x, np.nan) for name, x in found.items()}
-        W = 1 + np.abs(genome["start"]) + np.abs(genome["a"]).max(axis=-1) / scalars["L"]
+        W = 1 + np.abs(_start(genome)) + np.abs(genome["a"]).max(axis=-1) / scalars["L"]
         scale = scalars["L"] * W**2, W
         return Table(known.n, {**scalars, "gamma_G": gamma_G, "gamma_H": gamma_H}, {}, known.counts, scale)
 
@@ -124,7 +130,7 @@ class PerFedAvg:
         one, scalars = {k: v[None] for k, v in genome.items()}, known["scalars"]
         straight, n = _straight(shape, one), shape["n"]
         f = _base(shape, one)
-        w0 = one["start"][0]
+        w0 = _start(one)[0]
         made: dict[str, Any] = {
             **{k: shape[k] for k in ("n", "m")},
             "alpha": text(scalars["alpha"]),
@@ -163,7 +169,7 @@ class PerFedAvg:
             yield shape.but(tau=sizes["tau"] - 1, t=min(sizes["t"], sizes["tau"] - 2)), dict(genome)
         if shape.flag("noise") == "signs":
             rest = {k: v for k, v in genome.items() if k != "noise"}
-            yield Shape(shape.counts, (("run", "tilted"), ("noise", "none"))), rest
+            yield Shape(shape.counts, (("run", "tilted"), ("noise", "none"), ("start", shape.flag("start")))), rest
         for size in ("D0", "D1", "D2"):
             if shape[size] > 1:
                 yield shape.but(**{size: 1}), dict(genome)
@@ -203,7 +209,7 @@ def _need(shape: Shape, genome: Mapping[str, Array]) -> Array:
 
 def _straight(shape: Shape, genome: Mapping[str, Array]) -> tuple[Array, Array]:
     """Half the width of the stretch on which base'' (bowl) or base' (shelf) is constant, and of the run's interval."""
-    curve, need, start = genome["curve"], _need(shape, genome), np.abs(genome["start"])
+    curve, need, start = genome["curve"], _need(shape, genome), np.abs(_start(genome))
     if shape.flag("run") == "tilted":
         noise = genome.get("noise", 0 * curve)
         X = 2 * need / curve + start + 3 * noise / curve
@@ -211,6 +217,11 @@ def _straight(shape: Shape, genome: Mapping[str, Array]) -> tuple[Array, Array]:
         return 3 * X + noise / curve, X
     reach = start + np.abs(genome["left"]) + genome["gap"].sum(axis=-1)
     return need / curve + reach, reach
+
+
+def _start(genome: Mapping[str, Array]) -> Array:
+    """Where the run starts, from the minimiser of F (tilted), where it arrives (shelf), or from 0."""
+    return genome["start"] if "start" in genome else 0 * genome["curve"]
 
 
 def _centre(shape: Shape, genome: Mapping[str, Array]) -> Array:

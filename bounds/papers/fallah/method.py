@@ -1,7 +1,9 @@
 """Per-FedAvg: proposition F.1 and corollary F.2, the steps (93) to (107) of appendix G, theorem 4.5 and remark G.1."""
 
 from ...algebra import Eq, Ge, Gt, Le, sqrt
+from ...derivation import Derivation
 from ...statement import Statement, free, unit
+from . import method_proofs as proofs
 from .method_symbols import (
     Z2,
     Delta,
@@ -99,6 +101,7 @@ PROPOSITION_F1_A = Statement(
     implicit=_SIMILAR,
     sweep={alpha: _ALPHA, beta: free("beta") / L_F},
     reading=(_IMPLICIT_5, _ROUND, "the step beta is any positive number"),
+    follows_from=(Derivation(proofs.proposition_a, closed=proofs.CLOSED),),
 )
 
 PROPOSITION_F1_B = Statement(
@@ -118,6 +121,7 @@ PROPOSITION_F1_B = Statement(
     implicit=_SIMILAR,
     sweep={alpha: _ALPHA, beta: free("beta") / L_F, phi: free("phi")},
     reading=(_IMPLICIT_5, _ROUND, "the step beta is any positive number, and so is phi"),
+    follows_from=(Derivation(proofs.proposition_b, closed=proofs.CLOSED),),
 )
 
 COROLLARY_F2_A = Statement(
@@ -134,6 +138,7 @@ COROLLARY_F2_A = Statement(
     implicit=_SIMILAR,
     sweep=_STEPS,
     reading=(_IMPLICIT_5, _ROUND),
+    follows_from=(Derivation(proofs.corollary_a, cites=("fallah/propF.1-a",), closed=proofs.CLOSED),),
 )
 
 COROLLARY_F2_B = Statement(
@@ -150,6 +155,11 @@ COROLLARY_F2_B = Statement(
     implicit=_SIMILAR,
     sweep=_STEPS,
     reading=(_IMPLICIT_5, _ROUND),
+    follows_from=(
+        Derivation(
+            proofs.corollary_b, cites=("fallah/propF.1-b",), substitute={phi: 1 / (2 * tau)}, closed=proofs.CLOSED
+        ),
+    ),
 )
 
 EQUATION_95 = Statement(
@@ -166,6 +176,7 @@ EQUATION_95 = Statement(
     implicit=_SIMILAR,
     sweep=_STEPS,
     reading=(_IMPLICIT_5, _ROUND, _ALL, _TWO),
+    follows_from=(Derivation(proofs.equation_95, cites=("fallah/corF.2-b",), closed=proofs.CLOSED),),
 )
 
 EQUATION_97 = Statement(
@@ -182,6 +193,7 @@ EQUATION_97 = Statement(
     implicit=_SIMILAR,
     sweep=_STEPS,
     reading=(_IMPLICIT_5, _ROUND, _ALL, _TWO),
+    follows_from=(Derivation(proofs.equation_97, cites=("fallah/eq95",), closed=proofs.CLOSED),),
 )
 
 EQUATION_99 = Statement(
@@ -213,6 +225,7 @@ EQUATION_99_REPAIRED = Statement(
     sweep=_STEPS,
     reading=(_ROUND, _ALL),
     repairs="at the average w_t of all users, which does not depend on A_k, in place of wbar_t, which does",
+    follows_from=(Derivation(proofs.equation_99, closed=proofs.CLOSED),),
 )
 
 EQUATION_105 = Statement(
@@ -246,6 +259,7 @@ EQUATION_105_REPAIRED = Statement(
     sweep=_STEPS,
     reading=(_IMPLICIT_5, _ROUND, _ALL, _TWO),
     repairs="at the average w_t of all users, which does not depend on A_k, in place of wbar_t, which does",
+    follows_from=(Derivation(proofs.equation_105, closed=proofs.CLOSED),),
 )
 
 _DESCENT = "values of F are counted from F(w_k); the error alone stands on the right"
@@ -265,6 +279,7 @@ EQUATION_107 = Statement(
     implicit=_SIMILAR,
     sweep=_STEPS,
     reading=(_IMPLICIT_5, _ROUND, _DESCENT, _LAST, _TWO),
+    follows_from=(Derivation(proofs.equation_107, cites=("fallah/eq99", "fallah/eq105"), closed=proofs.CLOSED),),
 )
 
 EQUATION_107_REPAIRED = Statement(
@@ -282,6 +297,7 @@ EQUATION_107_REPAIRED = Statement(
     sweep=_STEPS,
     reading=(_IMPLICIT_5, _ROUND, _DESCENT, _TWO),
     repairs=_REPAIR,
+    follows_from=(Derivation(proofs.equation_107_repaired, cites=("fallah/eq95",), closed=proofs.CLOSED),),
 )
 
 _RUN = (Gt(alpha, 0), Le(alpha, 1 / L), Le(beta, 1 / (10 * tau * L_F)), Ge(n, 2))
@@ -308,6 +324,7 @@ THEOREM_45 = Statement(
     implicit=_SIMILAR,
     sweep=_STEPS,
     reading=(_IMPLICIT_5, _AVERAGE, _INFIMUM, _TWO, "printed eta_F is gamma_F of lemma 4.4"),
+    follows_from=(Derivation(proofs.theorem, cites=("fallah/eq107",), closed=(*proofs.CLOSED, sigma_T2)),),
 )
 
 THEOREM_45_REPAIRED = Statement(
@@ -326,6 +343,7 @@ THEOREM_45_REPAIRED = Statement(
     sweep=_STEPS,
     reading=(_IMPLICIT_5, _AVERAGE, _INFIMUM, _TWO),
     repairs=_REPAIR,
+    follows_from=(Derivation(proofs.theorem, cites=("fallah/eq107~repaired",), closed=(*proofs.CLOSED, sigma_T2)),),
 )
 
 _DIMINISHING = (
@@ -347,6 +365,7 @@ REMARK_G1 = Statement(
     implicit=_SIMILAR,
     sweep=_STEPS,
     reading=(_IMPLICIT_5, _ROUND, _DESCENT, _DIMINISHING, _TWO),
+    follows_from=(Derivation(proofs.remark, cites=("fallah/eq107",), closed=(*proofs.CLOSED, sigma_T2)),),
 )
 
 REMARK_G1_REPAIRED = Statement(
@@ -364,4 +383,5 @@ REMARK_G1_REPAIRED = Statement(
     sweep=_STEPS,
     reading=(_IMPLICIT_5, _ROUND, _DESCENT, _DIMINISHING, _TWO),
     repairs=_REPAIR,
+    follows_from=(Derivation(proofs.remark, cites=("fallah/eq107~repaired",), closed=(*proofs.CLOSED, sigma_T2)),),
 )

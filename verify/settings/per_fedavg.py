@@ -22,7 +22,7 @@ from fedaudit.problems.splines import Splines, through
 
 from ..evaluate import Array, Table
 from ..genome import Gene, Genome
-from .base import Reading, Shape, text
+from .base import Reading, Shape, View, text
 
 GROUPS = ((2, 1), (2, 2), (3, 1), (3, 2), (4, 2))  # users, how many of them take part
 KNOTS = 4
@@ -31,7 +31,7 @@ MEASURED = (
     "drift", "drift2", "averaged2", "Z2", "product", "slope2", "sampled2", "product_all", "slope2_all", "sampled2_all",
     "level", "level_next", "level_end", "round2", "mean2", "Delta",
 )  # fmt: skip
-ETA = ("left", "gap", "bend", "g_eta")
+REACH = 1e-7  # beta tau L_F of the view
 GIVEN = ("r", "alpha", "beta", "tau", "K", "t")  # fields of an instance of their own
 
 
@@ -173,6 +173,37 @@ class PerFedAvg:
         for size in ("D0", "D1", "D2"):
             if shape[size] > 1:
                 yield shape.but(**{size: 1}), dict(genome)
+
+    def view(self, reading: Reading) -> View:
+        """Half of the users pull to -1, half to 1, with curvature 1; the rounds are many, beta tau L_F is small."""
+        given = {"L": 1.0, "rho": 1 / 6, "B": 10.0, "alpha": 1e-6, "gamma_G": 1.0, "gamma_H": 0.0, "phi": 1.0}
+        given |= {"sigma_G": 0.0, "sigma_H": 0.0, "K": 1e9}
+        L_F = 4 * given["L"] + given["alpha"] * given["rho"] * given["B"]
+        shape = Shape.of({"run": "tilted", "noise": "none", "start": "centre"}, n=2, m=1, D0=1, D1=1, D2=1, T=1)
+        points: list[tuple[float, Shape, Mapping[str, float]]] = []
+
+        def add(x: float, shape: Shape, tau: float) -> None:
+            long = {"tau": tau, "t": tau - 1, "beta": REACH / (tau * L_F), "r": shape["m"] / shape["n"]}
+            points.append((x, shape, {**given, **long}))
+
+        start = (
+            "from the minimiser of F, two groups of users that pull to -1 and 1, exact gradients, beta tau L_F = 1e-7"
+        )
+        if reading.lowered.id.endswith("~repaired"):
+            for m in range(1, 20):
+                add(m / 20, shape.but(n=20, m=m), 1e5)
+            return View("share of users $r$", points, f"{start}, 20 users, tau = 100,000 updates, K = 10^9 rounds")
+        for tau in (float(m * 10**k) for k in range(7) for m in (1, 2, 5) if 1 < m * 10**k <= 10**6):
+            add(tau, shape, tau)
+        return View("local updates $\\tau$", points, f"{start}, one user of two takes part, K = 10^9 rounds")
+
+    def observe(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
+        alpha, L, beta = (known.scalars[name].astype(self.precision) for name in ("alpha", "L", "beta"))
+        c = np.where(np.arange(shape["n"]) % 2, 1.0, -1.0) + 0 * L[:, None]
+        long = (known.scalars[name].astype(self.precision) for name in ("tau", "K", "t"))
+        run = tilted(L * (1 - alpha * L) ** 2, c, beta, 0 * L, 0 * L, shape["m"], *long)
+        found = {name: run[name]() for name in _used(reading)}
+        return Table(known.n, {**known.scalars, **found}, {}, known.counts)
 
 
 def _used(reading: Reading) -> set[str]:

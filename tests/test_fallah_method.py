@@ -15,11 +15,11 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sympy import Rational
 
+from fedaudit.bounds.algebra import Rational
 from fedaudit.bounds.catalogue import catalogue, statement
 from fedaudit.bounds.derive import derive
-from fedaudit.bounds.papers.fallah.sampling import two_users
+from fedaudit.bounds.papers.fallah.sampling import c, h, two_users
 from fedaudit.bounds.papers.fallah.symbols import K, beta, tau
 from fedaudit.bounds.statement import Statement
 from fedaudit.verify import kernel
@@ -53,9 +53,10 @@ def test_the_simulator_agrees_with_the_kernel(label: str) -> None:
                     lhs, rhs, _ = kernel.evaluate(reading.claim, instance, (), scores.at[0])
                 except kernel.Rejected:
                     continue
-                scale = max(abs(float(lhs)), abs(float(rhs)))
-                assert math.isclose(float(lhs), float(scores.lhs[0]), rel_tol=1e-6, abs_tol=1e-9 * scale)
-                assert math.isclose(float(rhs), float(scores.rhs[0]), rel_tol=1e-6, abs_tol=1e-9 * scale)
+                # values of splines are differences of large cubes: F is known less well than its slope
+                scale = 1e-7 * max(abs(float(lhs)), abs(float(rhs)))
+                assert math.isclose(float(lhs), float(scores.lhs[0]), rel_tol=1e-6, abs_tol=scale)
+                assert math.isclose(float(rhs), float(scores.rhs[0]), rel_tol=1e-6, abs_tol=scale)
                 seen += 1
                 break
     assert seen > 5
@@ -150,26 +151,33 @@ def test_what_falls(label: str) -> None:
     assert certificate["claim"] == read(statement(f"fallah/{label}"))[0].claim
 
 
-@pytest.mark.parametrize("label", ["eq107", "thm4.5", "remG.1"])
+@pytest.mark.slow
+@pytest.mark.parametrize("label", ["eq105", "eq107", "remG.1"])
+def test_the_search_finds_the_others(label: str) -> None:
+    assert hunt_row(statement(f"fallah/{label}"), 0, 6.7)["verdict"] == "refuted"
+
+
+@pytest.mark.parametrize("label", ["eq99", "thm4.5"])
 def test_the_search_finds_it(label: str) -> None:
     row = hunt_row(statement(f"fallah/{label}"), 0, 1)
     assert row["verdict"] == "refuted"
     assert row["certificate"]["instance"]["n"] == 2
 
 
-@pytest.mark.parametrize("label", ["eq99", "eq107", "thm4.5", "remG.1"])
+@pytest.mark.slow
+@pytest.mark.parametrize("label", ["eq99", "eq105", "eq107", "thm4.5", "remG.1", "cor4.6"])
 def test_the_repaired_ones_stand(label: str) -> None:
-    assert hunt_row(statement(f"fallah/{label}~repaired"), 0, 0.2)["verdict"] == "survived"
+    assert hunt_row(statement(f"fallah/{label}~repaired"), 0, 2)["verdict"] == "survived"
 
 
-def broken(label: str, factor: Rational) -> Statement:
+def broken(label: str, factor: Any) -> Statement:
     made = statement(f"fallah/{label}")
     relation = made.relations[0]
     return replace(made, then=relation.func(relation.lhs, factor * relation.rhs))
 
 
 @pytest.mark.parametrize(("label", "factor"), [("eq105~repaired", Rational(1, 200)), ("corF.2-b", Rational(1, 50_000))])
-def test_much_smaller_bounds_are_refuted(label: str, factor: Rational) -> None:
+def test_much_smaller_bounds_are_refuted(label: str, factor: Any) -> None:
     assert hunt_row(broken(label, factor), 0, 0.3)["verdict"] == "refuted"
 
 
@@ -191,10 +199,8 @@ def test_the_floor_of_corollary_46_is_below_the_run(tau_: int, K_: int, step: Fr
     """Two users of curvature h around -1 and 1, from 0: every update and every sequence of users."""
     run = instance(tau=tau_, K=K_, t=0, w0="0", beta=str(step))
     (mean2,) = measured(run, ("mean2",))
-    h = Fraction(15, 16) ** 2
-    values = {"h": Rational(h.numerator, h.denominator), "c": 1}
-    floor = two_users().subs({tau: tau_, K: K_, beta: Rational(step.numerator, step.denominator)})
-    floor = floor.subs({s: values[s.name] for s in floor.free_symbols})
+    given_ = {tau: tau_, K: K_, beta: Rational(step.numerator, step.denominator), h: Rational(225, 256), c: 1}
+    floor = two_users().subs(given_)
     assert fmpq(int(floor.p), int(floor.q)) <= mean2
 
 

@@ -62,9 +62,9 @@ class PerFedAvg:
             for start in ("centre", "any")
         ]
         if not reading.uses("drift"):
-            sizes = ({}, {"D0": 5, "D1": 2})
+            sizes = (one, {**one, "D0": 5, "D1": 2})
             far += [
-                Shape.of({"run": "tilted", "noise": "signs", "start": "any"}, n=n, m=m, **{**one, **size}, T=1)
+                Shape.of({"run": "tilted", "noise": "signs", "start": "any"}, n=n, m=m, **size, T=1)
                 for n, m in GROUPS[:3]
                 for size in sizes
             ]
@@ -144,10 +144,10 @@ class PerFedAvg:
             "constants": {k: text(v) for k, v in scalars.items() if k not in GIVEN},
         }
         if shape.flag("run") == "tilted":
-            X = straight[1][0]
+            reach = straight[1][0]
             long = {k: int(scalars[k]) for k in ("tau", "K", "t")}
             w0 = w0 + _centre(shape, one)[0]
-            return {**made, **long, "w0": text(w0), "inside": text(np.array([-X, X], dtype=object))}
+            return {**made, **long, "w0": text(w0), "inside": text(np.array([-reach, reach], dtype=object))}
         w0 = w0 + shape["t"] * scalars["beta"] * _pace(shape, one)[0]
         return {**made, **{k: shape[k] for k in ("tau", "K", "t")}, "w0": text(w0)}
 
@@ -217,9 +217,11 @@ def _ratio(shape: Shape, genome: Mapping[str, Array]) -> Any:
 
 def _whole(x: Array, most: int) -> Array:
     """The next whole number, of floats or rationals."""
-    if x.dtype == object:
-        return np.vectorize(lambda y: Fraction(min(max(ceil(y), 0), most)), otypes=[object])(x)
-    return np.clip(np.ceil(x), 0, most)
+
+    def one(y: Any) -> Fraction:
+        return Fraction(min(max(ceil(y), 0), most))
+
+    return np.vectorize(one, otypes=[object])(x) if x.dtype == object else np.clip(np.ceil(x), 0, most)
 
 
 def _eta(genome: Mapping[str, Array]) -> Splines:
@@ -238,14 +240,23 @@ def _need(shape: Shape, genome: Mapping[str, Array]) -> Array:
     return need + np.abs(genome["b"]).max(axis=-1) * np.maximum(np.abs(least), np.abs(most))
 
 
+def _curve(shape: Shape, genome: Mapping[str, Array]) -> Array:
+    """The largest curvature of base; that of a shelf's far slope stays below what tells the users apart."""
+    curve = genome["curve"]
+    if shape.flag("run") != "shelf":
+        return curve
+    apart = np.abs(genome["b"]).max(axis=-1) * _eta(genome).smoothness
+    return curve / (1 + curve) * (apart + 1 * (apart == 0))
+
+
 def _straight(shape: Shape, genome: Mapping[str, Array]) -> tuple[Array, Array]:
     """Half the width of the stretch on which base'' (bowl) or base' (shelf) is constant, and of the run's interval."""
-    curve, need, start = genome["curve"], _need(shape, genome), np.abs(_start(genome))
+    curve, need, start = _curve(shape, genome), _need(shape, genome), np.abs(_start(genome))
     if shape.flag("run") == "tilted":
         noise = genome.get("noise", 0 * curve)
-        X = 2 * need / curve + start + 3 * noise / curve
-        X = X + 1 * (X == 0)
-        return 3 * X + noise / curve, X
+        far = 2 * need / curve + start + 3 * noise / curve
+        reach = far + 1 * (far == 0)
+        return 3 * reach + noise / curve, reach
     reach = start + np.abs(genome["left"]) + genome["gap"].sum(axis=-1)
     return need / curve + reach, reach
 
@@ -262,7 +273,7 @@ def _centre(shape: Shape, genome: Mapping[str, Array]) -> Array:
 
 def _base(shape: Shape, genome: Mapping[str, Array]) -> Splines:
     """A trapezoid of curvature: around 0 (bowl), or so far to the left that the run never sees it (shelf)."""
-    curve, (half, _) = genome["curve"], _straight(shape, genome)
+    curve, (half, _) = _curve(shape, genome), _straight(shape, genome)
     if shape.flag("run") == "shelf":
         need, top = _need(shape, genome), _top(shape, genome)
         width = (top + need) / (2 * curve)

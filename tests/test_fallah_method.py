@@ -20,7 +20,7 @@ from fedaudit.bounds.algebra import Rational
 from fedaudit.bounds.catalogue import catalogue, statement
 from fedaudit.bounds.derive import derive
 from fedaudit.bounds.papers.fallah.sampling import c, h, two_users
-from fedaudit.bounds.papers.fallah.symbols import K, beta, tau
+from fedaudit.bounds.papers.fallah.symbols import L_F, K, beta, tau
 from fedaudit.bounds.statement import Statement
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import hunt_row, read
@@ -228,8 +228,7 @@ def test_a_smaller_constant_does_not_follow(label: str, wrong: int) -> None:
 def test_definitions_that_differ_are_not_left_closed() -> None:
     known = catalogue()
     cited = known["fallah/corF.2-b"]
-    (name,) = [s for s in cited.where if s.name == "L_F"]
-    other = replace(cited, where={**cited.where, name: 2 * cited.where[name]})
+    other = replace(cited, where={**cited.where, L_F: 2 * cited.where[L_F]})
     with pytest.raises(ValueError, match="another definition"):
         derive(known["fallah/eq95"], {**known, cited.id: other}, slack=False)
 

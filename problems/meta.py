@@ -169,6 +169,20 @@ def three_batches(tasks: Tasks, w: Array, alpha: Array, D: int, D1: int, D2: int
     return _errors(factor * g, factor2 * g2, meta_gradient(f, w, alpha[..., None]))
 
 
+def shared_batch(tasks: Tasks, w: Array, alpha: Array, D: int, D1: int) -> Array:
+    """|E[estimate - grad F]|^2 of (8) whose Hessian shares the batch D', as algorithm 1 prints it."""
+    q, f, points = tasks.p[..., 0, :], _first(tasks), tasks.points
+    shares, chance = batches(q, D)
+    moved = w[..., None, :] - alpha[..., None, None] * (shares @ points.grad(w[..., None, :]))
+    each = points.before(-3).grad(moved[..., :, None, :])  # (..., K, m, d)
+    off = (points.hess(w[..., None, :]) - f.hess(w)[..., None, :])[..., None, :, :]
+    mean = np.sum(q[..., None, :, None] * each, axis=-2)
+    covariance = np.sum(q[..., None, :, None] * off * each, axis=-2) / D1
+    factor = (1 - alpha[..., None] * f.hess(w))[..., None, :]
+    estimate = np.sum(chance[..., None] * (factor * mean - alpha[..., None, None] * covariance), axis=-2)
+    return np.sum((estimate - meta_gradient(f, w, alpha[..., None])) ** 2, axis=-1)
+
+
 def first_order(tasks: Tasks, w: Array, alpha: Array, D: int, D1: int) -> Errors:
     """The estimate (112) of user 1."""
     f = _first(tasks)

@@ -252,7 +252,7 @@ def _by_count(reading: Reading, world: Setting) -> tuple[str, dict[int, Shape]] 
         families.setdefault(shape.but(**{name: 0}), {})[shape[name]] = shape
     chosen = max(families.values(), key=len)
     genes = {tuple((g.name, g.shape) for g in genes_of(reading, world, shape)) for shape in chosen.values()}
-    return (name, chosen) if len(genes) == 1 else None
+    return (name, chosen) if len(genes) == 1 < len(chosen) else None
 
 
 def _along_count(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import combinations_with_replacement
-from math import factorial, prod
+from math import comb, factorial, prod
 
 from flint import fmpq
 
@@ -20,7 +20,7 @@ from .rational import Node, Rejected
 from .spline import Cubic, Spline, mix
 from .spline import read as read_spline
 
-COUNT, OUTCOMES, LINE = 20, 60_000, Spline((), ZERO, ONE)
+COUNT, SIZE, OUTCOMES, LINE = 20, 200, 20_000, Spline((), ZERO, ONE)
 Loss = list[Spline]  # one a coordinate
 
 
@@ -72,9 +72,25 @@ def batches(q: Vector, size: int) -> Iterator[tuple[Vector, fmpq]]:
         yield tuple(fmpq(c, size) for c in times), ways * prod((x**c for x, c in zip(q, times, strict=True)), start=ONE)
 
 
+def _parts(claim: Claim) -> list[str]:
+    """What an instance says only where the claim asks for it; `f` only where the claim leaves open what f is."""
+    named = {name for name, _ in claim.needs()} | {name for name, _ in (*claim.let, *claim.implicit)}
+    return [part for part, uses in PARTS.items() if named & uses]
+
+
+PARTS = {
+    "u": {"moved2", "mean_moved2", "apart2"},
+    "v": {"central", "hv", "v"},
+    "f": {"average"},
+    "metric": {"metric", "lipschitz_in_z", "hessian_lipschitz_in_z", "W1"},
+    "flows": {"W1"},
+    "potentials": {"W1"},
+}
+
+
 class Meta(World):
     def __init__(self, node: Node, claim: Claim) -> None:
-        given = node.fields("d base eta p a b w constants", "u v sizes f metric flows potentials")
+        given = node.fields(" ".join(("d base eta p a b w sizes constants", *_parts(claim))))
         d, m = given["d"].integer(1, COUNT), len(given["a"].items())
         self.base, self.eta = ([read_spline(part) for part in given[name].items(d)] for name in ("base", "eta"))
         self.a, self.b = ([row.vector(d) for row in given[name].items(m)] for name in ("a", "b"))
@@ -83,9 +99,8 @@ class Meta(World):
             raise given["p"].malformed(f"from 1 to {COUNT} distributions on from 1 to {COUNT} points")
         self.w = given["w"].vector(d)
         self.u, self.v = (given[name].vector(d) if name in given else self.w for name in ("u", "v"))
-        sizes = given["sizes"].fields("D0 D1 D2") if "sizes" in given else {}
-        self.sizes = {name: size.integer(1, 200) for name, size in sizes.items()}
-        self.average = given["f"].one_of(("average", "sum")) == "average" if "f" in given else True
+        self.sizes = {name: size.integer(1, SIZE) for name, size in given["sizes"].fields("D0 D1 D2").items()}
+        self.average = "f" not in given or given["f"].one_of(("average", "sum")) == "average"
         self.users, self.points = [self.loss(q) for q in self.p], [self.loss(q) for q in _units(m)]
         self.given, self.lists = given, dict[str, Vector]()
         self.values = {"D": fmpq(d), "n": fmpq(len(self.p)), **{k: fmpq(x) for k, x in self.sizes.items()}}
@@ -194,10 +209,8 @@ class Meta(World):
     def distances(self) -> Vector:
         """W_1(p_i, p): a flow that moves the masses and a potential, of the same value; so both are optimal."""
         m, found = len(self.a), list[fmpq]()
-        every = list(
-            zip(self.offsets(), self.given["flows"].items(len(self.p)), self.given["potentials"].items(), strict=True)
-        )
-        for off, flow, potential in every:
+        parts = (self.given[name].items(len(self.p)) for name in ("flows", "potentials"))
+        for off, flow, potential in zip(self.offsets(), *parts, strict=True):
             moved, g = [row.vector(m, least=0) for row in flow.items(m)], potential.vector(m)
             net = [sum(moved[z], ZERO) - sum((row[z] for row in moved), ZERO) for z in range(m)]
             if net != list(off) or any(abs(g[x] - g[y]) > self.metric[x][y] for x in range(m) for y in range(x)):
@@ -225,28 +238,33 @@ class Meta(World):
     def outcomes(self, kind: str) -> Iterator[tuple[Vector, fmpq]]:
         """Every value of an estimate of grad F_1(w), and its probability; batches are independent."""
         q, w, alpha, point = self.p[0], self.w, self.value("alpha"), [gradient(f, self.w) for f in self.points]
-        limit = OUTCOMES
+        alone = kind in ("FO", "shared")  # no third batch
+        support, sizes = sum(x > 0 for x in q), [self.sizes[name] for name in ("D0", "D1", *(() if alone else ("D2",)))]
+        if prod(comb(size + support - 1, size) for size in sizes) > OUTCOMES:
+            raise Rejected(f"instance.sizes: got more than {OUTCOMES} outcomes, expected smaller batches")
         for first, P in batches(q, self.sizes["D0"]):
             at = along(w, -alpha, combine(first, point))
             outer = [gradient(f, at) for f in self.points]
             for second, P1 in batches(q, self.sizes["D1"]):
                 g = combine(second, outer)
-                for third, P2 in [((), ONE)] if kind == "FO" else batches(q, self.sizes["D2"]):
-                    limit -= 1
-                    if limit < 0:
-                        raise Rejected(f"instance.sizes: got more than {OUTCOMES} outcomes, expected smaller batches")
+                for third, P2 in [(second, ONE)] if alone else batches(q, self.sizes["D2"]):
                     yield self.estimate(kind, g, third), P * P1 * P2
 
     def estimate(self, kind: str, g: Vector, third: Vector) -> Vector:
-        """(112), (120) or (8)."""
+        """(112), (120), or (8) with the Hessian of `third`."""
         if kind == "FO":
             return g
         f, alpha = self.loss(third), self.value("alpha")
         if kind == "HF":
-            delta = self.value("delta")
+            delta = self.step()
             apart = minus(gradient(f, along(self.w, delta, g)), gradient(f, along(self.w, -delta, g)))
             return along(g, -alpha / (2 * delta), apart)
         return tuple((1 - alpha * h) * x for h, x in zip(hessian(f, self.w), g, strict=True))
+
+    def step(self) -> fmpq:
+        if (delta := self.value("delta")) <= 0:
+            raise Rejected(f"delta: got {delta}, expected it positive")
+        return delta
 
     def bias2(self, kind: str) -> fmpq:
         outcomes = list(self.outcomes(kind))
@@ -267,7 +285,7 @@ class Meta(World):
         return self.value("alpha") ** 2 * total
 
     def central(self) -> Vector:
-        f, delta = self.users[0], self.value("delta")
+        f, delta = self.users[0], self.step()
         return minus(gradient(f, along(self.w, delta, self.v)), gradient(f, along(self.w, -delta, self.v)))
 
 
@@ -302,6 +320,7 @@ QUANTITIES: dict[str, Callable[[Meta], fmpq | Vector]] = {
     "W1": lambda o: o.distances(),
     "bias2": lambda o: o.bias2("full"),
     "mse": lambda o: o.mse("full"),
+    "bias2_shared": lambda o: o.bias2("shared"),
     "bias2_FO": lambda o: o.bias2("FO"),
     "mse_FO": lambda o: o.mse("FO"),
     "bias2_HF": lambda o: o.bias2("HF"),

@@ -27,7 +27,6 @@ CAUTION = 1e3  # differences of nearly equal numbers: sigma_F^2 is what is left 
 _COORDINATE = ("left", "g", "curve", "left_eta", "g_eta", "step", "v")  # genes whose first axis is d
 _KNOTS = ("gap", "bend", "gap_eta", "bend_eta")  # (d, .)
 _POINTS = ("a", "b")  # (m, d)
-_ESTIMATES = ("bias2", "mse", "bias2_FO", "mse_FO", "bias2_HF", "mse_HF", "error_H")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +39,18 @@ class Meta:
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         kind, one = _kind(reading), {"D0": 1, "D1": 1, "D2": 1}
         if kind == "function":
-            knots = (0, 4, 6) if not _bounded(reading) else (4, 6)
-            return [Shape.of(d=d, n=1, m=1, J=J, **one, T=1) for d, J in product((1, 2), knots)]
+            return [Shape.of(None, d=d, n=1, m=1, J=J, **one, T=1) for d, J in product((1, 2), (4, 6))]
         if kind == "users":
-            return [Shape.of(d=d, n=n, m=n, J=J, **one, T=1) for n, d, J in product((1, 2, 3, 5), (1, 2), (4, 6))]
+            return [Shape.of(None, d=d, n=n, m=n, J=J, **one, T=1) for n, d, J in product((1, 2, 3, 5), (1, 2), (4, 6))]
         if kind == "data":
             sizes = product(((2, 2), (2, 3), (3, 3), (3, 4), (5, 2)), (1, 2))
-            return [Shape.of(d=d, n=n, m=m, J=4, **one, T=1) for (n, m), d in sizes]
+            return [Shape.of(None, d=d, n=n, m=m, J=4, **one, T=1) for (n, m), d in sizes]
         shapes = [(1, 2, 4), (1, 2, 6), (1, 1, 4), (1, 3, 6), (2, 2, 4), (2, 3, 4), (2, 4, 4)]  # d, m, J
-        made = [Shape.of(d=d, n=1, m=m, J=J, D0=a, D1=b, D2=c, T=1) for (a, b, c), (d, m, J) in product(SIZES, shapes)]
+        shapes = [*((*sizes, "any") for sizes in shapes), (1, 2, 4, "signs"), (1, 2, 6, "signs"), (2, 4, 4, "signs")]
+        made = [
+            Shape.of({"noise": noise}, d=d, n=1, m=m, J=J, D0=a, D1=b, D2=c, T=1)
+            for (a, b, c), (d, m, J, noise) in product(SIZES, shapes)
+        ]
         return [s for s in made if s["m"] < 3 or s["D0"] * s["D1"] * s["D2"] < 10]
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
@@ -57,15 +59,12 @@ class Meta:
         genes += _spline("", d, J) if J else [Gene("curve", "real", (d,))]
         if kind == "function":
             return genes
-        genes += [
-            *_spline("_eta", d, 4),
-            Gene("g_eta", "real", (d,)),
-            Gene("a", "real", (m, d)),
-            Gene("b", "real", (m, d)),
-        ]
-        if kind in ("data", "estimate"):
+        rows = 1 if _signs(shape) else m
+        genes += [*_spline("_eta", d, 4), Gene("g_eta", "real", (d,))]
+        genes += [Gene("a", "real", (rows, d)), Gene("b", "real", (rows, d))]
+        if kind in ("data", "estimate") and not _signs(shape):
             genes.append(Gene("weight", "positive", (n, m)))
-        if reading.uses("W1"):
+        if "metric" in _let(reading):
             genes += [Gene("place", "real", (m,)), Gene("height", "positive", (m,))]
         return genes
 
@@ -99,14 +98,19 @@ class Meta:
             **{k: [_written(getattr(tasks, k), j) for j in d] for k in ("base", "eta")},
             **{k: text(getattr(tasks, k)[0]) for k in ("p", "a", "b")},
             "w": text(0 * genome["g"]),
-            "u": text(genome["step"]),
-            "v": text(genome["v"]),
             "sizes": {k: shape[k] for k in ("D0", "D1", "D2")},
-            "f": "sum" if "average" in reading.dropped else "average",
             "constants": {k: text(v) for k, v in known["scalars"].items()},
         }
-        if reading.uses("W1"):
-            made |= _transport(tasks.p[0], _metric({k: v[None] for k, v in genome.items()})[0])
+        if "metric" in _let(reading):
+            metric = _metric({k: v[None] for k, v in genome.items()})[0]
+            made["metric"] = text(metric)
+            made |= _transport(tasks.p[0], metric) if reading.uses("W1") else {}
+        if any(name == "average" for name, *_ in (*reading.claim["let"], *reading.claim["implicit"])):
+            made["f"] = "sum" if "average" in reading.dropped else "average"
+        if any(map(reading.uses, ("moved2", "mean_moved2", "apart2"))):
+            made["u"] = text(genome["step"])
+        if any(map(reading.uses, ("central", "hv", "v"))):
+            made["v"] = text(genome["v"])
         return made
 
     def reductions(
@@ -115,11 +119,12 @@ class Meta:
         n, m, kind = shape["n"], shape["m"], _kind(reading)
         if shape["d"] > 1:
             for keep in range(shape["d"]):
-                yield shape.but(d=1), {k: _coordinate(k, v, keep) for k, v in genome.items()}
+                one = shape.but(d=1, m=2) if _signs(shape) else shape.but(d=1)
+                yield one, {k: _coordinate(k, v, keep) for k, v in genome.items()}
         if kind == "users":
             for out in range(n if n > 1 else 0):
                 yield shape.but(n=n - 1, m=n - 1), {k: _without(k, v, out) for k, v in genome.items()}
-        if kind in ("data", "estimate"):
+        if kind in ("data", "estimate") and not _signs(shape):
             for out in range(m if m > 1 else 0):
                 yield shape.but(m=m - 1), {k: _without(k, v, out) for k, v in genome.items()}
         if kind == "data" and n > 2:
@@ -134,7 +139,7 @@ class Meta:
         if shape["J"] > 4:
             for out in range(1, shape["J"] - 1):
                 yield shape.but(J=shape["J"] - 1), {k: _fewer(k, v, out) for k, v in genome.items()}
-        elif shape["J"] and not _bounded(reading) and kind == "function":
+        elif shape["J"] and kind == "function":  # a quadratic
             left = {k: v for k, v in genome.items() if k not in ("left", "gap", "bend")}
             yield shape.but(J=0), {**left, "curve": genome["bend"][:, 0]}
 
@@ -148,17 +153,19 @@ def _constants(reading: Reading) -> set[str]:
     return named | {k for k in _DECLARED if reading.uses(k)}
 
 
-def _bounded(reading: Reading) -> bool:
-    return "bounded_gradients" in _let(reading)
-
-
 def _kind(reading: Reading) -> str:
     """What the instances of a claim are made of: one function, users, users' data, or one user's data."""
-    if reading.uses("tv") or reading.uses("W1"):
+    let = _let(reading)
+    if let & {"metric", "point_gradients", "point_hessians"}:
         return "data"
-    if any(reading.uses(name) for name in _ESTIMATES):
+    if "gradient_variance" in let:
         return "estimate"
-    return "function" if reading.uses("dF") or reading.uses("central") else "users"
+    return "users" if "bounded_gradients" in let else "function"
+
+
+def _signs(shape: Shape) -> bool:
+    """Noise of independent fair signs, one a coordinate."""
+    return ("noise", "signs") in shape.flags
 
 
 def _spline(suffix: str, d: int, J: int) -> list[Gene]:
@@ -181,10 +188,14 @@ def _tasks(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> Tasks
     if _kind(reading) == "function":
         zero = 0 * g[:, None, :]
         return Tasks(base, none, 1 + zero[..., :1], zero, zero)
-    n = shape["n"]
+    n, m, eta = shape["n"], shape["m"], _made(genome, "_eta")
+    if _signs(shape):
+        even = (1 + 0 * g[:, :1, None]) / m
+        signs = np.array(list(product((1, -1), repeat=shape["d"])))
+        return Tasks(base, eta, np.repeat(even, m, axis=-1), signs * genome["a"], signs * genome["b"])
     one = np.broadcast_to(np.eye(n, dtype=int), (len(g), n, n))
     p = shares(genome["weight"]) if "weight" in genome else one + 0 * g[:, :1, None]
-    return Tasks(base, _made(genome, "_eta"), p, genome["a"], genome["b"])
+    return Tasks(base, eta, p, genome["a"], genome["b"])
 
 
 def _metric(genome: Mapping[str, Array]) -> Array:
@@ -226,6 +237,9 @@ class _Run:
     def full(self) -> meta.Errors:
         return meta.three_batches(self.tasks, self.w, self.alpha, *self.sizes)
 
+    def algorithm_1(self) -> Array:
+        return meta.shared_batch(self.tasks, self.w, self.alpha, *self.sizes[:2])
+
     def first_order(self) -> meta.Errors:
         return meta.first_order(self.tasks, self.w, self.alpha, *self.sizes[:2])
 
@@ -258,6 +272,7 @@ _SCALARS: dict[str, Callable[[_Run], Array]] = {
     "spread_F": lambda o: o.spread(o.meta(o.w)),
     "bias2": lambda o: o.full().bias2,
     "mse": lambda o: o.full().mse,
+    "bias2_shared": lambda o: o.algorithm_1(),
     "bias2_FO": lambda o: o.first_order().bias2,
     "mse_FO": lambda o: o.first_order().mse,
     "bias2_HF": lambda o: o.hessian_free().bias2,
@@ -291,7 +306,7 @@ def _transport(p: Array, metric: Array) -> dict[str, Any]:
         _, flow, potential = min(made, key=lambda found: found[0])
         flows.append(text(flow))
         potentials.append(text(potential))
-    return {"metric": text(metric), "flows": flows, "potentials": potentials}
+    return {"flows": flows, "potentials": potentials}
 
 
 def _on_tree(tree: Any, off: Array, metric: Array) -> tuple[Any, Array, Array]:

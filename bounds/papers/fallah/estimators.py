@@ -3,16 +3,19 @@ the claims of section 4.1, and the differences of gradients of section 5 and app
 
 from typing import Any
 
-from ...algebra import Eq, Le, Sum, sqrt
+from ...algebra import Eq, Integer, Le, Rational, Sum, sqrt
 from ...derivation import Derivation
 from ...statement import Assumption, Limit, Statement, free, unit
 from . import estimator_proofs as proofs
 from .measured import (
     W1,
+    W_mean2,
+    W_u2,
     apart2,
     bias2,
     bias2_FO,
     bias2_HF,
+    bias2_shared,
     central,
     dF,
     error_H,
@@ -40,6 +43,7 @@ from .symbols import (
     B,
     D,
     L,
+    R,
     alpha,
     bounded_gradients,
     delta,
@@ -51,6 +55,7 @@ from .symbols import (
     i,
     j,
     lipschitz_hessian,
+    m,
     n,
     rho,
     rho_Z,
@@ -139,7 +144,7 @@ EQ_14A_HESS = Statement(
     follows_from=(Derivation(proofs.total_variation),),
 )
 
-_WASSERSTEIN = {**_TV, "cite": "(16), section 4.1, appendix B.2"}
+_WASSERSTEIN: dict[str, Any] = {**_TV, "cite": "(16), section 4.1, appendix B.2"}
 EQ_16_GRAD = Statement(
     **_WASSERSTEIN,
     id="fallah/eq16-grad",
@@ -157,6 +162,44 @@ EQ_16_HESS = Statement(
     then=Le(spread_H, gamma_H**2),
     where={gamma_H: sqrt(rho_Z**2 / n * Sum(W1(i) ** 2, (i, 1, n)))},
     follows_from=(Derivation(proofs.wasserstein),),
+)
+
+on_a_line = Assumption("on_a_line", (), "data are real numbers, with d(x, y) = |x - y|", "[41]")
+homogeneous = Assumption("homogeneous", (), "each p_i is the empirical distribution of m draws from p_u", "section 4.1")
+_RATE = R / (2 * sqrt(m))
+SAMPLE_RATE = Statement(
+    id="fallah/sec4.1-sample-rate",
+    kind="order",
+    title="Homogeneous users with m data points are similar up to 1/sqrt(m)",
+    cite="section 4.1, last paragraph",
+    method="samples",
+    glossary=GLOSSARY,
+    let=(homogeneous, on_a_line),
+    then=(Le(sqrt(W_u2), _RATE), Le(gamma_G, L_Z * _RATE), Le(gamma_H, rho_Z * _RATE)),
+    where={gamma_G: L_Z * sqrt(W_mean2), gamma_H: rho_Z * sqrt(W_mean2)},
+    order=1 / sqrt(m),
+    reading=(
+        "data on a line, as in [41], and of bounded support; the footnote says that the dimension matters",
+        "O is read in mean square over the draws, with the constant R/2, R the diameter of the data",
+        "tried on finitely many points",
+    ),
+    follows_from=(Derivation(proofs.sample_rate),),
+)
+SAMPLE_RATE_CUBE = Statement(
+    id="fallah/sec4.1-sample-rate~any-dimension",
+    kind="order",
+    title="The same for data in three dimensions",
+    cite="section 4.1, last paragraph",
+    method="order",
+    glossary=GLOSSARY,
+    let=(Assumption("grows", (m,), "for large m"),),
+    then=Le((2 * m) ** Rational(-1, 3) / 4, 1 / sqrt(m)),
+    order=1 / sqrt(m),
+    reading=(
+        "the literal reading: any p_u of bounded support, here uniform on the unit cube with the maximum norm",
+        "on the left is what every distribution on m points is away from it at least: cubes of side (2m)^(-1/3) around"
+        " the points hold at most half of the mass, and the rest is moved by half a side or more",
+    ),
 )
 
 LEMMA_4_2 = Statement(
@@ -188,11 +231,29 @@ LEMMA_4_3_BIAS = Statement(
     then=Le(sqrt(bias2), 2 * alpha * L * sigma_G / sqrt(D0)),
     sweep=_STEP,
     reading=(
-        "the estimate is (8), as the lemma says: the Hessian has its own batch D'' (algorithm 1 is printed with D')",
+        "the estimate is (8), as the lemma says: the Hessian has its own batch D''; for D' see ~algorithm1",
         "batches are independent draws; finitely many data points",
         _SEPARABLE,
     ),
     follows_from=(Derivation(proofs.lemma_4_3_bias),),
+)
+
+LEMMA_4_3_ALGORITHM = Statement(
+    id="fallah/lem4.3-bias~algorithm1",
+    kind="inequality",
+    title="Bias of the estimate that algorithm 1 prints",
+    cite="Lemma 4.3 for algorithm 1, sections 3 and 4.2",
+    method="meta",
+    glossary=GLOSSARY,
+    let=_DATA,
+    when=(_WITHIN,),
+    then=Le(sqrt(bias2_shared), 2 * alpha * L * sigma_G / sqrt(D0)),
+    sweep=_STEP,
+    reading=(
+        "not the lemma: the literal reading of algorithm 1 and of the two stages below (8), whose Hessian is printed"
+        " with the batch D' of the outer gradient",
+        *LEMMA_4_3_BIAS.reading[1:],
+    ),
 )
 
 _S2 = sigma_G**2 * (1 / D1 + (alpha * L) ** 2 / D0)
@@ -208,9 +269,9 @@ LEMMA_4_3_VARIANCE = Statement(
     then=Le(mse, sigma_F**2),
     where={sigma_F: sqrt(12 * (B**2 + _S2) * (1 + sigma_H**2 * alpha**2 / (4 * D2)) - 12 * B**2)},
     sweep=_STEP,
-    limits=(Limit(alpha, 0, 12 * sigma_G**2 / D1),),
+    limits=(Limit(alpha, Integer(0), 12 * sigma_G**2 / D1),),
     reading=LEMMA_4_3_BIAS.reading,
-    follows_from=(Derivation(proofs.lemma_4_3_variance),),
+    follows_from=(Derivation(proofs.lemma_4_3_variance), Derivation(proofs.lemma_4_3_sharp)),
 )
 
 EQ_30B = Statement(
@@ -257,12 +318,12 @@ LEMMA_4_4 = Statement(
     then=Le(spread_F, gamma_F**2),
     where={gamma_F: sqrt(3 * B**2 * alpha**2 * gamma_H**2 + 192 * gamma_G**2)},
     sweep=_STEP,
-    limits=(Limit(alpha, 0, 192 * gamma_G**2),),
+    limits=(Limit(alpha, Integer(0), 192 * gamma_G**2),),
     reading=(
         "f in assumption 5 is the average (1); with the printed sum gamma_G and gamma_H only become larger",
         _SEPARABLE,
     ),
-    follows_from=(Derivation(proofs.lemma_4_4),),
+    follows_from=(Derivation(proofs.lemma_4_4), Derivation(proofs.lemma_4_4_sharper)),
 )
 
 _FIRST: dict[str, Any] = {
@@ -290,7 +351,7 @@ LEMMA_H_1_VARIANCE = Statement(
     follows_from=(Derivation(proofs.lemma_H_1_variance),),
 )
 
-_FREE = {
+_FREE: dict[str, Any] = {
     **_FIRST,
     "cite": "Lemma H.2, appendix H",
     "sweep": _BOTH,

@@ -29,10 +29,14 @@ tv = _q("tv", "1", "total variation distance of p_i from p", r"\|p_{{{0}}} - p\|
 W1 = _q("W1", "1", "1-Wasserstein distance of p_i from p", r"W_1(p_{{{0}}}, p)", nonnegative=True)
 bias2 = _square("bias2", _SLOPE, "|E[estimate (8) - grad F_i(w)]|^2", rf"\|\mathbb E[{_OFF}]\|^2")
 mse = _square("mse", _SLOPE, "E|estimate (8) - grad F_i(w)|^2", rf"\mathbb E\|{_OFF}\|^2")
+bias2_shared = _square("bias2_shared", _SLOPE, "as bias2 of (8), with the batch D' also for the Hessian",
+    rf"\|\mathbb E[{_OFF}]\|^2")  # fmt: skip
 bias2_FO = _square("bias2_FO", _SLOPE, "|E[estimate (112) - grad F_i(w)]|^2", rf"\|\mathbb E[{_OFF}]\|^2")
 mse_FO = _square("mse_FO", _SLOPE, "E|estimate (112) - grad F_i(w)|^2", rf"\mathbb E\|{_OFF}\|^2")
 bias2_HF = _square("bias2_HF", _SLOPE, "|E[estimate (120) - grad F_i(w)]|^2", rf"\|\mathbb E[{_OFF}]\|^2")
 mse_HF = _square("mse_HF", _SLOPE, "E|estimate (120) - grad F_i(w)|^2", rf"\mathbb E\|{_OFF}\|^2")
+W_u2 = _square("W_u2", "1", "E W_1(p_i, p_u)^2", r"\mathbb E\, W_1(p_i, p_u)^2")
+W_mean2 = _square("W_mean2", "1", "E (1/n) sum_i W_1(p_i, p)^2", r"\mathbb E\,\frac1n\sum_{i=1}^n W_1(p_i, p)^2")
 error_H = _square("error_H", "1", "E|e_1|^2, e_1 = alpha (Hess f_i(w) - estimate on D'')", r"\mathbb E\|e_1\|^2")
 central = _q("central", "F/W", "coordinates of grad g(w + delta v) - grad g(w - delta v)",
     r"\left(\nabla g(w + \delta v) - \nabla g(w - \delta v)\right)_{{{0}}}")  # fmt: skip

@@ -9,6 +9,7 @@ GLOSSARY = Glossary()
 _s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity
 
 n = _n("n", "number of users")
+m = _n("m", "data points of each user")
 D = _n("D", "dimension of the parameter", "d")
 D0 = _n("D0", "size of the batch of the inner gradient", "D")
 D1 = _n("D1", "size of the batch of the outer gradient", "D'")
@@ -37,6 +38,8 @@ gamma_F = _s("gamma_F", "F/W", "dissimilarity of the meta-gradients (lemma 4.4)"
 L_Z = _s("L_Z", "F/W", "Lipschitz constant of grad l(z; w) in z (15)", r"L_{\mathcal Z}", nonnegative=True)
 rho_Z = _s("rho_Z", "F/W^2", "Lipschitz constant of the Hessian of l(z; w) in z (15)", r"\rho_{\mathcal Z}",
     nonnegative=True)  # fmt: skip
+
+R = _s("R", "1", "diameter of the set of data points")
 
 bounded_gradients = Assumption("bounded_gradients", (B,), "|grad f_i| <= B for every i, everywhere", "assumption 2")
 smooth = Assumption("smooth", (L,), "every f_i is twice continuously differentiable and L-smooth", "assumption 2")

@@ -1,0 +1,50 @@
+"""Users that draw m points each from a distribution on a line, every draw enumerated."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+
+from flint import fmpq
+
+from .claim import Claim
+from .expression import World
+from .loss import ONE, ZERO, Vector, combine, minus
+from .meta import COUNT, SIZE, batches
+from .rational import Node, Rejected
+
+OUTCOMES = 20_000
+
+
+def distance(x: Vector, q: Vector, r: Vector) -> fmpq:
+    """W_1 on a line: the integral of the difference of the distribution functions."""
+    total, below = ZERO, ZERO
+    for left, right, off in zip(x, x[1:], minus(q, r), strict=False):
+        below += off
+        total += (right - left) * abs(below)
+    return total
+
+
+class Samples(World):
+    def __init__(self, node: Node, claim: Claim) -> None:
+        given = node.fields("x q n m constants")
+        N = len(given["x"].items())
+        x, q = given["x"].vector(N), given["q"].vector(N, least=0)
+        if not 1 <= N <= COUNT or list(x) != sorted(set(x)) or sum(q, ZERO) != 1:
+            raise given["x"].malformed(f"from 1 to {COUNT} rising points and their probabilities")
+        n, m = given["n"].integer(1, COUNT), given["m"].integer(1, SIZE)
+        draws = list(batches(q, m))
+        if len(draws) ** n > OUTCOMES:
+            raise Rejected(f"instance: got more than {OUTCOMES} outcomes, expected fewer users or samples")
+        single = sum((P * distance(x, shares, q) ** 2 for shares, P in draws), ZERO)
+        pair = ZERO
+        for users in product(draws, repeat=n):
+            mean = combine((fmpq(1, n),) * n, [shares for shares, _ in users])
+            pair += prod((P for _, P in users), start=ONE) * distance(x, users[0][0], mean) ** 2
+        self.values = {"n": fmpq(n), "m": fmpq(m), "R": x[-1] - x[0], "W_u2": single, "W_mean2": pair}
+        self.values |= claim.parameters(given["constants"], set(self.values))
+        self.facts, self.bounds, self.ranges = {"on_a_line": True, "homogeneous": True}, {}, {}
+
+
+def read(node: Node, claim: Claim) -> Samples:
+    return Samples(node, claim)

@@ -30,7 +30,7 @@ from fedaudit.verify.genome import draw, exactly
 from fedaudit.verify.settings.base import Shape
 
 GOLDEN = Path(__file__).parent / "certificates"
-REFUTED = ("eq99", "eq105", "eq107", "thm4.5", "remG.1", "cor4.6")
+REFUTED = ("eq99", "eq105", "eq107", "thm4.5", "remG.1", "cor4.6", "thm4.5-order")
 CHAIN = ("propF.1-a", "propF.1-b", "corF.2-a", "corF.2-b", "eq95", "eq97", *REFUTED[:5])
 ROUND = ("product", "sampled2", "slope2", "level", "level_next", "level_end", "round2", "mean2", "Delta")
 

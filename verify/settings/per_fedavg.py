@@ -176,14 +176,14 @@ class PerFedAvg:
 
     def view(self, reading: Reading) -> View:
         """Half of the users pull to -1, half to 1, with curvature 1; the rounds are many, beta tau L_F is small."""
-        given = {"L": 1.0, "rho": 1 / 6, "B": 10.0, "alpha": 1e-6, "gamma_G": 1.0, "gamma_H": 0.0, "phi": 1.0}
+        given = {"L": 1.0, "rho": 1 / 6, "B": 10.0, "alpha": 1e-6, "gamma_G": 1.0, "gamma_H": 0.0}
         given |= {"sigma_G": 0.0, "sigma_H": 0.0, "K": 1e9}
         L_F = 4 * given["L"] + given["alpha"] * given["rho"] * given["B"]
         shape = Shape.of({"run": "tilted", "noise": "none", "start": "centre"}, n=2, m=1, D0=1, D1=1, D2=1, T=1)
         points: list[tuple[float, Shape, Mapping[str, float]]] = []
 
         def add(x: float, shape: Shape, tau: float) -> None:
-            long = {"tau": tau, "t": tau - 1, "beta": REACH / (tau * L_F), "r": shape["m"] / shape["n"]}
+            long = {"tau": tau, "t": tau - 1, "beta": REACH / (tau * L_F), "r": shape["m"] / shape["n"], "phi": 1 / tau}
             points.append((x, shape, {**given, **long}))
 
         start = (

@@ -16,6 +16,8 @@ deviation = _s("deviation", "1", "E|mean of the subset - mean|^2",
 among = _s("among", "1", "variance of all numbers", r"\sigma^2", nonnegative=True)
 eps = _s("eps", "F^2/W^2", "accuracy: E|grad F|^2 <= epsilon", r"\epsilon")
 h = _s("h", "F/W^2", "curvature of F near the run")
+x = _s("x", "1", "10 beta tau L_F, at most 1")
+many = _n("many", "number of rounds in units of 4/(beta h tau)")
 c = _s("c", "W", "distance of both users' minimisers from that of F")
 
 
@@ -67,6 +69,34 @@ def two_users() -> Any:
     return (h * c * (1 - y)) ** 2 / 2 * (y - y**2 / 2 - 1 / K)
 
 
+_FAMILY = (
+    "on two users that the theorem allows, one of whom takes part (n = 2, r = 1/2): f_i' = L w -+ L c around the "
+    "run and straight far out: grad F_i = h (w -+ c), h = L (1 - alpha L)^2; exact gradients, w_0 the minimiser"
+)
+
+THEOREM_45_ORDER = Statement(
+    id="fallah/thm4.5-order",
+    kind="order",
+    title="Per-FedAvg finds stationary points, up to a constant",
+    cite="theorem 4.5, as printed with O(1)",
+    method="order",
+    glossary=GLOSSARY,
+    let=(
+        Assumption("fixed", (h, c, many), "one problem"),
+        Assumption("grows", (tau,), "for many updates"),
+        Assumption("vanishes", (x,), "for small steps"),
+    ),
+    when=(Le(x, 1),),
+    then=Le(two_users(), beta * 4 * h * 192 * (h * c) ** 2 * (1 + beta * 4 * h * tau * (tau - 1))),
+    where={beta: x / (40 * h * tau), K: 160 * many / x},
+    reading=(
+        _FAMILY,
+        "there F(w_0) = F^*, sigma_F = 0, and for small alpha L_F = 4 h, gamma_F^2 = 192 (h c)^2 but for constants",
+        "beta = x/(10 tau L_F) with x <= 1, and enough rounds to leave w_0: K beta h tau >= 4",
+        "left is less than what the theorem averages; not an id of the catalogue: thm4.5 has the explicit constants",
+    ),
+)
+
 COROLLARY_46 = Statement(
     id="fallah/cor4.6",
     kind="order",
@@ -82,8 +112,7 @@ COROLLARY_46 = Statement(
     where=_CHOICES,
     reading=(
         _SUITABLE,
-        "on two users that the theorem allows, one of whom takes part (n = 2, r = 1/2): f_i' = L w -+ L c around the "
-        "run and straight far out: grad F_i = h (w -+ c), h = L (1 - alpha L)^2; exact gradients, w_0 the minimiser",
+        _FAMILY,
         "beta = epsilon meets beta <= 1/(10 tau L_F) for small epsilon; left is less than what theorem 4.5 averages",
     ),
 )

@@ -193,7 +193,7 @@ class PerFedAvg:
             for m in range(1, 20):
                 add(m / 20, shape.but(n=20, m=m), 1e5)
             return View("share of users $r$", points, f"{start}, 20 users, tau = 100,000 updates, K = 10^9 rounds")
-        for tau in (float(m * 10**k) for k in range(7) for m in (1, 2, 5) if 1 < m * 10**k <= 10**6):
+        for tau in (2.0, *(10.0**k for k in range(1, 7))):
             add(tau, shape, tau)
         return View("local updates $\\tau$", points, f"{start}, one user of two takes part, K = 10^9 rounds")
 

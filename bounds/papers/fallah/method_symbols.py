@@ -37,6 +37,6 @@ round2 = _s("round2", "F^2/W^2", "the mean of E|grad F(wbar_t)|^2 over the updat
     r"\frac1\tau\sum_{t<\tau}\mathbb{E}\|\nabla F(\bar w_{k+1,t})\|^2", nonnegative=True)  # fmt: skip
 mean2 = _s("mean2", "F^2/W^2", "the mean of E|grad F(wbar_{k+1,t})|^2 over all rounds and updates",
     r"\frac{1}{\tau K}\sum_{k<K}\sum_{t<\tau}\mathbb{E}\|\nabla F(\bar w_{k+1,t})\|^2", nonnegative=True)  # fmt: skip
-Delta = _s("Delta", "F", "F(w_0) - F^*", r"F(w_0) - F^*", nonnegative=True)
+Delta = _s("Delta", "F", "F(w_0) - F^*", r"(F(w_0) - F^*)", nonnegative=True)
 
 bounded_below = Assumption("bounded_below", (), "every f_i is bounded below", "assumption 1")

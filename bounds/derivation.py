@@ -130,6 +130,7 @@ class Derivation:
     proof: Callable[..., Argument]
     cites: tuple[str, ...] = ()
     substitute: Mapping[Any, Any] = field(default_factory=Dict)
+    closed: tuple[Symbol, ...] = ()  # definitions that are not written out: the proof holds whatever they are
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "substitute", Dict(self.substitute))

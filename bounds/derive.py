@@ -313,10 +313,20 @@ def _derive(statement: Statement, closure: tuple[Statement, ...], slack: bool) -
     return Derived(status, factor, evidence, decided, tuple(findings), premises, proved, loose, point)
 
 
+def _closed(statement: Statement, within: Statement) -> Statement:
+    """Without the definitions that the proof of `within` leaves closed; both must have the same ones."""
+    closed = within.follows_from[0].closed
+    if any(statement.where.get(name) not in (None, within.where[name]) for name in closed):
+        raise ValueError(f"{within.id}: got another definition in {statement.id}, expected the same; do: write it out")
+    kept = {name: value for name, value in statement.where.items() if name not in closed}
+    return replace(statement, where=kept) if closed else statement
+
+
 def _argue(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[View, Argument]:
     derivation = statement.follows_from[0]
-    goal = view(statement)
-    argument = derivation.proof(goal, *(view(catalogue[c], derivation.substitute, statement) for c in derivation.cites))
+    within, *cited = (_closed(s, statement) for s in (statement, *(catalogue[c] for c in derivation.cites)))
+    goal = view(within)
+    argument = derivation.proof(goal, *(view(c, derivation.substitute, within) for c in cited))
     claims = [step.claim for step in argument.steps]
     for relation in goal.relations:
         if relation not in claims:

@@ -1,0 +1,387 @@
+"""Per-FedAvg: proposition F.1 and corollary F.2, the steps (93) to (107) of appendix G, theorem 4.5 and remark G.1."""
+
+from ...algebra import Eq, Ge, Gt, Le, sqrt
+from ...derivation import Derivation
+from ...statement import Statement, free, unit
+from . import method_proofs as proofs
+from .method_symbols import (
+    Z2,
+    Delta,
+    averaged2,
+    bounded_below,
+    drift,
+    drift2,
+    level,
+    level_end,
+    level_next,
+    mean2,
+    phi,
+    product,
+    product_all,
+    round2,
+    sampled2,
+    sampled2_all,
+    sigma_T2,
+    slope2,
+    slope2_all,
+)
+from .symbols import (
+    D0,
+    D1,
+    D2,
+    GLOSSARY,
+    L_F,
+    B,
+    K,
+    L,
+    alpha,
+    beta,
+    bounded_gradients,
+    gamma_F,
+    gamma_G,
+    gamma_H,
+    gradient_variance,
+    hessian_variance,
+    lipschitz_hessian,
+    n,
+    r,
+    rho,
+    sigma_F,
+    sigma_G,
+    sigma_H,
+    similar_gradients,
+    similar_hessians,
+    smooth,
+    t,
+    tau,
+)
+
+_INNER, _OUTER = B**2 + sigma_G**2 * (1 / D1 + (alpha * L) ** 2 / D0), 1 + sigma_H**2 * alpha**2 / (4 * D2)
+CONSTANTS = {
+    L_F: 4 * L + alpha * rho * B,
+    sigma_F: sqrt(12 * _INNER * _OUTER - 12 * B**2),
+    gamma_F: sqrt(3 * B**2 * alpha**2 * gamma_H**2 + 192 * gamma_G**2),
+}
+_ALPHA = unit("alpha") ** 4 / L  # small ones too: alpha rho B and alpha B gamma_H stand in the constants
+_STEPS = {alpha: _ALPHA, beta: unit("beta") ** 2 / (10 * tau * L_F)}
+_ASSUMPTIONS = (bounded_gradients, smooth, lipschitz_hessian, gradient_variance, hessian_variance)
+_SIMILAR = (similar_gradients, similar_hessians)
+_WITHIN = (Le(alpha, 1 / L), Le(t, tau - 1), Ge(n, 2))
+_SHORT = (*_WITHIN, Le(beta, 1 / (10 * tau * L_F)))
+_UNTIL = (Le(alpha, 1 / L), Le(t, tau), Le(beta, 1 / (10 * tau * L_F)))
+_IMPLICIT_5 = "gamma_F is that of lemma 4.4: assumption 5 belongs to it, although the text names assumptions 2-4"
+_ROUND = "one round from a given w_k: E is over the set A_k (uniform, without replacement) and the round's batches"
+_ALL = "all n users run from w_k (appendix G); w_t is their average and does not depend on A_k"
+_TWO = "n >= 2: for n = 1 the fraction (1 - r)/(r (n - 1)) is 0/0"
+
+SHARE = (1 - r) / (r * (n - 1))
+BOTH = 2 * sigma_F**2 + gamma_F**2
+ERROR = (
+    280 * (beta * L_F) ** 2 * tau * (tau - 1) * BOTH
+    + beta * L_F * (2 * sigma_F**2 + gamma_F**2 * SHARE)
+    + 4 * alpha**2 * L**2 * sigma_G**2 / D0
+)
+REPAIRED_ERROR = ERROR + 11 * SHARE * beta * L_F * (tau - 1) * BOTH
+_REPAIR = (
+    "sigma_T^2 gains 11 (1-r)/(r(n-1)) beta L_F (tau-1) (2 sigma_F^2 + gamma_F^2): all updates of a round have the "
+    "same users, so that the error of sampling them adds up over the round"
+)
+
+PROPOSITION_F1_A = Statement(
+    id="fallah/propF.1-a",
+    kind="inequality",
+    title="Users drift apart at most linearly",
+    cite="proposition F.1, (57a)",
+    method="per_fedavg",
+    glossary=GLOSSARY,
+    let=_ASSUMPTIONS,
+    when=(Le(alpha, 1 / L),),
+    then=Le(drift, 2 * beta * t * (1 + 2 * beta * L_F) ** (t - 1) * (sigma_F + gamma_F)),
+    where=CONSTANTS,
+    implicit=_SIMILAR,
+    sweep={alpha: _ALPHA, beta: free("beta") / L_F},
+    reading=(_IMPLICIT_5, _ROUND, "the step beta is any positive number"),
+    follows_from=(Derivation(proofs.proposition_a, closed=proofs.CLOSED),),
+)
+
+PROPOSITION_F1_B = Statement(
+    id="fallah/propF.1-b",
+    kind="inequality",
+    title="Users drift apart: second moment",
+    cite="proposition F.1, (57b)",
+    method="per_fedavg",
+    glossary=GLOSSARY,
+    let=_ASSUMPTIONS,
+    when=(Le(alpha, 1 / L),),
+    then=Le(
+        drift2,
+        4 * beta**2 * (1 + 1 / phi) * t * (1 + phi + 16 * (1 + 1 / phi) * beta**2 * L_F**2) ** (t - 1) * BOTH,
+    ),
+    where=CONSTANTS,
+    implicit=_SIMILAR,
+    sweep={alpha: _ALPHA, beta: free("beta") / L_F, phi: free("phi")},
+    reading=(_IMPLICIT_5, _ROUND, "the step beta is any positive number, and so is phi"),
+    follows_from=(Derivation(proofs.proposition_b, closed=proofs.CLOSED),),
+)
+
+COROLLARY_F2_A = Statement(
+    id="fallah/corF.2-a",
+    kind="inequality",
+    title="Users drift apart: short steps",
+    cite="corollary F.2, (58a)",
+    method="per_fedavg",
+    glossary=GLOSSARY,
+    let=_ASSUMPTIONS,
+    when=_UNTIL,
+    then=Le(drift, 4 * beta * t * (sigma_F + gamma_F)),
+    where=CONSTANTS,
+    implicit=_SIMILAR,
+    sweep=_STEPS,
+    reading=(_IMPLICIT_5, _ROUND),
+    follows_from=(Derivation(proofs.corollary_a, cites=("fallah/propF.1-a",), closed=proofs.CLOSED),),
+)
+
+COROLLARY_F2_B = Statement(
+    id="fallah/corF.2-b",
+    kind="inequality",
+    title="Users drift apart: second moment, short steps",
+    cite="corollary F.2, (58b)",
+    method="per_fedavg",
+    glossary=GLOSSARY,
+    let=_ASSUMPTIONS,
+    when=_UNTIL,
+    then=Le(drift2, 35 * beta**2 * t * tau * BOTH),
+    where=CONSTANTS,
+    implicit=_SIMILAR,
+    sweep=_STEPS,
+    reading=(_IMPLICIT_5, _ROUND),
+    follows_from=(
+        Derivation(
+            proofs.corollary_b, cites=("fallah/propF.1-b",), substitute={phi: 1 / (2 * tau)}, closed=proofs.CLOSED
+        ),
+    ),
+)
+
+EQUATION_95 = Statement(
+    id="fallah/eq95",
+    kind="inequality",
+    title="The average of the sampled users against that of all",
+    cite="appendix G, (95)",
+    method="per_fedavg",
+    glossary=GLOSSARY,
+    let=_ASSUMPTIONS,
+    when=_SHORT,
+    then=Le(averaged2, 35 * SHARE * beta**2 * tau * (tau - 1) * BOTH),
+    where=CONSTANTS,
+    implicit=_SIMILAR,
+    sweep=_STEPS,
+    reading=(_IMPLICIT_5, _ROUND, _ALL, _TWO),
+    follows_from=(Derivation(proofs.equation_95, cites=("fallah/corF.2-b",), closed=proofs.CLOSED),),
+)
+
+EQUATION_97 = Statement(
+    id="fallah/eq97",
+    kind="inequality",
+    title="The second moment of Z",
+    cite="appendix G, (97)",
+    method="per_fedavg",
+    glossary=GLOSSARY,
+    let=_ASSUMPTIONS,
+    when=_SHORT,
+    then=Le(Z2, 35 * SHARE * beta**2 * L_F**2 * tau * (tau - 1) * BOTH),
+    where=CONSTANTS,
+    implicit=_SIMILAR,
+    sweep=_STEPS,
+    reading=(_IMPLICIT_5, _ROUND, _ALL, _TWO),
+    follows_from=(Derivation(proofs.equation_97, cites=("fallah/eq95",), closed=proofs.CLOSED),),
+)
+
+EQUATION_99 = Statement(
+    id="fallah/eq99",
+    kind="identity",
+    title="The sampled gradient, multiplied by the gradient",
+    cite="appendix G, (99)",
+    method="per_fedavg",
+    glossary=GLOSSARY,
+    let=_ASSUMPTIONS,
+    when=_SHORT,
+    then=Eq(product, slope2),
+    where=CONSTANTS,
+    sweep=_STEPS,
+    reading=(_ROUND, "wbar_t is the average over A_k itself: from the first update on it depends on A_k"),
+)
+
+EQUATION_99_REPAIRED = Statement(
+    id="fallah/eq99~repaired",
+    kind="identity",
+    title="The sampled gradient, multiplied by the gradient",
+    cite="appendix G, (99)",
+    method="per_fedavg",
+    glossary=GLOSSARY,
+    let=_ASSUMPTIONS,
+    when=_SHORT,
+    then=Eq(product_all, slope2_all),
+    where=CONSTANTS,
+    sweep=_STEPS,
+    reading=(_ROUND, _ALL),
+    repairs="at the average w_t of all users, which does not depend on A_k, in place of wbar_t, which does",
+    follows_from=(Derivation(proofs.equation_99, closed=proofs.CLOSED),),
+)
+
+EQUATION_105 = Statement(
+    id="fallah/eq105",
+    kind="inequality",
+    title="The second moment of the sampled gradient",
+    cite="appendix G, (105)",
+    method="per_fedavg",
+    glossary=GLOSSARY,
+    let=_ASSUMPTIONS,
+    when=_SHORT,
+    then=Le(sampled2, slope2 + gamma_F**2 * SHARE),
+    where=CONSTANTS,
+    implicit=_SIMILAR,
+    sweep=_STEPS,
+    reading=(_IMPLICIT_5, _ROUND, _TWO),
+)
+
+EQUATION_105_REPAIRED = Statement(
+    id="fallah/eq105~repaired",
+    kind="inequality",
+    title="The second moment of the sampled gradient",
+    cite="appendix G, (105)",
+    method="per_fedavg",
+    glossary=GLOSSARY,
+    let=_ASSUMPTIONS,
+    when=_SHORT,
+    then=Le(sampled2_all, slope2_all + gamma_F**2 * SHARE),
+    where=CONSTANTS,
+    implicit=_SIMILAR,
+    sweep=_STEPS,
+    reading=(_IMPLICIT_5, _ROUND, _ALL, _TWO),
+    repairs="at the average w_t of all users, which does not depend on A_k, in place of wbar_t, which does",
+    follows_from=(Derivation(proofs.equation_105, closed=proofs.CLOSED),),
+)
+
+_DESCENT = "values of F are counted from F(w_k); the error alone stands on the right"
+_LAST = "the last line of (107); the line before it is smaller, so that what breaks the last one breaks both"
+
+EQUATION_107 = Statement(
+    id="fallah/eq107",
+    kind="inequality",
+    title="Descent in one local update",
+    cite="appendix G, (107) and (108)",
+    method="per_fedavg",
+    glossary=GLOSSARY,
+    let=(bounded_below, *_ASSUMPTIONS),
+    when=_SHORT,
+    then=Le(level_next - level + beta / 4 * slope2, beta * sigma_T2),
+    where={**CONSTANTS, sigma_T2: ERROR},
+    implicit=_SIMILAR,
+    sweep=_STEPS,
+    reading=(_IMPLICIT_5, _ROUND, _DESCENT, _LAST, _TWO),
+    follows_from=(Derivation(proofs.equation_107, cites=("fallah/eq99", "fallah/eq105"), closed=proofs.CLOSED),),
+)
+
+EQUATION_107_REPAIRED = Statement(
+    id="fallah/eq107~repaired",
+    kind="inequality",
+    title="Descent in one local update",
+    cite="appendix G, (107) and (108)",
+    method="per_fedavg",
+    glossary=GLOSSARY,
+    let=(bounded_below, *_ASSUMPTIONS),
+    when=_SHORT,
+    then=Le(level_next - level + beta / 4 * slope2, beta * sigma_T2),
+    where={**CONSTANTS, sigma_T2: REPAIRED_ERROR},
+    implicit=_SIMILAR,
+    sweep=_STEPS,
+    reading=(_IMPLICIT_5, _ROUND, _DESCENT, _TWO),
+    repairs=_REPAIR,
+    follows_from=(Derivation(proofs.equation_107_repaired, cites=("fallah/eq95",), closed=proofs.CLOSED),),
+)
+
+_RUN = (Gt(alpha, 0), Le(alpha, 1 / L), Le(beta, 1 / (10 * tau * L_F)), Ge(n, 2))
+_AVERAGE = "E is over the sets A_k of all rounds, drawn independently, and over all batches"
+_INFIMUM = "where F^* has no closed form, a lower bound of F stands for it: that only weakens the claim"
+_ORDER = (
+    beta * L_F * (1 + beta * L_F * tau * (tau - 1)) * sigma_F**2
+    + beta * L_F * gamma_F**2 * (SHARE + beta * L_F * tau * (tau - 1))
+    + alpha**2 * L**2 * sigma_G**2 / D0
+)
+
+THEOREM_45 = Statement(
+    id="fallah/thm4.5",
+    kind="inequality",
+    title="Per-FedAvg finds stationary points",
+    cite="theorem 4.5, with the constants of (108) and (111)",
+    method="per_fedavg",
+    glossary=GLOSSARY,
+    let=(bounded_below, *_ASSUMPTIONS),
+    when=_RUN,
+    then=Le(mean2, 4 * Delta / (beta * tau * K) + 4 * sigma_T2),
+    where={**CONSTANTS, sigma_T2: ERROR},
+    order=_ORDER,
+    implicit=_SIMILAR,
+    sweep=_STEPS,
+    reading=(_IMPLICIT_5, _AVERAGE, _INFIMUM, _TWO, "printed eta_F is gamma_F of lemma 4.4"),
+    follows_from=(Derivation(proofs.theorem, cites=("fallah/eq107",), closed=(*proofs.CLOSED, sigma_T2)),),
+)
+
+THEOREM_45_REPAIRED = Statement(
+    id="fallah/thm4.5~repaired",
+    kind="inequality",
+    title="Per-FedAvg finds stationary points",
+    cite="theorem 4.5, with the constants of (108) and (111)",
+    method="per_fedavg",
+    glossary=GLOSSARY,
+    let=(bounded_below, *_ASSUMPTIONS),
+    when=_RUN,
+    then=Le(mean2, 4 * Delta / (beta * tau * K) + 4 * sigma_T2),
+    where={**CONSTANTS, sigma_T2: REPAIRED_ERROR},
+    order=_ORDER + SHARE * beta * L_F * (tau - 1) * BOTH,
+    implicit=_SIMILAR,
+    sweep=_STEPS,
+    reading=(_IMPLICIT_5, _AVERAGE, _INFIMUM, _TWO),
+    repairs=_REPAIR,
+    follows_from=(Derivation(proofs.theorem, cites=("fallah/eq107~repaired",), closed=(*proofs.CLOSED, sigma_T2)),),
+)
+
+_DIMINISHING = (
+    "the first half of the remark, (109) with a step of the round's own; that step meets beta_k <= 1/(10 tau L_F), as "
+    "(107) needs, although O(1/sqrt(tau k)) exceeds it in the first rounds (and is 1/0 for k = 0)"
+)
+
+REMARK_G1 = Statement(
+    id="fallah/remG.1",
+    kind="inequality",
+    title="Descent in one round, with a step of its own",
+    cite="remark G.1, (109)",
+    method="per_fedavg",
+    glossary=GLOSSARY,
+    let=(bounded_below, *_ASSUMPTIONS),
+    when=_RUN,
+    then=Le(level_end + beta * tau / 4 * round2, beta * tau * sigma_T2),
+    where={**CONSTANTS, sigma_T2: ERROR},
+    implicit=_SIMILAR,
+    sweep=_STEPS,
+    reading=(_IMPLICIT_5, _ROUND, _DESCENT, _DIMINISHING, _TWO),
+    follows_from=(Derivation(proofs.remark, cites=("fallah/eq107",), closed=(*proofs.CLOSED, sigma_T2)),),
+)
+
+REMARK_G1_REPAIRED = Statement(
+    id="fallah/remG.1~repaired",
+    kind="inequality",
+    title="Descent in one round, with a step of its own",
+    cite="remark G.1, (109)",
+    method="per_fedavg",
+    glossary=GLOSSARY,
+    let=(bounded_below, *_ASSUMPTIONS),
+    when=_RUN,
+    then=Le(level_end + beta * tau / 4 * round2, beta * tau * sigma_T2),
+    where={**CONSTANTS, sigma_T2: REPAIRED_ERROR},
+    implicit=_SIMILAR,
+    sweep=_STEPS,
+    reading=(_IMPLICIT_5, _ROUND, _DESCENT, _DIMINISHING, _TWO),
+    repairs=_REPAIR,
+    follows_from=(Derivation(proofs.remark, cites=("fallah/eq107~repaired",), closed=(*proofs.CLOSED, sigma_T2)),),
+)

@@ -1,0 +1,42 @@
+"""What appendices F and G measure on a run of Per-FedAvg, after t local updates of one round.
+
+Every user runs from w_k; A is the set of r n users that take part. wbar_t is the average over A, w_t that over all.
+Expectations are over A and the batches of the round (of all rounds, where the claim is about K).
+"""
+
+from ...statement import Assumption
+from .symbols import GLOSSARY
+
+_s = GLOSSARY.symbol
+
+phi = _s("phi", "1", "any positive number (57b)", r"\phi")
+sigma_T2 = _s("sigma_T2", "F^2/W^2", "error of one local update (108)", r"\sigma_T^2", nonnegative=True)
+drift = _s("drift", "W", "E (1/n) sum_i |w_t^i - w_t|",
+    r"\mathbb{E}\frac1n\sum_i \|w_{k,t}^i - w_{k,t}\|", nonnegative=True)  # fmt: skip
+drift2 = _s("drift2", "W^2", "E (1/n) sum_i |w_t^i - w_t|^2",
+    r"\mathbb{E}\frac1n\sum_i \|w_{k,t}^i - w_{k,t}\|^2", nonnegative=True)  # fmt: skip
+averaged2 = _s("averaged2", "W^2", "E |wbar_t - w_t|^2",
+    r"\mathbb{E}\|\bar w_{k+1,t} - w_{k+1,t}\|^2", nonnegative=True)  # fmt: skip
+Z2 = _s("Z2", "F^2/W^2", "E |Z|^2, Z of (87)", r"\mathbb{E}\|Z\|^2", nonnegative=True)
+product = _s("product", "F^2/W^2", "E of grad F(wbar_t)' times A's mean of grad F_i(wbar_t)",
+    r"\mathbb{E}\bigl[\nabla F(\bar w_{k+1,t})^\top \tfrac1{rn}\sum_{i\in A_k} \nabla F_i(\bar w_{k+1,t})\bigr]",
+    real=True)  # fmt: skip
+slope2 = _s("slope2", "F^2/W^2", "E |grad F(wbar_t)|^2", r"\mathbb{E}\|\nabla F(\bar w_{k+1,t})\|^2", nonnegative=True)
+sampled2 = _s("sampled2", "F^2/W^2", "E |A's mean of grad F_i(wbar_t)|^2",
+    r"\mathbb{E}\|\tfrac1{rn}\sum_{i\in A_k} \nabla F_i(\bar w_{k+1,t})\|^2", nonnegative=True)  # fmt: skip
+product_all = _s("product_all", "F^2/W^2", "`product` at w_t, which does not depend on A",
+    r"\mathbb{E}\bigl[\nabla F(w_{k+1,t})^\top \tfrac1{rn}\sum_{i\in A_k} \nabla F_i(w_{k+1,t})\bigr]",
+    real=True)  # fmt: skip
+slope2_all = _s("slope2_all", "F^2/W^2", "E |grad F(w_t)|^2", r"\mathbb{E}\|\nabla F(w_{k+1,t})\|^2", nonnegative=True)
+sampled2_all = _s("sampled2_all", "F^2/W^2", "E |A's mean of grad F_i(w_t)|^2",
+    r"\mathbb{E}\|\tfrac1{rn}\sum_{i\in A_k} \nabla F_i(w_{k+1,t})\|^2", nonnegative=True)  # fmt: skip
+level = _s("level", "F", "E F(wbar_t) - F(w_k)", r"\mathbb{E} F(\bar w_{k+1,t})", real=True)
+level_next = _s("level_next", "F", "E F(wbar_{t+1}) - F(w_k)", r"\mathbb{E} F(\bar w_{k+1,t+1})", real=True)
+level_end = _s("level_end", "F", "E F(w_{k+1}) - F(w_k)", r"\mathbb{E} F(w_{k+1}) - F(w_k)", real=True)
+round2 = _s("round2", "F^2/W^2", "the mean of E|grad F(wbar_t)|^2 over the updates of a round",
+    r"\frac1\tau\sum_{t<\tau}\mathbb{E}\|\nabla F(\bar w_{k+1,t})\|^2", nonnegative=True)  # fmt: skip
+mean2 = _s("mean2", "F^2/W^2", "the mean of E|grad F(wbar_{k+1,t})|^2 over all rounds and updates",
+    r"\frac{1}{\tau K}\sum_{k<K}\sum_{t<\tau}\mathbb{E}\|\nabla F(\bar w_{k+1,t})\|^2", nonnegative=True)  # fmt: skip
+Delta = _s("Delta", "F", "F(w_0) - F^*", r"(F(w_0) - F^*)", nonnegative=True)
+
+bounded_below = Assumption("bounded_below", (), "every f_i is bounded below", "assumption 1")

@@ -22,7 +22,7 @@ from ..genome import Gene, Genome
 from .base import Reading, Shape, text
 from .table import shares
 
-SIZES = ((1, 1, 1), (2, 1, 1), (1, 2, 2), (1, 8, 1), (3, 2, 2), (1, 30, 1))
+SIZES = ((1, 1, 1), (1, 2, 2), (2, 1, 1), (1, 8, 1), (3, 2, 2), (1, 30, 1))
 CAUTION = 1e3  # differences of nearly equal numbers: sigma_F^2 is what is left of 12 B^2, a difference of gradients
 _COORDINATE = ("left", "g", "curve", "left_eta", "g_eta", "step", "v")  # genes whose first axis is d
 _KNOTS = ("gap", "bend", "gap_eta", "bend_eta")  # (d, .)
@@ -46,10 +46,11 @@ class Meta:
             sizes = product(((2, 2), (2, 3), (3, 3), (3, 4), (5, 2)), (1, 2))
             return [Shape.of(None, d=d, n=n, m=m, J=4, **one, T=1) for (n, m), d in sizes]
         shapes = [(1, 2, 4), (1, 2, 6), (1, 1, 4), (1, 3, 6), (2, 2, 4), (2, 3, 4), (2, 4, 4)]  # d, m, J
-        shapes = [*((*sizes, "any") for sizes in shapes), (1, 2, 4, "signs"), (1, 2, 6, "signs"), (2, 4, 4, "signs")]
+        signs = [(1, 2, 4, "signs"), (2, 4, 4, "signs"), (1, 2, 6, "signs")]
+        shapes = [*signs, *((*sizes, "any") for sizes in shapes)]
         made = [
             Shape.of({"noise": noise}, d=d, n=1, m=m, J=J, D0=a, D1=b, D2=c, T=1)
-            for (a, b, c), (d, m, J, noise) in product(SIZES, shapes)
+            for (a, b, c), (d, m, J, noise) in product(_sizes(reading), shapes)
         ]
         return [s for s in made if s["m"] < 3 or s["D0"] * s["D1"] * s["D2"] < 10]
 
@@ -62,7 +63,7 @@ class Meta:
         if kind == "function":
             return genes
         rows = 1 if _signs(shape) else m
-        genes += [*_spline("_eta", d, 4), Gene("g_eta", "real", (d,))]
+        genes += [*_spline("_eta", d, 4)[1 if _signs(shape) else 0 :], Gene("g_eta", "real", (d,))]
         genes += [Gene("a", "real", (rows, d)), Gene("b", "real", (rows, d))]
         if kind in ("data", "estimate") and not _signs(shape):
             genes.append(Gene("weight", "positive", (n, m)))
@@ -165,6 +166,12 @@ def _kind(reading: Reading) -> str:
     return "users" if "bounded_gradients" in let else "function"
 
 
+def _sizes(reading: Reading) -> list[tuple[int, ...]]:
+    """Batch sizes, 1 where the claim does not name them."""
+    named = [reading.uses(name) for name in ("D0", "D1", "D2")]
+    return list(dict.fromkeys(tuple(s if use else 1 for s, use in zip(sizes, named, strict=True)) for sizes in SIZES))
+
+
 def _signs(shape: Shape) -> bool:
     """Noise of independent fair signs, one a coordinate."""
     return ("noise", "signs") in shape.flags
@@ -177,7 +184,8 @@ def _spline(suffix: str, d: int, J: int) -> list[Gene]:
 
 def _made(genome: Mapping[str, Array], suffix: str) -> Splines:
     """Knots from the left one on; the curvature is 0 at the outer ones. Floats and rationals alike."""
-    left, gap, bend, g = (genome[f"{k}{suffix}"] for k in ("left", "gap", "bend", "g"))
+    gap, bend, g = (genome[f"{k}{suffix}"] for k in ("gap", "bend", "g"))
+    left = genome.get(f"left{suffix}", -gap[..., 0])  # else the second knot is at w
     x = left[..., None] + np.concatenate([0 * gap[..., :1], np.cumsum(gap, axis=-1)], axis=-1)
     none = 0 * bend[..., :1]
     return through(x, np.concatenate([none, bend, none], axis=-1), g)

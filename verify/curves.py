@@ -27,12 +27,12 @@ from .genome import Gene, Genome, draw, rows
 from .hunt import VIOLATION
 from .lower import lower
 from .seeds import seed_for
-from .settings.base import Reading, Setting, Shape, View, Viewed, with_scalars
+from .settings.base import Pictured, Reading, Setting, Shape, View, Viewed, with_scalars
 from .settings.order import Order
 from .settings.two_group_perturbed import losses
 
 RUNS = 80
-ROUNDS = 60
+ROUND, ROUNDS = ("t", "R", "r"), 60  # what papers call a round; how many are drawn
 LENGTHS = (1, 2, 4, 9, 16, 36, 64, 144)  # of runs, where a claim is about T
 CLOUD, SMALL = 600, 40  # instances of a cloud, and their largest size
 
@@ -112,8 +112,9 @@ def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
         return _along_paths(statement, reading, world, seed)
     if isinstance(world, Viewed):
         return _profile(statement, reading, world, world.view(reading))
-    moves = any(_moves(side) for _, *sides in reading.claim["then"] for side in sides)
-    if "t" in reading.claim["for_all"] and moves and any(dict(s.counts).get("T", 1) > 1 for s in world.shapes(reading)):
+    index = _round(reading)
+    moves = any(_moves(side, index) for _, *sides in reading.claim["then"] for side in sides)
+    if index and moves and any(dict(s.counts).get("T", 1) > 1 for s in world.shapes(reading)):
         return _along_rounds(statement, reading, world, seed)
     chosen = _by_count(reading, world)
     if chosen:
@@ -123,12 +124,18 @@ def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
     return alone(statement, reading, world, seed)
 
 
-def _moves(tree: Any) -> bool:
-    """Whether a side depends on t; a sum over t does not."""
+def _round(reading: Reading) -> str:
+    """The index that counts rounds, if the claim has one (it is then the first)."""
+    first = next(iter(reading.claim["for_all"]), "")
+    return first if first in ROUND else ""
+
+
+def _moves(tree: Any, index: str) -> bool:
+    """Whether a side depends on the index; a sum over it does not."""
     if not isinstance(tree, list):
-        return tree == "t"
+        return tree == index
     op, *parts = cast("list[Any]", tree)
-    return any(_moves(part) for part in (parts[1:3] if op == "sum" and parts[0] == "t" else parts))
+    return any(_moves(part, index) for part in (parts[1:3] if op == "sum" and parts[0] == index else parts))
 
 
 def _profile(statement: Statement, reading: Reading, world: Viewed, view: View) -> Profile:
@@ -225,14 +232,20 @@ def _telling(shape: Shape) -> tuple[bool, bool, int]:
 
 
 def _along_rounds(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
-    shape = min(world.shapes(reading), key=_telling).but(T=ROUNDS)
+    shape, held = min(world.shapes(reading), key=_telling).but(T=ROUNDS), dict[str, float]()
+    if isinstance(world, Pictured):
+        shape, held = world.picture(reading)
     rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
     genome = draw(genes_of(reading, world, shape), RUNS, rng)
+    genome |= {k: np.full_like(genome[k], value) for k, value in held.items() if k in genome}
     lhs, rhs = _relative(*_sides(reading, _resolved(reading, world, shape, genome)))
     rounds: int = lhs.shape[1]
     sizes = ", ".join(f"{k} = {v}" for k, v in shape.counts if k != "T")
-    caption = f"{len(lhs)} random admissible instances ({sizes}), exact expectations, divided by their bound at t = 0"
-    return _curves(statement, np.arange(rounds), "round $t$", lhs, rhs, caption)
+    index = _round(reading)
+    first = 0 if index == "t" else 1
+    scaled = f"divided by their bound at {index} = {first}"
+    caption = f"{len(lhs)} random admissible instances ({sizes}), exact expectations, {scaled}"
+    return _curves(statement, np.arange(first, first + rounds), f"round ${index}$", lhs, rhs, caption)
 
 
 def _resolved(reading: Reading, world: Setting, shape: Shape, genome: Genome) -> Table:
@@ -359,7 +372,7 @@ def _sides(reading: Reading, table: Table) -> tuple[Array, Array]:
     lhs, rhs = (np.broadcast_to(evaluator(side), evaluator.shape) for side in (left, right))
     usable = conditions(evaluator, reading.claim["when"]).reshape((-1,) + (1,) * (lhs.ndim - 1))
     lhs, rhs = np.where(usable, lhs, np.nan), np.where(usable, rhs, np.nan)
-    rounds = lhs.shape[1] if evaluator.names[:1] == ["t"] else 1
+    rounds = lhs.shape[1] if _round(reading) else 1
     lhs, rhs = (side.reshape(table.n, rounds, -1) for side in (lhs, rhs))
     place = np.nanargmax(np.nan_to_num(lhs, nan=-np.inf), axis=2)[..., None]
     return np.take_along_axis(lhs, place, 2)[..., 0], np.take_along_axis(rhs, place, 2)[..., 0]

@@ -15,6 +15,7 @@ from flint import fmpq
 
 from . import (
     envelope,
+    composite,
     fedprox,
     fedprox_nonconvex,
     function,
@@ -35,6 +36,7 @@ from .rational import BITS, Malformed, Node, Rejected, shown
 
 FORMAT = "fedaudit-certificate/1"
 WORLDS = {
+    "composite": composite.read,
     "fedprox": fedprox.read,
     "fedprox_nonconvex": fedprox_nonconvex.read,
     "perturbed": perturbed.read,

@@ -1,0 +1,552 @@
+"""The paper's proofs, line by line (appendix A), and two that replace them where a line fails.
+
+Constants come from the statements. What the assumptions say about losses and runs enters as a premise and is named; all
+arithmetic that the paper calls straightforward, the constants 0.3, 6, 2.8·20, 187, 18, 168 and 1.15, is decided here.
+"""
+
+# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
+# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
+# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
+# pyright: reportOptionalOperand=false
+
+from sympy import Eq, Expr, Function, Ge, Integer, Le, Mul, Pow, Rational, Sum, Symbol, exp
+from sympy.logic.boolalg import And, Boolean
+
+from ...derivation import Argument, Induction, Known, Requirement, Step, View
+from ...facts import exp_lower, power_monotone, power_positive, power_sign, termwise
+from .symbols import (
+    G2,
+    B_g,
+    F_plus,
+    F_z,
+    L,
+    Omega,
+    R,
+    S,
+    b,
+    drift,
+    eta_g,
+    eta_t,
+    gap,
+    grad_inner,
+    i,
+    l,
+    lam2,
+    lam2_i,
+    level,
+    mean_G2,
+    mu,
+    n,
+    plus2,
+    r,
+    sigma,
+    step2,
+    step_inner,
+    t,
+    tau,
+    vdev,
+    vlevel,
+    vstep2,
+    z2,
+)
+
+REAL, SIGNED = {"nonnegative": True}, {"real": True}
+N = sigma**2 / b
+LOCAL = eta_t / eta_g  # eta tau
+
+
+def known(claim: Boolean, because: str, *assumes: str) -> Known:
+    return Known(claim, because, "premise", assumes=assumes)
+
+
+def symbols(names: str, **assumptions: bool) -> list[Symbol]:
+    return [Symbol(name, **assumptions) for name in names.split()]
+
+
+def only(step: Step, *before: Step | Induction) -> Argument:
+    """A proof whose last step is the claim itself."""
+    return Argument((*before, step), step)
+
+
+def number(small: Expr, large: Expr) -> Known:
+    """small ≤ large between two numbers, which sympy decides (and would then drop)."""
+    return Known(Le(small, large, evaluate=False), f"{small} ≤ {large}", "fact", (Requirement(Le(small, large)),))
+
+
+# --- A.1 -------------------------------------------------------------------------------------------------------------
+
+
+def zero_mean(goal: View) -> Argument:
+    """W C^(r+1) = W C^r (A.4), from W C^1 = 0: averages over the clients of one coordinate on one path."""
+    c, g, P, x, z = (Function(name, **SIGNED) for name in ("c_bar", "g_bar", "P", "x", "z_bar"))
+    local = known(Eq(z(r), P(r) - LOCAL * (g(r) + c(r))), "lines 9 and 10, repeated and averaged (A.3)")
+    server = known(Eq(x(r), P(r) + eta_g * (z(r) - P(r))), "line 14")
+    update = known(Eq(c(r + 1), (P(r) - x(r)) / eta_t - g(r)), "line 18, averaged (A.2)")
+    same = Step(Eq(c(r + 1), c(r)), given=(local, server, update), where="A.4")
+    start = known(Eq(c(1), 0), "c_i^1 = 0")
+    always = Induction(Eq(c(r), 0), over=r, start=1, base=(start,), step=(same,))
+    following = Step(Eq(c(r + 1), 0), given=(same, always))
+    total = goal.lhs - goal.rhs
+    mean = known(Eq(total, n * c(r + 1)), "c_bar is the average of the corrections")
+    return Argument((same, always, following, Step(goal.relations[0], given=(mean, following))))
+
+
+# --- one proximal step -----------------------------------------------------------------------------------------------
+
+
+def fact_1(goal: View) -> Argument:
+    """Smoothness from above at x+, from below at z, and the subgradient of g at x+ that the proximal step gives."""
+    f_x, f_plus, f_z, g_plus, g_z = symbols("f_x f_plus f_z g_plus g_z", **SIGNED)
+    to_plus, to_z, v_inner = symbols(
+        "slope_to_plus slope_to_z v_inner", **SIGNED
+    )  # <∇f(x), x⁺−x>, <∇f(x), z−x>, <v, x⁺−z>
+    upper = known(Le(f_plus, f_x + to_plus + L / 2 * plus2), "assumption 3.2 at x⁺", "descent")
+    lower = known(Ge(f_z, f_x + to_z - L / 2 * z2), "L-smoothness from below at z", "two_sided")
+    prox = known(
+        Ge(g_z, g_plus + step_inner / eta_t + v_inner),
+        "(x − ηv − x⁺)/η is a subgradient of g at x⁺, and g is convex", "bounded_subgradients",
+    )  # fmt: skip
+    sums = known(And(Eq(F_plus, f_plus + g_plus), Eq(F_z, f_z + g_z)), "F = f + g")
+    linear = known(Eq(grad_inner, to_plus - to_z - v_inner), "inner products are linear")
+    return only(Step(goal.relations[0], given=(upper, lower, prox, sums, linear)))
+
+
+def virtual_decrease(goal: View, step: View) -> Argument:
+    """Fact 1 with x⁺ = x̃, x = z = P and v = ∇f(P): the inner products become 0 and |x̃ − P|²."""
+    values = {F_plus: vlevel(r), F_z: level(r), grad_inner: 0, step_inner: vstep2(r), plus2: vstep2(r), z2: 0}
+    used = Known(step.relations[0].subs(values, simultaneous=True), step.id, "cited", assumes=step.assumes)
+    return only(Step(goal.relations[0], given=(used,)))
+
+
+def pl_decrease(goal: View) -> Argument:
+    """[10, (34)]: the proximal step minimises a model of F whose minimum is −η̃/2 D_g(P, 1/η̃), and D_g grows.
+
+    μ > L makes F constant (a proximal step with 1/μ would go below F*), and then there is nothing to show.
+    """
+    model, D_step, D_mu = symbols("model D_step D_mu", **SIGNED)
+    smooth = known(
+        Le(vlevel(r), level(r) + model), "f ≤ its quadratic model, whose curvature 1/η̃ is at least L", "descent"
+    )
+    least = known(Eq(model, -eta_t / 2 * D_step), "x̃ minimises the model: the definition of D_g(P, 1/η̃)")
+    grows = known(Ge(D_step, D_mu), "D_g(x, ·) does not decrease and μ ≤ L ≤ 1/η̃ [11, lemma 1]")
+    pl = known(Le(mu * gap(r), D_mu / 2), "assumption 3.3 (2)", "prox_pl")
+    return only(Step(goal.relations[0], given=(smooth, least, grows, pl)))
+
+
+# --- drift: (A.9) to (A.21) ------------------------------------------------------------------------------------------
+
+
+def one_local_step(A: Expr, t: Symbol) -> tuple[list[Step], Step]:
+    """(A.19) for client i: E|z_{t+1} − P|² ≤ 8 (t+1) η² L² S_t + A."""
+    eta = LOCAL / tau
+    moved = S(r, t + 1, i) - S(r, t, i)
+    inexact, exact, inner, noise, apart = (
+        Function(name, **REAL)(t) for name in ("inexact", "exact", "inner", "noise", "apart")
+    )  # |z − x_pgd|², |x_pgd − P|², |η Σ (∇f_i(z;B) − ∇f_i(P))|², the same of the noise, of the gradients
+    share = (t + 1) / tau
+    within = (Le(t + 1, tau - 1),)
+    split = known(Le(moved, 2 * inexact + 2 * exact), "2|a|² + 2|b|² (A.10)")
+    mapped = "x_pgd − P = −(t+1)η 𝒢, and two subgradients of g differ by at most 2 B_g"
+    pgd = Step(
+        Le(2 * exact, 16 * LOCAL**2 * B_g**2 + 4 * LOCAL**2 * G2(r)),
+        given=(known(Le(exact, (share * LOCAL) ** 2 * (2 * 4 * B_g**2 + 2 * G2(r))), mapped, "bounded_subgradients"),),
+        where="A.13",
+        under=within,
+    )
+    nonexpansive = Le(inexact, 2 * inner + 2 * share**2 * lam2_i(r, i))
+    gradients = Step(
+        Le(2 * inexact, 8 * (t + 1) * eta**2 * N + 8 * (t + 1) * eta**2 * L**2 * S(r, t, i) + 4 * lam2_i(r, i)),
+        given=(
+            known(nonexpansive, "the proximal operator is nonexpansive (A.14), (A.15)"),
+            known(Le(inner, 2 * noise + 2 * apart), "2|a|² + 2|b|² (A.16)"),
+            known(
+                Le(noise, (t + 1) * eta**2 * N), "noise of different steps is uncorrelated (A.17)", "bounded_variance"
+            ),
+            known(Le(apart, (t + 1) * eta**2 * L**2 * S(r, t, i)), "Jensen and L-smoothness", "two_sided", "descent"),
+        ),
+        where="A.18",
+        under=within,
+    )
+    local = Step(
+        Le(moved, 8 * (t + 1) * eta**2 * L**2 * S(r, t, i) + A),
+        given=(split, pgd, gradients),
+        where="A.19",
+        under=within,
+    )
+    return [pgd, gradients, local], local
+
+
+def recursion(A: Expr, growth: Expr, t: Symbol) -> tuple[list[Step], Step]:
+    """S_{t+1} ≤ growth S_t + A, where 8 (t+1) η² L² ≤ growth − 1."""
+    steps, local = one_local_step(A, t)
+    rate = Step(
+        Le(8 * (t + 1) * LOCAL**2 / tau**2 * L**2, growth - 1), note="rate of the drift", under=(Le(t + 1, tau),)
+    )
+    first = Step(
+        Le(S(r, t + 1, i), growth * S(r, t, i) + A), given=(local, rate), where="A.20", under=(Le(t + 1, tau - 1),)
+    )
+    return [*steps, rate, first], first
+
+
+at_start = known(Eq(S(r, 0, i), 0), "z_{i,0} = P")
+
+
+def drift_recursion(goal: View) -> Argument:
+    growth = goal.rhs.coeff(S(r, t, i))
+    steps, first = recursion(goal.rhs.subs(S(r, t, i), 0), growth, t)
+    return only(Step(goal.relations[0], given=(first,)), *steps)
+
+
+def drift_sum(goal: View, one_step: View) -> Argument:
+    """(A.20) repeated; every term of the geometric sum is at most e^(1/8) ≤ 1.15."""
+    summed, printed = goal.relations
+    growth = one_step.rhs.coeff(S(r, t, i))
+    A = one_step.rhs.subs(S(r, t, i), 0)
+    partial = Function("partial", **REAL)  # the sum of growth^l over l < t
+    powers = Induction(
+        Le(S(r, t, i), A * partial(t)),
+        over=t,
+        base=(at_start, known(Eq(partial(0), 0), "a sum without terms")),
+        step=(one_step.holds(), known(Eq(partial(t + 1), 1 + growth * partial(t)), "Σ_{l≤t} x^l = 1 + x Σ_{l<t} x^l")),
+        under=(Le(t, tau - 1),),
+        where="A.21",
+    )
+    whole = known(Eq(partial(tau - 1), Sum(growth**l, (l, 0, tau - 2))), "what the sum is")
+    second = Step(summed, given=(powers.at(tau - 1), whole), where="A.21")
+    top = exp(Rational(1, 8))
+    raised = Step(
+        Le(growth**tau, top), given=(exp_lower(x=growth - 1), power_monotone(x=growth, y=exp(growth - 1), n=tau))
+    )
+    rest = power_monotone(x=1, y=growth, n=tau - l)
+    small = Step(
+        Le(growth**l, growth**tau),
+        given=(rest, power_positive(x=growth, n=l), _split_power(growth, l, tau)),
+        under=(Le(l, tau),),
+    )
+    term = Step(
+        Le(growth**l, Rational(115, 100)), given=(small, raised, number(top, Rational(115, 100))), under=(Le(l, tau),)
+    )
+    all_terms = termwise(Le(growth**l, Rational(115, 100)), l, 0, tau - 2, term)
+    constant = known(
+        Eq(Sum(Rational(115, 100), (l, 0, tau - 2)), Rational(115, 100) * (tau - 1)), "a sum of equal terms"
+    )
+    count = Step(Le(Sum(growth**l, (l, 0, tau - 2)), Rational(115, 100) * tau), given=(all_terms, constant))
+    third = Step(printed, given=(count,), where="A.21")
+    return Argument((powers, second, raised, small, term, count, third), second)
+
+
+def _split_power(x: Expr, small: Expr, large: Expr) -> Known:
+    product = Mul(Pow(x, small, evaluate=False), Pow(x, large - small, evaluate=False), evaluate=False)
+    return Known(Eq(Pow(x, large, evaluate=False), product, evaluate=False), "x^(a+b) = x^a x^b", "fact")
+
+
+def lemma_A_1(goal: View) -> Argument:
+    """As printed, with the recursion that η̃ ≤ η_g/(√20 L) gives: (A.20) asks for η̃ ≤ η_g/(8L), which is more.
+
+    8 (t+1) η² L² ≤ 2/(5τ), and (1 + 2/(5τ))^(τ−1) ≤ e^(2/5) ≤ 3/2 makes the sum 5τ/4 · A: 5, 20 and 10 are 5/4 of 4,
+    16 and 8.
+    """
+    rho = Rational(2, 5) / tau
+    A = 16 * LOCAL**2 * B_g**2 + 4 * LOCAL**2 * G2(r) + 4 * lam2_i(r, i) + 8 * LOCAL**2 / tau * N
+    steps, first = recursion(A, 1 + rho, t)
+    powers = Induction(
+        Le(S(r, t, i), A * ((1 + rho) ** t - 1) / rho),
+        over=t,
+        base=(at_start,),
+        step=(first,),
+        under=(Le(t, tau - 1),),
+        where="in place of A.21",
+    )
+    raised = Step(
+        Le((1 + rho) ** tau, exp(Rational(2, 5))),
+        given=(exp_lower(x=rho), power_monotone(x=1 + rho, y=exp(rho), n=tau)),
+    )
+    last = power_sign(x=1 + rho, n=tau - 1)
+    fewer = Step(
+        Le((1 + rho) ** (tau - 1), Rational(3, 2)),
+        given=(raised, number(exp(Rational(2, 5)), Rational(3, 2)), last, _split_power(1 + rho, tau - 1, tau)),
+    )
+    most = Rational(5, 4) * tau * A
+    client = Step(Le(S(r, tau - 1, i), most), given=(powers.at(tau - 1), fewer))
+    whole = known(Eq(drift(r), Sum(S(r, tau - 1, i), (i, 1, n))), "what the drift is")
+    shared = most.subs(lam2_i(r, i), 0)
+    linear = known(Eq(Sum(most, (i, 1, n)), n * shared + 5 * tau * lam2(r)), "|Λ − mean|² is the sum over clients")
+    clients = termwise(Le(S(r, tau - 1, i), most), i, 1, n, client)
+    summed = Step(goal.relations[0], given=(whole, linear, clients))
+    return only(summed, *steps, powers, raised, fewer, client)
+
+
+def lemma_A_2(goal: View, local: View) -> Argument:
+    """(A.22) to (A.24), then lemma A.1."""
+    first, second, third = symbols("server_part drift_part noise_part", **REAL)
+    split = known(
+        Le(lam2(r + 1), LOCAL**2 / tau**2 * (2 * first + 4 * second + 4 * third)),
+        "|Y − WY| ≤ |Y| (A.22), then 2|a|² + 2|b|² twice",
+    )
+    server = known(Le(first, tau**2 * L**2 * n * step2(r)), "L-smoothness", "two_sided", "descent")
+    drifted = known(Le(second, tau * L**2 * drift(r)), "Jensen and L-smoothness", "two_sided", "descent")
+    noise = known(Le(third, n * tau * N), "the noise of different steps is uncorrelated", "bounded_variance")
+    gathered = Step(
+        Le(lam2(r + 1), LOCAL**2 * (2 * L**2 * n * step2(r) + 4 * L**2 / tau * drift(r) + 4 * n / tau * N)),
+        given=(split, server, drifted, noise),
+        where="A.24",
+    )
+    return only(Step(goal.relations[0], given=(gathered, local.holds())), gathered)
+
+
+def direction_error(goal: View) -> Argument:
+    noise, apart = symbols("noise_part drift_part", **REAL)
+    split = known(Le(vdev(r), 2 * noise + 2 * apart), "2|a|² + 2|b|²")
+    variance = known(
+        Le(noise, N / (n * tau)), "uncorrelated over steps and clients", "bounded_variance", "independent_noise"
+    )
+    smooth = known(Le(apart, L**2 * drift(r) / (n * tau)), "Jensen and L-smoothness", "two_sided", "descent")
+    return only(Step(goal.relations[0], given=(split, variance, smooth)))
+
+
+# --- one round: (A.25) to (A.38) -------------------------------------------------------------------------------------
+
+x = L * eta_t
+QUOTIENT = {"B": L**2 * eta_t**3 * B_g**2 / eta_g**2, "N": eta_t * N / tau}  # what the constants multiply
+lam = lam2(r) / (n * eta_t)  # the second term of Omega
+
+
+def server_step(pl: bool) -> tuple[list[Step], Step]:
+    """(A.30) or (A.37): F(P(x^(r+1))) − F* from the direction's error."""
+    after, cross, apart = symbols("after cross apart", **SIGNED)  # F(x̃) − F*, (V), |P(x^(r+1)) − x̃|²
+    ahead = known(
+        Le(gap(r + 1), after + cross + (L / 2 - 1 / (2 * eta_t)) * step2(r)
+            + (L / 2 + 1 / (2 * eta_t)) * eta_t**2 * G2(r) - apart / (2 * eta_t)),
+        "fact 1 along (3), with 2<b, b − a> = |b − a|² + |b|² − |a|² (A.26)", "descent", "two_sided",
+    )  # fmt: skip
+    virtual = known(Le(after, gap(r) + (L / 2 - 1 / eta_t) * eta_t**2 * G2(r)), "(A.25)", "descent", "two_sided")
+    paul = known(Le(cross, apart / (2 * eta_t) + eta_t / 2 * vdev(r)), "Peter-Paul (A.28)")
+    if not pl:
+        made = Step(
+            Le(gap(r + 1), gap(r) + (x - Rational(1, 2)) * eta_t * G2(r) + (L / 2 - 1 / (2 * eta_t)) * step2(r)
+                + eta_t / 2 * vdev(r)),
+            given=(ahead, virtual, paul),
+            where="A.27, A.28",
+        )  # fmt: skip
+        return [made], made
+    decrease = known(Le(after, gap(r) - mu * eta_t * gap(r)), "(A.34)", "prox_pl", "mu_at_most_L", "descent")
+    mixed = Step(
+        Le(after, (1 - mu * eta_t / 3) * gap(r) + (L / 3 - 2 / (3 * eta_t)) * eta_t**2 * G2(r)),
+        given=(virtual, decrease),
+        where="A.35",
+    )
+    made = Step(
+        Le(gap(r + 1), (1 - mu * eta_t / 3) * gap(r) + (5 * x / 6 - Rational(1, 6)) * eta_t * G2(r)
+            + (L / 2 - 1 / (2 * eta_t)) * step2(r) + eta_t / 2 * vdev(r)),
+        given=(ahead, mixed, paul),
+        where="A.36",
+    )  # fmt: skip
+    return [mixed, made], made
+
+
+def gathered(
+    pl: bool, w: Expr, local: View, direction: View, mismatch: View
+) -> tuple[list[Step], Step, dict[str, Expr]]:
+    """E[F − F* + w |Λ − mean|²/(n η̃)] of the next round, every coefficient as a function of the step sizes."""
+    steps, server = server_step(pl)
+    bracket = 20 * B_g**2 + 5 * G2(r) + 10 * N / tau  # lemma A.1 over n τ (η τ)², without its |Λ − mean|²
+    error = Step(
+        Le(
+            eta_t / 2 * vdev(r),
+            eta_t * L**2 * LOCAL**2 * bracket + 5 * eta_t * L**2 * lam2(r) / n + eta_t * N / (n * tau),
+        ),
+        given=(direction.holds(), local.holds()),
+        where="A.29 with lemma A.1",
+    )
+    next_lambda = Step(
+        Le(lam2(r + 1) / (n * eta_t), 2 * LOCAL**2 * L**2 / eta_t * step2(r) + 4 * LOCAL**4 * L**2 / eta_t * bracket
+            + 20 * LOCAL**2 * L**2 * lam + 4 * LOCAL**2 / (eta_t * tau) * N),
+        given=(mismatch.holds(),),
+        where="lemma A.2",
+    )  # fmt: skip
+    q = 1 - mu * eta_t / 3 if pl else Integer(1)
+    first = (5 * x / 6 - Rational(1, 6)) if pl else (x - Rational(1, 2))
+    g2 = 1 / eta_g**2
+    of = {
+        "q": q,
+        "G": first + 5 * x**2 * g2 + w * 20 * x**2 * g2**2,
+        "S": x / 2 - Rational(1, 2) + w * 2 * x**2 * g2,
+        "Lambda": 5 * x**2 + w * 20 * x**2 * g2,
+        "B": 20 + w * 80 * g2,
+        "N": 1 / n + 10 * x**2 * g2 + w * 40 * x**2 * g2**2 + w * 4 * g2,
+    }
+    weighted = gap(r + 1) + w * lam2(r + 1) / (n * eta_t)
+    made = Step(
+        Le(weighted, q * gap(r) + of["Lambda"] * lam + of["G"] * eta_t * G2(r) + of["S"] / eta_t * step2(r)
+            + of["B"] * QUOTIENT["B"] + of["N"] * QUOTIENT["N"]),
+        given=(server, error, next_lambda),
+        where="all terms together",
+    )  # fmt: skip
+    return [*steps, error, next_lambda, made], made, of
+
+
+def shortened(made: Step, of: dict[str, Expr], most: dict[str, Expr]) -> tuple[list[Step], Step]:
+    """The same with coefficients replaced by simpler bounds, one after the other, each decided from the conditions."""
+    terms = {"Lambda": lam, "G": eta_t * G2(r), "S": step2(r) / eta_t, "B": QUOTIENT["B"], "N": QUOTIENT["N"]}
+    now, steps = dict(of), list[Step]()
+    for name, bound in most.items():
+        shown = Step(Le(of[name], bound), note=f"coefficient of {name}")
+        product = Step(Le(of[name] * terms[name], bound * terms[name]), given=(shown,), note=f"{name}, times its term")
+        now[name] = bound
+        kept = sum((now[k] * term for k, term in terms.items()), of["q"] * gap(r))
+        made = Step(Le(made.claim.lhs, kept), given=(made, product), note=f"with {bound} for {name}")
+        steps += [shown, product, made]
+    return steps, made
+
+
+def parts_of_omega(at: Expr) -> Known:
+    return known(Eq(Omega(at), gap(at) + lam2(at) / (n * eta_t)), "the definition (10)")
+
+
+def coefficient(expr: Expr, of: Expr) -> Expr:
+    """Of `of` in a printed right-hand side."""
+    return expr.expand().coeff(of)
+
+
+def one_round(goal: View, local: View, direction: View, mismatch: View) -> Argument:
+    """(A.33) by (A.32): 0.3 and 2.8·20 follow from (13); 6 does not, but 317/9, of which 32 is lemma A.2's noise."""
+    return _one_round(goal, Rational(317, 9), local, direction, mismatch)
+
+
+def one_round_repaired(goal: View, local: View, direction: View, mismatch: View) -> Argument:
+    return _one_round(goal, Integer(6), local, direction, mismatch)
+
+
+def _one_round(goal: View, noise: Expr, *lemmas: View) -> Argument:
+    steps, made, of = gathered(False, Integer(1), *lemmas)
+    more, short = shortened(made, of, {"Lambda": Integer(1), "G": Rational(-3, 10), "S": Integer(0), "B": Integer(56)})
+    kept = Step(
+        Le(Omega(r + 1), Omega(r) + of["N"] * QUOTIENT["N"] + 56 * QUOTIENT["B"] - Rational(3, 10) * eta_t * G2(r)),
+        given=(short, parts_of_omega(r), parts_of_omega(r + 1)),
+        where="A.32",
+    )
+    return _noise(goal, noise, of, kept, *steps, *more)
+
+
+def one_round_pl(goal: View, local: View, direction: View, mismatch: View) -> Argument:
+    """(A.38): the same with the contraction; −1/12 + ... < 0 takes the place of −0.3."""
+    return _one_round_pl(goal, Rational(317, 9), local, direction, mismatch)
+
+
+def one_round_pl_repaired(goal: View, local: View, direction: View, mismatch: View) -> Argument:
+    return _one_round_pl(goal, Integer(6), local, direction, mismatch)
+
+
+def _one_round_pl(goal: View, noise: Expr, *lemmas: View) -> Argument:
+    steps, made, of = gathered(True, Integer(1), *lemmas)
+    most = Rational(29, 30)
+    more, short = shortened(made, of, {"Lambda": most, "G": Integer(0), "S": Integer(0), "B": Integer(56)})
+    rate = Step(Le(most * lam, of["q"] * lam), given=(mu_L,), note="29/30 ≤ 1 − μη̃/3")
+    unscaled = Step(
+        Le(Omega(r + 1), of["q"] * Omega(r) + of["N"] * QUOTIENT["N"] + 56 * QUOTIENT["B"]),
+        given=(short, rate, parts_of_omega(r), parts_of_omega(r + 1)),
+    )
+    kept = Step(
+        Le(eta_t * Omega(r + 1), eta_t * of["q"] * Omega(r) + eta_t * (of["N"] * QUOTIENT["N"] + 56 * QUOTIENT["B"])),
+        given=(unscaled,),
+        where="A.38",
+    )
+    return _noise(goal, noise, of, kept, *steps, *more, rate, unscaled)
+
+
+def _noise(goal: View, most: Expr, of: dict[str, Expr], kept: Step, *before: Step) -> Argument:
+    """The noise's coefficient: at most `most`/n under the step-size condition; the printed 6 only if that gives it."""
+
+    term = QUOTIENT["N"] * (eta_t if kept.where == "A.38" else 1)
+
+    def bounded(by: Expr) -> tuple[Step, Step]:
+        shown = Step(Le(of["N"], by / n), note=f"{by} from the step-size condition")
+        return shown, Step(Le(of["N"] * term, by / n * term), given=(shown,), note=f"{by}, times its term")
+
+    worst, six = bounded(most), bounded(Integer(6))
+    bound = Step(Le(kept.claim.lhs, kept.claim.rhs.subs(sigma, 0) + most / n * term), given=(kept, worst[1]))
+    steps = (*before, kept, *worst, bound, *(step for step in six if step not in worst))
+    return Argument((*steps, Step(goal.relations[0], given=(kept, six[1]))), bound)
+
+
+mu_L = known(Le(mu, L), "μ ≤ L", "mu_at_most_L")
+
+
+# --- the theorems ----------------------------------------------------------------------------------------------------
+
+
+def theorem_3_5(goal: View, local: View, direction: View, mismatch: View) -> Argument:
+    """Not through (A.33), which is false: |Λ − mean|² with the weight 1/10 instead of 1 makes 6 true again.
+
+    V^r = F − F* + |Λ − mean|²/(10 n η̃) ≤ Ω^r falls by 0.3 η̃|𝒢|² up to 6 and 56; telescoped, 6/0.3 = 20, 56/0.3 ≤ 187.
+    """
+    w = Rational(1, 10)
+    steps, made, of = gathered(False, w, local, direction, mismatch)
+    most = {"Lambda": w, "G": Rational(-3, 10), "S": Integer(0), "B": Integer(56), "N": 6 / n}
+    more, short = shortened(made, of, most)
+    error = 6 / n * QUOTIENT["N"] + 56 * QUOTIENT["B"]
+    V = Function("V", **REAL)
+    value = known(Eq(V(r), gap(r) + w * lam), "V is F − F* + |Λ − mean|²/(10 n η̃)")
+    onward = known(Eq(V(r + 1), short.claim.lhs), "V of the next round")
+    round_ = Step(Le(V(r + 1), V(r) - Rational(3, 10) * eta_t * G2(r) + error), given=(short, value, onward))
+    total = Function("total", **REAL)
+    telescoped = Induction(
+        Le(V(r) + Rational(3, 10) * eta_t * total(r), V(1) + (r - 1) * error),
+        over=r,
+        start=1,
+        base=(known(Eq(total(1), 0), "a sum without terms"),),
+        step=(round_, known(Eq(total(r + 1), total(r) + G2(r)), "one more term")),
+        note="telescoped",
+    )
+    first = known(Le(V(1), Omega(1)), "V ≤ Ω: a smaller weight")
+    mean = known(Eq(R * mean_G2(R), total(R + 1)), "the mean of the first R terms")
+    bound = Step(
+        Le(mean_G2(R), Omega(1) / (Rational(3, 10) * eta_t * R) + error / (Rational(3, 10) * eta_t)),
+        given=(telescoped.at(R + 1), first, mean),
+    )
+    return Argument((*steps, *more, round_, telescoped, bound, Step(goal.relations[0], given=(bound,))), bound)
+
+
+def theorem_3_6(goal: View, local: View, direction: View, mismatch: View) -> Argument:
+    """Not through (A.38), which is false: |Λ − mean|² with a small weight until the last two rounds.
+
+    With weight w the noise adds at most (9/5 + 34 w)/n. A weight w' is enough for the next round's w if
+    5 x² + 20 w x²/η_g² ≤ 29/30 w', so that 1 needs 3/20 a round before, that 7/100, and that itself.
+    """
+    weights = (Rational(7, 100), Rational(3, 20), Integer(1))
+    before = (weights[0], weights[0], weights[1])
+    q, steps, rounds = 1 - mu * eta_t / 3, list[Step](), list[Step]()
+    V = [Function(f"V_{k}", **REAL) for k in range(3)]
+    errors: list[Expr] = []
+    for k, (w, earlier) in enumerate(zip(weights, before, strict=True)):
+        own, made, of = gathered(True, w, local, direction, mismatch)
+        noise, extra = (Rational(9, 5) + 34 * w) / n, 20 + 36 * w
+        most = {"Lambda": Rational(29, 30) * earlier, "G": Integer(0), "S": Integer(0), "B": extra, "N": noise}
+        more, short = shortened(made, of, most)
+        rate = Step(Le(most["Lambda"] * lam, q * earlier * lam), given=(mu_L,), note="29/30 ≤ 1 − μη̃/3")
+        errors.append(noise * QUOTIENT["N"] + extra * QUOTIENT["B"])
+        source = V[max(k - 1, 0)]
+        value = known(Eq(source(r), gap(r) + earlier * lam), "V_k is F − F* + w_k |Λ − mean|²/(n η̃)")
+        onward = known(Eq(V[k](r + 1), short.claim.lhs), "V_k of the next round")
+        rounds.append(Step(Le(V[k](r + 1), q * source(r) + errors[k]), given=(short, rate, value, onward)))
+        steps += [s for s in (*own, *more, rate, rounds[-1]) if s not in steps]
+    floor = 3 * errors[0] / (mu * eta_t)
+    limits = (floor, floor + errors[1], floor + errors[1] + errors[2])
+    power = q ** (r - 1)
+    start = known(And(*(Le(v(1), Omega(1)) for v in V)), "V_k ≤ Ω: smaller weights")
+    claims = [Le(v(r), power * Omega(1) + limit) for v, limit in zip(V, limits, strict=True)]
+    positive = Step(Ge(q, 0), given=(mu_L,), note="1 − μη̃/3 > 0")
+    below = Step(Le(q, 1), note="1 − μη̃/3 < 1")
+    inductions: list[Induction] = []
+    for k in range(3):
+        source = [inductions[k - 1]] if k else []
+        inductions.append(
+            Induction(
+                claims[k], over=r, start=1, base=(start,), step=(rounds[k], positive, below, *source), note=f"V_{k}"
+            )
+        )
+    whole = known(Eq(Omega(R + 1), V[2](R + 1)), "the last weight is 1: V_2 is Ω")
+    bound = Step(Le(Omega(R + 1), q**R * Omega(1) + limits[2]), given=(inductions[2].at(R + 1), whole))
+    return Argument((*steps, positive, below, *inductions, bound, Step(goal.relations[0], given=(bound, mu_L))), bound)

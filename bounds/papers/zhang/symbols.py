@@ -1,0 +1,130 @@
+"""The paper's symbols, their meaning and dimension (sections 2 and 3, appendix A)."""
+
+from ...statement import Assumption, Glossary
+
+GLOSSARY = Glossary()
+_s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity
+
+n = _n("n", "number of clients")
+tau = _n("tau", "local updates per round", r"\tau")
+b = _n("b", "size of a minibatch")
+T = _n("T", "rounds that are run: the paper's R is any number up to it")
+D = _n("D", "dimension of the parameter", "d")
+W = _n("W", "number of sample paths of the run", r"|\mathcal W|")
+R = _n("R", "number of rounds")
+r = _n("r", "round, counted from 1")
+t = GLOSSARY.index("t", "local update, counted from 0")
+i = _n("i", "client, counted from 1")
+j = _n("j", "coordinate, counted from 1")
+omega = _n("omega", "sample path: the minibatches of all clients and steps", r"\omega")
+l = GLOSSARY.index("l", "exponent in (A.21)")  # noqa: E741
+
+L = _s("L", "F/W^2", "smoothness of every f_i (assumption 3.2)")
+mu = _s("mu", "F/W^2", "constant of the proximal PL inequality (assumption 3.3 (2))", r"\mu")
+mu_sc = _s("mu_sc", "F/W^2", "strong convexity of f (remark 3.7)", r"\mu_{sc}")
+B_g = _s("B_g", "F/W", "bound on the subgradients of g (assumption 3.1)", "B_g", nonnegative=True)
+theta = _s("theta", "F/W", "weight of the l1-norm in g", r"\vartheta", nonnegative=True)
+sigma = _s("sigma", "F/W", "noise of a stochastic gradient (assumption 3.4)", r"\sigma", nonnegative=True)
+eta_t = _s("eta_t", "W^2/F", "step size of the server, eta eta_g tau (13)", r"\tilde\eta")
+eta_g = _s("eta_g", "1", "scaling of the server's step", r"\eta_g")
+eta = _s("eta", "W^2/F", "step size of the clients", r"\eta")
+A_r = _s("A_r", "W^2", "the last four terms of (A.19)", "A^r", nonnegative=True)
+
+_E = r"\mathbb{{E}}"
+_P = r"P_{{\tilde\eta}}(\overline{{\mathbf x}}^{{{0}}})"
+_next = r"P_{{\tilde\eta}}(\overline{{\mathbf x}}^{{{0}+1}})"
+_virtual = r"\tilde{{\mathbf x}}^{{{0}+1}}"
+_Lambda = r"\mathbf\Lambda^{{{0}}}-\overline{{\mathbf\Lambda}}^{{{0}}}"
+
+Omega = _q("Omega", "F", "E Omega^r (10)", _E + r"[\Omega^{{{0}}}]", nonnegative=True)
+Omega_sc = _q("Omega_sc", "W^2", "E Omega_sc^r (remark 3.7)", _E + r"[\Omega_{{sc}}^{{{0}}}]", nonnegative=True)
+gap = _q("gap", "F", "E F(P(x^r)) - F*", _E + f"[F({_P})]-F^\\star", nonnegative=True)
+level = _q("level", "F", "E F(P(x^r))", _E + f"[F({_P})]")
+vlevel = _q("vlevel", "F", "E F of the virtual iterate (4) of round r + 1", _E + f"[F({_virtual})]")
+G2 = _q(
+    "G2", "F^2/W^2", "E|G(P(x^r))|^2, the prox-gradient map (11)",
+    _E + r"\|\mathcal G(" + _P + r")\|^2", nonnegative=True,
+)  # fmt: skip
+mean_G2 = _q(
+    "mean_G2", "F^2/W^2", "the mean of E|G(P(x^r))|^2 over rounds 1 to R",
+    r"\frac{{1}}{{{0}}}\sum_{{r=1}}^{{{0}}}\mathbb{{E}}\|\mathcal G(P_{{\tilde\eta}}(\overline{{\mathbf x}}^r))\|^2",
+    nonnegative=True,
+)  # fmt: skip
+lam2 = _q("lam2", "W^2", "E|Lambda^r - mean|^2 over all clients (10)", _E + rf"\|{_Lambda}\|^2", nonnegative=True)
+lam2_i = _q(
+    "lam2_i", "W^2", "E|Lambda_i^r - mean|^2 of client i",
+    _E + r"\|\Lambda_{{{1}}}^{{{0}}}-\overline\Lambda^{{{0}}}\|^2", nonnegative=True,
+)  # fmt: skip
+drift = _q(
+    "drift", "W^2", "E sum over clients and steps of |z - P(x^r)|^2",
+    _E + r"\sum_{{t<\tau}}\sum_i\|\mathbf z_{{i,t}}^{{{0}}}-" + _P + r"\|^2", nonnegative=True,
+)  # fmt: skip
+S = _q("S", "W^2", "E sum of |z - P(x^r)|^2 of client i over steps 0..t", r"S_{{{2},{1}}}^{{{0}}}", nonnegative=True)
+vdev = _q(
+    "vdev", "F^2/W^2", "E|v^r - grad f(P(x^r))|^2", _E + rf"\|\boldsymbol v^{{{{{{0}}}}}}-\nabla f({_P})\|^2",
+    nonnegative=True,
+)  # fmt: skip
+step2 = _q("step2", "W^2", "E|P(x^(r+1)) - P(x^r)|^2", _E + rf"\|{_next}-{_P}\|^2", nonnegative=True)
+vstep2 = _q("vstep2", "W^2", "E|virtual iterate - P(x^r)|^2", _E + rf"\|{_virtual}-{_P}\|^2", nonnegative=True)
+
+xbar = _q("xbar", "W", "coordinate j of the pre-proximal global model", r"\overline{{x}}^{{{0}}}_{{{2}}}({1})")
+xbar_c = _q("xbar_c", "W", "the same under the compact form (2)", r"\overline{{X}}^{{{0}}}_{{{2}}}({1})")
+zhat = _q("zhat", "W", "coordinate of a pre-proximal local model", r"\hat z^{{{0}}}_{{{3},{1},{4}}}({2})")
+zhat_c = _q("zhat_c", "W", "the same under the compact form (2)", r"\hat Z^{{{0}}}_{{{3},{1},{4}}}({2})")
+corr = _q("corr", "F/W", "coordinate of client i's correction", r"c^{{{0}}}_{{{2},{3}}}({1})")
+post = _q("post", "W", "coordinate of the post-proximal global model P(x^r)", r"P(\overline{{x}}^{{{0}}})_{{{2}}}({1})")
+post_v = _q(
+    "post_v", "W", "coordinate of P(P(x^r) - eta~ v^r), the right side of (3)",
+    r"P(P(\overline{{x}}^{{{0}}})-\tilde\eta v^{{{0}}})_{{{2}}}({1})",
+)  # fmt: skip
+x_stat = _q("x_stat", "W", "coordinate of a first-order stationary point", r"x^\star_{{{0}}}")
+sub_inner = _q(
+    "sub_inner",
+    "F",
+    "E s'x for s = G(P) - grad f(P) at the virtual iterate x",
+    _E + r"\langle s^{{{0}}},\tilde{{\mathbf x}}\rangle",
+)
+sub_g = _q("sub_g", "F", "E g at the virtual iterate", _E + r"[g(\tilde{{\mathbf x}}^{{{0}+1}})]", nonnegative=True)
+sub_max = _q("sub_max", "F/W", "largest |s_j| over coordinates and paths", r"\|s^{{{0}}}\|_\infty", nonnegative=True)
+
+F_plus = _s("F_plus", "F", "F(x+), x+ = P_eta(x - eta v)", r"F(\mathbf x^+)", real=True)
+F_z = _s("F_z", "F", "F(z)", r"F(\mathbf z)", real=True)
+grad_inner = _s(
+    "grad_inner",
+    "F",
+    "<grad f(x) - v, x+ - z>",
+    r"\langle\nabla f(\mathbf x)-v,\mathbf x^+-\mathbf z\rangle",
+    real=True,
+)
+step_inner = _s(
+    "step_inner", "W^2", "<x+ - x, x+ - z>", r"\langle\mathbf x^+-\mathbf x,\mathbf x^+-\mathbf z\rangle", real=True
+)
+plus2 = _s("plus2", "W^2", "|x+ - x|^2", r"\|\mathbf x^+-\mathbf x\|^2", nonnegative=True)
+z2 = _s("z2", "W^2", "|z - x|^2", r"\|\mathbf z-\mathbf x\|^2", nonnegative=True)
+
+bounded_subgradients = Assumption(
+    "bounded_subgradients", (B_g,),
+    "g is convex and all its subgradients have norm <= B_g (B_g = 0 as the limit of every B_g > 0)", "assumption 3.1",
+)  # fmt: skip
+descent = Assumption(
+    "descent", (L,), "f_i(y) <= f_i(x) + <grad f_i(x), y - x> + L/2 |x - y|^2 for every client", "assumption 3.2"
+)
+two_sided = Assumption(
+    "two_sided", (L,),
+    "and f_i(y) >= ... - L/2 |x - y|^2: gradients are L-Lipschitz, as the words say and the formula of 3.2 does not",
+)  # fmt: skip
+prox_pl = Assumption("prox_pl", (mu,), "mu (F(x) - F*) <= D_g(x, mu) / 2 for all x", "assumption 3.3 (2)")
+mu_at_most_L = Assumption("mu_at_most_L", (), "mu <= L: so it is unless F is constant, where every mu serves")
+strongly_convex = Assumption("strongly_convex", (mu_sc,), "f is mu_sc-strongly convex", "theorem 3.8")
+bounded_variance = Assumption(
+    "bounded_variance", (sigma,),
+    "stochastic gradients are unbiased with variance <= sigma^2/b (sigma = 0: full gradients)", "assumption 3.4",
+)  # fmt: skip
+independent_noise = Assumption(
+    "independent_noise", (), "the noise of different clients is uncorrelated: (A.29) divides the variance by n"
+)
+one_client = Assumption("one_client", (), "n = 1", "appendix A.2")
+full_gradients = Assumption("full_gradients", (), "full gradients are used", "appendix A.2")
+stationary_start = Assumption(
+    "stationary_start", (), "x^1 = x* - eta~ grad f(x*) for a first-order stationary point x*", "algorithm 2, line 3"
+)

@@ -1,0 +1,115 @@
+"""zhang/sec4.1-exact: does algorithm 1 reach machine precision with the printed step sizes, and under which readings?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fedaudit.problems.logistic import Reading
+
+from ..evaluate import Array
+from . import Experiment, Outcome
+from .zhang_logistic import (
+    DEFAULT, LIMIT, METHODS, PRECISION, drawn, optimality, reached, run as simulate, task,
+)  # fmt: skip
+
+ID = "zhang/sec4.1-exact"
+READINGS: tuple[tuple[str, Reading], ...] = (
+    ("the default", DEFAULT),
+    ("features as generated", replace(DEFAULT, scale="none")),
+    ("every feature vector of norm 1", replace(DEFAULT, scale="unit")),
+    ("columns of norm 1 at every client", replace(DEFAULT, scale="client columns")),
+    ("columns of norm 1 over all clients", replace(DEFAULT, scale="columns")),
+    ("half the largest norm", replace(DEFAULT, factor=0.5)),
+    ("twice the largest norm", replace(DEFAULT, factor=2.0)),
+    ("alpha, beta as standard deviations", replace(DEFAULT, spread="deviation")),
+    ("labels: sign of one model", replace(DEFAULT, labels="sign")),
+    ("labels: sampled from one model", replace(DEFAULT, labels="sampled")),
+    ("start N(0, I)", replace(DEFAULT, start="normal")),
+)
+OTHERS = 2  # data sets for a reading that is not the default
+SHORT = 4  # of which limits are divided by this
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Race:
+    """Figure 2: optimality over rounds by method; left tau = 1, right tau = 10."""
+
+    title: str
+    caption: str
+    names: tuple[str, ...]  # of the panels
+    curves: tuple[dict[str, Array], ...]  # a panel: method -> (rounds,)
+    level: float
+    figure: str = "race"
+
+
+def row(name: str, how: Reading, seed: int, draws: int, short: int = 1) -> dict[str, Any]:
+    """One reading: on how many data sets each tau reaches machine precision."""
+    curves = {tau: [simulate(seed, k, how, tau, LIMIT[tau] // short) for k in range(draws)] for tau in LIMIT}
+    moving = [k for k in range(draws) if curves[1][k][0] > 0]
+    done = {tau: [reached(curves[tau][k], PRECISION) is not None for k in moving] for tau in LIMIT}
+    L = [float(task(seed, k, how).problem.curvature()[1]) for k in range(draws)]
+    made: dict[str, Any] = {"reading": name, "data sets": draws, "optimal at the start": draws - len(moving)}
+    made |= {"median eta~ L, tau = 1": _short(60 * float(np.median(L)))}
+    for tau in LIMIT:
+        made |= {f"reach, tau = {tau}": sum(done[tau])}
+        if moving:
+            made |= {f"median of the best, tau = {tau}": _short(np.median([curves[tau][k].min() for k in moving]))}
+    return made | {"reach both": sum(a and b for a, b in zip(*done.values(), strict=True))}
+
+
+def run(seed: int, effort: float) -> Outcome:
+    """The default reading on more data sets, the others on a few."""
+    draws = drawn(effort)
+    rows = tuple(
+        row(name, how, seed, draws if how == DEFAULT else OTHERS, 1 if how == DEFAULT else SHORT)
+        for name, how in READINGS
+    )
+    first = rows[0]
+    moving = first["data sets"] - first["optimal at the start"]
+    works = [r["reading"] for r in rows[1:] if r["reach both"]]
+    fails = [r["reading"] for r in rows[1:] if not r["reach both"]]
+    reason = (
+        f"features divided by their largest norm: machine precision for tau = 1 on {first['reach, tau = 1']}, for "
+        f"tau = 10 on {first['reach, tau = 10']} and for both on {first['reach both']} of {moving} data sets; other "
+        f"readings, {OTHERS} data sets each: some reach it for both ({'; '.join(works) or 'none'}), none does "
+        f"({'; '.join(fails) or 'none'}); as generated, eta~ L = {rows[1]['median eta~ L, tau = 1']:g} for tau = 1 "
+        f"where 2 is the limit of proximal gradient steps"
+    )
+    return Outcome(2 * first["reach both"] > moving, reason, sum(r["data sets"] for r in rows), rows)
+
+
+def picture(seed: int) -> Race:
+    """Figure 2 on the first data set that shows it."""
+    number, rounds = representative(seed), {1: 400, 10: 120}
+    made = task(seed, number, DEFAULT)
+    curves = tuple(
+        {name: optimality(method, made, tau, rounds[tau], stop=0.0) for name, method in METHODS.items()}
+        for tau in LIMIT
+    )
+    return Race(
+        title=f"{ID}: figure 2, full gradients",
+        caption=f"data set {number} of seed {seed}, the first that reaches machine precision (dotted) for both tau; "
+        "features divided by the largest norm, two classes, start 0; FedMid with 1 and 5, Fast-FedDA with mu = L/10",
+        names=tuple(f"$\\tau = {tau}$" for tau in LIMIT),
+        curves=curves,
+        level=PRECISION,
+    )
+
+
+def representative(seed: int, most: int = 12) -> int:
+    """The first data set on which both tau reach machine precision; 0 if none does."""
+    for k in range(most):
+        curves = [simulate(seed, k, DEFAULT, tau, LIMIT[tau]) for tau in LIMIT]
+        if curves[0][0] > 0 and all(reached(c, PRECISION) is not None for c in curves):
+            return k
+    return 0
+
+
+def _short(x: Any) -> float:
+    return float(f"{x:.3g}")
+
+
+EXPERIMENT = Experiment(ID, run, picture)

@@ -32,7 +32,9 @@ def plot(race: Race) -> Figure:
         for axes, name, curves in zip(panels, race.names, race.curves, strict=True):
             for method, curve in curves.items():
                 colour, line, order, width = STYLES[method]
-                axes.plot(np.arange(len(curve)), positive(curve), line, color=colour, lw=width, zorder=order, label=method)
+                axes.plot(
+                    np.arange(len(curve)), positive(curve), line, color=colour, lw=width, zorder=order, label=method
+                )
             if race.level:
                 axes.axhline(race.level, color="#555555", lw=0.8, ls=":")
             axes.set_yscale("log")

@@ -14,9 +14,7 @@ from .composite import Oracle
 from .proximal import Prox
 
 
-def fedmid(
-    oracle: Oracle, prox: Prox, x: Array, eta: Array, eta_g: Array, tau: int, weights: Array
-) -> Iterator[Array]:
+def fedmid(oracle: Oracle, prox: Prox, x: Array, eta: Array, eta_g: Array, tau: int, weights: Array) -> Iterator[Array]:
     """Federated mirror descent: proximal gradient steps at the clients, and at the server with their mean move."""
     xp = _checked(tau, x)
     step, server = xp.asarray(eta), xp.asarray(eta_g)

@@ -26,9 +26,11 @@ class Reading:
 
     scale: Scale = "largest"  # features as generated, of norm 1, divided by the largest norm, or columns of norm 1
     spread: Spread = "variance"  # what alpha and beta are in N(0, alpha) and N(0, beta); Li et al.'s code: deviations
-    labels: Labels = "argmax"  # the likelier of two classes, as Li et al.; the sign of one linear model; sampled from it
+    labels: Labels = (
+        "argmax"  # the likelier of two classes, as Li et al.; the sign of one linear model; sampled from it
+    )
     start: Start = "zero"  # the first model: 0 or N(0, I)
-    factor: float = 1.0  # on the scaled features
+    factor: float = 0.5  # on the scaled features
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -49,6 +49,7 @@ exit status: 0 done; 1 a refutation under --fail-on refuted, or an invalid certi
 WHAT = "a paper, an id `paper/label`, a glob ('buttaci/thm*') or your own .py file; nothing means all"
 PICTURES = {  # of figures/pictures.py
     "digits": "networks from imbalanced handwritten digits (buttaci, figures 3.3 to 3.5); needs the extra `data`",
+    "zhang-fig3": "composite federated learning with stochastic gradients (zhang, figure 3)",
 }
 RUNS = ("lint", "derive", "verify", "hunt", "audit")
 HELP = {
@@ -331,7 +332,7 @@ def _plot(arguments: argparse.Namespace) -> int:
     from fedaudit.figures import draw, image, pictures
     from fedaudit.verify.curves import picture  # by its full name: the type that fedaudit.figures sees
 
-    figure = draw(picture(found[0], seed)) if found else getattr(pictures, name)(seed)
+    figure = draw(picture(found[0], seed)) if found else getattr(pictures, name.replace("-", "_"))(seed)
     write(path, image(figure, path.suffix[1:]))
     print(path)
     return 0

@@ -11,7 +11,7 @@ from fedaudit.problems.logistic import Reading
 
 from ..evaluate import Array
 from . import Experiment, Outcome
-from .zhang_exact import READINGS
+from .zhang_exact import OTHERS, READINGS, SHORT
 from .zhang_logistic import DEFAULT, LIMIT, PRECISION, drawn, reached
 from .zhang_logistic import run as simulate
 
@@ -19,7 +19,6 @@ ID = "zhang/sec4.1-rounds"
 TAU = 10
 ROUGHLY = 2.0  # a factor
 LEVELS = (1e-2, 1e-4, 1e-6, 1e-8, PRECISION)
-OTHERS, SHORT = 2, 4  # data sets for another reading, and by what its limits are divided
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,8 +2,8 @@
 
 FedMid and FedDA: Yuan, Zaheer and Reddi, Federated composite optimization (ICML 2021), with the distance-generating
 function |.|^2/2, so that mirror maps are proximal operators. Fast-FedDA: Bao, Crawshaw, Luo and Liu, Fast composite
-optimization and statistical recovery in federated learning (ICML 2022). Axes and oracles as in composite.py: x (..., d),
-eta and eta_g (...), weights (..., n); the first model yielded is x itself, and generators do not end.
+optimization and statistical recovery in federated learning (ICML 2022). Axes and oracles as in composite.py: x
+(..., d), eta and eta_g (...), weights (..., n); the first model yielded is x itself, and generators do not end.
 """
 
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ def fedda_restarted(
 
 
 def fast_fedda(oracle: Oracle, prox: Prox, x: Array, mu: Array, L: Array, tau: int, weights: Array) -> Iterator[Array]:
-    """Weighted dual averaging for mu-strongly convex losses: step s has the weight alpha_s = (s + a)^2, and the model is
+    """Weighted dual averaging for mu-strongly convex losses: step s has the weight alpha_s = (s + a)^2, the model is
 
         argmin_w <sum alpha_s g_s, w> + mu/4 sum alpha_s |w - w_s|^2 + gamma/2 |w - x|^2 + (sum alpha_s) g(w);
 

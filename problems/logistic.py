@@ -3,7 +3,8 @@
 Tian Li et al., Federated optimization in heterogeneous networks (MLSys 2020), section 5.1: client k has the model
 W_k ~ N(u_k, 1), b_k ~ N(u_k, 1) with u_k ~ N(0, alpha), and features x ~ N(v_k, Sigma), Sigma_jj = j^-1.2, with
 v_k ~ N(B_k, 1) and B_k ~ N(0, beta); a label is the likeliest class of softmax(W_k x + b_k). What a binary experiment
-(section 4.1 of zhang) leaves open is a `Reading`. Axes: features (..., n, m, d), labels (..., n, m), models (..., n, d).
+(section 4.1 of zhang) leaves open is a `Reading`. Axes: features (..., n, m, d), labels (..., n, m), models
+(..., n, d).
 """
 
 from dataclasses import dataclass

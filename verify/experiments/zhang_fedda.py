@@ -1,9 +1,10 @@
 """zhang/sec4.1-fedda-equal: with tau = 1, are FedDA and algorithm 1 equally fast, or even the same?
 
 Once both have the support and the signs of the minimiser, both take the step x - eta~ (grad f(x) + theta sign(x)) on
-it, so that the factors a round agree in the end; before that, FedDA's dual state remembers what soft thresholding
-cut off, and algorithm 1 forgets it: the iterates differ. With a dual state that restarts from the model in every round
-(section 1.1's words) the two are the same method for tau = 1, since the corrections sum to 0 (eq2-zero-mean).
+it, so that the factors a round agree in the end. Before that, FedDA's dual state remembers what soft thresholding cut
+off and algorithm 1 forgets it, so that the models differ from the moment when a coordinate that was 0 moves again; from
+the start 0, where coordinates mostly only leave, they are the same up to rounding. With a dual state that restarts from
+the model in every round (section 1.1's words) both are one method for tau = 1: corrections sum to 0 (eq2-zero-mean).
 """
 
 from __future__ import annotations
@@ -18,19 +19,32 @@ from ..evaluate import Array
 from . import Experiment, Outcome
 from .zhang_exact import OTHERS, READINGS, SHORT, Race, representative
 from .zhang_logistic import (
-    DEFAULT, LIMIT, METHODS, PRECISION, RESTARTED, Method, drawn, models, optimality, reached, run as simulate, task,
+    DEFAULT,
+    LIMIT,
+    METHODS,
+    PRECISION,
+    RESTARTED,
+    Method,
+    drawn,
+    models,
+    optimality,
+    reached,
+    task,
 )  # fmt: skip
+from .zhang_logistic import (
+    run as simulate,
+)
 
 ID = "zhang/sec4.1-fedda-equal"
-UPPER = 1e-6  # the rate is measured between this optimality and machine precision
+UPPER, LOWER = 1e-4, 1e-8  # the rate is measured between these optimalities: rounding is 1e-11
 EQUAL = 0.01  # relative difference of log rates that counts as none
 COMPARED = 400  # rounds in which iterates are compared
 SAME = 1e-8  # relative distance that rounding explains
 
 
 def rate(curve: Array) -> float | None:
-    """The factor a round between the optimalities UPPER and PRECISION; None if the run does not get there."""
-    a, b = reached(curve, UPPER), reached(curve, PRECISION)
+    """The factor a round between the optimalities UPPER and LOWER; None if the run does not get there."""
+    a, b = reached(curve, UPPER), reached(curve, LOWER)
     if a is None or b is None or b <= a:
         return None
     return float((curve[b] / curve[a]) ** (1 / (b - a)))
@@ -51,7 +65,7 @@ def row(name: str, how: Reading, seed: int, draws: int, short: int = 1) -> dict[
     for k in range(draws):
         ours = simulate(seed, k, how, 1, LIMIT[1] // short)
         mine = rate(ours)
-        if mine is None:
+        if mine is None or reached(ours, PRECISION) is None:
             continue
         theirs = optimality(METHODS["FedDA"], task(seed, k, how), 1, LIMIT[1] // short)
         rates.append((mine, rate(theirs)))
@@ -86,7 +100,7 @@ def run(seed: int, effort: float) -> Outcome:
         f"rates to machine precision agree to 1 percent on {first['equal rate']} of the {count} data sets where "
         f"algorithm 1 gets there (FedDA gets there on {first['FedDA too']}, in {low:g} to {high:g} times the rounds); "
         f"the iterates are the same up to rounding on {first['same iterates']} of them and up to "
-        f"{max(r.get('iterates apart', 0.0) for r in rows):.2g} of the largest model apart on data sets of all readings, "
+        f"{max(r.get('iterates apart', 0.0) for r in rows):.2g} of the largest model apart under the other readings, "
         f"for FedDA's dual state keeps what soft thresholding cuts off; if it restarts from the model in every round, "
         f"they are always the same ({again:.1g} apart)"
     )
@@ -103,7 +117,7 @@ def picture(seed: int) -> Race:
             break
     names = ("algorithm 1", "FedDA")
     curves = tuple(
-        {name: optimality(METHODS[name], task(seed, k, DEFAULT), 1, 600, stop=PRECISION / 100) for name in names}
+        {name: optimality(METHODS[name], task(seed, k, DEFAULT), 1, 900, stop=PRECISION) for name in names}
         for k in found
     )
     return Race(

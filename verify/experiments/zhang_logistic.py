@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.composite import Oracle, per_client
+from fedaudit.problems.composite import Oracle, Round, compact, per_client
 from fedaudit.problems.composite_baselines import fast_fedda, fedda, fedda_restarted, fedmid
 from fedaudit.problems.logistic import Logistic, Reading, draw, prox_gradient
 from fedaudit.problems.proximal import Prox, l1, scaled
@@ -87,11 +87,11 @@ def oracle(made: Task, rng: np.random.Generator | None) -> Oracle:
     return sampled
 
 
-def ours(made: Task, tau: int, gradients: Oracle) -> Iterator[Array]:
+def ours(form: Callable[..., Iterator[Round]], made: Task, tau: int, gradients: Oracle) -> Iterator[Array]:
     """Algorithm 1: the post-proximal global models."""
     s = made.setup
-    run = per_client(gradients, made.prox, made.x, np.float64(s.eta), np.float64(s.eta_g), tau, made.weights, 10**9)
-    return (r.P for r in run)
+    rounds = form(gradients, made.prox, made.x, np.float64(s.eta), np.float64(s.eta_g), tau, made.weights, 10**9)
+    return (r.P for r in rounds)
 
 
 def other(
@@ -116,11 +116,12 @@ def fast(made: Task, tau: int, gradients: Oracle) -> Iterator[Array]:
 
 Method = Callable[[Task, int, Oracle], Iterator[Array]]
 METHODS: dict[str, Method] = {
-    "algorithm 1": ours,
+    "algorithm 1": partial(ours, per_client),
     "FedDA": partial(other, fedda),
     "Fast-FedDA": fast,
     "FedMid": partial(other, fedmid, steps=FEDMID),
 }
+COMPACT: Method = partial(ours, compact)
 RESTARTED: Method = partial(other, fedda_restarted)
 
 
@@ -155,7 +156,7 @@ def reached(curve: Array, level: float) -> int | None:
 @lru_cache(maxsize=512)
 def run(seed: int, number: int, how: Reading, tau: int, limit: int) -> Array:
     """Algorithm 1 with full gradients on data set `number`; kept, for three statements look at the same runs."""
-    curve = optimality(ours, task(seed, number, how), tau, limit)
+    curve = optimality(METHODS["algorithm 1"], task(seed, number, how), tau, limit)
     curve.setflags(write=False)
     return curve
 

@@ -87,7 +87,7 @@ def picture(seed: int) -> Saved:
     return Saved(
         title=f"{ID}: rounds that ten local updates save",
         caption=f"rounds of tau = 1 over rounds of tau = 10 until the optimality has fallen to a level; the "
-        f"{int(there.sum())} of {len(found)} data sets where both reach {PRECISION:g}; band: within a factor of 2 of tau",
+        f"{int(there.sum())} of {len(found)} data sets where both reach {PRECISION:g}; band: a factor of 2 around tau",
         levels=np.array(LEVELS),
         ratios=found[there],
         tau=TAU,

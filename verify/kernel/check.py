@@ -14,8 +14,8 @@ from math import prod
 from flint import fmpq
 
 from . import (
-    envelope,
     composite,
+    envelope,
     fedprox,
     fedprox_nonconvex,
     function,

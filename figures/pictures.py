@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from fedaudit.problems import network_data
 from fedaudit.verify import formulas
 
-from . import network, rates
+from . import network, race, rates
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["crossover", "digits", "table1"]
+__all__ = ["crossover", "digits", "table1", "zhang_fig3"]
 
 
 def digits(seed: int) -> Figure:
@@ -33,3 +33,10 @@ def table1(seed: int) -> Figure:
     b, I, M = 10, 10, 1000  # noqa: E741 (the paper's letters)
     said = f"the printed rows at b = {b}, I = {I}, M = {M}; solid: this paper's theorems, dashed: quoted from others"
     return rates.table(formulas.table_1(b, I, M), said)
+
+
+def zhang_fig3(seed: int) -> Figure:
+    """Sparse logistic regression with minibatches of 1 and of 20 samples, three methods."""
+    from fedaudit.verify.experiments.zhang_exact import stochastic
+
+    return race.plot(stochastic(seed))

@@ -51,6 +51,7 @@ PICTURES = {  # of figures/pictures.py
     "crossover": "rates that change at T = I^3 and T = (b I)^3 (yuan, 1.4 and 1.6), beside what the method does",
     "digits": "networks from imbalanced handwritten digits (buttaci, figures 3.3 to 3.5); needs the extra `data`",
     "table1": "communication complexities side by side (yuan, table 1)",
+    "zhang-fig3": "composite federated learning with stochastic gradients (zhang, figure 3)",
 }
 RUNS = ("lint", "derive", "verify", "hunt", "audit")
 HELP = {
@@ -333,7 +334,7 @@ def _plot(arguments: argparse.Namespace) -> int:
     from fedaudit.figures import draw, image, pictures
     from fedaudit.verify.curves import picture  # by its full name: the type that fedaudit.figures sees
 
-    figure = draw(picture(found[0], seed)) if found else getattr(pictures, name)(seed)
+    figure = draw(picture(found[0], seed)) if found else getattr(pictures, name.replace("-", "_"))(seed)
     write(path, image(figure, path.suffix[1:]))
     print(path)
     return 0

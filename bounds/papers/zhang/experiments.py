@@ -1,0 +1,75 @@
+"""Section 4.1: what figure 2 is said to show, sparse logistic regression on synthetic data with full gradients."""
+
+from ...algebra import Eq, Le
+from ...statement import Statement
+from .symbols import GLOSSARY, R, full_gradients, tau
+
+optimality = GLOSSARY.quantity(
+    "optimality",
+    "1",
+    "|G(P(x^r))| / |G(P(x^1))|, the paper's measure (section 4.1)",
+    r"\|\mathcal G(P_{{\tilde\eta}}(\overline{{\mathbf x}}^{{{0}}}))\|"
+    r"/\|\mathcal G(P_{{\tilde\eta}}(\overline{{\mathbf x}}^{{1}}))\|",
+    nonnegative=True,
+)
+eps = GLOSSARY.symbol("eps", "1", "machine precision, here 1e-10", r"\varepsilon")
+R_1 = GLOSSARY.count("R_1", "rounds to machine precision with one local update", "R_{1}")
+R_tau = GLOSSARY.count("R_tau", "rounds to machine precision with tau local updates", r"R_{\tau}")
+rate = GLOSSARY.symbol("rate", "1", "factor a round by which the optimality falls at the end", r"\rho")
+rate_da = GLOSSARY.symbol("rate_da", "1", "the same for FedDA", r"\rho_{\mathrm{FedDA}}")
+
+DATA = (
+    "data: Li et al.'s generator with (alpha, beta) = (50, 50) as variances, two classes, labels by the likelier one, "
+    "start 0",
+    "features are scaled to the largest norm 1/2: the text names no scale, without one nothing converges, and among "
+    "the powers of 2 this one gives the claims their best chance (twice as large: tau = 10 often diverges, half as "
+    "large: the minimiser is mostly 0)",
+    "the row lists other readings of scale, spread, labels and start with their outcome",
+    "machine precision: optimality at most 1e-10, within 2000 rounds for tau = 1 and 200 for tau = 10; data sets whose "
+    "minimiser is the start itself say nothing and are left out",
+)
+
+EXACT = Statement(
+    id="zhang/sec4.1-exact",
+    kind="experiment",
+    title="Full gradients: algorithm 1 reaches machine precision for tau = 1 and tau = 10",
+    cite="Section 4.1, first set of experiments, figure 2; (12) ff.: our algorithm converges exactly",
+    method="composite",
+    glossary=GLOSSARY,
+    let=(full_gradients,),
+    then=Le(optimality(R), eps),
+    reading=(*DATA, "reproduced means: for both tau on more than half of the data sets"),
+)
+
+ROUNDS = Statement(
+    id="zhang/sec4.1-rounds",
+    kind="experiment",
+    title="Full gradients: tau = 10 needs roughly tau times fewer rounds than tau = 1",
+    cite="Section 4.1: fewer communication rounds (roughly reduced by 1/tau), figure 2",
+    method="composite",
+    glossary=GLOSSARY,
+    let=(full_gradients,),
+    then=(Le(R_1 / (2 * tau), R_tau), Le(R_tau, 2 * R_1 / tau)),
+    reading=(
+        *DATA,
+        "roughly means within a factor of 2; reproduced means: for the median of R_1 / R_tau over the data sets that "
+        "reach machine precision for both tau",
+    ),
+)
+
+FEDDA = Statement(
+    id="zhang/sec4.1-fedda-equal",
+    kind="experiment",
+    title="tau = 1: FedDA and algorithm 1 converge at the same rate",
+    cite="Section 4.1: the same step size setting ensures that both converge at exactly the same rate, figure 2 (left)",
+    method="composite",
+    glossary=GLOSSARY,
+    let=(full_gradients,),
+    then=Eq(rate, rate_da),
+    reading=(
+        *DATA,
+        "FedDA as its authors print it: the dual state is never reset, the proximal parameter is the sum of all steps",
+        "the rate is the factor a round between the optimalities 1e-4 and 1e-8; equal means to 1 percent of its "
+        "logarithm, on every data set where algorithm 1 reaches 1e-10",
+    ),
+)

@@ -1,0 +1,98 @@
+"""zhang/sec4.1-rounds: how many rounds do tau = 10 local updates save?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fedaudit.problems.logistic import Reading
+
+from ..evaluate import Array
+from . import Experiment, Outcome
+from .zhang_exact import OTHERS, READINGS, SHORT
+from .zhang_logistic import DEFAULT, LIMIT, PRECISION, drawn, reached
+from .zhang_logistic import run as simulate
+
+ID = "zhang/sec4.1-rounds"
+TAU = 10
+ROUGHLY = 2.0  # a factor
+LEVELS = (1e-2, 1e-4, 1e-6, 1e-8, PRECISION)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Saved:
+    """What the figure shows: rounds for tau = 1 over rounds for tau = 10, by level, a line a data set."""
+
+    title: str
+    caption: str
+    levels: Array
+    ratios: Array  # (data sets, levels), NaN where a run does not get there
+    tau: int
+    roughly: float
+    figure: str = "saved"
+
+
+def ratios(seed: int, how: Reading, draws: int, short: int = 1) -> Array:
+    """Rounds for tau = 1 over rounds for tau = 10 at every level, (data sets, levels)."""
+    made = np.full((draws, len(LEVELS)), np.nan)
+    for k in range(draws):
+        one, ten = (simulate(seed, k, how, tau, LIMIT[tau] // short) for tau in (1, TAU))
+        for j, level in enumerate(LEVELS):
+            a, b = reached(one, level), reached(ten, level)
+            if a and b:
+                made[k, j] = a / b
+    return made
+
+
+def row(name: str, found: Array) -> dict[str, Any]:
+    """One reading."""
+    last = found[:, -1][np.isfinite(found[:, -1])]
+    made: dict[str, Any] = {"reading": name, "data sets": len(found), "both reach machine precision": len(last)}
+    if len(last):
+        made |= {f"{part} ratio": float(f"{x:.3g}") for part, x in _parts(last)}
+        made |= {"within a factor of 2 of tau": int(((last >= TAU / ROUGHLY) & (last <= TAU * ROUGHLY)).sum())}
+    return made
+
+
+def _parts(x: Array) -> tuple[tuple[str, float], ...]:
+    return (("smallest", float(x.min())), ("median", float(np.median(x))), ("largest", float(x.max())))
+
+
+def run(seed: int, effort: float) -> Outcome:
+    """The default reading on more data sets, the others on a few."""
+    draws = drawn(effort)
+    rows = tuple(
+        row(name, ratios(seed, how, draws) if how == DEFAULT else ratios(seed, how, OTHERS, SHORT))
+        for name, how in READINGS
+    )
+    first = rows[0]
+    count = first["both reach machine precision"]
+    if not count:
+        return Outcome(False, f"no data set reaches machine precision for both tau ({draws} tried)", draws, rows)
+    reason = (
+        f"rounds to {PRECISION:g} with tau = 1 over rounds with tau = 10: {first['smallest ratio']:g} to "
+        f"{first['largest ratio']:g}, median {first['median ratio']:g}, on the {count} of {draws} data sets where both "
+        f"get there; {first['within a factor of 2 of tau']} of them lie in [{TAU / ROUGHLY:g}, {TAU * ROUGHLY:g}]"
+    )
+    median = float(first["median ratio"])
+    return Outcome(TAU / ROUGHLY <= median <= TAU * ROUGHLY, reason, sum(r["data sets"] for r in rows), rows)
+
+
+def picture(seed: int) -> Saved:
+    """All levels, for the data sets of the default reading."""
+    found = ratios(seed, DEFAULT, drawn(16))
+    there = np.isfinite(found[:, -1])
+    return Saved(
+        title=f"{ID}: rounds that ten local updates save",
+        caption=f"rounds of tau = 1 over rounds of tau = 10 until the optimality has fallen to a level; the "
+        f"{int(there.sum())} of {len(found)} data sets where both reach {PRECISION:g}; band: a factor of 2 around tau",
+        levels=np.array(LEVELS),
+        ratios=found[there],
+        tau=TAU,
+        roughly=ROUGHLY,
+    )
+
+
+EXPERIMENT = Experiment(ID, run, picture)

@@ -93,11 +93,11 @@ def run(seed: int, effort: float) -> Outcome:
         f"features of largest norm 1/2: machine precision for tau = 1 on {first['reach, tau = 1']}, for tau = 10 on "
         f"{first['reach, tau = 10']} and for both on {first['reach both']} of {moving} data sets; for tau = 10 on "
         f"{follow} of the {len(stable)} where proximal gradient descent with the step eta~ = 600 reaches it; other "
-        f"readings, {OTHERS} data sets each, reach it for both somewhere ({_listed(works)}), nowhere ({_listed(fails)}), "
-        f"or start at the minimiser ({_listed(idle)}); as generated, eta~ L = "
+        f"readings, {OTHERS} data sets each, reach it for both somewhere ({_listed(works)}), nowhere "
+        f"({_listed(fails)}), or start at the minimiser ({_listed(idle)}); as generated, eta~ L = "
         f"{rows[1]['median eta~ L, tau = 1']:g} for tau = 1, and 2 is the limit for proximal gradient steps; rounding "
-        f"errors of the corrections add up, for their mean is never set back to 0: after {LIMIT[1]} rounds with tau = 1 "
-        f"the optimality is {kept[0]:.1g} again (the compact form (2): {kept[1]:.1g})"
+        f"errors of the corrections add up, for their mean is never set back to 0: after {LIMIT[1]} rounds with "
+        f"tau = 1 the optimality is {kept[0]:.1g} again (the compact form (2): {kept[1]:.1g})"
     )
     return Outcome(2 * first["reach both"] > moving, reason, sum(r["data sets"] for r in rows), rows)
 

@@ -27,6 +27,8 @@ DATA = (
     "the row lists other readings of scale, spread, labels and start with their outcome",
     "machine precision: optimality at most 1e-10, within 2000 rounds for tau = 1 and 200 for tau = 10; data sets whose "
     "minimiser is the start itself say nothing and are left out",
+    "scale, class rule and the level 1e-10 were settled after first runs: at 1e-12 rounding decides for tau = 1, and "
+    "with the largest norm 1 about half of the data sets reach the level for both tau",
 )
 
 EXACT = Statement(
@@ -71,5 +73,6 @@ FEDDA = Statement(
         "FedDA as its authors print it: the dual state is never reset, the proximal parameter is the sum of all steps",
         "the rate is the factor a round between the optimalities 1e-4 and 1e-8; equal means to 1 percent of its "
         "logarithm, on every data set where algorithm 1 reaches 1e-10",
+        "settled after first runs: between 1e-6 and 1e-10 rounding shows, one data set in fifteen differs by 3 percent",
     ),
 )

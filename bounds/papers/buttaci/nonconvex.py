@@ -8,6 +8,7 @@
 # pyright: reportIndexIssue=false
 
 from dataclasses import replace
+from typing import Any
 
 from sympy import Add, Expr, Function, Rational, Sum, Symbol, expand, fraction, log, sqrt
 from sympy.logic.boolalg import And
@@ -294,7 +295,7 @@ def theorem_4_3_II(goal: View, lemma: View) -> Argument:
     return log_rate(goal, lemma.relations[0], lemma.holds(every_round), 4)
 
 
-def log_rate(goal: View, bound: Le, holds: Known | Step, factor: int, exact: bool = True) -> Argument:
+def log_rate(goal: View, bound: Any, holds: Known | Step, factor: int, exact: bool = True) -> Argument:
     """From Σ γ_t ROUND_MEAN/Σ ≤ (`factor` Δ/E + Σ R_t)/Σ (`bound`, which `holds`) with γ_t = γ_0/(t + 1).
 
     `exact`: what comes out is compared with the print as an identity.

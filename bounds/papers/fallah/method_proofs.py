@@ -5,9 +5,9 @@ L_F, sigma_F and gamma_F stay closed: only what lemmas 4.2 to 4.4 say of them is
 
 from typing import Any
 
-from ...algebra import Eq, Function, Integer, Le, Rational, Sum, Symbol, e, exp
+from ...algebra import Eq, Function, Integer, Le, Rational, Symbol, e, exp
 from ...derivation import Argument, Induction, Known, Step, View
-from ...facts import bernoulli, exp_lower, power_monotone, sum_next
+from ...facts import bernoulli, exp_lower, power_monotone
 from .method_symbols import (
     Z2,
     Delta,
@@ -230,17 +230,20 @@ def equation_107_repaired(goal: View, sampled: View) -> Argument:
 
 
 def _added(rate: Any, count: Any) -> tuple[Any, Any, Induction]:
-    """(107) added up over `count` updates: f(0), f(1), ... are levels, g(0), g(1), ... squared slopes."""
-    s, j = (Symbol(name, integer=True, nonnegative=True) for name in "sj")
-    f, g = Function("f", real=True), Function("g", nonnegative=True)
+    """(107) added up over `count` updates: f(0), f(1), ... are levels, and total(s) the squared slopes before s."""
+    s = Symbol("s", integer=True, nonnegative=True)
+    f, g, total = Function("f", real=True), Function("g", nonnegative=True), Function("total", nonnegative=True)
     one = _premise(Le(f(s + 1) - f(s) + beta / 4 * g(s), rate), "(107) at every update, given the past", *EVERYTHING)
+    none = _premise(Eq(total(0), 0), "a sum of nothing")
+    more = _premise(Eq(total(s + 1), total(s) + g(s)), "what a sum is")
     added = Induction(
-        Le(f(s) - f(0) + beta / 4 * Sum(g(j), (j, 0, s - 1)), s * rate),
+        Le(f(s) - f(0) + beta / 4 * total(s), s * rate),
         over=s,
-        step=(one, sum_next(g(j), j, 0, s - 1)),
+        base=(none,),
+        step=(one, more),
         where="(109)" if count == tau else "(110)",
     )
-    return f, Sum(g(j), (j, 0, count - 1)), added
+    return f, total(count), added
 
 
 def theorem(goal: View, descent: View) -> Argument:

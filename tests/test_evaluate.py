@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from flint import fmpz
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sympy import Function, IndexedBase, Max, Min, Pow, Rational, Sum, Symbol, exp, log
 
@@ -83,19 +84,26 @@ def test_a_sum_over_nothing_is_zero() -> None:
     assert Evaluator(table, {})(tree(Sum(i, (i, 1, Symbol("E") - 1)))) == 0
 
 
-@pytest.mark.parametrize("identifier", [s.id for s in statements()])
+# Of orders the kernel tells powers of n where floats tell values (see test_order); experiments have no kernel.
+MEASURED = [s.id for s in statements() if s.method != "order" and s.kind != "experiment"]
+
+
+@pytest.mark.parametrize("identifier", MEASURED)
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4, deadline=None, derandomize=True)  # a few of very many: the same ones on every machine
 def test_floats_agree_with_the_kernel(identifier: str, seed: int) -> None:
     """On random rational instances both evaluate the same index to the same ratio."""
     reading, world = read(next(s for s in statements([identifier])))
     rng = np.random.default_rng(seed)
-    shapes = [s for s in world.shapes(reading) if s.cost <= 40]
+    by_cost = sorted(world.shapes(reading), key=lambda s: s.cost)
+    shapes = [s for s in by_cost if s.cost <= 40] or by_cost[:3]
     shape = shapes[int(rng.integers(len(shapes)))]
     genes = genes_of(reading, world, shape)
     genome = exactly(genes, draw(genes, 1, rng), 0, 2)
     made = replay(reading, world, shape, genome)
     scores = score(reading, world, shape, {k: np.asarray(v, dtype=float)[None] for k, v in genome.items()})
+    measured = [np.abs(q.values.astype(float)) for q in scores.table.quantities.values() if q.values.size]
+    assume(all(not (values > 1e15).any() for values in measured))  # of a run that explodes only rounding is left
     if made is None:  # not admissible: floats must not count it for or against by more than rounding
         assert not scores.margin[0] > 1e-6
         return
@@ -105,7 +113,14 @@ def test_floats_agree_with_the_kernel(identifier: str, seed: int) -> None:
     for side, value in (("lhs", scores.lhs[0]), ("rhs", scores.rhs[0])):
         middle, _, radius = getattr(made, side).partition(" +/- ")  # a bracket is wide: floats give a point of it
         rounding = max(1e-6 * abs(float(value)), 1e-12 * abs(float(scores.rhs[0])), 1e-12 * natural)
-        assert abs(float(Fraction(middle)) - float(value)) <= float(Fraction(radius or 0)) + rounding
+        assert abs(_float(middle) - float(value)) <= float(Fraction(radius or 0)) + rounding
+
+
+def _float(text: str) -> float:
+    """Of a decimal or of a fraction with any number of digits."""
+    return (
+        float(Fraction(text)) if {".", "e"} & set(text) else float(Fraction(*(int(fmpz(n)) for n in text.split("/"))))
+    )
 
 
 @given(st.floats(1e-9, 1e9), st.integers(1, 10))

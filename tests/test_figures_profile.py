@@ -96,7 +96,7 @@ def test_theorem_4_3_is_followed_along_T() -> None:
 
 def test_digits_are_a_picture_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("sklearn")
-    assert set(PICTURES) == set(pictures.__all__)
+    assert {name.replace("-", "_") for name in PICTURES} == set(pictures.__all__)
     assert main(["plot", "digits", "--out", str(tmp_path / "a.png")]) == 0
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert capsys.readouterr().out == f"{tmp_path / 'a.png'}\n"

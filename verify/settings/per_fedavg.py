@@ -120,8 +120,8 @@ class PerFedAvg:
                 gamma_H = np.sqrt((b**2).mean(axis=-1)) * eta.smoothness
             found = {name: run[name]() for name in MEASURED if name in used}
         scalars |= {name: np.where(fits, x, np.nan) for name, x in found.items()}
-        W = 1 + np.abs(_start(genome)) + np.abs(genome["a"]).max(axis=-1) / scalars["L"]
-        scale = scalars["L"] * W**2, W
+        W = 1 + np.abs(np.nan_to_num(w0)) + np.abs(genome["a"]).max(axis=-1) / scalars["L"]
+        scale = scalars["L"] * W**2 + scalars["B"] * W, W
         return Table(known.n, {**scalars, "gamma_G": gamma_G, "gamma_H": gamma_H}, {}, known.counts, scale)
 
     def instance(

@@ -78,7 +78,7 @@ def _try(statement: Statement, reading: Reading, world: Setting, premise: Known,
                 made = certify(about, world, found)
                 if made is not None and not made.holds:
                     return replace(row, status="fails", instances=count, instance=made.instance)
-    except (UnknownName, IndexError):  # it speaks of what is not measured, or beyond the run
+    except (UnknownName, KeyError, IndexError):  # it speaks of what is not measured or drawn, or beyond the run
         return row
     except Malformed:  # the kernel's world has no such quantity: floats alone have seen it
         pass

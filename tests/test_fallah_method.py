@@ -30,7 +30,7 @@ from fedaudit.verify.genome import draw, exactly
 from fedaudit.verify.settings.base import Shape
 
 GOLDEN = Path(__file__).parent / "certificates"
-REFUTED = ("eq99", "eq105", "eq107", "thm4.5", "remG.1", "cor4.6", "thm4.5-order")
+REFUTED = ("eq99", "eq105", "eq107", "thm4.5", "remG.1", "cor4.6-two-users", "thm4.5-order")
 CHAIN = ("propF.1-a", "propF.1-b", "corF.2-a", "corF.2-b", "eq95", "eq97", *REFUTED[:5])
 ROUND = ("product", "sampled2", "slope2", "level", "level_next", "level_end", "round2", "mean2", "Delta")
 
@@ -206,7 +206,7 @@ def test_the_floor_of_corollary_46_is_below_the_run(tau_: int, K_: int, step: Fr
 
 @pytest.mark.parametrize("label", [
     "propF.1-a", "propF.1-b", "corF.2-a", "corF.2-b", "eq93", "eq95", "eq97", "eq99~repaired", "eq105~repaired",
-    "eq107", "eq107~repaired", "thm4.5", "thm4.5~repaired", "remG.1", "cor4.6~repaired",
+    "eq107", "eq107~repaired", "thm4.5", "thm4.5~repaired", "remG.1", "cor4.6", "cor4.6~repaired",
 ])  # fmt: skip
 def test_it_follows(label: str) -> None:
     known = catalogue()

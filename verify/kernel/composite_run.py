@@ -16,9 +16,9 @@ from math import comb, factorial, prod
 from flint import fmpq
 
 from .loss import ONE, ZERO, Loss, Vector, combine, dot, minus
-from .rational import Rejected, small
+from .rational import affordable, small
 
-PATHS = 4_096
+SIGNS, PATHS, WORK = 12, 4_096, 1_000_000
 
 
 def soft(w: Vector, s: fmpq) -> Vector:
@@ -91,11 +91,12 @@ class Method:
 
     def paths(self) -> list[tuple[fmpq, list[Block]]]:
         """Every path with its probability."""
-        kinds = list(product((1, -1), repeat=len(self.noisy)))
-        many = len(kinds)
+        affordable(len(self.noisy), SIGNS, "instance.noise")
+        many = 2 ** len(self.noisy)
         total = many if self.shared else prod(comb(group.size + many - 1, many - 1) for group in self.groups)
-        if total > PATHS:
-            raise Rejected(f"instance.noise: got {total} paths, expected at most {PATHS}")
+        affordable(total, PATHS, "instance.noise")
+        affordable(total * many * len(self.groups), WORK, "instance.noise")
+        kinds = list(product((1, -1), repeat=len(self.noisy)))
         if self.shared:
             ways = ([[group.size * (kind == k) for kind in range(many)] for group in self.groups] for k in range(many))
             return [(fmpq(1, many), self.blocks(counts, kinds)) for counts in ways]

@@ -118,9 +118,9 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """The claim's domains, and the work that is left for all of its conditions and relations."""
+    """The claim's domains (None: any number will do), and the work that is left for all that it says."""
 
-    domains: Mapping[str, str]
+    domains: Mapping[str, str] | None
     work: Work
 
 

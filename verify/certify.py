@@ -111,6 +111,7 @@ def certificate(reading: Reading, replayed: Replayed) -> dict[str, Any]:
         "at": replayed.at,
         "lhs": replayed.lhs,
         "rhs": replayed.rhs,
+        **({"replays": [dict(one) for one in reading.lowered.replays]} if reading.lowered.replays else {}),
     }
 
 

@@ -89,6 +89,7 @@ class Lowered:
     symbols: dict[str, str]  # free scalar symbols of claim and sweep, with their domains
     starts: bool  # the claim compares with its own start, so that its first index is trivial
     units: tuple[tuple[float, float], ...]  # powers of F and W of each relation's left side, for rounding floors
+    replays: tuple[Mapping[str, Any], ...] = ()  # exact runs of which the left side is a closed form
 
 
 def lower(statement: Statement) -> Lowered:
@@ -121,10 +122,13 @@ def lower(statement: Statement) -> Lowered:
         "then": [lowered(r) for r in statement.relations],
         "domains": _domains(statement, [*exprs[: len(statement.relations) + len(statement.when)]]),
     }
+    if statement.form is not None:
+        claim["form"] = lower(statement.form.identity).claim
     starts = any(_compares_with_start(statement.defined(r)) for r in statement.relations)
     units = tuple(_unit(statement.defined(r.args[0]), statement) for r in statement.relations)
     symbols = {s.name: _domain(s) for s in sorted(scalars, key=str)}
-    return Lowered(statement.id, claim, fixed(statement.sweep), tuple(knobs), symbols, starts, units)
+    replays = statement.form.replays if statement.form is not None else ()
+    return Lowered(statement.id, claim, fixed(statement.sweep), tuple(knobs), symbols, starts, units, replays)
 
 
 def _domains(statement: Statement, relations: list[Any]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 
-from flint import fmpq
+from flint import arb, fmpq
 
 from . import (
     composite,
@@ -79,7 +79,8 @@ WORLDS = {
     "devices": Reader(envelope.read_devices),
     "weighted": Reader(weighted.read, steps=True),
 }
-POINTS = 100_000
+POINTS, LEAST_REPLAYS = 100_000, 3
+MOST, LEAST = arb(2) ** 100_000, arb(2) ** -100_000
 _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")
 
 
@@ -90,6 +91,7 @@ class Accepted:
     lhs: Value
     rhs: Value
     dropped: tuple[str, ...] = ()
+    replays: int = 0  # of an order claim: runs that its left side, a closed form, was compared with
 
 
 def _text(raw: object) -> str:
@@ -100,9 +102,16 @@ def _text(raw: object) -> str:
         raise Malformed(f"certificate: got {error}, expected plain JSON data") from None
 
 
+def _parsed(text: str) -> object:
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise Malformed("certificate: got data nested too deeply, expected a few levels") from None
+
+
 @lru_cache(maxsize=64)
 def _claim(text: str) -> Claim:
-    return read_claim(Node(json.loads(text), "claim"))
+    return read_claim(Node(_parsed(text), "claim"))
 
 
 def inputs(setting: str) -> Mapping[str, str]:
@@ -120,7 +129,7 @@ def _world(claim_text: str, text: str) -> World:
         raise Malformed(f"claim.domains: got none for {sorted(missing)}, expected one for all that the world reads")
     if claim.choose and not reader.steps:
         raise Malformed(f"claim.choose: got step sizes, expected none in the setting {claim.setting!r}")
-    world = reader.read(Node(json.loads(text), "instance"), claim)
+    world = reader.read(Node(_parsed(text), "instance"), claim)
     if taken := set(claim.for_all) & set(world.values):
         raise Malformed(f"claim.for_all: got {sorted(taken)}, expected names that the instance does not give")
     for name, arity in claim.needs():
@@ -189,7 +198,10 @@ def evaluate(claim: object, instance: object, dropped: Iterable[str], at: object
     for name, ends in parsed.for_all.items():
         allowed = _range(ends, world, within)
         scope[name] = place[name].integer(allowed.start, allowed.stop - 1)
-    return world.settle(relation, scope, within)
+    lhs, rhs, holds = world.settle(relation, scope, within)
+    if any(isinstance(x, arb) and not (x == 0 or LEAST < abs(x) < MOST or x.contains(0)) for x in (lhs, rhs)):
+        raise Rejected("claim.then: got a side beyond 2^100000 or below 2^-100000, expected numbers that can be stated")
+    return lhs, rhs, holds
 
 
 def claimed(x: Value) -> str:
@@ -212,15 +224,32 @@ def _agree(side: Node, x: Value) -> None:
     if len(parts) != 2 or not all(_DECIMAL.fullmatch(part) for part in parts):
         raise side.malformed('a ball such as "1.25 +/- 1e-9"')
     middle, radius = (fmpq(f.numerator, f.denominator) for f in map(Fraction, parts))
-    widest = max(abs(middle) / 1000, 2 * x.rad().fmpq())  # what is known up to a bracket is wide
-    if not 0 <= radius <= widest or abs(x - middle) > radius:
+    narrow = 0 <= radius <= abs(middle) / 1000 or 0 <= radius <= 2 * x.rad()  # a bracket is as wide as it is
+    if not narrow or abs(x - middle) > radius:
         raise Rejected(f"{side.where}: got {shown(side.raw)}, expected {claimed(x)} to three digits or more")
+
+
+def _replayed(claim: Claim, replays: list[Node]) -> None:
+    """Reject unless the form of an order claim equals its run on all of several replays."""
+    if claim.form is None and not replays:
+        return
+    if claim.form is None or len({_text(entry.raw) for entry in replays}) < LEAST_REPLAYS:
+        raise Rejected(
+            f"replays: got {len(replays)}, expected at least {LEAST_REPLAYS} different ones of a claim's form"
+        )
+    for entry in replays:
+        run = entry.fields("instance at")
+        form, measured, holds = evaluate(claim.form, run["instance"].raw, (), run["at"].raw)
+        if not holds:
+            raise Rejected(
+                f"{entry.where}: got the form {shown(measured)} for {shown(form)}, expected them to be equal"
+            )
 
 
 def check(certificate: object) -> Accepted:
     """Accept a counterexample, or raise `Malformed` or `Rejected` with the first thing that is wrong."""
-    given = Node(json.loads(_text(certificate)), "certificate").fields(
-        "format statement claim dropped instance at lhs rhs"
+    given = Node(_parsed(_text(certificate)), "certificate").fields(
+        "format statement claim dropped instance at lhs rhs", "replays"
     )
     given["format"].one_of((FORMAT,))
     claim = _claim(_text(given["claim"].raw))
@@ -230,8 +259,10 @@ def check(certificate: object) -> Accepted:
         raise Rejected("claim.kind: got an experiment, expected a claim about all instances")
     dropped = tuple(entry.name() for entry in given["dropped"].items())
     lhs, rhs, holds = evaluate(given["claim"].raw, given["instance"].raw, dropped, given["at"].raw)
+    replays = given["replays"].items() if "replays" in given else []
+    _replayed(claim, replays)
     _agree(given["lhs"], lhs)
     _agree(given["rhs"], rhs)
     if holds:
         raise Rejected(f"claim.then: got {shown(lhs)} against {shown(rhs)}, which holds; expected it to fail")
-    return Accepted(lhs, rhs, dropped)
+    return Accepted(lhs, rhs, dropped, len(replays))

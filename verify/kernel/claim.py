@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flint import fmpq
 
@@ -25,6 +25,7 @@ class Claim:
     for_all: dict[str, tuple[Tree, Tree]]  # index -> inclusive range
     then: tuple[Relation, ...]
     domains: dict[str, str]  # of every symbol and quantity that the claim or its world reads
+    form: object = None  # of an order claim: the identity between its left side and a run, as a claim of its own
 
     def needs(self) -> set[tuple[str, int]]:
         """Symbols (with -1) and quantities (with their number of indices) that an instance must give."""
@@ -58,12 +59,13 @@ class Claim:
         steps = node.fields(name)[name].vector(T) if node is not None else ()
         if set(self.choose) - {name}:
             raise Malformed(f"claim.choose: got {sorted(self.choose)}, expected {name} alone")
+        evaluator = Evaluator(world, self.domains)
         for index, tree in self.choose.values():
             if index in world.values or any(arity >= 0 for _, arity in free(tree)):
                 raise Malformed(
                     f"claim.choose.{name}: got a run-dependent value, expected one of symbols and its index"
                 )
-            steps = [Evaluator(world, self.domains).value(tree, {index: t}) for t in range(T)]
+            steps = [evaluator.value(tree, {index: t}) for t in range(T)]
         exact = [gamma for gamma in steps if isinstance(gamma, fmpq) and gamma > 0]
         if len(exact) < T:
             raise Rejected(f"{name}: got the step sizes {shown(steps)}, expected positive rationals")
@@ -81,7 +83,7 @@ def _assumptions(node: Node) -> tuple[Assumption, ...]:
 
 
 def read(node: Node) -> Claim:
-    given = node.fields("id kind setting let implicit choose when for_all then domains")
+    given = node.fields("id kind setting let implicit choose when for_all then domains", "form")
     choose = {name: entry.fields("index value") for name, entry in given["choose"].fields("", "gamma eta").items()}
     ranges = {name: entry.items(2) for name, entry in given["for_all"].mapping().items()}
     domains = given["domains"].mapping()
@@ -99,6 +101,14 @@ def read(node: Node) -> Claim:
         then=tuple(parse_relation(entry) for entry in given["then"].items()),
         domains={name: entry.one_of(DOMAINS) for name, entry in domains.items()},
     )
+    if "form" in given:
+        identity = read(given["form"])
+        sides = [side for _, side, _ in claim.then] if claim.setting == "order" else []
+        if identity.form is not None or len(identity.then) != 1 or identity.then[0][0] != "=":
+            raise given["form"].malformed("one identity, without a form of its own")
+        if identity.then[0][2] not in sides:
+            raise given["form"].malformed("an identity whose right side is a left side of this order claim")
+        claim = replace(claim, form=given["form"].raw)
     if missing := {name for name, _ in claim.needs()} - set(domains):
         raise Malformed(f"claim.domains: got none for {sorted(missing)}, expected one for every symbol and quantity")
     return claim

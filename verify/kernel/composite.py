@@ -12,7 +12,7 @@ from .composite_run import Block, Group, Method, Round
 from .expression import World
 from .function import LOSSES
 from .line import Line
-from .loss import ONE, ZERO, Matrix, Vector, combine, dot, minus, norm2, semidefinite
+from .loss import DENSE, ONE, ZERO, Matrix, Vector, combine, dot, minus, norm2, semidefinite
 from .rational import Malformed, Node, Rejected, affordable, shown
 
 COUNT, WORK = 1_000, 200_000
@@ -249,6 +249,7 @@ def read(node: Node, claim: Claim) -> Composite:
     signs = given["noise"].fields("kind steps shared" if noisy else "kind")
     steps = tuple(step.integer(0, T * tau - 1) for step in signs["steps"].items()) if noisy else ()
     eta_t, eta_g = (claim.number(name, given[name]) for name in ("eta_t", "eta_g"))
+    affordable(len(groups) * d**3, DENSE, "instance.groups")
     if not groups or eta_t <= 0 or eta_g <= 0 or len(set(steps)) < len(steps):
         raise Malformed("instance: got no group, a step size <= 0 or a noisy step twice, expected none of these")
     theta, shared = claim.number("theta", given["theta"], least=0), noisy and signs["shared"].flag()

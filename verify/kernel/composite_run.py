@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import combinations_with_replacement, product
 from math import comb, factorial, prod
 
 from flint import fmpq
@@ -163,13 +163,13 @@ class Method:
         return [*made, Round(x, self.prox(x, self.eta_t), [])]
 
 
-def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
-    if parts == 1:
-        yield (total,)
-        return
-    for first in range(total + 1):
-        for rest in _compositions(total - first, parts - 1):
-            yield (first, *rest)
+def _compositions(total: int, parts: int) -> Iterator[list[int]]:
+    """How many clients there are of each kind, in every way."""
+    for kinds in combinations_with_replacement(range(parts), total):
+        counts = [0] * parts
+        for kind in kinds:
+            counts[kind] += 1
+        yield counts
 
 
 def _chance(counts: Sequence[int]) -> fmpq:

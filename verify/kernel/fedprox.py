@@ -12,7 +12,7 @@ from .law import Law, Problem, State, work
 from .loss import KINDS, ZERO, Vector, combine, minus, norm2, semidefinite
 from .rational import Node, Rejected, affordable, shown
 
-COUNT, STEPS, WORK = 1_000, 100_000, 5_000_000
+COUNT, STEPS, WORK = 1_000, 100_000, 1_000_000
 INPUTS = {"alpha": "nonnegative"}
 
 

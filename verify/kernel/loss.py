@@ -12,7 +12,7 @@ from .rational import Node, affordable
 Vector = tuple[fmpq, ...]
 Matrix = tuple[Vector, ...]
 ZERO, ONE = fmpq(0), fmpq(1)
-DENSE = 500_000  # rational operations on full matrices
+DENSE = 100_000  # rational operations on full matrices
 
 
 def dot(x: Sequence[fmpq], y: Sequence[fmpq]) -> fmpq:

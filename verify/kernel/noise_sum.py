@@ -8,7 +8,7 @@ from .claim import Claim
 from .expression import World
 from .fedprox import COUNT
 from .loss import ZERO, Vector, combine, norm2
-from .rational import Malformed, Node
+from .rational import BITS, Malformed, Node, affordable
 
 INPUTS = {"lambda": "real", "sigma": "nonnegative"}
 
@@ -39,6 +39,7 @@ def read(node: Node, claim: Claim) -> NoiseSum:
     free = claim.parameters(given["parameters"], {"M", "E", "D", "sigma", "noise_sum2", "mean2"})
     if "lambda" not in free:
         raise Malformed("instance.parameters: got no 'lambda', expected one")
+    affordable(E * free["lambda"].height_bits(), BITS, "instance.E")
     world = NoiseSum(given["p"].vector(M), Z, v, E, claim.number("sigma", given["sigma"], least=0), free["lambda"])
     world.values |= free
     return world

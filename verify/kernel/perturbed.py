@@ -13,9 +13,10 @@ from .claim import Claim
 from .fedprox import COUNT, FedProx
 from .law import Law, Problem, State, merged
 from .loss import KINDS, ONE, ZERO, Loss, Vector, combine, minus, norm2
-from .rational import Node, small
+from .rational import Node, affordable, small
 
 INPUTS = {"beta": "nonnegative"}
+PAIRS = 40_000
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,7 @@ class Perturbed(FedProx):
 def graph(given: Mapping[str, Node], kinds: Mapping[str, Callable[[Node, int], Loss]], claim: Claim) -> Graph:
     """The clients, their similarities and their noise."""
     C, d = (given[name].integer(least, COUNT) for name, least in (("C", 2), ("d", 1)))  # C = 1 has no neighbour
+    affordable(C * C, PAIRS)
     losses = tuple(kinds[n.kind(kinds)](n, d) for n in given["clients"].items(C))
     noisy = given["noise"].kind(("none", "signs")) == "signs"
     signs = given["noise"].fields("kind shared v" if noisy else "kind")

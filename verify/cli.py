@@ -278,7 +278,7 @@ def _audit(arguments: argparse.Namespace, selection: Sequence[Chosen], settings:
         document = audit(selection, settings, jobs, out, step)
     for path in out.ignored:
         print(f"fedaudit: ignored {path}: not a row that an audit finished", file=sys.stderr)
-    page = _page(out)
+    page = _page(out, document)
     rows: list[Row] = document["statements"]
     if arguments.json:
         _print_json(rows)
@@ -296,10 +296,10 @@ def _report(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _page(out: Any) -> str:
+def _page(out: Any, computed: dict[str, Any] | None = None) -> str:
     from fedaudit.figures.report import write_report
 
-    return str(write_report(out))
+    return str(write_report(out, computed))
 
 
 def _certify(arguments: argparse.Namespace) -> int:

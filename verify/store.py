@@ -153,22 +153,6 @@ class Folder:
         write(path, dumps(document))
         return path
 
-    def read(self) -> dict[str, Any]:
-        """audit.json, checked as far as a report relies on it."""
-        path = self.path / AUDIT
-        do = f"run `fedaudit audit --out {self.path}` first"
-        if not path.is_file():
-            raise UserError(f"{self.path}", f"a folder that holds {AUDIT}", do)
-        try:
-            read: object = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise UserError(f"{path} ({type(error).__name__})", "the JSON that an audit writes", do) from error
-        document = cast("dict[str, Any]", read) if isinstance(read, dict) else {}
-        rows: object = document.get("statements")
-        if not isinstance(rows, list) or not all(_is_row(row) for row in cast("list[object]", rows)):
-            raise UserError(f"{path} without statements", "the JSON that an audit writes", do)
-        return document
-
     def _row(self, identifier: str) -> Path:
         return self.path / "rows" / f"{slug(identifier)}.json"
 
@@ -204,10 +188,6 @@ def _as_text(certificate: object) -> str | None:
 
 def _plain(name: str) -> str:
     return re.sub(r"[^\w~+-]+", "-", name, flags=re.ASCII)[:80].strip("-")
-
-
-def _is_row(row: object) -> bool:
-    return isinstance(row, dict) and isinstance(cast("dict[str, object]", row).get("id"), str)
 
 
 def _digest(text: str) -> str:

@@ -151,7 +151,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         line = said(error) if isinstance(error, ValueError) else None
         if line is not None:
             return _complain(line, 2)
-        if isinstance(error, OSError) and _output_fails():
+        if isinstance(error, OSError) and error.filename is None:  # no file: our own output
             _drop_output()
             why = error.strerror or "it fails"
             return _complain(
@@ -173,14 +173,6 @@ def _streams() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-
-
-def _output_fails() -> bool:
-    try:
-        sys.stdout.flush()
-    except OSError:
-        return True
-    return False
 
 
 def _drop_output() -> None:
@@ -428,7 +420,7 @@ def _budget(text: str | None) -> float | None:
     if text is None:
         return None
     try:
-        seconds = float(text)
+        seconds = float(text) if text.isascii() and "_" not in text else 0.0
     except ValueError:
         seconds = 0.0
     if not 0 < seconds <= MOST_BUDGET:

@@ -20,6 +20,8 @@ from .kernel.serve import READY, REPLY, REQUEST
 __all__ = ["LIMIT", "Answer", "Checker", "Limit"]
 
 START, GRACE = 60.0, 2.0  # seconds for the process to start, and beyond a limit that it should have kept itself
+# -P: a module of the folder that we are called in must not stand for one of ours.
+COMMAND = (sys.executable, "-P", "-m", "fedaudit.verify.kernel.serve")
 MOST = 4 * BYTES  # of a certificate that is data already: numbers may be written shorter in its file
 
 
@@ -117,14 +119,12 @@ class Checker:
             return {"outcome": "crashed", "reason": "the kernel's process ended"}
 
     def _started(self) -> subprocess.Popen[bytes]:
-        # -P: a module of the folder that we are called in must not stand for one of ours.
-        # A session of its own: Ctrl-C is the asker's to answer.
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "fedaudit.verify.kernel.serve"],
+            COMMAND,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,
+            start_new_session=True,  # Ctrl-C is the asker's to answer
         )
         self._process = process
         with contextlib.suppress(queue.Empty):

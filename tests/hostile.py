@@ -114,7 +114,9 @@ def dense(size: int, digits: int, seed: int = 0) -> list[list[int]]:
 def dense_run(size: int, digits: int, noisy: bool) -> Certificate:
     """FedProx on a dense quadratic: semidefinite? and, with noise, covariances and their LDL', round after round."""
     loss = {"kind": "quadratic", "A": dense(size, digits), "b": [0] * size}
-    T, top, kick = (4, 10 * size * 10**digits, [n + 1 for n in range(size)]) if noisy else (1, 10 * size * 10**digits, [])
+    T, top, kick = (
+        (4, 10 * size * 10**digits, [n + 1 for n in range(size)]) if noisy else (1, 10 * size * 10**digits, [])
+    )
     instance = {"C": 1, "d": size, "E": 2, "T": T, "p": ["1"], "w0": [1] * size, "alpha": "1/2"}
     instance |= {"constants": {"L": top, "mu": "1/2", "sigma": top, "G": 10**20}, "clients": [loss]}
     instance |= {"steps": {"gamma": [f"1/{top}"] * T}}

@@ -97,27 +97,30 @@ def test_an_expensive_certificate_is_answered_by_the_command(name: str, tmp_path
     assert after.ru_maxrss < 1.1e6  # kB
 
 
-def test_too_long_says_how_to_go_on(run, tmp_path: Path) -> None:
-    save(tmp_path / "long.json", hostile.many_rounds())
-    status, out, _ = run("long.json", "--limit", "0.5", "--json")
-    assert status == 1
+def test_too_long_says_how_to_go_on(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "import time\nfrom fedaudit.verify.kernel import serve\nserve.check = lambda _: time.sleep(99)\nserve.main()"
+    monkeypatch.setattr(child, "COMMAND", (sys.executable, "-P", "-c", code))
+    save(tmp_path / "long.json", GOOD)
+    status, out, err = run("long.json", "--limit", "0.5", "--json")
+    assert (status, err) == (1, "")
     said = "too large to check: needs more than 0.5 s; do: certify --limit SECONDS[,GB]"
-    assert json.loads(out)[0]["reason"] == said or "expected" in json.loads(out)[0]["reason"]
+    assert json.loads(out)[0]["reason"] == said
 
 
+NO_MEMORY = "too large to check: needs more than 0.1 GB; do: certify --limit SECONDS[,GB]"
 EATER = "x = []\nwhile True: x.append(bytearray(1 << 20))"
 CRASHES = {  # what a check may do instead of answering -> what is said
-    "EATER": "too large to check: needs more than 0.1 GB; do: certify --limit SECONDS[,GB]",
+    "EATER": NO_MEMORY,
     "while True: pass": "too large to check: needs more than 1 s; do: certify --limit SECONDS[,GB]",
     "os.abort()": "the check crashed, which accepts nothing: SIGABRT",
     "os.kill(os.getpid(), signal.SIGSEGV)": "the check crashed, which accepts nothing: SIGSEGV",
-    "os.kill(os.getpid(), signal.SIGKILL)": "too large to check: needs more than 0.1 GB; do: certify --limit SECONDS[,GB]",
+    "os.kill(os.getpid(), signal.SIGKILL)": NO_MEMORY,
     "os._exit(0)": "the check crashed, which accepts nothing: status 0",
     "os._exit(5)": "the check crashed, which accepts nothing: status 5",
-    "from flint import fmpz; fmpz(2) ** (1 << 40)": "the check crashed, which accepts nothing: ",
+    "from flint import fmpz; fmpz(2) ** (1 << 36)": NO_MEMORY,  # FLINT aborts
     "os.kill(os.getppid(), signal.SIGKILL)": "the check crashed, which accepts nothing: the kernel's process ended",
     "raise RecursionError": "the check crashed, which accepts nothing: RecursionError: nested too deeply",
-    "raise MemoryError": "too large to check: needs more than 0.1 GB; do: certify --limit SECONDS[,GB]",
+    "raise MemoryError": NO_MEMORY,
     "raise KeyError('x')": "the check crashed, which accepts nothing: KeyError: \"'x'\"",
     "1 / 0": "the check crashed, which accepts nothing: ZeroDivisionError: 'division by zero'",
     "os.write(1, b'accepted'); os.abort()": "the check crashed, which accepts nothing: SIGABRT (accepted)",
@@ -135,7 +138,7 @@ def test_a_crash_is_a_rejection_that_says_so(does: str, monkeypatch: pytest.Monk
         answers = [asked.ask(GOOD), asked.ask(GOOD)]  # the second by a process of its own, whatever befell the first
     assert {answer.outcome for answer in answers} == {"rejected"}
     for answer in answers:
-        assert answer.reason.startswith(CRASHES[does]) or "fmpz" in does
+        assert answer.reason.startswith(CRASHES[does])
 
 
 def test_answers_do_not_depend_on_what_was_asked_before(checker: Checker) -> None:
@@ -179,7 +182,9 @@ def alive(process: int) -> bool:
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])
 def test_no_process_is_left_behind(how: signal.Signals, tmp_path: Path) -> None:
-    slow = "import time\nfrom fedaudit.verify.kernel import serve\nserve.check = lambda _: time.sleep(600)\nserve.main()"
+    slow = (
+        "import time\nfrom fedaudit.verify.kernel import serve\nserve.check = lambda _: time.sleep(600)\nserve.main()"
+    )
     code = f"import sys\nfrom fedaudit.verify import child, cli\nchild.COMMAND = (sys.executable, '-c', {slow!r})\n"
     code += "sys.exit(cli.main(sys.argv[1:]))"
     save(tmp_path / "one.json", GOOD)
@@ -221,7 +226,7 @@ def test_modules_of_the_current_folder_are_not_imported(run, tmp_path: Path) -> 
     assert not (tmp_path / "ran").exists()
 
 
-# --- what a counterexample says ----------------------------------------------------------------------------------------
+# --- what a counterexample says --------------------------------------------------------------------------------------
 
 
 def test_a_refutation_and_a_literal_reading_are_told_apart(checker: Checker) -> None:
@@ -279,7 +284,9 @@ def test_step_sizes_below_zero_refute_no_proved_lemma(run, tmp_path: Path) -> No
     """gamma = -1 once made 5 <= 2 out of lemma B.1's kappa."""
     for name in ("lemB.1-kappa", "lemC.1-kappa"):
         values = {"alpha": "1", "beta": "1", "mu": "1", "L": "1", "E": "2", "T": "1"}
-        made = hostile.of(f"buttaci/{name}", {"values": values, "quantities": {"gamma": ["-1"]}}, {"relation": 0, "t": 0})
+        made = hostile.of(
+            f"buttaci/{name}", {"values": values, "quantities": {"gamma": ["-1"]}}, {"relation": 0, "t": 0}
+        )
         save(tmp_path / f"{name}.json", {**made, "lhs": "5", "rhs": "2"})
         assert run(f"{name}.json")[0] != 0
 
@@ -526,6 +533,7 @@ LINES: dict[str, list[str]] = {
     "statements that exit": ["exits.py", "good.json"],
     "statements that are not there": ["none.py", "good.json"],
     "a folder named x.py": ["folder.py", "good.json"],
+    "statements in a name of 5,000 characters": ["x" * 5000 + ".py", "good.json"],
     "a limit of nothing": ["good.json", "--limit", ""],
     "a limit of zero": ["good.json", "--limit", "0"],
     "a limit below zero": ["good.json", "--limit=-1"],
@@ -575,7 +583,7 @@ def test_a_hostile_command_line_is_one_line(name: str, run, tmp_path: Path) -> N
     assert "expected" in err
     assert "; do: " in err
     assert err.rstrip("\n").isprintable()
-    assert len(err) < 6000 if ".py" in name else len(err) < 1000
+    assert len(err) < 1000
     assert [path for path in sorted(tmp_path.rglob("*")) if "__pycache__" not in path.parts] == before
 
 
@@ -593,8 +601,8 @@ def test_rows_of_hostile_files_can_be_printed(run, tmp_path: Path) -> None:
 
 def test_a_good_limit_is_taken(run, tmp_path: Path) -> None:
     save(tmp_path / "one.json", GOOD)
-    for limit in ("60", "60,4", "0.9,0.5", "7.5", "1,0.25"):
-        assert run("one.json", "--limit", limit)[0] == 0 or float(limit.split(",")[0]) <= 1  # a loaded machine
+    for limit in ("60", "60,4", "7.5,0.25"):
+        assert run("one.json", "--limit", limit)[0] == 0
     assert (Limit.parse("60,4").seconds, Limit.parse("60,4").memory) == (60, 4_000_000_000)
     assert Limit.parse("60") == Limit(60)
     with pytest.raises(UserError, match="--limit"):

@@ -104,7 +104,7 @@ def _judge(data: object, name: str, known: Mapping[str, Statement], checker: Che
     if statement.kind == "experiment":
         observed = "claim: got a counterexample to an experiment, expected one to a claim about all instances"
         return _row(name, shown, reason=observed)
-    if not _same(claim, _claim_of(statement)):
+    if not _same(cast(object, claim), _claim_of(statement)):
         other = f"claim: got another claim than {shown} makes, expected the catalogue's"
         return _row(name, shown, reason=other)
     answer = checker.ask(fields)
@@ -157,7 +157,12 @@ def _may_prove(statement: Statement, known: Mapping[str, Statement]) -> bool:
 def _known(sources: Sequence[str]) -> dict[str, Statement]:
     from .runner import find
 
-    return {s.id: s for s in (*find([]), *(s for source in sources for s in find([source])))}
+    try:
+        own = [s for source in sources for s in find([source])]
+    except OSError as error:
+        why = f"{line(', '.join(sources))} ({error.strerror})"
+        raise UserError(why, "Python files that define statements", "check the path") from error
+    return {s.id: s for s in (*find([]), *own)}
 
 
 def _claim_of(statement: Statement) -> object:

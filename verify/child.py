@@ -1,4 +1,4 @@
-"""The kernel in a process of its own, with limits on time and memory: whatever a certificate says, there is an answer."""
+"""The kernel in a process of its own, with limits on time and memory: whatever a certificate says, it is answered."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import dataclass
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self
 
 from .errors import UserError
 from .kernel.rational import BYTES
@@ -188,7 +188,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     """The process and its child, which are a group of their own."""
     with contextlib.suppress(OSError):
         if hasattr(os, "killpg"):
-            os.killpg(cast(int, process.pid), signal.SIGKILL)
+            os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
     process.wait()

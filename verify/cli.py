@@ -115,7 +115,9 @@ def parser() -> Parser:
 
     sub = command("certify")
     sub.add_argument("files", nargs="+", metavar="FILE", help="a certificate, or the folder of an audit")
-    limit = "what one certificate may cost (default 8 s and 1 GB); without the module `resource` the seconds alone count"
+    limit = (
+        "what one certificate may cost (default 8 s and 1 GB); without the module `resource` the seconds alone count"
+    )
     sub.add_argument("--limit", metavar="SECONDS[,GB]", help=limit)
     _json(sub)
 

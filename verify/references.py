@@ -91,7 +91,9 @@ def _of_row(row: Row, identifier: str, where: str) -> Iterator[Reference]:
             raise Malformed(f"{where}.{move}: got {shown(part)}, expected an object")
         held = cast(Row, part)
         place = f"{where}.{move}"
-        yield from _named(held, "certificate", identifier, "refutation", verdict, place, held.get("verdict") == "refuted")
+        yield from _named(
+            held, "certificate", identifier, "refutation", verdict, place, held.get("verdict") == "refuted"
+        )
         yield from _named(held, "counterexample", identifier, "reading", verdict, place, False)
     implicit = row.get("implicit")
     if implicit is not None and not isinstance(implicit, list):

@@ -31,7 +31,9 @@ COLOURS = {
     "accepted": "green",
     "rejected": "bold red",
     "malformed": "bold red",
+    "no refutation": "yellow",
 }
+JUDGED = ("accepted", "no refutation", "rejected", "malformed")
 
 
 def console(*, error: bool = False) -> Console:
@@ -69,7 +71,7 @@ def certified(rows: Sequence[Row]) -> None:
     if rows:
         table("certify", rows)
     counted = Counter(_judged(row) for row in rows)
-    held = ", ".join(f"{counted[word]} {said(word)}" for word in ("accepted", "rejected", "malformed") if counted[word])
+    held = ", ".join(f"{counted[word]} {said(word)}" for word in JUDGED if counted[word])
     console().print(held or "no counterexamples: audit.json calls nothing refuted, and there is no certificate")
 
 
@@ -138,7 +140,9 @@ def broken_without(row: Row) -> list[str]:
 
 
 def _judged(row: Row) -> str:
-    return "malformed" if row["malformed"] else "accepted" if row["accepted"] else "rejected"
+    if row["malformed"] or row["accepted"]:
+        return "malformed" if row["malformed"] else "accepted"
+    return "no refutation" if row.get("agrees") else "rejected"  # and audit.json does not say that it is one
 
 
 def _side(name: str) -> Callable[[Row], str]:

@@ -16,7 +16,6 @@ import signal
 import struct
 import sys
 import time
-from collections.abc import Callable
 from typing import Any
 
 from .check import check, claimed
@@ -155,14 +154,14 @@ def _write(to: int, data: bytes) -> None:
 
 
 def main() -> int:
-    check_one: Callable[[bytes, float, int], Answer] = limited if hasattr(os, "fork") else lambda text, *_: judged(text)
     with contextlib.suppress(BrokenPipeError):
         _write(OUT, READY)
         while len(head := _read(REQUEST.size)) == REQUEST.size:
             seconds, memory, length = REQUEST.unpack(head)
             if len(text := _read(length)) < length:
                 break
-            reply = json.dumps(check_one(text, seconds, memory)).encode()
+            answer = limited(text, seconds, memory) if hasattr(os, "fork") else judged(text)
+            reply = json.dumps(answer).encode()
             _write(OUT, REPLY.pack(len(reply)) + reply)
     return 0
 

@@ -47,8 +47,8 @@ verdicts:
   undecided  none of these, and the row says why
 
 exit status: 0 done; 1 a refutation under --fail-on refuted, an invalid certificate, or a statement on which the tool
-failed; 2 bad input, said in one line; 70 the tool failed altogether; 130 interrupted: an audit keeps what is finished
-and goes on from there when run again.
+failed; 2 bad input, said in one line (of several certificates all are checked, and 2 says that one could not be read);
+70 the tool failed altogether; 130 interrupted: an audit keeps what is finished and goes on from there when run again.
 """
 MOST_SEED = 2**63 - 1
 MOST_BUDGET = 1e6  # seconds: eleven days
@@ -121,6 +121,10 @@ def parser() -> Parser:
 
     sub = command("certify")
     sub.add_argument("files", nargs="+", metavar="FILE", help="a certificate, or the folder of an audit")
+    limit = (
+        "what one certificate may cost (default 8 s and 1 GB); without the module `resource` the seconds alone count"
+    )
+    sub.add_argument("--limit", metavar="SECONDS[,GB]", help=limit)
     _json(sub)
 
     sub = command("plot")
@@ -349,16 +353,20 @@ def _page(out: Any, computed: dict[str, Any] | None = None) -> str:
 
 
 def _certify(arguments: argparse.Namespace) -> int:
-    from .certificates import certify_files
+    from .certificates import certify_files, status
+    from .child import LIMIT, Limit
 
-    rows = certify_files(arguments.files)
+    rows = certify_files(arguments.files, Limit.parse(arguments.limit) if arguments.limit is not None else LIMIT)
     if arguments.json:
         _print_json(rows)
-    else:
-        from .tables import table
+    elif not all(row["malformed"] for row in rows) or not rows:
+        from .tables import certified
 
-        table("certify", rows)
-    return 0 if all(row["accepted"] for row in rows) else 1
+        certified(rows)
+    for row in rows:
+        if row["malformed"]:
+            _complain(row["reason"], 2)
+    return status(rows)
 
 
 def _plot(arguments: argparse.Namespace) -> int:

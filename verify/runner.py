@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,6 +24,8 @@ from .store import Damaged, Folder, Row, key_of
 
 if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
+
+    from .child import Checker
 
 __all__ = ["Chosen", "Done", "Interrupted", "Settings", "audit", "choose", "find", "run"]
 
@@ -176,20 +178,23 @@ def audit(
 
     A statement on which the tool fails costs no other: its row says so and is not kept for the next run.
     """
+    from .child import Checker
+
     tasks = _tasks("audit", selection, settings, figure=True)
     keys = {t.chosen.id: _key(t) for t in tasks}
     done: dict[str, Row] = {}
     failures: dict[str, str] = {}
     try:
-        for task in tasks:
-            try:
-                row = taken_over(task.chosen, keys[task.chosen.id], out)
-            except Damaged as error:
-                notice(f"{task.chosen.id} is done again: {error}")
-                continue
-            if row is not None:
-                done[task.chosen.id] = row
-                progress(task.chosen.id, len(done), len(tasks))
+        with Checker() as checker:
+            for task in tasks:
+                try:
+                    row = taken_over(task.chosen, keys[task.chosen.id], out, checker)
+                except Damaged as error:
+                    notice(f"{task.chosen.id} is done again: {error}")
+                    continue
+                if row is not None:
+                    done[task.chosen.id] = row
+                    progress(task.chosen.id, len(done), len(tasks))
         for task, outcome in _work_all([t for t in tasks if t.chosen.id not in done], jobs):
             name = task.chosen.id
             if outcome.failure:
@@ -213,7 +218,7 @@ def audit(
     return Done(document["statements"], failures, document)
 
 
-def taken_over(chosen: Chosen, key: str, out: Folder) -> Row | None:
+def taken_over(chosen: Chosen, key: str, out: Folder, checker: Checker) -> Row | None:
     """The row that an earlier run finished, None if there is none; raises `Damaged` if it must be done again.
 
     Digests do not stop whoever computes them again. So its types are checked, and the kernel replays what it calls
@@ -228,28 +233,30 @@ def taken_over(chosen: Chosen, key: str, out: Folder) -> Row | None:
         parse({"version": "", "seed": 0, "budget": 0, "statements": [row]})
     except UserError as error:
         raise Damaged("its row was changed") from error
-    refuted = [part for part in (row, row.get("verify"), row.get("hunt")) if part and part["verdict"] == "refuted"]
-    for name in dict.fromkeys(part.get("certificate") for part in refuted):
-        _replay(chosen, out, name, [])
+    replay = partial(_replay, chosen, out, checker)
+    if row["verdict"] == "refuted" and not replay(row.get("certificate"), [])["accepted"]:
+        raise Damaged("its certificate does not refute it")
+    for move in (row.get("verify"), row.get("hunt")):
+        if move and move["verdict"] == "refuted" and move.get("certificate") != row.get("certificate"):
+            replay(move.get("certificate"), [])
     for part in cast("list[Row]", row.get("implicit") or []):
         if part.get("literal") == "breaks":
-            _replay(chosen, out, part.get("certificate"), [part["name"]])
+            replay(part.get("certificate"), [part["name"]])
     return row
 
 
-def _replay(chosen: Chosen, out: Folder, name: object, dropped: list[str]) -> None:
-    """Raises `Damaged` unless the file is a certificate against this statement without the dropped assumptions."""
+def _replay(chosen: Chosen, out: Folder, checker: Checker, name: object, dropped: list[str]) -> Row:
+    """The answer on a certificate against the statement's formula; raises `Damaged` unless the kernel accepts it."""
     from .certificates import certify
 
     if not isinstance(name, str):
         raise Damaged("it has no certificate")
     sources = [chosen.origin] if chosen.origin.endswith(".py") else []
-    try:
-        answer = certify(out.certificate(name), name, sources)
-    except UserError as error:
-        raise Damaged("the kernel does not accept its certificate") from error
-    if not answer["accepted"] or answer["id"] != chosen.id or list(answer.get("dropped") or []) != dropped:
+    answer = certify(out.certificate(name), name, sources, checker)
+    # `what` says what the kernel accepted, also where that refutes nothing that is printed (a limit without a rate)
+    if answer["what"] is None or answer["id"] != chosen.id or list(answer["dropped"]) != dropped:
         raise Damaged("the kernel does not accept its certificate")
+    return answer
 
 
 def cores() -> int:

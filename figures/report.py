@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
@@ -191,9 +191,10 @@ def _doubtful(row: Checked) -> bool:
 
 
 def _dot(checked: Checked) -> dict[str, Any]:
-    """A row for the overview; a dollar sign in an id starts no formula there."""
+    """A row for the overview, where a dollar sign would start a formula and a long id leave no room."""
     row = checked.row
-    return {"id": row.id.replace("$", r"\$"), "verdict": checked.verdict, "tightness": row.tightness}
+    label = row.id if len(row.id) <= 50 else row.id[:49] + "…"
+    return {"id": label.replace("$", r"\$"), "verdict": checked.verdict, "tightness": row.tightness}
 
 
 def _shown(checked: Checked, album: Album, known: Collection[str]) -> dict[str, Any]:
@@ -218,7 +219,7 @@ def _shown(checked: Checked, album: Album, known: Collection[str]) -> dict[str, 
         "breaks": _breaks(checked),
         "picture": picture,
         "missing": missing,
-        "certificate": standing.certificate if row.verdict == "refuted" else None,
+        "certificate": _sides(standing.certificate) if row.verdict == "refuted" else None,
     }
 
 
@@ -233,7 +234,20 @@ def _move(name: str, checked: Checked) -> dict[str, Any]:
         "verdict": "unverified" if unverified else move.verdict,
         "mark": mark,
         "example": example,
+        "sides": _sides(example.certificate) if example else None,
         "example_mark": example and (MARKS[example.kind][0] or example.reason),
+    }
+
+
+def _sides(certificate: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What the page shows of a certificate."""
+    if certificate is None:
+        return None
+    at, dropped = certificate.get("at"), certificate.get("dropped")
+    return {
+        "at": cast("dict[str, object]", at) if isinstance(at, dict) else {},
+        "dropped": cast("list[object]", dropped) if isinstance(dropped, list) else [],
+        **{name: certificate.get(name) for name in ("instance", "lhs", "rhs")},
     }
 
 

@@ -81,9 +81,9 @@ def _own(row: Row, root: Path) -> Checked:
 class Rechecker:
     """Replays the certificates that rows name, each file once, within one limit of time."""
 
-    def __init__(self, root: Path, seconds: float = SECONDS) -> None:
+    def __init__(self, root: Path) -> None:
         self.root = root
-        self.end = time.monotonic() + seconds
+        self.end = time.monotonic() + SECONDS
         self.answers: dict[str, tuple[Standing, tuple[str, ...]]] = {}
 
     def row(self, row: Row) -> Checked:

@@ -21,7 +21,15 @@ from fedaudit.verify.document import VERDICTS, Unreadable, inside, parse, read
 from fedaudit.verify.errors import UserError
 
 ONE_LINE = re.compile(r"fedaudit: got .+, expected .+; do: .+\n")
-STEP = {"claim": "x <= 1", "latex": r"x \leq 1", "where": "", "note": "n", "status": "true", "how": "smt", "because": ["a"]}
+STEP = {
+    "claim": "x <= 1",
+    "latex": r"x \leq 1",
+    "where": "",
+    "note": "n",
+    "status": "true",
+    "how": "smt",
+    "because": ["a"],
+}
 MOVE = {
     "verdict": "survived",
     "evidence": "exact",
@@ -54,7 +62,9 @@ ROW = {
     },
     "verify": MOVE,
     "hunt": {**MOVE, "counterexample": {"statement": "mine/thm1"}},
-    "implicit": [{"name": "positive", "says": "s", "literal": "breaks", "tightness": 2.0, "certificate": "certificates/a.json"}],
+    "implicit": [
+        {"name": "positive", "says": "s", "literal": "breaks", "tightness": 2.0, "certificate": "certificates/a.json"}
+    ],
     "repaired": "mine/thm1~repaired",
     "figure": "figures/a.svg",
     "statement": {
@@ -191,7 +201,11 @@ MALFORMED = {
 
 
 def written(folder, content):
-    data = content if isinstance(content, bytes) else (content if isinstance(content, str) else json.dumps(content)).encode()
+    data = (
+        content
+        if isinstance(content, bytes)
+        else (content if isinstance(content, str) else json.dumps(content)).encode()
+    )
     (folder / "audit.json").write_bytes(data)
     return folder
 
@@ -214,7 +228,9 @@ def test_the_document_that_the_malformed_ones_differ_from_is_fine(tmp_path, caps
 
 
 def test_what_is_missing_beyond_id_and_verdict_is_blank():
-    row = parse({"version": "0", "seed": 0, "budget": 1, "statements": [{"id": "a/b", "verdict": "proved"}]}).statements[0]
+    row = parse(
+        {"version": "0", "seed": 0, "budget": 1, "statements": [{"id": "a/b", "verdict": "proved"}]}
+    ).statements[0]
     assert (row.id, row.verdict, row.lint, row.derive, row.certificate) == ("a/b", "proved", (), None, None)
 
 
@@ -282,11 +298,13 @@ def test_a_file_that_a_row_names_is_a_regular_one_below_the_folder_or_not_read(t
     assert inside(root, "folder/fine", 100) == b"x" * 100
 
 
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
+NAMES = st.text(max_size=5) | st.sampled_from(sorted(ROW))
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.sampled_from([*VERDICTS, "$", "$\\frac$", "\ud800"]),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5) | st.sampled_from(sorted(ROW)), inner, max_size=4),
+    LEAVES | st.sampled_from([*VERDICTS, "$", "$\\frac$", "\ud800"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=4),
     max_leaves=8,
-)  # fmt: skip
+)
 
 
 def places(value, path=()):
@@ -336,7 +354,10 @@ def test_any_cut_or_flip_of_the_bytes_is_read_or_refused(tmp_path_factory, data)
 def test_the_command_itself_says_one_line_and_exits_with_2(tmp_path):
     written(tmp_path, MALFORMED["deep"])
     done = subprocess.run(
-        [sys.executable, "-m", "fedaudit.verify.cli", "report", "--out", tmp_path], capture_output=True, text=True, timeout=120
+        [sys.executable, "-m", "fedaudit.verify.cli", "report", "--out", tmp_path],
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.returncode == 2
     assert ONE_LINE.fullmatch(done.stderr)

@@ -160,7 +160,15 @@ def hostile(folder, host):
     for number, raw in enumerate(PAYLOADS):
         payload = armed(raw, host)
         rows.append(hostile_row(number, payload, "refuted" if number % 2 else "proved"))
-        shape = {"statement": "", "claim": {}, "dropped": [""], "instance": {"a": ["b"]}, "at": {"t": ""}, "lhs": "", "rhs": ""}
+        shape = {
+            "statement": "",
+            "claim": {},
+            "dropped": [""],
+            "instance": {"a": ["b"]},
+            "at": {"t": ""},
+            "lhs": "",
+            "rhs": "",
+        }
         certificate = {**poisoned(shape, payload), "statement": rows[-1]["id"], "format": "fedaudit-certificate/1"}
         (folder / f"certificates/{number}.json").write_text(json.dumps(certificate))
     whole = {"version": armed(PAYLOADS[0], host), "seed": 0, "budget": 1.0, "statements": rows}
@@ -281,6 +289,13 @@ def test_figures_of_a_page_are_bounded_together(tmp_path, monkeypatch):
     assert text.count("Figure not shown") == 2
 
 
+@pytest.mark.parametrize("value", [1.7e308, -1.7e308, 5e-324, 0, -0.0, 1e101])
+def test_a_number_that_no_axis_holds_is_in_the_table_all_the_same(tmp_path, value):
+    rows = [{"id": f"a/{n}", "verdict": "survived", "tightness": x} for n, x in enumerate((value, 0.5, -value))]
+    text = page(parse({"version": "0", "seed": 0, "budget": 1, "statements": rows}), tmp_path)
+    assert f'data-value="{float(value)}"' in text
+
+
 # What a verdict from a file is worth
 
 
@@ -347,7 +362,9 @@ def test_a_refutation_that_does_not_replay_is_unverified_and_says_why(tmp_path, 
     assert "Counterexample, in exact numbers" not in text
 
 
-@pytest.mark.parametrize("name", ["../a.json", "/etc/hostname", "certificates/link.json", "certificates/fifo", "certificates"])
+@pytest.mark.parametrize(
+    "name", ["../a.json", "/etc/hostname", "certificates/link.json", "certificates/fifo", "certificates"]
+)
 def test_a_certificate_outside_the_folder_or_no_file_at_all_is_unverified(tmp_path, refutation, name):
     statement, certificate = refutation
     folder = folder_of(tmp_path, statement, certificate)
@@ -363,8 +380,8 @@ def test_a_certificate_outside_the_folder_or_no_file_at_all_is_unverified(tmp_pa
 @pytest.mark.parametrize("verdict", ["proved", "survived", "undecided", "reproduced", "not-reproduced"])
 def test_other_verdicts_are_what_the_file_says(tmp_path, refutation, verdict):
     text = reported(folder_of(tmp_path, *refutation, verdict=verdict))
-    assert f'<span class="verdict {verdict} filed">{verdict}</span> <span class="mark">(not re-checked)</span>' in text
-    assert "As the file says; this verdict was not re-checked." in text
+    assert f'<span class="verdict {verdict} filed">{verdict}</span> <span class="mark">(not rechecked)</span>' in text
+    assert "As the file says; this verdict was not checked again." in text
     assert "Counterexample, in exact numbers" not in text
 
 
@@ -406,8 +423,11 @@ def test_verdicts_of_moves_literal_readings_and_counterexamples_are_replayed_too
             assert "1 of 1 broken literal readings replayed and accepted" in text
             assert "unverified" not in section
         else:
-            assert '<b class="unverified">unverified</b> (the file says that it breaks; the file names no certificate)' in text
-            assert "<td>unverified <span class=\"mark\">(the file names no certificate)</span></td>" in text
+            assert (
+                '<b class="unverified">unverified</b> (the file says that it breaks; the file names no certificate)'
+                in text
+            )
+            assert '<td>unverified <span class="mark">(the file names no certificate)</span></td>' in text
             assert "its certificate is rejected" in text
             assert "(unverified)</td>" in text  # in the column `breaks without`
             assert "0 of 1 broken literal readings replayed and accepted" in text
@@ -428,7 +448,11 @@ def test_rows_that_were_just_computed_are_their_own(tmp_path, refutation):
 
 
 def test_steps_of_a_derivation_are_text(tmp_path):
-    row = {"id": "a/b", "verdict": "survived", "derive": {"status": "<b>", "steps": [STEP | {"latex": "", "claim": "<i>"}]}}
+    row = {
+        "id": "a/b",
+        "verdict": "survived",
+        "derive": {"status": "<b>", "steps": [STEP | {"latex": "", "claim": "<i>"}]},
+    }
     text = page(parse({"version": "0", "seed": 0, "budget": 1, "statements": [row]}), tmp_path)
     assert "&lt;b&gt;" in text
     assert "<code>&lt;i&gt;</code>" in text

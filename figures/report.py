@@ -80,7 +80,7 @@ def page(document: Document, root: Path, own: Collection[str] = ()) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(math=Typesetter().math, short=short, anchor=anchor)
-    environment.globals["marks"] = MARKS
+    environment.globals.update(marks=MARKS)
     script, style = (loader.get_source(environment, name)[0] for name in ("page.js", "page.css"))
     return environment.get_template("index.html").render(
         document=document,

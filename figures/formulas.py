@@ -1,8 +1,8 @@
 """LaTeX as MathML: the page needs no script and no font to show it.
 
-LaTeX may come from a stranger's audit.json, and the converter copies parts of it. What it makes is therefore parsed, and
-only elements, attributes and values of the lists below are written again, everything escaped. A formula with anything
-else is shown as its LaTeX.
+LaTeX may come from a stranger's audit.json, and the converter copies parts of it. What it makes is therefore parsed,
+and only elements, attributes and values of the lists below are written again, everything escaped. A formula with
+anything else is shown as its LaTeX.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ __all__ = ["mathml"]
 
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 LONGEST, DEEPEST = 5_000, 60  # characters of LaTeX; elements inside each other
-ELEMENTS = frozenset(
-    "math mrow mi mn mo ms mtext mspace mstyle mfrac msqrt mroot msub msup msubsup mover munder munderover "
-    "mtable mtr mtd".split()
-)
+TOKENS = ("mi", "mn", "mo", "ms", "mtext", "mspace")
+LAYOUT = ("mrow", "mstyle", "mfrac", "msqrt", "mroot", "msub", "msup", "msubsup", "mover", "munder", "munderover")
+ELEMENTS = frozenset((*TOKENS, *LAYOUT, "mtable", "mtr", "mtd"))  # below one <math>
 FLAG, LENGTH, PLACE = r"true|false", r"[0-9](\.[0-9]{1,3})?em", r"left|center|right"
 ATTRIBUTES = {
     name: re.compile(values)
@@ -72,7 +71,7 @@ def mathml(latex: str, display: str = "inline") -> Markup:
 def _emitted(element: ElementTree.Element, depth: int) -> Markup:
     """One element as markup, what it holds and the text behind it; raises `Foreign` outside the lists."""
     space, _, name = element.tag.rpartition("}")
-    if depth > DEEPEST or space != f"{{{NAMESPACE}" or name not in ELEMENTS or name == "math":
+    if depth > DEEPEST or space != f"{{{NAMESPACE}" or name not in ELEMENTS:
         raise Foreign
     for attribute, value in element.attrib.items():
         if attribute not in ATTRIBUTES or not ATTRIBUTES[attribute].fullmatch(value):

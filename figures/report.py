@@ -1,4 +1,4 @@
-"""index.html: an audit for a browser, in one file that asks for nothing from anywhere and runs nothing but its own script.
+"""index.html: an audit for a browser, in one file that fetches nothing and runs nothing but its own script.
 
 audit.json, certificates and figures may come from a stranger. Text is escaped, formulas are written from a list of
 MathML, the policy admits one script and one style sheet by their digests, and a verdict that was read from a file is
@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
@@ -38,6 +38,7 @@ MEANING = {
     "not-reproduced": "the observed claim was not seen again",
 }
 FIGURE, FIGURES = 8_000_000, 300_000_000  # bytes of a picture, and of all of them
+DRAWABLE = 1e100  # a tightness beyond it stands at the edge of the overview, and in full in the table
 FORMULAS = 2_000_000_000  # of all formulas, characters squared: what typesetting them costs
 
 
@@ -69,6 +70,7 @@ def page(document: Document, root: Path, own: Collection[str] = ()) -> str:
     known = {row.id for row in document.statements}
     rows = [_shown(row, album, known) for row in checked]
     counted = Counter(str(row["verdict"]) for row in rows)
+    filed = {row.verdict for row in checked if row.standing.kind == "filed"}
     loader = PackageLoader("fedaudit.figures")
     environment = Environment(
         loader=loader,
@@ -78,14 +80,14 @@ def page(document: Document, root: Path, own: Collection[str] = ()) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(math=Typesetter().math, short=short, anchor=anchor)
-    environment.globals["marks"] = MARKS
+    environment.globals.update(marks=MARKS)
     script, style = (loader.get_source(environment, name)[0] for name in ("page.js", "page.css"))
     return environment.get_template("index.html").render(
         document=document,
         rows=rows,
         banner=banner(checked),
         doubtful=any(_doubtful(row) for row in checked),
-        counted=[(verdict, counted[verdict]) for verdict in MEANING if counted[verdict]],
+        counted=[(verdict, counted[verdict], verdict in filed) for verdict in MEANING if counted[verdict]],
         meaning=MEANING,
         papers=sorted({str(row["paper"]) for row in rows}),
         overview=data_uri(svg(tightness.plot([_dot(row) for row in checked])).encode()),
@@ -142,7 +144,7 @@ def banner(rows: Sequence[Checked]) -> str:
     readings = Counter(tried.standing.kind for row in filed for tried in row.literals)
     if breaks := readings["replayed"] + readings["uncompared"] + readings["unverified"]:
         said.append(f"{breaks - readings['unverified']} of {breaks} broken literal readings replayed and accepted")
-    end = "Other verdicts, numbers, words and figures are what the file says; they were not re-checked."
+    end = "Other verdicts, numbers, words and figures are what the file says; they were not checked again."
     return f"{source}: {', '.join(said)}. {end}"
 
 
@@ -175,7 +177,7 @@ class Album:
 
 MARKS = {
     "own": ("", ""),
-    "filed": ("not re-checked", "As the file says; this verdict was not re-checked."),
+    "filed": ("not rechecked", "As the file says; this verdict was not checked again."),
     "replayed": ("replayed", "Replayed: the exact kernel accepts its certificate, and the claim is the catalogue's."),
     "uncompared": (
         "replayed, claim not compared",
@@ -191,9 +193,13 @@ def _doubtful(row: Checked) -> bool:
 
 
 def _dot(checked: Checked) -> dict[str, Any]:
-    """A row for the overview; a dollar sign in an id starts no formula there."""
+    """A row for the overview, where a dollar sign would start a formula and a long id leave no room."""
     row = checked.row
-    return {"id": row.id.replace("$", r"\$"), "verdict": checked.verdict, "tightness": row.tightness}
+    label = row.id if len(row.id) <= 50 else row.id[:49] + "…"
+    value = row.tightness
+    if value is not None:
+        value = 0.0 if abs(value) < 1 / DRAWABLE else max(-DRAWABLE, min(DRAWABLE, value))
+    return {"id": label.replace("$", r"\$"), "verdict": checked.verdict, "tightness": value}
 
 
 def _shown(checked: Checked, album: Album, known: Collection[str]) -> dict[str, Any]:
@@ -205,6 +211,7 @@ def _shown(checked: Checked, album: Album, known: Collection[str]) -> dict[str, 
         "id": row.id,
         "paper": row.id.partition("/")[0],
         "verdict": checked.verdict,
+        "filed": standing.kind == "filed",
         "mark": mark,
         "says": f"{says} {standing.reason}.".strip(" .") + "." if says else "",
         "row": row,
@@ -218,7 +225,7 @@ def _shown(checked: Checked, album: Album, known: Collection[str]) -> dict[str, 
         "breaks": _breaks(checked),
         "picture": picture,
         "missing": missing,
-        "certificate": standing.certificate if row.verdict == "refuted" else None,
+        "certificate": _sides(standing.certificate) if row.verdict == "refuted" else None,
     }
 
 
@@ -233,7 +240,20 @@ def _move(name: str, checked: Checked) -> dict[str, Any]:
         "verdict": "unverified" if unverified else move.verdict,
         "mark": mark,
         "example": example,
+        "sides": _sides(example.certificate) if example else None,
         "example_mark": example and (MARKS[example.kind][0] or example.reason),
+    }
+
+
+def _sides(certificate: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What the page shows of a certificate."""
+    if certificate is None:
+        return None
+    at, dropped = certificate.get("at"), certificate.get("dropped")
+    return {
+        "at": cast("dict[str, object]", at) if isinstance(at, dict) else {},
+        "dropped": cast("list[object]", dropped) if isinstance(dropped, list) else [],
+        **{name: certificate.get(name) for name in ("instance", "lhs", "rhs")},
     }
 
 

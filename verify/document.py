@@ -1,4 +1,4 @@
-"""audit.json as typed data. The file may come from a stranger: it is parsed, every field is checked, nothing is trusted.
+"""audit.json as typed data. The file may come from a stranger: it is parsed, each field is checked, none is trusted.
 
 A wrong type, a missing field, a number that JSON does not have, absurd sizes and depths: one `UserError` that names the
 place. Fields that no report shows are checked for size and depth only, so that newer versions may add some.
@@ -271,9 +271,10 @@ class Node:
         raise UserError(f"{self.file}: {said}", expected, "write it again with `fedaudit audit`")
 
     def mapping(self) -> Fields:
-        if not isinstance(self.raw, dict):
+        raw = self.raw
+        if not isinstance(raw, dict):
             self.refuse("an object with named fields")
-        return Fields(cast("dict[str, object]", self.raw), self.file, self.where)
+        return Fields(cast("dict[str, object]", raw), self.file, self.where)
 
     def items(self, entry: Callable[[Node], T], most: int = LENGTH) -> tuple[T, ...]:
         raw = cast("list[object]", self.raw)
@@ -358,10 +359,10 @@ def _words(node: Node) -> Words:
 
 
 def _part(node: Node) -> tuple[str, tuple[str, ...]]:
-    if not isinstance(node.raw, list) or len(cast("list[object]", node.raw)) != 2:
+    pair = node.items(lambda entry: entry)
+    if len(pair) != 2:
         node.refuse("a name and a list of formulas")
-    name, lines = node.items(lambda entry: entry)
-    return name.text(), lines.items(Node.text)
+    return pair[0].text(), pair[1].items(Node.text)
 
 
 def _finding(node: Node) -> Finding:
@@ -436,7 +437,7 @@ def _bounded(raw: object, file: str) -> None:
 def _writable(text: str, file: str, where: str) -> None:
     if len(text) > LENGTH:
         Node(text, file, where[:NAME]).refuse(f"at most {LENGTH} characters")
-    if not text.isprintable() and any(c < " " and c not in "\n\t\r" or "\ud800" <= c <= "\udfff" for c in text):
+    if not text.isprintable() and any((c < " " and c not in "\n\t\r") or "\ud800" <= c <= "\udfff" for c in text):
         Node(ascii(text), file, where[:NAME]).refuse("text without control characters and half pairs")
 
 

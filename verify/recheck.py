@@ -78,95 +78,115 @@ def _own(row: Row, root: Path) -> Checked:
     return Checked(row, standing, moves, examples, tuple(Literally(tried, Standing(OWN)) for tried in row.implicit))
 
 
-class Rechecker:
-    """Replays the certificates that rows name, each file once, within one limit of time."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The kernel's word on a certificate."""
 
-    def __init__(self, root: Path, seconds: float = SECONDS) -> None:
+    replayed: bool  # the formula of the claim fails on the instance
+    refutes: bool  # and so does what is printed
+    reason: str = ""
+    dropped: tuple[str, ...] = ()
+    compared: bool = True  # with the catalogue's claim
+    certificate: Mapping[str, Any] | None = None
+
+    def standing(self, droppable: tuple[str, ...], *, finding: bool) -> Standing:
+        """What it is worth for a verdict; a finding about the text is less than a refutation of it."""
+        if not self.replayed or not (self.refutes or finding):
+            return Standing(UNVERIFIED, self.reason)
+        if not set(self.dropped) <= set(droppable):
+            return Standing(UNVERIFIED, f"its certificate drops {', '.join(self.dropped)}")
+        return Standing(REPLAYED if self.compared else UNCOMPARED, "", self.certificate)
+
+
+class Rechecker:
+    """Replays the certificates that rows name, each of them once, within one limit of time."""
+
+    def __init__(self, root: Path) -> None:
         self.root = root
-        self.end = time.monotonic() + seconds
-        self.answers: dict[str, tuple[Standing, tuple[str, ...]]] = {}
+        self.end = time.monotonic() + SECONDS
+        self.answers: dict[tuple[str, str], Answer] = {}
 
     def row(self, row: Row) -> Checked:
         """A row that was read from a file."""
-        standing = self._refutation(row.id, row.certificate) if row.verdict == "refuted" else Standing(FILED)
-        moves: dict[str, Standing] = {}
-        examples: dict[str, Standing] = {}
-        for name, move in _moves(row):
-            refuted = move.verdict == "refuted"
-            moves[name] = self._refutation(row.id, move.certificate) if refuted else Standing(FILED)
-            if move.counterexample is not None:
-                text = json.dumps(move.counterexample)
-                examples[name] = self._allowed(self._replay(row.id, text, f"{name}.counterexample"), ())
-        literals = tuple(Literally(tried, self._literal(row.id, tried)) for tried in row.implicit)
+        moves = {name: self._verdict(row.id, move.verdict, move.certificate) for name, move in _moves(row)}
+        examples = {
+            name: self._replay(row.id, json.dumps(move.counterexample)).standing((), finding=True)
+            for name, move in _moves(row)
+            if move.counterexample is not None
+        }
         text = _catalogue_text(row.id)
-        other = text is not None and text != row.statement
-        shown = replace(row, statement=text) if text is not None else row
-        return Checked(shown, standing, moves, examples, literals, other)
+        return Checked(
+            row if text is None else replace(row, statement=text),
+            self._verdict(row.id, row.verdict, row.certificate),
+            moves,
+            examples,
+            tuple(Literally(tried, self._literal(row.id, tried)) for tried in row.implicit),
+            other_text=text not in (None, row.statement),
+        )
+
+    def _verdict(self, identifier: str, verdict: str, name: str | None) -> Standing:
+        if verdict != "refuted":
+            return Standing(FILED)
+        return self._file(identifier, name).standing((), finding=False)
 
     def _literal(self, identifier: str, tried: Literal) -> Standing:
         if tried.literal != "breaks":
             return Standing(FILED)
-        return self._refutation(identifier, tried.certificate, (tried.name,))
+        return self._file(identifier, tried.certificate).standing((tried.name,), finding=True)
 
-    def _refutation(self, identifier: str, name: str | None, droppable: tuple[str, ...] = ()) -> Standing:
-        """What the certificate in a file of the folder is worth for this statement."""
+    def _file(self, identifier: str, name: str | None) -> Answer:
+        """The answer on the certificate in a file of the folder."""
         if name is None:
-            return Standing(UNVERIFIED, "the file names no certificate")
+            return _no("the file names no certificate")
         try:
-            text = inside(self.root, name, BYTES).decode()
+            return self._replay(identifier, inside(self.root, name, BYTES).decode())
         except Unreadable as error:
-            return Standing(UNVERIFIED, f"its certificate: {error}")
+            return _no(f"its certificate: {error}")
         except UnicodeDecodeError:
-            return Standing(UNVERIFIED, "its certificate: not UTF-8 text")
-        return self._allowed(self._replay(identifier, text, name), droppable)
+            return _no("its certificate: not UTF-8 text")
 
-    def _allowed(self, answer: tuple[Standing, tuple[str, ...]], droppable: tuple[str, ...]) -> Standing:
-        standing, dropped = answer
-        if standing.accepted and not set(dropped) <= set(droppable):
-            return Standing(UNVERIFIED, f"its certificate drops {', '.join(dropped)}")
-        return standing
+    def _replay(self, identifier: str, text: str) -> Answer:
+        if (identifier, text) not in self.answers:
+            self.answers[identifier, text] = self._asked(identifier, text)
+        return self.answers[identifier, text]
 
-    def _replay(self, identifier: str, text: str, name: str) -> tuple[Standing, tuple[str, ...]]:
-        key = f"{identifier}\n{text}"
-        if key not in self.answers:
-            self.answers[key] = self._replayed(identifier, text, name)
-        return self.answers[key]
-
-    def _replayed(self, identifier: str, text: str, name: str) -> tuple[Standing, tuple[str, ...]]:
+    def _asked(self, identifier: str, text: str) -> Answer:
         from .kernel import Malformed, load
 
         try:
             data = load(text)
         except Malformed as error:
-            return Standing(UNVERIFIED, f"its certificate is none: {error}"), ()
+            return _no(f"its certificate is none: {error}")
         held = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
         if held.get("statement") != identifier:
-            return Standing(UNVERIFIED, "its certificate is about another statement"), ()
+            return _no("its certificate is about another statement")
         if time.monotonic() > self.end:
-            return Standing(UNVERIFIED, "not replayed: the time for replays is spent"), ()
-        compared = _catalogue_text(identifier) is not None
-        try:
-            answer = _ask(data, name, compared=compared)
-        except UserError as error:
-            return Standing(UNVERIFIED, f"its certificate is none: {error}"), ()
-        if answer["accepted"] is not True:
-            return Standing(UNVERIFIED, f"its certificate is rejected: {answer['reason']}"), ()
-        return Standing(REPLAYED if compared else UNCOMPARED, "", held), tuple(answer.get("dropped") or ())
+            return _no("not replayed: the time for replays is spent")
+        return _ask(held, compared=identifier in _catalogue())
 
 
-def _ask(data: object, name: str, *, compared: bool) -> dict[str, Any]:
+def _no(reason: str) -> Answer:
+    return Answer(replayed=False, refutes=False, reason=reason)
+
+
+def _ask(data: Mapping[str, Any], *, compared: bool) -> Answer:
     """The kernel's answer; a statement that no catalogue holds is compared with nothing."""
     from .certificates import certify
     from .kernel import Malformed, Rejected, check
 
-    if compared:
-        return certify(data, name, ())
     try:
-        return {"accepted": True, "reason": None, "dropped": list(check(data).dropped)}
-    except Malformed as error:
-        raise UserError(str(error)) from error
+        if compared:
+            row = certify(data, "certificate", ())
+            accepted, reason, dropped = row["accepted"] is True, row["reason"], tuple(row.get("dropped") or ())
+        else:
+            accepted, reason, dropped = True, "", check(data).dropped
+    except (Malformed, UserError) as error:
+        return _no(f"its certificate is none: {error}")
     except Rejected as error:
-        return {"accepted": False, "reason": str(error)}
+        accepted, reason, dropped = False, str(error), ()
+    if not accepted:
+        return _no(f"its certificate is rejected: {reason}")
+    return Answer(replayed=True, refutes=True, dropped=dropped, compared=compared, certificate=data)
 
 
 @cache

@@ -80,7 +80,6 @@ def page(document: Document, root: Path, own: Collection[str] = ()) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(math=Typesetter().math, short=short, anchor=anchor)
-    environment.globals.update(marks=MARKS)
     script, style = (loader.get_source(environment, name)[0] for name in ("page.js", "page.css"))
     return environment.get_template("index.html").render(
         document=document,
@@ -221,7 +220,9 @@ def _shown(checked: Checked, album: Album, known: Collection[str]) -> dict[str, 
         "linked": row.repaired in known,
         "steps": _numbered(row.derive.steps if row.derive else ()),
         "moves": [_move(name, checked) for name in checked.moves],
-        "literals": checked.literals,
+        "literals": [
+            (literal.tried, literal.standing, MARKS[literal.standing.kind][0]) for literal in checked.literals
+        ],
         "breaks": _breaks(checked),
         "picture": picture,
         "missing": missing,

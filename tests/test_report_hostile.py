@@ -78,9 +78,9 @@ height="40" onload="RUN">
 <style>@import url(HOST/style);</style><foreignObject width="9" height="9"><iframe xmlns="http://www.w3.org/1999/xhtml"
 src="HOST/frame"/></foreignObject><a href="javascript:RUN"><text y="20">x</text></a></svg>"""
 KEPT = ("verdict", "literal", "figure")  # fields of a closed set, or that must lead to the hostile figure
-PAGE = """html head meta title style body a header h1 h2 h3 p ul ol li span b main section form label input select option
-fieldset legend output div table thead tbody tr th td figure img figcaption button script code dl dt dd details summary
-bdi math"""
+PAGE = """html head meta title style body a header h1 h2 h3 p ul ol li span b main section form label input select
+option fieldset legend output div table thead tbody tr th td figure img figcaption button script code dl dt dd details
+summary bdi math"""
 TAGS = ELEMENTS.union(re.findall(r"\w+", PAGE))
 DRIVE = """
 for (const e of document.querySelectorAll("*")) {

@@ -323,6 +323,8 @@ def resized(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
         return [inner[n % old] for n in range(new)] if len(inner) == old else inner
 
     changed = put(raw, outer, fit(get(raw, outer)))
+    if place not in places(changed):  # it went with the list that held it
+        return None
     return f"resize {text_of(place)} from {old} to {new}", put(changed, place, new)
 
 

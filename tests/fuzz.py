@@ -29,7 +29,6 @@ from fedaudit.verify.certify import FORMAT, replay
 from fedaudit.verify.check import genes_of
 from fedaudit.verify.genome import draw, exactly
 from fedaudit.verify.lower import lower
-from fedaudit.verify.settings.base import Reading, Setting
 
 SECONDS = 10.0  # a certificate is answered within
 ENTRIES = 50_000  # of a mutant, about: a certificate has at most a million characters
@@ -101,13 +100,14 @@ HUGE: tuple[Any, ...] = (
     100, 200, 1000, 9999, 10000, 10001, 99999,
 )  # fmt: skip
 WRONG: tuple[Any, ...] = (
-    None, True, False, 0.5, -0.0, 1e300, float("nan"), float("inf"), float("-inf"), "", " ", "nan", "NaN", "inf", "1e9", "1.5",
-    "1/0", "0/0", "0/5", "-0", "00", "1/01", "0x1", "+1", " 1", "1 ", "1\n", "1/-2", "1//2", "\u0661", "\u0967/\u0968", "１", "²",
-    "\x00", "\ud800", "__import__('os')", "9" * 2000, "9" * 200_000, 10**2000, 10**5000, "x" * 500, "T", "E", "L", "gamma", "relation",
-    "t", "kind", "1/" + "1" * 100_000 + "x", {}, [], [[]], {"a": 1}, {"": ""}, {"kind": "none"}, [1, [2, [3, [4]]]], ["^", 9], ["at"],
-    ["sum", "t", 0, 10**9, 1], ["^", "2", 10**9], ["exp", 10**9], ["exp", ["exp", ["exp", 100]]], ["log", 0], ["log", -1],
-    ["^", ["log", "1/2"], 0], ["^", ["log", 2], -1], ["^", 0, 0], ["^", 0, -1], ["pi"], ["at", "gamma", -1], ["at", "gap", 10**9],
-    ["+", "1"], ["*", "T", "T"], ["abs", -3], ["min", 1, 2], [],
+    None, True, False, 0.5, -0.0, 1e300, float("nan"), float("inf"), float("-inf"), "", " ", "nan", "NaN", "inf", "1e9",
+    "1.5", "1/0", "0/0", "0/5", "-0", "00", "1/01", "0x1", "+1", " 1", "1 ", "1\n", "1/-2", "1//2", "\u0661", "²", "１",
+    "\u0967/\u0968", "\x00", "\ud800", "__import__('os')", "9" * 2000, "9" * 200_000, 10**2000, 10**5000, "x" * 500, "T",
+    "E", "L", "gamma", "relation", "t", "kind", "1/" + "1" * 100_000 + "x", {}, [], [[]], {"a": 1}, {"": ""},
+    {"kind": "none"}, [1, [2, [3, [4]]]], ["^", 9], ["at"], ["sum", "t", 0, 10**9, 1], ["^", "2", 10**9], ["exp", 10**9],
+    ["exp", ["exp", 30]], ["exp", ["*", "-1", ["exp", 100]]], ["log", 0], ["log", -1], ["^", ["log", ["log", "1/2"]], 0],
+    ["^", ["log", 2], -1], ["^", 0, 0], ["^", 0, -1], ["pi"], ["at", "gamma", -1], ["at", "gap", 10**9], ["+", "1"],
+    ["*", "T", "T"], ["abs", -3], ["min", 1, 2],
 )  # fmt: skip
 RELATIONS = ("<=", "<", ">=", ">", "=", "!=")
 DOMAINS = ("real", "nonnegative", "positive", "count", "index", "integer", "")
@@ -115,7 +115,22 @@ KINDS = (
     "none", "signs", "quadratic", "piecewise", "well", "given", "fedmax", "vectors", "points", "mean", "combination",
     "full", "sampled", "paths", "moments", "average", "sum", "broadcast", "equal", "same", "own",
 )  # fmt: skip
-WORDS = ("surplus", "kind", "T", "E", "C", "mu", "L", "gamma", "steps", "constants", "parameters", "domains", "\u03b3", "x" * 200)
+WORDS = (
+    "surplus",
+    "kind",
+    "T",
+    "E",
+    "C",
+    "mu",
+    "L",
+    "gamma",
+    "steps",
+    "constants",
+    "parameters",
+    "domains",
+    "\u03b3",
+    "x" * 200,
+)
 
 
 def is_number(raw: Any) -> bool:
@@ -131,7 +146,19 @@ def moved(raw: Any, rng: Random) -> Any:
     """A number near another one, of the same JSON type."""
     x = Fraction(raw)
     y = rng.choice(
-        [-x, x + 1, x - 1, x / 2, 2 * x, 3 * x, x * Fraction(11, 10), x * Fraction(9, 10), 1 / x if x else x + 2, x * x, 100 * x]
+        [
+            -x,
+            x + 1,
+            x - 1,
+            x / 2,
+            2 * x,
+            3 * x,
+            x * Fraction(11, 10),
+            x * Fraction(9, 10),
+            1 / x if x else x + 2,
+            x * x,
+            100 * x,
+        ]
     )
     return int(y) if type(raw) is int else str(y)
 
@@ -184,7 +211,9 @@ def add(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
     name = rng.choice([*WORDS, *pool.by_key])
     value = rng.choice([*MILD, *pool.by_key.get(name, ())])
     holder = get(raw, place)
-    return (f"add {text_of(place)}.{name}", put(raw, place, {**holder, name: value})) if isinstance(holder, dict) else None
+    return (
+        (f"add {text_of(place)}.{name}", put(raw, place, {**holder, name: value})) if isinstance(holder, dict) else None
+    )
 
 
 def rename(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
@@ -290,8 +319,9 @@ def within(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
 
 
 def nest(raw: Any, rng: Random) -> tuple[str, Any]:
-    place, depth = rng.choice(places(raw) or [()]), rng.choice([3, 64, 70, 300, 900, 20_000])
-    wrap: Callable[[Any], Any] = rng.choice([lambda x: [x], lambda x: {"a": x}, lambda x: ["abs", x], lambda x: ["+", x]])
+    place, depth = rng.choice(places(raw) or [()]), rng.choice([3, 64, 70, 300, *range(800, 1000, 10), 20_000])
+    wraps: list[Callable[[Any], Any]] = [lambda x: [x], lambda x: {"a": x}, lambda x: ["abs", x], lambda x: ["+", x]]
+    wrap = rng.choice(wraps)
     value = get(raw, place)
     for _ in range(depth):
         value = wrap(value)
@@ -308,8 +338,10 @@ def resized(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
     outer = place[:1] if len(place) > 1 else ()
 
     def size(here: Any) -> int:
-        inner = sum(map(size, here.values() if isinstance(here, dict) else here)) if isinstance(here, dict | list) else 1
-        return 1 + inner * new // old if isinstance(here, list) and len(here) == old else 1 + inner
+        if not isinstance(here, dict | list):
+            return 1
+        inner = 1 + sum(map(size, here.values() if isinstance(here, dict) else here))
+        return inner * new // old if isinstance(here, list) and len(here) == old else inner
 
     if size(get(raw, outer)) > ENTRIES:
         return None

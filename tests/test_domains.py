@@ -37,12 +37,12 @@ def needed(claim: dict[str, Any]) -> dict[str, int]:
     return dict(read(Node(claim, "claim")).needs())
 
 
-def domain_of(identifier: str, name: str) -> str:
-    """As the paper's glossary says it, read afresh and not from the claim."""
+def domain_of(identifier: str, name: str) -> str | None:
+    """As the paper's glossary says it, read afresh and not from the claim; None where it says nothing."""
     glossary = by_id()[identifier].glossary
     entries: list[Any] = [head for head in glossary if _name(head) == name]
     if not entries:
-        return "real"
+        return None
     head = entries[0] if isinstance(entries[0], Symbol) else entries[0](Symbol("n"))
     if head.is_integer:
         return "count" if head.is_positive else "index"
@@ -69,7 +69,7 @@ def violations(identifier: str, begin: Start) -> Iterator[tuple[str, Any]]:
     for name in sorted({*needed(begin.claim), *begin.claim["domains"]}):
         domain = domain_of(identifier, name)
         for place in given(begin.instance, name):
-            for value in (PATHS if place[0] == "paths" else OUTSIDE)[domain]:
+            for value in (PATHS if place[0] == "paths" else OUTSIDE)[domain or "real"]:
                 yield f"{name} ({domain}) = {value} at {place}", put(begin.instance, place, value)
 
 
@@ -139,13 +139,15 @@ def test_outside_a_domain_nothing_counts_anywhere(identifier: str, check: Any) -
 def test_the_claim_carries_the_domains_of_the_glossary(identifier: str) -> None:
     claim = claim_of(identifier)
     said = {name: claim["domains"].get(name) for name in needed(claim)}
-    assert said == {name: domain_of(identifier, name) for name in said}
-
-
-KAPPA = {"values": {"alpha": "1", "mu": "1", "L": "1", "E": "2", "T": "1"}, "quantities": {"gamma": ["-1"]}}
+    assert said == {name: domain_of(identifier, name) or said[name] for name in said}
 
 
 @pytest.mark.parametrize("identifier", ["buttaci/lemB.1-kappa", "buttaci/lemC.1-kappa"])
 def test_a_negative_step_size_refutes_no_proved_lemma(identifier: str) -> None:
+    """All symbols 1, E = 2 and gamma = [-1] say 5 <= 2."""
+    values = {name: "1" for name, arity in needed(claim_of(identifier)).items() if arity < 0} | {"E": "2"}
+    at = dict.fromkeys(["relation", *claim_of(identifier)["for_all"]], 0)
+    good, bad = ({"values": values, "quantities": {"gamma": [gamma]}} for gamma in ("1/4", "-1"))
+    assert kernel.evaluate(claim_of(identifier), good, [], at)[2]
     with pytest.raises((kernel.Malformed, kernel.Rejected)):
-        kernel.evaluate(claim_of(identifier), KAPPA, [], {"relation": 0, "t": 0})
+        kernel.evaluate(claim_of(identifier), bad, [], at)

@@ -83,7 +83,9 @@ def apart(relation: Any, paths: dict[str, Any], size: int) -> float | None:
         top, bottom = (int(x) for x in (a if "/" in a else f"{a}/1").split("/"))
         return n.root(bottom) ** top if bottom < 100 else (n.log() * fmpq(top, bottom)).exp()
 
-    values = {s: sum((fmpq(*map(int, c.split("/"))) * power(a) for c, a in terms), arb(0)) for s, terms in paths.items()}
+    values = {
+        s: sum((fmpq(*map(int, c.split("/"))) * power(a) for c, a in terms), arb(0)) for s, terms in paths.items()
+    }
     left, right = (at(side, values) for side in relation[1:])
     if not (left > 0 and right > 0 and left.is_finite() and right.is_finite()):
         return None

@@ -202,7 +202,9 @@ def test_an_approximation_without_a_rate_is_not_refuted() -> None:
     assert row["verdict"] == "undecided"
     assert "names no rate" in row["reason"]
     assert row["certificate"] is None
-    assert certify(row["counterexample"], "prop3.2-largeC")["accepted"]
+    checked = certify(row["counterexample"], "prop3.2-largeC")
+    assert (checked["accepted"], checked["what"]) == (False, "explicit rate of a reading")
+    assert "names no rate" in checked["reason"]
 
 
 def test_the_witness_of_proposition_3_3_can_be_checked_by_hand() -> None:

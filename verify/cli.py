@@ -43,7 +43,8 @@ verdicts:
   survived   attacked and not broken; it proves nothing. tightness is the largest lhs/rhs met: 1 is attained
   undecided  none of these, and the row says why
 
-exit status: 0 done; 1 a refutation under --fail-on refuted, or an invalid certificate; 2 bad input, said in one line;
+exit status: 0 done; 1 a refutation under --fail-on refuted, or an invalid certificate; 2 bad input, said in one line
+(of several certificates all are checked, and 2 says that one could not be read);
 130 interrupted: an audit keeps what is finished and goes on from there when run again.
 """
 WHAT = "a paper, an id `paper/label`, a glob ('buttaci/thm*') or your own .py file; nothing means all"
@@ -114,6 +115,10 @@ def parser() -> Parser:
 
     sub = command("certify")
     sub.add_argument("files", nargs="+", metavar="FILE", help="a certificate, or the folder of an audit")
+    limit = (
+        "what one certificate may cost (default 8 s and 1 GB); without the module `resource` the seconds alone count"
+    )
+    sub.add_argument("--limit", metavar="SECONDS[,GB]", help=limit)
     _json(sub)
 
     sub = command("plot")
@@ -303,16 +308,20 @@ def _page(out: Any, computed: dict[str, Any] | None = None) -> str:
 
 
 def _certify(arguments: argparse.Namespace) -> int:
-    from .certificates import certify_files
+    from .certificates import certify_files, status
+    from .child import LIMIT, Limit
 
-    rows = certify_files(arguments.files)
+    rows = certify_files(arguments.files, Limit.parse(arguments.limit) if arguments.limit is not None else LIMIT)
     if arguments.json:
         _print_json(rows)
-    else:
-        from .tables import table
+    elif not all(row["malformed"] for row in rows) or not rows:
+        from .tables import certified
 
-        table("certify", rows)
-    return 0 if all(row["accepted"] for row in rows) else 1
+        certified(rows)
+    for row in rows:
+        if row["malformed"]:
+            _complain(row["reason"], 2)
+    return status(rows)
 
 
 def _plot(arguments: argparse.Namespace) -> int:

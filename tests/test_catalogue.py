@@ -18,6 +18,7 @@ from fedaudit.verify.audit import read
 from fedaudit.verify.check import genes_of, score
 from fedaudit.verify.experiments import experiments
 from fedaudit.verify.genome import draw
+from fedaudit.verify.overview import table
 from fedaudit.verify.settings import settings
 
 ALL = statements()
@@ -93,3 +94,19 @@ def test_a_users_own_file(tmp_path: Path) -> None:
     for name in ("empty.py", "broken.py", "missing.py"):
         with pytest.raises(SelectionError, match=r"expected .* do: "):
             statements([str(tmp_path / name)])
+
+
+def test_every_id_of_the_contract_is_there() -> None:
+    wanted = (Path(__file__).parent / "catalogue_ids.txt").read_text().split()
+    assert len(wanted) == len(set(wanted)) == 164
+    assert not set(wanted) - set(catalogue())
+
+
+def test_the_overview_counts_the_ids_of_the_catalogue_by_verdict() -> None:
+    rows = [{"id": "yuan/thm1", "verdict": "refuted"}, {"id": "yuan/thm1~repaired", "verdict": "survived"},
+            {"id": "zhang/sec4.1-exact", "verdict": "reproduced-if"}, {"id": "yuan/thm2", "verdict": "refuted"}]  # fmt: skip
+    made = table({"statements": rows, "seed": 0, "budget": 120.0}, ["yuan/thm1", "yuan/thm2", "zhang/sec4.1-exact"])
+    head, _, *lines = made.splitlines()
+    assert head == "| paper | ids | refuted | reproduced-if |"
+    assert [line for line in lines if "Yuan" in line][0].endswith("| 2 | 2 |  |")
+    assert [line for line in lines if "Zhang" in line][0].endswith("| 1 |  | 1 |")

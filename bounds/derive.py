@@ -86,6 +86,7 @@ class Derived:
     premises: tuple[str, ...] = ()
     proved: bool = False
     cites: tuple[str, ...] = ()  # of the first derivation
+    proved_from: tuple[str, ...] = ()  # what the way that proves it cites
     slack: tuple[Slack, ...] = ()
     point: Mapping[Basic, Fraction] | None = field(default=None, compare=False)
 
@@ -288,8 +289,9 @@ def derive(statement: Statement, catalogue: Mapping[str, Statement], *, slack: b
         f"another way, from {', '.join(other.cites) or 'the assumptions'}: {other.status} ({other.evidence})"
         for other in others
     ]
-    proved = any(way.proved for way in (first, *others))
-    return replace(first, findings=(*first.findings, *told_), proved=proved) if others else first
+    proof = next((way for way in (first, *others) if way.proved), first)
+    first = replace(first, proved=proof.proved, proved_from=proof.cites if proof.proved else ())
+    return replace(first, findings=(*first.findings, *told_))
 
 
 def _circle(statement: Statement, catalogue: Mapping[str, Statement], path: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -359,7 +361,18 @@ def _derive(statement: Statement, closure: tuple[Statement, ...], slack: bool) -
     inherited = (because for lemma in lemmas for because in lemma.premises if not lemma.proved)
     premises = tuple(dict.fromkeys([*_by_hand(statement, argument, catalogue), *inherited]))
     proved = evidence == "proof" and not premises and all(lemma.proved for lemma in lemmas)
-    return Derived(status, factor, evidence, decided, tuple(findings), premises, proved, derivation.cites, loose, point)
+    return Derived(
+        status=status,
+        factor=factor,
+        evidence=evidence,
+        steps=decided,
+        findings=tuple(findings),
+        premises=premises,
+        proved=proved,
+        cites=derivation.cites,
+        slack=loose,
+        point=point,
+    )
 
 
 def _closed(statement: Statement, within: Statement) -> Statement:

@@ -52,7 +52,7 @@ def unbounded(gives: Expr, claims: Expr, relation: Boolean, conditions: Sequence
     """Whether no multiple of `claims` reaches `gives`: it may be 0 or less, or the ratio grows without end."""
     if any(c.is_positive is not True for c in claims.args or (claims,)):
         point = violation(Gt(claims, 0), conditions, sampler, SIGNS)
-        if point is not None and not violates(Le(gives, 0), conditions, point):
+        if point is not None and violates(Le(gives, 0), conditions, point):
             return True
     ratio = compiled(gives / claims, sampler.variables)
     paths = _escaping(gives, claims, conditions, sampler)

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from .chains import settle
 from .errors import UserError, said
 from .store import Folder, Row, key_of
 
@@ -148,7 +149,7 @@ def audit(
         "version": version("fedaudit"),
         "seed": settings.seed,
         "budget": AUDIT_BUDGET if settings.budget is None else settings.budget,
-        "statements": [done[c.id] for c in selection],
+        "statements": settle([done[c.id] for c in selection]),
     }
     out.finish(document)
     return document

@@ -8,6 +8,7 @@ for every constant, the rate was. If both bounds are the same, it was a hypothes
 # sympy is annotated only in part (2026-11).
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportArgumentType=false
+# pyright: reportOperatorIssue=false
 
 from __future__ import annotations
 

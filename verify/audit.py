@@ -197,6 +197,8 @@ def _no_rate(statement: Statement, row: Row) -> Row:
         return row
     if statement.method == "order":  # the kernel decides growth itself, for every constant
         return {**row, "how": "growth path" if row["evidence"] == "exact" else "fitted slope"}
+    if statement.method == "network_limit":  # and limits, along a path
+        return {**row, "how": "limits along a path" if row["evidence"] == "exact" else "one huge n"}
     if row["verdict"] != "refuted":
         return row
     reason = "the explicit rate of the reading fails (see `counterexample`); what is printed names no rate"

@@ -13,7 +13,19 @@ from .rational import BITS, Malformed, Node, Rejected, shown, small
 
 Value = fmpq | arb
 DEPTH, WORK, PRECISIONS = 64, 200_000, (64, 128, 256, 512, 1024, 2048, 4096)
-ARITY = {"+": 0, "*": 0, "^": 2, "min": 0, "max": 0, "exp": 1, "log": 1, "abs": 1, "sum": 4, "at": 0}  # 0: any
+ARITY = {
+    "+": 0,
+    "*": 0,
+    "^": 2,
+    "min": 0,
+    "max": 0,
+    "exp": 1,
+    "log": 1,
+    "abs": 1,
+    "erf": 1,
+    "sum": 4,
+    "at": 0,
+}  # 0: any
 RELATIONS: dict[str, Callable[[Value, Value], bool]] = {
     "<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt, "=": operator.eq, "!=": operator.ne,
 }  # fmt: skip
@@ -168,6 +180,8 @@ class Evaluator:
                 return abs(x)
             case "exp":
                 return fmpq(1) if x == 0 else arb(x).exp()
+            case "erf":
+                return fmpq(0) if x == 0 else arb(x).erf()
             case "log":
                 if isinstance(x, fmpq) and x <= 0:
                     raise Rejected(f"claim: got log({shown(x)}), expected a positive argument")

@@ -59,14 +59,10 @@ class Network:
     def view(self, reading: Reading) -> View:
         """Along epsilon where the claim is about its own probability, else along C, where the bounds part."""
         given = {"theta": 1.0, "phi": 2.0, "delta": 0.0}
-        about_error = any("abs" in str(left) for _, left, _ in reading.claim["then"])
-        if reading.uses("probability") and not about_error:
+        if reading.uses("probability"):
             shifts = np.linspace(0.02, 0.98, 49)
             points = [(float(x), Shape.of(C=4), {**given, "epsilon": float(x)}) for x in shifts]
             return View(r"$\varepsilon$", points, "C = 4, theta = 1, phi = 2, delta = 0; probabilities are exact")
-        if about_error:
-            points = [(float(C), Shape.of(C=C), {**given, "phi": 1.0, "epsilon": 1.67 / C}) for C in CLIENTS]
-            return View("$C$", points, "theta = phi = 1, delta = 0 and epsilon = 1.67 / C; probabilities are exact")
         given = {"theta": 1.0, "phi": 2.0, "epsilon": 0.1, "delta": 8.0}
         points = [(float(C), Shape.of(C=C), given) for C in CLIENTS]
         sampled = "exact for C = 2, means over sampled networks beyond"

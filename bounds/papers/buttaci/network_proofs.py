@@ -73,21 +73,6 @@ def proposition_3_2(goal: View) -> Argument:
     return Argument((last,), last)
 
 
-def proposition_3_2_large_C(goal: View, exact: View) -> Argument:
-    """Φ at A and at A sqrt(1 - 1/C) differ little: the argument times the density is less than 1/4."""
-    C, A2 = named(goal, "C"), named(goal, "A2")
-    square = next(r.rhs for r in exact.requires if isinstance(r, Eq) and r.lhs == A2)
-    close = Known(
-        Le(goal.lhs, (sqrt(C / (C - 1)) - 1) / 4),
-        f"{exact.id}, and Φ(x) - Φ(y) ≤ (x/y - 1) y Φ'(y) ≤ (x/y - 1)/4 for 0 < y ≤ x",
-        "premise",
-        (Requirement(Eq(A2 * (C - 1) / C, square)),),
-        ("independent_networks",),
-    )
-    last = Step(goal.relations[0], given=(close,))
-    return Argument((last,), close)
-
-
 def proposition_3_3_lower(goal: View) -> Argument:
     C, mean, variance = parameters(goal)
     average = goal.lhs
@@ -151,11 +136,3 @@ def proposition_3_4_upper(goal: View, squared: View) -> Argument:
     )
     bound = Step(Le(average, C * sqrt(mean**2 + 2 * variance / C)), given=(schwarz, wielandt))
     return Argument((bound, Step(goal.relations[0], given=(bound,))), bound)
-
-
-def proposition_3_4_large_C(goal: View, upper: View) -> Argument:
-    C, mean, _ = parameters(goal)
-    jensen = Known(Ge(goal.lhs, C * Abs(mean)), "Jensen: |E dtr| / (C - 1) = C |ε| θ", "premise")
-    known = Known(upper.relations[0], upper.id, "premise")
-    last = Step(goal.relations[1], given=(upper.holds(), known), note="C large")
-    return Argument((Step(goal.relations[0], given=(jensen,)), last))

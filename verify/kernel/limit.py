@@ -44,7 +44,7 @@ class NetworkLimits(Limits):
         self.variance = multiply(add(constant(fmpq(2)), delta), multiply(phi, phi))
         if self.variance.sign <= 0 or compare(delta, constant(fmpq(-1))) <= 0:
             raise Rejected("instance: got no variance, expected phi > 0 and delta > -1 for large n")
-        self.ranges = {name: ((0, 0),) for name in ("probability", "sad")}
+        self.ranges = dict.fromkeys(("probability", "sad"), ((0, 0),))
 
     def assume(self, name: str, args: tuple[str, ...] = ()) -> None:
         if name != "independent_networks" or args:

@@ -38,7 +38,7 @@ class Graph(World):
         L = [[-weights[frozenset((i, j))] if i != j else ZERO for j in range(C)] for i in range(C)]
         for i in range(C):
             L[i][i] = -sum(L[i], ZERO)
-        roots = fmpq_mat(L).charpoly()  # x^C - (sum of all eigenvalues) x^(C-1) + ...; weights >= 0: the first is 0
+        roots = fmpq_mat(L).charpoly()  # x^C - (sum of all eigenvalues) x^(C-1) + ...; the constant vector's is 0
         hom = sum((weights[frozenset(pair)] for pair in permutations(range(C), 2)), ZERO) / (2 * C * (C - 1))
         self.values, self.ranges = {"C": fmpq(C), "hom": hom, "spectrum": -roots[C - 1]}, {}
         self.facts, self.bounds = {"nonnegative_weights": all(w >= 0 for w in weights.values())}, {}
@@ -58,6 +58,7 @@ class Network(World):
             raise Rejected("instance: got no covariance matrix, expected coupling^2 <= phi^4 (1 + delta), delta > -1")
         self.ranges = dict.fromkeys(("probability", "msd", "sad", "Phi", "density"), ((C, C),))
         self.coupling, self.facts, self.bounds = coupling, {"independent_networks": coupling == 0}, {}
+        self.facts["nonnegative_weights"] = self.phi == 0 and self.epsilon <= 1  # a Gaussian has both signs
 
     def law(self, of: str) -> tuple[fmpq, fmpq]:
         """Mean and variance of one weight of the network, of the altered one, or of the second minus the first."""

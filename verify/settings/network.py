@@ -43,7 +43,8 @@ class Network:
 
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         s, C = known.scalars, shape["C"]
-        made = Alteration(C, s["theta"], s["phi"], s["epsilon"], s["delta"], _covariance(genome, s))
+        phi = s["phi"] * (np.nan if ["nonnegative_weights"] in reading.claim["let"] else 1.0)  # no Gaussian has that
+        made = Alteration(C, s["theta"], phi, s["epsilon"], s["delta"], _covariance(genome, s))
         ends = [
             {"probability": made.less_homogeneous(), "msd": squared, "sad": absolute}
             for squared, absolute in zip(made.squared(), made.absolute(), strict=True)

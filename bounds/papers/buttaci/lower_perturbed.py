@@ -7,6 +7,8 @@
 # pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
 # pyright: reportIndexIssue=false
 
+from dataclasses import replace
+
 from sympy import Eq, Expr, Function, Integer, Min, Sum, Symbol
 from sympy import Ge as GreaterEqual
 from sympy.logic.boolalg import And
@@ -136,7 +138,7 @@ THEOREM_4_5 = Statement(
     cite="Theorem 4.5, section 4.3.3; construction in C.4",
     method="two_group_perturbed",
     glossary=GLOSSARY,
-    implicit=(broadcast,),
+    let=(broadcast,),
     choose={gamma(t): gamma_},
     when=(Le(gamma_, 1 / (E * mu)), Lt(beta, 1), Gt(sigma, 0), Ge(E, 2), Ge(C, 2)),
     then=(
@@ -159,8 +161,7 @@ THEOREM_4_5 = Statement(
         "the witness is the construction of B.4 with H = mu, h = mu/2, uniform weights within each group",
         "A is lemma B.7's at nu = gamma beta mu",
         "odd C: one further client has f_i = 0; all weights are then 1/C",
-        "u^i = w_{t,0} is set in the paragraph above the theorem; without it, rule (4.6) with equal similarities, "
-        "which for C = 2 are the only ones",
+        "u^i = w_{t,0} is set in the paragraph above the theorem; with rule (4.6) instead: thm4.5~rule4.6",
         "for w_{0,0} < 0 the signs of the linear terms are flipped, as in B.4",
     ),
     follows_from=(
@@ -171,3 +172,15 @@ THEOREM_4_5 = Statement(
         ),
     ),
 )  # fmt: skip
+
+THEOREM_4_5_BY_RULE = replace(
+    THEOREM_4_5,
+    id="buttaci/thm4.5~rule4.6",
+    title="Perturbed method: the same lower bound with the algorithm's own neighbour averages",
+    let=(),
+    reading=(
+        *(line for line in THEOREM_4_5.reading if not line.startswith("u^i")),
+        "u^i by rule (4.6) with equal similarities, which for C = 2 are the only ones: not what the theorem sets",
+    ),
+    follows_from=(),
+)

@@ -49,7 +49,10 @@ SWEEP = {epsilon: 1 - free("epsilon"), delta: free("delta") - 1}
 VARIANCE = (2 + delta) * phi**2  # of the difference of the two weights on a pair
 SYMMETRIC = "mis(i, j) = mis(j, i) by definition 3.2 and the graph is undirected: one weight a pair, C(C-1)/2 in all"
 ORDERED = "lambda_2 <= ... <= lambda_C are the eigenvalues orthogonal to the constant vector, in order"
-SIGNS = "(3.3) is taken as printed: a Gaussian weight may be negative (mis > 1), and the Laplacian indefinite"
+SIGNS = (
+    "definition 3.2 keeps mis in [0, 1] and (3.3) makes it log-normal, which no law does both: the propositions are "
+    "about (3.3), so that a weight may be negative and the Laplacian indefinite, here and in all of chapter 3"
+)
 AT_A = "Phi is taken at A with A^2 as in the conditions and the sign of epsilon"
 
 DEFINITION_3_2 = Statement(
@@ -71,10 +74,12 @@ PROPOSITION_3_1 = Statement(
     cite="Proposition 3.1, section 3.2.2",
     method="graph",
     glossary=GLOSSARY,
-    let=(nonnegative_weights,),
     when=(Ge(C, 2),),
     then=Eq(hom, spectrum / (2 * C * (C - 1))),
-    reading=("lambda_1 = 0 is the smallest eigenvalue, which needs weights >= 0 as definition 3.2 gives them",),
+    reading=(
+        "lambda_1 = 0 belongs to the constant vector and lambda_2, ..., lambda_C to what is orthogonal to it, whatever "
+        "the signs of the weights: the chapter takes them from (3.3) too, where they may be negative",
+    ),
     follows_from=(Derivation(proofs.proposition_3_1),),
 )
 
@@ -200,7 +205,7 @@ PROPOSITION_3_3_UPPER = Statement(
     where={A: VARIANCE / (C * (C - 1)) + epsilon**2 * theta**2},
     sweep=SWEEP,
     reading=(SYMMETRIC, ORDERED, SIGNS),
-    follows_from=(Derivation(proofs.proposition_3_3_upper),),
+    follows_from=(Derivation(proofs.proposition_3_3_upper_traces), Derivation(proofs.proposition_3_3_upper)),
 )
 
 PROPOSITION_3_3_UPPER_REPAIRED = Statement(
@@ -275,8 +280,24 @@ PROPOSITION_3_4_UPPER = Statement(
     when=ANY_SHIFT,
     then=Le(sad(C), (2 - epsilon) * theta * C),
     sweep=SWEEP,
-    reading=(SYMMETRIC, ORDERED, SIGNS, "the proof needs eigenvalues >= 0, which (3.3) does not give for any phi"),
-    follows_from=(Derivation(proofs.proposition_3_4_upper, cites=("buttaci/prop3.3-upper~repaired",)),),
+    reading=(SYMMETRIC, ORDERED, SIGNS, "the proof needs eigenvalues >= 0: prop3.4-upper~nonnegative"),
+    follows_from=(
+        Derivation(proofs.proposition_3_4_upper),
+        Derivation(proofs.proposition_3_4_upper_squares, cites=("buttaci/prop3.3-upper~repaired",)),
+    ),
+)
+
+PROPOSITION_3_4_UPPER_NONNEGATIVE = replace(
+    PROPOSITION_3_4_UPPER,
+    id="buttaci/prop3.4-upper~nonnegative",
+    let=(nonnegative_weights,),
+    reading=(
+        SYMMETRIC,
+        ORDERED,
+        "with definition 3.2's mis <= 1 added to (3.3): no log-normal law has it, so that no network is tried; of the "
+        "law the proof uses the means alone",
+    ),
+    follows_from=(Derivation(proofs.proposition_3_4_upper),),
 )
 
 PROPOSITION_3_4_UPPER_REPAIRED = Statement(
@@ -292,7 +313,7 @@ PROPOSITION_3_4_UPPER_REPAIRED = Statement(
     sweep=SWEEP,
     reading=(SYMMETRIC, ORDERED, SIGNS),
     repairs="Gaussian weights may be negative, so |lambda| is not lambda: Hoffman-Wielandt and Cauchy-Schwarz instead",
-    follows_from=(Derivation(proofs.proposition_3_4_upper, cites=("buttaci/prop3.3-upper~repaired",)),),
+    follows_from=(Derivation(proofs.proposition_3_4_upper_squares, cites=("buttaci/prop3.3-upper~repaired",)),),
 )
 
 PROPOSITION_3_4_LARGE_C = Statement(

@@ -8,6 +8,7 @@ from ...statement import Limit, Statement, free, unit
 from . import perturbed_proofs as proofs
 from .fedprox import tau, upsilon
 from .symbols import (
+    CHANGING,
     GLOSSARY,
     C,
     D,
@@ -68,7 +69,7 @@ FIRST = {n: Integer(1)}  # where a vector identity is cited, any coordinate of i
 READING = (AT_THE_PERTURBED_POINTS, ANY_SIMILARITY)
 NO_STRONG_CONVEXITY = "the text asks for 4.1 to 4.4 only; mu and w* need strong convexity (4.5), which the title names"
 ROUNDS = {gamma(t): free("gamma") / L * free("fade") ** t}
-FADES = {gamma(t): unit("gamma") * STEP_LIMIT * unit("fade") ** t}
+CHANGES = {gamma(t): CHANGING * STEP_LIMIT}
 
 LEMMA_4_3 = Statement(
     id="buttaci/lem4.3",
@@ -148,7 +149,7 @@ LEMMA_C_1 = Statement(
         S: sum_p2,
     },
     for_all={t: (0, T - 1)},
-    sweep=FADES,
+    sweep=CHANGES,
     reading=(*READING, BEFORE, NO_STRONG_CONVEXITY, "S = sum_i p_i^2, as in lemma C.2"),
     follows_from=(Derivation(proofs.lemma_C_1, cites=("buttaci/lem4.3", "buttaci/lem4.5"), substitute=FIRST),),
 )
@@ -160,11 +161,12 @@ LEMMA_C_1_KAPPA = Statement(
     cite="Lemma C.1, side claim",
     method="scalar",
     glossary=GLOSSARY,
-    when=(Le(gamma(t), STEP_LIMIT), Le(mu, L), Le(beta, 1)),
+    when=(Le(gamma(t), STEP_LIMIT),),
     then=Le(kappa, 1 - mu * gamma(t)),
     where={kappa: KAPPA},
     for_all={t: (0, T - 1)},
-    sweep={gamma(t): unit("gamma") * STEP_LIMIT, L: mu * (1 + free("L")), beta: unit("beta")},
+    sweep={gamma(t): CHANGING * STEP_LIMIT},
+    reading=("beta is any positive number: the claim needs no more than gamma beta mu <= 1",),
     follows_from=(Derivation(proofs.lemma_C_1_kappa),),
 )
 

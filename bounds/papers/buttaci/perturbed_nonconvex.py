@@ -36,6 +36,7 @@ from .nonconvex import (
     weighted,
 )
 from .symbols import (
+    CHANGING,
     GLOSSARY,
     C,
     E,
@@ -79,7 +80,7 @@ high = _s("high", "1", "a bound on E / T^(1/3)", r"\bar{c}")
 ASSUMPTIONS = (*ASSUMPTIONS_1_TO_4, lower_bounded)
 IMPLICIT = (perturbed_gradients, independent_noise)
 READING = (AT_THE_PERTURBED_POINTS, ANY_SIMILARITY)
-FADES = {gamma(t): unit("gamma") / (L * (1 + free("fade") * t))}
+CHANGES = {gamma(t): CHANGING / L}
 FIXED = 1 / (2 * L * sqrt(T * E))
 FADING = 1 / (2 * L * sqrt(E) * (t + 1))
 
@@ -261,7 +262,7 @@ LEMMA_C_4 = Statement(
     then=Le(ROUND_MEAN, 2 / (gamma(t) * E) * (level(t) - level(t + 1)) + A_C4),
     where={A_C4: error(gamma(t), 8 * previous(t) ** 2 / gamma(t) ** 2)},
     for_all={t: (0, T - 1)},
-    sweep=FADES,
+    sweep=CHANGES,
     reading=(
         *READING,
         BEFORE,

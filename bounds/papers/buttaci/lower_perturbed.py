@@ -29,7 +29,7 @@ broadcast = Assumption(
 )
 
 
-def theorem_4_5(goal: View, sum_of_powers: View) -> Argument:
+def contraction_of_the_mean(*assumes: str) -> tuple[tuple[Step | Induction, ...], Step, Step]:
     """The mean of the run contracts by 1 - 1/beta + kappa^E/beta >= beta/4 a round and never loses its sign.
 
     H = mu and h = mu/2; noise has mean zero and only adds a variance. For an odd number of clients, the one with
@@ -43,7 +43,7 @@ def theorem_4_5(goal: View, sum_of_powers: View) -> Argument:
     construction = "the construction of C.4 with u^i = w_{t,0}"
 
     def known(claim: Expr) -> Known:
-        return Known(claim, construction, "premise", assumes=("broadcast",))
+        return Known(claim, construction, "premise", assumes=assumes)
 
     share = known(Lt(rest, 1))
     start = Known(And(Ge(mean(0), 0), Eq(variance(0), 0)), construction + ", w_{0,0} >= 0 without loss", "premise")
@@ -123,12 +123,37 @@ def theorem_4_5(goal: View, sum_of_powers: View) -> Argument:
         And(Ge(mean(t), 0), Ge(mean(t), exact**t * mean(0))), over=t, base=(start,), step=(onward, start, rate)
     )
     given = Step(Ge(gap(t), exact ** (2 * t) * gap(0)), given=(means, *f, start, share, rate), where="C.43")
-    return Argument(
-        (local_H, local_h, rule, *closed.values(), slower, rounds, grows, worst, rate, drift_sign, onward, means, given,
-         Step(goal.relations[0], given=(given, rate)),
-         *(Step(goal.relations[m], given=(sum_of_powers.holds(part=m),)) for m in (1, 2))),
+    steps = (
+        local_H,
+        local_h,
+        rule,
+        *closed.values(),
+        slower,
+        rounds,
+        grows,
+        worst,
+        rate,
+        drift_sign,
+        onward,
+        means,
         given,
-    )  # fmt: skip
+    )
+    return steps, given, rate
+
+
+def theorem_4_5(goal: View, sum_of_powers: View) -> Argument:
+    """The contraction of the mean, and lemma B.7 for A."""
+    steps, given, rate = contraction_of_the_mean("broadcast")
+    printed = Step(goal.relations[0], given=(given, rate))
+    return Argument(
+        (*steps, printed, *(Step(goal.relations[m], given=(sum_of_powers.holds(part=m),)) for m in (1, 2))), given
+    )
+
+
+def contracts_by_a_quarter(goal: View) -> Argument:
+    """The same with beta = 1, where the broadcast does not matter: no second term is needed."""
+    steps, given, rate = contraction_of_the_mean()
+    return Argument((*steps, Step(goal.relations[0], given=(given, rate))), given)
 
 
 THEOREM_4_5 = Statement(

@@ -283,7 +283,7 @@ PROPOSITION_3_4_UPPER = Statement(
     reading=(SYMMETRIC, ORDERED, SIGNS, "the proof needs eigenvalues >= 0: prop3.4-upper~nonnegative"),
     follows_from=(
         Derivation(proofs.proposition_3_4_upper),
-        Derivation(proofs.proposition_3_4_upper_squares, cites=("buttaci/prop3.3-upper~repaired",)),
+        Derivation(proofs.proposition_3_4_upper_squares),
     ),
 )
 
@@ -313,7 +313,7 @@ PROPOSITION_3_4_UPPER_REPAIRED = Statement(
     sweep=SWEEP,
     reading=(SYMMETRIC, ORDERED, SIGNS),
     repairs="Gaussian weights may be negative, so |lambda| is not lambda: Hoffman-Wielandt and Cauchy-Schwarz instead",
-    follows_from=(Derivation(proofs.proposition_3_4_upper_squares, cites=("buttaci/prop3.3-upper~repaired",)),),
+    follows_from=(Derivation(proofs.proposition_3_4_upper_squares),),
 )
 
 PROPOSITION_3_4_LARGE_C = Statement(

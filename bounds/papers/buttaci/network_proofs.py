@@ -143,10 +143,8 @@ def proposition_3_3_upper(goal: View) -> Argument:
 
 
 def proposition_3_3_large_C(goal: View, lower: View, upper: View) -> Argument:
-    first, second = goal.relations
-    known = [Known(cited.relations[0], cited.id, "premise") for cited in (lower, upper)]
-    steps = (Step(first, given=(lower.holds(), known[0])), Step(second, given=(upper.holds(), known[1])))
-    return Argument(steps)
+    known = (lower.holds(), upper.holds())
+    return Argument(tuple(Step(r, given=(k,)) for r, k in zip(goal.relations, known, strict=True)), known)
 
 
 def proposition_3_4_lower(goal: View) -> Argument:
@@ -180,12 +178,18 @@ def proposition_3_4_upper(goal: View) -> Argument:
     return Argument((bound, *(Step(r, given=(bound,)) for r in goal.relations if r != bound.claim)), bound)
 
 
-def proposition_3_4_upper_squares(goal: View, squared: View) -> Argument:
-    C, mean, variance = parameters(squared)
-    average = goal.lhs
-    schwarz = Known(Le(average**2, squared.lhs), "Cauchy-Schwarz", "premise")
-    wielandt = Known(
-        Le(squared.lhs, C**2 * mean**2 + 2 * C * variance), "the bound behind prop3.3-upper~repaired", "premise"
+def proposition_3_4_upper_squares(goal: View) -> Argument:
+    """Cauchy-Schwarz over the eigenvalues and Hoffman-Wielandt; no sign of an eigenvalue is needed."""
+    C, mean, variance = parameters(goal)
+    squared, square = (Symbol(name, nonnegative=True) for name in ("msd", "trM2"))  # mean of (λ~ - λ)², E tr (L~ - L)²
+    schwarz = Known(Le(goal.lhs**2, squared), "Cauchy-Schwarz", "premise")
+    wielandt = Known(Le(squared, square / (C - 1)), "Hoffman-Wielandt on the complement of 1", "premise")
+    gaussian = Known(
+        Eq(square, C * (C - 1) * (2 * variance + C * mean**2)),
+        "C squared degrees and C(C-1) squared entries",
+        "premise",
+        assumes=("independent_networks",),
     )
-    bound = Step(Le(average, C * sqrt(mean**2 + 2 * variance / C)), given=(schwarz, wielandt))
-    return Argument((bound, Step(goal.relations[0], given=(bound,))), bound)
+    second = Step(Le(goal.lhs**2, C**2 * mean**2 + 2 * C * variance), given=(schwarz, wielandt, gaussian))
+    bound = Step(Le(goal.lhs, C * sqrt(mean**2 + 2 * variance / C)), given=(second,))
+    return Argument((second, bound, *(Step(r, given=(bound,)) for r in goal.relations if r != bound.claim)), bound)

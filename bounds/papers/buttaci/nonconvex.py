@@ -19,6 +19,7 @@ from ...facts import log_growth, log_positive, quotient, sum_next, sum_splits, t
 from ...statement import Assumption, Statement, free, unit
 from .fedprox import ASSUMPTIONS_1_TO_4, ON_THE_RUN
 from .symbols import (
+    CHANGING,
     GLOSSARY,
     C,
     E,
@@ -46,6 +47,14 @@ _s, _q = GLOSSARY.symbol, GLOSSARY.quantity
 Delta_inf = _s("Delta_inf", "F", "printed Δ in B.3: f(w_{0,0}) - f_inf", r"\Delta", nonnegative=True)
 Sigma = _s("Sigma", "W^2/F", "sum of the step sizes of the rounds before T", r"\Sigma")
 A_B4 = _s("A_B4", "F^2/W^2", "printed A in lemmas B.4 and B.5: error of one round", "A", nonnegative=True)
+squares = _s("squares", "W^4/F^2", "sum of the squared step sizes of the rounds before T", r"\sum_t \gamma_t^2")
+cubes = _s("cubes", "W^6/F^3", "sum of the cubed step sizes", r"\sum_t \gamma_t^3")
+fourths = _s("fourths", "W^8/F^4", "sum of the fourth powers of the step sizes", r"\sum_t \gamma_t^4")
+some_gap = _s("some_gap", "F", "any fixed positive number, of the dimension of f", "K")
+SUMS = (
+    "the sums over t < T are written as symbols: Σ grows without bound, the sum of the squares is bounded; the bound "
+    "is O(1/Σ), which gives the printed limit 0"
+)
 picked2 = _s(
     "picked2",
     "F^2/W^2",
@@ -360,7 +369,7 @@ LEMMA_B_4 = Statement(
     then=Le(ROUND_MEAN, 4 / (gamma(t) * E) * (level(t) - level(t + 1)) + A_B4),
     where={A_B4: error(gamma(t))},
     for_all={t: (0, T - 1)},
-    sweep={gamma(t): unit("gamma") * STEP_LIMIT},
+    sweep={gamma(t): CHANGING * STEP_LIMIT},
     reading=(
         ON_THE_RUN,
         "the printed bound on a_3 is false (no gradients, only drift); the encoded proof reaches the same A without it",
@@ -407,6 +416,34 @@ LEMMA_B_6 = Statement(
         "that Σ γ_r diverges and Σ γ_r² converges says nothing about t < T; only the limit for T → ∞ needs it",
     ),
     follows_from=(Derivation(lemma_B_6, cites=("buttaci/lemB.4",)),),
+)
+
+LEMMA_B_6_LIMIT = Statement(
+    id="buttaci/lemB.6-limit",
+    kind="order",
+    title="FedProx: the bound of lemma B.6 tends to 0",
+    cite="Lemma B.6, the limit for T to infinity in its display",
+    method="order",
+    glossary=GLOSSARY,
+    let=(
+        Assumption("grows", (Sigma,), "the sum of the step sizes diverges"),
+        Assumption(
+            "fixed", (L, S, alpha, sigma, G, E, Delta_inf, squares, some_gap), "the problem; the squares' sum converges"
+        ),
+    ),
+    when=(Le(cubes, squares / L), Le(fourths, squares / L**2)),
+    then=Le(
+        (
+            4 * Delta_inf / E
+            + 2 * squares * L * sigma**2 * S
+            + 2 * squares * alpha * E**2 * G**2
+            + 8 * cubes * L**2 * E**2 * G**2
+            + fourths * alpha**2 * L * E**2 * G**2 / 2
+        )
+        / Sigma,
+        some_gap / Sigma,
+    ),
+    reading=(SUMS, "Σ γ_t³ ≤ Σ γ_t² / L and Σ γ_t⁴ ≤ Σ γ_t² / L² since γ_t ≤ 1/L"),
 )
 
 THEOREM_4_3_I = Statement(

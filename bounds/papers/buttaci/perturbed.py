@@ -37,6 +37,7 @@ from .symbols_perturbed import (
     ASSUMPTIONS_1_TO_4,
     AT_THE_PERTURBED_POINTS,
     BEFORE,
+    at_perturbed_points,
     beta,
     centre,
     j,
@@ -313,3 +314,15 @@ THEOREM_4_4_II = Statement(
         ),
     ),
 )
+
+# --- assumption 4.3 where this method takes its gradients, and nowhere else -------------------------------------------
+
+_NEIGHBOURS, _APART = (f"buttaci/lem4.{number}~perturbed-points" for number in (4, 5))
+LEMMA_4_4_THERE = at_perturbed_points(LEMMA_4_4, Derivation(proofs.lemma_4_4))
+LEMMA_4_5_THERE = at_perturbed_points(
+    LEMMA_4_5, Derivation(proofs.lemma_4_5, cites=("buttaci/lem4.3", _NEIGHBOURS), substitute=FIRST)
+)
+LEMMA_C_1_THERE = at_perturbed_points(
+    LEMMA_C_1, Derivation(proofs.lemma_C_1, cites=("buttaci/lem4.3", _APART), substitute=FIRST)
+)
+THEOREM_4_4_I_THERE = at_perturbed_points(THEOREM_4_4_I)

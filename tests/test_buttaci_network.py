@@ -24,6 +24,7 @@ from fedaudit.verify.audit import hunt_row, literal_row, read, verify_row
 from fedaudit.verify.certificates import certify
 from fedaudit.verify.check import score
 from fedaudit.verify.confidence import interval
+from fedaudit.verify.evaluate import Table
 from fedaudit.verify.kernel.check import world
 from fedaudit.verify.kernel.expression import Op
 from fedaudit.verify.kernel.order import limit as limit_of
@@ -35,7 +36,8 @@ CHAPTER = [s.id for s in statements(["buttaci/def3*", "buttaci/prop3*"])]
 REFUTED = ["buttaci/prop3.2", "buttaci/prop3.3-upper", "buttaci/prop3.4-upper"]
 LIMITS = ["buttaci/prop3.2-largeC", "buttaci/prop3.2-largeC~fixed", "buttaci/prop3.2-largeC~repaired"]
 LIMITS += ["buttaci/prop3.4-largeC"]
-TRUE = [name for name in CHAPTER if name not in (*REFUTED, *LIMITS)]
+VACUOUS = "buttaci/prop3.4-upper~nonnegative"
+TRUE = [name for name in CHAPTER if name not in (*REFUTED, *LIMITS, VACUOUS)]
 RUNS, REACH = 60_000, 9.0  # draws; standard deviations beyond which nothing is expected (probability 1e-17 a run)
 
 
@@ -283,6 +285,33 @@ def test_the_rest_survives_and_follows(identifier: str) -> None:
     for row in (verify_row(printed, seed=2, effort=EFFORT), hunt_row(printed, seed=2, effort=EFFORT)):
         assert row["verdict"] == "survived", row["reason"]
     assert derive(printed, catalogue(), slack=False).status in ("follows", "claims-less")
+
+
+def test_no_log_normal_network_has_weights_of_one_sign() -> None:
+    """Definition 3.2 and (3.3) contradict each other: with both, the proof goes through and nothing can be tried."""
+    printed = statement(VACUOUS)
+    row = hunt_row(printed, seed=0, effort=EFFORT)
+    assert (row["verdict"], row["reason"]) == ("undecided", "no admissible instance was found")
+    assert derive(printed, catalogue(), slack=False).status == "follows"
+    literal = derive(statement("buttaci/prop3.4-upper"), catalogue(), slack=False)
+    assert literal.status == "not-derived"
+    assert any("assumes nonnegative_weights" in finding for finding in literal.findings)
+    parameters = {"theta": "1", "phi": "1/100", "epsilon": "1/2", "delta": "0"}
+    instance = {"C": 2, "coupling": "0", "parameters": parameters}
+    with pytest.raises(kernel.Rejected, match="nonnegative_weights"):
+        kernel.evaluate(lower(printed).claim, instance, [], {"relation": 0})
+
+
+def test_homogeneity_is_the_spectrum_for_weights_of_any_sign() -> None:
+    printed = statement("buttaci/prop3.1")
+    reading, setting = read(printed)
+    assert not printed.let
+    genome = {"weight": np.array([[-1.0, 2.0, -3.0]])}
+    table = setting.measure(reading, Shape.of(C=3), genome, Table(1, {}, {}, {"C": 3}))
+    assert table.scalars["spectrum"][0] == pytest.approx(-4.0)  # the trace: every weight twice
+    lhs, rhs, holds = kernel.evaluate(reading.claim, {"C": 3, "weights": ["-1", "2", "-3"]}, [], {"relation": 0})
+    assert holds
+    assert lhs == rhs == fmpq(-1, 3)
 
 
 def test_derivations_see_the_factor() -> None:

@@ -43,8 +43,7 @@ class Network:
 
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         s, C = known.scalars, shape["C"]
-        phi = s["phi"] * (np.nan if ["nonnegative_weights"] in reading.claim["let"] else 1.0)  # no Gaussian has that
-        made = Alteration(C, s["theta"], phi, s["epsilon"], s["delta"], _covariance(genome, s))
+        made = Alteration(C, s["theta"], s["phi"], s["epsilon"], s["delta"], _covariance(genome, s))
         ends = [
             {"probability": made.less_homogeneous(), "msd": squared, "sad": absolute}
             for squared, absolute in zip(made.squared(), made.absolute(), strict=True)
@@ -55,6 +54,8 @@ class Network:
             shared = {"Phi": normal_cdf(A), "density": np.exp(-(A**2) / 2) / np.sqrt(2 * np.pi)}
         low, high = (_table(known, C, {**end, **shared}) for end in ends)
         use = _ends(_violations(reading, low), _violations(reading, high))
+        if ["nonnegative_weights"] in reading.claim["let"]:  # no Gaussian has weights of one sign
+            use = np.full(known.n, 2)
         return _table(known, C, {k: np.choose(use, [ends[0][k], ends[1][k], np.nan]) for k in ends[0]} | shared)
 
     def view(self, reading: Reading) -> View:

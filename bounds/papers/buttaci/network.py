@@ -18,10 +18,8 @@ d = _n("d", "coordinate of a message")
 a, b = IndexedBase("a", real=True), IndexedBase("b", real=True)
 GLOSSARY[a.label] = Entry("message m_i of client i", ONE, "m^i")
 GLOSSARY[b.label] = Entry("message m_j of client j", ONE, "m^j")
-hom = _s("hom", "1", "network homogeneity (3.2)", r"\hom(\mathcal C)", nonnegative=True)
-spectrum = _s(
-    "spectrum", "1", "sum of the Laplacian's eigenvalues but the first", r"\sum_{k=2}^C \lambda_k", nonnegative=True
-)
+hom = _s("hom", "1", "network homogeneity (3.2)", r"\hom(\mathcal C)", real=True)
+spectrum = _s("spectrum", "1", "sum of the Laplacian's eigenvalues but the first", r"\sum_{k=2}^C \lambda_k", real=True)
 theta = _s("theta", "1", "-ln mis(i, j) has mean theta (3.3)", r"\theta")
 phi = _s("phi", "1", "-ln mis(i, j) has standard deviation phi (3.3)", r"\phi")
 epsilon = _s("epsilon", "1", "relative variation of the mean", r"\varepsilon", real=True)

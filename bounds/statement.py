@@ -81,6 +81,18 @@ class Limit:
     value: Expr
 
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The left side of an order claim, tied to the run that it is a closed form of.
+
+    `identity` says, in the run's own setting, that a measured quantity equals the form; `replays` are exact instances
+    of that setting, each with the index at which the kernel compares both. At other sizes the form is derived by hand.
+    """
+
+    identity: Statement
+    replays: tuple[Mapping[str, Any], ...]  # {"instance": ..., "at": ...}
+
+
 def _none() -> Any:
     return Dict()
 
@@ -108,6 +120,8 @@ class Statement:
     follows_from: tuple[Derivation, ...] = ()
     reading: tuple[str, ...] = ()
     repairs: str = ""  # of a `~repaired` sibling: what was changed, in one line
+    form: Form | None = field(default=None, repr=False)  # of an order claim: the run behind its left side
+    by_hand: str = ""  # what an order claim rests on that nothing replays: a closed form of a run, derived by hand
 
     def __post_init__(self) -> None:
         for name in ("choose", "where", "sweep"):

@@ -1,8 +1,15 @@
-"""LaTeX from the catalogue as MathML: the page needs no script and no font to show it."""
+"""LaTeX as MathML: the page needs no script and no font to show it.
+
+LaTeX may come from a stranger's audit.json, and the converter copies parts of it. What it makes is therefore parsed,
+and only elements, attributes and values of the lists below are written again, everything escaped. A formula with
+anything else is shown as its LaTeX.
+"""
 
 from __future__ import annotations
 
-from functools import cache
+import re
+from functools import lru_cache
+from xml.etree import ElementTree
 
 from latex2mathml.converter import convert
 from markupsafe import Markup, escape
@@ -11,12 +18,64 @@ from .style import braced
 
 __all__ = ["mathml"]
 
+NAMESPACE = "http://www.w3.org/1998/Math/MathML"
+LONGEST, DEEPEST = 5_000, 60  # characters of LaTeX; elements inside each other
+TOKENS = ("mi", "mn", "mo", "ms", "mtext", "mspace")
+LAYOUT = ("mrow", "mstyle", "mfrac", "msqrt", "mroot", "msub", "msup", "msubsup", "mover", "munder", "munderover")
+ELEMENTS = frozenset((*TOKENS, *LAYOUT, "mtable", "mtr", "mtd"))  # below one <math>
+FLAG, LENGTH, PLACE = r"true|false", r"[0-9](\.[0-9]{1,3})?em", r"left|center|right"
+ATTRIBUTES = {
+    name: re.compile(values)
+    for name, values in {
+        "accent": FLAG,
+        "accentunder": FLAG,
+        "columnalign": rf"({PLACE})( ({PLACE})){{0,20}}",
+        "columnspacing": rf"{LENGTH}( {LENGTH}){{0,20}}",
+        "displaystyle": FLAG,
+        "fence": FLAG,
+        "form": r"prefix|infix|postfix",
+        "linethickness": r"0|0px",
+        "mathvariant": r"[a-z]{1,12}(-[a-z]{1,12}){0,3}",
+        "maxsize": LENGTH,
+        "minsize": LENGTH,
+        "movablelimits": FLAG,
+        "rowspacing": r"[0-9]pt",
+        "scriptlevel": r"[0-2]",
+        "separator": FLAG,
+        "stretchy": FLAG,
+        "width": rf"-?{LENGTH}|(negative)?(very)?(thin|medium|thick)mathspace",
+    }.items()
+}
 
-@cache
+
+class Foreign(Exception):
+    """The converter made something that is no plain formula."""
+
+
+@lru_cache(maxsize=10_000)
 def mathml(latex: str, display: str = "inline") -> Markup:
     """A formula, its LaTeX kept for copying and screen readers; what cannot be converted is shown as LaTeX."""
     try:
-        made = convert(braced(latex), display=display)
+        if len(latex) > LONGEST:
+            raise Foreign
+        root = ElementTree.fromstring(convert(braced(latex), display=display))
+        if root.tag != f"{{{NAMESPACE}}}math":
+            raise Foreign
+        inner = Markup().join([escape(root.text or ""), *(_emitted(child, 1) for child in root)])
     except Exception:  # the converter raises errors of many types; the formula must be seen all the same
         return Markup("<code>{}</code>").format(latex)
-    return Markup(made.replace("<math ", f'<math aria-label="{escape(latex)}" ', 1))
+    opening = Markup('<math xmlns="{}" display="{}" aria-label="{}">').format(NAMESPACE, display, latex)
+    return opening + inner + Markup("</math>")
+
+
+def _emitted(element: ElementTree.Element, depth: int) -> Markup:
+    """One element as markup, what it holds and the text behind it; raises `Foreign` outside the lists."""
+    space, _, name = element.tag.rpartition("}")
+    if depth > DEEPEST or space != f"{{{NAMESPACE}" or name not in ELEMENTS:
+        raise Foreign
+    for attribute, value in element.attrib.items():
+        if attribute not in ATTRIBUTES or not ATTRIBUTES[attribute].fullmatch(value):
+            raise Foreign
+    said = Markup().join(Markup(' {}="{}"').format(*pair) for pair in element.attrib.items())
+    inner = Markup().join([escape(element.text or ""), *(_emitted(child, depth + 1) for child in element)])
+    return Markup("<{}{}>{}</{}>").format(name, said, inner, name) + escape(element.tail or "")

@@ -17,6 +17,7 @@ MARKS = {  # colour and shape both tell the verdict
     "proved": ("#009e73", "s"),
     "survived": ("#0072b2", "o"),
     "refuted": ("#d55e00", "X"),
+    "unverified": ("#a3105e", "P"),
     "undecided": ("#8a8a8a", "D"),
     "reproduced": ("#009e73", "^"),
     "not-reproduced": ("#d55e00", "v"),

@@ -13,6 +13,7 @@ import array_api_strict
 import numpy as np
 import pytest
 from flint import arb, fmpq, fmpq_mat
+from helpers import free_claim
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,10 +34,7 @@ from fedaudit.verify.experiments import experiment
 from fedaudit.verify.lower import lower
 
 CERTIFICATES = Path(__file__).parent / "certificates"
-CLAIM: dict[str, Any] = {
-    "id": "test/weighted", "setting": "weighted", "let": [], "implicit": [], "choose": {}, "when": [],
-    "for_all": {}, "then": [["<=", ["at", "gap", 0], 1]],
-}  # fmt: skip
+CLAIM = free_claim("weighted", "gap", L="positive", mu="positive")
 small = st.fractions(-2, 2, max_denominator=5)
 positive = st.fractions(F(1, 5), 2, max_denominator=5)
 RULES = ("printed", "rounds", "kept")

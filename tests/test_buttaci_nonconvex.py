@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers import free_claim
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Function, Le, Rational, symbols
@@ -28,10 +29,7 @@ from fedaudit.verify.settings.fedprox_nonconvex import exact
 
 EFFORT = 0.1
 LABELS = ("lemB.4", "lemB.5", "lemB.6", "thm4.3-I", "thm4.3-II")
-CLAIM: dict[str, Any] = {
-    "id": "test/free", "setting": "fedprox_nonconvex", "let": [], "implicit": [], "choose": {}, "when": [],
-    "for_all": {}, "then": [["<=", ["at", "level", 0], 1]],
-}  # fmt: skip
+CLAIM = free_claim("fedprox_nonconvex", "level")
 small = st.fractions(-2, 2, max_denominator=5)
 positive = st.fractions(F(1, 5), 2, max_denominator=5)
 
@@ -132,7 +130,7 @@ def test_the_infimum_of_a_double_well() -> None:
     assert float(well.smoothness()) == 1
     client = {"kind": "well", "a": ["-1"], "m": ["1"], "lo": ["1"], "hi": ["1"], "c": ["0"]}
     inst = {
-        "C": 1, "d": 1, "E": 1, "T": 1, "p": ["1"], "w0": ["0"], "alpha": "1", "constants": {"L": "1"},
+        "C": 1, "d": 1, "E": 1, "T": 1, "p": ["1"], "w0": ["0"], "alpha": "1", "constants": {},
         "steps": {"gamma": ["1"]}, "noise": {"kind": "none"}, "clients": [client],
     }  # fmt: skip
     world: Any = kernel.world(CLAIM, inst)

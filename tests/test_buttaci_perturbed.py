@@ -12,6 +12,7 @@ import array_api_strict
 import numpy as np
 import pytest
 from flint import fmpq_mat
+from helpers import free_claim
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Expr, Rational
@@ -33,10 +34,7 @@ LATER = [  # minutes of z3
     pytest.param(label, marks=pytest.mark.slow)
     for label in ("lem4.5", "lemC.1", "lemC.2~repaired", "lemC.3", "thm4.4-I", "thm4.4-II")
 ]
-CLAIM: dict[str, Any] = {
-    "id": "test/free", "setting": "perturbed", "let": [], "implicit": [], "choose": {}, "when": [],
-    "for_all": {}, "then": [["<=", ["at", "gap", 0], 1]],
-}  # fmt: skip
+CLAIM = free_claim("perturbed", "gap")
 small = st.fractions(-2, 2, max_denominator=5)
 positive = st.fractions(F(1, 5), 2, max_denominator=5)
 

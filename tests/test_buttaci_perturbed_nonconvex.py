@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers import free_claim
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Le, Rational
@@ -30,10 +31,7 @@ from fedaudit.verify.genome import draw
 from fedaudit.verify.settings.fedprox_nonconvex import exact
 
 EFFORT = 0.1
-CLAIM: dict[str, Any] = {
-    "id": "test/free", "setting": "perturbed_nonconvex", "let": [], "implicit": [], "choose": {}, "when": [],
-    "for_all": {}, "then": [["<=", ["at", "level", 0], 1]],
-}  # fmt: skip
+CLAIM = free_claim("perturbed_nonconvex", "level")
 
 
 def agree(inst: dict[str, Any], run: PerturbedRun) -> None:

@@ -5,61 +5,18 @@ import json
 import os
 import signal
 import sys
-import types
 
 import pytest
+from faked import REFUTED, fake_moves
 
 from fedaudit.bounds.catalogue import statements
 from fedaudit.verify import cli, runner
-from fedaudit.verify.store import slug
+from fedaudit.verify.store import Folder, slug
 
-IDS = [s.id for s in statements(["buttaci"])]
+LEMMAS = "buttaci/lem[4C]*"
+IDS = [s.id for s in statements([LEMMAS])]
 SOME = "buttaci/lem4.1"
 LIST_FIELDS = {"id", "paper", "kind", "title", "where", "relation", "method", "follows_from"}
-
-
-def tried(statement, seed, effort, backend="numpy", verdict="survived"):
-    return {
-        "id": statement.id,
-        "verdict": verdict,
-        "evidence": "exact",
-        "instances": 7,
-        "tightness": 0.5,
-        "certificate": {"statement": statement.id, "lhs": "1"} if verdict == "refuted" else None,
-        "seconds": 0.25,
-        "seed": seed,
-        "effort": effort,
-    }
-
-
-def fake_moves():
-    """Stands for fedaudit.verify.audit: quick rows in the contract's shape, lemma B.1 refuted, and a list of calls."""
-    calls = []
-
-    def verdict_of(statement):
-        return "refuted" if statement.id == "buttaci/lemB.1" else "survived"
-
-    def audit_row(statement, seed, effort, backend):
-        calls.append(statement.id)
-        row = tried(statement, seed, effort, backend, verdict_of(statement))
-        inner = {
-            "lint": {"findings": []},
-            "derive": {"status": "follows", "factor": 1.0},
-            "verify": tried(statement, seed, effort),
-            "hunt": row,
-            "implicit": [],
-            "repaired": None,
-        }
-        return {k: row[k] for k in ("id", "verdict", "evidence", "tightness", "certificate")} | inner
-
-    made = types.ModuleType("fedaudit.verify.audit")
-    made.calls = calls
-    made.lint_row = lambda s: {"id": s.id, "findings": [{"rule": "dimension", "message": "[F] is not [W]"}]}
-    made.derive_row = lambda s: {"id": s.id, "status": "follows", "factor": 1.0}
-    made.verify_row = tried
-    made.hunt_row = lambda s, seed, effort, backend: tried(s, seed, effort, backend, verdict_of(s))
-    made.audit_row = audit_row
-    return made
 
 
 @pytest.fixture
@@ -91,7 +48,7 @@ def test_list_prints_every_id_of_the_catalogue(run):
     assert (status, err) == (0, "")
     assert [row["id"] for row in rows] == [s.id for s in statements()]
     assert all(set(row) == LIST_FIELDS for row in rows)
-    status, out, _ = run("list", "buttaci")
+    status, out, _ = run("list", LEMMAS)
     assert status == 0
     assert all(i in out for i in IDS)
 
@@ -115,7 +72,7 @@ def test_show_prints_the_statement(run, latex):
 @pytest.mark.parametrize("command", ["lint", "derive", "verify", "hunt", "audit"])
 @pytest.mark.usefixtures("moves")
 def test_json_is_one_array_and_nothing_else(run, command):
-    status, out, err = run(command, "buttaci", "--json", "--jobs", "1")
+    status, out, err = run(command, LEMMAS, "--json", "--jobs", "1")
     rows = json.loads(out)
     assert (status, err) == (0, "")
     assert [row["id"] for row in rows] == IDS
@@ -124,7 +81,7 @@ def test_json_is_one_array_and_nothing_else(run, command):
 @pytest.mark.parametrize("command", ["lint", "derive", "verify", "hunt", "audit"])
 @pytest.mark.usefixtures("moves")
 def test_tables_name_every_statement_in_full(run, command):
-    status, out, err = run(command, "buttaci", "--jobs", "1")
+    status, out, err = run(command, LEMMAS, "--jobs", "1")
     assert (status, err) == (0, "")
     assert all(i in out for i in IDS)
 
@@ -136,7 +93,7 @@ def test_markup_in_messages_is_shown_and_not_obeyed(run):
 
 @pytest.mark.usefixtures("moves")
 def test_seed_and_budget_reach_every_row(run):
-    rows = json.loads(run("verify", "buttaci", "--json", "--seed", "7", "--budget", "22", "--jobs", "1")[1])
+    rows = json.loads(run("verify", LEMMAS, "--json", "--seed", "7", "--budget", "22", "--jobs", "1")[1])
     assert {row["seed"] for row in rows} == {7}
     assert {row["effort"] for row in rows} == {22 / len(IDS)}
 
@@ -151,30 +108,30 @@ def test_default_budgets(move, count, effort):
 @pytest.mark.parametrize("command", ["hunt", "audit"])
 @pytest.mark.usefixtures("moves")
 def test_fail_on_refuted(run, command):
-    assert run(command, "buttaci", "--jobs", "1", "--fail-on", "refuted")[0] == 1
+    assert run(command, LEMMAS, "--jobs", "1", "--fail-on", "refuted")[0] == 1
     assert run(command, SOME, "--jobs", "1", "--fail-on", "refuted")[0] == 0
-    assert run(command, "buttaci", "--jobs", "1")[0] == 0
+    assert run(command, LEMMAS, "--jobs", "1")[0] == 0
 
 
 @pytest.mark.usefixtures("moves")
 def test_hunt_writes_certificates_where_it_is_told(run, tmp_path):
-    (row,) = json.loads(run("hunt", "buttaci/lemB.1", "--json", "--out", "found")[1])
-    assert json.loads((tmp_path / "found" / row["certificate"]).read_text())["statement"] == "buttaci/lemB.1"
+    (row,) = json.loads(run("hunt", REFUTED, "--json", "--out", "found")[1])
+    assert json.loads((tmp_path / "found" / row["certificate"]).read_text())["statement"] == REFUTED
     assert json.loads((tmp_path / "found" / "hunt.json").read_text()) == [row]
-    (row,) = json.loads(run("hunt", "buttaci/lemB.1", "--json")[1])
-    assert row["certificate"]["statement"] == "buttaci/lemB.1"
+    (row,) = json.loads(run("hunt", REFUTED, "--json")[1])
+    assert row["certificate"]["statement"] == REFUTED
 
 
 @pytest.mark.usefixtures("moves")
 def test_audit_writes_its_folder(run, tmp_path):
-    status, out, _ = run("audit", "buttaci", "--seed", "3", "--jobs", "1", "--json")
+    status, out, _ = run("audit", LEMMAS, "--seed", "3", "--jobs", "1", "--json")
     document = json.loads((tmp_path / "audit" / "audit.json").read_text())
     assert status == 0
     assert set(document) == {"version", "seed", "budget", "statements"}
     assert (document["seed"], document["budget"]) == (3, 120.0)
     assert document["statements"] == json.loads(out)
     assert [row["id"] for row in document["statements"]] == IDS
-    row = document["statements"][IDS.index("buttaci/lemB.1")]
+    row = document["statements"][IDS.index(REFUTED)]
     wanted = {"id", "verdict", "evidence", "tightness", "certificate", "lint", "derive", "verify", "hunt"}
     assert wanted | {"implicit", "repaired"} <= set(row)
     assert (tmp_path / "audit" / row["certificate"]).is_file()
@@ -183,7 +140,7 @@ def test_audit_writes_its_folder(run, tmp_path):
 
 
 def test_an_audit_goes_on_where_it_was_stopped(run, moves, monkeypatch, tmp_path):
-    whole = json.loads(run("audit", "buttaci", "--jobs", "1", "--json", "--out", "whole")[1])
+    whole = json.loads(run("audit", LEMMAS, "--jobs", "1", "--json", "--out", "whole")[1])
     moves.calls.clear()
     finished = moves.audit_row
 
@@ -193,7 +150,7 @@ def test_an_audit_goes_on_where_it_was_stopped(run, moves, monkeypatch, tmp_path
         return finished(statement, seed, effort, backend)
 
     monkeypatch.setattr(moves, "audit_row", stop)
-    status, out, err = run("audit", "buttaci", "--jobs", "1", "--json", "--out", "stopped")
+    status, out, err = run("audit", LEMMAS, "--jobs", "1", "--json", "--out", "stopped")
     assert (status, out) == (130, "")
     assert err.count("\n") == 1
     assert f"4 of {len(IDS)} statements are kept in stopped/rows" in err.replace(os.sep, "/")
@@ -201,10 +158,10 @@ def test_an_audit_goes_on_where_it_was_stopped(run, moves, monkeypatch, tmp_path
     assert not (tmp_path / "stopped" / "audit.json").exists()
     monkeypatch.setattr(moves, "audit_row", finished)
     moves.calls.clear()
-    assert json.loads(run("audit", "buttaci", "--jobs", "1", "--json", "--out", "stopped")[1]) == whole
+    assert json.loads(run("audit", LEMMAS, "--jobs", "1", "--json", "--out", "stopped")[1]) == whole
     assert moves.calls == IDS[4:]
     moves.calls.clear()
-    run("audit", "buttaci", "--jobs", "1", "--out", "stopped", "--seed", "1")
+    run("audit", LEMMAS, "--jobs", "1", "--out", "stopped", "--seed", "1")
     assert moves.calls == IDS  # another seed, nothing to take over
 
 
@@ -214,8 +171,7 @@ def test_a_spoilt_row_is_named_and_done_again(run, moves, tmp_path):
     moves.calls.clear()
     status, _, err = run("audit", SOME, "--jobs", "1")
     assert (status, moves.calls) == (0, [SOME])
-    assert "ignored" in err
-    assert "lem4.1.json" in err
+    assert err == f"fedaudit: {SOME} is done again: rows/{slug(SOME)}.json is not a row that an audit finished\n"
 
 
 def test_interrupted_moves_say_so(run, moves, monkeypatch):
@@ -231,7 +187,10 @@ def test_interrupted_moves_say_so(run, moves, monkeypatch):
 def test_report_is_written_again_from_audit_json(run, tmp_path):
     run("audit", SOME, "--jobs", "1", "--out", "here")
     page = tmp_path / "here" / "index.html"
+    page.unlink()
+    run("report", "--out", "here")
     first = page.read_text()
+    assert SOME in first
     page.unlink()
     status, out, _ = run("report", "--out", "here")
     assert (status, out.strip()) == (0, os.path.join("here", "index.html"))
@@ -333,13 +292,87 @@ def test_version(run):
     assert out.startswith("fedaudit 0.")
 
 
-def test_errors_of_our_own_are_not_hidden(run, moves, monkeypatch):
-    def broken(*_):
-        raise ValueError("math domain error")
+REPORT = "fedaudit: the tool failed on buttaci/lem4.1: KeyError: 'prox' (tests/test_cli_contract.py:"
 
-    monkeypatch.setattr(moves, "verify_row", broken)
-    with pytest.raises(ValueError, match="math domain"):
-        run("verify", SOME)
+
+def failing_on(statement, row):
+    def fails(asked, *more):
+        if asked.id == statement:
+            raise KeyError("prox")
+        return row(asked, *more)
+
+    return fails
+
+
+@pytest.mark.parametrize("command", ["lint", "derive", "verify", "hunt"])
+def test_a_move_that_fails_on_one_statement_does_the_others(run, moves, monkeypatch, command):
+    monkeypatch.setattr(moves, f"{command}_row", failing_on(SOME, getattr(moves, f"{command}_row")))
+    status, out, err = run(command, LEMMAS, "--jobs", "1", "--json")
+    rows = json.loads(out)
+    assert (status, err.count("\n"), [row["id"] for row in rows]) == (1, 1, IDS)
+    assert err.startswith(REPORT)
+    assert "do: report it" in err
+    failed = [row for row in rows if "the tool failed: KeyError: 'prox'" in json.dumps(row)]
+    assert [row["id"] for row in failed] == [SOME]
+    assert failed[0].get("verdict", "undecided") == "undecided"
+    assert run(command, LEMMAS, "--jobs", "1")[0] == 1  # and as a table
+
+
+def test_an_audit_that_fails_on_one_statement_keeps_the_others(run, moves, monkeypatch, tmp_path):
+    good = moves.audit_row
+    monkeypatch.setattr(moves, "audit_row", failing_on(SOME, good))
+    status, out, err = run("audit", LEMMAS, "--jobs", "1", "--json")
+    rows = json.loads(out)
+    failed = rows[IDS.index(SOME)]
+    assert (status, err.count("\n"), [row["id"] for row in rows]) == (1, 1, IDS)
+    assert err.startswith(REPORT)
+    assert (failed["verdict"], failed["reason"]) == ("undecided", "the tool failed: KeyError: 'prox'")
+    assert json.loads((tmp_path / "audit" / "audit.json").read_text())["statements"] == rows
+    assert "the tool failed" in (tmp_path / "audit" / "index.html").read_text()
+    assert not (tmp_path / "audit" / "rows" / f"{slug(SOME)}.json").exists()
+    monkeypatch.setattr(moves, "audit_row", good)
+    moves.calls.clear()
+    status, out, err = run("audit", LEMMAS, "--jobs", "1", "--json")
+    assert (status, err, moves.calls) == (0, "", [SOME])
+    assert json.loads(out)[IDS.index(SOME)]["verdict"] == "survived"
+
+
+def test_a_failure_of_our_own_is_one_line_with_a_status_of_its_own(run, monkeypatch):
+    def broken(*_):
+        raise ValueError("math\ndomain error")
+
+    monkeypatch.setattr(runner, "find", broken)
+    status, out, err = run("list")
+    assert (status, out, err.count("\n")) == (70, "", 1)
+    assert err.startswith("fedaudit: the tool failed: ValueError: math domain error (tests/test_cli_contract.py:")
+
+
+@pytest.mark.parametrize("command", ["lint", "derive", "verify", "hunt", "audit"])
+@pytest.mark.usefixtures("moves")
+def test_a_folder_that_another_process_writes_to_is_left_alone(run, tmp_path, command):
+    with Folder.open(tmp_path / "out").held():
+        before = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*")}
+        status, out, err = run(command, SOME, "--out", "out")
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert f"got out, where process {os.getpid()} is writing, expected" in err
+        assert {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*")} == before
+    assert run(command, SOME, "--out", "out")[0] == 0
+
+
+@pytest.mark.usefixtures("moves")
+def test_a_report_waits_for_nobody_either(run, tmp_path):
+    run("audit", SOME, "--jobs", "1", "--out", "out")
+    with Folder.open(tmp_path / "out").held():
+        status, out, err = run("report", "--out", "out")
+        assert (status, out, err.count("\n")) == (2, "", 1)
+    assert run("report", "--out", "out")[0] == 0
+
+
+def test_settings_may_change_from_one_audit_to_the_next(run, moves):
+    for seed in ("1", "2", "1"):
+        moves.calls.clear()
+        assert run("audit", SOME, "--jobs", "1", "--seed", seed, "--out", "out")[::2] == (0, "")
+        assert moves.calls == [SOME]
 
 
 def test_a_reader_that_leaves_early_is_no_error(monkeypatch):

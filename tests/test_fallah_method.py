@@ -78,7 +78,8 @@ def instance(**changed: Any) -> dict[str, Any]:
 def claim_of(names: tuple[str, ...]) -> dict[str, Any]:
     """A claim that only names quantities."""
     made = dict(read(statement("fallah/thm4.5"))[0].claim)
-    return {**made, "then": [["<=", name, name] for name in names]}
+    domains = {**made["domains"], **dict.fromkeys(names, "real")}
+    return {**made, "then": [["<=", name, name] for name in names], "domains": domains}
 
 
 def measured(given: dict[str, Any], names: tuple[str, ...]) -> list[Any]:

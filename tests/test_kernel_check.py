@@ -15,8 +15,10 @@ from flint import fmpq
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fedaudit.bounds.catalogue import statement
 from fedaudit.verify.kernel import Accepted, Malformed, Rejected, admissible, check, claimed, evaluate, load, world
 from fedaudit.verify.kernel.__main__ import main
+from fedaudit.verify.lower import lower
 
 FOLDER = Path(__file__).parent / "certificates"
 GOLDEN = {path.name: load(path.read_text()) for path in sorted(FOLDER.glob("*.json"))}
@@ -28,7 +30,6 @@ BY_HAND = {  # file -> both sides, worked out on paper; None: not rational
     "thm4.2-half-of-A.json": ("1/2", None),
 }
 RICH = "lemB.2-terms-lost.json"  # generic numbers everywhere: nothing in it is idle
-FREE = ("constants", "parameters", "values", "quantities")  # may hold more than the claim uses
 GARBAGE: list[Any] = [
     None, True, 0.5, float("nan"), float("inf"), {"a": 1}, [[1]], "", "nan", "NaN", "inf", "1e5",
     "1.5", "1/0", "0x1", "+1",
@@ -99,10 +100,13 @@ def test_any_field_lost_or_added_is_refused(name: str) -> None:
             place = holder["all"]
             for key in path[:depth]:
                 place = place[key]
-            if isinstance(place, dict) and not {"domains", *FREE} & {*path[: depth + 1]}:
+            if isinstance(place, dict):
                 place["surplus"] = "1"
                 assert not accepted(holder["all"]), (path[:depth], "added")
-                del place["surplus"], place[path[depth]]
+                del place["surplus"]
+                if place[path[depth]] == {}:
+                    continue  # no parameters, or none said
+                del place[path[depth]]
                 assert not accepted(holder["all"]), (path[: depth + 1], "lost")
 
 
@@ -151,12 +155,12 @@ SMUGGLED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     (RICH, {"instance__constants__G": "1"}, Rejected, "bounded_gradients"),
     (RICH, {"instance__constants__G": "-12"}, Malformed, "at least 0"),
     (RICH, {"instance__parameters": {"gamma": "1"}}, Rejected, "claim.when[0]"),
-    (RICH, {"instance__parameters": {"gamma": "-1"}}, Rejected, "positive rationals"),
+    (RICH, {"instance__parameters": {"gamma": "-1"}}, Rejected, "gamma: got -1"),
     (RICH, {"instance__noise__shared": True}, Rejected, "independent_noise"),
     (RICH, {"instance__alpha": "0"}, Rejected, "alpha"),
     (RICH, {"instance__C": 3}, Malformed, "clients"),
     (RICH, {"instance__E": 0}, Malformed, "instance.E"),
-    (RICH, {"instance__E": 1000, "instance__T": 1000}, Malformed, "E T C d"),
+    (RICH, {"instance__E": 1000, "instance__T": 1000}, Rejected, "operations"),
     (RICH, {"at__t": 3}, Malformed, "at.t"),
     (RICH, {"dropped": ["smooth"]}, Malformed, "dropped"),
     (RICH, {"dropped": ["independent_noise"] * 2}, Malformed, "dropped"),
@@ -168,8 +172,17 @@ SMUGGLED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     (RICH, {"claim__let": [["smooth"]]}, Malformed, "smooth"),
     (RICH, {"claim__let": [["smooth", "L"], ["smooth", "L"]]}, Malformed, "once"),
     (RICH, {"claim__let": [["honest"]]}, Malformed, "honest"),
-    (RICH, {"claim__domains": {"gamma": "count"}}, Rejected, "gamma"),
-    (RICH, {"claim__domains": {"L": "positive", "nobody": "real"}}, Malformed, "nobody"),
+    (RICH, {"claim__domains__gamma": "count"}, Rejected, "gamma"),
+    (RICH, {"claim__domains__nobody": "real"}, Malformed, "nobody"),
+    (RICH, {"claim__domains": {"L": "positive"}}, Malformed, "none for ['C', 'E'"),
+    (RICH, {"claim__kind": "experiment"}, Rejected, "experiment"),
+    (RICH, {"instance__parameters__nobody": "1"}, Malformed, "nobody"),
+    (RICH, {"claim__then": [["<=", ["^", ["log", ["+", 1, ["*", -1, ["exp", 1]]]], 0], 0]]}, Rejected, "positive"),
+    (RICH, {"claim__then": [["<=", ["exp", ["exp", 100]], 0]], "lhs": "1 +/- 1e-3"}, Rejected, "2^100000"),
+    (RICH, {"claim__then": [["<=", ["exp", ["exp", 30]], 0]], "lhs": "1 +/- 1e-3"}, Rejected, "2^100000"),
+    (RICH, {"lhs": "1/" + "1" * 100_000 + "x"}, Malformed, "lhs"),
+    (RICH, {"replays": []}, Accepted, ""),
+    (RICH, {"replays": [{"instance": {}, "at": {}}]}, Rejected, "replays"),
     (RICH, {"claim__choose": {"eta": {"index": ["t"], "value": 1}}}, Malformed, "eta"),
     ("lemB.8-without-e.json", {"claim__choose": {"gamma": {"index": ["t"], "value": 1}}}, Malformed, "choose"),
     (RICH, {"claim__then": []}, Malformed, "at.relation"),
@@ -295,3 +308,37 @@ tokens = st.sampled_from(
 def test_any_tree_is_decided_or_refused(tree: Any, op: str) -> None:
     """Nothing but the kernel's own errors comes out, whatever the tree."""
     accepted(edited(RICH, claim__then=[[op, tree, 0]]))
+
+
+def counterexample(identifier: str, instance: dict[str, Any], lhs: str, rhs: str, **at: int) -> dict[str, Any]:
+    """What a stranger might send: the catalogue's own claim, an instance, both sides."""
+    claim = lower(statement(identifier)).claim
+    place = {"relation": 0, **at}
+    parts = {"claim": claim, "dropped": [], "instance": instance, "at": place, "lhs": lhs, "rhs": rhs}
+    return {"format": "fedaudit-certificate/1", "statement": identifier, **parts}
+
+
+@pytest.mark.parametrize("identifier", ["buttaci/lemB.1-kappa", "buttaci/lemC.1-kappa"])
+def test_a_negative_step_size_is_no_counterexample_to_a_proved_statement(identifier: str) -> None:
+    values = {name: "1" for name in lower(statement(identifier)).claim["domains"] if name != "gamma"} | {"E": "2"}
+    with pytest.raises(Rejected, match="gamma: got -1, expected it positive"):
+        check(counterexample(identifier, {"values": values, "quantities": {"gamma": ["-1"]}}, "5", "2", t=0))
+
+
+def test_what_only_the_world_reads_has_its_domain_too() -> None:
+    parameters = {"theta": "1", "phi": "-1", "epsilon": "1/2", "delta": "0"}
+    with pytest.raises(Rejected, match="phi: got -1"):
+        check(counterexample("buttaci/prop3.4-upper", {"C": 2, "coupling": "0", "parameters": parameters}, "3", "2"))
+
+
+def test_what_only_an_assumption_names_has_its_domain_too() -> None:
+    golden = json.loads((FOLDER / "benmansour-lem2.json").read_text())
+    golden["instance"]["constants"]["mu"] = "0"
+    with pytest.raises(Rejected, match="mu: got 0, expected it positive"):
+        check(golden)
+
+
+@pytest.mark.parametrize("identifier", ["benmansour/rem10-alpha-limit", "zhang/sec4.1-rounds"])
+def test_an_experiment_is_never_refuted_by_an_instance(identifier: str) -> None:
+    with pytest.raises(Rejected, match="experiment"):
+        check(counterexample(identifier, {}, "2", "1"))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from flint import fmpq
+from helpers import free_claim
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,10 +17,7 @@ from fedaudit.verify.kernel.fedprox import read as read_fedprox
 from fedaudit.verify.kernel.loss import semidefinite
 from fedaudit.verify.kernel.rational import Node
 
-CLAIM: dict[str, Any] = {
-    "id": "test/free", "setting": "fedprox", "let": [], "implicit": [], "choose": {}, "when": [],
-    "for_all": {}, "then": [["<=", ["at", "gamma", 0], 1]],
-}  # fmt: skip
+CLAIM = free_claim("fedprox", "gamma")
 small = st.fractions(-3, 3, max_denominator=4)
 positive = st.fractions(F(1, 4), 3, max_denominator=4)
 

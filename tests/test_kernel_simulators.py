@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from flint import fmpq_mat
+from helpers import free_claim
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,10 +19,7 @@ from fedaudit.problems.quadratics import Quadratics, two_group
 from fedaudit.verify.kernel import world
 
 TOLERANCE = 1e-12
-CLAIM: dict[str, Any] = {
-    "id": "test/free", "setting": "fedprox", "let": [], "implicit": [], "choose": {}, "when": [],
-    "for_all": {}, "then": [["<=", ["at", "gap", 0], 1]],
-}  # fmt: skip
+CLAIM = free_claim("fedprox", "gap")
 small = st.fractions(-2, 2, max_denominator=5)
 positive = st.fractions(F(1, 5), 2, max_denominator=5)
 
@@ -129,7 +127,7 @@ def test_paths_of_piecewise_losses(inst: dict[str, Any], data: st.DataObject) ->
 @given(st.integers(2, 5), st.integers(2, 4), st.integers(1, 4), positive, positive, positive, positive, small)
 def test_two_group(C: int, E: int, T: int, mu: F, alpha: F, sigma: F, G: F, w0: F) -> None:
     step = 1 / (E * (alpha + mu))
-    claim = {**CLAIM, "setting": "two_group", "choose": {"gamma": {"index": ["t"], "value": "gamma"}}}
+    claim = free_claim("two_group", "gap", gamma="positive") | {"choose": {"gamma": {"index": ["t"], "value": "gamma"}}}
     given_ = {"mu": mu, "alpha": alpha, "sigma": sigma, "G_lin": G, "w0": w0}
     inst = {"C": C, "E": E, "T": T, "parameters": {"gamma": str(step)}, **{n: str(x) for n, x in given_.items()}}
     exact = world(claim, inst)

@@ -13,7 +13,8 @@ import pytest
 
 from fedaudit.bounds.catalogue import statements
 from fedaudit.figures.formulas import mathml
-from fedaudit.figures.report import page, short, write_report
+from fedaudit.figures.report import digest, page, short, write_report
+from fedaudit.verify.document import parse
 from fedaudit.verify.runner import printed
 from fedaudit.verify.store import Folder, slug
 
@@ -64,8 +65,7 @@ def folder(tmp_path_factory):
     made = Folder.open(tmp_path_factory.mktemp("audit"))
     picture = '<svg xmlns="http://www.w3.org/2000/svg" width="640" height="40"><text y="20">figure</text></svg>'
     rows = [made.keep("key", row_of(n, s), picture if n == 0 else None) for n, s in enumerate(statements(["buttaci"]))]
-    made.finish({"version": "0.1.0", "seed": 3, "budget": 120.0, "statements": rows})
-    write_report(made)
+    write_report(made, {"version": "0.1.0", "seed": 3, "budget": 120.0, "statements": rows})
     return made
 
 
@@ -121,7 +121,9 @@ def test_every_statement_has_its_section_with_what_was_printed(text):
 
 def test_nothing_is_fetched_from_anywhere(text):
     read = Reader(text)
-    assert "default-src 'none'" in text
+    assert "default-src 'none'" in unescape(text)
+    assert "unsafe" not in unescape(text).split("Content-Security-Policy")[1].split(">")[0]
+    assert not [attrs for _, attrs in read.tags if "style" in attrs]  # the policy would drop it
     assert not read.all("link")
     assert all("src" not in attrs for attrs in read.all("script"))
     assert all(attrs["src"].startswith("data:") for attrs in read.all("img"))
@@ -168,23 +170,27 @@ def test_the_figure_is_inside_the_page(text):
     assert any(">figure<" in picture for picture in pictures)
 
 
-@pytest.mark.parametrize("name", ["../secret.svg", "/etc/hostname", "figures/../../secret.svg", 7])
+def document_of(*rows):
+    return parse({"version": "0", "seed": 0, "budget": 1, "statements": list(rows)})
+
+
+@pytest.mark.parametrize("name", ["../secret.svg", "/etc/hostname", "figures/../../secret.svg", "figures/link.svg"])
 def test_files_outside_the_folder_are_never_read(tmp_path, name):
     (tmp_path / "secret.svg").write_text("secret")
     root = tmp_path / "audit"
     (root / "figures").mkdir(parents=True)
-    made = page({"version": "0", "seed": 0, "budget": 1, "statements": [{"id": "a/b", "figure": name}]}, root)
+    (root / "figures/link.svg").symlink_to(tmp_path / "secret.svg")
+    made = page(document_of({"id": "a/b", "verdict": "survived", "figure": name}), root)
     assert base64.b64encode(b"secret").decode() not in made
     assert made.count("<img") == 1  # the overview only
+    assert "Figure not shown: outside the folder." in made
 
 
 def test_a_bare_row_is_enough(tmp_path):
-    made = page(
-        {"version": "0", "seed": 0, "budget": 1, "statements": [{"id": "a/b", "verdict": "survived"}]}, tmp_path
-    )
+    made = page(document_of({"id": "a/b", "verdict": "survived"}), tmp_path)
     Reader(made)
     assert "a/b" in made
-    Reader(page({"version": "0", "seed": 0, "budget": 1, "statements": []}, tmp_path))
+    Reader(page(document_of(), tmp_path))
 
 
 def test_formulas_become_mathml_and_keep_their_latex():
@@ -221,7 +227,7 @@ def browse(path, *options):
     return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 
-DRIVE = """<script>
+DRIVE = """
 const said = {}, table = document.getElementById("table");
 const seen = () => Array.from(table.tBodies[0].rows).filter((r) => !r.hidden);
 const column = (n) => seen().map((r) => r.cells[n].textContent.trim());
@@ -239,15 +245,21 @@ said.math = document.querySelector("math mfrac").getBoundingClientRect().height;
 said.wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
 said.images = Array.from(document.images).every((i) => i.complete && i.naturalWidth > 0);
 document.body.dataset.said = JSON.stringify(said);
-</script></body>"""
+"""
+
+
+def driven(text, script):
+    """The page with one more script, which its policy has to name."""
+    allowed = text.replace("script-src ", f"script-src {digest(script)} ", 1)
+    return allowed.replace("</body>", f"<script>{script}</script></body>")
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome on this machine")
 @pytest.mark.parametrize("size", ["1200,900", "420,900"])
 def test_a_real_browser_sorts_and_filters(folder, text, tmp_path, size):
-    driven = tmp_path / "index.html"
-    driven.write_text(text.replace("</body>", DRIVE), encoding="utf-8")
-    dom, complaints = browse(driven, f"--window-size={size}")
+    path = tmp_path / "index.html"
+    path.write_text(driven(text, DRIVE), encoding="utf-8")
+    dom, complaints = browse(path, f"--window-size={size}")
     assert complaints == []
     said = json.loads(re.search(r'data-said="([^"]*)"', dom)[1].replace("&quot;", '"'))
     ids = [s.id for s in statements(["buttaci"])]

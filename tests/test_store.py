@@ -1,8 +1,11 @@
 """What an audit leaves on disk: whole files, rows that are taken over only where nothing has changed."""
 
+import hashlib
 import json
 import math
 import os
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -10,7 +13,7 @@ from hypothesis import strategies as st
 
 from fedaudit.verify import store
 from fedaudit.verify.errors import UserError, said
-from fedaudit.verify.store import Folder, key_of, slug, source_digest, write
+from fedaudit.verify.store import Damaged, Folder, key_of, slug, source_digest, write
 
 ROW = {"id": "paper/thm1", "verdict": "survived", "certificate": None}
 
@@ -26,7 +29,6 @@ def test_a_row_comes_back_under_its_key_only(folder):
     assert kept == {**ROW, "figure": "figures/paper-thm1.svg"}
     assert folder.row("paper/thm1", "another key") is None
     assert folder.row("paper/thm2", "key") is None
-    assert folder.ignored == []
 
 
 def test_certificates_become_files_and_go_when_there_is_none_any_more(folder):
@@ -40,26 +42,112 @@ def test_certificates_become_files_and_go_when_there_is_none_any_more(folder):
 def test_a_row_whose_certificate_is_gone_is_not_finished(folder):
     kept = folder.keep("key", {**ROW, "certificate": {"lhs": "1/2"}}, None)
     (folder.path / kept["certificate"]).unlink()
-    assert folder.row("paper/thm1", "key") is None
+    with pytest.raises(Damaged, match="its certificate is missing"):
+        folder.row("paper/thm1", "key")
 
 
 @pytest.mark.parametrize(
     "text", ["", "{", '{"format": "fedaudit-ro', "[]", "7", '{"format": "other", "row": {}}', "\x00"]
 )
-def test_half_written_and_foreign_rows_are_named_and_ignored(folder, text):
+def test_half_written_and_foreign_rows_are_named(folder, text):
     path = folder.path / "rows" / "paper-thm1.json"
     path.parent.mkdir()
     path.write_text(text)
-    assert folder.row("paper/thm1", "key") is None
-    assert folder.ignored == [str(path)]
+    with pytest.raises(Damaged, match=r"rows/paper-thm1\.json is not a row"):
+        folder.row("paper/thm1", "key")
 
 
-def test_rows_that_are_not_text_are_ignored(folder):
+def test_rows_of_an_older_version_are_no_news(folder):
     path = folder.path / "rows" / "paper-thm1.json"
     path.parent.mkdir()
-    path.write_bytes(b"\xff\xfe\x00")
+    path.write_text('{"format": "fedaudit-row/1", "key": "key", "row": {"id": "paper/thm1"}}')
     assert folder.row("paper/thm1", "key") is None
-    assert folder.ignored == [str(path)]
+
+
+def test_a_row_carries_a_digest_of_every_file_it_names(folder):
+    part = {"verdict": "refuted", "certificate": {"lhs": "2"}}
+    implicit = [{"name": "kind clients", "literal": "breaks", "certificate": {"lhs": "4"}}]
+    row = {**ROW, "certificate": {"lhs": "1"}, "verify": part, "hunt": part | {"certificate": {"lhs": "3"}}}
+    folder.keep("key", row | {"implicit": implicit}, "<svg/>")
+    files = json.loads((folder.path / "rows" / "paper-thm1.json").read_text())["files"]
+    assert files == {
+        p.relative_to(folder.path).as_posix(): hashlib.sha256(p.read_bytes()).hexdigest()
+        for p in folder.path.rglob("*.*")
+        if p.parent.name in ("certificates", "figures")
+    }
+    assert len(files) == 5
+    for name in files:
+        path = folder.path / name
+        before = path.read_bytes()
+        path.write_bytes(before[:-1])
+        with pytest.raises(Damaged, match="was changed"):
+            folder.row("paper/thm1", "key")
+        path.write_bytes(before)
+    assert folder.row("paper/thm1", "key") is not None
+
+
+def holder(tmp_path):
+    """A process that holds the lock of a folder until it is killed."""
+    code = "import time; from pathlib import Path; from fedaudit.verify.store import Folder\n"
+    code += f"with Folder.open(Path({str(tmp_path)!r})).held(): print(flush=True); time.sleep(600)"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    process.stdout.readline()
+    return process
+
+
+def test_a_killed_process_leaves_no_lock_behind(tmp_path):
+    process = holder(tmp_path)
+    try:
+        with pytest.raises(UserError, match=f"where process {process.pid} is writing"), Folder.open(tmp_path).held():
+            pass
+    finally:
+        process.kill()
+        process.communicate()
+    with Folder.open(tmp_path).held():
+        pass
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "fifo", "second name"])
+def test_a_lock_that_no_audit_made_is_left_alone(tmp_path, kind):
+    precious = tmp_path / "precious"
+    precious.write_text("keep me")
+    out = tmp_path / "out"
+    out.mkdir()
+    lock = out / ".lock"
+    make = {"link": lock.symlink_to, "second name": lock.hardlink_to, "folder": lambda _: lock.mkdir()}
+    make.get(kind, lambda _: os.mkfifo(lock))(precious)
+    with pytest.raises(UserError, match=r"expected .*; do: "), Folder.open(out).held():
+        pass
+    assert precious.read_text() == "keep me"
+
+
+def test_what_a_killed_write_left_is_removed_and_nothing_else(folder):
+    folder.keep("key", ROW, "<svg/>")
+    ours = ["rows/.paper-thm1.json.a1b2c3d4.part", ".audit.json.abcd_123.part", "figures/.x.svg.zzzzzzzz.part"]
+    others = [
+        "thesis.part",
+        ".audit.json.part",
+        "rows/notes.txt",
+        ".x.json.ABCDEFGH.part",
+        "deep/.x.json.aaaaaaaa.part",
+    ]
+    (folder.path / "deep").mkdir()
+    for name in ours + others:
+        (folder.path / name).write_text("x")
+    before = {p for p in folder.path.rglob("*") if p.is_file()}
+    with folder.held():
+        pass
+    after = {p for p in folder.path.rglob("*") if p.is_file()}
+    assert after == before - {folder.path / name for name in ours} | {folder.path / ".lock"}
+
+
+def test_parts_are_left_to_the_process_that_holds_the_lock(folder):
+    with folder.held():
+        part = folder.path / ".audit.json.a1b2c3d4.part"
+        part.write_text("x")
+        with pytest.raises(UserError), Folder.open(folder.path).held():
+            pass
+        assert part.exists()
 
 
 @pytest.mark.parametrize("fails", ["replace", "fsync"])
@@ -89,14 +177,6 @@ def test_unwritable_folder_is_bad_input(tmp_path):
         Folder.open(tmp_path / "file" / "audit")
     assert said(caught.value).startswith("got ")
     assert "--out" in said(caught.value)
-
-
-@pytest.mark.parametrize("text", [None, "{", "[]", '{"statements": 1}', '{"statements": [{}]}'])
-def test_a_report_needs_an_audit(folder, text):
-    if text is not None:
-        (folder.path / "audit.json").write_text(text)
-    with pytest.raises(UserError, match="fedaudit audit --out"):
-        folder.read()
 
 
 def test_keys_tell_statements_settings_and_sources_apart(monkeypatch):

@@ -12,6 +12,7 @@ import array_api_strict
 import numpy as np
 import pytest
 from flint import fmpq
+from helpers import free_claim
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -164,10 +165,7 @@ def instance(**changed: Any) -> dict[str, Any]:
     return {**made, **changed}
 
 
-CLAIM: dict[str, Any] = {
-    "id": "test/free", "setting": "composite", "let": [], "implicit": [], "choose": {}, "when": [], "for_all": {},
-    "then": [["<=", ["at", "Omega", 1], 1]],
-}  # fmt: skip
+CLAIM = free_claim("composite", "Omega", 1, **dict.fromkeys(("L", "mu", "sigma", "B_g"), "nonnegative"))
 
 
 def test_many_equal_clients_are_one_group() -> None:

@@ -1,94 +1,260 @@
 """`fedaudit certify`: is that really a counterexample, and to what the catalogue says?
 
-The kernel replays the instance against the claim in the file; here that claim is compared with the statement of the
-catalogue (or of a user's own .py file), because a certificate is data from strangers.
+A certificate is data from strangers. Its claim is compared with the statement of the catalogue (or of a user's own .py
+file); then the kernel replays the instance, in a process of its own with limits. What the kernel accepts is a
+counterexample to the formula of the claim; whether that refutes what is printed depends on the statement's kind:
+
+    what                                  accepted
+    "refutation"                          yes
+    "literal reading without X"           yes: a finding about the text, not a refutation; `dropped` names X
+    "explicit rate of a reading"          no: what is printed names no rate
+    "witness fails"                       no: what is printed says that a witness exists
+    "contradiction"                       no: `derive` proves the statement
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, Any, cast
 
+from .child import LIMIT, Checker, Limit
 from .errors import UserError
-from .kernel import Malformed, Rejected, check, claimed, load
-from .store import Row
+from .kernel import Malformed, load
+from .kernel.files import read_text
+from .references import Reference, references
+from .store import AUDIT, Row
 
-__all__ = ["certify", "certify_files"]
+if TYPE_CHECKING:
+    from fedaudit.bounds.statement import Statement
+
+__all__ = ["certify", "certify_files", "line", "status"]
+
+FIELDS = {"format", "statement", "claim", "dropped", "instance", "at", "lhs", "rhs"}
+DOCUMENT = 16_000_000  # bytes of audit.json that are read
+NO_RATE = "rejected as a refutation: the explicit rate of the reading falls, what is printed names no rate"
+WITNESS = "rejected as a refutation: the witness fails, what is printed says that one exists"
+BOTH = "the kernel accepts a counterexample to a statement that derive proves: one of them is wrong; report this"
+AGAIN = "write it again with `fedaudit hunt --out`"
 
 
-def certify_files(names: Sequence[str]) -> list[Row]:
-    """One row a certificate. A folder stands for the certificates below it, a .py file for statements of one's own."""
+def certify(data: object, name: str, sources: Sequence[str] = (), checker: Checker | None = None) -> Row:
+    """One row about one certificate, whatever it is. Many of them: hand the same `checker` to all.
+
+    Raises `UserError` only for `sources` that define no statements.
+    """
+    with nullcontext(checker) if checker else Checker() as asked:
+        return _judge(data, name, _known(sources), asked)
+
+
+def certify_files(names: Sequence[str], limit: Limit = LIMIT) -> list[Row]:
+    """One row per certificate. A folder stands for the certificates in it, a .py file for statements of one's own."""
     sources = [name for name in names if name.endswith(".py")]
-    paths = [path for name in names if not name.endswith(".py") for path in _expand(Path(name))]
-    if not paths:
-        raise UserError(f"{', '.join(names)} without certificates", "certificate files", "name a .json file as well")
-    read = [(path, _read(path)) for path in paths]  # all of them first: a bad file must not cost half an answer
-    return [certify(data, str(path), sources) for path, data in read]
+    inputs = [name for name in names if not name.endswith(".py")]
+    if not inputs:
+        given = line(", ".join(names))
+        raise UserError(f"{given} without certificates", "certificate files", "name a .json file as well")
+    known = _known(sources)
+    with Checker(limit) as checker:
+        return [row for name in inputs for row in _rows(name, known, checker)]
 
 
-def certify(data: object, name: str, sources: Sequence[str] = ()) -> Row:
-    """The kernel's answer on one certificate; raises `UserError` if it is not one."""
-    identifier = _identifier(data, name)
-    row: Row = {"id": identifier, "file": name, "accepted": False, "reason": None, "lhs": None, "rhs": None}
-    try:
-        found = check(data)
-        if cast("dict[str, object]", data)["claim"] != _claim_of(identifier, name, sources):
-            raise Rejected(f"claim: got another claim than {identifier} makes, expected the catalogue's")
-    except Malformed as error:
-        raise _malformed(name, str(error)) from error
-    except Rejected as error:
-        return {**row, "reason": str(error)}
-    sides = {"lhs": claimed(found.lhs), "rhs": claimed(found.rhs)}
-    return {**row, "accepted": True, **sides, "dropped": list(found.dropped)}
+def status(rows: Sequence[Row]) -> int:
+    """2 for bad input, 1 for what is not accepted (or, in an audit's folder, not what audit.json says), else 0."""
+    if any(row["malformed"] for row in rows):
+        return 2
+    return 0 if all(row["accepted"] or row.get("agrees") for row in rows) else 1
 
 
-def _expand(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path]
-    found = sorted((path / "certificates").glob("*.json")) or sorted(path.glob("*.json"))
-    if not found:
-        raise UserError(
-            f"{path} without certificates", "a folder that holds some", "nothing: there is nothing to check"
-        )
-    return found
+def line(text: str, most: int = 300) -> str:
+    """Words of strangers as one line that a terminal can show."""
+    plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in " ".join(text.split()))
+    return plain if len(plain) <= most else f"{plain[: most - 1]}…"
 
 
-def _read(path: Path) -> object:
-    try:
-        return load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise UserError(f"{path} ({why})", "a certificate file", "check the path") from error
-    except Malformed as error:
-        raise _malformed(str(path), str(error)) from error
+# --- one certificate -------------------------------------------------------------------------------------------------
 
 
-def _identifier(data: object, name: str) -> str:
-    found = cast("dict[str, object]", data).get("statement") if isinstance(data, dict) else None
-    if not isinstance(found, str):
-        raise _malformed(name, "certificate.statement: got nothing, expected an id")
-    return found
+def _row(name: str, identifier: str = "", **more: object) -> Row:
+    row: Row = {"id": identifier, "file": line(name, 1000), "accepted": False, "malformed": False, "what": None}
+    return {**row, "reason": None, "lhs": None, "rhs": None, "dropped": [], **more}
 
 
-def _claim_of(identifier: str, name: str, sources: Sequence[str]) -> object:
-    """What the statement claims, as a certificate carries it."""
-    from .lower import lower
+def _malformed(name: str, why: str, identifier: str = "", expected: str = "a certificate", do: str = AGAIN) -> Row:
+    said = str(UserError(f"{line(name)}, {line(why)}", expected, do))
+    return _row(name, identifier, malformed=True, reason=said)
+
+
+def _judge(data: object, name: str, known: Mapping[str, Statement], checker: Checker) -> Row:
+    fields = cast("dict[str, object]", data) if isinstance(data, dict) else {}
+    identifier = fields.get("statement")
+    if not isinstance(identifier, str):
+        return _malformed(name, "certificate.statement: got nothing, expected an id")
+    shown = line(identifier, 200)
+    if shown not in known:
+        return _unknown(name, shown, known)
+    if wrong := FIELDS ^ set(fields):
+        return _malformed(name, f"certificate: got missing or unknown fields {sorted(wrong)}", shown)
+    claim = fields["claim"]
+    if not isinstance(claim, dict) or cast("dict[str, object]", claim).get("id") != identifier:
+        return _malformed(name, "certificate.claim: got a claim with another id than its statement's", shown)
+    statement = known[shown]
+    if statement.kind == "experiment":
+        observed = "claim: got a counterexample to an experiment, expected one to a claim about all instances"
+        return _row(name, shown, reason=observed)
+    if not _same(cast(object, claim), _claim_of(statement)):
+        other = f"claim: got another claim than {shown} makes, expected the catalogue's"
+        return _row(name, shown, reason=other)
+    answer = checker.ask(fields)
+    if answer.outcome == "malformed":
+        return _malformed(name, answer.reason, shown)
+    if answer.outcome == "rejected":
+        return _row(name, shown, reason=line(answer.reason, 500))
+    row = _row(name, shown, lhs=answer.lhs, rhs=answer.rhs, dropped=list(answer.dropped))
+    return {**row, **_meaning(statement, answer.dropped, known)}
+
+
+def _meaning(statement: Statement, dropped: tuple[str, ...], known: Mapping[str, Statement]) -> Row:
+    """What a counterexample to the formula says about the statement."""
+    without = f" without {', '.join(dropped)}" if dropped else ""
+    if statement.kind == "exists":
+        return {"what": f"witness fails{without}", "reason": WITNESS}
+    if statement.kind == "order" and statement.method != "order":
+        return {"what": f"explicit rate of a reading{without}", "reason": NO_RATE}
+    if dropped:
+        return {"accepted": True, "what": f"literal reading{without}"}
+    if _proves(statement, known):
+        return {"what": "contradiction", "reason": BOTH}
+    return {"accepted": True, "what": "refutation"}
+
+
+def _proves(statement: Statement, known: Mapping[str, Statement]) -> bool:
+    """Whether `derive` proves it outright. That takes seconds: asked only where no premise stands in the way."""
+    if not _may_prove(statement, known):
+        return False
+    import z3  # pyright: ignore[reportMissingTypeStubs]
+
+    from fedaudit.bounds.derive import derive
+
+    cast(Any, z3).set_param("ctrl_c", False)  # Ctrl-C ends us, not z3's answer to one question
+    made = derive(statement, known, slack=False)
+    return made.proved and not made.premises
+
+
+def _may_prove(statement: Statement, known: Mapping[str, Statement]) -> bool:
+    from fedaudit.bounds.derive import premises
+
+    if not statement.follows_from:
+        return statement.kind == "order" and statement.method == "order"
+    cited = statement.follows_from[0].cites
+    if not all(name in known for name in cited) or premises(statement, known):
+        return False
+    return all(_may_prove(known[name], known) for name in cited)
+
+
+def _known(sources: Sequence[str]) -> dict[str, Statement]:
     from .runner import find
 
-    own = {s.id: s for source in sources for s in find([source])}
-    known = {s.id: s for s in find([])} | own
-    if identifier not in known:
-        import difflib
-
-        near = difflib.get_close_matches(identifier, list(known), n=3)
-        do = f"did you mean {', '.join(near)}?" if near else "name the .py file that defines it as well"
-        raise UserError(f"{name}: the statement {identifier!r}", "one that the catalogue holds", do)
-    return json.loads(json.dumps(lower(known[identifier]).claim))
+    try:
+        own = [s for source in sources for s in find([source])]
+    except OSError as error:
+        why = f"{line(', '.join(sources))} ({error.strerror})"
+        raise UserError(why, "Python files that define statements", "check the path") from error
+    return {s.id: s for s in (*find([]), *own)}
 
 
-def _malformed(name: str, why: str) -> UserError:
-    return UserError(
-        f"{name}, {' '.join(why.split())[:300]}", "a certificate", "write it again with `fedaudit hunt --out`"
-    )
+def _claim_of(statement: Statement) -> object:
+    from .lower import lower
+
+    return lower(statement).claim
+
+
+def _same(left: object, right: object) -> bool:
+    """The same JSON text: Python calls 1, 1.0 and true equal."""
+    try:
+        return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
+def _unknown(name: str, identifier: str, known: Mapping[str, Statement]) -> Row:
+    import difflib
+
+    near = difflib.get_close_matches(identifier, list(known), n=3)
+    do = f"did you mean {', '.join(near)}?" if near else "name the .py file that defines it as well"
+    return _malformed(name, f"the statement {identifier!r}", identifier, "one that the catalogue holds", do)
+
+
+# --- files and folders -----------------------------------------------------------------------------------------------
+
+
+def _rows(name: str, known: Mapping[str, Statement], checker: Checker) -> list[Row]:
+    try:
+        path = Path(name)
+        if not name or not path.is_dir():
+            return [_certified(name, known, checker)]
+        if (path / AUDIT).is_symlink() or (path / AUDIT).exists():
+            return _audited(path, known, checker)
+        found = _listed(path / "certificates") or _listed(path)
+    except OSError as error:
+        return [_malformed(name, error.strerror or "an error", do="check the path")]
+    if not found:
+        expected = "a folder that holds certificates or an audit.json"
+        return [_malformed(name, "a folder without certificates", "", expected, "nothing: there is nothing to check")]
+    return [_certified(str(file), known, checker) for file in found]
+
+
+def _listed(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    return sorted(file for file in folder.iterdir() if file.suffix == ".json" and not file.name.startswith("."))
+
+
+def _certified(name: str, known: Mapping[str, Statement], checker: Checker) -> Row:
+    try:
+        data = load(read_text(name))
+    except Malformed as error:
+        return _malformed(name or "''", str(error), do="check the path" if "JSON" not in str(error) else AGAIN)
+    return _judge(data, name, known, checker)
+
+
+def _audited(path: Path, known: Mapping[str, Statement], checker: Checker) -> list[Row]:
+    """Every certificate of an audit's folder, and whether audit.json says of it what it is."""
+    document = str(path / AUDIT)
+    files = _listed(path / "certificates")
+    judged = {f"certificates/{file.name}": _certified(str(file), known, checker) for file in files}
+    try:
+        said = references(_document(document))
+    except Malformed as error:
+        do = f"run `fedaudit audit --out {line(str(path))}` again"
+        return [_malformed(document, str(error), "", "the JSON that an audit writes", do), *judged.values()]
+    rows: list[Row] = []
+    for reference in said:
+        if reference.held is not None:
+            rows.append(reference.compared(_judge(reference.held, document, known, checker)))
+        elif reference.file not in judged:
+            rows.append(_row(f"{path}/{reference.file or 'certificates'}", reference.id, reason=reference.missing()))
+    for file, row in judged.items():
+        named = [reference for reference in said if reference.file == file]
+        rows.append(_compared(row, named))
+    return rows
+
+
+def _compared(row: Row, named: Sequence[Reference]) -> Row:
+    """The row of a file, as the references to it see it: the first that disagrees has the word."""
+    if row["malformed"]:
+        return row
+    if not named:
+        return {**row, "accepted": False, "reason": "orphaned: got no row of audit.json that names it, expected one"}
+    seen = [reference.compared(row) for reference in named]
+    return next((one for one in seen if not one["agrees"]), seen[0])
+
+
+def _document(path: str) -> object:
+    text = read_text(path, DOCUMENT)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"file: got {type(error).__name__}, expected JSON") from None

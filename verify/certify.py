@@ -111,6 +111,7 @@ def certificate(reading: Reading, replayed: Replayed) -> dict[str, Any]:
         "at": replayed.at,
         "lhs": replayed.lhs,
         "rhs": replayed.rhs,
+        **({"replays": [dict(one) for one in reading.lowered.replays]} if reading.lowered.replays else {}),
     }
 
 
@@ -146,7 +147,7 @@ def _instances(
     for name, rule in rules(reading.lowered):
         tree, world = parse(Node(rule["value"], "sweep")), _Known(scalars, quantities)
         rounds = range(shape["T"] if rule["index"] else 1)
-        values = [Evaluator(world).value(tree, dict.fromkeys(rule["index"], t)) for t in rounds]
+        values = [Evaluator(world, None).value(tree, dict.fromkeys(rule["index"], t)) for t in rounds]
         if not all(isinstance(v, fmpq) for v in values):
             return  # a step size with an irrational root has no exact instance
         exact = [_fraction(v) for v in values]
@@ -158,10 +159,17 @@ def _instances(
     known = {"scalars": free, "quantities": quantities}
     instance = setting.instance(reading, shape, genome, known)
     if not setting.declared:
-        yield instance
+        yield _needed_names(reading, instance)
         return
     for rounded in _declarations(setting.declared, measured):
-        yield {**instance, "constants": {**instance["constants"], **rounded}}
+        yield _needed_names(reading, {**instance, "constants": {**instance["constants"], **rounded}})
+
+
+def _needed_names(reading: Reading, instance: dict[str, Any]) -> dict[str, Any]:
+    """Without constants and parameters that neither the claim nor its world reads: the kernel refuses those."""
+    domains = reading.claim["domains"]
+    parts = {k: instance[k] for k in ("constants", "parameters") if k in instance}
+    return instance | {k: {name: x for name, x in part.items() if name in domains} for k, part in parts.items()}
 
 
 def _declarations(names: tuple[str, ...], measured: Mapping[str, float]) -> Iterator[dict[str, str]]:

@@ -7,13 +7,16 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .errors import UserError, said
+from .errors import UserError, crash, one_line, said
 
 if TYPE_CHECKING:
-    from .runner import Chosen, Settings
-    from .store import Row
+    from pathlib import Path
+
+    from .runner import Chosen, Done, Settings
+    from .store import Folder, Row
 
 __all__ = ["main"]
 
@@ -43,9 +46,13 @@ verdicts:
   survived   attacked and not broken; it proves nothing. tightness is the largest lhs/rhs met: 1 is attained
   undecided  none of these, and the row says why
 
-exit status: 0 done; 1 a refutation under --fail-on refuted, or an invalid certificate; 2 bad input, said in one line;
-130 interrupted: an audit keeps what is finished and goes on from there when run again.
+exit status: 0 done; 1 a refutation under --fail-on refuted, an invalid certificate, or a statement on which the tool
+failed; 2 bad input, said in one line (of several certificates all are checked, and 2 says that one could not be read);
+70 the tool failed altogether; 130 interrupted: an audit keeps what is finished and goes on from there when run again.
 """
+MOST_SEED = 2**63 - 1
+MOST_BUDGET = 1e6  # seconds: eleven days
+MOST_JOBS = 1024
 WHAT = "a paper, an id `paper/label`, a glob ('buttaci/thm*') or your own .py file; nothing means all"
 PICTURES = {  # of figures/pictures.py
     "crossover": "rates that change at T = I^3 and T = (b I)^3 (yuan, 1.4 and 1.6), beside what the method does",
@@ -104,7 +111,7 @@ def parser() -> Parser:
         sub.add_argument("--seed", default="0", metavar="N", help="same seed, same output (default 0)")
         default = "120 for the whole audit" if name == "audit" else "10 a statement, at most 120"
         sub.add_argument("--budget", metavar="SECONDS", help=f"nominal seconds over all statements (default {default})")
-        sub.add_argument("--jobs", metavar="N", help="worker processes (default: one a core); never changes the output")
+        sub.add_argument("--jobs", metavar="N", help="worker processes (default: one per core); the output is the same")
         writes = "rows, certificates, figures, audit.json and index.html (default audit)"
         kept = {"audit": writes, "verify": "certificates", "hunt": "certificates"}.get(name, f"{name}.json")
         sub.add_argument("--out", metavar="DIR", help=f"folder for {kept}")
@@ -114,6 +121,10 @@ def parser() -> Parser:
 
     sub = command("certify")
     sub.add_argument("files", nargs="+", metavar="FILE", help="a certificate, or the folder of an audit")
+    limit = (
+        "what one certificate may cost (default 8 s and 1 GB); without the module `resource` the seconds alone count"
+    )
+    sub.add_argument("--limit", metavar="SECONDS[,GB]", help=limit)
     _json(sub)
 
     sub = command("plot")
@@ -130,24 +141,53 @@ def parser() -> Parser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     given = list(sys.argv[1:] if argv is None else argv)
+    _streams()
     try:
         status = _dispatch(given)
         sys.stdout.flush()
         return status
-    except ValueError as error:
-        line = said(error)
-        if line is None:
-            raise
-        return _complain(line, 2)
     except KeyboardInterrupt:
         return _interrupted("nothing was kept; do: run it again")
     except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except Exception as error:
+        line = said(error) if isinstance(error, ValueError) else None
+        if line is not None:
+            return _complain(line, 2)
+        if isinstance(error, OSError) and error.filename is None:  # no file: our own output
+            _drop_output()
+            why = error.strerror or "it fails"
+            return _complain(
+                f"got a standard output that cannot be written ({why}), expected one that can; do: check it", 2
+            )
+        if sys.flags.dev_mode:
+            raise
+        what, where = crash(error)
+        return _complain(f"the tool failed: {what} ({where}); do: report it with this command line", 70)
+
+
+def _streams() -> None:
+    """Output that never fails because of a character, nor because a stream was closed before we began."""
+    import io
+
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """Python writes what is left at its end and would complain again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _dispatch(given: Sequence[str]) -> int:
     known = list(HELP)
+    if any("\0" in argument for argument in given):
+        raise UserError("an argument with a NUL byte", "arguments without one", "leave it out")
     if given and not given[0].startswith("-") and given[0] not in known:
         raise UserError(f"the command {given[0]!r}", f"one of {', '.join(known)}", _nearest(given[0], known))
     arguments = parser().parse_args(given)
@@ -234,90 +274,102 @@ def _run(arguments: argparse.Namespace) -> int:
     if backend not in ("numpy", "cupy"):
         raise UserError(f"--backend {backend}", "numpy or cupy", "leave it out to use numpy")
     settings = Settings(_seed(arguments.seed), _budget(arguments.budget), backend)
-    jobs = _jobs(arguments.jobs)
+    jobs, out = _jobs(arguments.jobs), None if arguments.out is None else _out(arguments.out)
     one_thread()
     use_backend(backend)
     selection = choose(arguments.selectors)
     if move == "audit":
-        rows = _audit(arguments, selection, settings, jobs)
+        done = _audit(arguments, selection, settings, jobs, out)
     else:
-        rows = _move(arguments, selection, settings, jobs)
-    return 1 if fail_on and any(row.get("verdict") == fail_on for row in rows) else 0
+        done = _move(arguments, selection, settings, jobs, out)
+    if done.failures:
+        which = "; ".join(f"{name}: {failure}" for name, failure in done.failures.items())
+        return _complain(f"the tool failed on {which}; the other rows are good; do: report it", 1)
+    return 1 if fail_on and any(row.get("verdict") == fail_on for row in done.rows) else 0
 
 
-def _move(arguments: argparse.Namespace, selection: Sequence[Chosen], settings: Settings, jobs: int) -> list[Row]:
-    from pathlib import Path
-
+def _move(
+    arguments: argparse.Namespace, selection: Sequence[Chosen], settings: Settings, jobs: int, out: Path | None
+) -> Done:
     from .runner import run
     from .store import Folder
     from .tables import progress, table
 
     move: str = arguments.command
-    out = Folder.open(Path(arguments.out)) if arguments.out else None
-    with progress(move, len(selection)) as step:
-        rows = run(move, selection, settings, jobs, step)
-    if out:
-        rows = [out.certified(row) for row in rows] if move in ("verify", "hunt") else rows
-        out.rows(move, rows)
+    held: AbstractContextManager[Folder | None] = Folder.open(out).held() if out else nullcontext()
+    with held as folder:
+        with progress(move, len(selection)) as step:
+            done = run(move, selection, settings, jobs, step)
+        rows = done.rows
+        if folder:
+            rows = [folder.certified(row) for row in rows] if move in ("verify", "hunt") else rows
+            folder.rows(move, rows)
     if arguments.json:
         _print_json(rows)
     else:
         table(move, rows)
-    return rows
+    return done
 
 
-def _audit(arguments: argparse.Namespace, selection: Sequence[Chosen], settings: Settings, jobs: int) -> list[Row]:
+def _audit(
+    arguments: argparse.Namespace, selection: Sequence[Chosen], settings: Settings, jobs: int, out: Path | None
+) -> Done:
     from pathlib import Path
 
     from .runner import audit
     from .store import Folder
     from .tables import progress, summary
 
-    out = Folder.open(Path(arguments.out or "audit"))
-    with progress("audit", len(selection)) as step:
-        document = audit(selection, settings, jobs, out, step)
-    for path in out.ignored:
-        print(f"fedaudit: ignored {path}: not a row that an audit finished", file=sys.stderr)
-    page = _page(out)
-    rows: list[Row] = document["statements"]
+    def notice(line: str) -> None:
+        _complain(line, 0)
+
+    with Folder.open(out or Path("audit")).held() as folder:
+        with progress("audit", len(selection)) as step:
+            done = audit(selection, settings, jobs, folder, step, notice)
+        page = _page(folder, done.document)
     if arguments.json:
-        _print_json(rows)
+        _print_json(done.rows)
     else:
-        summary(document, page)
-    return rows
+        summary(done.document, page)
+    return done
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from pathlib import Path
+    from .store import AUDIT, Folder
 
-    from .store import Folder
-
-    print(_page(Folder(Path(arguments.out))))
+    folder = Folder(_out(arguments.out))
+    if not os.path.isfile(folder.path / AUDIT):  # says what is missing, and leaves the folder as it is
+        print(_page(folder))
+        return 0
+    with Folder.open(folder.path).held():
+        print(_page(folder))
     return 0
 
 
-def _page(out: Any) -> str:
+def _page(out: Any, computed: dict[str, Any] | None = None) -> str:
     from fedaudit.figures.report import write_report
 
-    return str(write_report(out))
+    return str(write_report(out, computed))
 
 
 def _certify(arguments: argparse.Namespace) -> int:
-    from .certificates import certify_files
+    from .certificates import certify_files, status
+    from .child import LIMIT, Limit
 
-    rows = certify_files(arguments.files)
+    rows = certify_files(arguments.files, Limit.parse(arguments.limit) if arguments.limit is not None else LIMIT)
     if arguments.json:
         _print_json(rows)
-    else:
-        from .tables import table
+    elif not all(row["malformed"] for row in rows) or not rows:
+        from .tables import certified
 
-        table("certify", rows)
-    return 0 if all(row["accepted"] for row in rows) else 1
+        certified(rows)
+    for row in rows:
+        if row["malformed"]:
+            _complain(row["reason"], 2)
+    return status(rows)
 
 
 def _plot(arguments: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from .runner import find, one_thread
     from .store import slug, write
 
@@ -325,7 +377,7 @@ def _plot(arguments: argparse.Namespace) -> int:
     found = [] if name in PICTURES else find([name])
     if len(found) != 1 and name not in PICTURES:
         raise UserError(f"{name}, which names {len(found)} statements", "one id", "pick one of them")
-    path = Path(arguments.out or f"{slug(found[0].id) if found else name}.png")
+    path = _out(f"{slug(found[0].id) if found else name}.png" if arguments.out is None else arguments.out)
     if path.suffix not in (".png", ".svg", ".pdf"):
         raise UserError(f"--out {path}", "a name that ends in .png, .svg or .pdf", "rename it")
     if path.is_dir() or not path.parent.is_dir():
@@ -347,34 +399,56 @@ def _json(sub: argparse.ArgumentParser) -> None:
 def _print_json(rows: Sequence[Row]) -> int:
     import json
 
-    print(json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False))
+    plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    print(json.dumps(rows, indent=1, ensure_ascii=plain, allow_nan=False))
     return 0
 
 
-def _seed(text: str) -> int:
+def _out(text: str) -> Path:
+    """The path after --out; raises `UserError` for a name that no file system takes."""
+    from pathlib import Path
+
     try:
-        return int(text)
-    except ValueError:
-        raise UserError(f"--seed {text}", "a whole number", "write it like --seed 7") from None
+        if text.strip():
+            os.lstat(text)
+            return Path(text)
+        why = "nothing"
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return Path(text)  # whether it can be made is found out when it is
+    except OSError as error:
+        why = error.strerror or "no name"
+    raise UserError(f"--out {text!r} ({why})", "a name", "write it like --out audit")
+
+
+def _seed(text: str) -> int:
+    return _whole("--seed", text, 0, MOST_SEED, "7")
 
 
 def _budget(text: str | None) -> float | None:
     if text is None:
         return None
     try:
-        seconds = float(text)
+        seconds = float(text) if text.isascii() and "_" not in text else 0.0
     except ValueError:
         seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise UserError(f"--budget {text}", "a number of seconds above 0", "write it like --budget 60")
+    if not 0 < seconds <= MOST_BUDGET:
+        expected = f"a number of seconds above 0, at most {MOST_BUDGET:,.0f}"
+        raise UserError(f"--budget {text}", expected, "write it like --budget 60")
     return seconds
 
 
 def _jobs(text: str | None) -> int:
     if text is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise UserError(f"--jobs {text}", "a whole number of at least 1", "write it like --jobs 2")
+        from .runner import cores
+
+        return cores()
+    return _whole("--jobs", text, 1, MOST_JOBS, "2")
+
+
+def _whole(option: str, text: str, least: int, most: int, like: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 30 or not least <= int(text) <= most:
+        expected = f"a whole number from {least} to {most}"
+        raise UserError(f"{option} {text}", expected, f"write it like {option} {like}")
     return int(text)
 
 
@@ -392,7 +466,7 @@ def _interrupted(line: str) -> int:
 
 
 def _complain(line: str, status: int) -> int:
-    print(f"fedaudit: {line}", file=sys.stderr)
+    print(f"fedaudit: {one_line(line)}", file=sys.stderr)
     return status
 
 

@@ -1,18 +1,49 @@
-"""The one error that a user can cause: said in one line, without a traceback."""
+"""The one error that a user can cause: said in one line, without a traceback. And how to say an error of ours."""
 
 from __future__ import annotations
 
-__all__ = ["UserError", "said"]
+import traceback
+from pathlib import Path
+
+__all__ = ["UserError", "crash", "said"]
+
+LONGEST = 300  # characters of what was got; names of files may have thousands
+LONGEST_LINE = 1000
 
 
 class UserError(ValueError):
     """Bad input. `UserError(got, expected, do)`, or the whole line as one argument."""
 
     def __init__(self, got: str, expected: str = "", do: str = "") -> None:
-        super().__init__(f"got {got}, expected {expected}; do: {do}" if expected else got)
+        short = cut(got, LONGEST)
+        super().__init__(f"got {short}, expected {expected}; do: {do}" if expected else got)
 
 
 def said(error: ValueError) -> str | None:
     """The line of an error that is meant for the user ("got …, expected …; do: …"), None for any other."""
     line = " ".join(str(error).split())
-    return line if isinstance(error, UserError) or ("expected" in line and "; do: " in line) else None
+    return one_line(line) if isinstance(error, UserError) or ("expected" in line and "; do: " in line) else None
+
+
+def crash(error: BaseException) -> tuple[str, str]:
+    """An error of ours: what it is, and the file and line where it arose. Never fails itself."""
+    try:
+        what = str(error)
+    except Exception:
+        what = ""
+    name = type(error).__name__
+    frames = traceback.extract_tb(error.__traceback__)
+    path = Path(frames[-1].filename) if frames else Path()
+    where = f"{'/'.join(path.parts[-2:])}:{frames[-1].lineno}" if frames else "?"
+    return one_line(f"{name}: {cut(what, LONGEST)}" if what else name), where
+
+
+def one_line(text: str) -> str:
+    """Text that prints as one short line, whatever it holds."""
+    plain = "".join(c if c.isprintable() else " " for c in text)
+    return cut(" ".join(plain.split()), LONGEST_LINE)
+
+
+def cut(text: str, most: int) -> str:
+    """Text without its middle where it is too long."""
+    return text if len(text) <= most else f"{text[: most // 2]}…{text[-most // 2 :]}"

@@ -43,6 +43,8 @@ from fedaudit.bounds.algebra import pi
 from fedaudit.bounds.dimension import DimensionError, dimension_of
 from fedaudit.bounds.statement import Assumption, Statement
 
+from .kernel import inputs
+
 Tree: TypeAlias = Any  # str | int | list[Tree]
 
 _NARY: dict[type, str] = {Add: "+", Mul: "*", Min: "min", Max: "max"}
@@ -85,9 +87,10 @@ class Lowered:
     claim: dict[str, Any]
     sweep: dict[str, Tree]  # free symbol or quantity -> its index and value, in constants and knobs
     knobs: tuple[str, ...]
-    symbols: frozenset[str]  # free scalar symbols of claim and sweep
+    symbols: dict[str, str]  # free scalar symbols of claim and sweep, with their domains
     starts: bool  # the claim compares with its own start, so that its first index is trivial
     units: tuple[tuple[float, float], ...]  # powers of F and W of each relation's left side, for rounding floors
+    replays: tuple[Mapping[str, Any], ...] = ()  # exact runs of which the left side is a closed form
 
 
 def lower(statement: Statement) -> Lowered:
@@ -110,6 +113,7 @@ def lower(statement: Statement) -> Lowered:
     scalars = {s for s in used if s not in bound and s.name not in knobs and s in statement.glossary}
     claim = {
         "id": statement.id,
+        "kind": statement.kind,
         "setting": statement.method,
         "let": [assumption(a) for a in statement.let],
         "implicit": [assumption(a) for a in statement.implicit],
@@ -117,12 +121,31 @@ def lower(statement: Statement) -> Lowered:
         "when": [lowered(c) for c in statement.when],
         "for_all": {v.name: [lowered(r[0]), lowered(r[1])] for v, r in statement.for_all.items()},
         "then": [lowered(r) for r in statement.relations],
-        "domains": {s.name: _domain(s) for s in sorted(scalars, key=str)},
+        "domains": _domains(statement, [*exprs[: len(statement.relations) + len(statement.when)]]),
     }
+    if statement.form is not None:
+        claim["form"] = lower(statement.form.identity).claim
     starts = any(_compares_with_start(statement.defined(r)) for r in statement.relations)
     units = tuple(_unit(statement.defined(r.args[0]), statement) for r in statement.relations)
-    names = frozenset(s.name for s in scalars)
-    return Lowered(statement.id, claim, fixed(statement.sweep), tuple(knobs), names, starts, units)
+    symbols = {s.name: _domain(s) for s in sorted(scalars, key=str)}
+    replays = statement.form.replays if statement.form is not None else ()
+    return Lowered(statement.id, claim, fixed(statement.sweep), tuple(knobs), symbols, starts, units, replays)
+
+
+def _domains(statement: Statement, relations: list[Any]) -> dict[str, str]:
+    """The domain of every symbol and quantity that the claim reads, and of what its world reads besides."""
+    ends = [statement.defined(end) for both in statement.for_all.values() for end in both]
+    chosen = [(statement.defined(v), set(k.args)) for k, v in statement.choose.items()]
+    exprs = [(e, set(statement.for_all)) for e in relations] + [(e, set[Any]()) for e in ends] + chosen
+    symbols = {s for e, bound in exprs for s in e.free_symbols if isinstance(s, Symbol) and s not in bound}
+    symbols |= {s for a in (*statement.let, *statement.implicit) for s in a.args}
+    domains = {s.name: _domain(s) for s in symbols}
+    for quantity in (f for e, _ in exprs for f in e.atoms(AppliedUndef, Indexed)):
+        domains[_name(quantity)] = _narrower(_domain(quantity), domains.get(_name(quantity)))
+    known = {s.name: s for s in statement.glossary if isinstance(s, Symbol)}
+    for name, least in inputs(statement.method).items():
+        domains.setdefault(name, _domain(known[name]) if name in known else least)
+    return dict(sorted(domains.items()))
 
 
 def _compares_with_start(relation: Any) -> bool:
@@ -141,10 +164,18 @@ def _unit(expr: Basic, statement: Statement) -> tuple[float, float]:
 
 
 def _name(head: Basic) -> str:
+    if isinstance(head, Indexed):
+        return str(cast("Any", head.base).label)
     return head.func.__name__ if isinstance(head, AppliedUndef) else str(head)
 
 
-def _domain(symbol: Symbol) -> str:
+def _narrower(domain: str, other: str | None) -> str:
+    """Of a quantity that shares its name with a symbol (gamma and gamma(t)), the domain that both have."""
+    order = ("real", "nonnegative", "positive")
+    return domain if other is None else other if other not in order else max(domain, other, key=order.index)
+
+
+def _domain(symbol: Basic) -> str:
     if symbol.is_integer:
         return "count" if symbol.is_positive else "index"
     return "positive" if symbol.is_positive else "nonnegative" if symbol.is_nonnegative else "real"

@@ -9,32 +9,39 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from .errors import UserError, said
-from .store import Folder, Row, key_of
+from .errors import UserError, crash, said
+from .store import Damaged, Folder, Row, key_of
 
 if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
 
-__all__ = ["Chosen", "Interrupted", "Settings", "audit", "choose", "find", "run"]
+    from .child import Checker
+
+__all__ = ["Chosen", "Done", "Interrupted", "Settings", "audit", "choose", "find", "run"]
 
 AUDIT_BUDGET = 120.0  # seconds, the whole audit
 SINGLE_BUDGET = 10.0  # seconds a statement, for verify and hunt on their own
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
+LONGEST_ID = 200
+MOST_PER_CORE = 4  # workers; each of them computes on one thread
+
 Progress = Callable[[str, int, int], None]
+Notice = Callable[[str], None]
 
 
-def silent(name: str, done: int, total: int) -> None:
+def silent(*_: object) -> None:
     """A progress that nobody watches."""
 
 
@@ -79,12 +86,30 @@ class Task:
     figure: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a task: its row, for an audit the figure as SVG, and where the tool failed if it did."""
+
+    row: Row
+    figure: str | None = None
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A finished command: its rows in the order of the selection, and the statements on which the tool failed."""
+
+    rows: list[Row]
+    failures: dict[str, str]  # id -> the error and its place
+    document: dict[str, Any]  # an audit's audit.json
+
+
 def choose(selectors: Sequence[str]) -> list[Chosen]:
     """What the selectors name, each statement once, in order; raises `ValueError` that says what is unknown."""
     found: dict[str, Chosen] = {}
     for selector in selectors or [""]:
         source = _source_of(selector)
-        for made in find([selector] if selector else []):
+        for made in find([selector] if selectors else []):
             origin = selector if source else made.id
             known = found.setdefault(made.id, Chosen(made.id, origin, source + content_of(made)))
             if known.origin != origin:
@@ -96,12 +121,27 @@ def find(selectors: Sequence[str]) -> list[Statement]:
     """The statements that the selectors name; a user's file that ends the process is bad input like any other."""
     from fedaudit.bounds.catalogue import statements
 
+    own = [selector for selector in selectors if selector.endswith(".py")]
+    for selector in own:
+        if not os.path.isfile(selector):  # also for names that are no names, and for devices
+            raise UserError(selector, "a Python file that exists", "check the path")
     try:
-        return statements(selectors)
+        found = statements(selectors)
+    except KeyboardInterrupt:
+        raise
     except SystemExit as error:
-        raise UserError(
-            f"{', '.join(selectors)}, which exits", "files that define statements", "remove the exit"
-        ) from error
+        raise UserError(f"{', '.join(own)}, which exits", "files that define statements", "remove the exit") from error
+    except BaseException as error:
+        if not own or (isinstance(error, ValueError) and said(error)):
+            raise
+        why = type(error).__name__
+        raise UserError(f"{', '.join(own)}, which fails ({why})", "statements", "run it alone") from error
+    for made in found if own else ():
+        name = cast(object, made.id)
+        if not isinstance(name, str) or not name.isprintable() or not 0 < len(name.strip()) <= LONGEST_ID:
+            expected = f"an id of at most {LONGEST_ID} printable characters"
+            raise UserError(f"{', '.join(own)} with the id {name!a}", expected, "write it like 'mine/thm1'")
+    return found
 
 
 def content_of(statement: Statement) -> str:
@@ -110,37 +150,61 @@ def content_of(statement: Statement) -> str:
     return ADDRESS.sub("", "\n".join(said))
 
 
-def run(
-    move: str, selection: Sequence[Chosen], settings: Settings, jobs: int, progress: Progress = silent
-) -> list[Row]:
-    """The rows of one move, in the order of the selection."""
+def run(move: str, selection: Sequence[Chosen], settings: Settings, jobs: int, progress: Progress = silent) -> Done:
+    """The rows of one move."""
     tasks = _tasks(move, selection, settings, figure=False)
     done: dict[str, Row] = {}
+    failures: dict[str, str] = {}
     try:
-        for task, row, _ in _work_all(tasks, jobs):
-            done[task.chosen.id] = row
+        for task, outcome in _work_all(tasks, jobs):
+            done[task.chosen.id] = outcome.row
+            if outcome.failure:
+                failures[task.chosen.id] = outcome.failure
             progress(task.chosen.id, len(done), len(tasks))
     except KeyboardInterrupt as error:
         raise Interrupted(f"{len(done)} of {len(tasks)} done, none kept; do: run it again with fewer ids") from error
-    return [done[c.id] for c in selection]
+    return Done([done[c.id] for c in selection], failures, {})
 
 
 def audit(
-    selection: Sequence[Chosen], settings: Settings, jobs: int, out: Folder, progress: Progress = silent
-) -> dict[str, Any]:
-    """Every move on every statement; takes over what an earlier run finished, writes audit.json last."""
+    selection: Sequence[Chosen],
+    settings: Settings,
+    jobs: int,
+    out: Folder,
+    progress: Progress = silent,
+    notice: Notice = silent,
+) -> Done:
+    """Every move on every statement; takes over what an earlier run finished, writes audit.json last.
+
+    A statement on which the tool fails costs no other: its row says so and is not kept for the next run.
+    """
+    from .child import Checker
+
     tasks = _tasks("audit", selection, settings, figure=True)
     keys = {t.chosen.id: _key(t) for t in tasks}
-    done = {t.chosen.id: row for t in tasks if (row := out.row(t.chosen.id, keys[t.chosen.id])) is not None}
-    for number, name in enumerate(done, 1):
-        progress(name, number, len(tasks))
+    done: dict[str, Row] = {}
+    failures: dict[str, str] = {}
     try:
-        for task, row, figure in _work_all([t for t in tasks if t.chosen.id not in done], jobs):
+        with Checker() as checker:
+            for task in tasks:
+                try:
+                    row = taken_over(task.chosen, keys[task.chosen.id], out, checker)
+                except Damaged as error:
+                    notice(f"{task.chosen.id} is done again: {error}")
+                    continue
+                if row is not None:
+                    done[task.chosen.id] = row
+                    progress(task.chosen.id, len(done), len(tasks))
+        for task, outcome in _work_all([t for t in tasks if t.chosen.id not in done], jobs):
             name = task.chosen.id
-            done[name] = out.keep(keys[name], row, figure)
+            if outcome.failure:
+                failures[name] = outcome.failure
+                done[name] = outcome.row
+            else:
+                done[name] = out.keep(keys[name], outcome.row, outcome.figure)
             progress(name, len(done), len(tasks))
     except KeyboardInterrupt as error:
-        kept = f"{len(done)} of {len(tasks)} statements are kept in {out.path / 'rows'}"
+        kept = f"{len(done) - len(failures)} of {len(tasks)} statements are kept in {out.path / 'rows'}"
         raise Interrupted(f"{kept}; do: run the same command again to go on from there") from error
     from importlib.metadata import version
 
@@ -151,7 +215,53 @@ def audit(
         "statements": [done[c.id] for c in selection],
     }
     out.finish(document)
-    return document
+    return Done(document["statements"], failures, document)
+
+
+def taken_over(chosen: Chosen, key: str, out: Folder, checker: Checker) -> Row | None:
+    """The row that an earlier run finished, None if there is none; raises `Damaged` if it must be done again.
+
+    Digests do not stop whoever computes them again. So its types are checked, and the kernel replays what it calls
+    refuted or broken: hundredths of a second per certificate, nothing beside finding it.
+    """
+    row = out.row(chosen.id, key)
+    if row is None:
+        return None
+    from .document import parse
+
+    try:
+        parse({"version": "", "seed": 0, "budget": 0, "statements": [row]})
+    except UserError as error:
+        raise Damaged("its row was changed") from error
+    replay = partial(_replay, chosen, out, checker)
+    if row["verdict"] == "refuted" and not replay(row.get("certificate"), [])["accepted"]:
+        raise Damaged("its certificate does not refute it")
+    for move in (row.get("verify"), row.get("hunt")):
+        if move and move["verdict"] == "refuted" and move.get("certificate") != row.get("certificate"):
+            replay(move.get("certificate"), [])
+    for part in cast("list[Row]", row.get("implicit") or []):
+        if part.get("literal") == "breaks":
+            replay(part.get("certificate"), [part["name"]])
+    return row
+
+
+def _replay(chosen: Chosen, out: Folder, checker: Checker, name: object, dropped: list[str]) -> Row:
+    """The answer on a certificate against the statement's formula; raises `Damaged` unless the kernel accepts it."""
+    from .certificates import certify
+
+    if not isinstance(name, str):
+        raise Damaged("it has no certificate")
+    sources = [chosen.origin] if chosen.origin.endswith(".py") else []
+    answer = certify(out.certificate(name), name, sources, checker)
+    # `what` says what the kernel accepted, also where that refutes nothing that is printed (a limit without a rate)
+    if answer["what"] is None or answer["id"] != chosen.id or list(answer["dropped"]) != dropped:
+        raise Damaged("the kernel does not accept its certificate")
+    return answer
+
+
+def cores() -> int:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def one_thread() -> None:
@@ -162,6 +272,32 @@ def one_thread() -> None:
 def statement_of(chosen: Chosen) -> Statement:
     """The statement again, in whichever process asks."""
     return next(s for s in find([chosen.origin]) if s.id == chosen.id)
+
+
+def attempt(task: Task) -> Outcome:
+    """One task, also where the tool fails on it: that is our fault, and the other statements' rows are still good."""
+    try:
+        row, figure = perform(task)
+        return Outcome(row, figure)
+    except Exception as error:
+        if sys.flags.dev_mode or (isinstance(error, ValueError) and said(error)):
+            raise
+        what, where = crash(error)
+        return Outcome(failed_row(task, f"the tool failed: {what}"), None, f"{what} ({where})")
+
+
+def failed_row(task: Task, reason: str) -> Row:
+    """What is known about a statement on which the tool failed: nothing."""
+    identifier = task.chosen.id
+    if task.move == "lint":
+        return {"id": identifier, "findings": [{"rule": "failed", "message": reason}]}
+    if task.move == "derive":
+        return {"id": identifier, "status": "not-derived", "factor": None, "evidence": "", "findings": [reason]}
+    row: Row = {"id": identifier, "verdict": "undecided", "evidence": "", "reason": reason, "tightness": None}
+    row["certificate"] = None
+    if task.move != "audit":
+        return {**row, "instances": 0, "seconds": 0.0, "seed": task.seed}
+    return {**row, "lint": None, "derive": None, "verify": None, "hunt": None, "implicit": [], "repaired": None}
 
 
 def perform(task: Task) -> tuple[Row, str | None]:
@@ -242,32 +378,66 @@ def _key(task: Task) -> str:
 
 def _source_of(selector: str) -> str:
     """The text of a user's own file: the rows of its statements depend on all of it."""
-    path = Path(selector)
-    return path.read_text(encoding="utf-8", errors="replace") if selector.endswith(".py") and path.is_file() else ""
+    if not selector.endswith(".py") or not os.path.isfile(selector):
+        return ""
+    try:
+        return Path(selector).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UserError(f"{selector} ({error.strerror})", "a Python file that can be read", "check the path") from error
 
 
-def _work_all(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, Row, str | None]]:
+def _work_all(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, Outcome]]:
     """Tasks with their results, as they finish."""
     if jobs == 1 or len(tasks) <= 1:
         for task in tasks:
-            yield task, *perform(task)
+            yield task, attempt(task)
         return
+    from joblib.externals.loky.process_executor import (  # pyright: ignore[reportMissingTypeStubs]
+        BrokenProcessPool,  # pyright: ignore[reportUnknownVariableType]
+    )
+
+    left = dict(enumerate(tasks))
+    try:
+        for number, outcome in _in_pool(left, jobs):
+            yield left.pop(number), outcome
+    except cast("type[Exception]", BrokenProcessPool):  # a worker was killed, by the system or by a crash below Python
+        while left:  # one at a time: the one that ends its worker again is the one that failed
+            number = min(left)
+            yield left.pop(number), _alone(tasks[number])
+
+
+def _in_pool(tasks: dict[int, Task], jobs: int) -> Iterator[tuple[int, Outcome]]:
+    """Tasks by their numbers, in worker processes."""
     import joblib  # pyright: ignore[reportMissingTypeStubs]
 
     one_thread()
     parallel = cast(Any, joblib)
-    pool = parallel.Parallel(min(jobs, len(tasks)), backend="loky", return_as="generator_unordered", batch_size=1)
-    calls = (parallel.delayed(_in_worker)(n, t) for n, t in enumerate(tasks))
-    results = cast("Generator[tuple[int, Row, str | None]]", pool(calls))
-    with closing(results):
-        for number, row, figure in results:
-            yield tasks[number], row, figure
+    workers = min(jobs, len(tasks), MOST_PER_CORE * cores())
+    pool = parallel.Parallel(workers, backend="loky", return_as="generator_unordered", batch_size=1)
+    calls = (parallel.delayed(_in_worker)(n, t) for n, t in list(tasks.items()))
+    with closing(cast("Generator[tuple[int, Outcome]]", pool(calls))) as results:
+        yield from results
 
 
-def _in_worker(number: int, task: Task) -> tuple[int, Row, str | None]:
+def _alone(task: Task) -> Outcome:
+    """A task in a process of its own, which it may take down with it."""
+    from joblib.externals.loky.process_executor import (  # pyright: ignore[reportMissingTypeStubs]
+        BrokenProcessPool,  # pyright: ignore[reportUnknownVariableType]
+        ProcessPoolExecutor,  # pyright: ignore[reportUnknownVariableType]
+    )
+
+    with cast(Any, ProcessPoolExecutor)(1) as pool:
+        try:
+            return cast("tuple[int, Outcome]", pool.submit(_in_worker, 0, task).result())[1]
+        except cast("type[Exception]", BrokenProcessPool):
+            what = "its worker process ended"
+            return Outcome(failed_row(task, f"the tool failed: {what}"), None, what)
+
+
+def _in_worker(number: int, task: Task) -> tuple[int, Outcome]:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     _end_with_parent(os.getppid())
-    return number, *perform(task)
+    return number, attempt(task)
 
 
 @cache

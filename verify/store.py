@@ -1,31 +1,51 @@
 """What an audit leaves on disk, each file whole or absent, and what the next run may take over from it.
 
-A folder holds `rows/` (one finished statement a file, the next run's head start), `certificates/`, `figures/`,
+A folder holds `rows/` (one finished statement per file, the next run's head start), `certificates/`, `figures/`,
 `audit.json` and `index.html`. Files are written beside their place and moved there (`os.replace`), a statement's row
 after its certificate and figure: whatever the moment of a crash, a row that can be read is complete.
+
+A stored row carries a digest of its own content and of every file that it names. Digests find accidents and edits:
+truncated files, a verdict changed by hand, a certificate of another run. They do not find a forger who computes them
+again, for nothing in them is secret. So a refutation that is taken over is replayed by the kernel as well (`runner`),
+and a reader who trusts nobody runs the audit in an empty folder.
+
+One process at a time writes to a folder: it holds a lock that the system takes back when the process ends, however
+it ends.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
+import math
 import os
 import re
+import stat
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
 from .errors import UserError
 
-__all__ = ["AUDIT", "Folder", "Row", "key_of", "slug", "source_digest", "write"]
+__all__ = ["AUDIT", "Damaged", "Folder", "Row", "key_of", "slug", "source_digest", "write"]
 
 Row = dict[str, Any]
 AUDIT = "audit.json"
-FORMAT = "fedaudit-row/1"
+FORMAT = "fedaudit-row/2"
+LOCK = ".lock"
+PARTS = ("rows", "certificates", "figures")
 PACKAGES = ("bounds", "problems", "verify", "figures")
+MOST_BYTES = 64_000_000  # of one file that is read again; the largest row of the catalogue has one hundredth of it
+LEFT_BEHIND = re.compile(r"\..+\.(json|svg|html)\.[a-z0-9_]{8}\.part")  # what a killed `write` leaves here
+
+
+class Damaged(Exception):
+    """A stored row that must not be taken over; says why, as the end of a sentence."""
 
 
 def slug(identifier: str) -> str:
@@ -83,52 +103,84 @@ class Folder:
     """One audit's folder."""
 
     path: Path
-    ignored: list[str] = field(default_factory=list[str])  # files met below rows/ that are not finished rows
 
     @classmethod
     def open(cls, path: Path) -> Folder:
         """The folder, made if need be; raises `UserError` unless files can be written there."""
         try:
+            for place in (path, *(path / part for part in PARTS)):
+                _usable(place, link=place == path)
             path.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=path):
-                pass
+            for place in (path, *(path / part for part in PARTS)):
+                if place.is_dir():
+                    with tempfile.TemporaryFile(dir=place):
+                        pass
         except OSError as error:
             raise unwritable(path, error) from error
         return cls(path)
 
-    def row(self, identifier: str, key: str) -> Row | None:
-        """The finished row of a statement, if the last run left one under the same key."""
-        path = self._row(identifier)
+    @contextmanager
+    def held(self) -> Generator[Folder]:
+        """The folder for this process alone. Raises `UserError` that names the process which has it."""
+        handle = self._locked()
         try:
-            text = path.read_text(encoding="utf-8")
+            for part in self._left_behind():
+                part.unlink(missing_ok=True)
+            yield self
+        finally:
+            os.close(handle)
+
+    def row(self, identifier: str, key: str) -> Row | None:
+        """The finished row of a statement, if the last run left one under the same key; raises `Damaged`."""
+        place = f"rows/{slug(identifier)}.json"
+        strange = f"{place} is not a row that an audit finished"
+        try:
+            kept = _parsed(_content(self.path / place))
         except FileNotFoundError:
             return None
-        except (OSError, UnicodeDecodeError):
-            return self._ignore(path)
-        try:
-            read: object = json.loads(text)
-        except ValueError:
-            return self._ignore(path)
-        if not isinstance(read, dict):
-            return self._ignore(path)
-        kept = cast("dict[str, object]", read)
-        row = kept.get("row")
-        if kept.get("format") != FORMAT or not isinstance(row, dict):
-            return self._ignore(path)
+        except (OSError, ValueError, RecursionError) as error:
+            raise Damaged(strange) from error
+        row, said = kept.get("row"), kept.get("format")
+        if isinstance(said, str) and said != FORMAT and said.startswith("fedaudit-row/"):
+            return None  # of another version
+        if said != FORMAT or not isinstance(row, dict):
+            raise Damaged(strange)
         found = cast(Row, row)
         if kept.get("key") != key or found.get("id") != identifier:
             return None
-        named = [found.get("certificate"), found.get("figure")]
-        return found if all((self.path / str(name)).is_file() for name in named if name) else None
+        files = kept.get("files")
+        try:
+            whole = kept.get("digest") == _row_digest(key, found, files)
+        except (ValueError, RecursionError) as error:
+            raise Damaged(strange) from error
+        if not whole:
+            raise Damaged("its row was changed")
+        named = dict(_named(found))
+        if not isinstance(files, dict) or set(cast("dict[str, object]", files)) != set(named):
+            raise Damaged("its row was changed")
+        for name, what in named.items():
+            if files[name] != self._file_digest(name, identifier, what):
+                raise Damaged(f"its {what} was changed")
+        return found
 
     def keep(self, key: str, row: Row, figure: str | None) -> Row:
         """Write a finished statement: certificates, figure, then the row that names them. Returns that row."""
         identifier = str(row["id"])
-        self._row(identifier).unlink(missing_ok=True)
+        self._remove(self._row(identifier))
         kept = self.certified(row)
         kept["figure"] = self._beside("figures", slug(identifier), ".svg", figure)
-        write(self._row(identifier), dumps({"format": FORMAT, "key": key, "row": kept}))
+        files = {name: self._file_digest(name, identifier, what) for name, what in _named(kept)}
+        digest = _row_digest(key, kept, files)
+        stored = {"format": FORMAT, "key": key, "digest": digest, "files": files, "row": kept}
+        write(self._row(identifier), dumps(stored))
         return kept
+
+    def certificate(self, name: str) -> object:
+        """A certificate that a row names, as data; raises `Damaged`."""
+        try:
+            return _parsed(_content(self.path / name))
+        except (OSError, ValueError, RecursionError) as error:
+            raise Damaged("its certificate was changed") from error
 
     def certified(self, row: Row) -> Row:
         """Write the certificates that a row holds; the row then names their files."""
@@ -153,22 +205,6 @@ class Folder:
         write(path, dumps(document))
         return path
 
-    def read(self) -> dict[str, Any]:
-        """audit.json, checked as far as a report relies on it."""
-        path = self.path / AUDIT
-        do = f"run `fedaudit audit --out {self.path}` first"
-        if not path.is_file():
-            raise UserError(f"{self.path}", f"a folder that holds {AUDIT}", do)
-        try:
-            read: object = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise UserError(f"{path} ({type(error).__name__})", "the JSON that an audit writes", do) from error
-        document = cast("dict[str, Any]", read) if isinstance(read, dict) else {}
-        rows: object = document.get("statements")
-        if not isinstance(rows, list) or not all(_is_row(row) for row in cast("list[object]", rows)):
-            raise UserError(f"{path} without statements", "the JSON that an audit writes", do)
-        return document
-
     def _row(self, identifier: str) -> Path:
         return self.path / "rows" / f"{slug(identifier)}.json"
 
@@ -182,13 +218,62 @@ class Folder:
     def _beside(self, kind: str, stem: str, suffix: str, content: str | None) -> str | None:
         name = f"{kind}/{stem}{suffix}"
         if content is None:
-            (self.path / name).unlink(missing_ok=True)
+            self._remove(self.path / name)
             return None
         write(self.path / name, content)
         return name
 
-    def _ignore(self, path: Path) -> None:
-        self.ignored.append(str(path))
+    def _remove(self, path: Path) -> None:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise unwritable(path, error) from error
+
+    def _file_digest(self, name: str, identifier: str, what: str) -> str:
+        """The digest of a file that a row names: one of the statement's own, never a path that leads elsewhere."""
+        own = re.escape(slug(identifier))
+        if not re.fullmatch(rf"certificates/{own}(\.[\w.~+-]+)?\.json|figures/{own}\.svg", name, flags=re.ASCII):
+            raise Damaged(f"its {what} is none of its own files")
+        try:
+            return hashlib.sha256(_content(self.path / name)).hexdigest()
+        except FileNotFoundError as error:
+            raise Damaged(f"its {what} is missing") from error
+        except (OSError, ValueError) as error:
+            raise Damaged(f"its {what} cannot be read") from error
+
+    def _locked(self) -> int:
+        path = self.path / LOCK
+        strange = UserError(f"{path}, which no audit made", "a lock of our own or none", "remove it")
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise (strange if path.is_symlink() or path.is_dir() else unwritable(path, error)) from error
+        try:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+                raise strange
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.ftruncate(handle, 0)
+            os.write(handle, f"{os.getpid()}\n".encode())
+        except BlockingIOError as error:
+            pid = os.read(handle, 20).decode("ascii", "replace").strip()
+            os.close(handle)
+            who = f"process {pid}" if pid.isdigit() else "another process"
+            do = "wait until it ends, or choose another folder with --out"
+            raise UserError(f"{self.path}, where {who} is writing", "a folder for one process alone", do) from error
+        except OSError as error:
+            os.close(handle)
+            raise unwritable(path, error) from error
+        except UserError:
+            os.close(handle)
+            raise
+        return handle
+
+    def _left_behind(self) -> Iterator[Path]:
+        """What a killed process had not finished writing. Only under the lock: otherwise others may be at work."""
+        for place in (self.path, *(self.path / part for part in PARTS)):
+            if place.is_dir():
+                yield from (p for p in place.iterdir() if LEFT_BEHIND.fullmatch(p.name) and not p.is_dir())
 
 
 def unwritable(path: Path, error: OSError) -> UserError:
@@ -198,16 +283,69 @@ def unwritable(path: Path, error: OSError) -> UserError:
     )
 
 
+def _usable(place: Path, *, link: bool) -> None:
+    """Raises `UserError` where something stands in the way of a folder and of the files in it."""
+    try:
+        mode = (place.stat() if link else place.lstat()).st_mode
+    except FileNotFoundError:
+        if place.is_symlink():
+            raise UserError(f"{place}, a link to nothing", "a folder", "remove it") from None
+        return
+    if not stat.S_ISDIR(mode):
+        raise UserError(f"{place}, which is no folder", "a folder or nothing", "choose another one with --out")
+    for name in os.listdir(place):
+        if name.endswith((".json", ".svg", ".html")) and stat.S_ISDIR((place / name).lstat().st_mode):
+            raise UserError(f"{place / name}, which is a folder", "a file or nothing", "remove it")
+
+
+def _named(row: Row) -> Iterator[tuple[str, str]]:
+    """Every file that a row names, and what it is."""
+    implicit: object = row.get("implicit")
+    inner = [
+        row.get("verify"),
+        row.get("hunt"),
+        *(cast("list[object]", implicit) if isinstance(implicit, list) else []),
+    ]
+    for part in (row, *(cast(Row, part) for part in inner if isinstance(part, dict))):
+        for what in ("certificate", "counterexample", "figure"):
+            if isinstance(name := part.get(what), str):
+                yield name, what
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a regular file: never through a link, never from a pipe or a device, never without end."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as file:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_BYTES:
+            raise ValueError("not a regular file of a reasonable size")
+        return file.read(MOST_BYTES)
+
+
+def _parsed(data: bytes) -> dict[str, object]:
+    """A JSON object; `ValueError` for anything else, NaN and numbers beyond all floats included."""
+
+    def finite(text: str) -> float:
+        if not math.isfinite(value := float(text)):
+            raise ValueError(text)
+        return value
+
+    read: object = json.loads(data.decode(), parse_constant=finite, parse_float=finite)
+    if not isinstance(read, dict):
+        raise ValueError("not an object")
+    return cast("dict[str, object]", read)
+
+
+def _row_digest(key: str, row: Row, files: object) -> str:
+    return _digest(json.dumps([FORMAT, key, row, files], sort_keys=True, ensure_ascii=False))
+
+
 def _as_text(certificate: object) -> str | None:
     return None if certificate is None else dumps(certificate)
 
 
 def _plain(name: str) -> str:
     return re.sub(r"[^\w~+-]+", "-", name, flags=re.ASCII)[:80].strip("-")
-
-
-def _is_row(row: object) -> bool:
-    return isinstance(row, dict) and isinstance(cast("dict[str, object]", row).get("id"), str)
 
 
 def _digest(text: str) -> str:

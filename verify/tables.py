@@ -15,7 +15,7 @@ from rich.table import Table
 
 from .store import Row
 
-__all__ = ["COLOURS", "broken_without", "progress", "said", "short", "summary", "table"]
+__all__ = ["COLOURS", "broken_without", "certified", "progress", "said", "short", "summary", "table"]
 
 COLOURS = {
     "refuted": "bold red",
@@ -30,7 +30,10 @@ COLOURS = {
     "not-derived": "dim",
     "accepted": "green",
     "rejected": "bold red",
+    "malformed": "bold red",
+    "no refutation": "yellow",
 }
+JUDGED = ("accepted", "no refutation", "rejected", "malformed")
 
 
 def console(*, error: bool = False) -> Console:
@@ -43,6 +46,8 @@ def table(move: str, rows: Sequence[Row]) -> None:
     """The rows of one move."""
     made = Table(*("id", *COLUMNS[move]), box=None, pad_edge=False, header_style="bold")
     made.columns[0].no_wrap = True
+    for column in made.columns[1:]:
+        column.overflow = "fold"  # a file name that is cut short cannot be copied
     for row in rows:
         made.add_row(escape(row["id"]), *(cell(row) for cell in COLUMNS[move].values()))
     console().print(made)
@@ -59,6 +64,15 @@ def summary(document: dict[str, Any], page: str) -> None:
     if counted["survived"]:
         out.print("survived: attacked and not broken; that proves nothing", style="dim")
     out.print(f"read {page}", soft_wrap=True)
+
+
+def certified(rows: Sequence[Row]) -> None:
+    """What `fedaudit certify` prints: one line per certificate and their count."""
+    if rows:
+        table("certify", rows)
+    counted = Counter(_judged(row) for row in rows)
+    held = ", ".join(f"{counted[word]} {said(word)}" for word in JUDGED if counted[word])
+    console().print(held or "no counterexamples: audit.json calls nothing refuted, and there is no certificate")
 
 
 def said(word: str) -> str:
@@ -125,6 +139,20 @@ def broken_without(row: Row) -> list[str]:
     return [str(part.get("name")) for part in tried if part.get("literal") == "breaks"]
 
 
+def _judged(row: Row) -> str:
+    if row["malformed"] or row["accepted"]:
+        return "malformed" if row["malformed"] else "accepted"
+    return "no refutation" if row.get("agrees") else "rejected"  # and audit.json does not say that it is one
+
+
+def _side(name: str) -> Callable[[Row], str]:
+    def cell(row: Row) -> str:
+        value = str(row.get(name) or "")
+        return escape(value if len(value) <= 24 else f"{value[:23]}…")
+
+    return cell
+
+
 def _certificate(row: Row) -> str:
     held = row.get("certificate")
     return escape(held) if isinstance(held, str) else "yes" if held else ""
@@ -160,10 +188,10 @@ COLUMNS: dict[str, dict[str, Callable[[Row], str]]] = {
         "certificate": _certificate,
     },
     "certify": {
-        "verdict": lambda row: said("accepted" if row["accepted"] else "rejected"),
-        "lhs": lambda row: escape(str(row.get("lhs") or "")),
-        "rhs": lambda row: escape(str(row.get("rhs") or "")),
-        "without": lambda row: escape(", ".join(row.get("dropped") or [])),
+        "verdict": lambda row: said(_judged(row)),
+        "what": lambda row: escape(str(row.get("what") or "")),
+        "lhs": _side("lhs"),
+        "rhs": _side("rhs"),
         "file": lambda row: escape(str(row["file"])),
         "reason": lambda row: escape(str(row.get("reason") or "")),
     },

@@ -3,7 +3,10 @@
 Standard library and python-flint only. `check` judges a certificate; `admissible` and `evaluate` serve a search.
 """
 
-from .check import Accepted, admissible, admit, check, claimed, evaluate, world
+from .check import Accepted, admissible, admit, check, claimed, evaluate, inputs, world
 from .rational import Malformed, Rejected, load
 
-__all__ = ["Accepted", "Malformed", "Rejected", "admissible", "admit", "check", "claimed", "evaluate", "load", "world"]
+__all__ = [
+    "Accepted", "Malformed", "Rejected", "admissible", "admit", "check", "claimed", "evaluate", "inputs", "load",
+    "world",
+]  # fmt: skip

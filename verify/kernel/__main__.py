@@ -1,12 +1,62 @@
-"""`python -m fedaudit.verify.kernel FILE ...`: exit 0 all accepted, 1 one rejected, 2 one malformed."""
+"""`python -m fedaudit.verify.kernel FILE ...`: exit 0 all accepted, 1 one rejected, 2 one malformed, 3 a crash of ours.
+
+What is checked is the claim that the file states. Whether a paper makes that claim is for `fedaudit certify` to say,
+which also sets limits on time and memory.
+"""
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from typing import cast
 
 from .check import check
-from .rational import Malformed, Rejected, load, shown
+from .claim import read
+from .expression import Op, Tree
+from .files import read_text
+from .rational import Malformed, Node, Rejected, load, shown
+
+MOST = 300
+_INFIX = {"+": " + ", "*": " * ", "^": "^"}
+
+
+def told(tree: Tree) -> str:
+    """A tree as a formula."""
+    if not isinstance(tree, Op):
+        return str(tree)
+    name, args = tree.name, [told(arg) for arg in tree.args]
+    if name in _INFIX:
+        return f"({_INFIX[name].join(args)})"
+    if name == "sum":
+        return f"sum({args[3]}, {args[0]} = {args[1]}..{args[2]})"
+    return f"{args[0]}({', '.join(args[1:])})" if name == "at" else f"{name}({', '.join(args)})"
+
+
+def about(certificate: object) -> str:
+    """Which claim a certificate states: its id, its setting and the relation that should fail."""
+    fields = cast("dict[str, object]", certificate) if isinstance(certificate, dict) else {}
+    claim = read(Node(fields.get("claim"), "claim"))
+    at = fields.get("at")
+    n = cast("dict[str, object]", at).get("relation") if isinstance(at, dict) else None
+    name, left, right = claim.then[n if isinstance(n, int) and 0 <= n < len(claim.then) else 0]
+    formula = f"{told(left)} {name} {told(right)}"
+    formula = formula if len(formula) <= MOST else f"{formula[:MOST]}…"
+    return f"the claim {claim.id} as the file states it, in {claim.setting}: {formula}; not compared with any catalogue"
+
+
+def judge(file: str) -> tuple[int, str]:
+    """The exit status of one file and the line about it."""
+    said = "no claim was read"
+    try:
+        certificate = load(read_text(file))
+        said = about(certificate)
+        found = check(certificate)
+        return 0, f"accepted: lhs = {shown(found.lhs)}, rhs = {shown(found.rhs)}; {said}"
+    except Rejected as error:
+        return 1, f"rejected: {error}; {said}"
+    except Malformed as error:
+        return 2, f"malformed: {error}"
+    except Exception as error:
+        return 3, f"crashed, which accepts nothing: {type(error).__name__}: {shown(str(error))}; {said}"
 
 
 def main(files: list[str]) -> int:
@@ -14,15 +64,10 @@ def main(files: list[str]) -> int:
     if not files:
         print("got no file, expected certificates; do: python -m fedaudit.verify.kernel FILE ...", file=sys.stderr)
     for file in files:
-        try:
-            found = check(load(Path(file).read_text(encoding="utf-8")))
-            print(f"{file}: accepted: lhs = {shown(found.lhs)}, rhs = {shown(found.rhs)}")
-        except Rejected as error:
-            print(f"{file}: rejected: {error}")
-            worst = max(worst, 1)
-        except (Malformed, OSError, UnicodeDecodeError) as error:
-            print(f"{file}: malformed: {error}")
-            worst = 2
+        status, line = judge(file)
+        name = file if file.isprintable() and len(file) <= MOST else shown(file)
+        print(f"{name}: {' '.join(line.split())}".encode("utf-8", "backslashreplace").decode())
+        worst = max(worst, status)
     return worst
 
 

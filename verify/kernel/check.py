@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from math import prod
 
-from flint import fmpq
+from flint import arb, fmpq
 
 from . import (
     composite,
@@ -37,40 +37,52 @@ from . import (
 )
 from .claim import Claim
 from .claim import read as read_claim
-from .expression import Evaluator, Tree, Value, World, free
+from .expression import Evaluator, Tree, Value, Within, Work, World, free
 from .rational import BITS, Malformed, Node, Rejected, shown
 
 FORMAT = "fedaudit-certificate/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How a world is read. `inputs`: symbols that it reads whatever the claim says, with the domain of each."""
+
+    read: Callable[[Node, Claim], World]
+    inputs: Mapping[str, str] = field(default_factory=dict[str, str])
+    steps: bool = False  # whether a claim may choose its step sizes
+
+
 WORLDS = {
-    "composite": composite.read,
-    "fedprox": fedprox.read,
-    "fedprox_nonconvex": fedprox_nonconvex.read,
-    "perturbed": perturbed.read,
-    "perturbed_nonconvex": perturbed_nonconvex.read,
-    "fedmspp": fedmspp.read,
-    "two_group": two_group.read,
-    "noise_sum": noise_sum.read,
-    "scalar": scalar.read,
-    "function": function.read,
-    "network": network.read,
-    "network_limit": limit.read_network,
-    "graph": network.read_graph,
-    "messages": network.read_messages,
-    "order": order.read,
-    "meta": meta.read,
-    "per_fedavg": per_fedavg.read,
-    "samples": samples.read,
-    "two_group_perturbed": two_group_perturbed.read,
-    "erm": minibatch.read_erm,
-    "table": minibatch.read_table,
-    "algorithm": minibatch.read_algorithm,
-    "mspp_step": minibatch.read_mspp,
-    "subset": minibatch.read_subset,
-    "prox": envelope.read_prox,
-    "devices": envelope.read_devices,
-    "weighted": weighted.read,
+    "composite": Reader(composite.read, composite.INPUTS),
+    "fedprox": Reader(fedprox.read, fedprox.INPUTS, steps=True),
+    "fedprox_nonconvex": Reader(fedprox_nonconvex.read, fedprox.INPUTS, steps=True),
+    "perturbed": Reader(perturbed.read, perturbed.INPUTS, steps=True),
+    "perturbed_nonconvex": Reader(perturbed_nonconvex.read, perturbed.INPUTS, steps=True),
+    "fedmspp": Reader(fedmspp.read, fedmspp.INPUTS),
+    "two_group": Reader(two_group.read, two_group.INPUTS, steps=True),
+    "noise_sum": Reader(noise_sum.read, noise_sum.INPUTS),
+    "scalar": Reader(scalar.read),
+    "function": Reader(function.read),
+    "network": Reader(network.read, network.INPUTS),
+    "network_limit": Reader(limit.read_network, limit.INPUTS),
+    "graph": Reader(network.read_graph),
+    "messages": Reader(network.read_messages),
+    "order": Reader(order.read),
+    "meta": Reader(meta.read, meta.INPUTS),
+    "per_fedavg": Reader(per_fedavg.read, per_fedavg.INPUTS),
+    "samples": Reader(samples.read),
+    "two_group_perturbed": Reader(two_group_perturbed.read, two_group_perturbed.INPUTS, steps=True),
+    "erm": Reader(minibatch.read_erm, minibatch.ERM_INPUTS),
+    "table": Reader(minibatch.read_table, minibatch.TABLE_INPUTS),
+    "algorithm": Reader(minibatch.read_algorithm, minibatch.ALGORITHM_INPUTS),
+    "mspp_step": Reader(minibatch.read_mspp, minibatch.MSPP_INPUTS),
+    "subset": Reader(minibatch.read_subset, minibatch.SUBSET_INPUTS),
+    "prox": Reader(envelope.read_prox, envelope.INPUTS),
+    "devices": Reader(envelope.read_devices),
+    "weighted": Reader(weighted.read, steps=True),
 }
-POINTS = 100_000
+POINTS, LEAST_REPLAYS = 100_000, 3
+MOST, LEAST = arb(2) ** 100_000, arb(2) ** -100_000
 _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")
 
 
@@ -81,6 +93,7 @@ class Accepted:
     lhs: Value
     rhs: Value
     dropped: tuple[str, ...] = ()
+    replays: int = 0  # of an order claim: runs that its left side, a closed form, was compared with
 
 
 def _text(raw: object) -> str:
@@ -91,9 +104,21 @@ def _text(raw: object) -> str:
         raise Malformed(f"certificate: got {error}, expected plain JSON data") from None
 
 
+def _parsed(text: str) -> object:
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise Malformed("certificate: got data nested too deeply, expected a few levels") from None
+
+
 @lru_cache(maxsize=64)
 def _claim(text: str) -> Claim:
-    return read_claim(Node(json.loads(text), "claim"))
+    return read_claim(Node(_parsed(text), "claim"))
+
+
+def inputs(setting: str) -> Mapping[str, str]:
+    """Symbols that a world reads whatever the claim says, with the domain that it asks of each."""
+    return WORLDS[setting].inputs if setting in WORLDS else {}
 
 
 @lru_cache(maxsize=8)
@@ -101,42 +126,48 @@ def _world(claim_text: str, text: str) -> World:
     claim = _claim(claim_text)
     if claim.setting not in WORLDS:
         raise Malformed(f"claim.setting: got {claim.setting!r}, expected one of {', '.join(WORLDS)}")
-    made = WORLDS[claim.setting](Node(json.loads(text), "instance"), claim)
-    if taken := set(claim.for_all) & set(made.values):
+    reader = WORLDS[claim.setting]
+    if missing := set(reader.inputs) - set(claim.domains):
+        raise Malformed(f"claim.domains: got none for {sorted(missing)}, expected one for all that the world reads")
+    if claim.choose and not reader.steps:
+        raise Malformed(f"claim.choose: got step sizes, expected none in the setting {claim.setting!r}")
+    world = reader.read(Node(_parsed(text), "instance"), claim)
+    if taken := set(claim.for_all) & set(world.values):
         raise Malformed(f"claim.for_all: got {sorted(taken)}, expected names that the instance does not give")
     for name, arity in claim.needs():
         if arity < 0:
-            made.value(name)
-        elif len(made.ranges.get(name, ())) != arity:
-            raise Malformed(f"claim: got {name!r} with {arity} indices, expected one of {sorted(made.ranges)}")
-    if claim.choose and not isinstance(made, fedprox.FedProx | weighted.Weighted):
-        raise Malformed(f"claim.choose: got step sizes, expected none in the setting {claim.setting!r}")
-    return made
+            world.value(name)
+        elif len(world.ranges.get(name, ())) != arity:
+            raise Malformed(f"claim: got {name!r} with {arity} indices, expected one of {sorted(world.ranges)}")
+    if unknown := set(claim.domains) - {*world.values, *world.ranges, *reader.inputs}:
+        raise Malformed(f"claim.domains: got {sorted(unknown)}, expected symbols and quantities of the claim")
+    return world
 
 
 @lru_cache(maxsize=8)
-def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> World:
-    claim, made = _claim(claim_text), _world(claim_text, text)
+def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> tuple[World, Within]:
+    claim, world = _claim(claim_text), _world(claim_text, text)
     if not set(dropped) <= {name for name, _ in claim.implicit} or len(set(dropped)) < len(dropped):
         raise Malformed(f"dropped: got {list(dropped)}, expected implicit assumptions of the claim, each once")
     for name, kind in claim.domains.items():
-        made.inhabits(name, kind)
+        world.inhabit(name, kind)
+    within = Within(claim.domains, Work())
     for n, condition in enumerate(claim.when):
         names = [name for name in claim.for_all if any((name, -1) in free(side) for side in condition[1:])]
-        ranges = [_range(claim.for_all[name], made) for name in names]
+        ranges = [_range(claim.for_all[name], world, within) for name in names]
         if prod(map(len, ranges)) > POINTS:
             raise Rejected(f"claim.when[{n}]: got more than {POINTS} points, expected a smaller instance")
         for point in product(*ranges):
             scope = dict(zip(names, point, strict=True))
-            if not made.meets(condition, scope):
+            if not world.meets(condition, scope, within):
                 raise Rejected(f"claim.when[{n}]: got a condition that fails at {scope}, expected it everywhere")
     for name, args in (*claim.let, *(a for a in claim.implicit if a[0] not in dropped)):
-        made.assume(name, args)
-    return made
+        world.assume(name, args)
+    return world, within
 
 
-def _range(ends: tuple[Tree, Tree], made: World) -> range:
-    low, high = (Evaluator(made).integer(end, {}) for end in ends)
+def _range(ends: tuple[Tree, Tree], world: World, within: Within) -> range:
+    low, high = (Evaluator(world, within.domains, within.work).integer(end, {}) for end in ends)
     return range(low, high + 1)
 
 
@@ -147,7 +178,7 @@ def world(claim: object, instance: object) -> World:
 
 def admit(claim: object, instance: object, dropped: Iterable[str] = ()) -> World:
     """The world, or `Rejected` naming the first assumption or condition that fails."""
-    return _admit(_text(claim), _text(instance), tuple(dropped))
+    return _admit(_text(claim), _text(instance), tuple(dropped))[0]
 
 
 def admissible(claim: object, instance: object, dropped: Iterable[str] = ()) -> bool:
@@ -160,14 +191,19 @@ def admissible(claim: object, instance: object, dropped: Iterable[str] = ()) -> 
 
 def evaluate(claim: object, instance: object, dropped: Iterable[str], at: object) -> tuple[Value, Value, bool]:
     """Both sides of the relation at `at` on an admissible instance, and whether it holds; all certain."""
-    made, parsed = admit(claim, instance, dropped), _claim(_text(claim))
-    given = Node(at, "at").fields(" ".join(("relation", *parsed.for_all)))
-    relation = parsed.then[given.pop("relation").integer(0, len(parsed.then) - 1)]
+    parsed = _claim(_text(claim))
+    world, within = _admit(_text(claim), _text(instance), tuple(dropped))
+    within = Within(within.domains, Work())
+    place = Node(at, "at").fields(" ".join(("relation", *parsed.for_all)))
+    relation = parsed.then[place.pop("relation").integer(0, len(parsed.then) - 1)]
     scope: dict[str, int] = {}
     for name, ends in parsed.for_all.items():
-        allowed = _range(ends, made)
-        scope[name] = given[name].integer(allowed.start, allowed.stop - 1)
-    return made.settle(relation, scope)
+        allowed = _range(ends, world, within)
+        scope[name] = place[name].integer(allowed.start, allowed.stop - 1)
+    lhs, rhs, holds = world.settle(relation, scope, within)
+    if any(isinstance(x, arb) and not (x == 0 or LEAST < abs(x) < MOST or x.contains(0)) for x in (lhs, rhs)):
+        raise Rejected("claim.then: got a side beyond 2^100000 or below 2^-100000, expected numbers that can be stated")
+    return lhs, rhs, holds
 
 
 def claimed(x: Value) -> str:
@@ -190,23 +226,45 @@ def _agree(side: Node, x: Value) -> None:
     if len(parts) != 2 or not all(_DECIMAL.fullmatch(part) for part in parts):
         raise side.malformed('a ball such as "1.25 +/- 1e-9"')
     middle, radius = (fmpq(f.numerator, f.denominator) for f in map(Fraction, parts))
-    widest = max(abs(middle) / 1000, 2 * x.rad().fmpq())  # what is known up to a bracket is wide
-    if not 0 <= radius <= widest or abs(x - middle) > radius:
+    narrow = 0 <= radius <= abs(middle) / 1000 or 0 <= radius <= 2 * x.rad()  # a bracket is as wide as it is
+    if not narrow or abs(x - middle) > radius:
         raise Rejected(f"{side.where}: got {shown(side.raw)}, expected {claimed(x)} to three digits or more")
+
+
+def _replayed(claim: Claim, replays: list[Node]) -> None:
+    """Reject unless the form of an order claim equals its run on all of several replays."""
+    if claim.form is None and not replays:
+        return
+    if claim.form is None or len({_text(entry.raw) for entry in replays}) < LEAST_REPLAYS:
+        raise Rejected(
+            f"replays: got {len(replays)}, expected at least {LEAST_REPLAYS} different ones of a claim's form"
+        )
+    for entry in replays:
+        run = entry.fields("instance at")
+        form, measured, holds = evaluate(claim.form, run["instance"].raw, (), run["at"].raw)
+        if not holds:
+            raise Rejected(
+                f"{entry.where}: got the form {shown(measured)} for {shown(form)}, expected them to be equal"
+            )
 
 
 def check(certificate: object) -> Accepted:
     """Accept a counterexample, or raise `Malformed` or `Rejected` with the first thing that is wrong."""
-    given = Node(json.loads(_text(certificate)), "certificate").fields(
-        "format statement claim dropped instance at lhs rhs"
+    given = Node(_parsed(_text(certificate)), "certificate").fields(
+        "format statement claim dropped instance at lhs rhs", "replays"
     )
     given["format"].one_of((FORMAT,))
-    if given["statement"].identifier() != _claim(_text(given["claim"].raw)).id:
+    claim = _claim(_text(given["claim"].raw))
+    if given["statement"].identifier() != claim.id:
         raise given["statement"].malformed("the id of the claim")
+    if claim.kind == "experiment":
+        raise Rejected("claim.kind: got an experiment, expected a claim about all instances")
     dropped = tuple(entry.name() for entry in given["dropped"].items())
     lhs, rhs, holds = evaluate(given["claim"].raw, given["instance"].raw, dropped, given["at"].raw)
+    replays = given["replays"].items() if "replays" in given else []
+    _replayed(claim, replays)
     _agree(given["lhs"], lhs)
     _agree(given["rhs"], rhs)
     if holds:
         raise Rejected(f"claim.then: got {shown(lhs)} against {shown(rhs)}, which holds; expected it to fail")
-    return Accepted(lhs, rhs, dropped)
+    return Accepted(lhs, rhs, dropped, len(replays))

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flint import fmpq
 
-from .expression import Evaluator, Relation, Tree, World, free, parse, parse_relation
+from .expression import DOMAINS, Evaluator, Relation, Tree, World, free, inhabits, parse, parse_relation
 from .rational import Malformed, Node, Rejected, shown
 
 Assumption = tuple[str, tuple[str, ...]]
-DOMAINS = ("real", "nonnegative", "positive", "count", "index")
+KINDS = ("inequality", "identity", "exists", "order", "experiment")
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     id: str
+    kind: str
     setting: str
     let: tuple[Assumption, ...]
     implicit: tuple[Assumption, ...]
@@ -23,7 +24,8 @@ class Claim:
     when: tuple[Relation, ...]
     for_all: dict[str, tuple[Tree, Tree]]  # index -> inclusive range
     then: tuple[Relation, ...]
-    domains: dict[str, str]
+    domains: dict[str, str]  # of every symbol and quantity that the claim or its world reads
+    form: object = None  # of an order claim: the identity between its left side and a run, as a claim of its own
 
     def needs(self) -> set[tuple[str, int]]:
         """Symbols (with -1) and quantities (with their number of indices) that an instance must give."""
@@ -33,12 +35,22 @@ class Claim:
         constants = {(arg, -1) for _, args in (*self.let, *self.implicit) for arg in args}
         return (inside - {(index, -1) for index in self.for_all}) | ends | chosen | constants
 
+    def number(self, name: str, node: Node, least: int | None = None) -> fmpq:
+        """A number that the instance gives, under a name that the claim or its world reads, in its domain."""
+        if name not in self.domains:
+            raise Malformed(f"{node.where}: got {name!r}, expected names that the claim or its world reads")
+        return inhabits(name, node.rational(least), self.domains[name])
+
+    def numbers(self, node: Node, required: str, optional: str = "") -> dict[str, fmpq]:
+        """Constants under the names that a world declares, none of them negative."""
+        return {name: self.number(name, entry, least=0) for name, entry in node.fields(required, optional).items()}
+
     def parameters(self, node: Node, taken: set[str]) -> dict[str, fmpq]:
-        """Free scalars of an instance, under names that nothing else gives."""
-        given = node.mapping()
-        if clash := (taken | set(self.for_all)) & set(given):
+        """Free scalars of an instance, under names of the claim that nothing else gives."""
+        entries = node.mapping()
+        if clash := (taken | set(self.for_all)) & set(entries):
             raise Malformed(f"{node.where}: got {sorted(clash)}, expected names that the instance does not give twice")
-        return {name: entry.rational() for name, entry in given.items()}
+        return {name: self.number(name, entry) for name, entry in entries.items()}
 
     def steps(self, node: Node | None, world: World, T: int, name: str = "gamma") -> list[fmpq]:
         """gamma(0), ..., gamma(T-1) (or eta): chosen by the claim or else given by the instance; positive."""
@@ -47,12 +59,13 @@ class Claim:
         steps = node.fields(name)[name].vector(T) if node is not None else ()
         if set(self.choose) - {name}:
             raise Malformed(f"claim.choose: got {sorted(self.choose)}, expected {name} alone")
+        evaluator = Evaluator(world, self.domains)
         for index, tree in self.choose.values():
             if index in world.values or any(arity >= 0 for _, arity in free(tree)):
                 raise Malformed(
                     f"claim.choose.{name}: got a run-dependent value, expected one of symbols and its index"
                 )
-            steps = [Evaluator(world).value(tree, {index: t}) for t in range(T)]
+            steps = [evaluator.value(tree, {index: t}) for t in range(T)]
         exact = [gamma for gamma in steps if isinstance(gamma, fmpq) and gamma > 0]
         if len(exact) < T:
             raise Rejected(f"{name}: got the step sizes {shown(steps)}, expected positive rationals")
@@ -70,14 +83,15 @@ def _assumptions(node: Node) -> tuple[Assumption, ...]:
 
 
 def read(node: Node) -> Claim:
-    given = node.fields("id setting let implicit choose when for_all then", "domains")
+    given = node.fields("id kind setting let implicit choose when for_all then domains", "form")
     choose = {name: entry.fields("index value") for name, entry in given["choose"].fields("", "gamma eta").items()}
     ranges = {name: entry.items(2) for name, entry in given["for_all"].mapping().items()}
-    domains = given["domains"].mapping() if "domains" in given else {}
+    domains = given["domains"].mapping()
     if "relation" in ranges:
         raise given["for_all"].malformed("indices with another name than 'relation'")
-    return Claim(
+    claim = Claim(
         id=given["id"].identifier(),
+        kind=given["kind"].one_of(KINDS),
         setting=given["setting"].name(),
         let=_assumptions(given["let"]),
         implicit=_assumptions(given["implicit"]),
@@ -87,3 +101,14 @@ def read(node: Node) -> Claim:
         then=tuple(parse_relation(entry) for entry in given["then"].items()),
         domains={name: entry.one_of(DOMAINS) for name, entry in domains.items()},
     )
+    if "form" in given:
+        identity = read(given["form"])
+        sides = [side for _, side, _ in claim.then] if claim.setting == "order" else []
+        if identity.form is not None or len(identity.then) != 1 or identity.then[0][0] != "=":
+            raise given["form"].malformed("one identity, without a form of its own")
+        if identity.then[0][2] not in sides:
+            raise given["form"].malformed("an identity whose right side is a left side of this order claim")
+        claim = replace(claim, form=given["form"].raw)
+    if missing := {name for name, _ in claim.needs()} - set(domains):
+        raise Malformed(f"claim.domains: got none for {sorted(missing)}, expected one for every symbol and quantity")
+    return claim

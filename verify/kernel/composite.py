@@ -12,10 +12,11 @@ from .composite_run import Block, Group, Method, Round
 from .expression import World
 from .function import LOSSES
 from .line import Line
-from .loss import ONE, ZERO, Matrix, Vector, combine, dot, minus, norm2, semidefinite
-from .rational import Malformed, Node, Rejected, shown
+from .loss import DENSE, ONE, ZERO, Matrix, Vector, combine, dot, minus, norm2, semidefinite
+from .rational import Malformed, Node, Rejected, affordable, shown
 
 COUNT, WORK = 1_000, 200_000
+INPUTS = {"theta": "nonnegative", "eta_t": "positive", "eta_g": "positive"}
 
 
 class Composite(World):
@@ -24,8 +25,7 @@ class Composite(World):
     def __init__(self, method: Method, x: Vector, T: int, b: int) -> None:
         self.method, self.T, self.d = method, T, len(x)
         paths = method.paths()
-        if (work := len(paths) * T * method.tau * len(paths[0][1]) * self.d) > WORK:
-            raise Malformed(f"instance: got {work} steps, expected at most {WORK}")
+        affordable(len(paths) * T * method.tau * len(paths[0][1]) * self.d, WORK)
         self.paths, self.x = paths, x
         self.known: dict[tuple[str, tuple[int, ...]], fmpq] = {}
         n, tau, losses = method.n, method.tau, [group.loss for group in method.groups]
@@ -248,10 +248,11 @@ def read(node: Node, claim: Claim) -> Composite:
     noisy = given["noise"].kind(("none", "signs")) == "signs"
     signs = given["noise"].fields("kind steps shared" if noisy else "kind")
     steps = tuple(step.integer(0, T * tau - 1) for step in signs["steps"].items()) if noisy else ()
-    eta_t, eta_g = (given[name].rational() for name in ("eta_t", "eta_g"))
+    eta_t, eta_g = (claim.number(name, given[name]) for name in ("eta_t", "eta_g"))
+    affordable(len(groups) * d**3, DENSE, "instance.groups")
     if not groups or eta_t <= 0 or eta_g <= 0 or len(set(steps)) < len(steps):
         raise Malformed("instance: got no group, a step size <= 0 or a noisy step twice, expected none of these")
-    theta, shared = given["theta"].rational(least=0), noisy and signs["shared"].flag()
+    theta, shared = claim.number("theta", given["theta"], least=0), noisy and signs["shared"].flag()
     method = Method(tuple(groups), theta, eta_t, eta_g, tau, steps, shared)
     made = Composite(method, given["x1"].vector(d), T, b)
     if d == 1:
@@ -267,8 +268,7 @@ def read(node: Node, claim: Claim) -> Composite:
     if "probe" in given:
         probe = given["probe"].fields("x v z")
         made.probe(*(probe[name].vector(d) for name in ("x", "v", "z")))
-    constants = given["constants"].fields("", "L mu mu_sc sigma B_g")
-    made.values |= {name: constant.rational(least=0) for name, constant in constants.items()}
+    made.values |= claim.numbers(given["constants"], "", "L mu mu_sc sigma B_g")
     taken = {*made.values, "L", "mu", "mu_sc", "sigma", "B_g"}
     made.values |= claim.parameters(given["parameters"], taken) if "parameters" in given else {}
     made.facts["mu_at_most_L"] = made.values.get("mu", ONE) <= made.values.get("L", ZERO)

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import combinations_with_replacement, product
 from math import comb, factorial, prod
 
 from flint import fmpq
 
 from .loss import ONE, ZERO, Loss, Vector, combine, dot, minus
-from .rational import Rejected, small
+from .rational import affordable, small
 
-PATHS = 4_096
+SIGNS, PATHS, WORK = 12, 4_096, 1_000_000
 
 
 def soft(w: Vector, s: fmpq) -> Vector:
@@ -91,11 +91,12 @@ class Method:
 
     def paths(self) -> list[tuple[fmpq, list[Block]]]:
         """Every path with its probability."""
-        kinds = list(product((1, -1), repeat=len(self.noisy)))
-        many = len(kinds)
+        affordable(len(self.noisy), SIGNS, "instance.noise")
+        many = 2 ** len(self.noisy)
         total = many if self.shared else prod(comb(group.size + many - 1, many - 1) for group in self.groups)
-        if total > PATHS:
-            raise Rejected(f"instance.noise: got {total} paths, expected at most {PATHS}")
+        affordable(total, PATHS, "instance.noise")
+        affordable(total * many * len(self.groups), WORK, "instance.noise")
+        kinds = list(product((1, -1), repeat=len(self.noisy)))
         if self.shared:
             ways = ([[group.size * (kind == k) for kind in range(many)] for group in self.groups] for k in range(many))
             return [(fmpq(1, many), self.blocks(counts, kinds)) for counts in ways]
@@ -162,13 +163,13 @@ class Method:
         return [*made, Round(x, self.prox(x, self.eta_t), [])]
 
 
-def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
-    if parts == 1:
-        yield (total,)
-        return
-    for first in range(total + 1):
-        for rest in _compositions(total - first, parts - 1):
-            yield (first, *rest)
+def _compositions(total: int, parts: int) -> Iterator[list[int]]:
+    """How many clients there are of each kind, in every way."""
+    for kinds in combinations_with_replacement(range(parts), total):
+        counts = [0] * parts
+        for kind in kinds:
+            counts[kind] += 1
+        yield counts
 
 
 def _chance(counts: Sequence[int]) -> fmpq:

@@ -11,6 +11,8 @@ from .pieces import Pieces, mix
 from .pieces import read as read_pieces
 from .rational import Node, Rejected
 
+INPUTS = {"nu": "nonnegative", "eta": "positive", "rho": "positive", "G": "nonnegative"}
+
 
 def envelope(f: Pieces, w: fmpq, rho: fmpq) -> fmpq:
     """min_u f(u) + (u - w)^2 / (2 rho)."""
@@ -40,7 +42,7 @@ def read_prox(node: Node, claim: Claim) -> Data:
     """Lemma 7 (w, u, eta) and remark 5 (w, rho): both sides of the inequality, and of the identity."""
     given = node.fields("f w constants", "u")
     f, w = read_pieces(given["f"]), given["w"].rational()
-    values = {name: entry.rational(least=0) for name, entry in given["constants"].fields("nu", "eta rho G").items()}
+    values = claim.numbers(given["constants"], "nu", "eta rho G")
     made = Data(values, [f])
     if "u" in given:
         u, step = given["u"].rational(), values.get("eta", ZERO)

@@ -12,7 +12,8 @@ from flint import arb, ctx, fmpq
 from .rational import BITS, Malformed, Node, Rejected, shown, small
 
 Value = fmpq | arb
-DEPTH, WORK, PRECISIONS = 64, 200_000, (64, 128, 256, 512, 1024, 2048, 4096)
+DEPTH, WORK, PRECISIONS = 64, 500_000, (64, 128, 256, 512, 1024, 2048, 4096)
+DOMAINS = ("real", "nonnegative", "positive", "count", "index")
 UNARY = ("exp", "log", "abs", "erf")
 ARITY = {"+": 0, "*": 0, "^": 2, "min": 0, "max": 0, **dict.fromkeys(UNARY, 1), "sum": 4, "at": 0}  # 0: any
 RELATIONS: dict[str, Callable[[Value, Value], bool]] = {
@@ -37,11 +38,24 @@ FOLD: dict[str, Callable[[Value, Value], Value]] = {
 }
 
 
+class Unsure(Rejected):
+    """A ball that says nothing at this precision: more bits may help."""
+
+
+def inhabits(name: str, x: fmpq, kind: str) -> fmpq:
+    """`x`, or `Rejected` where it is not in the domain `kind`."""
+    whole = kind not in ("count", "index") or x.q == 1
+    if not whole or not (x >= 0 or kind == "real") or not (x > 0 or kind not in ("positive", "count")):
+        raise Rejected(f"{name}: got {shown(x)}, expected it {kind}")
+    return x
+
+
 class World:
     """What an instance says: scalars by name, indexed quantities with their ranges, and assumptions."""
 
     values: dict[str, fmpq]
     ranges: dict[str, tuple[tuple[int, int], ...]]
+    listed: tuple[str, ...] = ()  # quantities with one index that the instance gives, and does not compute
     facts: dict[str, bool]  # assumptions without a constant
     bounds: dict[str, Callable[[fmpq], bool]]  # assumptions with one
 
@@ -71,24 +85,44 @@ class World:
             given = ", ".join(f"{arg} = {shown(x)}" for arg, x in zip(args, constants, strict=True)) or "a failure"
             raise Rejected(f"assumption {name}: got {given}, expected an instance that meets it")
 
-    def inhabits(self, name: str, kind: str) -> None:
-        """Raise `Rejected` unless the symbol or all entries of the quantity are in the domain `kind`."""
-        if name not in self.values and name not in self.ranges:
-            raise Malformed(f"claim.domains: got {name!r}, expected symbols of the claim")
-        single = [self.values[name]] if name in self.values else []
-        listed = self.ranges[name][0] if len(self.ranges.get(name, ())) == 1 else (0, -1)
-        for x in (*single, *(self.at(name, (n,)) for n in range(listed[0], listed[1] + 1))):
-            whole = kind not in ("count", "index") or (isinstance(x, fmpq) and x.q == 1)
-            if not whole or not (x >= 0 or kind == "real") or not (x > 0 or kind not in ("positive", "count")):
-                raise Rejected(f"{name}: got {shown(x)}, expected it {kind}")
+    def inhabit(self, name: str, kind: str) -> None:
+        """Raise `Rejected` unless what the instance gives under this name is in the domain `kind`."""
+        if name in self.values:
+            inhabits(name, self.values[name], kind)
+        if name in self.listed and name in self.ranges:
+            ((low, high),) = self.ranges[name]
+            for n in range(low, high + 1):
+                x = self.at(name, (n,))
+                if isinstance(x, fmpq):
+                    inhabits(f"{name}({n})", x, kind)
 
-    def meets(self, condition: Relation, scope: Mapping[str, int]) -> bool:
+    def meets(self, condition: Relation, scope: Mapping[str, int], within: Within) -> bool:
         """Whether a condition holds, for certain."""
-        return decide(condition, scope, self)[2]
+        return decide(condition, scope, self, within)[2]
 
-    def settle(self, relation: Relation, scope: Mapping[str, int]) -> tuple[Value, Value, bool]:
+    def settle(self, relation: Relation, scope: Mapping[str, int], within: Within) -> tuple[Value, Value, bool]:
         """Both sides of a claimed relation and whether it holds, for certain."""
-        return decide(relation, scope, self)
+        return decide(relation, scope, self, within)
+
+
+class Work:
+    """What one certificate may cost: elementary operations, long numbers counted by their length."""
+
+    def __init__(self, most: int = WORK) -> None:
+        self.most, self.left = most, most
+
+    def spend(self, cost: int) -> None:
+        self.left -= cost
+        if self.left < 0:
+            raise Rejected(f"claim: got more than {self.most} operations, expected a smaller instance")
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """The claim's domains (None: any number will do), and the work that is left for all that it says."""
+
+    domains: Mapping[str, str] | None
+    work: Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,22 +172,44 @@ def free(tree: Tree, bound: frozenset[str] = frozenset()) -> set[tuple[str, int]
 
 
 class Evaluator:
-    """Values of trees in one world, within a bounded amount of work."""
+    """Values of trees in one world, within a bounded amount of work; what is read is in its domain."""
 
-    def __init__(self, world: World) -> None:
-        self.world, self.left = world, WORK
+    def __init__(self, world: World, domains: Mapping[str, str] | None, work: Work | None = None) -> None:
+        self.world, self.domains, self.work = world, domains, work or Work()
 
     def value(self, tree: Tree, scope: Mapping[str, int]) -> Value:
-        self.left -= 1
-        if self.left < 0:
-            raise Rejected(f"claim: got more than {WORK} operations, expected a smaller instance")
         if isinstance(tree, fmpq):
+            self.work.spend(1)
             return tree
+        x = self.read(tree, scope) if isinstance(tree, str) or tree.name == "at" else self.combined(tree, scope)
+        if isinstance(x, arb):
+            self.work.spend(4)
+            if not x.is_finite():
+                raise Unsure("claim: got a value that is not a number, expected arguments inside every domain")
+        else:
+            self.work.spend(1 + x.height_bits() // 256)
+        return x
+
+    def read(self, tree: str | Op, scope: Mapping[str, int]) -> Value:
+        """A symbol or a quantity. A rational is in its domain; a ball, which only a world computes, may touch it."""
         if isinstance(tree, str):
-            return fmpq(scope[tree]) if tree in scope else self.world.value(tree)
+            if tree in scope:
+                return fmpq(scope[tree])
+            name, x = tree, self.world.value(tree)
+        else:
+            name = str(tree.args[0])
+            x = self.world.at(name, tuple(self.integer(arg, scope) for arg in tree.args[1:]))
+        kind = "real" if self.domains is None else self.domains.get(name)  # a search asks without a claim
+        if kind is None:
+            raise Malformed(f"claim.domains: got none for {name!r}, expected one for every symbol and quantity")
+        if isinstance(x, arb):
+            if kind != "real" and (x < 0 or kind not in ("positive", "nonnegative")):
+                raise Rejected(f"{name}: got {shown(x)}, expected it {kind}")
+            return x
+        return inhabits(name, x, kind)
+
+    def combined(self, tree: Op, scope: Mapping[str, int]) -> Value:
         name, args = tree.name, tree.args
-        if name == "at":
-            return self.world.at(str(args[0]), tuple(self.integer(arg, scope) for arg in args[1:]))
         if name == "sum":
             low, high = self.integer(args[1], scope), self.integer(args[2], scope)
             if high < low - 1:
@@ -172,9 +228,7 @@ class Evaluator:
             case "erf":
                 return fmpq(0) if x == 0 else arb(x).erf()
             case "log":
-                if isinstance(x, fmpq) and x <= 0:
-                    raise Rejected(f"claim: got log({shown(x)}), expected a positive argument")
-                return fmpq(0) if x == 1 else arb(x).log()
+                return logarithm(x)
             case _:
                 return reduce(FOLD[name], values)
 
@@ -186,13 +240,23 @@ class Evaluator:
         return int(x.p)
 
 
+def logarithm(x: Value) -> Value:
+    if isinstance(x, arb):
+        if not x > 0:
+            raise Unsure(f"claim: got log({shown(x)}), expected a positive argument for certain")
+        return x.log()
+    if x <= 0:
+        raise Rejected(f"claim: got log({shown(x)}), expected a positive argument")
+    return fmpq(0) if x == 1 else arb(x).log()
+
+
 def power(x: Value, y: Value) -> Value:
     """x^y; exact for rational x and y whenever the result is rational, with 0^0 = 1."""
     if isinstance(y, arb):
-        return (arb(x).log() * y).exp()
+        return (arb(logarithm(x)) * y).exp()
     top, bottom = int(y.p), int(y.q)
     if isinstance(x, arb):
-        return x**top if bottom == 1 else (x.log() * y).exp()
+        return x**top if bottom == 1 else (arb(logarithm(x)) * y).exp()
     if x == 0 and top < 0:
         raise Rejected(f"claim: got 0^({shown(y)}), expected a nonzero base")
     if bottom > 1 and x < 0:
@@ -209,15 +273,18 @@ def power(x: Value, y: Value) -> Value:
     return x**top
 
 
-def decide(relation: Relation, scope: Mapping[str, int], world: World) -> tuple[Value, Value, bool]:
+def decide(relation: Relation, scope: Mapping[str, int], world: World, within: Within) -> tuple[Value, Value, bool]:
     """Both sides and whether the relation holds; precision rises until that is certain."""
     name, *sides = relation
+    evaluator, unsure = Evaluator(world, within.domains, within.work), ""
     for bits in PRECISIONS:
         with ctx.workprec(bits):
-            run = Evaluator(world)
-            left, right = (run.value(side, scope) for side in sides)
-            if all(isinstance(x, fmpq) or x.is_finite() for x in (left, right)):
-                for outcome, test in ((True, RELATIONS[name]), (False, RELATIONS[OPPOSITE[name]])):
-                    if test(left, right):  # of balls: true only when certain
-                        return left, right, outcome
-    raise Rejected(f"claim: got a relation {name!r} undecided at {PRECISIONS[-1]} bits, expected a decision")
+            try:
+                left, right = (evaluator.value(side, scope) for side in sides)
+            except Unsure as error:
+                unsure = f" ({error})"
+                continue
+            for outcome, test in ((True, RELATIONS[name]), (False, RELATIONS[OPPOSITE[name]])):
+                if test(left, right):  # of balls: true only when certain
+                    return left, right, outcome
+    raise Rejected(f"claim: got a relation {name!r} undecided at {PRECISIONS[-1]} bits{unsure}, expected a decision")

@@ -17,13 +17,14 @@ from flint import arb, fmpq
 from .claim import Claim
 from .expression import Value, World
 from .loss import ZERO
-from .minibatch import batches, probabilities
+from .minibatch import SETS, batches, probabilities
 from .pieces import Pieces, mix
 from .pieces import read as read_pieces
-from .rational import Node, Rejected, small
+from .rational import Node, Rejected, affordable, shown, small
 
 LARGE, SOLVES, MINIBATCH = 10**9, 20_000, 1_000
 ONE = fmpq(1)
+INPUTS = {"eta": "positive", "rho": "positive"}
 
 
 def mean(values: Iterable[fmpq]) -> fmpq:
@@ -178,6 +179,8 @@ class Proximal(World):
         Then prox(w) = r w + (1 - r) c_m, r = 1/(1 + eta a), stays inside, and w_t - c = r (w_{t-1} - c) + (1 - r) z_t,
         c the mean of the c_m and z_t the deviation of I of them from it: independent, of mean 0.
         """
+        if not low < high:
+            raise Rejected(f"instance: got low = {shown(low)} and high = {shown(high)}, expected an interval")
         risks = [device.risk for device in self.devices]
         for f in risks:
             f.prox(w0, self.values["eta"])  # or rejected: no solution but the stationary point
@@ -187,7 +190,7 @@ class Proximal(World):
         curvatures = {curvature for segments in parts for _, _, curvature in segments}
         a = curvatures.pop()
         centres = [low - f.slopes(low)[1] / a for f in risks] if a > 0 else []
-        if curvatures or a <= 0 or not self.facts["full_batch"] or not low < high:
+        if curvatures or a <= 0 or not self.facts["full_batch"]:
             raise Rejected("instance: got risks that differ in curvature, expected quadratics of one curvature")
         if any(f.slopes(x)[0] != f.slopes(x)[1] for f in risks for x, _, _ in f.knots if low < x < high):
             raise Rejected("instance: got a kink, expected quadratics")
@@ -209,10 +212,12 @@ def read(node: Node, claim: Claim) -> Proximal:
     given = node.fields("law M I b T w0 batch devices constants", "oracle low high")
     M, b, T = (given[name].integer(1, LARGE) for name in ("M", "b", "T"))
     size, full = given["I"].integer(1, M), given["batch"].one_of(("full", "sampled")) == "full"
-    values = {name: entry.rational(least=0) for name, entry in given["constants"].mapping().items()}
-    if wrong := set(values) - {"L", "G", "nu", "eps", "eta", "rho"} or not values.get("eta") or values.get("rho") == 0:
-        raise given["constants"].malformed(f"constants L, G, nu, eps and positive eta, rho; not {wrong}")
-    devices = [Device(entry, b, full) for entry in given["devices"].items()]
+    values = claim.numbers(given["constants"], "eta", "L G nu eps rho")
+    if values["eta"] == 0 or values.get("rho") == 0:
+        raise given["constants"].malformed("positive eta and rho")
+    entries = given["devices"].items()
+    affordable(len(entries) * (1 if full else SETS), SOLVES, "instance.devices")
+    devices = [Device(entry, b, full) for entry in entries]
     if len(devices) != M and (len(devices) != 1 or len(devices[0].batches) > 1):
         raise given["devices"].malformed(f"{M} devices, or a single one that stands for {M} and draws nothing")
     values |= {name: fmpq(count) for name, count in {"M": M, "I": size, "b": b, "T": T}.items()}

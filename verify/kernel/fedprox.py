@@ -8,24 +8,27 @@ from flint import fmpq
 
 from .claim import Claim
 from .expression import World
-from .law import Law, Problem, State
+from .law import Law, Problem, State, work
 from .loss import KINDS, ZERO, Vector, combine, minus, norm2, semidefinite
-from .rational import Malformed, Node, Rejected, shown
+from .rational import Node, Rejected, affordable, shown
 
-COUNT, STEPS = 1_000, 100_000
+COUNT, STEPS, WORK = 1_000, 100_000, 1_000_000
+INPUTS = {"alpha": "nonnegative"}
 
 
 class FedProx(World):
     """Quantities: gap, dist2 (t <= T); deviation, divergence (t < T, k <= E, client i from 1); gamma, p."""
 
     gamma: list[fmpq]
+    listed = ("gamma", "p")
 
-    def __init__(self, problem: Problem, w0: Vector, E: int, T: int, paths: bool = False) -> None:
+    def __init__(self, problem: Problem, w0: Vector, E: int, T: int, paths: bool = False, joint: int = 1) -> None:
         C, d, f, p = len(problem.p), len(w0), problem.losses, problem.p
-        if E * T * C * d > STEPS:
-            raise Malformed(f"instance: got E T C d = {E * T * C * d}, expected at most {STEPS}")
+        paths = paths or any(loss.bends for loss in f)
+        affordable(E * T * C * d * d, STEPS)
+        affordable(work(problem, (E, T, d), joint, paths), WORK)
         self.problem, self.E, self.T = problem, E, T
-        self.laws = [Law.start(problem, w0, paths or any(loss.bends for loss in f))]
+        self.laws = [Law.start(problem, w0, paths)]
         self.known: dict[tuple[str, tuple[int, ...]], fmpq] = {}
         self.values = {"C": fmpq(C), "E": fmpq(E), "T": fmpq(T), "D": fmpq(d), "alpha": problem.alpha}
         local = ((0, T - 1), (0, E), (1, C))
@@ -114,13 +117,12 @@ def read(node: Node, claim: Claim, paths: bool = False) -> FedProx:
     signs = given["noise"].fields("kind shared v" if noisy else "kind")
     noise = tuple(v.vector(d) for v in signs["v"].items(C)) if noisy else ((ZERO,) * d,) * C
     shared = noisy and signs["shared"].flag()
-    problem = Problem(losses, given["p"].vector(C), given["alpha"].rational(least=0), noise, shared)
+    problem = Problem(losses, given["p"].vector(C), claim.number("alpha", given["alpha"], least=0), noise, shared)
     run = FedProx(problem, given["w0"].vector(d), E, T, paths)
     if "w_star" in given:
         minimisers = [w.vector(d) for w in given["minimisers"].items(C)] if "minimisers" in given else None
         run.minimised(given["w_star"].vector(d), minimisers)
-    constants = given["constants"].fields("", "L mu sigma G")
-    run.values |= {name: constant.rational(least=0) for name, constant in constants.items()}
+    run.values |= claim.numbers(given["constants"], "", "L mu sigma G")
     taken = {*run.values, "Gamma", "L", "mu", "sigma", "G"}
     run.values |= claim.parameters(given["parameters"], taken) if "parameters" in given else {}
     run.gamma = claim.steps(given.get("steps"), run, T)

@@ -102,11 +102,10 @@ def read(node: Node, claim: Claim) -> Nonconvex:
     signs = given["noise"].fields("kind shared v" if noisy else "kind")
     noise = tuple(v.vector(d) for v in signs["v"].items(C)) if noisy else ((ZERO,) * d,) * C
     shared = noisy and signs["shared"].flag()
-    problem = Problem(losses, given["p"].vector(C), given["alpha"].rational(least=0), noise, shared)
+    problem = Problem(losses, given["p"].vector(C), claim.number("alpha", given["alpha"], least=0), noise, shared)
     run = Nonconvex(problem, given["w0"].vector(d), E, T)
     run.bounded(least(problem, given["w_star"].vector(d)) if "w_star" in given else lowest(problem, d))
-    constants = given["constants"].fields("", "L sigma G")
-    run.values |= {name: constant.rational(least=0) for name, constant in constants.items()}
+    run.values |= claim.numbers(given["constants"], "", "L sigma G")
     taken = {*run.values, "L", "sigma", "G"}
     run.values |= claim.parameters(given["parameters"], taken) if "parameters" in given else {}
     run.gamma = claim.steps(given.get("steps"), run, T)

@@ -32,6 +32,7 @@ class Functions(World):
 
     def give(self, name: str, values: Vector) -> None:
         self.lists[name], self.ranges[name] = values, ((1, len(values)),)
+        self.listed = (*self.listed, name)
 
     def weigh(self, weights: Vector) -> None:
         self.give("lam", weights)
@@ -64,7 +65,7 @@ def loss(node: Node, d: int) -> Loss:
     return LOSSES[node.kind(LOSSES)](node, d)
 
 
-def vectors(node: Node) -> Functions:
+def vectors(node: Node, claim: Claim) -> Functions:
     """Vectors v and w by their components v[j], w[j]."""
     given = node.fields("kind d v w")
     d = given["d"].integer(1, COUNT)
@@ -74,7 +75,7 @@ def vectors(node: Node) -> Functions:
     return made
 
 
-def points(node: Node) -> Functions:
+def points(node: Node, claim: Claim) -> Functions:
     """f at w and v; with a minimiser w_star, which is checked, also gap and dist2."""
     given = node.fields("kind d f v w constants", "w_star")
     d = given["d"].integer(1, COUNT)
@@ -89,12 +90,11 @@ def points(node: Node) -> Functions:
         if any(f.gradient(w_star)) or f.value(w_star) > f.value(least):
             raise Rejected(f"instance.w_star: got {shown(w_star)}, expected a minimiser of f")
         made.values |= {"gap": f.value(w) - f.value(w_star), "dist2": norm2(minus(w, w_star))}
-    constants = given["constants"].fields("", "L mu")
-    made.values |= {name: constant.rational(least=0) for name, constant in constants.items()}
+    made.values |= claim.numbers(given["constants"], "", "L mu")
     return made
 
 
-def mean(node: Node) -> Functions:
+def mean(node: Node, claim: Claim) -> Functions:
     """f at points w_i, f_at(i), and at sum_i lam_i w_i, f_mean."""
     given = node.fields("kind d f lam points")
     d, weights = given["d"].integer(1, COUNT), given["lam"]
@@ -109,7 +109,7 @@ def mean(node: Node) -> Functions:
     return made
 
 
-def combination(node: Node) -> Functions:
+def combination(node: Node, claim: Claim) -> Functions:
     """Separable f_i that are L_i-smooth, and the least smoothness constant of sum_i lam_i f_i."""
     given = node.fields("kind d functions lam L_i")
     d, N = given["d"].integer(1, COUNT), len(given["lam"].items())
@@ -126,11 +126,10 @@ def combination(node: Node) -> Functions:
     return made
 
 
-KINDS: dict[str, Callable[[Node], Functions]] = {
+KINDS: dict[str, Callable[[Node, Claim], Functions]] = {
     "vectors": vectors, "points": points, "mean": mean, "combination": combination,
 }  # fmt: skip
 
 
 def read(node: Node, claim: Claim) -> Functions:
-    del claim  # an instance gives everything
-    return KINDS[node.kind(KINDS)](node)
+    return KINDS[node.kind(KINDS)](node, claim)

@@ -38,6 +38,18 @@ class Problem:
         return [(none, *self.noise)] if self.shared and alone else alone
 
 
+def work(problem: Problem, sizes: tuple[int, int, int], joint: int, paths: bool) -> int:
+    """Operations of a whole run, before it is made: states times steps, and a covariance per round.
+
+    `sizes` are E, T and d; the next round's start needs the law of `joint` vectors.
+    """
+    (E, T, d), C = sizes, len(problem.p)
+    kicks = (1 if problem.shared else C) if any(map(any, problem.noise)) else 0
+    states = min(PATHS, 2 ** min(kicks * E * T, 12)) if paths else 1 + 3 * kicks * E + 2 * joint * d
+    dense = 0 if paths or not kicks else T * states * (joint * d) ** 2
+    return E * T * C * d * d * states + dense + C * d**3
+
+
 @dataclass(frozen=True)
 class Law:
     """Weighted states. With `paths`, every sign path and its probability. Otherwise a signed measure with the same

@@ -11,22 +11,22 @@ from collections.abc import Mapping
 from flint import ctx, fmpq
 
 from .claim import Claim
-from .expression import OPPOSITE, PRECISIONS, RELATIONS, Op, Relation, Tree, Value
+from .expression import OPPOSITE, PRECISIONS, RELATIONS, Op, Relation, Tree, Value, Within, Work
 from .order import Growth, Paths, add, compare, constant, error_function, limit, multiply, raised
 from .order import read as read_paths
 from .rational import Node, Rejected
 
 HALF = fmpq(1, 2)
-PARAMETERS = ("C", "theta", "phi", "epsilon", "delta")
+INPUTS = {"C": "count", "theta": "positive", "phi": "positive", "epsilon": "real", "delta": "real"}
 
 
 class Limits(Paths):
-    def settle(self, relation: Relation, scope: Mapping[str, int]) -> tuple[Value, Value, bool]:
+    def settle(self, relation: Relation, scope: Mapping[str, int], within: Within) -> tuple[Value, Value, bool]:
         """The limits of both sides and whether the relation between them is left standing, for certain."""
         name, *sides = relation
         for bits in PRECISIONS:
             with ctx.workprec(bits):
-                left, right = (limit(self.grow(side)) for side in sides)
+                left, right = (limit(self.grow(side, within.work)) for side in sides)
                 for outcome, test in ((True, RELATIONS[name]), (False, RELATIONS[OPPOSITE[name]])):
                     if test(left, right):  # of balls: true only when certain
                         return left, right, outcome
@@ -38,7 +38,7 @@ class NetworkLimits(Limits):
 
     def __init__(self, paths: dict[str, Growth]) -> None:
         super().__init__(paths)
-        C, theta, phi, epsilon, delta = (paths[name] for name in PARAMETERS)
+        C, theta, phi, epsilon, delta = (paths[name] for name in INPUTS)
         self.ordered = multiply(C, add(C, constant(fmpq(-1))))  # C (C - 1) ordered pairs
         self.mean = multiply(constant(fmpq(-1)), multiply(theta, epsilon))  # of the step of one weight
         self.variance = multiply(add(constant(fmpq(2)), delta), multiply(phi, phi))
@@ -50,9 +50,16 @@ class NetworkLimits(Limits):
         if name != "independent_networks" or args:
             super().assume(name, args)
 
-    def grow(self, tree: Tree) -> Growth:
+    def inhabit(self, name: str, kind: str) -> None:
+        if name not in self.ranges:  # probability and sad are not negative by what they are
+            super().inhabit(name, kind)
+        elif kind not in ("real", "nonnegative"):
+            raise Rejected(f"{name}: got a quantity that may be 0, expected it {kind}")
+
+    def grow(self, tree: Tree, work: Work) -> Growth:
         if not isinstance(tree, Op) or tree.name != "at":
-            return super().grow(tree)
+            return super().grow(tree, work)
+        work.spend(1000)
         if tree.args[1:] != ("C",) or tree.args[0] not in self.ranges:
             raise Rejected(f"claim: got {tree.args}, expected one of {sorted(self.ranges)} at C")
         return self.probability() if tree.args[0] == "probability" else self.sad()
@@ -78,6 +85,6 @@ class NetworkLimits(Limits):
 
 def read_network(node: Node, claim: Claim) -> NetworkLimits:
     paths = read_paths(node, claim).paths
-    if set(paths) != set(PARAMETERS):
-        raise node.malformed(f"paths of {', '.join(PARAMETERS)}")
+    if set(paths) != set(INPUTS):
+        raise node.malformed(f"paths of {', '.join(INPUTS)}")
     return NetworkLimits(paths)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from .rational import Node
+from .rational import Node, affordable
 
 Vector = tuple[fmpq, ...]
 Matrix = tuple[Vector, ...]
 ZERO, ONE = fmpq(0), fmpq(1)
+DENSE = 100_000  # rational operations on full matrices
 
 
 def dot(x: Sequence[fmpq], y: Sequence[fmpq]) -> fmpq:
@@ -81,6 +82,7 @@ class Loss:
 
 def quadratic(node: Node, d: int) -> Loss:
     """f(w) = w'Aw/2 - b'w."""
+    affordable(d**3, DENSE, node.where)
     given = node.fields("kind A b")
     A = tuple(row.vector(d) for row in given["A"].items(d))
     if any(A[r][s] != A[s][r] for r in range(d) for s in range(r)):

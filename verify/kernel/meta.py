@@ -16,12 +16,13 @@ from flint import fmpq
 from .claim import Claim
 from .expression import World
 from .loss import ONE, ZERO, Vector, combine, dot, minus, norm2
-from .rational import Node, Rejected
+from .rational import Node, Rejected, affordable
 from .spline import Cubic, Spline, mix
 from .spline import read as read_spline
 
-COUNT, SIZE, OUTCOMES, LINE = 20, 200, 20_000, Spline((), ZERO, ONE)
+COUNT, SIZE, WORK, LINE = 20, 200, 1_000_000, Spline((), ZERO, ONE)
 Loss = list[Spline]  # one a coordinate
+INPUTS = {"alpha": "nonnegative", "delta": "positive"}
 
 
 def gradient(f: Loss, w: Vector) -> Vector:
@@ -61,6 +62,11 @@ def rate(f: Spline, w: fmpq, alpha: fmpq) -> fmpq:
             for n in range(len(power) + 2)
         ]
     return total[1]
+
+
+def outcomes(q: Vector, size: int) -> int:
+    """How many different batches of this size there are."""
+    return comb(size + sum(x > 0 for x in q) - 1, size)
 
 
 def batches(q: Vector, size: int) -> Iterator[tuple[Vector, fmpq]]:
@@ -135,6 +141,11 @@ class Meta(World):
         """sum_z q_z l_z."""
         tilt, scale = combine(q, self.a), combine(q, self.b)
         return [mix((ONE, x, y), (f, LINE, eta)) for x, y, f, eta in zip(tilt, scale, self.base, self.eta, strict=True)]
+
+    @property
+    def pieces(self) -> int:
+        """The size of one gradient."""
+        return sum(1 + len(part.knots) for part in self.users[0])
 
     @property
     def even(self) -> Vector:
@@ -239,9 +250,8 @@ class Meta(World):
         """Every value of an estimate of grad F_1(w), and its probability; batches are independent."""
         q, w, alpha, point = self.p[0], self.w, self.value("alpha"), [gradient(f, self.w) for f in self.points]
         alone = kind in ("FO", "shared")  # no third batch
-        support, sizes = sum(x > 0 for x in q), [self.sizes[name] for name in ("D0", "D1", *(() if alone else ("D2",)))]
-        if prod(comb(size + support - 1, size) for size in sizes) > OUTCOMES:
-            raise Rejected(f"instance.sizes: got more than {OUTCOMES} outcomes, expected smaller batches")
+        sizes = [self.sizes[name] for name in ("D0", "D1", *(() if alone else ("D2",)))]
+        affordable(prod(outcomes(q, size) for size in sizes) * self.pieces, WORK, "instance.sizes")
         for first, P in batches(q, self.sizes["D0"]):
             at = along(w, -alpha, combine(first, point))
             outer = [gradient(f, at) for f in self.points]
@@ -280,6 +290,7 @@ class Meta(World):
     def hessian_error(self) -> fmpq:
         """E|e_1|^2 of (30b)."""
         true, total = hessian(self.users[0], self.w), ZERO
+        affordable(outcomes(self.p[0], self.sizes["D2"]) * self.pieces, WORK, "instance.sizes")
         for third, P in batches(self.p[0], self.sizes["D2"]):
             total += P * top2(minus(hessian(self.loss(third), self.w), true))
         return self.value("alpha") ** 2 * total

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, combinations_with_replacement, product
-from math import factorial, prod
+from math import comb, factorial, prod
 
 from flint import fmpq
 
@@ -14,9 +14,14 @@ from .expression import World
 from .loss import ZERO, Vector, dot, minus, norm2
 from .pieces import Pieces, mix
 from .pieces import read as read_pieces
-from .rational import Node, Rejected
+from .rational import Node, Rejected, affordable
 
-SETS, POINTS = 1_000, 10
+SETS, POINTS, WORK = 1_000, 10, 400_000
+ERM_INPUTS: dict[str, str] = dict.fromkeys(("G", "lam", "eps"), "nonnegative")
+TABLE_INPUTS = {"beta": "nonnegative"}
+ALGORITHM_INPUTS: dict[str, str] = dict.fromkeys(("G", "L", "gamma"), "nonnegative")
+MSPP_INPUTS = {"eta": "positive", **dict.fromkeys(("G", "L", "eps"), "nonnegative")}
+SUBSET_INPUTS = {"G": "nonnegative"}
 
 
 class Data(World):
@@ -67,7 +72,7 @@ def read_erm(node: Node, claim: Claim) -> Data:
     one = fmpq(1, N)
     risks = [mix([one] * N + [fmpq(1)], [*points, r]) for points in (losses[:-1], losses[1:])]
     regularised = [mix([fmpq(1)] * 2, [loss, r]) for loss in losses]
-    values = {name: entry.rational(least=0) for name, entry in given["constants"].fields("G lam eps").items()}
+    values = claim.numbers(given["constants"], "G lam eps")
     (w, gap), (v, other) = (solved(risk, shift) for risk, shift in zip(risks, given["shift"].vector(2), strict=True))
     made = Data({**values, "N": fmpq(N), "apart": abs(w - v)}, losses)
     made.bounds["strongly_convex"] = lambda lam: all(f.weakly_convex(-lam) for f in regularised)
@@ -105,7 +110,7 @@ def read_table(node: Node, claim: Claim) -> Data:
     h = [entry.vector(d) for entry in given["h"].items(len(sets))]
     weights = [prod((q[z] for z in S), start=fmpq(1)) for S in sets]
     spread2 = sum((moments(weights, column)[1] for column in zip(*h, strict=True)), ZERO)
-    values = {"beta": given["constants"].fields("beta")["beta"].rational(least=0)}
+    values = claim.numbers(given["constants"], "beta")
     made = Data({**values, "N": fmpq(N), "spread2": spread2})
     made.bounds["bounded_differences"] = spread(h, sets)
     return made
@@ -122,7 +127,7 @@ def read_algorithm(node: Node, claim: Claim) -> Data:
     population = [risk.gradient(w) for w in A]
     empirical = [sum((losses[z].gradient(w) for z in S), ZERO) / N for S, w in zip(sets, A, strict=True)]
     mean, variance = moments(weights, population)
-    values = {name: entry.rational(least=0) for name, entry in given["constants"].fields("G L gamma").items()}
+    values = claim.numbers(given["constants"], "G L gamma")
     values |= {"N": fmpq(N), "bias": abs(mean - dot(weights, empirical)), "variance": variance}
     centre = dot(weights, empirical)
     values["about_empirical"] = dot(weights, [(x - centre) ** 2 for x in population])
@@ -147,7 +152,7 @@ def read_mspp(node: Node, claim: Claim) -> Data:
     given = node.fields("M I b w devices constants", "shared")
     M, b = given["M"].integer(1, 12), given["b"].integer(1, 100)
     size, w = given["I"].integer(1, M), given["w"].rational()
-    values = {name: entry.rational(least=0) for name, entry in given["constants"].fields("G L eta eps").items()}
+    values = claim.numbers(given["constants"], "G L eta eps")
     if values["eta"] <= 0:
         raise given["constants"].malformed("a positive eta")
     lists: dict[str, list[fmpq]] = {name: [] for name in ("bias", "variance", "direction", "noise", "gradient")}
@@ -176,6 +181,7 @@ def read_mspp(node: Node, claim: Claim) -> Data:
     if shared and any(weights != joint[0][0] for weights, _ in joint):
         raise given["devices"].malformed("the same probabilities for all, where their minibatches are shared")
     target = sum(lists["gradient"], ZERO) / M
+    affordable(comb(M, size) * (len(joint[0][0]) if shared else 1) * size, WORK)
     chosen = list(combinations(range(M), size))
     first = list[fmpq]()
     for ms in chosen:
@@ -209,7 +215,7 @@ def read_subset(node: Node, claim: Claim) -> Data:
     drawn = [[sum((column[m] for m in ms), ZERO) / size for ms in chosen] for column in columns]
     mean = [sum(column, ZERO) / M for column in columns]
     squares = [(x - centre) ** 2 for column, centre in zip(drawn, mean, strict=True) for x in column]
-    values = {"G": given["constants"].fields("G")["G"].rational(least=0)}
+    values = claim.numbers(given["constants"], "G")
     values |= {"M": fmpq(M), "I": fmpq(size), "D": fmpq(d), "deviation": sum(squares, ZERO) / len(chosen)}
     apart = [(x - centre) ** 2 for column, centre in zip(columns, mean, strict=True) for x in column]
     values["among"] = sum(apart, ZERO) / M

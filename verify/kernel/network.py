@@ -9,19 +9,22 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import combinations, permutations
 
-from flint import arb, fmpq, fmpq_mat
+from flint import arb, fmpq
 
 from .claim import Claim
 from .expression import Value, World
 from .rational import Node, Rejected
 
 CLIENTS = 200
+INPUTS = {"theta": "real", "phi": "nonnegative", "epsilon": "real", "delta": "real"}
 ZERO = fmpq(0)
 Form = dict[frozenset[int], fmpq]  # pair of clients -> coefficient of its weight
 
 
 class Messages(World):
     """Two vectors a and b."""
+
+    listed = ("a", "b")
 
     def __init__(self, a: tuple[fmpq, ...], b: tuple[fmpq, ...]) -> None:
         self.lists, self.values, self.bounds = {"a": a, "b": b}, {"D": fmpq(len(a))}, {}
@@ -32,15 +35,17 @@ class Messages(World):
 
 
 class Graph(World):
-    """One graph: its homogeneity (3.2), entry by entry, and the sum of its eigenvalues but the first."""
+    """One graph: its homogeneity (3.2), entry by entry, and the sum of its eigenvalues but the first.
+
+    The eigenvalue of the constant vector is 0, and the sum of all of them is the trace.
+    """
 
     def __init__(self, C: int, weights: dict[frozenset[int], fmpq]) -> None:
         L = [[-weights[frozenset((i, j))] if i != j else ZERO for j in range(C)] for i in range(C)]
         for i in range(C):
             L[i][i] = -sum(L[i], ZERO)
-        roots = fmpq_mat(L).charpoly()  # x^C - (sum of all eigenvalues) x^(C-1) + ...; the constant vector's is 0
         hom = sum((weights[frozenset(pair)] for pair in permutations(range(C), 2)), ZERO) / (2 * C * (C - 1))
-        self.values, self.ranges = {"C": fmpq(C), "hom": hom, "spectrum": -roots[C - 1]}, {}
+        self.values, self.ranges = {"C": fmpq(C), "hom": hom, "spectrum": sum((L[i][i] for i in range(C)), ZERO)}, {}
         self.facts, self.bounds = {"nonnegative_weights": all(w >= 0 for w in weights.values())}, {}
 
 

@@ -8,11 +8,15 @@ from .claim import Claim
 from .expression import World
 from .fedprox import COUNT
 from .loss import ZERO, Vector, combine, norm2
-from .rational import Malformed, Node
+from .rational import BITS, Malformed, Node, affordable
+
+INPUTS = {"lambda": "real", "sigma": "nonnegative"}
 
 
 class NoiseSum(World):
     """Symbols noise_sum2 = E|...|^2 and mean2 = |sum_i p_i Z_i|^2; the quantity p(i)."""
+
+    listed = ("p",)
 
     def __init__(self, p: Vector, Z: list[Vector], v: list[Vector], E: int, sigma: fmpq, lam: fmpq) -> None:
         mean2 = norm2(combine(p, Z))
@@ -35,6 +39,7 @@ def read(node: Node, claim: Claim) -> NoiseSum:
     free = claim.parameters(given["parameters"], {"M", "E", "D", "sigma", "noise_sum2", "mean2"})
     if "lambda" not in free:
         raise Malformed("instance.parameters: got no 'lambda', expected one")
-    world = NoiseSum(given["p"].vector(M), Z, v, E, given["sigma"].rational(least=0), free["lambda"])
+    affordable(E * free["lambda"].height_bits(), BITS, "instance.E")
+    world = NoiseSum(given["p"].vector(M), Z, v, E, claim.number("sigma", given["sigma"], least=0), free["lambda"])
     world.values |= free
     return world

@@ -14,7 +14,7 @@ from functools import reduce
 from flint import arb, ctx, fmpq
 
 from .claim import Claim
-from .expression import Op, Relation, Tree, Value, World, power
+from .expression import Op, Relation, Tree, Value, Within, Work, World, power
 from .rational import Malformed, Node, Rejected, shown
 
 Rank = tuple[int, fmpq, fmpq]  # level, power of n, power of log n
@@ -181,7 +181,8 @@ class Paths(World):
         self.paths, self.ranges, self.facts, self.bounds = paths, {}, {}, {}
         self.values = dict.fromkeys(paths, ZERO)  # which names are given; their growth is in `paths`
 
-    def grow(self, tree: Tree) -> Growth:
+    def grow(self, tree: Tree, work: Work) -> Growth:
+        work.spend(100)
         if isinstance(tree, fmpq):
             return constant(tree)
         if isinstance(tree, str):
@@ -190,7 +191,7 @@ class Paths(World):
         assert isinstance(tree, Op)
         if tree.name in ("sum", "at"):
             raise Rejected(f"claim: got {tree.name!r}, expected a formula without sums and runs in the world 'order'")
-        args = [self.grow(arg) for arg in tree.args]
+        args = [self.grow(arg, work) for arg in tree.args]
         match tree.name:
             case "+":
                 return reduce(add, args)
@@ -211,7 +212,7 @@ class Paths(World):
             case _:
                 return logarithm(args[0])
 
-    def inhabits(self, name: str, kind: str) -> None:
+    def inhabit(self, name: str, kind: str) -> None:
         """Positive for all large n; counts are whole for infinitely many n (n = (d m)^q clears all fractions)."""
         x = self.paths[name]
         signs = {"real": (-1, 0, 1), "nonnegative": (0, 1), "index": (0, 1), "positive": (1,), "count": (1,)}[kind]
@@ -219,20 +220,20 @@ class Paths(World):
         if x.sign not in signs or not (whole or kind not in ("count", "index")):
             raise Rejected(f"{name}: got the path {shown(x.terms)}, expected it {kind} for large n")
 
-    def meets(self, condition: Relation, scope: Mapping[str, int]) -> bool:
+    def meets(self, condition: Relation, scope: Mapping[str, int], within: Within) -> bool:
         name, left, right = condition
         with ctx.workprec(PRECISION):
-            sign = compare(self.grow(left), self.grow(right))
+            sign = compare(self.grow(left, within.work), self.grow(right, within.work))
         return {"<=": sign <= 0, "<": sign < 0, ">=": sign >= 0, ">": sign > 0, "=": sign == 0, "!=": sign != 0}[name]
 
-    def settle(self, relation: Relation, scope: Mapping[str, int]) -> tuple[Value, Value, bool]:
+    def settle(self, relation: Relation, scope: Mapping[str, int], within: Within) -> tuple[Value, Value, bool]:
         """Powers of n of both sides (of log n where those agree) and whether lhs = O(rhs) is left standing.
 
         "<=" is O, ">=" Omega, "=" Theta, "<" o, ">" omega.
         """
         name, *sides = relation
         with ctx.workprec(PRECISION):
-            left, right = (self.grow(side) for side in sides)
+            left, right = (self.grow(side, within.work) for side in sides)
             if left.sign < 0 or right.sign < 0:
                 raise Rejected("claim: got a side that is negative for large n, expected positive ones")
         x, y = left.rank, right.rank
@@ -266,6 +267,8 @@ def read(node: Node, claim: Claim) -> Paths:
     """{"paths": {name: [[c, a], ...]}} stands for name = sum of c n^a; no terms: 0."""
     paths: dict[str, Growth] = {}
     for name, entry in node.fields("paths")["paths"].mapping().items():
+        if name not in claim.domains:
+            raise entry.malformed("a path of a symbol that the claim reads")
         pairs = [term.items(2) for term in entry.items()]
         terms = {(0, a.rational(), ZERO): c.rational() for c, a in pairs}
         if len(terms) < len(pairs) or not all(terms.values()) or len(pairs) > INTEGER_POWER:

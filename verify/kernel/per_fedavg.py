@@ -16,11 +16,12 @@ from .claim import Claim
 from .expression import Value, World
 from .loss import ONE, ZERO
 from .meta import LINE, bent, meta, steepest
-from .rational import Node, Rejected, small
+from .rational import Node, Rejected, affordable, small
 from .spline import Spline, mix
 from .spline import read as read_spline
 
-USERS, UPDATES, PATHS, EXACT = 8, 8, 500, 1 << 14
+USERS, UPDATES, PATHS, WORK, EXACT = 8, 8, 500, 20_000, 1 << 14
+INPUTS = {"alpha": "nonnegative", "beta": "nonnegative"}
 
 
 def mean(xs: Sequence[fmpq]) -> fmpq:
@@ -52,7 +53,7 @@ class PerFedAvg(World):
         self.n = given["n"].integer(1, USERS)
         self.m, self.tau = given["m"].integer(1, self.n), given["tau"].integer(1, 10**9)
         self.K, self.t = given["K"].integer(1, 10**15), given["t"].integer(0, self.tau)
-        self.alpha, self.beta = (given[name].rational(least=0) for name in ("alpha", "beta"))
+        self.alpha, self.beta = (claim.number(name, given[name], least=0) for name in INPUTS)
         self.w0, self.noise = given["w0"].rational(), given["noise"].rational(least=0)
         base, eta = (read_spline(given[name]) for name in ("base", "eta"))
         self.a, self.b = (given[name].vector(self.n) for name in ("a", "b"))
@@ -80,6 +81,10 @@ class PerFedAvg(World):
 
     def value(self, name: str) -> Any:
         return self.measured[name]() if name in self.measured else super().value(name)
+
+    def inhabit(self, name: str, kind: str) -> None:
+        if name not in self.measured:  # those are computed, and checked where a claim reads them
+            super().inhabit(name, kind)
 
     def apart(self, eta: Spline) -> fmpq:
         """sup over w of (1/n) sum_i |f_i' - f'|^2, a convex function of eta'(w)."""
@@ -156,6 +161,7 @@ class PerFedAvg(World):
 
     def rounds(self, sets: Sequence[tuple[int, ...]]) -> fmpq:
         """E|grad F|^2 at the sets' averages, over all updates and rounds; every sequence of sets."""
+        affordable(self.K * self.tau * self.n, WORK, "instance.K")
         models, found = [self.w0], list[fmpq]()
         for _ in range(self.K):
             if len(models) * len(sets) > PATHS:
@@ -172,7 +178,7 @@ class PerFedAvg(World):
         """f_i' = k w + d_i, so that grad F_i = (1 - alpha k)^2 (k w + d_i) = h (w - c_i), plus signs of noise."""
         alpha, beta, v, users = self.alpha, self.beta, self.noise, self.users
         bends = [base.a, *map(base.bend, base.places())]
-        if any(self.b) or low >= high or min(bends) < 0 or alpha * max(bends) > 1:
+        if any(self.b) or low >= high or min(bends) < 0 or alpha * max(bends) > 1 or beta == 0:
             raise Rejected("instance.inside: expected an interval, and users that differ by straight lines from convex")
         reached = [w - alpha * (f.slope(w) + s * v) for f in users for w in (low, high) for s in (1, -1)]
         first, last = min(low, *reached), max(high, *reached)

@@ -13,7 +13,10 @@ from .claim import Claim
 from .fedprox import COUNT, FedProx
 from .law import Law, Problem, State, merged
 from .loss import KINDS, ONE, ZERO, Loss, Vector, combine, minus, norm2
-from .rational import Node, small
+from .rational import Node, affordable, small
+
+INPUTS = {"beta": "nonnegative"}
+PAIRS = 40_000
 
 
 @dataclass(frozen=True)
@@ -74,8 +77,8 @@ class Perturbed(FedProx):
     """
 
     def __init__(self, problem: Graph, w0: Vector, E: int, T: int) -> None:
-        super().__init__(problem, w0, E, T)
         C, d = len(problem.p), len(w0)
+        super().__init__(problem, w0, E, T, joint=C)
         self.graph, start = problem, (w0,) * (2 * C + 1)
         self.laws = [GraphLaw(problem, [(start, ONE)], self.laws[0].paths)]
         del self.values["alpha"]
@@ -125,9 +128,10 @@ class Perturbed(FedProx):
                 return super().measured(name, t, k, i)
 
 
-def graph(given: Mapping[str, Node], kinds: Mapping[str, Callable[[Node, int], Loss]]) -> Graph:
+def graph(given: Mapping[str, Node], kinds: Mapping[str, Callable[[Node, int], Loss]], claim: Claim) -> Graph:
     """The clients, their similarities and their noise."""
     C, d = (given[name].integer(least, COUNT) for name, least in (("C", 2), ("d", 1)))  # C = 1 has no neighbour
+    affordable(C * C, PAIRS)
     losses = tuple(kinds[n.kind(kinds)](n, d) for n in given["clients"].items(C))
     noisy = given["noise"].kind(("none", "signs")) == "signs"
     signs = given["noise"].fields("kind shared v" if noisy else "kind")
@@ -137,19 +141,18 @@ def graph(given: Mapping[str, Node], kinds: Mapping[str, Callable[[Node, int], L
     if min(p) <= 0:
         raise given["pairs"].malformed("a neighbour for every client")
     shared = noisy and signs["shared"].flag()
-    return Graph(losses, p, ZERO, noise, shared, pairs, given["beta"].rational(least=0))
+    return Graph(losses, p, ZERO, noise, shared, pairs, claim.number("beta", given["beta"], least=0))
 
 
 def read(node: Node, claim: Claim) -> Perturbed:
     given = node.fields("C d E T pairs w0 beta constants clients noise", "parameters steps w_star minimisers")
     E, T = (given[name].integer(1, COUNT) for name in ("E", "T"))
-    problem, d = graph(given, KINDS), given["d"].integer(1, COUNT)
+    problem, d = graph(given, KINDS, claim), given["d"].integer(1, COUNT)
     run = Perturbed(problem, given["w0"].vector(d), E, T)
     if "w_star" in given:
-        minimisers = [w.vector(d) for w in given["minimisers"].items()] if "minimisers" in given else None
+        minimisers = [w.vector(d) for w in given["minimisers"].items(len(problem.p))] if "minimisers" in given else None
         run.minimised(given["w_star"].vector(d), minimisers)
-    constants = given["constants"].fields("", "L mu sigma G")
-    run.values |= {name: constant.rational(least=0) for name, constant in constants.items()}
+    run.values |= claim.numbers(given["constants"], "", "L mu sigma G")
     taken = {*run.values, "Gamma", "L", "mu", "sigma", "G"}
     run.values |= claim.parameters(given["parameters"], taken) if "parameters" in given else {}
     run.gamma = claim.steps(given.get("steps"), run, T)

@@ -16,11 +16,10 @@ class PerturbedNonconvex(Nonconvex, Perturbed):
 def read(node: Node, claim: Claim) -> PerturbedNonconvex:
     given = node.fields("C d E T pairs w0 beta constants clients noise", "parameters steps w_star")
     E, T, d = (given[name].integer(1, COUNT) for name in ("E", "T", "d"))
-    problem = graph(given, KINDS)
+    problem = graph(given, KINDS, claim)
     run = PerturbedNonconvex(problem, given["w0"].vector(d), E, T)
     run.bounded(least(problem, given["w_star"].vector(d)) if "w_star" in given else lowest(problem, d))
-    constants = given["constants"].fields("", "L sigma G")
-    run.values |= {name: constant.rational(least=0) for name, constant in constants.items()}
+    run.values |= claim.numbers(given["constants"], "", "L sigma G")
     taken = {*run.values, "L", "sigma", "G"}
     run.values |= claim.parameters(given["parameters"], taken) if "parameters" in given else {}
     run.gamma = claim.steps(given.get("steps"), run, T)

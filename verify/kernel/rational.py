@@ -11,8 +11,8 @@ from typing import cast
 
 from flint import fmpq
 
-BYTES, DIGITS, LENGTH, BITS = 1_000_000, 1_000, 10_000, 1 << 17
-_RATIONAL = re.compile(r"-?[0-9]+(/[0-9]*[1-9][0-9]*)?")
+BYTES, DIGITS, LENGTH, BITS, SHOWN = 1_000_000, 1_000, 10_000, 1 << 17, 120
+_RATIONAL = re.compile(r"-?[0-9]+(/[0-9]+)?")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _ID = re.compile(r"[A-Za-z0-9_.+~:/-]{1,200}")
 
@@ -43,7 +43,8 @@ def load(text: str) -> object:
 
 def shown(raw: object) -> str:
     """One short line."""
-    return " ".join(reprlib.repr(raw).split())
+    line = " ".join(reprlib.repr(raw).split())
+    return line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"
 
 
 def small(x: fmpq) -> fmpq:
@@ -51,6 +52,13 @@ def small(x: fmpq) -> fmpq:
     if x.height_bits() > BITS:
         raise Rejected(f"claim: got a number of {x.height_bits()} bits, expected at most {BITS}")
     return x
+
+
+def affordable(work: int, most: int, where: str = "instance") -> None:
+    """Asked before anything is built: `work` operations or entries, at most `most`."""
+    if work > most:
+        size = str(work) if work < 10**12 else "over 10^12"
+        raise Rejected(f"{where}: got {size} operations or outcomes, expected at most {most}: a smaller instance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +94,8 @@ class Node:
         """An exact rational: a JSON integer or a string such as "-3/2"; never a float, never a bool."""
         raw = self.raw
         text = str(raw) if type(raw) is int and raw.bit_length() < 3 * digits else raw
-        if not isinstance(text, str) or len(text) > digits or not _RATIONAL.fullmatch(text):
+        fits = isinstance(text, str) and len(text) <= digits and _RATIONAL.fullmatch(text)
+        if not isinstance(text, str) or not fits or set(text.partition("/")[2]) == {"0"}:
             raise self.malformed(f'an exact rational such as "3/2" of at most {digits} digits')
         if least is not None and fmpq(text) < least:
             raise self.malformed(f"at least {least}")

@@ -10,10 +10,10 @@ from flint import fmpq
 from .claim import Claim
 from .expression import World
 from .loss import ONE, ZERO, Vector, combine, minus
-from .meta import COUNT, SIZE, batches
-from .rational import Node, Rejected
+from .meta import COUNT, SIZE, batches, outcomes
+from .rational import Node, affordable
 
-OUTCOMES = 20_000
+WORK = 400_000
 
 
 def distance(x: Vector, q: Vector, r: Vector) -> fmpq:
@@ -33,9 +33,8 @@ class Samples(World):
         if not 1 <= N <= COUNT or list(x) != sorted(set(x)) or sum(q, ZERO) != 1:
             raise given["x"].malformed(f"from 1 to {COUNT} rising points and their probabilities")
         n, m = given["n"].integer(1, COUNT), given["m"].integer(1, SIZE)
+        affordable(outcomes(q, m) ** n * n * N, WORK)
         draws = list(batches(q, m))
-        if len(draws) ** n > OUTCOMES:
-            raise Rejected(f"instance: got more than {OUTCOMES} outcomes, expected fewer users or samples")
         single = sum((P * distance(x, shares, q) ** 2 for shares, P in draws), ZERO)
         pair = ZERO
         for users in product(draws, repeat=n):

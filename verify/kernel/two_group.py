@@ -10,12 +10,14 @@ from .law import Problem
 from .loss import ZERO, Loss
 from .rational import Node
 
+INPUTS: dict[str, str] = dict.fromkeys(("mu", "alpha", "sigma", "G_lin"), "nonnegative")
+
 
 def read(node: Node, claim: Claim) -> FedProx:
     """f_i = Hw^2/2 + Gw, then hw^2/2 - Gw (signs flipped if w0 < 0); odd C: a last f_i = 0; p_i = 1/C."""
     given = node.fields("C E T mu alpha sigma G_lin w0 parameters")
     C, E, T = (given[name].integer(1, COUNT) for name in ("C", "E", "T"))
-    mu, alpha, sigma, G_lin = (given[name].rational(least=0) for name in ("mu", "alpha", "sigma", "G_lin"))
+    mu, alpha, sigma, G_lin = (claim.number(name, given[name], least=0) for name in INPUTS)
     w0 = given["w0"].rational()
     G = -G_lin if w0 < 0 else G_lin
     first, second, zero = (Loss(((a,),), (b,)) for a, b in ((mu, -G), (mu / 2, G), (ZERO, ZERO)))

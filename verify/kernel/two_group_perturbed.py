@@ -7,15 +7,18 @@ from flint import fmpq
 from .claim import Claim
 from .fedprox import COUNT
 from .loss import ZERO, Loss
-from .perturbed import Graph, Perturbed
-from .rational import Node
+from .perturbed import PAIRS, Graph, Perturbed
+from .rational import Node, affordable
+
+INPUTS: dict[str, str] = dict.fromkeys(("mu", "beta", "sigma", "G_lin"), "nonnegative")
 
 
 def read(node: Node, claim: Claim) -> Perturbed:
     """As in `two_group`; u^i is the average ("broadcast", as p_ij = p_i p_j gives it), or (4.6) with equal p_ij."""
     given = node.fields("C E T mu beta sigma G_lin w0 averages parameters")
     C, E, T = (given[name].integer(least, COUNT) for name, least in (("C", 2), ("E", 1), ("T", 1)))
-    mu, beta, sigma, G_lin = (given[name].rational(least=0) for name in ("mu", "beta", "sigma", "G_lin"))
+    affordable(C * C, PAIRS)
+    mu, beta, sigma, G_lin = (claim.number(name, given[name], least=0) for name in INPUTS)
     w0, broadcast = given["w0"].rational(), given["averages"].one_of(("broadcast", "equal")) == "broadcast"
     G = -G_lin if w0 < 0 else G_lin
     first, second, zero = (Loss(((a,),), (b,)) for a, b in ((mu, -G), (mu / 2, G), (ZERO, ZERO)))

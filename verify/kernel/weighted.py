@@ -12,9 +12,9 @@ from .claim import Claim
 from .expression import World
 from .law import PATHS, Problem
 from .loss import KINDS, ONE, ZERO, Vector, combine, dot, minus, norm2, semidefinite
-from .rational import Malformed, Node, Rejected, shown, small
+from .rational import Malformed, Node, Rejected, affordable, shown, small
 
-COUNT, STEPS = 1_000, 20_000
+COUNT, WORK = 1_000, 2_000_000
 MEASURED = ("rho_bar", "rho_tilde", "rho_floor", "kappa_min", "kappa_max", "alpha_min", "alpha_max")
 RULES = ("printed", "rounds", "kept")
 Policy = Callable[[int, Vector], Vector]  # (communication round, F_i(w_t) - F_i*) -> aggregation weights
@@ -45,14 +45,18 @@ class Weighted(World):
     rounds, with the round's own weights in (4).
     """
 
+    listed = ("eta",)
+
     def __init__(
         self, problem: Problem, w0: Vector, E: int, T: int, rule: str, policy: Policy, steady: bool = True
     ) -> None:
         self.problem, self.E, self.T, self.rule, self.policy = problem, E, T, rule, policy
         self.steady = steady  # the same point gets the same weights in every round
         N, d = len(problem.p), len(w0)
-        if T % E or T * N * d > STEPS:
-            raise Malformed(f"instance: got E = {E}, T = {T}, N d = {N * d}, expected whole rounds, T N d <= {STEPS}")
+        if T % E:
+            raise Malformed(f"instance: got E = {E}, T = {T}, expected whole rounds")
+        noisy = sum(map(any, problem.noise))
+        affordable(T * N * d * d * 2 ** min(noisy * T, 12) + N * d**3, WORK)
         self.values = {"N": fmpq(N), "E": fmpq(E), "T": fmpq(T), "D": fmpq(d), "p_min": min(problem.p)}
         self.ranges = {"gap": ((0, T),), "dist2": ((0, T),)}
         self.ranges |= dict.fromkeys(("spread", "spread_star", "eta", "rho_run", "rho_run_max"), ((0, T - 1),))
@@ -234,8 +238,7 @@ def read(node: Node, claim: Claim) -> Weighted:
     def world(policy: Policy) -> Weighted:
         made = Weighted(problem, given["w0"].vector(d), E, T, given["rule"].one_of(RULES), policy, steady)
         made.minimised(given["w_star"].vector(d), [w.vector(d) for w in given["minimisers"].items(N)])
-        constants = given["constants"].fields("", "L mu sigma G")
-        made.values |= {name: constant.rational(least=0) for name, constant in constants.items()}
+        made.values |= claim.numbers(given["constants"], "", "L mu sigma G")
         taken = {*made.values, *MEASURED, "L", "mu", "sigma", "G"}
         made.values |= claim.parameters(given["parameters"], taken) if "parameters" in given else {}
         made.run(claim.steps(given.get("steps"), made, T, "eta"))

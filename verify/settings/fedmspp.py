@@ -185,7 +185,7 @@ def rational(reading: Reading, shape: Shape) -> bool:
     sizes = {"b": _T(shape), **dict(shape.counts), "T": _T(shape)}
     world.values = {k: fmpq(n) for k, n in sizes.items()}
     for name, rule in rules(reading.lowered):
-        made = Evaluator(world).value(parse(Node(rule["value"], "sweep")), {})
+        made = Evaluator(world, None).value(parse(Node(rule["value"], "sweep")), {})
         if not isinstance(made, fmpq):
             return False
         world.values[name] = made

@@ -42,7 +42,7 @@ class Order:
         return [Shape.of({"near": " ".join(filter(None, choice))}, T=1) for choice in choices]
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
-        domains = reading.claim["domains"]
+        domains = reading.lowered.symbols
         coefficients = [Gene(f"c_{s}", _KINDS.get(d, "positive")) for s, d in domains.items()]
         powers = [
             Gene(f"a_{s}", _power(reading, s, d)) for s, d in domains.items() if s not in _named(reading, "fixed")
@@ -59,7 +59,7 @@ class Order:
         """The parameters (rows,) at one n."""
         rows = len(next(iter(genome.values())))
         values: dict[str, Array] = {}
-        for s, domain in reading.claim["domains"].items():
+        for s, domain in reading.lowered.symbols.items():
             c, a = _mild(genome[f"c_{s}"]), np.clip(genome.get(f"a_{s}", np.zeros(rows)), -STEEPEST, STEEPEST)
             a = a * _side(reading, s)
             if s in shape.flag("near").split():
@@ -98,7 +98,7 @@ class Order:
                 terms = {a: Fraction(ceil(c)) if domain in ("count", "index") else c}
             return [[str(c), str(a)] for a, c in terms.items() if c]
 
-        return {"paths": {s: path(s, domain) for s, domain in reading.claim["domains"].items()}}
+        return {"paths": {s: path(s, domain) for s, domain in reading.lowered.symbols.items()}}
 
     def reductions(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array]

@@ -27,7 +27,7 @@ class Scalar:
     declared: tuple[str, ...] = ()
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
-        counts = sorted(s for s, d in reading.claim["domains"].items() if d in ("count", "index"))
+        counts = sorted(s for s, d in reading.lowered.symbols.items() if d in ("count", "index"))
         if "T" not in counts:
             counts.append("T")
         sizes = product(*(_SIZES.get(c, _COUNTS) for c in counts))
@@ -36,7 +36,7 @@ class Scalar:
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         swept = {n for n, rule in reading.lowered.sweep.items() if not rule["index"]}
         kinds: dict[str, Kind] = {"positive": "positive", "nonnegative": "nonnegative", "real": "real"}
-        domains = reading.claim["domains"].items()
+        domains = reading.lowered.symbols.items()
         return [Gene(s, kinds[d]) for s, d in domains if d in kinds and s not in swept]
 
     def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
@@ -48,10 +48,11 @@ class Scalar:
     def instance(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
     ) -> dict[str, Any]:
-        scalars = {k: text(v) for k, v in known["scalars"].items()}
+        read = reading.claim["domains"]
+        scalars = {**{k: text(v) for k, v in known["scalars"].items()}, **{k: str(v) for k, v in shape.counts}}
         return {
-            "values": {**scalars, **{k: str(v) for k, v in shape.counts}},
-            "quantities": {k: [text(x) for x in v] for k, v in known["quantities"].items()},
+            "values": {k: v for k, v in scalars.items() if k in read},
+            "quantities": {k: [text(x) for x in v] for k, v in known["quantities"].items() if k in read},
         }
 
     def reductions(

@@ -1,0 +1,19 @@
+"""What the fuzzing showed, summed up at the end of a session, whichever worker it ran in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    reports = [r for kind in ("passed", "failed") for r in terminalreporter.stats.get(kind, ())]
+    found = [(r.nodeid, value) for r in reports for name, value in r.user_properties if name == "fuzz"]
+    if not found:
+        return
+    name, (_, seconds, case, _) = max(found, key=lambda pair: pair[1][1])
+    terminalreporter.section("fuzzing")
+    terminalreporter.write_line(f"{sum(value[0] for _, value in found)} mutants in {len(found)} tests")
+    terminalreporter.write_line(f"slowest {seconds} s: {name}, {case}")
+    for _, (*_, refutations) in found:
+        for line in refutations:
+            terminalreporter.write_line(f"look at: {line}")

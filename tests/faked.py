@@ -1,0 +1,52 @@
+"""Quick rows instead of real moves, for tests of what surrounds them."""
+
+import json
+import types
+from pathlib import Path
+
+REFUTED = "buttaci/lemC.2"
+CERTIFICATE = json.loads((Path(__file__).parent / "certificates" / "lemC.2.json").read_text())
+
+
+def tried(statement, seed, effort, backend="numpy", verdict="survived"):
+    return {
+        "id": statement.id,
+        "verdict": verdict,
+        "evidence": "exact",
+        "instances": 7,
+        "tightness": 0.5,
+        "certificate": CERTIFICATE if verdict == "refuted" else None,
+        "seconds": 0.25,
+        "seed": seed,
+        "effort": effort,
+    }
+
+
+def fake_moves():
+    """Stands for fedaudit.verify.audit: quick rows in the contract's shape, lemma C.2 refuted, and a list of calls."""
+    calls = []
+
+    def verdict_of(statement):
+        return "refuted" if statement.id == REFUTED else "survived"
+
+    def audit_row(statement, seed, effort, backend):
+        calls.append(statement.id)
+        row = tried(statement, seed, effort, backend, verdict_of(statement))
+        inner = {
+            "lint": {"findings": []},
+            "derive": {"status": "follows", "factor": 1.0},
+            "verify": tried(statement, seed, effort),
+            "hunt": row,
+            "implicit": [],
+            "repaired": None,
+        }
+        return {k: row[k] for k in ("id", "verdict", "evidence", "tightness", "certificate")} | inner
+
+    made = types.ModuleType("fedaudit.verify.audit")
+    made.calls = calls
+    made.lint_row = lambda s: {"id": s.id, "findings": [{"rule": "dimension", "message": "[F] is not [W]"}]}
+    made.derive_row = lambda s: {"id": s.id, "status": "follows", "factor": 1.0}
+    made.verify_row = tried
+    made.hunt_row = lambda s, seed, effort, backend: tried(s, seed, effort, backend, verdict_of(s))
+    made.audit_row = audit_row
+    return made

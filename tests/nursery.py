@@ -1,0 +1,100 @@
+"""Runs audits in forked children that die by SIGKILL at a chosen moment. Not a test: tests/test_kills.py talks to it.
+
+A line on stdin is a request: {"argv": […], "cwd": …, "kill": null | [moment, n]}; the answer on stdout is the child's
+exit status, its standard error, how often it came by each moment, and its seconds. Children are forked from a process
+that has imported everything, so that a kill costs seconds of work and none of imports.
+
+Moments, each counted from 1:
+    part    a file's content is half written beside its place
+    whole   a file's content is written, but not yet moved to its place
+    moved   a file has just been moved to its place
+    work    a statement's row is computed, nothing of it is written
+    clock   n thousandths of a second after the start
+"""
+
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+
+from fedaudit.verify import cli, runner, store
+
+MOMENTS = ("part", "whole", "moved", "work")
+
+
+def patched(kill, counts):
+    """Put the kill where it belongs. Files reach the disk by os.fsync and Path.replace in `store.write` alone."""
+
+    def reached(moment, *before):
+        counts[moment] += 1
+        os.pwrite(counts["file"], json.dumps({m: counts[m] for m in MOMENTS}).encode().ljust(200), 0)
+        if kill == [moment, counts[moment]]:
+            for act in before:
+                act()
+            os.killpg(0, signal.SIGKILL)
+
+    sync, replace, figure = os.fsync, store.Path.replace, runner.figure_of
+
+    def fsync(handle):
+        reached("part", lambda: os.ftruncate(handle, os.fstat(handle).st_size // 2))
+        sync(handle)
+
+    def move(path, target):
+        reached("whole")
+        replace(path, target)
+        reached("moved")
+
+    def draw(*arguments):
+        reached("work")
+        return figure(*arguments)
+
+    os.fsync, store.Path.replace, runner.figure_of = fsync, move, draw
+
+
+def child(request, log, counted):
+    os.setsid()
+    os.dup2(log, 2)
+    os.dup2(log, 1)
+    os.chdir(request["cwd"])
+    patched(request["kill"], {"file": counted, **dict.fromkeys(MOMENTS, 0)})
+    os._exit(cli.main(request["argv"]))
+
+
+def answer(request):
+    with tempfile.TemporaryFile() as log, tempfile.TemporaryFile() as counted:
+        began = time.monotonic()
+        pid = os.fork()
+        if pid == 0:
+            child(request, log.fileno(), counted.fileno())
+        kill = request["kill"]
+        if kill and kill[0] == "clock":
+            time.sleep(kill[1] / 1000)
+            os.kill(pid, signal.SIGKILL)
+        _, status = os.waitpid(pid, 0)
+        seconds = time.monotonic() - began
+        log.seek(0)
+        counted.seek(0)
+        return {
+            "status": os.waitstatus_to_exitcode(status),
+            "said": log.read().decode(),
+            "counts": json.loads(counted.read() or "{}"),
+            "seconds": seconds,
+        }
+
+
+def main():
+    runner.one_thread()
+    runner.find([])
+    import fedaudit.figures.report
+    import fedaudit.verify.audit
+    import fedaudit.verify.curves
+    import fedaudit.verify.document  # noqa: F401
+
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line))), flush=True)
+
+
+if __name__ == "__main__":
+    main()

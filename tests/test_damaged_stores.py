@@ -1,0 +1,281 @@
+"""Stores that were edited, cut short or built by a stranger: what does not match is done again and said."""
+
+import copy
+import json
+import os
+import sys
+
+import pytest
+from faked import CERTIFICATE, REFUTED, fake_moves
+
+from fedaudit.verify import runner, store
+from fedaudit.verify.errors import UserError
+from fedaudit.verify.store import Folder, slug
+
+ROW = f"rows/{slug(REFUTED)}.json"
+HELD = f"certificates/{slug(REFUTED)}.json"
+FIGURE = f"figures/{slug(REFUTED)}.svg"
+STRANGE = f"{ROW} is not a row that an audit finished"
+CHANGED = "its row was changed"
+REJECTED = "the kernel does not accept its certificate"
+SETTINGS = runner.Settings(0)
+
+
+@pytest.fixture(scope="module")
+def chosen():
+    return runner.choose([REFUTED])
+
+
+@pytest.fixture
+def moves(monkeypatch):
+    made = fake_moves()
+    monkeypatch.setitem(sys.modules, made.__name__, made)
+    monkeypatch.setattr(sys.modules["fedaudit.verify"], "audit", made, raising=False)
+    monkeypatch.setattr(runner, "figure_of", lambda *_: "<svg/>")
+    return made
+
+
+@pytest.fixture
+def audit(chosen, moves, tmp_path):
+    """Audit one refuted statement in a folder: its rows, the calls that it took, what was said."""
+
+    def call():
+        moves.calls.clear()
+        said = []
+        with Folder.open(tmp_path / "out").held() as folder:
+            done = runner.audit(chosen, SETTINGS, 1, folder, notice=said.append)
+        return done.rows, list(moves.calls), said
+
+    return call
+
+
+def in_row(change, *, forged=False):
+    """Change the stored row; a forger computes the digests again."""
+
+    def damage(out):
+        path = out / ROW
+        stored = json.loads(path.read_text())
+        change(stored["row"])
+        if forged:
+            names = [name for name, _ in store._named(stored["row"])]
+            stored["files"] = {n: stored["files"].get(n) or digest(out, n) for n in names}
+            stored["digest"] = store._row_digest(stored["key"], stored["row"], stored["files"])
+        path.write_text(json.dumps(stored))
+
+    return damage
+
+
+def digest(out, name):
+    try:
+        return store.hashlib.sha256((out / name).read_bytes()).hexdigest()
+    except OSError:
+        return "0" * 64
+
+
+def put(**fields):
+    return lambda row: row.update(copy.deepcopy(fields))
+
+
+def text(name, content):
+    return lambda out: (out / name).write_bytes(content)
+
+
+def instead(name, make):
+    """Something else where a file was."""
+
+    def damage(out):
+        (out / name).unlink()
+        make(out / name)
+
+    return damage
+
+
+def certificate(**fields):
+    """Another certificate, with digests that match it."""
+
+    def damage(out):
+        (out / HELD).write_text(json.dumps({**CERTIFICATE, **fields}))
+        stored = json.loads((out / ROW).read_text())
+        stored["files"][HELD] = digest(out, HELD)
+        stored["digest"] = store._row_digest(stored["key"], stored["row"], stored["files"])
+        (out / ROW).write_text(json.dumps(stored))
+
+    return damage
+
+
+def loop(path):
+    path.symlink_to(path.name)
+
+
+def outside(path):
+    elsewhere = path.parent.parent.parent / "elsewhere"
+    elsewhere.write_text(json.dumps(CERTIFICATE))
+    path.symlink_to(elsewhere)
+
+
+def huge(path):
+    with path.open("wb") as file:
+        file.truncate(store.MOST_BYTES + 1)
+
+
+def stored_field(name, value):
+    def damage(out):
+        path = out / ROW
+        path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
+
+    return damage
+
+
+def without(name):
+    return lambda row: row.pop(name)
+
+
+def raw(old, new):
+    """Exchange bytes of the stored row, which stays JSON as far as Python's reader is concerned."""
+
+    def damage(out):
+        data = (out / ROW).read_bytes()
+        assert old in data
+        (out / ROW).write_bytes(data.replace(old, new, 1))
+
+    return damage
+
+
+DAMAGE = {
+    "an edited verdict": (in_row(put(verdict="proved")), CHANGED),
+    "an edited number": (in_row(put(tightness=0.25)), CHANGED),
+    "a field removed": (in_row(without("evidence")), CHANGED),
+    "a field more": (in_row(put(note="trust me")), CHANGED),
+    "a row without verdict": (in_row(without("verdict")), CHANGED),
+    "a certificate outside": (in_row(put(certificate="/etc/passwd")), CHANGED),
+    "no digest": (stored_field("digest", None), CHANGED),
+    "no digests of files": (stored_field("files", {}), CHANGED),
+    "digests of files as a list": (stored_field("files", [HELD]), CHANGED),
+    "a row that is a list": (stored_field("row", [1, 2]), STRANGE),
+    "a row that is nothing": (stored_field("row", None), STRANGE),
+    "a format that is a number": (stored_field("format", 2), STRANGE),
+    "an empty file": (text(ROW, b""), STRANGE),
+    "half a file": (text(ROW, b'{"format": "fedaudit-row/2", "key'), STRANGE),
+    "a list": (text(ROW, b"[]"), STRANGE),
+    "binary junk": (text(ROW, bytes(range(256))), STRANGE),
+    "deep nesting": (text(ROW, b"[" * 100_000 + b"]" * 100_000), STRANGE),
+    "deep objects": (text(ROW, b'{"row":' * 100_000 + b"1" + b"}" * 100_000), STRANGE),
+    "NaN": (raw(b'"tightness": 0.5', b'"tightness": NaN'), STRANGE),
+    "a number beyond floats": (raw(b'"tightness": 0.5', b'"tightness": 1e999'), STRANGE),
+    "an endless number": (raw(b'"tightness": 0.5', b'"tightness": ' + b"9" * 5000), STRANGE),
+    "half a pair of surrogates": (raw(b'"evidence": "exact"', b'"evidence": "\\ud800"'), STRANGE),
+    "a FIFO": (instead(ROW, os.mkfifo), STRANGE),
+    "a link to nothing": (instead(ROW, lambda p: p.symlink_to("nowhere")), STRANGE),
+    "a link to itself": (instead(ROW, loop), STRANGE),
+    "a link to a device": (instead(ROW, lambda p: p.symlink_to("/dev/zero")), STRANGE),
+    "more than can be read": (instead(ROW, huge), STRANGE),
+    "a cut certificate": (lambda out: os.truncate(out / HELD, 100), "its certificate was changed"),
+    "an empty certificate": (text(HELD, b""), "its certificate was changed"),
+    "a certificate that is gone": (lambda out: (out / HELD).unlink(), "its certificate is missing"),
+    "a certificate that is a link": (instead(HELD, outside), "its certificate cannot be read"),
+    "a certificate that is a FIFO": (instead(HELD, os.mkfifo), "its certificate cannot be read"),
+    "an empty figure": (text(FIGURE, b""), "its figure was changed"),
+    "a figure that is gone": (lambda out: (out / FIGURE).unlink(), "its figure is missing"),
+    "a figure that is a link to itself": (instead(FIGURE, loop), "its figure cannot be read"),
+    "forged: an absolute path": (in_row(put(certificate="/etc/passwd"), forged=True), "its certificate is none of its"),
+    "forged: a path upwards": (in_row(put(certificate="certificates/../../x.json"), forged=True), "none of its own"),
+    "forged: another's file": (in_row(put(certificate="certificates/a-b.json"), forged=True), "none of its own"),
+    "forged: a figure elsewhere": (
+        in_row(put(figure="index.html"), forged=True),
+        "its figure is none of its own files",
+    ),
+    "forged: no certificate": (in_row(put(certificate=None), forged=True), "it has no certificate"),
+    "forged: a list as certificate": (in_row(put(certificate=[1]), forged=True), CHANGED),
+    "forged: text as a number": (in_row(put(tightness="large"), forged=True), CHANGED),
+    "forged: true as a number": (in_row(put(tightness=True), forged=True), CHANGED),
+    "forged: a number too large": (in_row(put(tightness=10**400), forged=True), CHANGED),
+    "forged: an unknown verdict": (in_row(put(verdict="certain"), forged=True), CHANGED),
+    "forged: instances as text": (in_row(lambda row: row["verify"].update(instances="7"), forged=True), CHANGED),
+    "forged: a move as a list": (in_row(put(hunt=[]), forged=True), CHANGED),
+    "forged: implicit as text": (in_row(put(implicit="none"), forged=True), CHANGED),
+    "forged: findings as numbers": (in_row(put(lint={"findings": [1]}), forged=True), CHANGED),
+    "forged: no verdict": (in_row(without("verdict"), forged=True), CHANGED),
+    "forged: a statement without words": (in_row(put(statement={"let": 7}), forged=True), CHANGED),
+    "forged: a literal reading that breaks": (
+        in_row(put(implicit=[{"name": "kind", "literal": "breaks", "certificate": HELD}]), forged=True),
+        REJECTED,
+    ),
+    "forged: sides of a certificate": (certificate(lhs="1", rhs="2"), REJECTED),
+    "forged: another statement's certificate": (certificate(statement="buttaci/lem4.1"), REJECTED),
+    "forged: an empty instance": (certificate(instance={}), REJECTED),
+    "forged: a certificate of lists": (certificate(claim=[]), REJECTED),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_a_damaged_row_is_done_again_and_named(audit, tmp_path, kind):
+    rows, calls, said = audit()
+    assert (calls, said) == ([REFUTED], [])
+    damage, why = DAMAGE[kind]
+    damage(tmp_path / "out")
+    again, calls, said = audit()
+    assert (again, calls, len(said)) == (rows, [REFUTED], 1)
+    assert said[0].startswith(f"{REFUTED} is done again: ")
+    assert why in said[0]
+    assert audit() == (rows, [], [])  # mended for good
+    assert json.loads((tmp_path / "out" / "audit.json").read_text())["statements"] == rows
+
+
+def test_a_row_that_may_not_be_read_is_done_again(audit, monkeypatch):
+    rows, _, _ = audit()
+    reads = os.open
+
+    def refuse(path, flags, *more, **named):
+        if str(path).endswith(ROW) and not flags & os.O_CREAT:
+            raise PermissionError(13, "Permission denied")
+        return reads(path, flags, *more, **named)
+
+    monkeypatch.setattr(os, "open", refuse)
+    assert audit() == (rows, [REFUTED], [f"{REFUTED} is done again: {STRANGE}"])
+
+
+def test_what_is_whole_is_taken_over_and_its_refutation_replayed(audit, monkeypatch):
+    rows, _, _ = audit()
+    from fedaudit.verify import certificates
+
+    replayed, certify = [], certificates.certify
+    monkeypatch.setattr(certificates, "certify", lambda *a: replayed.append(a[1]) or certify(*a))
+    assert audit() == (rows, [], [])
+    assert replayed == [HELD]
+
+
+def file_instead(path):
+    path.write_text("x")
+
+
+def links_out(path):
+    elsewhere = path.parent.parent / "elsewhere"
+    elsewhere.mkdir()
+    path.symlink_to(elsewhere)
+
+
+UNUSABLE = {
+    "rows is a file": ("rows", file_instead),
+    "certificates is a file": ("certificates", file_instead),
+    "figures leads elsewhere": ("figures", links_out),
+    "rows is a link to nothing": ("rows", lambda p: p.symlink_to("nowhere")),
+    "certificates is a FIFO": ("certificates", os.mkfifo),
+    "a row is a folder": (ROW, lambda p: p.mkdir(parents=True)),
+    "a certificate is a folder": (HELD, lambda p: p.mkdir(parents=True)),
+    "a figure is a folder": (FIGURE, lambda p: p.mkdir(parents=True)),
+    "audit.json is a folder": ("audit.json", lambda p: p.mkdir()),
+    "index.html is a folder": ("index.html", lambda p: p.mkdir()),
+}
+
+
+@pytest.mark.parametrize("kind", UNUSABLE)
+def test_a_place_that_cannot_be_used_is_said_before_any_work(audit, moves, tmp_path, kind):
+    name, make = UNUSABLE[kind]
+    out = tmp_path / "out"
+    out.mkdir()
+    make(out / name)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(UserError, match=r"got .*, expected .*; do: "):
+        audit()
+    assert moves.calls == []
+    assert sorted(tmp_path.rglob("*")) == before

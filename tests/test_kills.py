@@ -1,0 +1,154 @@
+"""Audits that die by SIGKILL at every kind of moment: files are whole or absent, and the next run ends the same."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from fedaudit.verify.store import LEFT_BEHIND
+
+CHEAP = ("buttaci/appA-peterpaul", "buttaci/sec4.4-optimal-E", "buttaci/prop3.3-upper")  # the last one is refuted
+KILLED = -signal.SIGKILL
+
+
+def audit(*ids, jobs=1):
+    return ["audit", *ids, "--budget", "0.1", "--jobs", str(jobs), "--json", "--out", "out"]
+
+
+@pytest.fixture(scope="module")
+def nursery():
+    """Ask for an audit with or without a kill; see tests/nursery.py."""
+    script = Path(__file__).parent / "nursery.py"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, str(script)], **pipes) as process:
+
+        def ask(argv, cwd, kill=None):
+            cwd.mkdir(exist_ok=True)
+            print(json.dumps({"argv": argv, "cwd": str(cwd), "kill": kill}), file=process.stdin, flush=True)
+            return json.loads(process.stdout.readline())
+
+        yield ask
+        process.stdin.close()
+
+
+def timeless(value):
+    """Without `seconds`, the one field that is measured by a clock."""
+    if isinstance(value, dict):
+        return {k: timeless(v) for k, v in value.items() if k != "seconds"}
+    return [timeless(v) for v in value] if isinstance(value, list) else value
+
+
+def audited(folder):
+    return timeless(json.loads((folder / "audit.json").read_text(encoding="utf-8")))
+
+
+def assert_whole(out):
+    """Every file that has its name is complete; what was being written has a name of its own."""
+    for path in (p for p in out.rglob("*") if p.is_file()):
+        if LEFT_BEHIND.fullmatch(path.name) or path.name == ".lock":
+            continue
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".json":
+            json.loads(text)
+        elif path.suffix == ".svg":
+            ElementTree.fromstring(text)
+        else:
+            assert path.name == "index.html"
+            assert text.rstrip().endswith("</html>")
+    for path in out.glob("rows/*.json"):
+        assert all((out / name).is_file() for name in json.loads(path.read_text())["files"])
+
+
+def kill_and_go_on(nursery, argv, folder, kill, whole):
+    """Kill an audit, look at what it leaves, let it go on. The files that the first run left by name."""
+    first = nursery(argv, folder, kill)
+    assert first["status"] == KILLED, first
+    out = folder / "out"
+    if out.exists():
+        assert_whole(out)
+    left = {p.relative_to(out).as_posix() for p in out.rglob("*") if p.is_file()}
+    again = nursery(argv, folder)
+    assert again["status"] == 0, again["said"]
+    assert "fedaudit:" not in again["said"]  # nothing was damaged, and no lock was left
+    assert_whole(out)
+    assert audited(out) == whole
+    assert not [p for p in out.rglob("*") if p.suffix == ".part"]
+    return left
+
+
+def same_but_for_the_clock(one, other):
+    """Two folders with the same files; certificates and figures to the byte."""
+    names = [sorted(p.relative_to(f).as_posix() for p in f.rglob("*") if p.is_file()) for f in (one, other)]
+    assert names[0] == names[1]
+    for name in names[0]:
+        if name.startswith(("certificates/", "figures/")):
+            assert (one / name).read_bytes() == (other / name).read_bytes()
+
+
+def test_three_kills(nursery, tmp_path):
+    argv = audit(CHEAP[0])
+    whole = nursery(argv, tmp_path / "whole")
+    assert whole["status"] == 0, whole["said"]
+    rows = audited(tmp_path / "whole" / "out")
+    last = whole["counts"]["moved"]  # figure, row, audit.json, index.html
+    left = [
+        kill_and_go_on(nursery, argv, tmp_path / f"{moment}{n}", [moment, n], rows)
+        for moment, n in (("part", last - 2), ("whole", last - 1), ("part", last))
+    ]
+    assert ["audit.json" in names for names in left] == [False, False, True]
+    assert all("index.html" not in names for names in left)
+    assert all(any(name.endswith(".part") for name in names) for names in left)
+
+
+@pytest.mark.slow
+def test_kills_at_every_write_and_between(nursery, tmp_path):
+    """Every file of the audit, half written, written and moved, audit.json and index.html included; and the work."""
+    argv = audit(*CHEAP)
+    whole = nursery(argv, tmp_path / "whole")
+    assert whole["status"] == 0, whole["said"]
+    counts, reference = whole["counts"], tmp_path / "whole" / "out"
+    kills = [[moment, n] for moment in ("part", "whole", "moved", "work") for n in range(1, counts[moment] + 1)]
+    kills += [["clock", round(whole["seconds"] * 1000 * part / 8)] for part in range(8)]
+    assert len(kills) >= 30
+    rows, ends = audited(reference), set()
+    for number, kill in enumerate(kills):
+        folder = tmp_path / str(number)
+        left = kill_and_go_on(nursery, argv, folder, kill, rows)
+        same_but_for_the_clock(folder / "out", reference)
+        ends |= {name for name in left if name in ("audit.json", "index.html") or name.startswith((".audit", ".index"))}
+    assert {name.split(".")[1] for name in ends if name.startswith(".")} >= {"audit", "index"}
+    assert {"audit.json", "index.html"} <= ends
+
+
+@pytest.mark.slow
+def test_kills_by_the_clock_of_an_audit_with_workers(nursery, tmp_path):
+    """The whole process group at six moments of a real process with two workers."""
+    argv = audit(*CHEAP, jobs=2)
+    command = [sys.executable, "-m", "fedaudit.verify.cli", *argv]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    (tmp_path / "whole").mkdir()
+    began = time.monotonic()
+    subprocess.run(command, cwd=tmp_path / "whole", check=True, **quiet)
+    seconds = time.monotonic() - began
+    rows = audited(tmp_path / "whole" / "out")
+    for part in range(1, 7):
+        folder = tmp_path / str(part)
+        folder.mkdir()
+        process = subprocess.Popen(command, cwd=folder, start_new_session=True, **quiet)
+        try:
+            process.wait(seconds * part / 7)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+        assert "Traceback" not in process.communicate()[1]
+        if (folder / "out").exists():
+            assert_whole(folder / "out")
+        again = nursery(argv, folder)
+        assert (again["status"], "fedaudit:" in again["said"]) == (0, False), again["said"]
+        assert audited(folder / "out") == rows
+        same_but_for_the_clock(folder / "out", tmp_path / "whole" / "out")

@@ -22,7 +22,7 @@ from ..evaluate import Array, Quantity, Table
 from ..genome import Gene, Genome
 from . import network
 from .base import Reading, Shape, View
-from .order import _named
+from .order import _exact, _named
 
 FAR = 10**12  # clients that floats look at: what is left of a limit is below the rounding that counts
 QUIET = {"theta": 1.0, "phi": 1.0, "delta": 0.0}  # of a picture
@@ -76,7 +76,7 @@ class NetworkLimit:
     def instance(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
     ) -> dict[str, Any]:
-        exact = {name: Fraction(value[()]) for name, value in genome.items()}
+        exact = {name: _exact(value) for name, value in genome.items()}
         paths = _paths(reading, shape, exact)
         return {"paths": {name: [[str(c), str(a)] for c, a in terms if c] for name, terms in paths.items()}}
 

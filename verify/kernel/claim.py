@@ -47,7 +47,8 @@ class Claim:
 
     def parameters(self, node: Node, taken: set[str]) -> dict[str, fmpq]:
         """Free scalars of an instance, under names of the claim that nothing else gives."""
-        entries = node.mapping()
+        entries, needs = node.mapping(), self.needs()
+        taken = taken | {name for name, arity in needs if arity >= 0 and (name, -1) not in needs}
         if clash := (taken | set(self.for_all)) & set(entries):
             raise Malformed(f"{node.where}: got {sorted(clash)}, expected names that the instance does not give twice")
         return {name: self.number(name, entry) for name, entry in entries.items()}

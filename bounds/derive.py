@@ -608,8 +608,14 @@ def supremum(comparison: Comparison) -> tuple[float | None, Point | None]:
     if point is None:
         return None, None
     sides = [{q for q in quantities(side) if opaque(q)} for side in (comparison.gives, comparison.claims)]
-    value = float(ratio.precise([point[v] for v in sampler.variables]))
-    return (value if sides[0] <= sides[1] or sides[1] <= sides[0] else None), point
+    value, claims = (
+        float(side.precise([point[v] for v in sampler.variables]))
+        for side in (ratio, compiled(comparison.claims, sampler.variables))
+    )
+    comparable = claims > 0 and (
+        sides[0] <= sides[1] or sides[1] <= sides[0]
+    )  # a ratio to a negative side says nothing
+    return (value if comparable else None), point
 
 
 def _violated(comparison: Comparison) -> Point | None:

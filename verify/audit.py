@@ -218,6 +218,8 @@ def _by_kind(statement: Statement, row: Row) -> Row:
     """
     if statement.kind == "order" and statement.method == "order":  # the kernel decides growth, for every constant
         return {**row, "how": "growth path" if row["evidence"] == "exact" else "fitted slope"}
+    if statement.method == "network_limit":  # and limits, along a path
+        return {**row, "how": "limits along a path" if row["evidence"] == "exact" else "one huge n"}
     if statement.kind not in ("order", "exists") or row["verdict"] != "refuted":
         return row
     reason = WITNESS_FAILS if statement.kind == "exists" else RATE_FAILS

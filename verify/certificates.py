@@ -121,7 +121,7 @@ def _meaning(statement: Statement, dropped: tuple[str, ...], known: Mapping[str,
     without = f" without {', '.join(dropped)}" if dropped else ""
     if statement.kind == "exists":
         return {"what": f"witness fails{without}", "reason": WITNESS}
-    if statement.kind == "order" and statement.method != "order":
+    if statement.kind == "order" and statement.method not in ("order", "network_limit"):  # the kernel decides those
         return {"what": f"explicit rate of a reading{without}", "reason": NO_RATE}
     if dropped:
         return {"accepted": True, "what": f"literal reading{without}"}

@@ -114,7 +114,7 @@ def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
     """
     if statement.quoted:
         raise ValueError(
-            f"got {statement.id}, quoted from {statement.quoted}, expected a claim that is encoded; do: plot its sibling"
+            f"got {statement.id}, quoted from {statement.quoted}, expected an encoded claim; do: plot its sibling"
         )
     reading, world = read(statement)
     if world.name == "two_group":

@@ -1,4 +1,4 @@
-"""Closed forms of `orders` and `table`, tied to runs: instances for the kernel's world `fedmspp`, and what they measure.
+"""Closed forms of `orders` and `table`, tied to runs: instances of the kernel's world `fedmspp`.
 
 `FORMS[id]` says which statement's assumptions the run meets, which quantity of the run the closed form is, and what
 else of the claim is measured there (Delta, eps). `instance(values)` builds the run for given values of the claim's
@@ -182,7 +182,7 @@ STILL_2 = Form(
         (2, half, 1, half, third, 64),
         (1, 1, 4, half, third, 4096),
         (third, 1, 1, 1, third, 10**6),
-    ),  # fmt: skip
+    ),
     ("Delta", "eps"),
 )
 STILL_3 = Form(
@@ -195,7 +195,7 @@ STILL_3 = Form(
         (2, half, 1, 4, Fraction(1, 16), 64),
         (1, 1, 4, 1, half, 4096),
         (third, 1, 1, 1, half, 10**6),
-    ),  # fmt: skip
+    ),
     ("Delta", "eps"),
 )
 GROUPS = Form(
@@ -213,7 +213,7 @@ GROUPS = Form(
         (1, 3, 4, 1, 729),
         (1, 1, 1, 64, 10**6),
         (1, 3, 4, 4, 10**6),
-    ),  # fmt: skip
+    ),
 )
 GROUPS_REPAIRED = Form(
     "yuan/thm3~repaired",
@@ -228,7 +228,7 @@ GROUPS_REPAIRED = Form(
         (1, 2, 2, 64),
         (1, 3, 4, 729),
         (1, 1, 1, 10**6),
-    ),  # fmt: skip
+    ),
 )
 REST_SIZES = _sizes("G rho T", (1, 1, 16), (2, half, 4), (half, 2, 10**4), (1, third, 10**6))
 FORMS: dict[str, Form] = {

@@ -78,10 +78,10 @@ TABLE_THEOREM_1 = Statement(
     reading=(
         ONE_VARIABLE,
         PICKED,
-        "T <= 36 (1/(I e^2) + e^(-3/2)) for e = E|grad R(w_t*)|^2/(L Delta + G^2), multiplied by I e^2, so that e may be"
-        " 0: a run that is not yet epsilon-stationary has e > epsilon. 36 is what theorem 1's inequality gives",
-        "the table says nothing of accuracies: local solutions are exact, or as good as yuan/thm1~repaired asks, which is"
-        " the kindest reading; with theorem 1's own accuracy it is yuan/table1-thm1~inexact",
+        "T <= 36 (1/(I e^2) + e^(-3/2)) for e = E|grad R(w_t*)|^2/(L Delta + G^2), multiplied by I e^2, so that e may"
+        " be 0: a run that is not yet epsilon-stationary has e > epsilon. 36 is what theorem 1's inequality gives",
+        "the table says nothing of accuracies: local solutions are exact, or as good as yuan/thm1~repaired asks, which"
+        " is the kindest reading; with theorem 1's own accuracy it is yuan/table1-thm1~inexact",
     ),
     follows_from=(Derivation(proofs.row_1, cites=("yuan/thm1~repaired",)),),
 )
@@ -112,7 +112,7 @@ TABLE_THEOREM_2 = Statement(
         ONE_VARIABLE,
         PICKED,
         CONVEX_TOO,
-        "T <= 16/e^2 for e = E|grad R_rho(w_t*)|^2/(Delta_rho/rho + G^2), multiplied by e^2; 16 is what theorem 2 gives",
+        "T <= 16/e^2 for e = E|grad R_rho(w_t*)|^2/(Delta_rho/rho + G^2), multiplied by e^2; theorem 2 gives 16",
         STATIONARY_RHO,
     ),
     follows_from=(Derivation(proofs.row_2, cites=("yuan/thm2~order",)),),
@@ -130,7 +130,7 @@ TABLE_THEOREM_3 = claim(
 TABLE_THEOREM_3_REPAIRED = replace(
     TABLE_THEOREM_3,
     id="yuan/table1-thm3~repaired",
-    title="FedMSPP: O(1/(I epsilon^2) + 1/epsilon^(3/2)) rounds to an epsilon-stationary point, on two groups of devices",
+    title="FedMSPP: O(1/(I epsilon^2) + 1/epsilon^(3/2)) rounds to an epsilon-stationary point, on two groups",
     then=Le(REPAIRED, epsilon * G**2),
     when=(Lt(I, M), Ge(T, ROW_1)),
     where=AT_REPAIRED,
@@ -154,7 +154,7 @@ TABLE_THEOREM_4 = Statement(
         PICKED,
         CONVEX_TOO,
         WHOLE_SPACE,
-        "T <= 16/e^2 for e = E|grad R_rho(w_t*)|^2/(Delta_rho/rho + G^2), multiplied by e^2; 16 is what theorem 4 gives",
+        "T <= 16/e^2 for e = E|grad R_rho(w_t*)|^2/(Delta_rho/rho + G^2), multiplied by e^2; theorem 4 gives 16",
         STATIONARY_RHO,
     ),
     follows_from=(Derivation(proofs.row_2, cites=("yuan/thm4~order",)),),
@@ -266,7 +266,7 @@ ALL_BOUNDS = (
     " those of theorems 2 and 4 are the same formula"
 )
 IN_EPSILON = (
-    "the sentence writes all these bounds as O(1/epsilon^2): orders in epsilon alone, in which b, I and M are constants."
+    "the sentence writes all these bounds as O(1/epsilon^2): orders in epsilon alone, with b, I and M as constants."
     " For all b, I and M at once they would not be comparable"
 )
 

@@ -1,7 +1,8 @@
 """FedProx and FedMSPP: lemmas 5, 6, 8, 9, 12, and the inequalities that end the proofs of theorems 1 to 4.
 
 The theorems print an order, their proofs end with an explicit inequality. It carries the id where it holds (theorems 2
-and 4); where the order itself falls, `orders` has the id, and the inequality is a sibling. The mean over t = 0, ..., T - 1 is the expectation over the uniformly random index t*.
+and 4); where the order itself falls, `orders` has the id, and the inequality is a sibling. The mean over t = 0, ...,
+T - 1 is the expectation over the uniformly random index t*.
 """
 
 from dataclasses import replace
@@ -219,8 +220,8 @@ REMARK_2_LGD = _statement(
     reading=(
         ONE_VARIABLE,
         PICKED,
-        "the sentence names no step size and no accuracy: a step that does it, and exact local solutions, are the kindest"
-        " reading; with theorem 1's accuracy it is yuan/rem2~lgd-inexact",
+        "the sentence names no step size and no accuracy: a step that does it, and exact local solutions, are the"
+        " kindest reading; with theorem 1's accuracy it is yuan/rem2~lgd-inexact",
         "printed is O(1/T); 9 L B Delta is what the proof's steps give with this step size",
         "B >= 1 by Jensen's inequality, wherever the gradient is not 0",
     ),

@@ -91,12 +91,12 @@ def still_3(values: Values) -> Instance:
 PATHS = 9  # rounds of which all paths are enumerated
 
 
-def _two_groups(values: Values, size: int) -> Instance:
-    """K devices with the minimiser 0 and K with the minimiser G, L = 1; w_0 is between them."""
+def _two_groups(values: Values, size: int, oracle: bool) -> Instance:
+    """K devices with the minimiser 0 and K with the minimiser G, L = 1; w_0 is between them. `oracle`: eps is given."""
     K, chosen, rounds, G = (values[name] for name in ("K", "I", "T", "G"))
     K, chosen, rounds, G = int(K), int(chosen), int(rounds), Fraction(G)
     one, none = Fraction(1), Fraction(0)
-    constants = {"L": one, "G": G, "eta": _smaller(rounds, size) / 8, "eps": none}
+    constants = {"L": one, "G": G, "eta": _smaller(rounds, size) / 8, **({"eps": none} if oracle else {})}
     made = _run(values, "sampled", 2 * K, chosen, G / 2, constants)
     made["devices"] = [_bent(none, G, one, first) for first in (*[none] * K, *[-G] * K)]
     if rounds > PATHS or chosen not in (1, 2 * K - 1):  # two outcomes in a round: few paths
@@ -106,12 +106,12 @@ def _two_groups(values: Values, size: int) -> Instance:
 
 def two_groups(values: Values) -> Instance:
     """Theorem 3's step size: G, K, I, b, T."""
-    return _two_groups(values, int(values["b"]) * int(values["I"]))
+    return _two_groups(values, int(values["b"]) * int(values["I"]), oracle=False)
 
 
 def two_groups_repaired(values: Values) -> Instance:
     """The step size with I for b I: G, K, I, T."""
-    return _two_groups(values, int(values["I"]))
+    return _two_groups(values, int(values["I"]), oracle=True)
 
 
 # --- two devices at rest ----------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def _at_rest(values: Values, batch: str) -> Instance:
     eta = rho / _root(int(values["T"]), 2)
     far = 10 * G * (eta + rho)
     none = Fraction(0)
-    constants = {"G": G, "nu": none, "rho": rho, "eta": eta, "eps": none}
+    constants = {"G": G, "nu": none, "rho": rho, "eta": eta}
     made = _run(values, batch, 2, 2, G * eta, constants)
     devices = [_bent(-G * eta, G * eta, 1 / eta, -G), _bent(far, far + rho, G / rho, -G / 2)]
     return {**made, "law": "paths", "devices": devices, "oracle": {"step": [["1", "1"]], "shift": [["0", "0"]]}}
@@ -151,7 +151,7 @@ def one_sample(values: Values) -> Instance:
     losses = [
         {"x": [str(a)], "jump": [str(2 * G)], "bend": ["0"], "a": "0", "s": str(-G), "c": "0"} for a in (far, -far)
     ]
-    constants = {"G": G, "nu": Fraction(0), "rho": one, "eta": eta, "eps": Fraction(0)}
+    constants = {"G": G, "nu": Fraction(0), "rho": one, "eta": eta}
     made = _run({**values, "b": 1}, "sampled", 1, 1, Fraction(0), constants)
     device = {"q": ["1/2", "1/2"], "losses": losses, "sample": ["1", "0"]}
     return {**made, "law": "paths", "devices": [device], "oracle": {"step": [["1"]], "shift": [["0"]]}}
@@ -211,8 +211,8 @@ GROUPS = Form(
         (1, 2, 3, 1, 8),
         (1, 2, 2, 2, 8),
         (1, 3, 4, 1, 729),
-        (1, 1, 1, 64, 10**6),
-        (1, 3, 4, 4, 10**6),
+        (1, 1, 1, 64, 4096),
+        (1, 3, 4, 4, 4096),
     ),
 )
 GROUPS_REPAIRED = Form(
@@ -225,9 +225,9 @@ GROUPS_REPAIRED = Form(
         (2, 1, 1, 4),
         (half, 2, 1, 4),
         (1, 2, 3, 8),
-        (1, 2, 2, 64),
+        (1, 2, 1, 64),
         (1, 3, 4, 729),
-        (1, 1, 1, 10**6),
+        (1, 1, 1, 4096),
     ),
 )
 REST_SIZES = _sizes("G rho T", (1, 1, 16), (2, half, 4), (half, 2, 10**4), (1, third, 10**6))

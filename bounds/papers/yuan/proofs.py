@@ -65,13 +65,15 @@ turned = _premise(
 
 def inexact_step(goal: View) -> Argument:
     """|grad Q|^2 <= 2 (L + 1/eta) (Q - min Q); the paper has |grad Q| <= 2 L (Q - min Q)."""
+    slope = _size("slope")
     optimal = _premise(
-        Le((residual / eta) ** 2, 2 * (L + 1 / eta) * eps),
-        "the residual is eta |grad Q| at an eps-minimum of an (L + 1/eta)-smooth Q",
+        Le(slope**2, 2 * (L + 1 / eta) * eps),
+        "grad Q at an eps-minimum of an (L + 1/eta)-smooth Q",
         "smooth",
         "inexact",
     )
-    squared = Step(Le(residual**2, 2 * eps * eta * (1 + eta * L)), given=(optimal,))
+    rule = _premise(Eq(residual, eta * slope), "eta grad Q = w_t^(m) - w_{t-1} + eta d_t^(m)")
+    squared = Step(Le(residual**2, 2 * eps * eta * (1 + eta * L)), given=(optimal, rule))
     whole = Step(Le(residual, sqrt(2 * eps * eta * (1 + eta * L))), given=(squared,))
     return Argument((squared, whole, *_unless(whole, goal)), whole)
 

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from flint import arb, fmpq
 
 from fedaudit.bounds.algebra import Eq, Ge, Gt, Le, Lt, Rational
 from fedaudit.bounds.catalogue import catalogue, statement
 from fedaudit.bounds.derive import derive
 from fedaudit.bounds.dominance import dominance
 from fedaudit.bounds.lint import lint
-from fedaudit.bounds.papers.yuan.forms import FORMS
-from fedaudit.bounds.papers.yuan.run import picked2, picked_env2, picked_erm_env2
-from fedaudit.bounds.papers.yuan.symbols import Delta, Delta_rho, I, T, b, eps
+from fedaudit.bounds.papers.yuan import forms
+from fedaudit.bounds.papers.yuan.run import picked2
+from fedaudit.bounds.papers.yuan.symbols import I, T, b
 from fedaudit.bounds.papers.yuan.table import ROW_1, ROW_3, epsilon
 from fedaudit.bounds.papers.yuan.theorems import BOUND_2, UNIT, bound_3
 from fedaudit.bounds.show import parts, show
@@ -30,9 +26,7 @@ from fedaudit.verify.audit import derive_row, hunt_row, verify_row
 from fedaudit.verify.cli import main
 from fedaudit.verify.curves import curves
 from fedaudit.verify.formulas import crossings, table_1, values
-from fedaudit.verify.kernel.expression import Evaluator, World, parse
-from fedaudit.verify.kernel.rational import Node
-from fedaudit.verify.lower import lower, tree
+from fedaudit.verify.lower import lower
 
 FOLDER = Path(__file__).parent / "certificates"
 MINE = [s for s in catalogue().values() if s.paper == "yuan" and s.method == "order"]
@@ -148,54 +142,54 @@ def test_strict_orders_need_what_grows() -> None:
 # --- closed forms against the kernel ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", FORMS)
+FORMED = [s.id for s in MINE if s.form is not None]
+
+
+@pytest.mark.parametrize("name", FORMED)
 def test_closed_forms_are_what_the_method_does(name: str) -> None:
-    """At every size: the run meets the theorem's assumptions, and has the claim's left side, gap and accuracy."""
-    claim, form = statement(name), FORMS[name]
-    theorem = statement(form.statement)
-    measured = {"picked2": picked2, "picked_env2": picked_env2, "picked_erm_env2": picked_erm_env2}[form.quantity](T)
-    gap = [s for s in (Delta, Delta_rho, eps) if s.name in form.measured]
-    replayed = lower(replace(theorem, then=Le(measured, sum(gap) + 1), follows_from=())).claim
-    assert len(form.sizes) >= 4
-    for size in form.sizes:
-        world = kernel.admit(replayed, form.instance(size))
-        evaluator = Evaluator(Parameters(size), dict.fromkeys(size, "positive"))
-        for relation in claim.relations:
-            formula = evaluator.value(parse(Node(tree(claim.defined(relation.args[0])), "form")), {})
-            assert same(formula, world.at(form.quantity, (int(size["T"]),))), size
-        for symbol in (s for s in claim.where if s.name in form.measured):
-            formula = evaluator.value(parse(Node(tree(claim.defined(symbol)), "form")), {})
-            assert same(formula, world.value(symbol.name)), (symbol, size)
+    """At every size: the run meets the theorem's assumptions, has the claim's gap and accuracy, and its left side."""
+    lowered = lower(statement(name))
+    assert len(lowered.replays) >= 4
+    for replay in lowered.replays:
+        measured, form, holds = kernel.evaluate(lowered.claim["form"], replay["instance"], (), replay["at"])
+        assert holds
+        assert measured == form
 
 
-class Parameters(World):
-    def __init__(self, values: Mapping[str, Fraction | int]) -> None:
-        exact = {name: Fraction(x) for name, x in values.items()}
-        self.values = {name: fmpq(x.numerator, x.denominator) for name, x in exact.items()}
-        self.ranges, self.facts, self.bounds = {}, {}, {}
+@pytest.mark.parametrize("name", ["yuan/thm1", "yuan/rem7", "yuan/eq1.5", "yuan/thm4~erm"])
+def test_another_form_is_not_what_the_method_does(name: str) -> None:
+    claim = json.loads(json.dumps(lower(statement(name)).claim["form"]))
+    claim["then"][0][2] = ["*", "101/100", claim["then"][0][2]]
+    replay = lower(statement(name)).replays[-1]
+    assert not kernel.evaluate(claim, replay["instance"], (), replay["at"])[2]
 
 
-def same(x: Any, y: Any) -> bool:
-    """Equal, or balls of a radius below 10^-12 that overlap."""
-    if isinstance(x, fmpq) and isinstance(y, fmpq):
-        return x == y
-    apart = arb(x) - arb(y)
-    return bool(apart.contains(0)) and float(apart.rad()) <= 1e-12
+@pytest.mark.parametrize(
+    ("K", "chosen", "b", "T"), [(1, 1, 1, 1), (1, 1, 1, 4), (1, 1, 4, 8), (2, 1, 4, 8), (2, 3, 1, 8), (1, 1, 64, 10**6)]
+)
+def test_two_groups_are_what_all_paths_give(K: int, chosen: int, b: int, T: int) -> None:
+    claim = of("rem7")
+    formula = claim.defined(claim.relations[0].args[0])
+    instance = forms.two_groups({"G": 1, "K": K, "I": chosen, "b": b, "T": T})
+    assert (instance["law"] == "paths") == (T <= 8)
+    lhs, _, _ = kernel.evaluate(lower(of("thm3~exact")).claim, instance, (), {"relation": 0})
+    found = values(formula, G=np.ones(1), K=K, I=chosen, b=b, T=T)[0]
+    assert found == pytest.approx(float(lhs), rel=1e-6, abs=1e-15)
 
 
 def test_every_order_claim_about_the_method_has_a_form() -> None:
     algebra = {s.id for s in MINE if "~formula" in s.id or "~compared" in s.id or s.quoted}
     rates = {s.id for s in MINE if s.id.startswith(("yuan/rem1", "yuan/rem6", "yuan/eq1.4", "yuan/eq1.6-few"))}
-    assert {s.id for s in MINE} - algebra - rates - {"yuan/eq1.6-comparable"} == set(FORMS)
+    assert {s.id for s in MINE} - algebra - rates - {"yuan/eq1.6-comparable"} == set(FORMED)
 
 
 def test_roots_that_are_not_rational_are_refused() -> None:
     with pytest.raises(ValueError, match="rational root"):
-        FORMS["yuan/thm1"].instance({"L": 1, "G": 1, "I": 1, "g": 1, "T": 7})
+        forms.still_1({"L": 1, "G": 1, "I": 1, "g": 1, "T": 7})
 
 
 def test_a_training_sample_needs_points_that_can_be_drawn() -> None:
-    instance = FORMS["yuan/thm4~erm"].instance({"G": 1, "T": 4})
+    instance = forms.one_sample({"G": 1, "T": 4})
     instance["devices"][0]["q"] = ["0", "1"]
     with pytest.raises(kernel.Rejected, match="can be drawn"):
         kernel.admit(lower(of("thm4")).claim, instance)
@@ -233,7 +227,7 @@ def test_the_gradient_of_the_risk_stays(n: int) -> None:
     """(1.5) with theorem 2's constants fails at T = 10^6: 1/16 is more than 4/1000 + ..."""
     printed = of("thm2")
     plain = replace(printed, then=Le(picked2(T), BOUND_2), follows_from=())
-    instance = FORMS["yuan/eq1.5"].instance({"G": 1, "rho": 1, "T": n * n})
+    instance = forms.at_rest({"G": 1, "rho": 1, "T": n * n})
     lhs, rhs, holds = kernel.evaluate(lower(plain).claim, instance, (), {"relation": 0})
     assert float(lhs) == 1 / 16
     assert holds == (n < 100)

@@ -23,6 +23,7 @@ from .pieces import read as read_pieces
 from .rational import Node, Rejected, affordable, shown, small
 
 LARGE, SOLVES, MINIBATCH = 10**9, 20_000, 1_000
+EXACT = 1_000  # rounds up to which moments are followed one by one, as rationals; beyond, balls
 ONE = fmpq(1)
 INPUTS = {"eta": "positive", "rho": "positive"}
 
@@ -121,6 +122,9 @@ class Proximal(World):
         """The initial gaps of R and of its envelope, whose least values are the same."""
         least = self.risk.value(self.risk.least())
         self.values["Delta"] = self.risk.value(w0) - least
+        self.values["K"] = fmpq(self.M, 2)  # half of the devices, in claims about two groups of them
+        if self.has_gradient:
+            self.values["g"] = abs(self.risk.gradient(w0))
         if rho := self.values.get("rho"):
             near = self.risk.prox(w0, rho)
             self.values["Delta_rho"] = self.risk.value(near) + (near - w0) ** 2 / (2 * rho) - least
@@ -241,7 +245,14 @@ class Proximal(World):
         self.oracle([ZERO])
 
     def stationary(self, a: fmpq, r: fmpq, offset2: fmpq, limit2: fmpq) -> Value:
-        """E(w_t - c)^2 = limit2 + r^(2t) (offset2 - limit2), averaged over t < T."""
+        """E(w_t - c)^2 = r^2 E(w_{t-1} - c)^2 + (1 - r^2) limit2, averaged over t < T: round by round while numbers are
+        short, else limit2 + r^(2t) (offset2 - limit2)."""
+        if self.T <= EXACT:
+            current, total = offset2, ZERO
+            for _ in range(self.T):
+                total += current
+                current = r**2 * current + (1 - r**2) * limit2
+            return a**2 * total / self.T
         decay = (1 - arb(r) ** (2 * self.T)) / (arb(1 - r**2) * self.T)
         return a**2 * (limit2 + decay * (offset2 - limit2))
 

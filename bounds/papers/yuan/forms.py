@@ -1,29 +1,42 @@
 """Closed forms of `orders` and `table`, tied to runs: instances of the kernel's world `fedmspp`.
 
-`FORMS[id]` says which statement's assumptions the run meets, which quantity of the run the closed form is, and what
-else of the claim is measured there (Delta, eps). `instance(values)` builds the run for given values of the claim's
-parameters, in rationals; `sizes` are values at which it can be replayed.
+Each function builds, in rationals, the run for given values of a claim's parameters; `tied` makes of it the identity
+between what the run does and the closed form, with replays at several sizes.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
+
+from ...algebra import Eq
+from ...statement import Form, Statement
 
 Values = Mapping[str, Fraction | int]
 Instance = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
-    """`quantity` at T is the closed form on the left; `measured` are symbols that the claim defines and the run has."""
-
-    statement: str  # whose assumptions and conditions the instance meets
-    quantity: str
-    instance: Callable[[Values], Instance]
-    sizes: tuple[dict[str, Fraction | int], ...]
-    measured: tuple[str, ...] = ()
-    setting: str = "fedmspp"
+def tied(
+    theorem: Statement,
+    measured: Any,
+    form: Any,
+    build: Callable[[Values], Instance],
+    sizes: tuple[Values, ...],
+    defined: Mapping[Any, Any],
+) -> Form:
+    """`measured` equals `form` on runs that meet the theorem's assumptions and conditions and what is `defined`."""
+    identity = replace(
+        theorem,
+        kind="identity",
+        title=f"a closed form of {measured}, under the assumptions of {theorem.id}",
+        when=(*theorem.when, *(Eq(symbol, value, evaluate=False) for symbol, value in defined.items())),
+        then=Eq(measured, form, evaluate=False),
+        order=None,
+        sweep={},
+        repairs="",
+        follows_from=(),
+    )
+    return Form(identity, tuple({"instance": build(values), "at": {"relation": 0}} for values in sizes))
 
 
 def _root(x: Fraction | int, n: int) -> Fraction:
@@ -88,7 +101,7 @@ def still_3(values: Values) -> Instance:
 
 # --- two groups of devices --------------------------------------------------------------------------------------------
 
-PATHS = 9  # rounds of which all paths are enumerated
+PATHS = 8  # rounds of which all paths are enumerated
 
 
 def _two_groups(values: Values, size: int, oracle: bool) -> Instance:
@@ -157,7 +170,7 @@ def one_sample(values: Values) -> Instance:
     return {**made, "law": "paths", "devices": [device], "oracle": {"step": [["1"]], "shift": [["0"]]}}
 
 
-# --- what is tied to what ---------------------------------------------------------------------------------------------
+# --- sizes ------------------------------------------------------------------------------------------------------------
 
 
 def _sizes(names: str, *rows: tuple[Fraction | int, ...]) -> tuple[dict[str, Fraction | int], ...]:
@@ -165,89 +178,30 @@ def _sizes(names: str, *rows: tuple[Fraction | int, ...]) -> tuple[dict[str, Fra
 
 
 half, third = Fraction(1, 2), Fraction(1, 3)
-STILL_1 = Form(
-    "yuan/thm1~inequality",
-    "picked2",
-    still_1,
-    _sizes("L G I g T", (1, 1, 1, 1, 729), (2, half, 1, half, 64), (1, 1, 4, half, 4096), (third, 1, 1, 1, 10**6)),
-    ("Delta", "eps"),
+STILL_1 = _sizes("L G I g T", (1, 1, 1, 1, 729), (2, half, 1, half, 64), (1, 1, 4, half, 4096), (third, 1, 1, 1, 10**6))
+STILL_2 = _sizes(
+    "L G I g c T",
+    (1, 1, 1, 1, third, 8),
+    (2, half, 1, half, third, 64),
+    (1, 1, 4, half, third, 4096),
+    (third, 1, 1, 1, third, 10**6),
 )
-STILL_2 = Form(
-    "yuan/rem2~inequality",
-    "picked2",
-    still_2,
-    _sizes(
-        "L G I g c T",
-        (1, 1, 1, 1, third, 8),
-        (2, half, 1, half, third, 64),
-        (1, 1, 4, half, third, 4096),
-        (third, 1, 1, 1, third, 10**6),
-    ),
-    ("Delta", "eps"),
+STILL_3 = _sizes(
+    "L G I b g T",
+    (1, 1, 1, 1, half, 1),
+    (2, half, 1, 4, Fraction(1, 16), 64),
+    (1, 1, 4, 1, half, 4096),
+    (third, 1, 1, 1, half, 10**6),
 )
-STILL_3 = Form(
-    "yuan/thm3~inequality",
-    "picked2",
-    still_3,
-    _sizes(
-        "L G I b g T",
-        (1, 1, 1, 1, half, 4),
-        (2, half, 1, 4, Fraction(1, 16), 64),
-        (1, 1, 4, 1, half, 4096),
-        (third, 1, 1, 1, half, 10**6),
-    ),
-    ("Delta", "eps"),
+GROUPS = _sizes(  # roots of b, I and T are rational: so the kernel compares rationals
+    "G K I b T",
+    (1, 1, 1, 1, 1),
+    (2, 1, 1, 1, 64),
+    (1, 1, 1, 4, 64),
+    (half, 2, 1, 16, 64),
+    (1, 3, 4, 1, 729),
+    (1, 4, 4, 9, 729),
 )
-GROUPS = Form(
-    "yuan/thm3~exact",
-    "picked2",
-    two_groups,
-    _sizes(
-        "G K I b T",
-        (1, 1, 1, 1, 1),
-        (2, 1, 1, 1, 4),
-        (1, 1, 1, 4, 8),
-        (half, 2, 1, 4, 8),
-        (1, 2, 3, 1, 8),
-        (1, 2, 2, 2, 8),
-        (1, 3, 4, 1, 729),
-        (1, 1, 1, 64, 4096),
-        (1, 3, 4, 4, 4096),
-    ),
-)
-GROUPS_REPAIRED = Form(
-    "yuan/thm3~repaired",
-    "picked2",
-    two_groups_repaired,
-    _sizes(
-        "G K I T",
-        (1, 1, 1, 1),
-        (2, 1, 1, 4),
-        (half, 2, 1, 4),
-        (1, 2, 3, 8),
-        (1, 2, 1, 64),
-        (1, 3, 4, 729),
-        (1, 1, 1, 4096),
-    ),
-)
-REST_SIZES = _sizes("G rho T", (1, 1, 16), (2, half, 4), (half, 2, 10**4), (1, third, 10**6))
-FORMS: dict[str, Form] = {
-    "yuan/thm1": STILL_1,
-    "yuan/table1-thm1~inexact": STILL_1,
-    "yuan/rem2": STILL_2,
-    "yuan/rem2~lgd-inexact": STILL_2,
-    "yuan/thm3": STILL_3,
-    "yuan/rem7": GROUPS,
-    "yuan/eq1.6": GROUPS,
-    "yuan/table1-thm3": GROUPS,
-    "yuan/rem7~repaired": GROUPS_REPAIRED,
-    "yuan/eq1.6~repaired": GROUPS_REPAIRED,
-    "yuan/table1-thm3~repaired": GROUPS_REPAIRED,
-    "yuan/eq1.5": Form("yuan/thm2", "picked2", at_rest, REST_SIZES, ("Delta_rho",)),
-    "yuan/eq1.5~repaired": Form("yuan/thm2", "picked_env2", at_rest, REST_SIZES, ("Delta_rho",)),
-    "yuan/eq1.6-nonsmooth": Form("yuan/thm4", "picked2", at_rest_minibatch, REST_SIZES, ("Delta_rho",)),
-    "yuan/eq1.6-nonsmooth~repaired": Form("yuan/thm4", "picked_env2", at_rest_minibatch, REST_SIZES, ("Delta_rho",)),
-    "yuan/thm4~erm": Form(
-        "yuan/thm4", "picked_erm_env2", one_sample, _sizes("G T", (1, 1), (half, 4), (2, 16), (1, 64)), ("Delta_rho",)
-    ),
-}
+GROUPS_REPAIRED = _sizes("G K I T", (1, 1, 1, 1), (2, 1, 1, 64), (half, 3, 4, 64), (1, 3, 4, 729))
+REST = _sizes("G rho T", (1, 1, 16), (2, half, 4), (half, 2, 10**4), (1, third, 10**6))
+ONE_SAMPLE = _sizes("G T", (1, 1), (half, 4), (2, 16), (1, 64))

@@ -10,8 +10,28 @@ from typing import Any
 
 from ...algebra import Ge, Integer, Le, Lt, Max, Min, sqrt
 from ...statement import Assumption, Statement
+from . import forms
+from .forms import tied
+from .run import picked2, picked_env2, picked_erm_env2
 from .symbols import GLOSSARY, Delta, Delta_rho, G, I, L, M, T, b, eps, eta, rho
-from .theorems import ACCURACY_1, ACCURACY_3, LENGTHS, ONE_VALUE, RATE_1, STEP_1, THIRD, UNIT, step_3
+from .theorems import (
+    ACCURACY_1,
+    ACCURACY_3,
+    LENGTHS,
+    ONE_VALUE,
+    RATE_1,
+    REMARK_2_INEQUALITY,
+    STEP_1,
+    THEOREM_1_INEQUALITY,
+    THEOREM_2,
+    THEOREM_3_EXACT,
+    THEOREM_3_INEQUALITY,
+    THEOREM_3_REPAIRED,
+    THEOREM_4,
+    THIRD,
+    UNIT,
+    step_3,
+)
 
 epsilon = GLOSSARY.symbol("epsilon", "1", "accuracy in units of L Delta + G^2 (of Delta_rho/rho + G^2)", r"\epsilon")
 K = GLOSSARY.count("K", "half of the devices")
@@ -50,6 +70,9 @@ STILL = (
     SOME_PROBLEMS,
     "the kindest reading of the hidden constant: it may depend on L, G, I, b and the problem, not on T",
 )
+STILL_1 = tied(THEOREM_1_INEQUALITY, picked2(T), g**2, forms.still_1, forms.STILL_1, STANDING)
+STILL_2 = tied(REMARK_2_INEQUALITY, picked2(T), g**2, forms.still_2, forms.STILL_2, STANDING)
+STILL_3 = tied(THEOREM_3_INEQUALITY, picked2(T), g**2, forms.still_3, forms.STILL_3, STANDING)
 THEOREM_1 = claim(
     "thm1",
     "FedProx on smooth losses: the printed order of E|grad R(w_t*)|^2",
@@ -60,6 +83,7 @@ THEOREM_1 = claim(
     where={**STANDING, eta: STEP_1},
     order=UNIT * RATE_1,
     reading=(*STILL, LENGTHS),
+    form=STILL_1,
 )
 AT_2 = {**STANDING, eta: c / (L * T**THIRD)}
 ALL_DEVICES = (
@@ -75,6 +99,7 @@ REMARK_2 = claim(
     where=AT_2,
     order=UNIT * T ** (-2 * THIRD),
     reading=(*STILL, ALL_DEVICES, LENGTHS, "the second sentence, 1/T under (B, 0)-LGD, is yuan/rem2~lgd"),
+    form=STILL_2,
 )
 REMARK_2_LGD_INEXACT = claim(
     "rem2~lgd-inexact",
@@ -92,6 +117,7 @@ REMARK_2_LGD_INEXACT = claim(
         "'in this same setting' taken to include theorem 1's accuracy; devices that are all alike have (1, 0)-LGD. With"
         " local problems that are solved exactly the sentence is right: yuan/rem2~lgd",
     ),
+    form=STILL_2,
 )
 THEOREM_3 = claim(
     "thm3",
@@ -107,6 +133,7 @@ THEOREM_3 = claim(
         ONE_VALUE,
         "the accuracy is not all: with exact local solutions 1/(b I) fails too, see yuan/eq1.6 and yuan/thm3~exact",
     ),
+    form=STILL_3,
 )
 
 # --- two groups of devices: remark 7, (1.6) ---------------------------------------------------------------------------
@@ -119,8 +146,25 @@ def two_groups(size: Any) -> tuple[Any, dict[Any, Any]]:
     return settled * (1 - decay), {step: Min(T**-THIRD, sqrt(size / T)) / 8, shrinks: 1 / (1 + step), M: 2 * K}
 
 
+def written(expr: Any, where: dict[Any, Any]) -> Any:
+    """`expr` with its definitions written out."""
+    for _ in where:
+        expr = expr.subs(where)
+    return expr
+
+
 PRINTED, AT_PRINTED = two_groups(b * I)
 REPAIRED, AT_REPAIRED = two_groups(I)
+NO_GAP = {Delta: Integer(0)}
+GROUPS = tied(THEOREM_3_EXACT, picked2(T), written(PRINTED, AT_PRINTED), forms.two_groups, forms.GROUPS, NO_GAP)
+GROUPS_REPAIRED = tied(
+    THEOREM_3_REPAIRED,
+    picked2(T),
+    written(REPAIRED, AT_REPAIRED),
+    forms.two_groups_repaired,
+    forms.GROUPS_REPAIRED,
+    {**NO_GAP, eps: Integer(0)},
+)
 TWO_GROUPS = (
     "K devices with the risk L (w - a)^2/2 and K with L (w + a)^2/2 between -a and a, continued with slopes +-G, "
     "G = 2 L a; w_0 = 0, so that Delta = 0; every local problem solved exactly. Data without randomness: b has no "
@@ -144,6 +188,7 @@ REMARK_7 = claim(
     where=AT_PRINTED,
     order=1 / (b * I * epsilon**2),
     reading=(*TWO_GROUPS, f"second relation, {ROUNDS}"),
+    form=GROUPS,
 )
 REMARK_7_REPAIRED = replace(
     REMARK_7,
@@ -154,6 +199,7 @@ REMARK_7_REPAIRED = replace(
     where=AT_REPAIRED,
     order=1 / (I * epsilon**2),
     repairs=IN_B,
+    form=GROUPS_REPAIRED,
 )
 EQUATION_1_6 = claim(
     "eq1.6",
@@ -164,6 +210,7 @@ EQUATION_1_6 = claim(
     where=AT_PRINTED,
     order=RATE_3,
     reading=(*TWO_GROUPS, "the display says nothing of accuracies: exact local solutions are the kindest reading"),
+    form=GROUPS,
 )
 EQUATION_1_6_REPAIRED = replace(
     EQUATION_1_6,
@@ -173,6 +220,7 @@ EQUATION_1_6_REPAIRED = replace(
     where=AT_REPAIRED,
     order=RATE_1,
     repairs=IN_B,
+    form=GROUPS_REPAIRED,
 )
 
 # --- (1.5) as printed, and the display below (1.6), on two devices ----------------------------------------------------
@@ -186,6 +234,14 @@ REST = (
     "with a kink |w| in place of the parabola it is one problem for all T, with a gradient at every iterate",
     SOME_PROBLEMS,
 )
+
+
+def at_rest(theorem: Statement, measured: Any, form: Any, build: Any) -> Any:
+    gap = {Delta_rho: AT_REST[Delta_rho]}
+    return tied(theorem, measured, written(form, AT_REST), build, forms.REST, gap)
+
+
+ENVELOPE_THERE = (G * eta / (2 * (2 * eta + rho))) ** 2
 EQUATION_1_5 = claim(
     "eq1.5",
     "FedProx, non-smooth: the rate (1.5) as printed, with the gradient of the risk itself",
@@ -194,14 +250,16 @@ EQUATION_1_5 = claim(
     where=AT_REST,
     order=ROUGH,
     reading=REST,
+    form=at_rest(THEOREM_2, picked2(T), G**2 / 16, forms.at_rest),
 )
 ENVELOPE = "the gradient of the Moreau envelope, which the theorem is about, for that of the risk"
 EQUATION_1_5_REPAIRED = replace(
     EQUATION_1_5,
     id="yuan/eq1.5~repaired",
     title="FedProx, non-smooth: the rate (1.5) with the gradient of the Moreau envelope, on two devices",
-    then=Le((G * eta / (2 * (2 * eta + rho))) ** 2, UNIT_RHO * ROUGH),
+    then=Le(ENVELOPE_THERE, UNIT_RHO * ROUGH),
     repairs=ENVELOPE,
+    form=at_rest(THEOREM_2, picked_env2(T), ENVELOPE_THERE, forms.at_rest),
 )
 NON_SMOOTH = claim(
     "eq1.6-nonsmooth",
@@ -211,6 +269,7 @@ NON_SMOOTH = claim(
     where=AT_REST,
     order=ROUGH,
     reading=(*REST, "a device has one data point, so that every minibatch is its risk"),
+    form=at_rest(THEOREM_4, picked2(T), G**2 / 16, forms.at_rest_minibatch),
 )
 NON_SMOOTH_REPAIRED = replace(
     NON_SMOOTH,
@@ -218,6 +277,7 @@ NON_SMOOTH_REPAIRED = replace(
     title="FedMSPP, non-smooth: the rate with the gradient of the Moreau envelope, on two devices",
     then=EQUATION_1_5_REPAIRED.then,
     repairs=ENVELOPE,
+    form=at_rest(THEOREM_4, picked_env2(T), ENVELOPE_THERE, forms.at_rest_minibatch),
 )
 
 # --- theorem 4 as printed: the empirical risk -------------------------------------------------------------------------
@@ -237,4 +297,5 @@ THEOREM_4_ERM = claim(
         SOME_PROBLEMS,
         "the likelier meaning, the population risk or data that are drawn from the training sample, is yuan/thm4",
     ),
+    form=tied(THEOREM_4, picked_erm_env2(T), G**2, forms.one_sample, forms.ONE_SAMPLE, {Delta_rho: Integer(0)}),
 )

@@ -16,12 +16,15 @@ from . import proofs
 from .orders import (
     AT_PRINTED,
     AT_REPAIRED,
+    GROUPS,
+    GROUPS_REPAIRED,
     IN_B,
     PRINTED,
     REPAIRED,
     ROUNDS,
     STANDING,
     STILL,
+    STILL_1,
     TWO_GROUPS,
     UNIT_RHO,
     claim,
@@ -95,6 +98,7 @@ TABLE_THEOREM_1_INEXACT = claim(
     where={**STANDING, eta: STEP_1},
     order=ROW_1,
     reading=(*STILL, ROUNDS, LENGTHS),
+    form=STILL_1,
 )
 TABLE_THEOREM_2 = Statement(
     id="yuan/table1-thm2",
@@ -126,6 +130,7 @@ TABLE_THEOREM_3 = claim(
     where=AT_PRINTED,
     order=ROW_3,
     reading=(*TWO_GROUPS, ROUNDS, EXACTLY),
+    form=GROUPS,
 )
 TABLE_THEOREM_3_REPAIRED = replace(
     TABLE_THEOREM_3,
@@ -136,6 +141,7 @@ TABLE_THEOREM_3_REPAIRED = replace(
     where=AT_REPAIRED,
     order=ROW_1,
     repairs=IN_B,
+    form=GROUPS_REPAIRED,
 )
 TABLE_THEOREM_4 = Statement(
     id="yuan/table1-thm4",

@@ -33,7 +33,7 @@ from fedaudit.verify.lower import lower
 WORLDS = ("devices", "erm", "table", "algorithm", "subset", "prox", "mspp_step")
 MINE = [s.id for s in statements(["yuan"]) if s.method in WORLDS]
 FALSE = ["yuan/lem10-variance", "yuan/lem11-first"]
-UNITS = [*FALSE, "yuan/lem11-second"]
+UNITS = [*FALSE, "yuan/lem11-second", "yuan/lem11-proof-step"]
 LIGHT = [
     "lem4-proof-step~repaired",
     "def1-homogeneous",

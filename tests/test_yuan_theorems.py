@@ -196,7 +196,7 @@ def two_slopes(share: Fraction, B: Fraction) -> dict[str, Any]:
     """The same risk twice, once times `share`: (B, 0)-LGD from B^2 = 2 (1 + share^2)/(1 + share)^2 on."""
     made = run([Fraction(0), Fraction(0)], 2, 16, "paths", Fraction(1))
     made["devices"] = [parabola(a, Fraction(-2), Fraction(2), Fraction(0)) for a in (Fraction(1), share)]
-    made["constants"] = {"L": "1", "G": "2", "B": str(B), "eta": str(1 / (4 * B)), "eps": "0"}
+    made["constants"] = {"L": "1", "G": "2", "B": str(B), "eta": str(1 / (4 * B))}
     return made
 
 

@@ -155,7 +155,7 @@ def run(centres: list[Fraction], size: int, T: int, law: str, w0: Fraction, rho:
     made: dict[str, Any] = {
         "law": law, "M": len(centres), "I": size, "b": 1, "T": T, "w0": str(w0), "batch": "full",
         "devices": [parabola(Fraction(3, 2), low, high, c) for c in centres],
-        "constants": {"nu": "1", "G": "100", "eta": "2/5", "rho": rho, "eps": "0"},
+        "constants": {"nu": "1", "G": "100", "eta": "2/5", "rho": rho},
     }  # fmt: skip
     if law == "moments":
         return {**made, "low": str(low), "high": str(high)}

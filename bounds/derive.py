@@ -245,6 +245,8 @@ def derive(statement: Statement, catalogue: Mapping[str, Statement], *, slack: b
 
     The first derivation is the paper's way and makes the status; what becomes of others is told as findings.
     """
+    if statement.quoted:
+        return Derived("not-derived", findings=(f"quoted from {statement.quoted}: the proof is not encoded",))
     if statement.kind == "order" and statement.method == "order" and not statement.follows_from:
         return _dominated(statement)
     closure = _closure(statement, catalogue)

@@ -314,7 +314,7 @@ TAMPERED: list[tuple[str, str, Any, type[Exception]]] = [
     ("lem4-variance", "constants", {"G": "1/2"}, kernel.Rejected),
     ("lem4-variance", "I", 3, kernel.Malformed),
     ("lem7", "f", {**KINK, "jump": ["-2"], "s": "1"}, kernel.Rejected),  # a concave kink
-    ("lem7", "constants", {"nu": "0", "eta": "0"}, kernel.Malformed),
+    ("lem7", "constants", {"nu": "0", "eta": "0"}, kernel.Rejected),
     ("lem7", "constants", {"nu": "1", "eta": "1"}, kernel.Rejected),  # eta nu < 1
     ("lem7", "constants", {"nu": "0", "eta": "1", "f_u": "7"}, kernel.Malformed),
     ("rem5-identity", "constants", {"nu": "1/2", "G": "1", "rho": "1"}, kernel.Rejected),

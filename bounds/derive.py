@@ -276,6 +276,8 @@ def derive(statement: Statement, catalogue: Mapping[str, Statement], *, slack: b
     The first derivation is the paper's way and makes the status; what becomes of others is told as findings. Any of
     them may prove the statement.
     """
+    if statement.quoted:
+        return Derived("not-derived", findings=(f"quoted from {statement.quoted}: the proof is not encoded",))
     if statement.kind == "order" and statement.method == "order" and not statement.follows_from:
         return _dominated(statement)
     circle = _circle(statement, catalogue)

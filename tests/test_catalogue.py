@@ -46,6 +46,8 @@ def test_contract(made: Statement) -> None:
         return
     reading, world = read(made)
     assert json.loads(json.dumps(reading.claim)) == reading.claim
+    if made.quoted:  # no assumptions are encoded that an instance could meet
+        return
     rng = np.random.default_rng(0)
     tried = [score(reading, world, s, draw(genes_of(reading, world, s), 40, rng)) for s in world.shapes(reading)[:6]]
     assert sum(s.admissible for s in tried) > 0

@@ -48,6 +48,13 @@ RATE_FAILS = "the explicit rate of the reading fails (see `counterexample`); wha
 WITNESS_FAILS = "the witness fails (see `counterexample`); another one may do"
 
 
+def quoted_row(statement: Statement, seed: int) -> Row:
+    """Another paper's theorem: without its assumptions there is nothing that could hold or fail."""
+    reason = f"quoted, source not encoded: {statement.quoted}"
+    row: Row = {"id": statement.id, "verdict": "undecided", "evidence": "numerical", "instances": 0, "tightness": None}
+    return {**row, "certificate": None, "reason": reason, "seconds": 0.0, "seed": seed}
+
+
 def lint_row(statement: Statement) -> Row:
     found = lint(statement, catalogue([statement]))
     return {"id": statement.id, "findings": [{"rule": f.rule, "message": f.message} for f in found]}
@@ -85,6 +92,8 @@ def derive_row(statement: Statement) -> Row:
 
 def verify_row(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Row:
     """Property testing on random admissible instances; an observed claim is observed again."""
+    if statement.quoted:
+        return quoted_row(statement, seed)
     if statement.kind == "experiment":
         return observe_row(statement, seed, effort)
     reading, world = read(statement, backend=backend)
@@ -101,6 +110,8 @@ def verify_row(statement: Statement, seed: int, effort: float, backend: str = "n
 
 def hunt_row(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Row:
     """Search for a counterexample, shrink it, certify it."""
+    if statement.quoted:
+        return quoted_row(statement, seed)
     if statement.kind == "experiment":
         return {"id": statement.id, **NOTHING_TO_HUNT, "seconds": 0.0, "seed": seed}
     reading, world = read(statement, backend=backend)

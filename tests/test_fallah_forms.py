@@ -1,0 +1,135 @@
+"""Closed forms of runs, on which order claims of Fallah, Mokhtari and Ozdaglar are decided: they are the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from flint import arb, fmpq
+
+from fedaudit.bounds.catalogue import statement
+from fedaudit.bounds.papers.fallah import forms
+from fedaudit.verify import kernel
+from fedaudit.verify.kernel.expression import Value
+from fedaudit.verify.lower import lower
+
+EXPLICIT = lower(statement("fallah/thm4.5~explicit")).claim
+TIED: list[tuple[str, Callable[..., dict[str, Any]], tuple[Any, ...], int]] = [
+    ("thm4.5", forms.run, forms.THEOREM_SIZES, 1),
+    ("cor4.6", forms.corollary, forms.COROLLARY_SIZES, 1),
+    ("remG.1", forms.remark, forms.REMARK_SIZES, 2),
+]
+SIZES = [(label, build, values, half) for label, build, sizes, half in TIED for values in sizes]
+
+
+def replayed(instance: dict[str, Any], name: str = forms.QUANTITY) -> Value:
+    claim = {**EXPLICIT, "setting": forms.SETTING, "then": [["<=", name, name]], "when": []}
+    return kernel.world(claim, instance).value(name)
+
+
+def left_side(label: str, values: dict[str, Any]) -> Value:
+    """The left side of the order claim at these values, by the kernel's own arithmetic."""
+    claim = lower(statement(f"fallah/{label}")).claim
+    left = claim["then"][0][1]
+    scalar = {**claim, "setting": "scalar", "let": [], "when": [], "then": [["<=", left, left]]}
+    given = {name: str(values[name]) for name in claim["domains"] if name in values}
+    scalar["domains"] = {k: v for k, v in claim["domains"].items() if k in given}
+    return kernel.evaluate(scalar, {"values": given}, (), {"relation": 0})[0]
+
+
+def same(x: Value, y: Value) -> bool:
+    if isinstance(x, fmpq) and isinstance(y, fmpq):
+        return x == y
+    return bool(arb(x).overlaps(arb(y))) and float(abs(arb(x) - arb(y)).upper()) <= 1e-9 * float(abs(arb(y)).upper())
+
+
+@pytest.mark.parametrize(("label", "build", "values", "half"), SIZES)
+def test_the_formula_is_what_the_kernel_replays(
+    label: str, build: Callable[..., dict[str, Any]], values: dict[str, Any], half: int
+) -> None:
+    assert same(left_side(label, values) * half, replayed(build(values)))
+
+
+@pytest.mark.parametrize(("label", "build", "values", "half"), SIZES)
+def test_it_is_a_run_that_theorem_45_allows(
+    label: str, build: Callable[..., dict[str, Any]], values: dict[str, Any], half: int
+) -> None:
+    """All of its assumptions, and F(w_0) = F^*; steps as short as it asks come with large tau or small epsilon."""
+    instance = build(values)
+    short = {**EXPLICIT, "when": [c for c in EXPLICIT["when"] if "beta" not in str(c)]}
+    assert kernel.admissible(short, instance)
+    assert replayed(instance, "Delta") == 0
+    if label == "thm4.5":
+        assert kernel.admissible(EXPLICIT, instance)
+
+
+def simulated(L: Fraction, alpha: Fraction, c: Fraction, betas: list[Fraction], tau: int) -> list[Fraction]:
+    """E|grad F(wbar_{k,t})|^2, round by round, t = 0, ..., tau - 1: by definition, from the second moment of w_k.
+
+    The user is drawn anew in every round; every update is grad F_i(w) = (1 - alpha L) f_i'(w - alpha f_i'(w)).
+    """
+
+    def update(w: Fraction, centre: Fraction, beta: Fraction) -> Fraction:
+        inner = w - alpha * L * (w - centre)
+        return w - beta * (1 - alpha * L) * L * (inner - centre)
+
+    found: list[Fraction] = []
+    models = {Fraction(0): Fraction(1)}  # the law of w_k
+    for beta in betas:
+        after: dict[Fraction, Fraction] = {}
+        for w, mass in models.items():
+            for centre in (c, -c):
+                x = w
+                for t in range(tau):
+                    slope = sum((1 - alpha * L) * L * (x - alpha * L * (x - z) - z) for z in (c, -c)) / 2
+                    found += [Fraction(0)] * (len(found) <= t)
+                    found[t] += mass / 2 * slope**2
+                    x = update(x, centre, beta)
+                after[x] = after.get(x, Fraction(0)) + mass / 2
+        models = after
+    return found
+
+
+@pytest.mark.parametrize(("tau", "K"), [(1, 1), (2, 2), (3, 4), (4, 6)])
+def test_the_formula_is_the_run_by_definition(tau: int, K: int) -> None:
+    """Every sequence of users, every update, in fractions: no code of the package runs."""
+    L, alpha, c, beta = Fraction(1, 2), Fraction(1, 3), Fraction(3), Fraction(1, 40)
+    mean = sum(simulated(L, alpha, c, [beta] * K, tau)) / (tau * K)
+    formula = left_side("thm4.5", {"L": L, "alpha": alpha, "c": c, "beta": beta, "tau": tau, "K": K})
+    assert formula == fmpq(mean.numerator, mean.denominator)
+
+
+def mean_of(betas: list[float], tau: int, h: float, by_step: bool) -> float:
+    """The mean of E|grad F|^2 over a long run, from the recursion of E|w_k|^2, each round counted once or by its step."""
+    v, total, weight = 0.0, 0.0, 0.0
+    for beta in betas:
+        q = 1 - beta * h
+        ones, squares = (1 - q**tau) / (1 - q), (1 - q ** (2 * tau)) / (1 - q * q)  # sums of q^t and q^(2 t)
+        each = (squares * v + tau - 2 * ones + squares) / tau
+        total, weight = total + each * (beta if by_step else 1), weight + (beta if by_step else 1)
+        v = q ** (2 * tau) * v + (1 - q**tau) ** 2
+    return h**2 * total / weight
+
+
+@pytest.mark.parametrize("by_step", [False, True])
+def test_a_step_that_diminishes_in_every_round_does_no_better(by_step: bool) -> None:
+    """Remark G.1 with beta_k = 1/sqrt(tau k), cut at 1/(10 tau L_F), and not only held over blocks: E|grad F|^2 falls
+    with sqrt(epsilon), not with epsilon, from a run without the package's code; the floor of the claim is below it."""
+    L, alpha = 1 / 8, 1 / 16
+    h, L_F = L * (1 - alpha * L) ** 2, 4 * L + 5 / 3 * alpha * L**2
+    found: list[float] = []
+    for N in (16, 32, 64):  # epsilon = 1/N^2
+        tau, K = N, N**3
+        betas = [min(1 / (10 * tau * L_F), (tau * k) ** -0.5) for k in range(1, K + 1)]
+        found.append(mean_of(betas, tau, h, by_step))
+        held = [min(1 / (10 * tau * L_F), 1 / (tau * 4 ** ((k - 1).bit_length() + 1 >> 1)) ** 0.5) for k in range(1, K + 1)]
+        if N != 32:  # N^3 is a power of 4
+            u = held[-1] * h
+            P = (1 - u) ** tau
+            rest = (1 - P ** (3 * K // 2)) / (3 * K / 4 * (1 + P))
+            floor = h**2 * (1 - (1 - P) / (tau * u * (2 - u)) * (2 * (1 - u) + rest)) / 2
+            assert floor <= mean_of(held, tau, h, by_step)
+    assert 0.4 < found[1] / found[0] < 0.75  # 1/2 for sqrt(epsilon), 1/4 for epsilon
+    assert 0.4 < found[2] / found[1] < 0.75

@@ -102,7 +102,7 @@ def test_the_formula_is_the_run_by_definition(tau: int, K: int) -> None:
 
 
 def mean_of(betas: list[float], tau: int, h: float, by_step: bool) -> float:
-    """The mean of E|grad F|^2 over a long run, from the recursion of E|w_k|^2, each round counted once or by its step."""
+    """The mean of E|grad F|^2 over a run, from the recursion of E|w_k|^2, each round counted once or by its step."""
     v, total, weight = 0.0, 0.0, 0.0
     for beta in betas:
         q = 1 - beta * h
@@ -124,7 +124,9 @@ def test_a_step_that_diminishes_in_every_round_does_no_better(by_step: bool) -> 
         tau, K = N, N**3
         betas = [min(1 / (10 * tau * L_F), (tau * k) ** -0.5) for k in range(1, K + 1)]
         found.append(mean_of(betas, tau, h, by_step))
-        held = [min(1 / (10 * tau * L_F), 1 / (tau * 4 ** ((k - 1).bit_length() + 1 >> 1)) ** 0.5) for k in range(1, K + 1)]
+        held = [
+            min(1 / (10 * tau * L_F), 1 / (tau * 4 ** ((k - 1).bit_length() + 1 >> 1)) ** 0.5) for k in range(1, K + 1)
+        ]
         if N != 32:  # N^3 is a power of 4
             u = held[-1] * h
             P = (1 - u) ** tau

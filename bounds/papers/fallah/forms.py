@@ -113,7 +113,22 @@ COROLLARY_SIZES: tuple[dict[str, Fraction | int], ...] = tuple(
     for N, a1, a2 in ((1, 1, 1), (2, 1, 1), (2, 2, 1), (3, 1, 2), (4, 3, 1), (5, 1, 1))
 )
 REMARK_SIZES: tuple[dict[str, Fraction | int], ...] = tuple(
-    {"L": Fraction(1, 64), "alpha": 1, "c": 2, "a1": a1, "a2": a2, "a3": a3, "eps": Fraction(1, N**2),
-     "sigma_G": 0, "D0": 1}
-    for N, a1, a2, a3 in ((1, 1, 4, 1), (1, 4, 16, Fraction(1, 2)), (1, 9, 64, Fraction(1, 5)), (4, 1, 1, 1), (4, 4, 1, Fraction(1, 3)))
+    {
+        "L": Fraction(1, 64),
+        "alpha": 1,
+        "c": 2,
+        "a1": a1,
+        "a2": a2,
+        "a3": a3,
+        "eps": Fraction(1, N**2),
+        "sigma_G": 0,
+        "D0": 1,
+    }
+    for N, a1, a2, a3 in (
+        (1, 1, 4, 1),
+        (1, 4, 16, Fraction(1, 2)),
+        (1, 9, 64, Fraction(1, 5)),
+        (4, 1, 1, 1),
+        (4, 4, 1, Fraction(1, 3)),
+    )
 )

@@ -323,7 +323,7 @@ EQUATION_109 = Statement(
     where={**CONSTANTS, sigma_T2: ERROR},
     sweep=_STEPS,
     reading=(_FIVE, _ROUND, _OWN_STEP, _TWO),
-    follows_from=(Derivation(proofs.equation_109, cites=("fallah/eq107",), closed=(*proofs.CLOSED, sigma_T2)),),
+    follows_from=(Derivation(proofs.equation_109, ("fallah/eq107",), proofs.UPDATE, (*proofs.CLOSED, sigma_T2)),),
 )
 
 EQUATION_109_REPAIRED = Statement(
@@ -340,7 +340,9 @@ EQUATION_109_REPAIRED = Statement(
     sweep=_STEPS,
     reading=(_FIVE, _ROUND, _OWN_STEP, _TWO),
     repairs=_REPAIR,
-    follows_from=(Derivation(proofs.equation_109, cites=("fallah/eq107~repaired",), closed=(*proofs.CLOSED, sigma_T2)),),
+    follows_from=(
+        Derivation(proofs.equation_109, ("fallah/eq107~repaired",), proofs.UPDATE, (*proofs.CLOSED, sigma_T2)),
+    ),
 )
 
 THEOREM_45_EXPLICIT = Statement(
@@ -362,7 +364,7 @@ THEOREM_45_EXPLICIT = Statement(
         _TWO,
         "what the proof of theorem 4.5 ends with; the theorem itself, with O(1), is fallah/thm4.5",
     ),
-    follows_from=(Derivation(proofs.theorem, cites=("fallah/eq109",), closed=(*proofs.CLOSED, sigma_T2)),),
+    follows_from=(Derivation(proofs.theorem, ("fallah/eq109",), proofs.ROUND, (*proofs.CLOSED, sigma_T2)),),
 )
 
 THEOREM_45_REPAIRED = Statement(
@@ -379,5 +381,5 @@ THEOREM_45_REPAIRED = Statement(
     sweep=_STEPS,
     reading=(_FIVE, _AVERAGE, _INFIMUM, _TWO),
     repairs=_REPAIR,
-    follows_from=(Derivation(proofs.theorem, cites=("fallah/eq109~repaired",), closed=(*proofs.CLOSED, sigma_T2)),),
+    follows_from=(Derivation(proofs.theorem, ("fallah/eq109~repaired",), proofs.ROUND, (*proofs.CLOSED, sigma_T2)),),
 )

@@ -249,21 +249,31 @@ def equation_107_repaired(goal: View, sampled: View) -> Argument:
     return Argument((plain, less, square, root, short, *argument.steps), argument.bound)
 
 
-def _added(rate: Any, slope: Any, count: Any, because: str, where: str) -> tuple[Any, Any, Induction]:
+s = Symbol("s", integer=True, nonnegative=True)  # updates of a round, or rounds, so far
+f, g = Function("f", real=True), Function("g", nonnegative=True)  # E F and E|grad F|^2 there
+UPDATE = {level_next: f(s + 1), level: f(s), slope2: g(s), t: s}  # (107) at every update, in the mean
+ROUND = {level_end: f(s + 1) - f(s), round2: g(s)}  # (109) in every round, in the mean over what came before
+
+
+def _added(descent: View, slope: Any, count: Any, where: str) -> tuple[Any, Induction]:
     """f(s + 1) - f(s) + slope g(s) <= rate, added up over `count`: total(s) is what g adds up to before s."""
-    s = Symbol("s", integer=True, nonnegative=True)
-    f, g, total = Function("f", real=True), Function("g", nonnegative=True), Function("total", nonnegative=True)
-    one = _premise(Le(f(s + 1) - f(s) + slope * g(s), rate), because, *EVERYTHING)
+    total = Function("total", nonnegative=True)
     none = _premise(Eq(total(0), 0), "a sum of nothing")
     more = _premise(Eq(total(s + 1), total(s) + g(s)), "what a sum is")
     added = Induction(
-        Le(f(s) - f(0) + slope * total(s), s * rate), over=s, base=(none,), step=(one, more), where=where
+        Le(f(s) - f(0) + slope * total(s), s * descent.rhs),
+        over=s,
+        base=(none,),
+        step=(descent.holds(), more),
+        where=where,
+        under=(Le(s, count),),
     )
-    return f, total(count), added
+    return total(count), added
 
 
 def equation_109(goal: View, descent: View) -> Argument:
-    f, total, added = _added(descent.rhs, beta / 4, tau, "(107) at every update, given the past", "(109), summed")
+    """(107) at every update of a round, added up."""
+    total, added = _added(descent, beta / 4, tau, "(109), summed")
     ends = _premise(Eq(f(tau) - f(0), level_end), "wbar_tau = w_{k+1}")
     means = _premise(Eq(total, tau * round2), "the mean over the round's updates")
     last = Step(goal.relations[0], given=(added.at(tau), ends, means), where="(109)")
@@ -272,7 +282,7 @@ def equation_109(goal: View, descent: View) -> Argument:
 
 def theorem(goal: View, descent: View) -> Argument:
     """(110) and (111)."""
-    f, total, added = _added(descent.rhs, beta * tau / 4, K, "(109) in every round, given the past", "(110)")
+    total, added = _added(descent, beta * tau / 4, K, "(110)")
     ends = _premise(Le(f(0) - f(K), Delta), "F >= F^*", "bounded_below")
     means = _premise(Eq(total, K * mean2), "the mean over all rounds")
     last = Step(goal.relations[0], given=(added.at(K), ends, means), where="(111)")

@@ -10,22 +10,18 @@ from ...algebra import Ge, Gt, Integer, Le, Lt, log, sqrt
 from ...statement import Assumption, Statement
 from .forms import FAMILY, mean_square
 from .method import BOTH, CONSTANTS, SHARE, error, repaired_error
-from .method_symbols import Delta, a1, a2, a3, c, eps, h
+from .method_symbols import Delta, a1, a2, a3, c, eps
 from .symbols import (
     D0,
     GLOSSARY,
     L_F,
-    B,
     K,
     L,
     alpha,
     beta,
     gamma_F,
-    gamma_G,
-    gamma_H,
     n,
     r,
-    rho,
     sigma_F,
     sigma_G,
     tau,
@@ -79,8 +75,8 @@ THEOREM_45_FORMULA = Statement(
     when=(Le(r, 1), Ge(n, 2), Gt(alpha, 0)),
     then=Le(4 * Delta / (beta * tau * K) + 4 * error(tau * (tau - 1)), PRINTED),
     reading=(
-        "about formulas: left is (111) with (108), right the theorem, term by term: the first is the same; O(1) is 8 in "
-        "beta L_F sigma_F^2, 2240 in (beta L_F)^2 tau (tau-1) sigma_F^2, 4 in the sampling term, 1120 in (beta L_F)^2 "
+        "about formulas: left is (111) with (108), right the theorem, term by term: the first is the same; O(1) is "
+        "8 in beta L_F sigma_F^2, 2240 in (beta L_F)^2 tau (tau-1) sigma_F^2, 4 in the sampling term, 1120 in (beta L_F)^2 "
         "tau (tau-1) gamma_F^2, 16 in the bias",
     ),
 )
@@ -172,7 +168,9 @@ REMARK_G1 = Statement(
     method="order",
     glossary=GLOSSARY,
     let=(
-        Assumption("fixed", (L, alpha, c, sigma_G, D0, a1, a2, a3), "the problem and the batches do not depend on epsilon"),
+        Assumption(
+            "fixed", (L, alpha, c, sigma_G, D0, a1, a2, a3), "the problem and the batches do not depend on epsilon"
+        ),
         Assumption("vanishes", (eps,), "for small epsilon"),
     ),
     when=_SHORT,
@@ -181,8 +179,8 @@ REMARK_G1 = Statement(
     reading=(
         _SAME,
         f"O of the step is read as an equality up to a constant: {_HELD}; K = 4^J",
-        "left is half the mean over the last three quarters of the rounds, which have one step, beta = a_3/sqrt(tau K): "
-        "they are at least half of the sum, each round counted once or by its beta_k",
+        "left is half the mean over the last three quarters of the rounds, which have one step, beta = a_3/sqrt(tau "
+        "K): they are at least half of the sum, each round counted once or by its beta_k",
         "these rounds are taken from the minimiser of F: from anywhere else E|w|^2 is larger, the rest being the same",
         *_FAMILY,
     ),
@@ -190,7 +188,7 @@ REMARK_G1 = Statement(
 
 
 def _summed(errors: Any) -> Any:
-    """(109) with beta_k, added up and divided by the sum of tau beta_k; `errors` is sigma_T^2 as (beta^0, beta, beta^2).
+    """(109) with beta_k, added up and divided by the sum of tau beta_k; `errors` are the powers of beta in (108).
 
     From k_0 = 25 a_3^2 L_F^2 tau on a_3/sqrt(4 tau k_0) <= 1/(10 tau L_F). Over the blocks after it the sums of beta_k,
     beta_k^2 and beta_k^3 are geometric.
@@ -206,7 +204,7 @@ def _summed(errors: Any) -> Any:
 _LATE = (
     _SAME,
     f"{_HELD}; the rounds before the first k with a_3/sqrt(tau k) <= 1/(10 tau L_F) are left out, K/k_0 = 4^j",
-    "about formulas: left is (109) with beta_k, (108) in it, added up over the rounds and divided by the sum of tau beta_k",
+    "about formulas: left is (109) with beta_k, (108) in it, added up and divided by the sum of tau beta_k",
 )
 _FOR_ALL = (
     Assumption("fixed", (L, L_F, Delta, sigma_F, gamma_F, alpha, sigma_G, D0, n, r, a1, a2, a3), "constants of O"),
@@ -230,7 +228,7 @@ REMARK_G1_FORMULA = Statement(
     reading=(
         *_LATE,
         "with tau^2 for tau (tau - 1): the same order for large tau",
-        "the drift of the early rounds, tau^2 beta_k^2 up to 1/100, leaves epsilon^(1/2) even where all users take part",
+        "the drift of the early rounds, tau^2 beta_k^2 up to 1/100, leaves epsilon^(1/2) even where all take part",
     ),
 )
 

@@ -15,7 +15,9 @@ among = _s("among", "1", "variance of all numbers", r"\sigma^2", nonnegative=Tru
 
 def _without_replacement(goal: View) -> Argument:
     """Each pair of different places has the same covariance."""
-    together = Symbol("together", real=True)  # the mean over pairs of different places of the product of their deviations
+    together = Symbol(
+        "together", real=True
+    )  # the mean over pairs of different places of the product of their deviations
     subset = Known(
         Eq(deviation, (I * among + I * (I - 1) * together) / I**2), "I variances, I (I - 1) covariances", "premise"
     )

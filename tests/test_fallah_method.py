@@ -77,7 +77,8 @@ def instance(**changed: Any) -> dict[str, Any]:
 def claim_of(names: tuple[str, ...]) -> dict[str, Any]:
     """A claim that only names quantities."""
     made = dict(read(statement("fallah/thm4.5~explicit"))[0].claim)
-    domains = {**made["domains"], **dict.fromkeys(names, "real")}
+    others = {name: kind for name, kind in made["domains"].items() if name not in ("Delta", "mean2")}
+    domains = {**others, **dict.fromkeys(names, "real")}
     return {**made, "then": [["<=", name, name] for name in names], "domains": domains}
 
 

@@ -197,15 +197,15 @@ SAMPLE_RATE = Statement(
     order=1 / sqrt(m),
     reading=(
         "as printed, for data in any metric space and of bounded support; the constant of O may depend on p_u, "
-        "which is fixed: uniform on the unit cube of three dimensions with the maximum norm. That W_1 = O(1/sqrt(m)) is quoted "
-        "from [41], which is about the line: see ~on-a-line; the footnote says that the dimension matters",
+        "which is fixed: uniform on the unit cube of three dimensions with the maximum norm. That W_1 = O(1/sqrt(m)) "
+        "is quoted from [41], which is about the line: see ~on-a-line; the footnote says that the dimension matters",
         "W_1(p_i, p_u), left in the first claim, is a lower bound for every distribution on m points: cubes of side "
         "(2m)^(-1/3) around them hold at most half of the mass, and the rest is moved by half a side or more",
         "gamma_G = L_Z (mean of W_1(p_i, p)^2)^(1/2) of (16) is at least L_Z times the mean of W_1(p_i, p), in "
         "expectation at least L_Z (1 - 1/n) W_1(p_i, p_u): the other users' data averaged out (W_1 is convex); so is "
         "gamma_H",
-        "rests on a form derived by hand: no run is replayed",
     ),
+    by_hand="the distance of any m points from the uniform distribution on a cube",
 )
 _RATE = R / (2 * sqrt(m))
 SAMPLE_RATE_LINE = Statement(

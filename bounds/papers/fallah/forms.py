@@ -13,7 +13,6 @@ from ...algebra import Integer, Rational
 from .method_symbols import Delta, c, h
 from .symbols import B, L, alpha, beta, gamma_G, gamma_H, n, r, rho, sigma_F, tau
 
-SETTING, QUANTITY = "per_fedavg", "mean2"
 Values = Mapping[str, Fraction | int]
 
 FAMILY = {
@@ -76,6 +75,7 @@ def run(values: Values) -> dict[str, Any]:
             "sigma_H": "0",
             "gamma_G": str(L_ * c_),
             "gamma_H": "0",
+            **{name: str(values[name]) for name in ("c", "eps", "a1", "a2", "a3") if name in values},
         },
     }
 
@@ -106,11 +106,11 @@ def remark(values: Values) -> dict[str, Any]:
 # sizes at which the formulas are compared with replays
 THEOREM_SIZES: tuple[dict[str, Fraction | int], ...] = tuple(
     {"L": 1, "alpha": Fraction(1, 16), "c": 1, "beta": Fraction(1, 50 * steps * j), "tau": steps, "K": rounds}
-    for steps, rounds, j in ((1, 1, 1), (2, 1, 1), (1, 3, 2), (3, 2, 1), (2, 5, 3), (5, 4, 2), (20, 30, 9))
+    for steps, rounds, j in ((1, 2, 1), (2, 1, 1), (1, 3, 2), (3, 2, 1), (2, 5, 3), (5, 4, 2), (6, 8, 9))
 )
 COROLLARY_SIZES: tuple[dict[str, Fraction | int], ...] = tuple(
     {"L": Fraction(1, 8), "alpha": 1, "c": 2, "a1": a1, "a2": a2, "eps": Fraction(1, N**2), "sigma_G": 0, "D0": 1}
-    for N, a1, a2 in ((1, 1, 1), (2, 1, 1), (2, 2, 1), (3, 1, 2), (4, 3, 1), (5, 1, 1))
+    for N, a1, a2 in ((1, 1, 2), (2, 1, 1), (2, 2, 1), (3, 1, 2), (1, 3, 5), (4, 1, 1))
 )
 REMARK_SIZES: tuple[dict[str, Fraction | int], ...] = tuple(
     {
@@ -127,8 +127,8 @@ REMARK_SIZES: tuple[dict[str, Fraction | int], ...] = tuple(
     for N, a1, a2, a3 in (
         (1, 1, 4, 1),
         (1, 4, 16, Fraction(1, 2)),
-        (1, 9, 64, Fraction(1, 5)),
+        (1, 9, 4, Fraction(1, 5)),
+        (1, 4, 4, Fraction(1, 3)),
         (4, 1, 1, 1),
-        (4, 4, 1, Fraction(1, 3)),
     )
 )

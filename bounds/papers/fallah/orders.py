@@ -4,13 +4,15 @@ The catalogue's ids are claims about the method. They are decided on two users t
 a run has a closed form; `~formula` is what becomes of the proof's right-hand side.
 """
 
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ...algebra import Ge, Gt, Integer, Le, Lt, log, sqrt
-from ...statement import Assumption, Statement
+from ...algebra import Eq, Ge, Gt, Integer, Le, Lt, log, sqrt
+from ...statement import Assumption, Form, Statement
+from . import forms
 from .forms import FAMILY, mean_square
-from .method import BOTH, CONSTANTS, SHARE, error, repaired_error
-from .method_symbols import Delta, a1, a2, a3, c, eps
+from .method import ASSUMPTIONS, BOTH, CONSTANTS, SHARE, error, repaired_error
+from .method_symbols import Delta, a1, a2, a3, bounded_below, c, eps, mean2
 from .symbols import (
     D0,
     GLOSSARY,
@@ -40,6 +42,33 @@ _FAMILY = (
     "left is the exact mean of E|grad F|^2 over the run; what it is for other problems is not asked",
 )
 
+
+def _run(
+    label: str,
+    left: Any,
+    sizes: Iterable[forms.Values],
+    instance: Callable[[forms.Values], Mapping[str, Any]],
+    chosen: Mapping[Any, Any],
+    measured: Any = mean2,
+) -> Form:
+    """`left`, with the `chosen` updates, rounds and step put in, is measured on a run that theorem 4.5 allows."""
+    written = {**FAMILY, **chosen}
+    for _ in written:
+        left = left.subs(written)
+    identity = Statement(
+        id=f"fallah/{label}~run",
+        kind="identity",
+        title="The closed form of a run of two users",
+        cite=f"fallah/{label}",
+        method="per_fedavg",
+        glossary=GLOSSARY,
+        let=(bounded_below, *ASSUMPTIONS),
+        when=(Gt(alpha, 0), *(Eq(name, value) for name, value in chosen.items())),
+        then=Eq(measured, left),
+    )
+    return Form(identity, tuple({"instance": instance(values), "at": {"relation": 0}} for values in sizes))
+
+
 THEOREM_45 = Statement(
     id="fallah/thm4.5",
     kind="order",
@@ -62,6 +91,7 @@ THEOREM_45 = Statement(
         "sigma_G is any bound on the deviation of the gradients, 0 allowed",
         "printed eta_F is gamma_F of lemma 4.4",
     ),
+    form=_run("thm4.5", mean_square(K), forms.THEOREM_SIZES, forms.run, {}),
 )
 
 THEOREM_45_FORMULA = Statement(
@@ -76,8 +106,8 @@ THEOREM_45_FORMULA = Statement(
     then=Le(4 * Delta / (beta * tau * K) + 4 * error(tau * (tau - 1)), PRINTED),
     reading=(
         "about formulas: left is (111) with (108), right the theorem, term by term: the first is the same; O(1) is "
-        "8 in beta L_F sigma_F^2, 2240 in (beta L_F)^2 tau (tau-1) sigma_F^2, 4 in the sampling term, 1120 in (beta L_F)^2 "
-        "tau (tau-1) gamma_F^2, 16 in the bias",
+        "8 in beta L_F sigma_F^2, 2240 in (beta L_F)^2 tau (tau-1) sigma_F^2, 4 in the sampling term, 1120 in "
+        "(beta L_F)^2 tau (tau-1) gamma_F^2, 16 in the bias",
     ),
 )
 
@@ -108,6 +138,7 @@ COROLLARY_46 = Statement(
         "left is a_1 h^3 c^2/2 epsilon^(1/2) and less, so that no a_1 and a_2 help",
         "sigma_G is any bound on the deviation of the gradients, 0 allowed",
     ),
+    form=_run("cor4.6", mean_square(K), forms.COROLLARY_SIZES, forms.corollary, _ORDERS),
 )
 
 _CONSTANTS = (
@@ -158,6 +189,7 @@ _HELD = (
     "beta_k = a_3/sqrt(tau 4^j) for 4^(j-1) < k <= 4^j, which is a_3/sqrt(tau k) up to a factor 2, and min with "
     "1/(10 tau L_F), which every step has to meet"
 )
+_LAST = {tau: _STEP[tau], K: 3 * _STEP[K] / 4, beta: _STEP[beta].subs(_STEP)}
 _SAME = "the same complexity bound: tau = O(epsilon^(-1/2)), K = O(epsilon^(-3/2)), as in corollary 4.6"
 
 REMARK_G1 = Statement(
@@ -184,6 +216,8 @@ REMARK_G1 = Statement(
         "these rounds are taken from the minimiser of F: from anywhere else E|w|^2 is larger, the rest being the same",
         *_FAMILY,
     ),
+    form=_run("remG.1", mean_square(K) / 2, forms.REMARK_SIZES, forms.remark, _LAST, mean2 / 2),
+    by_hand="that the last three quarters of the rounds are at least half of the run, whatever they start from",
 )
 
 

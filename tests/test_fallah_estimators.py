@@ -262,10 +262,12 @@ PAIR: dict[str, Any] = {
     "d": 1, "base": [NONE], "eta": [BUMP], "p": [["1", "0"], ["0", "1"]], "a": [["1"], ["-1"]], "b": [["0"], ["0"]],
     "w": ["0"], "sizes": {"D0": 1, "D1": 1, "D2": 1}, "metric": [["0", "2"], ["2", "0"]],
     "flows": [[["0", "1/2"], ["0", "0"]], [["0", "0"], ["1/2", "0"]]], "potentials": [["2", "0"], ["0", "2"]],
-    "constants": {"B": "1", "L": "1", "L_Z": "1", "rho_Z": "0"},
+    "constants": {"L_Z": "1"},
 }  # fmt: skip
 GOOD: dict[str, dict[str, Any]] = {
-    "eq14a-grad": {k: v for k, v in PAIR.items() if k not in ("metric", "flows", "potentials")},
+    "eq14a-grad": {
+        **{k: v for k, v in PAIR.items() if k not in ("metric", "flows", "potentials")}, "constants": {"B": "1"},
+    },
     "eq16-grad": PAIR, "lem4.3-variance": NOISE, "lemH.2-bias": NOISE,
     "sec4.1-sample-rate~on-a-line": {
         "x": ["0", "1"], "q": ["1/2", "1/2"], "n": 2, "m": 4, "constants": {"L_Z": "1", "rho_Z": "1"},
@@ -283,12 +285,12 @@ def test_good_instances_are_admitted(label: str) -> None:
 
 
 TAMPERED: list[tuple[str, str, Any, type[Exception]]] = [
-    ("eq14a-grad", "constants", {**PAIR["constants"], "B": "1/2"}, kernel.Rejected),
-    ("eq14a-grad", "constants", {**PAIR["constants"], "spread_G": "9"}, kernel.Malformed),
+    ("eq14a-grad", "constants", {"B": "1/2"}, kernel.Rejected),
+    ("eq14a-grad", "constants", {"B": "1", "spread_G": "9"}, kernel.Malformed),
     ("eq14a-grad", "f", "sum", kernel.Malformed),  # nothing in (14a) leaves open what f is
     ("eq14a-grad", "p", [["1", "0"], ["0", "2"]], kernel.Malformed),
     ("eq14a-grad", "p", [["2", "-1"], ["0", "1"]], kernel.Malformed),
-    ("eq16-grad", "constants", {**PAIR["constants"], "L_Z": "1/2"}, kernel.Rejected),
+    ("eq16-grad", "constants", {"L_Z": "1/2"}, kernel.Rejected),
     ("eq16-grad", "potentials", [["1", "0"], ["0", "1"]], kernel.Rejected),  # not the best one
     ("eq16-grad", "potentials", [["4", "0"], ["0", "4"]], kernel.Rejected),  # not 1-Lipschitz
     ("eq16-grad", "flows", [[["0", "1/4"], ["0", "0"]], [["0", "0"], ["1/2", "0"]]], kernel.Rejected),

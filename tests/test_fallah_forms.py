@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fedaudit.bounds.algebra import Rational
@@ -119,3 +121,27 @@ def test_a_step_that_diminishes_in_every_round_does_no_better(by_step: bool) -> 
             assert floor <= mean_of(held, tau, h, by_step)
     assert 0.4 < found[1] / found[0] < 0.75  # 1/2 for sqrt(epsilon), 1/4 for epsilon
     assert 0.4 < found[2] / found[1] < 0.75
+
+
+@pytest.mark.parametrize("m", [1, 2, 8, 27, 100])
+def test_no_m_points_are_close_to_a_cube(m: int) -> None:
+    """What section 4.1 is refuted with: all mass has to reach a sample, so W_1 is at least the mean distance."""
+    rng = np.random.default_rng(m)
+    side = (np.arange(24) + 0.5) / 24
+    cube = np.stack(np.meshgrid(side, side, side), axis=-1).reshape(-1, 3)
+    k = round(m ** (1 / 3))
+    centres = (np.stack(np.meshgrid(*[np.arange(k)] * 3), axis=-1).reshape(-1, 3) + 0.5) / k
+    for points in (rng.random((m, 3)), centres[:m]):  # drawn, and as even as can be
+        next_one = np.abs(cube[:, None] - points).max(axis=-1).min(axis=-1)
+        assert next_one.mean() - 0.5 / 24 > (2 * m) ** (-1 / 3) / 4
+
+
+@pytest.mark.parametrize(("n", "m"), [(2, 1), (2, 2), (3, 2)])
+def test_a_user_is_nearly_as_far_from_the_average_as_from_the_law(n: int, m: int) -> None:
+    """E W_1(p_1, p) >= (1 - 1/n) E W_1(p_1, p_u), on a fair coin by enumeration."""
+    near = far = Fraction(0)
+    for draws in product((0, 1), repeat=n * m):
+        ones = [Fraction(sum(draws[i * m : (i + 1) * m]), m) for i in range(n)]
+        near += abs(ones[0] - sum(ones) / n)
+        far += abs(ones[0] - Fraction(1, 2))
+    assert near >= (1 - Fraction(1, n)) * far

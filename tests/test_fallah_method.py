@@ -197,7 +197,7 @@ def test_sampling_without_replacement(a: list[Fraction], data: st.DataObject) ->
 @pytest.mark.parametrize("label", [
     "propF.1-a", "propF.1-b", "corF.2-a", "corF.2-b", "eq93", "eq95", "eq97", "eq99~repaired", "eq105~repaired",
     "eq105", "eq107", "eq107~repaired", "eq109", "eq109~repaired", "thm4.5~explicit", "thm4.5~repaired",
-    "thm4.5~formula", "cor4.6~formula", "cor4.6~repaired",
+    "thm4.5~formula", "cor4.6~formula", "cor4.6~repaired-formula",
 ])  # fmt: skip
 def test_it_follows(label: str) -> None:
     known = catalogue()

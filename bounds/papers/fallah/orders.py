@@ -5,6 +5,7 @@ a run has a closed form; `~formula` is what becomes of the proof's right-hand si
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...algebra import Eq, Ge, Gt, Integer, Le, Lt, log, sqrt
@@ -165,22 +166,31 @@ COROLLARY_46_FORMULA = Statement(
     ),
 )
 
-COROLLARY_46_REPAIRED = Statement(
+_REACHED = eps + (1 - r) * sqrt(eps) + alpha**2 * sigma_G**2 / D0
+COROLLARY_46_REPAIRED = replace(
+    COROLLARY_46,
     id="fallah/cor4.6~repaired",
+    then=Le(mean_square(K), _REACHED),
+    form=_run("cor4.6~repaired", mean_square(K), forms.COROLLARY_SIZES, forms.corollary, _ORDERS),
+    reading=(*COROLLARY_46.reading[:-2], "for all problems it is what fallah/cor4.6~repaired-formula gives"),
+    repairs="the accuracy is O(epsilon^(1/2)) where only some users take part, and as printed for r = 1",
+)
+COROLLARY_46_REPAIRED_FORMULA = Statement(
+    id="fallah/cor4.6~repaired-formula",
     kind="order",
-    title="Local updates, rounds and step for accuracy epsilon",
+    title="Local updates, rounds and step for accuracy epsilon, in the repaired bound",
     cite="corollary 4.6",
     method="order",
     glossary=GLOSSARY,
     let=_CONSTANTS,
     when=(Le(r, 1), Ge(n, 2)),
-    then=Le(
-        4 * Delta / (beta * tau * K) + 4 * repaired_error(tau**2, tau),
-        eps + (1 - r) * sqrt(eps) + alpha**2 * sigma_G**2 / D0,
-    ),
+    then=Le(4 * Delta / (beta * tau * K) + 4 * repaired_error(tau**2, tau), _REACHED),
     where=_ORDERS,
-    reading=(_SUITABLE, f"left is the bound of theorem 4.5~repaired, {_ENLARGED}, and tau for tau - 1"),
-    repairs="the accuracy is O(epsilon^(1/2)) where only some users take part, and as printed for r = 1",
+    reading=(
+        _SUITABLE,
+        f"about formulas: left is the bound of theorem 4.5~repaired, {_ENLARGED}, and tau for tau - 1; for the method "
+        "it says as much as that theorem is worth",
+    ),
 )
 
 # remark G.1: beta_k is held over the rounds 4^(j-1) < k <= 4^j, K = 4^J
@@ -266,20 +276,25 @@ REMARK_G1_FORMULA = Statement(
     ),
 )
 
-REMARK_G1_REPAIRED = Statement(
+_SLOWER = sqrt(eps) * (1 + (1 - r) * log(K)) + alpha**2 * sigma_G**2 / D0
+REMARK_G1_REPAIRED = replace(
+    REMARK_G1,
     id="fallah/remG.1~repaired",
+    then=Le(mean_square(3 * K / 4) / 2, _SLOWER),
+    form=_run("remG.1~repaired", mean_square(K) / 2, forms.REMARK_SIZES, forms.remark, _LAST, mean2 / 2),
+    reading=(*REMARK_G1.reading, "for all problems it is what fallah/remG.1~repaired-formula gives"),
+    repairs="the accuracy is O(epsilon^(1/2)), times log(1/epsilon) where only some users take part",
+)
+REMARK_G1_REPAIRED_FORMULA = Statement(
+    id="fallah/remG.1~repaired-formula",
     kind="order",
-    title="The complexity with a diminishing step",
+    title="The complexity with a diminishing step, in the sum of the repaired descents",
     cite="remark G.1",
     method="order",
     glossary=GLOSSARY,
     let=_FOR_ALL,
     when=(Le(r, 1), Ge(n, 2)),
-    then=Le(
-        _summed((_BIAS, _NOISE + 11 * SHARE * L_F * tau * BOTH, _DRIFT)),
-        sqrt(eps) * (1 + (1 - r) * log(K)) + alpha**2 * sigma_G**2 / D0,
-    ),
+    then=Le(_summed((_BIAS, _NOISE + 11 * SHARE * L_F * tau * BOTH, _DRIFT)), _SLOWER),
     where=_STEP,
     reading=(*_LATE, "left has (109) as in fallah/eq109~repaired, a little enlarged"),
-    repairs="the accuracy is O(epsilon^(1/2)), times log(1/epsilon) where only some users take part",
 )

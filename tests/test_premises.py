@@ -11,6 +11,7 @@ from fedaudit.bounds.catalogue import catalogue, statement
 from fedaudit.bounds.derivation import Argument, Derivation, Known, Step, View
 from fedaudit.bounds.papers.buttaci.inequalities import dist2, gap, grad2, mu
 from fedaudit.bounds.statement import Statement
+from fedaudit.verify.audit import derive_row
 from fedaudit.verify.premises import Tried, tried
 
 

@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PACKAGES := bounds problems verify figures
 
-.PHONY: setup audit test test-slow check lint types report bench clean FORCE
+.PHONY: setup audit test test-slow check lint types report readme bench clean FORCE
 .DELETE_ON_ERROR:
 
 setup: $(READY)
@@ -54,6 +54,10 @@ report: $(READY)
 	$(BIN)/fedaudit report --out build/report
 
 check: lint types test report
+
+# The README's table, from the audit in audit/.
+readme: $(READY)
+	$(BIN)/python -m fedaudit.verify.overview audit README.md tests/catalogue_ids.txt
 
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \

@@ -109,6 +109,7 @@ def show(statement: Statement, *, as_latex: bool = False) -> str:
     lines += _block("follows from", [", ".join(d.cites) for d in statement.follows_from])
     lines += _block("reading", list(statement.reading))
     lines += _block("repairs", [statement.repairs] if statement.repairs else [])
+    lines += _block("quoted", [statement.quoted] if statement.quoted else [])
     lines += _block("symbols", [f"{form(s)}: {e.meaning}  [{e.dim}]" for s, e in _used(statement)])
     return "\n".join(lines)
 

@@ -387,7 +387,7 @@ def test_derivations(name: str, status: str) -> None:
 def test_the_long_proofs() -> None:
     for name in ("thm3~repaired", "eq13~repaired", "cor4~repaired", "rem5~repaired"):
         row = derive_row(statement(f"benmansour/{name}"))
-        assert (row["status"], row["proved"]) == ("follows", True)
+        assert (row["status"], row["evidence"]) == ("follows", "proof")
 
 
 def test_what_the_printed_proofs_miss() -> None:

@@ -64,7 +64,7 @@ def test_equal_similarities_are_the_perturbed_method() -> None:
 @pytest.mark.slow
 def test_it_follows() -> None:
     made = derive(THEOREM, catalogue(), slack=False)
-    assert (made.status, made.proved) == ("follows", True)
+    assert (made.status, made.evidence) == ("follows", "proof")
     assert any("the minimum is not needed" in finding for finding in made.findings)
 
 

@@ -159,15 +159,15 @@ def _instances(
     known = {"scalars": free, "quantities": quantities}
     instance = setting.instance(reading, shape, genome, known)
     if not setting.declared:
-        yield _needed_names(reading, instance)
+        yield needed_names(reading.claim, instance)
         return
     for rounded in _declarations(setting.declared, measured):
-        yield _needed_names(reading, {**instance, "constants": {**instance["constants"], **rounded}})
+        yield needed_names(reading.claim, {**instance, "constants": {**instance["constants"], **rounded}})
 
 
-def _needed_names(reading: Reading, instance: dict[str, Any]) -> dict[str, Any]:
+def needed_names(claim: Mapping[str, Any], instance: dict[str, Any]) -> dict[str, Any]:
     """Without constants and parameters that neither the claim nor its world reads: the kernel refuses those."""
-    domains = reading.claim["domains"]
+    domains = claim["domains"]
     parts = {k: instance[k] for k in ("constants", "parameters") if k in instance}
     return instance | {k: {name: x for name, x in part.items() if name in domains} for k, part in parts.items()}
 

@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from .child import Checker
 from .document import Document, Literal, Move, Printed, Row, Unreadable, inside, parse_printed
-from .errors import UserError
 
 if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
@@ -67,8 +67,9 @@ class Checked:
 
 def recheck(document: Document, root: Path, own: Collection[str] = ()) -> list[Checked]:
     """Every row with its standing; rows whose ids are in `own` were computed by this process."""
-    rechecker = Rechecker(root)
-    return [_own(row, root) if row.id in own else rechecker.row(row) for row in document.statements]
+    with Checker() as checker:
+        rechecker = Rechecker(root, checker)
+        return [_own(row, root) if row.id in own else rechecker.row(row) for row in document.statements]
 
 
 def _own(row: Row, root: Path) -> Checked:
@@ -101,8 +102,9 @@ class Answer:
 class Rechecker:
     """Replays the certificates that rows name, each of them once, within one limit of time."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, checker: Checker) -> None:
         self.root = root
+        self.checker = checker
         self.end = time.monotonic() + SECONDS
         self.answers: dict[tuple[str, str], Answer] = {}
 
@@ -162,31 +164,27 @@ class Rechecker:
             return _no("its certificate is about another statement")
         if time.monotonic() > self.end:
             return _no("not replayed: the time for replays is spent")
-        return _ask(held, compared=identifier in _catalogue())
+        return _ask(held, self.checker, compared=identifier in _catalogue())
 
 
 def _no(reason: str) -> Answer:
     return Answer(replayed=False, refutes=False, reason=reason)
 
 
-def _ask(data: Mapping[str, Any], *, compared: bool) -> Answer:
-    """The kernel's answer; a statement that no catalogue holds is compared with nothing."""
+def _ask(data: Mapping[str, Any], checker: Checker, *, compared: bool) -> Answer:
+    """The kernel's answer, within its limits; a statement that no catalogue holds is compared with nothing."""
+    if not compared:
+        answer = checker.ask(data)
+        if answer.outcome != "accepted":
+            return _no(f"its certificate is {'none' if answer.outcome == 'malformed' else 'rejected'}: {answer.reason}")
+        return Answer(replayed=True, refutes=True, dropped=answer.dropped, compared=False, certificate=data)
     from .certificates import certify
-    from .kernel import Malformed, Rejected, check
 
-    try:
-        if compared:
-            row = certify(data, "certificate", ())
-            accepted, reason, dropped = row["accepted"] is True, row["reason"], tuple(row.get("dropped") or ())
-        else:
-            accepted, reason, dropped = True, "", check(data).dropped
-    except (Malformed, UserError) as error:
-        return _no(f"its certificate is none: {error}")
-    except Rejected as error:
-        accepted, reason, dropped = False, str(error), ()
-    if not accepted:
-        return _no(f"its certificate is rejected: {reason}")
-    return Answer(replayed=True, refutes=True, dropped=dropped, compared=compared, certificate=data)
+    row = certify(data, "certificate", (), checker)
+    reason = f"its certificate is {'none' if row['malformed'] else 'rejected'}: {row['reason']}"
+    if row["what"] in (None, "contradiction"):
+        return _no(reason)
+    return Answer(True, row["accepted"] is True, reason, tuple(row["dropped"]), certificate=data)
 
 
 @cache

@@ -17,6 +17,7 @@ from .check import genes_of
 from .evaluate import Array
 from .genome import simpler, size
 from .settings.base import Reading, Setting, Shape
+from .sturdy import horizons
 
 MOST_WORK = 30_000  # size of the replayed instances, added up
 
@@ -28,14 +29,17 @@ def simplicity(replayed: Replayed) -> tuple[int, int]:
 
 
 def shrink(reading: Reading, setting: Setting, start: Replayed) -> Replayed:
-    """Greedy descent until no pass finds anything simpler (or `MOST_WORK` was spent)."""
-    best, left, moved = start, MOST_WORK, True
+    """Greedy descent until no pass finds anything simpler (or `MOST_WORK` was spent) that is as sturdy."""
+    best, left, moved, sturdy = start, MOST_WORK, True, len(horizons(reading, setting, start))
     while moved and left > 0:
         moved = False
         for shape, genome in _proposals(reading, setting, best):
             left -= 10 + shape.cost
             made = replay(reading, setting, shape, genome)
             if made is not None and not made.holds and simplicity(made) < simplicity(best):
+                if len(horizons(reading, setting, made)) < sturdy:
+                    left -= 10 + shape.cost
+                    continue
                 best, moved = made, True
                 break
             if left <= 0:

@@ -1,0 +1,53 @@
+"""`python -m fedaudit.verify.overview AUDIT_FOLDER README IDS`: the README's table, made from an audit.
+
+Counts the ids of the catalogue (the file IDS; siblings and extra ids are not in it) by paper and verdict, and writes
+the table between two marks. Nothing in it is typed by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+PAPERS = {
+    "buttaci": "A. Buttaci, thesis: FedProx, a perturbed-gradient method, a network model",
+    "yuan": "X.-T. Yuan and P. Li: FedProx and FedMSPP without dissimilarity",
+    "zhang": "J. Zhang, J. Hu, M. Johansson: composite federated learning",
+    "benmansour": "A. Ben Mansour, G. Carenini, A. Duplessis: weighted aggregation",
+    "fallah": "A. Fallah, A. Mokhtari, A. Ozdaglar: Per-FedAvg",
+}
+VERDICTS = ("proved", "survived", "refuted", "undecided", "reproduced", "reproduced-if", "not-reproduced")
+BLOCK = re.compile(r"(<!-- overview -->\n).*?(<!-- /overview -->)", re.DOTALL)
+
+
+def table(document: Mapping[str, Any], catalogue: Sequence[str]) -> str:
+    """Markdown: one row per paper, one column per verdict that occurs, ids of the catalogue alone."""
+    rows = [row for row in document["statements"] if row["id"] in set(catalogue)]
+    counts = Counter((row["id"].partition("/")[0], row["verdict"]) for row in rows)
+    used = [verdict for verdict in VERDICTS if any(v == verdict for _, v in counts)]
+    lines = [["paper", "ids", *used], ["---"] * (2 + len(used))]
+    for paper, title in PAPERS.items():
+        ids = sum(row["id"].startswith(f"{paper}/") for row in rows)
+        lines.append([title, str(ids), *(str(counts[paper, verdict] or "") for verdict in used)])
+    settings = f"Made by `make readme` from one audit: seed {document['seed']}, budget {document['budget']:g}."
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines) + f"\n{settings}\n"
+
+
+def main(arguments: Sequence[str]) -> int:
+    folder, readme, catalogue = map(Path, arguments)
+    document = json.loads((folder / "audit.json").read_text(encoding="utf-8"))
+    ids = catalogue.read_text(encoding="utf-8").split()
+    text = readme.read_text(encoding="utf-8")
+    made = table(document, ids)
+    readme.write_text(BLOCK.sub(lambda found: found[1] + made + found[2], text), encoding="utf-8")
+    print(made, end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -403,8 +403,8 @@ def test_what_audit_json_says_and_what_is_there_are_compared(name: str, run, tmp
 def test_an_explicit_rate_that_falls_is_no_failure_of_the_audit(run, tmp_path: Path, monkeypatch) -> None:
     """What the audit calls undecided, with the counterexample beside it, is what certify says too."""
     monkeypatch.setattr(Checker, "ask", lambda *_: Answer("accepted", "", "2", "1"))
-    held = hostile.of("buttaci/prop3.2-largeC", {})
-    row = {"id": "buttaci/prop3.2-largeC", "verdict": "undecided", "certificate": None}
+    held = hostile.of("buttaci/prop3.3-largeC", {})
+    row = {"id": "buttaci/prop3.3-largeC", "verdict": "undecided", "certificate": None}
     row["hunt"] = {"verdict": "undecided", "certificate": None, "counterexample": held}
     save(tmp_path / "audit/audit.json", {"statements": [row]})
     status, out, _ = run("audit", "--json")

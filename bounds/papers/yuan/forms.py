@@ -106,8 +106,8 @@ PATHS = 8  # rounds of which all paths are enumerated
 
 def _two_groups(values: Values, size: int, oracle: bool) -> Instance:
     """K devices with the minimiser 0 and K with the minimiser G, L = 1; w_0 is between them. `oracle`: eps is given."""
-    K, chosen, rounds, G = (values[name] for name in ("K", "I", "T", "G"))
-    K, chosen, rounds, G = int(K), int(chosen), int(rounds), Fraction(G)
+    K, chosen, rounds = (int(values[name]) for name in ("K", "I", "T"))
+    G = Fraction(values["G"])
     one, none = Fraction(1), Fraction(0)
     constants = {"L": one, "G": G, "eta": _smaller(rounds, size) / 8, **({"eps": none} if oracle else {})}
     made = _run(values, "sampled", 2 * K, chosen, G / 2, constants)

@@ -3,7 +3,6 @@
 What the assumptions say about losses and samples enters as premises; all that is done with it is decided.
 """
 
-from dataclasses import replace
 from typing import Any
 
 from ...algebra import Eq, Function, Le, Max, Rational, Symbol, sqrt
@@ -203,18 +202,16 @@ def remark_5(goal: View) -> Argument:
     return Argument((same, last), last)
 
 
-def _stability(lemma_1: View) -> Step:
-    return Step(
-        Le(lemma_1.rhs, 5 * G / ((1 / eta - L) * b)),
-        given=(),
-        where="lemma 1, and the condition on eps_t",
-    )
-
-
 def lemma_10_bias(goal: View, stability: View, generalisation: View) -> Argument:
     """Lemma 1 with lambda = 1/eta - L makes the minimiser stable; then lemma 3."""
-    stable = _stability(stability)
-    cited = replace(generalisation.holds(), assumes=("lipschitz", "smooth", "inexact"))
+    least = _real("least")
+    convex = _premise(Le(1 / eta - L, least), "the least curvature of L-smooth losses plus |.|^2/(2 eta)", "smooth")
+    stable = Step(
+        Le(apart, 5 * G / ((1 / eta - L) * b)),
+        given=(stability.holds(instead={"strongly_convex": convex}),),
+        where="lemma 1, and the condition on eps_t",
+    )
+    cited = generalisation.holds(instead={"stable": stable})
     return Argument((stable, Step(goal.relations[0], given=(cited,), where="lemma 3")), cited)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,10 @@ from fedaudit.bounds.algebra import Rational
 from fedaudit.bounds.catalogue import statement
 from fedaudit.bounds.papers.fallah import forms
 from fedaudit.verify import kernel
+from fedaudit.verify.certificates import certify
 from fedaudit.verify.lower import lower
 
+GOLDEN = Path(__file__).parent / "certificates"
 LABELS = ("thm4.5", "cor4.6", "remG.1")
 TIED = {label: lower(statement(f"fallah/{label}")) for label in LABELS}
 REPLAYS = [(label, replay) for label, lowered in TIED.items() for replay in lowered.replays]
@@ -32,6 +36,17 @@ def test_the_formula_is_what_the_kernel_replays(label: str, replay: dict[str, An
     assert lhs == rhs
     other = {**form, "then": [["=", measured, ["*", "1001/1000", formula]]]}
     assert not kernel.evaluate(other, replay["instance"], (), replay["at"])[2]
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_certify_takes_the_golden_certificate_and_asks_for_its_replays(label: str) -> None:
+    golden = json.loads((GOLDEN / f"fallah-{label}.json").read_text())
+    assert certify(golden, "a test")["accepted"]
+    replays = golden["replays"]
+    assert not certify({**golden, "replays": replays[:2]}, "a test")["accepted"]
+    assert not certify({k: v for k, v in golden.items() if k != "replays"}, "a test")["accepted"]
+    moved = {**replays[0], "instance": {**replays[0]["instance"], "w0": "1/2"}}  # another run than the formula's
+    assert not certify({**golden, "replays": [moved, *replays[1:]]}, "a test")["accepted"]
 
 
 def test_there_are_enough_sizes() -> None:

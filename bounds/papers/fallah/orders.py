@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...algebra import Eq, Ge, Gt, Integer, Le, Lt, log, sqrt
+from ...algebra import Eq, Ge, Gt, Integer, Le, log, sqrt
 from ...statement import Assumption, Form, Statement
 from . import forms
 from .forms import FAMILY, mean_square
@@ -36,10 +36,10 @@ PRINTED = 4 * Delta / (beta * tau * K) + (
     + alpha**2 * L**2 * sigma_G**2 / D0
 )
 _TWO_USERS = {**FAMILY, L_F: CONSTANTS[L_F], gamma_F: CONSTANTS[gamma_F]}
-_SHORT = (Gt(alpha, 0), Lt(alpha * L, 1), Le(beta, 1 / (10 * tau * L_F)))
+_SHORT = (Gt(alpha, 0), Le(2 * alpha * L, 1), Le(beta, 1 / (10 * tau * L_F)))
 _FAMILY = (
     "on two users that the theorem allows, one of whom takes part (n = 2, r = 1/2): f_i' = L w -+ L c around the run, "
-    "straight far out; exact gradients (sigma_F = 0), w_0 the minimiser of F (F(w_0) = F^*)",
+    "straight far out; exact gradients (sigma_F = 0), w_0 the minimiser of F (F(w_0) = F^*), alpha L <= 1/2",
     "left is the exact mean of E|grad F|^2 over the run; what it is for other problems is not asked",
 )
 
@@ -277,16 +277,8 @@ REMARK_G1_FORMULA = Statement(
 )
 
 _SLOWER = sqrt(eps) * (1 + (1 - r) * log(K)) + alpha**2 * sigma_G**2 / D0
-REMARK_G1_REPAIRED = replace(
-    REMARK_G1,
+REMARK_G1_REPAIRED = Statement(
     id="fallah/remG.1~repaired",
-    then=Le(mean_square(3 * K / 4) / 2, _SLOWER),
-    form=_run("remG.1~repaired", mean_square(K) / 2, forms.REMARK_SIZES, forms.remark, _LAST, mean2 / 2),
-    reading=(*REMARK_G1.reading, "for all problems it is what fallah/remG.1~repaired-formula gives"),
-    repairs="the accuracy is O(epsilon^(1/2)), times log(1/epsilon) where only some users take part",
-)
-REMARK_G1_REPAIRED_FORMULA = Statement(
-    id="fallah/remG.1~repaired-formula",
     kind="order",
     title="The complexity with a diminishing step, in the sum of the repaired descents",
     cite="remark G.1",
@@ -297,4 +289,5 @@ REMARK_G1_REPAIRED_FORMULA = Statement(
     then=Le(_summed((_BIAS, _NOISE + 11 * SHARE * L_F * tau * BOTH, _DRIFT)), _SLOWER),
     where=_STEP,
     reading=(*_LATE, "left has (109) as in fallah/eq109~repaired, a little enlarged"),
+    repairs="the accuracy is O(epsilon^(1/2)), times log(1/epsilon) where only some users take part",
 )

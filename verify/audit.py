@@ -100,10 +100,8 @@ def verify_row(statement: Statement, seed: int, effort: float, backend: str = "n
         return observe_row(statement, seed, effort)
     reading, world = read(statement, backend=backend)
     began = time.perf_counter()
-    row = {
-        "id": statement.id,
-        **_by_kind(statement, judge(reading, world, _sampled(reading, world, seed, effort), _siblings(statement))),
-    }
+    judged = judge(reading, world, _sampled(reading, world, seed, effort), _siblings(statement))
+    row = {"id": statement.id, **_by_kind(statement, judged)}
     sampled = statistics(reading, world, seed)
     if sampled is not None:
         row["statistical"] = sampled.row()
@@ -178,9 +176,10 @@ def audit_row(statement: Statement, seed: int, effort: float, backend: str = "nu
 
 def rests_on(statement: Statement) -> str | None:
     """What an order claim rests on that the kernel does not decide: a closed form of a run, derived by hand."""
+    parts = [f"a form derived by hand: {statement.by_hand}"] if statement.by_hand else []
     if statement.form is not None:
-        return f"a form derived by hand, equal to its run on {len(statement.form.replays)} exact replays"
-    return f"a form derived by hand: {statement.by_hand}" if statement.by_hand else None
+        parts.append(f"a form derived by hand, equal to its run on {len(statement.form.replays)} exact replays")
+    return "; ".join(parts) or None
 
 
 def literal_row(statement: Statement, assumption: Assumption, seed: int, effort: float, backend: str = "numpy") -> Row:

@@ -620,7 +620,7 @@ def test_the_kernel_says_what_it_checked(capsys: pytest.CaptureFixture[str], tmp
     for line in lines:
         assert "not compared with any catalogue" in line
         assert "yuan/thm1" in line
-        assert "in fedmspp" in line
+        assert f"in {GOOD['claim']['setting']}" in line
         assert "<=" in line
 
 

@@ -130,17 +130,18 @@ def test_the_infimum_of_a_double_well() -> None:
     assert float(well.smoothness()) == 1
     client = {"kind": "well", "a": ["-1"], "m": ["1"], "lo": ["1"], "hi": ["1"], "c": ["0"]}
     inst = {
-        "C": 1, "d": 1, "E": 1, "T": 1, "p": ["1"], "w0": ["0"], "alpha": "1", "constants": {},
+        "C": 1, "d": 1, "E": 1, "T": 1, "p": ["1"], "w0": ["0"], "alpha": "1", "constants": {"L": "1"},
         "steps": {"gamma": ["1"]}, "noise": {"kind": "none"}, "clients": [client],
     }  # fmt: skip
-    world: Any = kernel.world(CLAIM, inst)
+    claim = free_claim("fedprox_nonconvex", "level", L="positive")
+    world: Any = kernel.world(claim, inst)
     assert world.at("excess", (0,)) == 1
     world.assume("smooth", ("L",))
     with pytest.raises(kernel.Rejected, match="falls for ever"):
-        kernel.world(CLAIM, {**inst, "clients": [{**client, "m": ["0"]}]})
+        kernel.world(claim, {**inst, "clients": [{**client, "m": ["0"]}]})
     saddle = {"kind": "quadratic", "A": [["-1"]], "b": ["0"]}
     with pytest.raises(kernel.Rejected, match="negative curvature"):
-        kernel.world(CLAIM, {**inst, "clients": [saddle], "w_star": ["0"]})
+        kernel.world(claim, {**inst, "clients": [saddle], "w_star": ["0"]})
 
 
 @pytest.mark.parametrize("label", LABELS[1:])

@@ -33,7 +33,7 @@ from .settings.two_group_perturbed import losses
 
 RUNS = 80
 PROPOSED = 4000
-UNSEEN = 1e-4
+UNSEEN, STEEPEST = 1e-4, 1e30
 ROUND, ROUNDS = ("t", "R", "r"), 60  # what papers call a round; how many are drawn
 LENGTHS = (1, 2, 4, 9, 16, 36, 64, 144)  # of runs, where a claim is about T
 CLOUD, SMALL = 600, 40  # instances of a cloud, and their largest size
@@ -358,11 +358,14 @@ def _along_sizes(
 
 
 def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
-    """Both sides divided by the bound's first value that is not zero, where all of them are numbers."""
+    """Both sides divided by the bound's first value that is not zero, where all of them are numbers fit to be drawn."""
     usable = (np.isfinite(lhs) & np.isfinite(rhs)).all(axis=1) & (rhs > 0).any(axis=1) & (rhs[:, 0] >= 0)
     lhs, rhs = lhs[usable], rhs[usable]
     first = np.take_along_axis(rhs, np.argmax(rhs > 0, axis=1)[:, None], 1)
-    return lhs / first, rhs / first
+    with np.errstate(over="ignore"):
+        lhs, rhs = lhs / first, rhs / first
+    shown = (np.maximum(lhs, rhs) < STEEPEST).all(axis=1)  # growing step sizes may explode
+    return lhs[shown], rhs[shown]
 
 
 KNOB_VALUES = 25

@@ -168,7 +168,7 @@ PROPOSITION_3_2_LARGE_C = replace(
         SYMMETRIC,
         BY_LIMITS,
         "the text lets C and delta vary (C >> 1, delta ~ 0) and nothing else: epsilon does not depend on C, and both "
-        "limits are 1, whatever stands before C. For epsilon of order 1 / C see prop3.2-largeC~small-shift, which falls",
+        "limits are 1, whatever stands before C. For epsilon of order 1 / C see prop3.2-largeC~small-shift",
     ),
 )
 

@@ -137,6 +137,19 @@ def _decide(claim: Boolean, given: tuple[Boolean, ...], sweep: Dict, bare: bool,
     return Decision("true", "numeric", f"no violation at {tried.tried} points; {detail}")
 
 
+@lru_cache(maxsize=4096)
+def entails(claim: Boolean, given: tuple[Boolean, ...]) -> bool:
+    """Whether z3 shows `given` ⟹ `claim` at once: no search for a violation, and a "no" means nothing."""
+    claim, given = rewrite(uniform(claim), tuple(dict.fromkeys(uniform(c) for c in conjuncts(*given))))
+    if claim is true or false in given:
+        return claim is true
+    try:
+        proof = Proof(claim, given)
+        return proof.identity() or (proof.run(SIDE_RLIMIT)[0] == "unsat" and not proof.vacuous())
+    except Unsupported:
+        return False
+
+
 def _refuted(claim: Boolean, given: Sequence[Boolean], point: Point) -> Decision:
     if entangled(claim, *given):
         return Decision("unknown", "", f"fails if its sums may take any value: {told(point)}")

@@ -13,13 +13,14 @@ the proof, and the engine decides it anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sympy import Dict, Expr, Le, Symbol
+from sympy import Dict, Expr, Ge, Gt, Le, Symbol, sympify
+from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.core.relational import Relational
-from sympy.logic.boolalg import Boolean, false
+from sympy.logic.boolalg import Boolean, false, true
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,20 @@ class Requirement:
 
 
 @dataclass(frozen=True, slots=True)
+class Citation:
+    """How a cited statement is used: which relation, at which values, and what stands for assumptions it makes."""
+
+    part: int = 0
+    values: tuple[tuple[tuple[Any, Any], ...], ...] = ()
+    instead: tuple[tuple[str, Given], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
-    """Something a step may use: an instance of a fact, a premise about the problem, or a cited statement."""
+    """Something a step may use: an instance of a fact, a premise about the problem, or a cited statement.
+
+    A fact without the `rule` that it is an instance of is what somebody wrote down: a premise.
+    """
 
     claim: Boolean
     because: str
@@ -40,6 +53,8 @@ class Known:
     requires: tuple[Requirement, ...] = ()
     assumes: tuple[str, ...] = ()  # names of assumptions that the statement must make
     of: Induction | None = None  # an instance of it: no condition of the statement may restrict its index
+    rule: Any = None  # the `Fact`, or the rule about finite sums, of which this is an instance
+    citation: Citation | None = None  # of a cited statement; the engine makes it again and compares
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +123,7 @@ class View:
     relations: tuple[Relational, ...]
     requires: tuple[Boolean, ...] = ()
     assumes: tuple[str, ...] = ()
+    values: tuple[tuple[tuple[Any, Any], ...], ...] = ()  # put in by `at`, in this order
 
     @property
     def lhs(self) -> Expr:
@@ -117,10 +133,47 @@ class View:
     def rhs(self) -> Expr:
         return self.relations[0].rhs
 
-    def holds(self, *given: Given, part: int = 0) -> Known:
-        """The claim, to be used in a step; its conditions become requirements, to be shown from `given`."""
+    def at(self, values: Mapping[Any, Any]) -> View:
+        """The statement at other values of its symbols, or with one quantity for another."""
+        pairs = tuple((old, sympify(new)) for old, new in values.items())
+        relations, requires = ([put_in(part, pairs) for part in parts] for parts in (self.relations, self.requires))
+        needed = (*requires, *domains(pairs))
+        kept = tuple(r for r in relations if isinstance(r, Relational))
+        return View(self.id, kept, tuple(r for r in needed if r is not true), self.assumes, (*self.values, pairs))
+
+    def holds(self, *given: Given, part: int = 0, instead: Mapping[str, Given] | None = None) -> Known:
+        """The claim, to be used in a step; its conditions become requirements, to be shown from `given`.
+
+        `instead`: what provides an assumption of the cited statement that the citing one does not make by that name.
+        That the one provides the other is written by hand, and the row says so.
+        """
         needed = tuple(Requirement(condition, given) for condition in self.requires)
-        return Known(self.relations[part], self.id, "cited", needed, self.assumes)
+        replaced = dict(instead or {})
+        assumes = tuple(name for name in self.assumes if name not in replaced)
+        citation = Citation(part, self.values, tuple(replaced.items()))
+        return Known(self.relations[part], self.id, "cited", needed, assumes, citation=citation)
+
+
+def put_in(expr: Any, pairs: Sequence[tuple[Any, Any]]) -> Any:
+    """`expr` with every pair's first part replaced by its second, at once; functions by name, even below sums."""
+    heads = {old: new for old, new in pairs if isinstance(old, UndefinedFunction)}
+    written = expr.subs({old: new for old, new in pairs if old not in heads}, simultaneous=True)
+    for old, new in heads.items():
+        written = written.replace(old, new)
+    return written
+
+
+def domains(pairs: Iterable[tuple[Any, Any]]) -> Iterator[Boolean]:
+    """What the values of symbols must be: positive for a positive one, and so on."""
+    for symbol, value in pairs:
+        if isinstance(symbol, UndefinedFunction) or isinstance(value, AppliedUndef):
+            continue  # one quantity is read as another
+        if symbol.is_positive and not value.is_positive:
+            yield Gt(value, 0)
+        elif symbol.is_nonnegative and not value.is_nonnegative:
+            yield Ge(value, 0)
+        if symbol.is_integer and value.is_integer is False:
+            yield false
 
 
 @dataclass(frozen=True, slots=True)

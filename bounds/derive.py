@@ -21,12 +21,13 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, true
 
-from .decide import Decision, decide, told, violates, violation
-from .derivation import Argument, Given, Induction, Known, Step, View
+from .decide import Decision, decide, entails, told, violates, violation
+from .derivation import Argument, Given, Induction, Known, Step, View, domains, put_in
 from .dimension import DimensionError, dimension_of
 from .dominance import dominance
 from .evaluate import Point, compiled, entangled, opaque, quantities
-from .facts import Fact
+from .factor import Factor, coefficients, unbounded
+from .facts import FACTS, SUMS, Fact
 from .sampling import Raw, Sampler, conjuncts
 from .statement import Statement
 
@@ -34,6 +35,7 @@ Verdict = Literal["follows", "claims-more", "claims-less", "not-derived"]
 TIGHT = 1e-6
 SAMPLES, POOL, CLIMB = 300, 400, 500
 SEEN = 1e-9
+LARGE = 10  # a search over many decades that finds a smaller ratio has not met an unbounded one
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +69,24 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """`factor` is the largest (what the proof gives) / (what is claimed), inverted for a lower bound.
+    """`factor` is the largest ratio of corresponding coefficients, what the proof gives / what is claimed (inverted
+    for a lower bound): see `factor`.
 
-    `proved`: every step here and in what is cited is an identity or decided by z3, from the facts and the `premises`,
-    which are what the assumptions say about losses and runs (smoothness, the update rule, …) and are not decided here.
+    `evidence` is "proof" if every step is an identity or decided by z3, from the facts, what is cited and the
+    `premises`: what is written by hand about losses and runs (smoothness, the update rule, …), here or in what is
+    cited, and not decided here. `proved`: one of the ways is such a proof, nothing in it is written by hand, and
+    everything that it cites is proved.
     """
 
     status: Verdict
-    factor: float | None = None
+    factor: Factor = None
     evidence: Literal["proof", "numerical"] = "numerical"
     steps: tuple[Decided, ...] = ()
     findings: tuple[str, ...] = ()
     premises: tuple[str, ...] = ()
     proved: bool = False
+    cites: tuple[str, ...] = ()  # of the first derivation
+    proved_from: tuple[str, ...] = ()  # what the way that proves it cites
     slack: tuple[Slack, ...] = ()
     point: Mapping[Basic, Fraction] | None = field(default=None, compare=False)
 
@@ -90,10 +97,12 @@ class Derived:
 def view(statement: Statement, substitute: Mapping[Any, Any] | None = None, within: Statement | None = None) -> View:
     """`statement` with its definitions written out; cited `within` another, with that one's values and choices in."""
 
+    pairs = tuple((substitute or {}).items())
+
     def write(expr: Any) -> Any:
         made = statement.defined(expr)
         if within is not None:
-            made = within.defined(made.subs(dict(substitute or {}), simultaneous=True))
+            made = within.defined(put_in(made, pairs))
             made = _choose(made, within)
             return within.defined(made)
         return statement.defined(_choose(made, statement))
@@ -105,6 +114,7 @@ def view(statement: Statement, substitute: Mapping[Any, Any] | None = None, with
         for quantity, value in statement.choose.items():
             if quantity in within.choose:
                 requires.append(_equal(write(value), within.defined(within.choose[quantity])))
+        requires += [within.defined(_choose(needed, within)) for needed in domains(pairs)]
     relations = tuple(r for r in (write(r) for r in statement.relations) if isinstance(r, Relational))
     names = tuple(a.name for a in (*statement.let, *statement.implicit))
     return View(statement.id, relations, tuple(r for r in requires if r is not true), names)
@@ -193,6 +203,7 @@ def _walk(given: Sequence[Given]) -> Iterator[Given]:
         yield item
         if isinstance(item, Known):
             yield from _walk((item.of,) if item.of else ())
+            yield from _walk(tuple(given for _, given in item.citation.instead) if item.citation else ())
             for needed in item.requires:
                 yield from _walk(needed.given)
         else:
@@ -239,24 +250,56 @@ class Comparison:
     def sampler(self) -> Sampler:
         return Sampler([self.gives, self.claims], self.conditions)
 
+    def factor(self, largest: float | None, status: Verdict) -> Factor:
+        """The largest ratio of corresponding coefficients, if there is one that agrees with the status."""
+        small, large = (self.gives, self.claims) if self.upper else (self.claims, self.gives)
+        exact = coefficients(small, large)
+        if exact is not None and _agrees(exact, status):
+            return exact
+        conditions = conjuncts(*self.conditions)
+        if status != "claims-more" or (largest is not None and largest < LARGE):
+            return largest
+        if unbounded(small, large, self.relation, conditions, self.sampler()):
+            return "unbounded"
+        return largest
+
+
+def _agrees(factor: float, status: Verdict) -> bool:
+    if status == "claims-more":
+        return factor > 1 + TIGHT
+    return factor < 1 - TIGHT if status == "claims-less" else abs(factor - 1) <= TIGHT
+
 
 def derive(statement: Statement, catalogue: Mapping[str, Statement], *, slack: bool = True) -> Derived:
     """Decide every step of the statement's derivation, then compare what it gives with what is claimed.
 
-    The first derivation is the paper's way and makes the status; what becomes of others is told as findings.
+    The first derivation is the paper's way and makes the status; what becomes of others is told as findings. Any of
+    them may prove the statement.
     """
     if statement.kind == "order" and statement.method == "order" and not statement.follows_from:
         return _dominated(statement)
+    circle = _circle(statement, catalogue)
+    if circle:
+        return Derived("not-derived", findings=(f"refused: cites itself, {' -> '.join(circle)}",))
     closure = _closure(statement, catalogue)
-    made = _derive(statement, closure, slack)
-    others = tuple(_another(replace(statement, follows_from=(way,)), closure) for way in statement.follows_from[1:])
-    return replace(made, findings=(*made.findings, *others)) if others else made
+    first = _derive(statement, closure, slack)
+    ways = [replace(statement, follows_from=(way,)) for way in statement.follows_from[1:]]
+    others = [_derive(way, closure, slack=False) for way in ways]
+    told_ = [
+        f"another way, from {', '.join(other.cites) or 'the assumptions'}: {other.status} ({other.evidence})"
+        for other in others
+    ]
+    proof = next((way for way in (first, *others) if way.proved), first)
+    first = replace(first, proved=proof.proved, proved_from=proof.cites if proof.proved else ())
+    return replace(first, findings=(*first.findings, *told_))
 
 
-def _another(statement: Statement, closure: tuple[Statement, ...]) -> str:
-    """What becomes of a second derivation."""
-    made, cites = _derive(statement, closure, slack=False), statement.follows_from[0].cites
-    return f"another way, from {', '.join(cites) or 'the assumptions'}: {made.status} ({made.evidence})"
+def _circle(statement: Statement, catalogue: Mapping[str, Statement], path: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """A way from a statement to itself by citations, if there is one."""
+    if statement.id in path:
+        return (*path[path.index(statement.id) :], statement.id)
+    cited = (catalogue[c] for way in statement.follows_from for c in way.cites if c in catalogue)
+    return next(filter(None, (_circle(c, catalogue, (*path, statement.id)) for c in cited)), ())
 
 
 def _dominated(statement: Statement) -> Derived:
@@ -292,9 +335,17 @@ def _derive(statement: Statement, closure: tuple[Statement, ...], slack: bool) -
         return Derived("not-derived", findings=tuple(f"cites {cited}, which is not encoded" for cited in missing))
     goal, argument = _argue(statement, catalogue)
     decided = tuple(settle(step, goal.requires) for step in argument.steps)
-    findings = [*_overstretched(statement, argument), *_unproved(decided)]
+    cited = cited_views(statement, catalogue)
+    findings = [
+        *_overstretched(statement, argument),
+        *_refused(statement, goal, argument, cited),
+        *_unused(goal, argument, cited),
+        *_unproved(decided),
+    ]
     comparisons = compare(goal, argument)
-    status, factor, point = _verdict(goal, argument, decided, comparisons, findings)
+    status, worst, factor, point = _verdict(goal, argument, decided, comparisons, findings)
+    if worst is not None and not (isinstance(factor, float) and factor == 1 and status == "follows"):
+        factor = worst.factor(factor, status)
     loose: tuple[Slack, ...] = ()
     if status in ("follows", "claims-less"):
         findings += _vacuous(goal, argument)
@@ -306,11 +357,22 @@ def _derive(statement: Statement, closure: tuple[Statement, ...], slack: bool) -
             )
         findings += dict.fromkeys(map(str, loose))
     evidence = "proof" if all(d.proved for d in decided) and status in ("follows", "claims-less") else "numerical"
-    cited = [derive(catalogue[c], catalogue, slack=False) for c in derivation.cites if evidence == "proof"]
-    own = [k.because for k in _knowns(argument) if k.kind == "premise"]
-    premises = tuple(dict.fromkeys([*own, *(because for lemma in cited for because in lemma.premises)]))
-    proved = evidence == "proof" and all(lemma.proved for lemma in cited)
-    return Derived(status, factor, evidence, decided, tuple(findings), premises, proved, loose, point)
+    lemmas = [derive(catalogue[c], catalogue, slack=False) for c in derivation.cites if evidence == "proof"]
+    inherited = (because for lemma in lemmas for because in lemma.premises if not lemma.proved)
+    premises = tuple(dict.fromkeys([*_by_hand(statement, argument, catalogue), *inherited]))
+    proved = evidence == "proof" and not premises and all(lemma.proved for lemma in lemmas)
+    return Derived(
+        status=status,
+        factor=factor,
+        evidence=evidence,
+        steps=decided,
+        findings=tuple(findings),
+        premises=premises,
+        proved=proved,
+        cites=derivation.cites,
+        slack=loose,
+        point=point,
+    )
 
 
 def _closed(statement: Statement, within: Statement) -> Statement:
@@ -322,11 +384,16 @@ def _closed(statement: Statement, within: Statement) -> Statement:
     return replace(statement, where=kept) if closed else statement
 
 
+def cited_views(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[View, ...]:
+    """What the statement's first derivation cites, with its values in."""
+    derivation, within = statement.follows_from[0], _closed(statement, statement)
+    cited = (_closed(catalogue[c], statement) for c in derivation.cites)
+    return tuple(view(c, derivation.substitute, within) for c in cited)
+
+
 def _argue(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[View, Argument]:
-    derivation = statement.follows_from[0]
-    within, *cited = (_closed(s, statement) for s in (statement, *(catalogue[c] for c in derivation.cites)))
-    goal = view(within)
-    argument = derivation.proof(goal, *(view(c, derivation.substitute, within) for c in cited))
+    goal = view(_closed(statement, statement))
+    argument = statement.follows_from[0].proof(goal, *cited_views(statement, catalogue))
     claims = [step.claim for step in argument.steps]
     for relation in goal.relations:
         if relation not in claims:
@@ -350,7 +417,101 @@ def premises(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[
     if not statement.follows_from or not all(c in catalogue for c in cited):
         return ()
     _, argument = _argue(statement, catalogue)
-    return tuple(k for k in dict.fromkeys(_knowns(argument)) if k.kind == "premise")
+    return tuple(k for k in dict.fromkeys(_knowns(argument)) if taken(k))
+
+
+def taken(known: Known) -> bool:
+    """Whether it is taken for granted: a premise, or a "fact" that is no instance of a proved one."""
+    if known.kind != "fact" or known.of is not None:
+        return known.kind == "premise"
+    if isinstance(known.rule, Fact):
+        return known.rule not in FACTS and not (known.rule.proof and all(step.proved for step in prove(known.rule)))
+    return known.rule != SUMS and not entails(known.claim, tuple(r.claim for r in known.requires))
+
+
+def _by_hand(statement: Statement, argument: Argument, catalogue: Mapping[str, Statement]) -> Iterator[str]:
+    """What a derivation takes for granted: premises, what stands for assumptions, quantities read as others."""
+    knowns = list(dict.fromkeys(_knowns(argument)))
+    yield from (k.because for k in knowns if taken(k))
+    for known in (k for k in knowns if k.citation):
+        for name, given in known.citation.instead:
+            says = given.because if isinstance(given, Known) else given.where or given.note or str(given.claim)
+            yield f"{known.because}'s {name}: {says}"
+        pairs = [pair for values in known.citation.values for pair in values]
+        if known.because in statement.follows_from[0].cites:
+            pairs += statement.follows_from[0].substitute.items()
+            yield from _read_as(catalogue[known.because], pairs)
+
+
+def _read_as(cited: Statement, pairs: Sequence[tuple[Any, Any]]) -> Iterator[str]:
+    """Quantities of a cited statement that are read as others: about which run they are is written by hand."""
+    measured = {s for r in cited.relations for s in quantities(cited.defined(r))} - parameters(cited)
+    heads = {q.func for q in measured if isinstance(q, AppliedUndef)}
+    for old, new in pairs:
+        if old in measured or old in heads:
+            yield f"{cited.id}'s {old} is {new}"
+
+
+def parameters(statement: Statement) -> set[Basic]:
+    """Symbols that are numbers of the problem or the method, and not measured."""
+    named = {arg for a in (*statement.let, *statement.implicit) for arg in a.args}
+    drawn = {*statement.sweep, *statement.choose, *statement.for_all}
+    bounded = {s for c in statement.when for s in c.free_symbols}
+    whole = {s for s in statement.glossary if getattr(s, "is_integer", False)}
+    return {s for s in (*named, *drawn, *bounded, *whole) if isinstance(s, Symbol)}
+
+
+# --- what is refused, and what is told about citations ----------------------------------------------------------------
+
+
+def _refused(statement: Statement, goal: View, argument: Argument, cited: Sequence[View]) -> Iterator[str]:
+    views = {v.id: v for v in cited}
+    for known in dict.fromkeys(_knowns(argument)):
+        if known.kind == "cited" and not _as_cited(known, views.get(known.because)):
+            yield f"refused: {known.because} is not used as it stands there: {known.claim}, {', '.join(known.assumes)}"
+    numbers = parameters(statement)
+    for premise in (k for k in dict.fromkeys(_knowns(argument)) if taken(k)):
+        for relation in goal.relations:
+            if _suffices(premise, relation, goal.requires, numbers):
+                yield f"refused: what is to be shown follows from one premise alone: {premise.because}"
+                break
+
+
+def _as_cited(known: Known, view: View | None) -> bool:
+    """Whether a cited statement is used with its own relation, conditions and assumptions."""
+    if view is None or known.citation is None:
+        return False
+    for values in known.citation.values:
+        view = view.at(dict(values))
+    own = view.holds(part=known.citation.part, instead=dict(known.citation.instead))
+    needed = {r.claim for r in known.requires}
+    return (own.claim, own.assumes) == (known.claim, known.assumes) and {r.claim for r in own.requires} <= needed
+
+
+def _suffices(premise: Known, relation: Relational, conditions: Sequence[Boolean], numbers: set[Basic]) -> bool:
+    """Whether `relation` follows from one premise, with the conditions where both speak of something measured."""
+    if relation in (premise.claim, getattr(premise.claim, "reversed", None)):
+        return True
+    about, said = ({q for q in quantities(c) if q not in numbers} for c in (relation, premise.claim))
+    if about - said - {q for c in conditions for q in quantities(c)} or not (about & said or not about):
+        return False
+    alone = (premise.claim, *(r.claim for r in premise.requires))
+    if entails(relation, alone):
+        return not entails(relation, ())
+    return bool(about) and entails(relation, (*conditions, *alone)) and not entails(relation, tuple(conditions))
+
+
+def _unused(goal: View, argument: Argument, cited: Sequence[View]) -> Iterator[str]:
+    """Citations that no line on the way to the goal uses, or whose place a premise takes."""
+    ends = [step for step in argument.steps if step.claim in goal.relations]
+    used = {k.because for k in _walk((*ends, *argument.bounds)) if isinstance(k, Known) and k.kind == "cited"}
+    premises = [k for k in dict.fromkeys(_knowns(argument)) if taken(k)]
+    for view in cited:
+        if view.id not in used:
+            yield f"citation: {view.id} is cited, and no step on the way to the claim uses it"
+        for premise in premises:
+            if any(_suffices(premise, relation, goal.requires, set()) for relation in view.relations):
+                yield f"citation: a premise takes the place of {view.id}: {premise.because}"
 
 
 def _overstretched(statement: Statement, argument: Argument) -> Iterator[str]:
@@ -391,37 +552,50 @@ def _verdict(
     decided: Sequence[Decided],
     comparisons: Sequence[Comparison],
     findings: list[str],
-) -> tuple[Verdict, float | None, Point | None]:
+) -> tuple[Verdict, Comparison | None, float | None, Point | None]:
+    """The status; which comparison makes the factor, and the largest ratio seen there; a point that shows it."""
     of = dict(zip(argument.steps, decided, strict=True))
     leads = [item for item in _walk(argument.bounds) if not isinstance(item, Known)]
     outside = [use for step in decided for use in step.uses if use.cited and use.decision.status == "false"]
     if outside:  # a cited statement is used where its own conditions fail
-        return "claims-more", None, outside[0].decision.point
-    if any(not of[step].holds for step in leads) or any(f.startswith("assumption:") for f in findings):
-        return "not-derived", None, None
+        return "claims-more", None, None, outside[0].decision.point
+    if any(not of[step].holds for step in leads) or any(f.startswith(("assumption:", "refused:")) for f in findings):
+        return "not-derived", None, None, None
+    if any(_false(outcome) and not _compares(step, goal) for step, outcome in of.items()):
+        return "not-derived", None, None, None
     for comparison in comparisons:
         worst = _violated(comparison)
         if worst is not None:
             findings.append(f"claims more than the proof gives: {told(worst)}")
-            return "claims-more", supremum(comparison)[0], worst
+            return "claims-more", comparison, supremum(comparison)[0], worst
     for step in decided:  # what is bounded is not what is printed on the left
         if step.claim in goal.relations and not isinstance(step.claim, Eq) and step.decision.status == "false":
-            return "claims-more", None, step.decision.point
+            return "claims-more", None, None, step.decision.point
     factor, point = supremum(comparisons[0])
     if factor is not None and factor > 1 + TIGHT:  # where an equation among the conditions has no rational point
         findings.append(f"claims more than the proof gives: by a factor {factor:.4g}")
-        return "claims-more", factor, point
+        return "claims-more", comparisons[0], factor, point
     for step, outcome in of.items():
         if isinstance(step.claim, Eq) and outcome.decision.status == "false":
             behind = replace(comparisons[0], gives=step.claim.rhs, claims=step.claim.lhs)
             most, _ = supremum(behind)
             findings.append(f"claims less than the proof gives: {told(outcome.decision.point or {})}")
-            return "claims-less", 1 / most if most else factor, outcome.decision.point
+            return "claims-less", None, 1 / most if most else factor, outcome.decision.point
     if any(d.decision.status == "unknown" for d in decided):
-        return "not-derived", factor, None
+        return "not-derived", None, factor, None
     if factor is not None and factor < 1 - TIGHT:
-        return "claims-less", factor, None
-    return "follows", factor, None
+        return "claims-less", comparisons[0], factor, None
+    return "follows", comparisons[0], factor, None
+
+
+def _false(outcome: Decided) -> bool:
+    return any(d.status == "false" for d in (outcome.decision, *(use.decision for use in outcome.uses)))
+
+
+def _compares(step: Step | Induction, goal: View) -> bool:
+    """Whether a step is the claim itself, or sets what the proof gives against what is printed."""
+    printed = {r.rhs for r in goal.relations}
+    return step.claim in goal.relations or (isinstance(step.claim, Eq) and bool(printed & set(step.claim.args)))
 
 
 @lru_cache(maxsize=512)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import reduce
 from itertools import product
 from typing import Any
@@ -173,6 +174,35 @@ def _decide(statement: Statement, relation: Any) -> Decision:
     return Decision("true", "smt", "every term is dominated, for all parameters that the conditions allow")
 
 
+def escape(lhs: Any, rhs: Any, given: Sequence[Boolean]) -> dict[Basic, Fraction] | None:
+    """Powers of n for the parameters along which lhs/rhs may be unbounded, or None; only a proposal, to be tried."""
+    import z3
+
+    exponents = Exponents(tuple(given), frozenset())
+    solver = z3.Solver()
+    solver.set("rlimit", RLIMIT)
+    try:
+        solver.add(exponents.of(lhs) > exponents.of(rhs))
+    except (Unclear, MayVanish):
+        return None
+    _limit(solver, exponents, given)
+    if str(solver.check()) != "sat":
+        return None
+    model = solver.model()
+    return {s: Fraction(str(model.eval(u, model_completion=True))) for s, u in exponents.names.items()}
+
+
+def _limit(solver: Any, exponents: Exponents, given: Sequence[Boolean]) -> None:
+    """What the conditions say about the exponents, where it is understood."""
+    for condition in (c for c in given if isinstance(c, Le | Lt | Eq)):
+        try:
+            small, large = (exponents.of(side) for side in condition.args)
+            solver.add(small == large if isinstance(condition, Eq) else small <= large)
+        except (Unclear, MayVanish):
+            continue  # without it more is to be shown
+    solver.add(*exponents.known)
+
+
 def _positive(symbol: Symbol) -> Symbol:
     return Symbol(symbol.name, positive=True, integer=symbol.is_integer)
 
@@ -214,13 +244,7 @@ def _bounded(
         if without.status != "true":
             return without
         return _bounded(statement, lhs, rhs, given, (*positive, error.difference), strict)
-    for condition in (c for c in given if isinstance(c, Le | Lt | Eq)):
-        try:
-            small, large = (exponents.of(side) for side in condition.args)
-            solver.add(small == large if isinstance(condition, Eq) else small <= large)
-        except (Unclear, MayVanish):
-            continue  # without it more is to be shown
-    solver.add(*exponents.known)
+    _limit(solver, exponents, given)
     outcome = str(solver.check())
     if outcome == "unsat":
         return Decision("true", "smt", "every term is dominated")

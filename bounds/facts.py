@@ -48,7 +48,7 @@ class Fact:
         arguments = [_exact(values[name]) for name in names]
         whole = [a.is_integer is True for v, a in zip(self.variables, arguments, strict=True) if v.is_integer]
         requires = (*map(Requirement, self.when(*arguments)), *(() if all(whole) else (Requirement(false),)))
-        return Known(self.then(*arguments), self.name, "fact", requires)
+        return Known(self.then(*arguments), self.name, "fact", requires, rule=self)
 
     @property
     def conditions(self) -> tuple[Boolean, ...]:
@@ -256,27 +256,29 @@ log_positive = Fact(
 
 # --- finite sums -----------------------------------------------------------------------------------------------------
 
+SUMS = "what a finite sum is"
+
 
 def sum_next(term: Expr, index: Symbol, low: Expr | int, high: Expr) -> Known:
     """Σ up to `high` + 1 is Σ up to `high` and one more term: what a finite sum is."""
     whole = Sum(term, (index, low, high + 1))
     claim = Eq(whole, Sum(term, (index, low, high)) + term.subs(index, high + 1), evaluate=False)
-    return Known(claim, "sum_next", "fact", (Requirement(Le(low, high + 1)),))
+    return Known(claim, "sum_next", "fact", (Requirement(Le(low, high + 1)),), rule=SUMS)
 
 
 def sum_splits(index: Symbol, low: Expr | int, high: Expr, *terms: Expr) -> Known:
     """The sum of sums: what a finite sum is."""
     whole, parts = Sum(Add(*terms), (index, low, high)), (Sum(term, (index, low, high)) for term in terms)
-    return Known(Eq(whole, Add(*parts), evaluate=False), "sum_splits", "fact", (Requirement(Le(low, high + 1)),))
+    claim = Eq(whole, Add(*parts), evaluate=False)
+    return Known(claim, "sum_splits", "fact", (Requirement(Le(low, high + 1)),), rule=SUMS)
 
 
 def termwise(relation: Ge | Le, index: Symbol, low: Expr | int, high: Expr, *given: Known | Step) -> Known:
     """Terms that compare for every index in the range have sums that compare."""
     sides = (Sum(side, (index, low, high)) for side in relation.args)
-    inside = Requirement(
-        relation, (*given, Known(And(Le(low, index), Le(index, high)), "the range of the sum", "fact"))
-    )
-    return Known(relation.func(*sides), "termwise", "fact", (inside, Requirement(Le(low, high + 1))))
+    inside = Known(And(Le(low, index), Le(index, high)), "the range of the sum", "fact", rule=SUMS)
+    needed = (Requirement(relation, (*given, inside)), Requirement(Le(low, high + 1)))
+    return Known(relation.func(*sides), "termwise", "fact", needed, rule=SUMS)
 
 
 geometric = Fact(

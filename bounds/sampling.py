@@ -83,7 +83,7 @@ class Sampler:
         left, tries = count, 10 * count
         while left and tries:
             tries -= 1
-            point = self._complete({v: _raw(v, rng) for v in self.variables})
+            point = self.complete({v: _raw(v, rng) for v in self.variables})
             if point is not None:
                 left -= 1
                 yield point
@@ -94,7 +94,7 @@ class Sampler:
         made: list[tuple[Raw, Point]] = []
         for _ in range(count):
             raw = {v: _raw(v, rng) for v in self.variables}
-            point = self._complete(raw)
+            point = self.complete(raw)
             if point is not None:
                 made.append((raw, point))
         return made
@@ -115,7 +115,7 @@ class Sampler:
             raw = dict(best[1])
             for v in rng.sample(self.variables, k=min(len(raw), rng.choice((1, 1, 2, 3)))):
                 raw[v] = _raw(v, rng) if rng.random() < 0.5 else _nudge(v, raw[v], rng)
-            point = self._complete(raw)
+            point = self.complete(raw)
             value = -math.inf if point is None else self._score(score, point)
             if value > best[0]:
                 best = (value, raw, point)
@@ -127,7 +127,7 @@ class Sampler:
         except (Undefined, OverflowError):
             return -math.inf
 
-    def _complete(self, raw: Mapping[Basic, Fraction]) -> dict[Basic, Fraction] | None:
+    def complete(self, raw: Mapping[Basic, Fraction]) -> dict[Basic, Fraction] | None:
         """Raw draws moved into the intervals that the conditions leave; None if a condition fails."""
         point: dict[Basic, Fraction] = dict.fromkeys(self.variables, Fraction(0))
         values = [Fraction(0)] * len(self.variables)

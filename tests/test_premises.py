@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from sympy import Le
+from sympy import And, Le
 
 from fedaudit.bounds.catalogue import catalogue, statement
 from fedaudit.bounds.derivation import Argument, Derivation, Known, Step, View
@@ -50,8 +50,31 @@ def test_a_false_premise_is_confirmed_by_the_kernel() -> None:
 def test_only_what_is_measured_is_tried() -> None:
     assert only(resting_on(Le(gap, grad2 / mu))).status == "holds"
     known = catalogue()
-    assert {row.status for row in tried(known["buttaci/prop3.1"], known)} == {"not-measured"}
+    rows = tried(known["buttaci/prop3.1"], known)
+    assert {row.status for row in rows} == {"not-measured"}
+    assert all(row.reason == "only the proof speaks of trace" for row in rows)
     assert tried(known["buttaci/appA-combination"], known) == ()
+
+
+def test_a_conjunction_is_tried_part_by_part() -> None:
+    assert only(resting_on(And(Le(gap, grad2 / mu), Le(0, gap)))).status == "holds"
+    assert only(resting_on(And(Le(0, gap), Le(gap, mu / 2 * dist2)))).status == "fails"
+
+
+def test_an_index_goes_only_as_far_as_the_run() -> None:
+    """lemma 4.1's premise looks one local step ahead, and the corollary's one round."""
+    known = catalogue()
+    for name, claim in (("buttaci/lemB.1", "p[i] >= 0"), ("benmansour/cor4", "gap(t + 1) <= L*dist2(t + 1)/2")):
+        (row,) = [row for row in tried(known[name], known) if row.claim == claim]
+        assert (row.status, row.reason) == ("holds", "")
+        assert row.instances > 0
+
+
+def test_the_row_says_for_each_premise_what_became_of_it() -> None:
+    row = derive_row(statement("buttaci/lemB.2"))
+    assert row["measured"]
+    assert {part["status"] for part in row["measured"]} == {"holds"}
+    assert all(part["instances"] > 0 and part["premise"] in row["premises"] for part in row["measured"])
 
 
 def test_the_large_C_form_rests_on_a_proposition_that_is_false() -> None:

@@ -22,6 +22,7 @@ from .experiments import experiment
 from .hunt import POPULATION, VIOLATION, Found, Searched, climb, order, sample
 from .lower import lower
 from .premises import tried
+from .repair import repair
 from .settings import setting
 from .settings.base import Reading, Setting, Shape
 from .shrink import shrink
@@ -43,6 +44,8 @@ NOTHING_TO_HUNT: Row = {
     "verdict": "undecided", "evidence": "numerical", "instances": 0, "tightness": None, "certificate": None,
     "reason": "an observation, not a claim about all instances: `verify` observes it again",
 }  # fmt: skip
+RATE_FAILS = "the explicit rate of the reading fails (see `counterexample`); what is printed names no rate"
+WITNESS_FAILS = "the witness fails (see `counterexample`); another one may do"
 
 
 def lint_row(statement: Statement) -> Row:
@@ -52,6 +55,7 @@ def lint_row(statement: Statement) -> Row:
 
 def derive_row(statement: Statement) -> Row:
     made = derive(statement, catalogue([statement]))
+    measured = tried(statement, catalogue([statement]))
     steps = [
         {
             "claim": str(s.claim),
@@ -70,8 +74,11 @@ def derive_row(statement: Statement) -> Row:
         "factor": made.factor,
         "evidence": made.evidence,
         "proved": made.proved,
-        "findings": [*made.findings, *filter(None, (t.finding() for t in tried(statement, catalogue([statement]))))],
+        "cites": list(made.cites),
+        "proved_from": list(made.proved_from),
+        "findings": [*made.findings, *filter(None, (t.finding() for t in measured))],
         "premises": list(made.premises),
+        "measured": [t.row() for t in measured],
         "steps": steps,
     }
 
@@ -82,7 +89,7 @@ def verify_row(statement: Statement, seed: int, effort: float, backend: str = "n
         return observe_row(statement, seed, effort)
     reading, world = read(statement, backend=backend)
     began = time.perf_counter()
-    row = {"id": statement.id, **_no_rate(statement, judge(reading, world, _sampled(reading, world, seed, effort)))}
+    row = {"id": statement.id, **_by_kind(statement, judge(reading, world, _sampled(reading, world, seed, effort)))}
     sampled = statistics(reading, world, seed)
     if sampled is not None:
         row["statistical"] = sampled.row()
@@ -98,7 +105,7 @@ def hunt_row(statement: Statement, seed: int, effort: float, backend: str = "num
         return {"id": statement.id, **NOTHING_TO_HUNT, "seconds": 0.0, "seed": seed}
     reading, world = read(statement, backend=backend)
     began = time.perf_counter()
-    judged = _no_rate(statement, judge(reading, world, _hunted(reading, world, seed, effort)))
+    judged = _by_kind(statement, judge(reading, world, _hunted(reading, world, seed, effort)))
     return {"id": statement.id, **judged, "seconds": _since(began), "seed": seed}
 
 
@@ -116,16 +123,19 @@ def audit_row(statement: Statement, seed: int, effort: float, backend: str = "nu
     linted, derived = lint_row(statement), derive_row(statement)
     verified = verify_row(statement, seed, effort / 3, backend)
     hunted = hunt_row(statement, seed, effort / 3, backend)
-    literal = () if statement.kind == "experiment" else statement.implicit
-    implicit = [literal_row(statement, a, seed, effort / 3, backend) for a in literal]
     moves: list[Row] = [verified, hunted]
-    outright = derived["proved"] and not derived["premises"]  # a premise is written by hand: on it things only follow
-    if outright:
+    if derived["proved"]:
         moves.append({"verdict": "proved", "evidence": "proof", "tightness": None, "certificate": None})
     best = max(moves, key=lambda row: STRENGTH.index(row["verdict"]))
+    against = next((row for row in (verified, hunted) if row.get("counterexample")), None)
+    best = against if against and best["verdict"] in ("survived", "undecided") else best
     verdict, reason = best["verdict"], best.get("reason", "")
-    if verdict == "refuted" and outright:
+    if derived["proved"] and (verdict == "refuted" or against):
         verdict, reason = "undecided", "derive proves it and the kernel refutes it: one of them is wrong; report this"
+    stands = verdict != "refuted" and against is None
+    literal = () if statement.kind == "experiment" else statement.implicit
+    share = effort / 3
+    implicit = [literal_row(statement, a, seed, share, backend) if stands else falls_anyway(a) for a in literal]
     tightest = [row["tightness"] for row in (verified, hunted) if row["tightness"] is not None]
     return {
         "id": statement.id,
@@ -137,12 +147,14 @@ def audit_row(statement: Statement, seed: int, effort: float, backend: str = "nu
         **({"how": "dominance" if verdict == "proved" else hunted["how"]} if "how" in hunted else {}),
         "tightness": max(tightest, default=None),
         "certificate": best["certificate"] if verdict == "refuted" else None,
+        **({"counterexample": against["counterexample"]} if against else {}),
         "lint": {"findings": linted["findings"]},
         "derive": {k: v for k, v in derived.items() if k != "id"},
         "verify": {k: v for k, v in verified.items() if k != "id"},
         "hunt": {k: v for k, v in hunted.items() if k != "id"},
         "implicit": implicit,
         "repaired": _repaired(statement),
+        "repair": repair(statement, catalogue([statement]), seed) if verdict == "refuted" else None,
     }
 
 
@@ -152,9 +164,16 @@ def literal_row(statement: Statement, assumption: Assumption, seed: int, effort:
     reading, world = read(statement, (assumption.name,), backend)
     if assumption.name not in world.droppable:
         return {**row, "literal": "not-tried", "reason": "the statement has no meaning without it", "certificate": None}
-    judged = judge(reading, world, _hunted(reading, world, seed, LITERAL_SHARE * effort))
+    judged = _by_kind(statement, judge(reading, world, _hunted(reading, world, seed, LITERAL_SHARE * effort)))
     literal = {"refuted": "breaks", "survived": "survives"}.get(judged["verdict"], "undecided")
     return {**row, "literal": literal, "tightness": judged["tightness"], "certificate": judged["certificate"]}
+
+
+def falls_anyway(assumption: Assumption) -> Row:
+    """Without an assumption nothing more is known about a statement that falls with it."""
+    reason = "the statement falls with it"
+    return {"name": assumption.name, "says": assumption.says, "literal": "not-tried", "reason": reason,
+            "certificate": None}  # fmt: skip
 
 
 def read(statement: Statement, dropped: tuple[str, ...] = (), backend: str = "numpy") -> tuple[Reading, Setting]:
@@ -191,15 +210,17 @@ def judge(reading: Reading, world: Setting, searched: Searched) -> Row:
     return {**row, **exact}
 
 
-def _no_rate(statement: Statement, row: Row) -> Row:
-    """A printed limit or "≈" names no rate, so that no single instance refutes it: only our explicit reading falls."""
-    if statement.kind != "order":
-        return row
-    if statement.method == "order":  # the kernel decides growth itself, for every constant
+def _by_kind(statement: Statement, row: Row) -> Row:
+    """What a counterexample says about a claim that is not about all instances.
+
+    A printed limit or "≈" names no rate, so that no single instance refutes it: only our explicit reading falls. That
+    something exists is not refuted by one construction that fails.
+    """
+    if statement.kind == "order" and statement.method == "order":  # the kernel decides growth, for every constant
         return {**row, "how": "growth path" if row["evidence"] == "exact" else "fitted slope"}
-    if row["verdict"] != "refuted":
+    if statement.kind not in ("order", "exists") or row["verdict"] != "refuted":
         return row
-    reason = "the explicit rate of the reading fails (see `counterexample`); what is printed names no rate"
+    reason = WITNESS_FAILS if statement.kind == "exists" else RATE_FAILS
     return {**row, "verdict": "undecided", "reason": reason, "counterexample": row["certificate"], "certificate": None}
 
 

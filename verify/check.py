@@ -55,15 +55,17 @@ def tabulate(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -
     return setting.measure(reading, shape, genome, known_table(reading, setting, shape, genome))
 
 
-def score(reading: Reading, setting: Setting, shape: Shape, genome: Genome, *, again: bool = True) -> Scores:
-    """Evaluate every relation at every index of every instance and keep the worst.
+def score(
+    reading: Reading, setting: Setting, shape: Shape, genome: Genome, *, again: bool = True, table: Table | None = None
+) -> Scores:
+    """Evaluate every relation at every index of every instance and keep the worst; `table`: if it is known already.
 
     Rows that look tight or broken are evaluated again with every gene moved by one part in 10^7: what is only rounding
     (a start that coincides with a minimiser, say) does not survive that, and the smaller margin counts.
     """
     if isinstance(setting, Order):
         return _growth(reading, setting, shape, genome)
-    scores = _score(reading, setting, shape, genome)
+    scores = _score(reading, setting, shape, genome, table)
     close = np.flatnonzero(scores.margin > -CLOSE)
     if not close.size or not again:
         return scores
@@ -75,8 +77,8 @@ def score(reading: Reading, setting: Setting, shape: Shape, genome: Genome, *, a
     return replace(scores, margin=margin, later=later)
 
 
-def _score(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> Scores:
-    table = tabulate(reading, setting, shape, genome)
+def _score(reading: Reading, setting: Setting, shape: Shape, genome: Genome, table: Table | None = None) -> Scores:
+    table = table or tabulate(reading, setting, shape, genome)
     evaluator = Evaluator(table, {v: (lo, hi) for v, (lo, hi) in reading.claim["for_all"].items()})
     usable = conditions(evaluator, reading.claim["when"])
     best: list[tuple[Array, ...]] = []

@@ -2,84 +2,193 @@
 
 A premise is what a proof says about losses and runs without deciding it. Where it relates quantities that the setting
 measures, it must hold on every admissible run; the kernel has the last word on one that does not. A premise about
-anything else (an auxiliary sequence of the proof, say) is not measured.
+anything else (an auxiliary sequence of the proof, say) is not measured, and the row says why.
 """
+
+# sympy ships no type stubs (2026-11).
+# pyright: reportMissingTypeStubs=false
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from itertools import product
+from typing import Any, Literal, cast
 
 import numpy as np
-from sympy.core.relational import Relational  # pyright: ignore[reportMissingTypeStubs]
+from sympy import Basic, Indexed, Sum, Symbol
+from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import And, true
 
 from fedaudit.bounds.derivation import Known
 from fedaudit.bounds.derive import premises
 from fedaudit.bounds.statement import Statement
 
 from .certify import certify
-from .check import genes_of, score
-from .evaluate import UnknownName
-from .genome import draw
+from .check import genes_of, score, tabulate
+from .evaluate import Table, UnknownName
+from .genome import Genome, draw
 from .hunt import VIOLATION, Found
 from .kernel import Malformed
-from .lower import lower, tree
+from .lower import lower
 from .seeds import seed_for
 from .settings import setting
-from .settings.base import Reading, Setting
+from .settings.base import Reading, Setting, Shape
 
 INSTANCES, SHAPES, SIZE = 48, 12, 60  # draws of a shape, shapes, and their largest size
+ENDS = ((0, 0), (0, -1), (1, 0), (1, -1))  # how much of an index's range is left out, where a premise looks further
 
 Status = Literal["holds", "fails", "suspect", "not-measured"]
+Span = Mapping[Any, tuple[Any, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """`fails`: the kernel confirms it on `instance`; `suspect`: only floats see it."""
+    """`fails`: the kernel confirms it on `instance`; `suspect`: only floats do. `reason`: why not measured."""
 
     because: str
     claim: str
     status: Status
     instances: int = 0
     instance: Mapping[str, Any] | None = None
+    reason: str = ""
 
     def finding(self) -> str | None:
         if self.status == "fails":
             return f"premise: {self.because}: {self.claim} fails on an admissible run, {dict(self.instance or {})}"
         return f"premise: {self.because}: floats see {self.claim} fail" if self.status == "suspect" else None
 
+    def row(self) -> dict[str, Any]:
+        told = {"premise": self.because, "claim": self.claim, "status": self.status, "instances": self.instances}
+        return {**told, "reason": self.reason, "instance": dict(self.instance) if self.instance else None}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Runs of one shape, measured once for all premises."""
+
+    shape: Shape
+    genome: Genome
+    table: Table
+
 
 def tried(statement: Statement, catalogue: Mapping[str, Statement], seed: int = 0) -> tuple[Tried, ...]:
     """Every premise of the statement's own derivation on random admissible instances of its setting."""
-    known = dict.fromkeys(premises(statement, catalogue))
+    known = tuple(dict.fromkeys(premises(statement, catalogue)))
     if not known:
         return ()
-    world, lowered = setting(statement.method), lower(statement)
-    return tuple(_try(statement, Reading(lowered), world, premise, seed) for premise in known)
+    if statement.method == "order":
+        return tuple(_unmeasured(p, "a claim about formulas has no runs") for p in known)
+    world = setting(statement.method)
+    told = {p: _hindrance(statement, p) for p in known}
+    open_ = [p for p in known if not told[p] and _parts(statement, p)]
+    batches = list(_batches(statement, world, open_, seed)) if open_ else []
+    return tuple(_unmeasured(p, told[p]) if told[p] else _try(statement, catalogue, world, p, batches) for p in known)
 
 
-def _try(statement: Statement, reading: Reading, world: Setting, premise: Known, seed: int) -> Tried:
-    row = Tried(premise.because, str(premise.claim), "not-measured")
-    needed = [r.claim for r in premise.requires]
-    if not all(isinstance(c, Relational) for c in (premise.claim, *needed)):
-        return row
-    count, suspect = 0, False
-    try:
-        then, *extra = (tree(c) for c in (premise.claim, *needed))
-        claim = {**reading.claim, "then": [then], "when": [*reading.claim["when"], *extra]}
-        about = replace(reading, lowered=replace(reading.lowered, claim=claim, units=((0.0, 0.0),)))
-        for shape in [s for s in world.shapes(reading) if s.cost <= SIZE][:SHAPES]:
-            rng = np.random.default_rng(seed_for(seed, statement.id, "premise", premise.because, shape))
-            scores = score(about, world, shape, draw(genes_of(about, world, shape), INSTANCES, rng))
-            count += scores.admissible
-            for found in (Found(scores, int(r)) for r in np.flatnonzero(scores.margin > 1e3 * VIOLATION)[:2]):
-                suspect = True
-                made = certify(about, world, found)
-                if made is not None and not made.holds:
-                    return replace(row, status="fails", instances=count, instance=made.instance)
-    except (UnknownName, KeyError, IndexError):  # it speaks of what is not measured or drawn, or beyond the run
-        return row
-    except Malformed:  # the kernel's world has no such quantity: floats alone have seen it
-        pass
-    return replace(row, status="suspect" if suspect else "holds" if count else "not-measured", instances=count)
+def _unmeasured(premise: Known, reason: str) -> Tried:
+    return Tried(premise.because, str(premise.claim), "not-measured", reason=reason)
+
+
+def _parts(statement: Statement, premise: Known) -> tuple[Any, ...]:
+    """The relations of a premise, definitions written out; those that are true as written say nothing."""
+    claim = statement.defined(premise.claim)
+    return tuple(c for c in (claim.args if isinstance(claim, And) else (claim,)) if c is not true)
+
+
+def _hindrance(statement: Statement, premise: Known) -> str:
+    """Why a premise cannot be put to a run; empty if it may be."""
+    parts = (*_parts(statement, premise), *(statement.defined(r.claim) for r in premise.requires))
+    if not all(isinstance(c, Relational) or c is true for c in parts):
+        return "not a relation between two quantities"
+    glossary = cast("Mapping[Any, Any]", statement.glossary)
+    unknown = {str(q) for c in parts for q in _names(c) if _head(q) not in glossary}
+    return f"only the proof speaks of {', '.join(sorted(unknown))}" if unknown else ""
+
+
+def _names(claim: Any) -> set[Any]:
+    """Symbols and quantities, without those that a sum binds."""
+    bound = {limit[0] for total in claim.atoms(Sum) for limit in total.limits}
+    labels = {cast("Any", q).base.label for q in claim.atoms(Indexed)} | {
+        cast("Any", q).base for q in claim.atoms(Indexed)
+    }
+    free = {s for s in claim.free_symbols if isinstance(s, Symbol) and s not in labels}
+    return (free - bound) | claim.atoms(AppliedUndef)
+
+
+def _head(quantity: Any) -> Basic:
+    return quantity.func if isinstance(quantity, AppliedUndef) else quantity
+
+
+def _batches(statement: Statement, world: Setting, known: Sequence[Known], seed: int) -> Iterator[Batch]:
+    """Runs that measure whatever the premises name."""
+    parts = [part for premise in known for part in _parts(statement, premise)]
+    reading = Reading(lower(replace(statement, kind="inequality", then=(*statement.relations, *parts))))
+    for shape in [s for s in world.shapes(reading) if s.cost <= SIZE][:SHAPES]:
+        rng = np.random.default_rng(seed_for(seed, statement.id, "premises", shape))
+        genome = draw(genes_of(reading, world, shape), INSTANCES, rng)
+        yield Batch(shape, genome, tabulate(reading, world, shape, genome))
+
+
+def _try(
+    statement: Statement, catalogue: Mapping[str, Statement], world: Setting, premise: Known, batches: Sequence[Batch]
+) -> Tried:
+    row = Tried(premise.because, str(premise.claim), "holds")
+    parts = _parts(statement, premise)
+    if not parts:
+        return replace(row, reason="true as written")
+    needed = tuple(c for c in (statement.defined(r.claim) for r in premise.requires) if c is not true)
+    reason = "no admissible run was drawn"
+    for span in _spans(statement, catalogue, parts):
+        about = replace(statement, kind="inequality", then=parts, when=(*statement.when, *needed), for_all=span)
+        try:
+            return _attempt(row, Reading(lower(about)), world, batches)
+        except UnknownName as error:
+            reason = f"{error.args[0]} is not measured"
+        except (IndexError, ValueError, KeyError) as error:  # beyond the run, where less of it may do, or not drawn
+            reason = f"cannot be evaluated: {error}"
+    return replace(row, status="not-measured", reason=reason)
+
+
+def _attempt(row: Tried, about: Reading, world: Setting, batches: Sequence[Batch]) -> Tried:
+    count, suspect, beyond = 0, False, None
+    for batch in batches:
+        try:
+            scores = score(about, world, batch.shape, batch.genome, table=batch.table)
+        except (IndexError, ValueError) as error:  # these runs are too short
+            beyond = error
+            continue
+        count += scores.admissible
+        for found in (Found(scores, int(r)) for r in np.flatnonzero(scores.margin > 1e3 * VIOLATION)[:2]):
+            suspect = True
+            try:
+                replayed = certify(about, world, found)
+            except Malformed:  # the kernel's world has no such quantity: floats alone have seen it
+                continue
+            if replayed is not None and not replayed.holds:
+                return replace(row, status="fails", instances=count, instance=replayed.instance)
+    if not count and beyond is not None:
+        raise beyond
+    if not count:
+        return replace(row, status="not-measured", reason="no admissible run was drawn")
+    return replace(row, status="suspect" if suspect else "holds", instances=count)
+
+
+def _spans(statement: Statement, catalogue: Mapping[str, Statement], parts: Sequence[Any]) -> Iterator[Span]:
+    """Ranges for the indices of a premise: the statement's own, another statement's, and a little less of them."""
+    span: dict[Any, tuple[Any, Any]] = {v: (low, high) for v, (low, high) in statement.for_all.items()}
+    inside = {s for part in parts for s in part.free_symbols if s.is_integer and s.is_nonnegative}
+    for index in sorted(inside - set(span), key=str):
+        if index.is_positive and index not in _ranged(catalogue):
+            continue  # a size
+        known = (s.for_all[index] for s in catalogue.values() if s.method == statement.method and index in s.for_all)
+        found = next(known, None)
+        if found is not None:
+            span[index] = (found[0], found[1])
+    for cuts in product(ENDS, repeat=len(span)):
+        yield {v: (low + a, high + b) for (v, (low, high)), (a, b) in zip(span.items(), cuts, strict=True)}
+
+
+def _ranged(catalogue: Mapping[str, Statement]) -> set[Any]:
+    return {index for s in catalogue.values() for index in s.for_all}

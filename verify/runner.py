@@ -19,6 +19,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from .chains import settle
 from .errors import UserError, crash, said
 from .store import Damaged, Folder, Row, key_of
 
@@ -212,7 +213,7 @@ def audit(
         "version": version("fedaudit"),
         "seed": settings.seed,
         "budget": AUDIT_BUDGET if settings.budget is None else settings.budget,
-        "statements": [done[c.id] for c in selection],
+        "statements": settle([done[c.id] for c in selection]),
     }
     out.finish(document)
     return Done(document["statements"], failures, document)

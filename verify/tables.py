@@ -86,8 +86,10 @@ def number(value: object) -> str:
     return short(value) if isinstance(value, int | float) else "" if value is None else escape(str(value))
 
 
-def short(value: float) -> str:
+def short(value: float | str) -> str:
     """Four digits, but never a 1 that is not one: whether a bound is attained or broken must be seen."""
+    if isinstance(value, str):  # "unbounded"
+        return value
     said = f"{value:.4g}"
     if said != "1" or value == 1:
         return said
@@ -135,6 +137,8 @@ def _derived(row: Row) -> str:
 
 def broken_without(row: Row) -> list[str]:
     """The implicit assumptions without which the statement falls: a finding about the text, not a refutation."""
+    if row.get("verdict") == "refuted" or row.get("counterexample"):
+        return []  # it falls with them too
     tried: list[dict[str, Any]] = row.get("implicit") or []
     return [str(part.get("name")) for part in tried if part.get("literal") == "breaks"]
 
@@ -184,6 +188,7 @@ COLUMNS: dict[str, dict[str, Callable[[Row], str]]] = {
         "derive": _derived,
         "lint": _count("lint", "findings"),
         "instances": _tried,
+        "repair": lambda row: escape(str(row.get("repair") or "")),
         "breaks without": lambda row: escape(", ".join(broken_without(row))),
         "certificate": _certificate,
     },

@@ -3,8 +3,7 @@
 What the assumptions say about losses and data enters as premises; all that is done with it is decided.
 """
 
-from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from ...algebra import Eq, Function, Le, Rational, Sum, Symbol, sqrt
 from ...derivation import Argument, Known, Step, View
@@ -244,9 +243,8 @@ INNER2 = Sum(inner(j) ** 2, (j, 1, D))
 def _difference(central: View) -> tuple[Any, Step]:
     """(119) at v = grad f_i(w - alpha grad f_i(w)): its left side, and the bound (129)."""
     short = _premise(Le(INNER2, B**2), "v is a gradient", "bounded_gradients")
-    claim = cast("Any", central.relations[0]).replace(v, inner)
-    cited = replace(central.holds(), claim=claim)  # (119) is about every v
-    return claim.lhs, Step(Le(claim.lhs, rho * delta * B**2), given=(cited, short), where="129")
+    here = central.at({v: inner})  # (119) is about every v
+    return here.lhs, Step(Le(here.lhs, rho * delta * B**2), given=(here.holds(), short), where="129")
 
 
 def lemma_H_2_bias(goal: View, central: View) -> Argument:

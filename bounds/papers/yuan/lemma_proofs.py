@@ -116,7 +116,9 @@ def lemma_3_bias(goal: View) -> Argument:
 
 def lemma_3_variance(goal: View, efron_stein: View) -> Argument:
     """Lemma 2 with h = grad R(A(.)) and beta = L gamma."""
-    cited = replace(efron_stein.holds(), assumes=("smooth", "stable"))  # they make the differences at most L gamma
+    change = _real("change")
+    short = _premise(Le(change, L * gamma), "a change of one point moves grad R(A(.)) by at most L gamma", *_STABLE)
+    cited = efron_stein.holds(instead={"bounded_differences": short})
     return Argument((Step(goal.relations[0], given=(cited,), where="lemma 2"),), cited)
 
 

@@ -159,8 +159,7 @@ def fact_1(goal: View) -> Argument:
 def virtual_decrease(goal: View, step: View) -> Argument:
     """Fact 1 with x⁺ = x̃, x = z = P and v = ∇f(P): the inner products become 0 and |x̃ − P|²."""
     values = {F_plus: vlevel(r), F_z: level(r), grad_inner: 0, step_inner: vstep2(r), plus2: vstep2(r), z2: 0}
-    used = Known(step.relations[0].subs(values, simultaneous=True), step.id, "cited", assumes=step.assumes)
-    return only(Step(goal.relations[0], given=(used,)))
+    return only(Step(goal.relations[0], given=(step.at(values).holds(),)))
 
 
 def pl_decrease(goal: View) -> Argument:

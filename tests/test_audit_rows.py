@@ -1,0 +1,103 @@
+"""What a row says about witnesses that fail, about dropped assumptions, and about what a repair changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from sympy import Le, Rational
+
+from fedaudit.bounds.catalogue import catalogue, statement
+from fedaudit.bounds.statement import Statement
+from fedaudit.verify import audit
+from fedaudit.verify.repair import order_claim, repair
+from fedaudit.verify.tables import broken_without
+
+FALLS = "buttaci/appA-strong-second"  # gap <= mu/2 |w - w*|^2: an instance breaks it at once
+
+
+def test_a_witness_that_fails_refutes_nothing() -> None:
+    found = audit.hunt_row(replace(statement(FALLS), kind="exists"), 0, 0.1)
+    assert (found["verdict"], found["certificate"]) == ("undecided", None)
+    assert found["reason"].startswith("the witness fails")
+    assert found["counterexample"]["statement"] == FALLS
+    assert audit.hunt_row(statement(FALLS), 0, 0.1)["verdict"] == "refuted"
+
+
+def test_an_audit_keeps_a_witness_that_one_move_saw_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet = {"verdict": "survived", "evidence": "exact", "tightness": 0.5, "certificate": None}
+    monkeypatch.setattr(audit, "hunt_row", lambda s, *_: {"id": s.id, **quiet})
+    row = audit.audit_row(replace(statement(FALLS), kind="exists"), 0, 0.1)
+    assert (row["verdict"], row["certificate"]) == ("undecided", None)
+    assert row["counterexample"]["statement"] == FALLS
+    assert row["repair"] is None
+
+
+def test_a_statement_that_falls_breaks_without_nothing() -> None:
+    row = audit.audit_row(statement("buttaci/prop3.4-upper"), 0, 0.1)
+    assert row["verdict"] == "refuted"
+    assert {part["literal"] for part in row["implicit"]} == {"not-tried"}
+    assert broken_without(row) == []
+    assert broken_without({**row, "verdict": "survived", "implicit": [{"name": "x", "literal": "breaks"}]}) == ["x"]
+    assert broken_without({**row, "implicit": [{"name": "x", "literal": "breaks"}]}) == []
+
+
+# --- repairs ---------------------------------------------------------------------------------------------------------
+
+
+def changed(printed: Statement, **fields: object) -> str:
+    sibling = replace(printed, id=f"{printed.id}~repaired", **fields)  # pyright: ignore[reportArgumentType]
+    return repair(printed, {printed.id: printed, sibling.id: sibling})
+
+
+def scaled(printed: Statement, factor: object) -> str:
+    (relation,) = printed.relations
+    return changed(printed, then=relation.func(relation.lhs, factor * relation.rhs))
+
+
+def test_without_a_sibling_no_repair_is_known() -> None:
+    printed = statement("yuan/lem1")
+    assert repair(printed, {printed.id: printed}) == "none known"
+
+
+def test_the_same_bound_under_more_conditions_changes_a_hypothesis() -> None:
+    printed = statement("yuan/lem1")
+    eps = next(s for s in printed.relations[0].rhs.free_symbols if s.name == "eps")
+    assert changed(printed, when=(*printed.when, Le(eps, 1))) == "hypothesis"
+
+
+@pytest.mark.parametrize("factor", [7, 1.5], ids=str)
+def test_another_factor_changes_a_constant(factor: float) -> None:
+    assert scaled(statement("yuan/lem1"), Rational(factor)) == "constant"
+
+
+def test_a_factor_that_grows_changes_the_rate() -> None:
+    printed = statement("yuan/lem1")
+    N = next(s for s in printed.relations[0].rhs.free_symbols if s.name == "N")
+    assert scaled(printed, N) == "rate"
+    assert scaled(printed, 1 + 1 / N) == "constant"
+
+
+def test_another_left_hand_side_is_not_compared() -> None:
+    printed = statement("yuan/lem1")
+    (relation,) = printed.relations
+    assert changed(printed, then=relation.func(relation.lhs**2, relation.rhs)) == "undecided"
+
+
+def test_a_lower_bound_is_compared_the_other_way_round() -> None:
+    printed = statement("buttaci/prop3.3-lower")
+    C = next(s for s in printed.relations[0].rhs.free_symbols if s.name == "C")
+    old = printed.relations[0]
+    claim = order_claim(printed, old, old.func(old.lhs, old.rhs / C))
+    assert claim.relations[0].lhs.count(C) >= claim.relations[0].rhs.count(C) - 1
+    assert scaled(printed, 1 / C) == "rate"
+
+
+@pytest.mark.slow
+def test_every_refuted_print_with_a_sibling_has_an_answer() -> None:
+    known = catalogue()
+    printed = [s for n, s in known.items() if f"{n}~repaired" in known]
+    answers = {s.id: repair(s, known) for s in printed}
+    assert set(answers.values()) <= {"hypothesis", "constant", "rate", "undecided"}
+    decided = [a for a in answers.values() if a != "undecided"]
+    assert len(decided) >= len(answers) / 2

@@ -357,12 +357,14 @@ def equation_17(goal: View, corollary: View, bounded: View) -> Argument:
     cited = corollary.holds(above)
     ratio, inverse = (bounded.holds(part=part) for part in (0, 1))
     scale = 4 * L * (32 * E**2 * G**2 + sigma**2) / (3 * mu**2) / (t + 1 + 4 * L / mu)
-    speed = Step(Le(scale / rho_bar, scale / kappa_min), given=(inverse,), note="V")
+    speed = Step(Le(scale / rho_bar, scale / kappa_min), given=(inverse, above), note="V")
     weight = 8 * L * Gamma / (3 * mu)
     error = Step(
-        Le(weight * (rho_tilde / rho_bar - 1), weight * (kappa_max - kappa_min) / kappa_min), given=(ratio,), note="E"
+        Le(weight * (rho_tilde / rho_bar - 1), weight * (kappa_max - kappa_min) / kappa_min),
+        given=(ratio, above),
+        note="E",
     )
-    last = Step(goal.relations[0], given=(cited, speed, error))
+    last = Step(goal.relations[0], given=(cited, speed, error, above))
     return Argument((above, speed, error, last), last)
 
 
@@ -403,10 +405,10 @@ def _in_pi(chain: View) -> Step:
 
 def error_in_pi(goal: View, bounded: View, chain: View) -> Argument:
     """E = λ_2 (ρ̃/ρ̄ − 1) ≤ λ_2 (Π/π − 1)."""
-    last = _in_pi(chain)
-    ratio = Step(Le(rho_tilde / rho_bar - 1, 1 / (kappa_min * p_min) - N), given=(bounded.holds(part=0), last))
-    given = Step(goal.relations[0], given=(ratio,))
-    return Argument((last, ratio, given), given)
+    (above, _), last = above_pi(), _in_pi(chain)
+    ratio = Step(Le(rho_tilde / rho_bar - 1, 1 / (kappa_min * p_min) - N), given=(bounded.holds(part=0), last, above))
+    given = Step(goal.relations[0], given=(ratio, above))
+    return Argument((above, last, ratio, given), given)
 
 
 def equation_19(goal: View, in_both: View, chain: View) -> Argument:

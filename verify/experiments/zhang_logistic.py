@@ -39,10 +39,10 @@ READINGS: tuple[tuple[str, Reading], ...] = (
     ("largest norm 1/4", replace(DEFAULT, factor=0.25)),
     ("largest norm 1", replace(DEFAULT, factor=1.0)),
     ("largest norm 2", replace(DEFAULT, factor=2.0)),
-    ("alpha, beta as standard deviations", replace(DEFAULT, spread="deviation")),
-    ("labels: sign of one model", replace(DEFAULT, labels="sign")),
-    ("labels: sampled from one model", replace(DEFAULT, labels="sampled")),
-    ("start N(0, I)", replace(DEFAULT, start="normal")),
+    ("largest norm 1/2, alpha and beta as standard deviations", replace(DEFAULT, spread="deviation")),
+    ("largest norm 1/2, labels by the sign of one model", replace(DEFAULT, labels="sign")),
+    ("largest norm 1/2, labels sampled from one model", replace(DEFAULT, labels="sampled")),
+    ("largest norm 1/2, start N(0, I)", replace(DEFAULT, start="normal")),
 )
 AS_PRINTED = 6  # data sets of the printed reading
 OTHERS, SHORT = 3, 2  # data sets of the other readings, and by what their limits are divided

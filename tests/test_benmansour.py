@@ -423,7 +423,7 @@ def test_repairs_survive(name: str) -> None:
     ("name", "status"),
     [
         ("lem1", "follows"), ("lem2~repaired", "claims-less"), ("eq13", "claims-more"), ("eq13~likely", "follows"),
-        ("eq15~same-iterates", "follows"), ("eq20", "not-derived"),
+        ("eq15~same-iterates", "follows"), ("eq20", "claims-more"), ("eq18-error", "claims-more"),
         ("eq16-ratios", "follows"), ("eq18", "follows"), ("rem6", "follows"), ("rem7~repaired", "follows"),
         *(pytest.param(name, "follows", marks=slow) for name in ("eq14", "eq17", "eq19", "eq20~repaired")),
     ],

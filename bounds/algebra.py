@@ -58,6 +58,7 @@ Product: Any = _sympy.Product
 Rational: Any = _sympy.Rational
 Sum: Any = _sympy.Sum
 Symbol: Any = _sympy.Symbol
+erf: Any = _sympy.erf
 exp: Any = _sympy.exp
 log: Any = _sympy.log
 sqrt: Any = _sympy.sqrt

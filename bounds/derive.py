@@ -276,6 +276,8 @@ def derive(statement: Statement, catalogue: Mapping[str, Statement], *, slack: b
     The first derivation is the paper's way and makes the status; what becomes of others is told as findings. Any of
     them may prove the statement.
     """
+    if statement.quoted:
+        return Derived("not-derived", findings=(f"quoted from {statement.quoted}: the proof is not encoded",))
     if statement.kind == "order" and statement.method == "order" and not statement.follows_from:
         return _dominated(statement)
     circle = _circle(statement, catalogue)
@@ -343,9 +345,8 @@ def _derive(statement: Statement, closure: tuple[Statement, ...], slack: bool) -
         *_unproved(decided),
     ]
     comparisons = compare(goal, argument)
-    status, worst, factor, point = _verdict(goal, argument, decided, comparisons, findings)
-    if worst is not None and not (isinstance(factor, float) and factor == 1 and status == "follows"):
-        factor = worst.factor(factor, status)
+    status, worst, largest, point = _verdict(goal, argument, decided, comparisons, findings)
+    factor = largest if worst is None else worst.factor(largest, status)
     loose: tuple[Slack, ...] = ()
     if status in ("follows", "claims-less"):
         findings += _vacuous(goal, argument)
@@ -433,7 +434,9 @@ def _by_hand(statement: Statement, argument: Argument, catalogue: Mapping[str, S
     """What a derivation takes for granted: premises, what stands for assumptions, quantities read as others."""
     knowns = list(dict.fromkeys(_knowns(argument)))
     yield from (k.because for k in knowns if taken(k))
-    for known in (k for k in knowns if k.citation):
+    for known in knowns:
+        if known.citation is None:
+            continue
         for name, given in known.citation.instead:
             says = given.because if isinstance(given, Known) else given.where or given.note or str(given.claim)
             yield f"{known.because}'s {name}: {says}"
@@ -561,13 +564,13 @@ def _verdict(
         return "claims-more", None, None, outside[0].decision.point
     if any(not of[step].holds for step in leads) or any(f.startswith(("assumption:", "refused:")) for f in findings):
         return "not-derived", None, None, None
-    if any(_false(outcome) and not _compares(step, goal) for step, outcome in of.items()):
-        return "not-derived", None, None, None
     for comparison in comparisons:
         worst = _violated(comparison)
         if worst is not None:
             findings.append(f"claims more than the proof gives: {told(worst)}")
             return "claims-more", comparison, supremum(comparison)[0], worst
+    if any(_false(outcome) and not _compares(step, goal) for step, outcome in of.items()):
+        return "not-derived", None, None, None
     for step in decided:  # what is bounded is not what is printed on the left
         if step.claim in goal.relations and not isinstance(step.claim, Eq) and step.decision.status == "false":
             return "claims-more", None, None, step.decision.point
@@ -607,8 +610,14 @@ def supremum(comparison: Comparison) -> tuple[float | None, Point | None]:
     if point is None:
         return None, None
     sides = [{q for q in quantities(side) if opaque(q)} for side in (comparison.gives, comparison.claims)]
-    value = float(ratio.precise([point[v] for v in sampler.variables]))
-    return (value if sides[0] <= sides[1] or sides[1] <= sides[0] else None), point
+    value, claims = (
+        float(side.precise([point[v] for v in sampler.variables]))
+        for side in (ratio, compiled(comparison.claims, sampler.variables))
+    )
+    comparable = claims > 0 and (
+        sides[0] <= sides[1] or sides[1] <= sides[0]
+    )  # a ratio to a negative side says nothing
+    return (value if comparable else None), point
 
 
 def _violated(comparison: Comparison) -> Point | None:

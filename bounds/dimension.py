@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
-from sympy import Abs, Add, Basic, Indexed, Max, Min, Mul, Number, NumberSymbol, Pow, Sum, Symbol, exp, log
+from sympy import Abs, Add, Basic, Indexed, Max, Min, Mul, Number, NumberSymbol, Pow, Sum, Symbol, erf, exp, log
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
@@ -91,7 +91,7 @@ def dimension_of(expr: Basic, glossary: Glossary) -> Dimension | None:
                 return None
             made = made * dim
         return made
-    if isinstance(expr, exp | log):
+    if isinstance(expr, exp | log | erf):
         _dimensionless(expr.args[0], glossary, f"argument of {expr.func.__name__}")
         return ONE
     if isinstance(expr, Pow):

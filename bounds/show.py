@@ -11,7 +11,7 @@ from typing import Any
 from sympy import Basic, Eq, Expr, Ge, Gt, Le, Lt
 from sympy.printing.latex import LatexPrinter
 
-from .statement import Assumption, Glossary, Statement
+from .statement import RELATIONS, Assumption, Glossary, Statement
 
 
 class PaperLatex(LatexPrinter):
@@ -57,6 +57,10 @@ GROWTH: dict[type, tuple[str, str]] = {
 
 def _relation(statement: Statement, relation: Any, form: Callable[[Basic], str], as_latex: bool) -> str:
     """A relation; of orders of growth as they are printed, left = O(right)."""
+    if statement.method == "network_limit" and type(relation) in RELATIONS:
+        sign, to = RELATIONS[type(relation)], r"\lim_{C \to \infty} " if as_latex else "lim "
+        sign = {"<=": r"\leq", ">=": r"\geq"}.get(sign, sign) if as_latex else sign
+        return f" {sign} ".join(to + form(side) for side in relation.args)
     if statement.method != "order" or type(relation) not in GROWTH:
         return form(relation)
     left, right = (form(side) for side in relation.args)
@@ -105,6 +109,7 @@ def show(statement: Statement, *, as_latex: bool = False) -> str:
     lines += _block("follows from", [", ".join(d.cites) for d in statement.follows_from])
     lines += _block("reading", list(statement.reading))
     lines += _block("repairs", [statement.repairs] if statement.repairs else [])
+    lines += _block("quoted", [statement.quoted] if statement.quoted else [])
     lines += _block("symbols", [f"{form(s)}: {e.meaning}  [{e.dim}]" for s, e in _used(statement)])
     return "\n".join(lines)
 

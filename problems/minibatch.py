@@ -124,6 +124,7 @@ class Step:
     bias: Array  # (..., M)  |E[grad R(w_t) - d_t]| of a device
     variance: Array  # (..., M)  of grad R(w_t)
     sampled2: Array  # (...)     E|grad R(w) - d_t|^2 over devices and minibatches
+    fresh2: Array  # (...)     the same with the gradients of the minibatches at w
     averaged2: Array  # (...)     |grad R(w) - E dbar_t|^2
     eps: Array  # (...)     the largest sub-optimality
 
@@ -144,20 +145,26 @@ def mspp_step(
     risk = losses.mix(q)
     population, minibatch = risk.spread().grad(point), local.grad(point)
     mean, direction = (xp.sum(weights * g, axis=-1) for g in (population, minibatch))
-    noise = xp.sum(weights * (minibatch - direction[..., None]) ** 2, axis=-1)
+    before = local.grad(xp.broadcast_to(w[..., None, None], minibatch.shape))
     target = xp.mean(risk.grad(xp.broadcast_to(w[..., None], mean.shape)), axis=-1)
     chosen = subsets(q.shape[-2], size)
-    off = (target[..., None] - xp.sum(chosen * direction[..., None, :], axis=-1) / size) ** 2
-    if shared:
-        centred = minibatch - direction[..., None]  # (..., M, B)
-        drawn = xp.sum(chosen[:, :, None] * centred[..., None, :, :], axis=-2) / size
-        off = off + xp.sum(weights[..., :1, :] * drawn**2, axis=-1)
-    else:
-        off = off + xp.sum(chosen * noise[..., None, :], axis=-1) / size**2
+
+    def apart(drawn: Array) -> Array:
+        """E|grad R(w) - mean of I of them|^2."""
+        centre = xp.sum(weights * drawn, axis=-1)
+        off = (target[..., None] - xp.sum(chosen * centre[..., None, :], axis=-1) / size) ** 2
+        centred = drawn - centre[..., None]  # (..., M, B)
+        if shared:
+            summed = xp.sum(chosen[:, :, None] * centred[..., None, :, :], axis=-2) / size
+            return xp.mean(off + xp.sum(weights[..., :1, :] * summed**2, axis=-1), axis=-1)
+        noise = xp.sum(weights * centred**2, axis=-1)
+        return xp.mean(off + xp.sum(chosen * noise[..., None, :], axis=-1) / size**2, axis=-1)
+
     return Step(
         xp.abs(mean - direction),
         xp.sum(weights * (population - mean[..., None]) ** 2, axis=-1),
-        xp.mean(off, axis=-1),
+        apart(minibatch),
+        apart(before),
         (target - xp.mean(direction, axis=-1)) ** 2,
         xp.max(gap, axis=(-2, -1)),
     )

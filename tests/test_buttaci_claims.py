@@ -17,9 +17,14 @@ from fedaudit.verify import kernel
 from fedaudit.verify.audit import hunt_row
 
 FORMULAS = [
-    "sec4.4-contraction-order", "sec4.4-lower-order", "sec4.4-fedavg-lower", "sec4.4-optimal-E",
+    "sec4.4-contraction-order", "sec4.4-lower-order", "sec4.4-fedavg-lower~formula", "sec4.4-optimal-E",
+    "lemB.6-limit",
     "sec4.4-complexity-fedprox", "sec4.4-complexity-perturbed", "sec4.4-complexity-compared",
 ]  # fmt: skip
+THEOREMS = {
+    "fedprox-nonconvex": "thm4.3-I", "fedprox-convex": "thm4.1-I", "perturbed-nonconvex": "thm4.6-I",
+    "perturbed-convex~repaired": "thm4.4-I",
+}  # fmt: skip
 RATES = ["fedprox-nonconvex", "fedprox-convex", "perturbed-nonconvex", "perturbed-convex", "perturbed-convex~repaired"]
 
 
@@ -34,6 +39,20 @@ def test_formulas_are_proved(label: str) -> None:
 @pytest.mark.parametrize("label", RATES)
 def test_rates_follow_from_the_theorems(label: str) -> None:
     assert derive(statement(f"buttaci/sec1.2-{label}"), catalogue(), slack=False).status == "follows"
+
+
+@pytest.mark.parametrize("label", THEOREMS)
+def test_the_introduction_s_displays_are_typed_and_agree_with_the_theorems(label: str) -> None:
+    """Two texts, one formula; doubling any term of the theorem would be seen."""
+    rate, theorem = statement(f"buttaci/sec1.2-{label}"), statement(f"buttaci/{THEOREMS[label]}")
+    typed, proved = rate.relations[0].rhs, theorem.relations[0].rhs
+    difference = (theorem.defined(proved) - theorem.defined(typed)).expand().simplify()
+    assert difference == 0
+
+
+def test_the_spectral_display_is_compared_with_its_proposition() -> None:
+    made = derive(statement("buttaci/sec1.2-spectral"), catalogue(), slack=False)
+    assert (made.status, made.factor) == ("follows", pytest.approx(1))
 
 
 def test_units_of_the_introduction() -> None:
@@ -80,7 +99,7 @@ def test_mutants_fall() -> None:
     (best,) = optimum.where
     elsewhere = replace(optimum, where={best: optimum.where[best] * Rational(9, 10)})
     assert hunt_row(elsewhere, 0, 0.5)["verdict"] == "refuted"
-    fedavg = statement("buttaci/sec4.4-fedavg-lower")
+    fedavg = statement("buttaci/sec4.4-fedavg-lower~formula")
     equal: Any = fedavg.relations[0]
     other = replace(fedavg, then=Eq(equal.lhs, equal.rhs * 2), follows_from=())
     assert hunt_row(other, 0, 0.1)["verdict"] == "refuted"

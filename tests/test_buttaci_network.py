@@ -24,14 +24,20 @@ from fedaudit.verify.audit import hunt_row, literal_row, read, verify_row
 from fedaudit.verify.certificates import certify
 from fedaudit.verify.check import score
 from fedaudit.verify.confidence import interval
+from fedaudit.verify.evaluate import Table
 from fedaudit.verify.kernel.check import world
+from fedaudit.verify.kernel.expression import Op, Work
+from fedaudit.verify.kernel.order import limit as limit_of
 from fedaudit.verify.lower import lower
 from fedaudit.verify.settings.base import Shape
 
 EFFORT = 0.1
 CHAPTER = [s.id for s in statements(["buttaci/def3*", "buttaci/prop3*"])]
 REFUTED = ["buttaci/prop3.2", "buttaci/prop3.3-upper", "buttaci/prop3.4-upper"]
-TRUE = [name for name in CHAPTER if name not in (*REFUTED, "buttaci/prop3.2-largeC")]
+LIMITS = ["buttaci/prop3.2-largeC" + which for which in ("", "~small-shift", "~small-shift~repaired")]
+LIMITS += ["buttaci/prop3.4-largeC"]
+VACUOUS = "buttaci/prop3.4-upper~nonnegative"
+TRUE = [name for name in CHAPTER if name not in (*REFUTED, *LIMITS, VACUOUS)]
 RUNS, REACH = 60_000, 9.0  # draws; standard deviations beyond which nothing is expected (probability 1e-17 a run)
 
 
@@ -196,15 +202,73 @@ def test_refuted_with_a_certificate_that_is_accepted(identifier: str) -> None:
     assert f"{identifier}~repaired" in catalogue()
 
 
-def test_an_approximation_without_a_rate_is_not_refuted() -> None:
-    """Our explicit rate for "many clients" falls, with a certificate; what is printed names none, hence undecided."""
+def test_an_approximation_is_refuted_by_limits_that_differ() -> None:
+    """epsilon = 1 / C: the probability tends to Phi(1/2), the printed formula to Phi(1 / sqrt 2)."""
+    row = hunt_row(statement("buttaci/prop3.2-largeC~small-shift"), seed=0, effort=EFFORT)
+    assert row["verdict"] == "refuted"
+    assert row["how"] == "limits along a path"
+    made = row["certificate"]
+    assert certify(made, "prop3.2-largeC")["accepted"]
+    limits = [float(made[side].split(" +/- ")[0]) for side in ("lhs", "rhs")]
+    assert limits == pytest.approx(network.normal_cdf(np.array([0.5, 0.5**0.5])), abs=1e-12)
+
+
+@pytest.mark.parametrize("paths", [{"epsilon": [["1", "-1"]]}, {"epsilon": [["1/2", "0"]]}, {"epsilon": [["3", "-2"]]}])
+@pytest.mark.parametrize("name", ["prop3.2-largeC~small-shift", "prop3.2-largeC~small-shift~repaired"])
+def test_finite_networks_approach_the_certified_limits(name: str, paths: Any) -> None:
+    """The kernel's sums over all pairs at 20 and 200 clients on the path, against the closed form's limit."""
+    claim = lower(statement(f"buttaci/{name}")).claim
+    fixed = {"C": [["1", "1"]], "theta": [["1", "0"]], "phi": [["1", "0"]], "delta": [["1", "-1"]]}
+    tends_to = limit_of(world(claim, {"paths": {**fixed, **paths}}).grow(Op("at", ("probability", "C")), Work()))
+    errors: list[float] = []
+    for C in (20, 200):
+        ((c, a),) = paths["epsilon"]
+        at_C = exact("buttaci/prop3.3-lower", C, theta=1, phi=1, epsilon=Fraction(c) * Fraction(C) ** int(a),
+                     delta=Fraction(1, C))  # fmt: skip
+        errors.append(abs(float(at_C.at("probability", (C,)) - tends_to)))
+    assert errors[1] <= max(errors[0] / 5, 1e-12)
+    assert errors[1] < 0.02
+
+
+@given(st.integers(2, 12), rationals, rationals, st.fractions(-2, 1, max_denominator=9), rationals)
+def test_growths_are_the_moments_of_the_sums_over_pairs(
+    C: int, theta: Fraction, phi: Fraction, epsilon: Fraction, spread: Fraction
+) -> None:
+    """Mean and variance of tr L~ - tr L in closed form, and the two ends of the bracket, at every C that is tried."""
+    values = {"theta": theta, "phi": phi, "epsilon": epsilon, "delta": spread - 1}
+    claim = lower(statement("buttaci/prop3.4-largeC")).claim
+    constant = {name: [[str(v), "0"]] if v else [] for name, v in {"C": Fraction(C), **values}.items()}
+    made = world(claim, {"paths": constant})
+    one = exact("buttaci/prop3.3-lower", C, **values)
+    mean, variance = one.moments(one.trace(), "step")
+    assert limit_of(made.ordered) * limit_of(made.mean) == mean
+    assert 2 * limit_of(made.ordered) * limit_of(made.variance) == variance
+    low, high = C * abs(limit_of(made.mean)), arb(one.squares("step") / (C - 1)).sqrt()
+    assert low == abs(mean) / (C - 1)
+    assert (low * low + 2 * C * limit_of(made.variance)) == one.squares("step") / (C - 1)
+    assert high >= low
+
+
+def test_limits_of_the_absolute_deviation() -> None:
+    """sad / C tends to |epsilon| theta, also where epsilon is 0 and the deviation is of order sqrt C alone."""
+    claim = lower(statement("buttaci/prop3.4-largeC")).claim
+    for epsilon, expected in (("1/2", "3/2"), ("-2", "6"), ("0", "0")):
+        paths = {"C": [["1", "1"]], "theta": [["3", "0"]], "phi": [["5", "0"]], "delta": [["7", "0"]]}
+        paths["epsilon"] = [[epsilon, "0"]] if epsilon != "0" else []
+        for relation in (0, 1):
+            lhs, _, holds = kernel.evaluate(claim, {"paths": paths}, [], {"relation": relation})
+            assert lhs == fmpq(*map(int, expected.split("/")))
+            assert holds
+    noisy = {**paths, "phi": [["1", "1"]]}
+    with pytest.raises(kernel.Rejected, match="fixed"):
+        kernel.evaluate(claim, {"paths": noisy}, [], {"relation": 0})
+
+
+def test_a_limit_claim_is_not_decided_by_one_instance() -> None:
+    """With epsilon fixed both sides tend to 1, although they differ at every finite C."""
     row = hunt_row(statement("buttaci/prop3.2-largeC"), seed=0, effort=EFFORT)
-    assert row["verdict"] == "undecided"
-    assert "names no rate" in row["reason"]
-    assert row["certificate"] is None
-    checked = certify(row["counterexample"], "prop3.2-largeC")
-    assert (checked["accepted"], checked["what"]) == (False, "explicit rate of a reading")
-    assert "names no rate" in checked["reason"]
+    assert row["verdict"] == "survived"
+    assert row["tightest"]["lhs"] == row["tightest"]["rhs"] == "1"
 
 
 def test_the_witness_of_proposition_3_3_can_be_checked_by_hand() -> None:
@@ -221,6 +285,33 @@ def test_the_rest_survives_and_follows(identifier: str) -> None:
     for row in (verify_row(printed, seed=2, effort=EFFORT), hunt_row(printed, seed=2, effort=EFFORT)):
         assert row["verdict"] == "survived", row["reason"]
     assert derive(printed, catalogue(), slack=False).status in ("follows", "claims-less")
+
+
+def test_no_log_normal_network_has_weights_of_one_sign() -> None:
+    """Definition 3.2 and (3.3) contradict each other: with both, the proof goes through and nothing can be tried."""
+    printed = statement(VACUOUS)
+    row = hunt_row(printed, seed=0, effort=EFFORT)
+    assert (row["verdict"], row["reason"]) == ("undecided", "no admissible instance was found")
+    assert derive(printed, catalogue(), slack=False).status == "follows"
+    literal = derive(statement("buttaci/prop3.4-upper"), catalogue(), slack=False)
+    assert literal.status == "not-derived"
+    assert any("assumes nonnegative_weights" in finding for finding in literal.findings)
+    parameters = {"theta": "1", "phi": "1/100", "epsilon": "1/2", "delta": "0"}
+    instance = {"C": 2, "coupling": "0", "parameters": parameters}
+    with pytest.raises(kernel.Rejected, match="nonnegative_weights"):
+        kernel.evaluate(lower(printed).claim, instance, [], {"relation": 0})
+
+
+def test_homogeneity_is_the_spectrum_for_weights_of_any_sign() -> None:
+    printed = statement("buttaci/prop3.1")
+    reading, setting = read(printed)
+    assert not printed.let
+    genome = {"weight": np.array([[-1.0, 2.0, -3.0]])}
+    table = setting.measure(reading, Shape.of(C=3), genome, Table(1, {}, {}, {"C": 3}))
+    assert table.scalars["spectrum"][0] == pytest.approx(-4.0)  # the trace: every weight twice
+    lhs, rhs, holds = kernel.evaluate(reading.claim, {"C": 3, "weights": ["-1", "2", "-3"]}, [], {"relation": 0})
+    assert holds
+    assert lhs == rhs == fmpq(-1, 3)
 
 
 def test_derivations_see_the_factor() -> None:
@@ -254,19 +345,11 @@ def test_broken_identities_fall() -> None:
 
 
 def test_remainders_tend_to_zero() -> None:
-    """What stands for o(.) in the large-C forms; and the printed argument of 3.2 keeps a factor that does not."""
+    """What stands for o(.) in the large-C form."""
     C = Symbol("C", positive=True, integer=True)
     remainders = list(statement("buttaci/prop3.3-largeC").where.values())
     remainders = sorted(remainders, key=lambda r: limit(r / C, C, oo) != 0)
     assert [limit(r / order, C, oo) for r, order in zip(remainders, (C, C**2), strict=True)] == [0, 0]
-    square = {name: _square(name) for name in ("buttaci/prop3.2-largeC", "buttaci/prop3.2~repaired")}
-    delta = Symbol("delta", real=True)
-    true, approximated = square["buttaci/prop3.2~repaired"].subs(delta, 0), square["buttaci/prop3.2-largeC"]
-    assert limit(true / approximated, C, oo) == Fraction(1, 2)
-
-
-def _square(identifier: str) -> Any:
-    return next(c.args[1] for c in statement(identifier).when if isinstance(c, Eq) and str(c.args[0]) == "A2")
 
 
 # --- networks from data ----------------------------------------------------------------------------------------------

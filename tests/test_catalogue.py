@@ -46,6 +46,8 @@ def test_contract(made: Statement) -> None:
         return
     reading, world = read(made)
     assert json.loads(json.dumps(reading.claim)) == reading.claim
+    if made.quoted:  # no assumptions are encoded that an instance could meet
+        return
     rng = np.random.default_rng(0)
     tried = [score(reading, world, s, draw(genes_of(reading, world, s), 40, rng)) for s in world.shapes(reading)[:6]]
     assert sum(s.admissible for s in tried) > 0
@@ -103,10 +105,10 @@ def test_every_id_of_the_contract_is_there() -> None:
 
 
 def test_the_overview_counts_the_ids_of_the_catalogue_by_verdict() -> None:
-    rows = [{"id": "yuan/thm1", "verdict": "refuted"}, {"id": "yuan/thm1~repaired", "verdict": "survived"},
-            {"id": "zhang/sec4.1-exact", "verdict": "reproduced-if"}, {"id": "yuan/thm2", "verdict": "refuted"}]  # fmt: skip
+    verdicts = {"yuan/thm1": "refuted", "yuan/thm1~repaired": "survived", "yuan/thm2": "refuted"}
+    rows = [{"id": k, "verdict": v} for k, v in {**verdicts, "zhang/sec4.1-exact": "reproduced-if"}.items()]
     made = table({"statements": rows, "seed": 0, "budget": 120.0}, ["yuan/thm1", "yuan/thm2", "zhang/sec4.1-exact"])
     head, _, *lines = made.splitlines()
     assert head == "| paper | ids | refuted | reproduced-if |"
-    assert [line for line in lines if "Yuan" in line][0].endswith("| 2 | 2 |  |")
-    assert [line for line in lines if "Zhang" in line][0].endswith("| 1 |  | 1 |")
+    assert next(line for line in lines if "Yuan" in line).endswith("| 2 | 2 |  |")
+    assert next(line for line in lines if "Zhang" in line).endswith("| 1 |  | 1 |")

@@ -217,3 +217,27 @@ def test_plot_writes_a_picture(tmp_path, name, suffix):
     assert (done.returncode, done.stdout, done.stderr) == (0, f"a.{suffix}\n", "")
     start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[suffix]
     assert (tmp_path / f"a.{suffix}").read_bytes().startswith(start)
+
+
+DEADLY = """
+import multiprocessing
+import os
+import signal
+from dataclasses import replace
+
+from fedaudit.bounds.catalogue import statement
+
+if multiprocessing.current_process().name.startswith("Loky"):
+    os.kill(os.getpid(), signal.SIGKILL)
+MINE = replace(statement("buttaci/lem4.1"), id="mine/deadly")
+"""
+
+
+def test_a_worker_that_dies_costs_its_statement_and_no_other(tmp_path):
+    (tmp_path / "deadly.py").write_text(DEADLY)
+    done = fedaudit("lint", "deadly.py", *QUICK, "--jobs", 2, "--json", cwd=tmp_path)
+    rows = json.loads(done.stdout)
+    assert (done.returncode, [row["id"] for row in rows]) == (1, ["mine/deadly", *QUICK])
+    assert done.stderr.count("\n") == 1
+    assert "the tool failed on mine/deadly: its worker process ended" in done.stderr
+    assert [row["findings"] for row in rows[1:]] == [[]] * len(QUICK)

@@ -219,10 +219,10 @@ HOSTILE: dict[str, Callable[[], Any]] = {
     ),
     "ends that meet": lambda: instead("yuan/thm1", lambda i: i["law"] == "moments", low=lambda i: i["high"]),
     "many rounds": lambda: instead("yuan/thm1", lambda i: i["law"] == "paths", T=10**9),
-    "no step, all rounds": lambda: instead("fallah/thm4.5", lambda i: "inside" in i, beta="0"),
+    "no step, all rounds": lambda: instead("fallah/thm4.5~explicit", lambda i: "inside" in i, beta="0"),
     "no step, one round": lambda: instead("fallah/remG.1~repaired", lambda i: "inside" in i, beta="0"),
     "rounds without end": lambda: instead(
-        "fallah/thm4.5", lambda i: "inside" not in i, K=10**15, m=lambda i: i["n"], noise="0"
+        "fallah/thm4.5~explicit", lambda i: "inside" not in i, K=10**15, m=lambda i: i["n"], noise="0"
     ),
     "many draws": lambda: instead(
         "fallah/sec4.1-sample-rate", x=[str(k) for k in range(20)], q=["1/20"] * 20, m=200

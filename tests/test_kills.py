@@ -68,7 +68,8 @@ def assert_whole(out):
 def kill_and_go_on(nursery, argv, folder, kill, whole):
     """Kill an audit, look at what it leaves, let it go on. The files that the first run left by name."""
     first = nursery(argv, folder, kill)
-    assert first["status"] == KILLED, first
+    early = kill[0] == "clock" and first["status"] == 0  # on a machine that has become faster since the clock was set
+    assert early or first["status"] == KILLED, first
     out = folder / "out"
     if out.exists():
         assert_whole(out)
@@ -114,8 +115,8 @@ def test_kills_at_every_write_and_between(nursery, tmp_path):
     assert whole["status"] == 0, whole["said"]
     counts, reference = whole["counts"], tmp_path / "whole" / "out"
     kills = [[moment, n] for moment in ("part", "whole", "moved", "work") for n in range(1, counts[moment] + 1)]
-    kills += [["clock", round(whole["seconds"] * 1000 * part / 8)] for part in range(8)]
     assert len(kills) >= 30
+    kills += [["clock", round(whole["seconds"] * 1000 * part / 8)] for part in range(8)]
     rows, ends = audited(reference), set()
     for number, kill in enumerate(kills):
         folder = tmp_path / str(number)

@@ -29,12 +29,24 @@ from fedaudit.verify.certify import _instances  # pyright: ignore[reportPrivateU
 from fedaudit.verify.check import genes_of, score
 from fedaudit.verify.curves import curves
 from fedaudit.verify.genome import draw, exactly
+from fedaudit.verify.kernel.fedmspp import similar
+from fedaudit.verify.kernel.pieces import Pieces, mix
 from fedaudit.verify.settings.base import Shape
 
 FOLDER = Path(__file__).parent / "certificates"
-REFUTED = ("lem5", "lem6", "lem9", "thm1", "rem2", "thm3", "thm3~exact", "thm3~inexact")
+REFUTED = (
+    "lem5",
+    "lem6",
+    "lem9",
+    "thm1~inequality",
+    "rem2~inequality",
+    "thm3~inequality",
+    "thm3~exact",
+    "thm3~inexact",
+)
 REPAIRED = ("lem5~repaired", "lem6~repaired", "lem9~repaired", "thm1~repaired", "rem2~repaired")
-TRUE = (*REPAIRED, "lem8", "lem12", "thm2", "thm4", "thm3~repaired", "thm3~full")
+ROWS = ("rem2~lgd", "table1-thm1", "table1-thm2", "table1-thm4")
+TRUE = (*REPAIRED, "lem8", "lem12", "thm2", "thm4", "thm3~repaired", "thm3~full", *ROWS)
 
 
 def of(label: str) -> Statement:
@@ -75,7 +87,7 @@ def both(made: Statement, shape: Shape, seed: int, n: int = 3) -> list[tuple[flo
     return found
 
 
-SLOW = ("thm2", "thm4", "thm3~repaired", "thm3~full", "rem2~repaired", "thm3~inexact", "rem2")
+SLOW = ("thm2", "thm4", "thm3~repaired", "thm3~full", "rem2~repaired", "thm3~inexact", "rem2~inequality", *ROWS)
 
 
 def slowly(label: str, *rest: Any) -> Any:
@@ -83,7 +95,7 @@ def slowly(label: str, *rest: Any) -> Any:
 
 
 LEMMAS = [of(label) for label in ("lem5~repaired", "lem6~repaired", "lem9~repaired", "lem8", "lem12")]
-THEOREMS = [free_oracle("thm1"), free_oracle("thm3"), of("thm2"), of("thm4"), of("thm3~exact")]
+THEOREMS = [free_oracle("thm1~inequality"), free_oracle("thm3~inequality"), of("thm2"), of("thm4"), of("thm3~exact")]
 
 
 @pytest.mark.parametrize("made", [*LEMMAS, *THEOREMS], ids=lambda s: s.id)
@@ -130,14 +142,6 @@ def test_mutants_are_refuted(label: str, factor: Fraction) -> None:
     kernel.check(row["certificate"])
 
 
-@pytest.mark.parametrize("label", ["thm1~order", pytest.param("thm3~order", marks=pytest.mark.slow)])
-def test_no_constant_saves_the_printed_order(label: str) -> None:
-    """Even 1000 times the printed order falls: standing still has the same gradient however large T is."""
-    row = verify_row(of(label), seed=0, effort=1)
-    assert row["verdict"] == "refuted"
-    assert row["certificate"]["instance"]["T"] > 10**6
-
-
 # --- closed forms -----------------------------------------------------------------------------------------------------
 
 
@@ -151,7 +155,7 @@ def run(centres: list[Fraction], size: int, T: int, law: str, w0: Fraction, rho:
     made: dict[str, Any] = {
         "law": law, "M": len(centres), "I": size, "b": 1, "T": T, "w0": str(w0), "batch": "full",
         "devices": [parabola(Fraction(3, 2), low, high, c) for c in centres],
-        "constants": {"nu": "1", "G": "100", "eta": "2/5", "rho": rho, "eps": "0"},
+        "constants": {"nu": "1", "G": "100", "eta": "2/5", "rho": rho},
     }  # fmt: skip
     if law == "moments":
         return {**made, "low": str(low), "high": str(high)}
@@ -188,6 +192,43 @@ def test_three_rounds_by_hand() -> None:
     assert made.at("picked2", (3,)) == total / 3
 
 
+def two_slopes(share: Fraction, B: Fraction) -> dict[str, Any]:
+    """The same risk twice, once times `share`: (B, 0)-LGD from B^2 = 2 (1 + share^2)/(1 + share)^2 on."""
+    made = run([Fraction(0), Fraction(0)], 2, 16, "paths", Fraction(1))
+    made["devices"] = [parabola(a, Fraction(-2), Fraction(2), Fraction(0)) for a in (Fraction(1), share)]
+    made["constants"] = {"L": "1", "G": "2", "B": str(B), "eta": str(1 / (4 * B))}
+    return made
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.fractions(min_value=0, max_value=1, max_denominator=20), st.fractions(1, 2, max_denominator=20))
+def test_similar_devices(share: Fraction, B: Fraction) -> None:
+    """The kernel's check of (B, 0)-LGD on devices that differ, and the 1/T of remark 2 on them."""
+    claim = read(of("rem2~lgd"))[0].claim
+    instance = two_slopes(share, B)
+    assert kernel.admissible(claim, instance) == (2 * (1 + share**2) / (1 + share) ** 2 <= B**2)
+    if kernel.admissible(claim, instance):
+        assert kernel.evaluate(claim, instance, (), {"relation": 0})[2]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(fractions, fractions), min_size=4, max_size=4), st.fractions(1, 4, max_denominator=5))
+def test_similar_everywhere_is_what_a_grid_sees(ends: list[tuple[Fraction, Fraction]], B: Fraction) -> None:
+    pieces = [
+        Pieces(tuple((fmpq(x.numerator, x.denominator), fmpq(0), fmpq(k.numerator, k.denominator)) for x, k in pair),
+               fmpq(0), fmpq(1), fmpq(0))
+        for pair in (ends[:2], ends[2:])
+    ]  # fmt: skip
+    whole = mix([fmpq(1, 2)] * 2, pieces)
+    exact = similar(pieces, whole, fmpq(B.numerator, B.denominator))
+    grid = [fmpq(n, 20) for n in range(-200, 201)]
+    most = [(f.gradient(w) ** 2 + h.gradient(w) ** 2) / 2 for f, h in [pieces] for w in grid]
+    seen = all(
+        x <= fmpq(B.numerator, B.denominator) ** 2 * whole.gradient(w) ** 2 for x, w in zip(most, grid, strict=True)
+    )
+    assert seen or not exact  # a grid may miss what lies between its points
+
+
 # --- the kernel and bad certificates ----------------------------------------------------------------------------------
 
 
@@ -195,7 +236,9 @@ def golden(name: str) -> dict[str, Any]:
     return json.loads((FOLDER / f"yuan-{name}.json").read_text())
 
 
-@pytest.mark.parametrize("name", ["lem5", "lem6", "thm1", "rem2", "thm3", "thm3-exact"])
+@pytest.mark.parametrize(
+    "name", ["lem5", "lem6", "thm1~inequality", "rem2~inequality", "thm3~inequality", "thm3-exact"]
+)
 def test_golden_certificates(name: str) -> None:
     made = golden(name)
     assert kernel.check(made).lhs > kernel.check(made).rhs
@@ -212,12 +255,12 @@ def changed(name: str, *path: Any, value: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("made", "message"), [
-    (changed("thm1", "constants", "eps", value="1/100"), "inexact"),
-    (changed("thm1", "constants", "eps", value="1/20"), "when"),
-    (changed("thm1", "constants", "G", value="1/2"), "when|lipschitz"),
-    (changed("thm1", "constants", "L", value="1/2"), "when|smooth"),
-    (changed("thm1", "constants", "eta", value="1/25"), "when"),
-    (changed("thm1", "T", value=32), "index|when|picked2"),
+    (changed("thm1~inequality", "constants", "eps", value="1/100"), "inexact"),
+    (changed("thm1~inequality", "constants", "eps", value="1/20"), "when"),
+    (changed("thm1~inequality", "constants", "G", value="1/2"), "when|lipschitz"),
+    (changed("thm1~inequality", "constants", "L", value="1/2"), "when|smooth"),
+    (changed("thm1~inequality", "constants", "eta", value="1/25"), "when"),
+    (changed("thm1~inequality", "T", value=32), "index|when|picked2"),
     (changed("thm3-exact", "w0", value="2"), "outside"),
     (changed("thm3-exact", "high", value="2"), "curvature"),
     (changed("thm3-exact", "devices", 0, "losses", 0, "bend", value=["2", "-2"]), "curvature|outside|lipschitz|smooth"),
@@ -262,13 +305,15 @@ def test_units_point_at_the_breaks() -> None:
 def test_derivations(label: str, status: str) -> None:
     made = derive(of(label), catalogue(), slack=False)
     assert made.status == status
-    assert made.proved == (status == "follows" and label != "lem6")  # lemma 6 rests on lemma 5
+    assert not made.proved  # all of them rest on premises about losses and runs
+    assert made.premises or status == "claims-more"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("label", "status"), [
-    ("thm1", "follows"), ("thm1~repaired", "follows"), ("rem2", "claims-more"), ("rem2~repaired", "follows"),
-    ("thm3", "claims-more"), ("thm3~repaired", "follows"), ("thm3~full", "follows"),
+    ("thm1~inequality", "follows"), ("thm1~repaired", "follows"), ("rem2~inequality", "claims-more"),
+    ("rem2~repaired", "follows"), ("thm3~inequality", "claims-more"), ("thm3~repaired", "follows"),
+    ("thm3~full", "follows"),
 ])  # fmt: skip
 def test_derivations_of_smooth_theorems(label: str, status: str) -> None:
     """Theorem 3 claims 376 where its own steps give 424."""

@@ -27,6 +27,7 @@ from .settings import setting
 from .settings.base import Reading, Setting, Shape
 from .shrink import shrink
 from .statistical import statistics
+from .sturdy import breaks, horizons, sturdiest, wanted
 
 RATE = 8000  # instances a nominal second
 LEAST_SAMPLE = 10_000  # admissible instances that `verify` tries at least
@@ -40,12 +41,20 @@ LITERAL_SHARE = 0.25  # of the hunting effort, for each implicit assumption
 STRENGTH = ("undecided", "survived", "proved", "refuted", "not-reproduced", "reproduced-if", "reproduced")
 
 Row = dict[str, Any]
+Claims = Mapping[str, Mapping[str, Any]]
 NOTHING_TO_HUNT: Row = {
     "verdict": "undecided", "evidence": "numerical", "instances": 0, "tightness": None, "certificate": None,
     "reason": "an observation, not a claim about all instances: `verify` observes it again",
 }  # fmt: skip
 RATE_FAILS = "the explicit rate of the reading fails (see `counterexample`); what is printed names no rate"
 WITNESS_FAILS = "the witness fails (see `counterexample`); another one may do"
+
+
+def quoted_row(statement: Statement, seed: int) -> Row:
+    """Another paper's theorem: without its assumptions there is nothing that could hold or fail."""
+    reason = f"quoted, source not encoded: {statement.quoted}"
+    row: Row = {"id": statement.id, "verdict": "undecided", "evidence": "numerical", "instances": 0, "tightness": None}
+    return {**row, "certificate": None, "reason": reason, "seconds": 0.0, "seed": seed}
 
 
 def lint_row(statement: Statement) -> Row:
@@ -85,11 +94,14 @@ def derive_row(statement: Statement) -> Row:
 
 def verify_row(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Row:
     """Property testing on random admissible instances; an observed claim is observed again."""
+    if statement.quoted:
+        return quoted_row(statement, seed)
     if statement.kind == "experiment":
         return observe_row(statement, seed, effort)
     reading, world = read(statement, backend=backend)
     began = time.perf_counter()
-    row = {"id": statement.id, **_by_kind(statement, judge(reading, world, _sampled(reading, world, seed, effort)))}
+    judged = judge(reading, world, _sampled(reading, world, seed, effort), _siblings(statement))
+    row = {"id": statement.id, **_by_kind(statement, judged)}
     sampled = statistics(reading, world, seed)
     if sampled is not None:
         row["statistical"] = sampled.row()
@@ -101,11 +113,13 @@ def verify_row(statement: Statement, seed: int, effort: float, backend: str = "n
 
 def hunt_row(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Row:
     """Search for a counterexample, shrink it, certify it."""
+    if statement.quoted:
+        return quoted_row(statement, seed)
     if statement.kind == "experiment":
         return {"id": statement.id, **NOTHING_TO_HUNT, "seconds": 0.0, "seed": seed}
     reading, world = read(statement, backend=backend)
     began = time.perf_counter()
-    judged = _by_kind(statement, judge(reading, world, _hunted(reading, world, seed, effort)))
+    judged = _by_kind(statement, judge(reading, world, _hunted(reading, world, seed, effort), _siblings(statement)))
     return {"id": statement.id, **judged, "seconds": _since(began), "seed": seed}
 
 
@@ -125,7 +139,7 @@ def audit_row(statement: Statement, seed: int, effort: float, backend: str = "nu
     verified = verify_row(statement, seed, effort / 3, backend)
     hunted = hunt_row(statement, seed, effort / 3, backend)
     moves: list[Row] = [verified, hunted]
-    if derived["proved"]:
+    if derived["proved"] and not rests_on(statement):
         moves.append({"verdict": "proved", "evidence": "proof", "tightness": None, "certificate": None})
     best = max(moves, key=lambda row: STRENGTH.index(row["verdict"]))
     against = next((row for row in (verified, hunted) if row.get("counterexample")), None)
@@ -148,6 +162,8 @@ def audit_row(statement: Statement, seed: int, effort: float, backend: str = "nu
         **({"how": "dominance" if verdict == "proved" else hunted["how"]} if "how" in hunted else {}),
         "tightness": max(tightest, default=None),
         "certificate": best["certificate"] if verdict == "refuted" else None,
+        **({k: best[k] for k in ("persists", "breaks_too") if k in best} if verdict == "refuted" else {}),
+        "rests_on": rests_on(statement),
         **({"counterexample": against["counterexample"]} if against else {}),
         "lint": {"findings": linted["findings"]},
         "derive": {k: v for k, v in derived.items() if k != "id"},
@@ -157,6 +173,14 @@ def audit_row(statement: Statement, seed: int, effort: float, backend: str = "nu
         "repaired": _repaired(statement),
         "repair": repair(statement, catalogue([statement]), seed) if verdict == "refuted" else None,
     }
+
+
+def rests_on(statement: Statement) -> str | None:
+    """What an order claim rests on that the kernel does not decide: a closed form of a run, derived by hand."""
+    parts = [f"a form derived by hand: {statement.by_hand}"] if statement.by_hand else []
+    if statement.form is not None:
+        parts.append(f"a form derived by hand, equal to its run on {len(statement.form.replays)} exact replays")
+    return "; ".join(parts) or None
 
 
 def literal_row(statement: Statement, assumption: Assumption, seed: int, effort: float, backend: str = "numpy") -> Row:
@@ -182,24 +206,27 @@ def read(statement: Statement, dropped: tuple[str, ...] = (), backend: str = "nu
     return Reading(lower(statement), dropped, backend), setting(statement.method)
 
 
-def judge(reading: Reading, world: Setting, searched: Searched) -> Row:
+def judge(reading: Reading, world: Setting, searched: Searched, siblings: Claims | None = None) -> Row:
     """A verdict from what a search saw. Only the kernel makes it `refuted`."""
     row: Row = {"verdict": "undecided", "evidence": "numerical", "instances": searched.instances, "tightness": None}
     row |= {"certificate": None, "reason": ""}
     if not searched.best:
         return {**row, "reason": "no admissible instance was found"}
-    replays: list[Replayed] = []
-    unseen = 0
-    suspects = sorted((f for f in searched.best if f.margin > VIOLATION), key=_worth)[:REPLAYS]
+    replays, fallen, unseen = list[Replayed](), list[Replayed](), 0
+    violations = sorted((f for f in searched.best if f.margin > VIOLATION), key=_worth)
+    suspects = violations[:REPLAYS]
     cheap = [f for f in searched.best if f.scores.shape.cost <= CHEAP and f not in suspects][:REPLAYS]
     for found in suspects + cheap:
         made = certify(reading, world, found)
         if made is None:
             unseen += found.margin > 1e-6
-        elif not made.holds:
-            return {**row, **_refuted(reading, world, made)}
-        else:
+        elif made.holds:
             replays.append(made)
+        else:
+            fallen.append(made)
+            break
+    if fallen:
+        return {**row, **_refuted(reading, world, fallen[0], violations, siblings or {})}
     if unseen:
         return {**row, "reason": f"floats see {unseen} violations that the kernel could not replay"}
     tightest = max(replays, key=lambda r: -math.inf if math.isnan(r.ratio) else r.ratio, default=None)
@@ -219,6 +246,8 @@ def _by_kind(statement: Statement, row: Row) -> Row:
     """
     if statement.kind == "order" and statement.method == "order":  # the kernel decides growth, for every constant
         return {**row, "how": "growth path" if row["evidence"] == "exact" else "fitted slope"}
+    if statement.method == "network_limit":  # and limits, along a path
+        return {**row, "how": "limits along a path" if row["evidence"] == "exact" else "one huge n"}
     if statement.kind not in ("order", "exists") or row["verdict"] != "refuted":
         return row
     reason = WITNESS_FAILS if statement.kind == "exists" else RATE_FAILS
@@ -230,14 +259,30 @@ def _worth(found: Found) -> tuple[bool, int]:
     return found.margin <= 1e-6, found.scores.shape.cost
 
 
-def _refuted(reading: Reading, world: Setting, made: Replayed) -> Row:
-    shrunk = shrink(reading, world, made)
+def _refuted(reading: Reading, world: Setting, first: Replayed, violations: Sequence[Found], siblings: Claims) -> Row:
+    """The sturdiest counterexample, shrunk: the first one, unless it stops refuting at longer horizons."""
+    fallen = [first]
+    if len(horizons(reading, world, first)) < wanted(reading, first):
+        longest = sorted(violations, key=lambda f: -f.scores.shape["T"])[:REPLAYS]
+        again = (certify(reading, world, f) for f in longest)
+        fallen += [made for made in again if made is not None and not made.holds]
+    chosen = sturdiest(reading, world, fallen, siblings)
+    shrunk = shrink(reading, world, chosen)
     return {
         "verdict": "refuted",
         "evidence": "exact",
-        "tightness": finite(made.ratio),
+        "tightness": finite(chosen.ratio),
         "certificate": certificate(reading, shrunk),
+        "persists": list(horizons(reading, world, shrunk)),
+        "breaks_too": breaks(siblings, shrunk),
     }
+
+
+def _siblings(statement: Statement) -> Claims:
+    """What other readings of the same print claim in the same setting (`id~…`), by id."""
+    root = statement.id.partition("~")[0]
+    others = (s for s in catalogue([statement]).values() if s.id != statement.id and s.id.partition("~")[0] == root)
+    return {s.id: lower(s).claim for s in others if s.method == statement.method and s.kind == statement.kind}
 
 
 def _sampled(reading: Reading, world: Setting, seed: int, effort: float) -> Searched:

@@ -112,6 +112,10 @@ def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
     The view that the setting offers; else random runs along t, or along T or another count if the same draws make sense
     at every value, or along a free parameter; else both sides of random instances against each other.
     """
+    if statement.quoted:
+        raise ValueError(
+            f"got {statement.id}, quoted from {statement.quoted}, expected an encoded claim; do: plot its sibling"
+        )
     reading, world = read(statement)
     if world.name == "two_group":
         return _two_group(statement)

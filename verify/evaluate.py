@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from scipy import special as _untyped  # pyright: ignore[reportMissingTypeStubs]
 
 from .lower import Tree
 
 Array = np.ndarray[Any, Any]
+_special = cast("Any", _untyped)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,6 +156,10 @@ def _divide_free(op: Any) -> Any:
     return run
 
 
+def _erf(x: Array) -> Array:
+    return _special.erf(np.asarray(x, dtype=np.float64))
+
+
 def _quiet(op: Any) -> Any:
     def run(a: Array) -> Array:
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
@@ -163,7 +169,7 @@ def _quiet(op: Any) -> Any:
 
 
 _FOLD = {"+": _divide_free(np.add), "*": _divide_free(np.multiply), "min": np.minimum, "max": np.maximum}
-_UNARY = {"exp": _quiet(np.exp), "log": _quiet(np.log), "abs": np.abs}
+_UNARY = {"exp": _quiet(np.exp), "log": _quiet(np.log), "abs": np.abs, "erf": _erf}
 _COMPARE = {
     "<=": np.less_equal, "<": np.less, ">=": np.greater_equal, ">": np.greater, "=": np.equal, "!=": np.not_equal,
 }  # fmt: skip

@@ -32,6 +32,7 @@ from sympy import (
     Rational,
     Sum,
     Symbol,
+    erf,
     exp,
     log,
 )
@@ -48,7 +49,7 @@ Tree: TypeAlias = Any  # str | int | list[Tree]
 
 _NARY: dict[type, str] = {Add: "+", Mul: "*", Min: "min", Max: "max"}
 _RELATION: dict[type, str] = {Le: "<=", Lt: "<", Ge: ">=", Gt: ">", Eq: "=", Ne: "!="}
-_UNARY: dict[type, str] = {exp: "exp", log: "log", Abs: "abs"}
+_UNARY: dict[type, str] = {exp: "exp", log: "log", Abs: "abs", erf: "erf"}
 
 
 def tree(expr: Basic) -> Tree:

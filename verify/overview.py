@@ -1,7 +1,7 @@
 """`python -m fedaudit.verify.overview AUDIT_FOLDER README IDS`: the README's table, made from an audit.
 
-Counts the ids of the catalogue (the file IDS; siblings and extra ids are not in it) by paper and verdict, and writes the
-table between two marks. Nothing in it is typed by hand.
+Counts the ids of the catalogue (the file IDS; siblings and extra ids are not in it) by paper and verdict, and writes
+the table between two marks. Nothing in it is typed by hand.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from itertools import product
 from typing import Any, Literal, cast
 
 import numpy as np
-from sympy import Basic, Indexed, Sum, Symbol
+from sympy import Indexed, Sum, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, true
@@ -110,14 +110,12 @@ def _hindrance(statement: Statement, premise: Known) -> str:
 def _names(claim: Any) -> set[Any]:
     """Symbols and quantities, without those that a sum binds."""
     bound = {limit[0] for total in claim.atoms(Sum) for limit in total.limits}
-    labels = {cast("Any", q).base.label for q in claim.atoms(Indexed)} | {
-        cast("Any", q).base for q in claim.atoms(Indexed)
-    }
+    labels = {part for q in claim.atoms(Indexed) for part in (q.base, q.base.label)}
     free = {s for s in claim.free_symbols if isinstance(s, Symbol) and s not in labels}
     return (free - bound) | claim.atoms(AppliedUndef)
 
 
-def _head(quantity: Any) -> Basic:
+def _head(quantity: Any) -> Any:
     return quantity.func if isinstance(quantity, AppliedUndef) else quantity
 
 

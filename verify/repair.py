@@ -1,28 +1,30 @@
 """What a repair had to change: a hypothesis, a constant, or the rate. Decided by comparing orders of growth.
 
 The printed bound and the repaired one are compared as an order claim with every parameter free, under the printed
-conditions. If the repaired bound is O(the printed one), a constant was wrong; if a growth path shows that it is not,
-for every constant, the rate was. If both bounds are the same, it was a hypothesis.
+conditions. If the repaired bound is O(the printed one), a constant was wrong; if a growth path of the parameters, what
+is measured being constant, shows that it is not, for every constant, the rate was. A condition that defines a symbol is
+part of the bound. If both bounds are the same, it was a hypothesis.
 """
 
 # sympy is annotated only in part (2026-11).
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportArgumentType=false
+# pyright: reportOperatorIssue=false
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from sympy import Basic, Eq, Ge, Gt, Le, Symbol, simplify
 from sympy.core.relational import Relational
 
 from fedaudit.bounds.derivation import View
-from fedaudit.bounds.derive import view
+from fedaudit.bounds.derive import parameters, view
 from fedaudit.bounds.dominance import dominance
 from fedaudit.bounds.evaluate import quantities
 from fedaudit.bounds.sampling import conjuncts
-from fedaudit.bounds.statement import Glossary, Statement
+from fedaudit.bounds.statement import Assumption, Glossary, Statement
 
 from .certify import certify
 from .hunt import VIOLATION, climb
@@ -61,13 +63,17 @@ def _paired(printed: View, repaired: View) -> list[tuple[Relational, Relational]
         if partner is None:
             return None
         pairs.append((partner, new))
-    return pairs
+    defined = {c.lhs: c for c in printed.requires if isinstance(c, Eq) and isinstance(c.lhs, Symbol)}
+    return [*pairs, *((defined[c.lhs], c) for c in repaired.requires if isinstance(c, Eq) and c.lhs in defined)]
 
 
 def _order(printed: Statement, old: Relational, new: Relational, seed: int) -> Change:
-    claim = order_claim(printed, old, new)
-    if all(decision.proved for decision in dominance(claim)):
+    if all(decision.proved for decision in dominance(order_claim(printed, old, new))):
         return "constant"
+    numbers = parameters(printed)
+    if any(q not in numbers for q in set(quantities(new.rhs)) - set(quantities(old.rhs))):
+        return "undecided"  # it measures something else, and how much that may be is not known here
+    claim = order_claim(printed, old, new, fixed=[q for q in quantities(new.rhs, old.rhs) if q not in numbers])
     try:
         reading, world = Reading(lower(claim)), setting("order")
         found = climb(reading, world, world.shapes(reading)[:SHAPES], GENERATIONS, seed).best
@@ -77,8 +83,8 @@ def _order(printed: Statement, old: Relational, new: Relational, seed: int) -> C
     return "rate" if any(r is not None and not r.holds for r in replayed) else "undecided"
 
 
-def order_claim(printed: Statement, old: Relational, new: Relational) -> Statement:
-    """ "The repaired bound is O(the printed one)" (of a lower bound: the other way round), every parameter free."""
+def order_claim(printed: Statement, old: Relational, new: Relational, fixed: Sequence[Basic] = ()) -> Statement:
+    """ "The repaired bound is O(the printed one)" (of a lower bound: the other way round), all but `fixed` are free."""
     conditions = [c for c in conjuncts(*view(printed).requires) if isinstance(c, Relational)]
     both = quantities(old.rhs, new.rhs)
     about = [c for c in conditions if set(quantities(c)) <= set(both)]
@@ -99,6 +105,7 @@ def order_claim(printed: Statement, old: Relational, new: Relational) -> Stateme
         cite=printed.cite,
         method="order",
         glossary=glossary,
+        let=(Assumption("fixed", tuple(names[q] for q in fixed), "measured"),) if fixed else (),
         when=tuple(c.xreplace(names) for c in about),
         then=then,
     )

@@ -28,9 +28,13 @@ def horizons(reading: Reading, setting: Setting, replayed: Replayed) -> tuple[in
     return tuple(T * times for times in LONGER if _refutes_at(reading, setting, replayed, T * times))
 
 
-def sturdiest(reading: Reading, setting: Setting, replays: Sequence[Replayed]) -> Replayed:
-    """The first of those that refute at the most horizons."""
-    return max(replays, key=lambda one: len(horizons(reading, setting, one)))
+def sturdiest(
+    reading: Reading, setting: Setting, replays: Sequence[Replayed], siblings: Mapping[str, Mapping[str, Any]]
+) -> Replayed:
+    """The first of those that refute at the most horizons and, among them, break the most siblings."""
+    if len(replays) == 1:
+        return replays[0]
+    return max(replays, key=lambda one: (len(horizons(reading, setting, one)), len(breaks(siblings, one))))
 
 
 def wanted(reading: Reading, replayed: Replayed) -> int:

@@ -14,7 +14,8 @@ from .rational import BITS, Malformed, Node, Rejected, shown, small
 Value = fmpq | arb
 DEPTH, WORK, PRECISIONS = 64, 500_000, (64, 128, 256, 512, 1024, 2048, 4096)
 DOMAINS = ("real", "nonnegative", "positive", "count", "index")
-ARITY = {"+": 0, "*": 0, "^": 2, "min": 0, "max": 0, "exp": 1, "log": 1, "abs": 1, "sum": 4, "at": 0}  # 0: any
+UNARY = ("exp", "log", "abs", "erf")
+ARITY = {"+": 0, "*": 0, "^": 2, "min": 0, "max": 0, **dict.fromkeys(UNARY, 1), "sum": 4, "at": 0}  # 0: any
 RELATIONS: dict[str, Callable[[Value, Value], bool]] = {
     "<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt, "=": operator.eq, "!=": operator.ne,
 }  # fmt: skip
@@ -224,6 +225,8 @@ class Evaluator:
                 return abs(x)
             case "exp":
                 return fmpq(1) if x == 0 else arb(x).exp()
+            case "erf":
+                return fmpq(0) if x == 0 else arb(x).erf()
             case "log":
                 return logarithm(x)
             case _:

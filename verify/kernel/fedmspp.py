@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from math import comb, prod
 
 from flint import arb, fmpq
@@ -23,6 +23,7 @@ from .pieces import read as read_pieces
 from .rational import Node, Rejected, affordable, shown, small
 
 LARGE, SOLVES, MINIBATCH = 10**9, 20_000, 1_000
+EXACT = 1_000  # rounds up to which moments are followed one by one, as rationals; beyond, balls
 ONE = fmpq(1)
 INPUTS = {"eta": "positive", "rho": "positive"}
 
@@ -32,14 +33,47 @@ def mean(values: Iterable[fmpq]) -> fmpq:
     return sum(listed, ZERO) / len(listed)
 
 
+def similar(risks: Sequence[Pieces], whole: Pieces, B: fmpq) -> bool:
+    """Whether the mean of risks'^2 is at most B^2 whole'^2 everywhere: a quadratic in y on every common piece."""
+    ends = sorted({x for f in risks for x, _, _ in f.knots}) or [ZERO]
+    pieces = [(low, ONE, high - low) for low, high in pairwise(ends)]
+    for x, side, length in [(ends[0], -ONE, None), *pieces, (ends[-1], ONE, None)]:  # f' = s + c y, y in [0, length]
+        lines: list[tuple[fmpq, fmpq]] = []
+        for f in (*risks, whole):
+            at, beyond = f.gradient(x), f.gradient(x + side * (length or ONE))
+            lines.append((at, (beyond - at) / (length or ONE)))
+        a, b, c = (
+            B**2 * p * q - mean(r * s for r, s in others)
+            for p, q, others in (
+                (lines[-1][1], lines[-1][1], [(k, k) for _, k in lines[:-1]]),
+                (2 * lines[-1][0], lines[-1][1], [(2 * s, k) for s, k in lines[:-1]]),
+                (lines[-1][0], lines[-1][0], [(s, s) for s, _ in lines[:-1]]),
+            )
+        )
+        if c < 0 or (length is None and (a < 0 or (a == 0 and b < 0))):
+            return False
+        if length is not None and a * length**2 + b * length + c < 0:
+            return False
+        inside = a > 0 and b < 0 and (length is None or -b < 2 * a * length)
+        if inside and 4 * a * c < b**2:
+            return False
+    return True
+
+
 class Device:
     """The losses of one device, their mean, and the minibatch risks that it may draw, with probabilities."""
 
     def __init__(self, node: Node, b: int, full: bool) -> None:
-        given = node.fields("q losses")
+        given = node.fields("q losses", "sample")
         self.losses = [read_pieces(entry) for entry in given["losses"].items()]
         q = probabilities(given["q"], len(self.losses))
         self.risk = mix(q, self.losses)
+        self.empirical = self.risk  # of the training sample, whose shares of the points `sample` gives
+        if "sample" in given:
+            shares = probabilities(given["sample"], len(q))
+            if any(share > 0 and chance == 0 for share, chance in zip(shares, q, strict=True)):
+                raise Rejected(f"{node.where}.sample: got a point of probability 0, expected points that can be drawn")
+            self.empirical = mix(shares, self.losses)
         self.batches = [(ONE, self.risk)]
         if not full and len(q) > 1:
             if b > MINIBATCH:
@@ -52,7 +86,8 @@ class Device:
 
 
 class Proximal(World):
-    """`picked2(T)` and `picked_env2(T)`: E|grad|^2 of R and of its Moreau envelope at w_t, t uniform in 0, ..., T - 1;
+    """`picked2(T)` and `picked_env2(T)`: E|grad|^2 of R and of its Moreau envelope at w_t, t uniform in 0, ..., T - 1,
+    `picked_erm_env2(T)` of the envelope of the empirical risk;
     `move`, `residual`, `drift2`: the largest |w_t^(m) - w_{t-1}|, |w_t^(m) - w_{t-1} + eta d_t^(m)| and
     |grad R(w_{t-1}) - mean of d_t^(m)|^2 over rounds, devices and paths.
     """
@@ -61,13 +96,15 @@ class Proximal(World):
         self.devices, self.values, self.known = devices, values, dict[str, Value]()
         self.M, self.I, self.T = (int(values[name].p) for name in ("M", "I", "T"))
         each = [f for device in devices for f in device.losses]
-        self.risk = mix([fmpq(1, len(devices))] * len(devices), [device.risk for device in devices])
+        each_one = [fmpq(1, len(devices))] * len(devices)
+        self.risk = mix(each_one, [device.risk for device in devices])
+        self.empirical = mix(each_one, [device.empirical for device in devices])
         self.settled: tuple[fmpq, ...] | None = None
         self.has_gradient = all(None not in f.curvatures() for f in each)
         listed, drawn = len(devices), max(len(device.batches) for device in devices)
         self.outcomes = comb(listed, min(self.I, listed)) * drawn ** min(self.I, listed, SOLVES)
         self.start(w0)
-        self.ranges = dict.fromkeys(("picked2", "picked_env2"), ((self.T, self.T),))
+        self.ranges = dict.fromkeys(("picked2", "picked_env2", "picked_erm_env2"), ((self.T, self.T),))
         self.facts = {
             "full_participation": self.I == self.M,
             "independent_minibatches": True,  # all of them are enumerated
@@ -78,12 +115,16 @@ class Proximal(World):
             "lipschitz": lambda G: all(f.lipschitz(G) for f in each),
             "smooth": lambda L: all(f.smooth(L) for f in each),
             "weakly_convex": lambda nu: all(f.weakly_convex(nu) for f in each),
+            "lgd": lambda B: self.has_gradient and similar([device.risk for device in devices], self.risk, B),
         }
 
     def start(self, w0: fmpq) -> None:
         """The initial gaps of R and of its envelope, whose least values are the same."""
         least = self.risk.value(self.risk.least())
         self.values["Delta"] = self.risk.value(w0) - least
+        self.values["K"] = fmpq(self.M, 2)  # half of the devices, in claims about two groups of them
+        if self.has_gradient:
+            self.values["g"] = abs(self.risk.gradient(w0))
         if rho := self.values.get("rho"):
             near = self.risk.prox(w0, rho)
             self.values["Delta_rho"] = self.risk.value(near) + (near - w0) ** 2 / (2 * rho) - least
@@ -98,7 +139,7 @@ class Proximal(World):
             a, rho = self.settled[0], self.values.get("rho")
             if name == "picked2":
                 return self.stationary(*self.settled)
-            if rho:  # of a quadratic: (w - prox)/rho = a (w - c)/(1 + rho a)
+            if rho and name == "picked_env2":  # of a quadratic: (w - prox)/rho = a (w - c)/(1 + rho a)
                 return self.stationary(*self.settled) / (1 + rho * a) ** 2
         if name not in self.known:
             raise Rejected(f"claim: got {name}, expected a quantity that this instance has")
@@ -139,7 +180,8 @@ class Proximal(World):
         if self.has_gradient:
             made["picked2"] = sum((q * self.risk.gradient(w) ** 2 for w, q in law.items()), ZERO)
         if rho := self.values.get("rho"):
-            made["picked_env2"] = sum((q * ((w - self.risk.prox(w, rho)) / rho) ** 2 for w, q in law.items()), ZERO)
+            for name, risk in (("picked_env2", self.risk), ("picked_erm_env2", self.empirical)):
+                made[name] = sum((q * ((w - risk.prox(w, rho)) / rho) ** 2 for w, q in law.items()), ZERO)
         return made
 
     def local(
@@ -203,7 +245,14 @@ class Proximal(World):
         self.oracle([ZERO])
 
     def stationary(self, a: fmpq, r: fmpq, offset2: fmpq, limit2: fmpq) -> Value:
-        """E(w_t - c)^2 = limit2 + r^(2t) (offset2 - limit2), averaged over t < T."""
+        """E(w_t - c)^2 = r^2 E(w_{t-1} - c)^2 + (1 - r^2) limit2, averaged over t < T: round by round while numbers are
+        short, else limit2 + r^(2t) (offset2 - limit2)."""
+        if self.T <= EXACT:
+            current, total = offset2, ZERO
+            for _ in range(self.T):
+                total += current
+                current = r**2 * current + (1 - r**2) * limit2
+            return a**2 * total / self.T
         decay = (1 - arb(r) ** (2 * self.T)) / (arb(1 - r**2) * self.T)
         return a**2 * (limit2 + decay * (offset2 - limit2))
 
@@ -212,7 +261,7 @@ def read(node: Node, claim: Claim) -> Proximal:
     given = node.fields("law M I b T w0 batch devices constants", "oracle low high")
     M, b, T = (given[name].integer(1, LARGE) for name in ("M", "b", "T"))
     size, full = given["I"].integer(1, M), given["batch"].one_of(("full", "sampled")) == "full"
-    values = claim.numbers(given["constants"], "eta", "L G nu eps rho")
+    values = claim.numbers(given["constants"], "eta", "L G B nu eps rho")
     if values["eta"] == 0 or values.get("rho") == 0:
         raise given["constants"].malformed("positive eta and rho")
     entries = given["devices"].items()

@@ -87,7 +87,7 @@ def _parts(claim: Claim) -> list[str]:
 PARTS = {
     "u": {"moved2", "mean_moved2", "apart2"},
     "v": {"central", "hv", "v"},
-    "f": {"average"},
+    "f": {"average", "total"},
     "metric": {"metric", "lipschitz_in_z", "hessian_lipschitz_in_z", "W1"},
     "flows": {"W1"},
     "potentials": {"W1"},
@@ -111,7 +111,7 @@ class Meta(World):
         self.given, self.lists = given, dict[str, Vector]()
         self.values = {"D": fmpq(d), "n": fmpq(len(self.p)), **{k: fmpq(x) for k, x in self.sizes.items()}}
         self.values |= claim.parameters(given["constants"], {*self.values, *QUANTITIES})
-        self.facts = {"average": self.average, "metric": "metric" in given}
+        self.facts = {"average": self.average, "total": not self.average, "metric": "metric" in given}
         self.bounds: dict[str, Callable[[fmpq], bool]] = {
             "bounded_gradients": lambda B: all(steepest(f, B) for f in self.users),
             "smooth": lambda L: all(bent(f, L) for f in self.users),

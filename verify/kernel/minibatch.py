@@ -155,14 +155,16 @@ def read_mspp(node: Node, claim: Claim) -> Data:
     values = claim.numbers(given["constants"], "G L eta eps")
     if values["eta"] <= 0:
         raise given["constants"].malformed("a positive eta")
-    lists: dict[str, list[fmpq]] = {name: [] for name in ("bias", "variance", "direction", "noise", "gradient")}
-    every, gaps, joint = list[Pieces](), list[fmpq](), list[tuple[list[fmpq], list[fmpq]]]()
+    lists: dict[str, list[fmpq]] = {
+        name: [] for name in ("bias", "variance", "direction", "noise", "gradient", "fresh")
+    }
+    every, gaps, joint = list[Pieces](), list[fmpq](), list[tuple[list[fmpq], list[fmpq], list[fmpq]]]()
     for entry in given["devices"].items(M):
         device = entry.fields("q losses shift")
         losses = [read_pieces(loss) for loss in device["losses"].items()]
         q, outcomes = probabilities(device["q"], len(losses)), batches(len(losses), b)
         risk, weights = mix(q, losses), list[fmpq]()
-        population, minibatch = list[fmpq](), list[fmpq]()
+        population, minibatch, before = list[fmpq](), list[fmpq](), list[fmpq]()
         for (orders, shares), shift in zip(outcomes, device["shift"].vector(len(outcomes)), strict=True):
             local = mix(shares, losses)
             local.prox(w, values["eta"])  # or rejected: it has to be unique
@@ -170,28 +172,33 @@ def read_mspp(node: Node, claim: Claim) -> Data:
             weights.append(orders * prod((p ** int(k * b) for p, k in zip(q, shares, strict=True)), start=fmpq(1)))
             population.append(risk.gradient(point))
             minibatch.append(local.gradient(point))
+            before.append(local.gradient(w))
             gaps.append(gap)
         mean, variance = moments(weights, population)
         direction, noise = moments(weights, minibatch)
-        for name, x in zip(lists, (abs(mean - direction), variance, direction, noise, risk.gradient(w)), strict=True):
+        at_w, fresh = moments(weights, before)
+        for name, x in zip(lists, (abs(mean - direction), variance, direction, noise, at_w, fresh), strict=True):
             lists[name].append(x)
         every += losses
-        joint.append((weights, minibatch))
+        joint.append((weights, minibatch, before))
     shared = "shared" in given and given["shared"].flag()
-    if shared and any(weights != joint[0][0] for weights, _ in joint):
+    if shared and any(weights != joint[0][0] for weights, _, _ in joint):
         raise given["devices"].malformed("the same probabilities for all, where their minibatches are shared")
     target = sum(lists["gradient"], ZERO) / M
     affordable(comb(M, size) * (len(joint[0][0]) if shared else 1) * size, WORK)
     chosen = list(combinations(range(M), size))
-    first = list[fmpq]()
-    for ms in chosen:
-        mean = sum((lists["direction"][m] for m in ms), ZERO) / size
-        noise = sum((lists["noise"][m] for m in ms), ZERO) / size**2
-        if shared:
-            drawn = [sum(d, ZERO) / size for d in zip(*(joint[m][1] for m in ms), strict=True)]
-            _, noise = moments(joint[0][0], drawn)
-        first.append((target - mean) ** 2 + noise)
-    values |= {"M": fmpq(M), "I": fmpq(size), "b": fmpq(b), "sampled2": sum(first, ZERO) / len(chosen)}
+    apart = dict[str, fmpq]()
+    for name, directions, spreads, place in (("sampled2", "direction", "noise", 1), ("fresh2", "gradient", "fresh", 2)):
+        total = ZERO
+        for ms in chosen:
+            mean = sum((lists[directions][m] for m in ms), ZERO) / size
+            noise = sum((lists[spreads][m] for m in ms), ZERO) / size**2
+            if shared:
+                drawn = [sum(d, ZERO) / size for d in zip(*(joint[m][place] for m in ms), strict=True)]
+                _, noise = moments(joint[0][0], drawn)
+            total += (target - mean) ** 2 + noise
+        apart[name] = total / len(chosen)
+    values |= {"M": fmpq(M), "I": fmpq(size), "b": fmpq(b), **apart}
     values["averaged2"] = (target - sum(lists["direction"], ZERO) / M) ** 2
     made = Data(values, every)
     for name in ("bias", "variance"):

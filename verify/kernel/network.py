@@ -37,7 +37,7 @@ class Messages(World):
 class Graph(World):
     """One graph: its homogeneity (3.2), entry by entry, and the sum of its eigenvalues but the first.
 
-    The first eigenvalue of a Laplacian with weights >= 0 is 0, and the sum of all of them is the trace.
+    The eigenvalue of the constant vector is 0, and the sum of all of them is the trace.
     """
 
     def __init__(self, C: int, weights: dict[frozenset[int], fmpq]) -> None:
@@ -63,6 +63,7 @@ class Network(World):
             raise Rejected("instance: got no covariance matrix, expected coupling^2 <= phi^4 (1 + delta), delta > -1")
         self.ranges = dict.fromkeys(("probability", "msd", "sad", "Phi", "density"), ((C, C),))
         self.coupling, self.facts, self.bounds = coupling, {"independent_networks": coupling == 0}, {}
+        self.facts["nonnegative_weights"] = self.phi == 0 and self.epsilon <= 1  # a Gaussian has both signs
 
     def law(self, of: str) -> tuple[fmpq, fmpq]:
         """Mean and variance of one weight of the network, of the altered one, or of the second minus the first."""

@@ -148,6 +148,29 @@ def exponential(x: Growth) -> Growth:
     return multiply(_series(small, [ONE, ONE, fmpq(1, 2), fmpq(1, 6)]), Growth({(0, grown, ZERO): scale}))
 
 
+def error_function(x: Growth) -> Growth:
+    """erf(x): 1 or -1 up to what falls faster than every power of n, erf(c), or 2 x / sqrt(pi) where x vanishes."""
+    top = max([x.rest, *x.terms])
+    if top == NOTHING:
+        return x
+    if top < CONSTANT:
+        straight = multiply(x, constant(2 / arb.pi().sqrt()))
+        return cut(straight.terms, max(straight.rest, _product(top, _product(top, top))))
+    if x.rank == CONSTANT > x.rest:
+        others = max([x.rest, *(r for r in x.terms if r < CONSTANT)])  # erf is Lipschitz
+        return cut({CONSTANT: arb(x.lead).erf()}, others)
+    if x.rank[0] > 0 or x.rank[1] > 0:
+        return Growth({CONSTANT: fmpq(x.sign)}, (-1, ZERO, ZERO))
+    raise Rejected("claim: got erf of what grows like a logarithm, expected another path")
+
+
+def limit(x: Growth) -> Value:
+    """The limit, where it is finite."""
+    if max([x.rest, *(r for r in x.terms if r != CONSTANT)]) >= CONSTANT:
+        raise Rejected("claim: got a side without a finite limit, expected another path")
+    return x.terms.get(CONSTANT, ZERO)
+
+
 def compare(x: Growth, y: Growth) -> int:
     """The sign of x - y for all large n."""
     return add(x, multiply(y, constant(-ONE))).sign
@@ -184,6 +207,8 @@ class Paths(World):
                 return multiply(args[0], constant(fmpq(args[0].sign or 1)))
             case "exp":
                 return exponential(args[0])
+            case "erf":
+                return error_function(args[0])
             case _:
                 return logarithm(args[0])
 

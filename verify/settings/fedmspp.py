@@ -84,6 +84,8 @@ class FedMSPP:
         limit = genome["limit"]
         made = {"L" if _smooth(reading) else "nu": limit}
         made["T"] = limit**0 * _T(shape)
+        if "lgd" in _let(reading):
+            made["B"] = limit**0  # devices that are all alike
         if _moments(shape):
             low, high = _hull(genome)
             return {**made, "G": limit * genome["curve"] * (high - low), "b": made["T"]}
@@ -101,7 +103,7 @@ class FedMSPP:
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
     ) -> dict[str, Any]:
         scalars = known["scalars"]
-        constants = {k: text(v) for k, v in scalars.items() if k in ("L", "nu", "G", "eta", "rho")}
+        constants = {k: text(v) for k, v in scalars.items() if k in ("L", "nu", "G", "B", "eta", "rho")}
         full = "full_batch" in _let(reading)
         made: dict[str, Any] = {"I": shape["I"], "batch": "full" if full else "sampled", "constants": constants}
         one = {k: v[None] for k, v in genome.items()}
@@ -146,6 +148,8 @@ def _shapes(reading: Reading) -> list[Shape]:
         many, takes = [1], (1,)
     made = [_alike(chosen, b, T) for chosen, b, T in product(takes, many, ROUNDS)]
     made += [] if smooth else [_alike(1, 1, 25), _alike(1, 1, 100)]
+    if "lgd" in let:
+        return made
     if "exact_oracle" not in let:
         sizes = product((1, 4), many, SIXTH_ROOTS)
         made += [Shape.of({"law": "still"}, I=chosen, b=b, q=q, K=1) for chosen, b, q in sizes]

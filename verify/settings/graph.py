@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.network import from_pairs, homogeneity, laplacian
+from fedaudit.problems.network import from_pairs, homogeneity, spectrum
 
 from ..evaluate import Array, Table
 from ..genome import Gene, Genome
@@ -26,15 +26,14 @@ class Graph:
         return [Shape.of(C=C) for C in (2, 3, 4, 5, 8, 12)]
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
-        return [Gene("weight", "nonnegative", (shape["C"] * (shape["C"] - 1) // 2,))]
+        return [Gene("weight", "real", (shape["C"] * (shape["C"] - 1) // 2,))]
 
     def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
         return {}
 
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         A = from_pairs(genome["weight"], shape["C"])
-        eigenvalues = np.linalg.eigvalsh(laplacian(A))  # ascending: the first is 0
-        scalars = {**known.scalars, "hom": homogeneity(A), "spectrum": eigenvalues[..., 1:].sum(axis=-1)}
+        scalars = {**known.scalars, "hom": homogeneity(A), "spectrum": spectrum(A).sum(axis=-1)}
         return Table(known.n, scalars, known.quantities, known.counts)
 
     def instance(

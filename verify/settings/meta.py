@@ -33,7 +33,7 @@ _POINTS = ("a", "b")  # (m, d)
 class Meta:
     name: str = "meta"
     precision: type[np.floating[Any]] = np.longdouble
-    droppable: tuple[str, ...] = ("average",)
+    droppable: tuple[str, ...] = ()
     declared: tuple[str, ...] = ("B", "sigma_G", "sigma_H", "gamma_G", "gamma_H", "L_Z", "rho_Z")
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
@@ -83,7 +83,7 @@ class Meta:
         if "point_gradients" in _let(reading):
             scalars["B"] = tasks.point_B
         alpha, delta = (known.scalars.get(k, zero) for k in ("alpha", "delta"))
-        here = _Run(tasks, shape, genome, alpha, delta, "average" not in reading.dropped)
+        here = _Run(tasks, shape, genome, alpha, delta, "total" not in _let(reading))
         single = {k: f(here) for k, f in _SCALARS.items() if reading.uses(k)}
         lists = {k: Quantity(f(here), (1,)) for k, f in _LISTS.items() if reading.uses(k)}
         L = known.scalars["L"]
@@ -108,8 +108,8 @@ class Meta:
             metric = _metric({k: v[None] for k, v in genome.items()})[0]
             made["metric"] = text(metric)
             made |= _transport(tasks.p[0], metric) if reading.uses("W1") else {}
-        if any(name == "average" for name, *_ in (*reading.claim["let"], *reading.claim["implicit"])):
-            made["f"] = "sum" if "average" in reading.dropped else "average"
+        if _let(reading) & {"average", "total"}:
+            made["f"] = "sum" if "total" in _let(reading) else "average"
         if any(map(reading.uses, ("moved2", "mean_moved2", "apart2"))):
             made["u"] = text(genome["step"])
         if any(map(reading.uses, ("central", "hv", "v"))):

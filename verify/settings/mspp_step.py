@@ -56,6 +56,7 @@ class MsppStep:
         shift = _shift(genome["shift"], (G * eta)[:, None, None], shape["b"])
         made = mspp_step(losses, q, unit * genome["w"], eta, shift, shape["b"], shape["I"], _shared(shape))
         scalars = {**known.scalars, "eps": made.eps, "sampled2": made.sampled2, "averaged2": made.averaged2}
+        scalars["fresh2"] = made.fresh2
         quantities = {"bias": Quantity(made.bias, (1,)), "variance": Quantity(made.variance, (1,))}
         return Table(known.n, scalars, quantities, known.counts, (G * unit, unit))
 

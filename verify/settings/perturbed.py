@@ -155,9 +155,13 @@ def kept(usable: Array, values: Array) -> Array:
 
 
 def largest_gradient2(reading: Reading, parts: Mapping[str, Array], run: PerturbedRun) -> Array:
-    """The least G^2 (n,): assumption 4.3 at w^i as printed, and at w~^i, where the gradients are taken."""
+    """The least G^2 (n,): assumption 4.3 at w^i as printed, at w~^i, where the gradients are taken, or at both."""
     noise2 = (parts["v"] ** 2).sum(axis=-1)[:, None, None, :]
-    largest = run.local2 if "perturbed_gradients" in reading.dropped else np.maximum(run.local2, run.grad2)
+    made = {a[0] for a in (*reading.claim["let"], *reading.claim["implicit"])} - set(reading.dropped)
+    if "bounded_gradients" not in made:
+        largest = run.grad2
+    else:
+        largest = np.maximum(run.local2, run.grad2) if "perturbed_gradients" in made else run.local2
     return (largest + noise2).max(axis=(1, 2, 3))
 
 

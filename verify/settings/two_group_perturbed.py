@@ -1,7 +1,7 @@
 """The two-group quadratic under the perturbed method (appendix C.4), on which theorem 4.5 says it is slow.
 
-With the broadcast u^i = w_{t,0} of the proof, or, where that is dropped, with rule (4.6) and equal similarities, which
-for two clients are the only ones. Expectations are exact.
+With the broadcast u^i = w_{t,0} that the theorem sets, or, where a claim does not set it, with rule (4.6) and equal
+similarities, which for two clients are the only ones. Expectations are exact.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ NAMED = ("mu", "beta", "sigma", "G_lin")
 class TwoGroupPerturbed:
     name: str = "two_group_perturbed"
     precision: type[np.floating[Any]] = np.float64
-    droppable: tuple[str, ...] = ("broadcast",)
+    droppable: tuple[str, ...] = ()
     declared: tuple[str, ...] = ()
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         sizes = product((2, 3, 4), (2, 3, 10), (2, 5, 20))
-        flag = {"averages": "equal" if "broadcast" in reading.dropped else "broadcast"}
+        flag = {"averages": "broadcast" if ["broadcast"] in reading.claim["let"] else "equal"}
         return [Shape.of(flag, C=C, E=E, T=T) for C, E, T in sizes]
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:

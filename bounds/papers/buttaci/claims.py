@@ -3,16 +3,17 @@
 from dataclasses import replace
 from typing import Any
 
-from ...algebra import Eq, Ge, Gt, Le, Lt, Rational, sqrt
+from ...algebra import Eq, Ge, Gt, Integer, Le, Lt, Rational, sqrt
 from ...derivation import Argument, Derivation, Step, View
 from ...statement import Assumption, Statement, free, unit
 from .derivations import mu_at_most_L
 from .fedprox import THEOREM_4_1_I
-from .network import PROPOSITION_3_3_LARGE_C
-from .nonconvex import THEOREM_4_3_I
+from .lower_perturbed import contracts_by_a_quarter
+from .network import PROPOSITION_3_3_LARGE_C, epsilon, msd, o_C, o_C2, theta
+from .nonconvex import THEOREM_4_3_I, Delta_inf
 from .perturbed import THEOREM_4_4_I
 from .perturbed_nonconvex import THEOREM_4_6_I, bracket
-from .symbols import GLOSSARY, Delta, E, G, Gamma, L, L_alpha, S, T, alpha, gap, mu, sigma, t
+from .symbols import GLOSSARY, C, Delta, E, G, Gamma, L, L_alpha, S, T, alpha, gamma, gamma_, gap, mu, sigma, t
 from .symbols_perturbed import beta
 
 _s = GLOSSARY.symbol
@@ -35,71 +36,99 @@ def restated(goal: View, theorem: View) -> Argument:
     return Argument((Step(goal.relations[0], given=(given, *ordered)),), given)
 
 
-def rate(theorem: Statement, **changes: object) -> Statement:
-    """What the introduction says of a theorem: the same method and step size, the rate as section 1.2 prints it."""
-    made = replace(theorem, kind="order", follows_from=(Derivation(restated, cites=(theorem.id,)),), **changes)  # pyright: ignore[reportArgumentType]
-    return replace(made, order=made.relations[0].rhs, reading=(*theorem.reading, THE_THEOREM_S, *made.reading))
+def restated_chain(goal: View, source: View) -> Argument:
+    """Relation by relation."""
+    known = tuple(source.holds(part=n) for n, _ in enumerate(goal.relations))
+    return Argument(tuple(Step(r, given=(k,)) for r, k in zip(goal.relations, known, strict=True)), known)
 
 
-# --- section 1.2 -----------------------------------------------------------------------------------------------------
+def rate(theorem: Statement, display: str, label: str, title: str, bound: Any, *reading: str) -> Statement:
+    """What the introduction says of a theorem's method and step size, with the rate as section 1.2 prints it."""
+    return replace(
+        theorem,
+        id=f"buttaci/sec1.2-{label}",
+        kind="order",
+        title=f"Introduction: {title}",
+        cite=f"Section 1.2, {display} display",
+        then=Le(theorem.relations[0].lhs, bound),
+        order=bound,
+        reading=(*theorem.reading, THE_THEOREM_S, *reading),
+        follows_from=(Derivation(restated, cites=(theorem.id,)),),
+    )
+
+
+# --- section 1.2, typed from its own displays ------------------------------------------------------------------------
 
 SPECTRAL = replace(
     PROPOSITION_3_3_LARGE_C,
     id="buttaci/sec1.2-spectral",
     title="Introduction: mean squared deviation of the Laplacian eigenvalues",
     cite="Section 1.2, first display",
+    then=(
+        Gt(msd(C), epsilon**2 * theta**2 * C**2 + o_C),
+        Le(msd(C), epsilon**2 * theta**2 * C**3 + o_C2),
+    ),
+    reading=(
+        *PROPOSITION_3_3_LARGE_C.reading,
+        "theta is called the mean client dissimilarity and epsilon the variation on it: read as in chapter 3, where "
+        "theta is the mean of -ln mis (the footnote says parameter of the log-normal law)",
+    ),
+    follows_from=(Derivation(restated_chain, cites=("buttaci/prop3.3-largeC",)),),
 )
 
 FEDPROX_NONCONVEX = rate(
     THEOREM_4_3_I,
-    id="buttaci/sec1.2-fedprox-nonconvex",
-    title="Introduction: rate of FedProx, nonconvex",
-    cite="Section 1.2, second display",
-    reading=("inside O stands the bound of theorem 4.3 (I), term by term",),
-)
+    "second",
+    "fedprox-nonconvex",
+    "rate of FedProx, nonconvex",
+    1 / sqrt(T)
+    * (
+        8 * (L + alpha) * Delta_inf / sqrt(E)
+        + L * S * sigma**2 / ((L + alpha) * sqrt(E))
+        + alpha * E ** Rational(3, 2) * G**2 / (L + alpha)
+    )
+    + 2 * L**2 * E * G**2 / ((L + alpha) ** 2 * T)
+    + alpha**2 * L * sqrt(E) * G**2 / (16 * (L + alpha) ** 3 * T ** Rational(3, 2)),
+)  # fmt: skip
 
 FEDPROX_CONVEX = rate(
     THEOREM_4_1_I,
-    id="buttaci/sec1.2-fedprox-convex",
-    title="Introduction: rate of FedProx, strongly convex",
-    cite="Section 1.2, third display",
-    reading=("inside O stands the bound of theorem 4.1 (I), term by term",),
-)
+    "third",
+    "fedprox-convex",
+    "rate of FedProx, strongly convex",
+    L * Delta / mu * (1 - mu / (3 * (alpha + L))) ** t
+    + L / (L + alpha) * (S * sigma**2 / (4 * mu) + 3 * L * Gamma / (2 * mu) + 2 * E**2 * G**2 / mu),
+)  # fmt: skip
 
 PERTURBED_NONCONVEX = rate(
     THEOREM_4_6_I,
-    id="buttaci/sec1.2-perturbed-nonconvex",
-    title="Introduction: rate of the perturbed method, nonconvex",
-    cite="Section 1.2, fourth display",
-    reading=("inside O stands the bound of theorem 4.6 (I), term by term",),
-)
+    "fourth",
+    "perturbed-nonconvex",
+    "rate of the perturbed method, nonconvex",
+    1 / sqrt(T) * (4 * L * Delta_inf / sqrt(E) + S * sigma**2 / (2 * sqrt(E)))
+    + E * G**2 / T * (4 + (1 - beta) ** 2 + 8 * (1 - 1 / beta) ** 2),
+)  # fmt: skip
 
 VANISHING = L * Delta / mu * (1 - mu / ((beta + 2) * L)) ** t + S * sigma**2 / (4 * mu) + 3 * L * Gamma / (2 * mu)
 PERTURBED_CONVEX = rate(
     THEOREM_4_4_I,
-    id="buttaci/sec1.2-perturbed-convex",
-    title="Introduction: rate of the perturbed method, strongly convex",
-    cite="Section 1.2, fifth display",
-    then=Le(
-        gap(t),
-        VANISHING
-        + E**2 * G**2 / (4 * mu) * (32 + 64 * (1 - 1 / beta) ** 2 + (1 - beta) * (8 + mu * beta)),
-    ),
-    reading=("8 + mu beta is printed, a number plus a curvature: theorem 4.4 (I) has 8 (1 - beta) + mu beta/(2 L E)",),
-)  # fmt: skip
+    "fifth",
+    "perturbed-convex",
+    "rate of the perturbed method, strongly convex",
+    VANISHING + E**2 * G**2 / (4 * mu) * (32 + 64 * (1 - 1 / beta) ** 2 + (1 - beta) * (8 + mu * beta)),
+    "8 + mu beta is printed, a number plus a curvature: theorem 4.4 (I) has 8 (1 - beta) + mu beta/(2 L E)",
+)
 
-PERTURBED_CONVEX_REPAIRED = rate(
-    THEOREM_4_4_I,
+PERTURBED_CONVEX_REPAIRED = replace(
+    PERTURBED_CONVEX,
     id="buttaci/sec1.2-perturbed-convex~repaired",
-    title=PERTURBED_CONVEX.title,
-    cite=PERTURBED_CONVEX.cite,
     then=Le(
         gap(t),
         VANISHING
         + E**2 * G**2 / (4 * mu)
         * (32 + 64 * (1 - 1 / beta) ** 2 + (1 - beta) * (8 * (1 - beta) + mu * beta / (2 * L * E))),
     ),
-    reading=(),
+    reading=(*THEOREM_4_4_I.reading, THE_THEOREM_S),
     repairs="8 + mu beta becomes 8 (1 - beta) + mu beta/(2 L E), which is theorem 4.4 (I) and agrees in its units",
 )  # fmt: skip
 
@@ -157,10 +186,41 @@ def at_fedavg(goal: View) -> Argument:
     return Argument(tuple(Step(relation) for relation in goal.relations))
 
 
+def by_theorem_4_5(goal: View, theorem: View) -> Argument:
+    """As the text has it: beta = 1 in theorem 4.5, which leaves beta = 1 out and has a minimum of two terms."""
+    given = theorem.holds()
+    return Argument((Step(goal.relations[0], given=(given,)),), given)
+
+
 FEDAVG_LOWER = Statement(
     id="buttaci/sec4.4-fedavg-lower",
+    kind="exists",
+    title="FedAvg: lower bound on the contraction of the gap",
+    cite="Section 4.4, last sentence on the lower bounds",
+    method="two_group_perturbed",
+    glossary=GLOSSARY,
+    choose={gamma(t): gamma_},
+    when=(Le(gamma_, 1 / (E * mu)), Eq(beta, 1), Ge(E, 2), Ge(C, 2)),
+    then=Ge(gap(t), Delta / 4 ** (2 * t)),
+    where={Delta: gap(0)},
+    for_all={t: (0, T)},
+    sweep={gamma_: unit("gamma") / (E * mu), beta: Integer(1)},
+    reading=(
+        "what FedAvg does on the construction of theorems 4.2 and 4.5, of which it is the case alpha = 0 or beta = 1, "
+        "both left out there; with beta = 1 the neighbour averages do not matter",
+        "Omega is read with the constant 1, without the second term of the theorems' minima, which the sentence drops",
+        "the formulas alone: sec4.4-fedavg-lower~formula",
+    ),
+    follows_from=(
+        Derivation(by_theorem_4_5, cites=("buttaci/thm4.5",)),
+        Derivation(contracts_by_a_quarter),
+    ),
+)
+
+FEDAVG_LOWER_FORMULA = Statement(
+    id="buttaci/sec4.4-fedavg-lower~formula",
     kind="identity",
-    title="The lower bounds at alpha = 0 and at beta = 1",
+    title="The factors of the two lower bounds at alpha = 0 and at beta = 1",
     cite="Section 4.4, last sentence on the lower bounds",
     method="scalar",
     glossary=GLOSSARY,
@@ -170,11 +230,7 @@ FEDAVG_LOWER = Statement(
         Eq(Delta * (beta_any / 4) ** (2 * t), Delta / 4 ** (2 * t)),
     ),
     sweep={alpha_any: 0 * mu, beta_any: mu / mu},
-    reading=(
-        "a claim about formulas: 'setting ... yields' the first term of the two minima, with the constant 1 of Omega",
-        "theorems 4.2 and 4.5 leave out alpha = 0 and beta = 1; the second term of their minima, which falls like "
-        "1/t^2, is the larger one in the long run, so that the minimum is Delta/4^(2t) for all large t of one problem",
-    ),
+    reading=("'setting ... yields' the first term of the two minima",),
     follows_from=(Derivation(at_fedavg),),
 )
 

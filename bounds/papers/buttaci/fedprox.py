@@ -5,6 +5,7 @@ from ...derivation import Derivation
 from ...statement import Limit, Statement, free, unit
 from . import derivations
 from .symbols import (
+    CHANGING,
     GLOSSARY,
     C,
     Delta,
@@ -63,7 +64,7 @@ LEMMA_4_1 = Statement(
     when=(Le(gamma(t), 1 / alpha),),
     then=Le(deviation(t, k, i), gamma(t) ** 2 * E**2 * G**2),
     for_all={t: (0, T - 1), k: (0, E), i: (1, C)},
-    sweep={gamma(t): unit("gamma") / alpha},
+    sweep={gamma(t): CHANGING / alpha},
     reading=(ON_THE_RUN, "k runs from 0 to E, i over all clients"),
     follows_from=(Derivation(derivations.lemma_4_1),),
 )
@@ -80,7 +81,7 @@ LEMMA_4_2 = Statement(
     when=(Le(gamma(t), 1 / alpha),),
     then=Le(divergence(t, k, i), 4 * gamma(t) ** 2 * E**2 * G**2),
     for_all={t: (0, T - 1), k: (0, E), i: (1, C)},
-    sweep={gamma(t): unit("gamma") / alpha},
+    sweep={gamma(t): CHANGING / alpha},
     reading=(ON_THE_RUN,),
     follows_from=(Derivation(derivations.lemma_4_2),),
 )
@@ -101,7 +102,7 @@ LEMMA_B_1 = Statement(
         A: gamma(t) ** 2 * E * sigma**2 * sum_p2 + 6 * gamma(t) ** 2 * L * E * Gamma + 8 * gamma(t) ** 2 * E**3 * G**2,
     },
     for_all={t: (0, T - 1)},
-    sweep={gamma(t): unit("gamma") * STEP_LIMIT},
+    sweep={gamma(t): CHANGING * STEP_LIMIT},
     reading=(ON_THE_RUN,),
     follows_from=(Derivation(derivations.lemma_B_1, cites=("buttaci/lem4.1", "buttaci/lem4.2")),),
 )
@@ -113,11 +114,11 @@ LEMMA_B_1_KAPPA = Statement(
     cite="Lemma B.1, side claim",
     method="scalar",
     glossary=GLOSSARY,
-    when=(Le(gamma(t), STEP_LIMIT), Le(mu, L)),
+    when=(Le(gamma(t), STEP_LIMIT),),
     then=Le(kappa, 1 - gamma(t) * mu),
     where={kappa: KAPPA},
     for_all={t: (0, T - 1)},
-    sweep={gamma(t): unit("gamma") * STEP_LIMIT, L: mu * (1 + free("L"))},
+    sweep={gamma(t): CHANGING * STEP_LIMIT},
     follows_from=(Derivation(derivations.lemma_B_1_kappa),),
 )
 

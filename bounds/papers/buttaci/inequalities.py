@@ -185,11 +185,15 @@ def _smooth_gap(goal: View) -> Argument:
 def _cocoercive(goal: View, smooth_gap: View) -> Argument:
     """appA-smooth-gap for f - grad f(v)'(.), whose minimiser is v, and the same with v and w exchanged; then added."""
     from_v, from_w = (
-        Known(
-            smooth_gap.relations[0].subs({gap: part, grad2: grad_diff2}),
-            f"appA-smooth-gap of f minus its tangent at {at}",
-            "premise",
-            assumes=("convex", "smooth"),
+        smooth_gap.at({gap: part, grad2: grad_diff2}).holds(
+            instead={
+                "has_minimum": Known(
+                    Le(0, part),
+                    f"f minus its tangent at {at} is convex and least at {at}",
+                    "premise",
+                    assumes=("convex",),
+                )
+            }
         )
         for part, at in ((ahead, "v"), (back, "w"))
     )

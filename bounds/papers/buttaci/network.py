@@ -1,9 +1,12 @@
 """Federated networks as similarity graphs: chapter 3, definitions 3.2 to 3.4, propositions 3.1 to 3.4."""
 
-from ...algebra import Abs, Eq, Ge, Gt, IndexedBase, Integer, Le, Lt, Sum, sqrt
+from dataclasses import replace
+from typing import Any
+
+from ...algebra import Abs, Eq, Ge, Gt, IndexedBase, Le, Lt, Sum, erf, sqrt
 from ...derivation import Derivation
 from ...dimension import ONE
-from ...statement import Assumption, Entry, Glossary, Statement, free, unit
+from ...statement import Assumption, Entry, Glossary, Statement, free
 from . import network_proofs as proofs
 
 GLOSSARY = Glossary()
@@ -15,10 +18,8 @@ d = _n("d", "coordinate of a message")
 a, b = IndexedBase("a", real=True), IndexedBase("b", real=True)
 GLOSSARY[a.label] = Entry("message m_i of client i", ONE, "m^i")
 GLOSSARY[b.label] = Entry("message m_j of client j", ONE, "m^j")
-hom = _s("hom", "1", "network homogeneity (3.2)", r"\hom(\mathcal C)", nonnegative=True)
-spectrum = _s(
-    "spectrum", "1", "sum of the Laplacian's eigenvalues but the first", r"\sum_{k=2}^C \lambda_k", nonnegative=True
-)
+hom = _s("hom", "1", "network homogeneity (3.2)", r"\hom(\mathcal C)", real=True)
+spectrum = _s("spectrum", "1", "sum of the Laplacian's eigenvalues but the first", r"\sum_{k=2}^C \lambda_k", real=True)
 theta = _s("theta", "1", "-ln mis(i, j) has mean theta (3.3)", r"\theta")
 phi = _s("phi", "1", "-ln mis(i, j) has standard deviation phi (3.3)", r"\phi")
 epsilon = _s("epsilon", "1", "relative variation of the mean", r"\varepsilon", real=True)
@@ -46,7 +47,10 @@ SWEEP = {epsilon: 1 - free("epsilon"), delta: free("delta") - 1}
 VARIANCE = (2 + delta) * phi**2  # of the difference of the two weights on a pair
 SYMMETRIC = "mis(i, j) = mis(j, i) by definition 3.2 and the graph is undirected: one weight a pair, C(C-1)/2 in all"
 ORDERED = "lambda_2 <= ... <= lambda_C are the eigenvalues orthogonal to the constant vector, in order"
-SIGNS = "(3.3) is taken as printed: a Gaussian weight may be negative (mis > 1), and the Laplacian indefinite"
+SIGNS = (
+    "definition 3.2 keeps mis in [0, 1] and (3.3) makes it log-normal, which no law does both: the propositions are "
+    "about (3.3), so that a weight may be negative and the Laplacian indefinite, here and in all of chapter 3"
+)
 AT_A = "Phi is taken at A with A^2 as in the conditions and the sign of epsilon"
 
 DEFINITION_3_2 = Statement(
@@ -68,10 +72,12 @@ PROPOSITION_3_1 = Statement(
     cite="Proposition 3.1, section 3.2.2",
     method="graph",
     glossary=GLOSSARY,
-    let=(nonnegative_weights,),
     when=(Ge(C, 2),),
     then=Eq(hom, spectrum / (2 * C * (C - 1))),
-    reading=("lambda_1 = 0 is the smallest eigenvalue, which needs weights >= 0 as definition 3.2 gives them",),
+    reading=(
+        "lambda_1 = 0 belongs to the constant vector and lambda_2, ..., lambda_C to what is orthogonal to it, whatever "
+        "the signs of the weights: the chapter takes them from (3.3) too, where they may be negative",
+    ),
     follows_from=(Derivation(proofs.proposition_3_1),),
 )
 
@@ -120,58 +126,58 @@ PROPOSITION_3_2_REPAIRED = Statement(
     repairs="hom averages C(C-1)/2 independent weights, not C(C-1): its variance is phi^2/(2C(C-1)); A / sqrt 2",
 )  # fmt: skip
 
-UNIFORM = (
-    "the approximation is read as an error of at most 1/C in the probability, for all parameters (3.2's own formula "
-    "would give 0.17/C): with fixed parameters both sides tend to 1 and nothing is said"
+
+def normal(x: Any) -> Any:
+    """The normal distribution function at x."""
+    return (1 + erf(x / sqrt(2))) / 2
+
+
+MANY_CLIENTS = Assumption("grows", (C,), "C >> 1", "section 3.3")
+SAME_VARIANCE = Assumption("vanishes", (delta,), "a negligible change in the variance, delta ~ 0", "section 3.3")
+NETWORK_FIXED = Assumption("fixed", (theta, phi), "the network that is altered")
+ALL_FIXED = Assumption("fixed", (theta, phi, epsilon, delta), "o(C) is about C alone")
+BY_LIMITS = (
+    "'=' compares the limits of both sides for C -> infinity, delta -> 0; the limit of the probability is that of the "
+    "exact normal law of the trace (closed form of the moments, replayed against sums over all pairs)"
 )
-NO_RATE_HELPS = (
-    "where theta epsilon C / phi = s is kept, the error tends to Phi(s / sqrt 2) - Phi(s / 2), 0.083 at s = 1.67: no "
-    "other remainder that tends to 0 would do"
-)
-PROPOSITION_3_2_LARGE_C = Statement(
-    id="buttaci/prop3.2-largeC",
+PROPOSITION_3_2_SMALL_SHIFT = Statement(
+    id="buttaci/prop3.2-largeC~small-shift",
     kind="order",
-    title="The same for many clients and an unchanged variance",
+    title="The same for many clients and an unchanged variance, for every shift",
     cite="Section 3.3, below proposition 3.2",
-    method="network",
+    method="network_limit",
     glossary=GLOSSARY,
+    let=(MANY_CLIENTS, SAME_VARIANCE, NETWORK_FIXED),
     implicit=(independent_networks,),
-    when=(
-        Gt(epsilon, 0), Lt(epsilon, 1), Eq(delta, 0), Ge(C, 2),
-        Eq(A2, theta**2 * epsilon**2 * C**2 / (2 * phi**2)),
+    when=(Gt(epsilon, 0), Lt(epsilon, 1), Gt(delta, -1)),
+    then=Eq(probability(C), normal(theta * epsilon * C / (phi * sqrt(2)))),
+    reading=(
+        SYMMETRIC,
+        BY_LIMITS,
+        "more than prop3.2-largeC asks: the text goes on to read the result as a function of epsilon in (0, 1), and "
+        "then epsilon may vary with C. With epsilon fixed both sides tend to 1, as every Phi(c C) does",
     ),
-    then=Le(Abs(probability(C) - Phi(C)), 1 / C),
-    sweep={
-        epsilon: free("epsilon") / (1 + free("epsilon")),
-        delta: Integer(0),
-        A2: theta**2 * epsilon**2 * C**2 / (2 * phi**2),
-    },
-    reading=(SYMMETRIC, AT_A, UNIFORM, NO_RATE_HELPS, "delta ~ 0 is delta = 0"),
-    follows_from=(Derivation(proofs.proposition_3_2_large_C, cites=("buttaci/prop3.2",)),),
 )  # fmt: skip
 
-PROPOSITION_3_2_LARGE_C_REPAIRED = Statement(
-    id="buttaci/prop3.2-largeC~repaired",
-    kind="order",
+PROPOSITION_3_2_LARGE_C = replace(
+    PROPOSITION_3_2_SMALL_SHIFT,
+    id="buttaci/prop3.2-largeC",
     title="The same for many clients and an unchanged variance",
-    cite="Section 3.3, below proposition 3.2",
-    method="network",
-    glossary=GLOSSARY,
-    implicit=(independent_networks,),
-    when=(
-        Gt(epsilon, 0), Lt(epsilon, 1), Eq(delta, 0), Ge(C, 2),
-        Eq(A2, theta**2 * epsilon**2 * C**2 / (4 * phi**2)),
+    let=(MANY_CLIENTS, SAME_VARIANCE, replace(NETWORK_FIXED, args=(theta, phi, epsilon))),
+    reading=(
+        SYMMETRIC,
+        BY_LIMITS,
+        "the text lets C and delta vary (C >> 1, delta ~ 0) and nothing else: epsilon does not depend on C, and both "
+        "limits are 1, whatever stands before C. For epsilon of order 1 / C see prop3.2-largeC~small-shift, which falls",
     ),
-    then=Le(Abs(probability(C) - Phi(C)), 1 / C),
-    sweep={
-        epsilon: free("epsilon") / (1 + free("epsilon")),
-        delta: Integer(0),
-        A2: theta**2 * epsilon**2 * C**2 / (4 * phi**2),
-    },
-    reading=(SYMMETRIC, AT_A, UNIFORM, "delta ~ 0 is delta = 0"),
-    follows_from=(Derivation(proofs.proposition_3_2_large_C, cites=("buttaci/prop3.2~repaired",)),),
+)
+
+PROPOSITION_3_2_SMALL_SHIFT_REPAIRED = replace(
+    PROPOSITION_3_2_SMALL_SHIFT,
+    id="buttaci/prop3.2-largeC~small-shift~repaired",
+    then=Eq(probability(C), normal(theta * epsilon * C / (2 * phi))),
     repairs="as for proposition 3.2: Phi(theta epsilon C / (2 phi)); the printed argument is too large by sqrt 2",
-)  # fmt: skip
+)
 
 PROPOSITION_3_3_LOWER = Statement(
     id="buttaci/prop3.3-lower",
@@ -202,7 +208,7 @@ PROPOSITION_3_3_UPPER = Statement(
     where={A: VARIANCE / (C * (C - 1)) + epsilon**2 * theta**2},
     sweep=SWEEP,
     reading=(SYMMETRIC, ORDERED, SIGNS),
-    follows_from=(Derivation(proofs.proposition_3_3_upper),),
+    follows_from=(Derivation(proofs.proposition_3_3_upper_traces), Derivation(proofs.proposition_3_3_upper)),
 )
 
 PROPOSITION_3_3_UPPER_REPAIRED = Statement(
@@ -277,8 +283,24 @@ PROPOSITION_3_4_UPPER = Statement(
     when=ANY_SHIFT,
     then=Le(sad(C), (2 - epsilon) * theta * C),
     sweep=SWEEP,
-    reading=(SYMMETRIC, ORDERED, SIGNS, "the proof needs eigenvalues >= 0, which (3.3) does not give for any phi"),
-    follows_from=(Derivation(proofs.proposition_3_4_upper, cites=("buttaci/prop3.3-upper~repaired",)),),
+    reading=(SYMMETRIC, ORDERED, SIGNS, "the proof needs eigenvalues >= 0: prop3.4-upper~nonnegative"),
+    follows_from=(
+        Derivation(proofs.proposition_3_4_upper),
+        Derivation(proofs.proposition_3_4_upper_squares),
+    ),
+)
+
+PROPOSITION_3_4_UPPER_NONNEGATIVE = replace(
+    PROPOSITION_3_4_UPPER,
+    id="buttaci/prop3.4-upper~nonnegative",
+    let=(nonnegative_weights,),
+    reading=(
+        SYMMETRIC,
+        ORDERED,
+        "with definition 3.2's mis <= 1 added to (3.3): no log-normal law has it, so that no network is tried; of the "
+        "law the proof uses the means alone",
+    ),
+    follows_from=(Derivation(proofs.proposition_3_4_upper),),
 )
 
 PROPOSITION_3_4_UPPER_REPAIRED = Statement(
@@ -294,7 +316,7 @@ PROPOSITION_3_4_UPPER_REPAIRED = Statement(
     sweep=SWEEP,
     reading=(SYMMETRIC, ORDERED, SIGNS),
     repairs="Gaussian weights may be negative, so |lambda| is not lambda: Hoffman-Wielandt and Cauchy-Schwarz instead",
-    follows_from=(Derivation(proofs.proposition_3_4_upper, cites=("buttaci/prop3.3-upper~repaired",)),),
+    follows_from=(Derivation(proofs.proposition_3_4_upper_squares),),
 )
 
 PROPOSITION_3_4_LARGE_C = Statement(
@@ -302,17 +324,19 @@ PROPOSITION_3_4_LARGE_C = Statement(
     kind="order",
     title="Average absolute spectral deviation for many clients",
     cite="Section 3.3, below proposition 3.4",
-    method="network",
+    method="network_limit",
     glossary=GLOSSARY,
+    let=(MANY_CLIENTS, ALL_FIXED),
     implicit=(independent_networks,),
-    when=(*ANY_SHIFT, Ge(2 * (1 - epsilon) * theta**2 * C, VARIANCE)),
-    then=(Ge(sad(C), Abs(epsilon) * theta * C), Le(sad(C), (2 - epsilon) * theta * C)),
-    sweep={epsilon: 1 - VARIANCE / (2 * C * theta**2 * unit("epsilon")), delta: free("delta") - 1},
+    when=(Lt(epsilon, 1), Gt(delta, -1)),
+    then=(Ge(sad(C) / C, Abs(epsilon) * theta), Le(sad(C) / C, (2 - epsilon) * theta)),
     reading=(
         SYMMETRIC,
         ORDERED,
         SIGNS,
-        "C >> 1 is C >= (2 + delta) phi^2 / (2 (1 - epsilon) theta^2); the lower bound holds with o(C) = 0",
+        "both sides divided by C, in the limit: the left one is what |epsilon| theta C + o(C) says; the right one is "
+        "what is printed for all large C, since |epsilon| < 2 - epsilon for epsilon < 1",
+        "o(C) leaves the other parameters fixed; for phi that grows like C the right side falls as prop3.4-upper does",
+        "the limit of the middle, |epsilon| theta, is between Jensen's bound and Hoffman-Wielandt's, in closed form",
     ),
-    follows_from=(Derivation(proofs.proposition_3_4_large_C, cites=("buttaci/prop3.4-upper~repaired",)),),
 )

@@ -10,7 +10,7 @@ pair's weight stands twice in the trace and four times in tr (L~ - L)^2.
 # pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false, reportReturnType=false
 # pyright: reportIndexIssue=false
 
-from sympy import Abs, Eq, Expr, Function, Ge, IndexedBase, Le, Sum, Symbol, sqrt
+from sympy import Eq, Expr, Function, Ge, IndexedBase, Le, Sum, Symbol, sqrt
 
 from ...derivation import Argument, Induction, Known, Requirement, Step, View
 from ...facts import sum_next
@@ -60,32 +60,31 @@ def proposition_3_1(goal: View) -> Argument:
 
 
 def proposition_3_2(goal: View) -> Argument:
+    """The thesis's way: S = hom~ - hom is normal, so that P(S < 0) = Φ(-E S / sqrt(V S)).
+
+    Here with the variance of an average over C(C-1)/2 pairs; the thesis takes C(C-1) of them.
+    """
     C, mean, variance = parameters(goal)
+    A2, (left, right) = named(goal, "A2"), goal.relations[0].args
     difference, spread = mean / 2, variance / (2 * C * (C - 1))
-    gaussian = Known(
-        goal.relations[0],
-        "hom~ - hom averages C(C-1)/2 independent Gaussians: P(S < 0) = Φ(-E S / sqrt(V S))",
+    normal = Function("Phi_of_the_square", nonnegative=True)  # Φ(sqrt x)
+    assumes = ("independent_networks",)
+    law = Known(
+        Eq(left, normal(difference**2 / spread)),
+        "hom~ - hom averages C(C-1)/2 independent Gaussians: P(S < 0) = Φ(-E S / sqrt(V S)), E S < 0",
         "premise",
-        (Requirement(Eq(named(goal, "A2"), difference**2 / spread)),),
-        ("independent_networks",),
+        assumes=assumes,
     )
-    last = Step(goal.relations[0], given=(gaussian,))
-    return Argument((last,), last)
-
-
-def proposition_3_2_large_C(goal: View, exact: View) -> Argument:
-    """Φ at A and at A sqrt(1 - 1/C) differ little: the argument times the density is less than 1/4."""
-    C, A2 = named(goal, "C"), named(goal, "A2")
-    square = next(r.rhs for r in exact.requires if isinstance(r, Eq) and r.lhs == A2)
-    close = Known(
-        Le(goal.lhs, (sqrt(C / (C - 1)) - 1) / 4),
-        f"{exact.id}, and Φ(x) - Φ(y) ≤ (x/y - 1) y Φ'(y) ≤ (x/y - 1)/4 for 0 < y ≤ x",
+    printed = Known(Eq(right, normal(A2)), "Φ(A), A > 0", "premise")
+    argument = Step(Eq(A2, difference**2 / spread, evaluate=False), note="the argument of Φ")
+    same = Known(
+        Eq(normal(A2), normal(difference**2 / spread)),
+        "equal arguments, equal values",
         "premise",
-        (Requirement(Eq(A2 * (C - 1) / C, square)),),
-        ("independent_networks",),
+        (Requirement(Eq(A2, difference**2 / spread, evaluate=False), (argument,)),),
     )
-    last = Step(goal.relations[0], given=(close,))
-    return Argument((last,), close)
+    last = Step(goal.relations[0], given=(law, printed, same))
+    return Argument((argument, last), last)
 
 
 def proposition_3_3_lower(goal: View) -> Argument:
@@ -101,6 +100,30 @@ def proposition_3_3_lower(goal: View) -> Argument:
     )
     bound = Step(Ge(average, C**2 * mean**2 + 2 * C / (C - 1) * variance), given=(jensen, gaussian), note="4C² E S²")
     return Argument((bound, Step(goal.relations[0], given=(bound,))), bound)
+
+
+def proposition_3_3_upper_traces(goal: View) -> Argument:
+    """The thesis's way: the squared differences are tr (L~ - L)^2, and a trace of a square is at most a trace squared.
+
+    The first is an upper bound (Hoffman-Wielandt) and the second needs L~ - L >= 0; in the mean both hold here.
+    """
+    C, mean, variance = parameters(goal)
+    square, whole = (Symbol(name, nonnegative=True) for name in ("trM2", "dtr2"))  # E tr (L~ - L)², E (tr L~ - tr L)²
+    eigenvalues = Known(Le(goal.lhs, square / (C - 1)), "Σ (λ~ - λ)² against tr (L~ - L)²", "premise")
+    moments = [
+        Known(Eq(square, C * (C - 1) * (2 * variance + C * mean**2)), "degrees and entries, squared", "premise",
+              assumes=("independent_networks",)),
+        Known(Eq(whole, 2 * C * (C - 1) * variance + (C * (C - 1) * mean) ** 2),
+              "variance and mean of a sum over C(C-1)/2 independent pairs, doubled", "premise",
+              assumes=("independent_networks",)),
+    ]  # fmt: skip
+    traces = Step(Le(square, whole), given=tuple(moments), note="tr M² ≤ (tr M)², in the mean")
+    bound = Step(
+        Le(goal.lhs, 2 * C * variance + C**2 * (C - 1) * mean**2),
+        given=(eigenvalues, traces, moments[1]),
+        note="4C²(C-1) E S²",
+    )
+    return Argument((traces, bound, Step(goal.relations[0], given=(bound,))), bound)
 
 
 def proposition_3_3_upper(goal: View) -> Argument:
@@ -120,10 +143,8 @@ def proposition_3_3_upper(goal: View) -> Argument:
 
 
 def proposition_3_3_large_C(goal: View, lower: View, upper: View) -> Argument:
-    first, second = goal.relations
-    known = [Known(cited.relations[0], cited.id, "premise") for cited in (lower, upper)]
-    steps = (Step(first, given=(lower.holds(), known[0])), Step(second, given=(upper.holds(), known[1])))
-    return Argument(steps)
+    known = (lower.holds(), upper.holds())
+    return Argument(tuple(Step(r, given=(k,)) for r, k in zip(goal.relations, known, strict=True)), known)
 
 
 def proposition_3_4_lower(goal: View) -> Argument:
@@ -142,20 +163,33 @@ def proposition_3_4_lower(goal: View) -> Argument:
     return Argument((last,), last)
 
 
-def proposition_3_4_upper(goal: View, squared: View) -> Argument:
-    C, mean, variance = parameters(squared)
-    average = goal.lhs
-    schwarz = Known(Le(average**2, squared.lhs), "Cauchy-Schwarz", "premise")
-    wielandt = Known(
-        Le(squared.lhs, C**2 * mean**2 + 2 * C * variance), "the bound behind prop3.3-upper~repaired", "premise"
+def proposition_3_4_upper(goal: View) -> Argument:
+    """The thesis's way: the triangle inequality, and |λ| = λ."""
+    C, theta, epsilon = (named(goal, name) for name in ("C", "theta", "epsilon"))
+    traces = Symbol("traces", real=True)  # E tr L~ + E tr L
+    triangle = Known(
+        Le(goal.lhs, traces / (C - 1)),
+        "the triangle inequality, and the eigenvalues of a Laplacian are not negative",
+        "premise",
+        assumes=("nonnegative_weights",),
     )
-    bound = Step(Le(average, C * sqrt(mean**2 + 2 * variance / C)), given=(schwarz, wielandt))
-    return Argument((bound, Step(goal.relations[0], given=(bound,))), bound)
+    means = Known(Eq(traces, C * (C - 1) * (theta + (1 - epsilon) * theta)), "means of C(C-1) weights", "premise")
+    bound = Step(Le(goal.lhs, C * (2 - epsilon) * theta), given=(triangle, means), note="2C E T")
+    return Argument((bound, *(Step(r, given=(bound,)) for r in goal.relations if r != bound.claim)), bound)
 
 
-def proposition_3_4_large_C(goal: View, upper: View) -> Argument:
-    C, mean, _ = parameters(goal)
-    jensen = Known(Ge(goal.lhs, C * Abs(mean)), "Jensen: |E dtr| / (C - 1) = C |ε| θ", "premise")
-    known = Known(upper.relations[0], upper.id, "premise")
-    last = Step(goal.relations[1], given=(upper.holds(), known), note="C large")
-    return Argument((Step(goal.relations[0], given=(jensen,)), last))
+def proposition_3_4_upper_squares(goal: View) -> Argument:
+    """Cauchy-Schwarz over the eigenvalues and Hoffman-Wielandt; no sign of an eigenvalue is needed."""
+    C, mean, variance = parameters(goal)
+    squared, square = (Symbol(name, nonnegative=True) for name in ("msd", "trM2"))  # mean of (λ~ - λ)², E tr (L~ - L)²
+    schwarz = Known(Le(goal.lhs**2, squared), "Cauchy-Schwarz", "premise")
+    wielandt = Known(Le(squared, square / (C - 1)), "Hoffman-Wielandt on the complement of 1", "premise")
+    gaussian = Known(
+        Eq(square, C * (C - 1) * (2 * variance + C * mean**2)),
+        "C squared degrees and C(C-1) squared entries",
+        "premise",
+        assumes=("independent_networks",),
+    )
+    second = Step(Le(goal.lhs**2, C**2 * mean**2 + 2 * C * variance), given=(schwarz, wielandt, gaussian))
+    bound = Step(Le(goal.lhs, C * sqrt(mean**2 + 2 * variance / C)), given=(second,))
+    return Argument((second, bound, *(Step(r, given=(bound,)) for r in goal.relations if r != bound.claim)), bound)

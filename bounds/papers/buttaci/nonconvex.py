@@ -19,6 +19,7 @@ from ...facts import log_growth, log_positive, quotient, sum_next, sum_splits, t
 from ...statement import Assumption, Statement, free, unit
 from .fedprox import ASSUMPTIONS_1_TO_4, ON_THE_RUN
 from .symbols import (
+    CHANGING,
     GLOSSARY,
     C,
     E,
@@ -46,6 +47,14 @@ _s, _q = GLOSSARY.symbol, GLOSSARY.quantity
 Delta_inf = _s("Delta_inf", "F", "printed Δ in B.3: f(w_{0,0}) - f_inf", r"\Delta", nonnegative=True)
 Sigma = _s("Sigma", "W^2/F", "sum of the step sizes of the rounds before T", r"\Sigma")
 A_B4 = _s("A_B4", "F^2/W^2", "printed A in lemmas B.4 and B.5: error of one round", "A", nonnegative=True)
+squares = _s("squares", "W^4/F^2", "sum of the squared step sizes of the rounds before T", r"\sum_t \gamma_t^2")
+cubes = _s("cubes", "W^6/F^3", "sum of the cubed step sizes", r"\sum_t \gamma_t^3")
+fourths = _s("fourths", "W^8/F^4", "sum of the fourth powers of the step sizes", r"\sum_t \gamma_t^4")
+some_gap = _s("some_gap", "F", "any fixed positive number, of the dimension of f", "K")
+SUMS = (
+    "the sums over t < T are written as symbols: Σ grows without bound, the sum of the squares is bounded; the bound "
+    "is O(1/Σ), which gives the printed limit 0"
+)
 picked2 = _s(
     "picked2",
     "F^2/W^2",
@@ -219,6 +228,94 @@ def lemma_B_4(goal: View, local_deviation: View) -> Argument:
     return Argument((one, average, drift, local, rounds, half, given, last), last)
 
 
+def lemma_B_4_printed(goal: View, local_deviation: View, local_divergence: View) -> Argument:
+    """The thesis's way, line by line: its bound on a_3 fails where the mean gradient is zero.
+
+    (B.29) to (B.31) print + before γ/2 |∇f|², and the line after them has the right sign.
+    """
+    step, g2, f, k_ = gamma(t), slope2(t, k), value, Symbol("j", integer=True, nonnegative=True)
+    a_1, a_2, a_3, product, mixed = (Function(n, real=True)(k) for n in ("a_1", "a_2", "a_3", "product", "mixed"))
+    u2, m2, y2, x2, noise2 = (Function(n, nonnegative=True)(k) for n in ("u2", "m2", "y2", "x2", "noise2"))
+    U, V = (Sum(p[i] * lemma.lhs, (i, 1, C)) for lemma in (local_deviation, local_divergence))
+    weights, within, own = ("nonnegative_weights", "weights_sum_to_one"), (Le(k + 1, E),), descent()
+
+    def known(claim: Expr, because: str, *assumes: str) -> Known:
+        return Known(claim, because, "premise", assumes=assumes)
+
+    smooth = known(
+        Le(f(k + 1) - f(k), a_1 + a_2 + a_3), "smoothness of f along rule (4.4), noise of mean zero",
+        "smooth", "bounded_variance",
+    )  # fmt: skip
+    first = Step(
+        Le(a_1, alpha * step**2 / 2 * g2 + alpha / 2 * x2),
+        given=(
+            known(Eq(a_1, alpha * step * product), "a_1 = α γ ∇f(w̄)'(w̄_{t,0} − w̄)"),
+            known(Le(product, step / 2 * g2 + x2 / (2 * step)), "Peter-Paul"),
+        ),
+        where="a_1",
+    )
+    second = Step(
+        Le(a_2, step / 2 * (L**2 * V - m2 - g2)),
+        given=(
+            known(Eq(a_2, step / 2 * (u2 - m2 - g2)), "2u'v = |u|² + |v|² − |u − v|²"),
+            known(Le(u2, L**2 * V), "Jensen and smoothness", "smooth", *weights),
+        ),
+        where="B.29 to B.31",
+    )
+    third = Step(
+        Le(a_3, step**2 * L / 2 * y2 + step**2 * alpha**2 * L / 8 * x2),
+        given=(
+            known(
+                Eq(a_3, L / 2 * (alpha**2 * step**2 * x2 - 2 * alpha * step**2 * mixed + step**2 * y2)),
+                "a_3 is L/2 times the squared step, multiplied out",
+            ),
+            known(Le(mixed**2, x2 * y2), "Cauchy-Schwarz"),
+        ),
+        where="a_3",
+        note="Peter-Paul",
+    )
+    averages = [
+        Step(
+            Le(total, lemma.rhs),
+            given=(
+                own["whole"],
+                termwise(Le(p[i] * lemma.lhs, p[i] * lemma.rhs), i, 1, C, lemma.holds(), own["sign"]),
+            ),
+            note=lemma.id,
+            under=within,
+        )
+        for total, lemma in ((U, local_deviation), (V, local_divergence))
+    ]
+    c = (
+        alpha / 2 * (1 + alpha * L * step**2 / 4) * local_deviation.rhs
+        + step * L**2 / 2 * local_divergence.rhs
+        + step**2 * L * sigma**2 * sum_p2 / 2
+    )
+    local = Step(
+        Le(f(k + 1) - f(k), c - step / 4 * g2),
+        given=(
+            smooth, first, second, third, *averages, known(Le(x2, U), "Jensen", *weights),
+            known(Eq(y2, m2 + noise2), "noise of mean zero", "bounded_variance"),
+            known(Le(noise2, sigma**2 * sum_p2), "variances of independent noise add", "bounded_variance",
+                  "independent_noise"),
+        ),
+        under=within,
+    )  # fmt: skip
+    rounds = Induction(
+        Le(f(k) - f(0), k * c - step / 4 * Sum(slope2(t, k_), (k_, 0, k - 1))),
+        over=k,
+        step=(local, sum_next(slope2(t, k_), k_, 0, k - 1)),
+        under=(Le(k, E),),
+    )
+    given = Step(
+        Le(ROUND_MEAN, 4 / (step * E) * (level(t) - level(t + 1)) + 4 * c / step),
+        given=(rounds.at(E), round_starts, round_ends),
+    )
+    return Argument(
+        (first, second, third, *averages, local, rounds, given, Step(goal.relations[0], given=(given,))), given
+    )
+
+
 def averaged(one: Known | Step, factor: int, error_: Expr, step: Expr = gamma_) -> tuple[Induction, Step, Step]:
     """ROUND_MEAN ≤ `factor`/(γE) (E f(w̄_{t,0}) − E f(w̄_{t+1,0})) + `error_` (`one`), averaged over the rounds."""
     gains, summed = factor / (step * E) * (level(t) - level(t + 1)), telescope()
@@ -360,12 +457,15 @@ LEMMA_B_4 = Statement(
     then=Le(ROUND_MEAN, 4 / (gamma(t) * E) * (level(t) - level(t + 1)) + A_B4),
     where={A_B4: error(gamma(t))},
     for_all={t: (0, T - 1)},
-    sweep={gamma(t): unit("gamma") * STEP_LIMIT},
+    sweep={gamma(t): CHANGING * STEP_LIMIT},
     reading=(
         ON_THE_RUN,
         "the printed bound on a_3 is false (no gradients, only drift); the encoded proof reaches the same A without it",
     ),
-    follows_from=(Derivation(lemma_B_4, cites=("buttaci/lem4.1",)),),
+    follows_from=(
+        Derivation(lemma_B_4_printed, cites=("buttaci/lem4.1", "buttaci/lem4.2")),
+        Derivation(lemma_B_4, cites=("buttaci/lem4.1",)),
+    ),
 )
 
 LEMMA_B_5 = Statement(
@@ -407,6 +507,34 @@ LEMMA_B_6 = Statement(
         "that Σ γ_r diverges and Σ γ_r² converges says nothing about t < T; only the limit for T → ∞ needs it",
     ),
     follows_from=(Derivation(lemma_B_6, cites=("buttaci/lemB.4",)),),
+)
+
+LEMMA_B_6_LIMIT = Statement(
+    id="buttaci/lemB.6-limit",
+    kind="order",
+    title="FedProx: the bound of lemma B.6 tends to 0",
+    cite="Lemma B.6, the limit for T to infinity in its display",
+    method="order",
+    glossary=GLOSSARY,
+    let=(
+        Assumption("grows", (Sigma,), "the sum of the step sizes diverges"),
+        Assumption(
+            "fixed", (L, S, alpha, sigma, G, E, Delta_inf, squares, some_gap), "the problem; the squares' sum converges"
+        ),
+    ),
+    when=(Le(cubes, squares / L), Le(fourths, squares / L**2)),
+    then=Le(
+        (
+            4 * Delta_inf / E
+            + 2 * squares * L * sigma**2 * S
+            + 2 * squares * alpha * E**2 * G**2
+            + 8 * cubes * L**2 * E**2 * G**2
+            + fourths * alpha**2 * L * E**2 * G**2 / 2
+        )
+        / Sigma,
+        some_gap / Sigma,
+    ),
+    reading=(SUMS, "Σ γ_t³ ≤ Σ γ_t² / L and Σ γ_t⁴ ≤ Σ γ_t² / L² since γ_t ≤ 1/L"),
 )
 
 THEOREM_4_3_I = Statement(

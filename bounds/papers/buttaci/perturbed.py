@@ -8,6 +8,7 @@ from ...statement import Limit, Statement, free, unit
 from . import perturbed_proofs as proofs
 from .fedprox import tau, upsilon
 from .symbols import (
+    CHANGING,
     GLOSSARY,
     C,
     D,
@@ -36,6 +37,7 @@ from .symbols_perturbed import (
     ASSUMPTIONS_1_TO_4,
     AT_THE_PERTURBED_POINTS,
     BEFORE,
+    at_perturbed_points,
     beta,
     centre,
     j,
@@ -68,7 +70,7 @@ FIRST = {n: Integer(1)}  # where a vector identity is cited, any coordinate of i
 READING = (AT_THE_PERTURBED_POINTS, ANY_SIMILARITY)
 NO_STRONG_CONVEXITY = "the text asks for 4.1 to 4.4 only; mu and w* need strong convexity (4.5), which the title names"
 ROUNDS = {gamma(t): free("gamma") / L * free("fade") ** t}
-FADES = {gamma(t): unit("gamma") * STEP_LIMIT * unit("fade") ** t}
+CHANGES = {gamma(t): CHANGING * STEP_LIMIT}
 
 LEMMA_4_3 = Statement(
     id="buttaci/lem4.3",
@@ -148,7 +150,7 @@ LEMMA_C_1 = Statement(
         S: sum_p2,
     },
     for_all={t: (0, T - 1)},
-    sweep=FADES,
+    sweep=CHANGES,
     reading=(*READING, BEFORE, NO_STRONG_CONVEXITY, "S = sum_i p_i^2, as in lemma C.2"),
     follows_from=(Derivation(proofs.lemma_C_1, cites=("buttaci/lem4.3", "buttaci/lem4.5"), substitute=FIRST),),
 )
@@ -160,11 +162,12 @@ LEMMA_C_1_KAPPA = Statement(
     cite="Lemma C.1, side claim",
     method="scalar",
     glossary=GLOSSARY,
-    when=(Le(gamma(t), STEP_LIMIT), Le(mu, L), Le(beta, 1)),
+    when=(Le(gamma(t), STEP_LIMIT),),
     then=Le(kappa, 1 - mu * gamma(t)),
     where={kappa: KAPPA},
     for_all={t: (0, T - 1)},
-    sweep={gamma(t): unit("gamma") * STEP_LIMIT, L: mu * (1 + free("L")), beta: unit("beta")},
+    sweep={gamma(t): CHANGING * STEP_LIMIT},
+    reading=("beta is any positive number: the claim needs no more than gamma beta mu <= 1",),
     follows_from=(Derivation(proofs.lemma_C_1_kappa),),
 )
 
@@ -311,3 +314,15 @@ THEOREM_4_4_II = Statement(
         ),
     ),
 )
+
+# --- assumption 4.3 where this method takes its gradients, and nowhere else -------------------------------------------
+
+_NEIGHBOURS, _APART = (f"buttaci/lem4.{number}~perturbed-points" for number in (4, 5))
+LEMMA_4_4_THERE = at_perturbed_points(LEMMA_4_4, Derivation(proofs.lemma_4_4))
+LEMMA_4_5_THERE = at_perturbed_points(
+    LEMMA_4_5, Derivation(proofs.lemma_4_5, cites=("buttaci/lem4.3", _NEIGHBOURS), substitute=FIRST)
+)
+LEMMA_C_1_THERE = at_perturbed_points(
+    LEMMA_C_1, Derivation(proofs.lemma_C_1, cites=("buttaci/lem4.3", _APART), substitute=FIRST)
+)
+THEOREM_4_4_I_THERE = at_perturbed_points(THEOREM_4_4_I)

@@ -20,22 +20,27 @@ from .nonconvex import (
     INFIMUM,
     ROUND_MEAN,
     START,
+    SUMS,
     TOTAL,
     UNIFORM,
     WEIGHTED,
     Delta_inf,
     Sigma,
     averaged,
+    cubes,
     level,
     log_rate,
     lower_bounded,
     one_round,
     picked2,
     slope2,
+    some_gap,
+    squares,
     value,
     weighted,
 )
 from .symbols import (
+    CHANGING,
     GLOSSARY,
     C,
     E,
@@ -59,6 +64,7 @@ from .symbols_perturbed import (
     ASSUMPTIONS_1_TO_4,
     AT_THE_PERTURBED_POINTS,
     BEFORE,
+    at_perturbed_points,
     beta,
     perturbation,
     perturbed_gradients,
@@ -73,13 +79,13 @@ A_rate = _s(
 B_rate = _s("B_rate", "F^2/W^2", "printed B in corollary 4.1: what more local steps make larger", "B", nonnegative=True)
 steps = _s("steps", "1", "number of local steps, as a real number", "E")
 E_opt = _s("E_opt", "1", "printed minimiser of r(E) (corollary 4.1)", r"E_{\mathrm{opt}}")
-share = _s("share", "1", "E / T^(1/3)", "c")
+share = _s("share", "1", "E / E_opt, or in cor4.1~order E / T^(1/3)", "c")
 high = _s("high", "1", "a bound on E / T^(1/3)", r"\bar{c}")
 
 ASSUMPTIONS = (*ASSUMPTIONS_1_TO_4, lower_bounded)
 IMPLICIT = (perturbed_gradients, independent_noise)
 READING = (AT_THE_PERTURBED_POINTS, ANY_SIMILARITY)
-FADES = {gamma(t): unit("gamma") / (L * (1 + free("fade") * t))}
+CHANGES = {gamma(t): CHANGING / L}
 FIXED = 1 / (2 * L * sqrt(T * E))
 FADING = 1 / (2 * L * sqrt(E) * (t + 1))
 
@@ -241,6 +247,13 @@ def theorem_4_6_II_sharper(goal: View) -> Argument:
     return Argument((drift, one, local, rounds, progress, scaled, summed, added, rate, *last.steps), last.bound)
 
 
+def corollary_4_1_of_the_method(goal: View, theorem: View) -> Argument:
+    """Theorem 4.6 (I) is r(E), written with E_opt."""
+    given = theorem.holds()
+    same = Step(Eq(theorem.rhs, goal.rhs, evaluate=False), note="r(E) = r(E_opt) (2/√c + c)/3 with c = E/E_opt")
+    return Argument((same, Step(goal.relations[0], given=(given, same))), given)
+
+
 def corollary_4_1(goal: View) -> Argument:
     """Each formula on its own."""
     return Argument(tuple(Step(relation) for relation in goal.relations))
@@ -261,7 +274,7 @@ LEMMA_C_4 = Statement(
     then=Le(ROUND_MEAN, 2 / (gamma(t) * E) * (level(t) - level(t + 1)) + A_C4),
     where={A_C4: error(gamma(t), 8 * previous(t) ** 2 / gamma(t) ** 2)},
     for_all={t: (0, T - 1)},
-    sweep=FADES,
+    sweep=CHANGES,
     reading=(
         *READING,
         BEFORE,
@@ -321,6 +334,27 @@ LEMMA_C_6 = Statement(
         "that Σ γ_r diverges and Σ γ_r² converges says nothing about t < T; only the limit for T → ∞ needs it",
     ),
     follows_from=(Derivation(lemma_C_6, cites=("buttaci/lemC.4",)),),
+)
+
+LEMMA_C_6_LIMIT = Statement(
+    id="buttaci/lemC.6-limit",
+    kind="order",
+    title="Perturbed method: the bound of lemma C.6 tends to 0",
+    cite="Lemma C.6, the limit for T to infinity in its display",
+    method="order",
+    glossary=GLOSSARY,
+    let=(
+        Assumption("grows", (Sigma,), "the sum of the step sizes diverges"),
+        Assumption(
+            "fixed", (L, S, sigma, G, E, beta, Delta_inf, squares, some_gap), "the problem; the squares' sum converges"
+        ),
+    ),
+    when=(Le(cubes, squares / L), Lt(beta, 1)),
+    then=Le(
+        (2 * Delta_inf / E + squares * L * sigma**2 * S + 4 * cubes * L**2 * E**2 * G**2 * bracket(32)) / Sigma,
+        some_gap / Sigma,
+    ),
+    reading=(SUMS, "Σ γ_t³ ≤ Σ γ_t² / L since γ_t ≤ 1/L"),
 )
 
 THEOREM_4_6_I = Statement(
@@ -406,6 +440,11 @@ THEOREM_4_6_II_REPAIRED = replace(
     repairs="3 E G²/2 for 3 E G²/8: what lemma C.6 gives (the print holds too, because lemma 4.5 is loose)",
 )  # fmt: skip
 
+LEMMA_C_4_THERE = at_perturbed_points(LEMMA_C_4, Derivation(lemma_C_4, cites=("buttaci/lem4.5~perturbed-points",)))
+THEOREM_4_6_I_THERE = at_perturbed_points(
+    THEOREM_4_6_I, Derivation(theorem_4_6_I_from_C_4, cites=("buttaci/lemC.4~perturbed-points",))
+)
+
 
 def rate(local_steps: Expr) -> Expr:
     """r(E) of corollary 4.1."""
@@ -420,6 +459,40 @@ PRINTED = THEOREM_4_6_I.relations[0].rhs.subs(E, steps)
 
 COROLLARY_4_1 = Statement(
     id="buttaci/cor4.1",
+    kind="inequality",
+    title="Perturbed method: with E = E_opt local steps the error is at most r(E_opt), of order T^(-2/3)",
+    cite="Corollary 4.1, section 4.3.4",
+    method="perturbed_nonconvex",
+    glossary=GLOSSARY,
+    let=ASSUMPTIONS,
+    implicit=IMPLICIT,
+    choose={gamma(t): FIXED},
+    when=(Lt(beta, 1), Gt(A_rate, 0), Gt(B_rate, 0)),
+    then=Le(picked2, AT_BEST * (2 / sqrt(share) + share) / 3),
+    where={
+        picked2: UNIFORM,
+        A_rate: A_PRINTED,
+        B_rate: B_PRINTED,
+        Delta_inf: START,
+        S: sum_p2,
+        E_opt: BEST,
+        share: E / E_opt,
+    },
+    order=AT_BEST,
+    reading=(
+        *READING,
+        INFIMUM,
+        EXACT,
+        "c = E / E_opt: at c = 1 the right side is the printed r(E_opt) = 3/2^(2/3) A^(2/3) B^(1/3) T^(-2/3), and for "
+        "every c it is r(E): E of order T^(1/3) keeps c between constants, and the error is O(T^(-2/3))",
+        "E = O(T^(1/3)) at its word lets c vanish (E = 1), where the bound is of order T^(-1/2): see cor4.1~order",
+        "A, B > 0: without noise and gap, or without gradients, there is no E_opt",
+    ),
+    follows_from=(Derivation(corollary_4_1_of_the_method, cites=("buttaci/thm4.6-I",)),),
+)
+
+COROLLARY_4_1_ORDER = Statement(
+    id="buttaci/cor4.1~order",
     kind="order",
     title="Perturbed method: E of order T^(1/3) makes the bound of order T^(-2/3)",
     cite="Corollary 4.1, section 4.3.4",
@@ -435,12 +508,12 @@ COROLLARY_4_1 = Statement(
     reading=(
         "r(E) of the proof, at E = c T^(1/3) with c bounded; at its word E = O(T^(1/3)) lets c vanish, and with E = 1 "
         "the bound is of order T^(-1/2)",
-        "E_opt, r(E_opt) and what r is: cor4.1-optimum",
+        "about the bound alone; what the method does is cor4.1, E_opt and r(E_opt) as formulas are cor4.1~formula",
     ),
 )
 
-COROLLARY_4_1_OPTIMUM = Statement(
-    id="buttaci/cor4.1-optimum",
+COROLLARY_4_1_FORMULA = Statement(
+    id="buttaci/cor4.1~formula",
     kind="inequality",
     title="Perturbed method: the number of local steps that minimises the bound, and its value there",
     cite="Corollary 4.1, its proof",

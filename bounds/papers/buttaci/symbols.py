@@ -2,7 +2,7 @@
 
 from ...algebra import IndexedBase, Sum
 from ...dimension import ONE
-from ...statement import Assumption, Entry, Glossary
+from ...statement import Assumption, Entry, Glossary, unit
 
 GLOSSARY = Glossary()
 _s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity
@@ -65,6 +65,8 @@ divergence = _q(
 p = IndexedBase("p", real=True)
 GLOSSARY[p.label] = Entry("client weights, sum to 1", ONE, "p")
 sum_p2 = Sum(p[i] ** 2, (i, 1, C))
+
+CHANGING = unit("gamma") * unit("fade") ** t * unit("rise") ** (T - 1 - t)  # in (0, 1], falling or growing with t
 
 full_participation = Assumption("full_participation", (), "every client takes part in every round", "assumption 4.1")
 bounded_variance = Assumption(

@@ -1,6 +1,9 @@
 """Symbols and assumptions of the perturbed-gradient method (section 4.3, appendix C), besides those of `symbols`."""
 
-from ...statement import Assumption
+from dataclasses import replace
+
+from ...derivation import Derivation
+from ...statement import Assumption, Statement
 from .symbols import GLOSSARY, G, bounded_gradients, bounded_variance, full_participation, smooth
 
 _s, _q = GLOSSARY.symbol, GLOSSARY.quantity
@@ -68,3 +71,17 @@ ANY_SIMILARITY = (
     "get 0); what -ln mis of some messages gives is among them, and for C = 2 it is all"
 )
 BEFORE = "1_{t>=1} gamma_{t-1} is written previous(t)"
+ONLY_THERE = "assumption 4.3 bounds the gradients that this method takes, g_i(w~^i_{t,k}), and no others"
+
+
+def at_perturbed_points(printed: Statement, *ways: Derivation) -> Statement:
+    """The statement with assumption 4.3 at w~ alone; `ways` cite what is read so too."""
+    return replace(
+        printed,
+        id=f"{printed.id}~perturbed-points",
+        title=f"{printed.title}, G at the perturbed points alone",
+        let=(*(a for a in printed.let if a != bounded_gradients), perturbed_gradients),
+        implicit=tuple(a for a in printed.implicit if a != perturbed_gradients),
+        reading=(ONLY_THERE, *(line for line in printed.reading if line != AT_THE_PERTURBED_POINTS)),
+        follows_from=ways,
+    )

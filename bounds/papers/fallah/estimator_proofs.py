@@ -152,10 +152,23 @@ def lemma_4_3_bias(goal: View) -> Argument:
     return _ends(goal, inside, whole)
 
 
+def lemma_4_3_variance(goal: View, hessian: View) -> Argument:
+    """(39) to (41), with (30b) as printed."""
+    both = _real("both")  # E|e_1|^2 |e_2|^2
+    split = _premise(Le(mse, 3 * (4 * e2 + B**2 * error_H + both)), "(39), (40), 1 + alpha L <= 2, |grad f_i| <= B",
+        "smooth", "bounded_gradients")  # fmt: skip
+    independent = _premise(Eq(both, error_H * e2), "(41): e_1 and e_2 are independent")
+    noise = alpha**2 * sigma_H**2 / D2
+    product = Step(Le(error_H * e2, noise * SQUARE), given=(hessian.holds(), outer), where="30b, 36")
+    whole = Step(Le(mse, 3 * (4 * SQUARE + noise * (B**2 + SQUARE))),
+        given=(split, independent, product, outer, hessian.holds()), where="41")  # fmt: skip
+    return _ends(goal, product, whole)
+
+
 _HESSIAN = "e_1 times a vector that it is independent of: 1/D'' of the variance, unlike (30b)"
 
 
-def lemma_4_3_variance(goal: View) -> Argument:
+def lemma_4_3_products(goal: View) -> Argument:
     """(39) to (41), but for (30b), which is false: |e_1 x|^2 takes its place, not |e_1|^2 |x|^2."""
     first, third = _real("first"), _real("third")
     split = _premise(Le(mse, 3 * (4 * e2 + first + third)), "(39), (40) and 1 + alpha L <= 2", "smooth")
@@ -290,13 +303,19 @@ def lemma_H_2_variance(goal: View, central: View) -> Argument:
 
 
 def central_difference(goal: View) -> Argument:
-    """The mean over s in [-1, 1] of (Hess g(w + s delta v) - Hess g(w)) v, and the mean of |s| is 1/2."""
-    mean = _premise(Le(goal.lhs, rho * delta * LENGTH2 / 2), "the mean over |s| <= 1 of rho |s delta v| |v|",
-        "lipschitz_hessian")  # fmt: skip
-    bound = Step(Le(goal.lhs, rho * delta * LENGTH2 / 2), given=(mean,))
-    if bound.claim == goal.relations[0]:
-        return Argument((bound,), bound)
-    return Argument((bound, Step(goal.relations[0], given=(bound,))), bound)
+    """One step forward and one back, each off by rho delta^2 |v|^2/2 at most."""
+    ahead, behind = _real("ahead"), _real("behind")  # |grad g(w +- delta v) - grad g(w) -+ delta Hess g(w) v|
+    triangle = _premise(Le(goal.lhs, (ahead + behind) / (2 * delta)), "the difference, less 2 delta Hess g(w) v")
+    off = rho * delta**2 * LENGTH2 / 2
+    one = _premise(Le(ahead, off), "a gradient is linear up to its Hessian's change", "lipschitz_hessian")
+    other = _premise(Le(behind, off), "a gradient is linear up to its Hessian's change, backwards", "lipschitz_hessian")
+    return _ends(goal, Step(Le(goal.lhs, rho * delta * LENGTH2 / 2), given=(triangle, one, other)))
+
+
+def restated(goal: View, display: View) -> Argument:
+    """The same display at another place."""
+    last = Step(goal.relations[0], given=(display.holds(),))
+    return Argument((last,), last)
 
 
 def sample_rate(goal: View) -> Argument:

@@ -3,7 +3,7 @@ the claims of section 4.1, and the differences of gradients of section 5 and app
 
 from typing import Any
 
-from ...algebra import Eq, Integer, Le, Rational, Sum, sqrt
+from ...algebra import Eq, Ge, Integer, Le, Rational, Sum, sqrt
 from ...derivation import Derivation
 from ...statement import Assumption, Limit, Statement, free, unit
 from . import estimator_proofs as proofs
@@ -75,9 +75,8 @@ _DATA = (*_USERS, gradient_variance, hessian_variance)
 _LIKE = (*_USERS, similar_gradients, similar_hessians)
 _SEPARABLE = "tried on sums over the coordinates, where a Hessian is diagonal"
 
-average = Assumption(
-    "average", (), "f in assumption 5 is the average (1) of the f_i; printed is f = sum_i f_i, called the average"
-)
+average = Assumption("average", (), "f is the average of the f_i", "(1)")
+total = Assumption("total", (), "f = sum_i f_i, as printed in assumption 5, which calls it the average", "assumption 5")
 point_gradients = Assumption("point_gradients", (B,), "|grad l(z; w)| <= B for every z and w", "section 4.1")
 point_hessians = Assumption("point_hessians", (L,), "|Hess l(z; w)| <= L for every z and w", "section 4.1")
 metric = Assumption("metric", (), "d(., .) is a distance on the set of data points", "section 4.1")
@@ -110,12 +109,23 @@ ASM_5 = Statement(
     cite="after assumption 5, section 4",
     method="meta",
     glossary=GLOSSARY,
-    let=(bounded_gradients, smooth),
+    let=(bounded_gradients, smooth, average),
     then=(Le(spread_G, gamma_G**2), Le(spread_H, gamma_H**2)),
     where={gamma_G: 2 * B, gamma_H: 2 * L},
-    implicit=(average,),
-    reading=(_SEPARABLE,),
+    reading=("f is the average (1), as assumption 5 calls it, although it prints f = sum_i f_i: see ~sum", _SEPARABLE),
     follows_from=(Derivation(proofs.assumption_5),),
+)
+ASM_5_SUM = Statement(
+    id="fallah/asm5-default~sum",
+    kind="inequality",
+    title="Assumption 5 holds with 2B and 2L, f being the sum",
+    cite="after assumption 5, section 4",
+    method="meta",
+    glossary=GLOSSARY,
+    let=(bounded_gradients, smooth, total),
+    then=(Le(spread_G, gamma_G**2), Le(spread_H, gamma_H**2)),
+    where={gamma_G: 2 * B, gamma_H: 2 * L},
+    reading=("the literal print of assumption 5: f(w) = sum_i f_i(w), a factor 1/n lost", _SEPARABLE),
 )
 
 _TV: dict[str, Any] = {
@@ -166,11 +176,42 @@ EQ_16_HESS = Statement(
 
 on_a_line = Assumption("on_a_line", (), "data are real numbers, with d(x, y) = |x - y|", "[41]")
 homogeneous = Assumption("homogeneous", (), "each p_i is the empirical distribution of m draws from p_u", "section 4.1")
-_RATE = R / (2 * sqrt(m))
+_CUBE = (2 * m) ** Rational(-1, 3) / 4
 SAMPLE_RATE = Statement(
     id="fallah/sec4.1-sample-rate",
     kind="order",
     title="Homogeneous users with m data points are similar up to 1/sqrt(m)",
+    cite="section 4.1, last paragraph",
+    method="order",
+    glossary=GLOSSARY,
+    let=(
+        Assumption("fixed", (n, L_Z, rho_Z), "the users and the loss do not depend on m"),
+        Assumption("grows", (m,), "for large m"),
+    ),
+    when=(Ge(n, 2),),
+    then=(
+        Le(_CUBE, 1 / sqrt(m)),
+        Le(L_Z * (1 - 1 / n) * _CUBE, L_Z / sqrt(m)),
+        Le(rho_Z * (1 - 1 / n) * _CUBE, rho_Z / sqrt(m)),
+    ),
+    order=1 / sqrt(m),
+    reading=(
+        "as printed, for data in any metric space and of bounded support; the constant of O may depend on p_u, "
+        "which is fixed: uniform on the unit cube of three dimensions with the maximum norm. That W_1 = O(1/sqrt(m)) "
+        "is quoted from [41], which is about the line: see ~on-a-line; the footnote says that the dimension matters",
+        "W_1(p_i, p_u), left in the first claim, is a lower bound for every distribution on m points: cubes of side "
+        "(2m)^(-1/3) around them hold at most half of the mass, and the rest is moved by half a side or more",
+        "gamma_G = L_Z (mean of W_1(p_i, p)^2)^(1/2) of (16) is at least L_Z times the mean of W_1(p_i, p), in "
+        "expectation at least L_Z (1 - 1/n) W_1(p_i, p_u): the other users' data averaged out (W_1 is convex); so is "
+        "gamma_H",
+    ),
+    by_hand="the distance of any m points from the uniform distribution on a cube",
+)
+_RATE = R / (2 * sqrt(m))
+SAMPLE_RATE_LINE = Statement(
+    id="fallah/sec4.1-sample-rate~on-a-line",
+    kind="inequality",
+    title="The same for data on a line, with a constant",
     cite="section 4.1, last paragraph",
     method="samples",
     glossary=GLOSSARY,
@@ -179,27 +220,11 @@ SAMPLE_RATE = Statement(
     where={gamma_G: L_Z * sqrt(W_mean2), gamma_H: rho_Z * sqrt(W_mean2)},
     order=1 / sqrt(m),
     reading=(
-        "data on a line, as in [41], and of bounded support; the footnote says that the dimension matters",
+        "data on a line, as in [41], and of bounded support",
         "O is read in mean square over the draws, with the constant R/2, R the diameter of the data",
         "tried on finitely many points",
     ),
     follows_from=(Derivation(proofs.sample_rate),),
-)
-SAMPLE_RATE_CUBE = Statement(
-    id="fallah/sec4.1-sample-rate~any-dimension",
-    kind="order",
-    title="The same for data in three dimensions",
-    cite="section 4.1, last paragraph",
-    method="order",
-    glossary=GLOSSARY,
-    let=(Assumption("grows", (m,), "for large m"),),
-    then=Le((2 * m) ** Rational(-1, 3) / 4, 1 / sqrt(m)),
-    order=1 / sqrt(m),
-    reading=(
-        "the literal reading: any p_u of bounded support, here uniform on the unit cube with the maximum norm",
-        "on the left is what every distribution on m points is away from it at least: cubes of side (2m)^(-1/3) around"
-        " the points hold at most half of the mass, and the rest is moved by half a side or more",
-    ),
 )
 
 LEMMA_4_2 = Statement(
@@ -271,7 +296,11 @@ LEMMA_4_3_VARIANCE = Statement(
     sweep=_STEP,
     limits=(Limit(alpha, Integer(0), 12 * sigma_G**2 / D1),),
     reading=LEMMA_4_3_BIAS.reading,
-    follows_from=(Derivation(proofs.lemma_4_3_variance), Derivation(proofs.lemma_4_3_sharp)),
+    follows_from=(
+        Derivation(proofs.lemma_4_3_variance, ("fallah/eq30b",)),
+        Derivation(proofs.lemma_4_3_products),
+        Derivation(proofs.lemma_4_3_sharp),
+    ),
 )
 
 EQ_30B = Statement(
@@ -415,8 +444,12 @@ SEC_5_HF_REPAIRED = Statement(
     id="fallah/sec5-hf-formula~repaired",
     title="The Hessian-free formula of section 5",
     cite="section 5 (ii)",
-    then=Le(sqrt(Sum((central(j) / (2 * delta) - hv(j)) ** 2, (j, 1, D))), rho * delta * _LENGTH2 / 2),
-    reading=(SEC_5_HF.reading[0], _SEPARABLE),
-    repairs="divided by 2 delta as in (119); then half of that claim's error suffices",
-    follows_from=(Derivation(proofs.central_difference),),
+    then=Le(sqrt(Sum((central(j) / (2 * delta) - hv(j)) ** 2, (j, 1, D))), rho * delta * _LENGTH2),
+    reading=(
+        SEC_5_HF.reading[0],
+        "the likely meaning: a 2 that was lost in print, with the error of appendix H",
+        _SEPARABLE,
+    ),
+    repairs="divided by 2 delta as in (119)",
+    follows_from=(Derivation(proofs.restated, ("fallah/eq119",)),),
 )

@@ -1,4 +1,6 @@
-"""Per-FedAvg: proposition F.1 and corollary F.2, the steps (93) to (107) of appendix G, theorem 4.5 and remark G.1."""
+"""Per-FedAvg: proposition F.1 and corollary F.2, the steps (95) to (109) of appendix G, and (111)."""
+
+from typing import Any
 
 from ...algebra import Eq, Ge, Gt, Le, sqrt
 from ...derivation import Derivation
@@ -64,24 +66,35 @@ CONSTANTS = {
 }
 _ALPHA = unit("alpha") ** 4 / L  # small ones too: alpha rho B and alpha B gamma_H stand in the constants
 _STEPS = {alpha: _ALPHA, beta: unit("beta") ** 2 / (10 * tau * L_F)}
-_ASSUMPTIONS = (bounded_gradients, smooth, lipschitz_hessian, gradient_variance, hessian_variance)
-_SIMILAR = (similar_gradients, similar_hessians)
+_LEMMAS = (bounded_gradients, smooth, lipschitz_hessian, gradient_variance, hessian_variance)
+ASSUMPTIONS = (*_LEMMAS, similar_gradients, similar_hessians)
 _WITHIN = (Le(alpha, 1 / L), Le(t, tau - 1), Ge(n, 2))
 _SHORT = (*_WITHIN, Le(beta, 1 / (10 * tau * L_F)))
 _UNTIL = (Le(alpha, 1 / L), Le(t, tau), Le(beta, 1 / (10 * tau * L_F)))
-_IMPLICIT_5 = "gamma_F is that of lemma 4.4: assumption 5 belongs to it, although the text names assumptions 2-4"
+_FIVE = "gamma_F is that of lemma 4.4, whose assumption 5 belongs to it, although the text names assumptions 2-4"
 _ROUND = "one round from a given w_k: E is over the set A_k (uniform, without replacement) and the round's batches"
 _ALL = "all n users run from w_k (appendix G); w_t is their average and does not depend on A_k"
 _TWO = "n >= 2: for n = 1 the fraction (1 - r)/(r (n - 1)) is 0/0"
 
 SHARE = (1 - r) / (r * (n - 1))
 BOTH = 2 * sigma_F**2 + gamma_F**2
-ERROR = (
-    280 * (beta * L_F) ** 2 * tau * (tau - 1) * BOTH
-    + beta * L_F * (2 * sigma_F**2 + gamma_F**2 * SHARE)
-    + 4 * alpha**2 * L**2 * sigma_G**2 / D0
-)
-REPAIRED_ERROR = ERROR + 11 * SHARE * beta * L_F * (tau - 1) * BOTH
+
+
+def error(pairs: Any) -> Any:
+    """sigma_T^2 of (108), where `pairs` is tau (tau - 1)."""
+    return (
+        280 * (beta * L_F) ** 2 * pairs * BOTH
+        + beta * L_F * (2 * sigma_F**2 + gamma_F**2 * SHARE)
+        + 4 * alpha**2 * L**2 * sigma_G**2 / D0
+    )
+
+
+def repaired_error(pairs: Any, others: Any) -> Any:
+    """With what is left of sampling; `others` is tau - 1."""
+    return error(pairs) + 11 * SHARE * beta * L_F * others * BOTH
+
+
+ERROR, REPAIRED_ERROR = error(tau * (tau - 1)), repaired_error(tau * (tau - 1), tau - 1)
 _REPAIR = (
     "sigma_T^2 gains 11 (1-r)/(r(n-1)) beta L_F (tau-1) (2 sigma_F^2 + gamma_F^2): all updates of a round have the "
     "same users, so that the error of sampling them adds up over the round"
@@ -94,13 +107,12 @@ PROPOSITION_F1_A = Statement(
     cite="proposition F.1, (57a)",
     method="per_fedavg",
     glossary=GLOSSARY,
-    let=_ASSUMPTIONS,
+    let=ASSUMPTIONS,
     when=(Le(alpha, 1 / L),),
     then=Le(drift, 2 * beta * t * (1 + 2 * beta * L_F) ** (t - 1) * (sigma_F + gamma_F)),
     where=CONSTANTS,
-    implicit=_SIMILAR,
     sweep={alpha: _ALPHA, beta: free("beta") / L_F},
-    reading=(_IMPLICIT_5, _ROUND, "the step beta is any positive number"),
+    reading=(_FIVE, _ROUND, "the step beta is any positive number"),
     follows_from=(Derivation(proofs.proposition_a, closed=proofs.CLOSED),),
 )
 
@@ -111,16 +123,15 @@ PROPOSITION_F1_B = Statement(
     cite="proposition F.1, (57b)",
     method="per_fedavg",
     glossary=GLOSSARY,
-    let=_ASSUMPTIONS,
+    let=ASSUMPTIONS,
     when=(Le(alpha, 1 / L),),
     then=Le(
         drift2,
         4 * beta**2 * (1 + 1 / phi) * t * (1 + phi + 16 * (1 + 1 / phi) * beta**2 * L_F**2) ** (t - 1) * BOTH,
     ),
     where=CONSTANTS,
-    implicit=_SIMILAR,
     sweep={alpha: _ALPHA, beta: free("beta") / L_F, phi: free("phi")},
-    reading=(_IMPLICIT_5, _ROUND, "the step beta is any positive number, and so is phi"),
+    reading=(_FIVE, _ROUND, "the step beta is any positive number, and so is phi"),
     follows_from=(Derivation(proofs.proposition_b, closed=proofs.CLOSED),),
 )
 
@@ -131,13 +142,12 @@ COROLLARY_F2_A = Statement(
     cite="corollary F.2, (58a)",
     method="per_fedavg",
     glossary=GLOSSARY,
-    let=_ASSUMPTIONS,
+    let=ASSUMPTIONS,
     when=_UNTIL,
     then=Le(drift, 4 * beta * t * (sigma_F + gamma_F)),
     where=CONSTANTS,
-    implicit=_SIMILAR,
     sweep=_STEPS,
-    reading=(_IMPLICIT_5, _ROUND),
+    reading=(_FIVE, _ROUND),
     follows_from=(Derivation(proofs.corollary_a, cites=("fallah/propF.1-a",), closed=proofs.CLOSED),),
 )
 
@@ -148,13 +158,12 @@ COROLLARY_F2_B = Statement(
     cite="corollary F.2, (58b)",
     method="per_fedavg",
     glossary=GLOSSARY,
-    let=_ASSUMPTIONS,
+    let=ASSUMPTIONS,
     when=_UNTIL,
     then=Le(drift2, 35 * beta**2 * t * tau * BOTH),
     where=CONSTANTS,
-    implicit=_SIMILAR,
     sweep=_STEPS,
-    reading=(_IMPLICIT_5, _ROUND),
+    reading=(_FIVE, _ROUND),
     follows_from=(
         Derivation(
             proofs.corollary_b, cites=("fallah/propF.1-b",), substitute={phi: 1 / (2 * tau)}, closed=proofs.CLOSED
@@ -169,13 +178,12 @@ EQUATION_95 = Statement(
     cite="appendix G, (95)",
     method="per_fedavg",
     glossary=GLOSSARY,
-    let=_ASSUMPTIONS,
+    let=ASSUMPTIONS,
     when=_SHORT,
     then=Le(averaged2, 35 * SHARE * beta**2 * tau * (tau - 1) * BOTH),
     where=CONSTANTS,
-    implicit=_SIMILAR,
     sweep=_STEPS,
-    reading=(_IMPLICIT_5, _ROUND, _ALL, _TWO),
+    reading=(_FIVE, _ROUND, _ALL, _TWO),
     follows_from=(Derivation(proofs.equation_95, cites=("fallah/corF.2-b",), closed=proofs.CLOSED),),
 )
 
@@ -186,13 +194,12 @@ EQUATION_97 = Statement(
     cite="appendix G, (97)",
     method="per_fedavg",
     glossary=GLOSSARY,
-    let=_ASSUMPTIONS,
+    let=ASSUMPTIONS,
     when=_SHORT,
     then=Le(Z2, 35 * SHARE * beta**2 * L_F**2 * tau * (tau - 1) * BOTH),
     where=CONSTANTS,
-    implicit=_SIMILAR,
     sweep=_STEPS,
-    reading=(_IMPLICIT_5, _ROUND, _ALL, _TWO),
+    reading=(_FIVE, _ROUND, _ALL, _TWO),
     follows_from=(Derivation(proofs.equation_97, cites=("fallah/eq95",), closed=proofs.CLOSED),),
 )
 
@@ -203,7 +210,7 @@ EQUATION_99 = Statement(
     cite="appendix G, (99)",
     method="per_fedavg",
     glossary=GLOSSARY,
-    let=_ASSUMPTIONS,
+    let=_LEMMAS,
     when=_SHORT,
     then=Eq(product, slope2),
     where=CONSTANTS,
@@ -218,7 +225,7 @@ EQUATION_99_REPAIRED = Statement(
     cite="appendix G, (99)",
     method="per_fedavg",
     glossary=GLOSSARY,
-    let=_ASSUMPTIONS,
+    let=_LEMMAS,
     when=_SHORT,
     then=Eq(product_all, slope2_all),
     where=CONSTANTS,
@@ -235,13 +242,13 @@ EQUATION_105 = Statement(
     cite="appendix G, (105)",
     method="per_fedavg",
     glossary=GLOSSARY,
-    let=_ASSUMPTIONS,
+    let=ASSUMPTIONS,
     when=_SHORT,
     then=Le(sampled2, slope2 + gamma_F**2 * SHARE),
     where=CONSTANTS,
-    implicit=_SIMILAR,
     sweep=_STEPS,
-    reading=(_IMPLICIT_5, _ROUND, _TWO),
+    reading=(_FIVE, _ROUND, _TWO),
+    follows_from=(Derivation(proofs.equation_105_printed, cites=("fallah/eq99",), closed=proofs.CLOSED),),
 )
 
 EQUATION_105_REPAIRED = Statement(
@@ -251,13 +258,12 @@ EQUATION_105_REPAIRED = Statement(
     cite="appendix G, (105)",
     method="per_fedavg",
     glossary=GLOSSARY,
-    let=_ASSUMPTIONS,
+    let=ASSUMPTIONS,
     when=_SHORT,
     then=Le(sampled2_all, slope2_all + gamma_F**2 * SHARE),
     where=CONSTANTS,
-    implicit=_SIMILAR,
     sweep=_STEPS,
-    reading=(_IMPLICIT_5, _ROUND, _ALL, _TWO),
+    reading=(_FIVE, _ROUND, _ALL, _TWO),
     repairs="at the average w_t of all users, which does not depend on A_k, in place of wbar_t, which does",
     follows_from=(Derivation(proofs.equation_105, closed=proofs.CLOSED),),
 )
@@ -272,13 +278,12 @@ EQUATION_107 = Statement(
     cite="appendix G, (107) and (108)",
     method="per_fedavg",
     glossary=GLOSSARY,
-    let=(bounded_below, *_ASSUMPTIONS),
+    let=(bounded_below, *ASSUMPTIONS),
     when=_SHORT,
     then=Le(level_next - level + beta / 4 * slope2, beta * sigma_T2),
     where={**CONSTANTS, sigma_T2: ERROR},
-    implicit=_SIMILAR,
     sweep=_STEPS,
-    reading=(_IMPLICIT_5, _ROUND, _DESCENT, _LAST, _TWO),
+    reading=(_FIVE, _ROUND, _DESCENT, _LAST, _TWO),
     follows_from=(Derivation(proofs.equation_107, cites=("fallah/eq99", "fallah/eq105"), closed=proofs.CLOSED),),
 )
 
@@ -289,13 +294,12 @@ EQUATION_107_REPAIRED = Statement(
     cite="appendix G, (107) and (108)",
     method="per_fedavg",
     glossary=GLOSSARY,
-    let=(bounded_below, *_ASSUMPTIONS),
+    let=(bounded_below, *ASSUMPTIONS),
     when=_SHORT,
     then=Le(level_next - level + beta / 4 * slope2, beta * sigma_T2),
     where={**CONSTANTS, sigma_T2: REPAIRED_ERROR},
-    implicit=_SIMILAR,
     sweep=_STEPS,
-    reading=(_IMPLICIT_5, _ROUND, _DESCENT, _TWO),
+    reading=(_FIVE, _ROUND, _DESCENT, _TWO),
     repairs=_REPAIR,
     follows_from=(Derivation(proofs.equation_107_repaired, cites=("fallah/eq95",), closed=proofs.CLOSED),),
 )
@@ -303,28 +307,64 @@ EQUATION_107_REPAIRED = Statement(
 _RUN = (Gt(alpha, 0), Le(alpha, 1 / L), Le(beta, 1 / (10 * tau * L_F)), Ge(n, 2))
 _AVERAGE = "E is over the sets A_k of all rounds, drawn independently, and over all batches"
 _INFIMUM = "where F^* has no closed form, a lower bound of F stands for it: that only weakens the claim"
-_ORDER = (
-    beta * L_F * (1 + beta * L_F * tau * (tau - 1)) * sigma_F**2
-    + beta * L_F * gamma_F**2 * (SHARE + beta * L_F * tau * (tau - 1))
-    + alpha**2 * L**2 * sigma_G**2 / D0
-)
 
-THEOREM_45 = Statement(
-    id="fallah/thm4.5",
+_OWN_STEP = "the step is that of the round: remark G.1 takes it as beta_k; the values of F are counted from F(w_k)"
+
+EQUATION_109 = Statement(
+    id="fallah/eq109",
     kind="inequality",
-    title="Per-FedAvg finds stationary points",
-    cite="theorem 4.5, with the constants of (108) and (111)",
+    title="Descent in one round",
+    cite="(109), appendix G, and remark G.1",
     method="per_fedavg",
     glossary=GLOSSARY,
-    let=(bounded_below, *_ASSUMPTIONS),
+    let=(bounded_below, *ASSUMPTIONS),
+    when=_RUN,
+    then=Le(level_end + beta * tau / 4 * round2, beta * tau * sigma_T2),
+    where={**CONSTANTS, sigma_T2: ERROR},
+    sweep=_STEPS,
+    reading=(_FIVE, _ROUND, _OWN_STEP, _TWO),
+    follows_from=(Derivation(proofs.equation_109, ("fallah/eq107",), proofs.UPDATE, (*proofs.CLOSED, sigma_T2)),),
+)
+
+EQUATION_109_REPAIRED = Statement(
+    id="fallah/eq109~repaired",
+    kind="inequality",
+    title="Descent in one round",
+    cite="(109), appendix G, and remark G.1",
+    method="per_fedavg",
+    glossary=GLOSSARY,
+    let=(bounded_below, *ASSUMPTIONS),
+    when=_RUN,
+    then=Le(level_end + beta * tau / 4 * round2, beta * tau * sigma_T2),
+    where={**CONSTANTS, sigma_T2: REPAIRED_ERROR},
+    sweep=_STEPS,
+    reading=(_FIVE, _ROUND, _OWN_STEP, _TWO),
+    repairs=_REPAIR,
+    follows_from=(
+        Derivation(proofs.equation_109, ("fallah/eq107~repaired",), proofs.UPDATE, (*proofs.CLOSED, sigma_T2)),
+    ),
+)
+
+THEOREM_45_EXPLICIT = Statement(
+    id="fallah/thm4.5~explicit",
+    kind="inequality",
+    title="Per-FedAvg finds stationary points, with the proof's constants",
+    cite="(111) with (108), appendix G",
+    method="per_fedavg",
+    glossary=GLOSSARY,
+    let=(bounded_below, *ASSUMPTIONS),
     when=_RUN,
     then=Le(mean2, 4 * Delta / (beta * tau * K) + 4 * sigma_T2),
     where={**CONSTANTS, sigma_T2: ERROR},
-    order=_ORDER,
-    implicit=_SIMILAR,
     sweep=_STEPS,
-    reading=(_IMPLICIT_5, _AVERAGE, _INFIMUM, _TWO, "printed eta_F is gamma_F of lemma 4.4"),
-    follows_from=(Derivation(proofs.theorem, cites=("fallah/eq107",), closed=(*proofs.CLOSED, sigma_T2)),),
+    reading=(
+        _FIVE,
+        _AVERAGE,
+        _INFIMUM,
+        _TWO,
+        "what the proof of theorem 4.5 ends with; the theorem itself, with O(1), is fallah/thm4.5",
+    ),
+    follows_from=(Derivation(proofs.theorem, ("fallah/eq109",), proofs.ROUND, (*proofs.CLOSED, sigma_T2)),),
 )
 
 THEOREM_45_REPAIRED = Statement(
@@ -334,54 +374,12 @@ THEOREM_45_REPAIRED = Statement(
     cite="theorem 4.5, with the constants of (108) and (111)",
     method="per_fedavg",
     glossary=GLOSSARY,
-    let=(bounded_below, *_ASSUMPTIONS),
+    let=(bounded_below, *ASSUMPTIONS),
     when=_RUN,
     then=Le(mean2, 4 * Delta / (beta * tau * K) + 4 * sigma_T2),
     where={**CONSTANTS, sigma_T2: REPAIRED_ERROR},
-    order=_ORDER + SHARE * beta * L_F * (tau - 1) * BOTH,
-    implicit=_SIMILAR,
     sweep=_STEPS,
-    reading=(_IMPLICIT_5, _AVERAGE, _INFIMUM, _TWO),
+    reading=(_FIVE, _AVERAGE, _INFIMUM, _TWO),
     repairs=_REPAIR,
-    follows_from=(Derivation(proofs.theorem, cites=("fallah/eq107~repaired",), closed=(*proofs.CLOSED, sigma_T2)),),
-)
-
-_DIMINISHING = (
-    "the first half of the remark, (109) with a step of the round's own; that step meets beta_k <= 1/(10 tau L_F), as "
-    "(107) needs, although O(1/sqrt(tau k)) exceeds it in the first rounds (and is 1/0 for k = 0)"
-)
-
-REMARK_G1 = Statement(
-    id="fallah/remG.1",
-    kind="inequality",
-    title="Descent in one round, with a step of its own",
-    cite="remark G.1, (109)",
-    method="per_fedavg",
-    glossary=GLOSSARY,
-    let=(bounded_below, *_ASSUMPTIONS),
-    when=_RUN,
-    then=Le(level_end + beta * tau / 4 * round2, beta * tau * sigma_T2),
-    where={**CONSTANTS, sigma_T2: ERROR},
-    implicit=_SIMILAR,
-    sweep=_STEPS,
-    reading=(_IMPLICIT_5, _ROUND, _DESCENT, _DIMINISHING, _TWO),
-    follows_from=(Derivation(proofs.remark, cites=("fallah/eq107",), closed=(*proofs.CLOSED, sigma_T2)),),
-)
-
-REMARK_G1_REPAIRED = Statement(
-    id="fallah/remG.1~repaired",
-    kind="inequality",
-    title="Descent in one round, with a step of its own",
-    cite="remark G.1, (109)",
-    method="per_fedavg",
-    glossary=GLOSSARY,
-    let=(bounded_below, *_ASSUMPTIONS),
-    when=_RUN,
-    then=Le(level_end + beta * tau / 4 * round2, beta * tau * sigma_T2),
-    where={**CONSTANTS, sigma_T2: REPAIRED_ERROR},
-    implicit=_SIMILAR,
-    sweep=_STEPS,
-    reading=(_IMPLICIT_5, _ROUND, _DESCENT, _DIMINISHING, _TWO),
-    repairs=_REPAIR,
-    follows_from=(Derivation(proofs.remark, cites=("fallah/eq107~repaired",), closed=(*proofs.CLOSED, sigma_T2)),),
+    follows_from=(Derivation(proofs.theorem, ("fallah/eq109~repaired",), proofs.ROUND, (*proofs.CLOSED, sigma_T2)),),
 )

@@ -5,7 +5,7 @@ L_F, sigma_F and gamma_F stay closed: only what lemmas 4.2 to 4.4 say of them is
 
 from typing import Any
 
-from ...algebra import Eq, Function, Integer, Le, Rational, Symbol, e, exp
+from ...algebra import Eq, Function, Integer, Le, Rational, Sum, Symbol, e, exp
 from ...derivation import Argument, Induction, Known, Step, View
 from ...facts import bernoulli, exp_lower, power_monotone
 from .method_symbols import (
@@ -21,11 +21,12 @@ from .method_symbols import (
     product,
     product_all,
     round2,
+    sampled2,
     sampled2_all,
     slope2,
     slope2_all,
 )
-from .symbols import D0, L_F, K, L, alpha, beta, gamma_F, n, r, sigma_F, sigma_G, t, tau
+from .symbols import D0, L_F, K, L, alpha, beta, gamma_F, i, n, r, sigma_F, sigma_G, t, tau
 
 CLOSED = (L_F, sigma_F, gamma_F)
 LEMMAS = ("bounded_gradients", "smooth", "lipschitz_hessian")
@@ -128,9 +129,28 @@ def equation_97(goal: View, sampled: View) -> Argument:
 
 
 def equation_99(goal: View) -> Argument:
-    """w_t does not depend on A_k, so that the set can be averaged out in both factors."""
-    each = _premise(Eq(product_all, slope2_all), "given all batches, E of A_k's mean of grad F_i(w_t) is grad F(w_t)")
-    last = Step(goal.relations[0], given=(each,), where="(99)")
+    """w_t does not depend on A_k, so that the chance to be in it is the same for every user, whatever w_t is."""
+    along, chance = Function("along", real=True), _size("chance")
+    drawn = _premise(
+        Eq(product_all, Sum(along(i), (i, 1, n)) * chance / (r * n)),
+        "along(i) = E grad F(w_t)'grad F_i(w_t), times the chance that i is in A_k, which w_t does not depend on",
+    )
+    fair = _premise(Eq(chance, r), "A_k is uniform among the sets of r n users")
+    whole = _premise(Eq(slope2_all, Sum(along(i), (i, 1, n)) / n), "grad F is the average of the grad F_i")
+    last = Step(goal.relations[0], given=(drawn, fair, whole), where="(99)")
+    return Argument((last,), last)
+
+
+def equation_105_printed(goal: View, identity: View) -> Argument:
+    """As printed: the gradients at wbar_t as if A_k were drawn after it, from (99) and (93)."""
+    apart, among = _size("apart"), _size("among")
+    split = _premise(
+        Eq(sampled2, slope2 + 2 * (product - slope2) + apart), "apart = E|A's mean of grad F_i - grad F|^2 at wbar_t"
+    )
+    sampled = _premise(Eq(apart, SHARE * among), "(93) for the gradients at wbar_t, which depends on A_k")
+    lemma = _premise(Le(among, gamma_F**2), "lemma 4.4", *SIMILAR)
+    whole = _premise(Le(r, 1), "A_k is a set of users")
+    last = Step(goal.relations[0], given=(split, identity.holds(), sampled, lemma, whole), where="(105)")
     return Argument((last,), last)
 
 
@@ -229,36 +249,41 @@ def equation_107_repaired(goal: View, sampled: View) -> Argument:
     return Argument((plain, less, square, root, short, *argument.steps), argument.bound)
 
 
-def _added(rate: Any, count: Any) -> tuple[Any, Any, Induction]:
-    """(107) added up over `count` updates: f(0), f(1), ... are levels, and total(s) the squared slopes before s."""
-    s = Symbol("s", integer=True, nonnegative=True)
-    f, g, total = Function("f", real=True), Function("g", nonnegative=True), Function("total", nonnegative=True)
-    one = _premise(Le(f(s + 1) - f(s) + beta / 4 * g(s), rate), "(107) at every update, given the past", *EVERYTHING)
+s = Symbol("s", integer=True, nonnegative=True)  # updates of a round, or rounds, so far
+f, g = Function("f", real=True), Function("g", nonnegative=True)  # E F and E|grad F|^2 there
+UPDATE = {level_next: f(s + 1), level: f(s), slope2: g(s), t: s}  # (107) at every update, in the mean
+ROUND = {level_end: f(s + 1) - f(s), round2: g(s)}  # (109) in every round, in the mean over what came before
+
+
+def _added(descent: View, slope: Any, count: Any, where: str) -> tuple[Any, Induction]:
+    """f(s + 1) - f(s) + slope g(s) <= rate, added up over `count`: total(s) is what g adds up to before s."""
+    total = Function("total", nonnegative=True)
     none = _premise(Eq(total(0), 0), "a sum of nothing")
     more = _premise(Eq(total(s + 1), total(s) + g(s)), "what a sum is")
     added = Induction(
-        Le(f(s) - f(0) + beta / 4 * total(s), s * rate),
+        Le(f(s) - f(0) + slope * total(s), s * descent.rhs),
         over=s,
         base=(none,),
-        step=(one, more),
-        where="(109)" if count == tau else "(110)",
+        step=(descent.holds(), more),
+        where=where,
+        under=(Le(s, count),),
     )
-    return f, total(count), added
+    return total(count), added
 
 
-def theorem(goal: View, descent: View) -> Argument:
-    """(109) to (111)."""
-    f, total, added = _added(descent.rhs, tau * K)
-    ends = _premise(Le(f(0) - f(tau * K), Delta), "F >= F^*", "bounded_below")
-    means = _premise(Eq(total, tau * K * mean2), "the mean over all updates")
-    last = Step(goal.relations[0], given=(added.at(tau * K), ends, means), where="(111)")
-    return Argument((added, last), last)
-
-
-def remark(goal: View, descent: View) -> Argument:
-    """(109)."""
-    f, total, added = _added(descent.rhs, tau)
+def equation_109(goal: View, descent: View) -> Argument:
+    """(107) at every update of a round, added up."""
+    total, added = _added(descent, beta / 4, tau, "(109), summed")
     ends = _premise(Eq(f(tau) - f(0), level_end), "wbar_tau = w_{k+1}")
     means = _premise(Eq(total, tau * round2), "the mean over the round's updates")
     last = Step(goal.relations[0], given=(added.at(tau), ends, means), where="(109)")
+    return Argument((added, last), last)
+
+
+def theorem(goal: View, descent: View) -> Argument:
+    """(110) and (111)."""
+    total, added = _added(descent, beta * tau / 4, K, "(110)")
+    ends = _premise(Le(f(0) - f(K), Delta), "F >= F^*", "bounded_below")
+    means = _premise(Eq(total, K * mean2), "the mean over all rounds")
+    last = Step(goal.relations[0], given=(added.at(K), ends, means), where="(111)")
     return Argument((added, last), last)

@@ -39,4 +39,12 @@ mean2 = _s("mean2", "F^2/W^2", "the mean of E|grad F(wbar_{k+1,t})|^2 over all r
     r"\frac{1}{\tau K}\sum_{k<K}\sum_{t<\tau}\mathbb{E}\|\nabla F(\bar w_{k+1,t})\|^2", nonnegative=True)  # fmt: skip
 Delta = _s("Delta", "F", "F(w_0) - F^*", r"(F(w_0) - F^*)", nonnegative=True)
 
+# order claims, and the two users on which they are decided
+eps = _s("eps", "F^2/W^2", "accuracy: E|grad F|^2 <= epsilon", r"\epsilon")
+a1 = _s("a1", "F/W", "constant of tau = O(epsilon^(-1/2))", "a_1", positive=True, integer=True)
+a2 = _s("a2", "F^3/W^3", "constant of K = O(epsilon^(-3/2))", "a_2", positive=True, integer=True)
+a3 = _s("a3", "W^2/F", "constant of beta_k = O((tau k)^(-1/2))", "a_3")
+c = _s("c", "W", "distance of both users' minimisers from that of F")
+h = _s("h", "F/W^2", "curvature of F near the run")
+
 bounded_below = Assumption("bounded_below", (), "every f_i is bounded below", "assumption 1")

@@ -3,12 +3,12 @@
 What the assumptions say about losses and samples enters as premises; all that is done with it is decided.
 """
 
-from dataclasses import replace
 from typing import Any
 
-from ...algebra import Eq, Function, Le, Max, Symbol, sqrt
+from ...algebra import Eq, Function, Le, Max, Rational, Symbol, sqrt
 from ...derivation import Argument, Known, Step, View
 from ...facts import termwise
+from .run import residual
 from .symbols import (
     G,
     I,
@@ -16,18 +16,21 @@ from .symbols import (
     M,
     N,
     about_empirical,
+    among,
     apart,
     averaged2,
     away,
     b,
     beta,
     bias,
+    bias_m,
     deviation,
     envelope_slope,
     eps,
     eta,
     f_plus,
     f_u,
+    fresh2,
     gamma,
     global2,
     j,
@@ -44,6 +47,7 @@ from .symbols import (
     spread2,
     u_w2,
     variance,
+    variance_m,
 )
 
 
@@ -71,30 +75,35 @@ def homogeneous(goal: View) -> Argument:
 
 
 def lemma_1(goal: View) -> Argument:
-    """Appendix D.1: each estimator is close to its minimiser, and the minimisers are close to one another.
+    """Appendix D.1: each estimator is close to its minimiser, and the minimisers are close to one another."""
+    return _close(
+        goal, 4, Rational(1, 2), "strong convexity of R_S^r at its minimiser; two losses that are G-Lipschitz"
+    )
 
-    The paper uses the strong convexity of one of both risks and gets 4 G/(lam N); with both it is 2 G/(lam N).
-    """
+
+def lemma_1_sharper(goal: View) -> Argument:
+    """The paper uses the strong convexity of one of both risks and gets 4 G/(lam N); with both it is 2 G/(lam N)."""
+    both = "strong convexity of R_S^r and of R_S'^r at their minimisers, added; two losses that are G-Lipschitz"
+    return _close(goal, 2, Rational(1), both)
+
+
+def _close(goal: View, factor: int, convexity: Any, because: str) -> Argument:
     first, second, between = _real("first"), _real("second"), _real("between")
     parts = [
         _premise(Le(lam / 2 * x**2, eps), f"strong convexity at the minimiser of {which}", "strongly_convex", "inexact")
         for x, which in ((first, "R_S^r"), (second, "R_S'^r"))
     ]
-    stable = _premise(
-        Le(lam * between**2, 2 * G / N * between),
-        "strong convexity of R_S^r and of R_S'^r at their minimisers, added; two losses that are G-Lipschitz",
-        "strongly_convex",
-        "lipschitz",
-    )
+    stable = _premise(Le(convexity * lam * between**2, 2 * G / N * between), because, "strongly_convex", "lipschitz")
     triangle = _premise(Le(apart, first + between + second), "triangle inequality")
     roots = [Step(Le(x, sqrt(2 * eps / lam)), given=(known,)) for x, known in zip((first, second), parts, strict=True)]
-    minimisers = Step(Le(between, 2 * G / (lam * N)), given=(stable,))
+    minimisers = Step(Le(between, factor * G / (lam * N)), given=(stable,))
     whole = Step(
-        Le(apart, 2 * G / (lam * N) + 2 * sqrt(2 * eps / lam)),
+        Le(apart, factor * G / (lam * N) + 2 * sqrt(2 * eps / lam)),
         given=(triangle, *roots, minimisers),
         where="appendix D.1",
     )
-    return Argument((*roots, minimisers, whole, Step(goal.relations[0], given=(whole,))), whole)
+    last = () if whole.claim == goal.relations[0] else (Step(goal.relations[0], given=(whole,)),)
+    return Argument((*roots, minimisers, whole, *last), whole)
 
 
 def lemma_2(goal: View) -> Argument:
@@ -149,6 +158,13 @@ def lemma_4_mean(goal: View) -> Argument:
     return _at_once(Step(goal.relations[0], given=(drawn, plain), where="appendix B.1"))
 
 
+def lemma_4_printed(goal: View, added: View) -> Argument:
+    """Appendix B.1, with 'the independence among the indices in I_t', which sampling without replacement has not."""
+    short = _premise(Le(among, G**2), "E|X - E X|^2 <= E|X|^2, and gradients are at most G", "lipschitz")
+    whole = Step(goal.relations[0], given=(added.holds(), short), where="appendix B.1")
+    return Argument((whole,), whole)
+
+
 def lemma_4_variance(goal: View) -> Argument:
     """Not by independence, which sampling without replacement does not have: its variance is (M - I)/(M - 1) V/I."""
     V = _real("V")
@@ -186,18 +202,16 @@ def remark_5(goal: View) -> Argument:
     return Argument((same, last), last)
 
 
-def _stability(lemma_1: View) -> Step:
-    return Step(
-        Le(lemma_1.rhs, 5 * G / ((1 / eta - L) * b)),
-        given=(),
-        where="lemma 1, and the condition on eps_t",
-    )
-
-
 def lemma_10_bias(goal: View, stability: View, generalisation: View) -> Argument:
     """Lemma 1 with lambda = 1/eta - L makes the minimiser stable; then lemma 3."""
-    stable = _stability(stability)
-    cited = replace(generalisation.holds(), assumes=("lipschitz", "smooth", "inexact"))
+    least = _real("least")
+    convex = _premise(Le(1 / eta - L, least), "the least curvature of L-smooth losses plus |.|^2/(2 eta)", "smooth")
+    stable = Step(
+        Le(apart, 5 * G / ((1 / eta - L) * b)),
+        given=(stability.holds(instead={"strongly_convex": convex}),),
+        where="lemma 1, and the condition on eps_t",
+    )
+    cited = generalisation.holds(instead={"stable": stable})
     return Argument((stable, Step(goal.relations[0], given=(cited,), where="lemma 3")), cited)
 
 
@@ -240,6 +254,40 @@ def lemma_11_first(goal: View) -> Argument:
         Le(sampled2, 8 * L**2 * G**2 * eta**2 + 2 * G**2 / (b * I) + 2 * G**2 * share), given=(split, drifted, sampled)
     )
     return Argument((*steps, drifted, *apart_, sampled, whole, Step(goal.relations[0], given=(whole,))), whole)
+
+
+def lemma_11_printed(goal: View, inexact: View, added: View) -> Argument:
+    """Appendix C.1, first display: (C.1) by lemma 9, and zeta_1 to the end."""
+    moved, drift = _real("moved"), _real("drift")
+    rule = _premise(Le(moved, G * eta + residual), "w_t - w_{t-1} = -eta d_t + residual, |d_t| <= G", "lipschitz")
+    near = _premise(Le(drift, L**2 * moved**2), "L-smooth losses at w_{t-1} and w_t", "smooth")
+    split = _premise(Le(sampled2, 2 * fresh2 + 2 * drift), "|x + y|^2 <= 2 |x|^2 + 2 |y|^2")
+    short = Step(Le(moved, 2 * G * eta), given=(rule, inexact.holds()), where="(C.1)")
+    drifted = Step(Le(drift, 4 * L**2 * G**2 * eta**2), given=(near, short), where="zeta_2")
+    whole = Step(goal.relations[0], given=(split, drifted, added.holds()), where="appendix C.1, first display")
+    return Argument((short, drifted, whole), whole)
+
+
+def lemma_11_second_printed(goal: View, inexact: View, bias_bound: View, variance_bound: View) -> Argument:
+    """Appendix C.1, second display: A', B' and C', each for every device and so for their mean."""
+    moved, drift = _real("moved"), _real("drift")
+    rule = _premise(Le(moved, G * eta + residual), "w_t - w_{t-1} = -eta d_t + residual, |d_t| <= G", "lipschitz")
+    near = _premise(Le(drift, L**2 * moved**2), "L-smooth losses at w_{t-1} and w_t", "smooth")
+    split = _premise(
+        Le(averaged2, 3 * drift + 3 * bias_m(m) ** 2 + 3 * variance_m(m)),
+        "|x + y + z|^2 <= 3 (...), Jensen over the devices; m is the one with the largest sum",
+    )
+    device = _premise(Le(1, m), "devices are counted from 1"), _premise(Le(m, M), "m is one of M devices")
+    short = Step(Le(moved, 2 * G * eta), given=(rule, inexact.holds()), where="(C.1)")
+    A = Step(Le(drift, 4 * L**2 * G**2 * eta**2), given=(near, short), where="A'")
+    B = Step(Le(bias_m(m) ** 2, bias_bound.rhs**2), given=(bias_bound.holds(*device),), where="B'")
+    whole = Step(
+        Le(averaged2, 12 * L**2 * G**2 * eta**2 + 3 * bias_bound.rhs**2 + 3 * variance_bound.rhs),
+        given=(split, A, B, variance_bound.holds(*device)),
+        where="appendix C.1, second display",
+    )
+    last = () if whole.claim == goal.relations[0] else (Step(goal.relations[0], given=(whole,)),)
+    return Argument((short, A, B, whole, *last), whole)
 
 
 def lemma_11_second(goal: View) -> Argument:

@@ -29,6 +29,7 @@ from .symbols import (
     eta,
     f_plus,
     f_u,
+    fresh2,
     gamma,
     global2,
     independent_minibatches,
@@ -91,7 +92,7 @@ LEMMA_1 = Statement(
         "printed min_w R_S^r(w_S^*) is the minimum of R_S^r, as in the proof (appendix D.1)",
         "both estimators err, each by at most eps_t and in any direction: the supremum is over them too",
     ),
-    follows_from=(Derivation(proofs.lemma_1),),
+    follows_from=(Derivation(proofs.lemma_1), Derivation(proofs.lemma_1_sharper)),
 )
 
 LEMMA_2 = Statement(
@@ -181,7 +182,10 @@ LEMMA_4_VARIANCE = Statement(
         *_UNIFORM,
         "d_t^(m) are any vectors of length at most G: gradients of losses that are straight around w_t^(m)",
     ),
-    follows_from=(Derivation(proofs.lemma_4_variance),),
+    follows_from=(
+        Derivation(proofs.lemma_4_printed, cites=("yuan/lem4-proof-step",)),
+        Derivation(proofs.lemma_4_variance),
+    ),
 )
 
 _PROOF_4 = "proof of lemma 4, second display, third line, appendix B.1"
@@ -249,6 +253,7 @@ REMARK_5 = Statement(
 
 _STEP_10 = (Lt(eta, 1 / L), Le(eps, G**2 * eta / (8 * b**2)))
 _DEVICE = (lipschitz, smooth, inexact, nonnegative_loss)
+_MINIBATCHES = (*_DEVICE, independent_minibatches)
 
 LEMMA_10_BIAS = Statement(
     id="yuan/lem10-bias",
@@ -290,7 +295,11 @@ LEMMA_10_VARIANCE = Statement(
     then=Le(variance_m(m), 25 * L**2 * G**2 * eta / ((1 - eta * L) ** 2 * b)),
     for_all={m: (1, M)},
     sweep=_STEP,
-    reading=(*_WITHIN, "eta_t stands without a square, as printed; the proof of lemma 11 uses eta_t^2"),
+    reading=(
+        *_WITHIN,
+        "literally: eta_t stands without a square, as printed. The likely meaning, eta_t^2, which the proof of lemma 11"
+        " uses, is yuan/lem10-variance~repaired",
+    ),
     follows_from=(_VARIANCE_10,),
 )
 
@@ -325,13 +334,33 @@ LEMMA_11_FIRST = Statement(
     cite="lemma 11, first bound, appendix C.1",
     method="mspp_step",
     glossary=GLOSSARY,
-    let=_DEVICE,
+    let=_MINIBATCHES,
     when=_STEP_11,
     then=Le(sampled2, _DRIFT + 2 * G**2 / (b * I)),
     sweep=_STEP,
     reading=_SAMPLED,
-    implicit=(independent_minibatches,),
-    follows_from=(Derivation(proofs.lemma_11_first),),
+    follows_from=(
+        Derivation(proofs.lemma_11_printed, cites=("yuan/lem9", "yuan/lem11-proof-step")),
+        Derivation(proofs.lemma_11_first),
+    ),
+)
+
+LEMMA_11_STEP = Statement(
+    id="yuan/lem11-proof-step",
+    kind="inequality",
+    title="One step of FedMSPP: minibatch gradients at w_{t-1}, as if devices had one mean",
+    cite="proof of lemma 11, first display, from zeta_1 on, appendix C.1",
+    method="mspp_step",
+    glossary=GLOSSARY,
+    let=_MINIBATCHES,
+    when=_STEP_11,
+    then=Le(fresh2, G**2 / (b * I)),
+    sweep=_STEP,
+    reading=(
+        *_SAMPLED,
+        "not a claim of the catalogue: 'the independent sampling of data and devices' adds variances around the mean of"
+        " all devices, as if every minibatch had that mean",
+    ),
 )
 
 LEMMA_11_FIRST_REPAIRED = Statement(
@@ -341,14 +370,13 @@ LEMMA_11_FIRST_REPAIRED = Statement(
     cite="lemma 11, first bound, appendix C.1",
     method="mspp_step",
     glossary=GLOSSARY,
-    let=_DEVICE,
+    let=_MINIBATCHES,
     when=_STEP_10,
     then=Le(sampled2, _DRIFT + 2 * G**2 / (b * I) + 2 * G**2 * (M - I) / (I * Max(M - 1, 1))),
     sweep=_STEP,
     reading=_SAMPLED,
     repairs="the variance of the sampled devices is added, which no minibatch lowers and which vanishes for I = M; "
     "the condition eps_t <= G/(2L), whose units do not fit, is not needed",
-    implicit=(independent_minibatches,),
     follows_from=(Derivation(proofs.lemma_11_first),),
 )
 
@@ -369,5 +397,11 @@ LEMMA_11_SECOND = Statement(
     ),
     sweep=_STEP,
     reading=_WITHIN,
-    follows_from=(Derivation(proofs.lemma_11_second),),
+    follows_from=(
+        Derivation(proofs.lemma_11_second_printed, cites=("yuan/lem9", "yuan/lem10-bias", "yuan/lem10-variance")),
+        Derivation(
+            proofs.lemma_11_second_printed, cites=("yuan/lem9", "yuan/lem10-bias", "yuan/lem10-variance~repaired")
+        ),
+        Derivation(proofs.lemma_11_second),
+    ),
 )

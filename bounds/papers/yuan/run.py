@@ -39,3 +39,10 @@ picked_env2 = _q(
     r"\mathbb{{E}} \|\nabla\bar R_\rho(w_{{t^*}})\|^2",
     nonnegative=True,
 )
+picked_erm_env2 = _q(
+    "picked_erm_env2",
+    "F^2/W^2",
+    "E|grad R_erm,rho(w_t*)|^2 of the Moreau envelope of the empirical risk, t* uniform in {0, ..., T - 1}",
+    r"\mathbb{{E}} \|\nabla\bar R_{{\mathrm{{erm}},\rho}}(w_{{t^*}})\|^2",
+    nonnegative=True,
+)

@@ -95,6 +95,13 @@ sampled2 = _s(
     r"\mathbb{E}\|\nabla \bar R(w_{t-1}) - d_t\|^2",
     nonnegative=True,
 )
+fresh2 = _s(
+    "fresh2",
+    "F^2/W^2",
+    "E|grad R(w_{t-1}) - mean over I_t of the minibatch gradients at w_{t-1}|^2, given the past",
+    r"\mathbb{E}\|\nabla \bar R(w_{t-1}) - \frac{1}{|I_t|}\sum_{\xi \in I_t} \nabla R_{B_t^{(\xi)}}(w_{t-1})\|^2",
+    nonnegative=True,
+)
 averaged2 = _s(
     "averaged2",
     "F^2/W^2",
@@ -116,7 +123,7 @@ independent_minibatches = Assumption(
     "independent_minibatches",
     (),
     "the minibatches of different devices are independent of one another",
-    "algorithm 1 draws each device's own points i.i.d. and says no more",
+    "algorithm 1 draws each device's own points i.i.d.; proof of lemma 11: 'the independent sampling of data'",
 )
 inexact = Assumption(
     "inexact",

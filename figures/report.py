@@ -35,6 +35,7 @@ MEANING = {
     "survived": "attacked and not broken; it proves nothing",
     "undecided": "none of these, and the row says why",
     "reproduced": "the observed claim was seen again",
+    "reproduced-if": "the observed claim was seen again only under readings that were settled after looking",
     "not-reproduced": "the observed claim was not seen again",
 }
 FIGURE, FIGURES = 8_000_000, 300_000_000  # bytes of a picture, and of all of them

@@ -20,6 +20,7 @@ MARKS = {  # colour and shape both tell the verdict
     "unverified": ("#a3105e", "P"),
     "undecided": ("#8a8a8a", "D"),
     "reproduced": ("#009e73", "^"),
+    "reproduced-if": ("#8a8a8a", "^"),
     "not-reproduced": ("#d55e00", "v"),
 }
 

@@ -23,7 +23,7 @@ from fedaudit.verify.errors import UserError
 from fedaudit.verify.kernel.__main__ import main as kernel
 
 GOOD = hostile.golden("yuan-thm1")
-WEAK = hostile.golden("benmansour-eq15.without-same_iterates")
+WEAK = hostile.golden("benmansour-eq15~same-iterates.without-nonnegative_weights")
 SECONDS = 10  # within which a certificate has to be answered
 
 
@@ -234,7 +234,7 @@ def test_a_refutation_and_a_literal_reading_are_told_apart(checker: Checker) -> 
     assert (row["accepted"], row["what"], row["dropped"]) == (True, "refutation", [])
     assert {"id", "file", "accepted", "reason", "lhs", "rhs", "dropped"} <= set(row)
     row = certify(WEAK, "here", checker=checker)
-    assert (row["accepted"], row["what"]) == (True, "literal reading without same_iterates")
+    assert (row["accepted"], row["what"]) == (True, "literal reading without nonnegative_weights")
 
 
 EXPERIMENTS = [s.id for s in catalogue().values() if s.kind == "experiment"]
@@ -342,13 +342,13 @@ def test_a_folder_of_certificates_goes_on_after_a_bad_one(run, tmp_path: Path) -
 def audited(folder: Path, **change: Any) -> dict[str, Any]:
     """An audit's folder with one refutation and one finding, both true; returns its audit.json, with changes."""
     save(folder / "certificates/yuan-thm1.json", GOOD)
-    save(folder / "certificates/benmansour-eq15.without-same_iterates.json", WEAK)
+    save(folder / "certificates/benmansour-eq15~same-iterates.without-nonnegative_weights.json", WEAK)
     first = {"id": "yuan/thm1", "verdict": "refuted", "certificate": "certificates/yuan-thm1.json"}
     first["hunt"] = {"verdict": "refuted", "certificate": "certificates/yuan-thm1.json"}
     first |= {"verify": {"verdict": "survived", "certificate": None}, "implicit": []}
-    breaks = {"name": "same_iterates", "literal": "breaks"}
-    breaks["certificate"] = "certificates/benmansour-eq15.without-same_iterates.json"
-    second = {"id": "benmansour/eq15", "verdict": "survived", "certificate": None, "implicit": [breaks]}
+    breaks = {"name": "nonnegative_weights", "literal": "breaks"}
+    breaks["certificate"] = "certificates/benmansour-eq15~same-iterates.without-nonnegative_weights.json"
+    second = {"id": "benmansour/eq15~same-iterates", "verdict": "survived", "certificate": None, "implicit": [breaks]}
     document = {"version": "0", "seed": 0, "budget": 1, "statements": [{**first, **change}, second]}
     save(folder / "audit.json", document)
     return document
@@ -358,7 +358,7 @@ def test_an_audit_whose_certificates_are_all_there_is_accepted(run, tmp_path: Pa
     audited(tmp_path / "audit")
     status, out, err = run("audit", "--json")
     assert (status, err) == (0, "")
-    assert [row["what"] for row in json.loads(out)] == ["literal reading without same_iterates", "refutation"]
+    assert [row["what"] for row in json.loads(out)] == ["literal reading without nonnegative_weights", "refutation"]
 
 
 def test_an_audit_without_refutations_succeeds_in_one_line(run, tmp_path: Path) -> None:
@@ -371,11 +371,11 @@ def test_an_audit_without_refutations_succeeds_in_one_line(run, tmp_path: Path) 
     assert run("audit")[0] == 0
 
 
-OTHER = "certificates/benmansour-eq15.without-same_iterates.json"
+OTHER = "certificates/benmansour-eq15~same-iterates.without-nonnegative_weights.json"
 WRONG = {  # a change to the refuted row -> what is said
     "no certificate": ({"certificate": None}, "expected its file in certificates/"),
     "none at all": ({"certificate": None, "hunt": None}, "orphaned"),
-    "another's": ({"certificate": OTHER}, "got a certificate of benmansour/eq15, expected one of yuan/thm1"),
+    "another's": ({"certificate": OTHER}, "got a certificate of benmansour/eq15~same-iterates, expected one of yuan/thm1"),
     "not there": ({"certificate": "certificates/none.json"}, "expected a file in certificates/ that exists"),
     "outside": ({"certificate": "certificates/../audit.json"}, "expected a file in certificates/ that exists"),
     "absolute": ({"certificate": "/etc/passwd"}, "expected a file in certificates/ that exists"),
@@ -385,7 +385,7 @@ WRONG = {  # a change to the refuted row -> what is said
     "missing in hunt": ({"hunt": {"verdict": "refuted", "certificate": None}}, "expected its file"),
     "as a reading": ({"implicit": [{"name": "x", "literal": "breaks", "certificate": None}]}, "expected its file"),
     "survives": ({"implicit": [{"name": "x", "literal": "survives", "certificate": OTHER}]}, "got a certificate of"),
-    "held": ({"hunt": {"verdict": "undecided", "counterexample": WEAK}}, "got a certificate of benmansour/eq15"),
+    "held": ({"hunt": {"verdict": "undecided", "counterexample": WEAK}}, "got a certificate of benmansour/eq15~same-iterates"),
     "held nonsense": ({"hunt": {"verdict": "undecided", "counterexample": {}}}, "expected an id"),
     "other statement": ({"id": "yuan/thm3"}, "got a certificate of yuan/thm1, expected one of yuan/thm3"),
 }

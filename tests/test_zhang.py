@@ -318,7 +318,7 @@ def test_literal_readings_break(label: str, name: str) -> None:
 
 # --- derivations -----------------------------------------------------------------------------------------------------
 
-FOLLOWS = ["eq2-zero-mean", "fact1", "eqA.20", "eqA.21", "lemA.1", "lemA.2", "eqA.25", "eqA.29", "eqA.34"]
+FOLLOWS = ["eq2-zero-mean", "fact1", "eqA.20", "eqA.21~eighth", "lemA.2", "eqA.25", "eqA.29", "eqA.34"]
 FOLLOWS += ["eq3-server", "appA.2-fixed-point", "eqA.33~repaired"]
 LATER = [pytest.param(label, marks=pytest.mark.slow) for label in ("eqA.38~repaired", "thm3.8")]
 
@@ -328,6 +328,17 @@ def test_constants_follow_from_the_conditions(label: str) -> None:
     """1.15, 5, 0.3, 6, 2.8·20, 187, 18 and 168, each as a decided inequality."""
     made = derive(statement(f"zhang/{label}"), catalogue(), slack=False)
     assert (made.status, made.evidence) == ("follows", "proof"), made.findings
+
+
+def test_the_printed_way_to_lemma_A_1_has_a_gap() -> None:
+    """(A.21) repeats (A.20), which asks for eta~ <= eta_g/(8 L); the lemma grants eta_g/(sqrt(20) L)."""
+    gap = derive(statement("zhang/eqA.21"), catalogue(), slack=False)
+    assert gap.status == "claims-more"
+    assert any("eqA.20 needs eta_t <= eta_g/(8*L)): false" in finding for finding in gap.findings)
+    lemma = derive(statement("zhang/lemA.1"), catalogue(), slack=False)
+    assert (lemma.status, lemma.factor) == ("claims-less", 0.92)  # 4 * 1.15 <= 5
+    assert lemma.cites == ("zhang/eqA.21",)
+    assert "another way, from the assumptions: follows (proof)" in lemma.findings
 
 
 @pytest.mark.parametrize("label", ["eqA.33", pytest.param("eqA.38", marks=pytest.mark.slow)])

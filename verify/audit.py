@@ -38,7 +38,7 @@ CHEAP = 100  # size of an instance (clients × dimension × steps) that is repla
 CLEAR = 1e-3  # a float violation this large ends the search: the kernel has the word
 LEAD = 6  # shapes that `hunt` goes on with after the first round
 LITERAL_SHARE = 0.25  # of the hunting effort, for each implicit assumption
-STRENGTH = ("undecided", "survived", "proved", "refuted", "not-reproduced", "reproduced")
+STRENGTH = ("undecided", "survived", "proved", "refuted", "not-reproduced", "reproduced-if", "reproduced")
 
 Row = dict[str, Any]
 Claims = Mapping[str, Mapping[str, Any]]
@@ -127,9 +127,10 @@ def observe_row(statement: Statement, seed: int, effort: float) -> Row:
     """An experiment, run again."""
     began = time.perf_counter()
     seen = experiment(statement.id).run(seed, effort)
-    row: Row = {"id": statement.id, "verdict": "reproduced" if seen.reproduced else "not-reproduced"}
+    row: Row = {"id": statement.id, "verdict": seen.verdict}
     row |= {"evidence": "numerical", "instances": seen.instances, "tightness": None, "certificate": None}
-    return {**row, "reason": seen.reason, "seen": list(seen.rows), "seconds": _since(began), "seed": seed}
+    row |= {"reason": seen.reason, "under": list(seen.under), "seen": list(seen.rows)}
+    return {**row, "seconds": _since(began), "seed": seed}
 
 
 def audit_row(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Row:

@@ -45,6 +45,8 @@ verdicts:
   refuted    an admissible counterexample that the exact kernel accepts; nothing less is called refuted
   survived   attacked and not broken; it proves nothing. tightness is the largest lhs/rhs met: 1 is attained
   undecided  none of these, and the row says why
+  of what a paper observed: reproduced, not-reproduced, or reproduced-if (not as printed, only under readings that were
+  settled after looking, which the row lists)
 
 exit status: 0 done; 1 a refutation under --fail-on refuted, an invalid certificate, or a statement on which the tool
 failed; 2 bad input, said in one line (of several certificates all are checked, and 2 says that one could not be read);

@@ -37,7 +37,7 @@ __all__ = [
     "read",
 ]
 
-VERDICTS = ("refuted", "proved", "survived", "undecided", "reproduced", "not-reproduced")
+VERDICTS = ("refuted", "proved", "survived", "undecided", "reproduced", "reproduced-if", "not-reproduced")
 LITERALS = ("breaks", "survives", "undecided", "not-tried")
 BYTES = 64_000_000  # of audit.json: fifteen times what the whole catalogue needs
 DEPTH = 40  # of lists and objects inside each other

@@ -23,6 +23,7 @@ COLOURS = {
     "survived": "cyan",
     "undecided": "yellow",
     "reproduced": "green",
+    "reproduced-if": "yellow",
     "not-reproduced": "red",
     "follows": "green",
     "claims-more": "red",

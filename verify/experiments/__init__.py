@@ -24,12 +24,22 @@ class Picture(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was seen: the answer, the reason for it in one sentence with its numbers, and the table behind it."""
+    """What was seen: the answer, the reason for it in one sentence with its numbers, and the table behind it.
+
+    `reproduced` is about what is printed; `under` names readings that were settled after looking and show the claim.
+    """
 
     reproduced: bool
     reason: str
     instances: int
     rows: tuple[dict[str, Any], ...] = ()  # JSON data
+    under: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        if self.reproduced:
+            return "reproduced"
+        return "reproduced-if" if self.under else "not-reproduced"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ eta~ = eta eta_g tau. A run ends when it has reached PRECISION, or at the limit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import islice
 from typing import Any
@@ -28,7 +28,24 @@ PRECISION = (
 )
 LIMIT = {1: 2000, 10: 200}  # rounds, by tau: as many gradients
 CHUNK = 40  # rounds between two looks at the optimality
-DEFAULT = Reading()
+DEFAULT = Reading()  # settled after looking
+PRINTED = replace(DEFAULT, scale="none", factor=1.0)  # the text names no scale: features as generated
+READINGS: tuple[tuple[str, Reading], ...] = (
+    ("features as generated", PRINTED),
+    ("largest norm 1/2", DEFAULT),
+    ("every feature vector of norm 1", replace(DEFAULT, scale="unit", factor=1.0)),
+    ("columns of norm 1 at every client", replace(DEFAULT, scale="client columns", factor=1.0)),
+    ("columns of norm 1 over all clients", replace(DEFAULT, scale="columns", factor=1.0)),
+    ("largest norm 1/4", replace(DEFAULT, factor=0.25)),
+    ("largest norm 1", replace(DEFAULT, factor=1.0)),
+    ("largest norm 2", replace(DEFAULT, factor=2.0)),
+    ("largest norm 1/2, alpha and beta as standard deviations", replace(DEFAULT, spread="deviation")),
+    ("largest norm 1/2, labels by the sign of one model", replace(DEFAULT, labels="sign")),
+    ("largest norm 1/2, labels sampled from one model", replace(DEFAULT, labels="sampled")),
+    ("largest norm 1/2, start N(0, I)", replace(DEFAULT, start="normal")),
+)
+AS_PRINTED = 6  # data sets of the printed reading
+OTHERS, SHORT = 3, 2  # data sets of the other readings, and by what their limits are divided
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +180,11 @@ def run(seed: int, number: int, how: Reading, tau: int, limit: int) -> Array:
 
 def _whole(setup: Setup, tau: int) -> Any:
     return np.float64(setup.eta * setup.eta_g * tau)
+
+
+def size(how: Reading, draws: int) -> tuple[int, int]:
+    """How many data sets of a reading are looked at, and by what its limits of rounds are divided."""
+    return {DEFAULT: (draws, 1), PRINTED: (AS_PRINTED, 1)}.get(how, (OTHERS, SHORT))
 
 
 def drawn(effort: float) -> int:

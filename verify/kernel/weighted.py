@@ -178,7 +178,14 @@ class Weighted(World):
             "strongly_convex": lambda mu: all(semidefinite(loss.hessian(most=False), 1, -mu) for loss in f),
             "bounded_variance": lambda sigma: max(noise2) <= sigma**2,
             "bounded_gradients": lambda G: largest <= G**2,
+            "skew_witness": self.skew_witness,
         }
+
+    def skew_witness(self, level: fmpq) -> bool:
+        """Two clients, p_1 = 1/level, one round of FedMax from the second client's minimiser."""
+        (start,) = self.paths[0]
+        two = len(self.problem.p) == 2 and self.problem.p[0] * level == 1 and self.T == self.E
+        return two and start.w == self.minimisers[1] and start.alpha == fedmax(0, self.excess(start.w))
 
     def at_rest(self) -> bool:
         """Whether w_t = w_0 for ever, whatever the steps: E = 1, no noise, and weights that stay cancel the slopes."""

@@ -38,7 +38,7 @@ NOISY = [(1, 1, 1, 1), (2, 1, 1, 1), (2, 1, 1, 2), (1, 1, 2, 4), (2, 1, 2, 2), (
 class Weighted:
     name: str = "weighted"
     precision: type[np.floating[Any]] = np.float64
-    droppable: tuple[str, ...] = ("nonnegative_weights", "same_iterates")
+    droppable: tuple[str, ...] = ("nonnegative_weights",)
     declared: tuple[str, ...] = ("G",)
     counts_steps: bool = True
 
@@ -51,6 +51,9 @@ class Weighted:
         if _assumes(reading, "at_rest"):
             opposed = {"loss": "quadratic", "weights": "fedmax", "signs": "no"}
             return [Shape.of(opposed, N=N, d=1, E=1, T=T) for N, T in product((2, 3), (1, 3))]
+        if _assumes(reading, "skew_witness"):
+            witness = {"loss": "quadratic", "weights": "fedmax", "signs": "no", "start": "client"}
+            return [Shape.of(witness, N=2, d=d, E=E, T=E) for d, E in product((1, 2), (1, 2, 5))]
         in_one = not reading.uses("rho_run_max")  # on a line with one minimiser rho does not depend on w
         sizes = sorted(SMALL, key=lambda size: in_one or size[1] == 1)
         made = [
@@ -80,6 +83,8 @@ class Weighted:
             Gene("mu", "positive"), Gene("ratio", "nonnegative"), Gene("scale", "positive"),
             Gene("curve", "fraction", (N, d)), Gene("start", "real", (d,)), Gene("weight", "positive", (N,)),
         ]  # fmt: skip
+        if reading.uses("level"):
+            genes.append(Gene("level", "positive"))
         if not _assumes(reading, "homogeneous"):
             genes += [Gene("apart", "unit"), Gene("centre", "real", (N, d))]
         if shape.flag("weights") == "free":
@@ -97,7 +102,8 @@ class Weighted:
     def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
         mu = genome["mu"]
         sigma = genome["noise"].max(axis=-1) if "noise" in genome else 0 * mu
-        return {"mu": mu, "L": mu * (1 + genome["ratio"]), "sigma": sigma}
+        asked = {"level": 1 + genome["level"]} if "level" in genome else {}
+        return {"mu": mu, "L": mu * (1 + genome["ratio"]), "sigma": sigma, **asked}
 
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         parts = _parts(reading, shape, genome)
@@ -112,7 +118,7 @@ class Weighted:
         tilde = np.where(undefined, np.nan, run.star_most[:, starts].max(axis=1))
         at_star = np.where(undefined, np.inf, run.star_least.min(axis=1))
         best = run.fedmax_skew
-        if "same_iterates" in reading.dropped:
+        if _own_runs(reading):
             best = _run(reading, shape, parts, eta, "fedmax")[1].skew
         running = {"rho_run": run.skew, "rho_run_max": best}
         noise2 = (parts["v"] ** 2).sum(axis=-1)
@@ -120,9 +126,9 @@ class Weighted:
             **known.scalars,
             "G": np.sqrt((run.grad2 + noise2).max(axis=1)),
             "Gamma": Gamma,
-            "rho_bar": _positive(run.skew[:, starts].min(axis=1)),
+            "rho_bar": _nonnegative(run.skew[:, starts].min(axis=1)),
             "rho_tilde": tilde,
-            "rho_floor": _positive(np.fmin(run.skew.min(axis=1), at_star)),
+            "rho_floor": _nonnegative(np.fmin(run.skew.min(axis=1), at_star)),
             "kappa_min": kappa.min(axis=(0, 2, 3)),
             "kappa_max": kappa.max(axis=(0, 2, 3)),
             "alpha_min": alpha.min(axis=(0, 2, 3)),
@@ -149,7 +155,7 @@ class Weighted:
             "w0": text(parts["w0"]),
             "rule": _rule(reading),
             "weights": {"kind": "given", "alpha": text(parts["alpha"])} if given_rows else {"kind": "fedmax"},
-            "compare": "own" if "same_iterates" in reading.dropped else "same",
+            "compare": "own" if _own_runs(reading) else "same",
             "constants": constants,
             "parameters": {k: text(v) for k, v in scalars.items()},
             "clients": _clients(shape, parts),
@@ -196,9 +202,14 @@ class Weighted:
             yield plain, {k: v for k, v in genome.items() if k not in ("tail", "lo", "hi")}
 
 
-def _positive(skew: Array) -> Array:
-    """Bounds divide by it: with negative weights it may have any sign."""
-    return np.where(skew > 0, skew, np.nan)
+def _nonnegative(skew: Array) -> Array:
+    """With negative weights it may have any sign, and then the theory says nothing."""
+    return np.where(skew >= 0, skew, np.nan)
+
+
+def _own_runs(reading: Reading) -> bool:
+    """Whether FedMax is measured on a run of its own and not at the points of the run that it is compared with."""
+    return reading.uses("rho_run_max") and not _assumes(reading, "same_iterates")
 
 
 def _assumes(reading: Reading, name: str) -> bool:
@@ -232,6 +243,9 @@ def _parts(reading: Reading, shape: Shape, g: Mapping[str, Array]) -> dict[str, 
     parts: dict[str, Array] = {"a": mu + (L - mu) * g["curve"], "w0": scale[:, 0] * g["start"]}
     parts["c"] = scale * g["apart"][:, None, None] * g["centre"] if "centre" in g else 0 * parts["a"]
     parts["p"] = g["weight"] / g["weight"].sum(axis=1, keepdims=True)
+    if _assumes(reading, "skew_witness"):
+        small = 1 / (1 + g["level"])
+        parts["p"] = np.stack([small, 1 - small], axis=1)
     if ("start", "client") in shape.flags:
         parts["w0"] = parts["c"][:, -1]
     if _assumes(reading, "at_rest"):

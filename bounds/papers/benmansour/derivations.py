@@ -11,11 +11,11 @@ is named in `assumes`.
 # pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
 # pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
 
-from sympy import Eq, Expr, Ge, Le, Rational, Symbol
-from sympy.logic.boolalg import Boolean
+from sympy import Eq, Expr, Function, Ge, Le, Rational, Sum, Symbol
+from sympy.logic.boolalg import And, Boolean
 
 from ...derivation import Argument, Induction, Known, Step, View
-from ...facts import Fact
+from ...facts import Fact, termwise
 from ..buttaci import inequalities
 from .symbols import (
     E,
@@ -30,6 +30,7 @@ from .symbols import (
     gap,
     kappa_max,
     kappa_min,
+    level,
     mu,
     p_min,
     rho_bar,
@@ -71,13 +72,10 @@ mu_at_most_L = known(Le(mu, L), "μ ≤ L", "smooth", "strongly_convex")
 def lemma_1(goal: View) -> Argument:
     """Assumption 1 at v = w − ∇f(w)/L."""
     grad2, f_gap, smoothness = inequalities.grad2, inequalities.gap, inequalities.L
-    lower = known(
-        Le(0, f_gap - grad2 / (2 * smoothness)),
-        "f(w*) ≤ f(w − ∇f(w)/L) ≤ f(w) − |∇f(w)|²/(2L)",
-        "smooth",
-        "has_minimum",
-    )
-    last = Step(goal.relations[0], given=(lower,), where="(6)")
+    lower_gap = Symbol("gap_v", real=True)  # f(v) − f(w*)
+    descends = known(Le(lower_gap, f_gap - grad2 / (2 * smoothness)), "f(v) ≤ f(w) − |∇f(w)|²/(2L)", "smooth")
+    least = known(Ge(lower_gap, 0), "f(w*) ≤ f(v)", "has_minimum")
+    last = Step(goal.relations[0], given=(descends, least), where="(6)")
     return Argument((last,), last)
 
 
@@ -97,12 +95,31 @@ def lemma_2(goal: View) -> Argument:
     return Argument((given, Step(goal.relations[0], given=(given,), note="(E − 1)² ≤ E²")), given)
 
 
-def one_step(goal: View, discrepancy: View, rho: Expr, Gamma: Expr) -> Argument:
+def over_clients(gradient: View, where: str) -> tuple[tuple[Step, ...], Step, Expr, Expr]:
+    """Lemma 1 for every client at its point, summed with the weights: the steps, the last, and both sums."""
+    i = Symbol("i", integer=True, positive=True)
+    weight, slope2, excess = (Function(f"{name}_{where}", nonnegative=True) for name in ("alpha", "slope2", "excess"))
+    minimum = known(Ge(excess(i), 0), "a strongly convex F_i has a minimiser", "strongly_convex")
+    one = gradient.at({inequalities.grad2: slope2(i), inequalities.gap: excess(i), inequalities.L: L})
+    signed = known(Ge(weight(i), 0), "weights are not negative", "nonnegative_weights")
+    bound = 2 * L * weight(i) * excess(i)
+    each = Step(
+        Le(weight(i) * slope2(i), bound), given=(one.holds(instead={"has_minimum": minimum}), signed), note="lemma 1"
+    )
+    slopes, values = (Sum(weight(i) * x(i), (i, 1, N)) for x in (slope2, excess))
+    linear = known(Eq(Sum(bound, (i, 1, N)), 2 * L * values), "a constant factor leaves the sum")
+    summed = Step(Le(slopes, 2 * L * values), given=(termwise(each.claim, i, 1, N, each), linear), note="over clients")
+    return (each, summed), summed, slopes, values
+
+
+def one_step(goal: View, gradient: View, discrepancy: View, rho: Expr, Gamma: Expr) -> Argument:
     """Appendix A: A_1 to A_5. `rho` is at most every rho(t, w_t); Gamma is 0 in the error-free framework."""
     D, next_D, step = dist2(t), dist2(t + 1), eta(t)
     M, Q, X, Y, Z, F_local, F_here, g = (
         Symbol(name, nonnegative=True) for name in ("M_t", "Q_t", "X_t", "Y_t", "Z_t", "F_local", "F_here", "g_t")
     )
+    locally, lemma_local, slopes, values = over_clients(gradient, "local")
+    here, lemma_here, slopes_here, values_here = over_clients(gradient, "here")
     P, F_star, S = Symbol("P_t", real=True), Symbol("F_star", nonnegative=True), spread(t)
     A_1 = S + step**2 * X - 2 * step * (F_local - F_star) - step * mu * D
     rule = known(
@@ -119,7 +136,8 @@ def one_step(goal: View, discrepancy: View, rho: Expr, Gamma: Expr) -> Argument:
     )
     jensen = known(Le(D, Q), "Jensen: w_t is the α-mean of the w_t^i", "rule_kept", "nonnegative_weights")
     first = Step(Le(-2 * step * P, A_1), given=(split, jensen), where="A_1")
-    lemma_1 = known(Le(X, 2 * L * F_local), "lemma 1 at w_t^i", "smooth", "nonnegative_weights")
+    named = known(And(Eq(X, slopes), Eq(F_local, values)), "X_t and F_local are the sums over the clients, at w_t^i")
+    lemma_1 = Step(Le(X, 2 * L * F_local), given=(lemma_local, named), note="lemma 1 at w_t^i")
     third = Step(
         Le(step**2 * M, 2 * L * step**2 * F_local),
         given=(known(Le(M, X), "Jensen for |·|²", "nonnegative_weights", "weights_sum_to_one"), lemma_1),
@@ -142,7 +160,8 @@ def one_step(goal: View, discrepancy: View, rho: Expr, Gamma: Expr) -> Argument:
         "strongly_convex",
         "nonnegative_weights",
     )
-    slope = known(Le(Y, 2 * L * F_here), "lemma 1 at w_t", "smooth", "nonnegative_weights")
+    named_here = known(And(Eq(Y, slopes_here), Eq(F_here, values_here)), "Y_t and F_here are these sums at w_t")
+    slope = Step(Le(Y, 2 * L * F_here), given=(lemma_here, named_here), note="lemma 1 at w_t")
     lower = Step(Ge(F_local, (1 - step * L) * F_here - S / (2 * step)), given=(tangent, slope))
     scaled = Step(
         Le(A_5, -2 * step * (1 - 2 * L * step) * (1 - L * step) * F_here + S + 2 * step * F_star),
@@ -179,28 +198,25 @@ def one_step(goal: View, discrepancy: View, rho: Expr, Gamma: Expr) -> Argument:
         given=(gathered, fifth, discrepancy.holds()),
     )  # fmt: skip
     return Argument(
-        (first, third, fourth, gathered, lower, scaled, product, less, closer, apart, fifth, given,
-         Step(goal.relations[0], given=(given,), where="(9)")),
+        (first, *locally, lemma_1, third, fourth, gathered, *here, slope, lower, scaled, product, less, closer, apart,
+         fifth, given, Step(goal.relations[0], given=(given,), where="(9)")),
         given,
     )  # fmt: skip
 
 
 def theorem_3(goal: View, gradient: View, discrepancy: View) -> Argument:
     """With the least skew over all steps, as in Cho et al."""
-    del gradient  # lemma 1 is used summed over the clients: see its premises in `one_step`
-    return one_step(goal, discrepancy, rho_floor, Gamma)
+    return one_step(goal, gradient, discrepancy, rho_floor, Gamma)
 
 
 def theorem_3_printed(goal: View, gradient: View, discrepancy: View) -> Argument:
     """The same proof for what is printed: it needs (4) with the round's weights, and more than rho_bar gives."""
-    del gradient
-    return one_step(goal, discrepancy, rho_bar, Gamma)
+    return one_step(goal, gradient, discrepancy, rho_bar, Gamma)
 
 
 def equation_13_repaired(goal: View, gradient: View, discrepancy: View) -> Argument:
     """Theorem 3's proof at Γ = 0."""
-    del gradient
-    return one_step(goal, discrepancy, rho_floor, Gamma * 0)
+    return one_step(goal, gradient, discrepancy, rho_floor, Gamma * 0)
 
 
 def equation_13(goal: View, recursion: View) -> Argument:
@@ -263,9 +279,15 @@ def remark_5(goal: View, corollary: View) -> Argument:
 
 
 def remark_6(goal: View) -> Argument:
-    """The term with ρ̄ is not negative."""
-    last = Step(goal.relations[0])
-    return Argument((last,), last)
+    """The term with ρ̄ is not negative; at the second client's minimiser FedMax has ρ = x_1/(p_1 x_1) = level."""
+    excess, whole = Symbol("x_1", positive=True), Symbol("whole", positive=True)
+    alone = known(
+        Eq(whole, excess / level), "Σ p_i x_i = p_1 x_1: x_2 = 0 at the second client's minimiser", "skew_witness"
+    )
+    skew = known(Eq(rho_bar * whole, excess), "FedMax: all weight on the first client, one round (8)", "skew_witness")
+    large = Step(goal.relations[1], given=(alone, skew))
+    least = Step(goal.relations[0], given=(large,))
+    return Argument((large, least), (least, large))
 
 
 def remark_6_repaired(goal: View) -> Argument:
@@ -286,57 +308,91 @@ def equation_14(goal: View, corollary: View) -> Argument:
 
 
 def equation_15(goal: View) -> Argument:
-    """At every w_t: Σ α_i x_i ≤ max x_i."""
-    most = known(
-        Le(rho_run(t), rho_run_max(t)), "Σ α_i x_i ≤ max x_i at every w_t", "nonnegative_weights", "weights_sum_to_one",
-        "same_iterates",
-    )  # fmt: skip
-    return Argument((Step(goal.relations[0], given=(most,)),))
+    """Σ α_i x_i ≤ max x_i at the point where FedMax's skew is least."""
+    mean, most = (Symbol(name, real=True) for name in ("mean", "most"))
+    whole = Symbol("whole", positive=True)  # Σ p_i x_i there
+    least = known(Le(rho_run(t) * whole, mean), "ρ̄ is at most ρ at this point (8)", "same_iterates")
+    there = known(Eq(rho_run_max(t) * whole, most), "FedMax's ρ̄ is its ρ at this point", "same_iterates")
+    bounded = known(Le(mean, most), "Σ α_i x_i ≤ max x_i", "nonnegative_weights", "weights_sum_to_one")
+    last = Step(goal.relations[0], given=(least, there, bounded))
+    return Argument((last,), last)
 
 
 def remark_7(goal: View) -> Argument:
     """ρ̃/ρ̄ ≥ 1 because the minimum looks at w* too."""
-    ordered = known(Le(rho_floor, rho_tilde), "the minimum looks at w* too")
-    return Argument((Step(goal.relations[0], given=(ordered,)),))
+    at_star = Symbol("rho_star", real=True)  # ρ(0, w*)
+    below = known(Le(rho_floor, at_star), "the minimum looks at w* too")
+    above = known(Le(at_star, rho_tilde), "ρ̃ is the largest ρ(t, w*)")
+    last = Step(goal.relations[0], given=(below, above))
+    return Argument((last,), last)
 
 
-_MEAN = "ρ(t, w) is a mean of the κ_t^i with weights p_i (F_i(w) − F_i*)"
+_MEAN = "ρ(t, w) is a mean of the κ_t^i with weights p_i (F_i(w) − F_i*) (8)"
+
+
+def above_pi() -> tuple[Step, ...]:
+    """ρ̄ ≥ π and ρ̃ ≤ Π."""
+    made: list[Step] = []
+    for rho, kappa, compare, where in ((rho_bar, kappa_min, Ge, "here"), (rho_tilde, kappa_max, Le, "star")):
+        weighted = Symbol(f"weighted_{where}", real=True)  # Σ κ_i p_i x_i
+        whole = Symbol(f"whole_{where}", positive=True)  # Σ p_i x_i
+        mean = known(Eq(rho * whole, weighted), _MEAN, "distribution")
+        each = known(
+            compare(weighted, kappa * whole), "every κ_t^i lies between π and Π, p_i x_i ≥ 0 (16)", "distribution"
+        )
+        made.append(Step(compare(rho, kappa), given=(mean, each)))
+    return tuple(made)
 
 
 def ratios(goal: View) -> Argument:
     """π ≤ ρ(t, w) ≤ Π for every w."""
-    given = (
-        known(Ge(rho_bar, kappa_min), _MEAN, "positive_weights", "distribution"),
-        known(Le(rho_tilde, kappa_max), _MEAN, "positive_weights", "distribution"),
-    )
-    return Argument(tuple(Step(relation, given=given) for relation in goal.relations))
+    steps = above_pi()
+    printed = tuple(Step(relation, given=steps) for relation in goal.relations)
+    return Argument((*steps, *printed), printed)
 
 
 def equation_17(goal: View, corollary: View, bounded: View) -> Argument:
     """Corollary 4 with 1/ρ̄ ≤ 1/π and ρ̃/ρ̄ ≤ Π/π."""
-    cited = corollary.holds()
+    above, _ = above_pi()
+    cited = corollary.holds(above)
     ratio, inverse = (bounded.holds(part=part) for part in (0, 1))
     scale = 4 * L * (32 * E**2 * G**2 + sigma**2) / (3 * mu**2) / (t + 1 + 4 * L / mu)
-    speed = Step(Le(scale / rho_bar, scale / kappa_min), given=(inverse,), note="V")
+    speed = Step(Le(scale / rho_bar, scale / kappa_min), given=(inverse, above), note="V")
     weight = 8 * L * Gamma / (3 * mu)
     error = Step(
-        Le(weight * (rho_tilde / rho_bar - 1), weight * (kappa_max - kappa_min) / kappa_min), given=(ratio,), note="E"
+        Le(weight * (rho_tilde / rho_bar - 1), weight * (kappa_max - kappa_min) / kappa_min),
+        given=(ratio, above),
+        note="E",
     )
-    last = Step(goal.relations[0], given=(cited, speed, error))
-    return Argument((speed, error, last), last)
+    last = Step(goal.relations[0], given=(cited, speed, error, above))
+    return Argument((above, speed, error, last), last)
 
 
 def equation_18(goal: View) -> Argument:
-    """Where Π and the largest weight are attained: the other N − 1 weights of that round are at least the least."""
-    sums = "weights_sum_to_one"
-    premises = (
-        known(Ge(alpha_max, kappa_max * p_min), "Π is attained, at some κ_t^i p_i ≥ Π min p_i", "distribution"),
-        known(Le(alpha_max + (N - 1) * alpha_min, 1), "the largest weight and N − 1 others sum to one", sums),
-        known(Ge(alpha_min, kappa_min * p_min), "κ ≥ π > 0 and p_i ≥ min p_i", "positive_weights", "distribution"),
-        known(Le((kappa_max + (N - 1) * kappa_min) * p_min, 1), "the round in which Π is attained", sums),
+    """Where Π and the extreme weights are attained; the other N − 1 weights of a round are at least the least."""
+    p_of_Pi, weight_of_Pi, others = (Symbol(name, real=True) for name in ("p_of_Pi", "weight_of_Pi", "others"))
+    kappa, p_i = (Symbol(name, positive=True) for name in ("kappa_least", "p_least"))
+    pi_times = (
+        known(Eq(weight_of_Pi, kappa_max * p_of_Pi), "Π is attained by some client: α = Π p (16)", "distribution"),
+        known(Ge(p_of_Pi, p_min), "every p_i is at least the least", "distribution"),
+        known(Le(weight_of_Pi, alpha_max), "the largest weight"),
     )
-    steps = tuple(Step(r, given=(premise,)) for r, premise in zip(goal.relations, premises, strict=True))
-    return Argument(steps, steps[0])
+    rest = (
+        known(
+            Eq(alpha_max + others, 1), "the weights of the round of the largest sum to one (3)", "weights_sum_to_one"
+        ),
+        known(Ge(others, (N - 1) * alpha_min), "N − 1 others, each at least the least weight"),
+    )
+    smallest = (
+        known(Eq(alpha_min, kappa * p_i), "the least weight is some κ p (16)", "distribution"),
+        known(Ge(kappa, kappa_min), "π is the least κ", "positive_weights"),
+        known(Ge(p_i, p_min), "every p_i is at least the least", "distribution"),
+    )
+    first, second = Step(goal.relations[0], given=pi_times), Step(goal.relations[1], given=rest)
+    product = Step(Ge(alpha_min, kappa_min * p_min), given=smallest)
+    third = Step(goal.relations[2], given=(product,))
+    fourth = Step(goal.relations[3], given=(first, second, third))
+    return Argument((first, second, product, third, fourth), (first, second, third, fourth))
 
 
 def _in_pi(chain: View) -> Step:
@@ -349,10 +405,11 @@ def _in_pi(chain: View) -> Step:
 
 def error_in_pi(goal: View, bounded: View, chain: View) -> Argument:
     """E = λ_2 (ρ̃/ρ̄ − 1) ≤ λ_2 (Π/π − 1)."""
-    last = _in_pi(chain)
-    ratio = Step(Le(rho_tilde / rho_bar - 1, 1 / (kappa_min * p_min) - N), given=(bounded.holds(part=0), last))
-    given = Step(goal.relations[0], given=(ratio,))
-    return Argument((last, ratio, given), given)
+    (above, _), last = above_pi(), _in_pi(chain)
+    ratio = Step(Le(rho_tilde / rho_bar - 1, 1 / (kappa_min * p_min) - N), given=(bounded.holds(part=0), last, above))
+    scale = 8 * L * Gamma / (3 * mu)
+    given = Step(Le(goal.lhs, scale * (1 / (kappa_min * p_min) - N)), given=(ratio, above), note="times 8LΓ/(3μ)")
+    return Argument((above, last, ratio, given, Step(goal.relations[0], given=(given, above))), given)
 
 
 def equation_19(goal: View, in_both: View, chain: View) -> Argument:
@@ -369,5 +426,5 @@ def equation_19(goal: View, in_both: View, chain: View) -> Argument:
 def equation_20(goal: View) -> Argument:
     """V at ρ̄ = 1."""
     one = known(Eq(rho_bar, 1), "ρ(t, w) = 1 for α = p (8)", "fedavg_weights")
-    last = Step(goal.relations[0], given=(one,))
-    return Argument((last,), last)
+    given = Step(Eq(goal.lhs, goal.lhs.subs(rho_bar, 1)), given=(one,), where="V of corollary 4 at ρ̄ = 1")
+    return Argument((given, Step(goal.relations[0], given=(given, one), where="(20)")), given)

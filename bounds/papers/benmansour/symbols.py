@@ -19,16 +19,23 @@ gamma = _s("gamma", "1", "offset of the step size: 4 L / mu (corollary 4)", r"\g
 tau = _s("tau", "1", "printed in corollary 4 and never defined: E of theorem 3", r"\tau")
 D_0 = _s("D_0", "W^2", "|w_0 - w*|^2", r"\|w^0 - w^\star\|^2", nonnegative=True)
 
-rho_bar = _s("rho_bar", "1", "least weighting skew rho(t, w_t) (8) over t = 0 mod E", r"\bar\rho")
-rho = _s("rho_bar", "1", "any value of rho_bar", r"\bar\rho", real=True)
+rho_bar = _s(
+    "rho_bar",
+    "1",
+    "least weighting skew rho(t, w_t) (8) over t = 0 mod E; 0 is possible",
+    r"\bar\rho",
+    nonnegative=True,
+)
 rho_tilde = _s("rho_tilde", "1", "largest rho(t, w*) over t = 0 mod E", r"\tilde\rho", nonnegative=True)
 rho_floor = _s(
     "rho_floor",
     "1",
     "least rho(t, w_t) and rho(t, w*) over all t < T: rho_bar as Cho et al. have it",
     r"\underline\rho",
+    nonnegative=True,
 )
-kappa_min = _s("kappa_min", "1", "pi: the least kappa_t^i = alpha_t^i / p_i (16)", r"\pi")
+level = _s("level", "1", "any number above 1: how large rho_bar is asked to be", "M")
+kappa_min = _s("kappa_min", "1", "pi: the least kappa_t^i = alpha_t^i / p_i (16), positive (after (16))", r"\pi")
 kappa_max = _s("kappa_max", "1", "Pi: the largest kappa_t^i (16)", r"\Pi")
 alpha_min = _s("alpha_min", "1", "the least kappa_t^i p_i", r"\min \kappa_t^i p_i", nonnegative=True)
 alpha_max = _s("alpha_max", "1", "the largest kappa_t^i p_i", r"\max \kappa_t^i p_i")
@@ -59,10 +66,8 @@ spread_star = _q(
     nonnegative=True,
 )
 
-rho_run = _q("rho_run", "1", "rho_bar of the first t + 1 steps", r"\bar\rho_{{{0}}}", positive=True)
-rho_run_max = _q(
-    "rho_run_max", "1", "rho_run with FedMax's weights (15)", r"\bar\rho^{{\mathrm{{FedMax}}}}_{{{0}}}", positive=True
-)
+rho_run = _q("rho_run", "1", "rho_bar of the first t + 1 steps", r"\bar\rho_{{{0}}}")
+rho_run_max = _q("rho_run_max", "1", "rho_run with FedMax's weights (15)", r"\bar\rho^{{\mathrm{{FedMax}}}}_{{{0}}}")
 distance = _s("distance", "1", "largest |alpha_t^i - p_i|", r"\max_i |\alpha_t^i - p_i|", nonnegative=True)
 C_alpha = _s("C_alpha", "1", "any constant", r"C_\alpha")
 
@@ -96,6 +101,11 @@ decaying_steps = Assumption("decaying_steps", (), "eta_t does not grow: learning
 slow_decay = Assumption("slow_decay", (), "eta_s <= 2 eta_t for t - E <= s <= t")
 nonnegative_weights = Assumption(
     "nonnegative_weights", (), "alpha_t^i >= 0: Jensen's inequality over the clients needs it"
+)
+skew_witness = Assumption(
+    "skew_witness",
+    (level,),
+    "two clients, p_1 = 1/level, one round of FedMax from the second client's minimiser",
 )
 same_iterates = Assumption(
     "same_iterates", (), "two choices of weights are compared at the same points w_t, not each along its own run"

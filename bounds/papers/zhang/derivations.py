@@ -284,6 +284,25 @@ def _split_power(x: Expr, small: Expr, large: Expr) -> Known:
     return Known(Eq(Pow(x, large, evaluate=False), product, evaluate=False), "x^(a+b) = x^a x^b", "fact")
 
 
+def over_clients(goal: View, client: Step, most: Expr, *before: Step | Induction) -> Argument:
+    """The drift is the sum over the clients of what each has at most; then what is printed."""
+    whole = known(Eq(drift(r), Sum(S(r, tau - 1, i), (i, 1, n))), "what the drift is")
+    shared, per_client = most.subs(lam2_i(r, i), 0), most.expand().coeff(lam2_i(r, i))
+    summed = Eq(Sum(most, (i, 1, n)), n * shared + per_client * lam2(r))
+    linear = known(summed, "|Λ − mean|² is the sum over clients")
+    clients = termwise(Le(S(r, tau - 1, i), most), i, 1, n, client)
+    given = Step(Le(drift(r), n * shared + per_client * lam2(r)), given=(whole, linear, clients), note="over clients")
+    return Argument((*before, client, given, Step(goal.relations[0], given=(given,), where="A.8")), given)
+
+
+def lemma_A_1_printed(goal: View, summed: View) -> Argument:
+    """As printed: (A.21), summed over the clients."""
+    most = summed.relations[1].rhs
+    parts = (summed.holds(part=0), summed.holds(part=1))
+    client = Step(Le(S(r, tau - 1, i), most), given=parts, where="A.21", under=(Le(1, i), Le(i, n)))
+    return over_clients(goal, client, most)
+
+
 def lemma_A_1(goal: View) -> Argument:
     """As printed, with the recursion that η̃ ≤ η_g/(√20 L) gives: (A.20) asks for η̃ ≤ η_g/(8L), which is more.
 
@@ -312,12 +331,7 @@ def lemma_A_1(goal: View) -> Argument:
     )
     most = Rational(5, 4) * tau * A
     client = Step(Le(S(r, tau - 1, i), most), given=(powers.at(tau - 1), fewer))
-    whole = known(Eq(drift(r), Sum(S(r, tau - 1, i), (i, 1, n))), "what the drift is")
-    shared = most.subs(lam2_i(r, i), 0)
-    linear = known(Eq(Sum(most, (i, 1, n)), n * shared + 5 * tau * lam2(r)), "|Λ − mean|² is the sum over clients")
-    clients = termwise(Le(S(r, tau - 1, i), most), i, 1, n, client)
-    summed = Step(goal.relations[0], given=(whole, linear, clients))
-    return only(summed, *steps, powers, raised, fewer, client)
+    return over_clients(goal, client, most, *steps, powers, raised, fewer)
 
 
 def lemma_A_2(goal: View, local: View) -> Argument:
@@ -500,17 +514,12 @@ def _one_round_pl(goal: View, noise: Expr, *lemmas: View) -> Argument:
 
 def _noise(goal: View, most: Expr, of: dict[str, Expr], kept: Step, *before: Step) -> Argument:
     """The noise's coefficient: at most `most`/n under the step-size condition; the printed 6 only if that gives it."""
-
     term = QUOTIENT["N"] * (eta_t if kept.where == "A.38" else 1)
-
-    def bounded(by: Expr) -> tuple[Step, Step]:
-        shown = Step(Le(of["N"], by / n), note=f"{by} from the step-size condition")
-        return shown, Step(Le(of["N"] * term, by / n * term), given=(shown,), note=f"{by}, times its term")
-
-    worst, six = bounded(most), bounded(Integer(6))
-    bound = Step(Le(kept.claim.lhs, kept.claim.rhs.subs(sigma, 0) + most / n * term), given=(kept, worst[1]))
-    steps = (*before, kept, *worst, bound, *(step for step in six if step not in worst))
-    return Argument((*steps, Step(goal.relations[0], given=(kept, six[1]))), bound)
+    shown = Step(Le(of["N"], most / n), note=f"{most} from the step-size condition")
+    times = Step(Le(of["N"] * term, most / n * term), given=(shown,), note=f"{most}, times its term")
+    bound = Step(Le(kept.claim.lhs, kept.claim.rhs.subs(sigma, 0) + most / n * term), given=(kept, times))
+    printed = Step(goal.relations[0], given=(bound,), note="6 from the step-size condition")
+    return Argument((*before, kept, shown, times, bound, printed), bound)
 
 
 mu_L = known(Le(mu, L), "μ ≤ L", "mu_at_most_L")

@@ -1,5 +1,7 @@
 """Composite federated learning: sections 2.2 and 3, appendices A.1 to A.6."""
 
+from typing import Any
+
 from ...algebra import Eq, Ge, Le, Max, Rational, Sum, oo, sqrt
 from ...derivation import Derivation
 from ...statement import Limit, Statement, free, unit
@@ -218,7 +220,10 @@ LEMMA_A_1 = Statement(
         "printed |G|^2 on the right is its expectation",
         "G_{eta~ g} is G of (11)",
     ),
-    follows_from=(Derivation(derivations.lemma_A_1),),
+    follows_from=(
+        Derivation(derivations.lemma_A_1_printed, cites=("zhang/eqA.21",)),
+        Derivation(derivations.lemma_A_1),
+    ),
 )
 
 A_I = 16 * tau**2 * eta**2 * B_g**2 + 4 * tau**2 * eta**2 * G2(r) + 4 * lam2_i(r, i) + 8 * tau * eta**2 * NOISE
@@ -250,25 +255,43 @@ EQ_A_20 = Statement(
     follows_from=(Derivation(derivations.drift_recursion),),
 )
 
-EQ_A_21 = Statement(
-    id="zhang/eqA.21",
-    kind="inequality",
-    title="The sum of the drift recursion",
-    cite="Equation (A.21), appendix A.4",
-    method="composite",
-    glossary=GLOSSARY,
-    let=ASSUMPTIONS,
-    implicit=(two_sided,),
-    when=(Le(eta_t, eta_g / (8 * L)), Ge(tau, 2)),
-    then=(
+_EQ_A_21: dict[str, Any] = {
+    "kind": "inequality",
+    "title": "The sum of the drift recursion",
+    "cite": "Equation (A.21), appendix A.4",
+    "method": "composite",
+    "glossary": GLOSSARY,
+    "let": ASSUMPTIONS,
+    "implicit": (two_sided,),
+    "then": (
         Le(S(r, tau - 1, i), A_r * Sum(GROWTH**l, (l, 0, tau - 2))),
         Le(A_r * Sum(GROWTH**l, (l, 0, tau - 2)), Rational(115, 100) * tau * A_r),
     ),
-    where={**CLIENT_STEP, A_r: A_I},
-    for_all={r: (1, T), i: (1, n)},
+    "where": {**CLIENT_STEP, A_r: A_I},
+    "for_all": {r: (1, T), i: (1, n)},
+    "follows_from": (Derivation(derivations.drift_sum, cites=("zhang/eqA.20",)),),
+}
+
+EQ_A_21 = Statement(
+    id="zhang/eqA.21",
+    when=CONDITION_DRIFT,
+    sweep=SWEEP_DRIFT,
+    reading=(
+        SMOOTH,
+        CONVEX_PART,
+        ROUND_ONE,
+        "under lemma A.1's condition, in whose proof it stands; (A.20), which it repeats, asks for more: eqA.21~eighth",
+        "for tau = 1 the sum is empty and S is 0; A^r depends on i through |Lambda_i - mean|^2",
+    ),
+    **_EQ_A_21,
+)
+
+EQ_A_21_EIGHTH = Statement(
+    id="zhang/eqA.21~eighth",
+    when=(Le(eta_t, eta_g / (8 * L)),),
     sweep=SWEEP_EIGHTH,
-    reading=(SMOOTH, CONVEX_PART, ROUND_ONE, EIGHTH, TAU_2, "the recursion itself is eqA.20"),
-    follows_from=(Derivation(derivations.drift_sum, cites=("zhang/eqA.20",)),),
+    reading=(SMOOTH, CONVEX_PART, ROUND_ONE, EIGHTH, "under lemma A.1's condition: eqA.21"),
+    **_EQ_A_21,
 )
 
 LEMMA_A_2 = Statement(

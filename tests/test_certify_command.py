@@ -375,7 +375,10 @@ OTHER = "certificates/benmansour-eq15~same-iterates.without-nonnegative_weights.
 WRONG = {  # a change to the refuted row -> what is said
     "no certificate": ({"certificate": None}, "expected its file in certificates/"),
     "none at all": ({"certificate": None, "hunt": None}, "orphaned"),
-    "another's": ({"certificate": OTHER}, "got a certificate of benmansour/eq15~same-iterates, expected one of yuan/thm1"),
+    "another's": (
+        {"certificate": OTHER},
+        "got a certificate of benmansour/eq15~same-iterates, expected one of yuan/thm1",
+    ),
     "not there": ({"certificate": "certificates/none.json"}, "expected a file in certificates/ that exists"),
     "outside": ({"certificate": "certificates/../audit.json"}, "expected a file in certificates/ that exists"),
     "absolute": ({"certificate": "/etc/passwd"}, "expected a file in certificates/ that exists"),
@@ -385,7 +388,10 @@ WRONG = {  # a change to the refuted row -> what is said
     "missing in hunt": ({"hunt": {"verdict": "refuted", "certificate": None}}, "expected its file"),
     "as a reading": ({"implicit": [{"name": "x", "literal": "breaks", "certificate": None}]}, "expected its file"),
     "survives": ({"implicit": [{"name": "x", "literal": "survives", "certificate": OTHER}]}, "got a certificate of"),
-    "held": ({"hunt": {"verdict": "undecided", "counterexample": WEAK}}, "got a certificate of benmansour/eq15~same-iterates"),
+    "held": (
+        {"hunt": {"verdict": "undecided", "counterexample": WEAK}},
+        "got a certificate of benmansour/eq15~same-iterates",
+    ),
     "held nonsense": ({"hunt": {"verdict": "undecided", "counterexample": {}}}, "expected an id"),
     "other statement": ({"id": "yuan/thm3"}, "got a certificate of yuan/thm1, expected one of yuan/thm3"),
 }

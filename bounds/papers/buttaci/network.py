@@ -37,7 +37,6 @@ sad = _q("sad", "1", "average of E|lambda~_i - lambda_i| over i = 2, ..., C",
 Phi = _q("Phi", "1", "the normal distribution function at A", r"\Phi(A)", nonnegative=True)
 density = _q("density", "1", "the normal density at A", r"\Phi'(A)", nonnegative=True)
 
-nonnegative_weights = Assumption("nonnegative_weights", (), "-ln mis(i, j) >= 0, since mis <= 1", "definition 3.2")
 independent_networks = Assumption(
     "independent_networks", (), "the altered network is drawn independently of the first: the proof adds variances"
 )
@@ -283,24 +282,16 @@ PROPOSITION_3_4_UPPER = Statement(
     when=ANY_SHIFT,
     then=Le(sad(C), (2 - epsilon) * theta * C),
     sweep=SWEEP,
-    reading=(SYMMETRIC, ORDERED, SIGNS, "the proof needs eigenvalues >= 0: prop3.4-upper~nonnegative"),
+    reading=(
+        SYMMETRIC,
+        ORDERED,
+        SIGNS,
+        "the proof needs eigenvalues >= 0 (mis <= 1 in definition 3.2), which no law of (3.3) has",
+    ),
     follows_from=(
         Derivation(proofs.proposition_3_4_upper),
         Derivation(proofs.proposition_3_4_upper_squares),
     ),
-)
-
-PROPOSITION_3_4_UPPER_NONNEGATIVE = replace(
-    PROPOSITION_3_4_UPPER,
-    id="buttaci/prop3.4-upper~nonnegative",
-    let=(nonnegative_weights,),
-    reading=(
-        SYMMETRIC,
-        ORDERED,
-        "with definition 3.2's mis <= 1 added to (3.3): no log-normal law has it, so that no network is tried; of the "
-        "law the proof uses the means alone",
-    ),
-    follows_from=(Derivation(proofs.proposition_3_4_upper),),
 )
 
 PROPOSITION_3_4_UPPER_REPAIRED = Statement(

@@ -17,7 +17,7 @@ from .check import genes_of
 from .evaluate import Array
 from .genome import simpler, size
 from .settings.base import Reading, Setting, Shape
-from .sturdy import horizons
+from .sturdy import LONGER, horizons
 
 MOST_WORK = 30_000  # size of the replayed instances, added up
 
@@ -37,8 +37,8 @@ def shrink(reading: Reading, setting: Setting, start: Replayed) -> Replayed:
             left -= 10 + shape.cost
             made = replay(reading, setting, shape, genome)
             if made is not None and not made.holds and simplicity(made) < simplicity(best):
-                if len(horizons(reading, setting, made)) < sturdy:
-                    left -= 10 + shape.cost
+                left -= sturdy * LONGER[-1] * (10 + shape.cost)
+                if sturdy and len(horizons(reading, setting, made)) < sturdy:
                     continue
                 best, moved = made, True
                 break

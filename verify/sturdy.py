@@ -18,13 +18,14 @@ from .evaluate import Array
 from .settings.base import Reading, Setting, Shape
 
 LONGER = (2, 4)  # times the horizon of the counterexample
+MOST_STEPS = 48  # of a longer run: exact numbers grow with every step
 
 
 def horizons(reading: Reading, setting: Setting, replayed: Replayed) -> tuple[int, ...]:
-    """The longer horizons at which the same problem refutes the claim too; none where the claim does not name T."""
-    T = dict(replayed.shape.counts).get("T")
-    if T is None or not reading.uses("T"):
+    """The longer horizons at which the same problem refutes the claim too; none where they are not tried."""
+    if not wanted(reading, replayed):
         return ()
+    T = replayed.shape["T"]
     return tuple(T * times for times in LONGER if _refutes_at(reading, setting, replayed, T * times))
 
 
@@ -38,8 +39,9 @@ def sturdiest(
 
 
 def wanted(reading: Reading, replayed: Replayed) -> int:
-    """How many longer horizons a sturdy counterexample refutes at."""
-    return len(LONGER) if "T" in dict(replayed.shape.counts) and reading.uses("T") else 0
+    """How many longer horizons a sturdy counterexample refutes at; none where they are not tried."""
+    tried = "T" in dict(replayed.shape.counts) and reading.uses("T") and replayed.shape.steps * LONGER[-1] <= MOST_STEPS
+    return len(LONGER) if tried else 0
 
 
 def breaks(claims: Mapping[str, Mapping[str, Any]], replayed: Replayed) -> list[str]:

@@ -21,7 +21,7 @@ independent = Assumption(
 
 LEMMA_B_7 = Statement(
     id="buttaci/lemB.7",
-    kind="exists",
+    kind="inequality",
     title="Lower bound on the sum of a_k",
     cite="Lemma B.7, appendix B.4",
     method="scalar",

@@ -66,7 +66,7 @@ p = IndexedBase("p", real=True)
 GLOSSARY[p.label] = Entry("client weights, sum to 1", ONE, "p")
 sum_p2 = Sum(p[i] ** 2, (i, 1, C))
 
-CHANGING = unit("gamma") * unit("fade") ** t * unit("rise") ** (T - 1 - t)  # in (0, 1], falling or growing with t
+CHANGING = ((T - t) * unit("first") + t * unit("last")) / T  # in (0, 1], falling or growing along a line
 
 full_participation = Assumption("full_participation", (), "every client takes part in every round", "assumption 4.1")
 bounded_variance = Assumption(

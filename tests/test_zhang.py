@@ -192,7 +192,7 @@ def test_one_round_by_hand() -> None:
     assert made.at("Omega", (2,)) == fmpq(1, 100) / 30 + fmpq(14, 15) * fmpq(1, 225) * 10 == fmpq(1129, 27000)
 
 
-PL = {**CLAIM, "let": [["prox_pl", "mu"]]}
+PL = free_claim("composite", "Omega", 1, mu="nonnegative") | {"let": [["prox_pl", "mu"]]}
 
 
 @pytest.mark.parametrize(

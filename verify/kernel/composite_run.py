@@ -164,8 +164,8 @@ class Method:
 
 
 def _compositions(total: int, parts: int) -> Iterator[list[int]]:
-    """How many clients there are of each kind, in every way."""
-    for kinds in combinations_with_replacement(range(parts), total):
+    """How many clients there are of each kind, in every way: fewest of the first kind first."""
+    for kinds in reversed(list(combinations_with_replacement(range(parts), total))):
         counts = [0] * parts
         for kind in kinds:
             counts[kind] += 1

@@ -219,7 +219,7 @@ def test_a_malformed_audit_is_refused_in_one_line_and_the_page_is_not_touched(tm
     assert ONE_LINE.fullmatch(err)
     assert len(err) < 1000
     assert (tmp_path / "index.html").read_text() == "the old page"
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["audit.json", "index.html"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".lock", "audit.json", "index.html"]
 
 
 def test_the_document_that_the_malformed_ones_differ_from_is_fine(tmp_path, capsys):

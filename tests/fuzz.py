@@ -445,7 +445,7 @@ class Log:
             if "\n" in (line := str(refusal)) or len(line) > LINE:
                 self.crashes.append(f"{case}: a refusal of {len(line)} characters, expected one line of {LINE}")
         except TooSlow:
-            self.cut.append(case)  # as `certify` does, whose child is killed at the limit (tests/test_certify_command.py)
+            self.cut.append(case)  # as `certify` does, whose child is killed at the limit
         except Exception as error:
             self.crashes.append(f"{case}: {type(error).__name__}: {str(error)[:100]} {_where(error)}")
         else:

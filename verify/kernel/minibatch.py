@@ -14,7 +14,7 @@ from .expression import World
 from .loss import ZERO, Vector, dot, minus, norm2
 from .pieces import Pieces, mix
 from .pieces import read as read_pieces
-from .rational import Node, Rejected, affordable
+from .rational import Node, Rejected, affordable, shown
 
 SETS, POINTS, WORK = 1_000, 10, 400_000
 ERM_INPUTS: dict[str, str] = dict.fromkeys(("G", "lam", "eps"), "nonnegative")
@@ -47,7 +47,7 @@ def probabilities(node: Node, n: int) -> Vector:
     if n > POINTS:
         raise Rejected(f"{node.where}: got {n} points, expected at most {POINTS}")
     if sum(q, ZERO) != 1:
-        raise Rejected(f"{node.where}: got probabilities of sum {sum(q, ZERO)}, expected 1")
+        raise Rejected(f"{node.where}: got probabilities of sum {shown(sum(q, ZERO))}, expected 1")
     return q
 
 

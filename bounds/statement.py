@@ -21,6 +21,7 @@ from .dimension import Dimension, dimension
 
 if TYPE_CHECKING:
     from .derivation import Derivation
+    from .method import Method
 
 Kind = Literal["inequality", "identity", "exists", "order", "experiment"]
 RELATIONS: dict[type, str] = {Le: "<=", Lt: "<", Ge: ">=", Gt: ">", Eq: "="}
@@ -70,6 +71,8 @@ class Assumption:
     args: tuple[Symbol, ...] = ()
     says: str = ""
     cite: str = ""
+    means: Any = None  # of a method that is data: the relation between its measures, at every index of `for_all`
+    for_all: tuple[tuple[Symbol, Any, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ class Statement:
     kind: Kind
     title: str
     cite: str
-    method: str  # the setting in which it can be run: a key of fedaudit.verify.settings
+    method: str | Method  # a method, or the name of a setting without one: a key of fedaudit.verify.settings
     glossary: Glossary = field(repr=False, compare=False)
     let: tuple[Assumption, ...] = ()
     choose: Mapping[Expr, Expr] = field(default_factory=_none)
@@ -132,6 +135,15 @@ class Statement:
     @property
     def paper(self) -> str:
         return self.id.split("/", 1)[0]
+
+    @property
+    def setting(self) -> str:
+        """The name of the setting in which it can be run."""
+        return self.method if isinstance(self.method, str) else "run"
+
+    @property
+    def method_id(self) -> str:
+        return self.method if isinstance(self.method, str) else self.method.id
 
     @property
     def relations(self) -> tuple[Relational, ...]:

@@ -23,7 +23,7 @@ from .hunt import POPULATION, VIOLATION, Found, Searched, climb, order, sample
 from .lower import lower
 from .premises import tried
 from .repair import repair
-from .settings import setting
+from .settings import setting_of
 from .settings.base import Reading, Setting, Shape
 from .shrink import shrink
 from .statistical import statistics
@@ -203,7 +203,8 @@ def falls_anyway(assumption: Assumption) -> Row:
 
 def read(statement: Statement, dropped: tuple[str, ...] = (), backend: str = "numpy") -> tuple[Reading, Setting]:
     """The statement as it is computed with, and the world it is about."""
-    return Reading(lower(statement), dropped, backend), setting(statement.method)
+    lowered = lower(statement)
+    return Reading(lowered, dropped, backend), setting_of(lowered)
 
 
 def judge(reading: Reading, world: Setting, searched: Searched, siblings: Claims | None = None) -> Row:

@@ -240,7 +240,7 @@ def _listed(arguments: argparse.Namespace) -> int:
             "title": s.title,
             "where": s.cite,
             "relation": s.relation,
-            "method": s.method,
+            "method": s.method_id,
             "follows_from": sorted({cited for d in s.follows_from for cited in d.cites}),
         }
         for s in find(arguments.selectors)

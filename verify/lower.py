@@ -10,7 +10,7 @@ A tree is JSON: a rational string, a symbol's name, or a list that starts with a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
 from sympy import (
@@ -35,6 +35,7 @@ from sympy import (
     erf,
     exp,
     log,
+    sympify,
 )
 from sympy.core.function import AppliedUndef
 
@@ -90,6 +91,8 @@ class Lowered:
     symbols: dict[str, str]  # free scalar symbols of claim and sweep, with their domains
     starts: bool  # the claim compares with its own start, so that its first index is trivial
     units: tuple[tuple[float, float], ...]  # powers of F and W of each relation's left side, for rounding floors
+    scales: Mapping[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
+    # powers of F and W of the symbols and quantities that a method's run reads
     replays: tuple[Mapping[str, Any], ...] = ()  # exact runs of which the left side is a closed form
 
 
@@ -114,7 +117,7 @@ def lower(statement: Statement) -> Lowered:
     claim = {
         "id": statement.id,
         "kind": statement.kind,
-        "setting": statement.method,
+        "setting": statement.setting,
         "let": [assumption(a) for a in statement.let],
         "implicit": [assumption(a) for a in statement.implicit],
         "choose": fixed(statement.choose),
@@ -123,13 +126,24 @@ def lower(statement: Statement) -> Lowered:
         "then": [lowered(r) for r in statement.relations],
         "domains": _domains(statement, [*exprs[: len(statement.relations) + len(statement.when)]]),
     }
+    if not isinstance(statement.method, str):
+        claim["method"] = statement.method.data(tree, set(claim["domains"]))
+        claim["means"] = {
+            a.name: {
+                "relation": tree(a.means),
+                "for_all": {index.name: [tree(sympify(low)), tree(sympify(high))] for index, low, high in a.for_all},
+            }
+            for a in (*statement.let, *statement.implicit)
+            if a.means is not None
+        }
     if statement.form is not None:
         claim["form"] = lower(statement.form.identity).claim
     starts = any(_compares_with_start(statement.defined(r)) for r in statement.relations)
     units = tuple(_unit(statement.defined(r.args[0]), statement) for r in statement.relations)
     symbols = {s.name: _domain(s) for s in sorted(scalars, key=str)}
     replays = statement.form.replays if statement.form is not None else ()
-    return Lowered(statement.id, claim, fixed(statement.sweep), tuple(knobs), symbols, starts, units, replays)
+    scales = _scales(statement, claim["domains"]) if "method" in claim else {}
+    return Lowered(statement.id, claim, fixed(statement.sweep), tuple(knobs), symbols, starts, units, scales, replays)
 
 
 def _domains(statement: Statement, relations: list[Any]) -> dict[str, str]:
@@ -137,15 +151,28 @@ def _domains(statement: Statement, relations: list[Any]) -> dict[str, str]:
     ends = [statement.defined(end) for both in statement.for_all.values() for end in both]
     chosen = [(statement.defined(v), set(k.args)) for k, v in statement.choose.items()]
     exprs = [(e, set(statement.for_all)) for e in relations] + [(e, set[Any]()) for e in ends] + chosen
+    if not isinstance(statement.method, str):
+        meant = [a for a in (*statement.let, *statement.implicit) if a.means is not None]
+        exprs += [(a.means, {index for index, *_ in a.for_all}) for a in meant]
+        exprs += [(sympify(end), set[Any]()) for a in meant for _, *both in a.for_all for end in both]
+        read = {_name(f) for e, _ in exprs for f in e.atoms(AppliedUndef)}
+        inside = [sympify(e) for e in statement.method.scalars(read)]
+        exprs += [(e, {s for s in e.free_symbols if str(s) in ("t", "k", "i")}) for e in inside]
     symbols = {s for e, bound in exprs for s in e.free_symbols if isinstance(s, Symbol) and s not in bound}
     symbols |= {s for a in (*statement.let, *statement.implicit) for s in a.args}
     domains = {s.name: _domain(s) for s in symbols}
     for quantity in (f for e, _ in exprs for f in e.atoms(AppliedUndef, Indexed)):
         domains[_name(quantity)] = _narrower(_domain(quantity), domains.get(_name(quantity)))
     known = {s.name: s for s in statement.glossary if isinstance(s, Symbol)}
-    for name, least in inputs(statement.method).items():
+    for name, least in inputs(statement.setting).items():
         domains.setdefault(name, _domain(known[name]) if name in known else least)
     return dict(sorted(domains.items()))
+
+
+def _scales(statement: Statement, domains: Mapping[str, str]) -> dict[str, tuple[float, float]]:
+    """Powers of F and W of everything that the claim reads, by name."""
+    entries = {_name(head) if isinstance(head, Symbol) else str(head): e for head, e in statement.glossary.items()}
+    return {name: (float(entries[name].dim.f), float(entries[name].dim.w)) for name in domains if name in entries}
 
 
 def _compares_with_start(relation: Any) -> bool:

@@ -33,7 +33,7 @@ from .hunt import VIOLATION, Found
 from .kernel import Malformed
 from .lower import lower
 from .seeds import seed_for
-from .settings import setting
+from .settings import setting_of
 from .settings.base import Reading, Setting, Shape
 
 INSTANCES, SHAPES, SIZE = 48, 12, 60  # draws of a shape, shapes, and their largest size
@@ -80,7 +80,7 @@ def tried(statement: Statement, catalogue: Mapping[str, Statement], seed: int = 
         return ()
     if statement.method == "order":
         return tuple(_unmeasured(p, "a claim about formulas has no runs") for p in known)
-    world = setting(statement.method)
+    world = setting_of(lower(statement))
     told = {p: _hindrance(statement, p) for p in known}
     open_ = [p for p in known if not told[p] and _parts(statement, p)]
     batches = list(_batches(statement, world, open_, seed)) if open_ else []

@@ -336,7 +336,7 @@ def printed(statement: Statement) -> dict[str, Any]:
         "title": statement.title,
         "kind": statement.kind,
         "where": statement.cite,
-        "method": statement.method,
+        "method": statement.method_id,
         "let": words(statement.let),
         "implicit": words(statement.implicit),
         "parts": [[name, lines] for name, lines in parts(statement) if lines],

@@ -29,6 +29,7 @@ from . import (
     per_fedavg,
     perturbed,
     perturbed_nonconvex,
+    run,
     samples,
     scalar,
     two_group,
@@ -80,6 +81,7 @@ WORLDS = {
     "prox": Reader(envelope.read_prox, envelope.INPUTS),
     "devices": Reader(envelope.read_devices),
     "weighted": Reader(weighted.read, steps=True),
+    "run": Reader(run.read, steps=True),
 }
 POINTS, LEAST_REPLAYS = 100_000, 3
 MOST, LEAST = arb(2) ** 100_000, arb(2) ** -100_000

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from dataclasses import replace
 from functools import cache
 
+from ..lower import Lowered
+from . import run
 from .base import Setting
 
 
@@ -18,6 +21,12 @@ def settings() -> dict[str, Setting]:
         if made is not None:
             found[made.name] = made
     return found
+
+
+def setting_of(lowered: Lowered) -> Setting:
+    """The setting of a claim; of a method's run, with the constants that bound it."""
+    found = setting(lowered.claim["setting"])
+    return replace(found, declared=run.declared(lowered.claim)) if isinstance(found, run.RunSetting) else found
 
 
 def setting(name: str) -> Setting:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from sympy import Expr, Integer, sympify
 from sympy.core.function import AppliedUndef
@@ -111,7 +111,7 @@ def _vector(value: Any) -> Vector:
 def _scalar(value: Any) -> Any:
     if isinstance(value, Vector | Number):
         raise ValueError("got a product of two vectors, expected a scalar and a vector; do: use inner(x, y)")
-    return sympify(value)
+    return cast("Any", sympify(value))
 
 
 start = Vector("start")  # the point where the run begins

@@ -133,7 +133,7 @@ class _Known(World):
         return _flint(self.scalars[name])
 
     def at(self, name: str, indices: tuple[int, ...]) -> Any:
-        return _flint(cast("Any", self.quantities_[name][indices]))
+        return _flint(self.quantities_[name][indices])
 
 
 def _instances(
@@ -155,7 +155,7 @@ def _instances(
         if rule["index"]:
             quantities[name] = exact
         else:
-            scalars[name] = exact[()]
+            scalars[name] = _fraction(values[0])
     free = {k: v for k, v in scalars.items() if k not in reading.lowered.knobs and k not in dict(shape.counts)}
     known = {"scalars": free, "quantities": quantities}
     instance = setting.instance(reading, shape, genome, known)

@@ -80,6 +80,10 @@ def tree(expr: Basic) -> Tree:
     raise ValueError(f"got {expr.func.__name__} in {expr}, expected a known operation; do: extend verify/lower.py")
 
 
+def _limit(end: Any) -> Tree:
+    return tree(cast("Basic", sympify(end)))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Lowered:
     """A statement ready to be computed with. `claim` is what certificates carry and the kernel reads."""
@@ -114,7 +118,7 @@ def lower(statement: Statement) -> Lowered:
     bound = {v for e in exprs for sum_ in e.atoms(Sum) for v in sum_.variables} | set(statement.for_all)
     knobs = sorted(s.name for s in used if s.name.startswith(("unit_", "free_")))
     scalars = {s for s in used if s not in bound and s.name not in knobs and s in statement.glossary}
-    claim = {
+    claim: dict[str, Any] = {
         "id": statement.id,
         "kind": statement.kind,
         "setting": statement.setting,
@@ -131,7 +135,7 @@ def lower(statement: Statement) -> Lowered:
         claim["means"] = {
             a.name: {
                 "relation": tree(a.means),
-                "for_all": {index.name: [tree(sympify(low)), tree(sympify(high))] for index, low, high in a.for_all},
+                "for_all": {index.name: [_limit(low), _limit(high)] for index, low, high in a.for_all},
             }
             for a in (*statement.let, *statement.implicit)
             if a.means is not None

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, all_true, namespace
+from ..arrays import all_true, namespace
 from ..genes import Gene, along
 from ..piecewise import Piecewise
 from ..wells import Wells
-from .family import Parts
+from .family import Array, Parts
 
 NAMES = ("a", "m", "lo", "hi", "c")
 
@@ -34,13 +34,17 @@ class BentLoss:
 
     def parts(self, genes: Mapping[str, Array], p: Array, low: Array, high: Array, scale: Array) -> Parts:
         low, high, scale = low[:, None, None], high[:, None, None], scale[:, None, None]
-        outer = np.where(low < 0, 0 * low, low)
-        curvatures = {"a": low + (high - low) * genes["curve"], "m": outer + (high - outer) * genes["tail"]}
+        outer: Array = np.where(low < 0, 0 * low, low)
+        curvatures: dict[str, Array] = {
+            "a": low + (high - low) * genes["curve"],
+            "m": outer + (high - outer) * genes["tail"],
+        }
         return {**curvatures, **{name: scale * genes[name] for name in ("lo", "hi")}, "c": scale * genes["centre"]}
 
     def problem(self, parts: Parts, p: Array) -> Piecewise:
         convex = all_true(namespace(parts["a"]), parts["a"] >= 0)
-        return (Piecewise if convex else Wells)(*(parts[name] for name in NAMES), p)
+        a, m, lo, hi, c = (parts[name] for name in NAMES)
+        return Piecewise(a, m, lo, hi, c, p) if convex else Wells(a, m, lo, hi, c, p)
 
     def clients(self, parts: Parts) -> list[dict[str, Any]]:
         rows = zip(*(parts[name] for name in NAMES), strict=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from ..arrays import Array
+import numpy as np
+
 from ..genes import Gene
 
+Array = np.ndarray[Any, Any]  # floats, or rationals as objects
 Parts = Mapping[str, Array]
 
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
 from ..genes import Gene, along
 from ..quadratics import Quadratics
-from .family import Parts
+from .family import Array, Parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +26,14 @@ class QuadraticLoss:
 
     def parts(self, genes: Mapping[str, Array], p: Array, low: Array, high: Array, scale: Array) -> Parts:
         low, high = low[:, None, None], high[:, None, None]
-        least = np.where(low < 0, 0 * low, low)
-        a = least + (high - least) * genes["curve"]
+        least: Array = np.where(low < 0, 0 * low, low)
+        a: Array = least + (high - least) * genes["curve"]
         if p.shape[1] > 1:  # the first client may be concave as far as the others make up for it
-            others = (p[:, 1:] * a[:, 1:].min(axis=-1)).sum(axis=-1)
-            share = np.where(p[:, 0] > 0, p[:, 0], 1 + 0 * p[:, 0])
+            others: Array = (p[:, 1:] * a[:, 1:].min(axis=-1)).sum(axis=-1)
+            share: Array = np.where(p[:, 0] > 0, p[:, 0], 1 + 0 * p[:, 0])
             enough = np.maximum(0 * others, others / share)
-            lowest = np.where(low[:, 0, 0] < 0, np.maximum(low[:, 0, 0], -enough), low[:, 0, 0])[:, None]
-            first = lowest + (high[:, 0] - lowest) * genes["curve"][:, 0]
+            lowest: Array = np.where(low[:, 0, 0] < 0, np.maximum(low[:, 0, 0], -enough), low[:, 0, 0])[:, None]
+            first: Array = lowest + (high[:, 0] - lowest) * genes["curve"][:, 0]
             a = np.concatenate([first[:, None], a[:, 1:]], axis=1)
         c = scale[:, None, None] * genes["centre"]
         A = _turned(a, genes.get("turn"))
@@ -59,8 +58,10 @@ def _turned(a: Array, turn: Array | None) -> Array:
         return diagonal
     square = (turn * turn).sum(axis=-1)[..., None, None]
     outer = turn[..., :, None] * turn[..., None, :]
-    reflection = np.eye(d, dtype=int) - np.where(square == 0, 0 * outer, 2 * outer / np.where(square == 0, 1, square))
-    turned = reflection @ diagonal @ reflection
+    reflection: Array = np.eye(d, dtype=int) - np.where(
+        square == 0, 0 * outer, 2 * outer / np.where(square == 0, 1, square)
+    )
+    turned: Array = reflection @ diagonal @ reflection
     return (turned + np.swapaxes(turned, -1, -2)) / 2  # of floats: symmetric to the last bit
 
 

@@ -194,7 +194,7 @@ class Run(World):
         if (t, k) in self.laws:
             return self.laws[t, k]
         known = max((place for place in self.laws if place <= (t, k)), default=None)
-        everyone = (1,) * len(self.problem.p)
+        everyone: tuple[int, ...] = (1,) * len(self.problem.p)
         if known is None:
             self.laws[0, -1] = Law([(self.initial(), everyone, ONE)], self.paths)
             known = (0, -1)
@@ -212,7 +212,7 @@ class Run(World):
                 states, kept = self.carried(ended, "update", s, self.E).states, self.method.kept
                 if not self.paths and len(states) > 1:
                     states = condensed(states, kept)
-                states = [({name: x[name] for name in kept}, everyone, q) for x, _, q in states]
+                states: list[Weighted] = [({name: x[name] for name in kept}, everyone, q) for x, _, q in states]
                 known, law = (s + 1, -1), Law(merged(states) if self.paths else states, self.paths)
             self.laws[known] = law
         return self.laws[t, k]
@@ -318,7 +318,7 @@ class Run(World):
 
 
 def minimised(run: Run, node: Node | None, minimisers: list[Vector] | None) -> None:
-    """f_star from a minimiser of a convex f, or the best stationary point of a separable one; Gamma where f_i have theirs."""
+    """f_star from a minimiser of a convex f, or the best stationary point of a separable one; Gamma from those of f_i."""
     problem, p, f = run.problem, run.problem.p, run.problem.losses
     w = problem.w_star
     if w is not None and node is not None:

@@ -27,7 +27,7 @@ MOST_PATHS = 256
 CURVATURE = ("smooth", "strongly_convex", "bounded_variance")
 SMALL = {"C": (1, 2, 3), "d": (1, 2), "E": (1, 2, 4), "T": (1, 3)}
 LARGE = ((10, 1, 8, 10), (4, 3, 5, 20), (2, 1, 20, 40), (5, 2, 10, 20))  # C, d, E, T
-KINDS = {"positive": "positive", "nonnegative": "nonnegative", "real": "real"}
+KINDS = ("positive", "nonnegative", "real")
 SAMPLINGS = ("without_replacement", "with_replacement")
 FAR = 1e100  # a run that has left the floats says nothing
 
@@ -71,11 +71,9 @@ class RunSetting:
             genes.append(along("noise", "nonnegative", sizes, "C"))
         if _uses(reading, "neighbours"):
             genes.append(Gene("link", "positive", (sizes["C"], sizes["C"]), ("C", "C")))
-        for name in _free_symbols(reading):
-            genes.append(Gene(name, cast("Any", KINDS[reading.claim["domains"][name]])))
-        for name, arity in _free_steps(reading).items():
-            genes.append(along(f"step_{name}", "positive", sizes, *("T", "E")[:arity]))
-        return genes
+        genes += [Gene(name, reading.claim["domains"][name]) for name in _free_symbols(reading)]
+        steps = _free_steps(reading).items()
+        return genes + [along(f"step_{name}", "positive", sizes, *("T", "E")[:arity]) for name, arity in steps]
 
     def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
         low, high = _curvatures(reading, genome)
@@ -100,22 +98,28 @@ class RunSetting:
 
         problem = family.problem({k: on(v[:, None]) for k, v in parts["loss"].items()}, on(parts["p"][:, None]))
         w_star = problem.minimiser()[:, 0]
-        noisy = shape.flag("noise") != "none"
         setup = Setup(
-            problem, on(parts["w0"]), _Scalars(known, sizes, at), sizes["E"], sizes["T"], on(parts["v"]) if noisy else None,
-            shape.flag("noise") == "shared", _sampling(shape), on(parts["graph"]) if "graph" in parts else None, w_star,
-        )  # fmt: skip
+            problem,
+            on(parts["w0"]),
+            _Scalars(known, sizes, at),
+            sizes["E"],
+            sizes["T"],
+            v=on(parts["v"]) if shape.flag("noise") != "none" else None,
+            shared=shape.flag("noise") == "shared",
+            sampling=_sampling(shape),
+            graph=on(parts["graph"]) if "graph" in parts else None,
+            w_star=w_star,
+        )
         measured = {name: to_numpy(values) for name, values in run(reading.claim["method"], setup).items()}
         quantities = {**known.quantities, "p": Quantity(parts["p"], (1,))}
         for name, values in measured.items():
             start = tuple(1 if index == "i" else 0 for index in reading.claim["method"]["measures"][name]["at"])
-            far = np.abs(values) < FAR
-            quantities[name] = Quantity(np.where(far, values, np.nan), start)
+            quantities[name] = Quantity(np.where(np.abs(values) < FAR, values, np.nan), start)
         scalars = dict(known.scalars)
         if reading.uses("Gamma"):
             scalars["Gamma"] = to_numpy(problem.heterogeneity())[:, 0]
-        W = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["loss"]["c"]).max(axis=(1, 2)))
-        W = np.where(W > 0, W, 1.0)
+        far = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["loss"]["c"]).max(axis=(1, 2)))
+        W = np.where(far > 0, far, 1.0)
         table = Table(known.n, scalars, quantities, known.counts, (_curvatures(reading, genome)[1] * W**2, W))
         for name in reading.claim["means"]:
             table = _bounded(reading, table, name)
@@ -190,12 +194,12 @@ class RunSetting:
         smaller: list[tuple[Shape, dict[str, Array]]] = []
         for axis in ("C", "d"):
             if sizes[axis] > 1 and (axis == "d" or sizes.get("m", 0) < sizes["C"]):
-                for out in range(sizes[axis]):
-                    smaller.append((shape.but(**{axis: sizes[axis] - 1}), _without(genes, genome, axis, out)))
+                less = shape.but(**{axis: sizes[axis] - 1})
+                smaller += [(less, _without(genes, genome, axis, out)) for out in range(sizes[axis])]
         for axis in ("T", "E", "m"):
-            for size in sorted({1, 2, sizes.get(axis, 1) // 2, sizes.get(axis, 1) - 1}):
-                if 0 < size < sizes.get(axis, 1):
-                    smaller.append((shape.but(**{axis: size}), _first(genes, genome, axis, size)))
+            size = sizes.get(axis, 1)
+            shorter = [n for n in sorted({1, 2, size // 2, size - 1}) if 0 < n < size]
+            smaller += [(shape.but(**{axis: n}), _first(genes, genome, axis, n)) for n in shorter]
         if shape.flag("noise") != "none":
             quiet = Shape(shape.counts, tuple((k, "none" if k == "noise" else v) for k, v in shape.flags))
             smaller.append((quiet, dict(genome)))
@@ -235,7 +239,7 @@ def _root_name(tree: Any) -> str:
 
 
 def _bounded(reading: Reading, table: Table, name: str) -> Table:
-    """The table with the constant that this run needs; NaN in every measure where an assumption of another form fails."""
+    """The table with the constant that this run needs; no measures where an assumption of another form fails."""
     meaning = reading.claim["means"][name]
     op, left, right = meaning["relation"]
     evaluator = Evaluator(table, {index: tuple(ends) for index, ends in meaning["for_all"].items()})
@@ -316,9 +320,9 @@ def _meets_counts(reading: Reading, sizes: Mapping[str, int]) -> bool:
     for relation in reading.claim["when"]:
         used = set[tuple[str, bool]]().union(*(names(side) for side in relation[1:]))
         inside = {name for name, _ in used if not name[:1].isdigit() and name[:1] != "-"}
-        if inside and inside <= {*sizes, *(("D",) if "d" in sizes else ())} and not any(indexed for _, indexed in used):
-            if not bool(np.all(Evaluator(table, {}).holds(relation))):
-                return False
+        counted = inside <= {*sizes, *(("D",) if "d" in sizes else ())} and not any(indexed for _, indexed in used)
+        if inside and counted and not bool(np.all(Evaluator(table, {}).holds(relation))):
+            return False
     return True
 
 

@@ -143,7 +143,8 @@ class _Interpreter:
             if counts is not None:
                 there = counts[None, :, :, None] > 0
                 state = state | {name: xp.where(there, state[name], old) for name, old in before.items()}
-            state = self.condensed(self.carried(state, "update", counts, t, setup.E))
+            state = self.carried(state, "update", counts, t, setup.E)
+            state = self.condensed({name: state[name] for name in self.kept})
         return {name: xp.stack(values, axis=1) for name, values in measured.items()}
 
     @property
@@ -171,7 +172,8 @@ class _Interpreter:
         kick = None
         if self.setup.v is not None and any(_has(rule, "noisy") for rule in rules.values()):
             if self.law.columns:
-                kick = self.columns(next(iter(state.values())).shape[1])
+                state = self.condensed(state, spare=2)
+                kick = self.columns(max(x.shape[1] for x in state.values()))
                 state = self.padded(state, kick.shape[1])
             else:
                 kick = self.law.signs[None, :, t, k, :, None] * self.setup.v[:, None]
@@ -195,22 +197,22 @@ class _Interpreter:
 
         return {name: longer(x) for name, x in state.items()}
 
-    def condensed(self, state: State) -> State:
-        """As few columns as the kept vectors have entries, with the same covariance."""
-        xp, kept = self.xp, self.kept
-        state = {name: state[name] for name in kept}
-        if not self.law.columns:
+    def condensed(self, state: State, spare: int = 1) -> State:
+        """As few columns as these vectors have entries, with the same covariance; from `spare` times as many on."""
+        xp = self.xp
+        n, used = self.setup.start.shape[0], max(x.shape[1] for x in state.values())
+        if not self.law.columns or used <= spare * (1 + sum(x.shape[2] * x.shape[3] for x in state.values())):
             return state
-        state = self.padded(state, max(x.shape[1] for x in state.values()))
-        n, used = next(iter(state.values())).shape[:2]
+        state = self.padded(state, used)
         flat = xp.concat([xp.reshape(x, (n, used, -1)) for x in state.values()], axis=2)
         size = flat.shape[2]
-        if used <= size + 1:
-            return state
         spread = flat[:, 1:]
-        eigenvalues, U = xp.linalg.eigh(xp.matmul(xp.matrix_transpose(spread), spread))
+        covariance = xp.matmul(xp.matrix_transpose(spread), spread)
+        usable = xp.all(xp.isfinite(covariance), axis=(1, 2), keepdims=True)  # not so once a run has diverged
+        eigenvalues, U = xp.linalg.eigh(xp.where(usable, covariance, xp.zeros_like(covariance)))
         roots = xp.sqrt(xp.maximum(eigenvalues, xp.zeros_like(eigenvalues)))
         short = xp.concat([flat[:, :1], xp.matrix_transpose(U * roots[:, None, :])], axis=1)
+        short = xp.where(usable, short, xp.full_like(short, float("nan")))
         restored: State = {}
         place = 0
         for name, x in state.items():

@@ -318,7 +318,7 @@ class Run(World):
 
 
 def minimised(run: Run, node: Node | None, minimisers: list[Vector] | None) -> None:
-    """f_star from a minimiser of a convex f, or the best stationary point of a separable one; Gamma from those of f_i."""
+    """f_star from a minimiser of a convex f, or the best stationary point of a separable one; Gamma from the f_i's."""
     problem, p, f = run.problem, run.problem.p, run.problem.losses
     w = problem.w_star
     if w is not None and node is not None:

@@ -9,14 +9,20 @@ import difflib
 import fnmatch
 import importlib
 import importlib.util
+import os
 import pkgutil
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import cast
+
+from fedaudit.errors import UserError, said
 
 from . import papers as _papers
 from .statement import Statement
+
+LONGEST_ID = 200
 
 
 class SelectionError(ValueError):
@@ -56,6 +62,31 @@ def statements(selectors: Sequence[str] = ()) -> list[Statement]:
         for made in _select(selector):
             chosen.setdefault(made.id, made)
     return list(chosen.values())
+
+
+def find(selectors: Sequence[str]) -> list[Statement]:
+    """The statements that the selectors name; a user's file that ends the process is bad input like any other."""
+    own = [selector for selector in selectors if selector.endswith(".py")]
+    for selector in own:
+        if not os.path.isfile(selector):  # also for names that are no names, and for devices
+            raise UserError(selector, "a Python file that exists", "check the path")
+    try:
+        found = statements(selectors)
+    except KeyboardInterrupt:
+        raise
+    except SystemExit as error:
+        raise UserError(f"{', '.join(own)}, which exits", "files that define statements", "remove the exit") from error
+    except BaseException as error:
+        if not own or (isinstance(error, ValueError) and said(error)):
+            raise
+        why = type(error).__name__
+        raise UserError(f"{', '.join(own)}, which fails ({why})", "statements", "run it alone") from error
+    for made in found if own else ():
+        name = cast(object, made.id)
+        if not isinstance(name, str) or not name.isprintable() or not 0 < len(name.strip()) <= LONGEST_ID:
+            expected = f"an id of at most {LONGEST_ID} printable characters"
+            raise UserError(f"{', '.join(own)} with the id {name!a}", expected, "write it like 'mine/thm1'")
+    return found
 
 
 def statement(identifier: str) -> Statement:

@@ -14,11 +14,11 @@ from sympy.core.function import AppliedUndef
 from fedaudit.bounds.catalogue import SelectionError, catalogue, papers, statement, statements
 from fedaudit.bounds.show import parts, show
 from fedaudit.bounds.statement import Statement
+from fedaudit.overview import table
 from fedaudit.verify.audit import read
 from fedaudit.verify.check import genes_of, score
 from fedaudit.verify.experiments import experiments
 from fedaudit.verify.genome import draw
-from fedaudit.verify.overview import table
 from fedaudit.verify.settings import settings
 
 ALL = statements()

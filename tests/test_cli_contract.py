@@ -9,9 +9,11 @@ import sys
 import pytest
 from faked import REFUTED, fake_moves
 
+from fedaudit import cli, runner
+from fedaudit.bounds import catalogue
 from fedaudit.bounds.catalogue import statements
-from fedaudit.verify import cli, runner
-from fedaudit.verify.store import Folder, slug
+from fedaudit.store import Folder
+from fedaudit.verify.names import slug
 
 LEMMAS = "buttaci/lem[4C]*"
 IDS = [s.id for s in statements([LEMMAS])]
@@ -341,7 +343,7 @@ def test_a_failure_of_our_own_is_one_line_with_a_status_of_its_own(run, monkeypa
     def broken(*_):
         raise ValueError("math\ndomain error")
 
-    monkeypatch.setattr(runner, "find", broken)
+    monkeypatch.setattr(catalogue, "find", broken)
     status, out, err = run("list")
     assert (status, out, err.count("\n")) == (70, "", 1)
     assert err.startswith("fedaudit: the tool failed: ValueError: math domain error (tests/test_cli_contract.py:")

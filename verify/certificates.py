@@ -20,12 +20,13 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from fedaudit.errors import UserError
+
 from .child import LIMIT, Checker, Limit
-from .errors import UserError
 from .kernel import Malformed, load
 from .kernel.files import read_text
-from .references import Reference, references
-from .store import AUDIT, Row
+from .names import AUDIT
+from .references import Reference, Row, references
 
 if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
@@ -155,7 +156,7 @@ def _may_prove(statement: Statement, known: Mapping[str, Statement]) -> bool:
 
 
 def _known(sources: Sequence[str]) -> dict[str, Statement]:
-    from .runner import find
+    from fedaudit.bounds.catalogue import find
 
     try:
         own = [s for source in sources for s in find([source])]

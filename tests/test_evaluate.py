@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from sympy import Function, IndexedBase, Max, Min, Pow, Rational, Sum, Symbol, exp, log
 
 from fedaudit.bounds.catalogue import statements
+from fedaudit.bounds.lower import tree
 from fedaudit.verify.audit import read
 from fedaudit.verify.certify import replay
 from fedaudit.verify.check import genes_of, score
 from fedaudit.verify.evaluate import Evaluator, Quantity, Table, UnknownName
 from fedaudit.verify.genome import draw, exactly, rational, simpler, size
-from fedaudit.verify.lower import tree
 
 x, y = Symbol("x", positive=True), Symbol("y", positive=True)
 i, n = Symbol("i", integer=True), Symbol("n", integer=True, positive=True)

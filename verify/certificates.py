@@ -167,7 +167,7 @@ def _known(sources: Sequence[str]) -> dict[str, Statement]:
 
 
 def _claim_of(statement: Statement) -> object:
-    from .lower import lower
+    from .claims import lower
 
     return lower(statement).claim
 

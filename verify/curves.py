@@ -21,11 +21,11 @@ from fedaudit.problems.two_group import averages, expected_gap
 
 from .audit import read
 from .check import conditions, genes_of, score, tabulate
+from .claims import lower
 from .evaluate import Array, Evaluator, Quantity, Table
 from .experiments import Picture, experiment
 from .genome import Gene, Genome, draw, rows
 from .hunt import VIOLATION
-from .lower import lower
 from .seeds import seed_for
 from .settings.base import Pictured, Reading, Setting, Shape, View, Viewed, with_scalars
 from .settings.order import Order

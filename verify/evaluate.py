@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 from scipy import special as _untyped  # pyright: ignore[reportMissingTypeStubs]
 
-from .lower import Tree
+from fedaudit.bounds.lower import Tree
 
 Array = np.ndarray[Any, Any]
 _special = cast("Any", _untyped)

@@ -1,7 +1,7 @@
 """From sympy to expression trees: the one place where a statement becomes data that can be computed with.
 
 A tree is JSON: a rational string, a symbol's name, or a list that starts with an operation. NumPy evaluates it in
-`evaluate`, the kernel evaluates it exactly; neither sees sympy.
+`verify`, the kernel evaluates it exactly; neither sees sympy.
 """
 
 # sympy ships no type stubs (2026-11).
@@ -9,7 +9,7 @@ A tree is JSON: a rational string, a symbol's name, or a list that starts with a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
@@ -39,14 +39,13 @@ from sympy import (
 )
 from sympy.core.function import AppliedUndef
 
-from fedaudit.bounds.algebra import e as EULER
-from fedaudit.bounds.algebra import pi
-from fedaudit.bounds.dimension import DimensionError, dimension_of
-from fedaudit.bounds.statement import Assumption, Statement
-
-from .kernel import inputs
+from .algebra import e as EULER
+from .algebra import pi
+from .dimension import DimensionError, dimension_of
+from .statement import Assumption, Statement
 
 Tree: TypeAlias = Any  # str | int | list[Tree]
+Inputs = Callable[[str], Mapping[str, str]]  # method -> names and domains
 
 _NARY: dict[type, str] = {Add: "+", Mul: "*", Min: "min", Max: "max"}
 _RELATION: dict[type, str] = {Le: "<=", Lt: "<", Ge: ">=", Gt: ">", Eq: "=", Ne: "!="}
@@ -77,7 +76,7 @@ def tree(expr: Basic) -> Tree:
         for variable, low, high in expr.limits:
             body = ["sum", variable.name, tree(low), tree(high), body]
         return body
-    raise ValueError(f"got {expr.func.__name__} in {expr}, expected a known operation; do: extend verify/lower.py")
+    raise ValueError(f"got {expr.func.__name__} in {expr}, expected a known operation; do: extend bounds/lower.py")
 
 
 def _limit(end: Any) -> Tree:
@@ -100,8 +99,8 @@ class Lowered:
     replays: tuple[Mapping[str, Any], ...] = ()  # exact runs of which the left side is a closed form
 
 
-def lower(statement: Statement) -> Lowered:
-    """Write out the definitions and turn every part into trees."""
+def lower(statement: Statement, inputs: Inputs) -> Lowered:
+    """Write out the definitions and turn every part into trees. `inputs`: what a method's world reads besides."""
 
     def lowered(expr: Basic) -> Tree:
         return tree(statement.defined(expr))
@@ -128,7 +127,9 @@ def lower(statement: Statement) -> Lowered:
         "when": [lowered(c) for c in statement.when],
         "for_all": {v.name: [lowered(r[0]), lowered(r[1])] for v, r in statement.for_all.items()},
         "then": [lowered(r) for r in statement.relations],
-        "domains": _domains(statement, [*exprs[: len(statement.relations) + len(statement.when)]]),
+        "domains": _domains(
+            statement, [*exprs[: len(statement.relations) + len(statement.when)]], inputs(statement.setting)
+        ),
     }
     if not isinstance(statement.method, str):
         claim["method"] = statement.method.data(tree, set(claim["domains"]))
@@ -141,7 +142,7 @@ def lower(statement: Statement) -> Lowered:
             if a.means is not None
         }
     if statement.form is not None:
-        claim["form"] = lower(statement.form.identity).claim
+        claim["form"] = lower(statement.form.identity, inputs).claim
     starts = any(_compares_with_start(statement.defined(r)) for r in statement.relations)
     units = tuple(_unit(statement.defined(r.args[0]), statement) for r in statement.relations)
     symbols = {s.name: _domain(s) for s in sorted(scalars, key=str)}
@@ -150,7 +151,7 @@ def lower(statement: Statement) -> Lowered:
     return Lowered(statement.id, claim, fixed(statement.sweep), tuple(knobs), symbols, starts, units, scales, replays)
 
 
-def _domains(statement: Statement, relations: list[Any]) -> dict[str, str]:
+def _domains(statement: Statement, relations: list[Any], inputs: Mapping[str, str]) -> dict[str, str]:
     """The domain of every symbol and quantity that the claim reads, and of what its world reads besides."""
     ends = [statement.defined(end) for both in statement.for_all.values() for end in both]
     chosen = [(statement.defined(v), set(k.args)) for k, v in statement.choose.items()]
@@ -168,7 +169,7 @@ def _domains(statement: Statement, relations: list[Any]) -> dict[str, str]:
     for quantity in (f for e, _ in exprs for f in e.atoms(AppliedUndef, Indexed)):
         domains[_name(quantity)] = _narrower(_domain(quantity), domains.get(_name(quantity)))
     known = {s.name: s for s in statement.glossary if isinstance(s, Symbol)}
-    for name, least in inputs(statement.setting).items():
+    for name, least in inputs.items():
         domains.setdefault(name, _domain(known[name]) if name in known else least)
     return dict(sorted(domains.items()))
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from sympy import (
     Abs,
@@ -38,22 +38,27 @@ from sympy import (
     sympify,
 )
 from sympy.core.function import AppliedUndef
+from sympy.logic.boolalg import And, Implies, Not, Or, false, true
 
 from .algebra import e as EULER
 from .algebra import pi
 from .dimension import DimensionError, dimension_of
 from .statement import Assumption, Statement
+from .trees import Tree
 
-Tree: TypeAlias = Any  # str | int | list[Tree]
 Inputs = Callable[[str], Mapping[str, str]]  # method -> names and domains
 
 _NARY: dict[type, str] = {Add: "+", Mul: "*", Min: "min", Max: "max"}
 _RELATION: dict[type, str] = {Le: "<=", Lt: "<", Ge: ">=", Gt: ">", Eq: "=", Ne: "!="}
 _UNARY: dict[type, str] = {exp: "exp", log: "log", Abs: "abs", erf: "erf"}
+_LOGIC: dict[type, str] = {And: "and", Or: "or", Not: "not"}
+NO_NAMES: Mapping[Basic, str] = {}
 
 
-def tree(expr: Basic) -> Tree:
-    """The expression tree of a sympy expression or relation."""
+def tree(expr: Basic, names: Mapping[Basic, str] = NO_NAMES) -> Tree:
+    """The expression tree of a sympy expression or relation; what has a name in `names` goes by that."""
+    if expr in names:
+        return names[expr]
     if isinstance(expr, Rational):
         return str(expr)
     if isinstance(expr, Symbol):
@@ -64,23 +69,35 @@ def tree(expr: Basic) -> Tree:
         return ["pi"]
     for kinds in (_NARY, _RELATION, _UNARY):
         if type(expr) in kinds:
-            return [kinds[type(expr)], *(tree(a) for a in expr.args)]
+            return [kinds[type(expr)], *(tree(a, names) for a in expr.args)]
     if isinstance(expr, Pow):
-        return ["^", tree(expr.base), tree(expr.exp)]
+        return ["^", tree(expr.base, names), tree(expr.exp, names)]
     if isinstance(expr, AppliedUndef):
-        return ["at", expr.func.__name__, *(tree(a) for a in expr.args)]
+        return ["at", expr.func.__name__, *(tree(a, names) for a in expr.args)]
     if isinstance(expr, Indexed):
-        return ["at", str(cast("Any", expr.base).label), *(tree(j) for j in expr.indices)]
+        return ["at", str(cast("Any", expr.base).label), *(tree(j, names) for j in expr.indices)]
     if isinstance(expr, Sum):
-        body = tree(expr.function)
+        bound = {limit[0] for limit in expr.limits}
+        body = tree(expr.function, {q: name for q, name in names.items() if q not in bound})
         for variable, low, high in expr.limits:
-            body = ["sum", variable.name, tree(low), tree(high), body]
+            body = ["sum", variable.name, tree(low, names), tree(high, names), body]
         return body
     raise ValueError(f"got {expr.func.__name__} in {expr}, expected a known operation; do: extend bounds/lower.py")
 
 
 def _limit(end: Any) -> Tree:
     return tree(cast("Basic", sympify(end)))
+
+
+def truth(expr: Basic, names: Mapping[Basic, str] = NO_NAMES) -> Tree:
+    """The tree of a relation, or of relations with and, or, not. Claims hold no logic: the kernel reads none."""
+    if expr is true or expr is false:
+        return ["and" if expr is true else "or"]
+    if isinstance(expr, Implies):
+        return ["or", ["not", truth(expr.args[0], names)], truth(expr.args[1], names)]
+    if type(expr) in _LOGIC:
+        return [_LOGIC[type(expr)], *(truth(a, names) for a in expr.args)]
+    return tree(expr, names)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,8 @@ import pkgutil
 from dataclasses import replace
 from functools import cache
 
-from ..lower import Lowered
+from fedaudit.bounds.lower import Lowered
+
 from . import run
 from .base import Setting
 

@@ -40,6 +40,8 @@ from sympy import (
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import And, Implies, Not, Or, false, true
 
+from fedaudit.errors import UserError
+
 from .algebra import e as EULER
 from .algebra import pi
 from .dimension import DimensionError, dimension_of
@@ -82,7 +84,7 @@ def tree(expr: Basic, names: Mapping[Basic, str] = NO_NAMES) -> Tree:
         for variable, low, high in expr.limits:
             body = ["sum", variable.name, tree(low, names), tree(high, names), body]
         return body
-    raise ValueError(f"got {expr.func.__name__} in {expr}, expected a known operation; do: extend bounds/lower.py")
+    raise UserError(f"got {expr.func.__name__} in {expr}, expected a known operation; do: extend bounds/lower.py")
 
 
 def _limit(end: Any) -> Tree:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .errors import UserError, crash, one_line, said
+from .errors import UserError, crash, one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,10 +153,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has seen enough
         _drop_output()
         return 0
+    except UserError as error:
+        return _complain(str(error), 2)
     except Exception as error:
-        line = said(error) if isinstance(error, ValueError) else None
-        if line is not None:
-            return _complain(line, 2)
         if isinstance(error, OSError) and error.filename is None:  # no file: our own output
             _drop_output()
             why = error.strerror or "it fails"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from fedaudit.verify.chains import settle
 
-from .errors import UserError, crash, said
+from .errors import UserError, crash
 from .store import Damaged, Folder, Row, key_of
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Done:
 
 
 def choose(selectors: Sequence[str]) -> list[Chosen]:
-    """What the selectors name, each statement once, in order; raises `ValueError` that says what is unknown."""
+    """What the selectors name, each statement once, in order; raises `UserError` that says what is unknown."""
     from fedaudit.bounds.catalogue import find
 
     found: dict[str, Chosen] = {}
@@ -257,7 +257,7 @@ def attempt(task: Task) -> Outcome:
         row, figure = perform(task)
         return Outcome(row, figure)
     except Exception as error:
-        if sys.flags.dev_mode or (isinstance(error, ValueError) and said(error)):
+        if sys.flags.dev_mode or isinstance(error, UserError):
             raise
         what, where = crash(error)
         return Outcome(failed_row(task, f"the tool failed: {what}"), None, f"{what} ({where})")
@@ -295,7 +295,7 @@ def perform(task: Task) -> tuple[Row, str | None]:
 
 
 def use_backend(name: str) -> None:
-    """Choose the array library; raises `ValueError` without a device for it."""
+    """Choose the array library; raises `UserError` without a device for it."""
     if name != "numpy":
         from fedaudit.problems.backend import namespace
 
@@ -309,9 +309,7 @@ def figure_of(statement: Statement, seed: int) -> str | None:
 
     try:
         return svg(draw(picture(statement, seed)))
-    except ValueError as error:
-        if said(error) is None:
-            raise
+    except UserError:
         return None
 
 

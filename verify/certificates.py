@@ -215,9 +215,13 @@ def _listed(folder: Path) -> list[Path]:
 
 def _certified(name: str, known: Mapping[str, Statement], checker: Checker) -> Row:
     try:
-        data = load(read_text(name))
+        text = read_text(name)
     except Malformed as error:
-        return _malformed(name or "''", str(error), do="check the path" if "JSON" not in str(error) else AGAIN)
+        return _malformed(name or "''", str(error), do="check the path")
+    try:
+        data = load(text)
+    except Malformed as error:
+        return _malformed(name, str(error))
     return _judge(data, name, known, checker)
 
 

@@ -18,6 +18,8 @@ from typing import Any, Literal, cast
 from sympy import Expr, Integer, sympify
 from sympy.core.function import AppliedUndef
 
+from fedaudit.errors import UserError
+
 from .statement import Glossary
 
 PHASES = ("begin", "local", "end", "update")
@@ -52,7 +54,7 @@ class Vector:
     @property
     def name(self) -> str:
         if self.op != "name":
-            raise ValueError(f"got {self.op!r}, expected the name of a vector; do: assign to a vector's own name")
+            raise UserError(f"got {self.op!r}, expected the name of a vector; do: assign to a vector's own name")
         return self.args[0]
 
     def scalars(self) -> Iterator[Expr]:
@@ -76,9 +78,7 @@ class Number:
 
     def __add__(self, other: Number) -> Number:
         if self.expected != other.expected:
-            raise ValueError(
-                "got a random number beside an expectation, expected both of one sort; do: use expect(...)"
-            )
+            raise UserError("got a random number beside an expectation, expected both of one sort; do: use expect(...)")
         return Number(self.terms + other.terms, self.expected)
 
     def __neg__(self) -> Number:
@@ -105,12 +105,12 @@ def _vector(value: Any) -> Vector:
         return value
     if isinstance(value, int) and value == 0:
         return zero
-    raise ValueError(f"got {value!r}, expected a vector; do: write 0 or an expression of the method's vectors")
+    raise UserError(f"got {value!r}, expected a vector; do: write 0 or an expression of the method's vectors")
 
 
 def _scalar(value: Any) -> Any:
     if isinstance(value, Vector | Number):
-        raise ValueError("got a product of two vectors, expected a scalar and a vector; do: use inner(x, y)")
+        raise UserError("got a product of two vectors, expected a scalar and a vector; do: use inner(x, y)")
     return cast("Any", sympify(value))
 
 
@@ -203,16 +203,16 @@ class Method:
     def __post_init__(self) -> None:
         names = [v.name for v in (*self.server, *self.client)]
         if len(set(names)) < len(names):
-            raise ValueError(f"{self.id}: got {names}, expected every vector once; do: rename one of them")
+            raise UserError(f"{self.id}: got {names}, expected every vector once; do: rename one of them")
         for phase in PHASES:
             owners = self.server if phase == "update" else self.client
             for target in getattr(self, phase):
                 if target not in owners:
                     whose = "server" if phase == "update" else "clients"
-                    raise ValueError(f"{self.id}: got {target.name!r} in {phase}, expected a vector of the {whose}")
+                    raise UserError(f"{self.id}: got {target.name!r} in {phase}, expected a vector of the {whose}")
         for quantity, number in self.measures.items():
             if not number.expected:
-                raise ValueError(f"{self.id}: got {quantity} without an expectation; do: write expect(...)")
+                raise UserError(f"{self.id}: got {quantity} without an expectation; do: write expect(...)")
 
     @property
     def phases(self) -> dict[str, Mapping[Vector, Any]]:

@@ -17,6 +17,8 @@ from sympy import Basic, Dict, Eq, Expr, Function, Ge, Gt, Le, Lt, Symbol
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
+from fedaudit.errors import UserError
+
 from .dimension import Dimension, dimension
 
 if TYPE_CHECKING:
@@ -162,7 +164,7 @@ class Statement:
             if step == expr:
                 return expr
             expr = step
-        raise ValueError(f"{self.id}: got a circular `where`, expected definitions that end; do: break the cycle")
+        raise UserError(f"{self.id}: got a circular `where`, expected definitions that end; do: break the cycle")
 
 
 def unit(name: str) -> Any:

@@ -27,8 +27,8 @@ from fedaudit.verify import kernel
 from fedaudit.verify.audit import read
 from fedaudit.verify.certify import FORMAT, replay
 from fedaudit.verify.check import genes_of
+from fedaudit.verify.claims import lower
 from fedaudit.verify.genome import draw, exactly
-from fedaudit.verify.lower import lower
 
 SECONDS = 10.0  # a certificate is answered within
 ENTRIES = 50_000  # of a mutant, about: a certificate has at most a million characters

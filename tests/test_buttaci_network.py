@@ -24,12 +24,12 @@ from fedaudit.verify import kernel
 from fedaudit.verify.audit import hunt_row, literal_row, read, verify_row
 from fedaudit.verify.certificates import certify
 from fedaudit.verify.check import score
+from fedaudit.verify.claims import lower
 from fedaudit.verify.confidence import interval
 from fedaudit.verify.evaluate import Table
 from fedaudit.verify.kernel.check import world
 from fedaudit.verify.kernel.expression import Op, Work
 from fedaudit.verify.kernel.order import limit as limit_of
-from fedaudit.verify.lower import lower
 from fedaudit.verify.settings.base import Shape
 
 EFFORT = 0.1

@@ -18,9 +18,9 @@ from fedaudit.bounds.show import latex
 from fedaudit.bounds.statement import Assumption, Statement
 
 from .certify import Replayed, certificate, certify
+from .claims import lower
 from .experiments import experiment
 from .hunt import POPULATION, VIOLATION, Found, Searched, climb, order, sample
-from .lower import lower
 from .premises import tried
 from .repair import repair
 from .settings import setting_of

@@ -27,11 +27,11 @@ from fedaudit.bounds.statement import Statement
 
 from .certify import certify
 from .check import genes_of, score, tabulate
+from .claims import lower
 from .evaluate import Table, UnknownName
 from .genome import Genome, draw
 from .hunt import VIOLATION, Found
 from .kernel import Malformed
-from .lower import lower
 from .seeds import seed_for
 from .settings import setting_of
 from .settings.base import Reading, Setting, Shape

@@ -27,9 +27,9 @@ from fedaudit.bounds.sampling import conjuncts
 from fedaudit.bounds.statement import Assumption, Glossary, Statement
 
 from .certify import certify
+from .claims import lower
 from .hunt import VIOLATION, climb
 from .kernel import Malformed
-from .lower import lower
 from .settings import setting
 from .settings.base import Reading
 

@@ -7,7 +7,9 @@ import pkgutil
 from dataclasses import replace
 from functools import cache
 
-from ..lower import Lowered
+from fedaudit.bounds.lower import Lowered
+from fedaudit.errors import UserError
+
 from . import run
 from .base import Setting
 
@@ -33,5 +35,5 @@ def setting(name: str) -> Setting:
     """The setting of this name."""
     if name not in settings():
         known = ", ".join(settings())
-        raise ValueError(f"got setting {name!r}, expected one of {known}; do: add verify/settings/{name}.py")
+        raise UserError(f"got setting {name!r}, expected one of {known}; do: add verify/settings/{name}.py")
     return settings()[name]

@@ -13,12 +13,12 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 
+from fedaudit.bounds.lower import Lowered
 from fedaudit.problems.backend import namespace
 from fedaudit.problems.run import Run
 
 from ..evaluate import Array, Evaluator, Quantity, Table
 from ..genome import Gene, Genome
-from ..lower import Lowered
 
 
 @dataclass(frozen=True, slots=True)

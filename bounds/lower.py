@@ -1,7 +1,7 @@
 """From sympy to expression trees: the one place where a statement becomes data that can be computed with.
 
 A tree is JSON: a rational string, a symbol's name, or a list that starts with an operation. NumPy evaluates it in
-`evaluate`, the kernel evaluates it exactly; neither sees sympy.
+`verify`, the kernel evaluates it exactly; neither sees sympy.
 """
 
 # sympy ships no type stubs (2026-11).
@@ -9,9 +9,9 @@ A tree is JSON: a rational string, a symbol's name, or a list that starts with a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from sympy import (
     Abs,
@@ -38,23 +38,29 @@ from sympy import (
     sympify,
 )
 from sympy.core.function import AppliedUndef
+from sympy.logic.boolalg import And, Implies, Not, Or, false, true
 
-from fedaudit.bounds.algebra import e as EULER
-from fedaudit.bounds.algebra import pi
-from fedaudit.bounds.dimension import DimensionError, dimension_of
-from fedaudit.bounds.statement import Assumption, Statement
+from fedaudit.errors import UserError
 
-from .kernel import inputs
+from .algebra import e as EULER
+from .algebra import pi
+from .dimension import DimensionError, dimension_of
+from .statement import Assumption, Statement
+from .trees import Tree
 
-Tree: TypeAlias = Any  # str | int | list[Tree]
+Inputs = Callable[[str], Mapping[str, str]]  # method -> names and domains
 
 _NARY: dict[type, str] = {Add: "+", Mul: "*", Min: "min", Max: "max"}
 _RELATION: dict[type, str] = {Le: "<=", Lt: "<", Ge: ">=", Gt: ">", Eq: "=", Ne: "!="}
 _UNARY: dict[type, str] = {exp: "exp", log: "log", Abs: "abs", erf: "erf"}
+_LOGIC: dict[type, str] = {And: "and", Or: "or", Not: "not"}
+NO_NAMES: Mapping[Basic, str] = {}
 
 
-def tree(expr: Basic) -> Tree:
-    """The expression tree of a sympy expression or relation."""
+def tree(expr: Basic, names: Mapping[Basic, str] = NO_NAMES) -> Tree:
+    """The expression tree of a sympy expression or relation; what has a name in `names` goes by that."""
+    if expr in names:
+        return names[expr]
     if isinstance(expr, Rational):
         return str(expr)
     if isinstance(expr, Symbol):
@@ -65,23 +71,35 @@ def tree(expr: Basic) -> Tree:
         return ["pi"]
     for kinds in (_NARY, _RELATION, _UNARY):
         if type(expr) in kinds:
-            return [kinds[type(expr)], *(tree(a) for a in expr.args)]
+            return [kinds[type(expr)], *(tree(a, names) for a in expr.args)]
     if isinstance(expr, Pow):
-        return ["^", tree(expr.base), tree(expr.exp)]
+        return ["^", tree(expr.base, names), tree(expr.exp, names)]
     if isinstance(expr, AppliedUndef):
-        return ["at", expr.func.__name__, *(tree(a) for a in expr.args)]
+        return ["at", expr.func.__name__, *(tree(a, names) for a in expr.args)]
     if isinstance(expr, Indexed):
-        return ["at", str(cast("Any", expr.base).label), *(tree(j) for j in expr.indices)]
+        return ["at", str(cast("Any", expr.base).label), *(tree(j, names) for j in expr.indices)]
     if isinstance(expr, Sum):
-        body = tree(expr.function)
+        bound = {limit[0] for limit in expr.limits}
+        body = tree(expr.function, {q: name for q, name in names.items() if q not in bound})
         for variable, low, high in expr.limits:
-            body = ["sum", variable.name, tree(low), tree(high), body]
+            body = ["sum", variable.name, tree(low, names), tree(high, names), body]
         return body
-    raise ValueError(f"got {expr.func.__name__} in {expr}, expected a known operation; do: extend verify/lower.py")
+    raise UserError(f"got {expr.func.__name__} in {expr}, expected a known operation; do: extend bounds/lower.py")
 
 
 def _limit(end: Any) -> Tree:
     return tree(cast("Basic", sympify(end)))
+
+
+def truth(expr: Basic, names: Mapping[Basic, str] = NO_NAMES) -> Tree:
+    """The tree of a relation, or of relations with and, or, not. Claims hold no logic: the kernel reads none."""
+    if expr is true or expr is false:
+        return ["and" if expr is true else "or"]
+    if isinstance(expr, Implies):
+        return ["or", ["not", truth(expr.args[0], names)], truth(expr.args[1], names)]
+    if type(expr) in _LOGIC:
+        return [_LOGIC[type(expr)], *(truth(a, names) for a in expr.args)]
+    return tree(expr, names)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,8 +118,8 @@ class Lowered:
     replays: tuple[Mapping[str, Any], ...] = ()  # exact runs of which the left side is a closed form
 
 
-def lower(statement: Statement) -> Lowered:
-    """Write out the definitions and turn every part into trees."""
+def lower(statement: Statement, inputs: Inputs) -> Lowered:
+    """Write out the definitions and turn every part into trees. `inputs`: what a method's world reads besides."""
 
     def lowered(expr: Basic) -> Tree:
         return tree(statement.defined(expr))
@@ -128,7 +146,9 @@ def lower(statement: Statement) -> Lowered:
         "when": [lowered(c) for c in statement.when],
         "for_all": {v.name: [lowered(r[0]), lowered(r[1])] for v, r in statement.for_all.items()},
         "then": [lowered(r) for r in statement.relations],
-        "domains": _domains(statement, [*exprs[: len(statement.relations) + len(statement.when)]]),
+        "domains": _domains(
+            statement, [*exprs[: len(statement.relations) + len(statement.when)]], inputs(statement.setting)
+        ),
     }
     if not isinstance(statement.method, str):
         claim["method"] = statement.method.data(tree, set(claim["domains"]))
@@ -141,7 +161,7 @@ def lower(statement: Statement) -> Lowered:
             if a.means is not None
         }
     if statement.form is not None:
-        claim["form"] = lower(statement.form.identity).claim
+        claim["form"] = lower(statement.form.identity, inputs).claim
     starts = any(_compares_with_start(statement.defined(r)) for r in statement.relations)
     units = tuple(_unit(statement.defined(r.args[0]), statement) for r in statement.relations)
     symbols = {s.name: _domain(s) for s in sorted(scalars, key=str)}
@@ -150,7 +170,7 @@ def lower(statement: Statement) -> Lowered:
     return Lowered(statement.id, claim, fixed(statement.sweep), tuple(knobs), symbols, starts, units, scales, replays)
 
 
-def _domains(statement: Statement, relations: list[Any]) -> dict[str, str]:
+def _domains(statement: Statement, relations: list[Any], inputs: Mapping[str, str]) -> dict[str, str]:
     """The domain of every symbol and quantity that the claim reads, and of what its world reads besides."""
     ends = [statement.defined(end) for both in statement.for_all.values() for end in both]
     chosen = [(statement.defined(v), set(k.args)) for k, v in statement.choose.items()]
@@ -168,7 +188,7 @@ def _domains(statement: Statement, relations: list[Any]) -> dict[str, str]:
     for quantity in (f for e, _ in exprs for f in e.atoms(AppliedUndef, Indexed)):
         domains[_name(quantity)] = _narrower(_domain(quantity), domains.get(_name(quantity)))
     known = {s.name: s for s in statement.glossary if isinstance(s, Symbol)}
-    for name, least in inputs(statement.setting).items():
+    for name, least in inputs.items():
         domains.setdefault(name, _domain(known[name]) if name in known else least)
     return dict(sorted(domains.items()))
 

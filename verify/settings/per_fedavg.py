@@ -31,6 +31,7 @@ MEASURED = (
     "drift", "drift2", "averaged2", "Z2", "product", "slope2", "sampled2", "product_all", "slope2_all", "sampled2_all",
     "level", "level_next", "level_end", "round2", "mean2", "Delta",
 )  # fmt: skip
+MOST_STEPS = 4  # of a longer run off the tilted ones, whose exact numbers grow with every update
 REACH = 1e-7  # beta tau L_F of the view
 GIVEN = ("r", "alpha", "beta", "tau", "K", "t")  # fields of an instance of their own
 
@@ -150,6 +151,27 @@ class PerFedAvg:
             return {**made, **long, "w0": text(w0), "inside": text(np.array([-reach, reach], dtype=object))}
         w0 = w0 + shape["t"] * scalars["beta"] * _pace(shape, one)[0]
         return {**made, **{k: shape[k] for k in ("tau", "K", "t")}, "w0": text(w0)}
+
+    def longer(
+        self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
+    ) -> Iterator[tuple[Shape, Mapping[str, Array]] | str]:
+        """More rounds where the claim is about all of them, more updates in the round otherwise.
+
+        On a tilted run the genes are roots of tau and K: twice the gene is 4 times the updates, 16 times the rounds.
+        """
+        over_rounds = reading.uses("mean2")
+        if shape.flag("run") == "tilted":
+            name = "rounds" if over_rounds else "updates"
+            for times in (2, 4, 8):
+                yield shape, {**genome, name: times * genome[name]}
+            return
+        size = "K" if over_rounds else "tau"
+        for times in (2, 4):
+            if shape["tau"] * shape["K"] * times > MOST_STEPS:
+                yield "exact numbers too long"
+                return
+            more = {size: times * shape[size]} | ({} if over_rounds else {"t": times * shape["t"]})
+            yield shape.but(**more), genome
 
     def reductions(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array]

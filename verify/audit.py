@@ -27,7 +27,7 @@ from .settings import setting
 from .settings.base import Reading, Setting, Shape
 from .shrink import shrink, simplicity
 from .statistical import statistics
-from .sturdy import ROUNDS, breaks, endurance, tougher
+from .sturdy import breaks, endurance, tougher
 
 RATE = 8000  # instances a nominal second
 LEAST_SAMPLE = 10_000  # admissible instances that `verify` tries at least
@@ -142,7 +142,7 @@ def audit_row(statement: Statement, seed: int, effort: float, backend: str = "nu
     moves: list[Row] = [verified, hunted]
     if derived["proved"] and not rests_on(statement):
         moves.append({"verdict": "proved", "evidence": "proof", "tightness": None, "certificate": None})
-    best = max(moves, key=lambda row: STRENGTH.index(row["verdict"]))
+    best = max(moves, key=lambda row: (STRENGTH.index(row["verdict"]), len(row.get("persists", ()))))
     against = next((row for row in (verified, hunted) if row.get("counterexample")), None)
     best = against if against and best["verdict"] in ("survived", "undecided") else best
     verdict, reason = best["verdict"], best.get("reason", "")
@@ -272,7 +272,7 @@ def _refuted(reading: Reading, world: Setting, first: Replayed, violations: Sequ
     def keeps(one: Replayed) -> bool:
         return set(broken) <= set(breaks(siblings, one)) and endurance(reading, world, one).keeps(lasting)
 
-    shrunk = shrink(reading, world, chosen, keeps, ROUNDS[-1] if lasting.refutes else 0)
+    shrunk = shrink(reading, world, chosen, keeps, len(lasting.refutes))
     return {
         "verdict": "refuted",
         "evidence": "exact",

@@ -30,7 +30,8 @@ MOST_PATHS = 256  # of a longer run with noise
 LONG = ("T", "tau", "K", "t")  # the sizes of an instance that say how long its run is, and where one looks
 SHAPES, DRAWN, POPULATION, ELITE = 4, 2000, 384, 48  # of the climb for a counterexample that lasts: a broad one
 GENERATIONS, POLISH = 20, 4  # of these, after the first that lasts
-TOO_LONG, NO_RUN = "exact numbers too long", "no run"
+LIMITS = TOO_LONG, TOO_MANY = "exact numbers too long", "too many paths of noise"
+NO_RUN = "no run"
 
 Longer = tuple[Shape, Mapping[str, Array]] | str  # a longer run of the same problem, or why there is none
 
@@ -64,8 +65,8 @@ class Endurance:
 
     @property
     def fragile(self) -> bool:
-        """Whether it is worth looking for one that lasts."""
-        return not self.lasts and self.until != NO_RUN
+        """Whether it is worth looking for one that lasts; what refutes as far as exact numbers go is not fragile."""
+        return not self.lasts and self.until != NO_RUN and not (self.refutes and self.until in LIMITS)
 
     def worth(self) -> tuple[bool, int]:
         """What lasts is worth more than what ends, however late; of that, what ends later."""
@@ -193,7 +194,7 @@ def _longer(reading: Reading, setting: Setting, shape: Shape, genome: Mapping[st
             yield TOO_LONG
             return
         if isinstance(setting, Enumerates) and setting.paths(longer) > MOST_PATHS:
-            yield "too many paths of noise"
+            yield TOO_MANY
             return
         yield longer, _lengthened(reading, setting, longer, genome)
 

@@ -163,7 +163,7 @@ class PerFedAvg:
         if shape.flag("run") == "tilted":
             name = "rounds" if over_rounds else "updates"
             for times in (2, 4, 8):
-                yield shape, {**genome, name: times * genome[name]}
+                yield shape, {**genome, name: np.asarray(times * genome[name])}
             return
         size = "K" if over_rounds else "tau"
         for times in (2, 4):

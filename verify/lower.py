@@ -91,6 +91,7 @@ class Lowered:
     starts: bool  # the claim compares with its own start, so that its first index is trivial
     units: tuple[tuple[float, float], ...]  # powers of F and W of each relation's left side, for rounding floors
     replays: tuple[Mapping[str, Any], ...] = ()  # exact runs of which the left side is a closed form
+    seen_along: str = ""  # the axis of its picture, where the setting offers more than one
 
 
 def lower(statement: Statement) -> Lowered:
@@ -129,7 +130,8 @@ def lower(statement: Statement) -> Lowered:
     units = tuple(_unit(statement.defined(r.args[0]), statement) for r in statement.relations)
     symbols = {s.name: _domain(s) for s in sorted(scalars, key=str)}
     replays = statement.form.replays if statement.form is not None else ()
-    return Lowered(statement.id, claim, fixed(statement.sweep), tuple(knobs), symbols, starts, units, replays)
+    along = statement.seen_along.name if statement.seen_along is not None else ""
+    return Lowered(statement.id, claim, fixed(statement.sweep), tuple(knobs), symbols, starts, units, replays, along)
 
 
 def _domains(statement: Statement, relations: list[Any]) -> dict[str, str]:

@@ -197,7 +197,10 @@ class PerFedAvg:
                 yield shape.but(**{size: 1}), dict(genome)
 
     def view(self, reading: Reading) -> View:
-        """Half of the users pull to -1, half to 1, with curvature 1; the rounds are many, beta tau L_F is small."""
+        """Half of the users pull to -1, half to 1, with curvature 1; the rounds are many, beta tau L_F is small.
+
+        Along tau, or along the share r of users where the statement asks for it.
+        """
         given = {"L": 1.0, "rho": 1 / 6, "B": 10.0, "alpha": 1e-6, "gamma_G": 1.0, "gamma_H": 0.0}
         given |= {"sigma_G": 0.0, "sigma_H": 0.0, "K": 1e9}
         L_F = 4 * given["L"] + given["alpha"] * given["rho"] * given["B"]
@@ -211,7 +214,7 @@ class PerFedAvg:
         start = (
             "from the minimiser of F, two groups of users that pull to -1 and 1, exact gradients, beta tau L_F = 1e-7"
         )
-        if reading.lowered.id.endswith("~repaired"):
+        if reading.lowered.seen_along == "r":
             for m in range(1, 20):
                 add(m / 20, shape.but(n=20, m=m), 1e5)
             return View("share of users $r$", points, f"{start}, 20 users, tau = 100,000 updates, K = 10^9 rounds")

@@ -38,13 +38,16 @@ class Replayed:
     ratio: float
 
 
-def replay(reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array]) -> Replayed | None:
+def replay(
+    reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array], among: Reading | None = None
+) -> Replayed | None:
     """Build the exact instance of rational genes, find its worst index in floats, decide that index in the kernel.
 
-    None when the kernel does not admit the instance (a condition fails exactly, or sizes exceed its limits).
+    The worst index `among` those of the same claim over fewer of them, if one is given. None when the kernel does not
+    admit the instance (a condition fails exactly, or sizes exceed its limits).
     """
     floats = {k: np.asarray(v, dtype=float)[None] for k, v in genome.items()}
-    scores = score(reading, setting, shape, floats)
+    scores = score(among or reading, setting, shape, floats)
     if not np.isfinite(scores.margin[0]):
         return None
     measured = {k: float(np.asarray(v)[0]) for k, v in scores.table.scalars.items()}

@@ -259,7 +259,9 @@ def power(x: Value, y: Value) -> Value:
     return x**top
 
 
-def decide(relation: Relation, scope: Mapping[str, int], world: World, domains: Domains) -> tuple[Value, Value, bool]:
+def decide(
+    relation: Relation, scope: Mapping[str, int], world: World, domains: Domains | None
+) -> tuple[Value, Value, bool]:
     """Both sides and whether the relation holds; precision rises until that is certain."""
     name, *sides = relation
     evaluator, unsure = Evaluator(world, domains), ""

@@ -33,8 +33,10 @@ class Path:
 
 def fedmax(r: int, excess: Vector) -> Vector:
     """(15): all weight on the largest F_i(w_t) - F_i*, in equal shares."""
-    most = [x == max(excess) for x in excess]
-    return tuple(fmpq(chosen, sum(most)) for chosen in most)
+    top = max(excess)
+    most = [x == top for x in excess]
+    share = fmpq(1, sum(most))
+    return tuple(share if chosen else ZERO for chosen in most)
 
 
 class Weighted(World):

@@ -16,7 +16,7 @@ from flint import fmpq
 from .rational import BITS, Rejected
 
 MOST = 4_000_000  # of a certificate; about as many microseconds
-SEARCH = MOST // 3  # of an instance that is only tried, so that what a search finds passes the check
+SEARCH = MOST // 2  # to admit an instance that is only tried, and to evaluate it: what a search finds passes the check
 ZERO = fmpq(0)
 HASH = 5  # operations to look a number up
 SHORT = 64  # bits up to which a number costs one operation
@@ -63,8 +63,8 @@ def spend(cost: int) -> None:
 
 
 def price(bits: int) -> int:
-    """A product and a sum of rationals of this height: greatest common divisors take more than linear time."""
-    return 1 if bits <= SHORT else 1 + bits // 32 + (bits // 700) ** 2
+    """What is done with a rational of this height beside adding it: a few products, comparisons, divisors in common."""
+    return 1 if bits <= SHORT else 1 + bits // 16 + (bits // 500) ** 2
 
 
 def paid(x: fmpq) -> fmpq:

@@ -9,7 +9,7 @@ from flint import fmpq
 
 from .expression import Tree, free, parse
 from .loss import ZERO, Loss, Vector, combine, dot, norm2
-from .rational import Malformed, Node, Rejected, small
+from .rational import Malformed, Node, Rejected
 
 DEPTH, ATOMS = 24, 40
 CONSTANT, UNARY, SCALED = ("start", "zero", "w_star"), ("grad", "noisy", "neighbours", "mean", "sampled"), ("*", "prox")
@@ -222,7 +222,7 @@ class Place:
     def carried(self, rules: Mapping[str, Rule], server: bool) -> State:
         """The state after one phase, at the server or at every client."""
         owners = range(1 if server else len(self.problem.p))
-        values = {name: tuple(tuple(map(small, self.vector(rule, i))) for i in owners) for name, rule in rules.items()}
+        values = {name: tuple(self.vector(rule, i) for i in owners) for name, rule in rules.items()}
         return self.state | values
 
     def number(self, atom: Atom, i: int, f_star: fmpq | None) -> fmpq:

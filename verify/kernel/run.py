@@ -16,13 +16,14 @@ from math import prod
 from flint import fmpq
 
 from .claim import Claim
-from .expression import Evaluator, Tree, Within, Work, World, free
+from .expression import Evaluator, Tree, World, free
 from .loss import ONE, ZERO, Vector, combine, dot, ldl, minus, norm2, piecewise, quadratic, semidefinite
 from .method import Atom, Method, Place, Problem, Rule, State
 from .method import read as read_method
 from .rational import Malformed, Node, Rejected, affordable, shown
+from .work import HASH, spend, summed
 
-COUNT, POINTS, STATES, WORK = 1_000, 100_000, 4_096, 20_000_000
+COUNT, POINTS, STATES = 1_000, 100_000, 4_096
 SAMPLINGS = ("without_replacement", "with_replacement")
 LOSSES = {"quadratic": quadratic, "bent": partial(piecewise, least=None)}
 RESERVED = ("C", "E", "T", "D", "m", "Gamma")  # what only the run itself may say
@@ -96,6 +97,7 @@ def merged(states: list[Weighted]) -> list[Weighted]:
     weights: defaultdict[tuple[object, ...], fmpq] = defaultdict(fmpq)
     kept: dict[tuple[object, ...], tuple[State, tuple[int, ...]]] = {}
     for state, counts, weight in states:
+        spend(HASH * sum(len(vectors) * len(vectors[0]) for vectors in state.values()))
         key = (tuple(state.items()), counts)
         weights[key] += weight
         kept[key] = (state, counts)
@@ -111,11 +113,11 @@ def condensed(states: list[Weighted], names: list[str]) -> list[Weighted]:
     mean = combine([q for _, q in flat], [x for x, _ in flat])
     apart = [(minus(x, mean), q) for x, q in flat]
     rows = range(len(mean))
-    parts = ldl([[sum((q * x[r] * x[s] for x, q in apart), ZERO) for s in rows] for r in rows])
+    parts = ldl([[summed(q * x[r] * x[s] for x, q in apart) for s in rows] for r in rows])
     if parts is None:
         raise ArithmeticError("got an indefinite covariance, expected a semidefinite one")
     points = [(combine((ONE, s), (mean, u)), D / 2) for D, u in parts for s in (ONE, -ONE)]
-    points.append((mean, 1 - sum((D for D, _ in parts), ZERO)))
+    points.append((mean, 1 - summed(D for D, _ in parts)))
     counts = states[0][1]
     restored: list[Weighted] = []
     for point, weight in points:
@@ -138,7 +140,6 @@ class Run(World):
         self.given: dict[str, dict[tuple[int, ...], fmpq]] = {}
         self.laws: dict[tuple[int, int], Law] = {}  # (t, -1) before round t, (t, k) after k local steps
         self.f_star: fmpq | None = None
-        self.work = Work(WORK)
         self.sampling = ""
 
     def size(self, E: int, T: int) -> None:
@@ -157,7 +158,7 @@ class Run(World):
     def scalars(self, rules: Iterable[Rule], t: int, k: int) -> dict[Tree, fmpq]:
         """The value of every scalar factor at this place; exact, or the run has no exact replay."""
         values: dict[Tree, fmpq] = {}
-        evaluator = Evaluator(self, self.claim.domains, self.work)
+        evaluator = Evaluator(self, self.claim.domains)
         for tree in (tree for rule in rules for tree in rule.scalars()):
             x = evaluator.value(tree, {"t": t, "k": k})
             if not isinstance(x, fmpq):
@@ -168,8 +169,6 @@ class Run(World):
     def place(
         self, state: State, counts: tuple[int, ...], kick: tuple[Vector, ...], scalar: Mapping[Tree, fmpq]
     ) -> Place:
-        bits = max((x.height_bits() for vectors in state.values() for vector in vectors for x in vector), default=1)
-        self.work.spend(len(self.problem.p) * len(self.problem.start) ** 2 * (1 + bits // 64))
         return Place(self.problem, state, kick, counts, scalar)
 
     def carried(self, law: Law, phase: str, t: int, k: int) -> Law:
@@ -256,7 +255,7 @@ class Run(World):
         where = dict(zip(measure.at, indices, strict=True))
         t, k, i = where["t"], where.get("k", -1), where.get("i", 1) - 1
         law, total = self.law(t, k), ZERO
-        evaluator = Evaluator(self, self.claim.domains, self.work)
+        evaluator = Evaluator(self, self.claim.domains)
         for factor, atom in measure.terms:
             coefficient = evaluator.value(factor, where)
             if not isinstance(coefficient, fmpq):
@@ -273,9 +272,8 @@ class Run(World):
         else:
             none = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
             outcomes = [(x, counts, none, q) for x, counts, q in law.states]
-        return sum(
-            (q * self.place(x, counts, kick, scalar).number(atom, i, self.f_star) for x, counts, kick, q in outcomes),
-            ZERO,
+        return summed(
+            q * self.place(x, counts, kick, scalar).number(atom, i, self.f_star) for x, counts, kick, q in outcomes
         )
 
     # assumptions
@@ -286,12 +284,12 @@ class Run(World):
             super().assume(name, args)
             return
         relation, for_all = self.claim.means[name]
-        evaluator = Evaluator(self, self.claim.domains, self.work)
+        evaluator = Evaluator(self, self.claim.domains)
         ends = [[evaluator.integer(end, {}) for end in both] for both in for_all.values()]
         affordable(prod(max(high - low + 1, 0) for low, high in ends), POINTS)
         for point in product(*(range(low, high + 1) for low, high in ends)):
             scope = dict(zip(for_all, point, strict=True))
-            if not self.meets(relation, scope, Within(self.claim.domains, self.work)):
+            if not self.meets(relation, scope, self.claim.domains):
                 raise Rejected(f"assumption {name}: got a failure at {scope}, expected an instance that meets it")
 
     def assumptions(self) -> None:
@@ -300,9 +298,9 @@ class Run(World):
         self.facts = {
             "full_participation": self.draws == everyone,
             **{kind: kind == self.sampling for kind in SAMPLINGS},
-            "weights_sum_to_one": sum(p, ZERO) == 1,
+            "weights_sum_to_one": summed(p) == 1,
             "nonnegative_weights": min(p) >= 0,
-            "equal_weights": len(set(p)) == 1 and sum(p, ZERO) == 1,
+            "equal_weights": len(set(p)) == 1 and summed(p) == 1,
             "independent_noise": not self.noise.shared or C == 1 or not self.noise.kicks(),
             "convex": all(semidefinite(loss.hessian(most=False)) for loss in f),
             "lower_bounded": self.f_star is not None,
@@ -430,7 +428,7 @@ def _steps(run: Run, node: Node | None) -> None:
         raise Malformed(
             f"instance.steps: got {sorted(entries)}, expected what the claim does not choose of {sorted(needed)}"
         )
-    evaluator = Evaluator(run, run.claim.domains, run.work)
+    evaluator = Evaluator(run, run.claim.domains)
     for name, arity in sorted(needed.items()):
         if arity > 2:
             raise Malformed(f"method: got {name!r} with {arity} indices, expected the round, or round and local step")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable, cast
 
 import numpy as np
 
@@ -176,7 +176,7 @@ def _lean(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> A
 
 
 def _terms(tree: Any) -> list[Any]:
-    return list(tree[1:]) if isinstance(tree, list) and tree[0] == "+" else [tree]
+    return cast("list[Any]", tree)[1:] if isinstance(tree, list) and tree[0] == "+" else [tree]
 
 
 def _longer(reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array]) -> Iterator[Longer]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Protocol, runtime_checkable, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 

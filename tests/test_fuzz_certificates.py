@@ -200,6 +200,27 @@ def noisy(steps: int) -> Any:
     )  # fmt: skip
 
 
+def prolonged(identifier: str, T: int, digits: int = 0) -> Any:
+    """A drawn certificate with so many rounds (of one step each), and step sizes that are all different and long."""
+    drawn = instead(identifier, lambda i: "steps" in i and i.get("weights", {"kind": "fedmax"})["kind"] == "fedmax")
+    instance, (name, steps) = drawn["instance"], next(iter(drawn["instance"]["steps"].items()))
+    longer = [str(Fraction(steps[t % len(steps)]) / (1 + Fraction(t + 1, 10**digits + t))) for t in range(T)]
+    return {**drawn, "instance": {**instance, "E": 1, "T": T, "steps": {name: longer if digits else longer[:1] * T}}}
+
+
+def unconditional(raw: Any) -> Any:
+    return {**raw, "claim": {**raw["claim"], "when": []}}
+
+
+def grown(depth: int) -> Any:
+    """An order claim whose left side is a power of a power of a power ..."""
+    raw = next(raw for raw in GOLDEN.values() if raw["claim"]["setting"] == "order" and "form" not in raw["claim"])
+    relation, left, right = raw["claim"]["then"][raw["at"]["relation"]]
+    for _ in range(depth):
+        left = ["^", ["+", 3, left], 16]
+    return {**raw, "claim": {**raw["claim"], "then": [[relation, left, right]]}, "at": {**raw["at"], "relation": 0}}
+
+
 HOSTILE: dict[str, Callable[[], Any]] = {
     "a tower of powers": lambda: claiming(then=[["<=", ["exp", ["exp", 100]], 0]]),
     "a number with more digits than memory": lambda: claiming(then=[["<=", ["exp", ["exp", 30]], 0]]),
@@ -239,6 +260,24 @@ HOSTILE: dict[str, Callable[[], Any]] = {
         next(s.id for s in by_id().values() if s.method == "graph"),
         C=40, weights=[f"{10**300 + 7 * k}/{10**299 + k * k}" for k in range(780)],
     ),
+    **{
+        f"{T} rounds of {digits} digits, {identifier}": partial(prolonged, identifier, T, digits)
+        for identifier in ("buttaci/lem4.2", "buttaci/lem4.4", "buttaci/lemC.4", "buttaci/lemB.4", "benmansour/lem2")
+        for T, digits in ((400, 0), (1000, 0), (400, 30), (1000, 300))
+    },
+    "moments of many rounds": lambda: unconditional(
+        instead(
+            "yuan/thm1~inequality", lambda i: i["law"] == "moments", T=1000,
+            constants=lambda i: {**i["constants"], "eta": f"{10**400 + 7}/{10**401 + 9}"},
+        )
+    ),
+    "many rounds that never rest": lambda: unconditional(
+        instead(
+            "yuan/thm1~inequality", lambda i: i["law"] == "paths", T=10**9,
+            constants=lambda i: {**i["constants"], "eta": f"{10**400 + 7}/{10**401 + 9}"},
+        )
+    ),
+    "a power of a power": lambda: grown(12),
     **{f"nested {depth} deep": partial(nested, depth) for depth in (64, 500, 900, *range(960, 1000, 4), 5000)},
 }  # fmt: skip
 

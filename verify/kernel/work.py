@@ -15,7 +15,7 @@ from flint import fmpq
 
 from .rational import BITS, Rejected
 
-MOST = 4_000_000  # of a certificate; about as many microseconds
+MOST = 4_000_000  # of a certificate; about half as many microseconds
 SEARCH = MOST // 2  # to admit an instance that is only tried, and to evaluate it: what a search finds passes the check
 ZERO = fmpq(0)
 HASH = 5  # operations to look a number up
@@ -63,8 +63,8 @@ def spend(cost: int) -> None:
 
 
 def price(bits: int) -> int:
-    """What is done with a rational of this height beside adding it: a few products, comparisons, divisors in common."""
-    return 1 if bits <= SHORT else 1 + bits // 16 + (bits // 500) ** 2
+    """A product and a sum of rationals of this height: common divisors take more than linear time."""
+    return 1 if bits <= SHORT else 1 + bits // 32 + (bits // 700) ** 2
 
 
 def paid(x: fmpq) -> fmpq:

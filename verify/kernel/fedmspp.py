@@ -17,7 +17,7 @@ from flint import arb, fmpq
 from .claim import Claim
 from .expression import Value, World
 from .loss import ZERO
-from .minibatch import SETS, batches, probabilities
+from .minibatch import SETS, batches, likely, probabilities
 from .pieces import Pieces, mix
 from .pieces import read as read_pieces
 from .rational import Node, Rejected, affordable, shown
@@ -81,8 +81,7 @@ class Device:
                 raise node.malformed(f"minibatches of at most {MINIBATCH} points")
             drawn: list[tuple[fmpq, Pieces]] = []
             for orders, share in batches(len(q), b):
-                chance = prod((p ** int(k * b) for p, k in zip(q, share, strict=True)), start=orders)
-                drawn.append((chance, mix(share, self.losses)))
+                drawn.append((likely(orders, q, share, b), mix(share, self.losses)))
             self.batches = drawn
 
 
@@ -164,9 +163,9 @@ class Proximal(World):
                 local = [self.local(device, rule, w, gaps) for device, rule in told]
                 for name, size in self.sizes(w, local).items():
                     most[name] = max(most.get(name, ZERO), size)
-                for likely, v in self.drawn([[(q, v) for q, _, v in device] for device in local]):
+                for share, v in self.drawn([[(q, v) for q, _, v in device] for device in local]):
                     spend(HASH)
-                    after[paid(v)] += chance * likely
+                    after[paid(v)] = paid(after[v] + chance * share)
             still = t + 1 >= len(rules) and dict(after) == law
             for name, total in current.items():
                 sums[name] = sums.get(name, ZERO) + total * fmpq(self.T - t if still else 1, self.T)

@@ -19,7 +19,7 @@ from .loss import ONE, ZERO, Vector, combine, dot, minus, norm2
 from .rational import Node, Rejected, affordable
 from .spline import Cubic, Spline, mix
 from .spline import read as read_spline
-from .work import summed
+from .work import paid, powered, spend, summed
 
 COUNT, SIZE, WORK, LINE = 20, 200, 1_000_000, Spline((), ZERO, ONE)
 Loss = list[Spline]  # one a coordinate
@@ -75,8 +75,10 @@ def batches(q: Vector, size: int) -> Iterator[tuple[Vector, fmpq]]:
     support = [z for z, x in enumerate(q) if x > 0]
     for pick in combinations_with_replacement(support, size):
         times = [pick.count(z) for z in range(len(q))]
-        ways = factorial(size) // prod(map(factorial, times))
-        yield tuple(fmpq(c, size) for c in times), ways * prod((x**c for x, c in zip(q, times, strict=True)), start=ONE)
+        spend(10 * len(q) + size)
+        ways = fmpq(factorial(size) // prod(map(factorial, times)))
+        chance = paid(prod((powered(x, c) for x, c in zip(q, times, strict=True)), start=ways))
+        yield tuple(fmpq(c, size) for c in times), chance
 
 
 def _parts(claim: Claim) -> list[str]:

@@ -15,7 +15,7 @@ from .loss import ZERO, Vector, dot, minus, norm2
 from .pieces import Pieces, mix
 from .pieces import read as read_pieces
 from .rational import Node, Rejected, affordable, shown
-from .work import summed
+from .work import paid, powered, spend, summed
 
 SETS, POINTS, WORK = 1_000, 10, 400_000
 ERM_INPUTS: dict[str, str] = dict.fromkeys(("G", "lam", "eps"), "nonnegative")
@@ -109,7 +109,7 @@ def read_table(node: Node, claim: Claim) -> Data:
     q = probabilities(given["q"], len(given["q"].items()))
     sets = tuples(len(q), N)
     h = [entry.vector(d) for entry in given["h"].items(len(sets))]
-    weights = [prod((q[z] for z in S), start=fmpq(1)) for S in sets]
+    weights = [paid(prod((q[z] for z in S), start=fmpq(1))) for S in sets]
     spread2 = summed(moments(weights, column)[1] for column in zip(*h, strict=True))
     values = claim.numbers(given["constants"], "beta")
     made = Data({**values, "N": fmpq(N), "spread2": spread2})
@@ -124,7 +124,7 @@ def read_algorithm(node: Node, claim: Claim) -> Data:
     q = probabilities(given["q"], len(losses))
     sets = tuples(len(q), N)
     A = given["A"].vector(len(sets))
-    weights, risk = [prod((q[z] for z in S), start=fmpq(1)) for S in sets], mix(q, losses)
+    weights, risk = [paid(prod((q[z] for z in S), start=fmpq(1))) for S in sets], mix(q, losses)
     population = [risk.gradient(w) for w in A]
     empirical = [summed(losses[z].gradient(w) for z in S) / N for S, w in zip(sets, A, strict=True)]
     mean, variance = moments(weights, population)
@@ -143,9 +143,16 @@ def batches(n: int, b: int) -> list[tuple[fmpq, Vector]]:
     for chosen in combinations_with_replacement(range(n), b):
         if len(found) >= SETS:
             raise Rejected(f"instance: got more than {SETS} minibatches, expected fewer")
-        times = [Counter(chosen)[z] for z in range(n)]
+        counted = Counter(chosen)
+        times = [counted[z] for z in range(n)]
+        spend(b + 10 * n)
         found.append((fmpq(factorial(b) // prod(map(factorial, times))), tuple(fmpq(k, b) for k in times)))
     return found
+
+
+def likely(orders: fmpq, q: Vector, shares: Vector, b: int) -> fmpq:
+    """The probability of such a minibatch of b points."""
+    return paid(prod((powered(p, int(k * b)) for p, k in zip(q, shares, strict=True)), start=orders))
 
 
 def read_mspp(node: Node, claim: Claim) -> Data:
@@ -170,7 +177,7 @@ def read_mspp(node: Node, claim: Claim) -> Data:
             local = mix(shares, losses)
             local.prox(w, values["eta"])  # or rejected: it has to be unique
             point, gap = solved(local.plus(1 / values["eta"], w), shift)
-            weights.append(orders * prod((p ** int(k * b) for p, k in zip(q, shares, strict=True)), start=fmpq(1)))
+            weights.append(likely(orders, q, shares, b))
             population.append(risk.gradient(point))
             minibatch.append(local.gradient(point))
             before.append(local.gradient(w))

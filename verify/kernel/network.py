@@ -14,7 +14,7 @@ from flint import arb, fmpq
 from .claim import Claim
 from .expression import Value, World
 from .rational import Node, Rejected
-from .work import summed
+from .work import spend, summed
 
 CLIENTS = 200
 INPUTS = {"theta": "real", "phi": "nonnegative", "epsilon": "real", "delta": "real"}
@@ -80,12 +80,14 @@ class Network(World):
     def trace(self) -> Form:
         """The degrees of all nodes: every ordered pair i != j once, every weight twice."""
         form: Form = defaultdict(fmpq)
+        spend(2 * self.C**2)
         for i, j in permutations(range(self.C), 2):
             form[frozenset((i, j))] += 1
         return form
 
     def squares(self, of: str) -> fmpq:
         """E tr L^2: the squared degrees, and every weight's square once for (i, j) and once for (j, i)."""
+        spend(2 * self.C**2)
         degrees = [{frozenset((i, j)): fmpq(1) for j in range(self.C) if j != i} for i in range(self.C)]
         mean, variance = self.law(of)
         entries = self.C * (self.C - 1) * (mean**2 + variance)

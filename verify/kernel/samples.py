@@ -12,7 +12,7 @@ from .expression import World
 from .loss import ONE, ZERO, Vector, combine, minus
 from .meta import COUNT, SIZE, batches, outcomes
 from .rational import Node, affordable
-from .work import summed
+from .work import paid, spend, summed
 
 WORK = 400_000
 
@@ -20,10 +20,11 @@ WORK = 400_000
 def distance(x: Vector, q: Vector, r: Vector) -> fmpq:
     """W_1 on a line: the integral of the difference of the distribution functions."""
     total, below = ZERO, ZERO
+    spend(3 * len(x))
     for left, right, off in zip(x, x[1:], minus(q, r), strict=False):
         below += off
         total += (right - left) * abs(below)
-    return total
+    return paid(total)
 
 
 class Samples(World):

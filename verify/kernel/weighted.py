@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 
 from flint import fmpq
 
@@ -13,7 +13,7 @@ from .expression import World
 from .law import PATHS, Problem
 from .loss import KINDS, ONE, ZERO, Vector, combine, dot, minus, norm2, semidefinite
 from .rational import Malformed, Node, Rejected, affordable, shown
-from .work import summed
+from .work import price, spend, summed
 
 COUNT, WORK = 1_000, 2_000_000
 MEASURED = ("rho_bar", "rho_tilde", "rho_floor", "kappa_min", "kappa_max", "alpha_min", "alpha_max")
@@ -151,11 +151,14 @@ class Weighted(World):
     def least_skew(self, weights: Callable[[Path], Vector]) -> list[fmpq]:
         """The least rho(s, w_s) over all paths and s <= t, E | s, for every t."""
         each = [min(self.skew(weights(path), path.w) for path in self.paths[s]) for s in range(0, self.T, self.E)]
-        return [min(each[: t // self.E + 1]) for t in range(self.T)]
+        running = list(accumulate(each, min))
+        return [running[t // self.E] for t in range(self.T)]
 
     def assumptions(self, weights: list[Vector]) -> None:
         f, problem, eta = self.problem.losses, self.problem, self.eta
         noise2 = [norm2(v) for v in problem.noise]
+        longest = max(x.height_bits() for x in eta)
+        spend(self.T * min(self.E, self.T) * price(longest))  # for `slow_decay`
         largest = max(
             norm2(loss.gradient(w)) + noise
             for path in chain.from_iterable(self.paths)

@@ -208,6 +208,13 @@ def prolonged(identifier: str, T: int, digits: int = 0) -> Any:
     return {**drawn, "instance": {**instance, "E": 1, "T": T, "steps": {name: longer if digits else longer[:1] * T}}}
 
 
+LONG, REST = f"{10**400 + 7}/{10**401 + 9}", f"{9 * 10**400 + 2}/{10**401 + 9}"  # of sum 1
+
+
+def one_round(raw: Any) -> Any:
+    return {**raw, "instance": {**raw["instance"], "E": raw["instance"]["T"]}}
+
+
 def unconditional(raw: Any) -> Any:
     return {**raw, "claim": {**raw["claim"], "when": []}}
 
@@ -277,6 +284,17 @@ HOSTILE: dict[str, Callable[[], Any]] = {
             constants=lambda i: {**i["constants"], "eta": f"{10**400 + 7}/{10**401 + 9}"},
         )
     ),
+    "one round of many long steps": lambda: one_round(prolonged("benmansour/lem2", 1000, 200)),
+    "long probabilities of many draws": lambda: instead(
+        "fallah/sec4.1-sample-rate~on-a-line", x=["0", "1"], q=[LONG, REST], m=200, n=1
+    ),
+    "long probabilities in large minibatches": lambda: unconditional(
+        instead(
+            "yuan/thm1~inequality", lambda i: i["law"] == "paths", b=900,
+            batch="sampled", devices=lambda i: [{"q": [LONG, REST], "losses": d["losses"][:1] * 2} for d in i["devices"]],
+        )
+    ),
+    "a large network": lambda: instead(next(s.id for s in by_id().values() if s.method == "network"), C=200),
     "a power of a power": lambda: grown(12),
     **{f"nested {depth} deep": partial(nested, depth) for depth in (64, 500, 900, *range(960, 1000, 4), 5000)},
 }  # fmt: skip

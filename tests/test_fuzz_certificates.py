@@ -290,8 +290,8 @@ HOSTILE: dict[str, Callable[[], Any]] = {
     ),
     "long probabilities in large minibatches": lambda: unconditional(
         instead(
-            "yuan/thm1~inequality", lambda i: i["law"] == "paths", b=900,
-            batch="sampled", devices=lambda i: [{"q": [LONG, REST], "losses": d["losses"][:1] * 2} for d in i["devices"]],
+            "yuan/thm1~inequality", lambda i: i["law"] == "paths", b=900, batch="sampled",
+            devices=lambda i: [{"q": [LONG, REST], "losses": d["losses"][:1] * 2} for d in i["devices"]],
         )
     ),
     "a large network": lambda: instead(next(s.id for s in by_id().values() if s.method == "network"), C=200),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from .rational import Node, affordable
-from .work import paid, summed
+from .work import paid, spend, summed
 
 Vector = tuple[fmpq, ...]
 Matrix = tuple[Vector, ...]
@@ -42,8 +42,9 @@ def ldl(matrix: Sequence[Sequence[fmpq]]) -> list[tuple[fmpq, Vector]] | None:
         if pivot > 0:
             unit = tuple(x / pivot for x in rest[r])
             parts.append((pivot, unit))
-            rows = zip(rest, unit, strict=True)
-            rest = [[paid(x - a * b) for x, b in zip(row, rest[r], strict=True)] for row, a in rows]
+            spend(len(rest))
+            rows, below = zip(rest, unit, strict=True), rest[r]
+            rest = [[paid(x - a * b) for x, b in zip(row, below, strict=True)] if a else row for row, a in rows]
     return parts
 
 

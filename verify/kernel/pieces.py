@@ -86,6 +86,7 @@ class Pieces:
 
     def least(self) -> fmpq:
         """A global minimiser, the first one: the best knot or stationary point."""
+        spend(20)
         if not self.bounded_below():
             raise Rejected("instance: got a function that falls for ever, expected one with a minimum")
         found = [x for x, _, _ in self.knots]

@@ -13,8 +13,8 @@ from test_figures_convergence import overlaps
 from fedaudit.bounds.catalogue import statement
 from fedaudit.cli import PICTURES, main
 from fedaudit.figures import cloud, draw, pictures, profile
+from fedaudit.verify.claims import lower
 from fedaudit.verify.curves import Cloud, Curves, Profile, curves
-from fedaudit.verify.lower import lower
 from fedaudit.verify.settings import per_fedavg
 from fedaudit.verify.settings.base import Reading
 

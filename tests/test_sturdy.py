@@ -14,20 +14,20 @@ from sympy import Le
 
 from fedaudit.bounds.catalogue import statement
 from fedaudit.bounds.papers.benmansour.symbols import L, eta, t
-from fedaudit.figures.report import write_report
+from fedaudit.errors import UserError
+from fedaudit.report import write_report
+from fedaudit.store import Folder
 from fedaudit.verify import kernel, sturdy
 from fedaudit.verify.audit import _siblings, hunt_row, judge, read
 from fedaudit.verify.certify import Replayed, replay
 from fedaudit.verify.check import genes_of, score
+from fedaudit.verify.claims import lower
 from fedaudit.verify.document import parse
-from fedaudit.verify.errors import UserError
 from fedaudit.verify.evaluate import Array
 from fedaudit.verify.genome import draw, rows
 from fedaudit.verify.hunt import Found, Searched
-from fedaudit.verify.lower import lower
 from fedaudit.verify.settings.base import Shape
 from fedaudit.verify.shrink import shrink, simplicity
-from fedaudit.verify.store import Folder
 from fedaudit.verify.sturdy import ROUNDS, breaks, endurance, tougher
 
 EFFORT = 0.14  # about one statement's share of the default budget

@@ -63,8 +63,13 @@ def test_broken_copy_is_refuted_with_a_certificate_that_the_kernel_accepts(name:
 
 def test_the_witness_is_minimal() -> None:
     """One client, one step, one round; every number is 0 or 1 and can be checked by hand."""
-    row = hunt_row(BROKEN["lem4.1 × 0.9"], seed=0, effort=EFFORT)
-    instance = row["certificate"]["instance"]
+    reading, world = read(BROKEN["lem4.1 × 0.9"])
+    parabolas = [shape for shape in world.shapes(reading) if shape.flag("loss") == "quadratic"][:8]
+    start = certify(reading, world, climb(reading, world, parabolas, 10, seed=0).best[0])
+    assert start is not None
+    shrunk = certificate(reading, shrink(reading, world, start))
+    kernel.check(shrunk)
+    instance = shrunk["instance"]
     assert (instance["C"], instance["d"], instance["E"], instance["T"]) == (1, 1, 1, 1)
     client = instance["clients"][0]
     numbers = (
@@ -75,7 +80,16 @@ def test_the_witness_is_minimal() -> None:
         *instance["constants"].values(),
     )
     assert set(numbers) <= {"0", "1"}
-    assert Fraction(row["certificate"]["rhs"]) == Fraction(9, 10) * Fraction(row["certificate"]["lhs"])
+    assert Fraction(shrunk["rhs"]) == Fraction(9, 10) * Fraction(shrunk["lhs"])
+
+
+def test_the_witness_of_a_row_is_as_small_and_lasts() -> None:
+    """With a step of 1 the run arrives at once, and no later round breaks the bound: the row's takes small steps."""
+    row = hunt_row(BROKEN["lem4.1 × 0.9"], seed=0, effort=EFFORT)
+    instance = row["certificate"]["instance"]
+    assert (instance["C"], instance["d"], instance["E"], instance["T"]) == (1, 1, 1, 1)
+    assert [one["T"] for one in row["persists"]] == [2, 4, 8, 16]
+    assert Fraction(instance["steps"]["gamma"][0]) < 1
 
 
 def test_shrinking_never_leaves_the_refutation() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,18 @@ from sympy import Le
 
 from fedaudit.bounds.catalogue import statement
 from fedaudit.bounds.papers.benmansour.symbols import L, eta, t
+from fedaudit.errors import UserError
+from fedaudit.report import write_report
+from fedaudit.store import Folder
 from fedaudit.verify import kernel, sturdy
 from fedaudit.verify.audit import _siblings, hunt_row, judge, read
 from fedaudit.verify.certify import Replayed, replay
 from fedaudit.verify.check import genes_of, score
+from fedaudit.verify.claims import lower
+from fedaudit.verify.document import parse
 from fedaudit.verify.evaluate import Array
 from fedaudit.verify.genome import draw, rows
 from fedaudit.verify.hunt import Found, Searched
-from fedaudit.verify.lower import lower
 from fedaudit.verify.settings.base import Shape
 from fedaudit.verify.shrink import shrink, simplicity
 from fedaudit.verify.sturdy import ROUNDS, breaks, endurance, tougher
@@ -181,6 +186,24 @@ def test_runs_of_other_settings_grow_longer_too(identifier: str, size: str) -> N
     assert len(sizes) > 2
     assert sizes == sorted(set(sizes))
     assert row["persists_until"] == ""
+
+
+def test_the_report_says_where_a_counterexample_goes_on_refuting(tmp_path: Path) -> None:
+    row = judge(REMARK_7, WEIGHTED, Searched(1, tuple(both(STURDY))))
+    identifier = "benmansour/rem7"
+    row = {"id": identifier, **row, "breaks_too": ["benmansour/<b>"], "persists_until": "holds & holds"}
+    folder = Folder.open(tmp_path)
+    write_report(folder, {"version": "0", "seed": 0, "budget": 1.0, "statements": [folder.keep("key", row, None)]})
+    text = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "refutes it on longer runs too: T = 2; T = 4; T = 8; T = 16." in text
+    assert "Still longer runs: holds &amp; holds." in text
+    assert "benmansour/&lt;b&gt; too" in text
+
+
+def test_what_is_no_size_is_refused_and_not_shown() -> None:
+    row = {"id": "benmansour/rem7", "verdict": "refuted", "persists": [{"T": "<b>"}]}
+    with pytest.raises(UserError, match="whole number"):
+        parse({"version": "0", "seed": 0, "budget": 1.0, "statements": [row]})
 
 
 def test_siblings_are_other_readings_and_not_repairs() -> None:

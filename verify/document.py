@@ -143,6 +143,9 @@ class Row:
     certificate: str | None = None
     figure: str | None = None
     repaired: str | None = None
+    persists: tuple[str, ...] = ()  # longer runs on which the counterexample refutes too
+    persists_until: str = ""
+    breaks_too: tuple[str, ...] = ()
     statement: Printed = Printed()
     lint: tuple[Finding, ...] = ()
     derive: Derived | None = None
@@ -330,6 +333,9 @@ def _row(node: Node) -> Row:
         certificate=at.path("certificate"),
         figure=at.path("figure"),
         repaired=None if (repaired := at.get("repaired")) is None else repaired.identifier(),
+        persists=at.list("persists", _sizes),
+        persists_until=at.text("persists_until"),
+        breaks_too=at.list("breaks_too", Node.identifier),
         statement=Printed() if (text := at.get("statement")) is None else _printed(text),
         lint=() if lint is None else lint.mapping().list("findings", _finding),
         derive=None if (derived := at.get("derive")) is None else _derived(derived),
@@ -337,6 +343,12 @@ def _row(node: Node) -> Row:
         hunt=None if (move := at.get("hunt")) is None else _move(move),
         implicit=at.list("implicit", _literal),
     )
+
+
+def _sizes(node: Node) -> str:
+    """E.g. T = 4, t = 3."""
+    at = node.mapping()
+    return ", ".join(f"{name} = {at.need(name).whole()}" for name in at.raw)
 
 
 def _printed(node: Node) -> Printed:

@@ -176,7 +176,10 @@ def _lean(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> A
 
 
 def _terms(tree: Any) -> list[Any]:
-    return cast("list[Any]", tree)[1:] if isinstance(tree, list) and tree[0] == "+" else [tree]
+    if not isinstance(tree, list):
+        return [tree]
+    op, *parts = cast("list[Any]", tree)
+    return parts if op == "+" else [tree]
 
 
 def _longer(reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array]) -> Iterator[Longer]:

@@ -185,6 +185,10 @@ class RunSetting:
         unit = _power(high * scale**2, f) * _power(scale, w)
         return text(genome[f"step_{name}"][0] * unit)
 
+    def paths(self, shape: Shape) -> int:
+        """Outcomes that a run walks."""
+        return _outcomes(shape, _family(shape))
+
     def reductions(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
     ) -> Iterator[tuple[Shape, dict[str, Array]]]:
@@ -292,11 +296,18 @@ def _fits(reading: Reading, shape: Shape, family: Family, small: bool) -> bool:
     sizes = dict(shape.counts)
     if sizes["d"] > family.dimensions or not _meets_counts(reading, sizes):
         return False
+    if _sampling(shape) is None and (family.affine or shape.flag("noise") == "none"):
+        return small or family.affine or sizes["d"] == 1
+    return _outcomes(shape, family) <= MOST_PATHS
+
+
+def _outcomes(shape: Shape, family: Family) -> int:
+    """Paths of noise and of who takes part; of affine rules with noise alone the moments are known."""
     noisy, shared = shape.flag("noise") != "none", shape.flag("noise") == "shared"
     sampling = _sampling(shape)
     if sampling is None and (family.affine or not noisy):
-        return small or family.affine or sizes["d"] == 1
-    return paths_needed(sizes["T"], sizes["E"], sizes["C"], noisy, shared, sampling) <= MOST_PATHS
+        return 1
+    return paths_needed(shape["T"], shape["E"], shape["C"], noisy, shared, sampling)
 
 
 def _sizes(reading: Reading, axis: str) -> list[int]:

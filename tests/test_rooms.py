@@ -171,3 +171,46 @@ def test_certificates_are_checked_from_python() -> None:
     path = ROOT / "tests" / "certificates" / "lemC.2.json"
     assert fa.certify(path)["accepted"]
     assert fa.certify(json.loads(path.read_text()))["what"] == "refutation"
+
+
+def test_verdicts_are_types_and_their_rows_are_the_contracts() -> None:
+    import fedaudit as fa
+
+    found = fa.hunt("buttaci/appA-strong-second", budget=0.1)
+    match found:
+        case fa.Refuted(certificate=certificate, tightness=ratio):
+            assert ratio is not None
+            assert ratio > 1
+            assert fa.certify(certificate)["accepted"]
+        case _:
+            raise AssertionError(found)
+    row = found.row()
+    assert (row["id"], row["verdict"], row["certificate"]) == (found.id, "refuted", certificate)
+    assert list(row)[:4] == ["id", "verdict", "evidence", "instances"]
+    survived = fa.verify("buttaci/appA-strong-second~repaired", budget=0.1, seed=3)
+    assert isinstance(survived, fa.Survived)
+    assert (survived.row()["seed"], survived.row()["verdict"]) == (3, "survived")
+    with pytest.raises(AttributeError):
+        survived.tightness = 2.0  # type: ignore[misc]
+
+
+def test_a_move_and_a_room_share_a_name() -> None:
+    import fedaudit as fa
+    import fedaudit.verify.names as names
+
+    assert callable(fa.verify)
+    assert fa.verify.names is names
+    quoted = next(s for s in fa.statements("yuan") if s.quoted)
+    assert isinstance(fa.verify(quoted), fa.Undecided)
+    assert fa.verify(quoted).row()["reason"].startswith("quoted")
+
+
+def test_an_audit_from_python_has_the_row_of_audit_json() -> None:
+    import fedaudit as fa
+
+    audited = fa.audit("buttaci/lemB.1-kappa", budget=0.3)
+    assert isinstance(audited, fa.Audited)
+    assert isinstance(audited.verdict, fa.Proved)
+    row = audited.row()
+    assert (row["verdict"], row["evidence"], row["certificate"]) == ("proved", "proof", None)
+    assert {"lint", "derive", "verify", "hunt", "implicit", "repaired"} <= set(row)

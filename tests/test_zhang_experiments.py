@@ -203,7 +203,8 @@ def test_a_scale_that_is_too_large_is_not_reproduced(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(module, "READINGS", (("wider", replace(wide, factor=5.0)), ("wide", wide)))
         monkeypatch.setattr(module, "LIMIT", {1: 200, 10: 20})
     for module in (zhang_exact, zhang_rounds, zhang_fedda):
-        assert module.run(0, 1.0).verdict == "not-reproduced"
+        outcome = module.run(0, 1.0)
+        assert (outcome.reproduced, outcome.under) == (False, ())
 
 
 @pytest.mark.usefixtures("few")

@@ -37,12 +37,6 @@ class Outcome:
     rows: tuple[dict[str, Any], ...] = ()  # JSON data
     under: tuple[str, ...] = ()
 
-    @property
-    def verdict(self) -> str:
-        if self.reproduced:
-            return "reproduced"
-        return "reproduced-if" if self.under else "not-reproduced"
-
 
 @dataclass(frozen=True, slots=True)
 class Experiment:

@@ -214,3 +214,21 @@ def test_an_audit_from_python_has_the_row_of_audit_json() -> None:
     row = audited.row()
     assert (row["verdict"], row["evidence"], row["certificate"]) == ("proved", "proof", None)
     assert {"lint", "derive", "verify", "hunt", "implicit", "repaired"} <= set(row)
+
+
+def test_every_experiment_lies_with_its_paper_and_so_does_its_picture() -> None:
+    from importlib import import_module
+
+    from fedaudit.bounds.catalogue import papers, statement
+    from fedaudit.verify.experiments import experiments
+
+    for identifier, experiment in experiments().items():
+        paper = identifier.partition("/")[0]
+        assert paper in papers()
+        assert statement(identifier).kind == "experiment"
+        assert experiment.run.__module__.split(".")[3] == paper
+    for room in ("verify/experiments", "figures"):
+        folders = {p.parent.name for p in (ROOT / room).glob("*/__init__.py")}
+        assert folders <= set(papers())
+    for path in (ROOT / "figures").glob("*/[a-z]*.py"):
+        assert any(name.startswith("plot") for name in dir(import_module(name_of(path)))) or path.stem == "rates"

@@ -93,6 +93,16 @@ def statement(identifier: str) -> Statement:
     return found[0]
 
 
+def given(claim: Statement | str) -> Statement:
+    """A statement, or the one with this id."""
+    if isinstance(claim, Statement):
+        return claim
+    found = find([claim])
+    if len(found) != 1:
+        raise UserError(f"{claim!r}, which names {len(found)} statements", "one id", "pick one of them")
+    return found[0]
+
+
 def catalogue(extra: Iterable[Statement] = ()) -> dict[str, Statement]:
     """Id -> statement, over all papers and `extra`."""
     return {s.id: s for s in (*statements(), *extra)}

@@ -6,9 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fedaudit.problems import network_data
-from fedaudit.verify import formulas
+from fedaudit.verify.experiments.yuan import rates as formulas
 
-from . import network, race, rates
+from .buttaci import network
+from .yuan import rates
+from .zhang import race
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,6 +39,6 @@ def table1(seed: int) -> Figure:
 
 def zhang_fig3(seed: int) -> Figure:
     """Sparse logistic regression with minibatches of 1 and of 20 samples, three methods."""
-    from fedaudit.verify.experiments.zhang_exact import stochastic
+    from fedaudit.verify.experiments.zhang.exact import stochastic
 
     return race.plot(stochastic(seed))

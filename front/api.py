@@ -16,16 +16,15 @@ if TYPE_CHECKING:
 
     from fedaudit.bounds.derive import Derived
     from fedaudit.bounds.lint import Finding
+    from fedaudit.verify.audited import Audited
+    from fedaudit.verify.verdict import Verdict
 
-__all__ = ["certify", "derive", "lint", "load", "plot", "statement", "statements"]
+__all__ = ["audit", "certify", "derive", "hunt", "lint", "load", "plot", "statement", "statements"]
 
 
 def statement(identifier: str) -> Statement:
     """The one statement with this id."""
-    found = catalogue.find([identifier])
-    if len(found) != 1:
-        raise UserError(f"{identifier!r}, which names {len(found)} statements", "one id", "pick one of them")
-    return found[0]
+    return catalogue.given(identifier)
 
 
 def statements(*selectors: str) -> list[Statement]:
@@ -45,7 +44,7 @@ def lint(claim: Statement | str) -> list[Finding]:
     """Does it make sense? What is wrong, by rule."""
     from fedaudit.bounds.lint import lint as look
 
-    found = _statement(claim)
+    found = catalogue.given(claim)
     return list(look(found, catalogue.catalogue([found])))
 
 
@@ -53,8 +52,22 @@ def derive(claim: Statement | str) -> Derived:
     """Does it follow from what it cites? Step by step."""
     from fedaudit.bounds.derive import derive as decide
 
-    found = _statement(claim)
+    found = catalogue.given(claim)
     return decide(found, catalogue.catalogue([found]))
+
+
+def hunt(claim: Statement | str, *, seed: int = 0, budget: float = 10.0, backend: str = "numpy") -> Verdict:
+    """Can it be broken? `budget` is nominal seconds; the same seed gives the same verdict."""
+    from fedaudit.verify.audit import hunt as search
+
+    return search(catalogue.given(claim), seed, budget, backend)
+
+
+def audit(claim: Statement | str, *, seed: int = 0, budget: float = 120.0, backend: str = "numpy") -> Audited:
+    """All moves on one statement. (`fedaudit audit` reads the rows of many together: a proof stands on proved ones.)"""
+    from fedaudit.verify.audit import audit as all_moves
+
+    return all_moves(catalogue.given(claim), seed, budget, backend)
 
 
 def certify(certificate: str | PathLike[str] | Mapping[str, Any], *sources: str | PathLike[str]) -> dict[str, Any]:
@@ -76,8 +89,4 @@ def plot(claim: Statement | str, seed: int = 0) -> Figure:
     from fedaudit.figures import draw
     from fedaudit.verify.curves import picture
 
-    return draw(picture(_statement(claim), seed))
-
-
-def _statement(claim: Statement | str) -> Statement:
-    return statement(claim) if isinstance(claim, str) else claim
+    return draw(picture(catalogue.given(claim), seed))

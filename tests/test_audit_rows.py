@@ -12,6 +12,7 @@ from fedaudit.bounds.statement import Statement
 from fedaudit.tables import broken_without
 from fedaudit.verify import audit
 from fedaudit.verify.repair import order_claim, repair
+from fedaudit.verify.verdict import Survived
 
 FALLS = "buttaci/appA-strong-second"  # gap <= mu/2 |w - w*|^2: an instance breaks it at once
 
@@ -25,8 +26,7 @@ def test_a_witness_that_fails_refutes_nothing() -> None:
 
 
 def test_an_audit_keeps_a_witness_that_one_move_saw_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    quiet = {"verdict": "survived", "evidence": "exact", "tightness": 0.5, "certificate": None}
-    monkeypatch.setattr(audit, "hunt_row", lambda s, *_: {"id": s.id, **quiet})
+    monkeypatch.setattr(audit, "hunt", lambda s, *_: Survived(s.id, 0.5, evidence="exact"))
     row = audit.audit_row(replace(statement(FALLS), kind="exists"), 0, 0.1)
     assert (row["verdict"], row["certificate"]) == ("undecided", None)
     assert row["counterexample"]["statement"] == FALLS

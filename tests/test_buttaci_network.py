@@ -16,7 +16,7 @@ from sympy import Eq, Symbol, limit, oo
 from fedaudit.bounds.catalogue import catalogue, statement, statements
 from fedaudit.bounds.derive import derive
 from fedaudit.bounds.statement import Assumption
-from fedaudit.figures.network import plot
+from fedaudit.figures.buttaci.network import plot
 from fedaudit.problems import network
 from fedaudit.problems.network import Alteration
 from fedaudit.problems.network_data import digits, messages, observe, partition

@@ -140,7 +140,7 @@ def test_what_the_kernel_cannot_replay_is_undecided(monkeypatch: pytest.MonkeyPa
     reading, world = read(BROKEN["lem4.1 × 0.9"])
     searched = climb(reading, world, world.shapes(reading)[:2], 5, seed=0)
     monkeypatch.setattr("fedaudit.verify.audit.certify", lambda *_: None)
-    row = judge(reading, world, searched)
+    row = judge(reading, world, searched).row()
     assert row["verdict"] == "undecided"
     assert "could not replay" in row["reason"]
 

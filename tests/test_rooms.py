@@ -171,3 +171,64 @@ def test_certificates_are_checked_from_python() -> None:
     path = ROOT / "tests" / "certificates" / "lemC.2.json"
     assert fa.certify(path)["accepted"]
     assert fa.certify(json.loads(path.read_text()))["what"] == "refutation"
+
+
+def test_verdicts_are_types_and_their_rows_are_the_contracts() -> None:
+    import fedaudit as fa
+
+    found = fa.hunt("buttaci/appA-strong-second", budget=0.1)
+    match found:
+        case fa.Refuted(certificate=certificate, tightness=ratio):
+            assert ratio is not None
+            assert ratio > 1
+            assert fa.certify(certificate)["accepted"]
+        case _:
+            raise AssertionError(found)
+    row = found.row()
+    assert (row["id"], row["verdict"], row["certificate"]) == (found.id, "refuted", certificate)
+    assert list(row)[:4] == ["id", "verdict", "evidence", "instances"]
+    survived = fa.verify("buttaci/appA-strong-second~repaired", budget=0.1, seed=3)
+    assert isinstance(survived, fa.Survived)
+    assert (survived.row()["seed"], survived.row()["verdict"]) == (3, "survived")
+    with pytest.raises(AttributeError):
+        survived.tightness = 2.0  # type: ignore[misc]
+
+
+def test_a_move_and_a_room_share_a_name() -> None:
+    import fedaudit as fa
+    import fedaudit.verify.names as names
+
+    assert callable(fa.verify)
+    assert fa.verify.names is names
+    quoted = next(s for s in fa.statements("yuan") if s.quoted)
+    assert isinstance(fa.verify(quoted), fa.Undecided)
+    assert fa.verify(quoted).row()["reason"].startswith("quoted")
+
+
+def test_an_audit_from_python_has_the_row_of_audit_json() -> None:
+    import fedaudit as fa
+
+    audited = fa.audit("buttaci/lemB.1-kappa", budget=0.3)
+    assert isinstance(audited, fa.Audited)
+    assert isinstance(audited.verdict, fa.Proved)
+    row = audited.row()
+    assert (row["verdict"], row["evidence"], row["certificate"]) == ("proved", "proof", None)
+    assert {"lint", "derive", "verify", "hunt", "implicit", "repaired"} <= set(row)
+
+
+def test_every_experiment_lies_with_its_paper_and_so_does_its_picture() -> None:
+    from importlib import import_module
+
+    from fedaudit.bounds.catalogue import papers, statement
+    from fedaudit.verify.experiments import experiments
+
+    for identifier, experiment in experiments().items():
+        paper = identifier.partition("/")[0]
+        assert paper in papers()
+        assert statement(identifier).kind == "experiment"
+        assert experiment.run.__module__.split(".")[3] == paper
+    for room in ("verify/experiments", "figures"):
+        folders = {p.parent.name for p in (ROOT / room).glob("*/__init__.py")}
+        assert folders <= set(papers())
+    for path in (ROOT / "figures").glob("*/[a-z]*.py"):
+        assert any(name.startswith("plot") for name in dir(import_module(name_of(path)))) or path.stem == "rates"

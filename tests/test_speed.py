@@ -13,7 +13,8 @@ from fedaudit.problems.perturbed import expected
 from fedaudit.problems.quadratics import Quadratics
 from fedaudit.verify.audit import audit_row, hunt_row, verify_row
 from fedaudit.verify.curves import picture
-from fedaudit.verify.experiments import Outcome, buttaci_speed, experiment, experiments
+from fedaudit.verify.experiments import Outcome, experiment, experiments
+from fedaudit.verify.experiments.buttaci import speed as buttaci_speed
 
 ANY, ALIKE = (next(f for f in buttaci_speed.FAMILIES if f.name == name) for name in ("any", "alike"))
 SMALL = (replace(ANY, instances=60, T=10), replace(ALIKE, instances=60, T=700, condition=(5.0, 6.0)))

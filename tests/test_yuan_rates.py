@@ -26,7 +26,7 @@ from fedaudit.verify import kernel
 from fedaudit.verify.audit import derive_row, hunt_row, verify_row
 from fedaudit.verify.claims import lower
 from fedaudit.verify.curves import curves
-from fedaudit.verify.formulas import crossings, table_1, values
+from fedaudit.verify.experiments.yuan.rates import crossings, table_1, values
 
 FOLDER = Path(__file__).parent / "certificates"
 MINE = [s for s in catalogue().values() if s.paper == "yuan" and s.method == "order"]

@@ -1,4 +1,4 @@
-"""The five moves on one statement, as rows of the command line's contract.
+"""The five moves on one statement: typed verdicts, and (`*_row`) the same as rows of the command line's contract.
 
 `effort` is nominal seconds: work is counted in instances at a fixed nominal rate, never by the clock, so that a seed
 gives the same rows on every run and for every number of workers (`seconds` excepted, which is measured).
@@ -14,9 +14,9 @@ from typing import Any
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.derive import derive
 from fedaudit.bounds.lint import lint
-from fedaudit.bounds.show import latex
 from fedaudit.bounds.statement import Assumption, Statement
 
+from .audited import Audited, Derivation, Linted, Literally, counterexample
 from .certify import Replayed, certificate, certify
 from .claims import lower
 from .experiments import experiment
@@ -28,6 +28,20 @@ from .settings.base import Reading, Setting, Shape
 from .shrink import shrink, simplicity
 from .statistical import statistics
 from .sturdy import breaks, endurance, tougher
+from .verdict import (
+    Counterexample,
+    Judged,
+    NotReproduced,
+    Proved,
+    Refuted,
+    Reproduced,
+    ReproducedIf,
+    Search,
+    Survived,
+    Undecided,
+    Verdict,
+    searched,
+)
 
 RATE = 8000  # instances a nominal second
 LEAST_SAMPLE = 10_000  # admissible instances that `verify` tries at least
@@ -39,141 +53,121 @@ CLEAR = 1e-3  # a float violation this large ends the search: the kernel has the
 LEAD = 6  # shapes that `hunt` goes on with after the first round
 LITERAL_SHARE = 0.25  # of the hunting effort, for each implicit assumption
 STRENGTH = ("undecided", "survived", "proved", "refuted", "not-reproduced", "reproduced-if", "reproduced")
-STURDY = ("persists", "persists_until", "breaks_too")  # what a row says of a counterexample besides its certificate
 
 Row = dict[str, Any]
 Claims = Mapping[str, Mapping[str, Any]]
-NOTHING_TO_HUNT: Row = {
-    "verdict": "undecided", "evidence": "numerical", "instances": 0, "tightness": None, "certificate": None,
-    "reason": "an observation, not a claim about all instances: `verify` observes it again",
-}  # fmt: skip
+NOTHING_TO_HUNT = "an observation, not a claim about all instances: `verify` observes it again"
 RATE_FAILS = "the explicit rate of the reading fails (see `counterexample`); what is printed names no rate"
 WITNESS_FAILS = "the witness fails (see `counterexample`); another one may do"
-
-
-def quoted_row(statement: Statement, seed: int) -> Row:
-    """Another paper's theorem: without its assumptions there is nothing that could hold or fail."""
-    reason = f"quoted, source not encoded: {statement.quoted}"
-    row: Row = {"id": statement.id, "verdict": "undecided", "evidence": "numerical", "instances": 0, "tightness": None}
-    return {**row, "certificate": None, "reason": reason, "seconds": 0.0, "seed": seed}
+BOTH = "derive proves it and the kernel refutes it: one of them is wrong; report this"
 
 
 def lint_row(statement: Statement) -> Row:
-    found = lint(statement, catalogue([statement]))
-    return {"id": statement.id, "findings": [{"rule": f.rule, "message": f.message} for f in found]}
+    return linted(statement).row()
 
 
 def derive_row(statement: Statement) -> Row:
-    made = derive(statement, catalogue([statement]))
-    measured = tried(statement, catalogue([statement]))
-    steps = [
-        {
-            "claim": str(s.claim),
-            "latex": latex(s.claim, statement.glossary),
-            "where": s.where,
-            "note": s.note,
-            "status": s.decision.status,
-            "how": s.decision.how,
-            "because": list(s.because),
-        }
-        for s in made.steps
-    ]
-    return {
-        "id": statement.id,
-        "status": made.status,
-        "factor": made.factor,
-        "evidence": made.evidence,
-        "proved": made.proved,
-        "cites": list(made.cites),
-        "proved_from": list(made.proved_from),
-        "findings": [*made.findings, *filter(None, (t.finding() for t in measured))],
-        "premises": list(made.premises),
-        "measured": [t.row() for t in measured],
-        "steps": steps,
-    }
+    return derived(statement).row()
 
 
 def verify_row(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Row:
-    """Property testing on random admissible instances; an observed claim is observed again."""
-    if statement.quoted:
-        return quoted_row(statement, seed)
-    if statement.kind == "experiment":
-        return observe_row(statement, seed, effort)
-    reading, world = read(statement, backend=backend)
-    began = time.perf_counter()
-    judged = judge(reading, world, _sampled(reading, world, seed, effort), _siblings(statement))
-    row = {"id": statement.id, **_by_kind(statement, judged)}
-    sampled = statistics(reading, world, seed)
-    if sampled is not None:
-        row["statistical"] = sampled.row()
-        if sampled.suspects and row["verdict"] == "survived":
-            row |= {"verdict": "undecided", "evidence": "statistical"}
-            row["reason"] = f"{sampled.suspects} sampled instances exceed the bound at confidence 1 - {sampled.delta}"
-    return {**row, "seconds": _since(began), "seed": seed}
+    return verify(statement, seed, effort, backend).row()
 
 
 def hunt_row(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Row:
-    """Search for a counterexample, shrink it, certify it."""
-    if statement.quoted:
-        return quoted_row(statement, seed)
-    if statement.kind == "experiment":
-        return {"id": statement.id, **NOTHING_TO_HUNT, "seconds": 0.0, "seed": seed}
-    reading, world = read(statement, backend=backend)
-    began = time.perf_counter()
-    judged = _by_kind(statement, judge(reading, world, _hunted(reading, world, seed, effort), _siblings(statement)))
-    return {"id": statement.id, **judged, "seconds": _since(began), "seed": seed}
-
-
-def observe_row(statement: Statement, seed: int, effort: float) -> Row:
-    """An experiment, run again."""
-    began = time.perf_counter()
-    seen = experiment(statement.id).run(seed, effort)
-    row: Row = {"id": statement.id, "verdict": seen.verdict}
-    row |= {"evidence": "numerical", "instances": seen.instances, "tightness": None, "certificate": None}
-    row |= {"reason": seen.reason, "under": list(seen.under), "seen": list(seen.rows)}
-    return {**row, "seconds": _since(began), "seed": seed}
+    return hunt(statement, seed, effort, backend).row()
 
 
 def audit_row(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Row:
+    return audit(statement, seed, effort, backend).row()
+
+
+def linted(statement: Statement) -> Linted:
+    """Does it make sense?"""
+    return Linted(statement.id, tuple(lint(statement, catalogue([statement]))))
+
+
+def derived(statement: Statement) -> Derivation:
+    """Does it follow? And what its hand-written premises say of runs."""
+    known = catalogue([statement])
+    return Derivation(statement, derive(statement, known), tried(statement, known))
+
+
+def verify(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Verdict:
+    """Property testing on random admissible instances; an observed claim is observed again."""
+    if statement.quoted:
+        return quoted(statement, seed)
+    if statement.kind == "experiment":
+        return observe(statement, seed, effort)
+    reading, world = read(statement, backend=backend)
+    began = time.perf_counter()
+    verdict = _by_kind(statement, judge(reading, world, _sampled(reading, world, seed, effort), _siblings(statement)))
+    sampled = statistics(reading, world, seed)
+    if sampled is not None:
+        if sampled.suspects and isinstance(verdict, Survived):
+            reason = f"{sampled.suspects} sampled instances exceed the bound at confidence 1 - {sampled.delta}"
+            seen = (verdict.tightness, verdict.tightest, None, verdict.search)
+            verdict = Undecided(verdict.id, reason, "statistical", *seen)
+        verdict = searched(verdict, statistical=sampled.row())
+    return searched(verdict, seconds=_since(began), seed=seed)
+
+
+def hunt(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Verdict:
+    """Search for a counterexample, shrink it, certify it."""
+    if statement.quoted:
+        return quoted(statement, seed)
+    if statement.kind == "experiment":
+        return Undecided(statement.id, NOTHING_TO_HUNT, search=Search(seed=seed))
+    reading, world = read(statement, backend=backend)
+    began = time.perf_counter()
+    judged = judge(reading, world, _hunted(reading, world, seed, effort), _siblings(statement))
+    return searched(_by_kind(statement, judged), seconds=_since(began), seed=seed)
+
+
+def quoted(statement: Statement, seed: int) -> Undecided:
+    """Another paper's theorem: without its assumptions there is nothing that could hold or fail."""
+    return Undecided(statement.id, f"quoted, source not encoded: {statement.quoted}", search=Search(seed=seed))
+
+
+def observe(statement: Statement, seed: int, effort: float) -> Verdict:
+    """An experiment, run again."""
+    began = time.perf_counter()
+    outcome = experiment(statement.id).run(seed, effort)
+    kind = Reproduced if outcome.reproduced else ReproducedIf if outcome.under else NotReproduced
+    search = Search(outcome.instances, seed, _since(began))
+    return kind(statement.id, outcome.reason, outcome.under, outcome.rows, search)
+
+
+def audit(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Audited:
     """All moves; the verdict is the strongest that any of them reached."""
-    linted, derived = lint_row(statement), derive_row(statement)
-    verified = verify_row(statement, seed, effort / 3, backend)
-    hunted = hunt_row(statement, seed, effort / 3, backend)
-    moves: list[Row] = [verified, hunted]
-    if derived["proved"] and not rests_on(statement):
-        moves.append({"verdict": "proved", "evidence": "proof", "tightness": None, "certificate": None})
-    best = max(moves, key=lambda row: (STRENGTH.index(row["verdict"]), len(row.get("persists", ()))))
-    against = next((row for row in (verified, hunted) if row.get("counterexample")), None)
-    best = against if against and best["verdict"] in ("survived", "undecided") else best
-    verdict, reason = best["verdict"], best.get("reason", "")
-    if derived["proved"] and (verdict == "refuted" or against):
-        verdict, reason = "undecided", "derive proves it and the kernel refutes it: one of them is wrong; report this"
-    stands = verdict != "refuted" and against is None
+    sense, derivation = linted(statement), derived(statement)
+    verified = verify(statement, seed, effort / 3, backend)
+    hunted = hunt(statement, seed, effort / 3, backend)
+    moves: list[Verdict] = [verified, hunted]
+    proved = derivation.derived.proved
+    if proved and not rests_on(statement):
+        moves.append(Proved(statement.id))
+    best = max(moves, key=lambda verdict: (STRENGTH.index(verdict.verdict), _lasts(verdict)))
+    against = next((verdict for verdict in (verified, hunted) if counterexample(verdict)), None)
+    best = against if against and isinstance(best, Survived | Undecided) else best
+    if proved and (against or isinstance(best, Refuted)):
+        best = Undecided(statement.id, BOTH, best.evidence, best.tightness)
+    stands = against is None and not isinstance(best, Refuted)
     literal = () if statement.kind == "experiment" else statement.implicit
     share = effort / 3
-    implicit = [literal_row(statement, a, seed, share, backend) if stands else falls_anyway(a) for a in literal]
-    tightest = [row["tightness"] for row in (verified, hunted) if row["tightness"] is not None]
-    return {
-        "id": statement.id,
-        "title": statement.title,
-        "kind": statement.kind,
-        "verdict": verdict,
-        "evidence": best["evidence"],
-        "reason": reason,
-        **({"how": "dominance" if verdict == "proved" else hunted["how"]} if "how" in hunted else {}),
-        "tightness": max(tightest, default=None),
-        "certificate": best["certificate"] if verdict == "refuted" else None,
-        **({k: best[k] for k in STURDY if k in best} if verdict == "refuted" else {}),
-        "rests_on": rests_on(statement),
-        **({"counterexample": against["counterexample"]} if against else {}),
-        "lint": {"findings": linted["findings"]},
-        "derive": {k: v for k, v in derived.items() if k != "id"},
-        "verify": {k: v for k, v in verified.items() if k != "id"},
-        "hunt": {k: v for k, v in hunted.items() if k != "id"},
-        "implicit": implicit,
-        "repaired": _repaired(statement),
-        "repair": repair(statement, catalogue([statement]), seed) if verdict == "refuted" else None,
-    }
+    implicit = [literally(statement, a, seed, share, backend) if stands else falls_anyway(a) for a in literal]
+    return Audited(
+        statement,
+        best,
+        sense,
+        derivation,
+        verified,
+        hunted,
+        tuple(implicit),
+        rests_on(statement),
+        _repaired(statement),
+        repair(statement, catalogue([statement]), seed) if isinstance(best, Refuted) else None,
+    )
 
 
 def rests_on(statement: Statement) -> str | None:
@@ -185,21 +179,30 @@ def rests_on(statement: Statement) -> str | None:
 
 
 def literal_row(statement: Statement, assumption: Assumption, seed: int, effort: float, backend: str = "numpy") -> Row:
+    return literally(statement, assumption, seed, effort, backend).row()
+
+
+def literally(
+    statement: Statement, assumption: Assumption, seed: int, effort: float, backend: str = "numpy"
+) -> Literally:
     """What becomes of the statement when an assumption that the text does not make is dropped."""
-    row: Row = {"name": assumption.name, "says": assumption.says}
-    reading, world = read(statement, (assumption.name,), backend)
-    if assumption.name not in world.droppable:
-        return {**row, "literal": "not-tried", "reason": "the statement has no meaning without it", "certificate": None}
+    name, says = assumption.name, assumption.says
+    reading, world = read(statement, (name,), backend)
+    if name not in world.droppable:
+        return Literally(name, says, "not-tried", "the statement has no meaning without it")
     judged = _by_kind(statement, judge(reading, world, _hunted(reading, world, seed, LITERAL_SHARE * effort)))
-    literal = {"refuted": "breaks", "survived": "survives"}.get(judged["verdict"], "undecided")
-    return {**row, "literal": literal, "tightness": judged["tightness"], "certificate": judged["certificate"]}
+    match judged:
+        case Refuted():
+            return Literally(name, says, "breaks", tightness=judged.tightness, certificate=judged.certificate)
+        case Survived():
+            return Literally(name, says, "survives", tightness=judged.tightness)
+        case _:
+            return Literally(name, says, "undecided", tightness=judged.tightness)
 
 
-def falls_anyway(assumption: Assumption) -> Row:
+def falls_anyway(assumption: Assumption) -> Literally:
     """Without an assumption nothing more is known about a statement that falls with it."""
-    reason = "the statement falls with it"
-    return {"name": assumption.name, "says": assumption.says, "literal": "not-tried", "reason": reason,
-            "certificate": None}  # fmt: skip
+    return Literally(assumption.name, assumption.says, "not-tried", "the statement falls with it")
 
 
 def read(statement: Statement, dropped: tuple[str, ...] = (), backend: str = "numpy") -> tuple[Reading, Setting]:
@@ -208,16 +211,15 @@ def read(statement: Statement, dropped: tuple[str, ...] = (), backend: str = "nu
     return Reading(lowered, dropped, backend), setting_of(lowered)
 
 
-def judge(reading: Reading, world: Setting, searched: Searched, siblings: Claims | None = None) -> Row:
-    """A verdict from what a search saw. Only the kernel makes it `refuted`."""
-    row: Row = {"verdict": "undecided", "evidence": "numerical", "instances": searched.instances, "tightness": None}
-    row |= {"certificate": None, "reason": ""}
-    if not searched.best:
-        return {**row, "reason": "no admissible instance was found"}
+def judge(reading: Reading, world: Setting, seen: Searched, siblings: Claims | None = None) -> Judged:
+    """A verdict from what a search saw. Only the kernel makes it `Refuted`."""
+    identifier, search = reading.lowered.id, Search(seen.instances)
+    if not seen.best:
+        return Undecided(identifier, "no admissible instance was found", search=search)
     replays, fallen, unseen = list[Replayed](), list[Replayed](), 0
-    violations = sorted((f for f in searched.best if f.margin > VIOLATION), key=_worth)
+    violations = sorted((f for f in seen.best if f.margin > VIOLATION), key=_worth)
     suspects = violations[:REPLAYS]
-    cheap = [f for f in searched.best if f.scores.shape.cost <= CHEAP and f not in suspects][:REPLAYS]
+    cheap = [f for f in seen.best if f.scores.shape.cost <= CHEAP and f not in suspects][:REPLAYS]
     for found in suspects + cheap:
         made = certify(reading, world, found)
         if made is None:
@@ -228,32 +230,35 @@ def judge(reading: Reading, world: Setting, searched: Searched, siblings: Claims
             fallen.append(made)
             break
     if fallen:
-        return {**row, **_refuted(reading, world, fallen[0], violations, siblings or {})}
+        against = _counterexample(reading, world, fallen[0], violations, siblings or {})
+        return Refuted(identifier, against, search)
     if unseen:
-        return {**row, "reason": f"floats see {unseen} violations that the kernel could not replay"}
+        reason = f"floats see {unseen} violations that the kernel could not replay"
+        return Undecided(identifier, reason, search=search)
     tightest = max(replays, key=lambda r: -math.inf if math.isnan(r.ratio) else r.ratio, default=None)
     if tightest is None:
-        most = min(searched.best[0].ratio, 1.0)  # above 1: rounding
-        return {**row, "verdict": "survived", "tightness": finite(most)}
+        most = min(seen.best[0].ratio, 1.0)  # above 1: rounding
+        return Survived(identifier, finite(most), search=search)
     shown = {"instance": tightest.instance, "at": tightest.at, "lhs": tightest.lhs, "rhs": tightest.rhs}
-    exact = {"verdict": "survived", "evidence": "exact", "tightness": finite(tightest.ratio), "tightest": shown}
-    return {**row, **exact}
+    return Survived(identifier, finite(tightest.ratio), shown, "exact", search)
 
 
-def _by_kind(statement: Statement, row: Row) -> Row:
+def _by_kind(statement: Statement, verdict: Judged) -> Judged:
     """What a counterexample says about a claim that is not about all instances.
 
     A printed limit or "≈" names no rate, so that no single instance refutes it: only our explicit reading falls. That
     something exists is not refuted by one construction that fails.
     """
+    exact = verdict.evidence == "exact"
     if statement.kind == "order" and statement.method == "order":  # the kernel decides growth, for every constant
-        return {**row, "how": "growth path" if row["evidence"] == "exact" else "fitted slope"}
+        return searched(verdict, how="growth path" if exact else "fitted slope")
     if statement.method == "network_limit":  # and limits, along a path
-        return {**row, "how": "limits along a path" if row["evidence"] == "exact" else "one huge n"}
-    if statement.kind not in ("order", "exists") or row["verdict"] != "refuted":
-        return row
+        return searched(verdict, how="limits along a path" if exact else "one huge n")
+    if statement.kind not in ("order", "exists") or not isinstance(verdict, Refuted):
+        return verdict
     reason = WITNESS_FAILS if statement.kind == "exists" else RATE_FAILS
-    return {**row, "verdict": "undecided", "reason": reason, "counterexample": row["certificate"], "certificate": None}
+    seen = (verdict.tightness, None, verdict.counterexample, verdict.search)
+    return Undecided(verdict.id, reason, verdict.evidence, *seen)
 
 
 def _worth(found: Found) -> tuple[bool, int]:
@@ -261,7 +266,9 @@ def _worth(found: Found) -> tuple[bool, int]:
     return found.margin <= 1e-6, found.scores.shape.cost
 
 
-def _refuted(reading: Reading, world: Setting, first: Replayed, violations: Sequence[Found], siblings: Claims) -> Row:
+def _counterexample(
+    reading: Reading, world: Setting, first: Replayed, violations: Sequence[Found], siblings: Claims
+) -> Counterexample:
     """The sturdiest counterexample, shrunk: it lasts at longer horizons, then it breaks the most siblings."""
     chosen, lasting, broken = first, endurance(reading, world, first), breaks(siblings, first)
     for other in _others(reading, world, violations, lasting.fragile, len(broken) < len(siblings)):
@@ -274,14 +281,8 @@ def _refuted(reading: Reading, world: Setting, first: Replayed, violations: Sequ
         return set(broken) <= set(breaks(siblings, one)) and endurance(reading, world, one).keeps(lasting)
 
     shrunk = shrink(reading, world, chosen, keeps, len(lasting.refutes))
-    return {
-        "verdict": "refuted",
-        "evidence": "exact",
-        "tightness": finite(chosen.ratio),
-        "certificate": certificate(reading, shrunk),
-        **endurance(reading, world, shrunk).row(),
-        "breaks_too": breaks(siblings, shrunk),
-    }
+    lasts, too = endurance(reading, world, shrunk), tuple(breaks(siblings, shrunk))
+    return Counterexample(certificate(reading, shrunk), finite(chosen.ratio), lasts.refutes, lasts.until, too)
 
 
 def _others(
@@ -332,6 +333,12 @@ def _hunted(reading: Reading, world: Setting, seed: int, effort: float) -> Searc
 
 def _merge(parts: Sequence[Searched]) -> Searched:
     return Searched(sum(p.instances for p in parts), order([f for p in parts for f in p.best]))
+
+
+def _lasts(verdict: Verdict) -> int:
+    """At how many longer horizons a counterexample goes on refuting."""
+    against = verdict.counterexample if isinstance(verdict, Refuted | Undecided) else None
+    return len(against.persists) if against else 0
 
 
 def _repaired(statement: Statement) -> str | None:

@@ -1,4 +1,4 @@
-"""Observed claims, by id: a module here with a top-level `EXPERIMENT` is found; nobody edits this file.
+"""Observed claims, by id: a module in a paper's folder here with a top-level `EXPERIMENT` is found; nobody edits this.
 
 An experiment computes what a statement of kind `experiment` says was seen, and answers whether it was seen again.
 """
@@ -20,7 +20,7 @@ class Picture(Protocol):
 
     @property
     def figure(self) -> str:
-        """The module of `fedaudit.figures` that plots it."""
+        """The module of `fedaudit.figures` that plots it, as `paper.module`."""
         ...
 
 
@@ -37,12 +37,6 @@ class Outcome:
     rows: tuple[dict[str, Any], ...] = ()  # JSON data
     under: tuple[str, ...] = ()
 
-    @property
-    def verdict(self) -> str:
-        if self.reproduced:
-            return "reproduced"
-        return "reproduced-if" if self.under else "not-reproduced"
-
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
@@ -57,8 +51,8 @@ class Experiment:
 def experiments() -> dict[str, Experiment]:
     """Id -> experiment."""
     found: dict[str, Experiment] = {}
-    for info in pkgutil.iter_modules(__path__):
-        made = getattr(importlib.import_module(f"{__name__}.{info.name}"), "EXPERIMENT", None)
+    for info in pkgutil.walk_packages(__path__, f"{__name__}."):
+        made = getattr(importlib.import_module(info.name), "EXPERIMENT", None)
         if made is not None:
             found[made.id] = made
     return found

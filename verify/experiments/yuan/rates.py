@@ -12,7 +12,7 @@ from fedaudit.bounds.catalogue import catalogue, statement
 from fedaudit.bounds.lower import tree
 from fedaudit.bounds.show import latex
 
-from .evaluate import Array, Evaluator, Table
+from ...evaluate import Array, Evaluator, Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)

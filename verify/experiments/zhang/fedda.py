@@ -15,10 +15,10 @@ import numpy as np
 
 from fedaudit.problems.logistic import Reading
 
-from ..evaluate import Array
-from . import Experiment, Outcome
-from .zhang_exact import Race, representative
-from .zhang_logistic import (
+from ...evaluate import Array
+from .. import Experiment, Outcome
+from .exact import Race, representative
+from .logistic import (
     DEFAULT,
     LIMIT,
     METHODS,
@@ -33,7 +33,7 @@ from .zhang_logistic import (
     size,
     task,
 )  # fmt: skip
-from .zhang_logistic import (
+from .logistic import (
     run as simulate,
 )
 

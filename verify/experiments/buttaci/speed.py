@@ -17,11 +17,11 @@ from fedaudit.bounds.catalogue import statement
 from fedaudit.problems.perturbed import expected
 from fedaudit.problems.quadratics import Quadratics
 
-from ..claims import lower
-from ..evaluate import Array, Evaluator, Quantity, Table
-from ..seeds import seed_for
-from ..settings.perturbed import pair_matrix
-from . import Experiment, Outcome
+from ...claims import lower
+from ...evaluate import Array, Evaluator, Quantity, Table
+from ...seeds import seed_for
+from ...settings.perturbed import pair_matrix
+from .. import Experiment, Outcome
 
 ID = "buttaci/sec4.4-speed"
 OURS, FEDAVG = "buttaci/thm4.4-I", "buttaci/thm4.1-I"
@@ -85,7 +85,7 @@ class Speed:
     gaps: Array  # (2, T+1)
     promised: Array  # (m,)
     realised: Array  # (m,)
-    figure: str = "speed"
+    figure: str = "buttaci.speed"
 
 
 def race(family: Family, n: int, rng: np.random.Generator) -> Race:

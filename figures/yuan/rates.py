@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .style import caption, look, new
+from ..style import caption, look, new
 
 if TYPE_CHECKING:
-    from fedaudit.verify.formulas import Crossing, Row
+    from fedaudit.verify.experiments.yuan.rates import Crossing, Row
 
 __all__ = ["crossover", "table"]
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from .style import BOUND, RUNS, TIGHTEST, caption, headline, look, new
+from ..style import BOUND, RUNS, TIGHTEST, caption, headline, look, new
 
 if TYPE_CHECKING:
-    from fedaudit.verify.experiments.zhang_rounds import Saved
+    from fedaudit.verify.experiments.zhang.rounds import Saved
 
 __all__ = ["plot"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from .style import caption, look, new
+from ..style import caption, look, new
 
 if TYPE_CHECKING:
     from fedaudit.problems.network_data import Observed

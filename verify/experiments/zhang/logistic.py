@@ -19,8 +19,8 @@ from fedaudit.problems.composite_baselines import fast_fedda, fedda, fedda_resta
 from fedaudit.problems.logistic import Logistic, Reading, draw, prox_gradient
 from fedaudit.problems.proximal import Prox, l1, scaled
 
-from ..evaluate import Array
-from ..seeds import seed_for
+from ...evaluate import Array
+from ...seeds import seed_for
 
 CLIENTS, DIMENSION, ALPHA, BETA = 30, 20, 50.0, 50.0  # n, d, (alpha, beta)
 PRECISION = (

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from .style import BOUND, LOWER, RUNS, TIGHTEST, caption, look, new, positive
+from ..style import BOUND, LOWER, RUNS, TIGHTEST, caption, look, new, positive
 
 if TYPE_CHECKING:
-    from fedaudit.verify.experiments.softmax_weights import Weights
+    from fedaudit.verify.experiments.benmansour.softmax_weights import Weights
 
 __all__ = ["plot"]
 

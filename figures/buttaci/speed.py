@@ -10,10 +10,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .style import BOUND, LOWER, RUNS, TIGHTEST, Array, caption, headline, look, new
+from ..style import BOUND, LOWER, RUNS, TIGHTEST, Array, caption, headline, look, new
 
 if TYPE_CHECKING:
-    from fedaudit.verify.experiments.buttaci_speed import Speed
+    from fedaudit.verify.experiments.buttaci.speed import Speed
 
 __all__ = ["plot"]
 

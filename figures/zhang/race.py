@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from .style import BOUND, LOWER, RUNS, TIGHTEST, caption, headline, look, new, positive, whole
+from ..style import BOUND, LOWER, RUNS, TIGHTEST, caption, headline, look, new, positive, whole
 
 if TYPE_CHECKING:
-    from fedaudit.verify.experiments.zhang_exact import Race
+    from fedaudit.verify.experiments.zhang.exact import Race
 
 __all__ = ["plot"]
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from fedaudit.problems.logistic import Reading
 
-from ..evaluate import Array
-from . import Experiment, Outcome
-from .zhang_logistic import DEFAULT, LIMIT, PRECISION, READINGS, drawn, reached, size
-from .zhang_logistic import run as simulate
+from ...evaluate import Array
+from .. import Experiment, Outcome
+from .logistic import DEFAULT, LIMIT, PRECISION, READINGS, drawn, reached, size
+from .logistic import run as simulate
 
 ID = "zhang/sec4.1-rounds"
 TAU = 10
@@ -30,7 +30,7 @@ class Saved:
     ratios: Array  # (data sets, levels), NaN where a run does not get there
     tau: int
     roughly: float
-    figure: str = "saved"
+    figure: str = "zhang.saved"
 
 
 def ratios(seed: int, how: Reading, draws: int, short: int = 1) -> Array:

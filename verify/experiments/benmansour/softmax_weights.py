@@ -17,9 +17,9 @@ import numpy as np
 from fedaudit.problems.quadratics import Quadratics
 from fedaudit.problems.weighted import fedsoftmax, simulate
 
-from ..evaluate import Array
-from ..seeds import seed_for
-from . import Experiment, Outcome
+from ...evaluate import Array
+from ...seeds import seed_for
+from .. import Experiment, Outcome
 
 ID = "benmansour/rem10-alpha-limit"
 D, E, PATHS = 3, 2, 16
@@ -97,7 +97,7 @@ def observed(seed: int, how: Steps = SETTLED[-1]) -> Weights:
         curves[name] = far.mean(axis=0)
     late = rounds >= steps // 10
     slopes = {k: float(np.polyfit(np.log(rounds[late]), np.log(v[late]), 1)[0]) for k, v in curves.items()}
-    return Weights("weights", ID, rounds, curves, slopes, TEMPERATURE, PATHS)
+    return Weights("benmansour.weights", ID, rounds, curves, slopes, TEMPERATURE, PATHS)
 
 
 def run(seed: int, effort: float) -> Outcome:

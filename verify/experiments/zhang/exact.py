@@ -9,9 +9,9 @@ import numpy as np
 
 from fedaudit.problems.logistic import Reading
 
-from ..evaluate import Array
-from . import Experiment, Outcome
-from .zhang_logistic import (
+from ...evaluate import Array
+from .. import Experiment, Outcome
+from .logistic import (
     COMPACT,
     DEFAULT,
     LIMIT,
@@ -26,7 +26,7 @@ from .zhang_logistic import (
     size,
     task,
 )  # fmt: skip
-from .zhang_logistic import (
+from .logistic import (
     run as simulate,
 )
 
@@ -43,7 +43,7 @@ class Race:
     names: tuple[str, ...]  # of the panels
     curves: tuple[dict[str, Array], ...]  # a panel: method -> (rounds,)
     level: float
-    figure: str = "race"
+    figure: str = "zhang.race"
 
 
 def row(name: str, how: Reading, seed: int, draws: int, short: int = 1) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Pictures for Ben Mansour, Carenini and Duplessis alone."""

@@ -1,0 +1,1 @@
+"""Pictures for A. Buttaci's thesis alone."""

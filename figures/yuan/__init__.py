@@ -1,0 +1,1 @@
+"""Pictures for Yuan and Li alone."""

@@ -1,0 +1,1 @@
+"""Pictures for Zhang, Hu and Johansson alone."""

@@ -1,0 +1,1 @@
+"""What Ben Mansour, Carenini and Duplessis observed, observed again."""

@@ -1,0 +1,1 @@
+"""What A. Buttaci's thesis observed, observed again."""

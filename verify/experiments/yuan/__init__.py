@@ -1,0 +1,1 @@
+"""What is computed for pictures of Yuan and Li alone."""

@@ -1,0 +1,1 @@
+"""What Zhang, Hu and Johansson observed, observed again."""

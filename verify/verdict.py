@@ -1,0 +1,203 @@
+"""Verdicts: a closed set of types. `row()` is the line of the command line's contract that says the same as JSON.
+
+`Refuted` carries a certificate that the kernel accepted, and nothing else may. `Survived` proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, TypeAlias
+
+__all__ = [
+    "Counterexample",
+    "Judged",
+    "NotReproduced",
+    "Observed",
+    "Proved",
+    "Refuted",
+    "Reproduced",
+    "ReproducedIf",
+    "Search",
+    "Survived",
+    "Undecided",
+    "Verdict",
+    "searched",
+]
+
+Row = dict[str, Any]
+Evidence: TypeAlias = Literal["proof", "exact", "statistical", "numerical"]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What was done to reach a verdict: admissible instances tried, and how a claim about orders or limits was read."""
+
+    instances: int = 0
+    seed: int = 0
+    seconds: float = 0.0
+    how: str | None = None
+    statistical: Mapping[str, Any] | None = None  # what sampling saw besides
+
+    def begun(self, identifier: str, verdict: str, evidence: str, tightness: float | None) -> Row:
+        """How every row begins."""
+        row: Row = {"id": identifier, "verdict": verdict, "evidence": evidence, "instances": self.instances}
+        return {**row, "tightness": tightness, "certificate": None, "reason": ""}
+
+    def ended(self, row: Row) -> Row:
+        """How every row ends."""
+        how = {} if self.how is None else {"how": self.how}
+        sampled = {} if self.statistical is None else {"statistical": dict(self.statistical)}
+        return {**row, **how, **sampled, "seconds": self.seconds, "seed": self.seed}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counterexample:
+    """An admissible instance on which the formula of a claim fails; the kernel accepted its certificate."""
+
+    certificate: Mapping[str, Any]
+    tightness: float | None  # lhs/rhs on the instance before it was shrunk
+    persists: tuple[Mapping[str, int], ...] = ()  # longer runs (sizes and index) on which the same problem refutes too
+    persists_until: str = ""  # what ended that list
+    breaks_too: tuple[str, ...] = ()  # siblings that it breaks as well
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Refuted:
+    """What is printed fails."""
+
+    verdict: ClassVar[str] = "refuted"
+    id: str
+    counterexample: Counterexample
+    search: Search = field(default_factory=Search)
+    evidence: Evidence = "exact"
+
+    @property
+    def tightness(self) -> float | None:
+        return self.counterexample.tightness
+
+    @property
+    def certificate(self) -> Mapping[str, Any]:
+        return self.counterexample.certificate
+
+    @property
+    def reason(self) -> str:
+        return ""
+
+    def row(self) -> Row:
+        row = self.search.begun(self.id, self.verdict, self.evidence, self.tightness)
+        return self.search.ended({**row, "certificate": dict(self.certificate), **_sturdy(self.counterexample)})
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """Decided for all parameters."""
+
+    verdict: ClassVar[str] = "proved"
+    id: str
+    evidence: Evidence = "proof"
+    tightness: float | None = None
+    reason: str = ""
+
+    def row(self) -> Row:
+        row: Row = {"id": self.id, "verdict": self.verdict, "evidence": self.evidence, "tightness": self.tightness}
+        return {**row, "certificate": None, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Survived:
+    """Attacked and not broken. `tightest` is the instance that came closest, where the kernel replayed it."""
+
+    verdict: ClassVar[str] = "survived"
+    id: str
+    tightness: float | None
+    tightest: Mapping[str, Any] | None = None
+    evidence: Evidence = "numerical"
+    search: Search = field(default_factory=Search)
+
+    @property
+    def reason(self) -> str:
+        return ""
+
+    def row(self) -> Row:
+        row = self.search.begun(self.id, self.verdict, self.evidence, self.tightness)
+        return self.search.ended({**row, **_shown(self.tightest)})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Undecided:
+    """None of the others, and why. `counterexample`: of a reading or a witness; it refutes nothing that is printed."""
+
+    verdict: ClassVar[str] = "undecided"
+    id: str
+    reason: str
+    evidence: Evidence = "numerical"
+    tightness: float | None = None
+    tightest: Mapping[str, Any] | None = None
+    counterexample: Counterexample | None = None
+    search: Search = field(default_factory=Search)
+
+    def row(self) -> Row:
+        row = self.search.begun(self.id, self.verdict, self.evidence, self.tightness)
+        row["reason"] = self.reason
+        against = self.counterexample
+        more = {} if against is None else {**_sturdy(against), "counterexample": dict(against.certificate)}
+        return self.search.ended({**row, **_shown(self.tightest), **more})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observed:
+    """An observed claim, observed again: the reason in one sentence, and the table behind it (JSON data)."""
+
+    verdict: ClassVar[str]
+    id: str
+    reason: str
+    under: tuple[str, ...] = ()  # readings that were settled after looking
+    seen: tuple[Mapping[str, Any], ...] = ()
+    search: Search = field(default_factory=Search)
+    evidence: Evidence = "numerical"
+    tightness: float | None = None
+
+    def row(self) -> Row:
+        row = self.search.begun(self.id, self.verdict, self.evidence, self.tightness)
+        row["reason"] = self.reason
+        return self.search.ended({**row, "under": list(self.under), "seen": [dict(line) for line in self.seen]})
+
+
+class Reproduced(Observed):
+    """It was seen again, as printed."""
+
+    __slots__ = ()
+    verdict: ClassVar[str] = "reproduced"
+
+
+class ReproducedIf(Observed):
+    """It was seen again, only under readings that were settled after looking."""
+
+    __slots__ = ()
+    verdict: ClassVar[str] = "reproduced-if"
+
+
+class NotReproduced(Observed):
+    """It was not seen again."""
+
+    __slots__ = ()
+    verdict: ClassVar[str] = "not-reproduced"
+
+
+Judged: TypeAlias = Refuted | Survived | Undecided  # what a search may end in
+Verdict: TypeAlias = Refuted | Proved | Survived | Undecided | Reproduced | ReproducedIf | NotReproduced
+
+
+def searched(verdict: Judged, **fields: Any) -> Judged:
+    """The verdict with more said about its search."""
+    return replace(verdict, search=replace(verdict.search, **fields))
+
+
+def _sturdy(found: Counterexample) -> Row:
+    lasts = {"persists": [dict(one) for one in found.persists], "persists_until": found.persists_until}
+    return {**lasts, "breaks_too": list(found.breaks_too)}
+
+
+def _shown(tightest: Mapping[str, Any] | None) -> Row:
+    return {} if tightest is None else {"tightest": dict(tightest)}

@@ -8,7 +8,8 @@
         case fa.Refuted(certificate=found): ...
         case fa.Survived(tightness=ratio): ...
 
-To write a claim: `Statement`, `Assumption`, `Glossary`, and the names of the algebra (`Le`, `Sum`, `Min`, `sqrt`, …).
+To write a claim: `Statement`, `Assumption`, `Glossary`, and the names of the algebra (`Le`, `Sum`, `Min`, `sqrt`, …);
+to write a method: `Method`, `vector`, `grad`, `noisy`, `mean`, … (see examples/scaffold.py).
 What you got wrong is a `UserError`. Names are loaded when they are asked for: `import fedaudit` itself loads nothing.
 """
 
@@ -19,7 +20,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fedaudit.bounds.algebra import Abs, Eq, Ge, Gt, Le, Lt, Max, Min, Ne, Product, Rational, Sum, exp, log, sqrt
-    from fedaudit.bounds.statement import Assumption, Glossary, Statement
+    from fedaudit.bounds.method import (
+        Method,
+        expect,
+        f,
+        f_i,
+        f_star,
+        full_grad,
+        grad,
+        inner,
+        mean,
+        neighbours,
+        noisy,
+        norm2,
+        prox,
+        start,
+        vector,
+    )
+    from fedaudit.bounds.statement import Assumption, Glossary, Statement, unit
     from fedaudit.verify.audited import Audited
     from fedaudit.verify.verdict import NotReproduced, Proved, Refuted, Reproduced, ReproducedIf, Survived, Undecided
 
@@ -40,6 +58,7 @@ __all__ = [
     "Le",
     "Lt",
     "Max",
+    "Method",
     "Min",
     "Ne",
     "NotReproduced",
@@ -59,23 +78,41 @@ __all__ = [
     "certify",
     "derive",
     "exp",
+    "expect",
+    "f",
+    "f_i",
+    "f_star",
+    "full_grad",
+    "grad",
     "hunt",
+    "inner",
     "lint",
     "load",
     "log",
+    "mean",
+    "neighbours",
+    "noisy",
+    "norm2",
     "plot",
+    "prox",
     "sqrt",
+    "start",
     "statement",
     "statements",
+    "unit",
+    "vector",
     "verify",
 ]
 
 _ALGEBRA = ("Abs", "Eq", "Ge", "Gt", "Le", "Lt", "Max", "Min", "Ne", "Product", "Rational", "Sum", "exp", "log", "sqrt")
+_VECTORS = ("full_grad", "grad", "mean", "neighbours", "noisy", "prox", "start", "vector")
+_METHOD = ("Method", "expect", "f", "f_i", "f_star", "inner", "norm2", *_VECTORS)
 _API = ("audit", "certify", "derive", "hunt", "lint", "load", "plot", "statement", "statements")
 _VERDICTS = ("NotReproduced", "Proved", "Refuted", "Reproduced", "ReproducedIf", "Survived", "Undecided")
 _HOME = {
     **dict.fromkeys(_ALGEBRA, ".bounds.algebra"),
-    **dict.fromkeys(("Assumption", "Glossary", "Statement"), ".bounds.statement"),
+    **dict.fromkeys(_METHOD, ".bounds.method"),
+    **dict.fromkeys(("Assumption", "Glossary", "Statement", "unit"), ".bounds.statement"),
     **dict.fromkeys(_API, ".api"),
     **dict.fromkeys(_VERDICTS, ".verify.verdict"),
     "Audited": ".verify.audited",

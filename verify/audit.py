@@ -152,6 +152,7 @@ def audit_row(statement: Statement, seed: int, effort: float, backend: str = "nu
     share = effort / 3
     implicit = [literal_row(statement, a, seed, share, backend) if stands else falls_anyway(a) for a in literal]
     tightest = [row["tightness"] for row in (verified, hunted) if row["tightness"] is not None]
+    change = repair(statement, catalogue([statement]), seed) if verdict == "refuted" else None
     return {
         "id": statement.id,
         "title": statement.title,
@@ -171,7 +172,8 @@ def audit_row(statement: Statement, seed: int, effort: float, backend: str = "nu
         "hunt": {k: v for k, v in hunted.items() if k != "id"},
         "implicit": implicit,
         "repaired": _repaired(statement),
-        "repair": repair(statement, catalogue([statement]), seed) if verdict == "refuted" else None,
+        "repair": None if change is None else change.change,
+        "repair_why": "" if change is None else change.why,
     }
 
 

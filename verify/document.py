@@ -142,6 +142,8 @@ class Row:
     certificate: str | None = None
     figure: str | None = None
     repaired: str | None = None
+    repair: str = ""
+    repair_why: str = ""
     statement: Printed = Printed()
     lint: tuple[Finding, ...] = ()
     derive: Derived | None = None
@@ -329,6 +331,8 @@ def _row(node: Node) -> Row:
         certificate=at.path("certificate"),
         figure=at.path("figure"),
         repaired=None if (repaired := at.get("repaired")) is None else repaired.identifier(),
+        repair=at.text("repair"),
+        repair_why=at.text("repair_why"),
         statement=Printed() if (text := at.get("statement")) is None else _printed(text),
         lint=() if lint is None else lint.mapping().list("findings", _finding),
         derive=None if (derived := at.get("derive")) is None else _derived(derived),

@@ -81,6 +81,7 @@ def derive_row(statement: Statement) -> Row:
         "id": statement.id,
         "status": made.status,
         "factor": made.factor,
+        "terms": [{**t.row(), "says": str(t)} for t in made.terms],
         "evidence": made.evidence,
         "proved": made.proved,
         "cites": list(made.cites),

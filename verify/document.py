@@ -99,6 +99,7 @@ class Derived:
 
     status: str
     factor: float | str | None = None
+    terms: tuple[str, ...] = ()
     evidence: str = ""
     findings: tuple[str, ...] = ()
     premises: tuple[str, ...] = ()
@@ -380,6 +381,7 @@ def _derived(node: Node) -> Derived:
     return Derived(
         status=at.need("status").text(),
         factor=None if factor is None else factor.raw if isinstance(factor.raw, str) else factor.number(),
+        terms=at.list("terms", lambda term: term.mapping().text("says")),
         evidence=at.text("evidence"),
         findings=at.texts("findings"),
         premises=at.texts("premises"),

@@ -60,10 +60,13 @@ def copied(value: ast.expr, tree: ast.Module) -> list[str]:
         for node in ast.walk(part):
             if isinstance(node, ast.Attribute) and node.attr in CONCLUSION and id(node) not in left:
                 found.append(ast.unparse(node))
-            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "replace":
-                if "then" not in {k.arg for k in node.keywords}:
-                    found.append(f"{ast.unparse(node)[:60]} without its own then")
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "replace" and not says_then(node):
+                found.append(f"{ast.unparse(node)[:60]} without its own then")
     return found
+
+
+def says_then(call: ast.Call) -> bool:
+    return "then" in {keyword.arg for keyword in call.keywords}
 
 
 def left_side(node: ast.AST) -> bool:

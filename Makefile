@@ -7,7 +7,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-PACKAGES := bounds problems verify figures
+PACKAGES := front bounds problems verify figures
 
 .PHONY: setup audit test test-slow check lint types report readme bench clean FORCE
 .DELETE_ON_ERROR:
@@ -57,7 +57,7 @@ check: lint types test report
 
 # The README's table, from the audit in audit/.
 readme: $(READY)
-	$(BIN)/python -m fedaudit.verify.overview audit README.md tests/catalogue_ids.txt
+	$(BIN)/python -m fedaudit.overview audit README.md tests/catalogue_ids.txt
 
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \

@@ -9,18 +9,20 @@ import difflib
 import fnmatch
 import importlib
 import importlib.util
+import os
 import pkgutil
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import cast
+
+from fedaudit.errors import UserError
 
 from . import papers as _papers
 from .statement import Statement
 
-
-class SelectionError(ValueError):
-    """What was asked for names no statement."""
+LONGEST_ID = 200
 
 
 @cache
@@ -33,12 +35,12 @@ def papers() -> tuple[str, ...]:
 def statements_of(paper: str) -> tuple[Statement, ...]:
     """All statements of one paper, in the order of their modules and of their text."""
     if paper not in papers():
-        raise SelectionError(_unknown(paper, papers()))
+        raise UserError(_unknown(paper, papers()))
     found: dict[str, Statement] = {}
     for module in _modules(paper):
         for made in statements_in(module):
             if found.setdefault(made.id, made) is not made:
-                raise SelectionError(f"got two statements with the id {made.id}, expected one; do: rename one of them")
+                raise UserError(f"got two statements with the id {made.id}, expected one; do: rename one of them")
     return tuple(found.values())
 
 
@@ -58,11 +60,36 @@ def statements(selectors: Sequence[str] = ()) -> list[Statement]:
     return list(chosen.values())
 
 
+def find(selectors: Sequence[str]) -> list[Statement]:
+    """The statements that the selectors name; a user's file that ends the process is bad input like any other."""
+    own = [selector for selector in selectors if selector.endswith(".py")]
+    for selector in own:
+        if not os.path.isfile(selector):  # also for names that are no names, and for devices
+            raise UserError(selector, "a Python file that exists", "check the path")
+    try:
+        found = statements(selectors)
+    except KeyboardInterrupt:
+        raise
+    except SystemExit as error:
+        raise UserError(f"{', '.join(own)}, which exits", "files that define statements", "remove the exit") from error
+    except BaseException as error:
+        if not own or isinstance(error, UserError):
+            raise
+        why = type(error).__name__
+        raise UserError(f"{', '.join(own)}, which fails ({why})", "statements", "run it alone") from error
+    for made in found if own else ():
+        name = cast(object, made.id)
+        if not isinstance(name, str) or not name.isprintable() or not 0 < len(name.strip()) <= LONGEST_ID:
+            expected = f"an id of at most {LONGEST_ID} printable characters"
+            raise UserError(f"{', '.join(own)} with the id {name!a}", expected, "write it like 'mine/thm1'")
+    return found
+
+
 def statement(identifier: str) -> Statement:
     """The one statement with this id."""
     found = statements([identifier])
     if len(found) != 1:
-        raise SelectionError(f"got {identifier!r}, which names {len(found)} statements, expected one id; do: pick one")
+        raise UserError(f"got {identifier!r}, which names {len(found)} statements, expected one id; do: pick one")
     return found[0]
 
 
@@ -87,26 +114,26 @@ def _select(selector: str) -> list[Statement]:
     pool = statements_of(paper) if slash and paper in papers() else statements()
     found = [s for s in pool if s.id == selector] or [s for s in pool if fnmatch.fnmatchcase(s.id, selector)]
     if not found:
-        raise SelectionError(_unknown(selector, [s.id for s in statements()] + list(papers())))
+        raise UserError(_unknown(selector, [s.id for s in statements()] + list(papers())))
     return found
 
 
 def _from_file(path: Path) -> list[Statement]:
     if not path.is_file():
-        raise SelectionError(f"got {path}, expected a Python file that exists; do: check the path")
+        raise UserError(f"got {path}, expected a Python file that exists; do: check the path")
     spec = importlib.util.spec_from_file_location(f"fedaudit_user_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise SelectionError(f"got {path}, expected a Python file that can be imported; do: check its name")
+        raise UserError(f"got {path}, expected a Python file that can be imported; do: check its name")
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except Exception as error:  # the user's own code: any failure is theirs to see, in one line
-        raise SelectionError(
+        raise UserError(
             f"got {path}, which fails ({type(error).__name__}: {error}), expected statements; do: run it alone"
         ) from error
     found = list(statements_in(module))
     if not found:
-        raise SelectionError(f"got {path} without a Statement, expected at least one; do: define it at top level")
+        raise UserError(f"got {path} without a Statement, expected at least one; do: define it at top level")
     return found
 
 

@@ -21,6 +21,8 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, true
 
+from fedaudit.errors import UserError
+
 from .decide import Decision, decide, entails, told, violates, violation
 from .derivation import Argument, Given, Induction, Known, Step, View, domains, put_in
 from .dimension import DimensionError, dimension_of
@@ -219,7 +221,7 @@ def prove(fact: Fact) -> tuple[Decided, ...]:
         return ()
     steps = fact.proof(*fact.variables)
     if steps[-1].claim != fact.conclusion:
-        raise ValueError(f"{fact.name}: got a proof of {steps[-1].claim}, expected {fact.conclusion}; do: end with it")
+        raise UserError(f"{fact.name}: got a proof of {steps[-1].claim}, expected {fact.conclusion}; do: end with it")
     return tuple(settle(step, [c for c in fact.conditions if c is not true]) for step in steps)
 
 
@@ -396,7 +398,7 @@ def _closed(statement: Statement, within: Statement) -> Statement:
     """Without the definitions that the proof of `within` leaves closed; both must have the same ones."""
     closed = within.follows_from[0].closed
     if any(statement.where.get(name) not in (None, within.where[name]) for name in closed):
-        raise ValueError(f"{within.id}: got another definition in {statement.id}, expected the same; do: write it out")
+        raise UserError(f"{within.id}: got another definition in {statement.id}, expected the same; do: write it out")
     kept = {name: value for name, value in statement.where.items() if name not in closed}
     return replace(statement, where=kept) if closed else statement
 
@@ -414,13 +416,13 @@ def _argue(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Vi
     claims = [step.claim for step in argument.steps]
     for relation in goal.relations:
         if relation not in claims:
-            raise ValueError(f"{statement.id}: got a proof without {relation}, expected it as a step; do: add it")
+            raise UserError(f"{statement.id}: got a proof without {relation}, expected it as a step; do: add it")
     for item in _walk((*argument.steps, *argument.bounds)):
         if not isinstance(item, Known) and item not in argument.steps:
-            raise ValueError(f"{statement.id}: got a use of {item.claim}, expected a listed step; do: list it")
+            raise UserError(f"{statement.id}: got a use of {item.claim}, expected a listed step; do: list it")
         index = item.of.over if isinstance(item, Known) and item.of else None
         if any(index in condition.free_symbols for condition in goal.requires):
-            raise ValueError(f"{statement.id}: got a condition on {index}, expected a free index; do: rename it")
+            raise UserError(f"{statement.id}: got a condition on {index}, expected a free index; do: rename it")
     return goal, argument
 
 

@@ -18,6 +18,8 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
+from fedaudit.errors import UserError
+
 if TYPE_CHECKING:
     from .statement import Glossary
 
@@ -53,7 +55,7 @@ def dimension(text: str) -> Dimension:
         base, _, power = token.partition("^")
         unit = {"F": Dimension(f=Fraction(1)), "W": Dimension(w=Fraction(1)), "1": ONE}.get(base)
         if unit is None:
-            raise ValueError(f"got dimension {text!r}, expected powers of F and W; do: write it like 'F/W^2'")
+            raise UserError(f"got dimension {text!r}, expected powers of F and W; do: write it like 'F/W^2'")
         made = made * unit ** (sign * Fraction(power or 1))
         sign = 1
     return made

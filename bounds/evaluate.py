@@ -1,6 +1,6 @@
-"""sympy expressions as Python functions: of floats to search, of fractions to confirm, of mpmath where exp stands.
+"""sympy expressions as functions: of floats to search, of fractions to confirm, of mpmath where exp stands.
 
-One source, three number types. The same point is tried in floating point, then replayed exactly.
+One tree, three arithmetics. The same point is tried in floating point, then replayed exactly.
 """
 
 # sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
@@ -12,37 +12,18 @@ One source, three number types. The same point is tried in floating point, then 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import mpmath
-from sympy import (
-    Abs,
-    Add,
-    Basic,
-    E,
-    Eq,
-    Ge,
-    Gt,
-    Indexed,
-    Le,
-    Lt,
-    Max,
-    Min,
-    Mul,
-    Ne,
-    Pow,
-    Rational,
-    Sum,
-    Symbol,
-    exp,
-    log,
-)  # fmt: skip
+from sympy import Basic, Indexed, Sum, Symbol
 from sympy.core.function import AppliedUndef
-from sympy.core.relational import Relational
-from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue, Implies, Not, Or
+
+from .lower import truth
+from .trees import Arithmetic, Formula, Tree, read
 
 Number = Any  # float, Fraction or mpf: the arithmetic is the same
 Point = Mapping[Basic, Fraction]  # quantity or symbol -> value
@@ -50,7 +31,6 @@ Point = Mapping[Basic, Fraction]  # quantity or symbol -> value
 LONGEST_SUM, LONGEST_EXACT_SUM = 4096, 64
 LARGEST_POWER = 20_000  # bits
 DIGITS = 60
-_RELATIONS: dict[type[Relational], str] = {Le: "<=", Lt: "<", Ge: ">=", Gt: ">", Eq: "==", Ne: "!="}
 
 
 class Undefined(ArithmeticError):
@@ -100,17 +80,20 @@ class Compiled:
     """A formula as a function of the values of `arguments`, in any of the three arithmetics."""
 
     def __init__(self, formula: Basic, arguments: Sequence[Basic]) -> None:
-        names = {q: f"v{n}" for n, q in enumerate(arguments)}
-        body = _source(formula, names)
-        code = compile(f"lambda {', '.join(names.values())}: {body}", str(formula)[:60], "eval")
-        self._float: Callable[..., Any] = eval(code, _FLOAT)
-        self._exact: Callable[..., Any] = eval(code, _EXACT)
-        self._precise: Callable[..., Any] = eval(code, _PRECISE)
+        if missing := [q for q in quantities(formula) if q not in arguments]:
+            raise TypeError(f"got {formula} with {missing[0]}, expected only {arguments}")
+        names = {q: f"#{n}" for n, q in enumerate(arguments)}  # no name of a summation index
+        tree = truth(formula, names)
+        self._names = tuple(names.values())
+        self._float, self._exact, self._precise = (read(tree, arithmetic) for arithmetic in (_FLOAT, _EXACT, _PRECISE))
+
+    def _at(self, values: Sequence[Number]) -> dict[str, Number]:
+        return dict(zip(self._names, values, strict=True))
 
     def float(self, values: Sequence[float]) -> Any:
         """In floating point; raises `Undefined`."""
         try:
-            value = self._float(*values)
+            value = self._float(self._at(values))
         except (ArithmeticError, ValueError) as error:
             raise Undefined(str(error)) from error
         if isinstance(value, complex) or (isinstance(value, float) and not math.isfinite(value)):
@@ -120,7 +103,7 @@ class Compiled:
     def exact(self, values: Sequence[Fraction]) -> Any:
         """In rational arithmetic; None when a root, an exponential or a huge power stands in the way."""
         try:
-            return self._exact(*values)
+            return self._exact(self._at(values))
         except (_NotRational, MemoryError):
             return None
         except (ArithmeticError, ValueError) as error:
@@ -130,7 +113,7 @@ class Compiled:
         """With 60 digits."""
         with mpmath.workdps(DIGITS):
             try:
-                value = self._precise(*(mpmath.mpf(v.numerator) / v.denominator for v in values))
+                value = self._precise(self._at([mpmath.mpf(v.numerator) / v.denominator for v in values]))
             except (ArithmeticError, ValueError) as error:
                 raise Undefined(str(error)) from error
         if isinstance(value, mpmath.mpc) or (isinstance(value, mpmath.mpf) and not mpmath.isfinite(value)):
@@ -145,46 +128,6 @@ def compiled(formula: Basic, arguments: tuple[Basic, ...]) -> Compiled:
 
 class _NotRational(Exception):
     pass
-
-
-def _source(expr: Basic, names: Mapping[Basic, str]) -> str:
-    """Python source; every literal goes through Q, every power, exp and sum through the arithmetic's own function."""
-    if expr in names:
-        return names[expr]
-    if isinstance(expr, BooleanTrue | BooleanFalse):
-        return str(bool(expr))
-    if isinstance(expr, Rational):
-        return f"Q({int(expr.p)}, {int(expr.q)})"
-    if expr is E:
-        return "exp(Q(1, 1))"
-    if type(expr) in _RELATIONS:
-        left, right = (_source(side, names) for side in expr.args)
-        return f"({left} {_RELATIONS[type(expr)]} {right})"
-    if isinstance(expr, Sum):
-        source = _source(expr.function, names | {limit[0]: f"s_{limit[0]}" for limit in expr.limits})
-        for variable, low, high in expr.limits:
-            source = f"total(lambda s_{variable}: {source}, {_source(low, names)}, {_source(high, names)})"
-        return source
-    parts = [_source(part, names) for part in expr.args]
-    match expr:
-        case Add():
-            return f"({' + '.join(parts)})"
-        case Mul():
-            return f"({' * '.join(parts)})"
-        case Pow():
-            return f"power({parts[0]}, {parts[1]})"
-        case And():
-            return f"({' and '.join(parts)})"
-        case Or():
-            return f"({' or '.join(parts)})"
-        case Not():
-            return f"(not {parts[0]})"
-        case Implies():
-            return f"((not {parts[0]}) or {parts[1]})"
-        case _ if isinstance(expr, Min | Max | exp | log | Abs):
-            return f"{type(expr).__name__.lower()}({', '.join(parts)})"
-        case _:
-            raise TypeError(f"got {type(expr).__name__} in {expr}, expected arithmetic, min, max, exp, log or Sum")
 
 
 def _total(term: Callable[[Number], Number], low: Number, high: Number) -> Number:
@@ -234,15 +177,68 @@ def _not_rational(_: Fraction) -> Fraction:
     raise _NotRational
 
 
-_FLOAT: dict[str, Any] = {
-    "Q": lambda p, q: p / q, "power": _float_power, "total": _float_total,
-    "exp": math.exp, "log": math.log, "abs": abs, "min": min, "max": max,
-}  # fmt: skip
-_EXACT: dict[str, Any] = {
-    "Q": Fraction, "power": _exact_power, "total": _total,
-    "exp": _not_rational, "log": _not_rational, "abs": abs, "min": min, "max": max,
-}  # fmt: skip
-_PRECISE: dict[str, Any] = {
-    "Q": lambda p, q: mpmath.mpf(p) / q, "power": _precise_power, "total": _float_total,
-    "exp": mpmath.exp, "log": mpmath.log, "abs": abs, "min": min, "max": max,
-}  # fmt: skip
+def _scalars(
+    number: Callable[[int, int], Number],
+    power: Callable[[Number, Number], Number],
+    total: Callable[[Callable[[Number], Number], Number, Number], Number],
+    exponential: Callable[[Number], Number],
+    logarithm: Callable[[Number], Number],
+) -> Arithmetic[Number]:
+    """An arithmetic of single numbers, whose scope is a dictionary of names."""
+
+    def constant(p: int, q: int) -> Formula[Number]:
+        try:
+            value = number(p, q)
+        except OverflowError:  # no float is so large: said where it is used
+            return lambda _: number(p, q)
+        return lambda _: value
+
+    def at(name: str, indices: Sequence[Tree]) -> Formula[Number]:
+        raise TypeError(f"got {name} with the indices {indices}, expected quantities that are given whole")
+
+    def sum_(variable: str, low: Tree, high: Tree, body: Tree) -> Formula[Number]:
+        first, last, term = (read(part, arithmetic) for part in (low, high, body))
+
+        def run(scope: Mapping[str, Number]) -> Number:
+            inner = dict(scope)
+
+            def at_one(n: Number) -> Number:
+                inner[variable] = n
+                return term(inner)
+
+            return total(at_one, first(scope), last(scope))
+
+        return run
+
+    arithmetic: Arithmetic[Number] = Arithmetic(
+        constant=constant,
+        name=operator.itemgetter,
+        at=at,
+        total=sum_,
+        power=power,
+        fold={"+": operator.add, "*": operator.mul, "min": min, "max": max},
+        unary={"exp": exponential, "log": logarithm, "abs": abs},
+        compare={
+            "<=": operator.le,
+            "<": operator.lt,
+            ">=": operator.ge,
+            ">": operator.gt,
+            "=": operator.eq,
+            "!=": operator.ne,
+        },
+    )
+    return arithmetic
+
+
+def _quotient(p: int, q: int) -> Number:
+    return p / q
+
+
+def _precise_quotient(p: int, q: int) -> Number:
+    with mpmath.workdps(DIGITS):
+        return mpmath.mpf(p) / q
+
+
+_FLOAT = _scalars(_quotient, _float_power, _float_total, math.exp, math.log)
+_EXACT = _scalars(Fraction, _exact_power, _total, _not_rational, _not_rational)
+_PRECISE = _scalars(_precise_quotient, _precise_power, _float_total, mpmath.exp, mpmath.log)

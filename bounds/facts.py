@@ -19,6 +19,8 @@ from sympy import Add, Eq, Expr, Ge, Gt, Integer, Le, Mul, Ne, Pow, Rational, Su
 from sympy import E as e
 from sympy.logic.boolalg import And, Boolean, false
 
+from fedaudit.errors import UserError
+
 from .derivation import Induction, Known, Requirement, Step
 
 x, y, z = (Symbol(name, real=True) for name in "xyz")
@@ -44,7 +46,7 @@ class Fact:
     def __call__(self, **values: Expr | int) -> Known:
         names = [v.name for v in self.variables]
         if sorted(values) != sorted(names):
-            raise ValueError(f"{self.name}: got values for {sorted(values)}, expected {names}; do: name each once")
+            raise UserError(f"{self.name}: got values for {sorted(values)}, expected {names}; do: name each once")
         arguments = [_exact(values[name]) for name in names]
         whole = [a.is_integer is True for v, a in zip(self.variables, arguments, strict=True) if v.is_integer]
         requires = (*map(Requirement, self.when(*arguments)), *(() if all(whole) else (Requirement(false),)))

@@ -130,3 +130,22 @@ def _applied() -> type:
     from sympy.core.function import AppliedUndef
 
     return AppliedUndef
+
+
+def printed(statement: Statement) -> dict[str, Any]:
+    """The statement as the report prints it: words, and formulas as LaTeX."""
+
+    def words(assumptions: Any) -> list[dict[str, str]]:
+        return [{"name": a.name, "says": a.says, "cite": a.cite} for a in assumptions]
+
+    return {
+        "title": statement.title,
+        "kind": statement.kind,
+        "where": statement.cite,
+        "method": statement.method_id,
+        "let": words(statement.let),
+        "implicit": words(statement.implicit),
+        "parts": [[name, lines] for name, lines in parts(statement) if lines],
+        "reading": list(statement.reading),
+        "repairs": statement.repairs,
+    }

@@ -17,10 +17,13 @@ from sympy import Basic, Dict, Eq, Expr, Function, Ge, Gt, Le, Lt, Symbol
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
+from fedaudit.errors import UserError
+
 from .dimension import Dimension, dimension
 
 if TYPE_CHECKING:
     from .derivation import Derivation
+    from .method import Method
 
 Kind = Literal["inequality", "identity", "exists", "order", "experiment"]
 RELATIONS: dict[type, str] = {Le: "<=", Lt: "<", Ge: ">=", Gt: ">", Eq: "="}
@@ -70,6 +73,8 @@ class Assumption:
     args: tuple[Symbol, ...] = ()
     says: str = ""
     cite: str = ""
+    means: Any = None  # of a method that is data: the relation between its measures, at every index of `for_all`
+    for_all: tuple[tuple[Symbol, Any, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +110,7 @@ class Statement:
     kind: Kind
     title: str
     cite: str
-    method: str  # the setting in which it can be run: a key of fedaudit.verify.settings
+    method: str | Method  # a method, or the name of a setting without one: a key of fedaudit.verify.settings
     glossary: Glossary = field(repr=False, compare=False)
     let: tuple[Assumption, ...] = ()
     choose: Mapping[Expr, Expr] = field(default_factory=_none)
@@ -122,6 +127,7 @@ class Statement:
     repairs: str = ""  # of a `~repaired` sibling: what was changed, in one line
     form: Form | None = field(default=None, repr=False)  # of an order claim: the run behind its left side
     by_hand: str = ""  # what an order claim rests on that nothing replays: a closed form of a run, derived by hand
+    seen_along: Symbol | None = None  # the axis of its picture, where the setting offers more than one
     quoted: str = ""  # whose theorem this is, where another paper's is quoted whose assumptions are not encoded
 
     def __post_init__(self) -> None:
@@ -132,6 +138,15 @@ class Statement:
     @property
     def paper(self) -> str:
         return self.id.split("/", 1)[0]
+
+    @property
+    def setting(self) -> str:
+        """The name of the setting in which it can be run."""
+        return self.method if isinstance(self.method, str) else "run"
+
+    @property
+    def method_id(self) -> str:
+        return self.method if isinstance(self.method, str) else self.method.id
 
     @property
     def relations(self) -> tuple[Relational, ...]:
@@ -150,7 +165,7 @@ class Statement:
             if step == expr:
                 return expr
             expr = step
-        raise ValueError(f"{self.id}: got a circular `where`, expected definitions that end; do: break the cycle")
+        raise UserError(f"{self.id}: got a circular `where`, expected definitions that end; do: break the cycle")
 
 
 def unit(name: str) -> Any:

@@ -18,15 +18,16 @@ from typing import TYPE_CHECKING, Any, cast
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from fedaudit.verify.document import Document, Step, Unreadable, inside, parse, read
+from fedaudit.verify.document import Document, Step, Unreadable, inside
+from fedaudit.verify.names import slug
 
+from . import numbers
 from .formulas import mathml
 
 if TYPE_CHECKING:
     from fedaudit.verify.recheck import Checked
-    from fedaudit.verify.store import Folder
 
-__all__ = ["page", "write_report"]
+__all__ = ["page"]
 
 MEANING = {
     "refuted": "an admissible counterexample that the exact kernel accepts",
@@ -41,23 +42,6 @@ MEANING = {
 FIGURE, FIGURES = 8_000_000, 300_000_000  # bytes of a picture, and of all of them
 DRAWABLE = 1e100  # a tightness beyond it stands at the edge of the overview, and in full in the table
 FORMULAS = 2_000_000_000  # of all formulas, characters squared: what typesetting them costs
-
-
-def write_report(folder: Folder, computed: Mapping[str, Any] | None = None, own: Collection[str] | None = None) -> Path:
-    """Write index.html and return its path.
-
-    `computed` is the document of the audit that calls, whose rows are its own (all, or those with ids in `own`).
-    Without it audit.json is read, and its refutations are replayed.
-    """
-    from fedaudit.verify.store import write
-
-    path = folder.path / "index.html"
-    if computed is None:
-        write(path, page(read(folder.path), folder.path))
-    else:
-        document = parse(computed)
-        write(path, page(document, folder.path, [row.id for row in document.statements] if own is None else own))
-    return path
 
 
 def page(document: Document, root: Path, own: Collection[str] = ()) -> str:
@@ -105,16 +89,12 @@ def short(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        from fedaudit.verify.tables import short as digits
-
-        return digits(value)
+        return numbers.short(value)
     return "" if value is None else str(value)
 
 
 def anchor(identifier: str) -> str:
     """An id that a link can carry."""
-    from fedaudit.verify.store import slug
-
     return "s-" + slug(identifier)
 
 

@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 import array_api_compat
 import numpy as np
 
+from fedaudit.errors import UserError
+
 Array: TypeAlias = Any  # an array of any array-API library: the standard has no static type yet
 Namespace: TypeAlias = Any  # the module that makes such arrays
 
@@ -17,9 +19,9 @@ EPS = 2.0**-52
 WEIGHT_TOLERANCE = 1e-10  # rounding that weights given as floats may leave in their sum
 
 
-def fail(got: str, expected: str, do: str) -> ValueError:
+def fail(got: str, expected: str, do: str) -> UserError:
     """The error for bad input, in one line."""
-    return ValueError(f"got {got}, expected {expected}; do: {do}")
+    return UserError(got, expected, do)
 
 
 def namespace(*arrays: Array) -> Namespace:

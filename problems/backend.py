@@ -10,7 +10,7 @@ Backend = Literal["numpy", "cupy", "array-api-strict"]
 
 
 def namespace(backend: str) -> Namespace:
-    """The array-API namespace of `backend`; ValueError in one line if it, or its device, is missing."""
+    """The array-API namespace of `backend`; `UserError` if it, or its device, is missing."""
     match backend:
         case "numpy":
             return import_module("numpy")

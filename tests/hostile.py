@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fedaudit.bounds.catalogue import statement
-from fedaudit.verify.lower import lower
+from fedaudit.verify.claims import lower
 
 FOLDER = Path(__file__).parent / "certificates"
 FORMAT = "fedaudit-certificate/1"

@@ -9,9 +9,9 @@ from sympy import Le, Rational
 
 from fedaudit.bounds.catalogue import catalogue, statement
 from fedaudit.bounds.statement import Statement
+from fedaudit.tables import broken_without
 from fedaudit.verify import audit
 from fedaudit.verify.repair import repair
-from fedaudit.verify.tables import broken_without
 
 FALLS = "buttaci/appA-strong-second"  # gap <= mu/2 |w - w*|^2: an instance breaks it at once
 

@@ -29,9 +29,9 @@ from fedaudit.problems.piecewise import Piecewise
 from fedaudit.problems.quadratics import Quadratics
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import derive_row, hunt_row, literal_row, verify_row
+from fedaudit.verify.claims import lower
 from fedaudit.verify.curves import curves
 from fedaudit.verify.experiments import experiment
-from fedaudit.verify.lower import lower
 
 CERTIFICATES = Path(__file__).parent / "certificates"
 CLAIM = free_claim("weighted", "gap", L="positive", mu="positive")

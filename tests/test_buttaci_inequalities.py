@@ -25,8 +25,8 @@ from fedaudit.verify.audit import audit_row, hunt_row, read
 from fedaudit.verify.certificates import certify
 from fedaudit.verify.certify import replay
 from fedaudit.verify.check import genes_of, score
+from fedaudit.verify.claims import lower
 from fedaudit.verify.genome import draw, exactly
-from fedaudit.verify.lower import lower
 
 VERDICTS = {
     "appA-cocoercive": "survived",

@@ -21,9 +21,9 @@ from fedaudit.problems.two_group import averages, expected_gap
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import hunt_row, read
 from fedaudit.verify.check import genes_of, tabulate
+from fedaudit.verify.claims import lower
 from fedaudit.verify.curves import curves
 from fedaudit.verify.genome import draw, exactly
-from fedaudit.verify.lower import lower
 from fedaudit.verify.settings.base import Shape
 from fedaudit.verify.settings.two_group_perturbed import losses
 

@@ -24,12 +24,12 @@ from fedaudit.verify import kernel
 from fedaudit.verify.audit import hunt_row, literal_row, read, verify_row
 from fedaudit.verify.certificates import certify
 from fedaudit.verify.check import score
+from fedaudit.verify.claims import lower
 from fedaudit.verify.confidence import interval
 from fedaudit.verify.evaluate import Table
 from fedaudit.verify.kernel.check import world
-from fedaudit.verify.kernel.expression import Op, Work
+from fedaudit.verify.kernel.expression import Op
 from fedaudit.verify.kernel.order import limit as limit_of
-from fedaudit.verify.lower import lower
 from fedaudit.verify.settings.base import Shape
 
 EFFORT = 0.1
@@ -219,7 +219,7 @@ def test_finite_networks_approach_the_certified_limits(name: str, paths: Any) ->
     """The kernel's sums over all pairs at 20 and 200 clients on the path, against the closed form's limit."""
     claim = lower(statement(f"buttaci/{name}")).claim
     fixed = {"C": [["1", "1"]], "theta": [["1", "0"]], "phi": [["1", "0"]], "delta": [["1", "-1"]]}
-    tends_to = limit_of(world(claim, {"paths": {**fixed, **paths}}).grow(Op("at", ("probability", "C")), Work()))
+    tends_to = limit_of(world(claim, {"paths": {**fixed, **paths}}).grow(Op("at", ("probability", "C"))))
     errors: list[float] = []
     for C in (20, 200):
         ((c, a),) = paths["epsilon"]

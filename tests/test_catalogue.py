@@ -11,14 +11,15 @@ from chain import CHAIN
 from sympy import Symbol
 from sympy.core.function import AppliedUndef
 
-from fedaudit.bounds.catalogue import SelectionError, catalogue, papers, statement, statements
+from fedaudit.bounds.catalogue import catalogue, papers, statement, statements
 from fedaudit.bounds.show import parts, show
 from fedaudit.bounds.statement import Statement
+from fedaudit.errors import UserError
+from fedaudit.overview import table
 from fedaudit.verify.audit import read
 from fedaudit.verify.check import genes_of, score
 from fedaudit.verify.experiments import experiments
 from fedaudit.verify.genome import draw
-from fedaudit.verify.overview import table
 from fedaudit.verify.settings import settings
 
 ALL = statements()
@@ -71,9 +72,9 @@ def test_selectors() -> None:
 
 
 def test_unknown_ids_suggest_the_nearest() -> None:
-    with pytest.raises(SelectionError, match=r"did you mean buttaci/thm4\.1-I"):
+    with pytest.raises(UserError, match=r"did you mean buttaci/thm4\.1-I"):
         statements(["buttaci/thm4.1"])
-    with pytest.raises(SelectionError, match="names 2 statements"):
+    with pytest.raises(UserError, match="names 2 statements"):
         statement("buttaci/thm4.1-*")
 
 
@@ -94,7 +95,7 @@ def test_a_users_own_file(tmp_path: Path) -> None:
     (tmp_path / "empty.py").write_text("x = 1\n")
     (tmp_path / "broken.py").write_text("1 / 0\n")
     for name in ("empty.py", "broken.py", "missing.py"):
-        with pytest.raises(SelectionError, match=r"expected .* do: "):
+        with pytest.raises(UserError, match=r"expected .* do: "):
             statements([str(tmp_path / name)])
 
 

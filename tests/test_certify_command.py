@@ -15,11 +15,12 @@ from typing import Any
 import hostile
 import pytest
 
+from fedaudit import cli
 from fedaudit.bounds.catalogue import catalogue
-from fedaudit.verify import certificates, child, cli
+from fedaudit.errors import UserError
+from fedaudit.verify import certificates, child
 from fedaudit.verify.certificates import certify
 from fedaudit.verify.child import Answer, Checker, Limit
-from fedaudit.verify.errors import UserError
 from fedaudit.verify.kernel.__main__ import main as kernel
 
 GOOD = hostile.golden("yuan-thm1")
@@ -28,7 +29,7 @@ SECONDS = 10  # within which a certificate has to be answered
 
 
 def fedaudit(*argv: object) -> list[str]:
-    return [sys.executable, "-P", "-m", "fedaudit.verify.cli", *map(str, argv)]
+    return [sys.executable, "-P", "-m", "fedaudit", *map(str, argv)]
 
 
 def save(path: Path, data: object) -> Path:
@@ -185,7 +186,8 @@ def test_no_process_is_left_behind(how: signal.Signals, tmp_path: Path) -> None:
     slow = (
         "import time\nfrom fedaudit.verify.kernel import serve\nserve.check = lambda _: time.sleep(600)\nserve.main()"
     )
-    code = f"import sys\nfrom fedaudit.verify import child, cli\nchild.COMMAND = (sys.executable, '-c', {slow!r})\n"
+    code = "import sys\nfrom fedaudit import cli\nfrom fedaudit.verify import child\n"
+    code += f"child.COMMAND = (sys.executable, '-c', {slow!r})\n"
     code += "sys.exit(cli.main(sys.argv[1:]))"
     save(tmp_path / "one.json", GOOD)
     argv = [sys.executable, "-P", "-c", code, "certify", "one.json", "--limit", "300"]

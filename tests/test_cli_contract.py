@@ -9,9 +9,11 @@ import sys
 import pytest
 from faked import REFUTED, fake_moves
 
+from fedaudit import cli, runner
+from fedaudit.bounds import catalogue
 from fedaudit.bounds.catalogue import statements
-from fedaudit.verify import cli, runner
-from fedaudit.verify.store import Folder, slug
+from fedaudit.store import Folder
+from fedaudit.verify.names import slug
 
 LEMMAS = "buttaci/lem[4C]*"
 IDS = [s.id for s in statements([LEMMAS])]
@@ -337,14 +339,16 @@ def test_an_audit_that_fails_on_one_statement_keeps_the_others(run, moves, monke
     assert json.loads(out)[IDS.index(SOME)]["verdict"] == "survived"
 
 
-def test_a_failure_of_our_own_is_one_line_with_a_status_of_its_own(run, monkeypatch):
+@pytest.mark.parametrize("says", ["math\ndomain error", "got x, expected y; do: z"])  # not recognised by its words
+def test_a_failure_of_our_own_is_one_line_with_a_status_of_its_own(run, monkeypatch, says):
     def broken(*_):
-        raise ValueError("math\ndomain error")
+        raise ValueError(says)
 
-    monkeypatch.setattr(runner, "find", broken)
+    monkeypatch.setattr(catalogue, "find", broken)
     status, out, err = run("list")
     assert (status, out, err.count("\n")) == (70, "", 1)
-    assert err.startswith("fedaudit: the tool failed: ValueError: math domain error (tests/test_cli_contract.py:")
+    line = " ".join(says.split())
+    assert err.startswith(f"fedaudit: the tool failed: ValueError: {line} (tests/test_cli_contract.py:")
 
 
 @pytest.mark.parametrize("command", ["lint", "derive", "verify", "hunt", "audit"])

@@ -30,7 +30,7 @@ BROKEN = weakened("buttaci/lem4.1")
 
 
 def command(*argv):
-    return [sys.executable, "-m", "fedaudit.verify.cli", *map(str, argv)]
+    return [sys.executable, "-m", "fedaudit", *map(str, argv)]
 
 
 def fedaudit(*argv, cwd, **env):

@@ -8,9 +8,10 @@ import sys
 import pytest
 from faked import CERTIFICATE, REFUTED, fake_moves
 
-from fedaudit.verify import runner, store
-from fedaudit.verify.errors import UserError
-from fedaudit.verify.store import Folder, slug
+from fedaudit import runner, store
+from fedaudit.errors import UserError
+from fedaudit.store import Folder
+from fedaudit.verify.names import slug
 
 ROW = f"rows/{slug(REFUTED)}.json"
 HELD = f"certificates/{slug(REFUTED)}.json"

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fedaudit.cli import main
+from fedaudit.errors import UserError
 from fedaudit.figures.report import MEANING
 from fedaudit.verify import document
 from fedaudit.verify.audit import STRENGTH
-from fedaudit.verify.cli import main
 from fedaudit.verify.document import VERDICTS, Unreadable, inside, parse, read
-from fedaudit.verify.errors import UserError
 
 ONE_LINE = re.compile(r"fedaudit: got .+, expected .+; do: .+\n")
 STEP = {
@@ -354,7 +354,7 @@ def test_any_cut_or_flip_of_the_bytes_is_read_or_refused(tmp_path_factory, data)
 def test_the_command_itself_says_one_line_and_exits_with_2(tmp_path):
     written(tmp_path, MALFORMED["deep"])
     done = subprocess.run(
-        [sys.executable, "-m", "fedaudit.verify.cli", "report", "--out", tmp_path],
+        [sys.executable, "-m", "fedaudit", "report", "--out", tmp_path],
         capture_output=True,
         text=True,
         timeout=120,

@@ -9,15 +9,17 @@ import pytest
 from flint import fmpz
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from sympy import Function, IndexedBase, Max, Min, Pow, Rational, Sum, Symbol, exp, log
+from sympy import E, Function, IndexedBase, Max, Min, Ne, Pow, Rational, Sum, Symbol, exp, log
+from sympy.logic.boolalg import And, Implies, Not, Or, false, true
 
 from fedaudit.bounds.catalogue import statements
+from fedaudit.bounds.evaluate import Undefined, compiled
+from fedaudit.bounds.lower import tree
 from fedaudit.verify.audit import read
 from fedaudit.verify.certify import replay
 from fedaudit.verify.check import genes_of, score
 from fedaudit.verify.evaluate import Evaluator, Quantity, Table, UnknownName
 from fedaudit.verify.genome import draw, exactly, rational, simpler, size
-from fedaudit.verify.lower import tree
 
 x, y = Symbol("x", positive=True), Symbol("y", positive=True)
 i, n = Symbol("i", integer=True), Symbol("n", integer=True, positive=True)
@@ -55,6 +57,55 @@ def test_numpy_agrees_with_sympy(expr: object, values: tuple[float, float, int],
     exact = expr.subs({x: Rational(a), y: Rational(b)}).subs(n, m).doit()
     want = float(exact.subs({p[k + 1]: Rational(w) for k, w in enumerate(weights)}))
     assert got == pytest.approx(want, rel=1e-12)
+
+
+SCALAR = [expr for expr in EXPRESSIONS if not expr.has(p)]
+
+
+@pytest.mark.parametrize("expr", SCALAR, ids=str)
+@given(st.tuples(*[st.fractions("1/9", 9, max_denominator=9)] * 2, st.integers(1, 6)))
+@settings(max_examples=15, deadline=None)
+def test_the_three_arithmetics_of_bounds_agree_with_sympy(expr: object, values: tuple[Fraction, ...]) -> None:
+    arguments = (x, y, n)
+    ready = compiled(expr, arguments)
+    want = expr.subs(dict(zip(arguments, map(Rational, values), strict=True))).doit()
+    exact = ready.exact([Fraction(v) for v in values])
+    assert (exact is None) == expr.has(exp, log, E)
+    assert exact is None or Rational(exact) == want
+    assert ready.float([float(v) for v in values]) == pytest.approx(float(want), rel=1e-12)
+    assert abs(ready.precise([Fraction(v) for v in values]) - want.evalf(60)) < 1e-50
+
+
+@pytest.mark.parametrize(
+    ("claim", "holds"),
+    [
+        (And(x < y, y > 1), True),
+        (Or(x > y, Ne(x, 2)), False),
+        (Not(x > y), True),
+        (Implies(x < y, y < 1), False),
+        (true, True),
+        (false, False),
+    ],
+)
+def test_relations_are_joined_by_logic(claim: object, holds: bool) -> None:
+    assert bool(compiled(claim, (x, y)).exact([Fraction(2), Fraction(5, 2)])) is holds
+
+
+def test_what_has_no_value_is_said() -> None:
+    with pytest.raises(Undefined, match="negative"):
+        compiled(Pow(x - y, Rational(1, 2)), (x, y)).exact([Fraction(1), Fraction(2)])
+    with pytest.raises(Undefined):
+        compiled(x / (y - 1), (x, y)).float([1.0, 1.0])
+    with pytest.raises(Undefined):
+        compiled(x * Rational(10) ** 400, (x,)).float([1.0])
+    with pytest.raises(TypeError, match="expected only"):
+        compiled(x + y, (x,))
+
+
+def test_a_name_of_a_sum_is_its_own() -> None:
+    """A free symbol may have the name of a summation index."""
+    expr = i + Sum(i**2, (i, 1, 3))
+    assert compiled(expr, (i,)).exact([Fraction(7)]) == 21
 
 
 def test_indices_broadcast_and_shift() -> None:

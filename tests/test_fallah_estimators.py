@@ -28,10 +28,10 @@ from fedaudit.verify.audit import hunt_row, read
 from fedaudit.verify.certificates import certify
 from fedaudit.verify.certify import replay
 from fedaudit.verify.check import genes_of, score
+from fedaudit.verify.claims import lower
 from fedaudit.verify.genome import draw, exactly
 from fedaudit.verify.kernel.meta import rate
 from fedaudit.verify.kernel.spline import Spline
-from fedaudit.verify.lower import lower
 
 MINE = [s.id for s in statements(["fallah"]) if s.method in ("meta", "samples")]
 EFFORT = 0.2

@@ -16,7 +16,7 @@ from fedaudit.bounds.catalogue import statement
 from fedaudit.bounds.papers.fallah import forms
 from fedaudit.verify import kernel
 from fedaudit.verify.certificates import certify
-from fedaudit.verify.lower import lower
+from fedaudit.verify.claims import lower
 
 GOLDEN = Path(__file__).parent / "certificates"
 LABELS = ("thm4.5", "cor4.6", "remG.1")

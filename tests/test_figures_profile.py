@@ -10,8 +10,8 @@ import pytest
 from test_figures_convergence import overlaps
 
 from fedaudit.bounds.catalogue import statement
+from fedaudit.cli import PICTURES, main
 from fedaudit.figures import cloud, draw, pictures, profile
-from fedaudit.verify.cli import PICTURES, main
 from fedaudit.verify.curves import Cloud, Curves, Profile, curves
 
 

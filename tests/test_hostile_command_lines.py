@@ -7,7 +7,7 @@ import sys
 import pytest
 from faked import fake_moves
 
-from fedaudit.verify import cli, runner
+from fedaudit import cli, runner
 
 SOME = "buttaci/lem4.1"
 LONG = "x" * 5000
@@ -231,9 +231,7 @@ def test_odd_input_that_means_something_is_done(tmp_path, monkeypatch, capsys, a
 
 def fedaudit(*argv, cwd, **more):
     more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | more
-    return subprocess.run(
-        [sys.executable, "-m", "fedaudit.verify.cli", *argv], cwd=cwd, timeout=300, check=False, **more
-    )
+    return subprocess.run([sys.executable, "-m", "fedaudit", *argv], cwd=cwd, timeout=300, check=False, **more)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fedaudit.verify.store import LEFT_BEHIND
+from fedaudit.store import LEFT_BEHIND
 
 CHEAP = ("buttaci/appA-peterpaul", "buttaci/sec4.4-optimal-E", "buttaci/prop3.3-upper")  # the last one is refuted
 KILLED = -signal.SIGKILL
@@ -131,7 +131,7 @@ def test_kills_at_every_write_and_between(nursery, tmp_path):
 def test_kills_by_the_clock_of_an_audit_with_workers(nursery, tmp_path):
     """The whole process group at six moments of a real process with two workers."""
     argv = audit(*CHEAP, jobs=2)
-    command = [sys.executable, "-m", "fedaudit.verify.cli", *argv]
+    command = [sys.executable, "-m", "fedaudit", *argv]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
     (tmp_path / "whole").mkdir()
     began = time.monotonic()

@@ -18,10 +18,10 @@ from fedaudit.bounds.dominance import dominance
 from fedaudit.bounds.statement import Assumption, Glossary, Statement
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import audit_row, hunt_row
+from fedaudit.verify.claims import lower
 from fedaudit.verify.kernel.expression import Op, Tree, Within, Work
 from fedaudit.verify.kernel.order import Growth, Paths, constant
 from fedaudit.verify.kernel.rational import Rejected
-from fedaudit.verify.lower import lower
 
 GLOSSARY = Glossary()
 x = GLOSSARY.symbol("x", "1", "a number")

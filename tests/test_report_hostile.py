@@ -14,15 +14,16 @@ from test_document import MOVE, ROW, STEP, places
 from test_report_page import BROWSER, Reader, browse, driven
 
 from fedaudit.bounds.catalogue import statements
+from fedaudit.bounds.show import printed
+from fedaudit.cli import main
 from fedaudit.figures import report
 from fedaudit.figures.formulas import ATTRIBUTES, ELEMENTS, mathml
-from fedaudit.figures.report import Typesetter, page, write_report
+from fedaudit.figures.report import Typesetter, page
+from fedaudit.report import write_report
+from fedaudit.store import Folder
 from fedaudit.verify import recheck
 from fedaudit.verify.audit import hunt_row
-from fedaudit.verify.cli import main
 from fedaudit.verify.document import parse, read
-from fedaudit.verify.runner import printed
-from fedaudit.verify.store import Folder
 
 RUN = "document.title='PWNED',document.documentElement.dataset.pwned=1,new Image().src='HOST/run'"
 PAYLOADS = [

@@ -12,11 +12,13 @@ from urllib.parse import unquote
 import pytest
 
 from fedaudit.bounds.catalogue import statements
+from fedaudit.bounds.show import printed
 from fedaudit.figures.formulas import mathml
-from fedaudit.figures.report import digest, page, short, write_report
+from fedaudit.figures.report import digest, page, short
+from fedaudit.report import write_report
+from fedaudit.store import Folder
 from fedaudit.verify.document import parse
-from fedaudit.verify.runner import printed
-from fedaudit.verify.store import Folder, slug
+from fedaudit.verify.names import slug
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 VERDICTS = ("survived", "proved", "undecided")

@@ -26,9 +26,9 @@ from fedaudit.verify.audit import hunt_row, literal_row, read
 from fedaudit.verify.certificates import certify
 from fedaudit.verify.certify import replay
 from fedaudit.verify.check import genes_of, score
+from fedaudit.verify.claims import lower
 from fedaudit.verify.genome import draw, exactly
 from fedaudit.verify.kernel.minibatch import batches
-from fedaudit.verify.lower import lower
 
 WORLDS = ("devices", "erm", "table", "algorithm", "subset", "prox", "mspp_step")
 MINE = [s.id for s in statements(["yuan"]) if s.method in WORLDS]

@@ -21,12 +21,12 @@ from fedaudit.bounds.papers.yuan.table import ROW_1, ROW_3, epsilon
 from fedaudit.bounds.papers.yuan.theorems import BOUND_2, UNIT, bound_3
 from fedaudit.bounds.show import parts, show
 from fedaudit.bounds.statement import Assumption, Statement
+from fedaudit.cli import main
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import derive_row, hunt_row, verify_row
-from fedaudit.verify.cli import main
+from fedaudit.verify.claims import lower
 from fedaudit.verify.curves import curves
 from fedaudit.verify.formulas import crossings, table_1, values
-from fedaudit.verify.lower import lower
 
 FOLDER = Path(__file__).parent / "certificates"
 MINE = [s for s in catalogue().values() if s.paper == "yuan" and s.method == "order"]

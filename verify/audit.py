@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fedaudit.bounds.catalogue import catalogue
@@ -18,16 +18,16 @@ from fedaudit.bounds.show import latex
 from fedaudit.bounds.statement import Assumption, Statement
 
 from .certify import Replayed, certificate, certify
+from .claims import lower
 from .experiments import experiment
 from .hunt import POPULATION, VIOLATION, Found, Searched, climb, order, sample
-from .lower import lower
 from .premises import tried
 from .repair import repair
-from .settings import setting
+from .settings import setting_of
 from .settings.base import Reading, Setting, Shape
-from .shrink import shrink
+from .shrink import shrink, simplicity
 from .statistical import statistics
-from .sturdy import breaks, horizons, sturdiest, wanted
+from .sturdy import breaks, endurance, tougher
 
 RATE = 8000  # instances a nominal second
 LEAST_SAMPLE = 10_000  # admissible instances that `verify` tries at least
@@ -39,6 +39,7 @@ CLEAR = 1e-3  # a float violation this large ends the search: the kernel has the
 LEAD = 6  # shapes that `hunt` goes on with after the first round
 LITERAL_SHARE = 0.25  # of the hunting effort, for each implicit assumption
 STRENGTH = ("undecided", "survived", "proved", "refuted", "not-reproduced", "reproduced-if", "reproduced")
+STURDY = ("persists", "persists_until", "breaks_too")  # what a row says of a counterexample besides its certificate
 
 Row = dict[str, Any]
 Claims = Mapping[str, Mapping[str, Any]]
@@ -142,7 +143,7 @@ def audit_row(statement: Statement, seed: int, effort: float, backend: str = "nu
     moves: list[Row] = [verified, hunted]
     if derived["proved"] and not rests_on(statement):
         moves.append({"verdict": "proved", "evidence": "proof", "tightness": None, "certificate": None})
-    best = max(moves, key=lambda row: STRENGTH.index(row["verdict"]))
+    best = max(moves, key=lambda row: (STRENGTH.index(row["verdict"]), len(row.get("persists", ()))))
     against = next((row for row in (verified, hunted) if row.get("counterexample")), None)
     best = against if against and best["verdict"] in ("survived", "undecided") else best
     verdict, reason = best["verdict"], best.get("reason", "")
@@ -164,7 +165,7 @@ def audit_row(statement: Statement, seed: int, effort: float, backend: str = "nu
         **({"how": "dominance" if verdict == "proved" else hunted["how"]} if "how" in hunted else {}),
         "tightness": max(tightest, default=None),
         "certificate": best["certificate"] if verdict == "refuted" else None,
-        **({k: best[k] for k in ("persists", "breaks_too") if k in best} if verdict == "refuted" else {}),
+        **({k: best[k] for k in STURDY if k in best} if verdict == "refuted" else {}),
         "rests_on": rests_on(statement),
         **({"counterexample": against["counterexample"]} if against else {}),
         "lint": {"findings": linted["findings"]},
@@ -206,7 +207,8 @@ def falls_anyway(assumption: Assumption) -> Row:
 
 def read(statement: Statement, dropped: tuple[str, ...] = (), backend: str = "numpy") -> tuple[Reading, Setting]:
     """The statement as it is computed with, and the world it is about."""
-    return Reading(lower(statement), dropped, backend), setting(statement.method)
+    lowered = lower(statement)
+    return Reading(lowered, dropped, backend), setting_of(lowered)
 
 
 def judge(reading: Reading, world: Setting, searched: Searched, siblings: Claims | None = None) -> Row:
@@ -263,29 +265,43 @@ def _worth(found: Found) -> tuple[bool, int]:
 
 
 def _refuted(reading: Reading, world: Setting, first: Replayed, violations: Sequence[Found], siblings: Claims) -> Row:
-    """The sturdiest counterexample, shrunk: the first one, unless it stops refuting at longer horizons."""
-    fallen = [first]
-    if len(horizons(reading, world, first)) < wanted(reading, first):
-        longest = sorted(violations, key=lambda f: -f.scores.shape["T"])[:REPLAYS]
-        again = (certify(reading, world, f) for f in longest)
-        fallen += [made for made in again if made is not None and not made.holds]
-    chosen = sturdiest(reading, world, fallen, siblings)
-    shrunk = shrink(reading, world, chosen)
+    """The sturdiest counterexample, shrunk: it lasts at longer horizons, then it breaks the most siblings."""
+    chosen, lasting, broken = first, endurance(reading, world, first), breaks(siblings, first)
+    for other in _others(reading, world, violations, lasting.fragile, len(broken) < len(siblings)):
+        lasts, breaks_too = endurance(reading, world, other), breaks(siblings, other)
+        mine, best = (lasts.worth(), len(breaks_too)), (lasting.worth(), len(broken))
+        if mine > best or (mine == best and simplicity(other) < simplicity(chosen)):
+            chosen, lasting, broken = other, lasts, breaks_too
+
+    def keeps(one: Replayed) -> bool:
+        return set(broken) <= set(breaks(siblings, one)) and endurance(reading, world, one).keeps(lasting)
+
+    shrunk = shrink(reading, world, chosen, keeps, len(lasting.refutes))
     return {
         "verdict": "refuted",
         "evidence": "exact",
         "tightness": finite(chosen.ratio),
         "certificate": certificate(reading, shrunk),
-        "persists": list(horizons(reading, world, shrunk)),
+        **endurance(reading, world, shrunk).row(),
         "breaks_too": breaks(siblings, shrunk),
     }
 
 
+def _others(
+    reading: Reading, world: Setting, violations: Sequence[Found], fragile: bool, spares: bool
+) -> Iterator[Replayed]:
+    """Other counterexamples, where the first one does not last or spares a sibling."""
+    again = (certify(reading, world, f) for f in violations[:REPLAYS] if fragile or spares)
+    tough = tougher(reading, world, violations) if fragile else None
+    yield from (one for one in (tough, *again) if one is not None and not one.holds)
+
+
 def _siblings(statement: Statement) -> Claims:
-    """What other readings of the same print claim in the same setting (`id~…`), by id."""
+    """What other readings of the same print claim in the same setting (`id~…`), by id; not what repairs it."""
     root = statement.id.partition("~")[0]
     others = (s for s in catalogue([statement]).values() if s.id != statement.id and s.id.partition("~")[0] == root)
-    return {s.id: lower(s).claim for s in others if s.method == statement.method and s.kind == statement.kind}
+    alike = (s for s in others if s.method == statement.method and s.kind == statement.kind)
+    return {s.id: lower(s).claim for s in alike if not s.repairs}
 
 
 def _sampled(reading: Reading, world: Setting, seed: int, effort: float) -> Searched:

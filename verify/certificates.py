@@ -20,12 +20,13 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from fedaudit.errors import UserError
+
 from .child import LIMIT, Checker, Limit
-from .errors import UserError
 from .kernel import Malformed, load
 from .kernel.files import read_text
-from .references import Reference, references
-from .store import AUDIT, Row
+from .names import AUDIT
+from .references import Reference, Row, references
 
 if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
@@ -155,7 +156,7 @@ def _may_prove(statement: Statement, known: Mapping[str, Statement]) -> bool:
 
 
 def _known(sources: Sequence[str]) -> dict[str, Statement]:
-    from .runner import find
+    from fedaudit.bounds.catalogue import find
 
     try:
         own = [s for source in sources for s in find([source])]
@@ -166,7 +167,7 @@ def _known(sources: Sequence[str]) -> dict[str, Statement]:
 
 
 def _claim_of(statement: Statement) -> object:
-    from .lower import lower
+    from .claims import lower
 
     return lower(statement).claim
 
@@ -214,9 +215,13 @@ def _listed(folder: Path) -> list[Path]:
 
 def _certified(name: str, known: Mapping[str, Statement], checker: Checker) -> Row:
     try:
-        data = load(read_text(name))
+        text = read_text(name)
     except Malformed as error:
-        return _malformed(name or "''", str(error), do="check the path" if "JSON" not in str(error) else AGAIN)
+        return _malformed(name or "''", str(error), do="check the path")
+    try:
+        data = load(text)
+    except Malformed as error:
+        return _malformed(name, str(error))
     return _judge(data, name, known, checker)
 
 

@@ -38,13 +38,16 @@ class Replayed:
     ratio: float
 
 
-def replay(reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array]) -> Replayed | None:
+def replay(
+    reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array], among: Reading | None = None
+) -> Replayed | None:
     """Build the exact instance of rational genes, find its worst index in floats, decide that index in the kernel.
 
-    None when the kernel does not admit the instance (a condition fails exactly, or sizes exceed its limits).
+    The worst index `among` those of the same claim over fewer of them, if one is given. None when the kernel does not
+    admit the instance (a condition fails exactly, or sizes exceed its limits).
     """
     floats = {k: np.asarray(v, dtype=float)[None] for k, v in genome.items()}
-    scores = score(reading, setting, shape, floats)
+    scores = score(among or reading, setting, shape, floats)
     if not np.isfinite(scores.margin[0]):
         return None
     measured = {k: float(np.asarray(v)[0]) for k, v in scores.table.scalars.items()}
@@ -126,14 +129,14 @@ def _fraction(x: Any) -> Fraction:
 class _Known(World):
     """Exact scalars and quantities as a kernel world, for sweeps and chosen step sizes."""
 
-    def __init__(self, scalars: Mapping[str, Fraction], quantities: Mapping[str, list[Fraction]]) -> None:
+    def __init__(self, scalars: Mapping[str, Fraction], quantities: Mapping[str, Array]) -> None:
         self.scalars, self.quantities_ = scalars, quantities
 
     def value(self, name: str) -> Any:
         return _flint(self.scalars[name])
 
     def at(self, name: str, indices: tuple[int, ...]) -> Any:
-        return _flint(self.quantities_[name][indices[0]])
+        return _flint(self.quantities_[name][indices])
 
 
 def _instances(
@@ -143,18 +146,19 @@ def _instances(
     scalars = {k: Fraction(np.asarray(v)[0]) for k, v in statics.items()}
     scalars |= {k: Fraction(v) for k, v in shape.counts}
     scalars |= {k: Fraction(cast("Any", genome[k][()])) for k in reading.lowered.knobs}
-    quantities: dict[str, list[Fraction]] = {}
+    quantities: dict[str, Array] = {}
     for name, rule in rules(reading.lowered):
         tree, world = parse(Node(rule["value"], "sweep")), _Known(scalars, quantities)
-        rounds = range(shape["T"] if rule["index"] else 1)
-        values = [Evaluator(world, None).value(tree, dict.fromkeys(rule["index"], t)) for t in rounds]
+        sizes = [shape[axis] for axis in ("T", "E")[: len(rule["index"])]]
+        places = list(np.ndindex(*sizes))
+        values = [Evaluator(world, None).value(tree, dict(zip(rule["index"], place, strict=True))) for place in places]
         if not all(isinstance(v, fmpq) for v in values):
             return  # a step size with an irrational root has no exact instance
-        exact = [_fraction(v) for v in values]
+        exact = np.array([_fraction(v) for v in values], dtype=object).reshape(sizes)
         if rule["index"]:
             quantities[name] = exact
         else:
-            scalars[name] = exact[0]
+            scalars[name] = _fraction(values[0])
     free = {k: v for k, v in scalars.items() if k not in reading.lowered.knobs and k not in dict(shape.counts)}
     known = {"scalars": free, "quantities": quantities}
     instance = setting.instance(reading, shape, genome, known)

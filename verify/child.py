@@ -13,7 +13,8 @@ import threading
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from .errors import UserError
+from fedaudit.errors import UserError
+
 from .kernel.rational import BYTES
 from .kernel.serve import READY, REPLY, REQUEST
 

@@ -14,6 +14,7 @@ from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.catalogue import statement as find
 from fedaudit.bounds.show import latex
 from fedaudit.bounds.statement import Statement
+from fedaudit.errors import UserError
 from fedaudit.problems.moments import expected
 from fedaudit.problems.perturbed import expected as perturbed
 from fedaudit.problems.quadratics import two_group
@@ -21,11 +22,11 @@ from fedaudit.problems.two_group import averages, expected_gap
 
 from .audit import read
 from .check import conditions, genes_of, score, tabulate
+from .claims import lower
 from .evaluate import Array, Evaluator, Quantity, Table
 from .experiments import Picture, experiment
 from .genome import Gene, Genome, draw, rows
 from .hunt import VIOLATION
-from .lower import lower
 from .seeds import seed_for
 from .settings.base import Pictured, Reading, Setting, Shape, View, Viewed, with_scalars
 from .settings.order import Order
@@ -113,7 +114,7 @@ def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
     at every value, or along a free parameter; else both sides of random instances against each other.
     """
     if statement.quoted:
-        raise ValueError(
+        raise UserError(
             f"got {statement.id}, quoted from {statement.quoted}, expected an encoded claim; do: plot its sibling"
         )
     reading, world = read(statement)
@@ -393,7 +394,7 @@ def _same_draws(genes: list[Gene], seed: int, label: str) -> Genome:
 
 def _curves(statement: Statement, x: Array, xlabel: str, lhs: Array, rhs: Array, caption: str) -> Curves:
     if not len(lhs):
-        raise ValueError("got no run with a positive bound, expected one to divide by; do: plot what it follows from")
+        raise UserError("got no run with a positive bound, expected one to divide by; do: plot what it follows from")
     small, large = (rhs, lhs) if statement.relation in (">=", ">") else (lhs, rhs)
     with np.errstate(invalid="ignore", divide="ignore"):
         closeness = np.nan_to_num(np.where(large > 0, small / large, 0.0)[:, -max(1, len(x) // 2) :].mean(axis=1))

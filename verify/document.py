@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
-from .errors import UserError
-from .store import AUDIT
+from fedaudit.errors import UserError
+
+from .names import AUDIT
 
 __all__ = [
     "VERDICTS",

@@ -6,14 +6,14 @@ value broadcasts over exactly the indices it depends on and nothing loops in Pyt
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 from scipy import special as _untyped  # pyright: ignore[reportMissingTypeStubs]
 
-from .lower import Tree
+from fedaudit.bounds.trees import Arithmetic, Formula, Tree, read
 
 Array = np.ndarray[Any, Any]
 _special = cast("Any", _untyped)
@@ -64,7 +64,7 @@ class Evaluator:
 
     def __call__(self, tree: Tree) -> Array:
         """Values broadcastable to `shape` (trailing sum axes are gone)."""
-        made = self._value(tree)
+        made = read(tree, _ARRAYS)(self)
         return made.reshape(made.shape[: 1 + len(self.names)]) if made.ndim > 1 + len(self.names) else made
 
     def holds(self, relation: Tree) -> Array:
@@ -73,74 +73,83 @@ class Evaluator:
         a, b = self(left), self(right)
         return _COMPARE[op](a, b)
 
-    def _span(self, low: Tree, high: Tree, axis: int) -> Array:
-        ends = [int(self._integer(end)) for end in (low, high)]
-        values = np.arange(ends[0], ends[1] + 1)
-        return values.reshape((1,) * axis + (-1,) + (1,) * (self.rank - axis - 1))
+    def named(self, name: str) -> Array:
+        """A bound variable, a count or a scalar."""
+        if name in self.bound:
+            return self.bound[name].astype(float)
+        if name in self.table.counts:
+            return self.full(float(self.table.counts[name]))
+        if name in self.table.scalars:
+            return np.reshape(self.table.scalars[name], (-1,) + (1,) * (self.rank - 1))
+        raise UnknownName(name)
 
-    def _integer(self, tree: Tree) -> int:
-        value = np.unique(self._value(tree))
+    def full(self, value: float) -> Array:
+        """One number for all instances and indices."""
+        return np.full((1,) * self.rank, value)
+
+    def integer(self, tree: Tree) -> int:
+        """The end of a range."""
+        value = np.unique(read(tree, _ARRAYS)(self))
         if value.size != 1 or value[0] != np.floor(value[0]):
             raise ValueError(f"got a range end {tree} that differs within the batch, expected one integer")
         return int(value[0])
 
-    def _value(self, tree: Tree) -> Array:
-        if isinstance(tree, int):
-            return np.full((1,) * self.rank, float(tree))
-        if isinstance(tree, str):
-            return self._atom(tree)
-        op, *args = tree
-        if op in _FOLD:
-            made = self._value(args[0])
-            for arg in args[1:]:
-                made = _FOLD[op](made, self._value(arg))
-            return made
-        if op == "^":
-            return _power(self._value(args[0]), self._value(args[1]))
-        if op in _UNARY:
-            return _UNARY[op](self._value(args[0]))
-        if op == "at":
-            return self._at(args[0], args[1:])
-        if op == "sum":
-            return self._sum(*args)
-        if op == "pi":
-            return np.full((1,) * self.rank, np.pi)
-        raise UnknownName(op)
+    def below(self, variable: str, first: int, last: int) -> Evaluator:
+        """The same with one more axis, along which `variable` runs."""
+        inner = Evaluator.__new__(Evaluator)
+        inner.table, inner.names, inner.rank = self.table, self.names, self.rank + 1
+        inner.bound = {v: values[..., None] for v, values in self.bound.items()}
+        inner.bound[variable] = np.arange(first, last + 1).reshape((1,) * self.rank + (-1,))
+        return inner
 
-    def _atom(self, text: str) -> Array:
-        if text in self.bound:
-            return self.bound[text].astype(float)
-        if text in self.table.counts:
-            return np.full((1,) * self.rank, float(self.table.counts[text]))
-        if text in self.table.scalars:
-            return np.reshape(self.table.scalars[text], (-1,) + (1,) * (self.rank - 1))
-        if text[0].isdigit() or text[0] == "-":
-            top, _, bottom = text.partition("/")
-            return np.full((1,) * self.rank, float(top) / float(bottom or 1))
-        raise UnknownName(text)
+    def _span(self, low: Tree, high: Tree, axis: int) -> Array:
+        ends = [int(self.integer(end)) for end in (low, high)]
+        values = np.arange(ends[0], ends[1] + 1)
+        return values.reshape((1,) * axis + (-1,) + (1,) * (self.rank - axis - 1))
 
-    def _at(self, name: str, indices: list[Tree]) -> Array:
-        if name not in self.table.quantities:
+
+def _constant(p: int, q: int) -> Formula[Array]:
+    value = float(p) / float(q)
+    return lambda scope: scope.full(value)
+
+
+def _name(name: str) -> Formula[Array]:
+    return lambda scope: scope.named(name)
+
+
+def _pi(scope: Evaluator) -> Array:
+    return scope.full(np.pi)
+
+
+def _at(name: str, indices: Sequence[Tree]) -> Formula[Array]:
+    formulas = [read(index, _ARRAYS) for index in indices]
+
+    def run(scope: Evaluator) -> Array:
+        if name not in scope.table.quantities:
             raise UnknownName(name)
-        quantity = self.table.quantities[name]
-        places: list[Array] = [np.arange(self.table.n).reshape((-1,) + (1,) * (self.rank - 1))]
-        for index, start, size in zip(indices, quantity.start, quantity.values.shape[1:], strict=True):
-            place = np.rint(self._value(index)).astype(int) - start
+        quantity = scope.table.quantities[name]
+        places: list[Array] = [np.arange(scope.table.n).reshape((-1,) + (1,) * (scope.rank - 1))]
+        for formula, start, size in zip(formulas, quantity.start, quantity.values.shape[1:], strict=True):
+            place = np.rint(formula(scope)).astype(int) - start
             if place.min() < 0 or place.max() >= size:
                 raise IndexError(f"{name}{indices} leaves its range {start}..{start + size - 1}")
             places.append(place)
         return quantity.values[tuple(places)]
 
-    def _sum(self, variable: str, low: Tree, high: Tree, body: Tree) -> Array:
-        inner = Evaluator.__new__(Evaluator)
-        inner.table, inner.names, inner.rank = self.table, self.names, self.rank + 1
-        inner.bound = {v: values[..., None] for v, values in self.bound.items()}
-        ends = [self._integer(end) for end in (low, high)]
-        inner.bound[variable] = np.arange(ends[0], ends[1] + 1).reshape((1,) * self.rank + (-1,))
-        if ends[1] < ends[0]:
-            return np.zeros((1,) * self.rank)
-        values = inner._value(body)
-        return values.sum(axis=-1) if values.shape[-1] != 1 else values[..., 0] * (ends[1] - ends[0] + 1)
+    return run
+
+
+def _total(variable: str, low: Tree, high: Tree, body: Tree) -> Formula[Array]:
+    term = read(body, _ARRAYS)
+
+    def run(scope: Evaluator) -> Array:
+        first, last = scope.integer(low), scope.integer(high)
+        if last < first:
+            return scope.full(0.0)
+        values = term(scope.below(variable, first, last))
+        return values.sum(axis=-1) if values.shape[-1] != 1 else values[..., 0] * (last - first + 1)
+
+    return run
 
 
 def _power(base: Array, exponent: Array) -> Array:
@@ -173,3 +182,4 @@ _UNARY = {"exp": _quiet(np.exp), "log": _quiet(np.log), "abs": np.abs, "erf": _e
 _COMPARE = {
     "<=": np.less_equal, "<": np.less, ">=": np.greater_equal, ">": np.greater, "=": np.equal, "!=": np.not_equal,
 }  # fmt: skip
+_ARRAYS: Arithmetic[Array] = Arithmetic(_constant, _name, _at, _total, _power, _FOLD, _UNARY, _COMPARE, _pi)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from fedaudit.bounds.catalogue import catalogue, statement
+from fedaudit.bounds.lower import tree
 from fedaudit.bounds.show import latex
 
 from .evaluate import Array, Evaluator, Table
-from .lower import tree
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,24 +7,15 @@ from which the same setting builds the exact instance.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from fedaudit.problems.genes import Gene, Kind
+
 Array = np.ndarray[Any, Any]
 Genome = dict[str, Array]
-Kind = Literal["positive", "nonnegative", "unit", "fraction", "real"]
-
-
-@dataclass(frozen=True, slots=True)
-class Gene:
-    """positive: (0, ∞) · nonnegative: [0, ∞) · unit: (0, 1] · fraction: [0, 1] · real: any sign."""
-
-    name: str
-    kind: Kind
-    shape: tuple[int, ...] = ()
 
 
 def draw(genes: Sequence[Gene], n: int, rng: np.random.Generator) -> Genome:

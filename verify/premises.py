@@ -28,13 +28,13 @@ from fedaudit.bounds.statement import Statement
 
 from .certify import certify
 from .check import genes_of, score, tabulate
+from .claims import lower
 from .evaluate import Table, UnknownName
 from .genome import Genome, draw
 from .hunt import VIOLATION, Found
 from .kernel import Malformed
-from .lower import lower
 from .seeds import seed_for
-from .settings import setting
+from .settings import setting_of
 from .settings.base import Reading, Setting, Shape
 
 INSTANCES, SHAPES, SIZE = 48, 12, 60  # draws of a shape, shapes, and their largest size
@@ -84,7 +84,7 @@ def tried(statement: Statement, catalogue: Mapping[str, Statement], seed: int = 
         return ()
     if statement.method == "order":
         return tuple(_unmeasured(p, "a claim about formulas has no runs") for p in known)
-    world = setting(statement.method)
+    world = setting_of(lower(statement))
     named = definitions(statement, known)
     read = {p: _written(p, named) for p in known}
     told = {p: _hindrance(statement, read[p].premise) for p in known}

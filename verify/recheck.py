@@ -190,7 +190,7 @@ def _ask(data: Mapping[str, Any], checker: Checker, *, compared: bool) -> Answer
 @cache
 def _catalogue_text(identifier: str) -> Printed | None:
     """A statement as the catalogue prints it; None if it holds none of this id."""
-    from .runner import printed
+    from fedaudit.bounds.show import printed
 
     statement = _catalogue().get(identifier)
     return None if statement is None else parse_printed(printed(statement))

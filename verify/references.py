@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 from .kernel import Malformed
 from .kernel.rational import shown
 
-__all__ = ["Reference", "references"]
+__all__ = ["Reference", "Row", "references"]
 
 Row = dict[str, Any]
 _FILE = re.compile(r"certificates/[^/\\.\x00][^/\\\x00]*\.json")

@@ -38,10 +38,10 @@ from fedaudit.bounds.sampling import Sampler, conjuncts
 from fedaudit.bounds.statement import Assumption, Glossary, Statement
 
 from .certify import Replayed, certify, replay
+from .claims import lower
 from .hunt import VIOLATION, climb
 from .kernel import Malformed
-from .lower import lower
-from .settings import setting
+from .settings import setting, setting_of
 from .settings.base import Reading, Setting
 
 Change = Literal["hypothesis", "constant", "rate", "none known", "undecided"]
@@ -160,7 +160,8 @@ def _numbers(statement: Statement) -> set[Symbol]:
     named = {arg for a in (*statement.let, *statement.implicit) for arg in a.args}
     whole = {s for s in statement.glossary if getattr(s, "is_integer", False)}
     chosen = {*named, *whole, *statement.sweep, *statement.choose, *statement.for_all}
-    reading, world = Reading(lower(statement)), setting(statement.method)
+    reading = Reading(lower(statement))
+    world = setting_of(reading.lowered)
     genes = {gene.name for shape in world.shapes(reading)[:1] for gene in world.genes(reading, shape)}
     drawn = {s for s in statement.glossary if isinstance(s, Symbol) and s.name in genes}
     return {s for s in chosen if isinstance(s, Symbol)} | drawn

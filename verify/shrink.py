@@ -1,12 +1,13 @@
 """Shrink: a simpler instance that still refutes, as in property-based testing.
 
 The order is `simplicity`: clients, dimension, local steps and rounds first, then how long the rationals are. Every step
-is decided by the kernel; nothing is kept that it does not refute.
+is decided by the kernel; nothing is kept that it does not refute, nor what `keeps` turns down (a counterexample that
+lasts is not given up for a simpler one that does not).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, cast
 
@@ -17,7 +18,6 @@ from .check import genes_of
 from .evaluate import Array
 from .genome import simpler, size
 from .settings.base import Reading, Setting, Shape
-from .sturdy import LONGER, horizons
 
 MOST_WORK = 30_000  # size of the replayed instances, added up
 
@@ -28,20 +28,28 @@ def simplicity(replayed: Replayed) -> tuple[int, int]:
     return sum(v for _, v in replayed.shape.counts), length
 
 
-def shrink(reading: Reading, setting: Setting, start: Replayed) -> Replayed:
-    """Greedy descent until no pass finds anything simpler (or `MOST_WORK` was spent) that is as sturdy."""
-    best, left, moved, sturdy = start, MOST_WORK, True, len(horizons(reading, setting, start))
+def shrink(
+    reading: Reading,
+    setting: Setting,
+    start: Replayed,
+    keeps: Callable[[Replayed], bool] = lambda _: True,
+    price: int = 0,
+) -> Replayed:
+    """Greedy descent until no pass finds anything simpler that `keeps` accepts, or `MOST_WORK` was spent.
+
+    `price` is what asking `keeps` costs, in replays of the same size.
+    """
+    best, left, moved = start, MOST_WORK, True
     while moved and left > 0:
         moved = False
         for shape, genome in _proposals(reading, setting, best):
             left -= 10 + shape.cost
             made = replay(reading, setting, shape, genome)
             if made is not None and not made.holds and simplicity(made) < simplicity(best):
-                left -= sturdy * LONGER[-1] * (10 + shape.cost)
-                if sturdy and len(horizons(reading, setting, made)) < sturdy:
-                    continue
-                best, moved = made, True
-                break
+                left -= price * (10 + shape.cost)
+                if keeps(made):
+                    best, moved = made, True
+                    break
             if left <= 0:
                 break
     return best

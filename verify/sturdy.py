@@ -1,71 +1,202 @@
 """Sturdy counterexamples: of those found, the one that goes on refuting when the run goes on, then the simplest.
 
-A counterexample at T = 1 that holds again at T = 2 convinces nobody. Where a claim speaks of the horizon T itself, the
-same problem is replayed at longer horizons; what counts is how many of them it refutes as well.
+A counterexample at T = 1 that holds again at T = 2 convinces nobody. The same problem is run for longer and the claim
+is tested again: at the longer horizon and, where it speaks of every round, at a round of the later half. What there is
+one of per round (weights, say) goes on with its last value. A counterexample that does not last is not the last word: a
+climb looks for one that refutes at longer horizons too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 
 from . import kernel
-from .certify import Replayed, needed_names, replay
-from .check import genes_of
-from .evaluate import Array
-from .settings.base import Reading, Setting, Shape
+from .certify import DIGITS, Replayed, needed_names, replay
+from .check import conditions, genes_of, tabulate
+from .evaluate import Array, Evaluator
+from .genome import Genome, draw, exactly, join, mutate, rows
+from .hunt import VIOLATION, Found
+from .seeds import seed_for
+from .settings.base import Reading, Setting, Shape, names
 
-LONGER = (2, 4)  # times the horizon of the counterexample
+ROUNDS = (2, 4, 8, 16)  # the longer horizons that are tried; beyond them, twice the rounds
 MOST_STEPS = 48  # of a longer run: exact numbers grow with every step
+MOST_PATHS = 256  # of a longer run with noise
+LONG = ("T", "tau", "K", "t")  # the sizes of an instance that say how long its run is, and where one looks
+SHAPES, DRAWN, POPULATION, ELITE = 4, 2000, 384, 48  # of the climb for a counterexample that lasts: a broad one
+GENERATIONS, POLISH = 20, 4  # of these, after the first that lasts
+LIMITS = TOO_LONG, TOO_MANY = "exact numbers too long", "too many paths of noise"
+NO_RUN = "no run"
+
+Longer = tuple[Shape, Mapping[str, Array]] | str  # a longer run of the same problem, or why there is none
 
 
-def horizons(reading: Reading, setting: Setting, replayed: Replayed) -> tuple[int, ...]:
-    """The longer horizons at which the same problem refutes the claim too; none where they are not tried."""
-    if not wanted(reading, replayed):
-        return ()
-    T = replayed.shape["T"]
-    return tuple(T * times for times in LONGER if _refutes_at(reading, setting, replayed, T * times))
+@runtime_checkable
+class Lengthens(Protocol):
+    """A setting whose runs grow longer in a way of their own; elsewhere T counts rounds, or steps."""
+
+    def longer(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> Iterator[Longer]: ...
 
 
-def sturdiest(
-    reading: Reading, setting: Setting, replays: Sequence[Replayed], siblings: Mapping[str, Mapping[str, Any]]
-) -> Replayed:
-    """The first of those that refute at the most horizons and, among them, break the most siblings."""
-    if len(replays) == 1:
-        return replays[0]
-    return max(replays, key=lambda one: (len(horizons(reading, setting, one)), len(breaks(siblings, one))))
+@runtime_checkable
+class Enumerates(Protocol):
+    """A setting that walks all paths of its noise."""
+
+    def paths(self, shape: Shape) -> int: ...
 
 
-def wanted(reading: Reading, replayed: Replayed) -> int:
-    """How many longer horizons a sturdy counterexample refutes at; none where they are not tried."""
-    tried = "T" in dict(replayed.shape.counts) and reading.uses("T") and replayed.shape.steps * LONGER[-1] <= MOST_STEPS
-    return len(LONGER) if tried else 0
+@dataclass(frozen=True, slots=True)
+class Endurance:
+    """At which longer runs (sizes and index) the same problem refutes too, and what ended the list.
+
+    `lasts`: longer runs were tried and all of them refute. `reach`: how long the longest of them is, before the first
+    that does not.
+    """
+
+    refutes: tuple[dict[str, int], ...]
+    until: str
+    lasts: bool
+    reach: int
+
+    @property
+    def fragile(self) -> bool:
+        """Whether it is worth looking for one that lasts; what refutes as far as exact numbers go is not fragile."""
+        return not self.lasts and self.until != NO_RUN and not (self.refutes and self.until in LIMITS)
+
+    def worth(self) -> tuple[bool, int]:
+        """What lasts is worth more than what ends, however late; of that, what ends later."""
+        return self.lasts, 0 if self.lasts else self.reach
+
+    def keeps(self, other: Endurance) -> bool:
+        """Whether nothing is lost from `other` to this."""
+        return not other.refutes or self.worth() >= other.worth()
+
+    def row(self) -> dict[str, Any]:
+        return {"persists": [dict(one) for one in self.refutes], "persists_until": self.until}
+
+
+def endurance(reading: Reading, setting: Setting, replayed: Replayed) -> Endurance:
+    """The same problem at longer horizons, decided by the kernel: up to the first that does not refute."""
+    refutes, last = list[dict[str, int]](), replayed
+
+    def ended(until: str) -> Endurance:
+        return Endurance(tuple(refutes), until, not until, _length(last))
+
+    if not _runs(setting, replayed):
+        return ended(NO_RUN)
+    for longer in _longer(reading, setting, replayed.shape, replayed.genome):
+        if isinstance(longer, str):
+            return ended(longer)
+        shape, genome = longer
+        again = replay(reading, setting, shape, genome, _late(reading, shape))
+        if again is None:
+            return ended(f"no admissible run after {_said(_sizes(last))}")
+        grown = {k: v for k, v in _sizes(again).items() if v != _sizes(replayed).get(k)}
+        if again.holds:
+            return ended(f"holds again at {_said(grown)}")
+        refutes.append({**grown, **{k: v for k, v in again.at.items() if k != "relation"}})
+        last = again
+    return ended("" if refutes else NO_RUN)
 
 
 def breaks(claims: Mapping[str, Mapping[str, Any]], replayed: Replayed) -> list[str]:
-    """The ids of those claims (siblings in the same setting) that the very same instance refutes, at some index."""
+    """The ids of those claims (siblings in the same setting) that the very same instance refutes, at the same index."""
     return [name for name, claim in claims.items() if _broken(claim, replayed)]
 
 
-def _broken(claim: Mapping[str, Any], replayed: Replayed) -> bool:
-    instance = needed_names(claim, replayed.instance)
-    places = [{**replayed.at, "relation": number} for number in range(len(claim["then"]))]
-    for place in places:
-        at = {k: v for k, v in place.items() if k == "relation" or k in claim["for_all"]}
-        try:
-            if not kernel.evaluate(claim, instance, (), at)[2]:
-                return True
-        except (kernel.Malformed, kernel.Rejected):
-            continue
-    return False
+def tougher(reading: Reading, setting: Setting, violations: Sequence[Found]) -> Replayed | None:
+    """A counterexample that lasts, from a climb on the shapes that fell: the first that the kernel confirms."""
+    fallen = {found.scores.shape for found in violations}
+    for shape in _varied([shape for shape in setting.shapes(reading) if shape in fallen])[:SHAPES]:
+        best = _climb(reading, setting, shape)
+        for digits in DIGITS if best is not None else ():
+            again = replay(reading, setting, shape, exactly(genes_of(reading, setting, shape), best or {}, 0, digits))
+            if again is not None and not again.holds and endurance(reading, setting, again).lasts:
+                return again
+    return None
 
 
-def _refutes_at(reading: Reading, setting: Setting, replayed: Replayed, T: int) -> bool:
-    shape = replayed.shape.but(T=T)
-    again = replay(reading, setting, shape, _lengthened(reading, setting, shape, replayed.genome))
-    return again is not None and not again.holds
+def _varied(shapes: Sequence[Shape]) -> list[Shape]:
+    """Cheap shapes first, then in their order; but one of every size before a second one of the same size."""
+    groups: dict[Any, dict[Any, Shape]] = {}
+    for shape in sorted(shapes, key=lambda s: s.cost):
+        groups.setdefault(shape.but(T=1).counts, {}).setdefault(shape.flags, shape)
+    turns = [list(group.values()) for group in groups.values()]
+    return [turn[n] for n in range(max(map(len, turns), default=0)) for turn in turns if n < len(turn)]
+
+
+def _climb(reading: Reading, setting: Setting, shape: Shape) -> Genome | None:
+    """Evolve a population by how it leans at its own horizon and at the longest one; None if none falls at both."""
+    genes = genes_of(reading, setting, shape)
+    rng = np.random.default_rng(seed_for(0, reading.lowered.id, "sturdy", shape, *reading.dropped))
+    population, more = draw(genes, DRAWN, rng), POLISH
+    for _ in range(GENERATIONS):
+        worst = _leans(reading, setting, shape, population)
+        best = np.argsort(-worst, kind="stable")[:ELITE]
+        elite, more = rows(population, best), more - int(worst[best[0]] > VIOLATION)
+        if not more:
+            return elite
+        if not np.isfinite(worst[best[0]]):
+            return None
+        population = join([elite, mutate(genes, rows(elite, rng.integers(0, ELITE, POPULATION)), rng)])
+    return None
+
+
+def _leans(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> Array:
+    """The smaller of `_lean` at the shape's own horizon and at the longest one, (n,)."""
+    longer = [one for one in _longer(reading, setting, shape, genome) if not isinstance(one, str)]
+    if not longer:
+        return np.full(len(next(iter(genome.values()))), -np.inf)
+    last, lengthened = longer[-1]
+    here, there = _lean(reading, setting, shape, genome), _lean(_late(reading, last), setting, last, dict(lengthened))
+    return np.nan_to_num(np.minimum(here, there), nan=-np.inf)
+
+
+def _lean(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> Array:
+    """How far the claim leans towards failing, (n,): lhs - rhs over the sizes of all their terms, at the worst index.
+
+    Above 0 it fails. Unlike lhs/rhs it sees that terms of the right side begin to cancel long before they do.
+    """
+    table = tabulate(reading, setting, shape, genome)
+    evaluator = Evaluator(table, {v: (low, high) for v, (low, high) in reading.claim["for_all"].items()})
+    usable, worst = conditions(evaluator, reading.claim["when"]), np.full(table.n, np.nan)
+    for op, left, right in reading.claim["then"]:
+        gap = evaluator(left) - evaluator(right)
+        gap = np.abs(gap) if op == "=" else -gap if op in (">=", ">") else gap
+        size = sum(np.abs(evaluator(term)) for term in (*_terms(left), *_terms(right)))
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            leaning = np.broadcast_to(gap / size, evaluator.shape).reshape(table.n, -1)
+        worst = np.fmax(worst, np.fmax.reduce(leaning, axis=1))
+    return np.where(usable, worst, np.nan)
+
+
+def _terms(tree: Any) -> list[Any]:
+    return cast("list[Any]", tree)[1:] if isinstance(tree, list) and tree[0] == "+" else [tree]
+
+
+def _longer(reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array]) -> Iterator[Longer]:
+    """Longer runs of the same problem (or of a batch of them), each longer than the one before."""
+    if isinstance(setting, Lengthens):
+        yield from setting.longer(reading, shape, genome)
+        return
+    sizes = dict(shape.counts)
+    local = sizes.get("E", sizes.get("tau", 1))
+    whole = local if getattr(setting, "counts_steps", False) else 1  # T counts steps, and rounds are whole
+    rounds = shape["T"] // whole
+    for many in [n for n in ROUNDS if n > rounds] or [2 * rounds]:
+        longer = shape.but(T=many * whole)
+        if many * local > MOST_STEPS:
+            yield TOO_LONG
+            return
+        if isinstance(setting, Enumerates) and setting.paths(longer) > MOST_PATHS:
+            yield TOO_MANY
+            return
+        yield longer, _lengthened(reading, setting, longer, genome)
 
 
 def _lengthened(reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
@@ -73,6 +204,46 @@ def _lengthened(reading: Reading, setting: Setting, shape: Shape, genome: Mappin
     longer: dict[str, Array] = {}
     for gene in genes_of(reading, setting, shape):
         values = genome[gene.name]
-        more = [(0, max(after - before, 0)) for before, after in zip(values.shape, gene.shape, strict=True)]
-        longer[gene.name] = np.pad(values, more, mode="edge") if values.ndim and any(n for _, n in more) else values
+        batch = values.ndim - len(gene.shape)  # axes of a batch come first
+        own = zip(values.shape[batch:], gene.shape, strict=True)
+        more = [(0, 0)] * batch + [(0, max(after - before, 0)) for before, after in own]
+        longer[gene.name] = np.pad(values, more, mode="edge") if any(n for _, n in more) else values
     return longer
+
+
+def _late(reading: Reading, shape: Shape) -> Reading:
+    """The same claim over the later half of the rounds, where it speaks of every round."""
+    sizes, for_all = dict(shape.counts), dict(reading.claim["for_all"])
+    for index, (low, high) in for_all.items():
+        if "T" in sizes and ("T", False) in names(high) and isinstance(low, str) and low.isdigit():
+            for_all[index] = [str(max(int(low), sizes["T"] // 2)), high]
+    return replace(reading, lowered=replace(reading.lowered, claim={**reading.claim, "for_all": for_all}))
+
+
+def _runs(setting: Setting, replayed: Replayed) -> bool:
+    """Whether the instance is a run that can be made longer."""
+    return isinstance(setting, Lengthens) or ("T" in replayed.instance and "T" in dict(replayed.shape.counts))
+
+
+def _sizes(replayed: Replayed) -> dict[str, int]:
+    return {name: replayed.instance[name] for name in LONG if name in replayed.instance}
+
+
+def _length(replayed: Replayed) -> int:
+    return prod(size for name, size in _sizes(replayed).items() if name != "t")
+
+
+def _said(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
+
+
+def _broken(claim: Mapping[str, Any], replayed: Replayed) -> bool:
+    instance = needed_names(claim, replayed.instance)
+    at = {k: v for k, v in replayed.at.items() if k in claim["for_all"]}
+    for number in range(len(claim["then"])):
+        try:
+            if not kernel.evaluate(claim, instance, (), {**at, "relation": number})[2]:
+                return True
+        except (kernel.Malformed, kernel.Rejected):
+            continue
+    return False

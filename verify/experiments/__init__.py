@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
 
+from fedaudit.errors import UserError
+
 
 class Picture(Protocol):
     """Data for a figure."""
@@ -66,5 +68,5 @@ def experiment(identifier: str) -> Experiment:
     """The experiment of this statement."""
     if identifier not in experiments():
         known = ", ".join(experiments())
-        raise ValueError(f"got no experiment for {identifier!r}, expected one of {known}; do: add verify/experiments/")
+        raise UserError(f"got no experiment for {identifier!r}, expected one of {known}; do: add verify/experiments/")
     return experiments()[identifier]

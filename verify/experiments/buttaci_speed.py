@@ -17,8 +17,8 @@ from fedaudit.bounds.catalogue import statement
 from fedaudit.problems.perturbed import expected
 from fedaudit.problems.quadratics import Quadratics
 
+from ..claims import lower
 from ..evaluate import Array, Evaluator, Quantity, Table
-from ..lower import lower
 from ..seeds import seed_for
 from ..settings.perturbed import pair_matrix
 from . import Experiment, Outcome

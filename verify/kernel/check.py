@@ -29,6 +29,7 @@ from . import (
     per_fedavg,
     perturbed,
     perturbed_nonconvex,
+    run,
     samples,
     scalar,
     two_group,
@@ -37,8 +38,9 @@ from . import (
 )
 from .claim import Claim
 from .claim import read as read_claim
-from .expression import Evaluator, Tree, Value, Within, Work, World, free
+from .expression import Domains, Evaluator, Tree, Value, World, free
 from .rational import BITS, Malformed, Node, Rejected, shown
+from .work import MOST, SEARCH, metered
 
 FORMAT = "fedaudit-certificate/1"
 
@@ -80,9 +82,10 @@ WORLDS = {
     "prox": Reader(envelope.read_prox, envelope.INPUTS),
     "devices": Reader(envelope.read_devices),
     "weighted": Reader(weighted.read, steps=True),
+    "run": Reader(run.read, steps=True),
 }
 POINTS, LEAST_REPLAYS = 100_000, 3
-MOST, LEAST = arb(2) ** 100_000, arb(2) ** -100_000
+LARGEST, SMALLEST = arb(2) ** 100_000, arb(2) ** -100_000
 _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")
 
 
@@ -145,40 +148,41 @@ def _world(claim_text: str, text: str) -> World:
 
 
 @lru_cache(maxsize=8)
-def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> tuple[World, Within]:
+def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> World:
     claim, world = _claim(claim_text), _world(claim_text, text)
     if not set(dropped) <= {name for name, _ in claim.implicit} or len(set(dropped)) < len(dropped):
         raise Malformed(f"dropped: got {list(dropped)}, expected implicit assumptions of the claim, each once")
     for name, kind in claim.domains.items():
         world.inhabit(name, kind)
-    within = Within(claim.domains, Work())
     for n, condition in enumerate(claim.when):
         names = [name for name in claim.for_all if any((name, -1) in free(side) for side in condition[1:])]
-        ranges = [_range(claim.for_all[name], world, within) for name in names]
+        ranges = [_range(claim.for_all[name], world, claim.domains) for name in names]
         if prod(map(len, ranges)) > POINTS:
             raise Rejected(f"claim.when[{n}]: got more than {POINTS} points, expected a smaller instance")
         for point in product(*ranges):
             scope = dict(zip(names, point, strict=True))
-            if not world.meets(condition, scope, within):
+            if not world.meets(condition, scope, claim.domains):
                 raise Rejected(f"claim.when[{n}]: got a condition that fails at {scope}, expected it everywhere")
     for name, args in (*claim.let, *(a for a in claim.implicit if a[0] not in dropped)):
         world.assume(name, args)
-    return world, within
+    return world
 
 
-def _range(ends: tuple[Tree, Tree], world: World, within: Within) -> range:
-    low, high = (Evaluator(world, within.domains, within.work).integer(end, {}) for end in ends)
+def _range(ends: tuple[Tree, Tree], world: World, domains: Domains) -> range:
+    low, high = (Evaluator(world, domains).integer(end, {}) for end in ends)
     return range(low, high + 1)
 
 
 def world(claim: object, instance: object) -> World:
     """The instance as a world of the claim's setting: value(name), at(name, indices), assume(name, args)."""
-    return _world(_text(claim), _text(instance))
+    with metered(SEARCH):
+        return _world(_text(claim), _text(instance))
 
 
 def admit(claim: object, instance: object, dropped: Iterable[str] = ()) -> World:
     """The world, or `Rejected` naming the first assumption or condition that fails."""
-    return _admit(_text(claim), _text(instance), tuple(dropped))[0]
+    with metered(SEARCH):
+        return _admit(_text(claim), _text(instance), tuple(dropped))
 
 
 def admissible(claim: object, instance: object, dropped: Iterable[str] = ()) -> bool:
@@ -191,17 +195,20 @@ def admissible(claim: object, instance: object, dropped: Iterable[str] = ()) -> 
 
 def evaluate(claim: object, instance: object, dropped: Iterable[str], at: object) -> tuple[Value, Value, bool]:
     """Both sides of the relation at `at` on an admissible instance, and whether it holds; all certain."""
-    parsed = _claim(_text(claim))
-    world, within = _admit(_text(claim), _text(instance), tuple(dropped))
-    within = Within(within.domains, Work())
+    parsed, world = _claim(_text(claim)), admit(claim, instance, dropped)
+    with metered(SEARCH):
+        return _evaluated(parsed, world, at)
+
+
+def _evaluated(parsed: Claim, world: World, at: object) -> tuple[Value, Value, bool]:
     place = Node(at, "at").fields(" ".join(("relation", *parsed.for_all)))
     relation = parsed.then[place.pop("relation").integer(0, len(parsed.then) - 1)]
     scope: dict[str, int] = {}
     for name, ends in parsed.for_all.items():
-        allowed = _range(ends, world, within)
+        allowed = _range(ends, world, parsed.domains)
         scope[name] = place[name].integer(allowed.start, allowed.stop - 1)
-    lhs, rhs, holds = world.settle(relation, scope, within)
-    if any(isinstance(x, arb) and not (x == 0 or LEAST < abs(x) < MOST or x.contains(0)) for x in (lhs, rhs)):
+    lhs, rhs, holds = world.settle(relation, scope, parsed.domains)
+    if any(isinstance(x, arb) and not (x == 0 or SMALLEST < abs(x) < LARGEST or x.contains(0)) for x in (lhs, rhs)):
         raise Rejected("claim.then: got a side beyond 2^100000 or below 2^-100000, expected numbers that can be stated")
     return lhs, rhs, holds
 
@@ -248,8 +255,18 @@ def _replayed(claim: Claim, replays: list[Node]) -> None:
             )
 
 
-def check(certificate: object) -> Accepted:
-    """Accept a counterexample, or raise `Malformed` or `Rejected` with the first thing that is wrong."""
+def check(certificate: object, most: int = MOST) -> Accepted:
+    """Accept a counterexample, or raise `Malformed` or `Rejected` with the first thing that is wrong.
+
+    From scratch, within `most` operations: no answer depends on what was asked before.
+    """
+    _world.cache_clear()
+    _admit.cache_clear()
+    with metered(most):
+        return _checked(certificate)
+
+
+def _checked(certificate: object) -> Accepted:
     given = Node(_parsed(_text(certificate)), "certificate").fields(
         "format statement claim dropped instance at lhs rhs", "replays"
     )

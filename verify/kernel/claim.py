@@ -20,18 +20,23 @@ class Claim:
     setting: str
     let: tuple[Assumption, ...]
     implicit: tuple[Assumption, ...]
-    choose: dict[str, tuple[str, Tree]]  # quantity -> (its index, its value)
+    choose: dict[str, tuple[tuple[str, ...], Tree]]  # quantity -> (its indices, its value)
     when: tuple[Relation, ...]
     for_all: dict[str, tuple[Tree, Tree]]  # index -> inclusive range
     then: tuple[Relation, ...]
     domains: dict[str, str]  # of every symbol and quantity that the claim or its world reads
+    means: dict[str, tuple[Relation, dict[str, tuple[Tree, Tree]]]]  # assumption -> what it says of the run's measures
+    method: object = None  # the method of a run, as data
     form: object = None  # of an order claim: the identity between its left side and a run, as a claim of its own
 
     def needs(self) -> set[tuple[str, int]]:
         """Symbols (with -1) and quantities (with their number of indices) that an instance must give."""
         inside = {name for _, *sides in (*self.when, *self.then) for side in sides for name in free(side)}
         ends = {name for both in self.for_all.values() for end in both for name in free(end)}
-        chosen = {name for index, value in self.choose.values() for name in free(value) - {(index, -1)}}
+        chosen = {name for at, value in self.choose.values() for name in free(value) - {(index, -1) for index in at}}
+        for relation, for_all in self.means.values():
+            inside |= {name for side in relation[1:] for name in free(side)} - {(index, -1) for index in for_all}
+            ends |= {name for both in for_all.values() for end in both for name in free(end)}
         constants = {(arg, -1) for _, args in (*self.let, *self.implicit) for arg in args}
         return (inside - {(index, -1) for index in self.for_all}) | ends | chosen | constants
 
@@ -61,12 +66,12 @@ class Claim:
         if set(self.choose) - {name}:
             raise Malformed(f"claim.choose: got {sorted(self.choose)}, expected {name} alone")
         evaluator = Evaluator(world, self.domains)
-        for index, tree in self.choose.values():
-            if index in world.values or any(arity >= 0 for _, arity in free(tree)):
+        for names, tree in self.choose.values():
+            if len(names) != 1 or names[0] in world.values or any(arity >= 0 for _, arity in free(tree)):
                 raise Malformed(
                     f"claim.choose.{name}: got a run-dependent value, expected one of symbols and its index"
                 )
-            steps = [evaluator.value(tree, {index: t}) for t in range(T)]
+            steps = [evaluator.value(tree, {names[0]: t}) for t in range(T)]
         exact = [gamma for gamma in steps if isinstance(gamma, fmpq) and gamma > 0]
         if len(exact) < T:
             raise Rejected(f"{name}: got the step sizes {shown(steps)}, expected positive rationals")
@@ -83,10 +88,21 @@ def _assumptions(node: Node) -> tuple[Assumption, ...]:
     return tuple(found)
 
 
+def _ranges(node: Node) -> dict[str, tuple[Tree, Tree]]:
+    ends = {name: entry.items(2) for name, entry in node.mapping().items()}
+    return {name: (parse(low), parse(high)) for name, (low, high) in ends.items()}
+
+
+def _meaning(node: Node) -> tuple[Relation, dict[str, tuple[Tree, Tree]]]:
+    given = node.fields("relation for_all")
+    return parse_relation(given["relation"]), _ranges(given["for_all"])
+
+
 def read(node: Node) -> Claim:
-    given = node.fields("id kind setting let implicit choose when for_all then domains", "form")
-    choose = {name: entry.fields("index value") for name, entry in given["choose"].fields("", "gamma eta").items()}
-    ranges = {name: entry.items(2) for name, entry in given["for_all"].mapping().items()}
+    given = node.fields("id kind setting let implicit choose when for_all then domains", "form means method")
+    choose = {name: entry.fields("index value") for name, entry in given["choose"].mapping().items()}
+    ranges = _ranges(given["for_all"])
+    means = given["means"].mapping() if "means" in given else {}
     domains = given["domains"].mapping()
     if "relation" in ranges:
         raise given["for_all"].malformed("indices with another name than 'relation'")
@@ -96,12 +112,16 @@ def read(node: Node) -> Claim:
         setting=given["setting"].name(),
         let=_assumptions(given["let"]),
         implicit=_assumptions(given["implicit"]),
-        choose={n: (c["index"].items(1)[0].name(), parse(c["value"])) for n, c in choose.items()},
+        choose={n: (tuple(x.name() for x in c["index"].items()), parse(c["value"])) for n, c in choose.items()},
         when=tuple(parse_relation(entry) for entry in given["when"].items()),
-        for_all={name: (parse(low), parse(high)) for name, (low, high) in ranges.items()},
+        for_all=ranges,
         then=tuple(parse_relation(entry) for entry in given["then"].items()),
         domains={name: entry.one_of(DOMAINS) for name, entry in domains.items()},
+        means={name: _meaning(entry) for name, entry in means.items()},
+        method=given["method"].raw if "method" in given else None,
     )
+    if (claim.setting == "run") != ("method" in given) or ("means" in given and "method" not in given):
+        raise node.malformed("a method exactly where the setting is 'run'")
     if "form" in given:
         identity = read(given["form"])
         sides = [side for _, side, _ in claim.then] if claim.setting == "order" else []

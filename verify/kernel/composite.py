@@ -14,6 +14,7 @@ from .function import LOSSES
 from .line import Line
 from .loss import DENSE, ONE, ZERO, Matrix, Vector, combine, dot, minus, norm2, semidefinite
 from .rational import Malformed, Node, Rejected, affordable, shown
+from .work import summed
 
 COUNT, WORK = 1_000, 200_000
 INPUTS = {"theta": "nonnegative", "eta_t": "positive", "eta_g": "positive"}
@@ -94,7 +95,7 @@ class Composite(World):
         if name in ("S", "lam2_i"):
             return self.of_client(name, at)
         if name == "mean_G2":
-            return sum((self.quantity("G2", (r,)) for r in range(1, at[0] + 1)), ZERO) / at[0]
+            return summed(self.quantity("G2", (r,)) for r in range(1, at[0] + 1)) / at[0]
         if name == "sub_max":
             return max(
                 self.once(name, at[0], run, blocks) for run, (_, blocks) in zip(self.runs, self.paths, strict=True)
@@ -102,7 +103,7 @@ class Composite(World):
         return self.expect(lambda run, blocks: self.once(name, at[0], run, blocks))
 
     def expect(self, of: Callable[[list[Round], list[Block]], fmpq]) -> fmpq:
-        return sum((q * of(run, blocks) for run, (q, blocks) in zip(self.runs, self.paths, strict=True)), ZERO)
+        return summed(q * of(run, blocks) for run, (q, blocks) in zip(self.runs, self.paths, strict=True))
 
     def once(self, name: str, r: int, run: list[Round], blocks: list[Block]) -> fmpq:
         """A quantity of round r on one path."""
@@ -127,7 +128,7 @@ class Composite(World):
                 direction = combine([fmpq(1, one.tau)] * one.tau, [one.mean(blocks, g) for g in now.g])
                 return norm2(minus(direction, slope))
             case "drift":
-                return sum((dot(self.counts(blocks), [norm2(minus(w, now.P)) for w in z]) for z in now.z[:-1]), ZERO)
+                return summed(dot(self.counts(blocks), [norm2(minus(w, now.P)) for w in z]) for z in now.z[:-1])
             case "lam2":
                 return dot(self.counts(blocks), self.lambdas(r, run, blocks))
             case "Omega":
@@ -167,10 +168,8 @@ class Composite(World):
             if name == "lam2_i":
                 each = self.lambdas(place[0], run, blocks)
             else:
-                each = [
-                    sum((norm2(minus(z[k], now.P)) for z in now.z[: place[1] + 1]), ZERO) for k in range(len(blocks))
-                ]
-            return sum((share * b.count * x for b, x in zip(blocks, each, strict=True) if b.group == mine), ZERO)
+                each = [summed(norm2(minus(z[k], now.P)) for z in now.z[: place[1] + 1]) for k in range(len(blocks))]
+            return summed(share * b.count * x for b, x in zip(blocks, each, strict=True) if b.group == mine)
 
         return self.expect(of)
 

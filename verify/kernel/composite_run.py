@@ -16,7 +16,8 @@ from math import comb, factorial, prod
 from flint import fmpq
 
 from .loss import ONE, ZERO, Loss, Vector, combine, dot, minus
-from .rational import affordable, small
+from .rational import affordable
+from .work import summed
 
 SIGNS, PATHS, WORK = 12, 4_096, 1_000_000
 
@@ -80,7 +81,7 @@ class Method:
         return dot(self.weights, [group.loss.value(x) for group in self.groups]) + self.g(x)
 
     def g(self, x: Vector) -> fmpq:
-        return self.theta * sum(map(abs, x), ZERO)
+        return self.theta * summed(map(abs, x))
 
     def gradient(self, x: Vector) -> Vector:
         """Of f."""
@@ -133,7 +134,7 @@ class Method:
             for t in range(self.tau):
                 now.g.append(self.stochastic(blocks, r * self.tau + t, now.z[t]))
                 terms = zip(now.zhat[t], now.g[t], c, strict=True)
-                now.zhat.append([tuple(map(small, combine((ONE, -self.eta, -self.eta), three))) for three in terms])
+                now.zhat.append([combine((ONE, -self.eta, -self.eta), three) for three in terms])
                 now.z.append([self.prox(w, (t + 1) * self.eta) for w in now.zhat[t + 1]])
             x = combine((1 - self.eta_g, self.eta_g), (now.P, self.mean(blocks, now.zhat[self.tau])))
             back = tuple(y / self.eta_t for y in minus(now.P, x))
@@ -153,9 +154,7 @@ class Method:
             for t in range(self.tau):
                 now.g.append(self.stochastic(blocks, r * self.tau + t, now.z[t]))
                 moved = zip(now.zhat[t], now.g[t], ahead, strict=True)
-                now.zhat.append(
-                    [minus(w, tuple(self.eta * (a + b) for a, b in zip(g, c, strict=True))) for w, g, c in moved]
-                )
+                now.zhat.append([combine((ONE, -self.eta), (w, combine((ONE, ONE), (g, c)))) for w, g, c in moved])
                 now.z.append([self.prox(w, (t + 1) * self.eta) for w in now.zhat[t + 1]])
             total = combine([self.eta_g * self.eta] * self.tau, [self.mean(blocks, g) for g in now.g])
             x, before = minus(P, total), now.g

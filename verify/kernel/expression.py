@@ -9,11 +9,14 @@ from functools import reduce
 
 from flint import arb, ctx, fmpq
 
-from .rational import BITS, Malformed, Node, Rejected, shown, small
+from .rational import BITS, Malformed, Node, Rejected, shown
+from .work import SEARCH, metered, paid, spend
 
 Value = fmpq | arb
-DEPTH, WORK, PRECISIONS = 64, 500_000, (64, 128, 256, 512, 1024, 2048, 4096)
+Domains = Mapping[str, str]
+DEPTH, PRECISIONS = 64, (64, 128, 256, 512, 1024, 2048, 4096)
 DOMAINS = ("real", "nonnegative", "positive", "count", "index")
+NODE = 2  # operations of a node beside its arithmetic
 UNARY = ("exp", "log", "abs", "erf")
 ARITY = {"+": 0, "*": 0, "^": 2, "min": 0, "max": 0, **dict.fromkeys(UNARY, 1), "sum": 4, "at": 0}  # 0: any
 RELATIONS: dict[str, Callable[[Value, Value], bool]] = {
@@ -22,8 +25,8 @@ RELATIONS: dict[str, Callable[[Value, Value], bool]] = {
 OPPOSITE = {"<=": ">", "<": ">=", ">=": "<", ">": "<=", "=": "!=", "!=": "="}
 
 
-def _small(x: Value) -> Value:
-    return small(x) if isinstance(x, fmpq) else x
+def _paid(x: Value) -> Value:
+    return paid(x) if isinstance(x, fmpq) else x
 
 
 def _least(x: Value, y: Value) -> Value:
@@ -31,8 +34,8 @@ def _least(x: Value, y: Value) -> Value:
 
 
 FOLD: dict[str, Callable[[Value, Value], Value]] = {
-    "+": lambda x, y: _small(x + y),
-    "*": lambda x, y: _small(x * y),
+    "+": lambda x, y: _paid(x + y),
+    "*": lambda x, y: _paid(x * y),
     "min": _least,
     "max": lambda x, y: -_least(-x, -y),
 }
@@ -96,33 +99,13 @@ class World:
                 if isinstance(x, fmpq):
                     inhabits(f"{name}({n})", x, kind)
 
-    def meets(self, condition: Relation, scope: Mapping[str, int], within: Within) -> bool:
+    def meets(self, condition: Relation, scope: Mapping[str, int], domains: Domains) -> bool:
         """Whether a condition holds, for certain."""
-        return decide(condition, scope, self, within)[2]
+        return decide(condition, scope, self, domains)[2]
 
-    def settle(self, relation: Relation, scope: Mapping[str, int], within: Within) -> tuple[Value, Value, bool]:
+    def settle(self, relation: Relation, scope: Mapping[str, int], domains: Domains) -> tuple[Value, Value, bool]:
         """Both sides of a claimed relation and whether it holds, for certain."""
-        return decide(relation, scope, self, within)
-
-
-class Work:
-    """What one certificate may cost: elementary operations, long numbers counted by their length."""
-
-    def __init__(self, most: int = WORK) -> None:
-        self.most, self.left = most, most
-
-    def spend(self, cost: int) -> None:
-        self.left -= cost
-        if self.left < 0:
-            raise Rejected(f"claim: got more than {self.most} operations, expected a smaller instance")
-
-
-@dataclass(frozen=True, slots=True)
-class Within:
-    """The claim's domains (None: any number will do), and the work that is left for all that it says."""
-
-    domains: Mapping[str, str] | None
-    work: Work
+        return decide(relation, scope, self, domains)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,21 +157,24 @@ def free(tree: Tree, bound: frozenset[str] = frozenset()) -> set[tuple[str, int]
 class Evaluator:
     """Values of trees in one world, within a bounded amount of work; what is read is in its domain."""
 
-    def __init__(self, world: World, domains: Mapping[str, str] | None, work: Work | None = None) -> None:
-        self.world, self.domains, self.work = world, domains, work or Work()
+    def __init__(self, world: World, domains: Domains | None) -> None:
+        self.world, self.domains = world, domains
 
     def value(self, tree: Tree, scope: Mapping[str, int]) -> Value:
+        with metered(SEARCH):
+            return self.node(tree, scope)
+
+    def node(self, tree: Tree, scope: Mapping[str, int]) -> Value:
+        spend(NODE)
         if isinstance(tree, fmpq):
-            self.work.spend(1)
             return tree
         x = self.read(tree, scope) if isinstance(tree, str) or tree.name == "at" else self.combined(tree, scope)
         if isinstance(x, arb):
-            self.work.spend(4)
+            spend(1 + ctx.prec // 64 if isinstance(tree, str) or tree.name in FOLD else 2 + ctx.prec // 8)
             if not x.is_finite():
                 raise Unsure("claim: got a value that is not a number, expected arguments inside every domain")
-        else:
-            self.work.spend(1 + x.height_bits() // 256)
-        return x
+            return x
+        return paid(x)
 
     def read(self, tree: str | Op, scope: Mapping[str, int]) -> Value:
         """A symbol or a quantity. A rational is in its domain; a ball, which only a world computes, may touch it."""
@@ -214,9 +200,9 @@ class Evaluator:
             low, high = self.integer(args[1], scope), self.integer(args[2], scope)
             if high < low - 1:
                 raise Rejected(f"claim: got a sum from {low} to {high}, expected a range")
-            terms = (self.value(args[3], {**scope, str(args[0]): n}) for n in range(low, high + 1))
+            terms = (self.node(args[3], {**scope, str(args[0]): n}) for n in range(low, high + 1))
             return reduce(FOLD["+"], terms, fmpq(0))
-        values = [self.value(arg, scope) for arg in args]
+        values = [self.node(arg, scope) for arg in args]
         x = values[0]
         match name:
             case "^":
@@ -234,7 +220,7 @@ class Evaluator:
 
     def integer(self, tree: Tree, scope: Mapping[str, int]) -> int:
         """The value of an index or of a sum's limit."""
-        x = self.value(tree, scope)
+        x = self.node(tree, scope)
         if not isinstance(x, fmpq) or x.q != 1 or abs(x) > 10**9:
             raise Rejected(f"claim: got the index {shown(x)}, expected an integer")
         return int(x.p)
@@ -273,10 +259,12 @@ def power(x: Value, y: Value) -> Value:
     return x**top
 
 
-def decide(relation: Relation, scope: Mapping[str, int], world: World, within: Within) -> tuple[Value, Value, bool]:
+def decide(
+    relation: Relation, scope: Mapping[str, int], world: World, domains: Domains | None
+) -> tuple[Value, Value, bool]:
     """Both sides and whether the relation holds; precision rises until that is certain."""
     name, *sides = relation
-    evaluator, unsure = Evaluator(world, within.domains, within.work), ""
+    evaluator, unsure = Evaluator(world, domains), ""
     for bits in PRECISIONS:
         with ctx.workprec(bits):
             try:

@@ -20,7 +20,8 @@ from .loss import ZERO
 from .minibatch import SETS, batches, probabilities
 from .pieces import Pieces, mix
 from .pieces import read as read_pieces
-from .rational import Node, Rejected, affordable, shown, small
+from .rational import Node, Rejected, affordable, shown
+from .work import HASH, paid, spend, summed
 
 LARGE, SOLVES, MINIBATCH = 10**9, 20_000, 1_000
 EXACT = 1_000  # rounds up to which moments are followed one by one, as rationals; beyond, balls
@@ -30,7 +31,7 @@ INPUTS = {"eta": "positive", "rho": "positive"}
 
 def mean(values: Iterable[fmpq]) -> fmpq:
     listed = list(values)
-    return sum(listed, ZERO) / len(listed)
+    return summed(listed) / len(listed)
 
 
 def similar(risks: Sequence[Pieces], whole: Pieces, B: fmpq) -> bool:
@@ -164,7 +165,8 @@ class Proximal(World):
                 for name, size in self.sizes(w, local).items():
                     most[name] = max(most.get(name, ZERO), size)
                 for likely, v in self.drawn([[(q, v) for q, _, v in device] for device in local]):
-                    after[small(v)] += chance * likely
+                    spend(HASH)
+                    after[paid(v)] += chance * likely
             still = t + 1 >= len(rules) and dict(after) == law
             for name, total in current.items():
                 sums[name] = sums.get(name, ZERO) + total * fmpq(self.T - t if still else 1, self.T)
@@ -178,10 +180,10 @@ class Proximal(World):
     def stationarity(self, law: dict[fmpq, fmpq]) -> dict[str, fmpq]:
         made: dict[str, fmpq] = {}
         if self.has_gradient:
-            made["picked2"] = sum((q * self.risk.gradient(w) ** 2 for w, q in law.items()), ZERO)
+            made["picked2"] = summed(q * self.risk.gradient(w) ** 2 for w, q in law.items())
         if rho := self.values.get("rho"):
             for name, risk in (("picked_env2", self.risk), ("picked_erm_env2", self.empirical)):
-                made[name] = sum((q * ((w - risk.prox(w, rho)) / rho) ** 2 for w, q in law.items()), ZERO)
+                made[name] = summed(q * ((w - risk.prox(w, rho)) / rho) ** 2 for w, q in law.items())
         return made
 
     def local(
@@ -250,8 +252,8 @@ class Proximal(World):
         if self.T <= EXACT:
             current, total = offset2, ZERO
             for _ in range(self.T):
-                total += current
-                current = r**2 * current + (1 - r**2) * limit2
+                total = paid(total + current)
+                current = paid(r**2 * current + (1 - r**2) * limit2)
             return a**2 * total / self.T
         decay = (1 - arb(r) ** (2 * self.T)) / (arb(1 - r**2) * self.T)
         return a**2 * (limit2 + decay * (offset2 - limit2))

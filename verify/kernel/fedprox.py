@@ -11,6 +11,7 @@ from .expression import World
 from .law import Law, Problem, State, work
 from .loss import KINDS, ZERO, Vector, combine, minus, norm2, semidefinite
 from .rational import Node, Rejected, affordable, shown
+from .work import summed
 
 COUNT, STEPS, WORK = 1_000, 100_000, 1_000_000
 INPUTS = {"alpha": "nonnegative"}
@@ -35,7 +36,7 @@ class FedProx(World):
         self.ranges = {"gamma": ((0, T - 1),), "p": ((1, C),), "deviation": local, "divergence": local}
         self.facts = {
             "full_participation": True,
-            "weights_sum_to_one": sum(p, ZERO) == 1,
+            "weights_sum_to_one": summed(p) == 1,
             "nonnegative_weights": min(p) >= 0,
             "independent_noise": not problem.shared or C == 1 or not problem.kicks,
         }
@@ -72,7 +73,7 @@ class FedProx(World):
                 raise Rejected(f"instance.minimisers[{i}]: got {shown(w)}, expected a minimiser of a convex f_{i + 1}")
         if minimisers is not None:
             least = (q * loss.value(w) for q, loss, w in zip(p, f, minimisers, strict=True))
-            self.values["Gamma"] = self.f_star - sum(least, ZERO)
+            self.values["Gamma"] = self.f_star - summed(least)
 
     def law(self, t: int, k: int) -> Law:
         """Of round t after k local steps."""

@@ -14,6 +14,7 @@ from .fedprox_nonconvex import lowest
 from .law import Problem
 from .loss import ONE, ZERO, Loss, Vector, combine, dot, minus, norm2, piecewise, quadratic, semidefinite
 from .rational import Malformed, Node, Rejected, shown
+from .work import summed
 
 COUNT = 100
 LOSSES = {"quadratic": quadratic, "piecewise": partial(piecewise, least=None)}  # curvatures of any sign
@@ -36,7 +37,7 @@ class Functions(World):
 
     def weigh(self, weights: Vector) -> None:
         self.give("lam", weights)
-        self.facts["weights_sum_to_one"] = sum(weights, ZERO) == 1
+        self.facts["weights_sum_to_one"] = summed(weights) == 1
         self.facts["nonnegative_weights"] = min(weights) >= 0
 
     def quantity(self, name: str, indices: tuple[int, ...]) -> fmpq:

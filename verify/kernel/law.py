@@ -10,7 +10,8 @@ from functools import cached_property
 from flint import fmpq
 
 from .loss import ONE, ZERO, Loss, Vector, combine, dot, ldl, minus
-from .rational import Rejected, small
+from .rational import Rejected
+from .work import HASH, spend, summed
 
 PATHS = 4_096
 HALF = fmpq(1, 2)
@@ -65,13 +66,13 @@ class Law:
         return cls(problem, [((w0,) * (len(problem.p) + 1), ONE)], paths)
 
     def expect(self, of: Callable[[State], fmpq]) -> fmpq:
-        return sum((weight * of(state) for state, weight in self.states), ZERO)
+        return summed(weight * of(state) for state, weight in self.states)
 
     def drift(self, state: State, gamma: fmpq) -> State:
         """One local step of every client without its noise, rule (4.3)."""
         rule = (1 - self.problem.alpha * gamma, self.problem.alpha * gamma, -gamma)
         local = zip(state[1:], self.problem.losses, strict=True)
-        return (state[0], *(tuple(map(small, combine(rule, (w, state[0], f.gradient(w))))) for w, f in local))
+        return (state[0], *(combine(rule, (w, state[0], f.gradient(w))) for w, f in local))
 
     def step(self, gamma: fmpq) -> Law:
         """One local step of every client."""
@@ -99,12 +100,12 @@ class Law:
         if not self.paths and len(starts) > 1:
             mean = combine([weight for _, weight in starts], [w for w, _ in starts])
             apart = [(minus(w, mean), weight) for w, weight in starts]
-            cov = [[sum((q * x[r] * x[s] for x, q in apart), ZERO) for s in range(len(mean))] for r in range(len(mean))]
+            cov = [[summed(q * x[r] * x[s] for x, q in apart) for s in range(len(mean))] for r in range(len(mean))]
             parts = ldl(cov)
             if parts is None:
                 raise ArithmeticError(f"got the covariance {cov}, expected a semidefinite one")
             sides = [(combine((ONE, s), (mean, u)), D / 2) for D, u in parts for s in (ONE, -ONE)]
-            starts = [(mean, 1 - sum((D for D, _ in parts), ZERO)), *sides]
+            starts = [(mean, 1 - summed(D for D, _ in parts)), *sides]
         return starts
 
 
@@ -116,5 +117,6 @@ def merged(pairs: Iterable[tuple[State, fmpq]]) -> list[tuple[State, fmpq]]:
     """Equal states put together."""
     found: defaultdict[State, fmpq] = defaultdict(fmpq)
     for key, weight in pairs:
+        spend(HASH * sum(map(len, key)))
         found[key] += weight
     return list(found.items())

@@ -11,22 +11,23 @@ from collections.abc import Mapping
 from flint import ctx, fmpq
 
 from .claim import Claim
-from .expression import OPPOSITE, PRECISIONS, RELATIONS, Op, Relation, Tree, Value, Within, Work
+from .expression import OPPOSITE, PRECISIONS, RELATIONS, Domains, Op, Relation, Tree, Value
 from .order import Growth, Paths, add, compare, constant, error_function, limit, multiply, raised
 from .order import read as read_paths
 from .rational import Node, Rejected
+from .work import spend
 
 HALF = fmpq(1, 2)
 INPUTS = {"C": "count", "theta": "positive", "phi": "positive", "epsilon": "real", "delta": "real"}
 
 
 class Limits(Paths):
-    def settle(self, relation: Relation, scope: Mapping[str, int], within: Within) -> tuple[Value, Value, bool]:
+    def settle(self, relation: Relation, scope: Mapping[str, int], domains: Domains) -> tuple[Value, Value, bool]:
         """The limits of both sides and whether the relation between them is left standing, for certain."""
         name, *sides = relation
         for bits in PRECISIONS:
             with ctx.workprec(bits):
-                left, right = (limit(self.grow(side, within.work)) for side in sides)
+                left, right = (limit(self.grow(side)) for side in sides)
                 for outcome, test in ((True, RELATIONS[name]), (False, RELATIONS[OPPOSITE[name]])):
                     if test(left, right):  # of balls: true only when certain
                         return left, right, outcome
@@ -56,10 +57,10 @@ class NetworkLimits(Limits):
         elif kind not in ("real", "nonnegative"):
             raise Rejected(f"{name}: got a quantity that may be 0, expected it {kind}")
 
-    def grow(self, tree: Tree, work: Work) -> Growth:
+    def grow(self, tree: Tree) -> Growth:
         if not isinstance(tree, Op) or tree.name != "at":
-            return super().grow(tree, work)
-        work.spend(1000)
+            return super().grow(tree)
+        spend(1000)
         if tree.args[1:] != ("C",) or tree.args[0] not in self.ranges:
             raise Rejected(f"claim: got {tree.args}, expected one of {sorted(self.ranges)} at C")
         return self.probability() if tree.args[0] == "probability" else self.sad()

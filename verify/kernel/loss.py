@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from .rational import Node, affordable
+from .work import paid, summed
 
 Vector = tuple[fmpq, ...]
 Matrix = tuple[Vector, ...]
@@ -16,7 +17,7 @@ DENSE = 100_000  # rational operations on full matrices
 
 
 def dot(x: Sequence[fmpq], y: Sequence[fmpq]) -> fmpq:
-    return sum((a * b for a, b in zip(x, y, strict=True)), ZERO)
+    return summed(a * b for a, b in zip(x, y, strict=True))
 
 
 def combine(weights: Sequence[fmpq], vectors: Sequence[Vector]) -> Vector:
@@ -41,7 +42,8 @@ def ldl(matrix: Sequence[Sequence[fmpq]]) -> list[tuple[fmpq, Vector]] | None:
         if pivot > 0:
             unit = tuple(x / pivot for x in rest[r])
             parts.append((pivot, unit))
-            rest = [[x - a * b for x, b in zip(row, rest[r], strict=True)] for row, a in zip(rest, unit, strict=True)]
+            rows = zip(rest, unit, strict=True)
+            rest = [[paid(x - a * b) for x, b in zip(row, rest[r], strict=True)] for row, a in rows]
     return parts
 
 
@@ -66,8 +68,8 @@ class Loss:
         return [(h, x - c, max(-lo, min(hi, x - c))) for (h, lo, hi, c), x in pairs]
 
     def value(self, w: Vector) -> fmpq:
-        smooth = sum(((dot(row, w) / 2 - b) * x for row, b, x in zip(self.A, self.b, w, strict=True)), self.constant)
-        return sum((h * (u - v / 2) * v for h, u, v in self.clips(w)), smooth)
+        smooth = summed(((dot(row, w) / 2 - b) * x for row, b, x in zip(self.A, self.b, w, strict=True)), self.constant)
+        return summed((h * (u - v / 2) * v for h, u, v in self.clips(w)), smooth)
 
     def gradient(self, w: Vector) -> Vector:
         plain = tuple(dot(row, w) - b for row, b in zip(self.A, self.b, strict=True))

@@ -19,6 +19,7 @@ from .loss import ONE, ZERO, Vector, combine, dot, minus, norm2
 from .rational import Node, Rejected, affordable
 from .spline import Cubic, Spline, mix
 from .spline import read as read_spline
+from .work import summed
 
 COUNT, SIZE, WORK, LINE = 20, 200, 1_000_000, Spline((), ZERO, ONE)
 Loss = list[Spline]  # one a coordinate
@@ -58,7 +59,7 @@ def rate(f: Spline, w: fmpq, alpha: fmpq) -> fmpq:
     for c in there:
         total = [x + c * (power[n] if n < len(power) else 0) for n, x in enumerate(total)]
         power = [
-            sum((power[n - s] * step for s, step in ((1, inner[1]), (2, inner[2])) if 0 <= n - s < len(power)), ZERO)
+            summed(power[n - s] * step for s, step in ((1, inner[1]), (2, inner[2])) if 0 <= n - s < len(power))
             for n in range(len(power) + 2)
         ]
     return total[1]
@@ -101,7 +102,7 @@ class Meta(World):
         self.base, self.eta = ([read_spline(part) for part in given[name].items(d)] for name in ("base", "eta"))
         self.a, self.b = ([row.vector(d) for row in given[name].items(m)] for name in ("a", "b"))
         self.p = [row.vector(m, least=0) for row in given["p"].items()]
-        if not 1 <= m <= COUNT or not 1 <= len(self.p) <= COUNT or any(sum(row, ZERO) != 1 for row in self.p):
+        if not 1 <= m <= COUNT or not 1 <= len(self.p) <= COUNT or any(summed(row) != 1 for row in self.p):
             raise given["p"].malformed(f"from 1 to {COUNT} distributions on from 1 to {COUNT} points")
         self.w = given["w"].vector(d)
         self.u, self.v = (given[name].vector(d) if name in given else self.w for name in ("u", "v"))
@@ -201,7 +202,7 @@ class Meta(World):
         for x in range(len(self.a)):
             for y in range(x):
                 a, b = minus(self.a[x], self.a[y]), minus(self.b[x], self.b[y])
-                far = sum((max((a[j] + b[j] * e) ** 2 for e in ends) for j, ends in enumerate(self.reach)), ZERO)
+                far = summed(max((a[j] + b[j] * e) ** 2 for e in ends) for j, ends in enumerate(self.reach))
                 if far > (L * self.metric[x][y]) ** 2:
                     return False
         return True
@@ -223,10 +224,10 @@ class Meta(World):
         parts = (self.given[name].items(len(self.p)) for name in ("flows", "potentials"))
         for off, flow, potential in zip(self.offsets(), *parts, strict=True):
             moved, g = [row.vector(m, least=0) for row in flow.items(m)], potential.vector(m)
-            net = [sum(moved[z], ZERO) - sum((row[z] for row in moved), ZERO) for z in range(m)]
+            net = [summed(moved[z]) - summed(row[z] for row in moved) for z in range(m)]
             if net != list(off) or any(abs(g[x] - g[y]) > self.metric[x][y] for x in range(m) for y in range(x)):
                 raise Rejected(f"{flow.where}: expected a flow between the distributions and a 1-Lipschitz potential")
-            cost = sum((dot(row, far) for row, far in zip(moved, self.metric, strict=True)), ZERO)
+            cost = summed(dot(row, far) for row, far in zip(moved, self.metric, strict=True))
             if cost != dot(g, off):
                 raise Rejected(f"{flow.where}: got the costs {cost} and {dot(g, off)}, expected the same: W_1")
             found.append(cost)
@@ -282,7 +283,7 @@ class Meta(World):
 
     def mse(self, kind: str) -> fmpq:
         target = self.target()
-        return sum((P * norm2(minus(x, target)) for x, P in self.outcomes(kind)), ZERO)
+        return summed(P * norm2(minus(x, target)) for x, P in self.outcomes(kind))
 
     def target(self) -> Vector:
         return self.meta_of(self.users[0], self.w)
@@ -302,7 +303,7 @@ class Meta(World):
 
 def steepest(f: Loss, B: fmpq) -> bool:
     ends = [part.slopes() for part in f]
-    return None not in ends and sum((max(x * x for x in end) for end in ends if end is not None), ZERO) <= B * B
+    return None not in ends and summed(max(x * x for x in end) for end in ends if end is not None) <= B * B
 
 
 def bent(f: Loss, L: fmpq) -> bool:
@@ -327,7 +328,7 @@ QUANTITIES: dict[str, Callable[[Meta], fmpq | Vector]] = {
     "spread_G": lambda o: o.similarity(gradient, norm2),
     "spread_H": lambda o: o.similarity(hessian, top2),
     "spread_F": lambda o: o.similarity(o.meta_of, norm2),
-    "tv": lambda o: tuple(sum(map(abs, off), ZERO) / 2 for off in o.offsets()),
+    "tv": lambda o: tuple(summed(map(abs, off)) / 2 for off in o.offsets()),
     "W1": lambda o: o.distances(),
     "bias2": lambda o: o.bias2("full"),
     "mse": lambda o: o.mse("full"),

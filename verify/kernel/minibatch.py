@@ -15,6 +15,7 @@ from .loss import ZERO, Vector, dot, minus, norm2
 from .pieces import Pieces, mix
 from .pieces import read as read_pieces
 from .rational import Node, Rejected, affordable, shown
+from .work import summed
 
 SETS, POINTS, WORK = 1_000, 10, 400_000
 ERM_INPUTS: dict[str, str] = dict.fromkeys(("G", "lam", "eps"), "nonnegative")
@@ -46,8 +47,8 @@ def probabilities(node: Node, n: int) -> Vector:
     q = node.vector(n, least=0)
     if n > POINTS:
         raise Rejected(f"{node.where}: got {n} points, expected at most {POINTS}")
-    if sum(q, ZERO) != 1:
-        raise Rejected(f"{node.where}: got probabilities of sum {shown(sum(q, ZERO))}, expected 1")
+    if summed(q) != 1:
+        raise Rejected(f"{node.where}: got probabilities of sum {shown(summed(q))}, expected 1")
     return q
 
 
@@ -109,7 +110,7 @@ def read_table(node: Node, claim: Claim) -> Data:
     sets = tuples(len(q), N)
     h = [entry.vector(d) for entry in given["h"].items(len(sets))]
     weights = [prod((q[z] for z in S), start=fmpq(1)) for S in sets]
-    spread2 = sum((moments(weights, column)[1] for column in zip(*h, strict=True)), ZERO)
+    spread2 = summed(moments(weights, column)[1] for column in zip(*h, strict=True))
     values = claim.numbers(given["constants"], "beta")
     made = Data({**values, "N": fmpq(N), "spread2": spread2})
     made.bounds["bounded_differences"] = spread(h, sets)
@@ -125,7 +126,7 @@ def read_algorithm(node: Node, claim: Claim) -> Data:
     A = given["A"].vector(len(sets))
     weights, risk = [prod((q[z] for z in S), start=fmpq(1)) for S in sets], mix(q, losses)
     population = [risk.gradient(w) for w in A]
-    empirical = [sum((losses[z].gradient(w) for z in S), ZERO) / N for S, w in zip(sets, A, strict=True)]
+    empirical = [summed(losses[z].gradient(w) for z in S) / N for S, w in zip(sets, A, strict=True)]
     mean, variance = moments(weights, population)
     values = claim.numbers(given["constants"], "G L gamma")
     values |= {"N": fmpq(N), "bias": abs(mean - dot(weights, empirical)), "variance": variance}
@@ -184,22 +185,22 @@ def read_mspp(node: Node, claim: Claim) -> Data:
     shared = "shared" in given and given["shared"].flag()
     if shared and any(weights != joint[0][0] for weights, _, _ in joint):
         raise given["devices"].malformed("the same probabilities for all, where their minibatches are shared")
-    target = sum(lists["gradient"], ZERO) / M
+    target = summed(lists["gradient"]) / M
     affordable(comb(M, size) * (len(joint[0][0]) if shared else 1) * size, WORK)
     chosen = list(combinations(range(M), size))
     apart = dict[str, fmpq]()
     for name, directions, spreads, place in (("sampled2", "direction", "noise", 1), ("fresh2", "gradient", "fresh", 2)):
         total = ZERO
         for ms in chosen:
-            mean = sum((lists[directions][m] for m in ms), ZERO) / size
-            noise = sum((lists[spreads][m] for m in ms), ZERO) / size**2
+            mean = summed(lists[directions][m] for m in ms) / size
+            noise = summed(lists[spreads][m] for m in ms) / size**2
             if shared:
-                drawn = [sum(d, ZERO) / size for d in zip(*(joint[m][place] for m in ms), strict=True)]
+                drawn = [summed(d) / size for d in zip(*(joint[m][place] for m in ms), strict=True)]
                 _, noise = moments(joint[0][0], drawn)
             total += (target - mean) ** 2 + noise
         apart[name] = total / len(chosen)
     values |= {"M": fmpq(M), "I": fmpq(size), "b": fmpq(b), **apart}
-    values["averaged2"] = (target - sum(lists["direction"], ZERO) / M) ** 2
+    values["averaged2"] = (target - summed(lists["direction"]) / M) ** 2
     made = Data(values, every)
     for name in ("bias", "variance"):
         made.give(name, lists[name])
@@ -219,15 +220,15 @@ def read_subset(node: Node, claim: Claim) -> Data:
     rows = [entry.vector(d) for entry in given["directions"].items(M)]
     chosen = list(combinations(range(M), size))
     columns = [[row[j] for row in rows] for j in range(d)]
-    drawn = [[sum((column[m] for m in ms), ZERO) / size for ms in chosen] for column in columns]
-    mean = [sum(column, ZERO) / M for column in columns]
+    drawn = [[summed(column[m] for m in ms) / size for ms in chosen] for column in columns]
+    mean = [summed(column) / M for column in columns]
     squares = [(x - centre) ** 2 for column, centre in zip(drawn, mean, strict=True) for x in column]
     values = claim.numbers(given["constants"], "G")
-    values |= {"M": fmpq(M), "I": fmpq(size), "D": fmpq(d), "deviation": sum(squares, ZERO) / len(chosen)}
+    values |= {"M": fmpq(M), "I": fmpq(size), "D": fmpq(d), "deviation": summed(squares) / len(chosen)}
     apart = [(x - centre) ** 2 for column, centre in zip(columns, mean, strict=True) for x in column]
-    values["among"] = sum(apart, ZERO) / M
+    values["among"] = summed(apart) / M
     made = Data(values)
-    made.give("sampled", [sum(column, ZERO) / len(chosen) for column in drawn])
+    made.give("sampled", [summed(column) / len(chosen) for column in drawn])
     made.give("mean", mean)
     made.bounds["lipschitz"] = lambda G: all(norm2(row) <= G * G for row in rows)
     return made

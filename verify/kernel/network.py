@@ -14,6 +14,7 @@ from flint import arb, fmpq
 from .claim import Claim
 from .expression import Value, World
 from .rational import Node, Rejected
+from .work import summed
 
 CLIENTS = 200
 INPUTS = {"theta": "real", "phi": "nonnegative", "epsilon": "real", "delta": "real"}
@@ -43,9 +44,9 @@ class Graph(World):
     def __init__(self, C: int, weights: dict[frozenset[int], fmpq]) -> None:
         L = [[-weights[frozenset((i, j))] if i != j else ZERO for j in range(C)] for i in range(C)]
         for i in range(C):
-            L[i][i] = -sum(L[i], ZERO)
-        hom = sum((weights[frozenset(pair)] for pair in permutations(range(C), 2)), ZERO) / (2 * C * (C - 1))
-        self.values, self.ranges = {"C": fmpq(C), "hom": hom, "spectrum": sum((L[i][i] for i in range(C)), ZERO)}, {}
+            L[i][i] = -summed(L[i])
+        hom = summed(weights[frozenset(pair)] for pair in permutations(range(C), 2)) / (2 * C * (C - 1))
+        self.values, self.ranges = {"C": fmpq(C), "hom": hom, "spectrum": summed(L[i][i] for i in range(C))}, {}
         self.facts, self.bounds = {"nonnegative_weights": all(w >= 0 for w in weights.values())}, {}
 
 
@@ -74,7 +75,7 @@ class Network(World):
     def moments(self, form: Form, of: str) -> tuple[fmpq, fmpq]:
         """Mean and variance of a linear form in the weights."""
         mean, variance = self.law(of)
-        return sum(form.values(), ZERO) * mean, sum((x * x for x in form.values()), ZERO) * variance
+        return summed(form.values()) * mean, summed(x * x for x in form.values()) * variance
 
     def trace(self) -> Form:
         """The degrees of all nodes: every ordered pair i != j once, every weight twice."""
@@ -88,7 +89,7 @@ class Network(World):
         degrees = [{frozenset((i, j)): fmpq(1) for j in range(self.C) if j != i} for i in range(self.C)]
         mean, variance = self.law(of)
         entries = self.C * (self.C - 1) * (mean**2 + variance)
-        return sum((m * m + v for m, v in (self.moments(form, of) for form in degrees)), entries)
+        return summed((m * m + v for m, v in (self.moments(form, of) for form in degrees)), entries)
 
     def quantity(self, name: str, indices: tuple[int, ...]) -> Value:
         if name in ("Phi", "density"):

@@ -7,8 +7,9 @@ from flint import fmpq
 from .claim import Claim
 from .expression import World
 from .fedprox import COUNT
-from .loss import ZERO, Vector, combine, norm2
+from .loss import Vector, combine, norm2
 from .rational import BITS, Malformed, Node, affordable
+from .work import summed
 
 INPUTS = {"lambda": "real", "sigma": "nonnegative"}
 
@@ -20,9 +21,9 @@ class NoiseSum(World):
 
     def __init__(self, p: Vector, Z: list[Vector], v: list[Vector], E: int, sigma: fmpq, lam: fmpq) -> None:
         mean2 = norm2(combine(p, Z))
-        spread = sum((q**2 * norm2(x) for q, x in zip(p, v, strict=True)), ZERO)
+        spread = summed(q**2 * norm2(x) for q, x in zip(p, v, strict=True))
         powers = [(1 - lam) ** k for k in range(E)]
-        total = mean2 * sum(powers, ZERO) ** 2 + spread * sum((x**2 for x in powers), ZERO)
+        total = mean2 * summed(powers) ** 2 + spread * summed(x**2 for x in powers)
         self.p, self.ranges = p, {"p": ((1, len(p)),)}
         self.values = {"M": fmpq(len(p)), "E": fmpq(E), "D": fmpq(len(Z[0])), "sigma": sigma, "noise_sum2": total}
         self.values["mean2"] = mean2

@@ -14,8 +14,9 @@ from functools import reduce
 from flint import arb, ctx, fmpq
 
 from .claim import Claim
-from .expression import Op, Relation, Tree, Value, Within, Work, World, power
+from .expression import Domains, Op, Relation, Tree, Value, World, power
 from .rational import Malformed, Node, Rejected, shown
+from .work import paid, spend
 
 Rank = tuple[int, fmpq, fmpq]  # level, power of n, power of log n
 ZERO, ONE = fmpq(0), fmpq(1)
@@ -51,6 +52,10 @@ class Growth:
 def cut(terms: Mapping[Rank, Value], rest: Rank = NOTHING) -> Growth:
     """Without zeros; what is unsure or too much is left to the rest."""
     rest = max([rest, *(r for r, c in terms.items() if isinstance(c, arb) and not (c > 0 or c < 0))])
+    spend(2 * len(terms))
+    for c in terms.values():
+        if isinstance(c, fmpq):
+            paid(c)
     ranks = sorted((r for r, c in terms.items() if r > rest and c != 0), reverse=True)
     if len(ranks) > TERMS:
         rest = ranks[TERMS]
@@ -78,7 +83,7 @@ def _product(x: Rank, y: Rank) -> Rank:
     if x[0] * y[0] < 0:
         raise Rejected("claim: got a product of exponentials, expected one that is certain")
     level = x[0] or y[0]
-    return (level, ZERO, ZERO) if level else (0, x[1] + y[1], x[2] + y[2])
+    return (level, ZERO, ZERO) if level else (0, paid(x[1] + y[1]), paid(x[2] + y[2]))
 
 
 def multiply(x: Growth, y: Growth) -> Growth:
@@ -181,8 +186,8 @@ class Paths(World):
         self.paths, self.ranges, self.facts, self.bounds = paths, {}, {}, {}
         self.values = dict.fromkeys(paths, ZERO)  # which names are given; their growth is in `paths`
 
-    def grow(self, tree: Tree, work: Work) -> Growth:
-        work.spend(100)
+    def grow(self, tree: Tree) -> Growth:
+        spend(10)
         if isinstance(tree, fmpq):
             return constant(tree)
         if isinstance(tree, str):
@@ -191,7 +196,7 @@ class Paths(World):
         assert isinstance(tree, Op)
         if tree.name in ("sum", "at"):
             raise Rejected(f"claim: got {tree.name!r}, expected a formula without sums and runs in the world 'order'")
-        args = [self.grow(arg, work) for arg in tree.args]
+        args = [self.grow(arg) for arg in tree.args]
         match tree.name:
             case "+":
                 return reduce(add, args)
@@ -220,20 +225,20 @@ class Paths(World):
         if x.sign not in signs or not (whole or kind not in ("count", "index")):
             raise Rejected(f"{name}: got the path {shown(x.terms)}, expected it {kind} for large n")
 
-    def meets(self, condition: Relation, scope: Mapping[str, int], within: Within) -> bool:
+    def meets(self, condition: Relation, scope: Mapping[str, int], domains: Domains) -> bool:
         name, left, right = condition
         with ctx.workprec(PRECISION):
-            sign = compare(self.grow(left, within.work), self.grow(right, within.work))
+            sign = compare(self.grow(left), self.grow(right))
         return {"<=": sign <= 0, "<": sign < 0, ">=": sign >= 0, ">": sign > 0, "=": sign == 0, "!=": sign != 0}[name]
 
-    def settle(self, relation: Relation, scope: Mapping[str, int], within: Within) -> tuple[Value, Value, bool]:
+    def settle(self, relation: Relation, scope: Mapping[str, int], domains: Domains) -> tuple[Value, Value, bool]:
         """Powers of n of both sides (of log n where those agree) and whether lhs = O(rhs) is left standing.
 
         "<=" is O, ">=" Omega, "=" Theta, "<" o, ">" omega.
         """
         name, *sides = relation
         with ctx.workprec(PRECISION):
-            left, right = (self.grow(side, within.work) for side in sides)
+            left, right = (self.grow(side) for side in sides)
             if left.sign < 0 or right.sign < 0:
                 raise Rejected("claim: got a side that is negative for large n, expected positive ones")
         x, y = left.rank, right.rank

@@ -16,16 +16,17 @@ from .claim import Claim
 from .expression import Value, World
 from .loss import ONE, ZERO
 from .meta import LINE, bent, meta, steepest
-from .rational import Node, Rejected, affordable, small
+from .rational import Node, Rejected, affordable
 from .spline import Spline, mix
 from .spline import read as read_spline
+from .work import paid, summed
 
 USERS, UPDATES, PATHS, WORK, EXACT = 8, 8, 500, 20_000, 1 << 14
 INPUTS = {"alpha": "nonnegative", "beta": "nonnegative"}
 
 
 def mean(xs: Sequence[fmpq]) -> fmpq:
-    return sum(xs, ZERO) / len(xs)
+    return summed(xs) / len(xs)
 
 
 def raised(x: fmpq, n: int) -> Value:
@@ -103,7 +104,7 @@ class PerFedAvg(World):
     # --- step by step, without noise ---------------------------------------------------------------------------------
 
     def gradient(self, user: Spline, w: fmpq) -> fmpq:
-        return small(meta([user], (w,), self.alpha)[0])
+        return paid(meta([user], (w,), self.alpha)[0])
 
     def slope(self, w: fmpq) -> fmpq:
         return mean([self.gradient(f, w) for f in self.users])
@@ -183,7 +184,7 @@ class PerFedAvg(World):
         reached = [w - alpha * (f.slope(w) + s * v) for f in users for w in (low, high) for s in (1, -1)]
         first, last = min(low, *reached), max(high, *reached)
         k = base.bend(first)
-        third = sum((s for x, s in base.knots if x <= first), ZERO)
+        third = summed(s for x, s in base.knots if x <= first)
         if third != 0 or any(first < x < last for x, _ in base.knots) or k <= 0 or alpha * k >= 1:
             raise Rejected("instance.inside: got a curvature that changes there, expected a positive constant")
         h = k * (1 - alpha * k) ** 2
@@ -202,16 +203,16 @@ class PerFedAvg(World):
         def left(t: int) -> Value:  # 1 - q^t
             return 1 - raised(q, t)
 
-        def summed(t: int) -> Value:
+        def noises(t: int) -> Value:
             """beta^2 times the variance of one user's noise, times 1 + q^2 + ... + q^(2 t - 2)."""
             return beta**2 * one * ((1 - raised(q, 2 * t)) / q2 if q2 != 0 else fmpq(t))
 
         def second(t: int, start: Value = e2) -> Value:
             """E|wbar_t - centre|^2 from E|w_k - centre|^2."""
-            return raised(q, 2 * t) * start + left(t) ** 2 * S + summed(t) / self.m
+            return raised(q, 2 * t) * start + left(t) ** 2 * S + noises(t) / self.m
 
         def everyone(t: int) -> Value:
-            return raised(q, 2 * t) * e2 + summed(t) / self.n
+            return raised(q, 2 * t) * e2 + noises(t) / self.n
 
         def over_updates(start: Value) -> Value:
             """The mean of `second` over t = 0, ..., tau - 1."""
@@ -222,7 +223,7 @@ class PerFedAvg(World):
 
         def over_rounds() -> Value:
             P2, end = raised(q, 2 * tau), raised(q, 2 * tau * K)
-            fixed = (left(tau) ** 2 * S + summed(tau) / self.m) / (1 - P2)
+            fixed = (left(tau) ** 2 * S + noises(tau) / self.m) / (1 - P2)
             done = (1 - end) / (1 - P2)
             return over_updates((e2 * done + fixed * (K - done)) / K)
 
@@ -234,11 +235,11 @@ class PerFedAvg(World):
             return mean([abs(x - centre) for x in c]) * left(t)
 
         def averaged2() -> Value:
-            return left(t) ** 2 * S + summed(t) * (fmpq(1, self.m) - fmpq(1, self.n))
+            return left(t) ** 2 * S + noises(t) * (fmpq(1, self.m) - fmpq(1, self.n))
 
         return {
             "drift": distance,
-            "drift2": lambda: left(t) ** 2 * spread + summed(t) * (1 - fmpq(1, self.n)),
+            "drift2": lambda: left(t) ** 2 * spread + noises(t) * (1 - fmpq(1, self.n)),
             "averaged2": averaged2,
             "Z2": lambda: h**2 * averaged2(),
             "product": lambda: h**2 * (second(t) - left(t) * S),

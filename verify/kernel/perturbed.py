@@ -13,7 +13,8 @@ from .claim import Claim
 from .fedprox import COUNT, FedProx
 from .law import Law, Problem, State, merged
 from .loss import KINDS, ONE, ZERO, Loss, Vector, combine, minus, norm2
-from .rational import Node, affordable, small
+from .rational import Node, affordable
+from .work import summed
 
 INPUTS = {"beta": "nonnegative"}
 PAIRS = 40_000
@@ -35,7 +36,7 @@ class Graph(Problem):
         """p_ij = p_ji >= 0, p_ii = 0, every client has a neighbour, and all sum to one."""
         C, q = len(self.p), self.pairs
         symmetric = all(q[i][j] == q[j][i] >= 0 for i in range(C) for j in range(C))
-        return symmetric and not any(q[i][i] for i in range(C)) and min(self.p) > 0 and sum(self.p, ZERO) == 1
+        return symmetric and not any(q[i][i] for i in range(C)) and min(self.p) > 0 and summed(self.p) == 1
 
     def neighbours(self, ends: State) -> State:
         """u^i = p_i^{-1} sum_j p_ij w^j, definition (4.6)."""
@@ -56,7 +57,7 @@ class GraphLaw(Law):
     def drift(self, state: State, gamma: fmpq) -> State:
         C, f = len(self.problem.p), self.problem.losses
         local = zip(state[1 : C + 1], self.problem.perturbed(state), f, strict=True)
-        moved = (tuple(map(small, combine((ONE, -gamma), (w, loss.gradient(at))))) for w, at, loss in local)
+        moved = (combine((ONE, -gamma), (w, loss.gradient(at))) for w, at, loss in local)
         return (state[0], *moved, *state[C + 1 :])
 
     def average(self) -> GraphLaw:
@@ -137,7 +138,7 @@ def graph(given: Mapping[str, Node], kinds: Mapping[str, Callable[[Node, int], L
     signs = given["noise"].fields("kind shared v" if noisy else "kind")
     noise = tuple(v.vector(d) for v in signs["v"].items(C)) if noisy else ((ZERO,) * d,) * C
     pairs = tuple(row.vector(C, least=0) for row in given["pairs"].items(C))
-    p = tuple(sum(row, ZERO) for row in pairs)
+    p = tuple(summed(row) for row in pairs)
     if min(p) <= 0:
         raise given["pairs"].malformed("a neighbour for every client")
     shared = noisy and signs["shared"].flag()

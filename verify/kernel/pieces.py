@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
 from flint import fmpq
 
 from .loss import ZERO, dot
 from .rational import Node, Rejected
+from .work import paid, spend, summed
 
 KNOTS, MIXED = 20, 200
 
@@ -25,13 +25,15 @@ class Pieces:
     c: fmpq
 
     def value(self, w: fmpq) -> fmpq:
+        spend(len(self.knots))
         past = ((jump + bend * (w - x) / 2) * (w - x) for x, jump, bend in self.knots if w > x)
-        return sum(past, self.c + (self.s + self.a * w / 2) * w)
+        return summed(past, self.c + (self.s + self.a * w / 2) * w)
 
     def slopes(self, w: fmpq) -> tuple[fmpq, fmpq]:
         """The left and the right derivative."""
-        left = sum((jump + bend * (w - x) for x, jump, bend in self.knots if w > x), self.s + self.a * w)
-        return left, sum((jump for x, jump, _ in self.knots if w == x), left)
+        spend(2 * len(self.knots))
+        left = summed((jump + bend * (w - x) for x, jump, bend in self.knots if w > x), self.s + self.a * w)
+        return left, summed((jump for x, jump, _ in self.knots if w == x), left)
 
     def gradient(self, w: fmpq) -> fmpq:
         left, right = self.slopes(w)
@@ -41,12 +43,16 @@ class Pieces:
 
     def segments(self) -> list[tuple[fmpq | None, fmpq | None, fmpq]]:
         """(from, to, curvature) from left to right; None is infinity. Each has an interior."""
-        bends: defaultdict[fmpq, fmpq] = defaultdict(fmpq)
-        for x, _, bend in self.knots:
-            bends[x] += bend
-        ends = [None, *sorted(bends), None]
-        after = accumulate((bends[x] for x in sorted(bends)), initial=self.a)
-        return [(low, high, curvature) for (low, high), curvature in zip(pairwise(ends), after, strict=True)]
+        spend(4 * len(self.knots))
+        places, after = list[fmpq](), [self.a]
+        for x, _, bend in sorted(self.knots):
+            if places and places[-1] == x:
+                after[-1] += bend
+            else:
+                places.append(x)
+                after.append(after[-1] + bend)
+        ends = pairwise([None, *places, None])
+        return [(low, high, paid(curvature)) for (low, high), curvature in zip(ends, after, strict=True)]
 
     def curvatures(self) -> tuple[fmpq | None, fmpq | None]:
         """The least and the largest curvature; None where a concave or a convex kink makes it infinite."""

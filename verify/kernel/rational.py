@@ -47,13 +47,6 @@ def shown(raw: object) -> str:
     return line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"
 
 
-def small(x: fmpq) -> fmpq:
-    """`x`, unless it has grown beyond what is worth replaying."""
-    if x.height_bits() > BITS:
-        raise Rejected(f"claim: got a number of {x.height_bits()} bits, expected at most {BITS}")
-    return x
-
-
 def affordable(work: int, most: int, where: str = "instance") -> None:
     """Asked before anything is built: `work` operations or entries, at most `most`."""
     if work > most:

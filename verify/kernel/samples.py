@@ -12,6 +12,7 @@ from .expression import World
 from .loss import ONE, ZERO, Vector, combine, minus
 from .meta import COUNT, SIZE, batches, outcomes
 from .rational import Node, affordable
+from .work import summed
 
 WORK = 400_000
 
@@ -30,12 +31,12 @@ class Samples(World):
         given = node.fields("x q n m constants")
         N = len(given["x"].items())
         x, q = given["x"].vector(N), given["q"].vector(N, least=0)
-        if not 1 <= N <= COUNT or list(x) != sorted(set(x)) or sum(q, ZERO) != 1:
+        if not 1 <= N <= COUNT or list(x) != sorted(set(x)) or summed(q) != 1:
             raise given["x"].malformed(f"from 1 to {COUNT} rising points and their probabilities")
         n, m = given["n"].integer(1, COUNT), given["m"].integer(1, SIZE)
         affordable(outcomes(q, m) ** n * n * N, WORK)
         draws = list(batches(q, m))
-        single = sum((P * distance(x, shares, q) ** 2 for shares, P in draws), ZERO)
+        single = summed(P * distance(x, shares, q) ** 2 for shares, P in draws)
         pair = ZERO
         for users in product(draws, repeat=n):
             mean = combine((fmpq(1, n),) * n, [shares for shares, _ in users])

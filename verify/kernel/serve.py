@@ -20,19 +20,23 @@ from typing import Any
 
 from .check import check, claimed
 from .rational import Malformed, Rejected, shown
+from .work import MOST
 
 READY = b"fedaudit"
 REQUEST = struct.Struct(">dQQ")  # seconds, bytes of memory beyond the interpreter's own, length of what follows
 REPLY = struct.Struct(">Q")
 IN, OUT, ERR = 0, 1, 2
 MOST_SAID = 10_000
+USUAL = 8.0  # seconds
 Answer = dict[str, Any]
 
 
-def judged(text: bytes) -> Answer:
-    """The kernel's word on a certificate as JSON data. Nothing that it raises gets out."""
+def judged(text: bytes, seconds: float) -> Answer:
+    """The kernel's word on a certificate as JSON data. Nothing that it raises gets out. Who has more time than usual
+    allows more work."""
     try:
-        found = check(json.loads(text.decode("utf-8", "surrogatepass")))
+        most = round(MOST * max(1.0, seconds / USUAL))
+        found = check(json.loads(text.decode("utf-8", "surrogatepass")), most)
         sides = {"lhs": claimed(found.lhs), "rhs": claimed(found.rhs)}
         return {"outcome": "accepted", **sides, "dropped": list(found.dropped)}
     except Malformed as error:
@@ -75,7 +79,7 @@ def _be_the_child(text: bytes, seconds: float, memory: int, answer: int, said: i
         for stream in (OUT, ERR):  # what FLINT prints before it aborts
             os.dup2(said, stream)
         _limit(seconds, memory)
-        _write(answer, json.dumps(judged(text)).encode())
+        _write(answer, json.dumps(judged(text, seconds)).encode())
         status = 0
     except MemoryError:
         status = NO_MEMORY
@@ -160,7 +164,7 @@ def main() -> int:
             seconds, memory, length = REQUEST.unpack(head)
             if len(text := _read(length)) < length:
                 break
-            answer = limited(text, seconds, memory) if hasattr(os, "fork") else judged(text)
+            answer = limited(text, seconds, memory) if hasattr(os, "fork") else judged(text, seconds)
             reply = json.dumps(answer).encode()
             _write(OUT, REPLY.pack(len(reply)) + reply)
     return 0

@@ -9,7 +9,8 @@ from itertools import pairwise
 from flint import fmpq
 
 from .loss import ZERO, dot
-from .rational import Node, small
+from .rational import Node
+from .work import summed
 
 KNOTS = 60
 Cubic = tuple[fmpq, fmpq, fmpq, fmpq]  # coefficients, constant first
@@ -24,26 +25,26 @@ class Spline:
     g: fmpq
 
     def value(self, w: fmpq) -> fmpq:
-        return sum((s * (w - x) ** 3 / 6 for x, s in self.knots if w > x), (self.g + self.a * w / 2) * w)
+        return summed((s * (w - x) ** 3 / 6 for x, s in self.knots if w > x), (self.g + self.a * w / 2) * w)
 
     def slope(self, w: fmpq) -> fmpq:
-        return small(sum((s * (w - x) ** 2 / 2 for x, s in self.knots if w > x), self.g + self.a * w))
+        return summed((s * (w - x) ** 2 / 2 for x, s in self.knots if w > x), self.g + self.a * w)
 
     def bend(self, w: fmpq) -> fmpq:
-        return sum((s * (w - x) for x, s in self.knots if w > x), self.a)
+        return summed((s * (w - x) for x, s in self.knots if w > x), self.a)
 
     def local(self, w: fmpq) -> Cubic:
         """f(w + h) as a polynomial in small h > 0."""
-        third = sum((s for x, s in self.knots if w >= x), ZERO)
+        third = summed(s for x, s in self.knots if w >= x)
         return self.value(w), self.slope(w), self.bend(w) / 2, third / 6
 
     def steepness(self) -> fmpq:
         """The Lipschitz constant of f'': the largest |f'''|."""
-        return max(abs(sum((s for x, s in self.knots if x <= w), ZERO)) for w in (ZERO, *self.places()))
+        return max(abs(summed(s for x, s in self.knots if x <= w)) for w in (ZERO, *self.places()))
 
     def smoothness(self) -> fmpq | None:
         """The largest |f''|; None where it is unbounded."""
-        if sum((s for _, s in self.knots), ZERO) != 0:
+        if summed(s for _, s in self.knots) != 0:
             return None
         return max(abs(b) for b in (self.a, *map(self.bend, self.places())))
 

@@ -12,7 +12,8 @@ from .claim import Claim
 from .expression import World
 from .law import PATHS, Problem
 from .loss import KINDS, ONE, ZERO, Vector, combine, dot, minus, norm2, semidefinite
-from .rational import Malformed, Node, Rejected, affordable, shown, small
+from .rational import Malformed, Node, Rejected, affordable, shown
+from .work import summed
 
 COUNT, WORK = 1_000, 2_000_000
 MEASURED = ("rho_bar", "rho_tilde", "rho_floor", "kappa_min", "kappa_max", "alpha_min", "alpha_max")
@@ -32,8 +33,10 @@ class Path:
 
 def fedmax(r: int, excess: Vector) -> Vector:
     """(15): all weight on the largest F_i(w_t) - F_i*, in equal shares."""
-    most = [x == max(excess) for x in excess]
-    return tuple(fmpq(chosen, sum(most)) for chosen in most)
+    top = max(excess)
+    most = [x == top for x in excess]
+    share = fmpq(1, sum(most))
+    return tuple(share if chosen else ZERO for chosen in most)
 
 
 class Weighted(World):
@@ -109,7 +112,6 @@ class Weighted(World):
             if (t if self.rule == "printed" else t + 1) % E == 0:
                 w = combine(path.alpha, local)
                 local = (w,) * len(local)
-            local, w = tuple(tuple(map(small, x)) for x in local), tuple(map(small, w))
             made.append(Path(w, local, path.alpha, odds))
         return made
 
@@ -160,8 +162,8 @@ class Weighted(World):
             for loss, w, noise in zip(f, path.local, noise2, strict=True)
         )
         self.facts = {
-            "distribution": sum(problem.p, ZERO) == 1 and min(problem.p) > 0,
-            "weights_sum_to_one": all(sum(alpha, ZERO) == 1 for alpha in weights),
+            "distribution": summed(problem.p) == 1 and min(problem.p) > 0,
+            "weights_sum_to_one": all(summed(alpha) == 1 for alpha in weights),
             "nonnegative_weights": min(map(min, weights)) >= 0,
             "positive_weights": min(map(min, weights)) > 0,
             "fedavg_weights": all(alpha == problem.p for alpha in weights),
@@ -202,7 +204,7 @@ class Weighted(World):
             return self.running[name][t]
         if (name, t) not in self.known:
             parts = (path.odds * self.measured(name, t, path) for path in self.paths[t])
-            self.known[name, t] = sum(parts, ZERO)
+            self.known[name, t] = summed(parts)
         return self.known[name, t]
 
     def measured(self, name: str, t: int, path: Path) -> fmpq:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from dataclasses import replace
 from functools import cache
 
+from fedaudit.bounds.lower import Lowered
+from fedaudit.errors import UserError
+
+from . import run
 from .base import Setting
 
 
@@ -20,9 +25,15 @@ def settings() -> dict[str, Setting]:
     return found
 
 
+def setting_of(lowered: Lowered) -> Setting:
+    """The setting of a claim; of a method's run, with the constants that bound it."""
+    found = setting(lowered.claim["setting"])
+    return replace(found, declared=run.declared(lowered.claim)) if isinstance(found, run.RunSetting) else found
+
+
 def setting(name: str) -> Setting:
     """The setting of this name."""
     if name not in settings():
         known = ", ".join(settings())
-        raise ValueError(f"got setting {name!r}, expected one of {known}; do: add verify/settings/{name}.py")
+        raise UserError(f"got setting {name!r}, expected one of {known}; do: add verify/settings/{name}.py")
     return settings()[name]

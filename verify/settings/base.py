@@ -13,12 +13,12 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 
+from fedaudit.bounds.lower import Lowered
 from fedaudit.problems.backend import namespace
 from fedaudit.problems.run import Run
 
 from ..evaluate import Array, Evaluator, Quantity, Table
 from ..genome import Gene, Genome
-from ..lower import Lowered
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +199,11 @@ def _add(table: Table, name: str, rule: dict[str, Any]) -> Table:
     if not rule["index"]:
         values = np.broadcast_to(Evaluator(table, {})(rule["value"]), (table.n,))
         return Table(table.n, {**table.scalars, name: values}, table.quantities, table.counts)
-    last = table.counts["T"] - 1
-    evaluator = Evaluator(table, {rule["index"][0]: ("0", str(last))})
-    values = np.broadcast_to(evaluator(rule["value"]), (table.n, last + 1))
-    return Table(table.n, table.scalars, {**table.quantities, name: Quantity(values, (0,))}, table.counts)
+    sizes = [table.counts[axis] for axis in ("T", "E")[: len(rule["index"])]]  # per round, or per round and local step
+    ranges = {index: ("0", str(size - 1)) for index, size in zip(rule["index"], sizes, strict=True)}
+    values = np.broadcast_to(Evaluator(table, ranges)(rule["value"]), (table.n, *sizes))
+    quantity = Quantity(values, (0,) * len(sizes))
+    return Table(table.n, table.scalars, {**table.quantities, name: quantity}, table.counts)
 
 
 def to_backend(backend: str, array: Array) -> Any:

@@ -38,6 +38,7 @@ STAIRS = 2  # changes of slope of a loss
 ROUNDS = (1, 4, 8, 9, 16, 27, 64)
 SIXTH_ROOTS = (2, 3, 5, 10, 20, 30)  # T is a sixth power: its square and its cube root are integers
 MOST_PATHS = 64
+LONGER = 3  # longer runs that a counterexample is tried on
 DIGITS, ALMOST = 6, 1 - 1e-5  # of rounded shifts: what is rounded stays below the limit
 ROUNDING = 1e-12
 
@@ -123,6 +124,16 @@ class FedMSPP:
         step, shift = (x[0] for x in _told(reading, shape, one, scalars))
         made |= {"law": "paths", "M": _members(shape), "T": _T(shape), "b": shape["b"], "w0": text(unit * genome["w0"])}
         return {**made, "devices": each, "oracle": {"step": text(step), "shift": text(shift)}}
+
+    def longer(
+        self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
+    ) -> Iterator[tuple[Shape, Mapping[str, Array]] | str]:
+        """The next T that searches know at the same sizes: step sizes have roots of T in them."""
+        sizes = dict(shape.counts)
+        alike = [s for s in self.shapes(reading) if _rounds(reading) and s.flags == shape.flags and _T(s) > _T(shape)]
+        same = {_T(s): s for s in alike if all(n == sizes[k] for k, n in s.counts if k not in ("T", "q"))}
+        for T in sorted(same)[:LONGER]:
+            yield same[T], {k: _drawn_out(k, v, same[T]) for k, v in genome.items()}
 
     def reductions(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
@@ -240,6 +251,14 @@ def _cut(name: str, values: Array, shape: Shape) -> Array:
     if name in ("step", "shift"):
         return values[: min(_T(shape), PHASES), : _count(shape)]
     return values if values.ndim < 2 else values[: _count(shape), : shape["K"]]
+
+
+def _drawn_out(name: str, values: Array, shape: Shape) -> Array:
+    """A gene's values for a longer run: the oracle goes on with its last rule. Batches have one more axis in front."""
+    if name not in ("step", "shift") or shape.flag("law") == "still":
+        return values
+    missing = min(_T(shape), PHASES) - values.shape[-2]
+    return np.concatenate([values, *[values[..., -1:, :]] * missing], axis=-2)
 
 
 def _still(genome: Mapping[str, Array]) -> Iterator[dict[str, Array]]:

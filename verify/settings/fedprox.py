@@ -157,6 +157,9 @@ class FedProx:
             made["noise"] = {"kind": "signs", "shared": shape.flag("noise") == "shared", "v": text(parts["v"])}
         return made
 
+    def paths(self, shape: Shape) -> int:
+        return walked(shape)
+
     def reductions(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
     ) -> Iterator[tuple[Shape, dict[str, Array]]]:
@@ -183,6 +186,12 @@ class FedProx:
         if shape.flag("noise") != "none":
             quiet = Shape(shape.counts, tuple((k, "none" if k == "noise" else v) for k, v in shape.flags))
             yield quiet, {k: v for k, v in genome.items() if k != "noise"}
+
+
+def walked(shape: Shape) -> int:
+    """Sign paths of the noise that are walked; of quadratics the moments are known."""
+    noise = "none" if shape.flag("loss") == "quadratic" else shape.flag("noise")
+    return 1 if noise == "none" else _paths(noise, shape["C"], shape["E"], shape["T"])
 
 
 def _paths(noise: str, C: int, E: int, T: int) -> int:

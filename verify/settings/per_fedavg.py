@@ -31,6 +31,7 @@ MEASURED = (
     "drift", "drift2", "averaged2", "Z2", "product", "slope2", "sampled2", "product_all", "slope2_all", "sampled2_all",
     "level", "level_next", "level_end", "round2", "mean2", "Delta",
 )  # fmt: skip
+MOST_STEPS = 4  # of a longer run off the tilted ones, whose exact numbers grow with every update
 REACH = 1e-7  # beta tau L_F of the view
 GIVEN = ("r", "alpha", "beta", "tau", "K", "t")  # fields of an instance of their own
 
@@ -151,6 +152,27 @@ class PerFedAvg:
         w0 = w0 + shape["t"] * scalars["beta"] * _pace(shape, one)[0]
         return {**made, **{k: shape[k] for k in ("tau", "K", "t")}, "w0": text(w0)}
 
+    def longer(
+        self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
+    ) -> Iterator[tuple[Shape, Mapping[str, Array]] | str]:
+        """More rounds where the claim is about all of them, more updates in the round otherwise.
+
+        On a tilted run the genes are roots of tau and K: twice the gene is 4 times the updates, 16 times the rounds.
+        """
+        over_rounds = reading.uses("mean2")
+        if shape.flag("run") == "tilted":
+            name = "rounds" if over_rounds else "updates"
+            for times in (2, 4, 8):
+                yield shape, {**genome, name: np.asarray(times * genome[name])}
+            return
+        size = "K" if over_rounds else "tau"
+        for times in (2, 4):
+            if shape["tau"] * shape["K"] * times > MOST_STEPS:
+                yield "exact numbers too long"
+                return
+            more = {size: times * shape[size]} | ({} if over_rounds else {"t": times * shape["t"]})
+            yield shape.but(**more), genome
+
     def reductions(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
     ) -> Iterator[tuple[Shape, dict[str, Array]]]:
@@ -175,7 +197,10 @@ class PerFedAvg:
                 yield shape.but(**{size: 1}), dict(genome)
 
     def view(self, reading: Reading) -> View:
-        """Half of the users pull to -1, half to 1, with curvature 1; the rounds are many, beta tau L_F is small."""
+        """Half of the users pull to -1, half to 1, with curvature 1; the rounds are many, beta tau L_F is small.
+
+        Along tau, or along the share r of users where the statement asks for it.
+        """
         given = {"L": 1.0, "rho": 1 / 6, "B": 10.0, "alpha": 1e-6, "gamma_G": 1.0, "gamma_H": 0.0}
         given |= {"sigma_G": 0.0, "sigma_H": 0.0, "K": 1e9}
         L_F = 4 * given["L"] + given["alpha"] * given["rho"] * given["B"]
@@ -189,7 +214,7 @@ class PerFedAvg:
         start = (
             "from the minimiser of F, two groups of users that pull to -1 and 1, exact gradients, beta tau L_F = 1e-7"
         )
-        if reading.lowered.id.endswith("~repaired"):
+        if reading.lowered.seen_along == "r":
             for m in range(1, 20):
                 add(m / 20, shape.but(n=20, m=m), 1e5)
             return View("share of users $r$", points, f"{start}, 20 users, tau = 100,000 updates, K = 10^9 rounds")

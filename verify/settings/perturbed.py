@@ -106,6 +106,9 @@ class Perturbed:
             made["noise"] = {"kind": "signs", "shared": shape.flag("noise") == "shared", "v": text(parts["v"])}
         return made
 
+    def paths(self, shape: Shape) -> int:
+        return fedprox.walked(shape)
+
     def reductions(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
     ) -> Iterator[tuple[Shape, dict[str, Array]]]:

@@ -109,6 +109,9 @@ class PerturbedNonconvex:
             made["noise"] = {"kind": "signs", "shared": shape.flag("noise") == "shared", "v": text(parts["v"])}
         return made
 
+    def paths(self, shape: Shape) -> int:
+        return fedprox.walked(shape)
+
     def reductions(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
     ) -> Iterator[tuple[Shape, dict[str, Array]]]:

@@ -169,6 +169,10 @@ class Weighted:
             made["noise"] = {"kind": "signs", "v": text(parts["v"])}
         return made
 
+    def paths(self, shape: Shape) -> int:
+        """Of the noise: all sign paths are walked."""
+        return 2 ** (shape["T"] * shape["N"]) if shape.flag("signs") == "yes" else 1
+
     def reductions(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
     ) -> Iterator[tuple[Shape, dict[str, Array]]]:

@@ -1,6 +1,6 @@
 """The thesis's symbols, their meaning and dimension (sections 4.1 and 4.2, appendix B)."""
 
-from ...algebra import IndexedBase, Sum
+from ...algebra import IndexedBase, Le, Sum
 from ...dimension import ONE
 from ...statement import Assumption, Entry, Glossary, unit
 
@@ -62,6 +62,14 @@ divergence = _q(
     nonnegative=True,
 )
 
+grad2 = _q(
+    "grad2",
+    "F^2/W^2",
+    "E |g_i(w^i_{t,k})|^2",
+    r"\mathbb{{E}} \|\mathbf g_{{{2}}}(\mathbf w^{{{2}}}_{{{0},{1}}})\|^2",
+    nonnegative=True,
+)
+
 p = IndexedBase("p", real=True)
 GLOSSARY[p.label] = Entry("client weights, sum to 1", ONE, "p")
 sum_p2 = Sum(p[i] ** 2, (i, 1, C))
@@ -80,6 +88,8 @@ bounded_gradients = Assumption(
     (G,),
     "E|g_i(w^i_{t,k})|^2 <= G^2 for every client, t < T and k <= E of the run",
     "assumption 4.3",
+    means=Le(grad2(t, k, i), G**2),
+    for_all=((t, 0, T - 1), (k, 0, E), (i, 1, C)),
 )
 smooth = Assumption("smooth", (L,), "every f_i is L-smooth", "assumption 4.4")
 strongly_convex = Assumption("strongly_convex", (mu,), "every f_i is mu-strongly convex", "assumption 4.5")

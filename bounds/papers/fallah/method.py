@@ -231,6 +231,7 @@ EQUATION_99_REPAIRED = Statement(
     where=CONSTANTS,
     sweep=_STEPS,
     reading=(_ROUND, _ALL),
+    seen_along=r,
     repairs="at the average w_t of all users, which does not depend on A_k, in place of wbar_t, which does",
     follows_from=(Derivation(proofs.equation_99, closed=proofs.CLOSED),),
 )
@@ -264,6 +265,7 @@ EQUATION_105_REPAIRED = Statement(
     where=CONSTANTS,
     sweep=_STEPS,
     reading=(_FIVE, _ROUND, _ALL, _TWO),
+    seen_along=r,
     repairs="at the average w_t of all users, which does not depend on A_k, in place of wbar_t, which does",
     follows_from=(Derivation(proofs.equation_105, closed=proofs.CLOSED),),
 )
@@ -300,6 +302,7 @@ EQUATION_107_REPAIRED = Statement(
     where={**CONSTANTS, sigma_T2: REPAIRED_ERROR},
     sweep=_STEPS,
     reading=(_FIVE, _ROUND, _DESCENT, _TWO),
+    seen_along=r,
     repairs=_REPAIR,
     follows_from=(Derivation(proofs.equation_107_repaired, cites=("fallah/eq95",), closed=proofs.CLOSED),),
 )
@@ -339,6 +342,7 @@ EQUATION_109_REPAIRED = Statement(
     where={**CONSTANTS, sigma_T2: REPAIRED_ERROR},
     sweep=_STEPS,
     reading=(_FIVE, _ROUND, _OWN_STEP, _TWO),
+    seen_along=r,
     repairs=_REPAIR,
     follows_from=(
         Derivation(proofs.equation_109, ("fallah/eq107~repaired",), proofs.UPDATE, (*proofs.CLOSED, sigma_T2)),
@@ -380,6 +384,7 @@ THEOREM_45_REPAIRED = Statement(
     where={**CONSTANTS, sigma_T2: REPAIRED_ERROR},
     sweep=_STEPS,
     reading=(_FIVE, _AVERAGE, _INFIMUM, _TWO),
+    seen_along=r,
     repairs=_REPAIR,
     follows_from=(Derivation(proofs.theorem, ("fallah/eq109~repaired",), proofs.ROUND, (*proofs.CLOSED, sigma_T2)),),
 )

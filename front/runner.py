@@ -19,23 +19,22 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from .chains import settle
-from .errors import UserError, crash, said
+from fedaudit.verify.chains import settle
+
+from .errors import UserError, crash
 from .store import Damaged, Folder, Row, key_of
 
 if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
+    from fedaudit.verify.child import Checker
 
-    from .child import Checker
-
-__all__ = ["Chosen", "Done", "Interrupted", "Settings", "audit", "choose", "find", "run"]
+__all__ = ["Chosen", "Done", "Interrupted", "Settings", "audit", "choose", "run"]
 
 AUDIT_BUDGET = 120.0  # seconds, the whole audit
 SINGLE_BUDGET = 10.0  # seconds a statement, for verify and hunt on their own
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
-LONGEST_ID = 200
 MOST_PER_CORE = 4  # workers; each of them computes on one thread
 
 Progress = Callable[[str, int, int], None]
@@ -106,7 +105,9 @@ class Done:
 
 
 def choose(selectors: Sequence[str]) -> list[Chosen]:
-    """What the selectors name, each statement once, in order; raises `ValueError` that says what is unknown."""
+    """What the selectors name, each statement once, in order; raises `UserError` that says what is unknown."""
+    from fedaudit.bounds.catalogue import find
+
     found: dict[str, Chosen] = {}
     for selector in selectors or [""]:
         source = _source_of(selector)
@@ -116,33 +117,6 @@ def choose(selectors: Sequence[str]) -> list[Chosen]:
             if known.origin != origin:
                 raise UserError(f"{made.id} from {known.origin} and from {origin}", "one of them", "rename the id")
     return list(found.values())
-
-
-def find(selectors: Sequence[str]) -> list[Statement]:
-    """The statements that the selectors name; a user's file that ends the process is bad input like any other."""
-    from fedaudit.bounds.catalogue import statements
-
-    own = [selector for selector in selectors if selector.endswith(".py")]
-    for selector in own:
-        if not os.path.isfile(selector):  # also for names that are no names, and for devices
-            raise UserError(selector, "a Python file that exists", "check the path")
-    try:
-        found = statements(selectors)
-    except KeyboardInterrupt:
-        raise
-    except SystemExit as error:
-        raise UserError(f"{', '.join(own)}, which exits", "files that define statements", "remove the exit") from error
-    except BaseException as error:
-        if not own or (isinstance(error, ValueError) and said(error)):
-            raise
-        why = type(error).__name__
-        raise UserError(f"{', '.join(own)}, which fails ({why})", "statements", "run it alone") from error
-    for made in found if own else ():
-        name = cast(object, made.id)
-        if not isinstance(name, str) or not name.isprintable() or not 0 < len(name.strip()) <= LONGEST_ID:
-            expected = f"an id of at most {LONGEST_ID} printable characters"
-            raise UserError(f"{', '.join(own)} with the id {name!a}", expected, "write it like 'mine/thm1'")
-    return found
 
 
 def content_of(statement: Statement) -> str:
@@ -179,7 +153,7 @@ def audit(
 
     A statement on which the tool fails costs no other: its row says so and is not kept for the next run.
     """
-    from .child import Checker
+    from fedaudit.verify.child import Checker
 
     tasks = _tasks("audit", selection, settings, figure=True)
     keys = {t.chosen.id: _key(t) for t in tasks}
@@ -228,7 +202,7 @@ def taken_over(chosen: Chosen, key: str, out: Folder, checker: Checker) -> Row |
     row = out.row(chosen.id, key)
     if row is None:
         return None
-    from .document import parse
+    from fedaudit.verify.document import parse
 
     try:
         parse({"version": "", "seed": 0, "budget": 0, "statements": [row]})
@@ -248,7 +222,7 @@ def taken_over(chosen: Chosen, key: str, out: Folder, checker: Checker) -> Row |
 
 def _replay(chosen: Chosen, out: Folder, checker: Checker, name: object, dropped: list[str]) -> Row:
     """The answer on a certificate against the statement's formula; raises `Damaged` unless the kernel accepts it."""
-    from .certificates import certify
+    from fedaudit.verify.certificates import certify
 
     if not isinstance(name, str):
         raise Damaged("it has no certificate")
@@ -272,6 +246,8 @@ def one_thread() -> None:
 
 def statement_of(chosen: Chosen) -> Statement:
     """The statement again, in whichever process asks."""
+    from fedaudit.bounds.catalogue import find
+
     return next(s for s in find([chosen.origin]) if s.id == chosen.id)
 
 
@@ -281,7 +257,7 @@ def attempt(task: Task) -> Outcome:
         row, figure = perform(task)
         return Outcome(row, figure)
     except Exception as error:
-        if sys.flags.dev_mode or (isinstance(error, ValueError) and said(error)):
+        if sys.flags.dev_mode or isinstance(error, UserError):
             raise
         what, where = crash(error)
         return Outcome(failed_row(task, f"the tool failed: {what}"), None, f"{what} ({where})")
@@ -303,7 +279,8 @@ def failed_row(task: Task, reason: str) -> Row:
 
 def perform(task: Task) -> tuple[Row, str | None]:
     """One task: the row, and for an audit the figure as SVG."""
-    from . import audit as moves
+    from fedaudit.bounds.show import printed
+    from fedaudit.verify import audit as moves
 
     use_backend(task.backend)
     if task.move in ("lint", "derive", "audit"):
@@ -318,31 +295,11 @@ def perform(task: Task) -> tuple[Row, str | None]:
 
 
 def use_backend(name: str) -> None:
-    """Choose the array library; raises `ValueError` without a device for it."""
+    """Choose the array library; raises `UserError` without a device for it."""
     if name != "numpy":
         from fedaudit.problems.backend import namespace
 
         namespace(name)
-
-
-def printed(statement: Statement) -> dict[str, Any]:
-    """The statement as the report prints it: words, and formulas as LaTeX."""
-    from fedaudit.bounds.show import parts
-
-    def words(assumptions: Any) -> list[dict[str, str]]:
-        return [{"name": a.name, "says": a.says, "cite": a.cite} for a in assumptions]
-
-    return {
-        "title": statement.title,
-        "kind": statement.kind,
-        "where": statement.cite,
-        "method": statement.method,
-        "let": words(statement.let),
-        "implicit": words(statement.implicit),
-        "parts": [[name, lines] for name, lines in parts(statement) if lines],
-        "reading": list(statement.reading),
-        "repairs": statement.repairs,
-    }
 
 
 def figure_of(statement: Statement, seed: int) -> str | None:
@@ -352,9 +309,7 @@ def figure_of(statement: Statement, seed: int) -> str | None:
 
     try:
         return svg(draw(picture(statement, seed)))
-    except ValueError as error:
-        if said(error) is None:
-            raise
+    except UserError:
         return None
 
 

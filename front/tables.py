@@ -13,9 +13,11 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from fedaudit.figures.numbers import short
+
 from .store import Row
 
-__all__ = ["COLOURS", "broken_without", "certified", "progress", "said", "short", "summary", "table"]
+__all__ = ["COLOURS", "broken_without", "certified", "progress", "said", "summary", "table"]
 
 COLOURS = {
     "refuted": "bold red",
@@ -85,16 +87,6 @@ def said(word: str) -> str:
 def number(value: object) -> str:
     """A tightness or factor, short; blank where there is none."""
     return short(value) if isinstance(value, int | float) else "" if value is None else escape(str(value))
-
-
-def short(value: float | str) -> str:
-    """Four digits, but never a 1 that is not one: whether a bound is attained or broken must be seen."""
-    if isinstance(value, str):  # "unbounded"
-        return value
-    said = f"{value:.4g}"
-    if said != "1" or value == 1:
-        return said
-    return "0.9999" if value < 1 else "1.0001"
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """From sympy to expression trees: the one place where a statement becomes data that can be computed with.
 
 A tree is JSON: a rational string, a symbol's name, or a list that starts with an operation. NumPy evaluates it in
-`evaluate`, the kernel evaluates it exactly; neither sees sympy.
+`verify`, the kernel evaluates it exactly; neither sees sympy.
 """
 
 # sympy ships no type stubs (2026-11).
@@ -9,9 +9,9 @@ A tree is JSON: a rational string, a symbol's name, or a list that starts with a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 from sympy import (
     Abs,
@@ -35,25 +35,32 @@ from sympy import (
     erf,
     exp,
     log,
+    sympify,
 )
 from sympy.core.function import AppliedUndef
+from sympy.logic.boolalg import And, Implies, Not, Or, false, true
 
-from fedaudit.bounds.algebra import e as EULER
-from fedaudit.bounds.algebra import pi
-from fedaudit.bounds.dimension import DimensionError, dimension_of
-from fedaudit.bounds.statement import Assumption, Statement
+from fedaudit.errors import UserError
 
-from .kernel import inputs
+from .algebra import e as EULER
+from .algebra import pi
+from .dimension import DimensionError, dimension_of
+from .statement import Assumption, Statement
+from .trees import Tree
 
-Tree: TypeAlias = Any  # str | int | list[Tree]
+Inputs = Callable[[str], Mapping[str, str]]  # method -> names and domains
 
 _NARY: dict[type, str] = {Add: "+", Mul: "*", Min: "min", Max: "max"}
 _RELATION: dict[type, str] = {Le: "<=", Lt: "<", Ge: ">=", Gt: ">", Eq: "=", Ne: "!="}
 _UNARY: dict[type, str] = {exp: "exp", log: "log", Abs: "abs", erf: "erf"}
+_LOGIC: dict[type, str] = {And: "and", Or: "or", Not: "not"}
+NO_NAMES: Mapping[Basic, str] = {}
 
 
-def tree(expr: Basic) -> Tree:
-    """The expression tree of a sympy expression or relation."""
+def tree(expr: Basic, names: Mapping[Basic, str] = NO_NAMES) -> Tree:
+    """The expression tree of a sympy expression or relation; what has a name in `names` goes by that."""
+    if expr in names:
+        return names[expr]
     if isinstance(expr, Rational):
         return str(expr)
     if isinstance(expr, Symbol):
@@ -64,19 +71,35 @@ def tree(expr: Basic) -> Tree:
         return ["pi"]
     for kinds in (_NARY, _RELATION, _UNARY):
         if type(expr) in kinds:
-            return [kinds[type(expr)], *(tree(a) for a in expr.args)]
+            return [kinds[type(expr)], *(tree(a, names) for a in expr.args)]
     if isinstance(expr, Pow):
-        return ["^", tree(expr.base), tree(expr.exp)]
+        return ["^", tree(expr.base, names), tree(expr.exp, names)]
     if isinstance(expr, AppliedUndef):
-        return ["at", expr.func.__name__, *(tree(a) for a in expr.args)]
+        return ["at", expr.func.__name__, *(tree(a, names) for a in expr.args)]
     if isinstance(expr, Indexed):
-        return ["at", str(cast("Any", expr.base).label), *(tree(j) for j in expr.indices)]
+        return ["at", str(cast("Any", expr.base).label), *(tree(j, names) for j in expr.indices)]
     if isinstance(expr, Sum):
-        body = tree(expr.function)
+        bound = {limit[0] for limit in expr.limits}
+        body = tree(expr.function, {q: name for q, name in names.items() if q not in bound})
         for variable, low, high in expr.limits:
-            body = ["sum", variable.name, tree(low), tree(high), body]
+            body = ["sum", variable.name, tree(low, names), tree(high, names), body]
         return body
-    raise ValueError(f"got {expr.func.__name__} in {expr}, expected a known operation; do: extend verify/lower.py")
+    raise UserError(f"got {expr.func.__name__} in {expr}, expected a known operation; do: extend bounds/lower.py")
+
+
+def _limit(end: Any) -> Tree:
+    return tree(cast("Basic", sympify(end)))
+
+
+def truth(expr: Basic, names: Mapping[Basic, str] = NO_NAMES) -> Tree:
+    """The tree of a relation, or of relations with and, or, not. Claims hold no logic: the kernel reads none."""
+    if expr is true or expr is false:
+        return ["and" if expr is true else "or"]
+    if isinstance(expr, Implies):
+        return ["or", ["not", truth(expr.args[0], names)], truth(expr.args[1], names)]
+    if type(expr) in _LOGIC:
+        return [_LOGIC[type(expr)], *(truth(a, names) for a in expr.args)]
+    return tree(expr, names)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,11 +113,14 @@ class Lowered:
     symbols: dict[str, str]  # free scalar symbols of claim and sweep, with their domains
     starts: bool  # the claim compares with its own start, so that its first index is trivial
     units: tuple[tuple[float, float], ...]  # powers of F and W of each relation's left side, for rounding floors
+    scales: Mapping[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
+    # powers of F and W of the symbols and quantities that a method's run reads
     replays: tuple[Mapping[str, Any], ...] = ()  # exact runs of which the left side is a closed form
+    seen_along: str = ""  # the axis of its picture, where the setting offers more than one
 
 
-def lower(statement: Statement) -> Lowered:
-    """Write out the definitions and turn every part into trees."""
+def lower(statement: Statement, inputs: Inputs) -> Lowered:
+    """Write out the definitions and turn every part into trees. `inputs`: what a method's world reads besides."""
 
     def lowered(expr: Basic) -> Tree:
         return tree(statement.defined(expr))
@@ -111,41 +137,69 @@ def lower(statement: Statement) -> Lowered:
     bound = {v for e in exprs for sum_ in e.atoms(Sum) for v in sum_.variables} | set(statement.for_all)
     knobs = sorted(s.name for s in used if s.name.startswith(("unit_", "free_")))
     scalars = {s for s in used if s not in bound and s.name not in knobs and s in statement.glossary}
-    claim = {
+    claim: dict[str, Any] = {
         "id": statement.id,
         "kind": statement.kind,
-        "setting": statement.method,
+        "setting": statement.setting,
         "let": [assumption(a) for a in statement.let],
         "implicit": [assumption(a) for a in statement.implicit],
         "choose": fixed(statement.choose),
         "when": [lowered(c) for c in statement.when],
         "for_all": {v.name: [lowered(r[0]), lowered(r[1])] for v, r in statement.for_all.items()},
         "then": [lowered(r) for r in statement.relations],
-        "domains": _domains(statement, [*exprs[: len(statement.relations) + len(statement.when)]]),
+        "domains": _domains(
+            statement, [*exprs[: len(statement.relations) + len(statement.when)]], inputs(statement.setting)
+        ),
     }
+    if not isinstance(statement.method, str):
+        claim["method"] = statement.method.data(tree, set(claim["domains"]))
+        claim["means"] = {
+            a.name: {
+                "relation": tree(a.means),
+                "for_all": {index.name: [_limit(low), _limit(high)] for index, low, high in a.for_all},
+            }
+            for a in (*statement.let, *statement.implicit)
+            if a.means is not None
+        }
     if statement.form is not None:
-        claim["form"] = lower(statement.form.identity).claim
+        claim["form"] = lower(statement.form.identity, inputs).claim
     starts = any(_compares_with_start(statement.defined(r)) for r in statement.relations)
     units = tuple(_unit(statement.defined(r.args[0]), statement) for r in statement.relations)
     symbols = {s.name: _domain(s) for s in sorted(scalars, key=str)}
     replays = statement.form.replays if statement.form is not None else ()
-    return Lowered(statement.id, claim, fixed(statement.sweep), tuple(knobs), symbols, starts, units, replays)
+    scales = _scales(statement, claim["domains"]) if "method" in claim else {}
+    along = statement.seen_along.name if statement.seen_along is not None else ""
+    swept = fixed(statement.sweep)
+    return Lowered(statement.id, claim, swept, tuple(knobs), symbols, starts, units, scales, replays, along)
 
 
-def _domains(statement: Statement, relations: list[Any]) -> dict[str, str]:
+def _domains(statement: Statement, relations: list[Any], inputs: Mapping[str, str]) -> dict[str, str]:
     """The domain of every symbol and quantity that the claim reads, and of what its world reads besides."""
     ends = [statement.defined(end) for both in statement.for_all.values() for end in both]
     chosen = [(statement.defined(v), set(k.args)) for k, v in statement.choose.items()]
     exprs = [(e, set(statement.for_all)) for e in relations] + [(e, set[Any]()) for e in ends] + chosen
+    if not isinstance(statement.method, str):
+        meant = [a for a in (*statement.let, *statement.implicit) if a.means is not None]
+        exprs += [(a.means, {index for index, *_ in a.for_all}) for a in meant]
+        exprs += [(sympify(end), set[Any]()) for a in meant for _, *both in a.for_all for end in both]
+        read = {_name(f) for e, _ in exprs for f in e.atoms(AppliedUndef)}
+        inside = [sympify(e) for e in statement.method.scalars(read)]
+        exprs += [(e, {s for s in e.free_symbols if str(s) in ("t", "k", "i")}) for e in inside]
     symbols = {s for e, bound in exprs for s in e.free_symbols if isinstance(s, Symbol) and s not in bound}
     symbols |= {s for a in (*statement.let, *statement.implicit) for s in a.args}
     domains = {s.name: _domain(s) for s in symbols}
     for quantity in (f for e, _ in exprs for f in e.atoms(AppliedUndef, Indexed)):
         domains[_name(quantity)] = _narrower(_domain(quantity), domains.get(_name(quantity)))
     known = {s.name: s for s in statement.glossary if isinstance(s, Symbol)}
-    for name, least in inputs(statement.method).items():
+    for name, least in inputs.items():
         domains.setdefault(name, _domain(known[name]) if name in known else least)
     return dict(sorted(domains.items()))
+
+
+def _scales(statement: Statement, domains: Mapping[str, str]) -> dict[str, tuple[float, float]]:
+    """Powers of F and W of everything that the claim reads, by name."""
+    entries = {_name(head) if isinstance(head, Symbol) else str(head): e for head, e in statement.glossary.items()}
+    return {name: (float(entries[name].dim.f), float(entries[name].dim.w)) for name in domains if name in entries}
 
 
 def _compares_with_start(relation: Any) -> bool:

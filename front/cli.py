@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .errors import UserError, crash, one_line, said
+from .errors import UserError, crash, one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,10 +153,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has seen enough
         _drop_output()
         return 0
+    except UserError as error:
+        return _complain(str(error), 2)
     except Exception as error:
-        line = said(error) if isinstance(error, ValueError) else None
-        if line is not None:
-            return _complain(line, 2)
         if isinstance(error, OSError) and error.filename is None:  # no file: our own output
             _drop_output()
             why = error.strerror or "it fails"
@@ -230,7 +229,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _listed(arguments: argparse.Namespace) -> int:
-    from .runner import find
+    from fedaudit.bounds.catalogue import find
 
     rows: list[Row] = [
         {
@@ -240,7 +239,7 @@ def _listed(arguments: argparse.Namespace) -> int:
             "title": s.title,
             "where": s.cite,
             "relation": s.relation,
-            "method": s.method,
+            "method": s.method_id,
             "follows_from": sorted({cited for d in s.follows_from for cited in d.cites}),
         }
         for s in find(arguments.selectors)
@@ -256,9 +255,8 @@ def _listed(arguments: argparse.Namespace) -> int:
 
 
 def _show(arguments: argparse.Namespace) -> int:
+    from fedaudit.bounds.catalogue import find
     from fedaudit.bounds.show import show
-
-    from .runner import find
 
     print("\n\n".join(show(s, as_latex=arguments.latex) for s in find(arguments.selectors)))
     return 0
@@ -337,7 +335,9 @@ def _audit(
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from .store import AUDIT, Folder
+    from fedaudit.verify.names import AUDIT
+
+    from .store import Folder
 
     folder = Folder(_out(arguments.out))
     if not os.path.isfile(folder.path / AUDIT):  # says what is missing, and leaves the folder as it is
@@ -349,14 +349,14 @@ def _report(arguments: argparse.Namespace) -> int:
 
 
 def _page(out: Any, computed: dict[str, Any] | None = None) -> str:
-    from fedaudit.figures.report import write_report
+    from .report import write_report
 
     return str(write_report(out, computed))
 
 
 def _certify(arguments: argparse.Namespace) -> int:
-    from .certificates import certify_files, status
-    from .child import LIMIT, Limit
+    from fedaudit.verify.certificates import certify_files, status
+    from fedaudit.verify.child import LIMIT, Limit
 
     rows = certify_files(arguments.files, Limit.parse(arguments.limit) if arguments.limit is not None else LIMIT)
     if arguments.json:
@@ -372,8 +372,11 @@ def _certify(arguments: argparse.Namespace) -> int:
 
 
 def _plot(arguments: argparse.Namespace) -> int:
-    from .runner import find, one_thread
-    from .store import slug, write
+    from fedaudit.bounds.catalogue import find
+    from fedaudit.verify.names import slug
+
+    from .runner import one_thread
+    from .store import write
 
     seed, name = _seed(arguments.seed), str(arguments.selectors[0])
     found = [] if name in PICTURES else find([name])
@@ -470,7 +473,3 @@ def _interrupted(line: str) -> int:
 def _complain(line: str, status: int) -> int:
     print(f"fedaudit: {one_line(line)}", file=sys.stderr)
     return status
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,4 @@
-"""`python -m fedaudit.verify.overview AUDIT_FOLDER README IDS`: the README's table, made from an audit.
+"""`python -m fedaudit.overview AUDIT_FOLDER README IDS`: the README's table, made from an audit.
 
 Counts the ids of the catalogue (the file IDS; siblings and extra ids are not in it) by paper and verdict, and writes
 the table between two marks. Nothing in it is typed by hand.

@@ -5,24 +5,18 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
-__all__ = ["UserError", "crash", "said"]
+__all__ = ["UserError", "crash", "one_line"]
 
 LONGEST = 300  # characters of what was got; names of files may have thousands
 LONGEST_LINE = 1000
 
 
 class UserError(ValueError):
-    """Bad input. `UserError(got, expected, do)`, or the whole line as one argument."""
+    """Bad input. `UserError(got, expected, do)`, or the whole line as one argument. No other error is the user's."""
 
     def __init__(self, got: str, expected: str = "", do: str = "") -> None:
         short = cut(got, LONGEST)
         super().__init__(f"got {short}, expected {expected}; do: {do}" if expected else got)
-
-
-def said(error: ValueError) -> str | None:
-    """The line of an error that is meant for the user ("got …, expected …; do: …"), None for any other."""
-    line = " ".join(str(error).split())
-    return one_line(line) if isinstance(error, UserError) or ("expected" in line and "; do: " in line) else None
 
 
 def crash(error: BaseException) -> tuple[str, str]:

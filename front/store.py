@@ -30,29 +30,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
+from fedaudit.verify.names import AUDIT, plain, slug
+
 from .errors import UserError
 
-__all__ = ["AUDIT", "Damaged", "Folder", "Row", "key_of", "slug", "source_digest", "write"]
+__all__ = ["Damaged", "Folder", "Row", "key_of", "source_digest", "write"]
 
 Row = dict[str, Any]
-AUDIT = "audit.json"
 FORMAT = "fedaudit-row/2"
 LOCK = ".lock"
 PARTS = ("rows", "certificates", "figures")
-PACKAGES = ("bounds", "problems", "verify", "figures")
 MOST_BYTES = 64_000_000  # of one file that is read again; the largest row of the catalogue has one hundredth of it
 LEFT_BEHIND = re.compile(r"\..+\.(json|svg|html)\.[a-z0-9_]{8}\.part")  # what a killed `write` leaves here
 
 
 class Damaged(Exception):
     """A stored row that must not be taken over; says why, as the end of a sentence."""
-
-
-def slug(identifier: str) -> str:
-    """`paper/label` as a file name; ids that differ get names that differ."""
-    if re.fullmatch(r"\w+/[\w.~+-]+", identifier, flags=re.ASCII):
-        return identifier.replace("/", "-")
-    return f"{_plain(identifier)}-{_digest(identifier)[:12]}"
 
 
 def write(path: Path, content: str | bytes) -> None:
@@ -85,11 +78,10 @@ def dumps(value: object) -> str:
 @cache
 def source_digest() -> str:
     """A digest of every source file of the package: rows of another version are never taken over."""
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parent
     made = hashlib.sha256()
-    for package in PACKAGES:
-        for path in sorted((root / package).rglob("*.py")):
-            made.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted(root.rglob("*.py")):
+        made.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return made.hexdigest()
 
 
@@ -192,7 +184,7 @@ class Folder:
             kept[move] = self._inner(part, f"{name}.{move}", held, kept["certificate"])
         if isinstance(row.get("implicit"), list):
             dropped: list[Row] = row["implicit"]
-            kept["implicit"] = [self._inner(p, f"{name}.without-{_plain(str(p['name']))}", held, None) for p in dropped]
+            kept["implicit"] = [self._inner(p, f"{name}.without-{plain(str(p['name']))}", held, None) for p in dropped]
         return kept
 
     def rows(self, move: str, rows: list[Row]) -> None:
@@ -342,10 +334,6 @@ def _row_digest(key: str, row: Row, files: object) -> str:
 
 def _as_text(certificate: object) -> str | None:
     return None if certificate is None else dumps(certificate)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^\w~+-]+", "-", name, flags=re.ASCII)[:80].strip("-")
 
 
 def _digest(text: str) -> str:

@@ -1,0 +1,25 @@
+"""The methods of the thesis: algorithm boxes of chapter 4."""
+
+from ...method import Method, expect, f, f_star, grad, mean, noisy, norm2, start, vector, w_star
+from .symbols import GLOSSARY, alpha, deviation, dist2, divergence, gamma, gap, grad2, i, k, t
+
+w, w_i = vector("w", r"\overline{\mathbf w}"), vector("w_i", r"\mathbf w^i")
+
+FEDPROX = Method(
+    id="fedprox",
+    title="FedProx (FedAvg for alpha = 0)",
+    cite="update rule (4.3), section 4.2",
+    glossary=GLOSSARY,
+    server={w: start},
+    client={w_i: w},
+    begin={w_i: w},
+    local={w_i: w_i - gamma(t) * (noisy(grad(w_i)) + alpha * (w_i - w))},
+    update={w: mean(w_i)},
+    measures={
+        gap(t): expect(f(w)) - f_star,
+        dist2(t): expect(norm2(w - w_star)),
+        deviation(t, k, i): expect(norm2(w_i - w)),
+        divergence(t, k, i): expect(norm2(mean(w_i) - w_i)),
+        grad2(t, k, i): expect(norm2(noisy(grad(w_i)))),
+    },
+)

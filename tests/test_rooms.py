@@ -1,0 +1,173 @@
+"""The rooms of the package: imports point one way, wherever in a file they stand."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ROOMS = ("front", "figures", "verify", "problems", "bounds")
+MAY = {
+    "front": {"front", "figures", "verify", "problems", "bounds"},
+    "figures": {"figures", "verify", "problems", "bounds"},
+    "verify": {"verify", "problems", "bounds"},
+    "problems": {"problems"},
+    "bounds": {"bounds"},
+}
+LEAF = "fedaudit.errors"  # the one module of the front that every room but the kernel may import; it imports no room
+NEVER = {"bounds": {"numpy", "scipy"}, "problems": {"sympy"}}
+EXACT = {"flint"}  # besides the standard library, all that the kernel may import
+
+
+def name_of(path: Path) -> str:
+    """The module that a file of the repository installs as."""
+    parts = list(path.relative_to(ROOT).with_suffix("").parts)
+    parts = [part for part in parts if part != "__init__"]
+    return ".".join(["fedaudit", *(parts[1:] if parts[0] == "front" else parts)])
+
+
+def room_of(module: str) -> str:
+    """The room that a module of the package lies in."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and parts[1] in ROOMS[1:] else "front"
+
+
+def imports(source: str, module: str, *, package: bool) -> Iterator[str]:
+    """Everything that a module imports anywhere: at its top, in functions, for type checkers, and by name."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            home = module.split(".")[: None if package else -1]
+            home = home[: len(home) - node.level + 1] if node.level else []
+            base = ".".join([*home, *([node.module] if node.module else [])])
+            # `from fedaudit import bounds` imports a room, `from fedaudit.errors import UserError` a module
+            yield from (f"{base}.{alias.name}" if base == "fedaudit" else base for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in (
+            "import_module",
+            "__import__",
+        ):
+            if node.args and isinstance(node.args[0], ast.Constant):
+                yield str(node.args[0].value)
+            elif node.args and isinstance(node.args[0], ast.JoinedStr):
+                yield ast.unparse(node.args[0])[2:-1].replace("{__name__}", module).partition("{")[0].rstrip(".")
+
+
+def files() -> list[Path]:
+    return sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+
+
+def of(path: Path) -> set[str]:
+    return set(imports(path.read_text(encoding="utf-8"), name_of(path), package=path.name == "__init__.py"))
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_imports_only_what_lies_below_it(room: str) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in files()
+        if room_of(name_of(path)) == room
+        for name in sorted(of(path))
+        if name.split(".")[0] == "fedaudit" and name != LEAF and room_of(name) not in MAY[room]
+    ]
+    assert wrong == []
+
+
+def test_the_errors_import_nothing_but_the_standard_library() -> None:
+    used = {name.split(".")[0] for name in of(ROOT / "front" / "errors.py")}
+    assert used <= {*sys.stdlib_module_names}
+
+
+@pytest.mark.parametrize(("room", "forbidden"), NEVER.items())
+def test_what_a_room_never_imports(room: str, forbidden: set[str]) -> None:
+    for path in (ROOT / room).rglob("*.py"):
+        assert not {name.split(".")[0] for name in of(path)} & forbidden, path
+
+
+def test_the_kernel_imports_itself_the_standard_library_and_flint() -> None:
+    for path in (ROOT / "verify" / "kernel").rglob("*.py"):
+        for name in of(path):
+            ours = name == "fedaudit.verify.kernel" or name.startswith("fedaudit.verify.kernel.")
+            assert ours or name.split(".")[0] in sys.stdlib_module_names | EXACT, f"{path} imports {name}"
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "seen"),
+    [
+        ("fedaudit.bounds.lint", "def f():\n    import numpy.linalg", "numpy.linalg"),
+        ("fedaudit.bounds.papers.yuan.run", "from ...algebra import Le", "fedaudit.bounds.algebra"),
+        ("fedaudit.verify.check", "from fedaudit import figures", "fedaudit.figures"),
+        ("fedaudit.verify.check", "if TYPE_CHECKING:\n    from ..figures import draw", "fedaudit.figures"),
+        ("fedaudit.verify.check", "import_module('fedaudit.figures.race')", "fedaudit.figures.race"),
+        ("fedaudit.figures", "import_module(f'{__name__}.{a}')", "fedaudit.figures"),
+        ("fedaudit.verify.check", "from .. import cli", "fedaudit.cli"),
+    ],
+)
+def test_the_reader_of_imports_sees_every_kind(module: str, source: str, seen: str) -> None:
+    assert seen in set(imports(source, module, package=module == "fedaudit.figures"))
+
+
+def run(code: str, cwd: Path, *more: str) -> Any:
+    return subprocess.run([sys.executable, *more, "-c", code], cwd=cwd, capture_output=True, text=True, check=True)
+
+
+def test_a_folder_of_the_same_name_does_not_shadow_the_package(tmp_path: Path) -> None:
+    for name in ("bounds", "verify", "front"):
+        (tmp_path / "fedaudit" / name).mkdir(parents=True)
+        (tmp_path / "fedaudit" / name / "__init__.py").write_text("raise SystemExit('shadowed')")
+    code = "import fedaudit, fedaudit.bounds, fedaudit.verify; print(fedaudit.__version__, fedaudit.__file__)"
+    version, file = run(code, tmp_path).stdout.split()
+    assert not Path(file).is_relative_to(tmp_path)
+    command = [sys.executable, "-m", "fedaudit", "--version"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == f"fedaudit {version}\n"
+
+
+def test_importing_the_package_loads_no_room(tmp_path: Path) -> None:
+    code = "import sys, fedaudit; print(*[m for m in sys.modules if m.startswith('fedaudit.')])"
+    assert run(code, tmp_path).stdout.strip() == ""
+
+
+def test_every_public_name_is_there() -> None:
+    import fedaudit
+
+    assert all(getattr(fedaudit, name) is not None for name in fedaudit.__all__)
+    assert set(fedaudit.__all__) <= set(dir(fedaudit))
+    assert fedaudit.__doc__
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = fedaudit.nothing
+
+
+def test_statements_are_found_from_python(tmp_path: Path) -> None:
+    import fedaudit as fa
+
+    claim = fa.statement("buttaci/lem4.1")
+    assert isinstance(claim, fa.Statement)
+    assert claim in fa.statements("buttaci/lem4.*")
+    assert fa.lint(claim) == fa.lint("buttaci/lem4.1") == []
+    assert fa.derive("buttaci/lemB.1-kappa").status == "follows"
+    with pytest.raises(fa.UserError, match="names 2 statements"):
+        fa.statement("buttaci/lem4.[12]")
+    own = tmp_path / "own.py"
+    own.write_text("from dataclasses import replace\nfrom fedaudit import statement\n")
+    with own.open("a") as file:
+        file.write("MINE = replace(statement('buttaci/lem4.1'), id='mine/first')\n")
+    assert [s.id for s in fa.load(own)] == ["mine/first"]
+    with pytest.raises(fa.UserError, match=r"a file that ends in \.py"):
+        fa.load("own.txt")
+
+
+def test_certificates_are_checked_from_python() -> None:
+    import json
+
+    import fedaudit as fa
+
+    path = ROOT / "tests" / "certificates" / "lemC.2.json"
+    assert fa.certify(path)["accepted"]
+    assert fa.certify(json.loads(path.read_text()))["what"] == "refutation"

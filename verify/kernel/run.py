@@ -1,0 +1,457 @@
+"""The exact law of a run, and the world of claims about it: any method that is data, on any losses of the table.
+
+Noise is s v_i with a fair sign s per step, and per client unless it is shared; `sampled` methods draw their clients
+anew in every round. All expectations are sums over weighted states.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations, pairwise, product
+from math import prod
+
+from flint import fmpq
+
+from .claim import Claim
+from .expression import Evaluator, Tree, World, free
+from .loss import ONE, ZERO, Vector, combine, dot, ldl, minus, norm2, piecewise, quadratic, semidefinite
+from .method import Atom, Method, Place, Problem, Rule, State
+from .method import read as read_method
+from .rational import Malformed, Node, Rejected, affordable, shown
+from .work import HASH, spend, summed
+
+COUNT, POINTS, STATES = 1_000, 100_000, 4_096
+SAMPLINGS = ("without_replacement", "with_replacement")
+LOSSES = {"quadratic": quadratic, "bent": partial(piecewise, least=None)}
+RESERVED = ("C", "E", "T", "D", "m", "Gamma")  # what only the run itself may say
+BEFORE = " before the round"  # of a client's vector: what it goes back to if the client was not drawn
+Weighted = tuple[State, tuple[int, ...], fmpq]  # a state, how often each client was drawn in this round, its weight
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    v: tuple[Vector, ...]
+    shared: bool
+
+    def kicks(self) -> list[tuple[Vector, ...]]:
+        """What each independent sign of a step moves, per client."""
+        none = tuple(ZERO for _ in self.v[0])
+        alone = [tuple(v if i == j else none for j in range(len(self.v))) for i, v in enumerate(self.v) if any(v)]
+        return [self.v] if self.shared and alone else alone
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """Weighted states. With `paths`, every outcome and its probability. Otherwise a signed measure with the same mean
+    and covariance: where all is affine in the signs, quadratic functions have the same expectation under it.
+    """
+
+    states: list[Weighted]
+    paths: bool
+
+    def kicked(self, noise: Noise) -> list[tuple[State, tuple[int, ...], tuple[Vector, ...], fmpq]]:
+        """Every state beside the noise of the next step."""
+        kicks, none = noise.kicks(), tuple(tuple(ZERO for _ in v) for v in noise.v)
+        size = (
+            len(self.states) * 2 ** len(kicks)
+            if self.paths
+            else len(self.states) + 3 * len(kicks) * len(self.by_draw())
+        )
+        affordable(size, STATES, "instance.noise")
+        if self.paths:
+            signs = [[_signed(kick, sign) for sign in (ONE, -ONE)] for kick in kicks]
+            sums = [_added(none, chosen) for chosen in product(*signs)]
+            return [(x, counts, kick, q / len(sums)) for x, counts, q in self.states for kick in sums]
+        outcomes = [(x, counts, none, q) for x, counts, q in self.states]
+        for x, counts, chance in self.by_draw():
+            for kick in kicks:
+                outcomes.append((x, counts, none, -chance))
+                outcomes += [(x, counts, _signed(kick, sign), chance / 2) for sign in (ONE, -ONE)]
+        return outcomes
+
+    def by_draw(self) -> list[Weighted]:
+        """Of each draw of clients one state (any will do) and the probability of the draw."""
+        first: dict[tuple[int, ...], State] = {}
+        chances: defaultdict[tuple[int, ...], fmpq] = defaultdict(fmpq)
+        for state, counts, weight in self.states:
+            first.setdefault(counts, state)
+            chances[counts] += weight
+        return [(state, counts, chances[counts]) for counts, state in first.items()]
+
+
+def _signed(kick: tuple[Vector, ...], sign: fmpq) -> tuple[Vector, ...]:
+    return tuple(combine((sign,), (v,)) for v in kick)
+
+
+def _added(none: tuple[Vector, ...], kicks: Iterable[tuple[Vector, ...]]) -> tuple[Vector, ...]:
+    for kick in kicks:
+        none = tuple(combine((ONE, ONE), pair) for pair in zip(none, kick, strict=True))
+    return none
+
+
+def merged(states: list[Weighted]) -> list[Weighted]:
+    """Equal states put together."""
+    weights: defaultdict[tuple[object, ...], fmpq] = defaultdict(fmpq)
+    kept: dict[tuple[object, ...], tuple[State, tuple[int, ...]]] = {}
+    for state, counts, weight in states:
+        spend(HASH * sum(len(vectors) * len(vectors[0]) for vectors in state.values()))
+        key = (tuple(state.items()), counts)
+        weights[key] += weight
+        kept[key] = (state, counts)
+    return [(*kept[key], weight) for key, weight in weights.items()]
+
+
+def condensed(states: list[Weighted], names: list[str]) -> list[Weighted]:
+    """The law of these vectors on few points with the same mean and covariance; the other vectors are forgotten."""
+    shapes = [(name, len(states[0][0][name])) for name in names]
+    d = len(states[0][0][names[0]][0])
+    flat = [(tuple(x for name, _ in shapes for vector in s[name] for x in vector), q) for s, _, q in states]
+    affordable(len(flat) * len(flat[0][0]) ** 2, 1_000_000)
+    mean = combine([q for _, q in flat], [x for x, _ in flat])
+    apart = [(minus(x, mean), q) for x, q in flat]
+    rows = range(len(mean))
+    parts = ldl([[summed(q * x[r] * x[s] for x, q in apart) for s in rows] for r in rows])
+    if parts is None:
+        raise ArithmeticError("got an indefinite covariance, expected a semidefinite one")
+    points = [(combine((ONE, s), (mean, u)), D / 2) for D, u in parts for s in (ONE, -ONE)]
+    points.append((mean, 1 - summed(D for D, _ in parts)))
+    counts = states[0][1]
+    restored: list[Weighted] = []
+    for point, weight in points:
+        vectors = [point[n * d : (n + 1) * d] for n in range(len(point) // d)]
+        state: State = {}
+        for name, size in shapes:
+            state[name], vectors = tuple(vectors[:size]), vectors[size:]
+        restored.append((state, counts, weight))
+    return restored
+
+
+class Run(World):
+    """Quantities: the measures of the method; its step sizes; p."""
+
+    def __init__(
+        self, method: Method, problem: Problem, noise: Noise, draws: list[tuple[tuple[int, ...], fmpq]], claim: Claim
+    ) -> None:
+        self.method, self.problem, self.noise, self.draws, self.claim = method, problem, noise, draws, claim
+        self.known: dict[tuple[str, tuple[int, ...]], fmpq] = {}
+        self.given: dict[str, dict[tuple[int, ...], fmpq]] = {}
+        self.laws: dict[tuple[int, int], Law] = {}  # (t, -1) before round t, (t, k) after k local steps
+        self.f_star: fmpq | None = None
+        self.sampling = ""
+
+    def size(self, E: int, T: int) -> None:
+        C, d = len(self.problem.p), len(self.problem.start)
+        affordable(E * T * C * d * d, POINTS)
+        self.E, self.T = E, T
+        self.values = {"C": fmpq(C), "E": fmpq(E), "T": fmpq(T), "D": fmpq(d)}
+        spans = {"t": (0, T), "k": (0, E), "i": (1, C)}
+        rounds = {**spans, "t": (0, T - 1)}
+        self.ranges = {"p": (spans["i"],)}
+        for name, measure in self.method.measures.items():
+            self.ranges[name] = tuple((rounds if "k" in measure.at else spans)[index] for index in measure.at)
+        bent = any(loss.bends for loss in self.problem.losses) or self.method.rules_use("prox")
+        self.paths = bent
+
+    def scalars(self, rules: Iterable[Rule], t: int, k: int) -> dict[Tree, fmpq]:
+        """The value of every scalar factor at this place; exact, or the run has no exact replay."""
+        values: dict[Tree, fmpq] = {}
+        evaluator = Evaluator(self, self.claim.domains)
+        for tree in (tree for rule in rules for tree in rule.scalars()):
+            x = evaluator.value(tree, {"t": t, "k": k})
+            if not isinstance(x, fmpq):
+                raise Rejected(f"method: got the irrational factor {shown(x)}, expected rational ones")
+            values[tree] = x
+        return values
+
+    def place(
+        self, state: State, counts: tuple[int, ...], kick: tuple[Vector, ...], scalar: Mapping[Tree, fmpq]
+    ) -> Place:
+        return Place(self.problem, state, kick, counts, scalar)
+
+    def carried(self, law: Law, phase: str, t: int, k: int) -> Law:
+        """The law after one phase of round t."""
+        rules = self.method.phases[phase]
+        if not rules:
+            return law
+        scalar = self.scalars(rules.values(), t, k)
+        if any(rule.has("noisy") for rule in rules.values()):
+            outcomes = law.kicked(self.noise)
+        else:
+            none = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
+            outcomes = [(x, counts, none, q) for x, counts, q in law.states]
+        states = [
+            (self.place(x, counts, kick, scalar).carried(rules, phase == "update"), counts, q)
+            for x, counts, kick, q in outcomes
+        ]
+        return Law(merged(states) if self.paths else states, self.paths)
+
+    def law(self, t: int, k: int) -> Law:
+        """Before round t (k = -1), or in round t after k local steps."""
+        if (t, k) in self.laws:
+            return self.laws[t, k]
+        known = max((place for place in self.laws if place <= (t, k)), default=None)
+        everyone: tuple[int, ...] = (1,) * len(self.problem.p)
+        if known is None:
+            self.laws[0, -1] = Law([(self.initial(), everyone, ONE)], self.paths)
+            known = (0, -1)
+        while known != (t, k):
+            law, (s, done) = self.laws[known], known
+            if done == -1:
+                affordable(len(law.states) * len(self.draws), STATES, "instance.participation")
+                drawn = [(self.noted(x), counts, q * chance) for x, _, q in law.states for counts, chance in self.draws]
+                known, law = (s, 0), self.carried(Law(drawn, self.paths), "begin", s, 0)
+            elif done < self.E:
+                known, law = (s, done + 1), self.carried(law, "local", s, done)
+            else:
+                ended = self.carried(law, "end", s, self.E)
+                ended = Law([(self.undone(x, counts), counts, q) for x, counts, q in ended.states], self.paths)
+                states, kept = self.carried(ended, "update", s, self.E).states, self.method.kept
+                if not self.paths and len(states) > 1:
+                    states = condensed(states, kept)
+                states: list[Weighted] = [({name: x[name] for name in kept}, everyone, q) for x, _, q in states]
+                known, law = (s + 1, -1), Law(merged(states) if self.paths else states, self.paths)
+            self.laws[known] = law
+        return self.laws[t, k]
+
+    def noted(self, state: State) -> State:
+        """Where some clients are not drawn: what they keep, beside what they would compute."""
+        if len(self.draws) == 1:
+            return state
+        return state | {name + BEFORE: state[name] for name in self.method.kept if name in self.method.client}
+
+    def undone(self, state: State, counts: tuple[int, ...]) -> State:
+        """All clients compute; what is kept counts only for those that were drawn."""
+        back = {name.removesuffix(BEFORE): vectors for name, vectors in state.items() if name.endswith(BEFORE)}
+        kept = {
+            name: tuple(x if count else y for x, y, count in zip(state[name], old, counts, strict=True))
+            for name, old in back.items()
+        }
+        return {name: x for name, x in state.items() if not name.endswith(BEFORE)} | kept
+
+    def initial(self) -> State:
+        nobody = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
+        everyone = (1,) * len(self.problem.p)
+        scalar = self.scalars([*self.method.server.values(), *self.method.client.values()], 0, 0)
+        first = Place(self.problem, {}, nobody, everyone, scalar)
+        state: State = {name: (first.vector(rule, 0),) for name, rule in self.method.server.items()}
+        second = Place(self.problem, state, nobody, everyone, scalar)
+        kept = {name: rule for name, rule in self.method.client.items() if name in self.method.kept}
+        return state | {name: (second.vector(rule, 0),) * len(everyone) for name, rule in kept.items()}
+
+    def quantity(self, name: str, indices: tuple[int, ...]) -> fmpq:
+        if name == "p":
+            return self.problem.p[indices[0] - 1]
+        if name in self.given:
+            return self.given[name][indices]
+        if (name, indices) not in self.known:
+            self.known[name, indices] = self.measured(name, indices)
+        return self.known[name, indices]
+
+    def measured(self, name: str, indices: tuple[int, ...]) -> fmpq:
+        measure = self.method.measures[name]
+        where = dict(zip(measure.at, indices, strict=True))
+        t, k, i = where["t"], where.get("k", -1), where.get("i", 1) - 1
+        law, total = self.law(t, k), ZERO
+        evaluator = Evaluator(self, self.claim.domains)
+        for factor, atom in measure.terms:
+            coefficient = evaluator.value(factor, where)
+            if not isinstance(coefficient, fmpq):
+                raise Rejected(f"method.measures.{name}: got an irrational factor, expected rational ones")
+            total += coefficient * self.expected(law, atom, i, t, max(k, 0))
+        return total
+
+    def expected(self, law: Law, atom: Atom, i: int, t: int, k: int) -> fmpq:
+        if atom.op == "f_star" and self.f_star is not None:
+            return self.f_star
+        scalar = self.scalars(atom.rules(), t, k)
+        if any(rule.has("noisy") for rule in atom.rules()):
+            outcomes = law.kicked(self.noise)
+        else:
+            none = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
+            outcomes = [(x, counts, none, q) for x, counts, q in law.states]
+        return summed(
+            q * self.place(x, counts, kick, scalar).number(atom, i, self.f_star) for x, counts, kick, q in outcomes
+        )
+
+    # assumptions
+
+    def assume(self, name: str, args: tuple[str, ...] = ()) -> None:
+        """A relation between measures that the claim gives, at every index; or one of the table."""
+        if name not in self.claim.means:
+            super().assume(name, args)
+            return
+        relation, for_all = self.claim.means[name]
+        evaluator = Evaluator(self, self.claim.domains)
+        ends = [[evaluator.integer(end, {}) for end in both] for both in for_all.values()]
+        affordable(prod(max(high - low + 1, 0) for low, high in ends), POINTS)
+        for point in product(*(range(low, high + 1) for low, high in ends)):
+            scope = dict(zip(for_all, point, strict=True))
+            if not self.meets(relation, scope, self.claim.domains):
+                raise Rejected(f"assumption {name}: got a failure at {scope}, expected an instance that meets it")
+
+    def assumptions(self) -> None:
+        f, p, C = self.problem.losses, self.problem.p, len(self.problem.p)
+        everyone = [((1,) * C, ONE)]
+        self.facts = {
+            "full_participation": self.draws == everyone,
+            **{kind: kind == self.sampling for kind in SAMPLINGS},
+            "weights_sum_to_one": summed(p) == 1,
+            "nonnegative_weights": min(p) >= 0,
+            "equal_weights": len(set(p)) == 1 and summed(p) == 1,
+            "independent_noise": not self.noise.shared or C == 1 or not self.noise.kicks(),
+            "convex": all(semidefinite(loss.hessian(most=False)) for loss in f),
+            "lower_bounded": self.f_star is not None,
+        }
+        self.bounds: dict[str, Callable[[fmpq], bool]] = {
+            "smooth": lambda L: all(
+                semidefinite(loss.hessian(most=False), 1, L) and semidefinite(loss.hessian(most=True), -1, L)
+                for loss in f
+            ),
+            "strongly_convex": lambda mu: all(semidefinite(loss.hessian(most=False), 1, -mu) for loss in f),
+            "bounded_variance": lambda sigma: all(norm2(v) <= sigma**2 for v in self.noise.v),
+        }
+
+
+def minimised(run: Run, node: Node | None, minimisers: list[Vector] | None) -> None:
+    """f_star from a minimiser of a convex f, or the best stationary point of a separable one; Gamma from the f_i's."""
+    problem, p, f = run.problem, run.problem.p, run.problem.losses
+    w = problem.w_star
+    if w is not None and node is not None:
+        H = [loss.hessian(most=weight < 0) for loss, weight in zip(f, p, strict=True)]
+        total = tuple(combine(p, [h[r] for h in H]) for r in range(len(w)))  # no Hessian of f is smaller
+        if any(combine(p, [loss.gradient(w) for loss in f])) or not semidefinite(total):
+            raise Rejected(f"{node.where}: got {shown(w)}, expected a minimiser of a convex f")
+        run.f_star = problem.value(w)
+    elif separable(problem):
+        lowest = [_lowest(problem, j) for j in range(len(problem.start))]
+        run.f_star = None if None in lowest else problem.value(tuple(x for x in lowest if x is not None))
+    for i, (loss, x) in enumerate(zip(f, minimisers or [], strict=minimisers is not None)):
+        if any(loss.gradient(x)) or not semidefinite(loss.hessian(most=False)):
+            raise Rejected(f"instance.minimisers[{i}]: got {shown(x)}, expected a minimiser of a convex f_{i + 1}")
+    if minimisers is not None and run.f_star is not None:
+        own = dot(p, [loss.value(x) for loss, x in zip(f, minimisers, strict=True)])
+        run.values["Gamma"] = run.f_star - own
+
+
+def separable(problem: Problem) -> bool:
+    rows = range(len(problem.start))
+    return not any(loss.A[r][s] for loss in problem.losses for r in rows for s in rows if r != s)
+
+
+def _lowest(problem: Problem, j: int) -> fmpq | None:
+    """Coordinate j of a minimiser: the best of all kinks and stationary points; None where f falls for ever."""
+    f, p, d = problem.losses, problem.p, len(problem.start)
+
+    def at(x: fmpq) -> Vector:
+        return tuple(x if r == j else ZERO for r in range(d))
+
+    def slope(x: fmpq) -> fmpq:
+        return dot(p, [loss.gradient(at(x))[j] for loss in f])
+
+    outer = dot(p, [loss.A[j][j] for loss in f])
+    bends = [loss.bends[j] for loss in f if loss.bends]
+    kinks = sorted({x for _, lo, hi, c in bends for x in (c - lo, c + hi)} or {ZERO})
+    left, right = slope(kinks[0]), slope(kinks[-1])
+    if outer < 0 or (outer == 0 and (left > 0 or right < 0)):
+        return None
+    places = list(kinks)
+    places += [kinks[0] - left / outer] if left > 0 else []
+    places += [kinks[-1] - right / outer] if right < 0 else []
+    for low, high in pairwise(kinks):  # between two kinks the slope is linear
+        down, up = slope(low), slope(high)
+        places += [low - down * (high - low) / (up - down)] if down < 0 < up else []
+    return min(places, key=lambda x: problem.value(at(x)))
+
+
+def _draws(node: Node | None, C: int) -> list[tuple[tuple[int, ...], fmpq]]:
+    """Who takes part in a round, with the probability of each outcome."""
+    if node is None:
+        return [((1,) * C, ONE)]
+    given = node.fields("kind m")
+    kind, m = given["kind"].one_of(SAMPLINGS), given["m"].integer(1, C)
+    if kind == "without_replacement":
+        affordable(prod(range(C - m + 1, C + 1)), STATES * 40, node.where)
+        chosen = list(combinations(range(C), m))
+        return [(tuple(int(i in s) for i in range(C)), fmpq(1, len(chosen))) for s in chosen]
+    affordable(C**m, STATES, node.where)
+    chances: defaultdict[tuple[int, ...], fmpq] = defaultdict(fmpq)
+    for s in product(range(C), repeat=m):
+        chances[tuple(s.count(i) for i in range(C))] += fmpq(1, C**m)
+    return list(chances.items())
+
+
+def read(node: Node, claim: Claim) -> Run:
+    given = node.fields(
+        "C d E T p w0 constants clients noise", "parameters steps w_star minimisers participation graph"
+    )
+    C, d, E, T = (given[name].integer(1, COUNT) for name in ("C", "d", "E", "T"))
+    affordable(E * T * C * d * d, POINTS)
+    method = read_method(Node(claim.method, "claim.method"))
+    losses = tuple(LOSSES[n.kind(LOSSES)](n, d) for n in given["clients"].items(C))
+    noisy = given["noise"].kind(("none", "signs")) == "signs"
+    signs = given["noise"].fields("kind shared v" if noisy else "kind")
+    noise = tuple(v.vector(d) for v in signs["v"].items(C)) if noisy else ((ZERO,) * d,) * C
+    graph = tuple(row.vector(C) for row in given["graph"].items(C)) if "graph" in given else ()
+    if method.rules_use("neighbours") and not graph:
+        raise Malformed("instance: got no graph, expected one, for the method reads neighbours")
+    w_star = given["w_star"].vector(d) if "w_star" in given else None
+    problem = Problem(losses, given["p"].vector(C), graph, given["w0"].vector(d), w_star)
+    draws = _draws(given.get("participation"), C)
+    if draws != [((1,) * C, ONE)] and not method.rules_use("sampled"):
+        raise Malformed("instance.participation: got sampled clients, expected a method that means over them")
+    run = Run(method, problem, Noise(noise, noisy and signs["shared"].flag()), draws, claim)
+    run.size(E, T)
+    if "participation" in given:
+        run.values["m"] = given["participation"].mapping()["m"].rational()
+        run.sampling = given["participation"].kind(SAMPLINGS)
+    minimisers = [x.vector(d) for x in given["minimisers"].items(C)] if "minimisers" in given else None
+    minimised(run, given.get("w_star"), minimisers)
+    run.assumptions()
+    constants = given["constants"].mapping()
+    if clash := set(constants) & {*RESERVED, *run.values, *run.ranges}:
+        raise Malformed(f"instance.constants: got {sorted(clash)}, expected names that the run does not give itself")
+    run.values |= {name: claim.number(name, entry, least=0) for name, entry in constants.items()}
+    taken = {*run.values, *RESERVED}
+    run.values |= claim.parameters(given["parameters"], taken) if "parameters" in given else {}
+    _steps(run, given.get("steps"))
+    return run
+
+
+def _steps(run: Run, node: Node | None) -> None:
+    """Every quantity that the method's rules read: chosen by the claim, or given by the instance; positive."""
+    needed = {name: arity for name, arity in run.method.needs() if arity > 0}
+    entries = node.mapping() if node is not None else {}
+    if set(entries) != set(needed) - set(run.claim.choose):
+        raise Malformed(
+            f"instance.steps: got {sorted(entries)}, expected what the claim does not choose of {sorted(needed)}"
+        )
+    evaluator = Evaluator(run, run.claim.domains)
+    for name, arity in sorted(needed.items()):
+        if arity > 2:
+            raise Malformed(f"method: got {name!r} with {arity} indices, expected the round, or round and local step")
+        places = list(product(range(run.T), *([range(run.E)] if arity == 2 else [])))
+        values: dict[tuple[int, ...], fmpq] = {}
+        if name in entries:
+            rows = entries[name].items(run.T)
+            for place in places:
+                cell = rows[place[0]] if arity == 1 else rows[place[0]].items(run.E)[place[1]]
+                values[place] = cell.rational()
+        else:
+            names, tree = run.claim.choose[name]
+            if len(names) != arity or set(names) & set(run.values) or any(n >= 0 for _, n in free(tree)):
+                raise Malformed(
+                    f"claim.choose.{name}: got {names}, expected {arity} indices and a value before the run"
+                )
+            for place in places:
+                x = evaluator.value(tree, dict(zip(names, place, strict=True)))
+                if not isinstance(x, fmpq):
+                    raise Rejected(f"{name}: got the step size {shown(x)}, expected a rational")
+                values[place] = x
+        if min(values.values()) <= 0:
+            raise Rejected(f"{name}: got a step size that is not positive, expected positive ones")
+        run.given[name] = values
+        run.ranges[name] = ((0, run.T - 1), (0, run.E - 1))[:arity]
+        run.listed = (*run.listed, name) if arity == 1 else run.listed

@@ -1,0 +1,88 @@
+"""What one certificate may cost, counted while it is checked: operations on numbers, long numbers by their length.
+
+As FLINT's context holds the working precision, one meter holds for all that is computed inside `metered`. Every sum of
+rationals goes through `summed`, every other number that grows from round to round through `paid`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from .rational import BITS, Rejected
+
+MOST = 4_000_000  # of a certificate; about as many microseconds
+SEARCH = MOST // 2  # to admit an instance that is only tried, and to evaluate it: what a search finds passes the check
+ZERO = fmpq(0)
+HASH = 5  # operations to look a number up
+SHORT = 64  # bits up to which a number costs one operation
+
+
+class TooLarge(Rejected):
+    """More work than is allowed; it says nothing about the claim."""
+
+
+@dataclass(slots=True)
+class Work:
+    """What is left of `most` operations."""
+
+    most: int
+    left: int
+
+
+_RUNNING: ContextVar[Work | None] = ContextVar("work", default=None)
+
+
+@contextmanager
+def metered(most: int) -> Generator[Work]:
+    """Count what is computed inside; within another meter, that one goes on counting."""
+    running = _RUNNING.get()
+    if running is not None:
+        yield running
+        return
+    work = Work(most, most)
+    token = _RUNNING.set(work)
+    try:
+        yield work
+    finally:
+        _RUNNING.reset(token)
+
+
+def spend(cost: int) -> None:
+    """Asked before, or at once after, so many elementary operations."""
+    work = _RUNNING.get()
+    if work is None:
+        return
+    work.left -= cost
+    if work.left < 0:
+        raise TooLarge(f"too large to check: needs more than {work.most} operations; do: certify --limit SECONDS[,GB]")
+
+
+def price(bits: int) -> int:
+    """What is done with a rational of this height beside adding it: a few products, comparisons, divisors in common."""
+    return 1 if bits <= SHORT else 1 + bits // 16 + (bits // 500) ** 2
+
+
+def paid(x: fmpq) -> fmpq:
+    """`x`, counted by its length, unless it has grown beyond what is worth replaying."""
+    bits = x.height_bits()
+    if bits > BITS:
+        raise Rejected(f"claim: got a number of {bits} bits, expected at most {BITS}")
+    spend(price(bits))
+    return x
+
+
+def summed(terms: Iterable[fmpq], start: fmpq = ZERO) -> fmpq:
+    """Their sum. Each partial sum is counted: sums of unlike denominators are longer than all their terms."""
+    total, count = start if start is ZERO else paid(start), 1
+    for term in terms:
+        total += term
+        count += 1
+        if total.height_bits() > SHORT:
+            paid(total)
+    spend(count)
+    return total

@@ -1,0 +1,428 @@
+"""Any method that is data, on any family of losses: the product of components.
+
+Sizes follow the statement: its conditions on counts choose which are tried. Genes declare their axes, so one reduction
+serves all. Constants that an assumption bounds the run by (G) are measured and rounded up; the others are drawn.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, cast
+
+import numpy as np
+
+from fedaudit.problems.components import losses
+from fedaudit.problems.components.family import Family
+from fedaudit.problems.genes import Gene, along
+from fedaudit.problems.interpret import Setup, paths_needed, run
+
+from ..evaluate import Array, Evaluator, Quantity, Table
+from ..genome import Genome
+from .base import Reading, Shape, names, text, to_backend, to_numpy
+
+MOST_PATHS = 256
+CURVATURE = ("smooth", "strongly_convex", "bounded_variance")
+SMALL = {"C": (1, 2, 3), "d": (1, 2), "E": (1, 2, 4), "T": (1, 3)}
+LARGE = ((10, 1, 8, 10), (4, 3, 5, 20), (2, 1, 20, 40), (5, 2, 10, 20))  # C, d, E, T
+KINDS = ("positive", "nonnegative", "real")
+SAMPLINGS = ("without_replacement", "with_replacement")
+FAR = 1e100  # a run that has left the floats says nothing
+
+
+@dataclass(frozen=True, slots=True)
+class RunSetting:
+    name: str = "run"
+    precision: type[np.floating[Any]] = np.float64
+    droppable: tuple[str, ...] = ("nonnegative_weights", "independent_noise", "equal_weights")
+    declared: tuple[str, ...] = ()  # constants that bound the run
+
+    def shapes(self, reading: Reading) -> Sequence[Shape]:
+        sizes = {axis: _sizes(reading, axis) for axis in SMALL}
+        if reading.dropped:  # a literal reading differs only with several clients
+            sizes["C"] = [C for C in sizes["C"] if C > 1] or [2]
+        small = [dict(zip(SMALL, values, strict=True)) for values in product(*sizes.values())]
+        small = [one for one in small if one["d"] == 1 or one["C"] == max(2, min(sizes["C"]))]
+        large = [dict(zip(SMALL, values, strict=True)) for values in LARGE]
+        proposed: list[Shape] = []
+        for counts, family, noise, sampling in product(small + large, losses().values(), *_choices(reading)):
+            if sampling and counts not in small:
+                continue
+            for m in range(1, counts["C"] + 1) if sampling else (0,):
+                shape = _shape(counts, family, noise, sampling, m)
+                if _fits(reading, shape, family, counts in small) and shape not in proposed:
+                    proposed.append(shape)
+        return proposed
+
+    def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
+        sizes = dict(shape.counts)
+        genes = [Gene("scale", "positive"), along("start", "real", sizes, "d"), *_family(shape).genes(sizes)]
+        genes.append(Gene("curvature", "positive"))
+        if _argument(reading, "strongly_convex"):
+            genes.append(Gene("ratio", "nonnegative"))
+        elif not _has(reading, "convex"):
+            genes.append(Gene("dip", "fraction"))
+        if not _has(reading, "equal_weights") or "equal_weights" in reading.dropped:
+            any_sign = "nonnegative_weights" in reading.dropped
+            genes.append(along("weight", "real" if any_sign else "positive", sizes, "C"))
+        if shape.flag("noise") != "none":
+            genes.append(along("noise", "nonnegative", sizes, "C"))
+        if _uses(reading, "neighbours"):
+            genes.append(Gene("link", "positive", (sizes["C"], sizes["C"]), ("C", "C")))
+        genes += [Gene(name, reading.claim["domains"][name]) for name in _free_symbols(reading)]
+        steps = _free_steps(reading).items()
+        return genes + [along(f"step_{name}", "positive", sizes, *("T", "E")[:arity]) for name, arity in steps]
+
+    def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
+        low, high = _curvatures(reading, genome)
+        values = {"smooth": high, "strongly_convex": low}
+        values["bounded_variance"] = genome["noise"].max(axis=-1) if "noise" in genome else 0 * high
+        known = {name: values[a] for a in CURVATURE if (name := _argument(reading, a))}
+        known |= {"m": shape["m"] + 0 * high} if "m" in dict(shape.counts) else {}
+        F, W = high * genome["scale"] ** 2, genome["scale"]
+        for name in _free_symbols(reading):
+            f, w = reading.lowered.scales.get(name, (0.0, 0.0))
+            known[name] = genome[name] * _power(F, f) * _power(W, w)
+        return known
+
+    def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
+        known = self.with_steps(reading, shape, genome, known)
+        parts = _parts(reading, shape, genome)
+        family, sizes = _family(shape), dict(shape.counts)
+        at = reading.backend
+
+        def on(x: Array) -> Any:
+            return to_backend(at, x)
+
+        problem = family.problem({k: on(v[:, None]) for k, v in parts["loss"].items()}, on(parts["p"][:, None]))
+        w_star = problem.minimiser()[:, 0]
+        setup = Setup(
+            problem,
+            on(parts["w0"]),
+            _Scalars(known, sizes, at),
+            sizes["E"],
+            sizes["T"],
+            v=on(parts["v"]) if shape.flag("noise") != "none" else None,
+            shared=shape.flag("noise") == "shared",
+            sampling=_sampling(shape),
+            graph=on(parts["graph"]) if "graph" in parts else None,
+            w_star=w_star,
+        )
+        measured = {name: to_numpy(values) for name, values in run(reading.claim["method"], setup).items()}
+        quantities = {**known.quantities, "p": Quantity(parts["p"], (1,))}
+        for name, values in measured.items():
+            start = tuple(1 if index == "i" else 0 for index in reading.claim["method"]["measures"][name]["at"])
+            quantities[name] = Quantity(np.where(np.abs(values) < FAR, values, np.nan), start)
+        scalars = dict(known.scalars)
+        if reading.uses("Gamma"):
+            scalars["Gamma"] = to_numpy(problem.heterogeneity())[:, 0]
+        far = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["loss"]["c"]).max(axis=(1, 2)))
+        W = np.where(far > 0, far, 1.0)
+        table = Table(known.n, scalars, quantities, known.counts, (_curvatures(reading, genome)[1] * W**2, W))
+        for name in reading.claim["means"]:
+            table = _bounded(reading, table, name)
+        return table
+
+    def with_steps(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
+        """Step sizes that neither the statement nor its sweep gives."""
+        free = _free_steps(reading)
+        if not free:
+            return known
+        F, W = _curvatures(reading, genome)[1] * genome["scale"] ** 2, genome["scale"]
+        quantities = dict(known.quantities)
+        for name, arity in free.items():
+            f, w = reading.lowered.scales.get(name, (0.0, 0.0))
+            unit = (_power(F, f) * _power(W, w)).reshape((-1,) + (1,) * arity)
+            quantities[name] = Quantity(genome[f"step_{name}"] * unit, (0,) * arity)
+        return Table(known.n, known.scalars, quantities, known.counts)
+
+    def instance(
+        self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        batch = {k: v[None] for k, v in genome.items()}
+        parts = _parts(reading, shape, batch)
+        loss = {k: v[0] for k, v in parts["loss"].items()}
+        p, sizes = parts["p"][0], dict(shape.counts)
+        scalars = dict(known["scalars"])
+        constants = {name: text(scalars.pop(name)) for a in CURVATURE if (name := _argument(reading, a)) in scalars}
+        instance: dict[str, Any] = {
+            **{name: sizes[name] for name in ("C", "d", "E", "T")},
+            "p": text(p),
+            "w0": text(parts["w0"][0]),
+            "constants": constants,
+            "parameters": {k: text(v) for k, v in scalars.items() if k != "m"},
+            "clients": [
+                {k: v if isinstance(v, str) else text(v) for k, v in client.items()}
+                for client in _family(shape).clients(loss)
+            ],
+            "noise": {"kind": "none"},
+        }
+        if shape.flag("noise") != "none":
+            instance["noise"] = {"kind": "signs", "shared": shape.flag("noise") == "shared", "v": text(parts["v"][0])}
+        w_star = _family(shape).minimiser(loss, p) if _reads_minimum(reading) else None
+        if w_star is not None:
+            instance["w_star"] = text(w_star)
+        if reading.uses("Gamma"):
+            instance["minimisers"] = text(loss["c"])
+        if sampling := _sampling(shape):
+            instance["participation"] = {"kind": sampling[0], "m": sampling[1]}
+        if "graph" in parts:
+            instance["graph"] = text(parts["graph"][0])
+        needed = set(_steps(reading)) - set(reading.claim["choose"])
+        if needed:
+            instance["steps"] = {name: self.exact_steps(reading, shape, batch, known, name) for name in sorted(needed)}
+        return instance
+
+    def exact_steps(
+        self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any], name: str
+    ) -> Any:
+        if name in known["quantities"]:
+            return [text(x) for x in known["quantities"][name]]
+        f, w = reading.lowered.scales.get(name, (0.0, 0.0))
+        high, scale = _curvatures(reading, genome)[1][0], genome["scale"][0]
+        unit = _power(high * scale**2, f) * _power(scale, w)
+        return text(genome[f"step_{name}"][0] * unit)
+
+    def reductions(
+        self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
+    ) -> Iterator[tuple[Shape, dict[str, Array]]]:
+        """One entry less along an axis, shorter runs, no noise: whatever the genes are."""
+        genes = {gene.name: gene for gene in self.genes(reading, shape)}
+        sizes = dict(shape.counts)
+        smaller: list[tuple[Shape, dict[str, Array]]] = []
+        for axis in ("C", "d"):
+            if sizes[axis] > 1 and (axis == "d" or sizes.get("m", 0) < sizes["C"]):
+                less = shape.but(**{axis: sizes[axis] - 1})
+                smaller += [(less, _without(genes, genome, axis, out)) for out in range(sizes[axis])]
+        for axis in ("T", "E", "m"):
+            size = sizes.get(axis, 1)
+            shorter = [n for n in sorted({1, 2, size // 2, size - 1}) if 0 < n < size]
+            smaller += [(shape.but(**{axis: n}), _first(genes, genome, axis, n)) for n in shorter]
+        if shape.flag("noise") != "none":
+            quiet = Shape(shape.counts, tuple((k, "none" if k == "noise" else v) for k, v in shape.flags))
+            smaller.append((quiet, dict(genome)))
+        for proposal, kept in smaller:
+            if _meets_counts(reading, dict(proposal.counts)):
+                wanted = {gene.name for gene in self.genes(reading, proposal)}
+                yield proposal, {k: v for k, v in kept.items() if k in wanted or k not in genes}
+
+
+class _Scalars:
+    """Scalar factors of the rules at (t, k), each tree evaluated once for the whole run."""
+
+    def __init__(self, table: Table, sizes: Mapping[str, int], backend: str) -> None:
+        self.table, self.sizes, self.backend = table, sizes, backend
+        self.known: dict[str, Any] = {}
+
+    def __call__(self, tree: Any, t: int, k: int) -> Any:
+        key = json.dumps(tree)
+        T, E = self.sizes["T"], self.sizes["E"]
+        if key not in self.known:
+            ranges = {"t": ("0", str(T - 1)), "k": ("0", str(E - 1))}
+            values = np.broadcast_to(Evaluator(self.table, ranges)(tree), (self.table.n, T, E))
+            self.known[key] = to_backend(self.backend, values)
+        return self.known[key][:, min(t, T - 1), min(k, E - 1)]
+
+
+def declared(claim: Mapping[str, Any]) -> tuple[str, ...]:
+    """Constants that an assumption bounds a measure by: as measure <= G^2 or measure <= G."""
+    bounds = (meaning["relation"] for meaning in claim["means"].values())
+    return tuple(name for op, _, right in bounds if op == "<=" and (name := _root_name(right)))
+
+
+def _root_name(tree: Any) -> str:
+    if isinstance(tree, list) and tree[0] == "^" and tree[2] == "2" and isinstance(tree[1], str):
+        return tree[1]
+    return tree if isinstance(tree, str) and not tree[0].isdigit() else ""
+
+
+def _bounded(reading: Reading, table: Table, name: str) -> Table:
+    """The table with the constant that this run needs; no measures where an assumption of another form fails."""
+    meaning = reading.claim["means"][name]
+    op, left, right = meaning["relation"]
+    evaluator = Evaluator(table, {index: tuple(ends) for index, ends in meaning["for_all"].items()})
+    constant = _root_name(right) if op == "<=" else ""
+    if constant:
+        most = np.broadcast_to(evaluator(left), evaluator.shape).reshape(table.n, -1).max(axis=1)
+        value = np.sqrt(most) if isinstance(right, list) else most
+        return Table(table.n, {**table.scalars, constant: value}, table.quantities, table.counts, table.scale)
+    holds = np.broadcast_to(evaluator.holds(meaning["relation"]), evaluator.shape).reshape(table.n, -1).all(axis=1)
+    measures = reading.claim["method"]["measures"]
+    hidden = {
+        k: Quantity(np.where(holds.reshape((-1,) + (1,) * (q.values.ndim - 1)), q.values, np.nan), q.start)
+        if k in measures
+        else q
+        for k, q in table.quantities.items()
+    }
+    return Table(table.n, table.scalars, hidden, table.counts, table.scale)
+
+
+def _power(x: Any, power: float) -> Any:
+    whole = int(power)
+    return x**whole if whole == power else x**power
+
+
+def _family(shape: Shape) -> Family:
+    return losses()[shape.flag("loss")]
+
+
+def _sampling(shape: Shape) -> tuple[str, int] | None:
+    kind = shape.flag("sampling")
+    return (kind, shape["m"]) if kind != "all" else None
+
+
+def _shape(counts: Mapping[str, int], family: Family, noise: str, sampling: str, m: int) -> Shape:
+    flags = {"loss": family.name, "noise": noise, "sampling": sampling or "all"}
+    return Shape.of(flags, **counts, **({"m": m} if sampling else {}))
+
+
+def _choices(reading: Reading) -> tuple[list[str], list[str]]:
+    """Kinds of noise and of participation that the statement's assumptions speak of."""
+    noises = ["none"]
+    if _argument(reading, "bounded_variance") and _uses(reading, "noisy"):
+        noises = ["shared"] if "independent_noise" in reading.dropped else ["none", "independent"]
+    named = [kind for kind in SAMPLINGS if _has(reading, kind)]
+    sampled = _uses(reading, "sampled") and not _has(reading, "full_participation")
+    return noises, (named or [*SAMPLINGS]) if sampled else [""]
+
+
+def _fits(reading: Reading, shape: Shape, family: Family, small: bool) -> bool:
+    sizes = dict(shape.counts)
+    if sizes["d"] > family.dimensions or not _meets_counts(reading, sizes):
+        return False
+    noisy, shared = shape.flag("noise") != "none", shape.flag("noise") == "shared"
+    sampling = _sampling(shape)
+    if sampling is None and (family.affine or not noisy):
+        return small or family.affine or sizes["d"] == 1
+    return paths_needed(sizes["T"], sizes["E"], sizes["C"], noisy, shared, sampling) <= MOST_PATHS
+
+
+def _sizes(reading: Reading, axis: str) -> list[int]:
+    """Sizes worth trying along an axis: small ones, and those near a number that a condition compares it with."""
+    near: set[int] = set()
+    for op, left, right in reading.claim["when"]:
+        for one, other in ((left, right), (right, left)):
+            if one == axis and isinstance(other, str) and other.isdigit():
+                near |= {int(other), int(other) + 1} if op != "=" else {int(other)}
+    fitting = [n for n in sorted({*SMALL[axis], *near}) if n > 0 and _alone(reading, axis, n)]
+    return fitting or [max(SMALL[axis])]
+
+
+def _alone(reading: Reading, axis: str, size: int) -> bool:
+    return _meets_counts(reading, {axis: size})
+
+
+def _meets_counts(reading: Reading, sizes: Mapping[str, int]) -> bool:
+    """Whether the conditions that speak of these counts alone hold."""
+    table = Table(1, {}, {}, {**sizes, "D": sizes.get("d", 1)})
+    for relation in reading.claim["when"]:
+        used = set[tuple[str, bool]]().union(*(names(side) for side in relation[1:]))
+        inside = {name for name, _ in used if not name[:1].isdigit() and name[:1] != "-"}
+        counted = inside <= {*sizes, *(("D",) if "d" in sizes else ())} and not any(indexed for _, indexed in used)
+        if inside and counted and not bool(np.all(Evaluator(table, {}).holds(relation))):
+            return False
+    return True
+
+
+def _has(reading: Reading, name: str) -> bool:
+    return any(a[0] == name for a in (*reading.claim["let"], *reading.claim["implicit"]))
+
+
+def _argument(reading: Reading, name: str) -> str:
+    """The constant that an assumption introduces, or nothing."""
+    return next((a[1] for a in (*reading.claim["let"], *reading.claim["implicit"]) if a[0] == name and a[1:]), "")
+
+
+def _uses(reading: Reading, op: str) -> bool:
+    method = reading.claim["method"]
+    return any(f'"{op}"' in json.dumps(method[phase]) for phase in ("begin", "local", "end", "update", "measures"))
+
+
+def _reads_minimum(reading: Reading) -> bool:
+    return reading.uses("Gamma") or any(
+        word in json.dumps(reading.claim["method"]) for word in ('"f_star"', '"w_star"')
+    )
+
+
+def _steps(reading: Reading) -> dict[str, int]:
+    """Quantities that the rules read, with their number of indices."""
+    method = reading.claim["method"]
+    blocks = [method[phase] for phase in ("server", "client", "begin", "local", "end", "update")]
+    return dict(_indexed([list(block.values()) for block in blocks]))
+
+
+def _indexed(tree: Any) -> Iterator[tuple[str, int]]:
+    if isinstance(tree, list):
+        parts = cast("list[Any]", tree)
+        if parts and parts[0] == "at":
+            yield parts[1], len(parts) - 2
+        for part in parts:
+            yield from _indexed(part)
+
+
+def _free_steps(reading: Reading) -> dict[str, int]:
+    fixed = {*reading.claim["choose"], *reading.lowered.sweep}
+    return {name: arity for name, arity in _steps(reading).items() if name not in fixed}
+
+
+def _free_symbols(reading: Reading) -> list[str]:
+    """Scalars that nothing determines: no assumption, sweep, count, or measure of the run."""
+    taken = {_argument(reading, a) for a in CURVATURE} | {"C", "E", "T", "D", "d", "m", "Gamma", "p", "t", "k", "i"}
+    taken |= {*declared(reading.claim), *reading.claim["choose"], *reading.claim["method"]["measures"]}
+    taken |= {*reading.lowered.sweep, *_steps(reading), *reading.lowered.knobs}
+    domains = reading.claim["domains"]
+    return [name for name, kind in sorted(domains.items()) if name not in taken and kind in KINDS]
+
+
+def _curvatures(reading: Reading, genome: Mapping[str, Array]) -> tuple[Array, Array]:
+    """The least and the largest curvature (n,) that a loss may have."""
+    if "ratio" in genome:
+        return genome["curvature"], genome["curvature"] * (1 + genome["ratio"])
+    high = genome["curvature"]
+    return (-high * genome["dip"] if "dip" in genome else 0 * high), high
+
+
+def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Any]:
+    """Genes -> losses, weights, start, noise, graph. Plain arithmetic: floats and rationals alike."""
+    C, d = shape["C"], shape["d"]
+    low, high = _curvatures(reading, genome)
+    if "weight" not in genome:
+        p = np.broadcast_to((1 + 0 * high / C)[:, None] / C, (len(high), C))
+    elif "nonnegative_weights" in reading.dropped:
+        rest = genome["weight"][:, : C - 1]
+        p = np.concatenate([rest, 1 - rest.sum(axis=1, keepdims=True)], axis=1)
+    else:
+        p = genome["weight"] / genome["weight"].sum(axis=1, keepdims=True)
+    parts: dict[str, Any] = {"p": p, "w0": genome["scale"][:, None] * genome["start"]}
+    parts["loss"] = _family(shape).parts(genome, p, low, high, genome["scale"])
+    level = genome["noise"] if "noise" in genome else 0 * p
+    axis = np.array([[1 if j == i % d else 0 for j in range(d)] for i in range(C)])
+    parts["v"] = level[:, :, None] * axis
+    if "link" in genome:
+        links = genome["link"] + np.swapaxes(genome["link"], 1, 2)
+        links = links * (1 - np.eye(C, dtype=int))
+        parts["graph"] = links / links.sum(axis=2, keepdims=True)
+    return parts
+
+
+def _without(genes: Mapping[str, Gene], genome: Mapping[str, Array], axis: str, out: int) -> dict[str, Array]:
+    kept = dict(genome)
+    for name, gene in genes.items():
+        for place, own in enumerate(gene.axes):
+            if own == axis:
+                kept[name] = np.delete(kept[name], out, axis=place)
+    return kept
+
+
+def _first(genes: Mapping[str, Gene], genome: Mapping[str, Array], axis: str, size: int) -> dict[str, Array]:
+    kept = dict(genome)
+    for name, gene in genes.items():
+        for place, own in enumerate(gene.axes):
+            if own == axis:
+                kept[name] = np.take(kept[name], range(size), axis=place)
+    return kept
+
+
+SETTING = RunSetting()

@@ -32,6 +32,7 @@ from .factor import Factor, coefficients, unbounded
 from .facts import FACTS, SUMS, Fact
 from .sampling import Raw, Sampler, conjuncts
 from .statement import Statement
+from .terms import Term, orders, terms, written
 
 Verdict = Literal["follows", "claims-more", "claims-less", "not-derived"]
 TIGHT = 1e-6
@@ -90,6 +91,7 @@ class Derived:
     cites: tuple[str, ...] = ()  # of the first derivation
     proved_from: tuple[str, ...] = ()  # what the way that proves it cites
     slack: tuple[Slack, ...] = ()
+    terms: tuple[Term, ...] = ()  # the factor, term by term
     point: Mapping[Basic, Fraction] | None = field(default=None, compare=False)
 
 
@@ -263,7 +265,15 @@ class Comparison:
             return largest
         if unbounded(small, large, self.relation, conditions, self.sampler()):
             return "unbounded"
+        given, sides = written((small, large), conditions)
+        if unbounded(*sides, Le(*sides, evaluate=False), given, Sampler(sides, tuple(given))):
+            return "unbounded"
         return largest
+
+    def terms(self, relation: int, equal: bool) -> tuple[Term, ...]:
+        """The factor, term by term; nothing where no bound of the proof's own is compared."""
+        small, large = (self.gives, self.claims) if self.upper or equal else (self.claims, self.gives)
+        return () if self.own else terms(small, large, conjuncts(*self.conditions), relation)
 
 
 def _agrees(factor: float, status: Verdict) -> bool:
@@ -312,9 +322,10 @@ def _dominated(statement: Statement) -> Derived:
         Decided(relation, statement.cite, "both sides up to constants", decision)
         for relation, decision in zip(statement.relations, dominance(statement), strict=True)
     )
+    shares = orders(statement, [step.decision for step in decided])
     if all(step.proved for step in decided):
-        return Derived("follows", 1.0, "proof", decided, proved=True)
-    return Derived("not-derived", steps=decided, findings=tuple(_unproved(decided)))
+        return Derived("follows", 1.0, "proof", decided, proved=True, terms=shares)
+    return Derived("not-derived", steps=decided, findings=tuple(_unproved(decided)), terms=shares)
 
 
 def _closure(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Statement, ...]:
@@ -349,6 +360,10 @@ def _derive(statement: Statement, closure: tuple[Statement, ...], slack: bool) -
     comparisons = compare(goal, argument)
     status, worst, largest, point = _verdict(goal, argument, decided, comparisons, findings)
     factor = largest if worst is None else worst.factor(largest, status)
+    compared = comparisons if slack and status != "not-derived" else ()
+    shares = tuple(
+        term for n, comparison in enumerate(compared) for term in comparison.terms(n, isinstance(goal.relations[n], Eq))
+    )
     loose: tuple[Slack, ...] = ()
     if status in ("follows", "claims-less"):
         findings += _vacuous(goal, argument)
@@ -374,6 +389,7 @@ def _derive(statement: Statement, closure: tuple[Statement, ...], slack: bool) -
         proved=proved,
         cites=derivation.cites,
         slack=loose,
+        terms=shares,
         point=point,
     )
 

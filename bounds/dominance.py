@@ -22,7 +22,7 @@ from functools import reduce
 from itertools import product
 from typing import Any
 
-from sympy import Add, Basic, Eq, Expr, Ge, Gt, Le, Lt, Max, Min, Mul, Pow, Rational, Symbol, factor
+from sympy import Add, Basic, Eq, Expr, Ge, Gt, Le, Lt, Max, Min, Mul, Pow, Rational, Symbol, erf, factor
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, false, true
 
@@ -74,6 +74,8 @@ class Exponents:
             return reduce(_greater if isinstance(expr, Max) else _lesser, (self.of(arg) for arg in expr.args))
         if isinstance(expr, Add):
             return self._sum(expr)
+        if isinstance(expr, erf):  # between two multiples of min(1, x), for x >= 0
+            return _lesser(z3.RealVal(0), self.of(expr.args[0]))
         return self._parameter(expr)
 
     def _symbol(self, symbol: Symbol) -> Any:

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from rich.console import Console
 from rich.markup import escape
@@ -155,6 +155,14 @@ def _certificate(row: Row) -> str:
     return escape(held) if isinstance(held, str) else "yes" if held else ""
 
 
+def _terms(row: Row) -> str:
+    """The factor by term; terms that are the same on both sides are only counted."""
+    shares = cast("list[Row]", row.get("terms") or [])
+    other = [str(t["says"]) for t in shares if t["factor"] != 1]
+    same = f"{len(shares) - len(other)} the same" if len(other) < len(shares) else ""
+    return escape("; ".join(filter(None, (*other, same))))
+
+
 TRIED: dict[str, Callable[[Row], str]] = {
     "verdict": lambda row: said(str(row["verdict"])),
     "evidence": lambda row: escape(str(row.get("evidence") or "")),
@@ -168,6 +176,7 @@ COLUMNS: dict[str, dict[str, Callable[[Row], str]]] = {
     "derive": {
         "status": lambda row: said(str(row["status"])),
         "factor": lambda row: number(row.get("factor")),
+        "terms": _terms,
         "evidence": TRIED["evidence"],
         "steps": lambda row: str(len(row.get("steps") or [])),
         "findings": lambda row: escape("; ".join(row.get("findings") or [])),

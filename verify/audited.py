@@ -12,6 +12,7 @@ from fedaudit.bounds.show import latex
 from fedaudit.bounds.statement import Statement
 
 from .premises import Tried
+from .repair import Answer
 from .verdict import Counterexample, Proved, Refuted, Undecided, Verdict
 
 __all__ = ["Audited", "Derivation", "Linted", "Literally"]
@@ -56,6 +57,7 @@ class Derivation:
             "id": self.statement.id,
             "status": made.status,
             "factor": made.factor,
+            "terms": [{**t.row(), "says": str(t)} for t in made.terms],
             "evidence": made.evidence,
             "proved": made.proved,
             "cites": list(made.cites),
@@ -97,7 +99,7 @@ class Audited:
     implicit: tuple[Literally, ...]
     rests_on: str | None  # what an order claim rests on that the kernel does not decide
     repaired: str | None  # the id of the repaired sibling
-    repair: str | None  # what a repair has to change
+    repair: Answer | None  # what a repair has to change
 
     @property
     def id(self) -> str:
@@ -134,7 +136,8 @@ class Audited:
             "hunt": hunted,
             "implicit": [part.row() for part in self.implicit],
             "repaired": self.repaired,
-            "repair": self.repair,
+            "repair": None if self.repair is None else self.repair.change,
+            "repair_why": "" if self.repair is None else self.repair.why,
         }
 
 

@@ -100,6 +100,7 @@ class Derived:
 
     status: str
     factor: float | str | None = None
+    terms: tuple[str, ...] = ()
     evidence: str = ""
     findings: tuple[str, ...] = ()
     premises: tuple[str, ...] = ()
@@ -146,6 +147,8 @@ class Row:
     persists: tuple[str, ...] = ()  # longer runs on which the counterexample refutes too
     persists_until: str = ""
     breaks_too: tuple[str, ...] = ()
+    repair: str = ""
+    repair_why: str = ""
     statement: Printed = Printed()
     lint: tuple[Finding, ...] = ()
     derive: Derived | None = None
@@ -336,6 +339,8 @@ def _row(node: Node) -> Row:
         persists=at.list("persists", _sizes),
         persists_until=at.text("persists_until"),
         breaks_too=at.list("breaks_too", Node.identifier),
+        repair=at.text("repair"),
+        repair_why=at.text("repair_why"),
         statement=Printed() if (text := at.get("statement")) is None else _printed(text),
         lint=() if lint is None else lint.mapping().list("findings", _finding),
         derive=None if (derived := at.get("derive")) is None else _derived(derived),
@@ -389,6 +394,7 @@ def _derived(node: Node) -> Derived:
     return Derived(
         status=at.need("status").text(),
         factor=None if factor is None else factor.raw if isinstance(factor.raw, str) else factor.number(),
+        terms=at.list("terms", lambda term: term.mapping().text("says")),
         evidence=at.text("evidence"),
         findings=at.texts("findings"),
         premises=at.texts("premises"),

@@ -1,8 +1,9 @@
 """Hand-written premises of a derivation, tried on the simulated runs of the statement that they serve.
 
 A premise is what a proof says about losses and runs without deciding it. Where it relates quantities that the setting
-measures, it must hold on every admissible run; the kernel has the last word on one that does not. A premise about
-anything else (an auxiliary sequence of the proof, say) is not measured, and the row says why.
+measures, it must hold on every admissible run; the kernel has the last word on one that does not. A quantity of the
+proof alone that a premise sets equal to a formula is read as that formula: the premise is then its definition, and the
+others are tried with it. A premise about anything else is not measured, and the row says why.
 """
 
 # sympy ships no type stubs (2026-11).
@@ -16,12 +17,12 @@ from itertools import product
 from typing import Any, Literal, cast
 
 import numpy as np
-from sympy import Indexed, Sum, Symbol
+from sympy import Eq, Indexed, Lambda, Sum, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, true
 
-from fedaudit.bounds.derivation import Known
+from fedaudit.bounds.derivation import Known, put_in
 from fedaudit.bounds.derive import premises
 from fedaudit.bounds.statement import Statement
 
@@ -56,7 +57,10 @@ class Tried:
 
     def finding(self) -> str | None:
         if self.status == "fails":
-            return f"premise: {self.because}: {self.claim} fails on an admissible run, {dict(self.instance or {})}"
+            with_ = f", with {self.reason}" if self.reason else ""
+            return (
+                f"premise: {self.because}: {self.claim} fails on an admissible run{with_}, {dict(self.instance or {})}"
+            )
         return f"premise: {self.because}: floats see {self.claim} fail" if self.status == "suspect" else None
 
     def row(self) -> dict[str, Any]:
@@ -81,14 +85,97 @@ def tried(statement: Statement, catalogue: Mapping[str, Statement], seed: int = 
     if statement.method == "order":
         return tuple(_unmeasured(p, "a claim about formulas has no runs") for p in known)
     world = setting_of(lower(statement))
-    told = {p: _hindrance(statement, p) for p in known}
-    open_ = [p for p in known if not told[p] and _parts(statement, p)]
+    named = definitions(statement, known)
+    read = {p: _written(p, named) for p in known}
+    told = {p: _hindrance(statement, read[p].premise) for p in known}
+    open_ = [read[p].premise for p in known if not told[p] and _parts(statement, read[p].premise)]
     batches = list(_batches(statement, world, open_, seed)) if open_ else []
-    return tuple(_unmeasured(p, told[p]) if told[p] else _try(statement, catalogue, world, p, batches) for p in known)
+    return tuple(
+        _unmeasured(p, told[p])
+        if told[p]
+        else _as_printed(p, read[p], _try(statement, catalogue, world, read[p].premise, batches))
+        for p in known
+    )
 
 
 def _unmeasured(premise: Known, reason: str) -> Tried:
     return Tried(premise.because, str(premise.claim), "not-measured", reason=reason)
+
+
+# --- quantities of the proof alone -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A premise that sets a quantity of the proof equal to a formula."""
+
+    head: Any
+    formula: Any  # for a function, a Lambda of its indices
+    premise: Known
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A premise with the definitions that it needs written out."""
+
+    premise: Known
+    by: tuple[Definition, ...]
+
+
+def definitions(statement: Statement, known: Sequence[Known]) -> tuple[Definition, ...]:
+    """The first equation of each quantity that only the proof speaks of, in whose formula it does not stand itself."""
+    glossary = cast("Mapping[Any, Any]", statement.glossary)
+    found: dict[Any, Definition] = {}
+    for premise in known:
+        claim: Any = premise.claim
+        for part in claim.args if isinstance(claim, And) else (claim,):
+            if not isinstance(part, Eq) or not _names_it(part.lhs):
+                continue
+            name, formula = cast("Any", part.lhs), cast("Any", part.rhs)
+            if _head(name) not in found and _head(name) not in glossary and _head(name) not in _heads(formula):
+                spelled = Lambda(name.args, formula) if isinstance(name, AppliedUndef) else formula
+                found[_head(name)] = Definition(_head(name), spelled, premise)
+    return tuple(found.values())
+
+
+def _names_it(name: Any) -> bool:
+    """A symbol, or a function of different indices (a size is one number: an equation about it defines nothing)."""
+    if isinstance(name, AppliedUndef):
+        free = all(isinstance(a, Symbol) and not a.is_positive for a in name.args)
+        return free and len(set(name.args)) == len(name.args)
+    return isinstance(name, Symbol)
+
+
+def _heads(formula: Any) -> set[Any]:
+    return {_head(q) for q in _names(formula)}
+
+
+def _written(premise: Known, named: Sequence[Definition]) -> Written:
+    claim: Any = premise.claim
+    needed: list[Any] = [r.claim for r in premise.requires]
+    used: dict[Any, Definition] = {}
+    for _ in named:
+        here = [d for d in named if any(d.head in _heads(part) for part in (claim, *needed))]
+        if not here or any(d.head in used for d in here):  # done, or they define one another in a circle
+            break
+        used |= {d.head: d for d in here}
+        pairs = [(d.head, d.formula) for d in here]
+        claim, *needed = (put_in(part, pairs) for part in (claim, *needed))
+    requires = tuple(replace(r, claim=c) for r, c in zip(premise.requires, needed, strict=True))
+    return Written(replace(premise, claim=claim, requires=requires), tuple(used.values()))
+
+
+def _as_printed(premise: Known, written: Written, row: Tried) -> Tried:
+    """The row of what was tried, in the words of the proof; what a definition says is not tried by it."""
+    row = replace(row, claim=str(premise.claim))
+    own = [str(d.head) for d in written.by if d.premise == premise]
+    if own:
+        return replace(row, status="not-measured", instances=0, reason=f"read as the definition of {', '.join(own)}")
+    others = [f"{d.head} as in {d.premise.because!r}" for d in written.by]
+    return replace(row, reason="; ".join(filter(None, (row.reason, *others))))
+
+
+# --- premises on runs ------------------------------------------------------------------------------------------------
 
 
 def _parts(statement: Statement, premise: Known) -> tuple[Any, ...]:
@@ -159,13 +246,13 @@ def _attempt(row: Tried, about: Reading, world: Setting, batches: Sequence[Batch
             continue
         count += scores.admissible
         for found in (Found(scores, int(r)) for r in np.flatnonzero(scores.margin > 1e3 * VIOLATION)[:2]):
-            suspect = True
             try:
                 replayed = certify(about, world, found)
             except Malformed:  # the kernel's world has no such quantity: floats alone have seen it
-                continue
+                replayed = None
             if replayed is not None and not replayed.holds:
                 return replace(row, status="fails", instances=count, instance=replayed.instance)
+            suspect = suspect or replayed is None  # where the kernel sees it hold, floats have rounded
     if not count and beyond is not None:
         raise beyond
     if not count:

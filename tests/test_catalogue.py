@@ -35,7 +35,7 @@ def test_contract(made: Statement) -> None:
     assert made.paper in papers()
     assert made.title
     assert made.cite
-    assert made.method in settings()
+    assert made.setting in settings()
     exprs = [e for pair in (*made.where.items(), *made.choose.items()) for e in pair]
     exprs += [*made.relations, *made.when]
     assert {s for e in exprs for s in e.free_symbols if isinstance(s, Symbol)} <= set(made.glossary)

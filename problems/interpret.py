@@ -14,6 +14,7 @@ from typing import Any
 from .arrays import Array, Namespace, fail, matvec, namespace, norm2, quiet
 from .quadratics import Quadratics, half_square
 
+MOST_OUTCOMES = 1 << 14
 State = dict[str, Array]
 Scalar = Callable[[Any, int, int], Array]  # (tree, t, k) -> (n,)
 
@@ -69,19 +70,22 @@ def law_of(xp: Namespace, setup: Setup) -> Law:
     noisy = setup.v is not None
     if setup.sampling is None and (not noisy or (isinstance(setup.problem, Quadratics) and setup.prox is None)):
         return Law(columns=noisy, probability=xp.ones((1,), dtype=xp.float64))
+    outcomes = paths_needed(T, E, C, noisy, setup.shared, setup.sampling)
+    if outcomes > MOST_OUTCOMES:
+        raise fail(
+            f"{outcomes} outcomes of noise and sampling", f"at most {MOST_OUTCOMES}", "take fewer rounds or clients"
+        )
     width = 1 if setup.shared else C
     signs = list(product((1.0, -1.0), repeat=T * E * width)) if noisy else [()]
     draws = list(product(_draws(C, setup.sampling), repeat=T)) if setup.sampling else [()]
-    outcomes = list(product(signs, draws))
-    chance = [_product(q for _, q in drawn) / len(signs) for _, drawn in outcomes]
+    pairs = list(product(signs, draws))
+    chance = [_product(q for _, q in drawn) / len(signs) for _, drawn in pairs]
     law = Law(columns=False, probability=xp.asarray(chance, dtype=xp.float64))
     if noisy:
-        flat = xp.asarray([s for s, _ in outcomes], dtype=xp.float64)
-        law = replace(
-            law, signs=xp.broadcast_to(xp.reshape(flat, (len(outcomes), T, E, width)), (len(outcomes), T, E, C))
-        )
+        flat = xp.asarray([s for s, _ in pairs], dtype=xp.float64)
+        law = replace(law, signs=xp.broadcast_to(xp.reshape(flat, (len(pairs), T, E, width)), (len(pairs), T, E, C)))
     if setup.sampling:
-        law = replace(law, counts=xp.asarray([[c for c, _ in drawn] for _, drawn in outcomes], dtype=xp.float64))
+        law = replace(law, counts=xp.asarray([[c for c, _ in drawn] for _, drawn in pairs], dtype=xp.float64))
     return law
 
 

@@ -154,7 +154,10 @@ def without_noise(instance: Any) -> Any:
     return {**kept, "constants": {}, "noise": {"kind": "none"}, "steps": steps}
 
 
-MEASURED = [s.id for s in by_id().values() if s.method == "fedprox" and any(q in str(s.then) for q in ("gap", "dist2"))]
+GAPS = ("gap", "dist2")
+MEASURED = [s.id for s in by_id().values() if s.method_id == "fedprox" and any(q in str(s.then) for q in GAPS)]
+    s.id for s in by_id().values() if s.method_id == "fedprox" and any(q in str(s.then) for q in ("gap", "dist2"))
+]
 
 
 @pytest.mark.parametrize("identifier", MEASURED)

@@ -31,6 +31,7 @@ from .seeds import seed_for
 from .settings.base import Pictured, Reading, Setting, Shape, View, Viewed, with_scalars
 from .settings.order import Order
 from .settings.two_group_perturbed import losses
+from .sturdy import MOST_PATHS, Enumerates
 
 RUNS = 80
 PROPOSED = 4000
@@ -250,8 +251,20 @@ def _telling(shape: Shape) -> tuple[bool, bool, int]:
     return sizes.get("C", 2) < 2, flags.get("noise") == "none", abs(sizes.get("E", 1) - 2)
 
 
+def _lengthened(reading: Reading, world: Setting, rounds: int) -> Shape:
+    """The most telling shape with so many rounds; with fewer where a run would have too many outcomes."""
+    shapes = world.shapes(reading)
+    while rounds > 1:
+        long = [shape.but(T=rounds) for shape in shapes]
+        few = [shape for shape in long if not isinstance(world, Enumerates) or world.paths(shape) <= MOST_PATHS]
+        if few:
+            return min(few, key=_telling)
+        rounds //= 2
+    return min(shapes, key=_telling)
+
+
 def _along_rounds(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves:
-    shape, held = min(world.shapes(reading), key=_telling).but(T=ROUNDS), dict[str, float]()
+    shape, held = _lengthened(reading, world, ROUNDS), dict[str, float]()
     if isinstance(world, Pictured):
         shape, held = world.picture(reading)
     rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
@@ -279,8 +292,8 @@ def _by_count(reading: Reading, world: Setting) -> tuple[str, dict[int, Shape]] 
     """A count along which the same draws can be followed, and a shape for each of its values."""
     shapes = world.shapes(reading)
     if reading.uses("T") and any(dict(s.counts).get("T", 1) > 1 for s in shapes):
-        telling = min(shapes, key=_telling)
-        return "T", {T: telling.but(T=T) for T in LENGTHS}
+        telling = _lengthened(reading, world, max(LENGTHS))
+        return "T", {T: telling.but(T=T) for T in LENGTHS if T <= telling["T"]}
     counts = ("E", "C", "b", "M", "N", "n", "d")
     name = next((k for k in counts if len({dict(s.counts).get(k) for s in shapes}) > 1), None)
     if name is None:

@@ -156,8 +156,6 @@ def without_noise(instance: Any) -> Any:
 
 GAPS = ("gap", "dist2")
 MEASURED = [s.id for s in by_id().values() if s.method_id == "fedprox" and any(q in str(s.then) for q in GAPS)]
-    s.id for s in by_id().values() if s.method_id == "fedprox" and any(q in str(s.then) for q in ("gap", "dist2"))
-]
 
 
 @pytest.mark.parametrize("identifier", MEASURED)

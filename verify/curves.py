@@ -293,7 +293,7 @@ def _by_count(reading: Reading, world: Setting) -> tuple[str, dict[int, Shape]] 
     shapes = world.shapes(reading)
     if reading.uses("T") and any(dict(s.counts).get("T", 1) > 1 for s in shapes):
         telling = _lengthened(reading, world, max(LENGTHS))
-        return "T", {T: telling.but(T=T) for T in LENGTHS if T <= telling["T"]}
+        return "T", {T: telling.but(T=T) for T in LENGTHS if telling["T"] >= T}
     counts = ("E", "C", "b", "M", "N", "n", "d")
     name = next((k for k in counts if len({dict(s.counts).get(k) for s in shapes}) > 1), None)
     if name is None:

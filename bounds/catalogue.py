@@ -11,15 +11,16 @@ import importlib
 import importlib.util
 import os
 import pkgutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import cast
 
 from fedaudit.errors import UserError
 
 from . import papers as _papers
+from .method import Method
 from .statement import Statement
 
 LONGEST_ID = 200
@@ -60,29 +61,87 @@ def statements(selectors: Sequence[str] = ()) -> list[Statement]:
     return list(chosen.values())
 
 
+@cache
+def methods_of(paper: str) -> tuple[Method, ...]:
+    """All methods of one paper."""
+    return tuple({id(m): m for module in _modules(paper) for m in methods_in(module)}.values())
+
+
+def methods_in(module: ModuleType) -> Iterator[Method]:
+    """The methods that a module's top level holds, in its order."""
+    yield from (v for v in vars(module).values() if isinstance(v, Method))
+
+
+def methods(selectors: Sequence[str] = ()) -> list[tuple[str, Method]]:
+    """Methods, each with its paper or file: of papers and Python files, or by id, also `paper/id` and `my.py::id`."""
+    pool = [(paper, m) for paper in papers() for m in methods_of(paper)]
+    if not selectors:
+        return pool
+    chosen: dict[int, tuple[str, Method]] = {}
+    for selector in selectors:
+        path, inside, wanted = selector.partition("::")
+        if path.endswith(".py"):
+            own = [(path, m) for m in methods_in(_loaded(path))]
+            found = [(p, m) for p, m in own if not inside or fnmatch.fnmatchcase(m.id, wanted)]
+            known = [m.id for _, m in own]
+        else:
+            found = [(p, m) for p, m in pool if selector in (p, m.id, f"{p}/{m.id}")]
+            known = sorted({name for p, m in pool for name in (p, m.id)})
+        if not found:
+            expected = f"a method ({', '.join(known) or 'it defines none'})"
+            raise UserError(selector, expected, "`fedaudit methods` lists them")
+        chosen |= {id(m): (p, m) for p, m in found}
+    return list(chosen.values())
+
+
 def find(selectors: Sequence[str]) -> list[Statement]:
     """The statements that the selectors name; a user's file that ends the process is bad input like any other."""
-    own = [selector for selector in selectors if selector.endswith(".py")]
-    for selector in own:
-        if not os.path.isfile(selector):  # also for names that are no names, and for devices
-            raise UserError(selector, "a Python file that exists", "check the path")
-    try:
+    own = [path for selector in selectors if (path := file_of(selector))]
+    with _users_own(own, "statements"):
         found = statements(selectors)
+    for made in found if own else ():
+        _named(made.id, own)
+    return found
+
+
+def find_methods(selectors: Sequence[str]) -> list[tuple[str, Method]]:
+    """The methods that the selectors name, each with its paper or file."""
+    own = [path for selector in selectors if (path := file_of(selector))]
+    with _users_own(own, "methods"):
+        found = methods(selectors)
+    for _, made in found if own else ():
+        _named(made.id, own)
+    return found
+
+
+@contextmanager
+def _users_own(own: Sequence[str], what: str) -> Generator[None]:
+    for path in own:
+        if not os.path.isfile(path):  # also for names that are no names, and for devices
+            raise UserError(path, "a Python file that exists", "check the path")
+    try:
+        yield
     except KeyboardInterrupt:
         raise
     except SystemExit as error:
-        raise UserError(f"{', '.join(own)}, which exits", "files that define statements", "remove the exit") from error
+        raise UserError(f"{', '.join(own)}, which exits", f"files that define {what}", "remove the exit") from error
     except BaseException as error:
         if not own or isinstance(error, UserError):
             raise
         why = type(error).__name__
-        raise UserError(f"{', '.join(own)}, which fails ({why})", "statements", "run it alone") from error
-    for made in found if own else ():
-        name = cast(object, made.id)
-        if not isinstance(name, str) or not name.isprintable() or not 0 < len(name.strip()) <= LONGEST_ID:
-            expected = f"an id of at most {LONGEST_ID} printable characters"
-            raise UserError(f"{', '.join(own)} with the id {name!a}", expected, "write it like 'mine/thm1'")
-    return found
+        raise UserError(f"{', '.join(own)}, which fails ({why})", what, "run it alone") from error
+
+
+def _named(name: object, own: Sequence[str]) -> None:
+    if not isinstance(name, str) or not name.isprintable() or not 0 < len(name.strip()) <= LONGEST_ID:
+        expected = f"an id of at most {LONGEST_ID} printable characters"
+        raise UserError(f"{', '.join(own)} with the id {name!a}", expected, "write it like 'mine/thm1'")
+
+
+def file_of(selector: str) -> str:
+    """The path in `my.py` or `my.py::id`; nothing for a selector of the catalogue."""
+    path = selector.partition("::")[0]
+    return path if path.endswith(".py") else ""
 
 
 def statement(identifier: str) -> Statement:
@@ -116,8 +175,8 @@ def _modules(paper: str) -> Iterator[ModuleType]:
 
 
 def _select(selector: str) -> list[Statement]:
-    if selector.endswith(".py"):
-        return _from_file(Path(selector))
+    if path := file_of(selector):
+        return _from_file(path, selector.partition("::")[2] or "*")
     if selector in papers():
         return list(statements_of(selector))
     paper, slash, _ = selector.partition("/")
@@ -128,7 +187,18 @@ def _select(selector: str) -> list[Statement]:
     return found
 
 
-def _from_file(path: Path) -> list[Statement]:
+def _from_file(path: str, wanted: str) -> list[Statement]:
+    own = list(statements_in(_loaded(path)))
+    if not own:
+        raise UserError(f"got {path} without a Statement, expected at least one; do: define it at top level")
+    found = [s for s in own if s.id == wanted] or [s for s in own if fnmatch.fnmatchcase(s.id, wanted)]
+    if not found:
+        raise UserError(f"{path}::{wanted}", f"one of {', '.join(s.id for s in own)}", "pick one of them")
+    return found
+
+
+def _loaded(name: str) -> ModuleType:
+    path = Path(name)
     if not path.is_file():
         raise UserError(f"got {path}, expected a Python file that exists; do: check the path")
     spec = importlib.util.spec_from_file_location(f"fedaudit_user_{path.stem}", path)
@@ -141,10 +211,7 @@ def _from_file(path: Path) -> list[Statement]:
         raise UserError(
             f"got {path}, which fails ({type(error).__name__}: {error}), expected statements; do: run it alone"
         ) from error
-    found = list(statements_in(module))
-    if not found:
-        raise UserError(f"got {path} without a Statement, expected at least one; do: define it at top level")
-    return found
+    return module
 
 
 def _unknown(given: str, known: Sequence[str]) -> str:

@@ -34,6 +34,7 @@ from .algebra import (
 )
 from .decide import decide
 from .dimension import DimensionError, dimension_of
+from .method_dimension import mismatches
 from .statement import Assumption, Limit, Statement
 
 Catalogue = Mapping[str, Statement]
@@ -69,6 +70,10 @@ def _dimensions(statement: Statement, _: Catalogue) -> Iterator[str]:
         for constant in assumption.args:
             if constant not in glossary:
                 yield f"{constant} of assumption {assumption.name} is not in the glossary"
+        if assumption.means is not None:
+            yield from _mismatch(assumption.means, statement, f"assumption {assumption.name}: {assumption.means}")
+    if not isinstance(statement.method, str):
+        yield from (f"method {statement.method_id}, {message}" for message in mismatches(statement.method))
 
 
 def _mismatch(part: Basic, statement: Statement, what: str) -> Iterator[str]:

@@ -9,42 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 from sympy import Basic, Eq, Expr, Ge, Gt, Le, Lt
-from sympy.printing.latex import LatexPrinter
+from sympy.core.function import AppliedUndef
 
-from .statement import RELATIONS, Assumption, Glossary, Statement
-
-
-class PaperLatex(LatexPrinter):
-    """LaTeX in the paper's symbols: names and index templates come from the glossary."""
-
-    def __init__(self, glossary: Glossary) -> None:
-        super().__init__({"mul_symbol": None, "fold_short_frac": False})
-        self._glossary = glossary
-
-    def _print_Symbol(self, expr: Any, style: str = "plain") -> str:
-        entry = self._glossary.get(expr)
-        return entry.latex if entry and entry.latex else super()._print_Symbol(expr, style)
-
-    def _print_Function(self, expr: Any, exp: Any = None) -> str:
-        entry = self._glossary.get(expr.func)
-        if entry is None or not entry.latex:
-            return super()._print_Function(expr, exp)
-        try:
-            body = entry.latex.format(*(self._print(a) for a in expr.args))
-        except IndexError:  # a proof's own function that shares a quantity's name
-            return super()._print_Function(expr, exp)
-        if exp is None:
-            return body
-        return f"{body}^{{{exp}}}" if "^" not in body and " " not in body else f"\\left({body}\\right)^{{{exp}}}"
-
-    def _print_Indexed(self, expr: Any) -> str:
-        return f"{expr.base.label}_{{{','.join(self._print(j) for j in expr.indices)}}}"
-
-
-def latex(expr: Basic, glossary: Glossary) -> str:
-    """LaTeX of an expression in the paper's symbols."""
-    return PaperLatex(glossary).doprint(expr)
-
+from .algorithm import algorithm, measures
+from .latex import latex
+from .statement import RELATIONS, Assumption, Statement
 
 GROWTH: dict[type, tuple[str, str]] = {
     Le: ("O", r"\mathcal{O}"),
@@ -84,6 +53,20 @@ def parts(statement: Statement) -> list[tuple[str, list[str]]]:
         ("then", [_relation(statement, r, tex, True) for r in statement.relations]),
         ("for all", ranges),
         ("where", equal(statement.where.items())),
+        *_method(statement, as_latex=True),
+    ]
+
+
+def _method(statement: Statement, *, as_latex: bool) -> list[tuple[str, list[str]]]:
+    """The algorithm, and the measures of it that the statement reads."""
+    if isinstance(statement.method, str):
+        return []
+    meant = [a.means for a in (*statement.let, *statement.implicit) if a.means is not None]
+    exprs: list[Any] = [statement.defined(e) for e in (*statement.relations, *statement.when, *meant)]
+    used = {f.func.__name__ for e in exprs for f in e.atoms(AppliedUndef)}
+    return [
+        ("algorithm", algorithm(statement.method, as_latex=as_latex)),
+        ("measures", measures(statement.method, used, as_latex=as_latex)),
     ]
 
 
@@ -104,6 +87,8 @@ def show(statement: Statement, *, as_latex: bool = False) -> str:
     lines += _block("then", [_relation(statement, r, form, as_latex) for r in statement.relations])
     lines += _block("for all", [f"{form(v)} = {form(r[0])} .. {form(r[1])}" for v, r in statement.for_all.items()])
     lines += _block("where", [f"{form(a)} = {form(b)}" for a, b in statement.where.items()])
+    for name, rows in _method(statement, as_latex=as_latex):
+        lines += _block(name, rows)
     lines += _block("limit", [f"-> {form(m.value)} as {form(m.variable)} -> {form(m.point)}" for m in statement.limits])
     lines += _block("printed order", [form(statement.order)] if statement.order is not None else [])
     lines += _block("follows from", [", ".join(d.cites) for d in statement.follows_from])
@@ -122,14 +107,10 @@ def _used(statement: Statement) -> list[tuple[Any, Any]]:
     pairs: list[tuple[Any, Any]] = [*statement.where.items(), *statement.choose.items()]
     exprs: list[Any] = [*statement.relations, *statement.when]
     exprs += [e for pair in pairs for e in pair if isinstance(e, Expr)]
-    heads = {atom for e in exprs for atom in e.free_symbols} | {f.func for e in exprs for f in e.atoms(_applied())}
+    if not isinstance(statement.method, str):
+        exprs += statement.method.scalars(())
+    heads = {atom for e in exprs for atom in e.free_symbols} | {f.func for e in exprs for f in e.atoms(AppliedUndef)}
     return [(s, entry) for s, entry in statement.glossary.items() if s in heads]
-
-
-def _applied() -> type:
-    from sympy.core.function import AppliedUndef
-
-    return AppliedUndef
 
 
 def printed(statement: Statement) -> dict[str, Any]:

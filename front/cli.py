@@ -28,6 +28,7 @@ TEACH = """\
 start here:
   fedaudit list                            the statements, by paper
   fedaudit show buttaci/thm4.1-I           one of them, as printed
+  fedaudit methods fedprox                 a method, as an algorithm
   fedaudit audit                           every move on all of them; then open audit/index.html
   fedaudit hunt 'buttaci/thm*' --budget 60 try to break some of them for a minute
   fedaudit verify my_paper.py --json       statements of your own, rows for a program
@@ -55,7 +56,7 @@ failed; 2 bad input, said in one line (of several certificates all are checked, 
 MOST_SEED = 2**63 - 1
 MOST_BUDGET = 1e6  # seconds: eleven days
 MOST_JOBS = 1024
-WHAT = "a paper, an id `paper/label`, a glob ('buttaci/thm*') or your own .py file; nothing means all"
+WHAT = "a paper, an id `paper/label`, a glob ('buttaci/thm*'), your own .py file or `my.py::id`; nothing means all"
 PICTURES = {  # of figures/pictures.py
     "crossover": "rates that change at T = I^3 and T = (b I)^3 (yuan, 1.4 and 1.6), beside what the method does",
     "digits": "networks from imbalanced handwritten digits (buttaci, figures 3.3 to 3.5); needs the extra `data`",
@@ -66,6 +67,7 @@ RUNS = ("lint", "derive", "verify", "hunt", "audit")
 HELP = {
     "list": "the statements that are encoded",
     "show": "one statement, as printed",
+    "methods": "the methods that are encoded; of a name, the algorithm",
     "lint": "does it make sense?",
     "derive": "does it follow from what it cites?",
     "verify": "does it hold on real trajectories?",
@@ -105,6 +107,12 @@ def parser() -> Parser:
     sub = command("show")
     sub.add_argument("selectors", nargs="+", metavar="ID", help=WHAT)
     sub.add_argument("--latex", action="store_true", help="formulas as LaTeX")
+
+    sub = command("methods")
+    named = "a method's id, a paper, your own .py file or `my.py::id`; nothing lists all"
+    sub.add_argument("selectors", nargs="*", metavar="NAME", help=named)
+    sub.add_argument("--latex", action="store_true", help="the algorithm as a LaTeX display")
+    _json(sub)
 
     for name in RUNS:
         sub = command(name)
@@ -209,6 +217,7 @@ def _dispatch(given: Sequence[str]) -> int:
     commands: dict[str, Callable[[argparse.Namespace], int]] = {
         "list": _list,
         "show": _show,
+        "methods": _methods,
         "certify": _certify,
         "plot": _plot,
         "report": _report,
@@ -246,11 +255,38 @@ def _listed(arguments: argparse.Namespace) -> int:
     ]
     if arguments.json:
         return _print_json(rows)
-    columns = ("id", "kind", "title", "where")
+    return _columns(rows, ("id", "kind", "title", "where"))
+
+
+def _columns(rows: Sequence[Row], columns: tuple[str, ...]) -> int:
     lines = [columns, *(tuple(str(row[name]) for name in columns) for row in rows)]
     widths = [max(len(line[n]) for line in lines) for n in range(len(columns))]
     for line in lines:
         print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+    return 0
+
+
+def _methods(arguments: argparse.Namespace) -> int:
+    from fedaudit.bounds.algorithm import algorithm, box, measures
+    from fedaudit.bounds.catalogue import find_methods
+
+    found = find_methods(arguments.selectors)
+    rows: list[Row] = [
+        {
+            "id": m.id,
+            "paper": paper,
+            "title": m.title,
+            "where": m.cite,
+            "algorithm": algorithm(m),
+            "measures": measures(m),
+        }
+        for paper, m in found
+    ]
+    if arguments.json:
+        return _print_json(rows)
+    if not arguments.selectors and not arguments.latex:
+        return _columns(rows, ("id", "paper", "title", "where"))
+    print("\n\n".join(box(m, as_latex=arguments.latex) for _, m in found))
     return 0
 
 

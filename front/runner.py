@@ -106,13 +106,14 @@ class Done:
 
 def choose(selectors: Sequence[str]) -> list[Chosen]:
     """What the selectors name, each statement once, in order; raises `UserError` that says what is unknown."""
-    from fedaudit.bounds.catalogue import find
+    from fedaudit.bounds.catalogue import file_of, find
 
     found: dict[str, Chosen] = {}
     for selector in selectors or [""]:
-        source = _source_of(selector)
+        path = file_of(selector)
+        source = _source_of(path)
         for made in find([selector] if selectors else []):
-            origin = selector if source else made.id
+            origin = path or made.id
             known = found.setdefault(made.id, Chosen(made.id, origin, source + content_of(made)))
             if known.origin != origin:
                 raise UserError(f"{made.id} from {known.origin} and from {origin}", "one of them", "rename the id")
@@ -332,14 +333,14 @@ def _key(task: Task) -> str:
     )
 
 
-def _source_of(selector: str) -> str:
+def _source_of(path: str) -> str:
     """The text of a user's own file: the rows of its statements depend on all of it."""
-    if not selector.endswith(".py") or not os.path.isfile(selector):
+    if not path or not os.path.isfile(path):
         return ""
     try:
-        return Path(selector).read_text(encoding="utf-8", errors="replace")
+        return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise UserError(f"{selector} ({error.strerror})", "a Python file that can be read", "check the path") from error
+        raise UserError(f"{path} ({error.strerror})", "a Python file that can be read", "check the path") from error
 
 
 def _work_all(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, Outcome]]:

@@ -12,7 +12,7 @@ import numpy as np
 from fedaudit.bounds.algebra import Symbol
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.catalogue import statement as find
-from fedaudit.bounds.show import latex
+from fedaudit.bounds.latex import latex
 from fedaudit.bounds.statement import Statement
 from fedaudit.errors import UserError
 from fedaudit.problems.moments import expected

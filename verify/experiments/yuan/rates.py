@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from fedaudit.bounds.catalogue import catalogue, statement
+from fedaudit.bounds.latex import latex
 from fedaudit.bounds.lower import tree
-from fedaudit.bounds.show import latex
 
 from ...evaluate import Array, Evaluator, Table
 

@@ -1,0 +1,167 @@
+"""A method as an algorithm box, in text or LaTeX."""
+
+# sympy ships no type stubs, and few of its methods are annotated (2026-11).
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Add, Expr
+
+from .algebra import fraction
+from .latex import latex
+from .method import Method, Number, Vector
+
+INDENT = {"text": "  ", "latex": r"\quad "}
+CONSTANTS = {"start": ("start", r"\text{start}"), "zero": ("0", "0"), "w_star": ("w*", r"w^\star")}
+AROUND = {  # operation -> text and LaTeX of its argument in brackets
+    "grad": ("grad f_i({})", r"\nabla f_i\left({}\right)"),
+    "prox": ("prox_({1} h)({0})", r"\operatorname{{prox}}_{{{1} h}}\left({0}\right)"),
+}
+BEFORE = {  # operation -> what stands before its argument
+    "mean": ("mean_i ", r"\sum_i p_i \, "),
+    "sampled": ("mean_(i in S_t) ", r"\frac{1}{m} \sum_{i \in S_t} "),
+    "neighbours": ("mean_(j near i) ", r"\sum_j a_{ij} \, "),
+}
+ATOMS = {
+    "norm2": ("|{}|^2", r"\left\| {} \right\|^2"),
+    "inner": ("<{}, {}>", r"\left\langle {}, {} \right\rangle"),
+    "f": ("f({})", r"f\left({}\right)"),
+    "f_i": ("f_i({})", r"f_i\left({}\right)"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Printer:
+    """Vectors, scalars and measures of one method as text or LaTeX."""
+
+    method: Method
+    as_latex: bool
+
+    def scalar(self, x: Any) -> str:
+        return latex(x, self.method.glossary) if self.as_latex else str(x)
+
+    def bracketed(self, x: str) -> str:
+        return rf"\left({x}\right)" if self.as_latex else f"({x})"
+
+    def factor(self, x: Vector) -> str:
+        """A vector as one factor."""
+        return self.bracketed(self.vector(x)) if x.op == "+" else self.vector(x)
+
+    def vector(self, value: Any) -> str:
+        x = value if isinstance(value, Vector) else Vector("zero")
+        match x.op:
+            case "name":
+                return x.args[1] if self.as_latex else x.args[0]
+            case "+":
+                *most, last = x.args
+                return _sum([*map(self.closed, most), self.vector(last)])
+            case "*":
+                return self.multiple(x.args[0], self.factor(x.args[1]))
+            case "noisy":
+                return self.noisy(x.args[0])
+            case op if op in CONSTANTS:
+                return CONSTANTS[op][self.as_latex]
+            case op if op in BEFORE:
+                return BEFORE[op][self.as_latex] + self.factor(x.args[0])
+            case op:
+                named = rf"\operatorname{{{op}}}\left({{}}\right)" if self.as_latex else f"{op}({{}})"
+                template = AROUND[op][self.as_latex] if op in AROUND else named
+                vectors = [self.vector(arg) for arg in x.args if isinstance(arg, Vector)]
+                scalars = [self.scalar(arg) for arg in x.args if isinstance(arg, Expr)]
+                return template.format(*vectors, *scalars) if op in AROUND else template.format(", ".join(vectors))
+
+    def closed(self, x: Vector) -> str:
+        """A term behind which another one comes: a sum over clients must not run into that."""
+        if x.op == "*" and x.args[1].op in BEFORE:
+            return self.multiple(x.args[0], self.closed(x.args[1]))
+        return self.bracketed(self.vector(x)) if x.op in BEFORE else self.vector(x)
+
+    def noisy(self, x: Vector) -> str:
+        if not self.as_latex:
+            return f"noisy {self.factor(x)}"
+        if x.op != "grad":
+            return self.bracketed(rf"{self.vector(x)} + \xi_i")
+        return self.vector(x).replace(r"\nabla", r"\widetilde{\nabla}", 1)
+
+    def multiple(self, scalar: Any, body: str) -> str:
+        sign, size = ("-", -scalar) if scalar.could_extract_minus_sign() else ("", scalar)
+        if size == 1:
+            return sign + body
+        top, bottom = fraction(size)
+        if self.as_latex:
+            return f"{sign}{self.bracketed(self.scalar(size)) if isinstance(size, Add) else self.scalar(size)} {body}"
+        if top == 1:
+            return f"{sign}{body}/{bottom if bottom.is_Atom or bottom.is_Function else f'({bottom})'}"
+        return f"{sign}{f'({size})' if isinstance(size, Add) else size}*{body}"
+
+    def number(self, number: Number) -> str:
+        return _sum([self.multiple(c, self.atom(atom, number.expected)) for c, atom in number.terms])
+
+    def atom(self, atom: tuple[Any, ...], expected: bool) -> str:
+        op, *args = atom
+        if op == "f_star":
+            return r"f^\star" if self.as_latex else "f*"
+        if op == "mean":
+            inside = BEFORE["mean"][self.as_latex] + self.atom(args[0], expected=False)
+        elif op in ATOMS:
+            inside = ATOMS[op][self.as_latex].format(*map(self.vector, args))
+        else:
+            inside = f"{op}({', '.join(map(self.vector, args))})"
+        if not expected:
+            return inside
+        return rf"\mathbb{{E}} \, {inside}" if self.as_latex else f"E[{inside}]"
+
+    def word(self, text: str) -> str:
+        return rf"\text{{{text}}}" if self.as_latex else text
+
+    def rules(self, block: Mapping[Vector, Any], sign: str) -> str:
+        pairs = [f"{self.vector(target)} {sign} {self.vector(value)}" for target, value in block.items()]
+        return (r", \quad " if self.as_latex else ",  ").join(pairs)
+
+
+def algorithm(method: Method, *, as_latex: bool = False) -> list[str]:
+    """The lines of the box. The rules of one line are carried out at once, from the values before it."""
+    printer = Printer(method, as_latex)
+    arrow = r"\leftarrow" if as_latex else "<-"
+    to = r", \ldots, " if as_latex else ", ..., "
+    whose = "client i of the sample S_t" if method.uses("sampled") else "client i"
+    steps: list[tuple[int, str, str]] = [
+        (0, "server: ", printer.rules(method.server, "=")),
+        (0, "every client i: ", printer.rules(method.client, "=")),
+        (0, "for ", f"t = 0{to}T - 1"),
+        (1, f"every {whose}: ", printer.rules(method.begin, arrow)),
+        (2, "for ", f"k = 0{to}E - 1"),
+        (3, "", printer.rules(method.local, arrow)),
+        (2, "", printer.rules(method.end, arrow)),
+        (1, "server: ", printer.rules(method.update, arrow)),
+    ]
+    phases = {3: method.begin, 4: method.local, 5: method.local, 6: method.end, 7: method.update}
+    indent = INDENT["latex" if as_latex else "text"]
+    kept = [step for n, step in enumerate(steps) if phases.get(n, True) or n == 3]
+    return [indent * depth + (printer.word(word) if word else "") + rules for depth, word, rules in kept]
+
+
+def measures(method: Method, used: Collection[str] | None = None, *, as_latex: bool = False) -> list[str]:
+    """What statements call by a name: quantity = expectation; those of these names, or all."""
+    printer = Printer(method, as_latex)
+    chosen = {q: number for q, number in method.measures.items() if used is None or q.func.__name__ in used}
+    return [f"{printer.scalar(q)} = {printer.number(number)}" for q, number in chosen.items()]
+
+
+def box(method: Method, *, as_latex: bool = False) -> str:
+    """The whole method: for a terminal, or one display for a LaTeX document."""
+    if as_latex:
+        rows = algorithm(method, as_latex=True) + measures(method, as_latex=True)
+        return "\n".join([r"\[\begin{array}{l}", *(f"{row} \\\\" for row in rows), r"\end{array}\]"])
+    lines = [f"{method.id}  (method)", method.title, f"printed: {method.cite}", "algorithm:"]
+    lines += [f"  {line}" for line in algorithm(method)]
+    return "\n".join([*lines, "measures:", *(f"  {line}" for line in measures(method))])
+
+
+def _sum(terms: list[str]) -> str:
+    first, *rest = terms
+    return first + "".join(f" - {term[1:]}" if term.startswith("-") else f" + {term}" for term in rest)

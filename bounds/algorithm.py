@@ -88,7 +88,8 @@ class Printer:
         return self.vector(x).replace(r"\nabla", r"\widetilde{\nabla}", 1)
 
     def multiple(self, scalar: Any, body: str) -> str:
-        sign, size = ("-", -scalar) if scalar.could_extract_minus_sign() else ("", scalar)
+        negative = not isinstance(scalar, Add) and scalar.could_extract_minus_sign()
+        sign, size = ("-", -scalar) if negative else ("", scalar)
         if size == 1:
             return sign + body
         top, bottom = fraction(size)

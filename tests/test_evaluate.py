@@ -130,6 +130,18 @@ def test_an_index_out_of_range_is_refused() -> None:
         evaluator("nobody")
 
 
+def test_the_ends_of_a_sum_may_depend_on_the_indices_around_it() -> None:
+    """Also where a sum is empty, and where a place that does not count would leave the quantity's range."""
+    values = np.array([[1.0, 10.0, 100.0, 1000.0]])
+    table = Table(1, {}, {"q": Quantity(values, (0,))}, {"n": 4})
+    until = Evaluator(table, {"k": (0, "n")})(["sum", "j", 0, ["+", "k", "-1"], ["at", "q", "j"]])
+    since = Evaluator(table, {"k": (0, "n")})(["sum", "j", "k", ["+", "n", "-1"], ["at", "q", "j"]])
+    assert until.tolist() == [[0, 1, 11, 111, 1111]]
+    assert since.tolist() == [[1111, 1110, 1100, 1000, 0]]
+    back = Evaluator(table, {"k": (1, "n")})(["sum", "j", 1, "k", ["at", "q", ["+", "k", ["*", "-1", "j"]]]])
+    assert back.tolist() == [[1, 11, 111, 1111]]
+
+
 def test_a_sum_over_nothing_is_zero() -> None:
     table = Table(1, {}, {}, {"E": 1})
     assert Evaluator(table, {})(tree(Sum(i, (i, 1, Symbol("E") - 1)))) == 0

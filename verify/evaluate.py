@@ -94,6 +94,13 @@ class Evaluator:
             raise ValueError(f"got a range end {tree} that differs within the batch, expected one integer")
         return int(value[0])
 
+    def integers(self, tree: Tree) -> Array:
+        """The end of a sum, which may depend on the indices around it."""
+        value = read(tree, _ARRAYS)(self)
+        if np.any(value != value[:1]) or np.any(value != np.floor(value)):
+            raise ValueError(f"got a range end {tree} that differs within the batch, expected one integer")
+        return value[:1].astype(int)
+
     def below(self, variable: str, first: int, last: int) -> Evaluator:
         """The same with one more axis, along which `variable` runs."""
         inner = Evaluator.__new__(Evaluator)
@@ -143,11 +150,18 @@ def _total(variable: str, low: Tree, high: Tree, body: Tree) -> Formula[Array]:
     term = read(body, _ARRAYS)
 
     def run(scope: Evaluator) -> Array:
-        first, last = scope.integer(low), scope.integer(high)
+        starts, ends = scope.integers(low), scope.integers(high)
+        first, last = int(starts.min()), int(ends.max())
         if last < first:
             return scope.full(0.0)
-        values = term(scope.below(variable, first, last))
-        return values.sum(axis=-1) if values.shape[-1] != 1 else values[..., 0] * (last - first + 1)
+        inner = scope.below(variable, first, last)
+        if starts.size == ends.size == 1:
+            values = term(inner)
+            return values.sum(axis=-1) if values.shape[-1] != 1 else values[..., 0] * (last - first + 1)
+        places, starts, ends = inner.bound[variable], starts[..., None], ends[..., None]
+        counted = (starts <= places) & (places <= ends)
+        inner.bound[variable] = np.clip(np.clip(places, starts, np.maximum(starts, ends)), first, last)
+        return np.where(counted, term(inner), 0.0).sum(axis=-1)
 
     return run
 

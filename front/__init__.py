@@ -36,8 +36,9 @@ if TYPE_CHECKING:
         prox,
         start,
         vector,
+        w_star,
     )
-    from fedaudit.bounds.statement import Assumption, Glossary, Statement, unit
+    from fedaudit.bounds.statement import Assumption, Glossary, Statement, free, unit
     from fedaudit.verify.audited import Audited
     from fedaudit.verify.verdict import NotReproduced, Proved, Refuted, Reproduced, ReproducedIf, Survived, Undecided
 
@@ -82,6 +83,7 @@ __all__ = [
     "f",
     "f_i",
     "f_star",
+    "free",
     "full_grad",
     "grad",
     "hunt",
@@ -101,18 +103,19 @@ __all__ = [
     "statements",
     "unit",
     "vector",
+    "w_star",
     "verify",
 ]
 
 _ALGEBRA = ("Abs", "Eq", "Ge", "Gt", "Le", "Lt", "Max", "Min", "Ne", "Product", "Rational", "Sum", "exp", "log", "sqrt")
-_VECTORS = ("full_grad", "grad", "mean", "neighbours", "noisy", "prox", "start", "vector")
+_VECTORS = ("full_grad", "grad", "mean", "neighbours", "noisy", "prox", "start", "vector", "w_star")
 _METHOD = ("Method", "expect", "f", "f_i", "f_star", "inner", "norm2", *_VECTORS)
 _API = ("audit", "certify", "derive", "hunt", "lint", "load", "plot", "statement", "statements")
 _VERDICTS = ("NotReproduced", "Proved", "Refuted", "Reproduced", "ReproducedIf", "Survived", "Undecided")
 _HOME = {
     **dict.fromkeys(_ALGEBRA, ".bounds.algebra"),
     **dict.fromkeys(_METHOD, ".bounds.method"),
-    **dict.fromkeys(("Assumption", "Glossary", "Statement", "unit"), ".bounds.statement"),
+    **dict.fromkeys(("Assumption", "Glossary", "Statement", "free", "unit"), ".bounds.statement"),
     **dict.fromkeys(_API, ".api"),
     **dict.fromkeys(_VERDICTS, ".verify.verdict"),
     "Audited": ".verify.audited",

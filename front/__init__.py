@@ -103,8 +103,8 @@ __all__ = [
     "statements",
     "unit",
     "vector",
-    "w_star",
     "verify",
+    "w_star",
 ]
 
 _ALGEBRA = ("Abs", "Eq", "Ge", "Gt", "Le", "Lt", "Max", "Min", "Ne", "Product", "Rational", "Sum", "exp", "log", "sqrt")

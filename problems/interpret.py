@@ -128,7 +128,7 @@ class _Interpreter:
         fast = {name: m for name, m in rules["measures"].items() if "k" in m["at"]}
         state = self.initial()
         for t in range(setup.T + 1):
-            counts = None if self.law.counts is None else self.law.counts[:, min(t, setup.T - 1)]
+            counts = None if self.law.counts is None else self.law.counts[:, min(t, setup.T - 1), ...]
             for name, measure in slow.items():
                 measured[name].append(self.measure(measure, _Place(state, None, counts, t, 0)))
             if t == setup.T:
@@ -180,7 +180,7 @@ class _Interpreter:
                 kick = self.columns(max(x.shape[1] for x in state.values()))
                 state = self.padded(state, kick.shape[1])
             else:
-                kick = self.law.signs[None, :, t, k, :, None] * self.setup.v[:, None]
+                kick = self.law.signs[None, :, t, k, :, None] * self.setup.v[:, None, ...]
         place = _Place(state, kick, counts, t, k)
         width = 1 if phase == "update" else self.setup.problem.C
         return state | {name: self.wide(self.vector(rule, place), width) for name, rule in rules.items()}
@@ -189,7 +189,7 @@ class _Interpreter:
         """The noise of one step as columns behind the `used` ones: (n, used + K, C, d)."""
         xp, v = self.xp, self.setup.v
         n, C, d = v.shape
-        own = v[:, None] if self.setup.shared else xp.eye(C, dtype=xp.float64)[None, :, :, None] * v[:, None]
+        own = v[:, None, ...] if self.setup.shared else xp.eye(C, dtype=xp.float64)[None, :, :, None] * v[:, None, ...]
         return xp.concat([xp.zeros((n, used, C, d), dtype=xp.float64), own], axis=1)
 
     def padded(self, state: State, size: int) -> State:
@@ -210,12 +210,12 @@ class _Interpreter:
         state = self.padded(state, used)
         flat = xp.concat([xp.reshape(x, (n, used, -1)) for x in state.values()], axis=2)
         size = flat.shape[2]
-        spread = flat[:, 1:]
+        spread = flat[:, 1:, ...]
         covariance = xp.matmul(xp.matrix_transpose(spread), spread)
         usable = xp.all(xp.isfinite(covariance), axis=(1, 2), keepdims=True)  # not so once a run has diverged
         eigenvalues, U = xp.linalg.eigh(xp.where(usable, covariance, xp.zeros_like(covariance)))
         roots = xp.sqrt(xp.maximum(eigenvalues, xp.zeros_like(eigenvalues)))
-        short = xp.concat([flat[:, :1], xp.matrix_transpose(U * roots[:, None, :])], axis=1)
+        short = xp.concat([flat[:, :1, ...], xp.matrix_transpose(U * roots[:, None, :])], axis=1)
         short = xp.where(usable, short, xp.full_like(short, float("nan")))
         restored: State = {}
         place = 0
@@ -227,7 +227,7 @@ class _Interpreter:
 
     def constant(self, x: Array) -> Array:
         """A vector that is not random: (n, c, d) -> (n, 1, c, d)."""
-        return x[:, None]
+        return x[:, None, ...]
 
     def mean_only(self, x: Array, size: int) -> Array:
         """What is not random, beside `size` outcomes: under columns it touches the mean alone."""
@@ -267,7 +267,7 @@ class _Interpreter:
                 drawn = place.counts / xp.sum(place.counts, axis=-1, keepdims=True)
                 return self.averaged(drawn[None, :, :, None], self.vector(args[0], place))
             case "neighbours":
-                return xp.matmul(setup.graph[:, None], self.wide(self.vector(args[0], place), setup.problem.C))
+                return xp.matmul(setup.graph[:, None, ...], self.wide(self.vector(args[0], place), setup.problem.C))
             case "prox":
                 if setup.prox is None:
                     raise fail("a method with a prox", "a problem with a regulariser", "give one")
@@ -295,7 +295,7 @@ class _Interpreter:
         x = self.wide(x, problem.C)
         if not self.law.columns or x.shape[1] == 1:
             return problem.grad(x)
-        return self.added([matvec(self.xp, problem.A, x), -(problem.b + 0 * x[:, :1])])
+        return self.added([matvec(self.xp, problem.A, x), -(problem.b + 0 * x[:, :1, ...])])
 
     # measures
 
@@ -322,7 +322,7 @@ class _Interpreter:
             return xp.zeros_like(self.setup.start[:, 0]), 1.0
         if op == "mean":
             inside, star = self.expected(args[0], place, own=True)
-            return xp.sum(self.setup.problem.p[:, 0] * inside, axis=-1), star
+            return xp.sum(self.setup.problem.p[:, 0, ...] * inside, axis=-1), star
         if self.setup.v is not None and any(_has(arg, "noisy") for arg in args):
             return self.over_noise(atom, place, own)
         return self.over_law(op, [self.vector(arg, place) for arg in args], own)
@@ -339,7 +339,7 @@ class _Interpreter:
         total, star = 0.0, 0.0
         for signs in outcomes:
             each = xp.asarray(signs * C if self.setup.shared else signs, dtype=xp.float64)
-            noisy = replace(place, kick=each[None, None, :, None] * self.setup.v[:, None])
+            noisy = replace(place, kick=each[None, None, :, None] * self.setup.v[:, None, ...])
             value, star = self.over_law(op, [self.vector(arg, noisy) for arg in args], own)
             total = total + value / len(outcomes)
         return total, star
@@ -370,17 +370,17 @@ class _Interpreter:
         problem, w_star = self.setup.problem, self.setup.w_star
         if isinstance(problem, Quadratics):
             A, _ = problem.mean()
-            return half_square(A[:, :, None], self.added([x, -w_star[:, None, None, :]]))
+            return half_square(A[:, :, None, ...], self.added([x, -w_star[:, None, None, :]]))
         if x.shape[2] == 1:
-            return problem.gap_from(w_star[:, None])(x[:, :, 0])[..., None]
-        each = [problem.gap_from(w_star[:, None])(x[:, :, i]) for i in range(x.shape[2])]
+            return problem.gap_from(w_star[:, None, ...])(x[:, :, 0, ...])[..., None]
+        each = [problem.gap_from(w_star[:, None, ...])(x[:, :, i, ...]) for i in range(x.shape[2])]
         return self.xp.stack(each, axis=-1)
 
     def client_value(self, x: Array) -> Array:
         problem = self.setup.problem
         if not self.law.columns or x.shape[1] == 1:
             return problem.value(x)
-        linear = self.xp.sum(x * self.added([0 * x, -(problem.b + 0 * x[:, :1])]), axis=-1)
+        linear = self.xp.sum(x * self.added([0 * x, -(problem.b + 0 * x[:, :1, ...])]), axis=-1)
         return half_square(problem.A, x) + linear
 
 

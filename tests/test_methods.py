@@ -1,0 +1,537 @@
+"""Every method against its algorithm box by definition, in Fractions: the kernel exactly, the arrays to 1e-9.
+
+The loops below are written from the boxes in the papers and share nothing with the interpreters: one path of noise and
+of sampled clients at a time. What they measure is averaged over all paths.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+
+import array_api_strict
+import numpy as np
+import pytest
+from fuzz import SECONDS, Log, mutants, pool
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sympy import Le
+from test_algorithm import EVERY, EXAMPLES, SCAFFOLD
+
+from fedaudit.bounds.method import Method, mean
+from fedaudit.bounds.statement import Statement
+from fedaudit.problems.components import losses
+from fedaudit.problems.interpret import Setup
+from fedaudit.problems.interpret import run as run_arrays
+from fedaudit.verify import kernel
+from fedaudit.verify.certificates import certify
+from fedaudit.verify.claims import lower
+from fedaudit.verify.evaluate import Evaluator, Quantity, Table
+
+Vec = tuple[Fraction, ...]
+Measured = dict[tuple[str, tuple[int, ...]], Fraction]
+MOST_PATHS = 300
+
+
+def add(*terms: tuple[Any, Vec]) -> Vec:
+    """A linear combination."""
+    return tuple(sum((Fraction(c) * x for c, x in zip([c for c, _ in terms], column, strict=True)), Fraction(0))
+                 for column in zip(*(v for _, v in terms), strict=True))  # fmt: skip
+
+
+def dot(x: Vec, y: Vec) -> Fraction:
+    return sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))
+
+
+@dataclass(frozen=True)
+class Run:
+    """One instance and one path: signs of the noise per round, step and client, clients drawn per round."""
+
+    instance: dict[str, Any]
+    signs: dict[tuple[int, int, int], int]
+    drawn: list[tuple[int, ...]]
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("C", "E", "T"):
+            return self.instance[name]
+        if name in ("p", "w0", "w_star"):
+            return tuple(Fraction(x) for x in self.instance[name])
+        if name in self.instance["parameters"]:
+            return Fraction(self.instance["parameters"][name])
+        raise AttributeError(name)
+
+    def step(self, t: int, k: int | None = None) -> Fraction:
+        row = self.instance["steps"]["gamma"][t]
+        return Fraction(row if k is None else row[k])
+
+    def grad(self, i: int, w: Vec) -> Vec:
+        loss = self.instance["clients"][i]
+        if loss["kind"] == "quadratic":
+            rows = [tuple(Fraction(x) for x in row) for row in loss["A"]]
+            return tuple(dot(row, w) - Fraction(b) for row, b in zip(rows, loss["b"], strict=True))
+        parts = zip(*([Fraction(x) for x in loss[n]] for n in ("a", "m", "lo", "hi", "c")), w, strict=True)
+        return tuple(m * (x - c) + (a - m) * max(-lo, min(hi, x - c)) for a, m, lo, hi, c, x in parts)
+
+    def value(self, i: int, w: Vec) -> Fraction:
+        """f_i(w), up to a constant for quadratics."""
+        loss = self.instance["clients"][i]
+        if loss["kind"] == "quadratic":
+            b = tuple(Fraction(x) for x in loss["b"])
+            return dot(w, add((1, self.grad(i, w)), (-1, b))) / 2
+        total = Fraction(0)
+        parts = zip(*([Fraction(x) for x in loss[n]] for n in ("a", "m", "lo", "hi", "c")), w, strict=True)
+        for a, m, lo, hi, c, x in parts:
+            z, cut = x - c, max(-lo, min(hi, x - c))
+            total += m * z**2 / 2 + (a - m) * (cut * z - cut**2 / 2)
+        return total
+
+    def f(self, w: Vec) -> Fraction:
+        return sum((p * self.value(i, w) for i, p in enumerate(self.p)), Fraction(0))
+
+    def gap(self, w: Vec) -> Fraction:
+        return self.f(w) - self.f(self.w_star)
+
+    def v(self, i: int) -> Vec:
+        noise = self.instance["noise"]
+        return tuple(Fraction(x) for x in noise["v"][i]) if noise["kind"] == "signs" else (Fraction(0),) * len(self.w0)
+
+    def noisy(self, t: int, k: int, i: int, w: Vec) -> Vec:
+        return add((1, self.grad(i, w)), (self.signs.get((t, k, i), 0), self.v(i)))
+
+    def slope2(self, i: int, w: Vec) -> Fraction:
+        """E |g_i(w)|^2 of a new draw at w."""
+        both = [add((1, self.grad(i, w)), (s, self.v(i))) for s in (1, -1)]
+        return sum((dot(g, g) for g in both), Fraction(0)) / 2
+
+    def mean(self, vectors: list[Vec]) -> Vec:
+        return add(*zip(self.p, vectors, strict=True))
+
+    def mean_drawn(self, t: int, vectors: list[Vec]) -> Vec:
+        counts = self.drawn[t]
+        return add(*((Fraction(n, sum(counts)), v) for n, v in zip(counts, vectors, strict=True)))
+
+
+def fedprox(run: Run) -> Measured:
+    w, seen = run.w0, Measured()
+    for t in range(run.T + 1):
+        far = add((1, w), (-1, run.w_star))
+        seen["gap", (t,)], seen["dist2", (t,)] = run.gap(w), dot(far, far)
+        own = [w] * run.C
+        for k in range(run.E + 1) if t < run.T else ():
+            for i in range(run.C):
+                off, apart = add((1, own[i]), (-1, w)), add((1, run.mean(own)), (-1, own[i]))
+                seen["deviation", (t, k, i + 1)] = dot(off, off)
+                seen["divergence", (t, k, i + 1)] = dot(apart, apart)
+                seen["grad2", (t, k, i + 1)] = run.slope2(i, own[i])
+            if k < run.E:
+                pulled = [add((1, run.noisy(t, k, i, x)), (run.alpha, x), (-run.alpha, w)) for i, x in enumerate(own)]
+                own = [add((1, x), (-run.step(t), g)) for x, g in zip(own, pulled, strict=True)]
+        w = run.mean(own)
+    return seen
+
+
+def scaffold(run: Run) -> Measured:
+    """Also with sampled clients: then x moves by their mean, and only they renew their memory."""
+    zero = (Fraction(0),) * len(run.w0)
+    x, c, memory, seen = run.w0, zero, [zero] * run.C, Measured()
+    for t in range(run.T + 1):
+        seen["gap", (t,)] = run.gap(x)
+        if t == run.T:
+            break
+        ends, renewed = list[Vec](), list[Vec]()
+        for i in range(run.C):
+            y = x
+            for k in range(run.E):
+                y = add((1, y), (-run.step(t), add((1, run.noisy(t, k, i, y)), (-1, memory[i]), (1, c))))
+            fresh = add((1, memory[i]), (-1, c), (1 / (run.E * run.step(t)), add((1, x), (-1, y))))
+            renewed.append(fresh if run.drawn[t][i] else memory[i])
+            ends.append(add((1, y), (-1, x)))
+        moved = run.mean_drawn(t, ends) if "participation" in run.instance else run.mean(ends)
+        x, c, memory = add((1, x), (run.eta_g, moved)), run.mean(renewed), renewed
+    return seen
+
+
+def sampled_fedavg(run: Run) -> Measured:
+    w, seen = run.w0, Measured()
+    for t in range(run.T + 1):
+        far, slopes = add((1, w), (-1, run.w_star)), [run.grad(i, w) for i in range(run.C)]
+        seen["dist2", (t,)] = dot(far, far)
+        seen["slope2", (t,)] = sum((p * dot(g, g) for p, g in zip(run.p, slopes, strict=True)), Fraction(0))
+        if t < run.T:
+            own = [w] * run.C
+            for _ in range(run.E):
+                own = [add((1, x), (-run.step(t), run.grad(i, x))) for i, x in enumerate(own)]
+            w = run.mean_drawn(t, own)
+    return seen
+
+
+def local_sgd(run: Run) -> Measured:
+    w, seen = run.w0, Measured()
+    for t in range(run.T):
+        own = [w] * run.C
+        for k in range(run.E + 1):
+            for i, x in enumerate(own):
+                off = add((1, x), (-1, w))
+                seen["drift", (t, k, i + 1)] = dot(off, off)
+                seen["slope2", (t, k, i + 1)] = run.slope2(i, x)
+            if k < run.E:
+                own = [add((1, x), (-run.step(t, k), run.noisy(t, k, i, x))) for i, x in enumerate(own)]
+        w = run.mean(own)
+    return seen
+
+
+def fedlin(run: Run) -> Measured:
+    x, seen = run.w0, Measured()
+    for t in range(run.T + 1):
+        seen["gap", (t,)] = run.gap(x)
+        if t == run.T:
+            break
+        g, ends = run.mean([run.grad(i, x) for i in range(run.C)]), list[Vec]()
+        for i in range(run.C):
+            y = x
+            for _ in range(run.E):
+                y = add((1, y), (-run.step(t), add((1, run.grad(i, y)), (-1, run.grad(i, x)), (1, g))))
+            ends.append(y)
+        x = run.mean(ends)
+    return seen
+
+
+BOXES: dict[str, Callable[[Run], Measured]] = {
+    "fedprox": fedprox,
+    "scaffold": scaffold,
+    "sampled-fedavg": sampled_fedavg,
+    "local-sgd": local_sgd,
+    "fedlin": fedlin,
+}
+SAMPLED_SCAFFOLD = replace(
+    SCAFFOLD.SCAFFOLD,
+    update={
+        SCAFFOLD.x: SCAFFOLD.x + SCAFFOLD.eta_g * mean(SCAFFOLD.y - SCAFFOLD.x, over="sampled"),
+        SCAFFOLD.c: mean(SCAFFOLD.c_i),
+    },
+)
+TRIED = {m.id: m for m in EVERY if m.id in BOXES} | {"scaffold, sampled": SAMPLED_SCAFFOLD}
+
+
+def paths(instance: dict[str, Any]) -> Iterator[tuple[Fraction, Run]]:
+    """Every path with its probability."""
+    C, E, T, noise = (instance[name] for name in ("C", "E", "T", "noise"))
+    width = [(0,)] if noise["kind"] == "none" else list(product((1, -1), repeat=1 if noise["shared"] else C))
+    everyone = [(1,) * C]
+    if "participation" in instance:
+        m = instance["participation"]["m"]
+        if instance["participation"]["kind"] == "without_replacement":
+            everyone = [tuple(int(i in s) for i in range(C)) for s in combinations(range(C), m)]
+        else:
+            everyone = [tuple(s.count(i) for i in range(C)) for s in product(range(C), repeat=m)]
+    signs, draws = list(product(width, repeat=T * E)), list(product(everyone, repeat=T))
+    for chosen, drawn in product(signs, draws):
+        each = {(n // E, n % E, i): row[i if len(row) > 1 else 0] for n, row in enumerate(chosen) for i in range(C)}
+        yield Fraction(1, len(signs) * len(draws)), Run(instance, each, list(drawn))
+
+
+def by_definition(method: Method, instance: dict[str, Any]) -> Measured:
+    total = Measured()
+    for chance, run in paths(instance):
+        for key, x in BOXES[method.id](run).items():
+            total[key] = total.get(key, Fraction(0)) + chance * x
+    return total
+
+
+# --- instances and claims --------------------------------------------------------------------------------------------
+
+small = st.fractions(-2, 2, max_denominator=3)
+above = st.fractions(Fraction(1, 4), 2, max_denominator=4)
+
+
+def text(x: Any) -> Any:
+    return [text(entry) for entry in x] if isinstance(x, list | tuple) else str(x)
+
+
+@st.composite
+def instances(draw: Any, method: Method) -> dict[str, Any]:
+    """Convex losses of one family whose mean has its minimiser at w_star: the last client sees to that."""
+    bent, noisy = draw(st.booleans()), method.uses("noisy") and draw(st.booleans())
+    C, d, E, T = (draw(st.integers(1, most)) for most in (3, 3, 2, 2))
+    if noisy and 2 ** (C * E * T) > MOST_PATHS:
+        C, E = min(C, 2), 1
+    weights = [draw(above) for _ in range(C)]
+    p = [x / sum(weights) for x in weights] if not method.uses("sampled") else [Fraction(1, C)] * C
+    w_star = tuple(draw(small) for _ in range(d))
+    clients: list[dict[str, Any]] = []
+    for _ in range(C - 1):
+        if bent:
+            kinks = {n: [draw(above) for _ in range(d)] for n in ("a", "m", "lo", "hi")}
+            clients.append({"kind": "bent", **text_all(kinks), "c": text([draw(small) for _ in range(d)])})
+        else:
+            u = [draw(small) for _ in range(d)]
+            A = [[u[r] * u[s] + Fraction(r == s) for s in range(d)] for r in range(d)]
+            clients.append({"kind": "quadratic", "A": text(A), "b": text([draw(small) for _ in range(d)])})
+    a = draw(above)
+    slopes = [Run({"clients": clients}, {}, []).grad(i, w_star) for i in range(C - 1)]
+    pull = add(*zip(p[:-1], slopes, strict=True)) if slopes else (Fraction(0),) * d
+    centre = add((1, w_star), (1 / (a * p[-1]), pull))
+    if bent:
+        flat = {"a": [a] * d, "m": [a] * d, "lo": [Fraction(1)] * d, "hi": [Fraction(1)] * d, "c": list(centre)}
+        clients.append({"kind": "bent", **text_all(flat)})
+    else:
+        A = [[a * (r == s) for s in range(d)] for r in range(d)]
+        clients.append({"kind": "quadratic", "A": text(A), "b": text([a * x for x in centre])})
+    instance: dict[str, Any] = {
+        "C": C, "d": d, "E": E, "T": T, "p": text(p), "w0": text([draw(small) for _ in range(d)]), "constants": {},
+        "parameters": {str(s): str(draw(above)) for s in scalars_of(method)}, "clients": clients,
+        "noise": {"kind": "none"}, "w_star": text(w_star),
+    }  # fmt: skip
+    if noisy:
+        v = text([[draw(small) for _ in range(d)] for _ in range(C)])
+        instance["noise"] = {"kind": "signs", "shared": draw(st.booleans()), "v": v}
+    if method.uses("sampled"):
+        kinds = ("without_replacement", "with_replacement")
+        m = draw(st.integers(1, 1 if noisy and C == 3 else C))
+        instance["participation"] = {"kind": draw(st.sampled_from(kinds)), "m": m}
+    arities = {len(q.args) for q in method.steps()}
+    rows = [draw(above) if arities == {1} else [draw(above) for _ in range(E)] for _ in range(T)]
+    return instance | {"steps": {"gamma": text([small_step(x) for x in rows])}}
+
+
+def text_all(parts: dict[str, Any]) -> dict[str, Any]:
+    return {name: text(values) for name, values in parts.items()}
+
+
+def small_step(x: Any) -> Any:
+    return [y / 8 for y in x] if isinstance(x, list) else x / 8
+
+
+def scalars_of(method: Method) -> list[Any]:
+    """Free scalars of its rules, beside counts and indices."""
+    found = {s for e in method.scalars(()) for s in e.free_symbols if not s.is_integer}
+    return sorted(found, key=str)
+
+
+def claim_of(method: Method) -> dict[str, Any]:
+    """A claim of no paper that reads every measure, so that the kernel computes all of them."""
+    counts = {"t": ("T", 1), "k": ("E", 0), "i": ("C", 0)}
+    known = {str(s): s for s in method.glossary if not hasattr(s, "nargs") or True}
+    for_all = {}
+    for quantity in method.measures:
+        for index in quantity.args:
+            name, less = counts[str(index)]
+            top = known.get(name, method.glossary.count(name, "a size"))
+            for_all[index] = (1 if str(index) == "i" else 0, top - less)
+    then = tuple(Le(quantity, 0, evaluate=False) for quantity in method.measures)
+    made = Statement(
+        id="test/free", kind="inequality", title="t", cite="t", method=method, glossary=method.glossary, then=then,
+        for_all=for_all,
+    )  # fmt: skip
+    return lower(made).claim
+
+
+CLAIMS = {name: claim_of(method) for name, method in TRIED.items()}
+
+
+def in_arrays(xp: Any, claim: dict[str, Any], instance: dict[str, Any]) -> dict[str, Any]:
+    """The measures as the array interpreter computes them."""
+
+    def floats(x: Any) -> np.ndarray[Any, Any]:
+        return np.array(json.loads(json.dumps(x), parse_float=Fraction), dtype=object).astype(str).astype(object)
+
+    def on(x: Any) -> Any:
+        return xp.asarray(np.vectorize(lambda s: float(Fraction(s)), otypes=[float])(floats(x)), dtype=xp.float64)
+
+    kind = instance["clients"][0]["kind"]
+    names = ("A", "b") if kind == "quadratic" else ("a", "m", "lo", "hi", "c")
+    parts = {name: on([[[client[name] for client in instance["clients"]]]]) for name in names}
+    problem = losses()[kind].problem(parts, on([[instance["p"]]]))
+    sizes = {name: instance[name] for name in ("C", "E", "T")}
+    scalars = {name: np.array([float(Fraction(x))]) for name, x in instance["parameters"].items()}
+    gamma = np.asarray(on([instance["steps"]["gamma"]]))
+    table = Table(1, scalars, {"gamma": Quantity(gamma, (0,) * (gamma.ndim - 1))}, sizes)
+
+    def scalar(tree: Any, t: int, k: int) -> Any:
+        place = {"t": min(t, sizes["T"] - 1), "k": min(k, sizes["E"] - 1)}
+        value = Evaluator(table, {name: (str(n), str(n)) for name, n in place.items()})(tree)
+        return xp.asarray(np.reshape(value, (-1,))[:1], dtype=xp.float64)
+
+    noise, sampled = instance["noise"], instance.get("participation")
+    setup = Setup(
+        problem, on([instance["w0"]]), scalar, sizes["E"], sizes["T"],
+        v=on([noise["v"]]) if noise["kind"] == "signs" else None, shared=noise.get("shared", False),
+        sampling=(sampled["kind"], sampled["m"]) if sampled else None, w_star=on([instance["w_star"]]),
+    )  # fmt: skip
+    return run_arrays(claim["method"], setup)
+
+
+def agree(name: str, instance: dict[str, Any], libraries: tuple[Any, ...]) -> None:
+    exact = by_definition(TRIED[name], instance)
+    world = kernel.world(CLAIMS[name], instance)
+    assert {q for q, _ in exact} == set(CLAIMS[name]["method"]["measures"])
+    for (quantity, place), x in exact.items():
+        found = world.at(quantity, place)
+        assert Fraction(int(found.p), int(found.q)) == x, (quantity, place)
+    for xp in libraries:
+        measured = in_arrays(xp, CLAIMS[name], instance)
+        for (quantity, place), x in exact.items():
+            at = (0, *(n - 1 if index == "i" else n for n, index in zip(place, indices(name, quantity), strict=True)))
+            assert float(measured[quantity][at]) == pytest.approx(float(x), rel=1e-9, abs=1e-9), (quantity, place)
+
+
+def indices(name: str, quantity: str) -> list[str]:
+    return CLAIMS[name]["method"]["measures"][quantity]["at"]
+
+
+# --- they agree ------------------------------------------------------------------------------------------------------
+
+
+def test_every_method_that_is_found_has_a_loop_by_definition() -> None:
+    assert {m.id for m in EVERY} <= set(BOXES), "write the loop of its algorithm box, straight from the paper"
+
+
+@pytest.mark.parametrize("name", TRIED)
+@given(data=st.data())
+@settings(max_examples=12, deadline=None, derandomize=True)
+def test_kernel_and_arrays_do_what_the_box_says(name: str, data: st.DataObject) -> None:
+    agree(name, data.draw(instances(TRIED[name])), (np, array_api_strict))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TRIED)
+@given(data=st.data())
+@settings(max_examples=200, deadline=None)
+def test_kernel_and_arrays_do_what_the_box_says_often(name: str, data: st.DataObject) -> None:
+    agree(name, data.draw(instances(TRIED[name])), (np,))
+
+
+def test_a_slip_in_a_rule_is_seen() -> None:
+    """The comparison can fail: of a method whose local step forgets c, some measure differs."""
+    x, y, c_i, t = SCAFFOLD.x, SCAFFOLD.y, SCAFFOLD.c_i, SCAFFOLD.t
+    slip = replace(SCAFFOLD.SCAFFOLD, local={y: y - SCAFFOLD.gamma(t) * (SCAFFOLD.fa.grad(y) - c_i)})
+    instance = plain()
+    exact, world = by_definition(SCAFFOLD.SCAFFOLD, instance), kernel.world(claim_of(slip), instance)
+    assert any(Fraction(str(world.at(q, place))) != value for (q, place), value in exact.items())
+    assert x is not y
+
+
+# --- what the kernel refuses -----------------------------------------------------------------------------------------
+
+
+def plain() -> dict[str, Any]:
+    clients = [{"kind": "quadratic", "A": [[a]], "b": [b]} for a, b in ((1, 1), (2, "-1/2"))]
+    return {
+        "C": 2, "d": 1, "E": 2, "T": 2, "p": ["1/2", "1/2"], "w0": ["1"], "constants": {}, "parameters": {"eta_g": 1},
+        "clients": clients, "noise": {"kind": "none"}, "w_star": ["1/6"], "steps": {"gamma": ["1/4", "1/8"]},
+    }  # fmt: skip
+
+
+def changed(raw: Any, place: tuple[Any, ...], value: Any) -> Any:
+    raw = copy.deepcopy(raw)
+    here = raw
+    for key in place[:-1]:
+        here = here[key]
+    if value is None:
+        del here[place[-1]]
+    else:
+        here[place[-1]] = value
+    return raw
+
+
+IN_METHOD = {
+    "an unknown operation": (("local", "y"), ["blur", "y"]),
+    "an unknown vector": (("local", "y"), "z"),
+    "a client's vector at the server": (("update", "x"), "y"),
+    "a gradient at the server": (("update", "x"), ["grad", "x"]),
+    "noise at the server": (("update", "x"), ["mean", ["noisy", "y"]]),
+    "noise after the local steps": (("end", "c_i"), ["noisy", "c_i"]),
+    "two calls of the oracle in a step": (("local", "y"), ["+", ["noisy", "y"], ["noisy", "y"]]),
+    "neighbours without a graph": (("local", "y"), ["neighbours", "y"]),
+    "a rule for another's vector": (("local", "x"), "x"),
+    "two arguments of a gradient": (("local", "y"), ["grad", "y", "y"]),
+    "a sum of nothing": (("local", "y"), ["+"]),
+    "no rules of a phase": (("local",), None),
+    "a vector of both": (("client", "x"), ["zero"]),
+    "a start that reads a client": (("server", "x"), "y"),
+    "a measure of nothing": (("measures", "gap", "terms"), []),
+    "a measure along another index": (("measures", "gap", "at"), ["s"]),
+    "a measure of what is not kept": (("measures", "gap", "terms"), [[1, ["norm2", ["mean", "y"]]]]),
+    "a step size that nothing gives": (("local", "y"), ["*", ["at", "eta", "t"], "y"]),
+}
+IN_INSTANCE = {
+    "a constant under the name Gamma": (("constants", "Gamma"), "1"),
+    "a constant under the name C": (("constants", "C"), "1"),
+    "a constant under the name E": (("constants", "E"), "1"),
+    "a constant under the name T": (("constants", "T"), "1"),
+    "a constant under the name D": (("constants", "D"), "1"),
+    "a constant under the name m": (("constants", "m"), "1"),
+    "a parameter under the name E": (("parameters", "E"), "1"),
+    "a parameter that nobody reads": (("parameters", "beta"), "1"),
+    "a missing parameter": (("parameters", "eta_g"), None),
+    "missing steps": (("steps",), None),
+    "too few steps": (("steps", "gamma"), ["1/4"]),
+    "a step that is not positive": (("steps", "gamma"), ["1/4", "0"]),
+    "superfluous steps": (("steps", "eta"), ["1/4", "1/8"]),
+    "sampled clients where none are meant": (("participation",), {"kind": "without_replacement", "m": 1}),
+    "a point that is no minimiser": (("w_star",), ["1/5"]),
+    "an unknown loss": (("clients", 0, "kind"), "cubic"),
+    "noise of one client": (("noise",), {"kind": "signs", "shared": False, "v": [["1"]]}),
+}
+
+
+def refused(claim: Any, instance: Any) -> str:
+    def ask() -> None:
+        kernel.world(claim, instance).at("gap", (2,))
+
+    with pytest.raises((kernel.Malformed, kernel.Rejected)) as error:
+        ask()
+    return str(error.value)
+
+
+def test_the_plain_instance_is_read() -> None:
+    assert kernel.world(CLAIMS["scaffold"], plain()).at("gap", (2,)) >= 0
+
+
+@pytest.mark.parametrize("what", IN_METHOD)
+def test_the_kernel_refuses_a_method_with(what: str) -> None:
+    place, value = IN_METHOD[what]
+    said = refused(changed(CLAIMS["scaffold"], ("method", *place), value), plain())
+    assert "expected" in said
+
+
+@pytest.mark.parametrize("what", IN_INSTANCE)
+def test_the_kernel_refuses_an_instance_with(what: str) -> None:
+    place, value = IN_INSTANCE[what]
+    assert "expected" in refused(CLAIMS["scaffold"], changed(plain(), place, value))
+
+
+# --- certificates of runs --------------------------------------------------------------------------------------------
+
+FOLDER = Path(__file__).parent / "certificates" / "run"
+CERTIFICATES = {path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))}
+SOURCES = {"scaffold-descent": "scaffold.py", "sampled-fedavg-contraction": "sampled_fedavg.py"}
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_certify_accepts_the_certificate_and_no_other_method(name: str) -> None:
+    sources = [str(EXAMPLES / SOURCES[name])]
+    assert certify(CERTIFICATES[name], name, sources)["accepted"]
+    method = CERTIFICATES[name]["claim"]["method"]
+    vector, rule = next(iter(method["local"].items()))
+    for place, value in ((("local", vector), ["+", rule, ["zero"]]), (("id",), "other"), (("end",), {})):
+        if place == ("end",) and not method["end"]:
+            continue
+        row = certify(changed(CERTIFICATES[name], ("claim", "method", *place), value), name, sources)
+        assert not row["accepted"]
+        assert "another claim" in row["reason"]
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_certificates_of_runs_mutated(name: str, record_property: Callable[[str, object], None]) -> None:
+    log = Log()
+    for what, mutant in mutants(CERTIFICATES[name], 60, f"run {name}", pool()):
+        log.ask(what, lambda mutant=mutant: kernel.check(mutant))
+    log.judge(record_property)
+    assert SECONDS <= 10

@@ -135,6 +135,8 @@ def parser() -> Parser:
         "what one certificate may cost (default 8 s and 1 GB); without the module `resource` the seconds alone count"
     )
     sub.add_argument("--limit", metavar="SECONDS[,GB]", help=limit)
+    trusted = "say what an accepted certificate must trust: modules, method, assumptions, conditions, both sides"
+    sub.add_argument("--explain", action="store_true", help=trusted)
     _json(sub)
 
     sub = command("plot")
@@ -394,13 +396,17 @@ def _certify(arguments: argparse.Namespace) -> int:
     from fedaudit.verify.certificates import certify_files, status
     from fedaudit.verify.child import LIMIT, Limit
 
-    rows = certify_files(arguments.files, Limit.parse(arguments.limit) if arguments.limit is not None else LIMIT)
+    limit = Limit.parse(arguments.limit) if arguments.limit is not None else LIMIT
+    rows = certify_files(arguments.files, limit, explained=arguments.explain)
     if arguments.json:
         _print_json(rows)
     elif not all(row["malformed"] for row in rows) or not rows:
         from .tables import certified
 
         certified(rows)
+        for row in rows:
+            for heading, lines in row.get("explain", {}).items():
+                print(f"{heading}:" if lines else f"{heading}: none", *(f"  {line}" for line in lines), sep="\n")
     for row in rows:
         if row["malformed"]:
             _complain(row["reason"], 2)

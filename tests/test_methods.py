@@ -317,12 +317,12 @@ def scalars_of(method: Method) -> list[Any]:
 def claim_of(method: Method) -> dict[str, Any]:
     """A claim of no paper that reads every measure, so that the kernel computes all of them."""
     counts = {"t": ("T", 1), "k": ("E", 0), "i": ("C", 0)}
-    known = {str(s): s for s in method.glossary if not hasattr(s, "nargs") or True}
+    known = {str(s): s for s in method.glossary}
     for_all = {}
     for quantity in method.measures:
         for index in quantity.args:
             name, less = counts[str(index)]
-            top = known.get(name, method.glossary.count(name, "a size"))
+            top = known[name] if name in known else method.glossary.count(name, "a size")
             for_all[index] = (1 if str(index) == "i" else 0, top - less)
     then = tuple(Le(quantity, 0, evaluate=False) for quantity in method.measures)
     made = Statement(
@@ -338,11 +338,11 @@ CLAIMS = {name: claim_of(method) for name, method in TRIED.items()}
 def in_arrays(xp: Any, claim: dict[str, Any], instance: dict[str, Any]) -> dict[str, Any]:
     """The measures as the array interpreter computes them."""
 
-    def floats(x: Any) -> np.ndarray[Any, Any]:
-        return np.array(json.loads(json.dumps(x), parse_float=Fraction), dtype=object).astype(str).astype(object)
+    def floats(x: Any) -> Any:
+        return [floats(entry) for entry in x] if isinstance(x, list) else float(Fraction(x))
 
     def on(x: Any) -> Any:
-        return xp.asarray(np.vectorize(lambda s: float(Fraction(s)), otypes=[float])(floats(x)), dtype=xp.float64)
+        return xp.asarray(floats(x), dtype=xp.float64)
 
     kind = instance["clients"][0]["kind"]
     names = ("A", "b") if kind == "quadratic" else ("a", "m", "lo", "hi", "c")
@@ -409,12 +409,11 @@ def test_kernel_and_arrays_do_what_the_box_says_often(name: str, data: st.DataOb
 
 def test_a_slip_in_a_rule_is_seen() -> None:
     """The comparison can fail: of a method whose local step forgets c, some measure differs."""
-    x, y, c_i, t = SCAFFOLD.x, SCAFFOLD.y, SCAFFOLD.c_i, SCAFFOLD.t
+    y, c_i, t = SCAFFOLD.y, SCAFFOLD.c_i, SCAFFOLD.t
     slip = replace(SCAFFOLD.SCAFFOLD, local={y: y - SCAFFOLD.gamma(t) * (SCAFFOLD.fa.grad(y) - c_i)})
     instance = plain()
     exact, world = by_definition(SCAFFOLD.SCAFFOLD, instance), kernel.world(claim_of(slip), instance)
     assert any(Fraction(str(world.at(q, place))) != value for (q, place), value in exact.items())
-    assert x is not y
 
 
 # --- what the kernel refuses -----------------------------------------------------------------------------------------
@@ -534,4 +533,4 @@ def test_certificates_of_runs_mutated(name: str, record_property: Callable[[str,
     for what, mutant in mutants(CERTIFICATES[name], 60, f"run {name}", pool()):
         log.ask(what, lambda mutant=mutant: kernel.check(mutant))
     log.judge(record_property)
-    assert SECONDS <= 10
+    assert SECONDS <= 10  # what `ask` allows a mutant

@@ -13,7 +13,6 @@ from typing import Any
 
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.derive import derive
-from fedaudit.bounds.latex import latex
 from fedaudit.bounds.lint import lint
 from fedaudit.bounds.statement import Assumption, Statement
 

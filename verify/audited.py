@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from fedaudit.bounds.derive import Derived
+from fedaudit.bounds.latex import latex
 from fedaudit.bounds.lint import Finding
-from fedaudit.bounds.show import latex
 from fedaudit.bounds.statement import Statement
 
 from .premises import Tried

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 from fedaudit.errors import UserError
 
 from .child import LIMIT, Checker, Limit
-from .kernel import Malformed, load
+from .kernel import Malformed, Rejected, load
 from .kernel.files import read_text
 from .names import AUDIT
 from .references import Reference, Row, references
@@ -50,8 +50,11 @@ def certify(data: object, name: str, sources: Sequence[str] = (), checker: Check
         return _judge(data, name, _known(sources), asked)
 
 
-def certify_files(names: Sequence[str], limit: Limit = LIMIT) -> list[Row]:
-    """One row per certificate. A folder stands for the certificates in it, a .py file for statements of one's own."""
+def certify_files(names: Sequence[str], limit: Limit = LIMIT, *, explained: bool = False) -> list[Row]:
+    """One row per certificate. A folder stands for the certificates in it, a .py file for statements of one's own.
+
+    `explained`: rows whose certificate the kernel accepts say what it must trust (`explain`).
+    """
     sources = [name for name in names if name.endswith(".py")]
     inputs = [name for name in names if not name.endswith(".py")]
     if not inputs:
@@ -59,7 +62,20 @@ def certify_files(names: Sequence[str], limit: Limit = LIMIT) -> list[Row]:
         raise UserError(f"{given} without certificates", "certificate files", "name a .json file as well")
     known = _known(sources)
     with Checker(limit) as checker:
-        return [row for name in inputs for row in _rows(name, known, checker)]
+        rows = [row for name in inputs for row in _rows(name, known, checker)]
+    return [_explained(row, known) for row in rows] if explained else rows
+
+
+def _explained(row: Row, known: Mapping[str, Statement]) -> Row:
+    from .explain import explain
+
+    if row["what"] is None or not row["file"].endswith(".json") or Path(row["file"]).name == AUDIT:
+        return row
+    try:
+        data = cast("dict[str, Any]", load(read_text(row["file"])))
+        return {**row, "explain": explain(data, known[row["id"]])}
+    except (Malformed, Rejected) as error:
+        return {**row, "explain": {"kernel": [f"cannot be explained in parts: {line(str(error))}"]}}
 
 
 def status(rows: Sequence[Row]) -> int:

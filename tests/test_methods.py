@@ -406,7 +406,7 @@ def test_kernel_and_arrays_do_what_the_box_says(name: str, data: st.DataObject) 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TRIED)
 @given(data=st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_kernel_and_arrays_do_what_the_box_says_often(name: str, data: st.DataObject) -> None:
     agree(name, data.draw(instances(TRIED[name])), (np,))
 

@@ -19,6 +19,7 @@ INDENT = {"text": "  ", "latex": r"\quad "}
 CONSTANTS = {"start": ("start", r"\text{start}"), "zero": ("0", "0"), "w_star": ("w*", r"w^\star")}
 AROUND = {  # operation -> text and LaTeX of its argument in brackets
     "grad": ("grad f_i({})", r"\nabla f_i\left({}\right)"),
+    "other": ("{}[j]", r"\left({}\right)_{{i = j}}"),
     "prox": ("prox_({1} h)({0})", r"\operatorname{{prox}}_{{{1} h}}\left({0}\right)"),
 }
 BEFORE = {  # operation -> what stands before its argument
@@ -31,6 +32,7 @@ ATOMS = {
     "inner": ("<{}, {}>", r"\left\langle {}, {} \right\rangle"),
     "f": ("f({})", r"f\left({}\right)"),
     "f_i": ("f_i({})", r"f_i\left({}\right)"),
+    "entry": ("({})_n", r"\left({}\right)_n"),
 }
 
 
@@ -100,7 +102,8 @@ class Printer:
         return f"{sign}{f'({size})' if isinstance(size, Add) else size}*{body}"
 
     def number(self, number: Number) -> str:
-        return _sum([self.multiple(c, self.atom(atom, number.expected)) for c, atom in number.terms])
+        terms = [(c, "" if atom[0] == "one" else self.atom(atom, number.expected)) for c, atom in number.terms]
+        return _sum([self.multiple(c, body) if body else self.scalar(c) for c, body in terms])
 
     def atom(self, atom: tuple[Any, ...], expected: bool) -> str:
         op, *args = atom

@@ -79,7 +79,7 @@ class Run:
         return tuple(m * (x - c) + (a - m) * max(-lo, min(hi, x - c)) for a, m, lo, hi, c, x in parts)
 
     def value(self, i: int, w: Vec) -> Fraction:
-        """f_i(w), up to a constant for quadratics."""
+        """f_i(w) = w A w/2 - b w; of bent losses the integral of the gradient from their centre."""
         loss = self.instance["clients"][i]
         if loss["kind"] == "quadratic":
             b = tuple(Fraction(x) for x in loss["b"])
@@ -122,8 +122,11 @@ def fedprox(run: Run) -> Measured:
     for t in range(run.T + 1):
         far = add((1, w), (-1, run.w_star))
         seen["gap", (t,)], seen["dist2", (t,)] = run.gap(w), dot(far, far)
+        seen["level", (t,)], seen["excess", (t,)] = run.f(w), run.gap(w)
         own = [w] * run.C
         for k in range(run.E + 1) if t < run.T else ():
+            full = run.mean([run.grad(i, run.mean(own)) for i in range(run.C)])
+            seen["slope2", (t, k)] = dot(full, full)
             for i in range(run.C):
                 off, apart = add((1, own[i]), (-1, w)), add((1, run.mean(own)), (-1, own[i]))
                 seen["deviation", (t, k, i + 1)] = dot(off, off)
@@ -368,9 +371,10 @@ def in_arrays(xp: Any, claim: dict[str, Any], instance: dict[str, Any]) -> dict[
 
 
 def agree(name: str, instance: dict[str, Any], libraries: tuple[Any, ...]) -> None:
-    exact = by_definition(TRIED[name], instance)
+    measures = CLAIMS[name]["method"]["measures"]
+    exact = {key: x for key, x in by_definition(TRIED[name], instance).items() if key[0] in measures}
     world = kernel.world(CLAIMS[name], instance)
-    assert {q for q, _ in exact} == set(CLAIMS[name]["method"]["measures"])
+    assert {q for q, _ in exact} == set(measures), "the loop leaves out a measure"
     for (quantity, place), x in exact.items():
         found = world.at(quantity, place)
         assert Fraction(int(found.p), int(found.q)) == x, (quantity, place)
@@ -402,7 +406,7 @@ def test_kernel_and_arrays_do_what_the_box_says(name: str, data: st.DataObject) 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TRIED)
 @given(data=st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_kernel_and_arrays_do_what_the_box_says_often(name: str, data: st.DataObject) -> None:
     agree(name, data.draw(instances(TRIED[name])), (np,))
 

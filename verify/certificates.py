@@ -55,8 +55,10 @@ def certify_files(names: Sequence[str], limit: Limit = LIMIT, *, explained: bool
 
     `explained`: rows whose certificate the kernel accepts say what it must trust (`explain`).
     """
-    sources = [name for name in names if name.endswith(".py")]
-    inputs = [name for name in names if not name.endswith(".py")]
+    from fedaudit.bounds.catalogue import file_of
+
+    sources = [path for name in names if (path := file_of(name))]
+    inputs = [name for name in names if not file_of(name)]
     if not inputs:
         given = line(", ".join(names))
         raise UserError(f"{given} without certificates", "certificate files", "name a .json file as well")

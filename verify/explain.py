@@ -50,8 +50,11 @@ def explain(certificate: Mapping[str, Any], statement: Statement) -> Parts:
         conditions.append(f"holds: {printed}  [{first}{f', and at all {len(sides)} indices' if names else ''}]")
     lhs, rhs, _ = kernel.evaluate(certificate["claim"], certificate["instance"], dropped, certificate["at"])
     at = {name: n for name, n in certificate["at"].items() if name != "relation"}
-    relation = str(cast("Any", statement.relations)[certificate["at"]["relation"]])
-    sides = [f"claimed: {relation}", f"at: {', '.join(f'{k} = {v}' for k, v in at.items()) or 'the instance'}"]
+    claimed = [str(relation) for relation in cast("list[object]", list(statement.relations))]
+    sides = [
+        f"claimed: {claimed[certificate['at']['relation']]}",
+        f"at: {', '.join(f'{k} = {v}' for k, v in at.items()) or 'the instance'}",
+    ]
     return {
         "kernel": _modules(claim.setting),
         "method": _method(statement),

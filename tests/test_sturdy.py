@@ -99,10 +99,10 @@ def test_what_lasts_is_worth_more_than_what_ends_late() -> None:
 def test_of_two_that_were_found_the_one_that_lasts_is_certified(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fedaudit.verify.audit.tougher", lambda *_: None)  # only what was found
     found = both(FRAGILE, STURDY)
-    alone = judge(REMARK_7, WEIGHTED, Searched(1, tuple(found[:1])))
+    alone = judge(REMARK_7, WEIGHTED, Searched(1, tuple(found[:1]))).row()
     assert alone["persists"] == [{"T": 2}]
     assert alone["persists_until"] == "holds again at T = 4"
-    row = judge(REMARK_7, WEIGHTED, Searched(2, tuple(found)))
+    row = judge(REMARK_7, WEIGHTED, Searched(2, tuple(found))).row()
     assert [one["T"] for one in row["persists"]] == [*ROUNDS]
     assert row["certificate"]["instance"] != alone["certificate"]["instance"]
 
@@ -111,7 +111,7 @@ def test_the_climb_finds_one_that_lasts_where_only_a_fragile_one_was_found() -> 
     tough = tougher(REMARK_7, WEIGHTED, both(FRAGILE))
     assert tough is not None
     assert endurance(REMARK_7, WEIGHTED, tough).lasts
-    row = judge(REMARK_7, WEIGHTED, Searched(1, tuple(both(FRAGILE))))
+    row = judge(REMARK_7, WEIGHTED, Searched(1, tuple(both(FRAGILE)))).row()
     assert [one["T"] for one in row["persists"]] == [*ROUNDS]
     kernel.check(row["certificate"])
 
@@ -189,7 +189,7 @@ def test_runs_of_other_settings_grow_longer_too(identifier: str, size: str) -> N
 
 
 def test_the_report_says_where_a_counterexample_goes_on_refuting(tmp_path: Path) -> None:
-    row = judge(REMARK_7, WEIGHTED, Searched(1, tuple(both(STURDY))))
+    row = judge(REMARK_7, WEIGHTED, Searched(1, tuple(both(STURDY)))).row()
     identifier = "benmansour/rem7"
     row = {"id": identifier, **row, "breaks_too": ["benmansour/<b>"], "persists_until": "holds & holds"}
     folder = Folder.open(tmp_path)

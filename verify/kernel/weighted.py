@@ -102,6 +102,7 @@ class Weighted(World):
         noises, odds = [slopes], path.odds
         for i, v in enumerate(one.noise):
             if any(v):
+                affordable(2 * len(noises), PATHS, "instance.noise")
                 sides = [(combine((ONE, s), (slopes[i], v))) for s in (ONE, -ONE)]
                 noises, odds = [[*g[:i], side, *g[i + 1 :]] for g in noises for side in sides], odds / 2
         made: list[Path] = []

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from sympy import Expr, Integer, sympify
+from sympy import Expr, Integer, SympifyError, sympify
 from sympy.core.function import AppliedUndef
 
 from fedaudit.errors import UserError
@@ -111,7 +111,10 @@ def _vector(value: Any) -> Vector:
 def _scalar(value: Any) -> Any:
     if isinstance(value, Vector | Number):
         raise UserError("got a product of two vectors, expected a scalar and a vector; do: use inner(x, y)")
-    return cast("Any", sympify(value))
+    try:
+        return cast("Any", sympify(value, strict=True))  # strict: numbers and formulas, never text
+    except SympifyError:
+        raise UserError(repr(value), "a number or a formula", "write it with the glossary's symbols") from None
 
 
 start = Vector("start")  # the point where the run begins

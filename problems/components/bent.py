@@ -54,10 +54,10 @@ class BentLoss:
         if any(Fraction(x) < 0 for x in np.ravel(parts["a"])):
             return None
         columns = [[parts[name][:, j] for name in NAMES] for j in range(parts["a"].shape[-1])]
-        return np.array([_root(p, *column) for column in columns], dtype=object)
+        return np.array([root(p, *column) for column in columns], dtype=object)
 
 
-def _root(p: Array, a: Array, m: Array, lo: Array, hi: Array, c: Array) -> Fraction:
+def root(p: Array, a: Array, m: Array, lo: Array, hi: Array, c: Array) -> Fraction:
     """The zero of the increasing piecewise-linear sum_i p_i phi_i'."""
 
     def slope(w: Fraction) -> Fraction:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations, pairwise, product
+from itertools import combinations, product
 from math import prod
 
 from flint import fmpq
@@ -20,6 +20,7 @@ from .expression import Evaluator, Tree, World, free
 from .loss import ONE, ZERO, Vector, combine, dot, ldl, minus, norm2, piecewise, quadratic, semidefinite
 from .method import Atom, Method, Place, Problem, Rule, State
 from .method import read as read_method
+from .minimum import lowest, separable
 from .rational import Malformed, Node, Rejected, affordable, shown
 from .work import HASH, spend, summed
 
@@ -325,45 +326,15 @@ def minimised(run: Run, node: Node | None, minimisers: list[Vector] | None) -> N
         if any(combine(p, [loss.gradient(w) for loss in f])) or not semidefinite(total):
             raise Rejected(f"{node.where}: got {shown(w)}, expected a minimiser of a convex f")
         run.f_star = problem.value(w)
-    elif separable(problem):
-        lowest = [_lowest(problem, j) for j in range(len(problem.start))]
-        run.f_star = None if None in lowest else problem.value(tuple(x for x in lowest if x is not None))
+    elif separable(f):
+        least = lowest(f, p)
+        run.f_star = None if least is None else problem.value(least)
     for i, (loss, x) in enumerate(zip(f, minimisers or [], strict=minimisers is not None)):
         if any(loss.gradient(x)) or not semidefinite(loss.hessian(most=False)):
             raise Rejected(f"instance.minimisers[{i}]: got {shown(x)}, expected a minimiser of a convex f_{i + 1}")
     if minimisers is not None and run.f_star is not None:
         own = dot(p, [loss.value(x) for loss, x in zip(f, minimisers, strict=True)])
         run.values["Gamma"] = run.f_star - own
-
-
-def separable(problem: Problem) -> bool:
-    rows = range(len(problem.start))
-    return not any(loss.A[r][s] for loss in problem.losses for r in rows for s in rows if r != s)
-
-
-def _lowest(problem: Problem, j: int) -> fmpq | None:
-    """Coordinate j of a minimiser: the best of all kinks and stationary points; None where f falls for ever."""
-    f, p, d = problem.losses, problem.p, len(problem.start)
-
-    def at(x: fmpq) -> Vector:
-        return tuple(x if r == j else ZERO for r in range(d))
-
-    def slope(x: fmpq) -> fmpq:
-        return dot(p, [loss.gradient(at(x))[j] for loss in f])
-
-    outer = dot(p, [loss.A[j][j] for loss in f])
-    bends = [loss.bends[j] for loss in f if loss.bends]
-    kinks = sorted({x for _, lo, hi, c in bends for x in (c - lo, c + hi)} or {ZERO})
-    left, right = slope(kinks[0]), slope(kinks[-1])
-    if outer < 0 or (outer == 0 and (left > 0 or right < 0)):
-        return None
-    places = list(kinks)
-    places += [kinks[0] - left / outer] if left > 0 else []
-    places += [kinks[-1] - right / outer] if right < 0 else []
-    for low, high in pairwise(kinks):  # between two kinks the slope is linear
-        down, up = slope(low), slope(high)
-        places += [low - down * (high - low) / (up - down)] if down < 0 < up else []
-    return min(places, key=lambda x: problem.value(at(x)))
 
 
 def _draws(node: Node | None, C: int) -> list[tuple[tuple[int, ...], fmpq]]:

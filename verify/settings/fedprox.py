@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import product
 from typing import Any, cast
 
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from fedaudit.problems.components.bent import root
 from fedaudit.problems.fedprox import Run, simulate
 from fedaudit.problems.moments import expected
 from fedaudit.problems.piecewise import Piecewise
@@ -310,28 +311,11 @@ def _minimiser(shape: Shape, parts: Mapping[str, Array]) -> Array:
         return np.array([Fraction(int(s.p), int(s.q)) for s in solved.entries()], dtype=object)
     d = parts["a"].shape[-1]
     columns = [[parts[k][:, j] for k in ("a", "m", "lo", "hi", "c")] for j in range(d)]
-    return np.array([_root(*column, p=parts["p"]) for column in columns], dtype=object)
+    return np.array([root(parts["p"], *column) for column in columns], dtype=object)
 
 
 def _q(x: Any) -> fmpq:
     return fmpq(Fraction(x).numerator, Fraction(x).denominator)
-
-
-def _root(a: Array, m: Array, lo: Array, hi: Array, c: Array, p: Array) -> Fraction:
-    """The zero of the increasing piecewise-linear sum_i p_i (m (w-c) + (a-m) clip(w-c, -lo, hi))."""
-
-    def slope(w: Fraction) -> Fraction:
-        z = w - c
-        return Fraction((p * (m * z + (a - m) * np.minimum(np.maximum(z, -lo), hi))).sum())
-
-    knots = sorted({Fraction(x) for x in (*c, *(c - lo), *(c + hi))})
-    knots = [knots[0] - 1, *knots, knots[-1] + 1]
-    for left, right in pairwise(knots):
-        low, high = slope(left), slope(right)
-        inside = low <= 0 <= high or (left == knots[0] and low > 0) or (right == knots[-1] and high < 0)
-        if inside and high != low:
-            return left - low * (right - left) / (high - low)
-    return Fraction(0)
 
 
 SETTING = FedProx()

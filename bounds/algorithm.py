@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Add, Expr
+from sympy import Add, Expr, Symbol
 
 from .algebra import fraction
 from .latex import latex
@@ -20,7 +20,7 @@ CONSTANTS = {"start": ("start", r"\text{start}"), "zero": ("0", "0"), "w_star": 
 AROUND = {  # operation -> text and LaTeX of its argument in brackets
     "grad": ("grad f_i({})", r"\nabla f_i\left({}\right)"),
     "other": ("{}[j]", r"\left({}\right)_{{i = j}}"),
-    "prox": ("prox_({1} h)({0})", r"\operatorname{{prox}}_{{{1} h}}\left({0}\right)"),
+    "prox": ("prox_({1} g)({0})", r"\operatorname{{prox}}_{{{1} g}}\left({0}\right)"),
 }
 BEFORE = {  # operation -> what stands before its argument
     "mean": ("mean_i ", r"\sum_i p_i \, "),
@@ -32,6 +32,9 @@ ATOMS = {
     "inner": ("<{}, {}>", r"\left\langle {}, {} \right\rangle"),
     "f": ("f({})", r"f\left({}\right)"),
     "f_i": ("f_i({})", r"f_i\left({}\right)"),
+    "F": ("F({})", r"F\left({}\right)"),
+    "g": ("g({})", r"g\left({}\right)"),
+    "conjugate": ("g*({})", r"g^*\left({}\right)"),
     "entry": ("({})_n", r"\left({}\right)_n"),
 }
 
@@ -65,6 +68,8 @@ class Printer:
                 return self.multiple(x.args[0], self.factor(x.args[1]))
             case "noisy":
                 return self.noisy(x.args[0])
+            case "point":
+                return rf"\text{{{x.args[0]}}}" if self.as_latex else x.args[0]
             case op if op in CONSTANTS:
                 return CONSTANTS[op][self.as_latex]
             case op if op in BEFORE:
@@ -132,13 +137,15 @@ def algorithm(method: Method, *, as_latex: bool = False) -> list[str]:
     printer = Printer(method, as_latex)
     arrow = r"\leftarrow" if as_latex else "<-"
     to = r", \ldots, " if as_latex else ", ..., "
+    named = {str(symbol): symbol for symbol in method.glossary}
+    t, k, T, E = (printer.scalar(named.get(name, Symbol(name))) for name in ("t", "k", "T", "E"))
     whose = "client i of the sample S_t" if method.uses("sampled") else "client i"
     steps: list[tuple[int, str, str]] = [
         (0, "server: ", printer.rules(method.server, "=")),
         (0, "every client i: ", printer.rules(method.client, "=")),
-        (0, "for ", f"t = 0{to}T - 1"),
+        (0, "for ", f"{t} = {method.first}{to}{T if method.first else f'{T} - 1'}"),
         (1, f"every {whose}: ", printer.rules(method.begin, arrow)),
-        (2, "for ", f"k = 0{to}E - 1"),
+        (2, "for ", f"{k} = 0{to}{E} - 1"),
         (3, "", printer.rules(method.local, arrow)),
         (2, "", printer.rules(method.end, arrow)),
         (1, "server: ", printer.rules(method.update, arrow)),

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from sympy import Expr, Integer, SympifyError, sympify
+from sympy import Expr, Integer, Lambda, SympifyError, sympify
 from sympy.core.function import AppliedUndef
 
 from fedaudit.errors import UserError
@@ -119,13 +119,18 @@ def _scalar(value: Any) -> Any:
 
 start = Vector("start")  # the point where the run begins
 zero = Vector("zero")
-w_star = Vector("w_star")  # a minimiser of f
-f_star = Number(((Integer(1), ("f_star",)),), expected=True)  # the least value of f
+w_star = Vector("w_star")  # a minimiser of f, of F = f + g where the problem has a regulariser g
+f_star = Number(((Integer(1), ("f_star",)),), expected=True)  # the least value of f, or of F
 
 
 def vector(name: str, latex: str = "") -> Vector:
     """A vector of the server or of every client; which of them, the method says."""
     return Vector("name", (name, latex or name))
+
+
+def point(name: str) -> Vector:
+    """A point that the instance gives, anywhere."""
+    return Vector("point", (name,))
 
 
 def grad(x: Vector) -> Vector:
@@ -168,6 +173,21 @@ def f(x: Vector) -> Number:
     return Number(((Integer(1), ("f", x)),))
 
 
+def F(x: Vector) -> Number:
+    """The value of f + g, g the regulariser."""
+    return Number(((Integer(1), ("F", x)),))
+
+
+def g(x: Vector) -> Number:
+    """The value of the regulariser."""
+    return Number(((Integer(1), ("g", x)),))
+
+
+def conjugate(s: Vector) -> Number:
+    """The value of the regulariser's conjugate: g(x) + g*(s) = <s, x> exactly if s is a subgradient of g at x."""
+    return Number(((Integer(1), ("conjugate", s)),))
+
+
 def f_i(x: Vector) -> Number:
     """The value of the client's own loss."""
     return Number(((Integer(1), ("f_i", x)),))
@@ -202,6 +222,8 @@ class Method:
     end: Mapping[Vector, Any] = field(default_factory=_nothing)
     update: Mapping[Vector, Any] = field(default_factory=_nothing)
     measures: Mapping[Any, Number] = field(default_factory=_nothing)  # quantity at its indices -> what it is
+    formulas: Mapping[Any, Expr] = field(default_factory=_nothing)  # quantity at its indices -> formula of measures
+    first: int = 0  # the number of the first round
 
     def __post_init__(self) -> None:
         names = [v.name for v in (*self.server, *self.client)]
@@ -235,6 +257,12 @@ class Method:
                 yield coefficient
                 yield from _atom_scalars(atom)
 
+    def written(self, expr: Any) -> Any:
+        """`expr` in measures alone: its formulas written out, in their order."""
+        for quantity, formula in self.formulas.items():
+            expr = expr.replace(quantity.func, Lambda(quantity.args, formula))
+        return expr
+
     def uses(self, op: str) -> bool:
         """Whether a rule contains this operation."""
         return any(_vector(v).uses(op) for block in self.phases.values() for v in block.values())
@@ -257,7 +285,8 @@ class Method:
             if quantity.func.__name__ in measures
         }
         blocks = {"server": self.server, "client": self.client, **self.phases}
-        return {"id": self.id, **{name: rules(block) for name, block in blocks.items()}, "measures": measured}
+        first = {"first": self.first} if self.first else {}
+        return {"id": self.id, **{name: rules(block) for name, block in blocks.items()}, "measures": measured} | first
 
 
 def _atom_scalars(atom: tuple[Any, ...]) -> Iterator[Expr]:
@@ -268,6 +297,8 @@ def _atom_scalars(atom: tuple[Any, ...]) -> Iterator[Expr]:
 def vector_tree(x: Vector, tree: Callable[[Any], Any]) -> Any:
     if x.op == "name":
         return x.args[0]
+    if x.op == "point":
+        return ["point", *x.args]
     return [x.op, *(vector_tree(arg, tree) if isinstance(arg, Vector) else tree(arg) for arg in x.args)]
 
 

@@ -69,7 +69,7 @@ def _of(x: Vector, method: Method, known: Dimensions) -> Dimension | None:
     match x.op:
         case "name":
             return known.get(x.name)
-        case "start" | "w_star":
+        case "start" | "w_star" | "point":
             return LENGTH
         case "zero":
             return None
@@ -98,9 +98,11 @@ def _atom(c: Any, atom: tuple[Any, ...], method: Method, known: Dimensions) -> D
     if op == "mean":
         return _atom(c, args[0], method, known)
     inside = [_of(arg, method, known) for arg in args]
-    if op in ("f", "f_i"):
+    if op in ("f", "f_i", "F", "g"):
         _expect(args[0], inside[0], LENGTH, method)
-    if op in ("f", "f_i", "f_star"):
+    if op == "conjugate":
+        _expect(args[0], inside[0], SLOPE, method)
+    if op in ("f", "f_i", "F", "g", "f_star", "conjugate"):
         own: Dimension | None = VALUE
     elif None in inside:
         own = None

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
+from types import MappingProxyType
 
 from flint import arb, ctx, fmpq
 
@@ -61,6 +62,7 @@ class World:
     listed: tuple[str, ...] = ()  # quantities with one index that the instance gives, and does not compute
     facts: dict[str, bool]  # assumptions without a constant
     bounds: dict[str, Callable[[fmpq], bool]]  # assumptions with one
+    pairs: Mapping[str, Callable[[fmpq, fmpq], bool]] = MappingProxyType({})  # assumptions with two
 
     def value(self, name: str) -> fmpq:
         if name not in self.values:
@@ -82,9 +84,11 @@ class World:
     def assume(self, name: str, args: tuple[str, ...] = ()) -> None:
         """Raise `Rejected` unless the assumption holds for certain."""
         constants = [self.value(arg) for arg in args]
-        if len(args) != (name in self.bounds) or name not in {*self.facts, *self.bounds}:
-            raise Malformed(f"claim: got {name!r} of {args}, expected one of {[*self.facts, *self.bounds]}")
-        if not (self.bounds[name](constants[0]) if args else self.facts[name]):
+        tests: dict[str, Callable[..., bool]] = {**self.bounds, **self.pairs}
+        arity = 0 if name in self.facts else 2 if name in self.pairs else 1
+        if len(args) != arity or name not in {*self.facts, *tests}:
+            raise Malformed(f"claim: got {name!r} of {args}, expected one of {[*self.facts, *tests]}")
+        if not (tests[name](*constants) if args else self.facts[name]):
             given = ", ".join(f"{arg} = {shown(x)}" for arg, x in zip(args, constants, strict=True)) or "a failure"
             raise Rejected(f"assumption {name}: got {given}, expected an instance that meets it")
 

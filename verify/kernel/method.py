@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from flint import fmpq
 
 from .expression import Tree, free, parse
 from .loss import ZERO, Loss, Vector, combine, dot, norm2
-from .rational import Malformed, Node, Rejected
+from .rational import Malformed, Node, Rejected, shown
+from .regulariser import Regulariser
 
 DEPTH, ATOMS = 24, 40
 CONSTANT, UNARY, SCALED = ("start", "zero", "w_star"), ("grad", "noisy", "neighbours", "mean", "sampled"), ("*", "prox")
 PHASES = ("begin", "local", "end", "update")
+NONE = Regulariser()
 State = dict[str, tuple[Vector, ...]]  # of the server's vectors one each, of the clients' vectors one per client
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """An operation on vectors; `factor` is the scalar of "*" and "prox". A name is the operation "name"."""
+    """An operation on vectors; `factor` is the scalar of "*" and "prox". "name" and "point" have a name."""
 
     op: str
     args: tuple[Rule, ...] = ()
@@ -34,12 +36,12 @@ class Rule:
         return self.op == op or any(arg.has(op) for arg in self.args)
 
     def names(self) -> set[str]:
-        return {self.name} - {""} | {name for arg in self.args for name in arg.names()}
+        return ({self.name} if self.op == "name" else set()) | {name for arg in self.args for name in arg.names()}
 
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """norm2, inner, f, f_i of vectors, f_star, or the mean over the clients of one of them."""
+    """norm2, inner, f, f_i, F, g, conjugate of vectors, f_star, or the mean over the clients of one of them."""
 
     op: str
     args: tuple[Rule, ...] = ()
@@ -62,6 +64,7 @@ class Method:
     client: dict[str, Rule]
     phases: dict[str, dict[str, Rule]]
     measures: dict[str, Measure]
+    first: int  # the number of the first round
 
     def scalars(self) -> list[Tree]:
         blocks = (self.server, self.client, *self.phases.values())
@@ -95,7 +98,9 @@ def _rule(node: Node, server: set[str], client: set[str], own: bool, depth: int 
             raise node.malformed(f"a vector among {sorted(server | client)}, a client's one only inside a mean")
         return Rule("name", name=name)
     head, *rest = node.items() or [node]
-    op = head.one_of((*CONSTANT, *UNARY, *SCALED, "+"))
+    op = head.one_of((*CONSTANT, *UNARY, *SCALED, "+", "point"))
+    if op == "point" and len(rest) == 1:
+        return Rule(op, name=rest[0].name())
     sizes = {**dict.fromkeys(CONSTANT, 0), **dict.fromkeys(UNARY, 1), **dict.fromkeys(SCALED, 2)}
     if depth > DEPTH or (len(rest) != sizes[op] if op in sizes else not rest):
         raise node.malformed(f"{sizes.get(op, 'one or more')} arguments of {op!r}, nested at most {DEPTH} deep")
@@ -108,7 +113,7 @@ def _rule(node: Node, server: set[str], client: set[str], own: bool, depth: int 
 
 def _atom(node: Node, server: set[str], client: set[str], own: bool) -> Atom:
     head, *rest = node.items() or [node]
-    op = head.one_of(("norm2", "inner", "f", "f_i", "f_star", "mean"))
+    op = head.one_of(("norm2", "inner", "f", "f_i", "F", "g", "conjugate", "f_star", "mean"))
     if len(rest) != {"f_star": 0, "inner": 2}.get(op, 1) or (op == "f_i" and not own):
         raise node.malformed(f"the arguments of {op!r}, and a client's value only at a client")
     if op == "mean":
@@ -117,7 +122,7 @@ def _atom(node: Node, server: set[str], client: set[str], own: bool) -> Atom:
 
 
 def read(node: Node) -> Method:
-    given = node.fields("id server client begin local end update measures")
+    given = node.fields("id server client begin local end update measures", "first")
     starts = {whose: given[whose].mapping() for whose in ("server", "client")}
     server, client = (set(starts[whose]) for whose in ("server", "client"))
     if server & client or not server or "t" in server | client:
@@ -142,6 +147,7 @@ def read(node: Node) -> Method:
         {name: _rule(entry, server, set(), own=False) for name, entry in starts["client"].items()},
         phases,
         measures,
+        given["first"].integer(0, 1) if "first" in given else 0,
     )
     kept = set(method.kept)
     for name, measure in method.measures.items():
@@ -161,16 +167,18 @@ def _noisy_places(rule: Rule) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """Losses f_i, weights p_i, the graph's rows, the start, a minimiser of f where it is known."""
+    """Losses f_i, weights p_i, the graph's rows, the start, a minimiser of F = f + g if known, g, other points."""
 
     losses: tuple[Loss, ...]
     p: Vector
     graph: tuple[Vector, ...]
     start: Vector
     w_star: Vector | None
-    prox: Callable[[Vector, fmpq], Vector] | None = None
+    g: Regulariser = NONE
+    points: Mapping[str, Vector] = field(default_factory=dict[str, Vector])
 
     def value(self, w: Vector) -> fmpq:
+        """f."""
         return dot(self.p, [loss.value(w) for loss in self.losses])
 
 
@@ -183,6 +191,7 @@ class Place:
     kick: Sequence[Vector]
     counts: Sequence[int]  # how often each client was sampled in this round
     scalar: Mapping[Tree, fmpq]
+    means: dict[int, Vector] = field(default_factory=dict[int, Vector])  # of rules that are the same for all clients
 
     def vector(self, rule: Rule, i: int) -> Vector:
         """The value of a rule for client i (any i where only the server is read)."""
@@ -207,17 +216,23 @@ class Place:
                 return problem.losses[i].gradient(self.vector(rule.args[0], i))
             case "noisy":
                 return combine((fmpq(1), fmpq(1)), (self.vector(rule.args[0], i), self.kick[i]))
-            case "mean":
-                return combine(problem.p, [self.vector(rule.args[0], j) for j in range(len(problem.p))])
-            case "sampled":
-                drawn = [fmpq(count, sum(self.counts)) for count in self.counts]
-                return combine(drawn, [self.vector(rule.args[0], j) for j in range(len(problem.p))])
+            case "mean" | "sampled":
+                if id(rule) not in self.means:
+                    drawn = [fmpq(count, sum(self.counts)) for count in self.counts]
+                    each = [self.vector(rule.args[0], j) for j in range(len(problem.p))]
+                    self.means[id(rule)] = combine(problem.p if rule.op == "mean" else drawn, each)
+                return self.means[id(rule)]
             case "neighbours":
                 return combine(problem.graph[i], [self.vector(rule.args[0], j) for j in range(len(problem.p))])
+            case "point":
+                if rule.name not in problem.points:
+                    raise Malformed(f"instance.points: got none named {rule.name!r}, expected one")
+                return problem.points[rule.name]
             case _:
-                if problem.prox is None:
-                    raise Malformed("instance: got no regulariser, expected the one that the method's prox reads")
-                return problem.prox(self.vector(rule.args[0], i), self.scalar[_factor(rule)])
+                step = self.scalar[_factor(rule)]
+                if step < 0:
+                    raise Rejected(f"method: got prox with the step {shown(step)}, expected none below 0")
+                return problem.g.prox(self.vector(rule.args[0], i), step)
 
     def carried(self, rules: Mapping[str, Rule], server: bool) -> State:
         """The state after one phase, at the server or at every client."""
@@ -235,6 +250,14 @@ class Place:
                 return self.problem.value(self.vector(atom.args[0], i))
             case "f_i":
                 return self.problem.losses[i].value(self.vector(atom.args[0], i))
+            case "F" | "g":
+                x = self.vector(atom.args[0], i)
+                return self.problem.g.value(x) + (self.problem.value(x) if atom.op == "F" else 0)
+            case "conjugate":
+                value = self.problem.g.conjugate(self.vector(atom.args[0], i))
+                if value is None:
+                    raise Rejected("claim: got a conjugate of g that is infinite, expected finite values")
+                return value
             case "mean" if atom.inside is not None:
                 inside = atom.inside
                 return dot(self.problem.p, [self.number(inside, j, f_star) for j in range(len(self.problem.p))])

@@ -1,13 +1,16 @@
-"""The least value of a separable f = sum_i p_i f_i, convex or not, exactly."""
+"""F = f + g along one coordinate, f quadratic between kinks: its minimum, its curvatures, its proximal PL constant."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from flint import fmpq
 
 from .loss import ZERO, Loss, Vector, dot
+from .regulariser import Regulariser
 
 
 def separable(losses: Sequence[Loss]) -> bool:
@@ -16,31 +19,89 @@ def separable(losses: Sequence[Loss]) -> bool:
     return not any(loss.A[r][s] for loss in losses for r in rows for s in rows if r != s)
 
 
-def lowest(losses: Sequence[Loss], p: Vector) -> Vector | None:
-    """A minimiser: in each coordinate the best of all kinks and stationary points; None where f falls for ever."""
-    entries = [_lowest(losses, p, j) for j in range(len(losses[0].b))]
-    return None if None in entries else tuple(x for x in entries if x is not None)
+def lines(losses: Sequence[Loss], p: Vector, g: Regulariser) -> list[Line]:
+    """F as a sum over coordinates."""
+    return [Line(losses, p, g, j) for j in range(len(losses[0].b))]
 
 
-def _lowest(losses: Sequence[Loss], p: Vector, j: int) -> fmpq | None:
-    d = len(losses[0].b)
+@dataclass(frozen=True, eq=False)
+class Line:
+    """F along coordinate j of separable losses; between two kinks it is quadratic, and 0 is a kink."""
 
-    def at(x: fmpq) -> Vector:
-        return tuple(x if r == j else ZERO for r in range(d))
+    losses: Sequence[Loss]
+    p: Vector
+    g: Regulariser
+    j: int
 
-    def slope(x: fmpq) -> fmpq:
-        return dot(p, [loss.gradient(at(x))[j] for loss in losses])
+    def at(self, x: fmpq) -> Vector:
+        return tuple(x if r == self.j else ZERO for r in range(len(self.losses[0].b)))
 
-    outer = dot(p, [loss.A[j][j] for loss in losses])
-    bends = [loss.bends[j] for loss in losses if loss.bends]
-    kinks = sorted({x for _, lo, hi, c in bends for x in (c - lo, c + hi)} or {ZERO})
-    left, right = slope(kinks[0]), slope(kinks[-1])
-    if outer < 0 or (outer == 0 and (left > 0 or right < 0)):
-        return None
-    places = list(kinks)
-    places += [kinks[0] - left / outer] if left > 0 else []
-    places += [kinks[-1] - right / outer] if right < 0 else []
-    for low, high in pairwise(kinks):  # between two kinks the slope is linear
-        down, up = slope(low), slope(high)
-        places += [low - down * (high - low) / (up - down)] if down < 0 < up else []
-    return min(places, key=lambda x: dot(p, [loss.value(at(x)) for loss in losses]))
+    def smooth(self, x: fmpq) -> fmpq:
+        """f'."""
+        return dot(self.p, [loss.gradient(self.at(x))[self.j] for loss in self.losses])
+
+    def value(self, x: fmpq) -> fmpq:
+        """F, up to a constant."""
+        return dot(self.p, [loss.value(self.at(x)) for loss in self.losses]) + self.g.value((x,))
+
+    @cached_property
+    def kinks(self) -> list[fmpq]:
+        bends = [loss.bends[self.j] for loss in self.losses if loss.bends]
+        return sorted({ZERO, *(x for _, lo, hi, c in bends for x in (c - lo, c + hi))})
+
+    @cached_property
+    def ends(self) -> list[fmpq]:
+        """The kinks with a point beyond each end."""
+        return [self.kinks[0] - 1, *self.kinks, self.kinks[-1] + 1]
+
+    def curvatures(self) -> list[fmpq]:
+        """Of f, on every piece."""
+        return [(self.smooth(b) - self.smooth(a)) / (b - a) for a, b in pairwise(self.ends)]
+
+    def lowest(self) -> fmpq | None:
+        """A global minimiser: the best of all kinks and stationary points; None where F falls for ever."""
+        first, last, g = self.kinks[0], self.kinks[-1], self.g
+        left, right = self.smooth(first) + g.slope(first, False), self.smooth(last) + g.slope(last, True)
+        curvatures = self.curvatures()
+        low, high = curvatures[0] + g.ridge, curvatures[-1] + g.ridge
+        if low < 0 or high < 0 or (low == 0 and left > 0) or (high == 0 and right < 0):
+            return None
+        places = list(self.kinks)
+        places += [first - left / low] if left > 0 else []
+        places += [last - right / high] if right < 0 else []
+        for a, b in pairwise(self.kinks):  # between two kinks the slope is linear
+            down, up = self.smooth(a) + g.slope(a, True), self.smooth(b) + g.slope(b, False)
+            places += [a - down * (b - a) / (up - down)] if down < 0 < up else []
+        return min(places, key=self.value)
+
+    def prox_pl(self, mu: fmpq, least: fmpq) -> bool:
+        """Whether mu (F - F*) <= D_g(x, mu) / 2 everywhere, F* at `least`: on pieces, a quadratic against 0."""
+        if mu <= 0:
+            return False
+        g, f_star, cuts = self.g, self.value(least), set(self.kinks)
+        for n, (a, b) in enumerate(pairwise(self.ends)):  # where the minimiser y of D_g changes its sign or stays at 0
+            ya, yb = a - self.smooth(a) / mu, b - self.smooth(b) / mu
+            for level in (g.up / mu, -g.down / mu):
+                if ya != yb:
+                    x = a + (level - ya) * (b - a) / (yb - ya)
+                    inside = (n == 0 or a <= x) and (n == len(self.ends) - 2 or x <= b)
+                    cuts |= {x} if inside else set()
+
+        def room(x: fmpq) -> fmpq:
+            y = g.prox((x - self.smooth(x) / mu,), 1 / mu)
+            model = self.smooth(x) * (y[0] - x) + mu * (y[0] - x) ** 2 / 2 + g.value(y) - g.value((x,))
+            return -model - (self.value(x) - f_star)
+
+        points = sorted(cuts)
+        inner = all(_nonnegative(room(a), room((a + b) / 2), room(b), bounded=True) for a, b in pairwise(points))
+        ends = ((points[0], -1), (points[-1], 1))
+        return inner and all(_nonnegative(*(room(x + k * side) for k in range(3)), bounded=False) for x, side in ends)
+
+
+def _nonnegative(p: fmpq, q: fmpq, r: fmpq, bounded: bool) -> bool:
+    """Whether the quadratic with values p, q, r at 0, 1, 2 is >= 0 on [0, 2], or on [0, inf)."""
+    a, b = (p - 2 * q + r) / 2, (4 * q - 3 * p - r) / 2  # a s^2 + b s + p
+    if p < 0 or (bounded and r < 0) or (not bounded and (a < 0 or (a == 0 and b < 0))):
+        return False
+    inside = a > 0 and b < 0 and (not bounded or -b < 4 * a)
+    return not inside or 4 * a * p >= b * b

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, product
 from math import prod
@@ -17,11 +17,12 @@ from flint import fmpq
 
 from .claim import Claim
 from .expression import Evaluator, Tree, World, free
-from .loss import ONE, ZERO, Vector, combine, dot, ldl, minus, norm2, piecewise, quadratic, semidefinite
-from .method import Atom, Method, Place, Problem, Rule, State
+from .loss import ONE, ZERO, Loss, Matrix, Vector, combine, dot, ldl, minus, norm2, piecewise, quadratic, semidefinite
+from .method import NONE, Atom, Method, Place, Problem, Rule, State
 from .method import read as read_method
-from .minimum import lowest, separable
+from .minimum import lines, separable
 from .rational import Malformed, Node, Rejected, affordable, shown
+from .regulariser import read as read_regulariser
 from .work import HASH, spend, summed
 
 COUNT, POINTS, STATES = 1_000, 100_000, 4_096
@@ -148,20 +149,20 @@ class Run(World):
         affordable(E * T * C * d * d, POINTS)
         self.E, self.T = E, T
         self.values = {"C": fmpq(C), "E": fmpq(E), "T": fmpq(T), "D": fmpq(d)}
-        spans = {"t": (0, T), "k": (0, E), "i": (1, C)}
-        rounds = {**spans, "t": (0, T - 1)}
+        first = self.method.first
+        spans = {"t": (first, first + T), "k": (0, E), "i": (1, C)}
+        rounds = {**spans, "t": (first, first + T - 1)}
         self.ranges = {"p": (spans["i"],)}
         for name, measure in self.method.measures.items():
             self.ranges[name] = tuple((rounds if "k" in measure.at else spans)[index] for index in measure.at)
-        bent = any(loss.bends for loss in self.problem.losses) or self.method.rules_use("prox")
-        self.paths = bent
+        self.paths = any(loss.bends for loss in self.problem.losses) or not self.problem.g.affine
 
     def scalars(self, rules: Iterable[Rule], t: int, k: int) -> dict[Tree, fmpq]:
         """The value of every scalar factor at this place; exact, or the run has no exact replay."""
         values: dict[Tree, fmpq] = {}
         evaluator = Evaluator(self, self.claim.domains)
         for tree in (tree for rule in rules for tree in rule.scalars()):
-            x = evaluator.value(tree, {"t": t, "k": k})
+            x = evaluator.value(tree, {"t": self.method.first + t, "k": k})
             if not isinstance(x, fmpq):
                 raise Rejected(f"method: got the irrational factor {shown(x)}, expected rational ones")
             values[tree] = x
@@ -254,7 +255,7 @@ class Run(World):
     def measured(self, name: str, indices: tuple[int, ...]) -> fmpq:
         measure = self.method.measures[name]
         where = dict(zip(measure.at, indices, strict=True))
-        t, k, i = where["t"], where.get("k", -1), where.get("i", 1) - 1
+        t, k, i = where["t"] - self.method.first, where.get("k", -1), where.get("i", 1) - 1
         law, total = self.law(t, k), ZERO
         evaluator = Evaluator(self, self.claim.domains)
         for factor, atom in measure.terms:
@@ -313,22 +314,58 @@ class Run(World):
             ),
             "strongly_convex": lambda mu: all(semidefinite(loss.hessian(most=False), 1, -mu) for loss in f),
             "bounded_variance": lambda sigma: all(norm2(v) <= sigma**2 for v in self.noise.v),
+            "descent": lambda L: all(semidefinite(loss.hessian(most=True), -1, L) for loss in f),
+            "two_sided": lambda L: all(semidefinite(loss.hessian(most=False), 1, L) for loss in f),
+            "bounded_subgradients": lambda B: self.problem.g.bounded(B, len(self.problem.start)),
+            "mean_strongly_convex": self.strongly_convex,
+            "prox_pl": self.prox_pl,
         }
+        self.pairs = {"minibatch_variance": lambda sigma, b: all(norm2(v) * b <= sigma**2 for v in self.noise.v)}
+
+    def strongly_convex(self, mu: fmpq) -> bool:
+        """Whether f is."""
+        f, p, g = self.problem.losses, self.problem.p, self.problem.g
+        if separable(f):
+            return all(min(line.curvatures()) >= mu for line in lines(f, p, g))
+        return semidefinite(least_hessian(f, p), 1, -mu)
+
+    def prox_pl(self, mu: fmpq) -> bool:
+        """The proximal PL inequality of F: along every coordinate; or f is strongly convex enough; or, of quadratics
+        without g, no curvature of f lies between 0 and mu.
+        """
+        f, p, g = self.problem.losses, self.problem.p, self.problem.g
+        if separable(f):
+            return all((x := line.lowest()) is not None and line.prox_pl(mu, x) for line in lines(f, p, g))
+        H = least_hessian(f, p)
+        square = tuple(tuple(dot(row, other) - mu * row[s] for s, other in enumerate(H)) for row in H)
+        plain = g == NONE and not any(loss.bends for loss in f)
+        return mu > 0 and (semidefinite(H, 1, -mu) or (plain and semidefinite(H) and semidefinite(square)))
+
+
+def least_hessian(f: tuple[Loss, ...], p: Vector) -> Matrix:
+    """No Hessian of sum_i p_i f_i is smaller."""
+    H = [loss.hessian(most=weight < 0) for loss, weight in zip(f, p, strict=True)]
+    return tuple(combine(p, [h[r] for h in H]) for r in range(len(f[0].b)))
 
 
 def minimised(run: Run, node: Node | None, minimisers: list[Vector] | None) -> None:
-    """f_star from a minimiser of a convex f, or the best stationary point of a separable one; Gamma from the f_i's."""
-    problem, p, f = run.problem, run.problem.p, run.problem.losses
+    """f_star from a minimiser of a convex f, or the best stationary point of a separable one; Gamma from the f_i's.
+
+    Of F = f + g where there is a regulariser.
+    """
+    problem, p, f, g = run.problem, run.problem.p, run.problem.losses, run.problem.g
     w = problem.w_star
+    least = [line.lowest() for line in lines(f, p, g)] if separable(f) else [None]
+    if all(x is not None for x in least):
+        best = tuple(x for x in least if x is not None)
+        run.f_star = problem.value(best) + g.value(best)
+        run.problem = problem if w is not None else replace(problem, w_star=best)
     if w is not None and node is not None:
-        H = [loss.hessian(most=weight < 0) for loss, weight in zip(f, p, strict=True)]
-        total = tuple(combine(p, [h[r] for h in H]) for r in range(len(w)))  # no Hessian of f is smaller
-        if any(combine(p, [loss.gradient(w) for loss in f])) or not semidefinite(total):
+        slope = combine([-x for x in p], [loss.gradient(w) for loss in f])
+        convex = run.f_star is None and g.subgradient(w, slope) and semidefinite(least_hessian(f, p))
+        if not convex and problem.value(w) + g.value(w) != run.f_star:
             raise Rejected(f"{node.where}: got {shown(w)}, expected a minimiser of a convex f")
-        run.f_star = problem.value(w)
-    elif separable(f):
-        least = lowest(f, p)
-        run.f_star = None if least is None else problem.value(least)
+        run.f_star = problem.value(w) + g.value(w)
     for i, (loss, x) in enumerate(zip(f, minimisers or [], strict=minimisers is not None)):
         if any(loss.gradient(x)) or not semidefinite(loss.hessian(most=False)):
             raise Rejected(f"instance.minimisers[{i}]: got {shown(x)}, expected a minimiser of a convex f_{i + 1}")
@@ -356,7 +393,8 @@ def _draws(node: Node | None, C: int) -> list[tuple[tuple[int, ...], fmpq]]:
 
 def read(node: Node, claim: Claim) -> Run:
     given = node.fields(
-        "C d E T p w0 constants clients noise", "parameters steps w_star minimisers participation graph"
+        "C d E T p w0 constants clients noise",
+        "parameters steps w_star minimisers participation graph regulariser points",
     )
     C, d, E, T = (given[name].integer(1, COUNT) for name in ("C", "d", "E", "T"))
     affordable(E * T * C * d * d, POINTS)
@@ -369,7 +407,11 @@ def read(node: Node, claim: Claim) -> Run:
     if method.rules_use("neighbours") and not graph:
         raise Malformed("instance: got no graph, expected one, for the method reads neighbours")
     w_star = given["w_star"].vector(d) if "w_star" in given else None
-    problem = Problem(losses, given["p"].vector(C), graph, given["w0"].vector(d), w_star)
+    if method.rules_use("prox") and "regulariser" not in given:
+        raise Malformed("instance: got no regulariser, expected the one that the method's prox reads")
+    g = read_regulariser(given["regulariser"]) if "regulariser" in given else NONE
+    points = {name: x.vector(d) for name, x in given["points"].mapping().items()} if "points" in given else {}
+    problem = Problem(losses, given["p"].vector(C), graph, given["w0"].vector(d), w_star, g, points)
     draws = _draws(given.get("participation"), C)
     if draws != [((1,) * C, ONE)] and not method.rules_use("sampled"):
         raise Malformed("instance.participation: got sampled clients, expected a method that means over them")
@@ -403,12 +445,14 @@ def _steps(run: Run, node: Node | None) -> None:
     for name, arity in sorted(needed.items()):
         if arity > 2:
             raise Malformed(f"method: got {name!r} with {arity} indices, expected the round, or round and local step")
-        places = list(product(range(run.T), *([range(run.E)] if arity == 2 else [])))
+        rounds = range(run.method.first, run.method.first + run.T)
+        places = list(product(rounds, *([range(run.E)] if arity == 2 else [])))
         values: dict[tuple[int, ...], fmpq] = {}
         if name in entries:
             rows = entries[name].items(run.T)
             for place in places:
-                cell = rows[place[0]] if arity == 1 else rows[place[0]].items(run.E)[place[1]]
+                row = rows[place[0] - rounds.start]
+                cell = row if arity == 1 else row.items(run.E)[place[1]]
                 values[place] = cell.rational()
         else:
             names, tree = run.claim.choose[name]
@@ -424,5 +468,5 @@ def _steps(run: Run, node: Node | None) -> None:
         if min(values.values()) <= 0:
             raise Rejected(f"{name}: got a step size that is not positive, expected positive ones")
         run.given[name] = values
-        run.ranges[name] = ((0, run.T - 1), (0, run.E - 1))[:arity]
+        run.ranges[name] = ((rounds.start, rounds.stop - 1), (0, run.E - 1))[:arity]
         run.listed = (*run.listed, name) if arity == 1 else run.listed

@@ -90,8 +90,9 @@ def zero_mean(goal: View) -> Argument:
     start = known(Eq(c(1), 0), "c_i^1 = 0")
     always = Induction(Eq(c(r), 0), over=r, start=1, base=(start,), step=(same,))
     following = Step(Eq(c(r + 1), 0), given=(same, always))
-    total = goal.lhs - goal.rhs
-    mean = known(Eq(total, n * c(r + 1)), "c_bar is the average of the corrections")
+    mean = known(
+        Eq(goal.rhs - goal.lhs, c(r + 1) ** 2), "|c_i|² = |c_i − c_bar|² + |c_bar|² on average; vectors as one letter"
+    )
     return Argument((same, always, following, Step(goal.relations[0], given=(mean, following))))
 
 
@@ -102,9 +103,10 @@ def server_update(goal: View) -> Argument:
     local = known(Eq(z(r), P(r) - LOCAL * g(r)), "lines 9 and 10, averaged; the corrections average to zero (A.4)")
     server = known(Eq(x(r), P(r) + eta_g * (z(r) - P(r))), "line 14")
     moved = Step(Eq(x(r), P(r) - eta_t * g(r)), given=(local, server), where="last line of (2)")
-    left = known(Eq(goal.lhs, prox(x(r))), "the post-proximal model is P_η̃ of the pre-proximal one")
-    right = known(Eq(goal.rhs, prox(P(r) - eta_t * g(r))), "the right side of (3)")
-    return only(Step(goal.relations[0], given=(moved, left, right)), moved)
+    new, printed = prox(x(r)), prox(P(r) - eta_t * g(r))  # the post-proximal model, and the right side of (3)
+    same = Step(Eq(new, printed), given=(moved,), where="(3)")
+    squares = known(And(Eq(goal.lhs, new**2 + printed**2), Eq(goal.rhs, 2 * new * printed)), "vectors as one letter")
+    return only(Step(goal.relations[0], given=(same, squares)), moved, same)
 
 
 def fixed_point(goal: View) -> Argument:
@@ -115,14 +117,14 @@ def fixed_point(goal: View) -> Argument:
     fixed = "x* = P_β(x* − β∇f(x*)) for every β: x* is stationary"
 
     def still(beta: Expr) -> Known:
-        return known(Eq(prox(beta, x_star - beta * slope), x_star), fixed, "stationary_start")
+        return known(Eq(prox(beta, x_star - beta * slope), x_star), fixed)
 
     local = Induction(
         Eq(zhat(t), x_star - t * eta * slope),
         over=t,
         base=(known(Eq(zhat(0), x_star), "line 6: the round starts at P(x^r) = x*"),),
         step=(
-            known(Eq(zhat(t + 1), zhat(t) - eta * grad(z(t))), "line 8; c = 0", "one_client", "full_gradients"),
+            known(Eq(zhat(t + 1), zhat(t) - eta * grad(z(t))), "line 8; c = 0"),
             known(Eq(z(t), prox(t * eta, zhat(t))), "line 9"),
             still(t * eta),
             known(Eq(grad(x_star), slope), "the gradient at x*"),
@@ -131,9 +133,10 @@ def fixed_point(goal: View) -> Argument:
     )
     server = known(Eq(x(r + 1), x_star + eta_g * (zhat(tau) - x_star)), "line 19")
     onward = Step(Eq(x(r + 1), x_star - eta_t * slope), given=(local.at(tau), server))
-    value = known(Eq(goal.lhs, prox(eta_t, x(r + 1))), "P_η̃ of the next model")
-    same = known(Eq(goal.rhs, x_star), "x*, by its coordinates")
-    return only(Step(goal.relations[0], given=(onward, value, same, still(eta_t))), local, onward)
+    new = prox(eta_t, x(r + 1))
+    same = Step(Eq(new, x_star), given=(onward, still(eta_t)))
+    squares = known(And(Eq(goal.lhs, new**2 + x_star**2), Eq(goal.rhs, 2 * new * x_star)), "P_η̃ of the next model")
+    return only(Step(goal.relations[0], given=(same, squares)), local, onward, same)
 
 
 # --- one proximal step -----------------------------------------------------------------------------------------------
@@ -145,20 +148,23 @@ def fact_1(goal: View) -> Argument:
     to_plus, to_z, v_inner = symbols(
         "slope_to_plus slope_to_z v_inner", **SIGNED
     )  # <∇f(x), x⁺−x>, <∇f(x), z−x>, <v, x⁺−z>
-    upper = known(Le(f_plus, f_x + to_plus + L / 2 * plus2), "assumption 3.2 at x⁺", "descent")
-    lower = known(Ge(f_z, f_x + to_z - L / 2 * z2), "L-smoothness from below at z", "two_sided")
+    upper = known(Le(f_plus, f_x + to_plus + L / 2 * plus2(r)), "assumption 3.2 at x⁺", "descent")
+    lower = known(Ge(f_z, f_x + to_z - L / 2 * z2(r)), "L-smoothness from below at z", "two_sided")
     prox = known(
-        Ge(g_z, g_plus + step_inner / eta_t + v_inner),
+        Ge(g_z, g_plus + step_inner(r) / eta_t + v_inner),
         "(x − ηv − x⁺)/η is a subgradient of g at x⁺, and g is convex", "bounded_subgradients",
     )  # fmt: skip
-    sums = known(And(Eq(F_plus, f_plus + g_plus), Eq(F_z, f_z + g_z)), "F = f + g")
-    linear = known(Eq(grad_inner, to_plus - to_z - v_inner), "inner products are linear")
+    sums = known(And(Eq(F_plus(r), f_plus + g_plus), Eq(F_z(r), f_z + g_z)), "F = f + g")
+    linear = known(Eq(grad_inner(r), to_plus - to_z - v_inner), "inner products are linear")
     return only(Step(goal.relations[0], given=(upper, lower, prox, sums, linear)))
 
 
 def virtual_decrease(goal: View, step: View) -> Argument:
     """Fact 1 with x⁺ = x̃, x = z = P and v = ∇f(P): the inner products become 0 and |x̃ − P|²."""
-    values = {F_plus: vlevel(r), F_z: level(r), grad_inner: 0, step_inner: vstep2(r), plus2: vstep2(r), z2: 0}
+    values = {
+        F_plus(r): vlevel(r), F_z(r): level(r), grad_inner(r): 0, step_inner(r): vstep2(r), plus2(r): vstep2(r),
+        z2(r): 0,
+    }  # fmt: skip
     return only(Step(goal.relations[0], given=(step.at(values).holds(),)))
 
 
@@ -204,7 +210,7 @@ def one_local_step(A: Expr, t: Symbol) -> tuple[list[Step], Step]:
             known(nonexpansive, "the proximal operator is nonexpansive (A.14), (A.15)"),
             known(Le(inner, 2 * noise + 2 * apart), "2|a|² + 2|b|² (A.16)"),
             known(
-                Le(noise, (t + 1) * eta**2 * N), "noise of different steps is uncorrelated (A.17)", "bounded_variance"
+                Le(noise, (t + 1) * eta**2 * N), "noise of different steps is uncorrelated (A.17)", "minibatch_variance"
             ),
             known(Le(apart, (t + 1) * eta**2 * L**2 * S(r, t, i)), "Jensen and L-smoothness", "two_sided", "descent"),
         ),
@@ -343,7 +349,7 @@ def lemma_A_2(goal: View, local: View) -> Argument:
     )
     server = known(Le(first, tau**2 * L**2 * n * step2(r)), "L-smoothness", "two_sided", "descent")
     drifted = known(Le(second, tau * L**2 * drift(r)), "Jensen and L-smoothness", "two_sided", "descent")
-    noise = known(Le(third, n * tau * N), "the noise of different steps is uncorrelated", "bounded_variance")
+    noise = known(Le(third, n * tau * N), "the noise of different steps is uncorrelated", "minibatch_variance")
     gathered = Step(
         Le(lam2(r + 1), LOCAL**2 * (2 * L**2 * n * step2(r) + 4 * L**2 / tau * drift(r) + 4 * n / tau * N)),
         given=(split, server, drifted, noise),
@@ -356,7 +362,7 @@ def direction_error(goal: View) -> Argument:
     noise, apart = symbols("noise_part drift_part", **REAL)
     split = known(Le(vdev(r), 2 * noise + 2 * apart), "2|a|² + 2|b|²")
     variance = known(
-        Le(noise, N / (n * tau)), "uncorrelated over steps and clients", "bounded_variance", "independent_noise"
+        Le(noise, N / (n * tau)), "uncorrelated over steps and clients", "minibatch_variance", "independent_noise"
     )
     smooth = known(Le(apart, L**2 * drift(r) / (n * tau)), "Jensen and L-smoothness", "two_sided", "descent")
     return only(Step(goal.relations[0], given=(split, variance, smooth)))
@@ -644,7 +650,7 @@ def theorem_3_8(goal: View, local: View, mismatch: View) -> Argument:
     m, h, B2 = mu_sc * eta_t, eta_t**2 / n, B_g**2
     D, contracted, bias2, noise2 = (Function(name, **REAL) for name in ("D", "contracted", "bias2", "noise2"))
     lam_r, lam_next = lam2(r) / n, lam2(r + 1) / n
-    at_most_L = known(Le(mu_sc, L), "μ ≤ L", "strongly_convex", "descent")
+    at_most_L = known(Le(mu_sc, L), "μ ≤ L", "mean_strongly_convex", "descent")
     lemma_A_1 = Step(Le(20 * L**2 * eta_t**2, n), given=(at_most_L,), note="lemma A.1's condition")
     map_ = known(Le(G2(r), 2 * L**2 * D(r) + 8 * B2), "𝒢 = ∇f(P) − ∇f(x*) + s − s* with subgradients s, s* of g",
         "bounded_subgradients", "descent", "two_sided")  # fmt: skip
@@ -654,13 +660,13 @@ def theorem_3_8(goal: View, local: View, mismatch: View) -> Argument:
     drifted = Step(Le(drift(r) / (n * tau), Y), given=(local.holds(lemma_A_1), map_, of_Y), note="lemma A.1")
     split = known(
         Le(D(r + 1), (1 + m) * contracted(r) + (2 + 1 / m) * eta_t**2 * bias2(r) + 2 * eta_t**2 * noise2(r)),
-        "nonexpansive; Peter-Paul with m; the noise is uncorrelated with the round's start", "bounded_variance",
+        "nonexpansive; Peter-Paul with m; the noise is uncorrelated with the round's start", "minibatch_variance",
     )  # fmt: skip
     gradient = known(
-        Le(contracted(r), (1 - m) ** 2 * D(r)), "a gradient step on f contracts", "strongly_convex", "descent"
+        Le(contracted(r), (1 - m) ** 2 * D(r)), "a gradient step on f contracts", "mean_strongly_convex", "descent"
     )
     smooth = known(Le(bias2(r), L**2 * drift(r) / (n * tau)), "Jensen and L-smoothness", "descent", "two_sided")
-    noise = known(Le(noise2(r), N / (n * tau)), "uncorrelated over clients", "bounded_variance", "independent_noise")
+    noise = known(Le(noise2(r), N / (n * tau)), "uncorrelated over clients", "minibatch_variance", "independent_noise")
     less = Step(Le(m, Rational(1, 150)), given=(at_most_L,), note="m ≤ 1/150")
     shrinks = Step(Le((1 + m) * contracted(r), (1 - m) * D(r)), given=(gradient, less), note="(1 + m)(1 − m)² ≤ 1 − m")
     biased = Step(Le((2 + 1 / m) * eta_t**2 * bias2(r), (2 + 1 / m) * eta_t**2 * L**2 * Y), given=(smooth, drifted))

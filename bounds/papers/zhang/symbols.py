@@ -1,29 +1,27 @@
 """The paper's symbols, their meaning and dimension (sections 2 and 3, appendix A)."""
 
+from ...algebra import Le
 from ...statement import Assumption, Glossary
 
 GLOSSARY = Glossary()
 _s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity
 
-n = _n("n", "number of clients")
-tau = _n("tau", "local updates per round", r"\tau")
+# sizes and indices of a run go by the names that every method's run has (C, E, t, k, i) and are printed as here
+n = _n("C", "number of clients", "n")
+tau = _n("E", "local updates per round", r"\tau")
 b = _n("b", "size of a minibatch")
 T = _n("T", "rounds that are run: the paper's R is any number up to it")
 D = _n("D", "dimension of the parameter", "d")
-W = _n("W", "number of sample paths of the run", r"|\mathcal W|")
 R = _n("R", "number of rounds")
-r = _n("r", "round, counted from 1")
-t = GLOSSARY.index("t", "local update, counted from 0")
+r = _n("t", "round, counted from 1", "r")
+t = _s("k", "1", "local update, counted from 0", "t", nonnegative=True, integer=True)
 i = _n("i", "client, counted from 1")
-j = _n("j", "coordinate, counted from 1")
-omega = _n("omega", "sample path: the minibatches of all clients and steps", r"\omega")
 l = GLOSSARY.index("l", "exponent in (A.21)")  # noqa: E741
 
 L = _s("L", "F/W^2", "smoothness of every f_i (assumption 3.2)")
 mu = _s("mu", "F/W^2", "constant of the proximal PL inequality (assumption 3.3 (2))", r"\mu")
 mu_sc = _s("mu_sc", "F/W^2", "strong convexity of f (remark 3.7)", r"\mu_{sc}")
 B_g = _s("B_g", "F/W", "bound on the subgradients of g (assumption 3.1)", "B_g", nonnegative=True)
-theta = _s("theta", "F/W", "weight of the l1-norm in g", r"\vartheta", nonnegative=True)
 sigma = _s("sigma", "F/W", "noise of a stochastic gradient (assumption 3.4)", r"\sigma", nonnegative=True)
 eta_t = _s("eta_t", "W^2/F", "step size of the server, eta eta_g tau (13)", r"\tilde\eta")
 eta_g = _s("eta_g", "1", "scaling of the server's step", r"\eta_g")
@@ -67,17 +65,26 @@ vdev = _q(
 step2 = _q("step2", "W^2", "E|P(x^(r+1)) - P(x^r)|^2", _E + rf"\|{_next}-{_P}\|^2", nonnegative=True)
 vstep2 = _q("vstep2", "W^2", "E|virtual iterate - P(x^r)|^2", _E + rf"\|{_virtual}-{_P}\|^2", nonnegative=True)
 
-xbar = _q("xbar", "W", "coordinate j of the pre-proximal global model", r"\overline{{x}}^{{{0}}}_{{{2}}}({1})")
-xbar_c = _q("xbar_c", "W", "the same under the compact form (2)", r"\overline{{X}}^{{{0}}}_{{{2}}}({1})")
-zhat = _q("zhat", "W", "coordinate of a pre-proximal local model", r"\hat z^{{{0}}}_{{{3},{1},{4}}}({2})")
-zhat_c = _q("zhat_c", "W", "the same under the compact form (2)", r"\hat Z^{{{0}}}_{{{3},{1},{4}}}({2})")
-corr = _q("corr", "F/W", "coordinate of client i's correction", r"c^{{{0}}}_{{{2},{3}}}({1})")
-post = _q("post", "W", "coordinate of the post-proximal global model P(x^r)", r"P(\overline{{x}}^{{{0}}})_{{{2}}}({1})")
-post_v = _q(
-    "post_v", "W", "coordinate of P(P(x^r) - eta~ v^r), the right side of (3)",
-    r"P(P(\overline{{x}}^{{{0}}})-\tilde\eta v^{{{0}}})_{{{2}}}({1})",
-)  # fmt: skip
-x_stat = _q("x_stat", "W", "coordinate of a first-order stationary point", r"x^\star_{{{0}}}")
+dist2 = _q("dist2", "W^2", "E|P(x^r) - x*|^2", _E + rf"\|{_P}-\mathbf x^\star\|^2", nonnegative=True)
+moved2 = _q("moved2", "W^2", "E|P(x^r) - P(x^(r-1))|^2", nonnegative=True)
+direction2 = _q("direction2", "F^2/W^2", "E|v^(r-1) - grad f(P(x^(r-1)))|^2", nonnegative=True)
+off2 = _q("off2", "W^2", "E|z_{i,t} - P(x^r)|^2 of client i", nonnegative=True)
+mean_off2 = _q("mean_off2", "W^2", "the mean of E|z_{i,t} - P(x^r)|^2 over the clients", nonnegative=True)
+
+# Two random vectors a and b are equal on every path exactly if E|a|^2 + E|b|^2 = 2 E<a, b>.
+xx = _q("xx", "W^2", "E|x^r|^2 of the pre-proximal global model", nonnegative=True)
+XX = _q("XX", "W^2", "the same under the compact form (2)", nonnegative=True)
+xX = _q("xX", "W^2", "their inner product")
+zz = _q("zz", "W^2", "E|z|^2 of the pre-proximal local models, over the clients", nonnegative=True)
+ZZ = _q("ZZ", "W^2", "the same under the compact form (2)", nonnegative=True)
+zZ = _q("zZ", "W^2", "their inner product")
+cc = _q("cc", "F^2/W^2", "E|c_i|^2 of the corrections, over the clients", nonnegative=True)
+cc_apart = _q("cc_apart", "F^2/W^2", "E|c_i - mean c|^2, over the clients", nonnegative=True)
+post2 = _q("post2", "W^2", "E|P(x^r)|^2 of the post-proximal global model", nonnegative=True)
+server2 = _q("server2", "W^2", "E|P(P(x^(r-1)) - eta~ v^(r-1))|^2, the right side of (3)", nonnegative=True)
+post_server = _q("post_server", "W^2", "their inner product")
+star2 = _q("star2", "W^2", "|x*|^2 of a stationary point", nonnegative=True)
+post_star = _q("post_star", "W^2", "E<P(x^r), x*>")
 sub_inner = _q(
     "sub_inner",
     "F",
@@ -85,23 +92,18 @@ sub_inner = _q(
     _E + r"\langle s^{{{0}}},\tilde{{\mathbf x}}\rangle",
 )
 sub_g = _q("sub_g", "F", "E g at the virtual iterate", _E + r"[g(\tilde{{\mathbf x}}^{{{0}+1}})]", nonnegative=True)
-sub_max = _q("sub_max", "F/W", "largest |s_j| over coordinates and paths", r"\|s^{{{0}}}\|_\infty", nonnegative=True)
+sub_conj = _q("sub_conj", "F", "E of the conjugate of g at s", _E + r"[g^*(s^{{{0}}})]")
 
-F_plus = _s("F_plus", "F", "F(x+), x+ = P_eta(x - eta v)", r"F(\mathbf x^+)", real=True)
-F_z = _s("F_z", "F", "F(z)", r"F(\mathbf z)", real=True)
-grad_inner = _s(
-    "grad_inner",
-    "F",
-    "<grad f(x) - v, x+ - z>",
-    r"\langle\nabla f(\mathbf x)-v,\mathbf x^+-\mathbf z\rangle",
-    real=True,
+F_plus = _q("F_plus", "F", "F(x+), x+ = P_eta(x - eta v)", r"F(\mathbf x^+)")
+F_z = _q("F_z", "F", "F(z)", r"F(\mathbf z)")
+grad_inner = _q(
+    "grad_inner", "F", "<grad f(x) - v, x+ - z>", r"\langle\nabla f(\mathbf x)-v,\mathbf x^+-\mathbf z\rangle"
 )
-step_inner = _s(
-    "step_inner", "W^2", "<x+ - x, x+ - z>", r"\langle\mathbf x^+-\mathbf x,\mathbf x^+-\mathbf z\rangle", real=True
-)
-plus2 = _s("plus2", "W^2", "|x+ - x|^2", r"\|\mathbf x^+-\mathbf x\|^2", nonnegative=True)
-z2 = _s("z2", "W^2", "|z - x|^2", r"\|\mathbf z-\mathbf x\|^2", nonnegative=True)
+step_inner = _q("step_inner", "W^2", "<x+ - x, x+ - z>", r"\langle\mathbf x^+-\mathbf x,\mathbf x^+-\mathbf z\rangle")
+plus2 = _q("plus2", "W^2", "|x+ - x|^2", r"\|\mathbf x^+-\mathbf x\|^2", nonnegative=True)
+z2 = _q("z2", "W^2", "|z - x|^2", r"\|\mathbf z-\mathbf x\|^2", nonnegative=True)
 
+average = Assumption("equal_weights", (), "f is the average of the f_i", "problem (1)")
 bounded_subgradients = Assumption(
     "bounded_subgradients", (B_g,),
     "g is convex and all its subgradients have norm <= B_g (B_g = 0 as the limit of every B_g > 0)", "assumption 3.1",
@@ -114,17 +116,14 @@ two_sided = Assumption(
     "and f_i(y) >= ... - L/2 |x - y|^2: gradients are L-Lipschitz, as the words say and the formula of 3.2 does not",
 )  # fmt: skip
 prox_pl = Assumption("prox_pl", (mu,), "mu (F(x) - F*) <= D_g(x, mu) / 2 for all x", "assumption 3.3 (2)")
-mu_at_most_L = Assumption("mu_at_most_L", (), "mu <= L: so it is unless F is constant, where every mu serves")
-strongly_convex = Assumption("strongly_convex", (mu_sc,), "f is mu_sc-strongly convex", "theorem 3.8")
+mu_at_most_L = Assumption(
+    "mu_at_most_L", (), "mu <= L: so it is unless F is constant, where every mu serves", means=Le(mu, L)
+)
+strongly_convex = Assumption("mean_strongly_convex", (mu_sc,), "f is mu_sc-strongly convex", "theorem 3.8")
 bounded_variance = Assumption(
-    "bounded_variance", (sigma,),
+    "minibatch_variance", (sigma, b),
     "stochastic gradients are unbiased with variance <= sigma^2/b (sigma = 0: full gradients)", "assumption 3.4",
 )  # fmt: skip
 independent_noise = Assumption(
     "independent_noise", (), "the noise of different clients is uncorrelated: (A.29) divides the variance by n"
-)
-one_client = Assumption("one_client", (), "n = 1", "appendix A.2")
-full_gradients = Assumption("full_gradients", (), "full gradients are used", "appendix A.2")
-stationary_start = Assumption(
-    "stationary_start", (), "x^1 = x* - eta~ grad f(x*) for a first-order stationary point x*", "algorithm 2, line 3"
 )

@@ -7,8 +7,9 @@ serves all. Constants that an assumption bounds the run by (G) are measured and 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import Any, cast
 
@@ -96,12 +97,12 @@ class RunSetting:
         def on(x: Array) -> Any:
             return to_backend(at, x)
 
-        problem = family.problem({k: on(v[:, None]) for k, v in parts["loss"].items()}, on(parts["p"][:, None]))
-        w_star = problem.minimiser()[:, 0]
+        problem = family.problem({k: on(v) for k, v in parts["loss"].items()}, on(parts["p"]))
+        w_star = problem.minimiser() if _reads(reading, "f", "f_star", "w_star") else None
         setup = Setup(
             problem,
             on(parts["w0"]),
-            _Scalars(known, sizes, at),
+            _scalars(known, sizes, at),
             sizes["E"],
             sizes["T"],
             v=on(parts["v"]) if shape.flag("noise") != "none" else None,
@@ -117,7 +118,7 @@ class RunSetting:
             quantities[name] = Quantity(np.where(np.abs(values) < FAR, values, np.nan), start)
         scalars = dict(known.scalars)
         if reading.uses("Gamma"):
-            scalars["Gamma"] = to_numpy(problem.heterogeneity())[:, 0]
+            scalars["Gamma"] = to_numpy(problem.heterogeneity())
         far = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["loss"]["c"]).max(axis=(1, 2)))
         W = np.where(far > 0, far, 1.0)
         table = Table(known.n, scalars, quantities, known.counts, (_curvatures(reading, genome)[1] * W**2, W))
@@ -213,21 +214,10 @@ class RunSetting:
                 yield proposal, {k: v for k, v in kept.items() if k in wanted or k not in genes}
 
 
-class _Scalars:
-    """Scalar factors of the rules at (t, k), each tree evaluated once for the whole run."""
-
-    def __init__(self, table: Table, sizes: Mapping[str, int], backend: str) -> None:
-        self.table, self.sizes, self.backend = table, sizes, backend
-        self.known: dict[str, Any] = {}
-
-    def __call__(self, tree: Any, t: int, k: int) -> Any:
-        key = json.dumps(tree)
-        T, E = self.sizes["T"], self.sizes["E"]
-        if key not in self.known:
-            ranges = {"t": ("0", str(T - 1)), "k": ("0", str(E - 1))}
-            values = np.broadcast_to(Evaluator(self.table, ranges)(tree), (self.table.n, T, E))
-            self.known[key] = to_backend(self.backend, values)
-        return self.known[key][:, min(t, T - 1), min(k, E - 1)]
+def _scalars(table: Table, sizes: Mapping[str, int], backend: str) -> Callable[[Any], Any]:
+    """Scalar factors of the rules, in all rounds and local steps."""
+    evaluator = Evaluator(table, {"t": ("0", str(sizes["T"] - 1)), "k": ("0", str(sizes["E"] - 1))})
+    return lambda tree: to_backend(backend, evaluator(tree))
 
 
 def declared(claim: Mapping[str, Any]) -> tuple[str, ...]:
@@ -282,6 +272,7 @@ def _shape(counts: Mapping[str, int], family: Family, noise: str, sampling: str,
     return Shape.of(flags, **counts, **({"m": m} if sampling else {}))
 
 
+@lru_cache
 def _choices(reading: Reading) -> tuple[list[str], list[str]]:
     """Kinds of noise and of participation that the statement's assumptions speak of."""
     noises = ["none"]
@@ -337,26 +328,36 @@ def _meets_counts(reading: Reading, sizes: Mapping[str, int]) -> bool:
     return True
 
 
+@lru_cache
 def _has(reading: Reading, name: str) -> bool:
     return any(a[0] == name for a in (*reading.claim["let"], *reading.claim["implicit"]))
 
 
+@lru_cache
 def _argument(reading: Reading, name: str) -> str:
     """The constant that an assumption introduces, or nothing."""
     return next((a[1] for a in (*reading.claim["let"], *reading.claim["implicit"]) if a[0] == name and a[1:]), "")
 
 
+@lru_cache
 def _uses(reading: Reading, op: str) -> bool:
     method = reading.claim["method"]
     return any(f'"{op}"' in json.dumps(method[phase]) for phase in ("begin", "local", "end", "update", "measures"))
 
 
+@lru_cache
 def _reads_minimum(reading: Reading) -> bool:
-    return reading.uses("Gamma") or any(
-        word in json.dumps(reading.claim["method"]) for word in ('"f_star"', '"w_star"')
-    )
+    return reading.uses("Gamma") or _reads(reading, "f_star", "w_star")
 
 
+@lru_cache
+def _reads(reading: Reading, *ops: str) -> bool:
+    """Whether a rule or a measure contains one of these operations."""
+    text = json.dumps(reading.claim["method"])
+    return any(f'["{op}"' in text for op in ops)
+
+
+@lru_cache
 def _steps(reading: Reading) -> dict[str, int]:
     """Quantities that the rules read, with their number of indices."""
     method = reading.claim["method"]
@@ -373,11 +374,13 @@ def _indexed(tree: Any) -> Iterator[tuple[str, int]]:
             yield from _indexed(part)
 
 
+@lru_cache
 def _free_steps(reading: Reading) -> dict[str, int]:
     fixed = {*reading.claim["choose"], *reading.lowered.sweep}
     return {name: arity for name, arity in _steps(reading).items() if name not in fixed}
 
 
+@lru_cache
 def _free_symbols(reading: Reading) -> list[str]:
     """Scalars that nothing determines: no assumption, sweep, count, or measure of the run."""
     taken = {_argument(reading, a) for a in CURVATURE} | {"C", "E", "T", "D", "d", "m", "Gamma", "p", "t", "k", "i"}

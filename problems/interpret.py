@@ -64,7 +64,7 @@ def run(method: Mapping[str, Any], setup: Setup) -> Measured:
     """The method's measures: arrays (n, T + 1), (n, T + 1, C), (n, T, E + 1) or (n, T, E + 1, C)."""
     xp, rules = namespace(setup.start), programme(method)
     with quiet(xp):
-        scope = _Scope(xp, rules, setup, _coefficients(xp, rules, setup))
+        scope = Scope(xp, rules, setup, coefficients(xp, rules, setup))
         affine = isinstance(setup.problem, Quadratics) and rules.linear and setup.sampling is None
         if affine and setup.signs is None and (setup.v is not None or _entries(rules, setup) < setup.T * setup.E):
             return _Mapped(scope).measures()
@@ -76,7 +76,7 @@ def _entries(rules: Programme, setup: Setup) -> int:
     return setup.problem.d * sum(1 if name in rules.server else setup.problem.C for name in rules.kept)
 
 
-def _coefficients(xp: Namespace, rules: Programme, setup: Setup) -> list[Any]:
+def coefficients(xp: Namespace, rules: Programme, setup: Setup) -> list[Any]:
     """Every coefficient as a number or as (T or 1, E or 1, n or 1, 1, 1); axes along which it is constant are 1."""
     values = [_short(xp, xp.permute_dims(setup.scalar(tree), (1, 2, 0))[..., None, None]) for tree in rules.factors]
     computed: list[Any] = []
@@ -100,7 +100,7 @@ def _short(xp: Namespace, x: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Place:
+class Place:
     """Where rules are evaluated: the state, the noise of this step, who was drawn, the indices; what is known here."""
 
     state: State
@@ -124,7 +124,7 @@ class _Place:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Scope:
+class Scope:
     """Rules as arrays. `columns`: outcomes are columns of a map, so that what is not random has only the first."""
 
     xp: Namespace
@@ -134,7 +134,7 @@ class _Scope:
     columns: int = 0
     constants: dict[str, Array] = field(default_factory=dict[str, Array])
 
-    def linear(self, rule: Linear, place: _Place) -> Array:
+    def linear(self, rule: Linear, place: Place) -> Array:
         total = None
         for index, operation in rule.terms:
             x = self.value(operation, place)
@@ -144,7 +144,7 @@ class _Scope:
             total = x if total is None else total + x
         return total
 
-    def value(self, operation: Operation, place: _Place) -> Array:
+    def value(self, operation: Operation, place: Place) -> Array:
         if operation.op == "name":
             return place.state[operation.name]
         if operation.noisy:
@@ -153,7 +153,7 @@ class _Scope:
             place.known[operation] = self.operation(operation, place)
         return place.known[operation]
 
-    def operation(self, operation: Operation, place: _Place) -> Array:
+    def operation(self, operation: Operation, place: Place) -> Array:
         xp, setup = self.xp, self.setup
         args = [self.linear(arg, place) for arg in operation.args]
         match operation.op:
@@ -176,7 +176,7 @@ class _Scope:
             case op:
                 raise fail(f"the operation {op!r}", "one of a method's operations", "see bounds/method.py")
 
-    def mixed(self, op: str, x: Array, place: _Place) -> Array:
+    def mixed(self, op: str, x: Array, place: Place) -> Array:
         """Vectors of all clients combined."""
         xp, setup = self.xp, self.setup
         if op == "neighbours":
@@ -188,7 +188,7 @@ class _Scope:
         drawn = place.counts / xp.sum(place.counts, axis=-1, keepdims=True)
         return self.averaged(drawn[:, None, :, None], x)
 
-    def response(self, rule: Linear, place: _Place, kick: Array) -> Array:
+    def response(self, rule: Linear, place: Place, kick: Array) -> Array:
         """What the noise `kick` (K, .., C, d) adds to a rule that is linear in it."""
         total = None
         for index, operation in rule.terms:
@@ -240,7 +240,7 @@ class _Scope:
             return problem.grad(x)
         return matvec(self.xp, problem.A, x) - self.constant("b", problem.b)
 
-    def carried(self, place: _Place, phase: str) -> State:
+    def carried(self, place: Place, phase: str) -> State:
         """The state after one phase."""
         values = {name: self.linear(rule, place) for name, rule in self.rules.phases[phase].items()}
         return place.state | (values if phase == "update" else {name: self.wide(x) for name, x in values.items()})
@@ -265,7 +265,7 @@ class _Scope:
             case _:
                 return self.setup.problem.value(vectors[0])
 
-    def measure(self, measure: Measure, place: _Place, expected: Callable[[Atom, _Place, bool], Array]) -> Array:
+    def measure(self, measure: Measure, place: Place, expected: Callable[[Atom, Place, bool], Array]) -> Array:
         """(.., n) or, at every client, (.., n, C), from the expectation of its atoms (.., n, 1 or C)."""
         setup = self.setup
 
@@ -278,7 +278,7 @@ class _Scope:
             coefficient = place.at(self.coefficients[index])
             return coefficient if isinstance(coefficient, float) else coefficient[..., 0]
 
-        total = None
+        total: Any = None
         for index, atom in measure.terms:
             x = here(index) * expectation(atom, measure.own)
             total = x if total is None else total + x
@@ -300,7 +300,7 @@ class _Scope:
 class _Walked:
     """Every step of every outcome."""
 
-    scope: _Scope
+    scope: Scope
 
     def measures(self) -> Measured:
         scope, xp, setup, rules = self.scope, self.scope.xp, self.scope.setup, self.scope.rules
@@ -309,10 +309,12 @@ class _Walked:
         fast = {name: m for name, m in rules.measures.items() if "k" in m.at}
         measured: dict[str, list[Array]] = {name: [] for name in rules.measures}
         state, chance, counts = initial(scope), xp.ones((1,), dtype=xp.float64), None
+        if setup.signs is not None:
+            state = {name: tiled(xp, x, setup.signs.shape[0]) for name, x in state.items()}
         for t in range(setup.T + 1):
             if setup.sampling is not None and t < setup.T:
                 state, chance, counts = self.drawn(state, chance)
-            place = _Place(state, t, 0, counts=counts)
+            place = Place(state, t, 0, counts=counts)
             for name, measure in slow.items():
                 measured[name].append(self.mean(measure, place, chance))
             if t == setup.T:
@@ -358,7 +360,7 @@ class _Walked:
         chance = xp.reshape(likely[:, None] * chance, (-1,))
         return state, chance, repeated(xp, counts, size)
 
-    def stepped(self, place: _Place, chance: Array) -> tuple[_Place, Array, int]:
+    def stepped(self, place: Place, chance: Array) -> tuple[Place, Array, int]:
         """One local step of every outcome; it branches into the signs of the noise."""
         scope, xp, setup = self.scope, self.scope.xp, self.scope.setup
         rules = scope.rules.phases["local"]
@@ -388,11 +390,11 @@ class _Walked:
                 wide[name] = tiled(xp, x, fold)
         return replace(place, state=wide, counts=counts, known={}), chance, fold
 
-    def mean(self, measure: Measure, place: _Place, chance: Array) -> Array:
+    def mean(self, measure: Measure, place: Place, chance: Array) -> Array:
         """A measure (n,) or (n, C) as the mean over the outcomes; of sampled noise (n, S) or (n, C, S)."""
         xp, samples = self.scope.xp, self.scope.setup.signs is not None
 
-        def expected(atom: Atom, place: _Place, own: bool) -> Array:
+        def expected(atom: Atom, place: Place, own: bool) -> Array:
             values = self.outcomes(atom, place, own)  # (S, n, c)
             if samples:
                 return values
@@ -401,11 +403,11 @@ class _Walked:
         value = self.scope.measure(measure, place, expected)
         return xp.moveaxis(value, 0, -1) if samples else value
 
-    def outcomes(self, atom: Atom, place: _Place, own: bool) -> Array:
+    def outcomes(self, atom: Atom, place: Place, own: bool) -> Array:
         """An atom per outcome, averaged over the noise that it reads itself."""
         scope, setup = self.scope, self.scope.setup
 
-        def vectors(place: _Place) -> list[Array]:
+        def vectors(place: Place) -> list[Array]:
             xs = [scope.linear(arg, place) for arg in atom.args]
             return [scope.wide(x) for x in xs] if own else xs
 
@@ -428,10 +430,10 @@ class _Walked:
         return total
 
 
-def initial(scope: _Scope) -> State:
+def initial(scope: Scope) -> State:
     state: State = {}
     for whose, rules in (("server", scope.rules.server), ("client", scope.rules.client)):
-        place = _Place(dict(state), 0, 0)
+        place = Place(dict(state), 0, 0)
         values = {name: scope.linear(rule, place) for name, rule in rules.items()}
         state |= values if whose == "server" else {name: scope.wide(x) for name, x in values.items()}
     n = scope.setup.start.shape[0]
@@ -456,7 +458,7 @@ class _Mapped:
     does not depend on when it came. Then noise has one block of columns, and sums over the past are cumulative.
     """
 
-    scope: _Scope
+    scope: Scope
 
     def measures(self) -> Measured:
         scope, xp, rules, E = self.scope, self.scope.xp, self.scope.rules, self.scope.setup.E
@@ -473,15 +475,10 @@ class _Mapped:
         past: dict[Atom, Array] = {}
         for name, measure in rules.measures.items():
             if "k" not in measure.at:
-                value = self.mean(measure, _Place(before, ENDS, 0), law, {}, lagged=False)
+                value = self.mean(measure, Place(before, ENDS, 0), law, {}, lagged=False)
                 measured[name] = xp.moveaxis(value, 0, 1)
                 continue
-            values = [
-                self.mean(
-                    measure, place, (law[0][:-1, ...], None if law[1] is None else law[1][:-1, ...]), past, lagged
-                )
-                for place in steps
-            ]
+            values = [self.mean(measure, place, earlier, past, lagged) for place in steps]
             measured[name] = xp.moveaxis(xp.stack(values, axis=1), 2, 0)
         return measured
 
@@ -503,16 +500,16 @@ class _Mapped:
             place += c * d
         return state
 
-    def round(self, before: State, size: int, kicks: Array, lagged: bool) -> tuple[list[_Place], Array]:
+    def round(self, before: State, size: int, kicks: Array, lagged: bool) -> tuple[list[Place], Array]:
         """Places before each local step and after the last one; the kept state at the end, (S, T or 1, n, D)."""
         xp, E = self.scope.xp, self.scope.setup.E
         columns = next(iter(before.values())).shape[0]
         scope = replace(self.scope, columns=columns, constants={})
-        state = scope.carried(_Place(before, ROUNDS, 0), "begin")
-        steps: list[_Place] = []
+        state = scope.carried(Place(before, ROUNDS, 0), "begin")
+        steps: list[Place] = []
         lags: list[State] = []
         for k in range(E + 1):
-            place = _Place(state, ROUNDS, k)
+            place = Place(state, ROUNDS, k)
             steps.append(place)
             if k == E:
                 break
@@ -530,30 +527,29 @@ class _Mapped:
                 name: xp.concat([xp.broadcast_to(x, (x.shape[0], *shape[name])) for x in parts], axis=0)
                 for name, parts in whole.items()
             }
-            scope = replace(self.scope, columns=1 + size + E * kicks.shape[0], constants={})
-        state = scope.carried(_Place(state, ROUNDS, E), "end")
-        state = scope.carried(_Place(state, ROUNDS, E), "update")
+            scope = replace(self.scope, columns=next(iter(state.values())).shape[0], constants={})
+        state = scope.carried(Place(state, ROUNDS, E), "end")
+        state = scope.carried(Place(state, ROUNDS, E), "update")
         return steps, self.flat([state[name] for name in scope.rules.kept])
 
     def rounds(self, z: Array, after: Array) -> tuple[Array, Array]:
         """Mean (T + 1, n, D) and covariance (T + 1, n, D, D) of the kept state; no covariance without noise."""
         xp, size = self.scope.xp, z.shape[-1]
         offset, M = after[0, ...], xp.permute_dims(after[1 : 1 + size, ...], (1, 2, 3, 0))
-        means, spreads, N = [z], None, None
-        if after.shape[0] > 1 + size:
-            columns = xp.permute_dims(after[1 + size :, ...], (1, 2, 3, 0))
-            N = xp.matmul(columns, xp.matrix_transpose(columns))
-            spreads = [xp.zeros_like(N[0, ...])]
+        columns = xp.permute_dims(after[1 + size :, ...], (1, 2, 3, 0))
+        noise = xp.matmul(columns, xp.matrix_transpose(columns))
+        means, spreads = [z], [xp.zeros_like(noise[0, ...])]
+        noisy = after.shape[0] > 1 + size
         for t in range(self.scope.setup.T):
             at = min(t, M.shape[0] - 1)
             means.append(matvec(xp, M[at, ...], means[-1]) + offset[at, ...])
-            if spreads is not None and N is not None:
+            if noisy:
                 moved = xp.matmul(M[at, ...], spreads[-1])
-                spreads.append(xp.matmul(moved, xp.matrix_transpose(M[at, ...])) + N[at, ...])
-        return xp.stack(means), None if spreads is None else xp.stack(spreads)
+                spreads.append(xp.matmul(moved, xp.matrix_transpose(M[at, ...])) + noise[at, ...])
+        return xp.stack(means), xp.stack(spreads) if noisy else None
 
     def mean(
-        self, measure: Measure, place: _Place, law: tuple[Array, Array], past: dict[Atom, Array], lagged: bool
+        self, measure: Measure, place: Place, law: tuple[Array, Array], past: dict[Atom, Array], lagged: bool
     ) -> Array:
         """A measure (T or T + 1, n) or (.., n, C); `past` sums what noise of earlier steps has added to its atoms."""
         xp, (means, spreads) = self.scope.xp, law
@@ -561,7 +557,7 @@ class _Mapped:
         columns = next(iter(place.state.values())).shape[0]
         scope = replace(self.scope, columns=columns)
 
-        def expected(atom: Atom, place: _Place, own: bool) -> Array:
+        def expected(atom: Atom, place: Place, own: bool) -> Array:
             vectors = [scope.linear(arg, place) for arg in atom.args]
             if own:
                 vectors = [scope.wide(x) for x in vectors]

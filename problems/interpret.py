@@ -13,9 +13,11 @@ from functools import lru_cache
 from itertools import combinations, product
 from typing import Any
 
+from . import regularised
 from .arrays import Array, Namespace, fail, matvec, namespace, norm2, quiet
 from .programme import FORMS, Atom, Linear, Measure, Operation, Programme, programme
 from .quadratics import Quadratics
+from .regularised import Regulariser
 
 MOST_OUTCOMES = 1 << 14
 ROUNDS, ENDS = -1, -2  # in place of a round: all of them; all and the end of the last
@@ -37,7 +39,8 @@ class Setup:
     sampling: tuple[str, int] | None = None  # ("without_replacement" | "with_replacement", m)
     graph: Array = None  # (n, C, C)
     w_star: Array = None  # (n, d)
-    prox: Callable[[Array, Array], Array] | None = None
+    regulariser: Regulariser | None = None  # then w_star is a minimiser of F = f + g, or any point if none is read
+    points: Mapping[str, Array] = field(default_factory=dict[str, Array])  # (n, d)
     signs: Array = None  # (S, n, T, E, C): sampled noise instead of all of it; then measures have a last axis S
 
 
@@ -65,7 +68,8 @@ def run(method: Mapping[str, Any], setup: Setup) -> Measured:
     xp, rules = namespace(setup.start), programme(method)
     with quiet(xp):
         scope = Scope(xp, rules, setup, coefficients(xp, rules, setup))
-        affine = isinstance(setup.problem, Quadratics) and rules.linear and setup.sampling is None
+        smooth = setup.regulariser is not None and setup.regulariser.affine
+        affine = isinstance(setup.problem, Quadratics) and rules.linear(smooth) and setup.sampling is None
         if affine and setup.signs is None and (setup.v is not None or _entries(rules, setup) < setup.T * setup.E):
             return _Mapped(scope).measures()
         return _Walked(scope).measures()
@@ -169,12 +173,18 @@ class Scope:
                 return args[0] if place.kick is None else args[0] + place.kick
             case "mean" | "sampled" | "neighbours":
                 return self.mixed(operation.op, args[0], place)
+            case "point":
+                return self.constant(f"point {operation.name}", setup.points[operation.name][:, None, :])
             case "prox":
-                if setup.prox is None:
-                    raise fail("a method with a prox", "a problem with a regulariser", "give one")
-                return setup.prox(args[0], place.at(self.coefficients[operation.scalars[0]]))
+                return self.regulariser.prox(args[0], place.at(self.coefficients[operation.scalars[0]]))
             case op:
                 raise fail(f"the operation {op!r}", "one of a method's operations", "see bounds/method.py")
+
+    @property
+    def regulariser(self) -> Regulariser:
+        if self.setup.regulariser is None:
+            raise fail("a method with a regulariser", "a problem that has one", "give one")
+        return self.setup.regulariser
 
     def mixed(self, op: str, x: Array, place: Place) -> Array:
         """Vectors of all clients combined."""
@@ -262,6 +272,12 @@ class Scope:
                 return self.xp.sum(vectors[0] * vectors[1], axis=-1)
             case "f":
                 return self.excess(vectors[0])
+            case "F":
+                return regularised.excess(self.setup.problem, self.regulariser, self.setup.w_star)(vectors[0])
+            case "g":
+                return self.regulariser.value(vectors[0])
+            case "conjugate":
+                return self.regulariser.conjugate(vectors[0])
             case _:
                 return self.setup.problem.value(vectors[0])
 
@@ -284,11 +300,16 @@ class Scope:
             total = x if total is None else total + x
         stars = here(measure.stars)
         if not isinstance(stars, float) or stars != 0.0:
-            offset = stars * setup.problem.optimum()[..., None]
+            offset = stars * self.optimum()[..., None]
             total = offset if total is None else total + offset
         shape = (*total.shape[:-2], setup.start.shape[0], setup.problem.C if measure.own else 1)
         total = self.xp.broadcast_to(total, shape)
         return total if measure.own else total[..., 0]
+
+    def optimum(self) -> Array:
+        """f_star (n,), or the value of F from which values count."""
+        problem, g = self.setup.problem, self.setup.regulariser
+        return problem.optimum() if g is None else regularised.least_value(problem, g, self.setup.w_star)
 
     def kicks(self) -> Array:
         """The noise of one step, one independent source after the other: (K, n, C, d)."""
@@ -375,9 +396,14 @@ class _Walked:
         fold, size = len(signs), chance.shape[0]
         counts = None if place.counts is None else tiled(xp, place.counts, fold)
         chance = tiled(xp, chance, fold) / fold
-        wide = {name: tiled(xp, x, fold) for name, x in place.state.items() if name not in rules}
+
+        def wider(x: Array) -> Array:
+            """Every outcome once for every sign; what is the same in all of them stays one."""
+            return tiled(xp, x, fold) if x.shape[0] == size else x
+
+        wide = {name: wider(x) for name, x in place.state.items() if name not in rules}
         if any(rule.curved for rule in rules.values()):
-            wide |= {name: tiled(xp, place.state[name], fold) for name in rules}
+            wide |= {name: wider(place.state[name]) for name in rules}
             there = replace(place, state=wide, kick=repeated(xp, kick, size), counts=counts, known={})
             return replace(there, state=scope.carried(there, "local"), kick=None), chance, fold
         for name, rule in rules.items():
@@ -387,7 +413,7 @@ class _Walked:
                 x = xp.reshape(x[None, ...] + added[:, None, ...], (-1, *x.shape[1:]))
                 wide[name] = x if x.shape[0] == fold * size else tiled(xp, x, size)
             else:
-                wide[name] = tiled(xp, x, fold)
+                wide[name] = wider(x)
         return replace(place, state=wide, counts=counts, known={}), chance, fold
 
     def mean(self, measure: Measure, place: Place, chance: Array) -> Array:
@@ -589,8 +615,9 @@ class _Mapped:
         problem = self.scope.setup.problem
         if op in FORMS:
             return x
-        A = problem.mean()[0][:, None, ...] if op == "f" else problem.A
-        return 0.5 * matvec(self.scope.xp, A, x)
+        A = problem.mean()[0][:, None, ...] if op in ("f", "F") else problem.A
+        curved = matvec(self.scope.xp, A, x)
+        return 0.5 * (curved if op != "F" else curved + self.scope.regulariser.ridge[:, None, None] * x)
 
     def spread(self, op: str, vectors: Sequence[Array], covariance: Array) -> Array:
         """sum_jl V_jl form(x_j, y_l) for columns (D, T or 1, n, c, d) and V (T, n, D, D)."""

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 PHASES = ("begin", "local", "end", "update")
-LINEAR = ("name", "start", "zero", "w_star", "noisy", "mean", "neighbours")  # whatever the losses are
+LINEAR = ("name", "start", "zero", "w_star", "point", "noisy", "mean", "neighbours")  # whatever the losses are
 FORMS = ("norm2", "inner")  # bilinear in their vectors
 Monomial = tuple[Fraction, tuple[int, ...]]  # a rational times factors, by their place in `Programme.factors`
 Coefficient = tuple[Monomial, ...]
@@ -81,10 +81,10 @@ class Programme:
     kept: tuple[str, ...]  # vectors that the next round still reads
     ops: frozenset[str]
 
-    @property
-    def linear(self) -> bool:
-        """Whether every operation is affine where gradients are."""
-        return self.ops <= {*LINEAR, "grad"}
+    def linear(self, prox: bool) -> bool:
+        """Whether all rules are affine where gradients are (and proximal points, if `prox`), all atoms quadratic."""
+        atoms = {_innermost(atom).op for measure in self.measures.values() for _, atom in measure.terms}
+        return self.ops <= {*LINEAR, "grad", *(("prox",) if prox else ())} and not atoms & {"g", "conjugate"}
 
     def rules(self) -> Iterator[Linear]:
         for block in (self.server, self.client, *self.phases.values()):
@@ -152,6 +152,8 @@ class _Reader:
             factor = self.coefficient(args[0])
             for coefficient, operation in self.terms(args[1]):
                 yield times(factor, coefficient), operation
+        elif op == "point":
+            yield ONE, self.operation(op, args[0])
         elif op == "prox":
             yield ONE, self.operation(op, "", [args[1]], [args[0]])
         else:
@@ -171,7 +173,7 @@ class _Reader:
         terms = [(self.coefficient(factor), self.atom(atom)) for factor, atom in raw["terms"]]
         stars: Coefficient = ()
         for coefficient, atom in terms:
-            stars = added(stars, coefficient if _innermost(atom).op in ("f", "f_star") else ())
+            stars = added(stars, coefficient if _innermost(atom).op in ("f", "F", "f_star") else ())
         kept = [(self.place(coefficient), atom) for coefficient, atom in terms if atom.op != "f_star"]
         return Measure(tuple(raw["at"]), tuple(kept), self.place(stars))
 

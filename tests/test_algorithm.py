@@ -59,7 +59,7 @@ def test_every_operation_has_a_print_of_its_own() -> None:
         SCAFFOLD.SCAFFOLD, end={}, local={y: rule}, measures={SCAFFOLD.gap(SCAFFOLD.t): expect(inner(x, x))}
     )
     local = next(line for line in algorithm(method) if "prox" in line)
-    wanted = "prox_(2 h)((mean_(j near i) y) - y) + noisy y - (mean_(i in S_t) y) - mean_i y"
+    wanted = "prox_(2 g)((mean_(j near i) y) - y) + noisy y - (mean_(i in S_t) y) - mean_i y"
     assert local.strip() == f"y <- {wanted}"
     assert measures(method) == ["gap(t) = E[<x, x>]"]
     assert algorithm(replace(method, local={y: (1 - eta) * y}))[-2].strip() == "y <- (1 - eta_g)*y"

@@ -29,6 +29,7 @@ from fedaudit.bounds.statement import Statement
 from fedaudit.problems.components import losses
 from fedaudit.problems.interpret import Setup
 from fedaudit.problems.interpret import run as run_arrays
+from fedaudit.problems.regularised import Regulariser
 from fedaudit.verify import kernel
 from fedaudit.verify.certificates import certify
 from fedaudit.verify.claims import lower
@@ -62,6 +63,8 @@ class Run:
             return self.instance[name]
         if name in ("p", "w0", "w_star"):
             return tuple(Fraction(x) for x in self.instance[name])
+        if name in self.instance.get("points", {}):
+            return tuple(Fraction(x) for x in self.instance["points"][name])
         if name in self.instance["parameters"]:
             return Fraction(self.instance["parameters"][name])
         raise AttributeError(name)
@@ -96,6 +99,36 @@ class Run:
 
     def gap(self, w: Vec) -> Fraction:
         return self.f(w) - self.f(self.w_star)
+
+    def sides(self) -> tuple[Fraction, Fraction, Fraction]:
+        """g(x) = up max(x, 0) + down max(-x, 0) + ridge x^2/2 in every coordinate."""
+        g = {k: Fraction(x) for k, x in self.instance["regulariser"].items() if k != "kind"}
+        kind, none = self.instance["regulariser"]["kind"], Fraction(0)
+        if kind == "pinball":
+            return g["up"], g["down"], none
+        return (g["theta"], g["theta"], none) if kind == "l1" else (none, none, g["theta"])
+
+    def prox(self, w: Vec, s: Fraction) -> Vec:
+        """u with (w - u)/s a subgradient of g at u."""
+        up, down, ridge = self.sides()
+        ends = [(x - s * up, x + s * down) for x in w]
+        return tuple((low if low > 0 else high if high < 0 else Fraction(0)) / (1 + s * ridge) for low, high in ends)
+
+    def g(self, x: Vec) -> Fraction:
+        up, down, ridge = self.sides()
+        return sum((up * max(y, 0) + down * max(-y, 0) + ridge * y * y / 2 for y in x), Fraction(0))
+
+    def conjugate(self, s: Vec) -> Fraction:
+        """<s, x> - g(x) where it is largest: at x = 0, or where the ridge stops s."""
+        up, down, ridge = self.sides()
+        best = tuple(max(y - up, 0) / ridge - max(-y - down, 0) / ridge if ridge else Fraction(0) for y in s)
+        return dot(s, best) - self.g(best)
+
+    def F(self, x: Vec) -> Fraction:
+        return self.f(x) + self.g(x)
+
+    def slope(self, x: Vec) -> Vec:
+        return self.mean([self.grad(i, x) for i in range(self.C)])
 
     def v(self, i: int) -> Vec:
         noise = self.instance["noise"]
@@ -205,12 +238,121 @@ def fedlin(run: Run) -> Measured:
     return seen
 
 
+def proposed(run: Run, x: Vec) -> Iterator[dict[str, Any]]:
+    """Algorithm 1 of zhang from x: what there is in every round, the last of which has only begun."""
+    zero, tau, n = (Fraction(0),) * len(x), run.E, range(run.C)
+    eta = run.eta_t / (run.eta_g * tau)
+    c, before, last = [zero] * run.C, [zero] * run.C, run.w0
+    for r in range(1, run.T + 2):
+        P = run.prox(x, run.eta_t)
+        now: dict[str, Any] = {"r": r, "x": x, "P": P, "c": c, "before": before, "last": last, "zhat": [], "z": []}
+        zhat, z, g = [P] * run.C, [P] * run.C, list[list[Vec]]()
+        for t in range(tau + 1) if r <= run.T else ():
+            now["zhat"].append(zhat)
+            now["z"].append(z)
+            if t < tau:
+                g.append([run.noisy(r - 1, t, i, z[i]) for i in n])
+                zhat = [add((1, zhat[i]), (-eta, g[t][i]), (-eta, c[i])) for i in n]
+                z = [run.prox(w, (t + 1) * eta) for w in zhat]
+        yield now
+        if r <= run.T:
+            before = [add(*((1, g[t][i]) for t in range(tau))) for i in n]
+            last, x = P, add((1, P), (run.eta_g, run.mean(zhat)), (-run.eta_g, P))
+            back = add((1 / run.eta_t, P), (-1 / run.eta_t, x))
+            c = [add((1, back), (Fraction(-1, tau), before[i])) for i in n]
+
+
+def composite(run: Run) -> Measured:
+    seen, eta_t, tau, n = Measured(), run.eta_t, run.E, range(run.C)
+    for now in proposed(run, run.w0):
+        r, P, before, last = (now[name] for name in ("r", "P", "before", "last"))
+
+        def put(square: Vec | None = None, place: tuple[int, ...] = (r,), **values: Fraction) -> None:
+            for name, x in values.items():
+                seen[name, place] = x if square is None else dot(square, square)
+
+        shifted = add((1, P), (-eta_t, run.slope(P)))
+        ahead = run.prox(shifted, eta_t)
+        s = add((1 / eta_t, shifted), (-1 / eta_t, ahead))
+        put(level=run.F(P), gap=run.F(P) - run.F(run.w_star), vlevel=run.F(ahead), post2=dot(P, P))
+        put(sub_inner=dot(s, ahead), sub_g=run.g(ahead), sub_conj=run.conjugate(s))
+        put(add((1, ahead), (-1, P)), vstep2=Fraction(0))
+        put(add((1, P), (-1, run.w_star)), dist2=Fraction(0))
+        put(add((1, P), (-1, last)), moved2=Fraction(0))
+        v = add((Fraction(1, tau), run.mean(before)))
+        put(add((1, v), (-1, run.slope(last))), direction2=Fraction(0))
+        along = run.prox(add((1, last), (-eta_t, v)), eta_t)
+        put(server2=dot(along, along), post_server=dot(P, along))
+        eta, mean = eta_t / (run.eta_g * tau), run.mean(before)
+        Lambda = [add((eta * tau, run.grad(i, P)), (eta, mean), (-eta, before[i])) for i in n]
+        apart = [add((1, x), (-1, run.mean(Lambda))) for x in Lambda]
+        off = [add((1, x), (-1, run.mean(now["c"]))) for x in now["c"]]
+        put(lam2=run.C * weighted(run, apart), cc=weighted(run, now["c"]), cc_apart=weighted(run, off))
+        for i in n:
+            put(apart[i], (r, i + 1), lam2_i=Fraction(0))
+        for t, z in enumerate(now["z"]):
+            moved = [add((1, x), (-1, P)) for x in z]
+            put(None, (r, t), mean_off2=weighted(run, moved))
+            for i in n:
+                put(moved[i], (r, t, i + 1), off2=Fraction(0))
+    return seen
+
+
+def weighted(run: Run, vectors: list[Vec], others: list[Vec] | None = None) -> Fraction:
+    """The mean over the clients of |x_i|^2, or of <x_i, y_i>."""
+    pairs = zip(run.p, vectors, others or vectors, strict=True)
+    return sum((p * dot(x, y) for p, x, y in pairs), Fraction(0))
+
+
+def composite_compact(run: Run) -> Measured:
+    """Equation (2) beside algorithm 1."""
+    seen, tau, n, zero = Measured(), run.E, range(run.C), (Fraction(0),) * len(run.w0)
+    eta, X, before = run.eta_t / (run.eta_g * tau), run.w0, [zero] * run.C
+    for now in proposed(run, run.w0):
+        r, x = now["r"], now["x"]
+        seen["xx", (r,)], seen["XX", (r,)], seen["xX", (r,)] = dot(x, x), dot(X, X), dot(x, X)
+        Zhat = Z = [run.prox(X, run.eta_t)] * run.C
+        total, mean = [zero] * run.C, run.mean(before)
+        for t in range(tau + 1) if r <= run.T else ():
+            zhat = now["zhat"][t]
+            seen["zz", (r, t)], seen["ZZ", (r, t)] = weighted(run, zhat), weighted(run, Zhat)
+            seen["zZ", (r, t)] = weighted(run, zhat, Zhat)
+            if t < tau:
+                g = [run.noisy(r - 1, t, i, Z[i]) for i in n]
+                aim = [add((1, g[i]), (Fraction(1, tau), mean), (Fraction(-1, tau), before[i])) for i in n]
+                Zhat = [add((1, w), (-eta, a)) for w, a in zip(Zhat, aim, strict=True)]
+                Z, total = [run.prox(w, (t + 1) * eta) for w in Zhat], [add((1, total[i]), (1, g[i])) for i in n]
+        X, before = add((1, run.prox(X, run.eta_t)), (-run.eta_g * eta, run.mean(total))), total
+    return seen
+
+
+def composite_stationary(run: Run) -> Measured:
+    seen, star = Measured(), run.w_star
+    for now in proposed(run, add((1, star), (-run.eta_t, run.slope(star)))):
+        r, P = now["r"], now["P"]
+        seen["post2", (r,)], seen["star2", (r,)], seen["post_star", (r,)] = dot(P, P), dot(star, star), dot(P, star)
+    return seen
+
+
+def proximal_step(run: Run) -> Measured:
+    x, z, v = run.w0, run.other, add((1 / run.eta_t, run.along))
+    plus = run.prox(add((1, x), (-run.eta_t, v)), run.eta_t)
+    moved, towards, off = add((1, plus), (-1, x)), add((1, plus), (-1, z)), add((1, z), (-1, x))
+    values = {"F_plus": run.F(plus), "F_z": run.F(z), "grad_inner": dot(add((1, run.slope(x)), (-1, v)), towards),
+              "step_inner": dot(moved, towards), "plus2": dot(moved, moved), "z2": dot(off, off)}  # fmt: skip
+    return {(name, (r,)): value for r in range(1, run.T + 2) for name, value in values.items()}
+
+
 BOXES: dict[str, Callable[[Run], Measured]] = {
     "fedprox": fedprox,
     "scaffold": scaffold,
     "sampled-fedavg": sampled_fedavg,
     "local-sgd": local_sgd,
     "fedlin": fedlin,
+    "composite": composite,
+    "composite-compact": composite_compact,
+    "composite-stationary": composite_stationary,
+    "proximal-step": proximal_step,
 }
 SAMPLED_SCAFFOLD = replace(
     SCAFFOLD.SCAFFOLD,
@@ -262,7 +404,7 @@ def instances(draw: Any, method: Method) -> dict[str, Any]:
     """Convex losses of one family whose mean has its minimiser at w_star: the last client sees to that."""
     bent, noisy = draw(st.booleans()), method.uses("noisy") and draw(st.booleans())
     C, d, E, T = (draw(st.integers(1, most)) for most in (3, 3, 2, 2))
-    if noisy and 2 ** (C * E * T) > MOST_PATHS:
+    if noisy and (MOST_PATHS if "composite" not in method.id else 16) < 2 ** (C * E * T):
         C, E = min(C, 2), 1
     weights = [draw(above) for _ in range(C)]
     p = [x / sum(weights) for x in weights] if not method.uses("sampled") else [Fraction(1, C)] * C
@@ -276,9 +418,14 @@ def instances(draw: Any, method: Method) -> dict[str, Any]:
             u = [draw(small) for _ in range(d)]
             A = [[u[r] * u[s] + Fraction(r == s) for s in range(d)] for r in range(d)]
             clients.append({"kind": "quadratic", "A": text(A), "b": text([draw(small) for _ in range(d)])})
+    regulariser = draw(regularisers()) if "composite" in method.id or method.id == "proximal-step" else None
+    extra = {"regulariser": text_all(regulariser)} if regulariser else {}
     a = draw(above)
     slopes = [Run({"clients": clients}, {}, []).grad(i, w_star) for i in range(C - 1)]
     pull = add(*zip(p[:-1], slopes, strict=True)) if slopes else (Fraction(0),) * d
+    if extra:  # minus the gradient of f is a subgradient of g
+        up, down, ridge = Run(extra, {}, []).sides()
+        pull = add((1, pull), (1, tuple((up if x > 0 else -down if x < 0 else 0) + ridge * x for x in w_star)))
     centre = add((1, w_star), (1 / (a * p[-1]), pull))
     if bent:
         flat = {"a": [a] * d, "m": [a] * d, "lo": [Fraction(1)] * d, "hi": [Fraction(1)] * d, "c": list(centre)}
@@ -289,8 +436,10 @@ def instances(draw: Any, method: Method) -> dict[str, Any]:
     instance: dict[str, Any] = {
         "C": C, "d": d, "E": E, "T": T, "p": text(p), "w0": text([draw(small) for _ in range(d)]), "constants": {},
         "parameters": {str(s): str(draw(above)) for s in scalars_of(method)}, "clients": clients,
-        "noise": {"kind": "none"}, "w_star": text(w_star),
+        "noise": {"kind": "none"}, "w_star": text(w_star), **extra,
     }  # fmt: skip
+    if method.id == "proximal-step":
+        instance["points"] = {name: text([draw(small) for _ in range(d)]) for name in ("along", "other")}
     if noisy:
         v = text([[draw(small) for _ in range(d)] for _ in range(C)])
         instance["noise"] = {"kind": "signs", "shared": draw(st.booleans()), "v": v}
@@ -299,8 +448,18 @@ def instances(draw: Any, method: Method) -> dict[str, Any]:
         m = draw(st.integers(1, 1 if noisy and C == 3 else C))
         instance["participation"] = {"kind": draw(st.sampled_from(kinds)), "m": m}
     arities = {len(q.args) for q in method.steps()}
+    if not arities:
+        return instance
     rows = [draw(above) if arities == {1} else [draw(above) for _ in range(E)] for _ in range(T)]
     return instance | {"steps": {"gamma": text([small_step(x) for x in rows])}}
+
+
+@st.composite
+def regularisers(draw: Any) -> dict[str, Any]:
+    kind = draw(st.sampled_from(("l1", "pinball", "ridge", "none")))
+    if kind == "pinball":
+        return {"kind": kind, "up": draw(above), "down": draw(above)}
+    return {"kind": "l1", "theta": 0} if kind == "none" else {"kind": kind, "theta": draw(above)}
 
 
 def text_all(parts: dict[str, Any]) -> dict[str, Any]:
@@ -313,7 +472,8 @@ def small_step(x: Any) -> Any:
 
 def scalars_of(method: Method) -> list[Any]:
     """Free scalars of its rules, beside counts and indices."""
-    found = {s for e in method.scalars(()) for s in e.free_symbols if not s.is_integer}
+    found = {s for e in method.scalars({q.func.__name__ for q in method.measures}) for s in e.free_symbols}
+    found = {s for s in found if not s.is_integer}
     return sorted(found, key=str)
 
 
@@ -326,7 +486,8 @@ def claim_of(method: Method) -> dict[str, Any]:
         for index in quantity.args:
             name, less = counts[str(index)]
             top = known[name] if name in known else method.glossary.count(name, "a size")
-            for_all[index] = (1 if str(index) == "i" else 0, top - less)
+            low = {"i": 1, "t": method.first}.get(str(index), 0)
+            for_all[index] = (low, top - less + (method.first if str(index) == "t" else 0))
     then = tuple(Le(quantity, 0, evaluate=False) for quantity in method.measures)
     made = Statement(
         id="test/free", kind="inequality", title="t", cite="t", method=method, glossary=method.glossary, then=then,
@@ -353,18 +514,22 @@ def in_arrays(xp: Any, claim: dict[str, Any], instance: dict[str, Any]) -> dict[
     problem = losses()[kind].problem(parts, on([instance["p"]]))
     sizes = {name: instance[name] for name in ("C", "E", "T")}
     scalars = {name: np.array([float(Fraction(x))]) for name, x in instance["parameters"].items()}
-    gamma = np.asarray(on([instance["steps"]["gamma"]]))
+    gamma = np.asarray(on([instance.get("steps", {}).get("gamma", [])]))
     table = Table(1, scalars, {"gamma": Quantity(gamma, (0,) * (gamma.ndim - 1))}, sizes)
+    first = claim["method"].get("first", 0)
 
     def scalar(tree: Any) -> Any:
-        ranges = {"t": ("0", str(sizes["T"] - 1)), "k": ("0", str(sizes["E"] - 1))}
+        ranges = {"t": (str(first), str(first + sizes["T"] - 1)), "k": ("0", str(sizes["E"] - 1))}
         return xp.asarray(Evaluator(table, ranges)(tree), dtype=xp.float64)
 
     noise, sampled = instance["noise"], instance.get("participation")
+    g = Run(instance, {}, []).sides() if "regulariser" in instance else None
+    regulariser = None if g is None else Regulariser(*(on([x]) for x in text(g)), not g[0] and not g[1], on([1]))
     setup = Setup(
         problem, on([instance["w0"]]), scalar, sizes["E"], sizes["T"],
         v=on([noise["v"]]) if noise["kind"] == "signs" else None, shared=noise.get("shared", False),
         sampling=(sampled["kind"], sampled["m"]) if sampled else None, w_star=on([instance["w_star"]]),
+        regulariser=regulariser, points={name: on([x]) for name, x in instance.get("points", {}).items()},
     )  # fmt: skip
     return run_arrays(claim["method"], setup)
 
@@ -380,7 +545,9 @@ def agree(name: str, instance: dict[str, Any], libraries: tuple[Any, ...]) -> No
     for xp in libraries:
         measured = in_arrays(xp, CLAIMS[name], instance)
         for (quantity, place), x in exact.items():
-            at = (0, *(n - 1 if index == "i" else n for n, index in zip(place, indices(name, quantity), strict=True)))
+            starts = {"i": 1, "k": 0, "t": TRIED[name].first}
+            pairs = zip(place, indices(name, quantity), strict=True)
+            at = (0, *(n - starts[index] for n, index in pairs))
             assert float(measured[quantity][at]) == pytest.approx(float(x), rel=1e-9, abs=1e-9), (quantity, place)
 
 

@@ -41,8 +41,11 @@ class BentLoss:
         }
         return {**curvatures, **{name: scale * genes[name] for name in ("lo", "hi")}, "c": scale * genes["centre"]}
 
+    def lifted(self, parts: Parts, mu: Array) -> Parts:
+        return {**parts, "a": parts["a"] + mu[:, None, None], "m": parts["m"] + mu[:, None, None]}
+
     def problem(self, parts: Parts, p: Array) -> Piecewise:
-        convex = all_true(namespace(parts["a"]), parts["a"] >= 0)
+        convex = all_true(namespace(parts["a"]), (parts["a"] >= 0) & (parts["m"] >= 0))
         a, m, lo, hi, c = (parts[name] for name in NAMES)
         return Piecewise(a, m, lo, hi, c, p) if convex else Wells(a, m, lo, hi, c, p)
 

@@ -29,6 +29,10 @@ class Family(Protocol):
         """
         ...
 
+    def lifted(self, parts: Parts, mu: Array) -> Parts:
+        """With mu (n,) added to all curvatures, of whatever sign, and the same centres."""
+        ...
+
     def problem(self, parts: Parts, p: Array) -> Any:
         """The losses as an objective; batch axes as `parts` has them."""
         ...

@@ -39,6 +39,10 @@ class QuadraticLoss:
         A = _turned(a, genes.get("turn"))
         return {"A": A, "b": (A * c[:, :, None, :]).sum(axis=-1), "c": c}
 
+    def lifted(self, parts: Parts, mu: Array) -> Parts:
+        A = parts["A"] + mu[:, None, None, None] * np.eye(parts["A"].shape[-1], dtype=int)
+        return {**parts, "A": A, "b": parts["b"] + mu[:, None, None] * parts["c"]}
+
     def problem(self, parts: Parts, p: Array) -> Quadratics:
         return Quadratics(parts["A"], parts["b"], p)
 
@@ -47,7 +51,7 @@ class QuadraticLoss:
 
     def minimiser(self, parts: Parts, p: Array) -> Array | None:
         A, b = (p[:, None, None] * parts["A"]).sum(axis=0), (p[:, None] * parts["b"]).sum(axis=0)
-        return _solved(A, b)
+        return solved(A, b)
 
 
 def _turned(a: Array, turn: Array | None) -> Array:
@@ -65,7 +69,7 @@ def _turned(a: Array, turn: Array | None) -> Array:
     return (turned + np.swapaxes(turned, -1, -2)) / 2  # of floats: symmetric to the last bit
 
 
-def _solved(A: Array, b: Array) -> Array | None:
+def solved(A: Array, b: Array) -> Array | None:
     """The solution of A w = b in rationals by elimination; None if A is singular."""
     rows = [[Fraction(x) for x in (*row, y)] for row, y in zip(A, b, strict=True)]
     size = len(rows)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 from flint import fmpq
 
@@ -176,6 +178,7 @@ class Problem:
     w_star: Vector | None
     g: Regulariser = NONE
     points: Mapping[str, Vector] = field(default_factory=dict[str, Vector])
+    alike: tuple[int, ...] = ()  # of each client the first one with the same loss and weight; none where it matters who
 
     def value(self, w: Vector) -> fmpq:
         """f."""
@@ -192,6 +195,21 @@ class Place:
     counts: Sequence[int]  # how often each client was sampled in this round
     scalar: Mapping[Tree, fmpq]
     means: dict[int, Vector] = field(default_factory=dict[int, Vector])  # of rules that are the same for all clients
+    twins: list[int] = field(default_factory=list[int])
+
+    def each(self, of: Callable[[int], Any]) -> list[Any]:
+        """`of` every client; clients alike in the same place have the same value, which is computed once."""
+        if not self.twins:
+            clients = range(len(self.problem.p))
+            own = [vectors for vectors in self.state.values() if len(vectors) > 1]
+            first: dict[object, int] = {}
+            keys = [(a, self.kick[i], self.counts[i], *(x[i] for x in own)) for i, a in enumerate(self.problem.alike)]
+            self.twins.extend([first.setdefault(key, i) for i, key in enumerate(keys)] or clients)
+        values: dict[int, Any] = {}
+        for i in self.twins:
+            if i not in values:
+                values[i] = of(i)
+        return [values[i] for i in self.twins]
 
     def vector(self, rule: Rule, i: int) -> Vector:
         """The value of a rule for client i (any i where only the server is read)."""
@@ -219,7 +237,7 @@ class Place:
             case "mean" | "sampled":
                 if id(rule) not in self.means:
                     drawn = [fmpq(count, sum(self.counts)) for count in self.counts]
-                    each = [self.vector(rule.args[0], j) for j in range(len(problem.p))]
+                    each = self.each(lambda j: self.vector(rule.args[0], j))
                     self.means[id(rule)] = combine(problem.p if rule.op == "mean" else drawn, each)
                 return self.means[id(rule)]
             case "neighbours":
@@ -236,9 +254,9 @@ class Place:
 
     def carried(self, rules: Mapping[str, Rule], server: bool) -> State:
         """The state after one phase, at the server or at every client."""
-        owners = range(1 if server else len(self.problem.p))
-        values = {name: tuple(self.vector(rule, i) for i in owners) for name, rule in rules.items()}
-        return self.state | values
+        if server:
+            return self.state | {name: (self.vector(rule, 0),) for name, rule in rules.items()}
+        return self.state | {name: tuple(self.each(partial(self.vector, rule))) for name, rule in rules.items()}
 
     def number(self, atom: Atom, i: int, f_star: fmpq | None) -> fmpq:
         match atom.op:
@@ -260,7 +278,7 @@ class Place:
                 return value
             case "mean" if atom.inside is not None:
                 inside = atom.inside
-                return dot(self.problem.p, [self.number(inside, j, f_star) for j in range(len(self.problem.p))])
+                return dot(self.problem.p, self.each(lambda j: self.number(inside, j, f_star)))
             case _:
                 if f_star is None:
                     raise Rejected("instance: got no minimiser, expected one, for the claim reads f_star")

@@ -211,7 +211,8 @@ class Run(World):
                 ended = self.carried(law, "end", s, self.E)
                 ended = Law([(self.undone(x, counts), counts, q) for x, counts, q in ended.states], self.paths)
                 states, kept = self.carried(ended, "update", s, self.E).states, self.method.kept
-                if not self.paths and len(states) > 1:
+                entries = sum(len(states[0][0][name]) for name in kept) * len(self.problem.start)
+                if not self.paths and len(states) > 2 * entries + 1:  # fewer points with the same moments will do
                     states = condensed(states, kept)
                 states: list[Weighted] = [({name: x[name] for name in kept}, everyone, q) for x, _, q in states]
                 known, law = (s + 1, -1), Law(merged(states) if self.paths else states, self.paths)
@@ -411,7 +412,10 @@ def read(node: Node, claim: Claim) -> Run:
         raise Malformed("instance: got no regulariser, expected the one that the method's prox reads")
     g = read_regulariser(given["regulariser"]) if "regulariser" in given else NONE
     points = {name: x.vector(d) for name, x in given["points"].mapping().items()} if "points" in given else {}
-    problem = Problem(losses, given["p"].vector(C), graph, given["w0"].vector(d), w_star, g, points)
+    p, written = given["p"].vector(C), [str(n.raw) for n in given["clients"].items(C)]
+    kinds = list(zip(p, written, strict=True))
+    alike = () if graph else tuple(kinds.index(kind) for kind in kinds)
+    problem = Problem(losses, p, graph, given["w0"].vector(d), w_star, g, points, alike)
     draws = _draws(given.get("participation"), C)
     if draws != [((1,) * C, ONE)] and not method.rules_use("sampled"):
         raise Malformed("instance.participation: got sampled clients, expected a method that means over them")

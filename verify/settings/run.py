@@ -8,31 +8,41 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
+from math import isqrt
 from typing import Any, cast
 
 import numpy as np
 
 from fedaudit.problems.components import losses
 from fedaudit.problems.components.family import Family
+from fedaudit.problems.components.regularisers import FAMILIES, longest, minimiser
 from fedaudit.problems.genes import Gene, along
 from fedaudit.problems.interpret import Setup, paths_needed, run
 from fedaudit.problems.programme import programme
 from fedaudit.problems.reach import bounded, reach
+from fedaudit.problems.regularised import Regulariser
+from fedaudit.problems.regularised import minimiser as least
 
 from ..evaluate import Array, Evaluator, Quantity, Table
 from ..genome import Genome
 from .base import Reading, Shape, names, text, to_backend, to_numpy
 
 MOST_PATHS = 256
-CURVATURE = ("smooth", "strongly_convex", "bounded_variance")
+CONSTANTS = (
+    "smooth", "strongly_convex", "bounded_variance", "descent", "mean_strongly_convex", "prox_pl", "minibatch_variance",
+    "bounded_subgradients",
+)  # fmt: skip
 SMALL = {"C": (1, 2, 3), "d": (1, 2), "E": (1, 2, 4), "T": (1, 3)}
 LARGE = ((10, 1, 8, 10), (4, 3, 5, 20), (2, 1, 20, 40), (5, 2, 10, 20))  # C, d, E, T
 MANY = {"C": 4, "d": 1, "E": 4, "T": 10}  # a run whose noise is sampled
 KINDS = ("positive", "nonnegative", "real")
 SAMPLINGS = ("without_replacement", "with_replacement")
+CROWDS = ((16, 1, 1, 1), (18, 1, 1, 1))  # C, d, E, T of many equal clients, whose noise averages out
+DEEP = 10  # how far below -L a curvature may go where smoothness is said from above only
+ROUNDING = 1e-14  # of values of F; a minimum that is attained on an interval leaves only rounding
 FAR = 1e100  # a run that has left the floats says nothing
 
 
@@ -40,7 +50,7 @@ FAR = 1e100  # a run that has left the floats says nothing
 class RunSetting:
     name: str = "run"
     precision: type[np.floating[Any]] = np.float64
-    droppable: tuple[str, ...] = ("nonnegative_weights", "independent_noise", "equal_weights")
+    droppable: tuple[str, ...] = ("nonnegative_weights", "independent_noise", "equal_weights", "two_sided")
     declared: tuple[str, ...] = ()  # constants that bound the run
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
@@ -54,16 +64,27 @@ class RunSetting:
         for counts, family, noise, sampling in product(small + large, losses().values(), *_choices(reading)):
             if sampling and counts not in small:
                 continue
-            for m in range(1, counts["C"] + 1) if sampling else (0,):
-                shape = _shape(counts, family, noise, sampling, m)
+            for m, g in product(range(1, counts["C"] + 1) if sampling else (0,), _regularisers(reading)):
+                shape = _shape(counts, family, noise, sampling, m, g)
                 if _fits(reading, shape, family, counts in small) and shape not in proposed:
                     proposed.append(shape)
+        if _argument(reading, "minibatch_variance") and "independent" in _choices(reading)[0]:
+            crowds = [dict(zip(SMALL, values, strict=True)) for values in CROWDS]
+            alike = [_shape(counts, losses()["quadratic"], "independent", "", 0, "none", "alike") for counts in crowds]
+            proposed += [shape for shape in alike if _fits(reading, shape, losses()["quadratic"], small=False)]
         return proposed
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         sizes = dict(shape.counts)
+        if shape.flag("clients") == "alike":
+            sizes = {**sizes, "C": 1}
         genes = [Gene("scale", "positive"), along("start", "real", sizes, "d"), *_family(shape).genes(sizes)]
         genes.append(Gene("curvature", "positive"))
+        if "regulariser" in dict(shape.flags):
+            genes += FAMILIES[shape.flag("regulariser")].genes()
+        genes += [along(f"point_{name}", "real", sizes, "d") for name in _points(reading)]
+        if _mu(reading):
+            genes.append(Gene("mu", "unit"))
         if _argument(reading, "strongly_convex"):
             genes.append(Gene("ratio", "nonnegative"))
         elif not _has(reading, "convex"):
@@ -77,13 +98,22 @@ class RunSetting:
             genes.append(Gene("link", "positive", (sizes["C"], sizes["C"]), ("C", "C")))
         genes += [Gene(name, reading.claim["domains"][name]) for name in _free_symbols(reading)]
         steps = _free_steps(reading).items()
-        return genes + [along(f"step_{name}", "positive", sizes, *("T", "E")[:arity]) for name, arity in steps]
+        genes += [along(f"step_{name}", "positive", sizes, *("T", "E")[:arity]) for name, arity in steps]
+        return [
+            replace(g, axes=tuple("" if a == "C" else a for a in g.axes)) if sizes["C"] != shape["C"] else g
+            for g in genes
+        ]
 
     def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
         low, high = _curvatures(reading, genome)
-        values = {"smooth": high, "strongly_convex": low}
+        values = {"smooth": high, "strongly_convex": low, "descent": high}
         values["bounded_variance"] = genome["noise"].max(axis=-1) if "noise" in genome else 0 * high
-        known = {name: values[a] for a in CURVATURE if (name := _argument(reading, a))}
+        values["minibatch_variance"] = (
+            isqrt(dict(shape.counts).get("b", 1)) * high * genome["scale"] * values["bounded_variance"]
+        )
+        values["prox_pl"] = values["mean_strongly_convex"] = high * genome.get("mu", 0)
+        values["bounded_subgradients"] = longest(_regulariser(shape, genome, high), shape["d"])
+        known = {name: values[a] for a in CONSTANTS if (name := _argument(reading, a))}
         known |= {"m": shape["m"] + 0 * high} if "m" in dict(shape.counts) else {}
         F, W = high * genome["scale"] ** 2, genome["scale"]
         for name in _free_symbols(reading):
@@ -98,8 +128,7 @@ class RunSetting:
         measured = {name: to_numpy(values) for name, values in run(reading.claim["method"], setup).items()}
         quantities = {**known.quantities, "p": Quantity(parts["p"], (1,))}
         for name, values in measured.items():
-            start = tuple(1 if index == "i" else 0 for index in reading.claim["method"]["measures"][name]["at"])
-            quantities[name] = Quantity(np.where(np.abs(values) < FAR, values, np.nan), start)
+            quantities[name] = Quantity(np.where(np.abs(values) < FAR, values, np.nan), _starts(reading, name))
         scalars = dict(known.scalars)
         if reading.uses("Gamma"):
             scalars["Gamma"] = to_numpy(setup.problem.heterogeneity())
@@ -137,7 +166,7 @@ class RunSetting:
         values = {name: to_numpy(x) for name, x in run(only, setup).items()}
         quantities = {**known.quantities, "p": Quantity(parts["p"], (1,))}
         for name, bound in farthest.items():  # before the first round nothing is random
-            start = tuple(1 if index == "i" else 0 for index in method["measures"][name]["at"])
+            start = _starts(reading, name)
             first = np.broadcast_to(values[name][:, :1, ..., 0], bound.shape) if name in values else bound
             quantities[name] = Quantity(first, start)
         scalars = dict(known.scalars)
@@ -170,13 +199,14 @@ class RunSetting:
         loss = {k: v[0] for k, v in parts["loss"].items()}
         p, sizes = parts["p"][0], dict(shape.counts)
         scalars = dict(known["scalars"])
-        constants = {name: text(scalars.pop(name)) for a in CURVATURE if (name := _argument(reading, a)) in scalars}
+        constants = {name: text(scalars.pop(name)) for a in CONSTANTS if (name := _argument(reading, a)) in scalars}
         instance: dict[str, Any] = {
             **{name: sizes[name] for name in ("C", "d", "E", "T")},
             "p": text(p),
             "w0": text(parts["w0"][0]),
             "constants": constants,
-            "parameters": {k: text(v) for k, v in scalars.items() if k != "m"},
+            "parameters": {k: text(v) for k, v in scalars.items() if k != "m"}
+            | ({"b": str(sizes["b"])} if "b" in sizes else {}),
             "clients": [
                 {k: v if isinstance(v, str) else text(v) for k, v in client.items()}
                 for client in _family(shape).clients(loss)
@@ -185,7 +215,19 @@ class RunSetting:
         }
         if shape.flag("noise") != "none":
             instance["noise"] = {"kind": "signs", "shared": shape.flag("noise") == "shared", "v": text(parts["v"][0])}
-        w_star = _family(shape).minimiser(loss, p) if _reads_minimum(reading) else None
+        g = {k: v[0] for k, v in parts["regulariser"].items()}
+        if "regulariser" in dict(shape.flags):
+            instance["regulariser"] = {
+                k: v if k == "kind" else text(v) for k, v in FAMILIES[shape.flag("regulariser")].written(g).items()
+            }
+        if _points(reading):
+            instance["points"] = {name: text(x[0]) for name, x in parts["points"].items()}
+        w_star = None
+        if _reads_minimum(reading) and not any(g.values()):
+            w_star = _family(shape).minimiser(loss, p)
+        elif _reads_minimum(reading) and "A" in loss and shape["d"] > 1:
+            A, b = (p[:, None, None] * loss["A"]).sum(axis=0), (p[:, None] * loss["b"]).sum(axis=0)
+            w_star = minimiser(A, b, g)
         if w_star is not None:
             instance["w_star"] = text(w_star)
         if reading.uses("Gamma"):
@@ -220,7 +262,11 @@ class RunSetting:
         genes = {gene.name: gene for gene in self.genes(reading, shape)}
         sizes = dict(shape.counts)
         smaller: list[tuple[Shape, dict[str, Array]]] = []
+        if shape.flag("clients") == "alike":
+            smaller += [(shape.but(C=n), dict(genome)) for n in sorted({1, sizes["C"] // 2, sizes["C"] - 1}) if n > 0]
         for axis in ("C", "d"):
+            if axis == "C" and shape.flag("clients") == "alike":
+                continue
             if sizes[axis] > 1 and (axis == "d" or sizes.get("m", 0) < sizes["C"]):
                 less = shape.but(**{axis: sizes[axis] - 1})
                 smaller += [(less, _without(genes, genome, axis, out)) for out in range(sizes[axis])]
@@ -231,6 +277,9 @@ class RunSetting:
         if shape.flag("noise") != "none":
             quiet = Shape(shape.counts, tuple((k, "none" if k == "noise" else v) for k, v in shape.flags))
             smaller.append((quiet, dict(genome)))
+        if "none" in _regularisers(reading) and shape.flag("regulariser") != "none":
+            plain = Shape(shape.counts, tuple((k, "none" if k == "regulariser" else v) for k, v in shape.flags))
+            smaller.append((plain, dict(genome)))
         for proposal, kept in smaller:
             if _meets_counts(reading, dict(proposal.counts)):
                 wanted = {gene.name for gene in self.genes(reading, proposal)}
@@ -244,25 +293,39 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
         return to_backend(backend, x)
 
     problem = _family(shape).problem({k: on(v) for k, v in parts["loss"].items()}, on(parts["p"]))
+    g, w_star = None, problem.minimiser() if _reads(reading, "f", "f_star", "w_star") else None
+    if "regulariser" in dict(shape.flags):
+        sides = [on(np.asarray(parts["regulariser"][name], dtype=float)) for name in ("up", "down", "ridge")]
+        g = Regulariser(*sides, FAMILIES[shape.flag("regulariser")].affine, on(parts["unit"]))
+        w_star = least(problem, g) if _reads_minimum(reading) else on(parts["w0"])
     return Setup(
         problem,
         on(parts["w0"]),
-        _scalars(known, sizes, backend),
+        _scalars(known, sizes, backend, reading.claim["method"].get("first", 0)),
         sizes["E"],
         sizes["T"],
         v=on(parts["v"]) if shape.flag("noise") != "none" else None,
         shared=shape.flag("noise") == "shared",
         sampling=_sampling(shape),
         graph=on(parts["graph"]) if "graph" in parts else None,
-        w_star=problem.minimiser() if _reads(reading, "f", "f_star", "w_star") else None,
+        w_star=w_star,
+        regulariser=g,
+        points={name: on(x) for name, x in parts["points"].items()},
         signs=None if signs is None else on(signs),
     )
 
 
-def _scalars(table: Table, sizes: Mapping[str, int], backend: str) -> Callable[[Any], Any]:
+def _scalars(table: Table, sizes: Mapping[str, int], backend: str, first: int) -> Callable[[Any], Any]:
     """Scalar factors of the rules, in all rounds and local steps."""
-    evaluator = Evaluator(table, {"t": ("0", str(sizes["T"] - 1)), "k": ("0", str(sizes["E"] - 1))})
+    evaluator = Evaluator(table, {"t": (str(first), str(first + sizes["T"] - 1)), "k": ("0", str(sizes["E"] - 1))})
     return lambda tree: to_backend(backend, evaluator(tree))
+
+
+def _starts(reading: Reading, measure: str) -> tuple[int, ...]:
+    """The first value of each of its indices."""
+    method = reading.claim["method"]
+    first = {"i": 1, "t": method.get("first", 0), "k": 0}
+    return tuple(first[index] for index in method["measures"][measure]["at"])
 
 
 def declared(claim: Mapping[str, Any]) -> tuple[str, ...]:
@@ -322,16 +385,56 @@ def _sampling(shape: Shape) -> tuple[str, int] | None:
     return (kind, shape["m"]) if kind != "all" else None
 
 
-def _shape(counts: Mapping[str, int], family: Family, noise: str, sampling: str, m: int) -> Shape:
-    flags = {"loss": family.name, "noise": noise, "sampling": sampling or "all"}
-    return Shape.of(flags, **counts, **({"m": m} if sampling else {}))
+def _shape(
+    counts: Mapping[str, int], family: Family, noise: str, sampling: str, m: int, g: str = "", clients: str = "own"
+) -> Shape:
+    flags = {"loss": family.name, "noise": noise, "sampling": sampling or "all", "clients": clients}
+    batch = {"b": 4 if noise != "none" and counts["E"] > 1 else 1} if g else {}
+    return Shape.of(flags | ({"regulariser": g} if g else {}), **counts, **batch, **({"m": m} if sampling else {}))
+
+
+@lru_cache
+def _regularisers(reading: Reading) -> list[str]:
+    """Those that the statement's assumptions allow; no name where the method reads none."""
+    if not _reads(reading, "prox", "F", "g", "conjugate"):
+        return [""]
+    bounded = _has(reading, "bounded_subgradients")
+    about_g = _reads(reading, "g", "conjugate")  # of g = 0 such a claim says nothing
+    return [name for name, g in FAMILIES.items() if (not g.ridge or not bounded) and (name != "none" or not about_g)]
+
+
+def _regulariser(shape: Shape, genome: Mapping[str, Array], high: Array) -> dict[str, Array]:
+    family = FAMILIES[dict(shape.flags).get("regulariser", "none")]
+    return family.parts(genome, high * genome["scale"], high)
+
+
+@lru_cache
+def _points(reading: Reading) -> list[str]:
+    """Points that the method starts from besides its start."""
+    return sorted({part[1] for part in _lists([*reading.claim["method"]["server"].values()]) if part[0] == "point"})
+
+
+def _lists(tree: Any) -> Iterator[list[Any]]:
+    if isinstance(tree, list):
+        parts = cast("list[Any]", tree)
+        if parts:
+            yield parts
+        for part in parts:
+            yield from _lists(part)
+
+
+@lru_cache
+def _mu(reading: Reading) -> str:
+    """How convex f on the whole, or F, has to be."""
+    return _argument(reading, "prox_pl") or _argument(reading, "mean_strongly_convex")
 
 
 @lru_cache
 def _choices(reading: Reading) -> tuple[list[str], list[str]]:
     """Kinds of noise and of participation that the statement's assumptions speak of."""
     noises = ["none"]
-    if _argument(reading, "bounded_variance") and _uses(reading, "noisy"):
+    bound = _argument(reading, "bounded_variance") or _argument(reading, "minibatch_variance")
+    if bound and _uses(reading, "noisy"):
         noises = ["shared"] if "independent_noise" in reading.dropped else ["none", "independent"]
     named = [kind for kind in SAMPLINGS if _has(reading, kind)]
     sampled = _uses(reading, "sampled") and not _has(reading, "full_participation")
@@ -342,16 +445,24 @@ def _fits(reading: Reading, shape: Shape, family: Family, small: bool) -> bool:
     sizes = dict(shape.counts)
     if sizes["d"] > family.dimensions or not _meets_counts(reading, sizes):
         return False
-    if _sampling(shape) is None and (family.affine or shape.flag("noise") == "none"):
-        return small or family.affine or sizes["d"] == 1
+    g = FAMILIES[dict(shape.flags).get("regulariser", "none")]
+    if sizes["d"] > 1 and (
+        (not g.affine and (not family.affine or sizes["d"] > 2)) or (not family.affine and _mu(reading))
+    ):
+        return False
+    if g.name == "pinball" and sizes["C"] > 2:
+        return False
+    affine = family.affine and g.affine and not _reads(reading, "g", "conjugate")
+    if _sampling(shape) is None and (affine or shape.flag("noise") == "none"):
+        return small or affine or sizes["d"] == 1
     return _outcomes(shape, family) <= MOST_PATHS
 
 
 def _outcomes(shape: Shape, family: Family) -> int:
     """Paths of noise and of who takes part; of affine rules with noise alone the moments are known."""
     noisy, shared = shape.flag("noise") != "none", shape.flag("noise") == "shared"
-    sampling = _sampling(shape)
-    if sampling is None and (family.affine or not noisy):
+    sampling, g = _sampling(shape), FAMILIES[dict(shape.flags).get("regulariser", "none")]
+    if sampling is None and ((family.affine and g.affine) or not noisy):
         return 1
     return paths_needed(shape["T"], shape["E"], shape["C"], noisy, shared, sampling)
 
@@ -363,6 +474,7 @@ def _sizes(reading: Reading, axis: str) -> list[int]:
         for one, other in ((left, right), (right, left)):
             if one == axis and isinstance(other, str) and other.isdigit():
                 near |= {int(other), int(other) + 1} if op != "=" else {int(other)}
+    near |= {4, 9} if axis in _roots(reading) else set()
     fitting = [n for n in sorted({*SMALL[axis], *near}) if n > 0 and _alone(reading, axis, n)]
     return fitting or [max(SMALL[axis])]
 
@@ -380,7 +492,14 @@ def _meets_counts(reading: Reading, sizes: Mapping[str, int]) -> bool:
         counted = inside <= {*sizes, *(("D",) if "d" in sizes else ())} and not any(indexed for _, indexed in used)
         if inside and counted and not bool(np.all(Evaluator(table, {}).holds(relation))):
             return False
-    return True
+    return all(isqrt(size) ** 2 == size for axis, size in sizes.items() if axis in _roots(reading))
+
+
+@lru_cache
+def _roots(reading: Reading) -> set[str]:
+    """Counts of which the sweep takes the square root: exact only where they are squares."""
+    trees = [rule["value"] for rule in reading.lowered.sweep.values()]
+    return {part[1] for part in _lists(trees) if part[0] == "^" and part[2:] == ["1/2"]}
 
 
 @lru_cache
@@ -429,7 +548,7 @@ def _free_steps(reading: Reading) -> dict[str, int]:
 @lru_cache
 def _free_symbols(reading: Reading) -> list[str]:
     """Scalars that nothing determines: no assumption, sweep, count, or measure of the run."""
-    taken = {_argument(reading, a) for a in CURVATURE} | {"C", "E", "T", "D", "d", "m", "Gamma", "p", "t", "k", "i"}
+    taken = {_argument(reading, a) for a in CONSTANTS} | {"C", "E", "T", "D", "d", "m", "Gamma", "p", "t", "k", "i"}
     taken |= {*declared(reading.claim), *reading.claim["choose"], *reading.claim["method"]["measures"]}
     taken |= {*reading.lowered.sweep, *_steps(reading), *reading.lowered.knobs}
     domains = reading.claim["domains"]
@@ -441,12 +560,15 @@ def _curvatures(reading: Reading, genome: Mapping[str, Array]) -> tuple[Array, A
     if "ratio" in genome:
         return genome["curvature"], genome["curvature"] * (1 + genome["ratio"])
     high = genome["curvature"]
-    return (-high * genome["dip"] if "dip" in genome else 0 * high), high
+    depth = DEEP if "two_sided" in reading.dropped else 1
+    return (-depth * high * genome["dip"] if "dip" in genome else 0 * high), high
 
 
 def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Any]:
     """Genes -> losses, weights, start, noise, graph. Plain arithmetic: floats and rationals alike."""
     C, d = shape["C"], shape["d"]
+    if shape.flag("clients") == "alike":
+        genome = _copied(reading, shape, genome)
     low, high = _curvatures(reading, genome)
     if "weight" not in genome:
         p = np.broadcast_to((1 + 0 * high / C)[:, None] / C, (len(high), C))
@@ -456,15 +578,43 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[
     else:
         p = genome["weight"] / genome["weight"].sum(axis=1, keepdims=True)
     parts: dict[str, Any] = {"p": p, "w0": genome["scale"][:, None] * genome["start"]}
-    parts["loss"] = _family(shape).parts(genome, p, low, high, genome["scale"])
+    parts["loss"] = _losses(reading, shape, genome, p, low, high)
+    parts["regulariser"] = _regulariser(shape, genome, high)
+    parts["unit"] = high * genome["scale"]
+    parts["points"] = {name: genome["scale"][:, None] * genome[f"point_{name}"] for name in _points(reading)}
     level = genome["noise"] if "noise" in genome else 0 * p
     axis = np.array([[1 if j == i % d else 0 for j in range(d)] for i in range(C)])
+    if _argument(reading, "minibatch_variance"):
+        level = level * parts["unit"][:, None]
     parts["v"] = level[:, :, None] * axis
     if "link" in genome:
         links = genome["link"] + np.swapaxes(genome["link"], 1, 2)
         links = links * (1 - np.eye(C, dtype=int))
         parts["graph"] = links / links.sum(axis=2, keepdims=True)
     return parts
+
+
+def _losses(
+    reading: Reading, shape: Shape, genome: Mapping[str, Array], p: Array, low: Array, high: Array
+) -> Mapping[str, Array]:
+    """Of curvature between low and high; mu more convex on the whole where the claim asks for it."""
+    family = _family(shape)
+    if _mu(reading):
+        mu = high * genome["mu"]
+        least = low - mu if family.affine else 0 * low
+        return family.lifted(family.parts(genome, p, least, high - mu, genome["scale"]), mu)
+    if _has(reading, "descent") and family.affine and not _reads_minimum(reading):  # nothing is bounded below
+        return family.lifted(family.parts(genome, p, 0 * low, high - low, genome["scale"]), low)
+    return family.parts(genome, p, low, high, genome["scale"])
+
+
+def _copied(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
+    """Equal clients: every gene of a client for all of them."""
+    copied = dict(genome)
+    for gene in (*_family(shape).genes({**dict(shape.counts), "C": 1}), Gene("noise", "nonnegative", (1,), ("C",))):
+        if "C" in gene.axes and gene.name in genome:
+            copied[gene.name] = np.repeat(genome[gene.name], shape["C"], axis=1 + gene.axes.index("C"))
+    return copied
 
 
 def _without(genes: Mapping[str, Gene], genome: Mapping[str, Array], axis: str, out: int) -> dict[str, Array]:

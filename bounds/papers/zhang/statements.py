@@ -109,7 +109,6 @@ EQ_2_COMPACT = Statement(
         Eq(zz(r, t + 1) + ZZ(r, t + 1), 2 * zZ(r, t + 1)),
     ),
     for_all={r: (1, T), t: (0, tau - 1)},
-    sweep=SWEEP_MILD,
     reading=(ON_PATHS, "sums printed from t = 1 in (A.2) and below run from t = 0, as in (A.3) and in (2)"),
 )
 
@@ -123,7 +122,6 @@ EQ_2_ZERO_MEAN = Statement(
     let=(average, bounded_variance),
     then=Eq(cc_apart(r + 1), cc(r + 1)),
     for_all={r: (1, T)},
-    sweep=SWEEP_MILD,
     reading=("mean c = 0 on every path exactly if sum_i E|c_i - mean c|^2 = sum_i E|c_i|^2",),
     follows_from=(Derivation(derivations.zero_mean),),
 )
@@ -138,7 +136,6 @@ EQ_3_SERVER = Statement(
     let=(average, bounded_variance),
     then=Eq(post2(r + 1) + server2(r + 1), 2 * post_server(r + 1)),
     for_all={r: (1, T)},
-    sweep=SWEEP_MILD,
     reading=(ON_PATHS,),
     follows_from=(Derivation(derivations.server_update),),
 )
@@ -153,7 +150,6 @@ EQ_12 = Statement(
     let=(average, bounded_variance),
     then=Eq(sub_inner(r), sub_g(r) + sub_conj(r)),
     for_all={r: (1, T)},
-    sweep=SWEEP_MILD,
     reading=("s = G(P) - grad f(P) is a subgradient of g at x exactly if <s, x> = g(x) + g*(s) (Fenchel and Young)",),
 )
 
@@ -168,7 +164,6 @@ APP_A_2 = Statement(
     when=(Eq(n, 1),),
     then=Eq(post2(r + 1) + star2(r + 1), 2 * post_star(r + 1)),
     for_all={r: (1, T)},
-    sweep=SWEEP_MILD,
     reading=(ON_PATHS, "of stationary points only minimisers are run"),
     follows_from=(Derivation(derivations.fixed_point),),
 )

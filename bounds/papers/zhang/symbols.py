@@ -1,6 +1,6 @@
 """The paper's symbols, their meaning and dimension (sections 2 and 3, appendix A)."""
 
-from ...algebra import Le
+from ...algebra import Ge
 from ...statement import Assumption, Glossary
 
 GLOSSARY = Glossary()
@@ -117,7 +117,7 @@ two_sided = Assumption(
 )  # fmt: skip
 prox_pl = Assumption("prox_pl", (mu,), "mu (F(x) - F*) <= D_g(x, mu) / 2 for all x", "assumption 3.3 (2)")
 mu_at_most_L = Assumption(
-    "mu_at_most_L", (), "mu <= L: so it is unless F is constant, where every mu serves", means=Le(mu, L)
+    "mu_at_most_L", (), "mu <= L: so it is unless F is constant, where every mu serves", means=Ge(L, mu)
 )
 strongly_convex = Assumption("mean_strongly_convex", (mu_sc,), "f is mu_sc-strongly convex", "theorem 3.8")
 bounded_variance = Assumption(

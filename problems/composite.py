@@ -7,12 +7,9 @@ oracle(r, t, z), so that minibatches and enumerated noise are the same to the me
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import product
 
-from .arrays import Array, Namespace, fail, namespace, norm2, quiet
-from .piecewise import Piecewise
+from .arrays import Array, Namespace, fail, namespace, quiet
 from .proximal import Prox
-from .quadratics import Quadratics
 
 Oracle = Callable[[int, int, Array], Array]
 
@@ -73,140 +70,6 @@ def compact(
             onward = P - xp.asarray(eta_g * eta)[..., None] * _mean(weights, total)
             yield Round(x, P, _stack(pre), _stack(post), _stack(used), ahead, onward)
             x, old = onward, total
-
-
-def lambdas(P: Array, gradient: Callable[[Array], Array], eta: Array, tau: int, before: Array | None) -> Array:
-    """Lambda^r (10) without the term that all clients share, (..., n, d): only its deviations from the mean are used.
-
-    `before` are the gradients (..., tau, n, d) of round r - 1; None for r = 1, where they are 0.
-    """
-    xp = namespace(P)
-    own = tau * gradient(P[..., None, :])
-    return xp.asarray(eta)[..., None, None] * (own if before is None else own - xp.sum(before, axis=-3))
-
-
-def spread(weights: Array, x: Array) -> Array:
-    """|x_i - mean x|^2 (..., n) for x (..., n, d)."""
-    return norm2(namespace(x), x - _mean(weights, x)[..., None, :])
-
-
-def virtual(P: Array, gradient: Array, prox: Prox, whole: Array) -> Array:
-    """The centralised proximal gradient step (4) from P, with the gradient of f there."""
-    return prox(P - namespace(P).asarray(whole)[..., None] * gradient, whole)
-
-
-# --- reference minimisers of F = f + theta |.|_1 ---------------------------------------------------------------------
-
-
-def minimiser(problem: Quadratics | Piecewise, theta: Array) -> Array:
-    """x* (..., d): exact up to rounding. Quadratics: the best of all sign patterns. Else d = 1: the best of all kinks
-    and stationary points. f has to grow in every direction."""
-    return _of_quadratic(problem, theta) if isinstance(problem, Quadratics) else _on_a_line(problem, theta)
-
-
-def excess(problem: Quadratics | Piecewise, theta: Array, x_star: Array) -> Callable[[Array], Array]:
-    """F(x) - F* for x (..., d), without cancellation in the smooth part."""
-    xp = namespace(x_star)
-    bregman, slope = problem.gap_from(x_star), problem.average(problem.grad(x_star[..., None, :]))
-    weight = xp.asarray(theta)[..., None]
-
-    def gap(x: Array) -> Array:
-        rest = slope * (x - x_star) + weight * (xp.abs(x) - xp.abs(x_star))
-        return bregman(x) + xp.sum(rest, axis=-1)
-
-    return gap
-
-
-def prox_pl_room(problem: Piecewise, theta: Array, mu: Array, x_star: Array, fine: int = 12) -> Array:
-    """The least D_g(x, mu)/(2 mu) - (F(x) - F*) over many points of the line (...): negative means that the proximal PL
-    inequality (assumption 3.3 (2) of zhang) fails; the points are dense between kinks and reach far beyond them."""
-    xp = namespace(problem.c)
-    kinks = xp.concat([problem.c - problem.lo, problem.c + problem.hi, xp.zeros_like(problem.c[..., :1, :])], axis=-2)
-    inner = xp.sort(kinks[..., 0], axis=-1)
-    width = inner[..., -1:] - inner[..., :1] + xp.abs(x_star)
-    share = xp.arange(fine, dtype=inner.dtype) / fine
-    between = [
-        inner[..., k : k + 1] * (1 - share) + inner[..., k + 1 : k + 2] * share for k in range(inner.shape[-1] - 1)
-    ]
-    beyond = width * 10.0 ** (6 * share - 3)
-    x = xp.concat([*between, inner[..., :1] - beyond, inner[..., -1:] + beyond], axis=-1)  # (..., points)
-    weight, level = xp.asarray(theta)[..., None], xp.asarray(mu)[..., None]
-    above = excess(problem, theta, x_star)
-    room: list[Array] = []
-    for k in range(x.shape[-1]):
-        point = x[..., k : k + 1]
-        slope = problem.average(problem.grad(point[..., None, :]))
-        y = point - slope / level
-        y = xp.sign(y) * xp.maximum(xp.abs(y) - weight / level, xp.zeros_like(y))
-        model = slope * (y - point) + level / 2 * (y - point) ** 2 + weight * (xp.abs(y) - xp.abs(point))
-        room.append(-model[..., 0] - above(point))
-    return xp.min(xp.stack(room, axis=-1), axis=-1)
-
-
-def _of_quadratic(problem: Quadratics, theta: Array) -> Array:
-    A, b = problem.mean()
-    xp, d = namespace(A), b.shape[-1]
-    if d > 2:
-        raise fail(f"d = {d}", "d = 1 or d = 2", "use reference.py for a numerical minimiser")
-    found: list[Array] = []
-    for signs in product((-1.0, 0.0, 1.0), repeat=d):
-        sign = xp.asarray(signs, dtype=b.dtype)
-        on = sign != 0
-        both = on[:, None] & on[None, :]
-        system = xp.where(both, A, xp.eye(d, dtype=b.dtype))
-        right = xp.where(on, b - xp.asarray(theta)[..., None] * sign, xp.zeros_like(b))
-        found.append(_solve(system, right))
-    candidates = _stack([x[..., None, :] for x in found])[..., 0, :]  # (..., patterns, d)
-    Ax = xp.matmul(candidates, A)
-    value = xp.sum(candidates * (0.5 * Ax - b[..., None, :]), axis=-1)
-    return _best(candidates, value + xp.asarray(theta)[..., None] * xp.sum(xp.abs(candidates), axis=-1))
-
-
-def _solve(A: Array, b: Array) -> Array:
-    """A (..., d, d), d <= 2, by Cramer's rule; the origin where A is singular (another pattern is then best)."""
-    xp = namespace(A)
-    if b.shape[-1] == 1:
-        det, top = A[..., 0], b
-    else:
-        det = (A[..., 0, 0] * A[..., 1, 1] - A[..., 0, 1] * A[..., 1, 0])[..., None]
-        first = A[..., 1, 1] * b[..., 0] - A[..., 0, 1] * b[..., 1]
-        second = A[..., 0, 0] * b[..., 1] - A[..., 1, 0] * b[..., 0]
-        top = xp.stack([first, second], axis=-1)
-    regular = det != 0
-    return xp.where(regular, top / xp.where(regular, det, xp.ones_like(det)), xp.zeros_like(b))
-
-
-def _on_a_line(problem: Piecewise, theta: Array) -> Array:
-    xp = namespace(problem.c)
-    if problem.d != 1:
-        raise fail(f"d = {problem.d}", "d = 1 for losses with kinks", "use quadratics, or one dimension")
-    kinks = xp.concat([problem.c - problem.lo, problem.c + problem.hi, xp.zeros_like(problem.c[..., :1, :])], axis=-2)
-    inner, weight = xp.sort(kinks[..., 0], axis=-1), xp.asarray(theta)[..., None]
-    tail = xp.sum(problem.p * problem.m[..., 0], axis=-1)[..., None]
-
-    def along(x: Array, of: Callable[[Array], Array]) -> Array:
-        """sum_i p_i of_i at k points (..., k)."""
-        return xp.stack([xp.sum(problem.p * of(x[..., k, None, None]), axis=-1) for k in range(x.shape[-1])], axis=-1)
-
-    def slope(x: Array) -> Array:
-        return along(x, lambda w: problem.grad(w)[..., 0])
-
-    low, high = inner[..., :1], inner[..., -1:]  # 0 is among them: x < 0 below low, x > 0 above high
-    left = low - xp.maximum(slope(low) - weight, xp.zeros_like(low)) / tail
-    right = high + xp.maximum(-slope(high) - weight, xp.zeros_like(high)) / tail
-    start, end = inner[..., :-1], inner[..., 1:]
-    sign = xp.where(start >= 0, weight, -weight)
-    at_start, at_end = slope(start) + sign, slope(end) + sign
-    rise = at_end - at_start
-    root = start - at_start * (end - start) / xp.where(rise != 0, rise, xp.ones_like(rise))
-    points = xp.concat([left, inner, xp.minimum(xp.maximum(root, start), end), right], axis=-1)
-    return _best(points[..., None], along(points, problem.value) + weight * xp.abs(points))
-
-
-def _best(candidates: Array, values: Array) -> Array:
-    xp = namespace(values)
-    place = xp.argmin(values, axis=-1, keepdims=True)
-    return xp.take_along_axis(candidates, place[..., None], axis=-2)[..., 0, :]
 
 
 def _mean(weights: Array, x: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Composite federated learning: proximal operators, two simulators, the kernel's world, and the verdicts on zhang."""
+"""Composite federated learning: proximal operators, regularisers, the kernel's answers, and the verdicts on zhang."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import array_api_strict
 import numpy as np
 import pytest
 from flint import fmpq
-from helpers import free_claim
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -24,12 +23,13 @@ from fedaudit.bounds.lint import lint
 from fedaudit.bounds.papers.zhang.symbols import Omega, eta_t, gap, level, mu, r, sigma
 from fedaudit.bounds.statement import Statement
 from fedaudit.problems import proximal
-from fedaudit.problems.composite import compact, excess, minimiser, per_client
+from fedaudit.problems.composite import compact, per_client
 from fedaudit.problems.quadratics import Quadratics
+from fedaudit.problems.regularised import Regulariser, excess, minimiser
 from fedaudit.problems.wells import Wells
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import hunt_row, judge, literal_row, read
-from fedaudit.verify.certify import _instances  # pyright: ignore[reportPrivateUsage]
+from fedaudit.verify.certify import _instances, needed_names  # pyright: ignore[reportPrivateUsage]
 from fedaudit.verify.check import genes_of, score
 from fedaudit.verify.curves import curves
 from fedaudit.verify.genome import draw, exactly
@@ -120,13 +120,14 @@ def test_minimisers_are_minimal() -> None:
     plane = Quadratics(root @ np.swapaxes(root, -1, -2) + 0.1 * np.eye(2), rng.normal(size=(50, 2, 2)), np.full(2, 0.5))
     a, m = rng.uniform(-1, 1, (50, 2, 1)), rng.uniform(0.1, 1, (50, 2, 1))
     wells = Wells(a, m, *rng.uniform(0, 1, (2, 50, 2, 1)), rng.normal(size=(50, 2, 1)), np.full(2, 0.5))
-    theta = rng.choice([0.0, 0.3, 2.0], 50)
+    up, down, ridge = (rng.choice([0.0, 0.3, 2.0], 50) for _ in range(3))
+    g = Regulariser(up, down, ridge, affine=False, unit=np.ones(50))
     for problem in (plane, wells):
-        x = minimiser(problem, theta)
-        above = excess(problem, theta, x)
+        x = minimiser(problem, g)
+        above = excess(problem, g, x)
         for scale in (1e-3, 0.1, 1.0, 5.0):
-            assert (above(x + scale * rng.normal(size=x.shape)) >= -1e-9).all()
-        assert np.allclose(above(x), 0)
+            assert (above((x + scale * rng.normal(size=x.shape))[:, None]) >= -1e-9).all()
+        assert np.allclose(above(x[:, None]), 0)
 
 
 # --- simulator against kernel ----------------------------------------------------------------------------------------
@@ -155,44 +156,60 @@ def test_simulator_and_kernel_agree(label: str) -> None:
     assert tried >= 3
 
 
-def instance(**changed: Any) -> dict[str, Any]:
-    loss = {"kind": "quadratic", "A": [["1"]], "b": ["0"]}
+QUADRATIC = {"kind": "quadratic", "A": [["1"]], "b": ["0"]}
+
+
+def instance(*clients: dict[str, Any], v: str = "1", **changed: Any) -> dict[str, Any]:
+    """Equal noise in every step of all clients."""
+    n = len(clients)
     made = {
-        "d": 1, "tau": 1, "T": 1, "b": 1, "groups": [{"size": 15, "loss": loss, "v": ["1"]}], "x1": ["0"],
-        "theta": "0", "eta_t": "1/10", "eta_g": "3/2", "constants": {"L": "1", "mu": "1", "sigma": "1", "B_g": "0"},
-        "noise": {"kind": "signs", "steps": [0], "shared": False},
+        "C": n, "d": 1, "E": 1, "T": 1, "p": [f"1/{n}"] * n, "w0": ["0"], "clients": list(clients),
+        "constants": {"L": "1", "sigma": "1", "B_g": "0"}, "parameters": {"eta_t": "1/10", "eta_g": "3/2", "b": "1"},
+        "noise": {"kind": "signs", "shared": False, "v": [[v]] * n}, "regulariser": {"kind": "l1", "theta": "0"},
     }  # fmt: skip
     return {**made, **changed}
 
 
-CLAIM = free_claim("composite", "Omega", 1, **dict.fromkeys(("L", "mu", "sigma", "B_g"), "nonnegative"))
+CLAIM = read(statement("zhang/eqA.33"))[0].claim
 
 
-def test_many_equal_clients_are_one_group() -> None:
-    """Three equal clients as one group, and as three: the same law."""
-    loss = {"kind": "piecewise", "a": ["-1/2"], "m": ["1"], "lo": ["1"], "hi": ["2"], "c": ["1/3"]}
-    common = {
-        "tau": 2,
-        "T": 2,
-        "x1": ["1/2"],
-        "theta": "1/5",
-        "noise": {"kind": "signs", "steps": [1, 2], "shared": False},
-    }
-    one = kernel.world(CLAIM, instance(groups=[{"size": 3, "loss": loss, "v": ["1/2"]}], **common))
-    three = kernel.world(CLAIM, instance(groups=[{"size": 1, "loss": loss, "v": ["1/2"]}] * 3, **common))
-    for name, last in (("Omega", 3), ("lam2", 3), ("G2", 2), ("drift", 2), ("vdev", 2), ("step2", 2), ("level", 3)):
+def test_equal_clients_are_computed_once() -> None:
+    """Three clients under one spelling, and under three: the same law."""
+    loss = {"kind": "bent", "a": ["-1/2"], "m": ["1"], "lo": ["1"], "hi": ["2"], "c": ["1/3"]}
+    common = {"E": 1, "T": 2, "w0": ["1/2"], "regulariser": {"kind": "l1", "theta": "1/5"}}
+    one = kernel.world(CLAIM, instance(loss, loss, loss, v="1/2", **common))
+    spelled = [loss, {**loss, "m": ["2/2"]}, {**loss, "m": ["3/3"]}]
+    three = kernel.world(CLAIM, instance(*spelled, v="1/2", **common))
+    for name, last in (("gap", 3), ("lam2", 3), ("vstep2", 3)):
         assert one.at(name, (last,)) == three.at(name, (last,))
-    assert one.at("S", (2, 1, 2)) == three.at("S", (2, 1, 2))
 
 
 def test_one_round_by_hand() -> None:
     """n = 15, f_i = x²/2, one step with noise ±1 from the minimum: E Ω² = η̃²/(2n) + (n−1) η²/(n η̃) with η = 1/15."""
-    made = kernel.world(CLAIM, instance())
-    assert made.at("Omega", (1,)) == 0
-    assert made.at("Omega", (2,)) == fmpq(1, 100) / 30 + fmpq(14, 15) * fmpq(1, 225) * 10 == fmpq(1129, 27000)
+    made = kernel.world(CLAIM, instance(*[QUADRATIC] * 15))
+
+    def omega(r: int) -> Any:
+        return made.at("gap", (r,)) + made.at("lam2", (r,)) / 15 * 10
+
+    assert omega(1) == 0
+    assert omega(2) == fmpq(1, 100) / 30 + fmpq(14, 15) * fmpq(1, 225) * 10 == fmpq(1129, 27000)
 
 
-PL = free_claim("composite", "Omega", 1, mu="nonnegative") | {"let": [["prox_pl", "mu"]]}
+def test_noise_over_ten_rounds() -> None:
+    """f_i = 0 and g = 0: x moves by the mean of the noise, the corrections keep its deviations, round after round."""
+    flat = {"kind": "quadratic", "A": [["0"]], "b": ["0"]}
+    made = kernel.world(CLAIM, instance(*[flat] * 4, T=12))
+    assert {made.at("lam2", (r,)) for r in range(2, 14)} == {fmpq(3) * fmpq(1, 15) ** 2}
+
+
+PL = CLAIM | {"let": [["prox_pl", "mu"]], "implicit": [], "when": [], "means": {}}
+PL |= {"domains": PL["domains"] | {"mu": "nonnegative"}}
+
+
+def pl_instance(*clients: dict[str, Any], mu_: str, **changed: Any) -> dict[str, Any]:
+    constants = {"mu": mu_, "L": "1", "sigma": "1", "B_g": "0"}
+    made = instance(*clients, noise={"kind": "none"}, constants=constants, **changed)
+    return needed_names(PL, made)
 
 
 @pytest.mark.parametrize(
@@ -200,16 +217,16 @@ PL = free_claim("composite", "Omega", 1, mu="nonnegative") | {"let": [["prox_pl"
     [
         ({"kind": "quadratic", "A": [["1"]], "b": ["3"]}, "2", "1", True),
         ({"kind": "quadratic", "A": [["1"]], "b": ["3"]}, "2", "11/10", False),
-        ({"kind": "piecewise", "a": ["0"], "m": ["1"], "lo": ["1"], "hi": ["1"], "c": ["0"]}, "0", "1", True),
-        ({"kind": "piecewise", "a": ["0"], "m": ["1"], "lo": ["1"], "hi": ["1"], "c": ["0"]}, "0", "101/100", False),
-        ({"kind": "piecewise", "a": ["-1"], "m": ["1"], "lo": ["1"], "hi": ["1"], "c": ["0"]}, "0", "1/100", False),
+        ({"kind": "bent", "a": ["0"], "m": ["1"], "lo": ["1"], "hi": ["1"], "c": ["0"]}, "0", "1", True),
+        ({"kind": "bent", "a": ["0"], "m": ["1"], "lo": ["1"], "hi": ["1"], "c": ["0"]}, "0", "101/100", False),
+        ({"kind": "bent", "a": ["-1"], "m": ["1"], "lo": ["1"], "hi": ["1"], "c": ["0"]}, "0", "1/100", False),
         ({"kind": "quadratic", "A": [["0"]], "b": ["0"]}, "0", "1000", True),
         ({"kind": "quadratic", "A": [["0"]], "b": ["0"]}, "1", "1/1000", False),
     ],
     ids=["quadratic", "too large", "flat bottom", "flat, too large", "double well", "constant", "modulus"],
 )
 def test_prox_pl_on_the_line(loss: dict[str, Any], theta: str, mu_: str, holds: bool) -> None:
-    made = instance(groups=[{"size": 1, "loss": loss}], theta=theta, constants={"mu": mu_}, noise={"kind": "none"})
+    made = pl_instance(loss, mu_=mu_, regulariser={"kind": "l1", "theta": theta})
     assert kernel.admissible(PL, made) is holds
 
 
@@ -218,7 +235,7 @@ def test_prox_pl_on_the_line(loss: dict[str, Any], theta: str, mu_: str, holds: 
 def test_prox_pl_agrees_with_a_fine_grid(values: list[Any], theta: str) -> None:
     """A non-convex average of two clients, mu between 1/16 and 1: the exact answer against 4,001 points."""
     a1, a2, c1, c2 = values
-    piece = {"kind": "piecewise", "m": ["1"], "lo": ["1"], "hi": ["1/2"]}
+    piece = {"kind": "bent", "m": ["1"], "lo": ["1"], "hi": ["1/2"]}
     losses = [{**piece, "a": [str(a)], "c": [str(2 * c)]} for a, c in ((a1, c1), (a2, c2))]
     x = np.linspace(-6, 6, 4001)[:, None]
     wells = Wells(
@@ -227,16 +244,15 @@ def test_prox_pl_agrees_with_a_fine_grid(values: list[Any], theta: str) -> None:
     )
     th = float(fmpq(theta))
     slope = wells.grad(x[..., None]).mean(axis=-2)
-    above = excess(wells, np.array(th), minimiser(wells, np.array(th)))(x)
+    g = Regulariser(*np.array([[th], [th], [0.0]]), affine=False, unit=np.ones(1))
+    one = Wells(*(part[None] for part in (wells.a, wells.m, wells.lo, wells.hi, wells.c)), wells.p[None])
+    above = excess(one, g, minimiser(one, g))(x[:, None, None])[:, 0, 0]
     for exponent in range(5):
         m = 2.0**-exponent
         y = proximal.l1(x - slope / m, np.full(len(x), th / m))
         model = (slope * (y - x) + m / 2 * (y - x) ** 2 + th * (np.abs(y) - np.abs(x)))[:, 0]
         room = (-model - above).min()
-        made = instance(
-            groups=[{"size": 1, "loss": loss} for loss in losses], theta=theta, noise={"kind": "none"},
-            constants={"mu": f"1/{2**exponent}"},
-        )  # fmt: skip
+        made = pl_instance(*losses, mu_=f"1/{2**exponent}", regulariser={"kind": "l1", "theta": theta})
         exact = kernel.admissible(PL, made)
         if abs(room) > 1e-4:  # the grid may miss a touch
             assert exact is bool(room > 0)
@@ -259,8 +275,7 @@ def test_the_printed_noise_constant_is_refuted(label: str) -> None:
     row = hunt_row(statement(label), 0, EFFORT)
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
-    (group,) = row["certificate"]["instance"]["groups"]
-    assert group["size"] == 15
+    assert row["certificate"]["instance"]["C"] == 15
 
 
 @pytest.mark.parametrize("name", ["zhang-eqA.33.json", "zhang-eqA.38.json"])
@@ -270,7 +285,9 @@ def test_golden_certificates(name: str) -> None:
     assert accepted.dropped == ()
     assert made["claim"] == read(statement(made["statement"]))[0].claim
     with pytest.raises(kernel.Rejected):
-        kernel.check({**made, "instance": {**made["instance"], "eta_g": "2"}})
+        kernel.check(
+            {**made, "instance": made["instance"] | {"parameters": made["instance"]["parameters"] | {"eta_g": "2"}}}
+        )
 
 
 @pytest.mark.parametrize("label", [name for name in ALL if name not in REFUTED])

@@ -14,7 +14,6 @@ from math import prod
 from flint import arb, fmpq
 
 from . import (
-    composite,
     envelope,
     fedmspp,
     fedprox,
@@ -55,7 +54,6 @@ class Reader:
 
 
 WORLDS = {
-    "composite": Reader(composite.read, composite.INPUTS),
     "fedprox": Reader(fedprox.read, fedprox.INPUTS, steps=True),
     "fedprox_nonconvex": Reader(fedprox_nonconvex.read, fedprox.INPUTS, steps=True),
     "perturbed": Reader(perturbed.read, perturbed.INPUTS, steps=True),

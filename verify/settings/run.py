@@ -42,7 +42,6 @@ KINDS = ("positive", "nonnegative", "real")
 SAMPLINGS = ("without_replacement", "with_replacement")
 CROWDS = ((16, 1, 1, 1), (18, 1, 1, 1))  # C, d, E, T of many equal clients, whose noise averages out
 DEEP = 10  # how far below -L a curvature may go where smoothness is said from above only
-ROUNDING = 1e-14  # of values of F; a minimum that is attained on an interval leaves only rounding
 FAR = 1e100  # a run that has left the floats says nothing
 
 
@@ -50,7 +49,13 @@ FAR = 1e100  # a run that has left the floats says nothing
 class RunSetting:
     name: str = "run"
     precision: type[np.floating[Any]] = np.float64
-    droppable: tuple[str, ...] = ("nonnegative_weights", "independent_noise", "equal_weights", "two_sided")
+    droppable: tuple[str, ...] = (
+        "nonnegative_weights",
+        "independent_noise",
+        "equal_weights",
+        "two_sided",
+        "mu_at_most_L",
+    )
     declared: tuple[str, ...] = ()  # constants that bound the run
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
@@ -83,8 +88,8 @@ class RunSetting:
         if "regulariser" in dict(shape.flags):
             genes += FAMILIES[shape.flag("regulariser")].genes()
         genes += [along(f"point_{name}", "real", sizes, "d") for name in _points(reading)]
-        if _mu(reading):
-            genes.append(Gene("mu", "unit"))
+        if _lifted(reading):
+            genes.append(Gene("mu", "positive" if "mu_at_most_L" in reading.dropped else "unit"))
         if _argument(reading, "strongly_convex"):
             genes.append(Gene("ratio", "nonnegative"))
         elif not _has(reading, "convex"):
@@ -135,7 +140,7 @@ class RunSetting:
         far = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["loss"]["c"]).max(axis=(1, 2)))
         W = np.where(far > 0, far, 1.0)
         table = Table(known.n, scalars, quantities, known.counts, (_curvatures(reading, genome)[1] * W**2, W))
-        for name in reading.claim["means"]:
+        for name in set(reading.claim["means"]) - set(reading.dropped):
             table = _bounded(reading, table, name)
         return table
 
@@ -296,7 +301,7 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
     g, w_star = None, problem.minimiser() if _reads(reading, "f", "f_star", "w_star") else None
     if "regulariser" in dict(shape.flags):
         sides = [on(np.asarray(parts["regulariser"][name], dtype=float)) for name in ("up", "down", "ridge")]
-        g = Regulariser(*sides, FAMILIES[shape.flag("regulariser")].affine, on(parts["unit"]))
+        g = Regulariser(*sides, FAMILIES[shape.flag("regulariser")].affine, on(parts["slope"]))
         w_star = least(problem, g) if _reads_minimum(reading) else on(parts["w0"])
     return Setup(
         problem,
@@ -394,6 +399,12 @@ def _shape(
 
 
 @lru_cache
+def _lifted(reading: Reading) -> bool:
+    """Whether f on the whole has to be convex: for mu, or for a minimum of F to be there and easy to find."""
+    return bool(_mu(reading)) or (_regularisers(reading) != [""] and _reads_minimum(reading))
+
+
+@lru_cache
 def _regularisers(reading: Reading) -> list[str]:
     """Those that the statement's assumptions allow; no name where the method reads none."""
     if not _reads(reading, "prox", "F", "g", "conjugate"):
@@ -446,9 +457,12 @@ def _fits(reading: Reading, shape: Shape, family: Family, small: bool) -> bool:
     if sizes["d"] > family.dimensions or not _meets_counts(reading, sizes):
         return False
     g = FAMILIES[dict(shape.flags).get("regulariser", "none")]
-    if sizes["d"] > 1 and (
-        (not g.affine and (not family.affine or sizes["d"] > 2)) or (not family.affine and _mu(reading))
-    ):
+    regularised = "regulariser" in dict(shape.flags)
+    if regularised and sizes["d"] > (2 if not g.affine else 1_000 if family.affine else 1):
+        return False
+    if not g.affine and not family.affine and sizes["d"] > 1:
+        return False
+    if "mu_at_most_L" in reading.dropped and (not family.affine or g.name != "none" or sizes["C"] != 2):
         return False
     if g.name == "pinball" and sizes["C"] > 2:
         return False
@@ -580,7 +594,9 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[
     parts: dict[str, Any] = {"p": p, "w0": genome["scale"][:, None] * genome["start"]}
     parts["loss"] = _losses(reading, shape, genome, p, low, high)
     parts["regulariser"] = _regulariser(shape, genome, high)
-    parts["unit"] = high * genome["scale"]
+    lengths = [abs(parts["loss"][name]).max(axis=(1, 2)) for name in ("c", "lo", "hi") if name in parts["loss"]]
+    far = np.maximum.reduce([abs(parts["w0"]).max(axis=1), *lengths])
+    parts["unit"], parts["slope"] = high * genome["scale"], high * far
     parts["points"] = {name: genome["scale"][:, None] * genome[f"point_{name}"] for name in _points(reading)}
     level = genome["noise"] if "noise" in genome else 0 * p
     axis = np.array([[1 if j == i % d else 0 for j in range(d)] for i in range(C)])
@@ -599,9 +615,13 @@ def _losses(
 ) -> Mapping[str, Array]:
     """Of curvature between low and high; mu more convex on the whole where the claim asks for it."""
     family = _family(shape)
-    if _mu(reading):
+    if "mu_at_most_L" in reading.dropped:  # then f is constant
+        parts, pull = family.parts(genome, p, low, high, genome["scale"]), (high * genome["scale"])[:, None, None]
+        tilt = pull * genome["centre"][:, :1]
+        return {**parts, "A": 0 * parts["A"], "b": np.concatenate([tilt, -tilt], axis=1)}
+    if _lifted(reading):
         mu = high * genome["mu"]
-        least = low - mu if family.affine else 0 * low
+        least = low - mu if family.affine or not _mu(reading) else 0 * low
         return family.lifted(family.parts(genome, p, least, high - mu, genome["scale"]), mu)
     if _has(reading, "descent") and family.affine and not _reads_minimum(reading):  # nothing is bounded below
         return family.lifted(family.parts(genome, p, 0 * low, high - low, genome["scale"]), low)

@@ -195,9 +195,11 @@ def instead(identifier: str, fits: Callable[[Any], bool] = lambda _: True, **cha
 
 
 def noisy(steps: int) -> Any:
+    """One client with a regulariser: two outcomes in every step."""
     return instead(
-        "zhang/eq2-compact", lambda i: i["noise"]["kind"] == "signs", tau=50, T=1,
-        groups=lambda i: [{**i["groups"][0], "size": 1}], noise=lambda i: {**i["noise"], "steps": list(range(steps))},
+        "zhang/eq2-compact", lambda i: i["noise"]["kind"] == "signs", E=steps, T=1, C=1, p=["1"],
+        clients=lambda i: i["clients"][:1], noise=lambda i: {**i["noise"], "v": i["noise"]["v"][:1]},
+        regulariser={"kind": "l1", "theta": "1"},
     )  # fmt: skip
 
 

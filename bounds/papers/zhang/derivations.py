@@ -90,10 +90,11 @@ def zero_mean(goal: View) -> Argument:
     start = known(Eq(c(1), 0), "c_i^1 = 0")
     always = Induction(Eq(c(r), 0), over=r, start=1, base=(start,), step=(same,))
     following = Step(Eq(c(r + 1), 0), given=(same, always))
-    mean = known(
-        Eq(goal.rhs - goal.lhs, c(r + 1) ** 2), "|c_i|² = |c_i − c_bar|² + |c_bar|² on average; vectors as one letter"
-    )
-    return Argument((same, always, following, Step(goal.relations[0], given=(mean, following))))
+    size = Function("size", **SIGNED)
+    none = Step(Eq(size(c(r + 1)), size(0)), given=(following,))
+    zero = known(Eq(size(0), 0), "|0|² = 0")
+    mean = known(Eq(goal.rhs, goal.lhs + size(c(r + 1))), "|c_i|² = |c_i − c_bar|² + |c_bar|² on average over i")
+    return only(Step(goal.relations[0], given=(mean, none, zero)), same, always, following, none)
 
 
 def server_update(goal: View) -> Argument:

@@ -104,9 +104,9 @@ def prox_pl_room(problem: Piecewise, g: Regulariser, mu: Array, x_star: Array, f
 
 
 def _of_quadratic(problem: Quadratics, g: Regulariser) -> Array:
-    A, b = problem.mean()
-    xp, d = namespace(A), b.shape[-1]
-    A = A + g.ridge[:, None, None] * xp.eye(d, dtype=b.dtype)
+    plain, b = problem.mean()
+    xp, d = namespace(plain), b.shape[-1]
+    A = plain + g.ridge[:, None, None] * xp.eye(d, dtype=b.dtype)
     if g.affine:
         return argmin(A, b)
     if d > 2:

@@ -71,16 +71,16 @@ def longest(parts: Mapping[str, Array], d: int) -> Array:
 def minimiser(A: Array, b: Array, g: Mapping[str, Any]) -> Array | None:
     """Of w'Aw/2 - b'w + g(w) in rationals: the sign pattern that is consistent; None if there is none."""
     d = len(b)
-    A = A + Fraction(g["ridge"]) * np.eye(d, dtype=int)
+    H = A + Fraction(g["ridge"]) * np.eye(d, dtype=int)
     for signs in product((0, 1, -1), repeat=d) if g["up"] or g["down"] else [(1,) * d]:
         on = [j for j in range(d) if signs[j]]
         x = np.array([Fraction(0)] * d, dtype=object)
         right = np.array([b[j] - (g["up"] if signs[j] > 0 else -g["down"]) for j in on], dtype=object)
-        inside = solved(A[np.ix_(on, on)], right) if on else np.array([], dtype=object)
+        inside = solved(H[np.ix_(on, on)], right) if on else np.array([], dtype=object)
         if inside is None:
             continue
         x[on] = inside
-        slope = b - (A * x).sum(axis=1)
+        slope = b - (H * x).sum(axis=1)
         free = not (g["up"] or g["down"])
         if free or all(x[j] * signs[j] > 0 if signs[j] else -g["down"] <= slope[j] <= g["up"] for j in range(d)):
             return x

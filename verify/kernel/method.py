@@ -38,7 +38,7 @@ class Rule:
         return self.op == op or any(arg.has(op) for arg in self.args)
 
     def names(self) -> set[str]:
-        return ({self.name} if self.op == "name" else set()) | {name for arg in self.args for name in arg.names()}
+        return ({self.name} if self.op == "name" else set[str]()) | {name for arg in self.args for name in arg.names()}
 
 
 @dataclass(frozen=True, slots=True)

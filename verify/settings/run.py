@@ -300,8 +300,8 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
     problem = _family(shape).problem({k: on(v) for k, v in parts["loss"].items()}, on(parts["p"]))
     g, w_star = None, problem.minimiser() if _reads(reading, "f", "f_star", "w_star") else None
     if "regulariser" in dict(shape.flags):
-        sides = [on(np.asarray(parts["regulariser"][name], dtype=float)) for name in ("up", "down", "ridge")]
-        g = Regulariser(*sides, FAMILIES[shape.flag("regulariser")].affine, on(parts["slope"]))
+        up, down, ridge = (on(parts["regulariser"][name]) for name in ("up", "down", "ridge"))
+        g = Regulariser(up, down, ridge, FAMILIES[shape.flag("regulariser")].affine, on(parts["slope"]))
         w_star = least(problem, g) if _reads_minimum(reading) else on(parts["w0"])
     return Setup(
         problem,
@@ -617,8 +617,8 @@ def _losses(
     family = _family(shape)
     if "mu_at_most_L" in reading.dropped:  # then f is constant
         parts, pull = family.parts(genome, p, low, high, genome["scale"]), (high * genome["scale"])[:, None, None]
-        tilt = pull * genome["centre"][:, :1]
-        return {**parts, "A": 0 * parts["A"], "b": np.concatenate([tilt, -tilt], axis=1)}
+        signs = np.array([1, -1, *[0] * shape["C"]])[: shape["C"]] * (shape["C"] > 1)
+        return {**parts, "A": 0 * parts["A"], "b": pull * genome["centre"][:, :1] * signs[:, None]}
     if _lifted(reading):
         mu = high * genome["mu"]
         least = low - mu if family.affine or not _mu(reading) else 0 * low

@@ -225,9 +225,10 @@ class Scope:
 
     def constant(self, name: str, x: Array) -> Array:
         """A vector (n, c, d) that is not random."""
-        if name not in self.constants:
-            self.constants[name] = self.column(x[None, ...], 0) if self.columns else x[None, ...]
-        return self.constants[name]
+        key = f"{name} {self.columns}"
+        if key not in self.constants:
+            self.constants[key] = self.column(x[None, ...], 0) if self.columns else x[None, ...]
+        return self.constants[key]
 
     def wide(self, x: Array) -> Array:
         C = self.setup.problem.C

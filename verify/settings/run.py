@@ -40,7 +40,12 @@ LARGE = ((10, 1, 8, 10), (4, 3, 5, 20), (2, 1, 20, 40), (5, 2, 10, 20))  # C, d,
 MANY = {"C": 4, "d": 1, "E": 4, "T": 10}  # a run whose noise is sampled
 KINDS = ("positive", "nonnegative", "real")
 SAMPLINGS = ("without_replacement", "with_replacement")
-CROWDS = ((16, 1, 1, 1), (18, 1, 1, 1))  # C, d, E, T of many equal clients, whose noise averages out
+CROWDS = (
+    (15, 1, 1, 1),
+    (16, 1, 1, 1),
+    (18, 1, 1, 1),
+    (24, 1, 1, 1),
+)  # C, d, E, T of many equal clients, whose noise averages out
 DEEP = 10  # how far below -L a curvature may go where smoothness is said from above only
 FAR = 1e100  # a run that has left the floats says nothing
 
@@ -73,10 +78,10 @@ class RunSetting:
                 shape = _shape(counts, family, noise, sampling, m, g)
                 if _fits(reading, shape, family, counts in small) and shape not in proposed:
                     proposed.append(shape)
-        if _argument(reading, "minibatch_variance") and "independent" in _choices(reading)[0]:
+        if "none" in _regularisers(reading) and "independent" in _choices(reading)[0]:
             crowds = [dict(zip(SMALL, values, strict=True)) for values in CROWDS]
             alike = [_shape(counts, losses()["quadratic"], "independent", "", 0, "none", "alike") for counts in crowds]
-            proposed += [shape for shape in alike if _fits(reading, shape, losses()["quadratic"], small=False)]
+            proposed = [s for s in alike if _fits(reading, s, losses()["quadratic"], small=False)] + proposed
         if reading.claim["kind"] == "identity":  # with one client there is often nothing to compare
             proposed.sort(key=lambda shape: shape["C"] == 1)
         return proposed
@@ -466,7 +471,8 @@ def _fits(reading: Reading, shape: Shape, family: Family, small: bool) -> bool:
         return False
     if "mu_at_most_L" in reading.dropped and (not family.affine or g.name != "none" or sizes["C"] != 2):
         return False
-    if g.name == "pinball" and sizes["C"] > 2:
+    plain = shape.flag("noise") == "none" and sizes["E"] < 4 and sizes["C"] < 3
+    if g.name in ("pinball", "ridge") and not (small and plain):  # variants of the l1 norm and of none
         return False
     affine = family.affine and g.affine and not _reads(reading, "g", "conjugate")
     if _sampling(shape) is None and (affine or shape.flag("noise") == "none"):

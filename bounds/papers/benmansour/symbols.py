@@ -5,10 +5,13 @@ from ...statement import Assumption, Glossary
 GLOSSARY = Glossary()
 _s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity
 
-N = _n("N", "number of clients")
+N = _n("C", "number of clients", "N")
 E = _n("E", "local steps from one average to the next")
 T = _n("T", "number of local steps of the run")
+K = _n("K", "number of clients that FedMax(k) takes", "k")
 t = GLOSSARY.index("t", "local step")
+s = GLOSSARY.index("s", "how many steps ago")
+i = GLOSSARY.index("i", "client")
 
 L = _s("L", "F/W^2", "smoothness of every F_i (assumption 1)")
 mu = _s("mu", "F/W^2", "strong convexity of every F_i (assumption 2)", r"\mu")
@@ -34,6 +37,13 @@ rho_floor = _s(
     r"\underline\rho",
     nonnegative=True,
 )
+rho_least = _s(
+    "rho_least",
+    "1",
+    "least rho(t, w_t) over all t < T: rho_floor where Gamma = 0, and rho(t, w*) is not defined",
+    r"\underline\rho",
+    nonnegative=True,
+)
 level = _s("level", "1", "any number above 1: how large rho_bar is asked to be", "M")
 kappa_min = _s("kappa_min", "1", "pi: the least kappa_t^i = alpha_t^i / p_i (16), positive (after (16))", r"\pi")
 kappa_max = _s("kappa_max", "1", "Pi: the largest kappa_t^i (16)", r"\Pi")
@@ -44,7 +54,7 @@ p_min = _s("p_min", "1", "the least p_i", r"\min p_i")
 speed = _s("V", "F", "speed of convergence (corollary 4)", r"\mathcal{V}", real=True)
 least_speed = _s("V_min", "F", "minimal value of the speed (12)", r"\mathcal{V}_{\min}", nonnegative=True)
 error = _s("Err", "F", "learning error (corollary 4)", r"\mathcal{E}", real=True)
-C = _s("C", "F", "constant of (17): what the speed keeps when pi grows", nonnegative=True)
+C = _s("C_17", "F", "constant of (17): what the speed keeps when pi grows", "C", nonnegative=True)
 lambda_1 = _s("lambda_1", "F", "constant of (17)", r"\lambda_1", nonnegative=True)
 lambda_2 = _s("lambda_2", "F", "constant of (17)", r"\lambda_2", nonnegative=True)
 
@@ -65,6 +75,17 @@ spread_star = _q(
     r"\mathbb{{E}} \textstyle\sum_i \alpha^i_{{{0}}} \|w_{{{0}}} - w_i^\star\|^2",
     nonnegative=True,
 )
+
+grad2 = _q(
+    "grad2",
+    "F^2/W^2",
+    "E|g_i|^2 at w_t^i, on any path",
+    r"\mathbb{{E}} \|g_{{{1}}}(w^{{{1}}}_{{{0}}})\|^2",
+    nonnegative=True,
+)
+moved2 = _q("moved2", "W^2", "E |w_t - w_0|^2", r"\mathbb{{E}} \|w_{{{0}}} - w_0\|^2", nonnegative=True)
+start_excess = _q("excess", "F", "E F_i(w_t) - F_i*", r"\mathbb{{E}} F_{{{1}}}(w_{{{0}}}) - F_{{{1}}}^\star")
+temperature = _s("temperature", "F", "FedSoftMax's temperature (section 2.4)", r"\mathcal{T}")
 
 rho_run = _q("rho_run", "1", "rho_bar of the first t + 1 steps", r"\bar\rho_{{{0}}}")
 rho_run_max = _q("rho_run_max", "1", "rho_run with FedMax's weights (15)", r"\bar\rho^{{\mathrm{{FedMax}}}}_{{{0}}}")

@@ -1,0 +1,136 @@
+"""The algorithm boxes of the paper: rules (2) and (4) with weights alpha_t, in three readings, and what it proposes.
+
+t counts local steps. Between two averages w_t is a mean of the clients' points, and with which weights is what the
+readings differ in: `averaging(...)` writes one box from the rule and from the weights of the average.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from ...method import (
+    Method,
+    Number,
+    Vector,
+    Weights,
+    chosen,
+    expect,
+    f,
+    f_i,
+    f_i_star,
+    f_star,
+    grad,
+    in_turn,
+    largest,
+    least,
+    mean,
+    most,
+    noisy,
+    norm2,
+    own,
+    ratio,
+    smaller,
+    softmax,
+    start,
+    vector,
+    w_i_star,
+    w_star,
+    weight,
+)
+from .symbols import (
+    GLOSSARY,
+    K,
+    alpha_max,
+    alpha_min,
+    dist2,
+    eta,
+    gap,
+    grad2,
+    i,
+    kappa_max,
+    kappa_min,
+    moved2,
+    p_min,
+    rho_bar,
+    rho_floor,
+    rho_least,
+    rho_run,
+    rho_run_max,
+    rho_tilde,
+    spread,
+    spread_star,
+    start_excess,
+    t,
+    temperature,
+)
+
+Rule = Literal["printed", "rounds", "kept"]
+Policy = Callable[[Number], Weights]
+x, y, z = vector("w"), vector("w_i", "w^i"), vector("w_i_before", r"\widehat w^i")  # z: before the last local step
+u, v, before = vector("u"), vector("u_i", "u^i"), vector("u_i_before", r"\widehat u^i")  # a second run beside the first
+
+
+def excess(w: Vector) -> Number:
+    """F_i(w) - F_i*."""
+    return f_i(w) - f_i_star
+
+
+def skew(alpha: Weights, w: Vector) -> Number:
+    """rho (8)."""
+    return ratio(mean(excess(w), weights=alpha), mean(excess(w)))
+
+
+def averaging(id: str, title: str, cite: str, rule: Rule, policy: Policy) -> Method:
+    """Federated SGD. printed: (2) averages in the step from t when E | t, and p moves w_t elsewhere (4). rounds:
+    algorithm 1 averages when E | t + 1, and p moves w_t before that. kept: the same with the round's weights in (4).
+    """
+    late = rule == "printed"
+    at_average = policy(excess(mean(z) if late else x))
+    w = mean(y, weights=at_average) if rule == "kept" else mean(y)
+    alpha = at_average if rule == "kept" else in_turn(policy(excess(w)))
+    return Method(
+        id=id,
+        title=title,
+        cite=cite,
+        glossary=GLOSSARY,
+        server={x: start},
+        client={y: x, z: x} if late else {y: x},
+        begin={y: x, z: x} if late else {y: x},
+        local={y: y - eta(t) * noisy(grad(y))} | ({z: y} if late else {}),
+        update={x: mean(y, weights=at_average)},
+        measures=measures(w, alpha),
+        clock="steps",
+        first=1 if late else 0,
+    )
+
+
+def measures(w: Vector, alpha: Weights) -> dict[Any, Number]:
+    """What the statements speak of: w_t is `w`, its weights are `alpha`."""
+    skew_of_max, kappa = skew(largest(excess(w)), w), ratio(weight(alpha), weight(own))
+    return {
+        gap(t): expect(f(w)) - f_star,
+        dist2(t): expect(norm2(w - w_star)),
+        spread(t): expect(mean(norm2(w - y), weights=alpha)),
+        spread_star(t): expect(mean(norm2(w - w_i_star), weights=alpha)),
+        grad2(t, i): most(norm2(noisy(grad(y)))),
+        moved2(t): expect(norm2(w - start)),
+        start_excess(t, i): expect(excess(w)),
+        rho_run(t): least(skew(alpha, w), each_round=True),
+        rho_run_max(t): least(skew_of_max, each_round=True),
+        rho_bar: least(skew(alpha, w), each_round=True),
+        rho_tilde: most(skew(alpha, w_star), each_round=True),
+        rho_least: least(skew(alpha, w)),
+        rho_floor: least(smaller(skew(alpha, w), skew(alpha, w_star))),
+        kappa_min: least(kappa, each_round=True),
+        kappa_max: most(kappa, each_round=True),
+        alpha_min: least(weight(alpha), each_round=True),
+        alpha_max: most(weight(alpha), each_round=True),
+        p_min: least(weight(own)),
+    }
+
+
+PRINTED = averaging("weighted-printed", "Federated SGD with weights alpha_t, as printed", "(2), (4)", "printed", chosen)
+ROUNDS = averaging("weighted-rounds", "Federated SGD with weights alpha_t", "algorithm 1, (4)", "rounds", chosen)
+KEPT = averaging("weighted-kept", "Federated SGD with the round's weights in (4)", "algorithm 1, (4)", "kept", chosen)
+FEDMAX = averaging("fedmax", "FedMax", "(15), (21)", "printed", largest)
+FEDMAX_K = averaging("fedmax-k", "FedMax(k)", "section 2.4", "printed", lambda by: largest(by, K))
+FEDSOFTMAX = averaging("fedsoftmax", "FedSoftMax", "section 2.4", "printed", lambda by: softmax(by, temperature))

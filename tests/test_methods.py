@@ -290,7 +290,7 @@ def averaging(rule: str, choice: Choice) -> Callable[[Run], Measured]:
                 own = [w] * run.C
             else:
                 w = add((1, w), (-run.step(t), add(*zip(run.p if rule == "rounds" else weights, slopes, strict=True))))
-        constants = ("rho_bar", "rho_tilde", "rho_floor", "rho_least", "kappa_min", "kappa_max", "alpha_min", "alpha_max")
+        constants = [name for name in running if name != "rho_run_max" and not name.startswith("grad2")]
         return seen | {(name, ()): running[name][0] for name in constants} | {("p_min", ()): min(run.p)}
 
     return loop

@@ -1,31 +1,35 @@
 """The array interpreter: any method that is data, on batches of problems, with exact expectations.
 
-A vector of the run is an array (n, S, c, d): n instances, S outcomes of the law, c = 1 at the server and C at the
-clients. Two laws: `paths` lists every outcome of noise and sampling with its probability; `columns` holds the mean in
-outcome 0 and the covariance as columns in the others, which is exact where all rules are affine. Without noise both
-have one outcome. Nothing is written in place, so any array library will do.
+A vector of the run is an array (S, n, c, d): S outcomes of the law, n instances, c = 1 at the server and C at the
+clients. `walked` takes every step and branches where noise or sampling does, so that outcomes with one past share it.
+Where all rules are affine, `mapped` takes the steps of one round only, for all rounds at once: outcome 0 is the round's
+affine map at zero, the next ones are its columns, the last ones the response to the noise of a step; mean and
+covariance of the state then follow from round to round. Nothing is written in place, so any array library will do.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import combinations, product
 from typing import Any
 
 from .arrays import Array, Namespace, fail, matvec, namespace, norm2, quiet
-from .quadratics import Quadratics, half_square
+from .programme import FORMS, Atom, Linear, Measure, Operation, Programme, programme
+from .quadratics import Quadratics
 
 MOST_OUTCOMES = 1 << 14
+ROUNDS, ENDS = -1, -2  # in place of a round: all of them; all and the end of the last
 State = dict[str, Array]
-Scalar = Callable[[Any, int, int], Array]  # (tree, t, k) -> (n,)
+Measured = dict[str, Array]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setup:
-    """What a run needs besides the method. Arrays of the problem have batch axes (n, 1)."""
+    """What a run needs besides the method. Arrays of the problem have the batch axis n."""
 
-    problem: Any  # Quadratics, Piecewise, Wells, ...: value, grad, p, C, d
+    problem: Any  # Quadratics, Piecewise, Wells, ...: value, grad, gap_from, optimum, p, C, d
     start: Array  # (n, d)
-    scalar: Scalar
+    scalar: Callable[[Any], Array]  # a tree -> an array that broadcasts to (n, T, E)
     E: int
     T: int
     v: Array = None  # (n, C, d): noise s v_i with a fair sign s per step
@@ -34,357 +38,567 @@ class Setup:
     graph: Array = None  # (n, C, C)
     w_star: Array = None  # (n, d)
     prox: Callable[[Array, Array], Array] | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Law:
-    """The outcomes: probability (S,) and, per path, signs (S, T, E, C) and draws (S, T, C); or columns."""
-
-    columns: bool
-    probability: Array
-    signs: Array = None
-    counts: Array = None
+    signs: Array = None  # (S, n, T, E, C): sampled noise instead of all of it; then measures have a last axis S
 
 
 def paths_needed(T: int, E: int, C: int, noisy: bool, shared: bool, sampling: tuple[str, int] | None) -> int:
     """How many outcomes the law of paths has."""
-    draws = len(_draws(C, sampling)) if sampling else 1
+    draws = len(_draws(C, *sampling)) if sampling else 1
     return 2 ** min(60, T * E * (1 if shared else C) if noisy else 0) * draws ** min(T, 60)
 
 
-def _draws(C: int, sampling: tuple[str, int]) -> list[tuple[tuple[int, ...], float]]:
-    kind, m = sampling
+@lru_cache
+def _draws(C: int, kind: str, m: int) -> tuple[tuple[tuple[int, ...], float], ...]:
+    """How often each client is drawn, and how probable that is."""
     if kind == "without_replacement":
         chosen = list(combinations(range(C), m))
-        return [(tuple(int(i in s) for i in range(C)), 1 / len(chosen)) for s in chosen]
+        return tuple((tuple(int(i in s) for i in range(C)), 1 / len(chosen)) for s in chosen)
     counts: dict[tuple[int, ...], float] = {}
     for s in product(range(C), repeat=m):
         key = tuple(s.count(i) for i in range(C))
         counts[key] = counts.get(key, 0.0) + 1 / C**m
-    return list(counts.items())
+    return tuple(counts.items())
 
 
-def law_of(xp: Namespace, setup: Setup) -> Law:
-    """Columns for affine problems without sampling; otherwise all paths."""
-    C, T, E = setup.problem.C, setup.T, setup.E
-    noisy = setup.v is not None
-    if setup.sampling is None and (not noisy or (isinstance(setup.problem, Quadratics) and setup.prox is None)):
-        return Law(columns=noisy, probability=xp.ones((1,), dtype=xp.float64))
-    outcomes = paths_needed(T, E, C, noisy, setup.shared, setup.sampling)
-    if outcomes > MOST_OUTCOMES:
-        raise fail(
-            f"{outcomes} outcomes of noise and sampling", f"at most {MOST_OUTCOMES}", "take fewer rounds or clients"
-        )
-    width = 1 if setup.shared else C
-    signs = list(product((1.0, -1.0), repeat=T * E * width)) if noisy else [()]
-    draws = list(product(_draws(C, setup.sampling), repeat=T)) if setup.sampling else [()]
-    pairs = list(product(signs, draws))
-    chance = [_product(q for _, q in drawn) / len(signs) for _, drawn in pairs]
-    law = Law(columns=False, probability=xp.asarray(chance, dtype=xp.float64))
-    if noisy:
-        flat = xp.asarray([s for s, _ in pairs], dtype=xp.float64)
-        law = replace(law, signs=xp.broadcast_to(xp.reshape(flat, (len(pairs), T, E, width)), (len(pairs), T, E, C)))
-    if setup.sampling:
-        law = replace(law, counts=xp.asarray([[c for c, _ in drawn] for _, drawn in pairs], dtype=xp.float64))
-    return law
-
-
-def _product(factors: Any) -> float:
-    total = 1.0
-    for factor in factors:
-        total *= factor
-    return total
-
-
-def run(method: Mapping[str, Any], setup: Setup) -> dict[str, Array]:
+def run(method: Mapping[str, Any], setup: Setup) -> Measured:
     """The method's measures: arrays (n, T + 1), (n, T + 1, C), (n, T, E + 1) or (n, T, E + 1, C)."""
-    xp = namespace(setup.start)
+    xp, rules = namespace(setup.start), programme(method)
     with quiet(xp):
-        return _Interpreter(xp, method, setup, law_of(xp, setup)).measures()
+        scope = Scope(xp, rules, setup, coefficients(xp, rules, setup))
+        affine = isinstance(setup.problem, Quadratics) and rules.linear and setup.sampling is None
+        if affine and setup.signs is None and (setup.v is not None or _entries(rules, setup) < setup.T * setup.E):
+            return _Mapped(scope).measures()
+        return _Walked(scope).measures()
+
+
+def _entries(rules: Programme, setup: Setup) -> int:
+    """The size of the state between rounds."""
+    return setup.problem.d * sum(1 if name in rules.server else setup.problem.C for name in rules.kept)
+
+
+def coefficients(xp: Namespace, rules: Programme, setup: Setup) -> list[Any]:
+    """Every coefficient as a number or as (T or 1, E or 1, n or 1, 1, 1); axes along which it is constant are 1."""
+    values = [_short(xp, xp.permute_dims(setup.scalar(tree), (1, 2, 0))[..., None, None]) for tree in rules.factors]
+    computed: list[Any] = []
+    for coefficient in rules.coefficients:
+        total: Any = 0.0
+        for rational, factors in coefficient:
+            term: Any = float(rational)
+            for factor in factors:
+                term = term * values[factor]
+            total = total + term
+        computed.append(total)
+    return computed
+
+
+def _short(xp: Namespace, x: Array) -> Array:
+    for axis in (0, 1):
+        first = x[:1, ...] if axis == 0 else x[:, :1, ...]
+        if x.shape[axis] > 1 and bool(xp.all(x == first)):
+            x = first
+    return x
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Place:
-    """Where a rule is evaluated: the state, the noise of this step, who was drawn, and the indices."""
+class Place:
+    """Where rules are evaluated: the state, the noise of this step, who was drawn, the indices; what is known here."""
 
     state: State
-    kick: Array
-    counts: Array  # (S, C) or None
-    t: int
+    t: int  # or ROUNDS, ENDS
     k: int
+    kick: Array = None
+    counts: Array = None  # (S, C)
+    known: dict[Operation, Array] = field(default_factory=dict[Operation, Array])
+
+    def at(self, coefficient: Any) -> Any:
+        """A coefficient here: a number, (n, 1, 1), or of all rounds (T or 1, n, 1, 1)."""
+        if isinstance(coefficient, float):
+            return coefficient
+        k = min(self.k, coefficient.shape[1] - 1)
+        if self.t >= 0:
+            return coefficient[min(self.t, coefficient.shape[0] - 1), k, ...]
+        rounds = coefficient[:, k, ...]
+        if self.t == ROUNDS or rounds.shape[0] == 1:
+            return rounds
+        return namespace(rounds).concat([rounds, rounds[-1:, ...]], axis=0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Interpreter:
+class Scope:
+    """Rules as arrays. `columns`: outcomes are columns of a map, so that what is not random has only the first."""
+
     xp: Namespace
-    method: Mapping[str, Any]
+    rules: Programme
     setup: Setup
-    law: Law
+    coefficients: list[Any]
+    columns: int = 0
+    constants: dict[str, Array] = field(default_factory=dict[str, Array])
 
-    def measures(self) -> dict[str, Array]:
-        xp, setup, rules = self.xp, self.setup, self.method
-        measured: dict[str, list[Any]] = {name: [] for name in rules["measures"]}
-        slow = {name: m for name, m in rules["measures"].items() if "k" not in m["at"]}
-        fast = {name: m for name, m in rules["measures"].items() if "k" in m["at"]}
-        state = self.initial()
-        for t in range(setup.T + 1):
-            counts = None if self.law.counts is None else self.law.counts[:, min(t, setup.T - 1), ...]
-            for name, measure in slow.items():
-                measured[name].append(self.measure(measure, _Place(state, None, counts, t, 0)))
-            if t == setup.T:
-                break
-            before = {name: state[name] for name in self.kept if name in rules["client"]}
-            state = self.carried(state, "begin", counts, t, 0)
-            local: dict[str, list[Array]] = {name: [] for name in fast}
-            for k in range(setup.E + 1):
-                for name, measure in fast.items():
-                    local[name].append(self.measure(measure, _Place(state, None, counts, t, k)))
-                if k < setup.E:
-                    state = self.carried(state, "local", counts, t, k)
-            for name, values in local.items():
-                measured[name].append(xp.stack(values, axis=1))
-            state = self.carried(state, "end", counts, t, setup.E)
-            if counts is not None:
-                there = counts[None, :, :, None] > 0
-                state = state | {name: xp.where(there, state[name], old) for name, old in before.items()}
-            state = self.carried(state, "update", counts, t, setup.E)
-            state = self.condensed({name: state[name] for name in self.kept})
-        return {name: xp.stack(values, axis=1) for name, values in measured.items()}
+    def linear(self, rule: Linear, place: Place) -> Array:
+        total = None
+        for index, operation in rule.terms:
+            x = self.value(operation, place)
+            coefficient = place.at(self.coefficients[index])
+            if not (isinstance(coefficient, float) and coefficient == 1.0):
+                x = coefficient * x
+            total = x if total is None else total + x
+        return total
 
-    @property
-    def kept(self) -> list[str]:
-        rules = self.method
-        return [*rules["server"], *(name for name in rules["client"] if name not in rules["begin"])]
+    def value(self, operation: Operation, place: Place) -> Array:
+        if operation.op == "name":
+            return place.state[operation.name]
+        if operation.noisy:
+            return self.operation(operation, place)
+        if operation not in place.known:
+            place.known[operation] = self.operation(operation, place)
+        return place.known[operation]
 
-    def initial(self) -> State:
-        state: State = {}
-        for whose in ("server", "client"):
-            place = _Place(dict(state), None, None, 0, 0)
-            width = 1 if whose == "server" else self.setup.problem.C
-            state |= {name: self.wide(self.vector(rule, place), width) for name, rule in self.method[whose].items()}
-        return state
-
-    def wide(self, x: Array, clients: int) -> Array:
-        n, d = self.setup.start.shape
-        return self.xp.broadcast_to(x, (n, x.shape[1], clients, d)) if x.shape[2] != clients else x
-
-    def carried(self, state: State, phase: str, counts: Array, t: int, k: int) -> State:
-        """The state after one phase."""
-        rules = self.method[phase]
-        if not rules:
-            return state
-        kick = None
-        if self.setup.v is not None and any(_has(rule, "noisy") for rule in rules.values()):
-            if self.law.columns:
-                state = self.condensed(state, spare=2)
-                kick = self.columns(max(x.shape[1] for x in state.values()))
-                state = self.padded(state, kick.shape[1])
-            else:
-                kick = self.law.signs[None, :, t, k, :, None] * self.setup.v[:, None, ...]
-        place = _Place(state, kick, counts, t, k)
-        width = 1 if phase == "update" else self.setup.problem.C
-        return state | {name: self.wide(self.vector(rule, place), width) for name, rule in rules.items()}
-
-    def columns(self, used: int) -> Array:
-        """The noise of one step as columns behind the `used` ones: (n, used + K, C, d)."""
-        xp, v = self.xp, self.setup.v
-        n, C, d = v.shape
-        own = v[:, None, ...] if self.setup.shared else xp.eye(C, dtype=xp.float64)[None, :, :, None] * v[:, None, ...]
-        return xp.concat([xp.zeros((n, used, C, d), dtype=xp.float64), own], axis=1)
-
-    def padded(self, state: State, size: int) -> State:
-        xp = self.xp
-
-        def longer(x: Array) -> Array:
-            n, used, c, d = x.shape
-            return xp.concat([x, xp.zeros((n, size - used, c, d), dtype=xp.float64)], axis=1) if used < size else x
-
-        return {name: longer(x) for name, x in state.items()}
-
-    def condensed(self, state: State, spare: int = 1) -> State:
-        """As few columns as these vectors have entries, with the same covariance; from `spare` times as many on."""
-        xp = self.xp
-        n, used = self.setup.start.shape[0], max(x.shape[1] for x in state.values())
-        if not self.law.columns or used <= spare * (1 + sum(x.shape[2] * x.shape[3] for x in state.values())):
-            return state
-        state = self.padded(state, used)
-        flat = xp.concat([xp.reshape(x, (n, used, -1)) for x in state.values()], axis=2)
-        size = flat.shape[2]
-        spread = flat[:, 1:, ...]
-        covariance = xp.matmul(xp.matrix_transpose(spread), spread)
-        usable = xp.all(xp.isfinite(covariance), axis=(1, 2), keepdims=True)  # not so once a run has diverged
-        eigenvalues, U = xp.linalg.eigh(xp.where(usable, covariance, xp.zeros_like(covariance)))
-        roots = xp.sqrt(xp.maximum(eigenvalues, xp.zeros_like(eigenvalues)))
-        short = xp.concat([flat[:, :1, ...], xp.matrix_transpose(U * roots[:, None, :])], axis=1)
-        short = xp.where(usable, short, xp.full_like(short, float("nan")))
-        restored: State = {}
-        place = 0
-        for name, x in state.items():
-            width = x.shape[2] * x.shape[3]
-            restored[name] = xp.reshape(short[:, :, place : place + width], (n, size + 1, *x.shape[2:]))
-            place += width
-        return restored
-
-    def constant(self, x: Array) -> Array:
-        """A vector that is not random: (n, c, d) -> (n, 1, c, d)."""
-        return x[:, None, ...]
-
-    def mean_only(self, x: Array, size: int) -> Array:
-        """What is not random, beside `size` outcomes: under columns it touches the mean alone."""
-        if not self.law.columns or size == 1:
-            return x
-        none = self.xp.zeros((x.shape[0], size - 1, *x.shape[2:]), dtype=self.xp.float64)
-        return self.xp.concat([x, none], axis=1)
-
-    def vector(self, rule: Any, place: _Place) -> Array:
+    def operation(self, operation: Operation, place: Place) -> Array:
         xp, setup = self.xp, self.setup
-        if isinstance(rule, str):
-            return place.state[rule]
-        op, *args = rule
-        match op:
+        args = [self.linear(arg, place) for arg in operation.args]
+        match operation.op:
             case "start":
-                return setup.start[:, None, None, :]
+                return self.constant("start", setup.start[:, None, :])
             case "zero":
-                return xp.zeros_like(setup.start)[:, None, None, :]
+                return self.constant("zero", xp.zeros_like(setup.start)[:, None, :])
             case "w_star":
-                return setup.w_star[:, None, None, :]
-            case "+":
-                return self.added([self.vector(arg, place) for arg in args])
-            case "*":
-                return setup.scalar(args[0], place.t, place.k)[:, None, None, None] * self.vector(args[1], place)
+                return self.constant("w_star", setup.w_star[:, None, :])
             case "grad":
-                return self.gradient(self.vector(args[0], place))
+                return self.gradient(args[0])
             case "noisy":
-                inside = self.vector(args[0], place)
-                return inside if place.kick is None else self.added([inside, place.kick])
-            case "mean":
-                return self.averaged(setup.problem.p[..., None], self.vector(args[0], place))
-            case "sampled":
-                if place.counts is None:
-                    return self.averaged(
-                        xp.full((1, 1, setup.problem.C, 1), 1 / setup.problem.C), self.vector(args[0], place)
-                    )
-                drawn = place.counts / xp.sum(place.counts, axis=-1, keepdims=True)
-                return self.averaged(drawn[None, :, :, None], self.vector(args[0], place))
-            case "neighbours":
-                return xp.matmul(setup.graph[:, None, ...], self.wide(self.vector(args[0], place), setup.problem.C))
+                return args[0] if place.kick is None else args[0] + place.kick
+            case "mean" | "sampled" | "neighbours":
+                return self.mixed(operation.op, args[0], place)
             case "prox":
                 if setup.prox is None:
                     raise fail("a method with a prox", "a problem with a regulariser", "give one")
-                return setup.prox(
-                    self.vector(args[1], place), setup.scalar(args[0], place.t, place.k)[:, None, None, None]
-                )
-            case _:
+                return setup.prox(args[0], place.at(self.coefficients[operation.scalars[0]]))
+            case op:
                 raise fail(f"the operation {op!r}", "one of a method's operations", "see bounds/method.py")
 
-    def added(self, parts: Sequence[Array]) -> Array:
-        """A sum; what has one outcome only is not random."""
-        size = max(x.shape[1] for x in parts)
+    def mixed(self, op: str, x: Array, place: Place) -> Array:
+        """Vectors of all clients combined."""
+        xp, setup = self.xp, self.setup
+        if op == "neighbours":
+            return xp.matmul(setup.graph, self.wide(x))
+        if op == "mean":
+            return self.averaged(setup.problem.p[..., None], x)
+        if place.counts is None:
+            return xp.sum(self.wide(x), axis=-2, keepdims=True) / setup.problem.C
+        drawn = place.counts / xp.sum(place.counts, axis=-1, keepdims=True)
+        return self.averaged(drawn[:, None, :, None], x)
+
+    def response(self, rule: Linear, place: Place, kick: Array) -> Array:
+        """What the noise `kick` (K, .., C, d) adds to a rule that is linear in it."""
         total = None
-        for x in parts:
-            y = self.mean_only(x, size) if x.shape[1] < size else x
-            total = y if total is None else total + y
+        for index, operation in rule.terms:
+            if not operation.noisy:
+                continue
+            inside = operation.args[0]
+            x = self.response(inside, place, kick) if inside.noisy else None
+            match operation.op:
+                case "noisy":
+                    x = kick if x is None else kick + x
+                case "grad":
+                    x = matvec(self.xp, self.setup.problem.A, x)
+                case op:
+                    x = self.mixed(op, x, place)
+            x = place.at(self.coefficients[index]) * x
+            total = x if total is None else total + x
         return total
 
+    def column(self, x: Array, first: int) -> Array:
+        """Vectors (K, n, c, d) as the columns from `first` on."""
+        rest = self.columns - first - x.shape[0]
+        none = [self.xp.zeros((size, *x.shape[1:]), dtype=self.xp.float64) for size in (first, rest)]
+        return self.xp.concat([none[0], x, none[1]], axis=0)[:, None, ...]
+
+    def constant(self, name: str, x: Array) -> Array:
+        """A vector (n, c, d) that is not random."""
+        if name not in self.constants:
+            self.constants[name] = self.column(x[None, ...], 0) if self.columns else x[None, ...]
+        return self.constants[name]
+
+    def wide(self, x: Array) -> Array:
+        C = self.setup.problem.C
+        return x if x.shape[-2] == C else self.xp.broadcast_to(x, (*x.shape[:-2], C, x.shape[-1]))
+
     def averaged(self, weights: Array, x: Array) -> Array:
-        """(.., C, 1) weights, (n, S, C, d) -> (n, S, 1, d)."""
-        return self.xp.sum(weights * self.wide(x, self.setup.problem.C), axis=2, keepdims=True)
+        """(.., C, 1) weights, (S, n, C, d) -> (S, n, 1, d)."""
+        if x.shape[-2] == 1:
+            return x * self.xp.sum(weights, axis=-2, keepdims=True)
+        total = weights[..., :1, :] * x[..., :1, :]
+        if x.shape[-2] > 4:
+            return self.xp.sum(weights * x, axis=-2, keepdims=True)
+        for i in range(1, x.shape[-2]):
+            total = total + weights[..., i : i + 1, :] * x[..., i : i + 1, :]
+        return total
 
     def gradient(self, x: Array) -> Array:
         problem = self.setup.problem
-        x = self.wide(x, problem.C)
-        if not self.law.columns or x.shape[1] == 1:
+        if not self.columns:
             return problem.grad(x)
-        return self.added([matvec(self.xp, problem.A, x), -(problem.b + 0 * x[:, :1, ...])])
+        return matvec(self.xp, problem.A, x) - self.constant("b", problem.b)
 
-    # measures
-
-    def measure(self, measure: Mapping[str, Any], place: _Place) -> Array:
-        """(n,) or, at every client, (n, C)."""
-        own = "i" in measure["at"]
-        total, stars = 0.0, 0.0
-        for factor, atom in measure["terms"]:
-            coefficient = self.setup.scalar(factor, place.t, place.k)
-            value, star = self.expected(atom, place, own)
-            total = total + (coefficient[:, None] if value.ndim > 1 else coefficient) * value
-            stars = stars + coefficient * star
-        if bool(self.xp.any(stars != 0)):  # values of f count from f_star, so that they do not cancel near it
-            offset = stars * self.setup.problem.optimum()[:, 0]
-            total = total + (offset[:, None] if own else offset)
-        n, C = self.setup.start.shape[0], self.setup.problem.C
-        return self.xp.broadcast_to(total, (n, C) if own else (n,))
-
-    def expected(self, atom: Any, place: _Place, own: bool) -> tuple[Array, float]:
-        """The expectation and how many times f_star has to be added to it."""
-        op, *args = atom
-        xp = self.xp
-        if op == "f_star":
-            return xp.zeros_like(self.setup.start[:, 0]), 1.0
-        if op == "mean":
-            inside, star = self.expected(args[0], place, own=True)
-            return xp.sum(self.setup.problem.p[:, 0, ...] * inside, axis=-1), star
-        if self.setup.v is not None and any(_has(arg, "noisy") for arg in args):
-            return self.over_noise(atom, place, own)
-        return self.over_law(op, [self.vector(arg, place) for arg in args], own)
-
-    def over_noise(self, atom: Any, place: _Place, own: bool) -> tuple[Array, float]:
-        """An expectation over the noise of one more step as well."""
-        xp, (op, *args) = self.xp, atom
-        if self.law.columns:
-            kick = self.columns(max(x.shape[1] for x in place.state.values()))
-            noisy = replace(place, state=self.padded(place.state, kick.shape[1]), kick=kick)
-            return self.over_law(op, [self.vector(arg, noisy) for arg in args], own)
-        C = self.setup.problem.C
-        outcomes = list(product((1.0, -1.0), repeat=1 if self.setup.shared else C))
-        total, star = 0.0, 0.0
-        for signs in outcomes:
-            each = xp.asarray(signs * C if self.setup.shared else signs, dtype=xp.float64)
-            noisy = replace(place, kick=each[None, None, :, None] * self.setup.v[:, None, ...])
-            value, star = self.over_law(op, [self.vector(arg, noisy) for arg in args], own)
-            total = total + value / len(outcomes)
-        return total, star
-
-    def over_law(self, op: str, vectors: list[Array], own: bool) -> tuple[Array, float]:
-        xp, problem = self.xp, self.setup.problem
-        vectors = [self.wide(x, problem.C if own else 1) for x in vectors]
-        size = max(x.shape[1] for x in vectors)
-        x, *rest = [self.mean_only(x, size) if x.shape[1] < size else x for x in vectors]
-        match op:
-            case "norm2":
-                values, star = norm2(xp, x), 0.0
-            case "inner":
-                values, star = xp.sum(x * rest[0], axis=-1), 0.0
-            case "f":
-                values, star = self.excess(x), 1.0
-            case _:
-                values, star = self.client_value(x), 0.0
-        if self.law.columns:
-            mean = xp.sum(values, axis=1)
-        else:
-            chance = self.law.probability if values.shape[1] > 1 else xp.ones((1,), dtype=xp.float64)
-            mean = xp.sum(chance[None, :, None] * values, axis=1)
-        return (mean if own else mean[:, 0]), star
+    def carried(self, place: Place, phase: str) -> State:
+        """The state after one phase."""
+        values = {name: self.linear(rule, place) for name, rule in self.rules.phases[phase].items()}
+        return place.state | (values if phase == "update" else {name: self.wide(x) for name, x in values.items()})
 
     def excess(self, x: Array) -> Array:
-        """f(x) - f_star for x (n, S, c, d), without cancellation; of columns their share of its expectation."""
+        """f(x) - f_star for x (.., n, c, d), without cancellation."""
         problem, w_star = self.setup.problem, self.setup.w_star
-        if isinstance(problem, Quadratics):
-            A, _ = problem.mean()
-            return half_square(A[:, :, None, ...], self.added([x, -w_star[:, None, None, :]]))
-        if x.shape[2] == 1:
-            return problem.gap_from(w_star[:, None, ...])(x[:, :, 0, ...])[..., None]
-        each = [problem.gap_from(w_star[:, None, ...])(x[:, :, i, ...]) for i in range(x.shape[2])]
+        if x.shape[-2] == 1:
+            return problem.gap_from(w_star)(x[..., 0, :])[..., None]
+        each = [problem.gap_from(w_star)(x[..., i, :]) for i in range(x.shape[-2])]
         return self.xp.stack(each, axis=-1)
 
-    def client_value(self, x: Array) -> Array:
-        problem = self.setup.problem
-        if not self.law.columns or x.shape[1] == 1:
-            return problem.value(x)
-        linear = self.xp.sum(x * self.added([0 * x, -(problem.b + 0 * x[:, :1, ...])]), axis=-1)
-        return half_square(problem.A, x) + linear
+    def number(self, op: str, vectors: Sequence[Array]) -> Array:
+        """(.., n, c) of vectors (.., n, c, d)."""
+        match op:
+            case "norm2":
+                return norm2(self.xp, vectors[0])
+            case "inner":
+                return self.xp.sum(vectors[0] * vectors[1], axis=-1)
+            case "f":
+                return self.excess(vectors[0])
+            case _:
+                return self.setup.problem.value(vectors[0])
+
+    def measure(self, measure: Measure, place: Place, expected: Callable[[Atom, Place, bool], Array]) -> Array:
+        """(.., n) or, at every client, (.., n, C), from the expectation of its atoms (.., n, 1 or C)."""
+        setup = self.setup
+
+        def expectation(atom: Atom, own: bool) -> Array:
+            if atom.inside is None:
+                return expected(atom, place, own)
+            return self.averaged(setup.problem.p[..., None], expectation(atom.inside, own=True)[..., None])[..., 0]
+
+        def here(index: int) -> Any:
+            coefficient = place.at(self.coefficients[index])
+            return coefficient if isinstance(coefficient, float) else coefficient[..., 0]
+
+        total: Any = None
+        for index, atom in measure.terms:
+            x = here(index) * expectation(atom, measure.own)
+            total = x if total is None else total + x
+        stars = here(measure.stars)
+        if not isinstance(stars, float) or stars != 0.0:
+            offset = stars * setup.problem.optimum()[..., None]
+            total = offset if total is None else total + offset
+        shape = (*total.shape[:-2], setup.start.shape[0], setup.problem.C if measure.own else 1)
+        total = self.xp.broadcast_to(total, shape)
+        return total if measure.own else total[..., 0]
+
+    def kicks(self) -> Array:
+        """The noise of one step, one independent source after the other: (K, n, C, d)."""
+        xp, v = self.xp, self.setup.v
+        return v[None, ...] if self.setup.shared else xp.eye(v.shape[-2], dtype=xp.float64)[:, None, :, None] * v
 
 
-def _has(rule: Any, op: str) -> bool:
-    return not isinstance(rule, str) and (
-        rule[0] == op or any(_has(arg, op) for arg in rule[1:] if isinstance(arg, list | str))
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class _Walked:
+    """Every step of every outcome."""
+
+    scope: Scope
+
+    def measures(self) -> Measured:
+        scope, xp, setup, rules = self.scope, self.scope.xp, self.scope.setup, self.scope.rules
+        self.check()
+        slow = {name: m for name, m in rules.measures.items() if "k" not in m.at}
+        fast = {name: m for name, m in rules.measures.items() if "k" in m.at}
+        measured: dict[str, list[Array]] = {name: [] for name in rules.measures}
+        state, chance, counts = initial(scope), xp.ones((1,), dtype=xp.float64), None
+        if setup.signs is not None:
+            state = {name: tiled(xp, x, setup.signs.shape[0]) for name, x in state.items()}
+        for t in range(setup.T + 1):
+            if setup.sampling is not None and t < setup.T:
+                state, chance, counts = self.drawn(state, chance)
+            place = Place(state, t, 0, counts=counts)
+            for name, measure in slow.items():
+                measured[name].append(self.mean(measure, place, chance))
+            if t == setup.T:
+                break
+            before = {name: state[name] for name in rules.kept if name in rules.client}
+            place = replace(place, state=scope.carried(place, "begin"), known={})
+            local: dict[str, list[Array]] = {name: [] for name in fast}
+            for k in range(setup.E + 1):
+                place = replace(place, k=k, known={})
+                for name, measure in fast.items():
+                    local[name].append(self.mean(measure, place, chance))
+                if k < setup.E:
+                    place, chance, fold = self.stepped(place, chance)
+                    if fold > 1:
+                        before = {name: tiled(xp, x, fold) for name, x in before.items()}
+            for name, values in local.items():
+                measured[name].append(xp.stack(values, axis=1))
+            state = scope.carried(replace(place, k=setup.E, known={}), "end")
+            if place.counts is not None:
+                there = place.counts[:, None, :, None] > 0
+                state = state | {name: xp.where(there, state[name], old) for name, old in before.items()}
+            state = scope.carried(replace(place, state=state, k=setup.E, known={}), "update")
+            state, counts = {name: state[name] for name in rules.kept}, place.counts
+        return {name: xp.stack(values, axis=1) for name, values in measured.items()}
+
+    def check(self) -> None:
+        setup, C = self.scope.setup, self.scope.setup.problem.C
+        noisy = setup.v is not None and setup.signs is None
+        outcomes = paths_needed(setup.T, setup.E, C, noisy, setup.shared, setup.sampling)
+        if outcomes > MOST_OUTCOMES:
+            what = f"{outcomes} outcomes of noise and sampling"
+            raise fail(what, f"at most {MOST_OUTCOMES}", "take fewer rounds or clients")
+
+    def drawn(self, state: State, chance: Array) -> tuple[State, Array, Array]:
+        """Every outcome once for every draw of clients; counts (S, C)."""
+        xp, setup = self.scope.xp, self.scope.setup
+        assert setup.sampling is not None
+        draws = _draws(setup.problem.C, *setup.sampling)
+        counts = xp.asarray([c for c, _ in draws], dtype=xp.float64)
+        likely = xp.asarray([q for _, q in draws], dtype=xp.float64)
+        size = chance.shape[0]
+        state = {name: tiled(xp, x, len(draws)) for name, x in state.items()}
+        chance = xp.reshape(likely[:, None] * chance, (-1,))
+        return state, chance, repeated(xp, counts, size)
+
+    def stepped(self, place: Place, chance: Array) -> tuple[Place, Array, int]:
+        """One local step of every outcome; it branches into the signs of the noise."""
+        scope, xp, setup = self.scope, self.scope.xp, self.scope.setup
+        rules = scope.rules.phases["local"]
+        noisy = [name for name, rule in rules.items() if rule.noisy]
+        if setup.v is None or not noisy:
+            return replace(place, state=scope.carried(place, "local")), chance, 1
+        if setup.signs is not None:
+            kick = setup.signs[:, :, place.t, place.k, :, None] * setup.v
+            return replace(place, state=scope.carried(replace(place, kick=kick), "local")), chance, 1
+        signs = list(product((1.0, -1.0), repeat=1 if setup.shared else setup.problem.C))
+        kick = xp.asarray(signs, dtype=xp.float64)[:, None, :, None] * setup.v
+        fold, size = len(signs), chance.shape[0]
+        counts = None if place.counts is None else tiled(xp, place.counts, fold)
+        chance = tiled(xp, chance, fold) / fold
+        wide = {name: tiled(xp, x, fold) for name, x in place.state.items() if name not in rules}
+        if any(rule.curved for rule in rules.values()):
+            wide |= {name: tiled(xp, place.state[name], fold) for name in rules}
+            there = replace(place, state=wide, kick=repeated(xp, kick, size), counts=counts, known={})
+            return replace(there, state=scope.carried(there, "local"), kick=None), chance, fold
+        for name, rule in rules.items():
+            x = scope.wide(scope.linear(rule, place))
+            if name in noisy:
+                added = scope.response(rule, place, kick)
+                x = xp.reshape(x[None, ...] + added[:, None, ...], (-1, *x.shape[1:]))
+                wide[name] = x if x.shape[0] == fold * size else tiled(xp, x, size)
+            else:
+                wide[name] = tiled(xp, x, fold)
+        return replace(place, state=wide, counts=counts, known={}), chance, fold
+
+    def mean(self, measure: Measure, place: Place, chance: Array) -> Array:
+        """A measure (n,) or (n, C) as the mean over the outcomes; of sampled noise (n, S) or (n, C, S)."""
+        xp, samples = self.scope.xp, self.scope.setup.signs is not None
+
+        def expected(atom: Atom, place: Place, own: bool) -> Array:
+            values = self.outcomes(atom, place, own)  # (S, n, c)
+            if samples:
+                return values
+            return values[0, ...] if values.shape[0] == 1 else xp.tensordot(chance, values, axes=1)
+
+        value = self.scope.measure(measure, place, expected)
+        return xp.moveaxis(value, 0, -1) if samples else value
+
+    def outcomes(self, atom: Atom, place: Place, own: bool) -> Array:
+        """An atom per outcome, averaged over the noise that it reads itself."""
+        scope, setup = self.scope, self.scope.setup
+
+        def vectors(place: Place) -> list[Array]:
+            xs = [scope.linear(arg, place) for arg in atom.args]
+            return [scope.wide(x) for x in xs] if own else xs
+
+        if setup.v is None or not atom.noisy:
+            return scope.number(atom.op, vectors(place))
+        if atom.op in FORMS and not any(arg.curved for arg in atom.args):
+            kick = scope.kicks()
+            responses = [scope.response(arg, place, kick) if arg.noisy else None for arg in atom.args]
+            fixed = scope.number(atom.op, vectors(place))
+            if any(x is None for x in responses):
+                return fixed
+            spread = scope.number(atom.op, responses)
+            return fixed + scope.xp.sum(spread, axis=0, keepdims=True)
+        signs = list(product((1.0, -1.0), repeat=1 if setup.shared else setup.problem.C))
+        total = None
+        for row in signs:
+            kick = scope.xp.asarray(row, dtype=scope.xp.float64)[None, None, :, None] * setup.v
+            x = scope.number(atom.op, vectors(replace(place, kick=kick, known={}))) / len(signs)
+            total = x if total is None else total + x
+        return total
+
+
+def initial(scope: Scope) -> State:
+    state: State = {}
+    for whose, rules in (("server", scope.rules.server), ("client", scope.rules.client)):
+        place = Place(dict(state), 0, 0)
+        values = {name: scope.linear(rule, place) for name, rule in rules.items()}
+        state |= values if whose == "server" else {name: scope.wide(x) for name, x in values.items()}
+    n = scope.setup.start.shape[0]
+    return {name: scope.xp.broadcast_to(x, (1, n, *x.shape[-2:])) for name, x in state.items()}
+
+
+def tiled(xp: Namespace, x: Array, fold: int) -> Array:
+    """All outcomes again and again: (S, ...) -> (fold S, ...)."""
+    return xp.reshape(xp.broadcast_to(x[None, ...], (fold, *x.shape)), (-1, *x.shape[1:]))
+
+
+def repeated(xp: Namespace, x: Array, size: int) -> Array:
+    """Every outcome `size` times: (R, ...) -> (R size, ...)."""
+    return xp.reshape(xp.broadcast_to(x[:, None, ...], (x.shape[0], size, *x.shape[1:])), (-1, *x.shape[1:]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Mapped:
+    """One round as an affine map of the kept state z: z' = M z + c + noise, and what is measured in between.
+
+    Step sizes that are the same in every local step let one source of noise stand for all: what it does m steps later
+    does not depend on when it came. Then noise has one block of columns, and sums over the past are cumulative.
+    """
+
+    scope: Scope
+
+    def measures(self) -> Measured:
+        scope, xp, rules, E = self.scope, self.scope.xp, self.scope.rules, self.scope.setup.E
+        start = initial(scope)
+        z = self.flat([start[name][0, ...] for name in rules.kept])
+        noisy = scope.setup.v is not None and any(rule.noisy for rule in rules.phases["local"].values())
+        kicks = scope.kicks() if noisy else None
+        lagged = all(isinstance(c, float) or c.shape[1] == 1 for c in scope.coefficients)
+        before = self.identity(start, z.shape[-1], 0 if kicks is None else kicks.shape[0] * (1 if lagged else E))
+        steps, after = self.round(before, z.shape[-1], kicks, lagged)
+        law = self.rounds(z, after)
+        earlier = law[0][:-1, ...], None if law[1] is None else law[1][:-1, ...]
+        measured: Measured = {}
+        past: dict[Atom, Array] = {}
+        for name, measure in rules.measures.items():
+            if "k" not in measure.at:
+                value = self.mean(measure, Place(before, ENDS, 0), law, {}, lagged=False)
+                measured[name] = xp.moveaxis(value, 0, 1)
+                continue
+            values = [self.mean(measure, place, earlier, past, lagged) for place in steps]
+            measured[name] = xp.moveaxis(xp.stack(values, axis=1), 2, 0)
+        return measured
+
+    def flat(self, vectors: Sequence[Array]) -> Array:
+        """Vectors (.., c, d) one after the other: (.., D)."""
+        n = self.scope.setup.start.shape[0]
+        wide = [self.scope.xp.broadcast_to(x, (*x.shape[:-3], n, *x.shape[-2:])) for x in vectors]
+        return self.scope.xp.concat([self.scope.xp.reshape(x, (*x.shape[:-2], -1)) for x in wide], axis=-1)
+
+    def identity(self, start: State, size: int, noise: int) -> State:
+        """The kept state as a function of itself: one column per entry, none from the noise."""
+        xp = self.scope.xp
+        eye = xp.concat([xp.zeros((1, size)), xp.eye(size), xp.zeros((noise, size))], axis=0)
+        state: State = {}
+        place = 0
+        for name in self.scope.rules.kept:
+            c, d = start[name].shape[-2:]
+            state[name] = xp.reshape(eye[:, place : place + c * d], (-1, 1, 1, c, d))
+            place += c * d
+        return state
+
+    def round(self, before: State, size: int, kicks: Array, lagged: bool) -> tuple[list[Place], Array]:
+        """Places before each local step and after the last one; the kept state at the end, (S, T or 1, n, D)."""
+        xp, E = self.scope.xp, self.scope.setup.E
+        columns = next(iter(before.values())).shape[0]
+        scope = replace(self.scope, columns=columns, constants={})
+        state = scope.carried(Place(before, ROUNDS, 0), "begin")
+        steps: list[Place] = []
+        lags: list[State] = []
+        for k in range(E + 1):
+            place = Place(state, ROUNDS, k)
+            steps.append(place)
+            if k == E:
+                break
+            kick = None
+            if kicks is not None and (not lagged or k == 0):
+                first = 1 + size + (0 if lagged else k * kicks.shape[0])
+                kick = scope.column(kicks, first)
+            state = scope.carried(replace(place, kick=kick), "local")
+            if kicks is not None and lagged:
+                lags.append({name: x[1 + size :, ...] for name, x in state.items()})
+        if lags:  # what the noise of every step does to the round's end
+            shape = {name: x.shape[1:] for name, x in state.items()}
+            whole = {name: [x[: 1 + size, ...], *(lag[name] for lag in lags)] for name, x in state.items()}
+            state = {
+                name: xp.concat([xp.broadcast_to(x, (x.shape[0], *shape[name])) for x in parts], axis=0)
+                for name, parts in whole.items()
+            }
+            scope = replace(self.scope, columns=next(iter(state.values())).shape[0], constants={})
+        state = scope.carried(Place(state, ROUNDS, E), "end")
+        state = scope.carried(Place(state, ROUNDS, E), "update")
+        return steps, self.flat([state[name] for name in scope.rules.kept])
+
+    def rounds(self, z: Array, after: Array) -> tuple[Array, Array]:
+        """Mean (T + 1, n, D) and covariance (T + 1, n, D, D) of the kept state; no covariance without noise."""
+        xp, size = self.scope.xp, z.shape[-1]
+        offset, M = after[0, ...], xp.permute_dims(after[1 : 1 + size, ...], (1, 2, 3, 0))
+        columns = xp.permute_dims(after[1 + size :, ...], (1, 2, 3, 0))
+        noise = xp.matmul(columns, xp.matrix_transpose(columns))
+        means, spreads = [z], [xp.zeros_like(noise[0, ...])]
+        noisy = after.shape[0] > 1 + size
+        for t in range(self.scope.setup.T):
+            at = min(t, M.shape[0] - 1)
+            means.append(matvec(xp, M[at, ...], means[-1]) + offset[at, ...])
+            if noisy:
+                moved = xp.matmul(M[at, ...], spreads[-1])
+                spreads.append(xp.matmul(moved, xp.matrix_transpose(M[at, ...])) + noise[at, ...])
+        return xp.stack(means), xp.stack(spreads) if noisy else None
+
+    def mean(
+        self, measure: Measure, place: Place, law: tuple[Array, Array], past: dict[Atom, Array], lagged: bool
+    ) -> Array:
+        """A measure (T or T + 1, n) or (.., n, C); `past` sums what noise of earlier steps has added to its atoms."""
+        xp, (means, spreads) = self.scope.xp, law
+        size = means.shape[-1]
+        columns = next(iter(place.state.values())).shape[0]
+        scope = replace(self.scope, columns=columns)
+
+        def expected(atom: Atom, place: Place, own: bool) -> Array:
+            vectors = [scope.linear(arg, place) for arg in atom.args]
+            if own:
+                vectors = [scope.wide(x) for x in vectors]
+            moved = [
+                x[0, ...] + matvec(xp, xp.moveaxis(x[1 : 1 + size, ...], 0, -1), means[..., None, :]) for x in vectors
+            ]
+            value = self.scope.number(atom.op, moved)
+            if spreads is not None:
+                value = value + self.spread(atom.op, [x[1 : 1 + size, ...] for x in vectors], spreads)
+            if columns > 1 + size:
+                extra = xp.sum(self.form(atom.op, [x[1 + size :, ...] for x in vectors]), axis=0)
+                if lagged:
+                    extra = past[atom] = past[atom] + extra if atom in past else extra
+                value = value + extra
+            if self.scope.setup.v is not None and atom.noisy:
+                kick = scope.kicks()[:, None, ...]
+                fresh = [scope.response(arg, place, kick) if arg.noisy else None for arg in atom.args]
+                if all(x is not None for x in fresh):
+                    value = value + xp.sum(self.form(atom.op, fresh), axis=0)
+            return value
+
+        return scope.measure(measure, place, expected)
+
+    def form(self, op: str, vectors: Sequence[Array]) -> Array:
+        """The quadratic part of an atom, bilinear in its vectors (.., n, c, d)."""
+        return self.scope.xp.sum(vectors[0] * self.bent(op, vectors[-1]), axis=-1)
+
+    def bent(self, op: str, x: Array) -> Array:
+        problem = self.scope.setup.problem
+        if op in FORMS:
+            return x
+        A = problem.mean()[0][:, None, ...] if op == "f" else problem.A
+        return 0.5 * matvec(self.scope.xp, A, x)
+
+    def spread(self, op: str, vectors: Sequence[Array], covariance: Array) -> Array:
+        """sum_jl V_jl form(x_j, y_l) for columns (D, T or 1, n, c, d) and V (T, n, D, D)."""
+        xp = self.scope.xp
+        x, y = vectors[0], self.bent(op, vectors[-1])
+        if x.shape[0] == 1:
+            return covariance[..., 0] * xp.sum(x[0, ...] * y[0, ...], axis=-1)
+        x, y = xp.moveaxis(x, 0, -1), xp.moveaxis(y, 0, -1)
+        gram = xp.matmul(xp.matrix_transpose(x), y)
+        flat = xp.reshape(gram, (*gram.shape[:-2], -1))
+        return matvec(xp, flat, xp.reshape(covariance, (*covariance.shape[:-2], -1)))

@@ -460,17 +460,16 @@ def in_arrays(xp: Any, claim: dict[str, Any], instance: dict[str, Any]) -> dict[
 
     kind = instance["clients"][0]["kind"]
     names = ("A", "b") if kind == "quadratic" else ("a", "m", "lo", "hi", "c")
-    parts = {name: on([[[client[name] for client in instance["clients"]]]]) for name in names}
-    problem = losses()[kind].problem(parts, on([[instance["p"]]]))
+    parts = {name: on([[client[name] for client in instance["clients"]]]) for name in names}
+    problem = losses()[kind].problem(parts, on([instance["p"]]))
     sizes = {name: instance[name] for name in ("C", "E", "T")}
     scalars = {name: np.array([float(Fraction(x))]) for name, x in instance["parameters"].items()}
     gamma = np.asarray(on([instance["steps"]["gamma"]]))
     table = Table(1, scalars, {"gamma": Quantity(gamma, (0,) * (gamma.ndim - 1))}, sizes)
 
-    def scalar(tree: Any, t: int, k: int) -> Any:
-        place = {"t": min(t, sizes["T"] - 1), "k": min(k, sizes["E"] - 1)}
-        value = Evaluator(table, {name: (str(n), str(n)) for name, n in place.items()})(tree)
-        return xp.asarray(np.reshape(value, (-1,))[:1], dtype=xp.float64)
+    def scalar(tree: Any) -> Any:
+        ranges = {"t": ("0", str(sizes["T"] - 1)), "k": ("0", str(sizes["E"] - 1))}
+        return xp.asarray(Evaluator(table, ranges)(tree), dtype=xp.float64)
 
     noise, sampled = instance["noise"], instance.get("participation")
     setup = Setup(

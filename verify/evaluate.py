@@ -64,7 +64,7 @@ class Evaluator:
 
     def __call__(self, tree: Tree) -> Array:
         """Values broadcastable to `shape` (trailing sum axes are gone)."""
-        made = read(tree, _ARRAYS)(self)
+        made = _formula(tree)(self)
         return made.reshape(made.shape[: 1 + len(self.names)]) if made.ndim > 1 + len(self.names) else made
 
     def holds(self, relation: Tree) -> Array:
@@ -89,14 +89,16 @@ class Evaluator:
 
     def integer(self, tree: Tree) -> int:
         """The end of a range."""
-        value = np.unique(read(tree, _ARRAYS)(self))
+        if isinstance(tree, str) and tree.isdecimal():
+            return int(tree)
+        value = np.unique(_formula(tree)(self))
         if value.size != 1 or value[0] != np.floor(value[0]):
             raise ValueError(f"got a range end {tree} that differs within the batch, expected one integer")
         return int(value[0])
 
     def integers(self, tree: Tree) -> Array:
         """The end of a sum, which may depend on the indices around it."""
-        value = read(tree, _ARRAYS)(self)
+        value = _formula(tree)(self)
         if np.any(value != value[:1]) or np.any(value != np.floor(value)):
             raise ValueError(f"got a range end {tree} that differs within the batch, expected one integer")
         return value[:1].astype(int)
@@ -197,3 +199,14 @@ _COMPARE = {
     "<=": np.less_equal, "<": np.less, ">=": np.greater_equal, ">": np.greater, "=": np.equal, "!=": np.not_equal,
 }  # fmt: skip
 _ARRAYS: Arithmetic[Array] = Arithmetic(_constant, _name, _at, _total, _power, _FOLD, _UNARY, _COMPARE, _pi)
+_KNOWN: dict[int, tuple[Tree, Formula[Array]]] = {}  # by identity: a claim's trees are read once
+MOST_KNOWN = 4096
+
+
+def _formula(tree: Tree) -> Formula[Array]:
+    known = _KNOWN.get(id(tree))
+    if known is None or known[0] is not tree:
+        if len(_KNOWN) >= MOST_KNOWN:
+            _KNOWN.clear()
+        known = _KNOWN[id(tree)] = tree, read(tree, _ARRAYS)
+    return known[1]

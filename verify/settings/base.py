@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
@@ -68,8 +69,14 @@ class Reading:
 
     def uses(self, name: str) -> bool:
         """Whether the claim names this symbol or quantity anywhere."""
-        parts = [*self.claim["then"], *self.claim["when"], *(rule["value"] for rule in self.claim["choose"].values())]
-        return any(name == used for part in parts for used, _ in names(part))
+        return name in _used(self.lowered)
+
+
+@lru_cache
+def _used(lowered: Lowered) -> frozenset[str]:
+    claim = lowered.claim
+    parts = [*claim["then"], *claim["when"], *(rule["value"] for rule in claim["choose"].values())]
+    return frozenset(used for part in parts for used, _ in names(part))
 
 
 class Setting(Protocol):
@@ -150,6 +157,7 @@ def knob_genes(lowered: Lowered) -> list[Gene]:
     return [Gene(k, "unit" if k.startswith("unit_") else "positive") for k in lowered.knobs]
 
 
+@lru_cache
 def rules(lowered: Lowered) -> list[tuple[str, dict[str, Any]]]:
     """The swept parameters and the chosen quantities, each after what it needs."""
     pending = [*lowered.sweep.items(), *lowered.claim["choose"].items()]

@@ -7,8 +7,9 @@ serves all. Constants that an assumption bounds the run by (G) are measured and 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import Any, cast
 
@@ -18,6 +19,8 @@ from fedaudit.problems.components import losses
 from fedaudit.problems.components.family import Family
 from fedaudit.problems.genes import Gene, along
 from fedaudit.problems.interpret import Setup, paths_needed, run
+from fedaudit.problems.programme import programme
+from fedaudit.problems.reach import bounded, reach
 
 from ..evaluate import Array, Evaluator, Quantity, Table
 from ..genome import Genome
@@ -27,6 +30,7 @@ MOST_PATHS = 256
 CURVATURE = ("smooth", "strongly_convex", "bounded_variance")
 SMALL = {"C": (1, 2, 3), "d": (1, 2), "E": (1, 2, 4), "T": (1, 3)}
 LARGE = ((10, 1, 8, 10), (4, 3, 5, 20), (2, 1, 20, 40), (5, 2, 10, 20))  # C, d, E, T
+MANY = {"C": 4, "d": 1, "E": 4, "T": 10}  # a run whose noise is sampled
 KINDS = ("positive", "nonnegative", "real")
 SAMPLINGS = ("without_replacement", "with_replacement")
 FAR = 1e100  # a run that has left the floats says nothing
@@ -90,26 +94,7 @@ class RunSetting:
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         known = self.with_steps(reading, shape, genome, known)
         parts = _parts(reading, shape, genome)
-        family, sizes = _family(shape), dict(shape.counts)
-        at = reading.backend
-
-        def on(x: Array) -> Any:
-            return to_backend(at, x)
-
-        problem = family.problem({k: on(v[:, None]) for k, v in parts["loss"].items()}, on(parts["p"][:, None]))
-        w_star = problem.minimiser()[:, 0]
-        setup = Setup(
-            problem,
-            on(parts["w0"]),
-            _Scalars(known, sizes, at),
-            sizes["E"],
-            sizes["T"],
-            v=on(parts["v"]) if shape.flag("noise") != "none" else None,
-            shared=shape.flag("noise") == "shared",
-            sampling=_sampling(shape),
-            graph=on(parts["graph"]) if "graph" in parts else None,
-            w_star=w_star,
-        )
+        setup = _setup(reading, shape, parts, known)
         measured = {name: to_numpy(values) for name, values in run(reading.claim["method"], setup).items()}
         quantities = {**known.quantities, "p": Quantity(parts["p"], (1,))}
         for name, values in measured.items():
@@ -117,13 +102,52 @@ class RunSetting:
             quantities[name] = Quantity(np.where(np.abs(values) < FAR, values, np.nan), start)
         scalars = dict(known.scalars)
         if reading.uses("Gamma"):
-            scalars["Gamma"] = to_numpy(problem.heterogeneity())[:, 0]
+            scalars["Gamma"] = to_numpy(setup.problem.heterogeneity())
         far = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["loss"]["c"]).max(axis=(1, 2)))
         W = np.where(far > 0, far, 1.0)
         table = Table(known.n, scalars, quantities, known.counts, (_curvatures(reading, genome)[1] * W**2, W))
         for name in reading.claim["means"]:
             table = _bounded(reading, table, name)
         return table
+
+    def sampled_shape(self, reading: Reading) -> Shape | None:
+        """Noise on more paths than can be listed, for claims about a measure at t whose range is known."""
+        rules = programme(reading.claim["method"])
+        relations = reading.claim["then"]
+        about = [part for _, left, _ in relations for part in _parts_at(left) if part is left and part[2:] == ["t"]]
+        known = all(bounded(rules, name) for name in rules.measures) and len(about) == len(relations) == 1
+        later = {part[1] for _, _, right in relations for part in _parts_at(right) if part[2:] != ["0"]}
+        shape = _shape(MANY, losses()["bent"], "independent", "", 0)
+        noisy = "independent" in _choices(reading)[0] and not reading.dropped and not _uses(reading, "sampled")
+        fits = known and noisy and not later & set(rules.measures) and _meets_counts(reading, MANY)
+        return shape if fits else None
+
+    def sampled(
+        self, reading: Reading, shape: Shape, genome: Genome, known: Table, runs: int, rng: np.random.Generator
+    ) -> tuple[Array, Array, Table]:
+        """Sampled values of the left side, and bounds on what constants are measured from that hold on every path."""
+        known = self.with_steps(reading, shape, genome, known)
+        parts = _parts(reading, shape, genome)
+        signs = rng.choice([-1.0, 1.0], (runs, known.n, shape["T"], shape["E"], shape["C"]))
+        setup = _setup(reading, shape, parts, known, signs)
+        method = reading.claim["method"]
+        low, high = (to_backend(reading.backend, x) for x in _curvatures(reading, genome))
+        farthest = {name: to_numpy(x) for name, x in reach(method, setup, low, high).items()}
+        only = {**method, "measures": {k: m for k, m in method["measures"].items() if "k" not in m["at"]}}
+        values = {name: to_numpy(x) for name, x in run(only, setup).items()}
+        quantities = {**known.quantities, "p": Quantity(parts["p"], (1,))}
+        for name, bound in farthest.items():  # before the first round nothing is random
+            start = tuple(1 if index == "i" else 0 for index in method["measures"][name]["at"])
+            first = np.broadcast_to(values[name][:, :1, ..., 0], bound.shape) if name in values else bound
+            quantities[name] = Quantity(first, start)
+        scalars = dict(known.scalars)
+        if reading.uses("Gamma"):
+            scalars["Gamma"] = to_numpy(setup.problem.heterogeneity())
+        table = Table(known.n, scalars, quantities, known.counts)
+        for name in reading.claim["means"]:
+            table = _bounded(reading, table, name)
+        left = reading.claim["then"][0][1][1]
+        return values[left], farthest[left], table
 
     def with_steps(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         """Step sizes that neither the statement nor its sweep gives."""
@@ -213,21 +237,32 @@ class RunSetting:
                 yield proposal, {k: v for k, v in kept.items() if k in wanted or k not in genes}
 
 
-class _Scalars:
-    """Scalar factors of the rules at (t, k), each tree evaluated once for the whole run."""
+def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Table, signs: Any = None) -> Setup:
+    sizes, backend = dict(shape.counts), reading.backend
 
-    def __init__(self, table: Table, sizes: Mapping[str, int], backend: str) -> None:
-        self.table, self.sizes, self.backend = table, sizes, backend
-        self.known: dict[str, Any] = {}
+    def on(x: Array) -> Any:
+        return to_backend(backend, x)
 
-    def __call__(self, tree: Any, t: int, k: int) -> Any:
-        key = json.dumps(tree)
-        T, E = self.sizes["T"], self.sizes["E"]
-        if key not in self.known:
-            ranges = {"t": ("0", str(T - 1)), "k": ("0", str(E - 1))}
-            values = np.broadcast_to(Evaluator(self.table, ranges)(tree), (self.table.n, T, E))
-            self.known[key] = to_backend(self.backend, values)
-        return self.known[key][:, min(t, T - 1), min(k, E - 1)]
+    problem = _family(shape).problem({k: on(v) for k, v in parts["loss"].items()}, on(parts["p"]))
+    return Setup(
+        problem,
+        on(parts["w0"]),
+        _scalars(known, sizes, backend),
+        sizes["E"],
+        sizes["T"],
+        v=on(parts["v"]) if shape.flag("noise") != "none" else None,
+        shared=shape.flag("noise") == "shared",
+        sampling=_sampling(shape),
+        graph=on(parts["graph"]) if "graph" in parts else None,
+        w_star=problem.minimiser() if _reads(reading, "f", "f_star", "w_star") else None,
+        signs=None if signs is None else on(signs),
+    )
+
+
+def _scalars(table: Table, sizes: Mapping[str, int], backend: str) -> Callable[[Any], Any]:
+    """Scalar factors of the rules, in all rounds and local steps."""
+    evaluator = Evaluator(table, {"t": ("0", str(sizes["T"] - 1)), "k": ("0", str(sizes["E"] - 1))})
+    return lambda tree: to_backend(backend, evaluator(tree))
 
 
 def declared(claim: Mapping[str, Any]) -> tuple[str, ...]:
@@ -263,6 +298,16 @@ def _bounded(reading: Reading, table: Table, name: str) -> Table:
     return Table(table.n, table.scalars, hidden, table.counts, table.scale)
 
 
+def _parts_at(tree: Any) -> Iterator[list[Any]]:
+    """Every indexed quantity in a tree."""
+    if isinstance(tree, list):
+        parts = cast("list[Any]", tree)
+        if parts and parts[0] == "at":
+            yield parts
+        for part in parts:
+            yield from _parts_at(part)
+
+
 def _power(x: Any, power: float) -> Any:
     whole = int(power)
     return x**whole if whole == power else x**power
@@ -282,6 +327,7 @@ def _shape(counts: Mapping[str, int], family: Family, noise: str, sampling: str,
     return Shape.of(flags, **counts, **({"m": m} if sampling else {}))
 
 
+@lru_cache
 def _choices(reading: Reading) -> tuple[list[str], list[str]]:
     """Kinds of noise and of participation that the statement's assumptions speak of."""
     noises = ["none"]
@@ -337,47 +383,50 @@ def _meets_counts(reading: Reading, sizes: Mapping[str, int]) -> bool:
     return True
 
 
+@lru_cache
 def _has(reading: Reading, name: str) -> bool:
     return any(a[0] == name for a in (*reading.claim["let"], *reading.claim["implicit"]))
 
 
+@lru_cache
 def _argument(reading: Reading, name: str) -> str:
     """The constant that an assumption introduces, or nothing."""
     return next((a[1] for a in (*reading.claim["let"], *reading.claim["implicit"]) if a[0] == name and a[1:]), "")
 
 
+@lru_cache
 def _uses(reading: Reading, op: str) -> bool:
     method = reading.claim["method"]
     return any(f'"{op}"' in json.dumps(method[phase]) for phase in ("begin", "local", "end", "update", "measures"))
 
 
+@lru_cache
 def _reads_minimum(reading: Reading) -> bool:
-    return reading.uses("Gamma") or any(
-        word in json.dumps(reading.claim["method"]) for word in ('"f_star"', '"w_star"')
-    )
+    return reading.uses("Gamma") or _reads(reading, "f_star", "w_star")
 
 
+@lru_cache
+def _reads(reading: Reading, *ops: str) -> bool:
+    """Whether a rule or a measure contains one of these operations."""
+    text = json.dumps(reading.claim["method"])
+    return any(f'["{op}"' in text for op in ops)
+
+
+@lru_cache
 def _steps(reading: Reading) -> dict[str, int]:
     """Quantities that the rules read, with their number of indices."""
     method = reading.claim["method"]
     blocks = [method[phase] for phase in ("server", "client", "begin", "local", "end", "update")]
-    return dict(_indexed([list(block.values()) for block in blocks]))
+    return {part[1]: len(part) - 2 for part in _parts_at([list(block.values()) for block in blocks])}
 
 
-def _indexed(tree: Any) -> Iterator[tuple[str, int]]:
-    if isinstance(tree, list):
-        parts = cast("list[Any]", tree)
-        if parts and parts[0] == "at":
-            yield parts[1], len(parts) - 2
-        for part in parts:
-            yield from _indexed(part)
-
-
+@lru_cache
 def _free_steps(reading: Reading) -> dict[str, int]:
     fixed = {*reading.claim["choose"], *reading.lowered.sweep}
     return {name: arity for name, arity in _steps(reading).items() if name not in fixed}
 
 
+@lru_cache
 def _free_symbols(reading: Reading) -> list[str]:
     """Scalars that nothing determines: no assumption, sweep, count, or measure of the run."""
     taken = {_argument(reading, a) for a in CURVATURE} | {"C", "E", "T", "D", "d", "m", "Gamma", "p", "t", "k", "i"}

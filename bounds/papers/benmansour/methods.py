@@ -49,6 +49,7 @@ from .symbols import (
     kappa_max,
     kappa_min,
     moved2,
+    off_mean,
     p_min,
     rho_bar,
     rho_floor,
@@ -112,6 +113,7 @@ def measures(w: Vector, alpha: Weights) -> dict[Any, Number]:
         spread(t): expect(mean(norm2(w - y), weights=alpha)),
         spread_star(t): expect(mean(norm2(w - w_i_star), weights=alpha)),
         grad2(t, i): most(norm2(noisy(grad(y)))),
+        off_mean(t): expect(norm2(w - mean(y, weights=alpha))),
         moved2(t): expect(norm2(w - start)),
         start_excess(t, i): expect(excess(w)),
         rho_run(t): least(skew(alpha, w), each_round=True),
@@ -134,3 +136,23 @@ KEPT = averaging("weighted-kept", "Federated SGD with the round's weights in (4)
 FEDMAX = averaging("fedmax", "FedMax", "(15), (21)", "printed", largest)
 FEDMAX_K = averaging("fedmax-k", "FedMax(k)", "section 2.4", "printed", lambda by: largest(by, K))
 FEDSOFTMAX = averaging("fedsoftmax", "FedSoftMax", "section 2.4", "printed", lambda by: softmax(by, temperature))
+SIDE_BY_SIDE = Method(
+    id="weighted-beside-fedmax",
+    title="Chosen weights and FedMax's, each on a run of its own from the same start",
+    cite="(2), (4), (15)",
+    glossary=GLOSSARY,
+    server={x: start, u: start},
+    client={y: x, z: x, v: u, before: u},
+    begin={y: x, z: x, v: u, before: u},
+    local={y: y - eta(t) * grad(y), z: y, v: v - eta(t) * grad(v), before: v},
+    update={
+        x: mean(y, weights=chosen(excess(mean(z)))),
+        u: mean(v, weights=largest(excess(mean(before)))),
+    },
+    measures={
+        rho_run(t): least(skew(chosen(excess(mean(y))), mean(y)), each_round=True),
+        rho_run_max(t): least(skew(largest(excess(mean(v))), mean(v)), each_round=True),
+    },
+    clock="steps",
+    first=1,
+)

@@ -1,5 +1,6 @@
 """The paper's symbols, their meaning and dimension (section 2). Time t counts local steps, as in (2), (4) and (9)."""
 
+from ...algebra import Eq, Le, Max
 from ...statement import Assumption, Glossary
 
 GLOSSARY = Glossary()
@@ -49,6 +50,7 @@ kappa_min = _s("kappa_min", "1", "pi: the least kappa_t^i = alpha_t^i / p_i (16)
 kappa_max = _s("kappa_max", "1", "Pi: the largest kappa_t^i (16)", r"\Pi")
 alpha_min = _s("alpha_min", "1", "the least kappa_t^i p_i", r"\min \kappa_t^i p_i", nonnegative=True)
 alpha_max = _s("alpha_max", "1", "the largest kappa_t^i p_i", r"\max \kappa_t^i p_i")
+p = _q("p", "1", "weight of client i", "p_{{{0}}}", positive=True)
 p_min = _s("p_min", "1", "the least p_i", r"\min p_i")
 
 speed = _s("V", "F", "speed of convergence (corollary 4)", r"\mathcal{V}", real=True)
@@ -83,6 +85,13 @@ grad2 = _q(
     r"\mathbb{{E}} \|g_{{{1}}}(w^{{{1}}}_{{{0}}})\|^2",
     nonnegative=True,
 )
+off_mean = _q(
+    "off_mean",
+    "W^2",
+    "E |w_t - sum_i alpha_t^i w_t^i|^2",
+    r"\mathbb{{E}} \|w_{{{0}}} - \textstyle\sum_i \alpha^i_{{{0}}} w^i_{{{0}}}\|^2",
+    nonnegative=True,
+)
 moved2 = _q("moved2", "W^2", "E |w_t - w_0|^2", r"\mathbb{{E}} \|w_{{{0}}} - w_0\|^2", nonnegative=True)
 start_excess = _q("excess", "F", "E F_i(w_t) - F_i*", r"\mathbb{{E}} F_{{{1}}}(w_{{{0}}}) - F_{{{1}}}^\star")
 temperature = _s("temperature", "F", "FedSoftMax's temperature (section 2.4)", r"\mathcal{T}")
@@ -98,36 +107,54 @@ bounded_variance = Assumption(
     "bounded_variance", (sigma,), "g_i is unbiased (1) with E|g_i - grad F_i|^2 <= sigma^2", "assumption 3"
 )
 bounded_gradients = Assumption(
-    "bounded_gradients", (G,), "E|g_i|^2 <= G^2 at every point w_t^i that the run visits", "assumption 4"
+    "bounded_gradients",
+    (G,),
+    "E|g_i|^2 <= G^2 at every point w_t^i that the run visits",
+    "assumption 4",
+    means=Le(grad2(t, i), G**2),
+    for_all=((t, 0, T), (i, 1, N)),
 )
 distribution = Assumption("distribution", (), "p_i > 0 and sum_i p_i = 1", "section 2.1")
 weights_sum_to_one = Assumption("weights_sum_to_one", (), "sum_j alpha_t^j = 1 for each t", "(3)")
 homogeneous = Assumption("homogeneous", (), "Gamma = 0: one minimiser for all clients", "error-free framework")
 positive_weights = Assumption("positive_weights", (), "pi_t > 0 for all t", "after (16)")
 fedavg_weights = Assumption("fedavg_weights", (), "alpha_t^i = p_i: generalised FedAvg", "section 2.3")
-rule_printed = Assumption(
-    "rule_printed", (), "the step from t averages when E | t (2); elsewhere w_t moves with alpha_t = p (4)", "(2), (4)"
-)
-rule_rounds = Assumption(
-    "rule_rounds", (), "w_{t+E} = sum_j alpha_t^j w_{t+E}^j when E | t; p moves w_t before that (4)", "algorithm 1, (4)"
-)
 rule_kept = Assumption(
-    "rule_kept", (), "w_{t+E} = sum_j alpha_t^j w_{t+E}^j when E | t, and (4) has the weights of that round", "(4)"
+    "rule_kept",
+    (),
+    "w_t is the mean of the w_t^i with the weights of the round: (4) has these weights too",
+    "(4)",
+    means=Eq(off_mean(t), 0),
+    for_all=((t, 0, T - 1),),
 )
 at_rest = Assumption(
-    "at_rest", (), "E = 1, no noise, and weights with sum_i alpha_t^i grad F_i(w_0) = 0: w_T = w_0 for every T"
+    "at_rest",
+    (),
+    "w_t = w_0 for t <= T; where E = 1 and weights look at w_t alone, that is so for every T",
+    means=Eq(moved2(t), 0),
+    for_all=((t, 0, T),),
 )
-positive_skew = Assumption("positive_skew", (), "rho_bar > 0, without which (10) says nothing")
-decaying_steps = Assumption("decaying_steps", (), "eta_t does not grow: learning rate decay", "table 1")
-slow_decay = Assumption("slow_decay", (), "eta_s <= 2 eta_t for t - E <= s <= t")
+decaying_steps = Assumption(
+    "decaying_steps",
+    (),
+    "eta_t does not grow: learning rate decay",
+    "table 1",
+    means=Le(eta(t), eta(Max(t - 1, 0))),
+    for_all=((t, 0, T - 1),),
+)
+slow_decay = Assumption(
+    "slow_decay",
+    (),
+    "eta_s <= 2 eta_t for t - E <= s <= t",
+    means=Le(eta(Max(t - s, 0)), 2 * eta(t)),
+    for_all=((t, 0, T - 1), (s, 0, E)),
+)
 nonnegative_weights = Assumption(
     "nonnegative_weights", (), "alpha_t^i >= 0: Jensen's inequality over the clients needs it"
 )
 skew_witness = Assumption(
     "skew_witness",
-    (level,),
-    "two clients, p_1 = 1/level, one round of FedMax from the second client's minimiser",
-)
-same_iterates = Assumption(
-    "same_iterates", (), "two choices of weights are compared at the same points w_t, not each along its own run"
+    (),
+    "one round of FedMax with two clients from the second one's minimiser",
+    means=Eq(start_excess(0, 1) + start_excess(0, 2), start_excess(0, 1)),
 )

@@ -316,7 +316,8 @@ def _bounded(reading: Reading, table: Table, name: str) -> Table:
         else q
         for k, q in table.quantities.items()
     }
-    return Table(table.n, table.scalars, hidden, table.counts, table.scale)
+    scalars = {k: np.where(holds, x, np.nan) if k in measures else x for k, x in table.scalars.items()}
+    return Table(table.n, scalars, hidden, table.counts, table.scale)
 
 
 def _parts_at(tree: Any) -> Iterator[list[Any]]:

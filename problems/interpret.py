@@ -40,7 +40,7 @@ class Setup:
     prox: Callable[[Array, Array], Array] | None = None
     rows: Array = None  # (n, R, C): weights that are chosen, one row per round; otherwise the largest, as FedMax
     floor: Array = None  # (n,): values below it are rounding
-    signs: Array = None  # (S, n, T, E, C): sampled noise instead of all of it; then measures have a last axis S
+    signs: Array = None  # (S, n, T, E, C) or (.., C, d): sampled noise, not all of it; then measures have a last axis S
 
 
 def paths_needed(T: int, E: int, C: int, noisy: bool, shared: bool, sampling: tuple[str, int] | None) -> int:
@@ -451,7 +451,11 @@ class _Walked:
             if not isinstance(stars, float) or stars != 0.0:
                 each = each + stars * setup.problem.optimum()[..., None]
             width = setup.problem.C if own else each.shape[-1]
-            each = xp.broadcast_to(each, (each.shape[0], setup.start.shape[0], width))
+            outcomes = each.shape[0] if setup.signs is None else setup.signs.shape[0]
+            each = xp.broadcast_to(each, (outcomes, setup.start.shape[0], width))
+            if not measure.extreme and setup.signs is not None:
+                values.append(xp.moveaxis(each if own else each[..., 0], 0, -1))
+                return
             if not measure.extreme:
                 value = each[0, ...] if each.shape[0] == 1 else xp.tensordot(chance, each, axes=1)
                 values.append(value if own else value[..., 0])
@@ -489,7 +493,8 @@ class _Walked:
         if setup.v is None or not noisy:
             return replace(place, state=scope.carried(place, "local")), chance, 1
         if setup.signs is not None:
-            kick = setup.signs[:, :, place.t, place.k, :, None] * setup.v
+            signs = setup.signs[:, :, place.t, place.k, ...]
+            kick = (signs if setup.signs.ndim == 6 else signs[..., None]) * setup.v
             return replace(place, state=scope.carried(replace(place, kick=kick), "local")), chance, 1
         signs = list(product((1.0, -1.0), repeat=1 if setup.shared else setup.problem.C))
         kick = xp.asarray(signs, dtype=xp.float64)[:, None, :, None] * setup.v

@@ -272,6 +272,7 @@ def averaging(rule: str, choice: Choice) -> Callable[[Run], Measured]:
             for name, others in (("spread", own), ("spread_star", run.minimisers)):
                 apart = [add((1, w), (-1, other)) for other in others]
                 seen[name, (t,)] = sum((a * dot(v, v) for a, v in zip(weights, apart, strict=True)), Fraction(0))
+            seen |= {("alpha", (t, i + 1)): weights[i] for i in range(run.C)}
             extreme("rho_least", min, skew(weights, w))
             extreme("rho_floor", min, skew(weights, w), skew(weights, run.w_star))
             if t % run.E == 0:
@@ -501,7 +502,10 @@ def agree(name: str, instance: dict[str, Any], libraries: tuple[Any, ...]) -> No
         measured = in_arrays(xp, CLAIMS[name], instance)
         for (quantity, place), x in exact.items():
             at = (0, *(n - 1 if index == "i" else n for n, index in zip(place, indices(name, quantity), strict=True)))
-            assert float(measured[quantity][at if place else 0]) == pytest.approx(float(x), rel=1e-9, abs=1e-9), (quantity, place)
+            assert float(measured[quantity][at if place else 0]) == pytest.approx(float(x), rel=1e-9, abs=1e-9), (
+                quantity,
+                place,
+            )
 
 
 def indices(name: str, quantity: str) -> list[str]:

@@ -39,6 +39,7 @@ from ...method import (
 from .symbols import (
     GLOSSARY,
     K,
+    alpha,
     alpha_max,
     alpha_min,
     dist2,
@@ -87,7 +88,7 @@ def averaging(id: str, title: str, cite: str, rule: Rule, policy: Policy) -> Met
     late = rule == "printed"
     at_average = policy(excess(mean(z) if late else x))
     w = mean(y, weights=at_average) if rule == "kept" else mean(y)
-    alpha = at_average if rule == "kept" else in_turn(policy(excess(w)))
+    weights = at_average if rule == "kept" else in_turn(policy(excess(w)))
     return Method(
         id=id,
         title=title,
@@ -98,34 +99,35 @@ def averaging(id: str, title: str, cite: str, rule: Rule, policy: Policy) -> Met
         begin={y: x, z: x} if late else {y: x},
         local={y: y - eta(t) * noisy(grad(y))} | ({z: y} if late else {}),
         update={x: mean(y, weights=at_average)},
-        measures=measures(w, alpha),
+        measures=measures(w, weights),
         clock="steps",
         first=1 if late else 0,
     )
 
 
-def measures(w: Vector, alpha: Weights) -> dict[Any, Number]:
-    """What the statements speak of: w_t is `w`, its weights are `alpha`."""
-    skew_of_max, kappa = skew(largest(excess(w)), w), ratio(weight(alpha), weight(own))
+def measures(w: Vector, weights: Weights) -> dict[Any, Number]:
+    """What the statements speak of: w_t is `w`, its weights are `weights`."""
+    skew_of_max, kappa = skew(largest(excess(w)), w), ratio(weight(weights), weight(own))
     return {
+        alpha(t, i): expect(weight(weights)),
         gap(t): expect(f(w)) - f_star,
         dist2(t): expect(norm2(w - w_star)),
-        spread(t): expect(mean(norm2(w - y), weights=alpha)),
-        spread_star(t): expect(mean(norm2(w - w_i_star), weights=alpha)),
+        spread(t): expect(mean(norm2(w - y), weights=weights)),
+        spread_star(t): expect(mean(norm2(w - w_i_star), weights=weights)),
         grad2(t, i): most(norm2(noisy(grad(y)))),
-        off_mean(t): expect(norm2(w - mean(y, weights=alpha))),
+        off_mean(t): expect(norm2(w - mean(y, weights=weights))),
         moved2(t): expect(norm2(w - start)),
         start_excess(t, i): expect(excess(w)),
-        rho_run(t): least(skew(alpha, w), each_round=True),
+        rho_run(t): least(skew(weights, w), each_round=True),
         rho_run_max(t): least(skew_of_max, each_round=True),
-        rho_bar: least(skew(alpha, w), each_round=True),
-        rho_tilde: most(skew(alpha, w_star), each_round=True),
-        rho_least: least(skew(alpha, w)),
-        rho_floor: least(smaller(skew(alpha, w), skew(alpha, w_star))),
+        rho_bar: least(skew(weights, w), each_round=True),
+        rho_tilde: most(skew(weights, w_star), each_round=True),
+        rho_least: least(skew(weights, w)),
+        rho_floor: least(smaller(skew(weights, w), skew(weights, w_star))),
         kappa_min: least(kappa, each_round=True),
         kappa_max: most(kappa, each_round=True),
-        alpha_min: least(weight(alpha), each_round=True),
-        alpha_max: most(weight(alpha), each_round=True),
+        alpha_min: least(weight(weights), each_round=True),
+        alpha_max: most(weight(weights), each_round=True),
         p_min: least(weight(own)),
     }
 

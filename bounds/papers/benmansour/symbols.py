@@ -50,6 +50,7 @@ kappa_min = _s("kappa_min", "1", "pi: the least kappa_t^i = alpha_t^i / p_i (16)
 kappa_max = _s("kappa_max", "1", "Pi: the largest kappa_t^i (16)", r"\Pi")
 alpha_min = _s("alpha_min", "1", "the least kappa_t^i p_i", r"\min \kappa_t^i p_i", nonnegative=True)
 alpha_max = _s("alpha_max", "1", "the largest kappa_t^i p_i", r"\max \kappa_t^i p_i")
+alpha = _q("alpha", "1", "E alpha_t^i: the weight of client i", r"\mathbb{{E}} \alpha_{{{0}}}^{{{1}}}")
 p = _q("p", "1", "weight of client i", "p_{{{0}}}", positive=True)
 p_min = _s("p_min", "1", "the least p_i", r"\min p_i")
 

@@ -53,6 +53,8 @@ class RunSetting:
         small = [dict(zip(SMALL, values, strict=True)) for values in product(*sizes.values())]
         if _counts_steps(reading):
             small = [one | {"T": one["E"] * rounds} for one in small if one["T"] == 1 for rounds in (1, 2)]
+        if _uses(reading, "weighted"):  # of one client there is nothing to weigh
+            small = sorted(small, key=lambda one: one["C"] == 1)
         small = [one for one in small if one["d"] == 1 or one["C"] == max(2, min(sizes["C"]))]
         large = [dict(zip(SMALL, values, strict=True)) for values in LARGE]
         proposed: list[Shape] = []

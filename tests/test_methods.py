@@ -273,6 +273,8 @@ def averaging(rule: str, choice: Choice) -> Callable[[Run], Measured]:
                 apart = [add((1, w), (-1, other)) for other in others]
                 seen[name, (t,)] = sum((a * dot(v, v) for a, v in zip(weights, apart, strict=True)), Fraction(0))
             seen |= {("alpha", (t, i + 1)): weights[i] for i in range(run.C)}
+            off = add((1, w), (-1, add(*zip(weights, own, strict=True))))
+            seen["off_mean", (t,)] = dot(off, off)
             extreme("rho_least", min, skew(weights, w))
             extreme("rho_floor", min, skew(weights, w), skew(weights, run.w_star))
             if t % run.E == 0:
@@ -297,6 +299,13 @@ def averaging(rule: str, choice: Choice) -> Callable[[Run], Measured]:
     return loop
 
 
+def beside_fedmax(run: Run) -> Measured:
+    """Two runs from one start."""
+    chosen, best = averaging("printed", by_rows)(run), averaging("printed", fedmax)(run)
+    own = {key: x for key, x in chosen.items() if key[0] == "rho_run"}
+    return own | {("rho_run_max", place): x for (name, place), x in best.items() if name == "rho_run"}
+
+
 BOXES: dict[str, Callable[[Run], Measured]] = {
     "fedprox": fedprox,
     "scaffold": scaffold,
@@ -304,6 +313,7 @@ BOXES: dict[str, Callable[[Run], Measured]] = {
     "local-sgd": local_sgd,
     "fedlin": fedlin,
     **{f"weighted-{rule}": averaging(rule, by_rows) for rule in ("printed", "rounds", "kept")},
+    "weighted-beside-fedmax": beside_fedmax,
     "fedmax": averaging("printed", fedmax),
     "fedmax-k": averaging("printed", fedmax_k),
     "fedsoftmax": averaging("printed", fedsoftmax),

@@ -370,7 +370,7 @@ def _layouts(reading: Reading) -> list[dict[str, str]]:
     rows, own = {"weights": "rows"}, {"weights": "own"}
     looks = [] if reading.dropped or _has(reading, "positive_weights") else [{"weights": "largest"}]
     weights = [own] if _has(reading, "fedavg_weights") else [*looks, rows]
-    layouts = weights if _uses(reading, "chosen") else [{}]
+    layouts = weights if _uses(reading, "chosen") else [dict[str, str]()]
     if _has(reading, "at_rest"):
         return [one | {"start": "between"} for one in layouts]
     corners = _reads(reading, "f_i_star", "w_i_star") and not _has(reading, "homogeneous")

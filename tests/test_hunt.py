@@ -89,12 +89,15 @@ def test_the_witness_of_a_row_is_as_small_and_lasts() -> None:
     instance = row["certificate"]["instance"]
     assert (instance["C"], instance["d"], instance["E"], instance["T"]) == (1, 1, 1, 1)
     assert [one["T"] for one in row["persists"]] == [2, 4, 8, 16]
-    assert Fraction(instance["steps"]["gamma"][0]) < 1
+    client, gamma = instance["clients"][0], Fraction(instance["steps"]["gamma"][0])
+    curvatures = [client["A"][0][0]] if client["kind"] == "quadratic" else [client["a"][0], client["m"][0]]
+    assert all(gamma * Fraction(a) < 1 for a in curvatures)
 
 
 def test_shrinking_never_leaves_the_refutation() -> None:
     reading, world = read(BROKEN["lem4.2 × 0.9"])
-    found = climb(reading, world, world.shapes(reading)[:8], 10, seed=1).best[0]
+    several = [shape for shape in world.shapes(reading) if shape["C"] > 1]  # one client does not diverge from itself
+    found = climb(reading, world, several[:8], 10, seed=1).best[0]
     start = certify(reading, world, found)
     assert start is not None
     assert not start.holds
@@ -118,7 +121,7 @@ def test_same_seed_same_rows() -> None:
     for row in rows:
         del row["seconds"]
     assert rows[0] == rows[1]
-    other = verify_row(statement("buttaci/lemB.1"), seed=6, effort=EFFORT)
+    other = verify_row(statement("buttaci/lemB.1"), seed=50, effort=EFFORT)  # 6 is what 5 goes on with
     assert other["tightest"] != rows[0]["tightest"]
 
 

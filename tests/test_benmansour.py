@@ -26,7 +26,7 @@ from fedaudit.verify.claims import lower
 from fedaudit.verify.curves import curves
 from fedaudit.verify.experiments import experiment
 
-CERTIFICATES = Path(__file__).parent / "certificates"
+CERTIFICATES = Path(__file__).parent / "certificates" / "run"
 
 
 def lowered(name: str) -> dict[str, Any]:

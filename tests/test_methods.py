@@ -652,7 +652,7 @@ SOURCES = {"scaffold-descent": "scaffold.py", "sampled-fedavg-contraction": "sam
 
 @pytest.mark.parametrize("name", CERTIFICATES)
 def test_certify_accepts_the_certificate_and_no_other_method(name: str) -> None:
-    sources = [str(EXAMPLES / SOURCES[name])]
+    sources = [str(EXAMPLES / SOURCES[name])] if name in SOURCES else []
     assert certify(CERTIFICATES[name], name, sources)["accepted"]
     method = CERTIFICATES[name]["claim"]["method"]
     vector, rule = next(iter(method["local"].items()))

@@ -245,7 +245,7 @@ def test_remark_7_falls_at_longer_horizons_too() -> None:
 def test_corollary_4_and_remark_7_fall_at_longer_horizons_whatever_the_seed(name: str, seed: int) -> None:
     row = hunt_row(statement(f"benmansour/{name}"), seed=seed, effort=EFFORT)
     kernel.check(row["certificate"])
-    assert row["certificate"]["instance"]["N"] <= 3
+    assert row["certificate"]["instance"]["C"] <= 3
     assert row["persists"][-1]["T"] >= 16
     assert row["persists_until"] == ""
     if name == "cor4":

@@ -139,7 +139,7 @@ class Run(World):
         self.method, self.problem, self.noise, self.draws, self.claim = method, problem, noise, draws, claim
         self.known: dict[tuple[str, tuple[int, ...]], fmpq] = {}
         self.given: dict[str, dict[tuple[int, ...], fmpq]] = {}
-        self.extremes: dict[tuple[str, tuple[int, int]], fmpq] = {}  # of one step at one client
+        self.extremes: defaultdict[tuple[str, int], list[fmpq]] = defaultdict(list)  # at one client, so far
         self.laws: dict[tuple[int, int], Law] = {}  # (t, -1) before round t, (t, k) after k local steps
         self.f_star: fmpq | None = None
         self.sampling = ""
@@ -294,16 +294,13 @@ class Run(World):
     def extreme(self, name: str, t: int, clients: list[int]) -> fmpq:
         """The least or largest value over all outcomes, these clients, and the steps up to t (that E divides)."""
         measure = self.method.measures[name]
-        chosen = min if measure.extreme == "least" else max
-        seen: list[fmpq] = []
-        for s in range(0, t + 1, self.E if measure.each_round else 1):
-            for i in clients:
-                if (name, (s, i)) not in self.extremes:
-                    states = [Law([(x, counts, ONE)], True) for x, counts, _ in self.law(*self.round(s)).states]
-                    values = [self.expected(law, measure.terms, i, s, 0) for law in states]
-                    self.extremes[name, (s, i)] = chosen(values)
-                seen.append(self.extremes[name, (s, i)])
-        return chosen(seen)
+        chosen, apart = min if measure.extreme == "least" else max, self.E if measure.each_round else 1
+        for i in clients:
+            running = self.extremes[name, i]
+            for s in range(apart * len(running), t + 1, apart):
+                states = [Law([(x, counts, ONE)], True) for x, counts, _ in self.law(*self.round(s)).states]
+                running.append(chosen([*running[-1:], *(self.expected(law, measure.terms, i, s, 0) for law in states)]))
+        return chosen(self.extremes[name, i][t // apart] for i in clients)
 
     def expected(self, law: Law, number: Number, i: int, t: int, k: int) -> fmpq:
         """The expectation of a number over the law, and over the noise of a step where the number has some."""

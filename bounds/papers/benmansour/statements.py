@@ -322,7 +322,7 @@ REMARK_5_REPAIRED = Statement(
     when=(Le(E, gamma), Gt(rho_floor, 0)),
     then=Le((t + 1) * gap(t + 1), speed),
     where={speed: _speed(rho_floor), **CONSTANTS},
-    reading=(ON_THE_RUN, OWN_MINIMUM, TIME, MEANS_E, "E = 0 because rho(t, w) = 1 for alpha = p"),
+    reading=(ON_THE_RUN, OWN_MINIMUM, DEFINED, TIME, MEANS_E, "E = 0 because rho(t, w) = 1 for alpha = p"),
     repairs="for alpha = p, with corollary 4's constant V: the learning error E is 0 there, and only there for certain",
     follows_from=(Derivation(derivations.remark_5, cites=("benmansour/cor4~repaired",), substitute={rho_tilde: 1}),),
     **_COROLLARY,
@@ -664,6 +664,7 @@ REMARK_10 = Statement(
         "non-IID dataset the weights tend to other limits",
         "seen here on strongly convex quadratics with minibatch noise, clients with one minimiser for IID, minimisers "
         "apart for non-IID; the rate is the slope of log distance against log t",
+        "FedSoftMax's weights are irrational: the kernel has no exact replay of the method",
         "as printed: table 2's clients, rounds and step sizes 10^-4 0.99^t; settled after looking: the same steps on "
         "losses 625 times as steep, and corollary 4's step sizes with more rounds",
     ),

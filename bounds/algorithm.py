@@ -13,10 +13,24 @@ from sympy import Add, Expr, Symbol
 
 from .algebra import fraction
 from .latex import latex
-from .method import Method, Number, Vector
+from .method import Method, Number, Vector, Weights, quantity_name
 
 INDENT = {"text": "  ", "latex": r"\quad "}
-CONSTANTS = {"start": ("start", r"\text{start}"), "zero": ("0", "0"), "w_star": ("w*", r"w^\star")}
+CONSTANTS = {
+    "start": ("start", r"\text{start}"),
+    "zero": ("0", "0"),
+    "w_star": ("w*", r"w^\star"),
+    "w_i_star": ("w_i*", r"w_i^\star"),
+    "f_star": ("f*", r"f^\star"),
+    "f_i_star": ("f_i*", r"f_i^\star"),
+}
+WEIGHTS = {  # operation -> text and LaTeX of the client's weight, and of the mean with it
+    "own": ("p_i", "p_i"),
+    "chosen": ("alpha_i", r"\alpha^i"),
+    "largest": ("largest_i({})", r"\operatorname{{largest}}_i\left({}\right)"),
+    "softmax": ("softmax_i({})", r"\operatorname{{softmax}}_i\left({}\right)"),
+    "in_turn": ("[E | t: {}, else p_i]", r"\left[E \mid t \colon {},\ \text{{else }} p_i\right]"),
+}
 AROUND = {  # operation -> text and LaTeX of its argument in brackets
     "grad": ("grad f_i({})", r"\nabla f_i\left({}\right)"),
     "other": ("{}[j]", r"\left({}\right)_{{i = j}}"),
@@ -74,6 +88,8 @@ class Printer:
                 return CONSTANTS[op][self.as_latex]
             case op if op in BEFORE:
                 return BEFORE[op][self.as_latex] + self.factor(x.args[0])
+            case "weighted":
+                return self.sum_over(x.args[0]) + self.factor(x.args[1])
             case op:
                 named = rf"\operatorname{{{op}}}\left({{}}\right)" if self.as_latex else f"{op}({{}})"
                 template = AROUND[op][self.as_latex] if op in AROUND else named
@@ -83,9 +99,21 @@ class Printer:
 
     def closed(self, x: Vector) -> str:
         """A term behind which another one comes: a sum over clients must not run into that."""
-        if x.op == "*" and x.args[1].op in BEFORE:
+        sums = (*BEFORE, "weighted")
+        if x.op == "*" and x.args[1].op in sums:
             return self.multiple(x.args[0], self.closed(x.args[1]))
-        return self.bracketed(self.vector(x)) if x.op in BEFORE else self.vector(x)
+        return self.bracketed(self.vector(x)) if x.op in sums else self.vector(x)
+
+    def weights(self, x: Weights) -> str:
+        """The weight of client i."""
+        inside: list[str] = []
+        for arg in x.args:
+            whole = self.number(arg) if isinstance(arg, Number) else None
+            inside.append(whole or (self.weights(arg) if isinstance(arg, Weights) else self.scalar(arg)))
+        return WEIGHTS[x.op][self.as_latex].format("; ".join(inside))
+
+    def sum_over(self, weights: Weights) -> str:
+        return rf"\sum_i {self.weights(weights)} \, " if self.as_latex else f"sum_i {self.weights(weights)} "
 
     def noisy(self, x: Vector) -> str:
         if not self.as_latex:
@@ -107,19 +135,35 @@ class Printer:
         return f"{sign}{f'({size})' if isinstance(size, Add) else size}*{body}"
 
     def number(self, number: Number) -> str:
-        terms = [(c, "" if atom[0] == "one" else self.atom(atom, number.expected)) for c, atom in number.terms]
+        if number.law in ("least", "most"):
+            inside = self.bracketed(self.number(Number(number.terms)))
+            where = ("_(E | s)", r"_{E \mid s}")[self.as_latex] if number.each_round else ""
+            word = {"least": "min", "most": "max"}[number.law]
+            return rf"\{word}{where} {inside}" if self.as_latex else f"{word}{where} {inside}"
+        terms = [(c, "" if atom[0] == "one" else self.atom(atom, number.law == "expect")) for c, atom in number.terms]
         return _sum([self.multiple(c, body) if body else self.scalar(c) for c, body in terms])
 
     def atom(self, atom: tuple[Any, ...], expected: bool) -> str:
         op, *args = atom
-        if op == "f_star":
-            return r"f^\star" if self.as_latex else "f*"
-        if op == "mean":
-            inside = BEFORE["mean"][self.as_latex] + self.atom(args[0], expected=False)
-        elif op in ATOMS:
-            inside = ATOMS[op][self.as_latex].format(*map(self.vector, args))
-        else:
-            inside = f"{op}({', '.join(map(self.vector, args))})"
+        match op:
+            case "f_star" | "f_i_star":
+                return CONSTANTS[op][self.as_latex]
+            case "mean":
+                inside = BEFORE["mean"][self.as_latex] + self.atom(args[0], expected=False)
+            case "weighted":
+                inside = self.sum_over(args[0]) + self.atom(args[1], expected=False)
+            case "weight":
+                inside = self.weights(args[0])
+            case "ratio":
+                above, below = (self.number(arg) for arg in args)
+                inside = rf"\frac{{{above}}}{{{below}}}" if self.as_latex else f"({above})/({below})"
+            case "smaller":
+                word = r"\min" if self.as_latex else "min"
+                inside = word + self.bracketed(", ".join(self.number(arg) for arg in args))
+            case _ if op in ATOMS:
+                inside = ATOMS[op][self.as_latex].format(*map(self.vector, args))
+            case _:
+                inside = f"{op}({', '.join(map(self.vector, args))})"
         if not expected:
             return inside
         return rf"\mathbb{{E}} \, {inside}" if self.as_latex else f"E[{inside}]"
@@ -139,13 +183,14 @@ def algorithm(method: Method, *, as_latex: bool = False) -> list[str]:
     to = r", \ldots, " if as_latex else ", ..., "
     named = {str(symbol): symbol for symbol in method.glossary}
     t, k, T, E = (printer.scalar(named.get(name, Symbol(name))) for name in ("t", "k", "T", "E"))
+    rounds = T if method.counts_from else f"{T} - 1" if method.clock == "rounds" else _rounds(method)
     whose = "client i of the sample S_t" if method.uses("sampled") else "client i"
     steps: list[tuple[int, str, str]] = [
         (0, "server: ", printer.rules(method.server, "=")),
         (0, "every client i: ", printer.rules(method.client, "=")),
-        (0, "for ", f"{t} = {method.first}{to}{T if method.first else f'{T} - 1'}"),
+        (0, "for ", f"{t if method.clock == 'rounds' else 'r'} = {method.counts_from}{to}{rounds}"),
         (1, f"every {whose}: ", printer.rules(method.begin, arrow)),
-        (2, "for ", f"{k} = 0{to}{E} - 1"),
+        (2, "for ", f"{k} = 0{to}{E} - 1" if method.clock == "rounds" else _span(method, to)),
         (3, "", printer.rules(method.local, arrow)),
         (2, "", printer.rules(method.end, arrow)),
         (1, "server: ", printer.rules(method.update, arrow)),
@@ -156,10 +201,21 @@ def algorithm(method: Method, *, as_latex: bool = False) -> list[str]:
     return [indent * depth + (printer.word(word) if word else "") + rules for depth, word, rules in kept]
 
 
+def _rounds(method: Method) -> str:
+    return "T - 1" if method.clock == "rounds" else "the last round"
+
+
+def _span(method: Method, to: str) -> str:
+    """The local steps of round r, where t counts them over all rounds."""
+    if not method.first:
+        return f"t = rE{to}rE + E - 1"
+    return f"t = max(0, (r - 1)E + {method.first}){to}rE + {method.first} - 1"
+
+
 def measures(method: Method, used: Collection[str] | None = None, *, as_latex: bool = False) -> list[str]:
     """What statements call by a name: quantity = expectation; those of these names, or all."""
     printer = Printer(method, as_latex)
-    chosen = {q: number for q, number in method.measures.items() if used is None or q.func.__name__ in used}
+    chosen = {q: number for q, number in method.measures.items() if used is None or quantity_name(q) in used}
     return [f"{printer.scalar(q)} = {printer.number(number)}" for q, number in chosen.items()]
 
 

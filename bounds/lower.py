@@ -188,7 +188,7 @@ def _domains(statement: Statement, relations: list[Any], inputs: Mapping[str, st
         meant = [a for a in (*statement.let, *statement.implicit) if a.means is not None]
         exprs += [(a.means, {index for index, *_ in a.for_all}) for a in meant]
         exprs += [(sympify(end, strict=True), set[Any]()) for a in meant for _, *both in a.for_all for end in both]
-        read = {_name(f) for e, _ in exprs for f in e.atoms(AppliedUndef)}
+        read = {_name(f) for e, _ in exprs for f in e.atoms(AppliedUndef, Symbol)}
         inside = [sympify(e, strict=True) for e in statement.method.scalars(read)]
         exprs += [(e, {s for s in e.free_symbols if str(s) in ("t", "k", "i")}) for e in inside]
     symbols = {s for e, bound in exprs for s in e.free_symbols if isinstance(s, Symbol) and s not in bound}

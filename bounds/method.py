@@ -24,6 +24,8 @@ from .statement import Glossary
 
 PHASES = ("begin", "local", "end", "update")
 Over = Literal["all", "sampled"]
+Clock = Literal["rounds", "steps"]
+Law = Literal["", "expect", "least", "most"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,27 +61,32 @@ class Vector:
 
     def scalars(self) -> Iterator[Expr]:
         """Every scalar factor in it."""
-        for arg in self.args:
-            if isinstance(arg, Vector):
-                yield from arg.scalars()
-            elif isinstance(arg, Expr):
-                yield arg
+        return (part for part in _parts(self) if isinstance(part, Expr))
 
     def uses(self, op: str) -> bool:
-        return self.op == op or any(isinstance(arg, Vector) and arg.uses(op) for arg in self.args)
+        return any(isinstance(part, Vector | Weights) and part.op == op for part in _parts(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Weights of the clients in a mean, one number each."""
+
+    op: str
+    args: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A combination of norms, inner products and values; of a measure, of their expectations."""
+    """A combination of norms, inner products and values; of a measure, of their expectations or extremes."""
 
     terms: tuple[tuple[Expr, tuple[Any, ...]], ...]  # (coefficient, (operation, vectors ...))
-    expected: bool = False
+    law: Law = ""
+    each_round: bool = False  # of an extreme: over the steps that E divides alone
 
     def __add__(self, other: Number) -> Number:
-        if self.expected != other.expected:
+        if self.law != other.law:
             raise UserError("got a random number beside an expectation, expected both of one sort; do: use expect(...)")
-        return Number(self.terms + other.terms, self.expected)
+        return Number(self.terms + other.terms, self.law)
 
     def __neg__(self) -> Number:
         return -1 * self
@@ -88,12 +95,20 @@ class Number:
         return self + -other
 
     def __mul__(self, scalar: Any) -> Number:
-        return Number(tuple((coefficient * _scalar(scalar), atom) for coefficient, atom in self.terms), self.expected)
+        return Number(tuple((coefficient * _scalar(scalar), atom) for coefficient, atom in self.terms), self.law)
 
     __rmul__ = __mul__
 
     def __truediv__(self, scalar: Any) -> Number:
         return self * (1 / _scalar(scalar))
+
+
+def _parts(x: Any) -> Iterator[Any]:
+    """The thing itself and all that is inside it: vectors, weights, numbers, scalars."""
+    yield x
+    inside = x.terms if isinstance(x, Number) else x.args if isinstance(x, Vector | Weights) else x
+    for part in cast("tuple[Any, ...]", inside) if isinstance(inside, tuple) else ():
+        yield from _parts(part)
 
 
 def _terms(vector: Vector) -> tuple[Vector, ...]:
@@ -120,7 +135,10 @@ def _scalar(value: Any) -> Any:
 start = Vector("start")  # the point where the run begins
 zero = Vector("zero")
 w_star = Vector("w_star")  # a minimiser of f, of F = f + g where the problem has a regulariser g
-f_star = Number(((Integer(1), ("f_star",)),), expected=True)  # the least value of f, or of F
+w_i_star = Vector("w_i_star")  # a minimiser of the client's own loss
+f_star = Number(((Integer(1), ("f_star",)),), "expect")  # the least value of f, or of F
+f_i_star = Number(((Integer(1), ("f_i_star",)),))  # the least value of the client's own loss
+own = Weights("own")  # the problem's weights p_i
 
 
 def vector(name: str, latex: str = "") -> Vector:
@@ -153,11 +171,48 @@ def neighbours(x: Vector) -> Vector:
     return Vector("neighbours", (x,))
 
 
-def mean(x: Any, over: Over = "all") -> Any:
-    """The weighted mean over all clients; over the sampled ones each counts the same."""
+def mean(x: Any, over: Over = "all", weights: Weights = own) -> Any:
+    """The mean over all clients with the problem's weights or others; over the sampled ones each counts the same."""
     if isinstance(x, Number):
-        return Number(tuple((c, ("mean", atom)) for c, atom in x.terms), x.expected)
+        around = ("mean",) if weights == own else ("weighted", weights)
+        return Number(tuple((c, (*around, atom)) for c, atom in x.terms), x.law)
+    if weights != own:
+        return Vector("weighted", (weights, x))
     return Vector("mean" if over == "all" else "sampled", (x,))
+
+
+def chosen(by: Number) -> Weights:
+    """Any weights that the instance chooses: a row per round, or a policy that looks at the clients' numbers `by`."""
+    return Weights("chosen", (by,))
+
+
+def largest(by: Number, k: Any = None) -> Weights:
+    """Equal shares for the clients where `by` is largest; with k, for the first k of them (ties: by number)."""
+    return Weights("largest", (by,) if k is None else (by, _scalar(k)))
+
+
+def softmax(by: Number, temperature: Any) -> Weights:
+    """p_i exp(by/temperature), divided by their sum."""
+    return Weights("softmax", (by, _scalar(temperature)))
+
+
+def in_turn(weights: Weights) -> Weights:
+    """These weights at the steps that E divides, the problem's own at the others."""
+    return Weights("in_turn", (weights,))
+
+
+def weight(weights: Weights) -> Number:
+    """The client's own weight."""
+    return Number(((Integer(1), ("weight", weights)),))
+
+
+def ratio(x: Number, y: Number) -> Number:
+    """x / y, where y is not 0."""
+    return Number(((Integer(1), ("ratio", x, y)),))
+
+
+def smaller(x: Number, y: Number) -> Number:
+    return Number(((Integer(1), ("smaller", x, y)),))
 
 
 def norm2(x: Vector) -> Number:
@@ -200,7 +255,20 @@ def full_grad(x: Vector) -> Vector:
 
 def expect(x: Number) -> Number:
     """The expectation over noise and sampling."""
-    return Number(x.terms, expected=True)
+    return Number(x.terms, "expect")
+
+
+def least(x: Number, *, each_round: bool = False) -> Number:
+    """The least over all outcomes, all clients, and all steps so far (or those of them that E divides).
+
+    Noise in x itself is averaged.
+    """
+    return Number(x.terms, "least", each_round)
+
+
+def most(x: Number, *, each_round: bool = False) -> Number:
+    """The largest, as `least`."""
+    return Number(x.terms, "most", each_round)
 
 
 def _nothing() -> Any:
@@ -209,7 +277,11 @@ def _nothing() -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Method:
-    """An algorithm box. Step sizes are quantities of the round t, or of the round and the local step k."""
+    """An algorithm box. Step sizes are quantities of the round t, or of the round and the local step k.
+
+    Where the clock counts steps, t and T count local steps over all rounds: measures look before the step t, and what
+    the server does after it comes before step t + 1. A measure without an index is about the whole run.
+    """
 
     id: str
     title: str
@@ -223,7 +295,9 @@ class Method:
     update: Mapping[Vector, Any] = field(default_factory=_nothing)
     measures: Mapping[Any, Number] = field(default_factory=_nothing)  # quantity at its indices -> what it is
     formulas: Mapping[Any, Expr] = field(default_factory=_nothing)  # quantity at its indices -> formula of measures
-    first: int = 0  # the number of the first round
+    counts_from: int = 0  # the number of the first round
+    clock: Clock = "rounds"
+    first: int = 0  # local steps of the first round; 0: E, as in every round
 
     def __post_init__(self) -> None:
         names = [v.name for v in (*self.server, *self.client)]
@@ -236,7 +310,7 @@ class Method:
                     whose = "server" if phase == "update" else "clients"
                     raise UserError(f"{self.id}: got {target.name!r} in {phase}, expected a vector of the {whose}")
         for quantity, number in self.measures.items():
-            if not number.expected:
+            if not number.law:
                 raise UserError(f"{self.id}: got {quantity} without an expectation; do: write expect(...)")
 
     @property
@@ -253,9 +327,8 @@ class Method:
         for rule in rules:
             yield from rule.scalars()
         for quantity, number in self.measures.items():
-            for coefficient, atom in number.terms if quantity.func.__name__ in measures else ():
-                yield coefficient
-                yield from _atom_scalars(atom)
+            if quantity_name(quantity) in measures:
+                yield from (part for part in _parts(number) if isinstance(part, Expr))
 
     def written(self, expr: Any) -> Any:
         """`expr` in measures alone: its formulas written out, in their order."""
@@ -276,32 +349,39 @@ class Method:
         def rules(block: Mapping[Vector, Any]) -> dict[str, Any]:
             return {target.name: vector_tree(_vector(value), tree) for target, value in block.items()}
 
-        measured = {
-            quantity.func.__name__: {
-                "at": [tree(index) for index in quantity.args],
-                "terms": [[tree(c), atom_tree(atom, tree)] for c, atom in number.terms],
-            }
-            for quantity, number in self.measures.items()
-            if quantity.func.__name__ in measures
-        }
+        def measured(quantity: Any, number: Number) -> dict[str, Any]:
+            over = {} if number.law == "expect" else {"over": [number.law, "rounds" if number.each_round else "steps"]}
+            return {"at": [tree(index) for index in quantity.args], "terms": vector_tree(number, tree), **over}
+
+        kept = {quantity_name(q): measured(q, number) for q, number in self.measures.items()}
         blocks = {"server": self.server, "client": self.client, **self.phases}
-        first = {"first": self.first} if self.first else {}
-        return {"id": self.id, **{name: rules(block) for name, block in blocks.items()}, "measures": measured} | first
+        time = {"clock": {"first": self.first}} if self.clock == "steps" else {}
+        return {
+            "id": self.id,
+            **{name: rules(block) for name, block in blocks.items()},
+            "measures": {name: measure for name, measure in kept.items() if name in measures},
+            **time,
+            **({"counts_from": self.counts_from} if self.counts_from else {}),
+        }
 
 
-def _atom_scalars(atom: tuple[Any, ...]) -> Iterator[Expr]:
-    for arg in atom[1:]:
-        yield from arg.scalars() if isinstance(arg, Vector) else _atom_scalars(arg)
+def quantity_name(quantity: Any) -> str:
+    """Of gap(t), or of a constant of the run such as rho."""
+    return quantity.func.__name__ if isinstance(quantity, AppliedUndef) else quantity.name
 
 
-def vector_tree(x: Vector, tree: Callable[[Any], Any]) -> Any:
-    if x.op == "name":
-        return x.args[0]
-    if x.op == "point":
-        return ["point", *x.args]
-    return [x.op, *(vector_tree(arg, tree) if isinstance(arg, Vector) else tree(arg) for arg in x.args)]
-
-
-def atom_tree(atom: tuple[Any, ...], tree: Callable[[Any], Any]) -> Any:
-    op, *args = atom
-    return [op, *(vector_tree(arg, tree) if isinstance(arg, Vector) else atom_tree(arg, tree) for arg in args)]
+def vector_tree(x: Any, tree: Callable[[Any], Any]) -> Any:
+    """Vectors, weights, numbers and their atoms as lists that begin with the operation; scalars as `tree` has them."""
+    match x:
+        case Vector(op="name"):
+            return x.args[0]
+        case Vector(op="point"):
+            return ["point", *x.args]
+        case Vector() | Weights():
+            return [x.op, *(vector_tree(arg, tree) for arg in x.args)]
+        case Number():
+            return [[tree(c), vector_tree(atom, tree)] for c, atom in x.terms]
+        case (str() as op, *args):
+            return [op, *(vector_tree(arg, tree) for arg in args)]
+        case _:
+            return tree(x)

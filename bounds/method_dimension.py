@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 from .algorithm import Printer
 from .dimension import ONE, Dimension, DimensionError, dimension, dimension_of
-from .method import Method, Vector
+from .method import Method, Number, Vector, Weights
 
 LENGTH, SLOPE, VALUE, STEP = (dimension(text) for text in ("W", "F/W", "F", "W^2/F"))
 Dimensions = dict[str, Dimension]
@@ -27,7 +28,7 @@ def mismatches(method: Method) -> Iterator[str]:
     for quantity, number in method.measures.items():
         text = f"measure {quantity} = {Printer(method, False).number(number)}"
         try:
-            dim = _agreed([(_term(method, c, atom), _atom(c, atom, method, known)) for c, atom in number.terms])
+            dim = _number(number, method, known)
             own = dimension_of(quantity, method.glossary)
             if dim is not None and own is not None and dim != own:
                 yield f"{text}: the expression has dimension {dim}, {quantity} has {own}"
@@ -66,10 +67,13 @@ def _guessed(x: Vector, method: Method, known: Dimensions) -> Dimension | None:
 def _of(x: Vector, method: Method, known: Dimensions) -> Dimension | None:
     """None for zero, and for vectors of which nothing is known yet."""
     inside = [_of(arg, method, known) for arg in x.args if isinstance(arg, Vector)]
+    for arg in x.args:
+        if isinstance(arg, Weights):
+            _check(arg, method, known)
     match x.op:
         case "name":
             return known.get(x.name)
-        case "start" | "w_star" | "point":
+        case "start" | "w_star" | "w_i_star" | "point":
             return LENGTH
         case "zero":
             return None
@@ -92,18 +96,42 @@ def _of(x: Vector, method: Method, known: Dimensions) -> Dimension | None:
             return inside[0] if inside else None
 
 
+def _number(x: Number, method: Method, known: Dimensions) -> Dimension | None:
+    return _agreed([(_term(method, c, atom), _atom(c, atom, method, known)) for c, atom in x.terms])
+
+
+def _check(weights: Weights, method: Method, known: Dimensions) -> None:
+    """What weights look at has one dimension, and a temperature has the same."""
+    dims: list[Dimension | None] = []
+    for arg in weights.args:
+        if isinstance(arg, Weights):
+            _check(arg, method, known)
+        else:
+            dims.append(_number(arg, method, known) if isinstance(arg, Number) else dimension_of(arg, method.glossary))
+    if weights.op == "softmax" and None not in dims and dims[0] != dims[1]:
+        raise DimensionError(f"the temperature of softmax has dimension {dims[1]}, expected {dims[0]}")
+
+
 def _atom(c: Any, atom: tuple[Any, ...], method: Method, known: Dimensions) -> Dimension | None:
     scalar = dimension_of(c, method.glossary)
     op, *args = atom
-    if op == "mean":
+    if op in ("weighted", "weight"):
+        _check(args.pop(0), method, known)
+    if op in ("mean", "weighted"):
         return _atom(c, args[0], method, known)
+    if op == "smaller":
+        own = _agreed([(Printer(method, False).number(arg), _number(arg, method, known)) for arg in args])
+        return None if scalar is None or own is None else scalar * own
+    if op == "ratio":
+        above, below = (_number(arg, method, known) for arg in args)
+        return None if scalar is None or above is None or below is None else scalar * above * below ** Fraction(-1)
     inside = [_of(arg, method, known) for arg in args]
     if op in ("f", "f_i", "F", "g"):
         _expect(args[0], inside[0], LENGTH, method)
     if op == "conjugate":
         _expect(args[0], inside[0], SLOPE, method)
-    if op in ("f", "f_i", "F", "g", "f_star", "conjugate"):
-        own: Dimension | None = VALUE
+    if op in ("f", "f_i", "F", "g", "f_star", "f_i_star", "conjugate"):
+        own = VALUE
     elif None in inside:
         own = None
     else:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sympy import Basic, Eq, Expr, Ge, Gt, Le, Lt
+from sympy import Basic, Eq, Expr, Ge, Gt, Le, Lt, Symbol
 from sympy.core.function import AppliedUndef
 
 from .algorithm import algorithm, measures
 from .latex import latex
+from .method import quantity_name
 from .statement import RELATIONS, Assumption, Statement
 
 GROWTH: dict[type, tuple[str, str]] = {
@@ -63,7 +64,7 @@ def _method(statement: Statement, *, as_latex: bool) -> list[tuple[str, list[str
         return []
     meant = [a.means for a in (*statement.let, *statement.implicit) if a.means is not None]
     exprs: list[Any] = [statement.defined(e) for e in (*statement.relations, *statement.when, *meant)]
-    used = {f.func.__name__ for e in exprs for f in e.atoms(AppliedUndef)}
+    used = {quantity_name(f) for e in exprs for f in e.atoms(AppliedUndef, Symbol)}
     return [
         ("algorithm", algorithm(statement.method, as_latex=as_latex)),
         ("measures", measures(statement.method, used, as_latex=as_latex)),

@@ -15,8 +15,8 @@ from typing import Any
 
 from . import regularised
 from .arrays import Array, Namespace, fail, matvec, namespace, norm2, quiet
-from .programme import FORMS, Atom, Linear, Measure, Operation, Programme, programme
-from .quadratics import Quadratics
+from .programme import FORMS, Atom, Linear, Measure, Number, Operation, Programme, Weights, programme
+from .quadratics import Quadratics, half_square
 from .regularised import Regulariser
 
 MOST_OUTCOMES = 1 << 14
@@ -41,7 +41,9 @@ class Setup:
     w_star: Array = None  # (n, d)
     regulariser: Regulariser | None = None  # then w_star is a minimiser of F = f + g, or any point if none is read
     points: Mapping[str, Array] = field(default_factory=dict[str, Array])  # (n, d)
-    signs: Array = None  # (S, n, T, E, C): sampled noise instead of all of it; then measures have a last axis S
+    rows: Array = None  # (n, R, C): weights that are chosen, one row per round; otherwise the largest, as FedMax
+    floor: Array = None  # (n,): values below it are rounding
+    signs: Array = None  # (S, n, T, E, C) or (.., C, d): sampled noise, not all of it; then measures have a last axis S
 
 
 def paths_needed(T: int, E: int, C: int, noisy: bool, shared: bool, sampling: tuple[str, int] | None) -> int:
@@ -64,10 +66,12 @@ def _draws(C: int, kind: str, m: int) -> tuple[tuple[tuple[int, ...], float], ..
 
 
 def run(method: Mapping[str, Any], setup: Setup) -> Measured:
-    """The method's measures: arrays (n, T + 1), (n, T + 1, C), (n, T, E + 1) or (n, T, E + 1, C)."""
+    """The method's measures: (n, T + 1), (n, T + 1, C), (n, T, E + 1) or (n, T, E + 1, C); (n,) of a whole run."""
     xp, rules = namespace(setup.start), programme(method)
     with quiet(xp):
         scope = Scope(xp, rules, setup, coefficients(xp, rules, setup))
+        if rules.steps:
+            return _Walked(scope).stepwise()
         smooth = setup.regulariser is not None and setup.regulariser.affine
         affine = isinstance(setup.problem, Quadratics) and rules.linear(smooth) and setup.sampling is None
         if affine and setup.signs is None and (setup.v is not None or _entries(rules, setup) < setup.T * setup.E):
@@ -112,7 +116,7 @@ class Place:
     k: int
     kick: Array = None
     counts: Array = None  # (S, C)
-    known: dict[Operation, Array] = field(default_factory=dict[Operation, Array])
+    known: dict[Any, Array] = field(default_factory=dict[Any, Array])  # operations and weights
 
     def at(self, coefficient: Any) -> Any:
         """A coefficient here: a number, (n, 1, 1), or of all rounds (T or 1, n, 1, 1)."""
@@ -175,6 +179,10 @@ class Scope:
                 return self.mixed(operation.op, args[0], place)
             case "point":
                 return self.constant(f"point {operation.name}", setup.points[operation.name][:, None, :])
+            case "weighted":
+                return self.averaged(self.weights(operation.weights, place)[..., None], args[0])
+            case "w_i_star":
+                return self.constant("w_i_star", setup.problem.minimisers())
             case "prox":
                 return self.regulariser.prox(args[0], place.at(self.coefficients[operation.scalars[0]]))
             case op:
@@ -197,6 +205,65 @@ class Scope:
             return xp.sum(self.wide(x), axis=-2, keepdims=True) / setup.problem.C
         drawn = place.counts / xp.sum(place.counts, axis=-1, keepdims=True)
         return self.averaged(drawn[:, None, :, None], x)
+
+    def weights(self, weights: Weights | None, place: Place) -> Array:
+        """One weight per client, (S or 1, n, C)."""
+        assert weights is not None
+        if weights not in place.known:
+            place.known[weights] = self.weighed(weights, place)
+        return place.known[weights]
+
+    def weighed(self, weights: Weights, place: Place) -> Array:
+        xp, p, rows = self.xp, self.setup.problem.p, self.setup.rows
+        row, turn = (place.t // self.setup.E, place.t % self.setup.E == 0) if self.rules.steps else (place.t, True)
+        if weights.op == "own" or (weights.op == "in_turn" and not turn):
+            return p[None, ...]
+        if weights.inside is not None:
+            return self.weights(weights.inside, place)
+        if weights.op == "chosen" and rows is not None:
+            return rows[None, :, min(row, rows.shape[1] - 1), :]
+        by = self.total(weights.by, place, self.plain)
+        top = xp.max(by, axis=-1, keepdims=True)
+        if weights.op == "softmax":
+            weight = p * xp.exp((by - top) / self.here(weights.scalar, place))
+        elif weights.scalar < 0:
+            weight = xp.astype(by == top, xp.float64)
+        else:
+            rank = xp.argsort(xp.argsort(-by, axis=-1, stable=True), axis=-1, stable=True)
+            weight = xp.astype(xp.astype(rank, xp.float64) < self.here(weights.scalar, place), xp.float64)
+        return weight / xp.sum(weight, axis=-1, keepdims=True)
+
+    def plain(self, atom: Atom, place: Place) -> Array:
+        """An atom without noise per outcome, (S, n, 1 or C)."""
+        return self.number(atom.op, [self.linear(arg, place) for arg in atom.args])
+
+    def here(self, index: int, place: Place) -> Any:
+        """A coefficient as it multiplies numbers (.., n, c)."""
+        coefficient = place.at(self.coefficients[index])
+        return coefficient if isinstance(coefficient, float) else coefficient[..., 0]
+
+    def total(self, number: Number, place: Place, leaf: Callable[[Atom, Place], Array]) -> Array:
+        """A number per outcome, (S, n, 1 or C); `leaf` values the atoms that are no means or ratios."""
+        total: Any = None
+        for index, atom in number:
+            x = self.here(index, place) * self.valued(atom, place, leaf)
+            total = x if total is None else total + x
+        return total
+
+    def valued(self, atom: Atom, place: Place, leaf: Callable[[Atom, Place], Array]) -> Array:
+        xp, setup = self.xp, self.setup
+        if atom.op == "weight":
+            return self.weights(atom.weights, place)
+        if atom.inside is not None:
+            weights = setup.problem.p if atom.weights is None else self.weights(atom.weights, place)
+            return self.averaged(weights[..., None], self.valued(atom.inside, place, leaf)[..., None])[..., 0]
+        if not atom.parts:
+            return leaf(atom, place)
+        x, y = (self.total(part, place, leaf) for part in atom.parts)
+        if atom.op == "smaller":
+            return xp.minimum(x, y)
+        floor = setup.floor[:, None] if atom.settled and setup.floor is not None else 0.0
+        return x / xp.where(xp.abs(y) > floor, y, xp.full_like(y, float("nan")))
 
     def response(self, rule: Linear, place: Place, kick: Array) -> Array:
         """What the noise `kick` (K, .., C, d) adds to a rule that is linear in it."""
@@ -279,8 +346,17 @@ class Scope:
                 return self.regulariser.value(vectors[0])
             case "conjugate":
                 return self.regulariser.conjugate(vectors[0])
+            case "excess":
+                return self.own_excess(vectors[0])
             case _:
                 return self.setup.problem.value(vectors[0])
+
+    def own_excess(self, x: Array) -> Array:
+        """f_i(x_i) - f_i_star, without cancellation."""
+        problem = self.setup.problem
+        if isinstance(problem, Quadratics):
+            return half_square(problem.A, x - self.constant("w_i_star", problem.minimisers()))
+        return problem.value(x)
 
     def measure(self, measure: Measure, place: Place, expected: Callable[[Atom, Place, bool], Array]) -> Array:
         """(.., n) or, at every client, (.., n, C), from the expectation of its atoms (.., n, 1 or C)."""
@@ -291,15 +367,11 @@ class Scope:
                 return expected(atom, place, own)
             return self.averaged(setup.problem.p[..., None], expectation(atom.inside, own=True)[..., None])[..., 0]
 
-        def here(index: int) -> Any:
-            coefficient = place.at(self.coefficients[index])
-            return coefficient if isinstance(coefficient, float) else coefficient[..., 0]
-
         total: Any = None
         for index, atom in measure.terms:
-            x = here(index) * expectation(atom, measure.own)
+            x = self.here(index, place) * expectation(atom, measure.own)
             total = x if total is None else total + x
-        stars = here(measure.stars)
+        stars = self.here(measure.stars, place)
         if not isinstance(stars, float) or stars != 0.0:
             offset = stars * self.optimum()[..., None]
             total = offset if total is None else total + offset
@@ -362,10 +434,63 @@ class _Walked:
             state, counts = {name: state[name] for name in rules.kept}, place.counts
         return {name: xp.stack(values, axis=1) for name, values in measured.items()}
 
+    def stepwise(self) -> Measured:
+        """The same where t counts steps; extremes run on from step to step."""
+        scope, xp, setup, rules = self.scope, self.scope.xp, self.scope.setup, self.scope.rules
+        self.check()
+        measured: dict[str, list[Array]] = {name: [] for name in rules.measures}
+        state, chance = initial(scope), xp.ones((1,), dtype=xp.float64)
+        if setup.signs is not None:
+            state = {name: tiled(xp, x, setup.signs.shape[0]) for name, x in state.items()}
+        for t in range(setup.T + 1):
+            if rules.begins(t, setup.E):
+                state = scope.carried(Place(state, t, 0), "begin")
+            place = Place(state, t, 0)
+            for name, measure in rules.measures.items():
+                self.add(measured[name], measure, place, chance)
+            if t == setup.T:
+                break
+            place, chance, _ = self.stepped(place, chance)
+            state = place.state
+            if rules.begins(t + 1, setup.E):
+                state = scope.carried(Place(state, t, 0), "end")
+                state = scope.carried(Place(state, t, 0), "update")
+                state = {name: state[name] for name in rules.kept}
+        return {
+            name: xp.stack(values, axis=1) if rules.measures[name].at else values[-1]
+            for name, values in measured.items()
+        }
+
+    def add(self, values: list[Array], measure: Measure, place: Place, chance: Array) -> None:
+        """A measure at this step: (n,) or (n, C)."""
+        scope, xp, setup = self.scope, self.scope.xp, self.scope.setup
+        if measure.extreme and values and measure.each_round and place.t % setup.E:
+            values.append(values[-1])
+        elif measure.at or place.t < setup.T:
+            own = measure.own
+            each = scope.total(measure.terms, place, lambda atom, there: self.outcomes(atom, there, own))
+            stars = scope.here(measure.stars, place)
+            if not isinstance(stars, float) or stars != 0.0:
+                each = each + stars * setup.problem.optimum()[..., None]
+            width = setup.problem.C if own else each.shape[-1]
+            outcomes = each.shape[0] if setup.signs is None else setup.signs.shape[0]
+            each = xp.broadcast_to(each, (outcomes, setup.start.shape[0], width))
+            if not measure.extreme and setup.signs is not None:
+                values.append(xp.moveaxis(each if own else each[..., 0], 0, -1))
+                return
+            if not measure.extreme:
+                value = each[0, ...] if each.shape[0] == 1 else xp.tensordot(chance, each, axes=1)
+                values.append(value if own else value[..., 0])
+                return
+            over, best = (xp.min, xp.minimum) if measure.extreme == "least" else (xp.max, xp.maximum)
+            value = over(each, axis=0) if own else over(each, axis=(0, 2))
+            values.append(best(values[-1], value) if values else value)
+
     def check(self) -> None:
         setup, C = self.scope.setup, self.scope.setup.problem.C
         noisy = setup.v is not None and setup.signs is None
-        outcomes = paths_needed(setup.T, setup.E, C, noisy, setup.shared, setup.sampling)
+        E = 1 if self.scope.rules.steps else setup.E
+        outcomes = paths_needed(setup.T, E, C, noisy, setup.shared, setup.sampling)
         if outcomes > MOST_OUTCOMES:
             what = f"{outcomes} outcomes of noise and sampling"
             raise fail(what, f"at most {MOST_OUTCOMES}", "take fewer rounds or clients")
@@ -390,7 +515,8 @@ class _Walked:
         if setup.v is None or not noisy:
             return replace(place, state=scope.carried(place, "local")), chance, 1
         if setup.signs is not None:
-            kick = setup.signs[:, :, place.t, place.k, :, None] * setup.v
+            signs = setup.signs[:, :, place.t, place.k, ...]
+            kick = (signs if setup.signs.ndim == 6 else signs[..., None]) * setup.v
             return replace(place, state=scope.carried(replace(place, kick=kick), "local")), chance, 1
         signs = list(product((1.0, -1.0), repeat=1 if setup.shared else setup.problem.C))
         kick = xp.asarray(signs, dtype=xp.float64)[:, None, :, None] * setup.v

@@ -31,6 +31,17 @@ class Operation:
     scalars: tuple[int, ...] = ()
     noisy: bool = False  # whether the noise of the step is inside
     curved: bool = False  # whether that noise is inside an operation that need not be linear
+    weights: Weights | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weights:
+    """Weights of the clients. Equal ones of a programme are one object."""
+
+    op: str
+    by: Number = ()
+    scalar: int = -1
+    inside: Weights | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,20 +61,30 @@ class Linear:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Atom:
+    """`excess` is f_i - f_i_star. Of a ratio, `settled` says that no vector of the run is below the line."""
+
     op: str
     args: tuple[Linear, ...] = ()
     inside: Atom | None = None
+    weights: Weights | None = None
+    parts: tuple[Number, ...] = ()
+    settled: bool = False
 
     @property
     def noisy(self) -> bool:
         return any(arg.noisy for arg in self.args)
 
 
+Number = tuple[tuple[int, Atom], ...]  # a sum of coefficients times atoms
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Measure:
     at: tuple[str, ...]
-    terms: tuple[tuple[int, Atom], ...]
+    terms: Number
     stars: int
+    extreme: str = ""  # "least" or "most" instead of the expectation
+    each_round: bool = False
 
     @property
     def own(self) -> bool:
@@ -80,11 +101,17 @@ class Programme:
     measures: Mapping[str, Measure]
     kept: tuple[str, ...]  # vectors that the next round still reads
     ops: frozenset[str]
+    steps: bool = False  # whether t counts local steps over all rounds
+    first: int = 0  # local steps of the first round, if not E
 
     def linear(self, prox: bool) -> bool:
         """Whether all rules are affine where gradients are (and proximal points, if `prox`), all atoms quadratic."""
         atoms = {_innermost(atom).op for measure in self.measures.values() for _, atom in measure.terms}
         return self.ops <= {*LINEAR, "grad", *(("prox",) if prox else ())} and not atoms & {"g", "conjugate"}
+
+    def begins(self, t: int, E: int) -> bool:
+        """Whether a round begins with step t, where t counts steps."""
+        return t == 0 or (t - self.first) % E == 0
 
     def rules(self) -> Iterator[Linear]:
         for block in (self.server, self.client, *self.phases.values()):
@@ -108,7 +135,16 @@ def _programme(text: str) -> Programme:
     ops = frozenset(operation.op for operation in reader.operations.values())
     phases = {phase: blocks[phase] for phase in PHASES}
     return Programme(
-        tuple(reader.trees), tuple(reader.coefficients), blocks["server"], blocks["client"], phases, measures, kept, ops
+        tuple(reader.trees),
+        tuple(reader.coefficients),
+        blocks["server"],
+        blocks["client"],
+        phases,
+        measures,
+        kept,
+        ops,
+        "clock" in method,
+        method.get("clock", {}).get("first", 0),
     )
 
 
@@ -118,6 +154,7 @@ class _Reader:
     trees: list[Any] = field(default_factory=list[Any])
     coefficients: dict[Coefficient, int] = field(default_factory=dict[Coefficient, int])
     operations: dict[Any, Operation] = field(default_factory=dict[Any, Operation])
+    weighings: dict[str, Weights] = field(default_factory=dict[str, Weights])
 
     def place(self, coefficient: Coefficient) -> int:
         return self.coefficients.setdefault(coefficient, len(self.coefficients))
@@ -156,32 +193,95 @@ class _Reader:
             yield ONE, self.operation(op, args[0])
         elif op == "prox":
             yield ONE, self.operation(op, "", [args[1]], [args[0]])
+        elif op == "weighted":
+            yield ONE, self.operation(op, "", [args[1]], weights=self.weights(args[0]))
         else:
             yield ONE, self.operation(op, "", args)
 
-    def operation(self, op: str, name: str = "", args: Any = (), scalars: Any = ()) -> Operation:
+    def operation(
+        self, op: str, name: str = "", args: Any = (), scalars: Any = (), weights: Weights | None = None
+    ) -> Operation:
         vectors = tuple(self.linear(arg) for arg in args)
         factors = tuple(self.place(self.coefficient(scalar)) for scalar in scalars)
-        key = op, name, tuple(v.terms for v in vectors), factors
+        key = op, name, tuple(v.terms for v in vectors), factors, weights
         if key not in self.operations:
             inside = any(v.noisy for v in vectors)
             curved = any(v.curved for v in vectors) or (inside and op not in (*LINEAR, "sampled"))
-            self.operations[key] = Operation(op, name, vectors, factors, inside or op == "noisy", curved)
+            self.operations[key] = Operation(op, name, vectors, factors, inside or op == "noisy", curved, weights)
         return self.operations[key]
 
+    def weights(self, raw: Any) -> Weights:
+        key = json.dumps(raw)
+        if key not in self.weighings:
+            op, *args = raw
+            if op == "in_turn":
+                self.weighings[key] = Weights(op, inside=self.weights(args[0]))
+            else:
+                scalar = self.place(self.coefficient(args[1])) if len(args) > 1 else -1
+                self.weighings[key] = Weights(op, self.number(args[0]) if args else (), scalar)
+        return self.weighings[key]
+
+    def number(self, raw: Any) -> Number:
+        """A sum of atoms, none of them a value of f."""
+        return tuple((self.place(c), atom) for c, atom in self.from_own_minimum(raw))
+
     def measure(self, raw: Mapping[str, Any]) -> Measure:
-        terms = [(self.coefficient(factor), self.atom(atom)) for factor, atom in raw["terms"]]
+        terms = self.from_own_minimum(raw["terms"])
         stars: Coefficient = ()
         for coefficient, atom in terms:
             stars = added(stars, coefficient if _innermost(atom).op in ("f", "F", "f_star") else ())
         kept = [(self.place(coefficient), atom) for coefficient, atom in terms if atom.op != "f_star"]
-        return Measure(tuple(raw["at"]), tuple(kept), self.place(stars))
+        extreme, span = raw.get("over", ("", ""))
+        return Measure(tuple(raw["at"]), tuple(kept), self.place(stars), extreme, span == "rounds")
+
+    def from_own_minimum(self, raw: Any) -> list[tuple[Coefficient, Atom]]:
+        """Terms; where f_i_star stands, values of f_i count from it, so that they do not cancel near it."""
+        text = json.dumps(raw)
+        if '["f_i_star"]' not in text or any(_around(atom)[-1][0] not in ("f_i", "f_i_star") for _, atom in raw):
+            return [(self.coefficient(factor), self.atom(atom)) for factor, atom in raw]
+        sums: dict[str, Coefficient] = {}
+        kept: list[tuple[Coefficient, Atom]] = []
+        for factor, atom in raw:
+            *around, innermost = _around(atom)
+            coefficient, key = self.coefficient(factor), json.dumps(around)
+            sums[key] = added(sums.get(key, ()), coefficient)
+            if innermost[0] == "f_i":
+                kept.append((coefficient, self.atom(_renamed(atom))))
+        if any(sums.values()):
+            raise ValueError("got values of f_i beside f_i_star, expected their difference")
+        return kept
 
     def atom(self, raw: Any) -> Atom:
         op, *args = raw
-        if op == "mean":
-            return Atom(op, inside=self.atom(args[0]))
-        return Atom(op, tuple(self.linear(arg) for arg in args))
+        match op:
+            case "mean":
+                return Atom(op, inside=self.atom(args[0]))
+            case "weighted":
+                return Atom(op, inside=self.atom(args[1]), weights=self.weights(args[0]))
+            case "weight":
+                return Atom(op, weights=self.weights(args[0]))
+            case "ratio" | "smaller":
+                return Atom(op, parts=tuple(self.number(arg) for arg in args), settled=not _names_in(args[1]))
+            case _:
+                return Atom(op, tuple(self.linear(arg) for arg in args))
+
+
+def _around(atom: Any) -> list[Any]:
+    """The means around an atom, without what they are of, and the atom inside them."""
+    if atom[0] in ("mean", "weighted"):
+        return [atom[:-1], *_around(atom[-1])]
+    return [atom]
+
+
+def _renamed(atom: Any) -> Any:
+    return [*atom[:-1], _renamed(atom[-1])] if atom[0] in ("mean", "weighted") else ["excess", *atom[1:]]
+
+
+def _names_in(raw: Any) -> bool:
+    """Whether a number reads a vector of the run."""
+    vectors = [arg for _, atom in raw for arg in _around(atom)[-1][1:]]
+    constants = ("w_star", "start", "zero", "w_i_star")
+    return not all(isinstance(v, list) and v[0] in constants for v in vectors)
 
 
 def _innermost(atom: Atom) -> Atom:

@@ -205,7 +205,7 @@ def noisy(steps: int) -> Any:
 
 def prolonged(identifier: str, T: int, digits: int = 0) -> Any:
     """A drawn certificate with so many rounds (of one step each), and step sizes that are all different and long."""
-    drawn = instead(identifier, lambda i: "steps" in i and i.get("weights", {"kind": "fedmax"})["kind"] == "fedmax")
+    drawn = instead(identifier, lambda i: "steps" in i and i.get("weights", {"kind": "largest"})["kind"] == "largest")
     instance, (name, steps) = drawn["instance"], next(iter(drawn["instance"]["steps"].items()))
     longer = [str(Fraction(steps[t % len(steps)]) / (1 + Fraction(t + 1, 10**digits + t))) for t in range(T)]
     return {**drawn, "instance": {**instance, "E": 1, "T": T, "steps": {name: longer if digits else longer[:1] * T}}}

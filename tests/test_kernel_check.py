@@ -341,7 +341,7 @@ def test_what_only_the_world_reads_has_its_domain_too() -> None:
 
 
 def test_what_only_an_assumption_names_has_its_domain_too() -> None:
-    golden = json.loads((FOLDER / "benmansour-lem2.json").read_text())
+    golden = json.loads((FOLDER / "run" / "benmansour-lem2.json").read_text())
     golden["instance"]["constants"]["mu"] = "0"
     with pytest.raises(Rejected, match="mu: got 0, expected it positive"):
         check(golden)

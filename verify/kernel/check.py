@@ -33,7 +33,6 @@ from . import (
     scalar,
     two_group,
     two_group_perturbed,
-    weighted,
 )
 from .claim import Claim
 from .claim import read as read_claim
@@ -79,7 +78,6 @@ WORLDS = {
     "subset": Reader(minibatch.read_subset, minibatch.SUBSET_INPUTS),
     "prox": Reader(envelope.read_prox, envelope.INPUTS),
     "devices": Reader(envelope.read_devices),
-    "weighted": Reader(weighted.read, steps=True),
     "run": Reader(run.read, steps=True),
 }
 POINTS, LEAST_REPLAYS = 100_000, 3

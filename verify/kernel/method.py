@@ -13,9 +13,14 @@ from .expression import Tree, free, parse
 from .loss import ZERO, Loss, Vector, combine, dot, norm2
 from .rational import Malformed, Node, Rejected, shown
 from .regulariser import Regulariser
+from .work import summed
 
-DEPTH, ATOMS = 24, 40
-CONSTANT, UNARY, SCALED = ("start", "zero", "w_star"), ("grad", "noisy", "neighbours", "mean", "sampled"), ("*", "prox")
+DEPTH, ATOMS, FIRST = 24, 40, 1_000
+CONSTANT, UNARY = ("start", "zero", "w_star", "w_i_star"), ("grad", "noisy", "neighbours", "mean", "sampled")
+SCALED = ("*", "prox")
+OWN = ("grad", "noisy", "neighbours", "w_i_star")  # where a client reads it
+WEIGHTS = {"own": 0, "chosen": 1, "largest": 1, "softmax": 2, "in_turn": 1}
+ATOM = {"norm2": 1, "inner": 2, "f": 1, "f_i": 1, "F": 1, "g": 1, "conjugate": 1, "f_star": 0, "f_i_star": 0}
 PHASES = ("begin", "local", "end", "update")
 NONE = Regulariser()
 State = dict[str, tuple[Vector, ...]]  # of the server's vectors one each, of the clients' vectors one per client
@@ -29,34 +34,82 @@ class Rule:
     args: tuple[Rule, ...] = ()
     factor: Tree | None = None
     name: str = ""
+    weights: Weights | None = None  # of the operation "weighted"
+
+    def all(self) -> list[Rule]:
+        """Itself and every rule inside."""
+        weighed = [] if self.weights is None else [rule for number in self.weights.numbers() for rule in rules(number)]
+        return [self, *(rule for arg in self.args for rule in arg.all()), *weighed]
 
     def scalars(self) -> list[Tree]:
         own = [] if self.factor is None else [self.factor]
-        return own + [tree for arg in self.args for tree in arg.scalars()]
+        inside = [tree for arg in self.args for tree in arg.scalars()]
+        return own + inside + ([] if self.weights is None else self.weights.scalars())
 
     def has(self, op: str) -> bool:
-        return self.op == op or any(arg.has(op) for arg in self.args)
+        return any(rule.op == op for rule in self.all())
 
     def names(self) -> set[str]:
-        return ({self.name} if self.op == "name" else set[str]()) | {name for arg in self.args for name in arg.names()}
+        return {rule.name for rule in self.all() if rule.op == "name"}
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Weights of the clients in a mean: what they look at, at every client, and their scalar (k, or a temperature)."""
+
+    op: str
+    by: Number = ()
+    factor: Tree | None = None
+    inside: Weights | None = None
+
+    def numbers(self) -> list[Number]:
+        return [self.by, *([] if self.inside is None else self.inside.numbers())]
+
+    def scalars(self) -> list[Tree]:
+        own = [] if self.factor is None else [self.factor]
+        return own + scalars(self.by) + ([] if self.inside is None else self.inside.scalars())
 
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """norm2, inner, f, f_i, F, g, conjugate of vectors, f_star, or the mean over the clients of one of them."""
+    """norm2, inner, f, f_i, F, g, conjugate of vectors, f_star, f_i_star, a client's weight; the mean over clients of
+    one of these; the ratio of two numbers or the smaller one.
+    """
 
     op: str
     args: tuple[Rule, ...] = ()
     inside: Atom | None = None
+    weights: Weights | None = None
+    parts: tuple[Number, ...] = ()
 
-    def rules(self) -> tuple[Rule, ...]:
-        return self.args if self.inside is None else self.inside.rules()
+    def rules(self) -> list[Rule]:
+        inside = [] if self.inside is None else self.inside.rules()
+        numbers = [*self.parts, *([] if self.weights is None else self.weights.numbers())]
+        return [*(r for arg in self.args for r in arg.all()), *inside, *(r for n in numbers for r in rules(n))]
+
+    def scalars(self) -> list[Tree]:
+        own = [tree for arg in self.args for tree in arg.scalars()] + [t for part in self.parts for t in scalars(part)]
+        own += [] if self.weights is None else self.weights.scalars()
+        return own + ([] if self.inside is None else self.inside.scalars())
+
+
+Number = tuple[tuple[Tree, Atom], ...]  # a sum of coefficients times atoms
+
+
+def rules(number: Number) -> list[Rule]:
+    return [rule for _, atom in number for rule in atom.rules()]
+
+
+def scalars(number: Number) -> list[Tree]:
+    return [tree for factor, atom in number for tree in (factor, *atom.scalars())]
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    at: tuple[str, ...]  # t; t, i; t, k; or t, k, i
-    terms: tuple[tuple[Tree, Atom], ...]
+    at: tuple[str, ...]  # t; t, i; t, k; or t, k, i; nothing: of the whole run
+    terms: Number
+    extreme: str = ""  # "least" or "most" over all outcomes, clients and steps so far; otherwise the expectation
+    each_round: bool = False  # of an extreme: over the steps that E divides
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +119,23 @@ class Method:
     client: dict[str, Rule]
     phases: dict[str, dict[str, Rule]]
     measures: dict[str, Measure]
-    first: int  # the number of the first round
+    steps: bool  # whether t counts local steps over all rounds
+    first: int  # local steps of the first round; 0: as many as in every round
+    counts_from: int  # the number of the first round
 
     def scalars(self) -> list[Tree]:
         blocks = (self.server, self.client, *self.phases.values())
         trees = [tree for block in blocks for rule in block.values() for tree in rule.scalars()]
+        return trees + [tree for measure in self.measures.values() for tree in scalars(measure.terms)]
+
+    def weighs(self, *ops: str) -> bool:
+        """Whether a rule or a measure uses weights of one of these kinds."""
+        found = [rule for block in self.phases.values() for top in block.values() for rule in top.all()]
+        weights = [rule.weights for rule in found]
         for measure in self.measures.values():
-            trees += [tree for factor, atom in measure.terms for tree in (factor, *_inside(atom))]
-        return trees
+            weights += [rule.weights for rule in rules(measure.terms)]
+            weights += _weights_of(measure.terms)
+        return any(w is not None and (w.op in ops or (w.inside is not None and w.inside.op in ops)) for w in weights)
 
     def needs(self) -> set[tuple[str, int]]:
         """Symbols (with -1) and quantities (with their number of indices) that its rules read."""
@@ -88,8 +150,15 @@ class Method:
         return [*self.server, *(name for name in self.client if name not in self.phases["begin"])]
 
 
-def _inside(atom: Atom) -> list[Tree]:
-    return [tree for rule in atom.rules() for tree in rule.scalars()]
+def _weights_of(number: Number) -> list[Weights | None]:
+    """Of the atoms of a number, at any depth."""
+    found: list[Weights | None] = []
+    for _, atom in number:
+        here: Atom | None = atom
+        while here is not None:
+            found += [here.weights, *(w for part in here.parts for w in _weights_of(part))]
+            here = here.inside
+    return found
 
 
 def _rule(node: Node, server: set[str], client: set[str], own: bool, depth: int = 0) -> Rule:
@@ -100,61 +169,91 @@ def _rule(node: Node, server: set[str], client: set[str], own: bool, depth: int 
             raise node.malformed(f"a vector among {sorted(server | client)}, a client's one only inside a mean")
         return Rule("name", name=name)
     head, *rest = node.items() or [node]
-    op = head.one_of((*CONSTANT, *UNARY, *SCALED, "+", "point"))
+    op = head.one_of((*CONSTANT, *UNARY, *SCALED, "weighted", "+", "point"))
     if op == "point" and len(rest) == 1:
         return Rule(op, name=rest[0].name())
-    sizes = {**dict.fromkeys(CONSTANT, 0), **dict.fromkeys(UNARY, 1), **dict.fromkeys(SCALED, 2)}
+    sizes = {**dict.fromkeys(CONSTANT, 0), **dict.fromkeys(UNARY, 1), **dict.fromkeys((*SCALED, "weighted"), 2)}
     if depth > DEPTH or (len(rest) != sizes[op] if op in sizes else not rest):
         raise node.malformed(f"{sizes.get(op, 'one or more')} arguments of {op!r}, nested at most {DEPTH} deep")
-    if op in ("grad", "noisy", "neighbours") and not own:
+    if op in OWN and not own:
         raise node.malformed(f"{op!r} where a client reads it, or inside a mean")
     factor = parse(rest.pop(0)) if op in SCALED else None
-    own = own or op in ("mean", "sampled")
-    return Rule(op, tuple(_rule(arg, server, client, own, depth + 1) for arg in rest), factor)
+    weights = _weights(rest.pop(0), server, client, depth + 1) if op == "weighted" else None
+    own = own or op in ("mean", "sampled", "weighted")
+    return Rule(op, tuple(_rule(arg, server, client, own, depth + 1) for arg in rest), factor, weights=weights)
 
 
-def _atom(node: Node, server: set[str], client: set[str], own: bool) -> Atom:
+def _weights(node: Node, server: set[str], client: set[str], depth: int = 0) -> Weights:
     head, *rest = node.items() or [node]
-    op = head.one_of(("norm2", "inner", "f", "f_i", "F", "g", "conjugate", "f_star", "mean"))
-    if len(rest) != {"f_star": 0, "inner": 2}.get(op, 1) or (op == "f_i" and not own):
+    op = head.one_of(WEIGHTS)
+    if depth > DEPTH or not WEIGHTS[op] <= len(rest) <= WEIGHTS[op] + (op == "largest"):
+        raise node.malformed(f"the arguments of {op!r}, nested at most {DEPTH} deep")
+    if op == "in_turn":
+        return Weights(op, inside=_weights(rest[0], server, client, depth + 1))
+    by = _number(rest[0], server, client, own=True, depth=depth + 1) if rest else ()
+    return Weights(op, by, parse(rest[1]) if len(rest) > 1 else None)
+
+
+def _number(node: Node, server: set[str], client: set[str], own: bool, depth: int = 0) -> Number:
+    terms = [term.items(2) for term in node.items()]
+    if not 0 < len(terms) <= ATOMS or depth > DEPTH:
+        raise node.malformed(f"at least one term and at most {ATOMS}, nested at most {DEPTH} deep")
+    return tuple((parse(c), _atom(a, server, client, own, depth + 1)) for c, a in terms)
+
+
+def _atom(node: Node, server: set[str], client: set[str], own: bool, depth: int = 0) -> Atom:
+    head, *rest = node.items() or [node]
+    sizes = {**ATOM, "mean": 1, "weighted": 2, "weight": 1, "ratio": 2, "smaller": 2}
+    op = head.one_of(sizes)
+    if len(rest) != sizes[op] or depth > DEPTH or (op in ("f_i", "f_i_star", "weight") and not own):
         raise node.malformed(f"the arguments of {op!r}, and a client's value only at a client")
-    if op == "mean":
-        return Atom(op, inside=_atom(rest[0], server, client, own=True))
-    return Atom(op, tuple(_rule(arg, server, client, own) for arg in rest))
+    weights = _weights(rest.pop(0), server, client, depth + 1) if op in ("weighted", "weight") else None
+    if op in ("mean", "weighted"):
+        return Atom(op, inside=_atom(rest[0], server, client, own=True, depth=depth + 1), weights=weights)
+    if op in ("ratio", "smaller"):
+        return Atom(op, parts=tuple(_number(arg, server, client, own, depth + 1) for arg in rest))
+    return Atom(op, tuple(_rule(arg, server, client, own, depth + 1) for arg in rest), weights=weights)
 
 
 def read(node: Node) -> Method:
-    given = node.fields("id server client begin local end update measures", "first")
+    given = node.fields("id server client begin local end update measures", "clock counts_from")
+    first = given["clock"].fields("first")["first"].integer(0, FIRST) if "clock" in given else 0
     starts = {whose: given[whose].mapping() for whose in ("server", "client")}
     server, client = (set(starts[whose]) for whose in ("server", "client"))
     if server & client or not server or "t" in server | client:
         raise node.malformed("vectors of the server and of the clients under different names")
     phases: dict[str, dict[str, Rule]] = {}
     for phase in PHASES:
-        rules, whose = given[phase].mapping(), server if phase == "update" else client
-        if unknown := set(rules) - whose:
+        block, whose = given[phase].mapping(), server if phase == "update" else client
+        if unknown := set(block) - whose:
             raise given[phase].malformed(f"rules for vectors among {sorted(whose)}, not for {sorted(unknown)}")
-        phases[phase] = {name: _rule(entry, server, client, phase != "update") for name, entry in rules.items()}
+        phases[phase] = {name: _rule(entry, server, client, phase != "update") for name, entry in block.items()}
     measures: dict[str, Measure] = {}
+    places = ((), ("t",), ("t", "i")) if "clock" in given else (("t",), ("t", "i"), ("t", "k"), ("t", "k", "i"))
     for name, entry in given["measures"].mapping().items():
-        parts = entry.fields("at terms")
+        parts = entry.fields("at terms", "over")
         at = tuple(index.one_of("tki") for index in parts["at"].items())
-        terms = [term.items(2) for term in parts["terms"].items()]
-        if at not in (("t",), ("t", "i"), ("t", "k"), ("t", "k", "i")) or not 0 < len(terms) <= ATOMS:
-            raise entry.malformed("indices t; t, i; t, k; or t, k, i, and some terms")
-        measures[name] = Measure(at, tuple((parse(c), _atom(a, server, client, "i" in at)) for c, a in terms))
+        extreme, span = parts["over"].items(2) if "over" in parts else (None, None)
+        if at not in places or (not at and extreme is None) or (extreme is not None and "clock" not in given):
+            raise entry.malformed(f"indices among {places}, and an extreme only where t counts steps")
+        law = extreme.one_of(("least", "most")) if extreme is not None else ""
+        each_round = span is not None and span.one_of(("rounds", "steps")) == "rounds"
+        own = "i" in at or bool(law)  # an extreme looks at every client
+        measures[name] = Measure(at, _number(parts["terms"], server, client, own), law, each_round)
     method = Method(
         given["id"].identifier(),
         {name: _rule(entry, set(), set(), own=False) for name, entry in starts["server"].items()},
         {name: _rule(entry, server, set(), own=False) for name, entry in starts["client"].items()},
         phases,
         measures,
-        given["first"].integer(0, 1) if "first" in given else 0,
+        "clock" in given,
+        first,
+        given["counts_from"].integer(0, 1) if "counts_from" in given else 0,
     )
     kept = set(method.kept)
     for name, measure in method.measures.items():
-        read_names = {x for _, atom in measure.terms for rule in atom.rules() for x in rule.names()}
-        if "k" not in measure.at and read_names - kept:
+        read_names = {rule.name for rule in rules(measure.terms)} - {""}
+        if "k" not in measure.at and not method.steps and read_names - kept:
             raise Malformed(f"method.measures.{name}: got {sorted(read_names - kept)}, expected vectors that are kept")
     if any(_noisy_places(rule) > 1 for rule in method.phases["local"].values()) or any(
         method.phases[phase][name].has("noisy") for phase in ("begin", "end", "update") for name in method.phases[phase]
@@ -164,7 +263,7 @@ def read(node: Node) -> Method:
 
 
 def _noisy_places(rule: Rule) -> int:
-    return (rule.op == "noisy") + sum(_noisy_places(arg) for arg in rule.args)
+    return sum(inside.op == "noisy" for inside in rule.all())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,6 +278,8 @@ class Problem:
     g: Regulariser = NONE
     points: Mapping[str, Vector] = field(default_factory=dict[str, Vector])
     alike: tuple[int, ...] = ()  # of each client the first one with the same loss and weight; none where it matters who
+    minimisers: tuple[Vector, ...] | None = None  # of every f_i
+    rows: tuple[Vector, ...] | None = None  # chosen weights, one row per round; None: the largest, as FedMax has it
 
     def value(self, w: Vector) -> fmpq:
         """f."""
@@ -194,6 +295,9 @@ class Place:
     kick: Sequence[Vector]
     counts: Sequence[int]  # how often each client was sampled in this round
     scalar: Mapping[Tree, fmpq]
+    row: int = 0  # of the weights that the instance chooses
+    turn: bool = True  # whether E divides the step
+    f_star: fmpq | None = None
     means: dict[int, Vector] = field(default_factory=dict[int, Vector])  # of rules that are the same for all clients
     twins: list[int] = field(default_factory=list[int])
 
@@ -210,6 +314,37 @@ class Place:
             if i not in values:
                 values[i] = of(i)
         return [values[i] for i in self.twins]
+
+    def weights(self, weights: Weights) -> Vector:
+        """One weight per client."""
+        rows, p = self.problem.rows, self.problem.p
+        if weights.op == "own" or (weights.op == "in_turn" and not self.turn):
+            return p
+        if weights.inside is not None:
+            return self.weights(weights.inside)
+        if weights.op == "chosen" and rows is not None:
+            return rows[min(self.row, len(rows) - 1)]
+        if weights.op == "softmax":
+            raise Rejected(
+                "method: got softmax weights, which are irrational; expected weights that are replayed exactly"
+            )
+        by = [self.total(weights.by, i) for i in range(len(p))]
+        if weights.factor is None:
+            return tuple(fmpq(x == max(by), by.count(max(by))) for x in by)
+        k = self.scalar[weights.factor]
+        if k.q != 1 or not 1 <= k <= len(p):
+            raise Rejected(f"method: got the first {k} clients, expected a whole number from 1 to {len(p)}")
+        first = sorted(range(len(p)), key=lambda i: (-by[i], i))[: int(k.p)]
+        return tuple(fmpq(i in first, k.p) for i in range(len(p)))
+
+    def total(self, number: Number, i: int) -> fmpq:
+        """The value of a number at client i."""
+        return summed(self.scalar[factor] * self.number(atom, i) for factor, atom in number)
+
+    def own_minimiser(self, i: int) -> Vector:
+        if self.problem.minimisers is None:
+            raise Malformed("instance: got no minimisers, expected those of every f_i, which the method reads")
+        return self.problem.minimisers[i]
 
     def vector(self, rule: Rule, i: int) -> Vector:
         """The value of a rule for client i (any i where only the server is read)."""
@@ -234,11 +369,14 @@ class Place:
                 return problem.losses[i].gradient(self.vector(rule.args[0], i))
             case "noisy":
                 return combine((fmpq(1), fmpq(1)), (self.vector(rule.args[0], i), self.kick[i]))
-            case "mean" | "sampled":
+            case "w_i_star":
+                return self.own_minimiser(i)
+            case "mean" | "sampled" | "weighted":
                 if id(rule) not in self.means:
                     drawn = [fmpq(count, sum(self.counts)) for count in self.counts]
-                    each = self.each(lambda j: self.vector(rule.args[0], j))
-                    self.means[id(rule)] = combine(problem.p if rule.op == "mean" else drawn, each)
+                    shares = problem.p if rule.op == "mean" else drawn
+                    shares = shares if rule.weights is None else self.weights(rule.weights)
+                    self.means[id(rule)] = combine(shares, self.each(lambda j: self.vector(rule.args[0], j)))
                 return self.means[id(rule)]
             case "neighbours":
                 return combine(problem.graph[i], [self.vector(rule.args[0], j) for j in range(len(problem.p))])
@@ -258,31 +396,41 @@ class Place:
             return self.state | {name: (self.vector(rule, 0),) for name, rule in rules.items()}
         return self.state | {name: tuple(self.each(partial(self.vector, rule))) for name, rule in rules.items()}
 
-    def number(self, atom: Atom, i: int, f_star: fmpq | None) -> fmpq:
+    def number(self, atom: Atom, i: int) -> fmpq:
+        problem, inside = self.problem, atom.inside
         match atom.op:
             case "norm2":
                 return norm2(self.vector(atom.args[0], i))
             case "inner":
                 return dot(*(self.vector(arg, i) for arg in atom.args))
             case "f":
-                return self.problem.value(self.vector(atom.args[0], i))
+                return problem.value(self.vector(atom.args[0], i))
             case "f_i":
-                return self.problem.losses[i].value(self.vector(atom.args[0], i))
+                return problem.losses[i].value(self.vector(atom.args[0], i))
             case "F" | "g":
                 x = self.vector(atom.args[0], i)
-                return self.problem.g.value(x) + (self.problem.value(x) if atom.op == "F" else 0)
+                return problem.g.value(x) + (problem.value(x) if atom.op == "F" else 0)
             case "conjugate":
-                value = self.problem.g.conjugate(self.vector(atom.args[0], i))
+                value = problem.g.conjugate(self.vector(atom.args[0], i))
                 if value is None:
                     raise Rejected("claim: got a conjugate of g that is infinite, expected finite values")
                 return value
-            case "mean" if atom.inside is not None:
-                inside = atom.inside
-                return dot(self.problem.p, self.each(lambda j: self.number(inside, j, f_star)))
+            case "f_i_star":
+                return problem.losses[i].value(self.own_minimiser(i))
+            case "weight" if atom.weights is not None:
+                return self.weights(atom.weights)[i]
+            case "mean" | "weighted" if inside is not None:
+                weights = problem.p if atom.weights is None else self.weights(atom.weights)
+                return dot(weights, self.each(lambda j: self.number(inside, j)))
+            case "ratio" | "smaller":
+                x, y = (self.total(part, i) for part in atom.parts)
+                if atom.op == "ratio" and not y:
+                    raise Rejected("method: got a ratio over 0, expected another value below")
+                return min(x, y) if atom.op == "smaller" else x / y
             case _:
-                if f_star is None:
+                if self.f_star is None:
                     raise Rejected("instance: got no minimiser, expected one, for the claim reads f_star")
-                return f_star
+                return self.f_star
 
 
 def _factor(rule: Rule) -> Tree:

@@ -18,7 +18,7 @@ from flint import fmpq
 from .claim import Claim
 from .expression import Evaluator, Tree, World, free
 from .loss import ONE, ZERO, Loss, Matrix, Vector, combine, dot, ldl, minus, norm2, piecewise, quadratic, semidefinite
-from .method import NONE, Atom, Method, Place, Problem, Rule, State
+from .method import NONE, Method, Number, Place, Problem, State, rules, scalars
 from .method import read as read_method
 from .minimum import lines, separable
 from .rational import Malformed, Node, Rejected, affordable, shown
@@ -140,6 +140,7 @@ class Run(World):
         self.method, self.problem, self.noise, self.draws, self.claim = method, problem, noise, draws, claim
         self.known: dict[tuple[str, tuple[int, ...]], fmpq] = {}
         self.given: dict[str, dict[tuple[int, ...], fmpq]] = {}
+        self.extremes: defaultdict[tuple[str, int], list[fmpq]] = defaultdict(list)  # at one client, so far
         self.laws: dict[tuple[int, int], Law] = {}  # (t, -1) before round t, (t, k) after k local steps
         self.f_star: fmpq | None = None
         self.sampling = ""
@@ -149,43 +150,66 @@ class Run(World):
         affordable(E * T * C * d * d, POINTS)
         self.E, self.T = E, T
         self.values = {"C": fmpq(C), "E": fmpq(E), "T": fmpq(T), "D": fmpq(d)}
-        first = self.method.first
+        first = self.method.counts_from
         spans = {"t": (first, first + T), "k": (0, E), "i": (1, C)}
         rounds = {**spans, "t": (first, first + T - 1)}
         self.ranges = {"p": (spans["i"],)}
         for name, measure in self.method.measures.items():
-            self.ranges[name] = tuple((rounds if "k" in measure.at else spans)[index] for index in measure.at)
-        self.paths = any(loss.bends for loss in self.problem.losses) or not self.problem.g.affine
+            if measure.at:
+                self.ranges[name] = tuple((rounds if "k" in measure.at else spans)[index] for index in measure.at)
+        bent = any(loss.bends for loss in self.problem.losses) or not self.problem.g.affine
+        extremes = any(measure.extreme for measure in self.method.measures.values())
+        self.paths = bent or extremes or self.method.weighs("chosen", "largest")
 
-    def scalars(self, rules: Iterable[Rule], t: int, k: int) -> dict[Tree, fmpq]:
+    def length(self, r: int) -> int:
+        """Local steps of round r."""
+        return self.method.first if r == 0 and self.method.first else self.E
+
+    def round(self, t: int) -> tuple[int, int]:
+        """Where t counts steps: its round, and how many steps of that come before it."""
+        if t < self.length(0):
+            return 0, t
+        r, k = divmod(t - self.length(0), self.E)
+        return r + 1, k
+
+    def time(self, r: int, k: int) -> tuple[int, int]:
+        """The indices t, k of the step of round r before which k are taken, or of its last one."""
+        if not self.method.steps:
+            return r, k
+        before = 0 if r == 0 else self.length(0) + (r - 1) * self.E
+        return before + min(max(k, 0), self.length(r) - 1), 0
+
+    def scalars(self, trees: Iterable[Tree], t: int, k: int) -> dict[Tree, fmpq]:
         """The value of every scalar factor at this place; exact, or the run has no exact replay."""
         values: dict[Tree, fmpq] = {}
         evaluator = Evaluator(self, self.claim.domains)
-        for tree in (tree for rule in rules for tree in rule.scalars()):
-            x = evaluator.value(tree, {"t": self.method.first + t, "k": k})
+        for tree in trees:
+            x = evaluator.value(tree, {"t": self.method.counts_from + t, "k": k})
             if not isinstance(x, fmpq):
                 raise Rejected(f"method: got the irrational factor {shown(x)}, expected rational ones")
             values[tree] = x
         return values
 
     def place(
-        self, state: State, counts: tuple[int, ...], kick: tuple[Vector, ...], scalar: Mapping[Tree, fmpq]
+        self, t: int, state: State, counts: tuple[int, ...], kick: tuple[Vector, ...], scalar: Mapping[Tree, fmpq]
     ) -> Place:
-        return Place(self.problem, state, kick, counts, scalar)
+        row, turn = (t // self.E, t % self.E == 0) if self.method.steps else (t, True)
+        return Place(self.problem, state, kick, counts, scalar, row, turn, self.f_star)
 
     def carried(self, law: Law, phase: str, t: int, k: int) -> Law:
         """The law after one phase of round t."""
         rules = self.method.phases[phase]
         if not rules:
             return law
-        scalar = self.scalars(rules.values(), t, k)
+        t, k = self.time(t, k)
+        scalar = self.scalars((tree for rule in rules.values() for tree in rule.scalars()), t, k)
         if any(rule.has("noisy") for rule in rules.values()):
             outcomes = law.kicked(self.noise)
         else:
             none = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
             outcomes = [(x, counts, none, q) for x, counts, q in law.states]
         states = [
-            (self.place(x, counts, kick, scalar).carried(rules, phase == "update"), counts, q)
+            (self.place(t, x, counts, kick, scalar).carried(rules, phase == "update"), counts, q)
             for x, counts, kick, q in outcomes
         ]
         return Law(merged(states) if self.paths else states, self.paths)
@@ -205,7 +229,7 @@ class Run(World):
                 affordable(len(law.states) * len(self.draws), STATES, "instance.participation")
                 drawn = [(self.noted(x), counts, q * chance) for x, _, q in law.states for counts, chance in self.draws]
                 known, law = (s, 0), self.carried(Law(drawn, self.paths), "begin", s, 0)
-            elif done < self.E:
+            elif done < self.length(s):
                 known, law = (s, done + 1), self.carried(law, "local", s, done)
             else:
                 ended = self.carried(law, "end", s, self.E)
@@ -237,7 +261,8 @@ class Run(World):
     def initial(self) -> State:
         nobody = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
         everyone = (1,) * len(self.problem.p)
-        scalar = self.scalars([*self.method.server.values(), *self.method.client.values()], 0, 0)
+        starts = [*self.method.server.values(), *self.method.client.values()]
+        scalar = self.scalars((tree for rule in starts for tree in rule.scalars()), 0, 0)
         first = Place(self.problem, {}, nobody, everyone, scalar)
         state: State = {name: (first.vector(rule, 0),) for name, rule in self.method.server.items()}
         second = Place(self.problem, state, nobody, everyone, scalar)
@@ -256,28 +281,39 @@ class Run(World):
     def measured(self, name: str, indices: tuple[int, ...]) -> fmpq:
         measure = self.method.measures[name]
         where = dict(zip(measure.at, indices, strict=True))
-        t, k, i = where["t"] - self.method.first, where.get("k", -1), where.get("i", 1) - 1
-        law, total = self.law(t, k), ZERO
+        if measure.extreme:
+            clients = [where["i"] - 1] if "i" in where else list(range(len(self.problem.p)))
+            return self.extreme(name, where.get("t", self.T - 1), clients)
+        t, k, i = where["t"] - self.method.counts_from, where.get("k", -1), where.get("i", 1) - 1
+        law, total = self.law(*self.round(t)) if self.method.steps else self.law(t, k), ZERO
         evaluator = Evaluator(self, self.claim.domains)
         for factor, atom in measure.terms:
             coefficient = evaluator.value(factor, where)
             if not isinstance(coefficient, fmpq):
                 raise Rejected(f"method.measures.{name}: got an irrational factor, expected rational ones")
-            total += coefficient * self.expected(law, atom, i, t, max(k, 0))
+            total += coefficient * self.expected(law, ((ONE, atom),), i, t, max(k, 0))
         return total
 
-    def expected(self, law: Law, atom: Atom, i: int, t: int, k: int) -> fmpq:
-        if atom.op == "f_star" and self.f_star is not None:
-            return self.f_star
-        scalar = self.scalars(atom.rules(), t, k)
-        if any(rule.has("noisy") for rule in atom.rules()):
+    def extreme(self, name: str, t: int, clients: list[int]) -> fmpq:
+        """The least or largest value over all outcomes, these clients, and the steps up to t (that E divides)."""
+        measure = self.method.measures[name]
+        chosen, apart = min if measure.extreme == "least" else max, self.E if measure.each_round else 1
+        for i in clients:
+            running = self.extremes[name, i]
+            for s in range(apart * len(running), t + 1, apart):
+                states = [Law([(x, counts, ONE)], True) for x, counts, _ in self.law(*self.round(s)).states]
+                running.append(chosen([*running[-1:], *(self.expected(law, measure.terms, i, s, 0) for law in states)]))
+        return chosen(self.extremes[name, i][t // apart] for i in clients)
+
+    def expected(self, law: Law, number: Number, i: int, t: int, k: int) -> fmpq:
+        """The expectation of a number over the law, and over the noise of a step where the number has some."""
+        scalar = self.scalars(scalars(number), t, k)
+        if any(rule.op == "noisy" for rule in rules(number)):
             outcomes = law.kicked(self.noise)
         else:
             none = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
             outcomes = [(x, counts, none, q) for x, counts, q in law.states]
-        return summed(
-            q * self.place(x, counts, kick, scalar).number(atom, i, self.f_star) for x, counts, kick, q in outcomes
-        )
+        return summed(q * self.place(t, x, counts, kick, scalar).total(number, i) for x, counts, kick, q in outcomes)
 
     # assumptions
 
@@ -298,11 +334,18 @@ class Run(World):
     def assumptions(self) -> None:
         f, p, C = self.problem.losses, self.problem.p, len(self.problem.p)
         everyone = [((1,) * C, ONE)]
+        rows = (p, *(self.problem.rows or ()))
+        looks = self.method.weighs("chosen") and self.problem.rows is None  # weights that may be 0
+        Gamma = self.values.get("Gamma")
         self.facts = {
+            "distribution": summed(p) == 1 and min(p) > 0,
+            "positive_weights": min(map(min, rows)) > 0 and (C == 1 or not looks),
+            "fedavg_weights": all(row == p for row in rows) and (C == 1 or not looks),
+            "homogeneous": Gamma is not None and Gamma == 0,
             "full_participation": self.draws == everyone,
             **{kind: kind == self.sampling for kind in SAMPLINGS},
-            "weights_sum_to_one": summed(p) == 1,
-            "nonnegative_weights": min(p) >= 0,
+            "weights_sum_to_one": all(summed(row) == 1 for row in rows),
+            "nonnegative_weights": min(map(min, rows)) >= 0,
             "equal_weights": len(set(p)) == 1 and summed(p) == 1,
             "independent_noise": not self.noise.shared or C == 1 or not self.noise.kicks(),
             "convex": all(semidefinite(loss.hessian(most=False)) for loss in f),
@@ -349,7 +392,7 @@ def least_hessian(f: tuple[Loss, ...], p: Vector) -> Matrix:
     return tuple(combine(p, [h[r] for h in H]) for r in range(len(f[0].b)))
 
 
-def minimised(run: Run, node: Node | None, minimisers: list[Vector] | None) -> None:
+def minimised(run: Run, node: Node | None, minimisers: tuple[Vector, ...] | None) -> None:
     """f_star from a minimiser of a convex f, or the best stationary point of a separable one; Gamma from the f_i's.
 
     Of F = f + g where there is a regulariser.
@@ -367,7 +410,7 @@ def minimised(run: Run, node: Node | None, minimisers: list[Vector] | None) -> N
         if not convex and problem.value(w) + g.value(w) != run.f_star:
             raise Rejected(f"{node.where}: got {shown(w)}, expected a minimiser of a convex f")
         run.f_star = problem.value(w) + g.value(w)
-    for i, (loss, x) in enumerate(zip(f, minimisers or [], strict=minimisers is not None)):
+    for i, (loss, x) in enumerate(zip(f, minimisers or (), strict=minimisers is not None)):
         if any(loss.gradient(x)) or not semidefinite(loss.hessian(most=False)):
             raise Rejected(f"instance.minimisers[{i}]: got {shown(x)}, expected a minimiser of a convex f_{i + 1}")
     if minimisers is not None and run.f_star is not None:
@@ -395,7 +438,7 @@ def _draws(node: Node | None, C: int) -> list[tuple[tuple[int, ...], fmpq]]:
 def read(node: Node, claim: Claim) -> Run:
     given = node.fields(
         "C d E T p w0 constants clients noise",
-        "parameters steps w_star minimisers participation graph regulariser points",
+        "parameters steps w_star minimisers participation graph weights regulariser points",
     )
     C, d, E, T = (given[name].integer(1, COUNT) for name in ("C", "d", "E", "T"))
     affordable(E * T * C * d * d, POINTS)
@@ -408,6 +451,8 @@ def read(node: Node, claim: Claim) -> Run:
     if method.rules_use("neighbours") and not graph:
         raise Malformed("instance: got no graph, expected one, for the method reads neighbours")
     w_star = given["w_star"].vector(d) if "w_star" in given else None
+    minimisers = tuple(x.vector(d) for x in given["minimisers"].items(C)) if "minimisers" in given else None
+    rows = _rows(given.get("weights"), method, C, (T - 1) // E + 1 if method.steps else T)
     if method.rules_use("prox") and "regulariser" not in given:
         raise Malformed("instance: got no regulariser, expected the one that the method's prox reads")
     g = read_regulariser(given["regulariser"]) if "regulariser" in given else NONE
@@ -415,7 +460,7 @@ def read(node: Node, claim: Claim) -> Run:
     p, written = given["p"].vector(C), [str(n.raw) for n in given["clients"].items(C)]
     kinds = list(zip(p, written, strict=True))
     alike = () if graph else tuple(kinds.index(kind) for kind in kinds)
-    problem = Problem(losses, p, graph, given["w0"].vector(d), w_star, g, points, alike)
+    problem = Problem(losses, p, graph, given["w0"].vector(d), w_star, g, points, alike, minimisers, rows)
     draws = _draws(given.get("participation"), C)
     if draws != [((1,) * C, ONE)] and not method.rules_use("sampled"):
         raise Malformed("instance.participation: got sampled clients, expected a method that means over them")
@@ -424,17 +469,28 @@ def read(node: Node, claim: Claim) -> Run:
     if "participation" in given:
         run.values["m"] = given["participation"].mapping()["m"].rational()
         run.sampling = given["participation"].kind(SAMPLINGS)
-    minimisers = [x.vector(d) for x in given["minimisers"].items(C)] if "minimisers" in given else None
     minimised(run, given.get("w_star"), minimisers)
     run.assumptions()
     constants = given["constants"].mapping()
-    if clash := set(constants) & {*RESERVED, *run.values, *run.ranges}:
+    if clash := set(constants) & {*RESERVED, *run.values, *run.ranges, *method.measures}:
         raise Malformed(f"instance.constants: got {sorted(clash)}, expected names that the run does not give itself")
     run.values |= {name: claim.number(name, entry, least=0) for name, entry in constants.items()}
-    taken = {*run.values, *RESERVED}
+    taken = {*run.values, *RESERVED, *method.measures}
     run.values |= claim.parameters(given["parameters"], taken) if "parameters" in given else {}
     _steps(run, given.get("steps"))
+    run.values |= {name: run.measured(name, ()) for name, measure in method.measures.items() if not measure.at}
     return run
+
+
+def _rows(node: Node | None, method: Method, C: int, rounds: int) -> tuple[Vector, ...] | None:
+    """The weights that an instance chooses: one row per round, or (None) the clients with the largest values."""
+    if method.weighs("chosen") != (node is not None):
+        raise Malformed(
+            "instance.weights: got both or neither of it and a method whose weights are chosen, expected both"
+        )
+    if node is None or node.kind(("rows", "largest")) == "largest":
+        return None
+    return tuple(row.vector(C) for row in node.fields("kind rows")["rows"].items(rounds))
 
 
 def _steps(run: Run, node: Node | None) -> None:
@@ -447,9 +503,9 @@ def _steps(run: Run, node: Node | None) -> None:
         )
     evaluator = Evaluator(run, run.claim.domains)
     for name, arity in sorted(needed.items()):
-        if arity > 2:
+        if arity > (1 if run.method.steps else 2):
             raise Malformed(f"method: got {name!r} with {arity} indices, expected the round, or round and local step")
-        rounds = range(run.method.first, run.method.first + run.T)
+        rounds = range(run.method.counts_from, run.method.counts_from + run.T)
         places = list(product(rounds, *([range(run.E)] if arity == 2 else [])))
         values: dict[tuple[int, ...], fmpq] = {}
         if name in entries:

@@ -26,9 +26,11 @@ def settings() -> dict[str, Setting]:
 
 
 def setting_of(lowered: Lowered) -> Setting:
-    """The setting of a claim; of a method's run, with the constants that bound it."""
-    found = setting(lowered.claim["setting"])
-    return replace(found, declared=run.declared(lowered.claim)) if isinstance(found, run.RunSetting) else found
+    """The setting of a claim; of a method's run, with the constants that bound it and its clock."""
+    found, claim = setting(lowered.claim["setting"]), lowered.claim
+    if not isinstance(found, run.RunSetting):
+        return found
+    return replace(found, declared=run.declared(claim), counts_steps="clock" in claim["method"])
 
 
 def setting(name: str) -> Setting:

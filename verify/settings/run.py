@@ -39,6 +39,7 @@ SMALL = {"C": (1, 2, 3), "d": (1, 2), "E": (1, 2, 4), "T": (1, 3)}
 LARGE = ((10, 1, 8, 10), (4, 3, 5, 20), (2, 1, 20, 40), (5, 2, 10, 20))  # C, d, E, T
 MANY = {"C": 4, "d": 1, "E": 4, "T": 10}  # a run whose noise is sampled
 KINDS = ("positive", "nonnegative", "real")
+NO_LAYOUT: Mapping[str, str] = {}
 SAMPLINGS = ("without_replacement", "with_replacement")
 CROWDS = (
     (15, 1, 1, 1),
@@ -48,6 +49,7 @@ CROWDS = (
 )  # C, d, E, T of many equal clients, whose noise averages out
 DEEP = 10  # how far below -L a curvature may go where smoothness is said from above only
 FAR = 1e100  # a run that has left the floats says nothing
+ROUNDING = 1e-13  # of an instance's values: below this a heterogeneity is 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +64,37 @@ class RunSetting:
         "mu_at_most_L",
     )
     declared: tuple[str, ...] = ()  # constants that bound the run
+    counts_steps: bool = False  # whether T counts local steps over all rounds
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         sizes = {axis: _sizes(reading, axis) for axis in SMALL}
         if reading.dropped:  # a literal reading differs only with several clients
             sizes["C"] = [C for C in sizes["C"] if C > 1] or [2]
         small = [dict(zip(SMALL, values, strict=True)) for values in product(*sizes.values())]
+        if _counts_steps(reading):
+            small = [one | {"T": one["E"] * rounds} for one in small if one["T"] == 1 for rounds in (1, 2)]
+        if _uses(reading, "weighted"):  # of one client there is nothing to weigh
+            small = sorted(small, key=lambda one: one["C"] == 1)
         small = [one for one in small if one["d"] == 1 or one["C"] == max(2, min(sizes["C"]))]
         large = [dict(zip(SMALL, values, strict=True)) for values in LARGE]
         proposed: list[Shape] = []
-        for counts, family, noise, sampling in product(small + large, losses().values(), *_choices(reading)):
+        for counts, family, noise, sampling, layout in product(
+            small + large, losses().values(), *_choices(reading), _layouts(reading)
+        ):
             if sampling and counts not in small:
                 continue
+            if layout.get("start") and (counts["C"] == 1 or counts not in small or noise != "none"):
+                continue
             for m, g in product(range(1, counts["C"] + 1) if sampling else (0,), _regularisers(reading)):
-                shape = _shape(counts, family, noise, sampling, m, g)
+                shape = _shape(counts, family, noise, sampling, m, {**layout, **({"regulariser": g} if g else {})})
                 if _fits(reading, shape, family, counts in small) and shape not in proposed:
                     proposed.append(shape)
         if "none" in _regularisers(reading) and "independent" in _choices(reading)[0]:
             crowds = [dict(zip(SMALL, values, strict=True)) for values in CROWDS]
-            alike = [_shape(counts, losses()["quadratic"], "independent", "", 0, "none", "alike") for counts in crowds]
+            alike = [
+                _shape(counts, losses()["quadratic"], "independent", "", 0, {"regulariser": "none", "clients": "alike"})
+                for counts in crowds
+            ]
             proposed = [s for s in alike if _fits(reading, s, losses()["quadratic"], small=False)] + proposed
         if reading.claim["kind"] == "identity":  # with one client there is often nothing to compare
             proposed.sort(key=lambda shape: shape["C"] == 1)
@@ -88,7 +102,7 @@ class RunSetting:
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         sizes = dict(shape.counts)
-        if shape.flag("clients") == "alike":
+        if dict(shape.flags).get("clients") == "alike":
             sizes = {**sizes, "C": 1}
         genes = [Gene("scale", "positive"), along("start", "real", sizes, "d"), *_family(shape).genes(sizes)]
         genes.append(Gene("curvature", "positive"))
@@ -102,10 +116,14 @@ class RunSetting:
         elif not _has(reading, "convex"):
             genes.append(Gene("dip", "fraction"))
         if not _has(reading, "equal_weights") or "equal_weights" in reading.dropped:
-            any_sign = "nonnegative_weights" in reading.dropped
+            any_sign = "nonnegative_weights" in reading.dropped and not _uses(reading, "chosen")
             genes.append(along("weight", "real" if any_sign else "positive", sizes, "C"))
         if shape.flag("noise") != "none":
             genes.append(along("noise", "nonnegative", sizes, "C"))
+        if dict(shape.flags).get("weights") == "rows":
+            genes.append(along("share", _share(reading), sizes, "T", "C"))
+        if _has(reading, "homogeneous"):
+            genes = [gene for gene in genes if gene.name != "centre"]
         if _uses(reading, "neighbours"):
             genes.append(Gene("link", "positive", (sizes["C"], sizes["C"]), ("C", "C")))
         genes += [Gene(name, reading.claim["domains"][name]) for name in _free_symbols(reading)]
@@ -138,10 +156,13 @@ class RunSetting:
         parts = _parts(reading, shape, genome)
         setup = _setup(reading, shape, parts, known)
         measured = {name: to_numpy(values) for name, values in run(reading.claim["method"], setup).items()}
-        quantities = {**known.quantities, "p": Quantity(parts["p"], (1,))}
+        quantities, scalars = {**known.quantities, "p": Quantity(parts["p"], (1,))}, dict(known.scalars)
         for name, values in measured.items():
-            quantities[name] = Quantity(np.where(np.abs(values) < FAR, values, np.nan), _starts(reading, name))
-        scalars = dict(known.scalars)
+            start, usable = _starts(reading, name), np.where(np.abs(values) < FAR, values, np.nan)
+            if start:
+                quantities[name] = Quantity(usable, start)
+            else:
+                scalars[name] = _inside(usable, reading.claim["domains"][name])
         if reading.uses("Gamma"):
             scalars["Gamma"] = to_numpy(setup.problem.heterogeneity())
         far = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["loss"]["c"]).max(axis=(1, 2)))
@@ -242,8 +263,11 @@ class RunSetting:
             w_star = minimiser(A, b, g)
         if w_star is not None:
             instance["w_star"] = text(w_star)
-        if reading.uses("Gamma"):
+        if reading.uses("Gamma") or _has(reading, "homogeneous") or _reads(reading, "f_i_star", "w_i_star"):
             instance["minimisers"] = text(loss["c"])
+        if _uses(reading, "chosen"):
+            rows = {"kind": "rows", "rows": text(parts["rows"][0])} if "rows" in parts else {"kind": "largest"}
+            instance["weights"] = rows
         if sampling := _sampling(shape):
             instance["participation"] = {"kind": sampling[0], "m": sampling[1]}
         if "graph" in parts:
@@ -265,7 +289,7 @@ class RunSetting:
 
     def paths(self, shape: Shape) -> int:
         """Outcomes that a run walks."""
-        return _outcomes(shape, _family(shape))
+        return _outcomes(shape, _family(shape), self.counts_steps)
 
     def reductions(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
@@ -274,10 +298,10 @@ class RunSetting:
         genes = {gene.name: gene for gene in self.genes(reading, shape)}
         sizes = dict(shape.counts)
         smaller: list[tuple[Shape, dict[str, Array]]] = []
-        if shape.flag("clients") == "alike":
+        if dict(shape.flags).get("clients") == "alike":
             smaller += [(shape.but(C=n), dict(genome)) for n in sorted({1, sizes["C"] // 2, sizes["C"] - 1}) if n > 0]
         for axis in ("C", "d"):
-            if axis == "C" and shape.flag("clients") == "alike":
+            if axis == "C" and dict(shape.flags).get("clients") == "alike":
                 continue
             if sizes[axis] > 1 and (axis == "d" or sizes.get("m", 0) < sizes["C"]):
                 less = shape.but(**{axis: sizes[axis] - 1})
@@ -289,7 +313,7 @@ class RunSetting:
         if shape.flag("noise") != "none":
             quiet = Shape(shape.counts, tuple((k, "none" if k == "noise" else v) for k, v in shape.flags))
             smaller.append((quiet, dict(genome)))
-        if "none" in _regularisers(reading) and shape.flag("regulariser") != "none":
+        if "none" in _regularisers(reading) and dict(shape.flags).get("regulariser") not in (None, "none"):
             plain = Shape(shape.counts, tuple((k, "none" if k == "regulariser" else v) for k, v in shape.flags))
             smaller.append((plain, dict(genome)))
         for proposal, kept in smaller:
@@ -313,7 +337,7 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
     return Setup(
         problem,
         on(parts["w0"]),
-        _scalars(known, sizes, backend, reading.claim["method"].get("first", 0)),
+        _scalars(known, sizes, backend, reading.claim["method"].get("counts_from", 0)),
         sizes["E"],
         sizes["T"],
         v=on(parts["v"]) if shape.flag("noise") != "none" else None,
@@ -323,6 +347,8 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
         w_star=w_star,
         regulariser=g,
         points={name: on(x) for name, x in parts["points"].items()},
+        rows=on(parts["rows"]) if "rows" in parts else None,
+        floor=on(ROUNDING * parts["high"] * np.abs(parts["loss"]["c"]).max(axis=(1, 2)) ** 2),
         signs=None if signs is None else on(signs),
     )
 
@@ -336,7 +362,7 @@ def _scalars(table: Table, sizes: Mapping[str, int], backend: str, first: int) -
 def _starts(reading: Reading, measure: str) -> tuple[int, ...]:
     """The first value of each of its indices."""
     method = reading.claim["method"]
-    first = {"i": 1, "t": method.get("first", 0), "k": 0}
+    first = {"i": 1, "t": method.get("counts_from", 0), "k": 0}
     return tuple(first[index] for index in method["measures"][measure]["at"])
 
 
@@ -370,7 +396,8 @@ def _bounded(reading: Reading, table: Table, name: str) -> Table:
         else q
         for k, q in table.quantities.items()
     }
-    return Table(table.n, table.scalars, hidden, table.counts, table.scale)
+    scalars = {k: np.where(holds, x, np.nan) if k in measures else x for k, x in table.scalars.items()}
+    return Table(table.n, scalars, hidden, table.counts, table.scale)
 
 
 def _parts_at(tree: Any) -> Iterator[list[Any]]:
@@ -398,11 +425,11 @@ def _sampling(shape: Shape) -> tuple[str, int] | None:
 
 
 def _shape(
-    counts: Mapping[str, int], family: Family, noise: str, sampling: str, m: int, g: str = "", clients: str = "own"
+    counts: Mapping[str, int], family: Family, noise: str, sampling: str, m: int, layout: Mapping[str, str] = NO_LAYOUT
 ) -> Shape:
-    flags = {"loss": family.name, "noise": noise, "sampling": sampling or "all", "clients": clients}
-    batch = {"b": 4 if noise != "none" and counts["E"] > 1 else 1} if g else {}
-    return Shape.of(flags | ({"regulariser": g} if g else {}), **counts, **batch, **({"m": m} if sampling else {}))
+    flags = {"loss": family.name, "noise": noise, "sampling": sampling or "all", **layout}
+    batch = {"b": 4 if noise != "none" and counts["E"] > 1 else 1} if "regulariser" in layout else {}
+    return Shape.of(flags, **counts, **batch, **({"m": m} if sampling else {}))
 
 
 @lru_cache
@@ -459,6 +486,57 @@ def _choices(reading: Reading) -> tuple[list[str], list[str]]:
     return noises, (named or [*SAMPLINGS]) if sampled else [""]
 
 
+@lru_cache
+def _layouts(reading: Reading) -> list[dict[str, str]]:
+    """Which weights an instance chooses, where it may; and where runs begin if the clients' own minima matter."""
+    rows, own = {"weights": "rows"}, {"weights": "own"}
+    looks = [] if reading.dropped or _has(reading, "positive_weights") else [{"weights": "largest"}]
+    weights = [own] if _has(reading, "fedavg_weights") else [*looks, rows]
+    layouts = weights if _uses(reading, "chosen") else [dict[str, str]()]
+    if _has(reading, "at_rest"):
+        return [one | {"start": "between"} for one in layouts]
+    corners = _reads(reading, "f_i_star", "w_i_star") and not _has(reading, "homogeneous")
+    return layouts + ([one | {"start": "client"} for one in layouts] if corners else [])
+
+
+def _share(reading: Reading) -> Any:
+    """The kind of gene that rows of weights are made of."""
+    if _has(reading, "positive_weights"):
+        return "positive"
+    return "real" if "nonnegative_weights" in reading.dropped else "fraction"
+
+
+def _rows(reading: Reading, share: Array, E: int) -> Array:
+    """Rows (n, R, C) that sum to one: divided positive numbers, reals and their rest, or shares of what is left.
+
+    A round has the entries of its last step.
+    """
+    T, C = share.shape[1:]
+    last = [min(first + E, T) - 1 for first in range(0, T, E)] if _counts_steps(reading) else list(range(T))
+    share = share[:, last]
+    if _share(reading) == "positive":
+        return share / share.sum(axis=-1, keepdims=True)
+    if _share(reading) == "real":
+        rest = share[..., : C - 1]
+        return np.concatenate([rest, 1 - rest.sum(axis=-1, keepdims=True)], axis=-1)
+    left, parts = 1 + 0 * share[..., 0], list[Array]()
+    for i in range(C - 1):
+        parts.append(left * share[..., i])
+        left = left - parts[-1]
+    return np.stack([*parts, left], axis=-1)
+
+
+def _inside(values: Array, domain: str) -> Array:
+    """Not a number where the kernel would refuse it."""
+    out = values <= 0 if domain == "positive" else values < 0 if domain == "nonnegative" else np.isnan(values)
+    return np.where(out, np.nan, values)
+
+
+@lru_cache
+def _counts_steps(reading: Reading) -> bool:
+    return "clock" in reading.claim["method"]
+
+
 def _fits(reading: Reading, shape: Shape, family: Family, small: bool) -> bool:
     sizes = dict(shape.counts)
     if sizes["d"] > family.dimensions or not _meets_counts(reading, sizes):
@@ -474,19 +552,20 @@ def _fits(reading: Reading, shape: Shape, family: Family, small: bool) -> bool:
     plain = shape.flag("noise") == "none" and sizes["E"] < 4 and sizes["C"] < 3
     if g.name in ("pinball", "ridge") and not (small and plain):  # variants of the l1 norm and of none
         return False
-    affine = family.affine and g.affine and not _reads(reading, "g", "conjugate")
+    steps = _counts_steps(reading)
+    affine = family.affine and g.affine and not steps and not _reads(reading, "g", "conjugate")
     if _sampling(shape) is None and (affine or shape.flag("noise") == "none"):
-        return small or affine or sizes["d"] == 1
-    return _outcomes(shape, family) <= MOST_PATHS
+        return small or family.affine or sizes["d"] == 1
+    return _outcomes(shape, family, steps) <= MOST_PATHS
 
 
-def _outcomes(shape: Shape, family: Family) -> int:
+def _outcomes(shape: Shape, family: Family, counts_steps: bool) -> int:
     """Paths of noise and of who takes part; of affine rules with noise alone the moments are known."""
     noisy, shared = shape.flag("noise") != "none", shape.flag("noise") == "shared"
     sampling, g = _sampling(shape), FAMILIES[dict(shape.flags).get("regulariser", "none")]
-    if sampling is None and ((family.affine and g.affine) or not noisy):
+    if sampling is None and ((family.affine and g.affine and not counts_steps) or not noisy):
         return 1
-    return paths_needed(shape["T"], shape["E"], shape["C"], noisy, shared, sampling)
+    return paths_needed(shape["T"], 1 if counts_steps else shape["E"], shape["C"], noisy, shared, sampling)
 
 
 def _sizes(reading: Reading, axis: str) -> list[int]:
@@ -543,7 +622,7 @@ def _uses(reading: Reading, op: str) -> bool:
 
 @lru_cache
 def _reads_minimum(reading: Reading) -> bool:
-    return reading.uses("Gamma") or _reads(reading, "f_star", "w_star")
+    return reading.uses("Gamma") or _has(reading, "homogeneous") or _reads(reading, "f_star", "w_star")
 
 
 @lru_cache
@@ -589,17 +668,19 @@ def _curvatures(reading: Reading, genome: Mapping[str, Array]) -> tuple[Array, A
 def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Any]:
     """Genes -> losses, weights, start, noise, graph. Plain arithmetic: floats and rationals alike."""
     C, d = shape["C"], shape["d"]
-    if shape.flag("clients") == "alike":
+    if dict(shape.flags).get("clients") == "alike":
         genome = _copied(reading, shape, genome)
     low, high = _curvatures(reading, genome)
     if "weight" not in genome:
         p = np.broadcast_to((1 + 0 * high / C)[:, None] / C, (len(high), C))
-    elif "nonnegative_weights" in reading.dropped:
+    elif "nonnegative_weights" in reading.dropped and not _uses(reading, "chosen"):
         rest = genome["weight"][:, : C - 1]
         p = np.concatenate([rest, 1 - rest.sum(axis=1, keepdims=True)], axis=1)
     else:
         p = genome["weight"] / genome["weight"].sum(axis=1, keepdims=True)
-    parts: dict[str, Any] = {"p": p, "w0": genome["scale"][:, None] * genome["start"]}
+    parts: dict[str, Any] = {"p": p, "w0": genome["scale"][:, None] * genome["start"], "high": high}
+    start = dict(shape.flags).get("start")
+    genome = _laid_out(genome, start, C)
     parts["loss"] = _losses(reading, shape, genome, p, low, high)
     parts["regulariser"] = _regulariser(shape, genome, high)
     lengths = [abs(parts["loss"][name]).max(axis=(1, 2)) for name in ("c", "lo", "hi") if name in parts["loss"]]
@@ -611,6 +692,12 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[
     if _argument(reading, "minibatch_variance"):
         level = level * parts["unit"][:, None]
     parts["v"] = level[:, :, None] * axis
+    if start:
+        parts["w0"] = parts["loss"]["c"][:, -1] if start == "client" else 0 * parts["w0"]
+    if dict(shape.flags).get("weights") == "own":
+        parts["rows"] = np.repeat(p[:, None], -(-shape["T"] // (shape["E"] if _counts_steps(reading) else 1)), axis=1)
+    if "share" in genome:
+        parts["rows"] = _rows(reading, genome["share"], shape["E"])
     if "link" in genome:
         links = genome["link"] + np.swapaxes(genome["link"], 1, 2)
         links = links * (1 - np.eye(C, dtype=int))
@@ -643,6 +730,17 @@ def _copied(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict
         if "C" in gene.axes and gene.name in genome:
             copied[gene.name] = np.repeat(genome[gene.name], shape["C"], axis=1 + gene.axes.index("C"))
     return copied
+
+
+def _laid_out(genome: Mapping[str, Array], start: str | None, C: int) -> Mapping[str, Array]:
+    """Centres where they are all one, or two opposite clients (and others between them) around the start."""
+    curve = genome["curve"]
+    if "centre" not in genome:
+        return {**genome, "centre": 0 * curve}
+    if start != "between":
+        return genome
+    side = np.array([1, -1] + [0] * C)[:C, None]
+    return {**genome, "centre": side * genome["centre"][:, :1], "curve": curve[:, :1] + 0 * curve}
 
 
 def _without(genes: Mapping[str, Gene], genome: Mapping[str, Array], axis: str, out: int) -> dict[str, Array]:

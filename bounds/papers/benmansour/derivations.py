@@ -30,11 +30,12 @@ from .symbols import (
     gap,
     kappa_max,
     kappa_min,
-    level,
     mu,
+    p,
     p_min,
     rho_bar,
     rho_floor,
+    rho_least,
     rho_run,
     rho_run_max,
     rho_tilde,
@@ -169,7 +170,7 @@ def one_step(goal: View, gradient: View, discrepancy: View, rho: Expr, Gamma: Ex
         note="1 − 2Lη_t ≥ 0",
     )
     product = Step(Ge((1 - 2 * L * step) * (1 - L * step), Rational(3, 8)), note="η_t ≤ 1/(4L)")
-    everywhere = () if rho == rho_floor else ("minimum_over_all_steps",)
+    everywhere = () if rho in (rho_floor, rho_least) else ("minimum_over_all_steps",)
     skewed = known(Ge(F_here, rho * (g + Gamma)), "ρ(t, w_t) is at least its minimum (8)", *everywhere)
     at_star = known(Le(F_star, rho_tilde * Gamma), "ρ(t, w*) is at most its maximum (8)")
     strong = known(Ge(g, mu * D / 2), "strong convexity of F", "strongly_convex")
@@ -216,7 +217,7 @@ def theorem_3_printed(goal: View, gradient: View, discrepancy: View) -> Argument
 
 def equation_13_repaired(goal: View, gradient: View, discrepancy: View) -> Argument:
     """Theorem 3's proof at Γ = 0."""
-    return one_step(goal, gradient, discrepancy, rho_floor, Gamma * 0)
+    return one_step(goal, gradient, discrepancy, rho_least, Gamma * 0)
 
 
 def equation_13(goal: View, recursion: View) -> Argument:
@@ -282,7 +283,7 @@ def remark_6(goal: View) -> Argument:
     """The term with ρ̄ is not negative; at the second client's minimiser FedMax has ρ = x_1/(p_1 x_1) = level."""
     excess, whole = Symbol("x_1", positive=True), Symbol("whole", positive=True)
     alone = known(
-        Eq(whole, excess / level), "Σ p_i x_i = p_1 x_1: x_2 = 0 at the second client's minimiser", "skew_witness"
+        Eq(whole, excess * p(1)), "Σ p_i x_i = p_1 x_1: x_2 = 0 at the second client's minimiser", "skew_witness"
     )
     skew = known(Eq(rho_bar * whole, excess), "FedMax: all weight on the first client, one round (8)", "skew_witness")
     large = Step(goal.relations[1], given=(alone, skew))
@@ -311,8 +312,8 @@ def equation_15(goal: View) -> Argument:
     """Σ α_i x_i ≤ max x_i at the point where FedMax's skew is least."""
     mean, most = (Symbol(name, real=True) for name in ("mean", "most"))
     whole = Symbol("whole", positive=True)  # Σ p_i x_i there
-    least = known(Le(rho_run(t) * whole, mean), "ρ̄ is at most ρ at this point (8)", "same_iterates")
-    there = known(Eq(rho_run_max(t) * whole, most), "FedMax's ρ̄ is its ρ at this point", "same_iterates")
+    least = known(Le(rho_run(t) * whole, mean), "ρ̄ is at most ρ at this point (8)")
+    there = known(Eq(rho_run_max(t) * whole, most), "FedMax's ρ̄ is its ρ at this point")
     bounded = known(Le(mean, most), "Σ α_i x_i ≤ max x_i", "nonnegative_weights", "weights_sum_to_one")
     last = Step(goal.relations[0], given=(least, there, bounded))
     return Argument((last,), last)

@@ -6,7 +6,7 @@ from ...algebra import Eq, Ge, Gt, Le, Rational, oo
 from ...derivation import Derivation
 from ...statement import Limit, Statement, free, unit
 from ..buttaci import inequalities
-from . import derivations
+from . import derivations, methods
 from .symbols import (
     D_0,
     GLOSSARY,
@@ -41,18 +41,16 @@ from .symbols import (
     level,
     mu,
     nonnegative_weights,
+    p,
     p_min,
-    positive_skew,
     positive_weights,
     rho_bar,
     rho_floor,
+    rho_least,
     rho_run,
     rho_run_max,
     rho_tilde,
     rule_kept,
-    rule_printed,
-    rule_rounds,
-    same_iterates,
     sigma,
     skew_witness,
     slow_decay,
@@ -67,7 +65,6 @@ from .symbols import (
 )  # fmt: skip
 
 FRAMEWORK = (distribution, weights_sum_to_one, smooth, strongly_convex, bounded_variance, bounded_gradients)
-PRINTED = (rule_printed, *FRAMEWORK)
 KEPT = (rule_kept, *FRAMEWORK)
 # of any size, and from step to step they may grow or fall
 ANY_STEP: dict[Any, Any] = {eta(t): unit("eta") / L * (1 + free("growth") * t) / (1 + free("decay") * t)}
@@ -131,15 +128,15 @@ LEMMA_1 = Statement(
 _LEMMA_2: dict[Any, Any] = {
     "kind": "inequality",
     "cite": "Lemma 2, (7)",
-    "method": "weighted",
     "glossary": GLOSSARY,
     "for_all": {t: (0, T - 1)},
 }
 
 LEMMA_2 = Statement(
     id="benmansour/lem2",
+    method=methods.PRINTED,
     title="Average discrepancy between w_t and the clients' minimisers",
-    let=(*PRINTED, decaying_steps),
+    let=(*FRAMEWORK, decaying_steps),
     implicit=(nonnegative_weights,),
     then=Le(spread_star(t), 16 * eta(t) ** 2 * E**2 * G**2),
     sweep=SLOW_STEP,
@@ -149,8 +146,9 @@ LEMMA_2 = Statement(
 
 LEMMA_2_ITERATES = Statement(
     id="benmansour/lem2~iterates",
+    method=methods.PRINTED,
     title="Average discrepancy between w_t and the clients' iterates, step sizes that decay as they like",
-    let=(*PRINTED, decaying_steps),
+    let=(*FRAMEWORK, decaying_steps),
     implicit=(nonnegative_weights,),
     then=Le(spread(t), 16 * eta(t) ** 2 * E**2 * G**2),
     sweep={eta(t): free("eta") / L / (1 + free("decay") * t) ** 2},
@@ -164,6 +162,7 @@ LEMMA_2_ITERATES = Statement(
 
 LEMMA_2_REPAIRED = Statement(
     id="benmansour/lem2~repaired",
+    method=methods.KEPT,
     title="Average discrepancy between w_t and the clients' iterates",
     let=(*KEPT, decaying_steps, slow_decay),
     implicit=(nonnegative_weights,),
@@ -178,15 +177,15 @@ LEMMA_2_REPAIRED = Statement(
 _THEOREM_3: dict[Any, Any] = {
     "kind": "inequality",
     "cite": "Theorem 3, (9)",
-    "method": "weighted",
     "glossary": GLOSSARY,
     "for_all": {t: (0, T - 1)},
 }
 
 THEOREM_3 = Statement(
     id="benmansour/thm3",
+    method=methods.PRINTED,
     title="Progress of one step",
-    let=PRINTED,
+    let=FRAMEWORK,
     implicit=(nonnegative_weights,),
     then=Le(dist2(t + 1), _recursion(Rational(3, 8) * rho_bar, rho_bar)),
     sweep=ANY_STEP,
@@ -203,8 +202,9 @@ THEOREM_3 = Statement(
 
 THEOREM_3_ROUNDS = Statement(
     id="benmansour/thm3~rounds",
+    method=methods.ROUNDS,
     title="Progress of one step, averages as in algorithm 1",
-    let=(rule_rounds, *FRAMEWORK),
+    let=FRAMEWORK,
     implicit=(nonnegative_weights,),
     then=Le(dist2(t + 1), _recursion(Rational(3, 8) * rho_bar, rho_bar)),
     sweep=ANY_STEP,
@@ -220,6 +220,7 @@ THEOREM_3_ROUNDS = Statement(
 
 THEOREM_3_KEPT = Statement(
     id="benmansour/thm3~kept",
+    method=methods.KEPT,
     title="Progress of one step, with the round's weights and rho_bar as printed",
     let=(*KEPT, decaying_steps, slow_decay),
     implicit=(nonnegative_weights,),
@@ -238,6 +239,7 @@ THEOREM_3_KEPT = Statement(
 
 THEOREM_3_REPAIRED = Statement(
     id="benmansour/thm3~repaired",
+    method=methods.KEPT,
     title="Progress of one step, with the round's weights and a step size of at most 1/(4L)",
     let=(*KEPT, decaying_steps, slow_decay),
     implicit=(nonnegative_weights,),
@@ -253,7 +255,6 @@ THEOREM_3_REPAIRED = Statement(
 
 _COROLLARY: dict[Any, Any] = {
     "kind": "inequality",
-    "method": "weighted",
     "glossary": GLOSSARY,
     "choose": CHOSEN_STEP,
     "for_all": {t: (0, T - 1)},
@@ -261,9 +262,10 @@ _COROLLARY: dict[Any, Any] = {
 
 COROLLARY_4 = Statement(
     id="benmansour/cor4",
+    method=methods.PRINTED,
     title="O(1/T) bound with speed V and error E",
     cite="Corollary 4, (10)",
-    let=PRINTED,
+    let=FRAMEWORK,
     implicit=(nonnegative_weights,),
     when=(DIVIDES,),
     then=Le(gap(t + 1), speed / (t + 1 + gamma) + error),
@@ -276,6 +278,7 @@ COROLLARY_4 = Statement(
 
 COROLLARY_4_REPAIRED = Statement(
     id="benmansour/cor4~repaired",
+    method=methods.KEPT,
     title="O(1/T) bound with speed V and error E, where the recursion contracts",
     cite="Corollary 4, (10)",
     let=(*KEPT, decaying_steps, slow_decay),
@@ -293,10 +296,12 @@ COROLLARY_4_REPAIRED = Statement(
 
 REMARK_5 = Statement(
     id="benmansour/rem5",
+    method=methods.FEDMAX,
     title="The gap is O(1/T)",
     cite="Remark 5, (11)",
-    let=(*PRINTED, at_rest, positive_skew),
+    let=(*FRAMEWORK, at_rest),
     implicit=(nonnegative_weights,),
+    when=(Eq(E, 1), DIVIDES),
     then=Le(gap(t + 1), 0),
     reading=(
         "(11) names no constant, but it makes the gap vanish; a run at rest has the same gap for every T, which "
@@ -309,6 +314,7 @@ REMARK_5 = Statement(
 
 REMARK_5_REPAIRED = Statement(
     id="benmansour/rem5~repaired",
+    method=methods.KEPT,
     title="The gap is O(1/T) for generalised FedAvg",
     cite="Remark 5, (11)",
     let=(*KEPT, decaying_steps, slow_decay, fedavg_weights),
@@ -316,7 +322,7 @@ REMARK_5_REPAIRED = Statement(
     when=(Le(E, gamma), Gt(rho_floor, 0)),
     then=Le((t + 1) * gap(t + 1), speed),
     where={speed: _speed(rho_floor), **CONSTANTS},
-    reading=(ON_THE_RUN, OWN_MINIMUM, TIME, MEANS_E, "E = 0 because rho(t, w) = 1 for alpha = p"),
+    reading=(ON_THE_RUN, OWN_MINIMUM, DEFINED, TIME, MEANS_E, "E = 0 because rho(t, w) = 1 for alpha = p"),
     repairs="for alpha = p, with corollary 4's constant V: the learning error E is 0 there, and only there for certain",
     follows_from=(Derivation(derivations.remark_5, cites=("benmansour/cor4~repaired",), substitute={rho_tilde: 1}),),
     **_COROLLARY,
@@ -324,19 +330,19 @@ REMARK_5_REPAIRED = Statement(
 
 _REMARK_6: dict[Any, Any] = {
     "cite": "Remark 6, (12)",
-    "method": "weighted",
     "glossary": GLOSSARY,
     "sweep": ANY_STEP,
 }
 
 REMARK_6 = Statement(
     id="benmansour/rem6",
+    method=methods.FEDMAX,
     kind="exists",
     title="V_min is the least value of the speed, for rho_bar may be arbitrarily large",
-    let=(*PRINTED, skew_witness),
-    when=(Gt(level, 1),),
+    let=(*FRAMEWORK, skew_witness),
+    when=(Eq(N, 2), Eq(T, E), Gt(level, 1)),
     then=(Le(least_speed, speed), Ge(rho_bar, level)),
-    where={least_speed: LEAST_SPEED, speed: _speed(rho_bar), **CONSTANTS},
+    where={least_speed: LEAST_SPEED, speed: _speed(rho_bar), level: 1 / p(1), **CONSTANTS},
     reading=(
         "V falls to V_min as rho_bar grows, and never goes below it: what is claimed besides is that rho_bar, measured "
         "on a run, exceeds every level",
@@ -349,9 +355,10 @@ REMARK_6 = Statement(
 
 REMARK_6_GIVEN_DATA = Statement(
     id="benmansour/rem6~given-data",
+    method=methods.PRINTED,
     kind="inequality",
     title="For given data, weights alpha_t make rho_bar arbitrarily large",
-    let=(rule_printed, distribution, weights_sum_to_one, smooth, strongly_convex, nonnegative_weights),
+    let=(distribution, weights_sum_to_one, smooth, strongly_convex, nonnegative_weights),
     when=(Gt(level, 1),),
     then=Ge(rho_run_max(0), level),
     reading=(
@@ -367,9 +374,10 @@ REMARK_6_GIVEN_DATA = Statement(
 
 REMARK_6_REPAIRED = Statement(
     id="benmansour/rem6~repaired",
+    method=methods.PRINTED,
     kind="inequality",
     title="Minimal value of the speed for given data",
-    let=PRINTED,
+    let=FRAMEWORK,
     implicit=(nonnegative_weights,),
     when=(DIVIDES,),
     then=Le(least_speed + 4 * L * (32 * tau**2 * G**2 + sigma**2) * p_min / (3 * mu**2), speed),
@@ -383,7 +391,6 @@ _EQ_13: dict[Any, Any] = {
     "kind": "inequality",
     "title": "Progress of one step when Gamma = 0",
     "cite": "(13)",
-    "method": "weighted",
     "glossary": GLOSSARY,
     "implicit": (nonnegative_weights,),
     "for_all": {t: (0, T - 1)},
@@ -391,7 +398,8 @@ _EQ_13: dict[Any, Any] = {
 
 EQ_13 = Statement(
     id="benmansour/eq13",
-    let=(*PRINTED, homogeneous),
+    method=methods.PRINTED,
+    let=(*FRAMEWORK, homogeneous),
     when=(DIVIDES,),
     then=Le(dist2(t + 1), _error_free(3 / (8 * rho_bar))),
     sweep=ANY_STEP,
@@ -407,7 +415,8 @@ EQ_13 = Statement(
 
 EQ_13_LIKELY = Statement(
     id="benmansour/eq13~likely",
-    let=(*PRINTED, homogeneous),
+    method=methods.PRINTED,
+    let=(*FRAMEWORK, homogeneous),
     then=Le(dist2(t + 1), _error_free(Rational(3, 8) * rho_bar)),
     sweep=ANY_STEP,
     reading=(ON_THE_RUN, PATHS, LITERAL.format("eq13"), "3 rho_bar/8 as in (9); nothing else is changed"),
@@ -417,9 +426,10 @@ EQ_13_LIKELY = Statement(
 
 EQ_13_REPAIRED = Statement(
     id="benmansour/eq13~repaired",
+    method=methods.KEPT,
     let=(*KEPT, homogeneous, decaying_steps, slow_decay),
     when=(Le(eta(t), 1 / (4 * L)),),
-    then=Le(dist2(t + 1), _error_free(Rational(3, 8) * rho_floor)),
+    then=Le(dist2(t + 1), _error_free(Rational(3, 8) * rho_least)),
     sweep=SLOW_STEP,
     reading=(ON_THE_RUN, PATHS),
     repairs="3 rho_bar/8 as in (9), with what theorem 3 needs",
@@ -429,9 +439,10 @@ EQ_13_REPAIRED = Statement(
 
 EQ_14 = Statement(
     id="benmansour/eq14",
+    method=methods.PRINTED,
     title="Bound when Gamma = 0",
     cite="(14)",
-    let=(*PRINTED, homogeneous),
+    let=(*FRAMEWORK, homogeneous),
     implicit=(nonnegative_weights,),
     when=(DIVIDES,),
     then=Le(
@@ -449,17 +460,17 @@ _EQ_15: dict[Any, Any] = {
     "kind": "inequality",
     "title": "FedMax maximises the weighting skew when Gamma = 0",
     "cite": "(15)",
-    "method": "weighted",
     "glossary": GLOSSARY,
     "implicit": (nonnegative_weights,),
     "then": Le(rho_run(t), rho_run_max(t)),
     "for_all": {t: (0, T - 1)},
     "sweep": ANY_STEP,
 }
-_UNIFORM = (rule_printed, distribution, weights_sum_to_one, smooth, strongly_convex, homogeneous)
+_UNIFORM = (distribution, weights_sum_to_one, smooth, strongly_convex, homogeneous)
 
 EQ_15 = Statement(
     id="benmansour/eq15",
+    method=methods.SIDE_BY_SIDE,
     let=_UNIFORM,
     reading=(
         "rho_bar is a minimum along the run (after (8)), and the run depends on the weights: each choice of weights is "
@@ -471,7 +482,8 @@ EQ_15 = Statement(
 
 EQ_15_SAME_ITERATES = Statement(
     id="benmansour/eq15~same-iterates",
-    let=(*_UNIFORM, same_iterates),
+    method=methods.PRINTED,
+    let=_UNIFORM,
     reading=("both weights are measured at the same points w_t, those of eq15's first run: no text says so",),
     follows_from=(Derivation(derivations.equation_15),),
     **_EQ_15,
@@ -479,12 +491,12 @@ EQ_15_SAME_ITERATES = Statement(
 
 REMARK_7 = Statement(
     id="benmansour/rem7",
+    method=methods.PRINTED,
     kind="inequality",
     title="alpha = p minimises the learning error, and gives 0",
     cite="Remark 7",
-    method="weighted",
     glossary=GLOSSARY,
-    let=(rule_printed, distribution, weights_sum_to_one, smooth, strongly_convex),
+    let=(distribution, weights_sum_to_one, smooth, strongly_convex),
     implicit=(nonnegative_weights,),
     choose=CHOSEN_STEP,
     when=(DIVIDES,),
@@ -500,10 +512,10 @@ REMARK_7 = Statement(
 
 REMARK_7_REPAIRED = Statement(
     id="benmansour/rem7~repaired",
+    method=methods.KEPT,
     kind="inequality",
     title="alpha = p minimises the learning error, and gives 0",
     cite="Remark 7",
-    method="weighted",
     glossary=GLOSSARY,
     let=(rule_kept, distribution, weights_sum_to_one, smooth, strongly_convex),
     implicit=(nonnegative_weights,),
@@ -517,14 +529,14 @@ REMARK_7_REPAIRED = Statement(
 
 _RATIOS: dict[Any, Any] = {
     "kind": "inequality",
-    "method": "weighted",
     "glossary": GLOSSARY,
-    "let": (rule_printed, distribution, weights_sum_to_one, positive_weights, smooth, strongly_convex),
+    "let": (distribution, weights_sum_to_one, positive_weights, smooth, strongly_convex),
     "sweep": ANY_STEP,
 }
 
 EQ_16_RATIOS = Statement(
     id="benmansour/eq16-ratios",
+    method=methods.PRINTED,
     title="The skews are bounded by the ratios kappa",
     cite="after (16)",
     then=(Le(rho_tilde / rho_bar, kappa_max / kappa_min), Le(1 / rho_bar, 1 / kappa_min)),
@@ -543,9 +555,10 @@ _NAMED = "C, lambda_1 and lambda_2 are called constants and not given: those tha
 
 EQ_17 = Statement(
     id="benmansour/eq17",
+    method=methods.PRINTED,
     title="Bound in pi and Pi",
     cite="(17)",
-    let=(*PRINTED, positive_weights, nonnegative_weights),
+    let=(*FRAMEWORK, positive_weights, nonnegative_weights),
     then=Le(gap(t + 1), (C + lambda_1 / kappa_min) / (t + 1 + gamma) + lambda_2 * (kappa_max - kappa_min) / kappa_min),
     where=_FAMILY,
     reading=(ON_THE_RUN, PATHS, TIME, MEANS_E, _NAMED),
@@ -555,6 +568,7 @@ EQ_17 = Statement(
 
 EQ_18 = Statement(
     id="benmansour/eq18",
+    method=methods.PRINTED,
     title="Chain that bounds Pi",
     cite="(18) and the line after it",
     then=(
@@ -570,6 +584,7 @@ EQ_18 = Statement(
 
 EQ_18_ERROR = Statement(
     id="benmansour/eq18-error",
+    method=methods.PRINTED,
     title="Bound on the learning error in pi alone",
     cite="the line after (18)",
     then=Le(error, 1 / (kappa_min * p_min) - N),
@@ -581,6 +596,7 @@ EQ_18_ERROR = Statement(
 
 EQ_18_ERROR_REPAIRED = Statement(
     id="benmansour/eq18-error~repaired",
+    method=methods.PRINTED,
     title="Bound on the learning error in pi alone",
     cite="the line after (18)",
     then=Le(error, lambda_2 * (1 / (kappa_min * p_min) - N)),
@@ -592,9 +608,10 @@ EQ_18_ERROR_REPAIRED = Statement(
 
 EQ_19 = Statement(
     id="benmansour/eq19",
+    method=methods.PRINTED,
     title="Bound in pi alone",
     cite="(19)",
-    let=(*PRINTED, positive_weights, nonnegative_weights),
+    let=(*FRAMEWORK, positive_weights, nonnegative_weights),
     then=Le(gap(t + 1), (C + lambda_1 / kappa_min) / (t + 1 + gamma) + lambda_2 * (1 / (kappa_min * p_min) - N)),
     where=_FAMILY,
     reading=(ON_THE_RUN, PATHS, TIME, MEANS_E, _NAMED),
@@ -606,15 +623,15 @@ _SPEED_OF_FEDAVG: dict[Any, Any] = {
     "kind": "identity",
     "title": "Speed of generalised FedAvg",
     "cite": "(20)",
-    "method": "weighted",
     "glossary": GLOSSARY,
-    "let": (*PRINTED, fedavg_weights),
+    "let": (*FRAMEWORK, fedavg_weights),
     "where": {speed: _speed(rho_bar), least_speed: LEAST_SPEED, **CONSTANTS},
     "sweep": ANY_STEP,
 }
 
 EQ_20 = Statement(
     id="benmansour/eq20",
+    method=methods.PRINTED,
     then=Eq(speed, least_speed + (4 * L - 32 * tau**2 * G**2 + sigma**2) / (3 * mu**2)),
     reading=(
         "V is that of corollary 4, with the rho_bar that alpha = p gives, which is 1",
@@ -626,6 +643,7 @@ EQ_20 = Statement(
 
 EQ_20_REPAIRED = Statement(
     id="benmansour/eq20~repaired",
+    method=methods.PRINTED,
     then=Eq(speed, least_speed + 4 * L * (32 * tau**2 * G**2 + sigma**2) / (3 * mu**2)),
     reading=(LITERAL.format("eq20"),),
     repairs="4L(32 tau^2 G^2 + sigma^2) as in corollary 4: a bracket was lost, and with it the units",
@@ -646,6 +664,7 @@ REMARK_10 = Statement(
         "non-IID dataset the weights tend to other limits",
         "seen here on strongly convex quadratics with minibatch noise, clients with one minimiser for IID, minimisers "
         "apart for non-IID; the rate is the slope of log distance against log t",
+        "FedSoftMax's weights are irrational: the kernel has no exact replay of the method",
         "as printed: table 2's clients, rounds and step sizes 10^-4 0.99^t; settled after looking: the same steps on "
         "losses 625 times as steep, and corollary 4's step sizes with more rounds",
     ),

@@ -1,14 +1,18 @@
 """The paper's symbols, their meaning and dimension (section 2). Time t counts local steps, as in (2), (4) and (9)."""
 
+from ...algebra import Eq, Le, Max
 from ...statement import Assumption, Glossary
 
 GLOSSARY = Glossary()
 _s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity
 
-N = _n("N", "number of clients")
+N = _n("C", "number of clients", "N")
 E = _n("E", "local steps from one average to the next")
 T = _n("T", "number of local steps of the run")
+K = _n("K", "number of clients that FedMax(k) takes", "k")
 t = GLOSSARY.index("t", "local step")
+s = GLOSSARY.index("s", "how many steps ago")
+i = GLOSSARY.index("i", "client")
 
 L = _s("L", "F/W^2", "smoothness of every F_i (assumption 1)")
 mu = _s("mu", "F/W^2", "strong convexity of every F_i (assumption 2)", r"\mu")
@@ -34,17 +38,26 @@ rho_floor = _s(
     r"\underline\rho",
     nonnegative=True,
 )
+rho_least = _s(
+    "rho_least",
+    "1",
+    "least rho(t, w_t) over all t < T: rho_floor where Gamma = 0, and rho(t, w*) is not defined",
+    r"\underline\rho",
+    nonnegative=True,
+)
 level = _s("level", "1", "any number above 1: how large rho_bar is asked to be", "M")
 kappa_min = _s("kappa_min", "1", "pi: the least kappa_t^i = alpha_t^i / p_i (16), positive (after (16))", r"\pi")
 kappa_max = _s("kappa_max", "1", "Pi: the largest kappa_t^i (16)", r"\Pi")
 alpha_min = _s("alpha_min", "1", "the least kappa_t^i p_i", r"\min \kappa_t^i p_i", nonnegative=True)
 alpha_max = _s("alpha_max", "1", "the largest kappa_t^i p_i", r"\max \kappa_t^i p_i")
+alpha = _q("alpha", "1", "E alpha_t^i: the weight of client i", r"\mathbb{{E}} \alpha_{{{0}}}^{{{1}}}")
+p = _q("p", "1", "weight of client i", "p_{{{0}}}", positive=True)
 p_min = _s("p_min", "1", "the least p_i", r"\min p_i")
 
 speed = _s("V", "F", "speed of convergence (corollary 4)", r"\mathcal{V}", real=True)
 least_speed = _s("V_min", "F", "minimal value of the speed (12)", r"\mathcal{V}_{\min}", nonnegative=True)
 error = _s("Err", "F", "learning error (corollary 4)", r"\mathcal{E}", real=True)
-C = _s("C", "F", "constant of (17): what the speed keeps when pi grows", nonnegative=True)
+C = _s("C_17", "F", "constant of (17): what the speed keeps when pi grows", "C", nonnegative=True)
 lambda_1 = _s("lambda_1", "F", "constant of (17)", r"\lambda_1", nonnegative=True)
 lambda_2 = _s("lambda_2", "F", "constant of (17)", r"\lambda_2", nonnegative=True)
 
@@ -66,6 +79,24 @@ spread_star = _q(
     nonnegative=True,
 )
 
+grad2 = _q(
+    "grad2",
+    "F^2/W^2",
+    "E|g_i|^2 at w_t^i, on any path",
+    r"\mathbb{{E}} \|g_{{{1}}}(w^{{{1}}}_{{{0}}})\|^2",
+    nonnegative=True,
+)
+off_mean = _q(
+    "off_mean",
+    "W^2",
+    "E |w_t - sum_i alpha_t^i w_t^i|^2",
+    r"\mathbb{{E}} \|w_{{{0}}} - \textstyle\sum_i \alpha^i_{{{0}}} w^i_{{{0}}}\|^2",
+    nonnegative=True,
+)
+moved2 = _q("moved2", "W^2", "E |w_t - w_0|^2", r"\mathbb{{E}} \|w_{{{0}}} - w_0\|^2", nonnegative=True)
+start_excess = _q("excess", "F", "E F_i(w_t) - F_i*", r"\mathbb{{E}} F_{{{1}}}(w_{{{0}}}) - F_{{{1}}}^\star")
+temperature = _s("temperature", "F", "FedSoftMax's temperature (section 2.4)", r"\mathcal{T}")
+
 rho_run = _q("rho_run", "1", "rho_bar of the first t + 1 steps", r"\bar\rho_{{{0}}}")
 rho_run_max = _q("rho_run_max", "1", "rho_run with FedMax's weights (15)", r"\bar\rho^{{\mathrm{{FedMax}}}}_{{{0}}}")
 distance = _s("distance", "1", "largest |alpha_t^i - p_i|", r"\max_i |\alpha_t^i - p_i|", nonnegative=True)
@@ -77,36 +108,54 @@ bounded_variance = Assumption(
     "bounded_variance", (sigma,), "g_i is unbiased (1) with E|g_i - grad F_i|^2 <= sigma^2", "assumption 3"
 )
 bounded_gradients = Assumption(
-    "bounded_gradients", (G,), "E|g_i|^2 <= G^2 at every point w_t^i that the run visits", "assumption 4"
+    "bounded_gradients",
+    (G,),
+    "E|g_i|^2 <= G^2 at every point w_t^i that the run visits",
+    "assumption 4",
+    means=Le(grad2(t, i), G**2),
+    for_all=((t, 0, T), (i, 1, N)),
 )
 distribution = Assumption("distribution", (), "p_i > 0 and sum_i p_i = 1", "section 2.1")
 weights_sum_to_one = Assumption("weights_sum_to_one", (), "sum_j alpha_t^j = 1 for each t", "(3)")
 homogeneous = Assumption("homogeneous", (), "Gamma = 0: one minimiser for all clients", "error-free framework")
 positive_weights = Assumption("positive_weights", (), "pi_t > 0 for all t", "after (16)")
 fedavg_weights = Assumption("fedavg_weights", (), "alpha_t^i = p_i: generalised FedAvg", "section 2.3")
-rule_printed = Assumption(
-    "rule_printed", (), "the step from t averages when E | t (2); elsewhere w_t moves with alpha_t = p (4)", "(2), (4)"
-)
-rule_rounds = Assumption(
-    "rule_rounds", (), "w_{t+E} = sum_j alpha_t^j w_{t+E}^j when E | t; p moves w_t before that (4)", "algorithm 1, (4)"
-)
 rule_kept = Assumption(
-    "rule_kept", (), "w_{t+E} = sum_j alpha_t^j w_{t+E}^j when E | t, and (4) has the weights of that round", "(4)"
+    "rule_kept",
+    (),
+    "w_t is the mean of the w_t^i with the weights of the round: (4) has these weights too",
+    "(4)",
+    means=Eq(off_mean(t), 0),
+    for_all=((t, 0, T - 1),),
 )
 at_rest = Assumption(
-    "at_rest", (), "E = 1, no noise, and weights with sum_i alpha_t^i grad F_i(w_0) = 0: w_T = w_0 for every T"
+    "at_rest",
+    (),
+    "w_t = w_0 for t <= T; where E = 1 and weights look at w_t alone, that is so for every T",
+    means=Eq(moved2(t), 0),
+    for_all=((t, 0, T),),
 )
-positive_skew = Assumption("positive_skew", (), "rho_bar > 0, without which (10) says nothing")
-decaying_steps = Assumption("decaying_steps", (), "eta_t does not grow: learning rate decay", "table 1")
-slow_decay = Assumption("slow_decay", (), "eta_s <= 2 eta_t for t - E <= s <= t")
+decaying_steps = Assumption(
+    "decaying_steps",
+    (),
+    "eta_t does not grow: learning rate decay",
+    "table 1",
+    means=Le(eta(t), eta(Max(t - 1, 0))),
+    for_all=((t, 0, T - 1),),
+)
+slow_decay = Assumption(
+    "slow_decay",
+    (),
+    "eta_s <= 2 eta_t for t - E <= s <= t",
+    means=Le(eta(Max(t - s, 0)), 2 * eta(t)),
+    for_all=((t, 0, T - 1), (s, 0, E)),
+)
 nonnegative_weights = Assumption(
     "nonnegative_weights", (), "alpha_t^i >= 0: Jensen's inequality over the clients needs it"
 )
 skew_witness = Assumption(
     "skew_witness",
-    (level,),
-    "two clients, p_1 = 1/level, one round of FedMax from the second client's minimiser",
-)
-same_iterates = Assumption(
-    "same_iterates", (), "two choices of weights are compared at the same points w_t, not each along its own run"
+    (),
+    "one round of FedMax with two clients from the second one's minimiser",
+    means=Eq(start_excess(0, 1) + start_excess(0, 2), start_excess(0, 1)),
 )

@@ -14,8 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from fedaudit.bounds.lower import tree
+from fedaudit.bounds.papers.benmansour.methods import FEDSOFTMAX
+from fedaudit.problems.interpret import Setup
+from fedaudit.problems.interpret import run as run_method
 from fedaudit.problems.quadratics import Quadratics
-from fedaudit.problems.weighted import fedsoftmax, simulate
 
 from ...evaluate import Array
 from ...seeds import seed_for
@@ -84,17 +87,22 @@ def observed(seed: int, how: Steps = SETTLED[-1]) -> Weights:
     curvature = rng.uniform(MU, L, (1, N, D))
     A = curvature[..., None] * np.eye(D)
     centre, start = rng.standard_normal((1, N, D)), 3 * rng.standard_normal((1, D))
-    kicks = rng.standard_normal((PATHS, 1, steps, N, D))
+    kicks = rng.standard_normal((PATHS, 1, steps, N, D))[:, :, :, None]
+    values = {"temperature": np.full((1, 1, 1), TEMPERATURE), "eta": how.sizes()[None, :, None]}
+    method = FEDSOFTMAX.data(tree, {"alpha"})
     rounds = np.arange(0, steps, E)
+
+    def scalar(factor: Any) -> Array:
+        return values[factor if isinstance(factor, str) else factor[1]]
+
     curves: dict[str, Array] = {}
     for name, (apart, noise) in CASES.items():
         c = apart * centre
         problem = Quadratics(A, (A * c[:, :, None, :]).sum(axis=-1), p)
-        policy = fedsoftmax(p, np.array([TEMPERATURE]))
-        with np.errstate(divide="ignore", invalid="ignore"):  # rho(t, w*) is not defined for one minimiser
-            run = simulate(problem, start, how.sizes()[None], E, policy, "printed", noise * kicks)
-        far: Array = np.abs(run.alpha[:, 0, rounds] - p).max(axis=-1)  # (paths, rounds)
-        curves[name] = far.mean(axis=0)
+        sized = Setup(problem, start, scalar, E, steps, v=np.full((1, N, D), noise), signs=kicks)
+        alpha = run_method(method, sized)["alpha"][0][rounds]  # (rounds, N, paths)
+        far: Array = np.abs(alpha - p[0][:, None]).max(axis=1)
+        curves[name] = far.mean(axis=1)
     late = rounds >= steps // 10
     slopes = {k: float(np.polyfit(np.log(rounds[late]), np.log(v[late]), 1)[0]) for k, v in curves.items()}
     return Weights("benmansour.weights", ID, rounds, curves, slopes, TEMPERATURE, PATHS)

@@ -28,10 +28,11 @@ from .base import Reading, Shape, names, text, to_backend, to_numpy
 
 MOST_PATHS = 256
 CURVATURE = ("smooth", "strongly_convex", "bounded_variance")
-SMALL = {"C": (1, 2, 3), "d": (1, 2), "E": (1, 2, 4), "T": (1, 3)}
-LARGE = ((10, 1, 8, 10), (4, 3, 5, 20), (2, 1, 20, 40), (5, 2, 10, 20))  # C, d, E, T
+SMALL = {"C": (1, 2, 3), "d": (1, 2), "E": (1, 2, 4), "T": (1, 4)}
+LARGE = ((10, 1, 8, 10), (4, 3, 5, 20), (2, 1, 20, 40), (5, 2, 4, 6), (4, 1, 4, 25), (2, 1, 16, 9))  # C, d, E, T
 MANY = {"C": 4, "d": 1, "E": 4, "T": 10}  # a run whose noise is sampled
 KINDS = ("positive", "nonnegative", "real")
+SQUARES = (1, 4, 9, 16, 25)
 SAMPLINGS = ("without_replacement", "with_replacement")
 FAR = 1e100  # a run that has left the floats says nothing
 
@@ -49,7 +50,10 @@ class RunSetting:
             sizes["C"] = [C for C in sizes["C"] if C > 1] or [2]
         small = [dict(zip(SMALL, values, strict=True)) for values in product(*sizes.values())]
         small = [one for one in small if one["d"] == 1 or one["C"] == max(2, min(sizes["C"]))]
+        small = [one for one in small if _rational(reading, one)]
         large = [dict(zip(SMALL, values, strict=True)) for values in LARGE]
+        if reading.dropped:  # elsewhere floats may see a run whose step sizes are irrational, and the kernel does not
+            large = [one for one in large if _rational(reading, one)]
         proposed: list[Shape] = []
         for counts, family, noise, sampling in product(small + large, losses().values(), *_choices(reading)):
             if sampling and counts not in small:
@@ -97,9 +101,13 @@ class RunSetting:
         setup = _setup(reading, shape, parts, known)
         measured = {name: to_numpy(values) for name, values in run(reading.claim["method"], setup).items()}
         quantities = {**known.quantities, "p": Quantity(parts["p"], (1,))}
+        usable = np.ones(known.n, dtype=bool)
+        if _has(reading, "lower_bounded"):
+            usable = np.isfinite(to_numpy(setup.w_star)).all(axis=1)
         for name, values in measured.items():
             start = tuple(1 if index == "i" else 0 for index in reading.claim["method"]["measures"][name]["at"])
-            quantities[name] = Quantity(np.where(np.abs(values) < FAR, values, np.nan), start)
+            kept = (np.abs(values) < FAR) & usable.reshape((-1,) + (1,) * (values.ndim - 1))
+            quantities[name] = Quantity(np.where(kept, values, np.nan), start)
         scalars = dict(known.scalars)
         if reading.uses("Gamma"):
             scalars["Gamma"] = to_numpy(setup.problem.heterogeneity())
@@ -232,7 +240,7 @@ class RunSetting:
             quiet = Shape(shape.counts, tuple((k, "none" if k == "noise" else v) for k, v in shape.flags))
             smaller.append((quiet, dict(genome)))
         for proposal, kept in smaller:
-            if _meets_counts(reading, dict(proposal.counts)):
+            if _meets_counts(reading, dict(proposal.counts)) and _rational(reading, dict(proposal.counts)):
                 wanted = {gene.name for gene in self.genes(reading, proposal)}
                 yield proposal, {k: v for k, v in kept.items() if k in wanted or k not in genes}
 
@@ -254,7 +262,7 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
         shared=shape.flag("noise") == "shared",
         sampling=_sampling(shape),
         graph=on(parts["graph"]) if "graph" in parts else None,
-        w_star=problem.minimiser() if _reads(reading, "f", "f_star", "w_star") else None,
+        w_star=problem.minimiser() if _reads_minimum(reading) else None,
         signs=None if signs is None else on(signs),
     )
 
@@ -300,12 +308,16 @@ def _bounded(reading: Reading, table: Table, name: str) -> Table:
 
 def _parts_at(tree: Any) -> Iterator[list[Any]]:
     """Every indexed quantity in a tree."""
+    return (part for part in _lists(tree) if part and part[0] == "at")
+
+
+def _lists(tree: Any) -> Iterator[list[Any]]:
+    """A tree and all that is inside it, but names and numbers."""
     if isinstance(tree, list):
         parts = cast("list[Any]", tree)
-        if parts and parts[0] == "at":
-            yield parts
+        yield parts
         for part in parts:
-            yield from _parts_at(part)
+            yield from _lists(part)
 
 
 def _power(x: Any, power: float) -> Any:
@@ -363,8 +375,28 @@ def _sizes(reading: Reading, axis: str) -> list[int]:
         for one, other in ((left, right), (right, left)):
             if one == axis and isinstance(other, str) and other.isdigit():
                 near |= {int(other), int(other) + 1} if op != "=" else {int(other)}
+    if axis in _below_roots(reading):
+        near |= set(SQUARES[:2])
     fitting = [n for n in sorted({*SMALL[axis], *near}) if n > 0 and _alone(reading, axis, n)]
     return fitting or [max(SMALL[axis])]
+
+
+def _rational(reading: Reading, sizes: Mapping[str, int]) -> bool:
+    """Whether the chosen step sizes are rational at these sizes: what stands below a root is a square."""
+    below = _below_roots(reading)
+    squares = all(sizes[name] in SQUARES for name in ("E", "T") if name in below)
+    return squares and ("t" not in below or sizes["T"] == 1)
+
+
+@lru_cache
+def _below_roots(reading: Reading) -> frozenset[str]:
+    """Names that the chosen step sizes take a square root of."""
+    rooted = (part[1] for rule in reading.claim["choose"].values() for part in _lists(rule["value"]) if _is_root(part))
+    return frozenset(name for inside in rooted for name, _ in names(inside))
+
+
+def _is_root(tree: list[Any]) -> bool:
+    return tree[0] == "^" and tree[2] in ("1/2", "-1/2")
 
 
 def _alone(reading: Reading, axis: str, size: int) -> bool:
@@ -402,7 +434,7 @@ def _uses(reading: Reading, op: str) -> bool:
 
 @lru_cache
 def _reads_minimum(reading: Reading) -> bool:
-    return reading.uses("Gamma") or _reads(reading, "f_star", "w_star")
+    return reading.uses("Gamma") or _has(reading, "lower_bounded") or _reads(reading, "f_star", "w_star")
 
 
 @lru_cache

@@ -1,7 +1,7 @@
 """The methods of the thesis: algorithm boxes of chapter 4."""
 
-from ...method import Method, expect, f, f_star, grad, mean, noisy, norm2, start, vector, w_star
-from .symbols import GLOSSARY, alpha, deviation, dist2, divergence, gamma, gap, grad2, i, k, t
+from ...method import Method, expect, f, f_star, full_grad, grad, mean, noisy, norm2, start, vector, w_star
+from .symbols import GLOSSARY, alpha, deviation, dist2, divergence, excess, gamma, gap, grad2, i, k, level, slope2, t
 
 w, w_i = vector("w", r"\overline{\mathbf w}"), vector("w_i", r"\mathbf w^i")
 
@@ -18,6 +18,9 @@ FEDPROX = Method(
     measures={
         gap(t): expect(f(w)) - f_star,
         dist2(t): expect(norm2(w - w_star)),
+        level(t): expect(f(w)),
+        excess(t): expect(f(w)) - f_star,
+        slope2(t, k): expect(norm2(full_grad(mean(w_i)))),
         deviation(t, k, i): expect(norm2(w_i - w)),
         divergence(t, k, i): expect(norm2(mean(w_i) - w_i)),
         grad2(t, k, i): expect(norm2(noisy(grad(w_i)))),

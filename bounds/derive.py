@@ -298,10 +298,14 @@ def derive(statement: Statement, catalogue: Mapping[str, Statement], *, slack: b
     closure = _closure(statement, catalogue)
     first = _derive(statement, closure, slack)
     ways = [replace(statement, follows_from=(way,)) for way in statement.follows_from[1:]]
-    others = [_derive(way, closure, slack=False) for way in ways]
+    others = [_derive(way, closure, slack=slack and first.status == "not-derived") for way in ways]
     told_ = [
-        f"another way, from {', '.join(other.cites) or 'the assumptions'}: {other.status} ({other.evidence})"
+        line
         for other in others
+        for line in (
+            f"another way, from {', '.join(other.cites) or 'the assumptions'}: {other.status} ({other.evidence})",
+            *(f for f in other.findings if f.startswith(("slack", "vacuous"))),
+        )
     ]
     proof = next((way for way in (first, *others) if way.proved), first)
     first = replace(first, proved=proof.proved, proved_from=proof.cites if proof.proved else ())

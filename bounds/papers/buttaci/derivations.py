@@ -18,6 +18,7 @@ from sympy.logic.boolalg import And, Boolean
 
 from ...derivation import Argument, Induction, Known, Step, View
 from ...facts import (
+    bernoulli,
     exp_recip,
     geometric,
     inverse_e,
@@ -28,6 +29,7 @@ from ...facts import (
     power_le_one,
     power_monotone,
     power_positive,
+    power_product,
     power_sign,
     quarter,
     sum_next,
@@ -408,6 +410,48 @@ def lemma_B_8(goal: View) -> Argument:
     )
 
 
+def halved(x: Expr, where: str) -> Induction:
+    """(1 - x/n)^n >= (1 - x/2)^2 for n >= 2 and 0 < x <= 1."""
+    n = Symbol("n_halved", integer=True, positive=True)
+    return Induction(
+        Ge((1 - x / n) ** n, (1 - x / 2) ** 2),
+        over=n,
+        start=2,
+        step=(
+            bernoulli(x=x / ((n + 1) * (n - x)), n=n),
+            power_product(x=1 - x / n, y=1 + x / ((n + 1) * (n - x)), n=n),
+            power_sign(x=1 - x / n, n=n),
+        ),
+        where=where,
+        note="(1 - x/n)^n grows with n, by Bernoulli",
+        under=(Ge(n, 2),),
+    )
+
+
+def small_steps(
+    still: Expr, moving: Expr, curve: Expr, step: Expr, one_round: str, all_rounds: str
+) -> tuple[Step | Induction, ...]:
+    """The second case of both lower bounds, `step` <= 1/(t + 2); a round multiplies by `still` + `moving` (.)^E.
+
+    That the power t + 1 of round t's factor is at least round 0's factor is what `all_rounds` says, of any t >= 0. The
+    print calls the case redundant, and it is: no line after it rests on it.
+    """
+    x = curve / (t + 2)
+    grows = halved(x, one_round)
+
+    def kept(s: Expr) -> Expr:
+        return still + moving * (1 - curve / (2 * (s + 2))) ** 2
+
+    least = still + moving * (1 - curve * step / E) ** E
+    slow = Step(
+        Ge(least, kept(t)),
+        given=(grows.at(E), power_monotone(x=1 - x / E, y=1 - curve * step / E, n=E)),
+        under=(Le(step * (t + 2), 1),),
+        where=one_round,
+    )
+    return grows, slow, Step(Ge(kept(t) ** (2 * (t + 1)), kept(Integer(0)) ** 2), where=all_rounds)
+
+
 def theorem_4_2(goal: View, sum_of_powers: View) -> Argument:
     """The mean of the two-group run contracts by a ≥ q a round and never loses sign; its square bounds the gap.
 
@@ -504,3 +548,11 @@ def theorem_4_2(goal: View, sum_of_powers: View) -> Argument:
          *(Step(goal.relations[n], given=(sum_of_powers.holds(part=n),)) for n in (1, 2))),
         given,
     )  # fmt: skip
+
+
+def theorem_4_2_in_two_cases(goal: View, sum_of_powers: View) -> Argument:
+    """As printed: the same, and the second case, γ E (α + μ) ≤ 1/(t + 2)."""
+    whole, gamma_ = theorem_4_2(goal, sum_of_powers), named(goal, "gamma")
+    idle, working = alpha / (alpha + mu), mu / (alpha + mu)
+    cases = small_steps(idle, working, Integer(1), gamma_ * E * (alpha + mu), "B.43", "B.44")
+    return Argument((*cases, *whole.steps), whole.bound)

@@ -87,11 +87,12 @@ THEOREM_4_2 = Statement(
         "odd C: one further client has f_i = 0; all weights are then 1/C and f is (1 - 1/C) 3 mu/8 w^2",
         "w_{0,0} is given (deterministic); for w_{0,0} < 0 the signs of the linear terms are flipped, as the text says",
     ),
-    follows_from=(
+    follows_from=tuple(
         Derivation(
-            derivations.theorem_4_2,
+            proof,
             cites=("buttaci/lemB.7",),
             substitute={nu: gamma_ * (alpha + mu), lam: gamma_ * (alpha + mu / 2)},
-        ),
+        )
+        for proof in (derivations.theorem_4_2_in_two_cases, derivations.theorem_4_2)
     ),
 )

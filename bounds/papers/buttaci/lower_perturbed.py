@@ -15,8 +15,9 @@ from sympy.logic.boolalg import And
 
 from ...algebra import Ge, Gt, Le, Lt, e
 from ...derivation import Argument, Derivation, Induction, Known, Step, View
-from ...facts import bernoulli, geometric, power_le_one, power_monotone, power_product, power_sign, sum_next, termwise
+from ...facts import geometric, power_le_one, power_monotone, sum_next, termwise
 from ...statement import Assumption, Statement, unit
+from .derivations import halved, small_steps
 from .lower import A_B7, G_lin, lam, nu
 from .symbols import GLOSSARY, C, Delta, E, S, T, gamma, gamma_, gap, k, mu, sigma, sum_p2, t
 from .symbols_perturbed import beta
@@ -38,7 +39,6 @@ def contraction_of_the_mean(*assumes: str) -> tuple[tuple[Step | Induction, ...]
     """
     mean, variance = Function("mean", real=True), Function("variance", nonnegative=True)
     rest, j = Symbol("rest", nonnegative=True), Symbol("j", integer=True, nonnegative=True)
-    n = Symbol("n_C43", integer=True, positive=True)
     small, large = 1 - gamma_ * beta * mu, 1 - gamma_ * beta * mu / 2  # kappa_H, kappa_h
     construction = "the construction of C.4 with u^i = w_{t,0}"
 
@@ -96,19 +96,7 @@ def contraction_of_the_mean(*assumes: str) -> tuple[tuple[Step | Induction, ...]
     rounds = Step(
         Ge(a, exact), given=(*closed.values(), share, slower), note="an idle client only slows the contraction"
     )
-    grows = Induction(
-        Ge((1 - beta / n) ** n, (1 - beta / 2) ** 2),
-        over=n,
-        start=2,
-        step=(
-            bernoulli(x=beta / ((n + 1) * (n - beta)), n=n),
-            power_product(x=1 - beta / n, y=1 + beta / ((n + 1) * (n - beta)), n=n),
-            power_sign(x=1 - beta / n, n=n),
-        ),
-        where="C.43",
-        note="(1 - beta/n)^n grows with n, by Bernoulli",
-        under=(Ge(n, 2),),
-    )
+    grows = halved(beta, "C.43")
     worst = Step(
         Ge(small**E, (1 - beta / 2) ** 2),
         given=(power_monotone(x=1 - beta / E, y=small, n=E), grows.at(E)),
@@ -150,6 +138,13 @@ def theorem_4_5(goal: View, sum_of_powers: View) -> Argument:
     )
 
 
+def theorem_4_5_in_two_cases(goal: View, sum_of_powers: View) -> Argument:
+    """As printed: the same, and the second case, gamma E mu <= 1/(t + 2)."""
+    whole = theorem_4_5(goal, sum_of_powers)
+    cases = small_steps(1 - 1 / beta, 1 / beta, beta, gamma_ * E * mu, "C.44", "C.45")
+    return Argument((*cases, *whole.steps), whole.bound)
+
+
 def contracts_by_a_quarter(goal: View) -> Argument:
     """The same with beta = 1, where the broadcast does not matter: no second term is needed."""
     steps, given, rate = contraction_of_the_mean()
@@ -189,12 +184,13 @@ THEOREM_4_5 = Statement(
         "u^i = w_{t,0} is set in the paragraph above the theorem; with rule (4.6) instead: thm4.5~rule4.6",
         "for w_{0,0} < 0 the signs of the linear terms are flipped, as in B.4",
     ),
-    follows_from=(
+    follows_from=tuple(
         Derivation(
-            theorem_4_5,
+            proof,
             cites=("buttaci/lemB.7",),
             substitute={nu: gamma_ * beta * mu, lam: gamma_ * beta * mu / 2},
-        ),
+        )
+        for proof in (theorem_4_5_in_two_cases, theorem_4_5)
     ),
 )  # fmt: skip
 

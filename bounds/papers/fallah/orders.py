@@ -277,8 +277,16 @@ REMARK_G1_FORMULA = Statement(
 )
 
 _SLOWER = sqrt(eps) * (1 + (1 - r) * log(K)) + alpha**2 * sigma_G**2 / D0
-REMARK_G1_REPAIRED = Statement(
+REMARK_G1_REPAIRED = replace(
+    REMARK_G1,
     id="fallah/remG.1~repaired",
+    then=Le(mean_square(3 * K / 4) / 2, _SLOWER),
+    form=_run("remG.1~repaired", mean_square(K) / 2, forms.REMARK_SIZES, forms.remark, _LAST, mean2 / 2),
+    reading=(*REMARK_G1.reading, "for all problems it is what fallah/remG.1~repaired-formula gives"),
+    repairs="the accuracy is O(epsilon^(1/2)), times log(1/epsilon) where only some users take part",
+)
+REMARK_G1_REPAIRED_FORMULA = Statement(
+    id="fallah/remG.1~repaired-formula",
     kind="order",
     title="The complexity with a diminishing step, in the sum of the repaired descents",
     cite="remark G.1",
@@ -288,6 +296,8 @@ REMARK_G1_REPAIRED = Statement(
     when=(Le(r, 1), Ge(n, 2)),
     then=Le(_summed((_BIAS, _NOISE + 11 * SHARE * L_F * tau * BOTH, _DRIFT)), _SLOWER),
     where=_STEP,
-    reading=(*_LATE, "left has (109) as in fallah/eq109~repaired, a little enlarged"),
-    repairs="the accuracy is O(epsilon^(1/2)), times log(1/epsilon) where only some users take part",
+    reading=(
+        *_LATE,
+        "left has (109) as in fallah/eq109~repaired, a little enlarged; for the method it is worth as much",
+    ),
 )

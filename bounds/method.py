@@ -202,6 +202,7 @@ class Method:
     end: Mapping[Vector, Any] = field(default_factory=_nothing)
     update: Mapping[Vector, Any] = field(default_factory=_nothing)
     measures: Mapping[Any, Number] = field(default_factory=_nothing)  # quantity at its indices -> what it is
+    before: Mapping[Any, Any] = field(default_factory=_nothing)  # quantity of t -> the one it was before; 0 at first
 
     def __post_init__(self) -> None:
         names = [v.name for v in (*self.server, *self.client)]
@@ -257,7 +258,10 @@ class Method:
             if quantity.func.__name__ in measures
         }
         blocks = {"server": self.server, "client": self.client, **self.phases}
-        return {"id": self.id, **{name: rules(block) for name, block in blocks.items()}, "measures": measured}
+        before = {new.func.__name__: old.func.__name__ for new, old in self.before.items()}
+        read = {name: old for name, old in before.items() if name in measures}
+        data = {"id": self.id, **{name: rules(block) for name, block in blocks.items()}, "measures": measured}
+        return data | ({"before": read} if read else {})
 
 
 def _atom_scalars(atom: tuple[Any, ...]) -> Iterator[Expr]:

@@ -62,6 +62,7 @@ class Method:
     client: dict[str, Rule]
     phases: dict[str, dict[str, Rule]]
     measures: dict[str, Measure]
+    before: dict[str, str]  # quantity of t -> the one that it was in the round before
 
     def scalars(self) -> list[Tree]:
         blocks = (self.server, self.client, *self.phases.values())
@@ -117,7 +118,7 @@ def _atom(node: Node, server: set[str], client: set[str], own: bool) -> Atom:
 
 
 def read(node: Node) -> Method:
-    given = node.fields("id server client begin local end update measures")
+    given = node.fields("id server client begin local end update measures", "before")
     starts = {whose: given[whose].mapping() for whose in ("server", "client")}
     server, client = (set(starts[whose]) for whose in ("server", "client"))
     if server & client or not server or "t" in server | client:
@@ -142,6 +143,7 @@ def read(node: Node) -> Method:
         {name: _rule(entry, server, set(), own=False) for name, entry in starts["client"].items()},
         phases,
         measures,
+        {name: entry.name() for name, entry in given["before"].mapping().items()} if "before" in given else {},
     )
     kept = set(method.kept)
     for name, measure in method.measures.items():

@@ -28,7 +28,9 @@ def settings() -> dict[str, Setting]:
 def setting_of(lowered: Lowered) -> Setting:
     """The setting of a claim; of a method's run, with the constants that bound it."""
     found = setting(lowered.claim["setting"])
-    return replace(found, declared=run.declared(lowered.claim)) if isinstance(found, run.RunSetting) else found
+    if not isinstance(found, run.RunSetting):
+        return found
+    return replace(found, declared=run.declared(lowered.claim), droppable=(*found.droppable, *lowered.claim["means"]))
 
 
 def setting(name: str) -> Setting:

@@ -29,7 +29,14 @@ from .base import Reading, Shape, names, text, to_backend, to_numpy
 MOST_PATHS = 256
 CURVATURE = ("smooth", "strongly_convex", "bounded_variance")
 SMALL = {"C": (1, 2, 3), "d": (1, 2), "E": (1, 2, 4), "T": (1, 4)}
-LARGE = ((10, 1, 8, 10), (4, 3, 5, 20), (2, 1, 20, 40), (5, 2, 4, 6), (4, 1, 4, 25), (2, 1, 16, 9))  # C, d, E, T
+LARGE = (
+    (10, 1, 8, 10),
+    (4, 3, 5, 20),
+    (2, 1, 20, 40),
+    (5, 2, 4, 6),
+    (4, 1, 4, 25),
+    (2, 1, 16, 9),
+)  # C, d, E, T
 MANY = {"C": 4, "d": 1, "E": 4, "T": 10}  # a run whose noise is sampled
 KINDS = ("positive", "nonnegative", "real")
 SQUARES = (1, 4, 9, 16, 25)
@@ -46,8 +53,8 @@ class RunSetting:
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         sizes = {axis: _sizes(reading, axis) for axis in SMALL}
-        if reading.dropped:  # a literal reading differs only with several clients
-            sizes["C"] = [C for C in sizes["C"] if C > 1] or [2]
+        least = 2 if reading.dropped else _least(reading)  # a literal reading differs only with several clients
+        sizes["C"] = [C for C in sizes["C"] if least <= C] or [least]
         small = [dict(zip(SMALL, values, strict=True)) for values in product(*sizes.values())]
         small = [one for one in small if one["d"] == 1 or one["C"] == max(2, min(sizes["C"]))]
         small = [one for one in small if _rational(reading, one)]
@@ -72,7 +79,9 @@ class RunSetting:
             genes.append(Gene("ratio", "nonnegative"))
         elif not _has(reading, "convex"):
             genes.append(Gene("dip", "fraction"))
-        if not _has(reading, "equal_weights") or "equal_weights" in reading.dropped:
+        if _has(reading, "similarity_weights"):
+            pass  # the links say how much a client counts
+        elif not _has(reading, "equal_weights") or "equal_weights" in reading.dropped:
             any_sign = "nonnegative_weights" in reading.dropped
             genes.append(along("weight", "real" if any_sign else "positive", sizes, "C"))
         if shape.flag("noise") != "none":
@@ -114,9 +123,7 @@ class RunSetting:
         far = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["loss"]["c"]).max(axis=(1, 2)))
         W = np.where(far > 0, far, 1.0)
         table = Table(known.n, scalars, quantities, known.counts, (_curvatures(reading, genome)[1] * W**2, W))
-        for name in reading.claim["means"]:
-            table = _bounded(reading, table, name)
-        return table
+        return _with_bounds(reading, table)
 
     def sampled_shape(self, reading: Reading) -> Shape | None:
         """Noise on more paths than can be listed, for claims about a measure at t whose range is known."""
@@ -152,15 +159,14 @@ class RunSetting:
         if reading.uses("Gamma"):
             scalars["Gamma"] = to_numpy(setup.problem.heterogeneity())
         table = Table(known.n, scalars, quantities, known.counts)
-        for name in reading.claim["means"]:
-            table = _bounded(reading, table, name)
+        table = _with_bounds(reading, table)
         left = reading.claim["then"][0][1][1]
         return values[left], farthest[left], table
 
     def with_steps(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
-        """Step sizes that neither the statement nor its sweep gives."""
-        free = _free_steps(reading)
-        if not free:
+        """Step sizes that neither the statement nor its sweep gives, and those of the round before."""
+        free, before = _free_steps(reading), reading.claim["method"].get("before", {})
+        if not free and not before:
             return known
         F, W = _curvatures(reading, genome)[1] * genome["scale"] ** 2, genome["scale"]
         quantities = dict(known.quantities)
@@ -168,6 +174,9 @@ class RunSetting:
             f, w = reading.lowered.scales.get(name, (0.0, 0.0))
             unit = (_power(F, f) * _power(W, w)).reshape((-1,) + (1,) * arity)
             quantities[name] = Quantity(genome[f"step_{name}"] * unit, (0,) * arity)
+        for name, now in before.items():
+            steps = quantities[now].values
+            quantities[name] = Quantity(np.concatenate([0 * steps[:, :1], steps[:, :-1]], axis=1), (0,))
         return Table(known.n, known.scalars, quantities, known.counts)
 
     def instance(
@@ -229,7 +238,9 @@ class RunSetting:
         sizes = dict(shape.counts)
         smaller: list[tuple[Shape, dict[str, Array]]] = []
         for axis in ("C", "d"):
-            if sizes[axis] > 1 and (axis == "d" or sizes.get("m", 0) < sizes["C"]):
+            if sizes[axis] > (_least(reading) if axis == "C" else 1) and (
+                axis == "d" or sizes.get("m", 0) < sizes["C"]
+            ):
                 less = shape.but(**{axis: sizes[axis] - 1})
                 smaller += [(less, _without(genes, genome, axis, out)) for out in range(sizes[axis])]
         for axis in ("T", "E", "m"):
@@ -285,6 +296,18 @@ def _root_name(tree: Any) -> str:
     return tree if isinstance(tree, str) and not tree[0].isdigit() else ""
 
 
+def _with_bounds(reading: Reading, table: Table) -> Table:
+    for name in reading.claim["means"]:
+        if name not in reading.dropped:
+            table = _bounded(reading, table, name)
+    return table
+
+
+def _least(reading: Reading) -> int:
+    """The least number of clients: one alone has no neighbour."""
+    return 2 if _uses(reading, "neighbours") else 1
+
+
 def _bounded(reading: Reading, table: Table, name: str) -> Table:
     """The table with the constant that this run needs; no measures where an assumption of another form fails."""
     meaning = reading.claim["means"][name]
@@ -294,6 +317,7 @@ def _bounded(reading: Reading, table: Table, name: str) -> Table:
     if constant:
         most = np.broadcast_to(evaluator(left), evaluator.shape).reshape(table.n, -1).max(axis=1)
         value = np.sqrt(most) if isinstance(right, list) else most
+        value = np.maximum(value, table.scalars.get(constant, value))  # another assumption may bound by it too
         return Table(table.n, {**table.scalars, constant: value}, table.quantities, table.counts, table.scale)
     holds = np.broadcast_to(evaluator.holds(meaning["relation"]), evaluator.shape).reshape(table.n, -1).all(axis=1)
     measures = reading.claim["method"]["measures"]
@@ -464,6 +488,7 @@ def _free_symbols(reading: Reading) -> list[str]:
     taken = {_argument(reading, a) for a in CURVATURE} | {"C", "E", "T", "D", "d", "m", "Gamma", "p", "t", "k", "i"}
     taken |= {*declared(reading.claim), *reading.claim["choose"], *reading.claim["method"]["measures"]}
     taken |= {*reading.lowered.sweep, *_steps(reading), *reading.lowered.knobs}
+    taken |= {*reading.claim["method"].get("before", ())}
     domains = reading.claim["domains"]
     return [name for name, kind in sorted(domains.items()) if name not in taken and kind in KINDS]
 
@@ -480,7 +505,12 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[
     """Genes -> losses, weights, start, noise, graph. Plain arithmetic: floats and rationals alike."""
     C, d = shape["C"], shape["d"]
     low, high = _curvatures(reading, genome)
-    if "weight" not in genome:
+    links = None
+    if "link" in genome:
+        links = (genome["link"] + np.swapaxes(genome["link"], 1, 2)) * (1 - np.eye(C, dtype=int))
+    if links is not None and _has(reading, "similarity_weights"):
+        p = links.sum(axis=2) / links.sum(axis=(1, 2))[:, None]
+    elif "weight" not in genome:
         p = np.broadcast_to((1 + 0 * high / C)[:, None] / C, (len(high), C))
     elif "nonnegative_weights" in reading.dropped:
         rest = genome["weight"][:, : C - 1]
@@ -492,9 +522,7 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[
     level = genome["noise"] if "noise" in genome else 0 * p
     axis = np.array([[1 if j == i % d else 0 for j in range(d)] for i in range(C)])
     parts["v"] = level[:, :, None] * axis
-    if "link" in genome:
-        links = genome["link"] + np.swapaxes(genome["link"], 1, 2)
-        links = links * (1 - np.eye(C, dtype=int))
+    if links is not None:
         parts["graph"] = links / links.sum(axis=2, keepdims=True)
     return parts
 

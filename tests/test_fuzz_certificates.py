@@ -78,14 +78,14 @@ def test_instances_mutated(identifier: str, record_property: Record) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(GOLDEN))
 def test_golden_certificates_mutated_often(name: str, record_property: Record) -> None:
-    fuzz_certificate(GOLDEN[name], f"slow {name}", 700).judge(record_property)
+    fuzz_certificate(GOLDEN[name], f"slow {name}", 300).judge(record_property)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("identifier", CATALOGUE)
 def test_certificates_mutated_often(identifier: str, record_property: Record) -> None:
     """Of an instance on which the claim may hold: then the certificate lies, and so do its mutants."""
-    fuzz_certificate(begun(identifier).certificate(), f"slow {identifier}", 300).judge(record_property)
+    fuzz_certificate(begun(identifier).certificate(), f"slow {identifier}", 130).judge(record_property)
 
 
 @pytest.mark.slow
@@ -93,7 +93,7 @@ def test_certificates_mutated_often(identifier: str, record_property: Record) ->
 @pytest.mark.parametrize("number", range(3))
 def test_instances_mutated_often(identifier: str, number: int, record_property: Record) -> None:
     """Of three drawings: their sizes differ."""
-    fuzz_instance(identifier, begun(identifier, number), f"slow {identifier} {number}", 190).judge(record_property)
+    fuzz_instance(identifier, begun(identifier, number), f"slow {identifier} {number}", 75).judge(record_property)
 
 
 @pytest.mark.slow

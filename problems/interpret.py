@@ -18,6 +18,7 @@ from .programme import FORMS, Atom, Linear, Measure, Number, Operation, Programm
 from .quadratics import Quadratics, half_square
 
 MOST_OUTCOMES = 1 << 14
+MANY = 12  # clients: fewer are added one by one, which is faster
 ROUNDS, ENDS = -1, -2  # in place of a round: all of them; all and the end of the last
 State = dict[str, Array]
 Measured = dict[str, Array]
@@ -294,9 +295,9 @@ class Scope:
         """(.., C, 1) weights, (S, n, C, d) -> (S, n, 1, d)."""
         if x.shape[-2] == 1:
             return x * self.xp.sum(weights, axis=-2, keepdims=True)
-        total = weights[..., :1, :] * x[..., :1, :]
-        if x.shape[-2] > 4:
+        if x.shape[-2] > MANY:
             return self.xp.sum(weights * x, axis=-2, keepdims=True)
+        total = weights[..., :1, :] * x[..., :1, :]
         for i in range(1, x.shape[-2]):
             total = total + weights[..., i : i + 1, :] * x[..., i : i + 1, :]
         return total
@@ -320,6 +321,12 @@ class Scope:
         each = [problem.gap_from(w_star)(x[..., i, :]) for i in range(x.shape[-2])]
         return self.xp.stack(each, axis=-1)
 
+    def full_value(self, x: Array) -> Array:
+        """f(x) for x (.., n, c, d)."""
+        problem = self.setup.problem
+        each = [self.xp.sum(problem.p * problem.value(x[..., i : i + 1, :]), axis=-1) for i in range(x.shape[-2])]
+        return self.xp.stack(each, axis=-1)
+
     def number(self, op: str, vectors: Sequence[Array]) -> Array:
         """(.., n, c) of vectors (.., n, c, d)."""
         match op:
@@ -331,6 +338,8 @@ class Scope:
                 return self.excess(vectors[0])
             case "excess":
                 return self.own_excess(vectors[0])
+            case "value":
+                return self.full_value(vectors[0])
             case _:
                 return self.setup.problem.value(vectors[0])
 
@@ -715,7 +724,7 @@ class _Mapped:
         problem = self.scope.setup.problem
         if op in FORMS:
             return x
-        A = problem.mean()[0][:, None, ...] if op == "f" else problem.A
+        A = problem.mean()[0][:, None, ...] if op in ("f", "value") else problem.A
         return 0.5 * matvec(self.scope.xp, A, x)
 
     def spread(self, op: str, vectors: Sequence[Array], covariance: Array) -> Array:

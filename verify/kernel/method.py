@@ -117,6 +117,7 @@ class Method:
     measures: dict[str, Measure]
     steps: bool  # whether t counts local steps over all rounds
     first: int  # local steps of the first round; 0: as many as in every round
+    before: dict[str, str]  # quantity of t -> the one that it was in the round before
 
     def scalars(self) -> list[Tree]:
         blocks = (self.server, self.client, *self.phases.values())
@@ -209,7 +210,7 @@ def _atom(node: Node, server: set[str], client: set[str], own: bool, depth: int 
 
 
 def read(node: Node) -> Method:
-    given = node.fields("id server client begin local end update measures", "clock")
+    given = node.fields("id server client begin local end update measures", "clock before")
     first = given["clock"].fields("first")["first"].integer(0, FIRST) if "clock" in given else 0
     starts = {whose: given[whose].mapping() for whose in ("server", "client")}
     server, client = (set(starts[whose]) for whose in ("server", "client"))
@@ -241,6 +242,7 @@ def read(node: Node) -> Method:
         measures,
         "clock" in given,
         first,
+        {name: entry.name() for name, entry in given["before"].mapping().items()} if "before" in given else {},
     )
     kept = set(method.kept)
     for name, measure in method.measures.items():

@@ -298,6 +298,7 @@ class Method:
     counts_from: int = 0  # the number of the first round
     clock: Clock = "rounds"
     first: int = 0  # local steps of the first round; 0: E, as in every round
+    before: Mapping[Any, Any] = field(default_factory=_nothing)  # quantity of t -> the one it was before; 0 at first
 
     def __post_init__(self) -> None:
         names = [v.name for v in (*self.server, *self.client)]
@@ -355,12 +356,14 @@ class Method:
 
         kept = {quantity_name(q): measured(q, number) for q, number in self.measures.items()}
         blocks = {"server": self.server, "client": self.client, **self.phases}
-        time = {"clock": {"first": self.first}} if self.clock == "steps" else {}
+        before = {new.func.__name__: old.func.__name__ for new, old in self.before.items()}
+        read = {name: old for name, old in before.items() if name in measures}
         return {
             "id": self.id,
             **{name: rules(block) for name, block in blocks.items()},
             "measures": {name: measure for name, measure in kept.items() if name in measures},
-            **time,
+            **({"clock": {"first": self.first}} if self.clock == "steps" else {}),
+            **({"before": read} if read else {}),
             **({"counts_from": self.counts_from} if self.counts_from else {}),
         }
 

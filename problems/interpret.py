@@ -20,6 +20,7 @@ from .quadratics import Quadratics, half_square
 from .regularised import Regulariser
 
 MOST_OUTCOMES = 1 << 14
+MANY = 12  # clients: fewer are added one by one, which is faster
 ROUNDS, ENDS = -1, -2  # in place of a round: all of them; all and the end of the last
 State = dict[str, Array]
 Measured = dict[str, Array]
@@ -305,9 +306,9 @@ class Scope:
         """(.., C, 1) weights, (S, n, C, d) -> (S, n, 1, d)."""
         if x.shape[-2] == 1:
             return x * self.xp.sum(weights, axis=-2, keepdims=True)
-        total = weights[..., :1, :] * x[..., :1, :]
-        if x.shape[-2] > 4:
+        if x.shape[-2] > MANY:
             return self.xp.sum(weights * x, axis=-2, keepdims=True)
+        total = weights[..., :1, :] * x[..., :1, :]
         for i in range(1, x.shape[-2]):
             total = total + weights[..., i : i + 1, :] * x[..., i : i + 1, :]
         return total
@@ -331,6 +332,12 @@ class Scope:
         each = [problem.gap_from(w_star)(x[..., i, :]) for i in range(x.shape[-2])]
         return self.xp.stack(each, axis=-1)
 
+    def full_value(self, x: Array) -> Array:
+        """f(x) for x (.., n, c, d)."""
+        problem = self.setup.problem
+        each = [self.xp.sum(problem.p * problem.value(x[..., i : i + 1, :]), axis=-1) for i in range(x.shape[-2])]
+        return self.xp.stack(each, axis=-1)
+
     def number(self, op: str, vectors: Sequence[Array]) -> Array:
         """(.., n, c) of vectors (.., n, c, d)."""
         match op:
@@ -348,6 +355,8 @@ class Scope:
                 return self.regulariser.conjugate(vectors[0])
             case "excess":
                 return self.own_excess(vectors[0])
+            case "value":
+                return self.full_value(vectors[0])
             case _:
                 return self.setup.problem.value(vectors[0])
 
@@ -375,6 +384,8 @@ class Scope:
         if not isinstance(stars, float) or stars != 0.0:
             offset = stars * self.optimum()[..., None]
             total = offset if total is None else total + offset
+            rounding = 1e-15 * self.xp.abs(offset)  # a sum that cancels leaves only that
+            total = self.xp.where(self.xp.abs(total) > rounding, total, self.xp.zeros_like(total))
         shape = (*total.shape[:-2], setup.start.shape[0], setup.problem.C if measure.own else 1)
         total = self.xp.broadcast_to(total, shape)
         return total if measure.own else total[..., 0]
@@ -742,7 +753,7 @@ class _Mapped:
         problem = self.scope.setup.problem
         if op in FORMS:
             return x
-        A = problem.mean()[0][:, None, ...] if op in ("f", "F") else problem.A
+        A = problem.mean()[0][:, None, ...] if op in ("f", "F", "value") else problem.A
         curved = matvec(self.scope.xp, A, x)
         return 0.5 * (curved if op != "F" else curved + self.scope.regulariser.ridge[:, None, None] * x)
 

@@ -1,14 +1,15 @@
 """A method's JSON, read once: every rule a linear combination of operations, equal parts shared.
 
-A coefficient is a sum of monomials in scalar trees, so that y - gamma (g + alpha (y - x)) becomes three terms. Values
-of f count from f_star, so that they do not cancel near it; `stars` says how many times f_star has to be added.
+A coefficient is a sum of monomials in scalar trees, so that y - gamma (g + alpha (y - x)) becomes three terms. Where a
+measure reads f - f_star, its atom "f" is the difference, which must not cancel; otherwise "value" is f itself, and
+`stars` says how many times f_star has to be added.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -227,9 +228,13 @@ class _Reader:
 
     def measure(self, raw: Mapping[str, Any]) -> Measure:
         terms = self.from_own_minimum(raw["terms"])
-        stars: Coefficient = ()
-        for coefficient, atom in terms:
-            stars = added(stars, coefficient if _innermost(atom).op in ("f", "F", "f_star") else ())
+        values, stars, shifted = (_total(terms, op) for op in ("f", "f_star", "F"))
+        if shifted:  # values of F count from a point
+            stars = added(shifted, stars)
+        elif added(values, stars):  # not a gap: f itself is asked for
+            terms = [(coefficient, _plain(atom)) for coefficient, atom in terms]
+        else:
+            stars = ()
         kept = [(self.place(coefficient), atom) for coefficient, atom in terms if atom.op != "f_star"]
         extreme, span = raw.get("over", ("", ""))
         return Measure(tuple(raw["at"]), tuple(kept), self.place(stars), extreme, span == "rounds")
@@ -282,6 +287,21 @@ def _names_in(raw: Any) -> bool:
     vectors = [arg for _, atom in raw for arg in _around(atom)[-1][1:]]
     constants = ("w_star", "start", "zero", "w_i_star")
     return not all(isinstance(v, list) and v[0] in constants for v in vectors)
+
+
+def _total(terms: list[tuple[Coefficient, Atom]], op: str) -> Coefficient:
+    """How often an operation occurs in a measure."""
+    total: Coefficient = ()
+    for coefficient, atom in terms:
+        total = added(total, coefficient if _innermost(atom).op == op else ())
+    return total
+
+
+def _plain(atom: Atom) -> Atom:
+    """The value of f instead of what it exceeds f_star by."""
+    if atom.inside is not None:
+        return replace(atom, inside=_plain(atom.inside))
+    return replace(atom, op="value") if atom.op == "f" else atom
 
 
 def _innermost(atom: Atom) -> Atom:

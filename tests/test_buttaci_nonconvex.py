@@ -183,7 +183,8 @@ def test_without_its_error_terms_it_falls(label: str) -> None:
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
     instance = row["certificate"]["instance"]
-    assert (instance["C"], instance["d"]) == (1, 1)
+    assert instance["C"] <= 2  # a client without curvature beside one with L: one of curvature L/2, which lasts
+    assert instance["d"] == 1
 
 
 @pytest.mark.parametrize("name", ["nonnegative_weights", "independent_noise"])
@@ -200,8 +201,9 @@ def test_shared_noise_breaks_lemma_B_5_as_well() -> None:
     reading, _ = read(statement("buttaci/lemB.5"), ("independent_noise",))
     client = {"kind": "quadratic", "A": [["1"]], "b": ["0"]}
     inst = {
-        "C": 20, "d": 1, "E": 1, "T": 60, "p": ["1/20"] * 20, "w0": ["0"], "alpha": "1/1000", "w_star": ["0"],
-        "constants": {"L": "1", "sigma": "1", "G": "51/50"}, "clients": [client] * 20, "parameters": {"gamma": "1/50"},
+        "C": 20, "d": 1, "E": 1, "T": 60, "p": ["1/20"] * 20, "w0": ["0"], "w_star": ["0"],
+        "constants": {"L": "1", "sigma": "1", "G": "51/50"}, "clients": [client] * 20,
+        "parameters": {"gamma": "1/50", "alpha": "1/1000"},
         "noise": {"kind": "signs", "shared": True, "v": [["1"]] * 20},
     }  # fmt: skip
     lhs, rhs, holds = kernel.evaluate(reading.claim, inst, reading.dropped, {"relation": 0})

@@ -191,10 +191,12 @@ def test_longer_steps_in_later_rounds_are_drawn() -> None:
 @pytest.mark.parametrize("label", ["lem4.5", "lemC.1", "lemC.4"])
 def test_the_gradient_bound_at_the_perturbed_points_alone_is_the_smaller_one(label: str) -> None:
     both, there = (read(statement(f"buttaci/{label}{suffix}")) for suffix in ("", "~perturbed-points"))
-    shape = next(s for s in both[1].shapes(both[0]) if s["E"] >= 4)
+    shape = next(s for s in both[1].shapes(both[0]) if s["E"] >= 4 and s["T"] > 1)
     genome = draw(genes_of(*both, shape), 200, np.random.default_rng(1))
     tables = [tabulate(reading, world, shape, genome).scalars["G"] for reading, world in (both, there)]
-    assert (tables[1] <= tables[0] * (1 + 1e-12)).all()
+    seen = np.isfinite(tables[0])  # a run may leave the floats
+    assert seen.any()
+    assert (tables[1] <= tables[0] * (1 + 1e-12))[seen].all()
     assert (tables[1] < 0.99 * tables[0]).any()
     row = hunt_row(statement(f"buttaci/{label}~perturbed-points"), seed=0, effort=0.01)
     assert row["verdict"] == "survived"

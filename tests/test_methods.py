@@ -444,8 +444,34 @@ def beside_fedmax(run: Run) -> Measured:
     return own | {("rho_run_max", place): x for (name, place), x in best.items() if name == "rho_run"}
 
 
+def perturbed(run: Run) -> Measured:
+    """Algorithm 2: w~ = beta w + (1 - beta) u, and u is the mean over the neighbours of where the last round ended."""
+    w, u, seen = run.w0, [run.w0] * run.C, Measured()
+    rows = [tuple(Fraction(x) for x in row) for row in run.instance["graph"]]
+    for t in range(run.T + 1):
+        far = add((1, w), (-1, run.w_star))
+        seen["gap", (t,)], seen["dist2", (t,)] = run.gap(w), dot(far, far)
+        seen["level", (t,)], seen["excess", (t,)] = run.f(w), run.gap(w)
+        own = [w] * run.C
+        for k in range(run.E + 1) if t < run.T else ():
+            points = [add((run.beta, x), (1 - run.beta, y)) for x, y in zip(own, u, strict=True)]
+            full = run.mean([run.grad(i, run.mean(own)) for i in range(run.C)])
+            seen["slope2", (t, k)] = dot(full, full)
+            for i in range(run.C):
+                off = add((1, run.mean(own)), (-1, points[i]))
+                seen["perturbation", (t, k, i + 1)] = dot(off, off)
+                seen["grad2", (t, k, i + 1)] = run.slope2(i, own[i])
+                seen["perturbed2", (t, k, i + 1)] = run.slope2(i, points[i])
+            if k < run.E:
+                slopes = [run.noisy(t, k, i, x) for i, x in enumerate(points)]
+                own = [add((1, x), (-run.step(t), g)) for x, g in zip(own, slopes, strict=True)]
+        w, u = run.mean(own), [add(*zip(row, own, strict=True)) for row in rows]
+    return seen
+
+
 BOXES: dict[str, Callable[[Run], Measured]] = {
     "fedprox": fedprox,
+    "perturbed": perturbed,
     "scaffold": scaffold,
     "sampled-fedavg": sampled_fedavg,
     "local-sgd": local_sgd,
@@ -568,6 +594,8 @@ def instances(draw: Any, method: Method) -> dict[str, Any]:
         instance["weights"] = draw(st.sampled_from(({"kind": "rows", "rows": text(rows)}, {"kind": "largest"})))
     if "K" in {str(s) for e in method.scalars(()) for s in e.free_symbols}:
         instance["parameters"]["K"] = draw(st.integers(1, C))
+    if method.uses("neighbours"):
+        instance["graph"] = text([[draw(above) for _ in range(C)] for _ in range(C)])
     arities = {len(q.args) for q in method.steps()}
     if not arities:
         return instance
@@ -654,6 +682,7 @@ def in_arrays(xp: Any, claim: dict[str, Any], instance: dict[str, Any]) -> dict[
         sampling=(sampled["kind"], sampled["m"]) if sampled else None, w_star=on([instance["w_star"]]),
         regulariser=regulariser, points={name: on([x]) for name, x in instance.get("points", {}).items()},
         rows=on([weights["rows"]]) if "rows" in weights else None,
+        graph=on([instance["graph"]]) if "graph" in instance else None,
     )  # fmt: skip
     return run_arrays(claim["method"], setup)
 
@@ -761,6 +790,8 @@ IN_METHOD = {
     "a measure of nothing": (("measures", "gap", "terms"), []),
     "a measure along another index": (("measures", "gap", "at"), ["s"]),
     "a measure of what is not kept": (("measures", "gap", "terms"), [[1, ["norm2", ["mean", "y"]]]]),
+    "a round before of what is no step size": (("before",), {"earlier": "eta"}),
+    "a round before under the name of a measure": (("before",), {"gap": "gamma"}),
     "a step size that nothing gives": (("local", "y"), ["*", ["at", "eta", "t"], "y"]),
 }
 IN_INSTANCE = {

@@ -31,7 +31,7 @@ class QuadraticLoss:
         if p.shape[1] > 1:  # the first client may be concave as far as the others make up for it
             others: Array = (p[:, 1:] * a[:, 1:].min(axis=-1)).sum(axis=-1)
             share: Array = np.where(p[:, 0] > 0, p[:, 0], 1 + 0 * p[:, 0])
-            enough = np.maximum(0 * others, others / share)
+            enough = np.maximum(0 * others, 31 * others / (32 * share))  # all of it would leave f flat
             lowest: Array = np.where(low[:, 0, 0] < 0, np.maximum(low[:, 0, 0], -enough), low[:, 0, 0])[:, None]
             first: Array = lowest + (high[:, 0] - lowest) * genes["curve"][:, 0]
             a = np.concatenate([first[:, None], a[:, 1:]], axis=1)

@@ -122,6 +122,7 @@ class Method:
     steps: bool  # whether t counts local steps over all rounds
     first: int  # local steps of the first round; 0: as many as in every round
     counts_from: int  # the number of the first round
+    before: dict[str, str]  # quantity of t -> the one that it was in the round before
 
     def scalars(self) -> list[Tree]:
         blocks = (self.server, self.client, *self.phases.values())
@@ -216,7 +217,7 @@ def _atom(node: Node, server: set[str], client: set[str], own: bool, depth: int 
 
 
 def read(node: Node) -> Method:
-    given = node.fields("id server client begin local end update measures", "clock counts_from")
+    given = node.fields("id server client begin local end update measures", "clock before counts_from")
     first = given["clock"].fields("first")["first"].integer(0, FIRST) if "clock" in given else 0
     starts = {whose: given[whose].mapping() for whose in ("server", "client")}
     server, client = (set(starts[whose]) for whose in ("server", "client"))
@@ -249,6 +250,7 @@ def read(node: Node) -> Method:
         "clock" in given,
         first,
         given["counts_from"].integer(0, 1) if "counts_from" in given else 0,
+        {name: entry.name() for name, entry in given["before"].mapping().items()} if "before" in given else {},
     )
     kept = set(method.kept)
     for name, measure in method.measures.items():

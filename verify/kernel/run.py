@@ -346,6 +346,7 @@ class Run(World):
             **{kind: kind == self.sampling for kind in SAMPLINGS},
             "weights_sum_to_one": all(summed(row) == 1 for row in rows),
             "nonnegative_weights": min(map(min, rows)) >= 0,
+            "similarity_weights": similar(p, self.problem.graph),
             "equal_weights": len(set(p)) == 1 and summed(p) == 1,
             "independent_noise": not self.noise.shared or C == 1 or not self.noise.kicks(),
             "convex": all(semidefinite(loss.hessian(most=False)) for loss in f),
@@ -390,6 +391,16 @@ def least_hessian(f: tuple[Loss, ...], p: Vector) -> Matrix:
     """No Hessian of sum_i p_i f_i is smaller."""
     H = [loss.hessian(most=weight < 0) for loss, weight in zip(f, p, strict=True)]
     return tuple(combine(p, [h[r] for h in H]) for r in range(len(f[0].b)))
+
+
+def similar(p: Vector, graph: tuple[Vector, ...]) -> bool:
+    """p_ij = p_i a_ij is symmetric, not negative and zero for i = j; the rows a_i sum to one, and the p_i > 0 do."""
+    if not graph or min(p) <= 0 or summed(p) != 1:
+        return False
+    rows = range(len(p))
+    pairs = [[p[i] * graph[i][j] for j in rows] for i in rows]
+    symmetric = all(pairs[i][j] == pairs[j][i] >= 0 for i in rows for j in rows)
+    return symmetric and not any(pairs[i][i] for i in rows) and all(summed(row) == 1 for row in graph)
 
 
 def minimised(run: Run, node: Node | None, minimisers: tuple[Vector, ...] | None) -> None:
@@ -478,6 +489,11 @@ def read(node: Node, claim: Claim) -> Run:
     taken = {*run.values, *RESERVED, *method.measures}
     run.values |= claim.parameters(given["parameters"], taken) if "parameters" in given else {}
     _steps(run, given.get("steps"))
+    for name, now in method.before.items():
+        if name in {*run.values, *run.ranges, *RESERVED} or run.ranges.get(now) != ((0, T - 1),):
+            raise Malformed(f"method.before: got {name!r} for {now!r}, expected a new name for a step size per round")
+        run.given[name] = {(t,): run.given[now][t - 1,] if t else ZERO for t in range(T)}
+        run.ranges[name] = ((0, T - 1),)
     run.values |= {name: run.measured(name, ()) for name, measure in method.measures.items() if not measure.at}
     return run
 

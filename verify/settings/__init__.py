@@ -30,7 +30,8 @@ def setting_of(lowered: Lowered) -> Setting:
     found, claim = setting(lowered.claim["setting"]), lowered.claim
     if not isinstance(found, run.RunSetting):
         return found
-    return replace(found, declared=run.declared(claim), counts_steps="clock" in claim["method"])
+    droppable = (*found.droppable, *claim["means"])
+    return replace(found, declared=run.declared(claim), droppable=droppable, counts_steps="clock" in claim["method"])
 
 
 def setting(name: str) -> Setting:

@@ -35,11 +35,19 @@ CONSTANTS = (
     "smooth", "strongly_convex", "bounded_variance", "descent", "mean_strongly_convex", "prox_pl", "minibatch_variance",
     "bounded_subgradients",
 )  # fmt: skip
-SMALL = {"C": (1, 2, 3), "d": (1, 2), "E": (1, 2, 4), "T": (1, 3)}
-LARGE = ((10, 1, 8, 10), (4, 3, 5, 20), (2, 1, 20, 40), (5, 2, 10, 20))  # C, d, E, T
+SMALL = {"C": (1, 2, 3), "d": (1, 2), "E": (1, 2, 4), "T": (1, 4)}
+LARGE = (
+    (10, 1, 8, 10),
+    (4, 3, 5, 20),
+    (2, 1, 20, 40),
+    (5, 2, 4, 6),
+    (4, 1, 4, 25),
+    (2, 1, 16, 9),
+)  # C, d, E, T
 MANY = {"C": 4, "d": 1, "E": 4, "T": 10}  # a run whose noise is sampled
 KINDS = ("positive", "nonnegative", "real")
 NO_LAYOUT: Mapping[str, str] = {}
+SQUARES = (1, 4, 9, 16, 25)
 SAMPLINGS = ("without_replacement", "with_replacement")
 CROWDS = (
     (15, 1, 1, 1),
@@ -68,15 +76,18 @@ class RunSetting:
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         sizes = {axis: _sizes(reading, axis) for axis in SMALL}
-        if reading.dropped:  # a literal reading differs only with several clients
-            sizes["C"] = [C for C in sizes["C"] if C > 1] or [2]
+        least = 2 if reading.dropped else _least(reading)  # a literal reading differs only with several clients
+        sizes["C"] = [C for C in sizes["C"] if least <= C] or [least]
         small = [dict(zip(SMALL, values, strict=True)) for values in product(*sizes.values())]
         if _counts_steps(reading):
             small = [one | {"T": one["E"] * rounds} for one in small if one["T"] == 1 for rounds in (1, 2)]
         if _uses(reading, "weighted"):  # of one client there is nothing to weigh
             small = sorted(small, key=lambda one: one["C"] == 1)
         small = [one for one in small if one["d"] == 1 or one["C"] == max(2, min(sizes["C"]))]
+        small = [one for one in small if _rational(reading, one)]
         large = [dict(zip(SMALL, values, strict=True)) for values in LARGE]
+        if reading.dropped:  # elsewhere floats may see a run whose step sizes are irrational, and the kernel does not
+            large = [one for one in large if _rational(reading, one)]
         proposed: list[Shape] = []
         for counts, family, noise, sampling, layout in product(
             small + large, losses().values(), *_choices(reading), _layouts(reading)
@@ -115,7 +126,9 @@ class RunSetting:
             genes.append(Gene("ratio", "nonnegative"))
         elif not _has(reading, "convex"):
             genes.append(Gene("dip", "fraction"))
-        if not _has(reading, "equal_weights") or "equal_weights" in reading.dropped:
+        if _has(reading, "similarity_weights"):
+            pass  # the links say how much a client counts
+        elif not _has(reading, "equal_weights") or "equal_weights" in reading.dropped:
             any_sign = "nonnegative_weights" in reading.dropped and not _uses(reading, "chosen")
             genes.append(along("weight", "real" if any_sign else "positive", sizes, "C"))
         if shape.flag("noise") != "none":
@@ -157,8 +170,13 @@ class RunSetting:
         setup = _setup(reading, shape, parts, known)
         measured = {name: to_numpy(values) for name, values in run(reading.claim["method"], setup).items()}
         quantities, scalars = {**known.quantities, "p": Quantity(parts["p"], (1,))}, dict(known.scalars)
+        bounded = np.ones(known.n, dtype=bool)
+        if _has(reading, "lower_bounded"):
+            bounded = np.isfinite(to_numpy(setup.w_star)).all(axis=1)
         for name, values in measured.items():
-            start, usable = _starts(reading, name), np.where(np.abs(values) < FAR, values, np.nan)
+            start = _starts(reading, name)
+            inside = (np.abs(values) < FAR) & bounded.reshape((-1,) + (1,) * (values.ndim - 1))
+            usable = np.where(inside, values, np.nan)
             if start:
                 quantities[name] = Quantity(usable, start)
             else:
@@ -168,9 +186,7 @@ class RunSetting:
         far = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["loss"]["c"]).max(axis=(1, 2)))
         W = np.where(far > 0, far, 1.0)
         table = Table(known.n, scalars, quantities, known.counts, (_curvatures(reading, genome)[1] * W**2, W))
-        for name in set(reading.claim["means"]) - set(reading.dropped):
-            table = _bounded(reading, table, name)
-        return table
+        return _with_bounds(reading, table)
 
     def sampled_shape(self, reading: Reading) -> Shape | None:
         """Noise on more paths than can be listed, for claims about a measure at t whose range is known."""
@@ -206,15 +222,14 @@ class RunSetting:
         if reading.uses("Gamma"):
             scalars["Gamma"] = to_numpy(setup.problem.heterogeneity())
         table = Table(known.n, scalars, quantities, known.counts)
-        for name in reading.claim["means"]:
-            table = _bounded(reading, table, name)
+        table = _with_bounds(reading, table)
         left = reading.claim["then"][0][1][1]
         return values[left], farthest[left], table
 
     def with_steps(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
-        """Step sizes that neither the statement nor its sweep gives."""
-        free = _free_steps(reading)
-        if not free:
+        """Step sizes that neither the statement nor its sweep gives, and those of the round before."""
+        free, before = _free_steps(reading), reading.claim["method"].get("before", {})
+        if not free and not before:
             return known
         F, W = _curvatures(reading, genome)[1] * genome["scale"] ** 2, genome["scale"]
         quantities = dict(known.quantities)
@@ -222,6 +237,9 @@ class RunSetting:
             f, w = reading.lowered.scales.get(name, (0.0, 0.0))
             unit = (_power(F, f) * _power(W, w)).reshape((-1,) + (1,) * arity)
             quantities[name] = Quantity(genome[f"step_{name}"] * unit, (0,) * arity)
+        for name, now in before.items():
+            steps = quantities[now].values
+            quantities[name] = Quantity(np.concatenate([0 * steps[:, :1], steps[:, :-1]], axis=1), (0,))
         return Table(known.n, known.scalars, quantities, known.counts)
 
     def instance(
@@ -303,7 +321,9 @@ class RunSetting:
         for axis in ("C", "d"):
             if axis == "C" and dict(shape.flags).get("clients") == "alike":
                 continue
-            if sizes[axis] > 1 and (axis == "d" or sizes.get("m", 0) < sizes["C"]):
+            if sizes[axis] > (_least(reading) if axis == "C" else 1) and (
+                axis == "d" or sizes.get("m", 0) < sizes["C"]
+            ):
                 less = shape.but(**{axis: sizes[axis] - 1})
                 smaller += [(less, _without(genes, genome, axis, out)) for out in range(sizes[axis])]
         for axis in ("T", "E", "m"):
@@ -317,7 +337,7 @@ class RunSetting:
             plain = Shape(shape.counts, tuple((k, "none" if k == "regulariser" else v) for k, v in shape.flags))
             smaller.append((plain, dict(genome)))
         for proposal, kept in smaller:
-            if _meets_counts(reading, dict(proposal.counts)):
+            if _meets_counts(reading, dict(proposal.counts)) and _rational(reading, dict(proposal.counts)):
                 wanted = {gene.name for gene in self.genes(reading, proposal)}
                 yield proposal, {k: v for k, v in kept.items() if k in wanted or k not in genes}
 
@@ -329,7 +349,7 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
         return to_backend(backend, x)
 
     problem = _family(shape).problem({k: on(v) for k, v in parts["loss"].items()}, on(parts["p"]))
-    g, w_star = None, problem.minimiser() if _reads(reading, "f", "f_star", "w_star") else None
+    g, w_star = None, problem.minimiser() if _reads_minimum(reading) else None
     if "regulariser" in dict(shape.flags):
         up, down, ridge = (on(parts["regulariser"][name]) for name in ("up", "down", "ridge"))
         g = Regulariser(up, down, ridge, FAMILIES[shape.flag("regulariser")].affine, on(parts["slope"]))
@@ -378,6 +398,18 @@ def _root_name(tree: Any) -> str:
     return tree if isinstance(tree, str) and not tree[0].isdigit() else ""
 
 
+def _with_bounds(reading: Reading, table: Table) -> Table:
+    for name in reading.claim["means"]:
+        if name not in reading.dropped:
+            table = _bounded(reading, table, name)
+    return table
+
+
+def _least(reading: Reading) -> int:
+    """The least number of clients: one alone has no neighbour."""
+    return 2 if _uses(reading, "neighbours") else 1
+
+
 def _bounded(reading: Reading, table: Table, name: str) -> Table:
     """The table with the constant that this run needs; no measures where an assumption of another form fails."""
     meaning = reading.claim["means"][name]
@@ -387,6 +419,7 @@ def _bounded(reading: Reading, table: Table, name: str) -> Table:
     if constant:
         most = np.broadcast_to(evaluator(left), evaluator.shape).reshape(table.n, -1).max(axis=1)
         value = np.sqrt(most) if isinstance(right, list) else most
+        value = np.maximum(value, table.scalars.get(constant, value))  # another assumption may bound by it too
         return Table(table.n, {**table.scalars, constant: value}, table.quantities, table.counts, table.scale)
     holds = np.broadcast_to(evaluator.holds(meaning["relation"]), evaluator.shape).reshape(table.n, -1).all(axis=1)
     measures = reading.claim["method"]["measures"]
@@ -402,12 +435,16 @@ def _bounded(reading: Reading, table: Table, name: str) -> Table:
 
 def _parts_at(tree: Any) -> Iterator[list[Any]]:
     """Every indexed quantity in a tree."""
+    return (part for part in _lists(tree) if part and part[0] == "at")
+
+
+def _lists(tree: Any) -> Iterator[list[Any]]:
+    """A tree and all that is inside it, but names and numbers."""
     if isinstance(tree, list):
         parts = cast("list[Any]", tree)
-        if parts and parts[0] == "at":
-            yield parts
+        yield parts
         for part in parts:
-            yield from _parts_at(part)
+            yield from _lists(part)
 
 
 def _power(x: Any, power: float) -> Any:
@@ -576,8 +613,28 @@ def _sizes(reading: Reading, axis: str) -> list[int]:
             if one == axis and isinstance(other, str) and other.isdigit():
                 near |= {int(other), int(other) + 1} if op != "=" else {int(other)}
     near |= {4, 9} if axis in _roots(reading) else set()
+    if axis in _below_roots(reading):
+        near |= set(SQUARES[:2])
     fitting = [n for n in sorted({*SMALL[axis], *near}) if n > 0 and _alone(reading, axis, n)]
     return fitting or [max(SMALL[axis])]
+
+
+def _rational(reading: Reading, sizes: Mapping[str, int]) -> bool:
+    """Whether the chosen step sizes are rational at these sizes: what stands below a root is a square."""
+    below = _below_roots(reading)
+    squares = all(sizes[name] in SQUARES for name in ("E", "T") if name in below)
+    return squares and ("t" not in below or sizes["T"] == 1)
+
+
+@lru_cache
+def _below_roots(reading: Reading) -> frozenset[str]:
+    """Names that the chosen step sizes take a square root of."""
+    rooted = (part[1] for rule in reading.claim["choose"].values() for part in _lists(rule["value"]) if _is_root(part))
+    return frozenset(name for inside in rooted for name, _ in names(inside))
+
+
+def _is_root(tree: list[Any]) -> bool:
+    return tree[0] == "^" and tree[2] in ("1/2", "-1/2")
 
 
 def _alone(reading: Reading, axis: str, size: int) -> bool:
@@ -622,7 +679,8 @@ def _uses(reading: Reading, op: str) -> bool:
 
 @lru_cache
 def _reads_minimum(reading: Reading) -> bool:
-    return reading.uses("Gamma") or _has(reading, "homogeneous") or _reads(reading, "f_star", "w_star")
+    unsaid = _has(reading, "homogeneous") or _has(reading, "lower_bounded")
+    return unsaid or reading.uses("Gamma") or _reads(reading, "f_star", "w_star")
 
 
 @lru_cache
@@ -652,6 +710,7 @@ def _free_symbols(reading: Reading) -> list[str]:
     taken = {_argument(reading, a) for a in CONSTANTS} | {"C", "E", "T", "D", "d", "m", "Gamma", "p", "t", "k", "i"}
     taken |= {*declared(reading.claim), *reading.claim["choose"], *reading.claim["method"]["measures"]}
     taken |= {*reading.lowered.sweep, *_steps(reading), *reading.lowered.knobs}
+    taken |= {*reading.claim["method"].get("before", ())}
     domains = reading.claim["domains"]
     return [name for name, kind in sorted(domains.items()) if name not in taken and kind in KINDS]
 
@@ -671,7 +730,12 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[
     if dict(shape.flags).get("clients") == "alike":
         genome = _copied(reading, shape, genome)
     low, high = _curvatures(reading, genome)
-    if "weight" not in genome:
+    links = None
+    if "link" in genome:
+        links = (genome["link"] + np.swapaxes(genome["link"], 1, 2)) * (1 - np.eye(C, dtype=int))
+    if links is not None and _has(reading, "similarity_weights"):
+        p = links.sum(axis=2) / links.sum(axis=(1, 2))[:, None]
+    elif "weight" not in genome:
         p = np.broadcast_to((1 + 0 * high / C)[:, None] / C, (len(high), C))
     elif "nonnegative_weights" in reading.dropped and not _uses(reading, "chosen"):
         rest = genome["weight"][:, : C - 1]
@@ -698,9 +762,7 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[
         parts["rows"] = np.repeat(p[:, None], -(-shape["T"] // (shape["E"] if _counts_steps(reading) else 1)), axis=1)
     if "share" in genome:
         parts["rows"] = _rows(reading, genome["share"], shape["E"])
-    if "link" in genome:
-        links = genome["link"] + np.swapaxes(genome["link"], 1, 2)
-        links = links * (1 - np.eye(C, dtype=int))
+    if links is not None:
         parts["graph"] = links / links.sum(axis=2, keepdims=True)
     return parts
 

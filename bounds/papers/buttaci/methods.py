@@ -1,7 +1,8 @@
 """The methods of the thesis: algorithm boxes of chapter 4."""
 
-from ...method import Method, expect, f, f_star, grad, mean, noisy, norm2, start, vector, w_star
-from .symbols import GLOSSARY, alpha, deviation, dist2, divergence, gamma, gap, grad2, i, k, t
+from ...method import Method, expect, f, f_star, full_grad, grad, mean, neighbours, noisy, norm2, start, vector, w_star
+from .symbols import GLOSSARY, alpha, deviation, dist2, divergence, excess, gamma, gap, grad2, i, k, level, slope2, t
+from .symbols_perturbed import beta, perturbation, perturbed2, previous
 
 w, w_i = vector("w", r"\overline{\mathbf w}"), vector("w_i", r"\mathbf w^i")
 
@@ -18,8 +19,38 @@ FEDPROX = Method(
     measures={
         gap(t): expect(f(w)) - f_star,
         dist2(t): expect(norm2(w - w_star)),
+        level(t): expect(f(w)),
+        excess(t): expect(f(w)) - f_star,
+        slope2(t, k): expect(norm2(full_grad(mean(w_i)))),
         deviation(t, k, i): expect(norm2(w_i - w)),
         divergence(t, k, i): expect(norm2(mean(w_i) - w_i)),
         grad2(t, k, i): expect(norm2(noisy(grad(w_i)))),
     },
+)
+
+u_i = vector("u_i", r"\mathbf u^i")
+perturbed_point = beta * w_i + (1 - beta) * u_i
+
+PERTURBED = Method(
+    id="perturbed",
+    title="Perturbed gradients, with similarity weights",
+    cite="algorithm 2, rules (4.5) to (4.7), section 4.3",
+    glossary=GLOSSARY,
+    server={w: start},
+    client={w_i: w, u_i: w},
+    begin={w_i: w},
+    local={w_i: w_i - gamma(t) * noisy(grad(perturbed_point))},
+    end={u_i: neighbours(w_i)},
+    update={w: mean(w_i)},
+    measures={
+        gap(t): expect(f(w)) - f_star,
+        dist2(t): expect(norm2(w - w_star)),
+        level(t): expect(f(w)),
+        excess(t): expect(f(w)) - f_star,
+        slope2(t, k): expect(norm2(full_grad(mean(w_i)))),
+        perturbation(t, k, i): expect(norm2(mean(w_i) - perturbed_point)),
+        grad2(t, k, i): expect(norm2(noisy(grad(w_i)))),
+        perturbed2(t, k, i): expect(norm2(noisy(grad(perturbed_point)))),
+    },
+    before={previous(t): gamma(t)},
 )

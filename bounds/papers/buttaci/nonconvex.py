@@ -18,6 +18,7 @@ from ...derivation import Argument, Derivation, Induction, Known, Step, View
 from ...facts import log_growth, log_positive, quotient, sum_next, sum_splits, termwise
 from ...statement import Assumption, Statement, free, unit
 from .fedprox import ASSUMPTIONS_1_TO_4, ON_THE_RUN
+from .methods import FEDPROX
 from .symbols import (
     CHANGING,
     GLOSSARY,
@@ -31,19 +32,22 @@ from .symbols import (
     alpha,
     deviation,
     divergence,
+    excess,
     gamma,
     gamma_,
     i,
     independent_noise,
     k,
+    level,
     nonnegative_weights,
     p,
     sigma,
+    slope2,
     sum_p2,
     t,
 )  # fmt: skip
 
-_s, _q = GLOSSARY.symbol, GLOSSARY.quantity
+_s = GLOSSARY.symbol
 Delta_inf = _s("Delta_inf", "F", "printed Δ in B.3: f(w_{0,0}) - f_inf", r"\Delta", nonnegative=True)
 Sigma = _s("Sigma", "W^2/F", "sum of the step sizes of the rounds before T", r"\Sigma")
 A_B4 = _s("A_B4", "F^2/W^2", "printed A in lemmas B.4 and B.5: error of one round", "A", nonnegative=True)
@@ -62,22 +66,6 @@ picked2 = _s(
     r"\mathbb{E} \|\nabla f(\widehat{\mathbf w}_T)\|^2",
     nonnegative=True,
 )
-level = _q("level", "F", "E f(w_{t,0})", r"\mathbb{{E}} f(\overline{{\mathbf w}}_{{{0},0}})", real=True)
-excess = _q(
-    "excess",
-    "F",
-    "E f(w_{t,0}) - f_inf, f_inf being a lower bound of f (assumption 4.6)",
-    r"\mathbb{{E}} f(\overline{{\mathbf w}}_{{{0},0}}) - f_{{\inf}}",
-    nonnegative=True,
-)
-slope2 = _q(
-    "slope2",
-    "F^2/W^2",
-    "E |grad f(w_{t,k})|^2",
-    r"\mathbb{{E}} \|\nabla f(\overline{{\mathbf w}}_{{{0},{1}}})\|^2",
-    nonnegative=True,
-)
-
 lower_bounded = Assumption("lower_bounded", (), "f(w) >= f_inf for every w", "assumption 4.6")
 
 ASSUMPTIONS = (*ASSUMPTIONS_1_TO_4, lower_bounded)
@@ -449,7 +437,7 @@ LEMMA_B_4 = Statement(
     kind="inequality",
     title="FedProx: progress of one round, nonconvex",
     cite="Lemma B.4, appendix B.3",
-    method="fedprox_nonconvex",
+    method=FEDPROX,
     glossary=GLOSSARY,
     let=ASSUMPTIONS,
     implicit=IMPLICIT,
@@ -473,7 +461,7 @@ LEMMA_B_5 = Statement(
     kind="inequality",
     title="FedProx: fixed step size, nonconvex",
     cite="Lemma B.5, appendix B.3",
-    method="fedprox_nonconvex",
+    method=FEDPROX,
     glossary=GLOSSARY,
     let=ASSUMPTIONS,
     implicit=IMPLICIT,
@@ -491,7 +479,7 @@ LEMMA_B_6 = Statement(
     kind="inequality",
     title="FedProx: diminishing step size, nonconvex",
     cite="Lemma B.6, appendix B.3",
-    method="fedprox_nonconvex",
+    method=FEDPROX,
     glossary=GLOSSARY,
     let=ASSUMPTIONS,
     implicit=IMPLICIT,
@@ -542,7 +530,7 @@ THEOREM_4_3_I = Statement(
     kind="inequality",
     title="FedProx: nonconvex, fixed step size 1/(2 L_alpha sqrt(T E))",
     cite="Theorem 4.3 (I), section 4.2.3; proof in B.3",
-    method="fedprox_nonconvex",
+    method=FEDPROX,
     glossary=GLOSSARY,
     let=ASSUMPTIONS,
     implicit=IMPLICIT,
@@ -570,7 +558,7 @@ THEOREM_4_3_II = Statement(
     kind="inequality",
     title="FedProx: nonconvex, diminishing step size",
     cite="Theorem 4.3 (II), section 4.2.3; proof in B.3",
-    method="fedprox_nonconvex",
+    method=FEDPROX,
     glossary=GLOSSARY,
     let=ASSUMPTIONS,
     implicit=IMPLICIT,

@@ -7,6 +7,7 @@ from ...derivation import Derivation
 from ...statement import Limit, Statement, free, unit
 from . import perturbed_proofs as proofs
 from .fedprox import tau, upsilon
+from .methods import PERTURBED
 from .symbols import (
     CHANGING,
     GLOSSARY,
@@ -70,7 +71,8 @@ FIRST = {n: Integer(1)}  # where a vector identity is cited, any coordinate of i
 READING = (AT_THE_PERTURBED_POINTS, ANY_SIMILARITY)
 NO_STRONG_CONVEXITY = "the text asks for 4.1 to 4.4 only; mu and w* need strong convexity (4.5), which the title names"
 ROUNDS = {gamma(t): free("gamma") / L * free("fade") ** t}
-CHANGES = {gamma(t): CHANGING * STEP_LIMIT}
+SHARE = {beta: unit("beta")}  # in (0, 1]
+CHANGES = {gamma(t): CHANGING * STEP_LIMIT, **SHARE}
 
 LEMMA_4_3 = Statement(
     id="buttaci/lem4.3",
@@ -118,14 +120,14 @@ LEMMA_4_5 = Statement(
     kind="inequality",
     title="Perturbed method: deviation of the perturbed iterates from the average",
     cite="Lemma 4.5, appendix C.1; proof in section 4.3.2",
-    method="perturbed",
+    method=PERTURBED,
     glossary=GLOSSARY,
     let=ASSUMPTIONS_1_TO_4,
     implicit=(perturbed_gradients,),
     when=(Le(beta, 1),),
     then=Le(perturbation(t, k, i), 4 * gamma(t) ** 2 * E**2 * G**2 * BRACKET),
     for_all={t: (0, T - 1), k: (0, E), i: (1, C)},
-    sweep=ROUNDS,
+    sweep={**ROUNDS, **SHARE},
     reading=(*READING, BEFORE, "k runs from 0 to E, i over all clients"),
     follows_from=(Derivation(proofs.lemma_4_5, cites=("buttaci/lem4.3", "buttaci/lem4.4"), substitute=FIRST),),
 )
@@ -135,7 +137,7 @@ LEMMA_C_1 = Statement(
     kind="inequality",
     title="Perturbed method: progress of one round, strongly convex",
     cite="Lemma C.1, appendix C.2",
-    method="perturbed",
+    method=PERTURBED,
     glossary=GLOSSARY,
     let=ASSUMPTIONS_1_TO_4,
     implicit=(strongly_convex, *USED),
@@ -221,7 +223,7 @@ LEMMA_C_3 = Statement(
     kind="inequality",
     title="Perturbed method: diminishing step size, strongly convex",
     cite="Lemma C.3, appendix C.2",
-    method="perturbed",
+    method=PERTURBED,
     glossary=GLOSSARY,
     let=ASSUMPTIONS_1_TO_4,
     implicit=(strongly_convex, *USED),
@@ -247,6 +249,7 @@ LEMMA_C_3 = Statement(
     sweep={
         tau: 2 / unit("gamma") * (1 + free("upsilon")) / (mu * STEP_LIMIT),
         upsilon: 2 * (1 + free("upsilon")) / (mu * E),
+        **SHARE,
     },
     reading=(*READING, NO_STRONG_CONVEXITY),
     follows_from=(Derivation(proofs.lemma_C_3, cites=("buttaci/lemC.1",)),),
@@ -257,7 +260,7 @@ THEOREM_4_4_I = Statement(
     kind="inequality",
     title="Perturbed method: strongly convex, fixed step size 1/(2 L E)",
     cite="Theorem 4.4 (I), section 4.3.3; proof in C.2",
-    method="perturbed",
+    method=PERTURBED,
     glossary=GLOSSARY,
     let=ASSUMPTIONS_1_TO_5,
     implicit=USED,
@@ -273,6 +276,7 @@ THEOREM_4_4_I = Statement(
     ),
     where={Delta: gap(0), S: sum_p2, A_fixed: FIXED},
     for_all={t: (0, T)},
+    sweep=SHARE,
     reading=(*READING, "lemma C.2 is cited as repaired: the step size of this theorem is within what is left of it"),
     follows_from=(
         Derivation(proofs.theorem_4_4_I, cites=("buttaci/lemC.2~repaired",), substitute={gamma_: 1 / (2 * L * E)}),
@@ -284,7 +288,7 @@ THEOREM_4_4_II = Statement(
     kind="inequality",
     title="Perturbed method: strongly convex, diminishing step size",
     cite="Theorem 4.4 (II), section 4.3.3; proof in C.2",
-    method="perturbed",
+    method=PERTURBED,
     glossary=GLOSSARY,
     let=ASSUMPTIONS_1_TO_5,
     implicit=USED,
@@ -305,6 +309,7 @@ THEOREM_4_4_II = Statement(
     ),
     where={Delta: gap(0), S: sum_p2, A_fading: FADING},
     for_all={t: (0, T)},
+    sweep=SHARE,
     reading=READING,
     follows_from=(
         Derivation(

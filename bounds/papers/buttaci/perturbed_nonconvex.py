@@ -15,6 +15,7 @@ from sympy.logic.boolalg import And, Or
 from ...derivation import Argument, Derivation, Known, Step, View
 from ...facts import termwise
 from ...statement import Assumption, Statement, free, unit
+from .methods import PERTURBED
 from .nonconvex import (
     EXACT,
     INFIMUM,
@@ -85,6 +86,7 @@ high = _s("high", "1", "a bound on E / T^(1/3)", r"\bar{c}")
 ASSUMPTIONS = (*ASSUMPTIONS_1_TO_4, lower_bounded)
 IMPLICIT = (perturbed_gradients, independent_noise)
 READING = (AT_THE_PERTURBED_POINTS, ANY_SIMILARITY)
+SHARE = {beta: unit("beta")}  # in (0, 1]
 CHANGES = {gamma(t): CHANGING / L}
 FIXED = 1 / (2 * L * sqrt(T * E))
 FADING = 1 / (2 * L * sqrt(E) * (t + 1))
@@ -289,7 +291,7 @@ LEMMA_C_5 = Statement(
     kind="inequality",
     title="Perturbed method: fixed step size, nonconvex",
     cite="Lemma C.5, appendix C.3",
-    method="perturbed_nonconvex",
+    method=PERTURBED,
     glossary=GLOSSARY,
     let=ASSUMPTIONS,
     implicit=IMPLICIT,
@@ -297,7 +299,7 @@ LEMMA_C_5 = Statement(
     when=(Le(gamma_, 1 / L), Le(beta, 1)),
     then=Le(UNIFORM, 4 * Delta_inf / (gamma_ * T * E) + A_C4),
     where={Delta_inf: START, A_C4: error(gamma_, 8)},
-    sweep={gamma_: unit("gamma") / L},
+    sweep={gamma_: unit("gamma") / L, **SHARE},
     reading=(
         *READING,
         INFIMUM,
@@ -313,7 +315,7 @@ LEMMA_C_6 = Statement(
     kind="inequality",
     title="Perturbed method: diminishing step size, nonconvex",
     cite="Lemma C.6, appendix C.3",
-    method="perturbed_nonconvex",
+    method=PERTURBED,
     glossary=GLOSSARY,
     let=ASSUMPTIONS,
     implicit=IMPLICIT,
@@ -324,7 +326,7 @@ LEMMA_C_6 = Statement(
     ),
     where={Delta_inf: START, Sigma: TOTAL},
     for_all={t: (0, T - 1)},
-    sweep={gamma(t): unit("gamma") / (L * (1 + unit("fade") * t))},
+    sweep={gamma(t): unit("gamma") / (L * (1 + unit("fade") * t)), **SHARE},
     reading=(
         *READING,
         INFIMUM,
@@ -362,7 +364,7 @@ THEOREM_4_6_I = Statement(
     kind="inequality",
     title="Perturbed method: nonconvex, fixed step size 1/(2 L sqrt(T E))",
     cite="Theorem 4.6 (I), section 4.3.4; proof in C.3",
-    method="perturbed_nonconvex",
+    method=PERTURBED,
     glossary=GLOSSARY,
     let=ASSUMPTIONS,
     implicit=IMPLICIT,
@@ -373,6 +375,7 @@ THEOREM_4_6_I = Statement(
         1 / sqrt(T) * (4 * L * Delta_inf / sqrt(E) + S * sigma**2 / (2 * sqrt(E))) + E * G**2 / T * bracket(8),
     ),
     where={picked2: UNIFORM, Delta_inf: START, S: sum_p2},
+    sweep=SHARE,
     reading=(
         *READING,
         INFIMUM,
@@ -391,7 +394,7 @@ THEOREM_4_6_II = Statement(
     kind="inequality",
     title="Perturbed method: nonconvex, diminishing step size",
     cite="Theorem 4.6 (II), section 4.3.4; proof in C.3",
-    method="perturbed_nonconvex",
+    method=PERTURBED,
     glossary=GLOSSARY,
     let=ASSUMPTIONS,
     implicit=IMPLICIT,
@@ -408,6 +411,7 @@ THEOREM_4_6_II = Statement(
         ),
     ),
     where={picked2: WEIGHTED, Sigma: TOTAL, Delta_inf: START, S: sum_p2},
+    sweep=SHARE,
     reading=(
         *READING,
         INFIMUM,
@@ -462,7 +466,7 @@ COROLLARY_4_1 = Statement(
     kind="inequality",
     title="Perturbed method: with E = E_opt local steps the error is at most r(E_opt), of order T^(-2/3)",
     cite="Corollary 4.1, section 4.3.4",
-    method="perturbed_nonconvex",
+    method=PERTURBED,
     glossary=GLOSSARY,
     let=ASSUMPTIONS,
     implicit=IMPLICIT,
@@ -479,6 +483,7 @@ COROLLARY_4_1 = Statement(
         share: E / E_opt,
     },
     order=AT_BEST,
+    sweep=SHARE,
     reading=(
         *READING,
         INFIMUM,

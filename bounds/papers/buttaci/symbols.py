@@ -70,6 +70,22 @@ grad2 = _q(
     nonnegative=True,
 )
 
+level = _q("level", "F", "E f(w_{t,0})", r"\mathbb{{E}} f(\overline{{\mathbf w}}_{{{0},0}})", real=True)
+excess = _q(
+    "excess",
+    "F",
+    "E f(w_{t,0}) - f_inf, f_inf being a lower bound of f (assumption 4.6)",
+    r"\mathbb{{E}} f(\overline{{\mathbf w}}_{{{0},0}}) - f_{{\inf}}",
+    nonnegative=True,
+)
+slope2 = _q(
+    "slope2",
+    "F^2/W^2",
+    "E |grad f(w_{t,k})|^2",
+    r"\mathbb{{E}} \|\nabla f(\overline{{\mathbf w}}_{{{0},{1}}})\|^2",
+    nonnegative=True,
+)
+
 p = IndexedBase("p", real=True)
 GLOSSARY[p.label] = Entry("client weights, sum to 1", ONE, "p")
 sum_p2 = Sum(p[i] ** 2, (i, 1, C))

@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+from ...algebra import Le
 from ...derivation import Derivation
 from ...statement import Assumption, Statement
-from .symbols import GLOSSARY, G, bounded_gradients, bounded_variance, full_participation, smooth
+from .symbols import GLOSSARY, C, E, G, T, bounded_gradients, bounded_variance, full_participation, i, k, smooth, t
 
 _s, _q = GLOSSARY.symbol, GLOSSARY.quantity
 
@@ -33,6 +34,13 @@ perturbation = _q(
     r"\mathbb{{E}} \|\overline{{\mathbf w}}_{{{0},{1}}} - \widetilde{{\mathbf w}}^{{{2}}}_{{{0},{1}}}\|^2",
     nonnegative=True,
 )
+perturbed2 = _q(
+    "perturbed2",
+    "F^2/W^2",
+    "E |g_i(w~^i_{t,k})|^2",
+    r"\mathbb{{E}} \|\mathbf g_{{{2}}}(\widetilde{{\mathbf w}}^{{{2}}}_{{{0},{1}}})\|^2",
+    nonnegative=True,
+)
 mean = _q("mean", "W", "coordinate n of E w_{t,k}", r"\mathbb{{E}} [\overline{{\mathbf w}}_{{{0},{1}}}]_{{{2}}}")
 centre = _q(
     "centre",
@@ -59,6 +67,8 @@ perturbed_gradients = Assumption(
     "perturbed_gradients",
     (G,),
     "E|g_i(w~^i_{t,k})|^2 <= G^2: assumption 4.3 where this method takes its gradients",
+    means=Le(perturbed2(t, k, i), G**2),
+    for_all=((t, 0, T - 1), (k, 0, E), (i, 1, C)),
 )
 ASSUMPTIONS_1_TO_4 = (full_participation, similarity_weights, bounded_variance, bounded_gradients, smooth)
 

@@ -384,8 +384,6 @@ class Scope:
         if not isinstance(stars, float) or stars != 0.0:
             offset = stars * self.optimum()[..., None]
             total = offset if total is None else total + offset
-            rounding = 1e-15 * self.xp.abs(offset)  # a sum that cancels leaves only that
-            total = self.xp.where(self.xp.abs(total) > rounding, total, self.xp.zeros_like(total))
         shape = (*total.shape[:-2], setup.start.shape[0], setup.problem.C if measure.own else 1)
         total = self.xp.broadcast_to(total, shape)
         return total if measure.own else total[..., 0]

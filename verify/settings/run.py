@@ -435,14 +435,15 @@ def _bounded(reading: Reading, table: Table, name: str) -> Table:
 
 def _parts_at(tree: Any) -> Iterator[list[Any]]:
     """Every indexed quantity in a tree."""
-    return (part for part in _lists(tree) if part and part[0] == "at")
+    return (part for part in _lists(tree) if part[0] == "at")
 
 
 def _lists(tree: Any) -> Iterator[list[Any]]:
-    """A tree and all that is inside it, but names and numbers."""
+    """A tree and all that is inside it, but names, numbers and what is empty."""
     if isinstance(tree, list):
         parts = cast("list[Any]", tree)
-        yield parts
+        if parts:
+            yield parts
         for part in parts:
             yield from _lists(part)
 
@@ -494,15 +495,6 @@ def _regulariser(shape: Shape, genome: Mapping[str, Array], high: Array) -> dict
 def _points(reading: Reading) -> list[str]:
     """Points that the method starts from besides its start."""
     return sorted({part[1] for part in _lists([*reading.claim["method"]["server"].values()]) if part[0] == "point"})
-
-
-def _lists(tree: Any) -> Iterator[list[Any]]:
-    if isinstance(tree, list):
-        parts = cast("list[Any]", tree)
-        if parts:
-            yield parts
-        for part in parts:
-            yield from _lists(part)
 
 
 @lru_cache

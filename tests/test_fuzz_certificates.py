@@ -18,6 +18,8 @@ from fuzz import GOLDEN, MEMORY, SECONDS, Log, Start, by_id, evaluated, mutants,
 
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.derive import derive
+from fedaudit.bounds.lower import tree
+from fedaudit.bounds.papers.buttaci.methods import FEDPROX
 from fedaudit.verify import kernel
 
 Record = Callable[[str, object], None]
@@ -123,7 +125,7 @@ def slope(loss: Any, w: list[Fraction]) -> list[Fraction]:
 
 def distances(instance: Any) -> list[Fraction]:
     """|w_t - w*|^2 of FedProx without noise, rule (4.3), step by step."""
-    w, alpha = [Fraction(x) for x in instance["w0"]], Fraction(instance["alpha"])
+    w, alpha = [Fraction(x) for x in instance["w0"]], Fraction(instance["parameters"]["alpha"])
     found: list[Fraction] = []
     for t in range(instance["T"] + 1):
         found.append(sum(((x - Fraction(y)) ** 2 for x, y in zip(w, instance["w_star"], strict=True)), Fraction(0)))
@@ -142,16 +144,18 @@ def distances(instance: Any) -> list[Fraction]:
 
 
 FREE: dict[str, Any] = {
-    "id": "test/free", "kind": "inequality", "setting": "fedprox", "let": [], "implicit": [], "choose": {}, "when": [],
-    "for_all": {"t": [0, "T"]}, "then": [["<=", ["at", "dist2", "t"], 0]],
-    "domains": {"dist2": "real", "T": "count", "alpha": "nonnegative"},
+    "id": "test/free", "kind": "inequality", "setting": "run", "let": [], "implicit": [], "choose": {}, "when": [],
+    "for_all": {"t": [0, "T"]}, "then": [["<=", ["at", "dist2", "t"], 0]], "means": {},
+    "domains": {"dist2": "real", "T": "count", "alpha": "nonnegative", "gamma": "positive"},
+    "method": FEDPROX.data(tree, ["dist2"]),
 }  # fmt: skip
 
 
 def without_noise(instance: Any) -> Any:
     steps = {"gamma": ["1/7"] * instance["T"]} if "steps" not in instance else instance["steps"]
-    kept = {k: v for k, v in instance.items() if k not in ("parameters", "minimisers")}
-    return {**kept, "constants": {}, "noise": {"kind": "none"}, "steps": steps}
+    kept = {k: v for k, v in instance.items() if k != "minimisers"}
+    alpha = {"alpha": instance["parameters"]["alpha"]}
+    return {**kept, "constants": {}, "parameters": alpha, "noise": {"kind": "none"}, "steps": steps}
 
 
 GAPS = ("gap", "dist2")

@@ -37,7 +37,7 @@ from fedaudit.verify.hunt import sample
 from fedaudit.verify.settings.base import Shape
 
 EFFORT = 0.1
-FOLDER = Path(__file__).parent / "certificates"
+FOLDER = Path(__file__).parent / "certificates" / "run"
 ALL = [s.id for s in statements(["zhang"]) if "sec4.1" not in s.id]
 REFUTED = {"zhang/eqA.33", "zhang/eqA.38"}
 numbers = st.floats(-5, 5, allow_subnormal=False)

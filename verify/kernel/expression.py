@@ -87,7 +87,8 @@ class World:
         tests: dict[str, Callable[..., bool]] = {**self.bounds, **self.pairs}
         arity = 0 if name in self.facts else 2 if name in self.pairs else 1
         if len(args) != arity or name not in {*self.facts, *tests}:
-            raise Malformed(f"claim: got {name!r} of {args}, expected one of {[*self.facts, *tests]}")
+            known = (self.facts, self.bounds, self.pairs)[min(len(args), 2)]  # with as many constants
+            raise Malformed(f"claim: got {name!r} of {args}, expected one of {', '.join(known)}")
         if not (tests[name](*constants) if args else self.facts[name]):
             given = ", ".join(f"{arg} = {shown(x)}" for arg, x in zip(args, constants, strict=True)) or "a failure"
             raise Rejected(f"assumption {name}: got {given}, expected an instance that meets it")

@@ -490,6 +490,8 @@ class Start:
     def certificate(self) -> dict[str, Any]:
         """As a certificate, which the kernel refuses if the claim holds there."""
         identity = {"format": FORMAT, "statement": self.claim["id"], "claim": self.claim, "dropped": []}
+        if "form" in self.claim:  # a closed form of runs, which are replayed
+            identity["replays"] = list(lower(by_id()[self.claim["id"]]).replays)
         return {**identity, "instance": self.instance, "at": self.at, "lhs": self.lhs, "rhs": self.rhs}
 
 

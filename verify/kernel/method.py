@@ -13,7 +13,7 @@ from .expression import Tree, free, parse
 from .loss import ZERO, Loss, Vector, combine, dot, norm2
 from .rational import Malformed, Node, Rejected, shown
 from .regulariser import Regulariser
-from .work import summed
+from .work import spend, summed
 
 DEPTH, ATOMS, FIRST = 24, 40, 1_000
 CONSTANT, UNARY = ("start", "zero", "w_star", "w_i_star"), ("grad", "noisy", "neighbours", "mean", "sampled")
@@ -300,7 +300,9 @@ class Place:
     row: int = 0  # of the weights that the instance chooses
     turn: bool = True  # whether E divides the step
     f_star: fmpq | None = None
-    means: dict[int, Vector] = field(default_factory=dict[int, Vector])  # of rules that are the same for all clients
+    means: dict[int, Vector] = field(
+        default_factory=dict[int, Vector]
+    )  # of rules and weights: the same for all clients
     twins: list[int] = field(default_factory=list[int])
 
     def each(self, of: Callable[[int], Any]) -> list[Any]:
@@ -330,9 +332,18 @@ class Place:
             raise Rejected(
                 "method: got softmax weights, which are irrational; expected weights that are replayed exactly"
             )
-        by = [self.total(weights.by, i) for i in range(len(p))]
+        if id(weights) not in self.means:  # the same for all clients
+            self.means[id(weights)] = self.largest(weights, [self.total(weights.by, i) for i in range(len(p))])
+        return self.means[id(weights)]
+
+    def largest(self, weights: Weights, by: list[fmpq]) -> Vector:
+        """Equal weights for the clients of the largest value, or for the first k of them."""
+        p = self.problem.p
+        spend(len(p))
         if weights.factor is None:
-            return tuple(fmpq(x == max(by), by.count(max(by))) for x in by)
+            best = max(by)
+            count = by.count(best)
+            return tuple(fmpq(x == best, count) for x in by)
         k = self.scalar[weights.factor]
         if k.q != 1 or not 1 <= k <= len(p):
             raise Rejected(f"method: got the first {k} clients, expected a whole number from 1 to {len(p)}")

@@ -64,7 +64,7 @@ def changed(certificate: Certificate, **instance: Any) -> Certificate:
 def many_draws() -> Certificate:
     """20 points and m = 200: 10^27 data sets."""
     points = {"x": [str(n) for n in range(20)], "q": ["1/20"] * 20, "n": 2, "m": 200}
-    return of("fallah/sec4.1-sample-rate", {**points, "constants": {"L_Z": "1", "rho_Z": "1"}})
+    return of("fallah/sec4.1-sample-rate~on-a-line", {**points, "constants": {"L_Z": "1", "rho_Z": "1"}})
 
 
 def many_noisy_steps() -> Certificate:
@@ -117,7 +117,7 @@ def dense_run(size: int, digits: int, noisy: bool) -> Certificate:
     T, top, kick = (
         (4, 10 * size * 10**digits, [n + 1 for n in range(size)]) if noisy else (1, 10 * size * 10**digits, [])
     )
-    instance = {"C": 1, "d": size, "E": 2, "T": T, "p": ["1"], "w0": [1] * size, "alpha": "1/2"}
+    instance = {"C": 1, "d": size, "E": 2, "T": T, "p": ["1"], "w0": [1] * size, "parameters": {"alpha": "1/2"}}
     instance |= {"constants": {"L": top, "mu": "1/2", "sigma": top, "G": 10**20}, "clients": [loss]}
     instance |= {"steps": {"gamma": [f"1/{top}"] * T}}
     instance |= {"noise": {"kind": "signs", "shared": False, "v": [kick]} if noisy else {"kind": "none"}}

@@ -123,7 +123,7 @@ def lower(statement: Statement, inputs: Inputs) -> Lowered:
     """Write out the definitions and turn every part into trees. `inputs`: what a method's world reads besides."""
 
     def lowered(expr: Basic) -> Tree:
-        return tree(_written(statement, expr))
+        return tree(written(statement, expr))
 
     def fixed(pairs: Mapping[Expr, Expr]) -> dict[str, Tree]:
         return {_name(k): {"index": [tree(a) for a in k.args], "value": lowered(v)} for k, v in pairs.items()}
@@ -131,8 +131,8 @@ def lower(statement: Statement, inputs: Inputs) -> Lowered:
     def assumption(a: Assumption) -> list[str]:
         return [a.name, *(s.name for s in a.args)]
 
-    exprs: list[Any] = [_written(statement, r) for r in (*statement.relations, *statement.when)]
-    exprs += [_written(statement, v) for v in (*statement.choose.values(), *statement.sweep.values())]
+    exprs: list[Any] = [written(statement, r) for r in (*statement.relations, *statement.when)]
+    exprs += [written(statement, v) for v in (*statement.choose.values(), *statement.sweep.values())]
     used = {s for e in exprs for s in e.free_symbols if isinstance(s, Symbol)}
     bound = {v for e in exprs for sum_ in e.atoms(Sum) for v in sum_.variables} | set(statement.for_all)
     knobs = sorted(s.name for s in used if s.name.startswith(("unit_", "free_")))
@@ -173,7 +173,7 @@ def lower(statement: Statement, inputs: Inputs) -> Lowered:
     return Lowered(statement.id, claim, swept, tuple(knobs), symbols, starts, units, scales, replays, along)
 
 
-def _written(statement: Statement, expr: Any) -> Any:
+def written(statement: Statement, expr: Any) -> Any:
     """`expr` with every definition of the statement, and every formula of its method, written out."""
     defined = statement.defined(expr)
     return defined if isinstance(statement.method, str) else statement.method.written(defined)

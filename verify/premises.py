@@ -24,6 +24,7 @@ from sympy.logic.boolalg import And, true
 
 from fedaudit.bounds.derivation import Known, put_in
 from fedaudit.bounds.derive import premises
+from fedaudit.bounds.lower import written
 from fedaudit.bounds.statement import Statement
 
 from .certify import certify
@@ -181,7 +182,8 @@ def _as_printed(premise: Known, written: Written, row: Tried) -> Tried:
 def _parts(statement: Statement, premise: Known) -> tuple[Any, ...]:
     """The relations of a premise, definitions written out; those that are true as written say nothing."""
     claim = statement.defined(premise.claim)
-    return tuple(c for c in (claim.args if isinstance(claim, And) else (claim,)) if c is not true)
+    parts = claim.args if isinstance(claim, And) else (claim,)
+    return tuple(c for c in parts if written(statement, c) is not true)
 
 
 def _hindrance(statement: Statement, premise: Known) -> str:
@@ -190,7 +192,11 @@ def _hindrance(statement: Statement, premise: Known) -> str:
     if not all(isinstance(c, Relational) or c is true for c in parts):
         return "not a relation between two quantities"
     glossary = cast("Mapping[Any, Any]", statement.glossary)
-    unknown = {str(q) for c in parts for q in _names(c) if _head(q) not in glossary}
+    named = {q for c in parts for q in _names(c)}
+    weights = any(c.atoms(Indexed) for c in parts)
+    if named and not weights and all(isinstance(q, Symbol) and q.is_integer for q in named):
+        return "about indices and sizes alone"
+    unknown = {str(q) for q in named if _head(q) not in glossary}
     return f"only the proof speaks of {', '.join(sorted(unknown))}" if unknown else ""
 
 

@@ -62,10 +62,11 @@ def test_equal_similarities_are_the_perturbed_method() -> None:
 
 
 @pytest.mark.slow
-def test_it_follows() -> None:
-    made = derive(THEOREM, catalogue(), slack=False)
-    assert (made.status, made.evidence) == ("follows", "proof")
-    assert any("the minimum is not needed" in finding for finding in made.findings)
+def test_its_second_case_is_false_as_printed_and_not_needed() -> None:
+    findings = derive(THEOREM, catalogue()).findings
+    assert [f.split(":")[0] for f in findings if "false" in f] == ["step C.45"]
+    assert any(f.startswith("another way") and "follows (proof)" in f for f in findings)
+    assert any("the minimum is not needed" in f for f in findings)
 
 
 def test_it_survives() -> None:
@@ -75,9 +76,9 @@ def test_it_survives() -> None:
 @pytest.mark.slow
 def test_rule_4_6_breaks_it() -> None:
     row = hunt_row(BY_RULE, 0, 8)
-    assert row["verdict"] == "refuted"
-    assert kernel.check(row["certificate"]).dropped == ()
-    assert row["certificate"]["instance"]["averages"] == "equal"
+    assert (row["verdict"], row["certificate"]) == ("undecided", None)  # the witness fails, and another one may do
+    assert kernel.check(row["counterexample"]).dropped == ()
+    assert row["counterexample"]["instance"]["averages"] == "equal"
 
 
 def test_rule_4_6_by_hand() -> None:

@@ -67,12 +67,21 @@ def test_false_prints_fall(identifier: str) -> None:
     assert f"{identifier}~repaired" in catalogue()
 
 
+FALSE_STEPS = ("yuan/lem4-proof-step", "yuan/lem11-proof-step")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "identifier", [i for i in MINE if i not in (*FALSE, "yuan/lem4-proof-step") and i.split("/")[1] not in LIGHT]
+    "identifier", [i for i in MINE if i not in (*FALSE, *FALSE_STEPS) and i.split("/")[1] not in LIGHT]
 )
 def test_the_others_survive(identifier: str) -> None:
     assert hunt_row(statement(identifier), seed=0, effort=EFFORT)["verdict"] == "survived"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("identifier", FALSE_STEPS)
+def test_steps_of_the_printed_proofs_fall(identifier: str) -> None:
+    assert hunt_row(statement(identifier), seed=0, effort=EFFORT)["verdict"] == "refuted"
 
 
 def test_two_of_two_devices_have_no_variance() -> None:

@@ -86,10 +86,14 @@ def top(scores: Scores, count: int) -> list[Found]:
 
 def order(found: Sequence[Found]) -> tuple[Found, ...]:
     """Most dangerous first; ties keep the order of the shapes, simple ones first."""
-    return tuple(sorted(found, key=lambda f: -(2 + f.margin if f.margin > VIOLATION else f.later)))
+    return tuple(sorted(found, key=lambda f: -float(_danger(f.scores)[f.row])))
 
 
 def _ranking(scores: Scores) -> Array:
-    """Rows by danger: violations first, then how close they come where the claim is not trivial."""
+    return np.argsort(-_danger(scores), kind="stable")
+
+
+def _danger(scores: Scores) -> Array:
+    """Of each row: violations first, then how close it comes where the claim is not trivial."""
     danger = np.where(scores.margin > VIOLATION, 2 + scores.margin, scores.later)
-    return np.argsort(-np.where(np.isfinite(scores.margin), np.nan_to_num(danger, nan=-9.0), -np.inf), kind="stable")
+    return np.where(np.isfinite(scores.margin), np.nan_to_num(danger, nan=-9.0), -np.inf)

@@ -48,7 +48,8 @@ LEAST_SAMPLE = 10_000  # admissible instances that `verify` tries at least
 MOST_TURNS = 5
 LEAST_SHAPES, LEAST_GENERATIONS = 16, 6  # of a hunt, however small its effort
 REPLAYS = 5  # most dangerous candidates that the kernel replays
-CHEAP = 400  # size of an instance (clients × dimension × steps) that is replayed only to report how tight it is
+CHEAP, DEAR = 100, 2000  # sizes of instances (clients × dimension × steps) that are replayed to say how tight they are
+DEAR_REPLAYS = 2
 CLEAR = 1e-3  # a float violation this large ends the search: the kernel has the word
 LEAD = 6  # shapes that `hunt` goes on with after the first round
 LITERAL_SHARE = 0.25  # of the hunting effort, for each implicit assumption
@@ -219,8 +220,10 @@ def judge(reading: Reading, world: Setting, seen: Searched, siblings: Claims | N
     replays, fallen, unseen = list[Replayed](), list[Replayed](), 0
     violations = sorted((f for f in seen.best if f.margin > VIOLATION), key=_worth)
     suspects = violations[:REPLAYS]
-    cheap = [f for f in seen.best if f.scores.shape.cost <= CHEAP and f not in suspects][:REPLAYS]
-    for found in suspects + cheap:
+    others = [f for f in seen.best if f not in suspects]
+    cheap = [f for f in others if f.scores.shape.cost <= CHEAP][:REPLAYS]
+    dear = [f for f in others[:DEAR_REPLAYS] if CHEAP < f.scores.shape.cost <= DEAR]
+    for found in suspects + cheap + dear:
         made = certify(reading, world, found)
         if made is None:
             unseen += found.margin > 1e-6

@@ -172,8 +172,9 @@ def _margin(op: str, lhs: Array, rhs: Array, rounding: Array) -> tuple[Array, Ar
         floor = NOISE_FLOOR * np.nanmax(np.abs(small) + np.abs(large), axis=1, keepdims=True, initial=0.0)
         scale = np.maximum(np.maximum(np.abs(small), np.abs(large)), floor)
         gap = np.abs(small - large) if op == "=" else small - large
-        drowned = (scale <= floor) & (gap <= 0)  # beside a far larger index: it would look tight and says nothing
-        margin = np.where((scale > rounding) & ~drowned, gap / scale, np.nan)
+        margin = gap / scale
+        drowned = (scale <= floor) & (margin <= CLOSE)  # beside a far larger index rounding looks tight
+        margin = np.where((scale > rounding) & ~drowned, margin, np.nan)
         ratio = np.where((large > 0) & (scale > rounding), small / large, np.nan)
     return margin, ratio
 

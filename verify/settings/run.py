@@ -80,7 +80,8 @@ class RunSetting:
         sizes["C"] = [C for C in sizes["C"] if least <= C] or [least]
         small = [dict(zip(SMALL, values, strict=True)) for values in product(*sizes.values())]
         if _counts_steps(reading):
-            small = [one | {"T": one["E"] * rounds} for one in small if one["T"] == 1 for rounds in (1, 2)]
+            once = [one for one in small if one["T"] == 1]
+            small = [one | {"T": one["E"] * R} for one in once for R in ((1, 2, 9) if one["E"] == 1 else (1, 2))]
         if _uses(reading, "weighted"):  # of one client there is nothing to weigh
             small = sorted(small, key=lambda one: one["C"] == 1)
         small = [one for one in small if one["d"] == 1 or one["C"] == max(2, min(sizes["C"]))]

@@ -38,6 +38,11 @@ def _relation(statement: Statement, relation: Any, form: Callable[[Basic], str],
     return f"{left} = {name}\\left({right}\\right)" if as_latex else f"{left} = {name}({right})"
 
 
+def relation_latex(statement: Statement, relation: Any) -> str:
+    """A relation as it is printed."""
+    return _relation(statement, relation, lambda expr: latex(expr, statement.glossary), True)
+
+
 def parts(statement: Statement) -> list[tuple[str, list[str]]]:
     """The statement in the paper's order, as LaTeX lines: let, choose, when, then, where."""
 
@@ -51,7 +56,7 @@ def parts(statement: Statement) -> list[tuple[str, list[str]]]:
     return [
         ("choose", equal(statement.choose.items())),
         ("when", [tex(c) for c in statement.when]),
-        ("then", [_relation(statement, r, tex, True) for r in statement.relations]),
+        ("then", [relation_latex(statement, r) for r in statement.relations]),
         ("for all", ranges),
         ("where", equal(statement.where.items())),
         *_method(statement, as_latex=True),

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
-from .style import BOUND, TIGHTEST, Array, caption, formula, look, new, shortened
+from .style import BOUND, TIGHTEST, Array, caption, formula, heading, look, new
 
 if TYPE_CHECKING:
     from fedaudit.verify.curves import Cloud
@@ -30,17 +30,17 @@ def plot(cloud: Cloud) -> Figure:
         for k, (scatter, spread) in enumerate(rows):
             usable = np.isfinite(cloud.margin[k])
             sides = (cloud.lhs[k][usable], cloud.rhs[k][usable], cloud.margin[k][usable])
-            _scatter(scatter, *sides, cloud.signs[k])
+            _scatter(scatter, *sides)
             _margins(spread, sides[2], cloud.signs[k])
             shown = formula(cloud.relations[k], 0.9 * figure.get_figwidth(), (10, 9, 8, 7))
             if shown:
                 scatter.set_title(shown.text, fontsize=shown.size, loc="left", pad=8 + shown.depth)
-        figure.suptitle(shortened(f"{cloud.id}: {cloud.title}"), fontsize=10, x=0.02, ha="left")
+        heading(figure, f"{cloud.id}: {cloud.title}")
         caption(figure, cloud.caption)
     return figure
 
 
-def _scatter(axes: Axes, lhs: Array, rhs: Array, margin: Array, sign: str) -> None:
+def _scatter(axes: Axes, lhs: Array, rhs: Array, margin: Array) -> None:
     both = np.concatenate([lhs, rhs])
     size = np.abs(both[both != 0])
     low, high = (float(np.quantile(size, 0.02)), float(size.max())) if size.size else (1.0, 1.0)
@@ -59,7 +59,7 @@ def _scatter(axes: Axes, lhs: Array, rhs: Array, margin: Array, sign: str) -> No
     axes.plot(ladder, ladder, color="#555555", lw=0.9, label="equality")
     axes.set_xlabel("right side")
     axes.set_ylabel("left side")
-    axes.legend(loc="upper left" if sign in ("<=", "<", "=") else "lower right", borderaxespad=0.2)
+    axes.legend(loc="best", borderaxespad=0.2)
 
 
 def _sparse(low: float, high: float, signed: bool) -> FixedLocator:

@@ -26,6 +26,7 @@ from .style import (
     look,
     new,
     positive,
+    ticks_y,
     whole,
     y_label,
 )
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from fedaudit.verify.curves import Curves
 
 __all__ = ["plot", "ratio"]
+
+UPWARD = ("<=", "<", "=")  # the right side is what the left side is measured by
 
 
 def plot(curves: Curves) -> Figure:
@@ -44,7 +47,7 @@ def plot(curves: Curves) -> Figure:
         _trajectories(above, curves)
         _tightness(below, curves)
         sign = {"<=": r"\leq", ">=": r"\geq"}.get(curves.relation, curves.relation)
-        relation = f"{curves.ylabel.strip('$')} {sign} {curves.bound_label.strip('$')}"
+        relation = curves.form or f"{curves.ylabel.strip('$')} {sign} {curves.bound_label.strip('$')}"
         headline(figure, above, f"{curves.id}: {curves.title}", relation)
         caption(figure, curves.caption)
     return figure
@@ -52,7 +55,7 @@ def plot(curves: Curves) -> Figure:
 
 def ratio(curves: Curves) -> Array:
     """lhs/rhs, turned so that 1 is the limit from below: rhs/lhs for a lower bound; blank where it is 0/0."""
-    small, large = (curves.lhs, curves.rhs) if curves.relation in ("<=", "<") else (curves.rhs, curves.lhs)
+    small, large = (curves.lhs, curves.rhs) if curves.relation in UPWARD else (curves.rhs, curves.lhs)
     made = np.full(small.shape, np.nan)
     np.divide(small, large, out=made, where=large > 0)
     return made
@@ -81,6 +84,7 @@ def _trajectories(axes: Axes, curves: Curves) -> None:
     axes.margins(x=0.02)
     floor_y(axes)
     _focus(axes, curves.lhs, curves.lhs[best], curves.rhs[best])
+    ticks_y(axes)
     _legend(axes)
 
 
@@ -97,10 +101,11 @@ def _tightness(axes: Axes, curves: Curves) -> None:
     axes.plot(curves.x, shown(ratios[best]), color=TIGHTEST, lw=1.8, marker="o" if len(curves.x) < 2 else "")
     axes.axhline(1, color=BOUND, lw=1.2, ls="--")
     axes.set_xlabel(curves.xlabel)
-    axes.set_ylabel("lhs / rhs" if curves.relation in ("<=", "<", "=") else "rhs / lhs")
+    axes.set_ylabel("lhs / rhs" if curves.relation in UPWARD else "rhs / lhs")
     if log:
         floor_y(axes)
-        _focus(axes, ratios, ratios[best])
+        _focus(axes, ratios, ratios[best], np.ones(1))
+        ticks_y(axes)
     else:
         axes.set_ylim(bottom=0)
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter, NullLocator
+from matplotlib.ticker import NullLocator
 
-from .style import BOUND, TIGHTEST, Array, caption, headline, log_x, log_y, look, new, y_label
+from .style import BOUND, TIGHTEST, Array, caption, headline, log_x, log_y, look, new, ticks_y, y_label
 
 if TYPE_CHECKING:
     from fedaudit.verify.curves import Line, Profile
@@ -47,9 +47,10 @@ def plot(profile: Profile) -> Figure:
         shown = np.concatenate([np.ravel(a.get_ydata()) for a in below.get_lines()]).astype(float)
         if log_y(shown[np.isfinite(shown)]):
             below.set_yscale("log")
-            below.yaxis.set_minor_formatter(NullFormatter())
         y_label(above, profile.ylabel)
         above.margins(x=0.02)
+        for axes in (above, below):
+            ticks_y(axes)
         columns = 2 if max(len(line.label) for line in profile.lines) > 24 else 3
         above.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.1, columnspacing=1.2)
         rows = -(-len(profile.lines) // columns)

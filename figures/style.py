@@ -7,6 +7,7 @@ from __future__ import annotations
 import io
 import re
 import textwrap
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, cast
@@ -18,7 +19,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.mathtext import MathTextParser
-from matplotlib.ticker import MaxNLocator
+from matplotlib.textpath import TextToPath
+from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "counted",
     "floor_y",
     "formula",
+    "heading",
     "headline",
     "log_x",
     "log_y",
@@ -42,7 +45,7 @@ __all__ = [
     "pick",
     "positive",
     "save",
-    "shortened",
+    "ticks_y",
     "whole",
     "y_label",
 ]
@@ -58,6 +61,7 @@ LOWER = "#009e73"
 
 BARE = re.compile(r"\\(mathbf|boldsymbol|mathbb|mathcal|mathrm)\s*(\\[A-Za-z]+|[A-Za-z])")
 DPI = 150
+TITLE = 10  # points
 MOST = 120  # trajectories drawn at most: more only blacken the picture
 RC: dict[str, Any] = {
     "font.size": 9,
@@ -147,14 +151,27 @@ def braced(latex: str) -> str:
     return BARE.sub(r"\\\1{\2}", latex)
 
 
-def shortened(title: str) -> str:
-    """As much of a title as the width of a figure holds."""
-    return textwrap.shorten(title, 85, placeholder=" …")
+def heading(figure: Figure, text: str) -> None:
+    """A title in one line or two, each as wide as the figure at most; what is longer still is cut."""
+    room, words, lines = 0.96 * 72 * figure.get_figwidth(), text.split(), list[str]()
+    while words and len(lines) < 2:
+        end = "" if not lines or _fitting(words, room) == len(words) else " …"
+        count = _fitting(words, room, end)
+        lines.append(" ".join(words[:count]) + end)
+        words = words[count:]
+    figure.suptitle("\n".join(lines), fontsize=TITLE, x=0.02, ha="left")
+
+
+def _fitting(words: Sequence[str], room: float, end: str = "") -> int:
+    """How many words of a title, at least one, fit into so many points."""
+    font, measured = FontProperties(size=TITLE), TextToPath().get_text_width_height_descent
+    counts = range(len(words), 1, -1)
+    return next((n for n in counts if measured(" ".join(words[:n]) + end, font, False)[0] <= room), 1)
 
 
 def headline(figure: Figure, axes: Axes, title: str, relation: str, rows: int = 1) -> None:
     """What is shown, and below it the relation in the paper's symbols if it fits, above a legend of so many rows."""
-    figure.suptitle(shortened(title), fontsize=10, x=0.02, ha="left")
+    heading(figure, title)
     shown = formula(relation, 0.97 * figure.get_figwidth() - 0.7)
     if shown:
         axes.set_title(shown.text, fontsize=shown.size, loc="left", pad=7 + 13 * rows + shown.depth)
@@ -191,6 +208,21 @@ def floor_y(axes: Axes) -> None:
         low = max(min(usable), top * 1e-16)
         pad = (top / low) ** 0.05 * 1.1
         axes.set_ylim(low / pad, top * pad)
+
+
+def ticks_y(axes: Axes) -> None:
+    """Labels on a log axis once its limits are set: decades, and over fewer than two of them also 2 and 5 of each."""
+    if axes.get_yscale() != "log":
+        return
+    low, high = axes.get_ylim()
+    decades = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
+    seen = [y for k in decades for y in (10.0**k, 2 * 10.0**k, 5 * 10.0**k) if low <= y <= high]
+    if len(seen) < 2:
+        return
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    if high < 100 * low:
+        axes.yaxis.set_major_locator(FixedLocator(seen))
+        axes.yaxis.set_major_formatter(FixedFormatter([f"{y:g}" for y in seen]))
 
 
 def log_x(x: Array) -> bool:

@@ -24,6 +24,7 @@ from .style import (
     look,
     new,
     positive,
+    ticks_y,
     whole,
     y_label,
 )
@@ -51,6 +52,8 @@ def plot(curves: Curves) -> Figure:
         three = {name: np.asarray(curves.extra[name], dtype=float) for name in NAMES}
         _together(above, curves, three)
         _ratios(below, curves, three)
+        for axes in (above, below):
+            ticks_y(axes)
         headline(
             figure,
             above,

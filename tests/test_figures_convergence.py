@@ -1,6 +1,7 @@
 """Figures show the data that went in, in the paper's symbols, and no text lies on another."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,9 +11,10 @@ from matplotlib.collections import LineCollection
 from matplotlib.text import Text
 
 from fedaudit.bounds.catalogue import statement, statements
+from fedaudit.errors import UserError
 from fedaudit.figures import convergence, draw, image, svg, tightness, two_group
-from fedaudit.figures.style import MOST, braced, counted, formula, log_x, log_y, pick
-from fedaudit.verify.curves import Curves
+from fedaudit.figures.style import MOST, braced, counted, formula, heading, log_x, log_y, new, pick, ticks_y
+from fedaudit.verify.curves import Cloud, Curves, picture
 from fedaudit.verify.curves import curves as of
 
 
@@ -124,6 +126,10 @@ def test_the_tightness_panel_shows_the_ratio_and_the_line_at_one():
 def test_the_ratio_of_a_lower_bound_is_turned_round_and_zero_over_zero_is_blank():
     made = replace(CASES["one round"], relation=">=", lhs=np.array([[2.0, 0.0]]), rhs=np.array([[1.0, 0.0]]))
     np.testing.assert_array_equal(convergence.ratio(made), [[0.5, math.nan]])
+    for relation, said in (("=", "lhs / rhs"), ("<=", "lhs / rhs"), (">=", "rhs / lhs")):
+        one = replace(made, relation=relation, tightest=0)
+        assert convergence.ratio(one)[0, 0] == (2 if said == "lhs / rhs" else 0.5)
+        assert convergence.plot(one).axes[1].get_ylabel() == said
 
 
 def test_the_two_group_figure_holds_all_three_curves():
@@ -159,9 +165,57 @@ def test_real_runs_make_a_readable_figure(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [s.id for s in statements()])
+@pytest.mark.parametrize("name", [s.id for s in statements() if not s.quoted])
 def test_every_statement_makes_a_readable_figure(name):
-    assert overlaps(draw(of(statement(name), 0))) == []
+    """What `fedaudit plot` shows; an experiment is drawn in its own way."""
+    assert overlaps(draw(picture(statement(name), 0))) == []
+
+
+@pytest.mark.parametrize("name", [s.id for s in statements() if s.quoted])
+def test_of_what_is_quoted_nothing_is_drawn(name):
+    """Its assumptions are not encoded, so that there are no runs; the refusal says whose theorem it is."""
+    with pytest.raises(UserError, match=re.escape(f"quoted from {statement(name).quoted}")):
+        picture(statement(name), 0)
+
+
+def test_a_bound_of_zero_is_drawn_as_a_cloud():
+    """There is nothing to divide by: both sides stand against each other, and what violates is marked."""
+    made = of(statement("benmansour/rem5"), 0)
+    assert isinstance(made, Cloud)
+    assert not made.rhs.any()
+    assert (made.margin[made.lhs > 0] > 0.5).all()
+    assert (made.lhs > 0).any()
+    assert overlaps(draw(made)) == []
+
+
+def test_an_order_of_growth_is_headed_as_it_is_printed():
+    made = of(statement("yuan/rem7~formula"), 0)
+    assert len(made.lhs) > 5
+    head = draw(made).axes[0].get_title(loc="left")
+    assert r"= \mathcal{O}" in head
+    assert r"\leq" not in head
+    assert "stays bounded" in made.caption
+
+
+@pytest.mark.parametrize(("high", "labels"), [(2.5, ["1", "2"]), (30, ["1", "2", "5", "10", "20"]), (300, None)])
+def test_a_log_axis_of_few_decades_has_few_labels(high, labels):
+    axes = new().subplots()
+    axes.set_yscale("log")
+    axes.set_ylim(0.9, high)
+    ticks_y(axes)
+    FigureCanvasAgg(axes.figure).draw()
+    seen = [tick.label1.get_text() for tick in axes.yaxis.get_major_ticks() if 0.9 <= tick.get_loc() <= high]
+    assert seen == (labels or [f"$\\mathdefault{{10^{{{k}}}}}$" for k in range(3)])
+    assert not any(tick.label1.get_text() for tick in axes.yaxis.get_minor_ticks())
+
+
+def test_a_title_takes_two_lines_and_is_cut_behind_them():
+    for count, lines in ((5, 1), (12, 2), (60, 2)):
+        figure = new()
+        heading(figure, "long, wide " * count)
+        assert overlaps(figure) == []
+        assert len(figure.get_suptitle().splitlines()) == lines
+        assert figure.get_suptitle().endswith("…") == (count == 60)
 
 
 def test_formulas_shrink_to_fit_and_give_up_in_the_end():

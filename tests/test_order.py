@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 from hypothesis import given, settings
@@ -17,8 +18,10 @@ from fedaudit.bounds.derive import derive
 from fedaudit.bounds.dominance import dominance
 from fedaudit.bounds.statement import Assumption, Glossary, Statement
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import audit_row, hunt_row
+from fedaudit.verify.audit import audit_row, hunt_row, read
+from fedaudit.verify.check import EXACT_ROWS, genes_of, score
 from fedaudit.verify.claims import lower
+from fedaudit.verify.genome import draw
 from fedaudit.verify.kernel.expression import Op, Tree
 from fedaudit.verify.kernel.order import Growth, Paths, constant
 from fedaudit.verify.kernel.rational import Rejected
@@ -86,6 +89,19 @@ def test_false_orders_are_refuted_by_a_simple_path(made: Statement, paths: dict[
     kernel.check(json.loads(json.dumps(row["certificate"])))
     if paths is not None:
         assert row["certificate"]["instance"]["paths"] == paths
+
+
+def test_paths_outside_the_conditions_are_not_counted() -> None:
+    """Only those that meet them far out are instances, however many are drawn."""
+    narrow = claim(Le(x, y), when=(Ge(y, x), Ge(x, T)))
+    reading, world = read(narrow)
+    (shape,) = world.shapes(reading)
+    scores = score(reading, world, shape, draw(genes_of(reading, world, shape), 400, np.random.default_rng(0)))
+    far = scores.table.scalars
+    inside = (far["y"] >= far["x"]) & (far["x"] >= far["T"])
+    assert 0 < inside.sum() < 200
+    assert not np.isfinite(scores.margin[~inside]).any()
+    assert scores.admissible >= inside.sum() - EXACT_ROWS  # of which the kernel may refuse some
 
 
 def test_constants_are_part_of_the_claim() -> None:

@@ -111,7 +111,7 @@ def _growth(reading: Reading, setting: Any, shape: Shape, genome: Genome) -> Sco
     margin = np.where(usable, excess[pick] - TRANSIENT, np.nan)
     at = [{"relation": int(w)} for w in which]
     ranked = np.argsort(-np.nan_to_num(margin, nan=-np.inf), kind="stable")
-    margin[ranked[EXACT_ROWS:]] = np.fmin(margin[ranked[EXACT_ROWS:]], -TRANSIENT)
+    margin[ranked[EXACT_ROWS:]] = np.minimum(margin[ranked[EXACT_ROWS:]], -TRANSIENT)
     for row in ranked[:EXACT_ROWS]:
         if np.isfinite(margin[row]):
             margin[row] = _exact_excess(reading, setting, shape, genome, int(row), at[int(row)], float(margin[row]))

@@ -13,6 +13,7 @@ from fedaudit.bounds.algebra import Symbol
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.catalogue import statement as find
 from fedaudit.bounds.latex import latex
+from fedaudit.bounds.show import relation_latex
 from fedaudit.bounds.statement import Statement
 from fedaudit.errors import UserError
 from fedaudit.problems.moments import expected
@@ -21,7 +22,7 @@ from fedaudit.problems.quadratics import two_group
 from fedaudit.problems.two_group import averages, expected_gap
 
 from .audit import read
-from .check import conditions, genes_of, score, tabulate
+from .check import Scores, conditions, genes_of, score, tabulate
 from .claims import lower
 from .evaluate import Array, Evaluator, Quantity, Table
 from .experiments import Picture, experiment
@@ -48,6 +49,10 @@ class Along(Protocol):
     def along(self, reading: Reading) -> Sequence[Mapping[int, Shape]]: ...
 
 
+class NoBound(UserError):
+    """No run has a positive bound that it could be measured by."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Curves:
     """Trajectories of the left side and the bound on the same instances; the caption says how they are scaled."""
@@ -64,6 +69,7 @@ class Curves:
     bound_label: str
     caption: str
     extra: Mapping[str, Array] = field(default_factory=dict[str, Array])
+    form: str = ""  # LaTeX of a relation that is more than two sides and a sign
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +118,8 @@ def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
     """What is worth looking at in the statement's own setting.
 
     The view that the setting offers; else random runs along t, or along T or another count if the same draws make sense
-    at every value, or along a free parameter; else both sides of random instances against each other.
+    at every value, or along a free parameter; else, or where no bound is positive, both sides of random instances
+    against each other.
     """
     if statement.quoted:
         raise UserError(
@@ -127,6 +134,13 @@ def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
         return _along_paths(statement, reading, world, seed)
     if isinstance(world, Viewed):
         return _profile(statement, reading, world, world.view(reading))
+    try:
+        return _along(statement, reading, world, seed)
+    except NoBound:
+        return _cloud(statement, reading, world, seed)
+
+
+def _along(statement: Statement, reading: Reading, world: Setting, seed: int) -> Curves | Cloud:
     index = _round(reading)
     moves = any(_moves(side, index) for _, *sides in reading.claim["then"] for side in sides)
     if index and moves and any(dict(s.counts).get("T", 1) > 1 for s in world.shapes(reading)):
@@ -180,7 +194,7 @@ def _profile(statement: Statement, reading: Reading, world: Viewed, view: View) 
         x=np.array([x for x, *_ in view.points]),
         xlabel=view.label,
         ylabel=latex(statement.relations[0].args[0], statement.glossary),
-        relation=", ".join(latex(r, statement.glossary) for r in statement.relations),
+        relation=", ".join(relation_latex(statement, r) for r in statement.relations),
         lines=tuple(lines),
         caption=view.caption,
     )
@@ -227,16 +241,19 @@ def _cloud(statement: Statement, reading: Reading, world: Setting, seed: int) ->
                 units=(reading.lowered.units[relation],),
             ),
         )
-        scores = [score(one, world, shape, genome) for shape, genome in genomes]
-        parts.append([np.concatenate([getattr(s, name) for s in scores]) for name in ("lhs", "rhs", "margin")])
+        scores = [_settled(one, world, shape, genome) for shape, genome in genomes]
+        sides = [(s.lhs, s.rhs, np.where(doubtful, np.nan, s.margin)) for s, doubtful in scores]
+        parts.append([np.concatenate(side) for side in zip(*sides, strict=True)])
     lhs, rhs, margin = (np.stack([p[k] for p in parts]).astype(float) for k in range(3))
     usable = np.isfinite(margin).any(axis=0)
+    if not usable.any():
+        raise UserError("got no admissible instance among random ones, expected some; do: plot what it follows from")
     varied = [k for k, _ in shapes[0].counts if len({s[k] for s in shapes}) > 1]
     sizes = "".join(f", {k} = {', '.join(str(v) for v in sorted({s[k] for s in shapes}))}" for k in varied)
     return Cloud(
         id=statement.id,
         title=statement.title,
-        relations=tuple(latex(r, statement.glossary) for r in statement.relations),
+        relations=tuple(relation_latex(statement, r) for r in statement.relations),
         signs=tuple(op for op, *_ in reading.claim["then"]),
         lhs=lhs[:, usable],
         rhs=rhs[:, usable],
@@ -245,10 +262,11 @@ def _cloud(statement: Statement, reading: Reading, world: Setting, seed: int) ->
     )
 
 
-def _telling(shape: Shape) -> tuple[bool, bool, int]:
-    """Several clients and noise, few local steps (a bound with E^2 in it hides the rest)."""
+def _telling(shape: Shape) -> tuple[bool, bool, bool, int]:
+    """Several clients and noise, any weights rather than a rule's, few local steps (E^2 in a bound hides the rest)."""
     sizes, flags = dict(shape.counts), dict(shape.flags)
-    return sizes.get("C", 2) < 2, flags.get("noise") == "none", abs(sizes.get("E", 1) - 2)
+    ruled = flags.get("weights", "rows") != "rows"
+    return sizes.get("C", 2) < 2, flags.get("noise") == "none", ruled, abs(sizes.get("E", 1) - 2)
 
 
 def _lengthened(reading: Reading, world: Setting, rounds: int) -> Shape:
@@ -282,10 +300,16 @@ def _along_rounds(statement: Statement, reading: Reading, world: Setting, seed: 
 
 
 def _resolved(reading: Reading, world: Setting, shape: Shape, genome: Genome) -> Table:
-    """The batch without runs that are only rounding: above the bound as drawn, but not when their genes are moved."""
-    raw, moved = score(reading, world, shape, genome, again=False), score(reading, world, shape, genome)
-    only_rounding = (raw.margin > VIOLATION) & ~(moved.margin > VIOLATION)
-    return tabulate(reading, world, shape, rows(genome, np.flatnonzero(~only_rounding)))
+    """The batch without runs that are only rounding."""
+    _, doubtful = _settled(reading, world, shape, genome)
+    return tabulate(reading, world, shape, rows(genome, np.flatnonzero(~doubtful)))
+
+
+def _settled(reading: Reading, world: Setting, shape: Shape, genome: Genome) -> tuple[Scores, Array]:
+    """Scores, and which runs are only rounding: above the bound as drawn, but not when their genes are moved."""
+    raw = score(reading, world, shape, genome, again=False)
+    moved = score(reading, world, shape, genome, table=raw.table)
+    return moved, (raw.margin > VIOLATION) & ~(moved.margin > VIOLATION)
 
 
 def _by_count(reading: Reading, world: Setting) -> tuple[str, dict[int, Shape]] | None:
@@ -322,6 +346,15 @@ def _along_count(
     return _curves(statement, x, f"${name}$", *_relative(lhs, rhs), caption)
 
 
+ASKED = {
+    "<=": "stays bounded",
+    "<": "falls to 0",
+    ">=": "stays away from 0",
+    ">": "grows beyond every bound",
+    "=": "stays bounded and away from 0",
+}  # of an order of growth
+
+
 def _along_paths(statement: Statement, reading: Reading, world: Any, seed: int) -> Curves:
     """Both sides along random paths x = c n^a of the parameters, n over the decades."""
     n = np.logspace(2, 8, 25)  # conditions hold for large n
@@ -342,8 +375,12 @@ def _along_paths(statement: Statement, reading: Reading, world: Any, seed: int) 
     lhs, rhs = (np.concatenate([s[j] for s in sides]) for j in (0, 1))
     usable = (np.isfinite(lhs) & np.isfinite(rhs) & (rhs > 0)).all(axis=1)
     lhs = (lhs[usable] / rhs[usable]).astype(float)
-    caption = "the left side along paths x = c n^a of all parameters that may grow, in units of the right side"
-    return _curves(statement, n, "$n$", lhs, np.ones(lhs.shape), caption)
+    caption = (
+        "the left side in units of the right side, along paths x = c n^a of all parameters that may grow; "
+        f"claimed is that every line {ASKED[statement.relation]} for large n, at whatever height"
+    )
+    made = _curves(statement, n, "$n$", lhs, np.ones(lhs.shape), caption)
+    return replace(made, form=relation_latex(statement, statement.relations[0]))
 
 
 def _along_sizes(
@@ -407,7 +444,7 @@ def _same_draws(genes: list[Gene], seed: int, label: str) -> Genome:
 
 def _curves(statement: Statement, x: Array, xlabel: str, lhs: Array, rhs: Array, caption: str) -> Curves:
     if not len(lhs):
-        raise UserError("got no run with a positive bound, expected one to divide by; do: plot what it follows from")
+        raise NoBound("got no run with a positive bound, expected one to divide by; do: plot what it follows from")
     small, large = (rhs, lhs) if statement.relation in (">=", ">") else (lhs, rhs)
     with np.errstate(invalid="ignore", divide="ignore"):
         closeness = np.nan_to_num(np.where(large > 0, small / large, 0.0)[:, -max(1, len(x) // 2) :].mean(axis=1))

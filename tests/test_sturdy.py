@@ -210,11 +210,9 @@ def test_siblings_are_other_readings_and_not_repairs() -> None:
     assert set(_siblings(statement("benmansour/cor4"))) == set()
 
 
-@pytest.mark.parametrize(("identifier", "seed"), [("benmansour/eq13~likely", 2), ("benmansour/lem2~iterates", 0)])
-def test_a_counterexample_to_the_likely_meaning_says_that_it_breaks_the_misprint_too(
-    identifier: str, seed: int
-) -> None:
-    row = hunt_row(statement(identifier), seed=seed, effort=EFFORT)
+@pytest.mark.parametrize("identifier", ["benmansour/eq13", "benmansour/lem2~iterates"])
+def test_a_counterexample_breaks_the_other_reading_too_and_says_so(identifier: str) -> None:
+    row = hunt_row(statement(identifier), seed=0, effort=EFFORT)
     (other,) = _siblings(statement(identifier))
     assert row["breaks_too"] == [other]
     assert fails(lower(statement(other)).claim, row["certificate"]["instance"], row["certificate"]["at"])

@@ -47,6 +47,7 @@ RATE = 8000  # instances a nominal second
 LEAST_SAMPLE = 10_000  # admissible instances that `verify` tries at least
 MOST_TURNS = 5
 LEAST_SHAPES, LEAST_GENERATIONS = 16, 6  # of a hunt, however small its effort
+RACE = 24  # random instances of every shape, where there are more shapes than a hunt can climb on
 REPLAYS = 5  # most dangerous candidates that the kernel replays
 CHEAP, DEAR = 100, 2000  # sizes of instances (clients × dimension × steps) that are replayed to say how tight they are
 DEAR_REPLAYS = 2
@@ -320,18 +321,30 @@ def _sampled(reading: Reading, world: Setting, seed: int, effort: float) -> Sear
 
 def _hunted(reading: Reading, world: Setting, seed: int, effort: float) -> Searched:
     """A short climb on every shape, then a longer one on the most dangerous shapes."""
-    shapes = world.shapes(reading)
+    shapes, race = world.shapes(reading), Searched(0, ())
     populations = effort * RATE / 2 / POPULATION
-    stride = max(1, math.ceil(len(shapes) / max(LEAST_SHAPES, populations / LEAST_GENERATIONS)))
-    # a small effort takes one shape of every block, each time another place: a fixed one would drop a whole inner loop
-    shapes = [shapes[min(n + n // stride % stride, len(shapes) - 1)] for n in range(0, len(shapes), stride)]
+    places = max(LEAST_SHAPES, round(populations / LEAST_GENERATIONS))
+    if len(shapes) > places:
+        race = sample(reading, world, shapes, RACE, seed)
+        shapes = _entrants(shapes, race, places)
     generations = max(LEAST_GENERATIONS, round(populations / len(shapes)))
-    first = climb(reading, world, shapes, generations, seed)
+    first = _merge([race, climb(reading, world, shapes, generations, seed)])
     lead: list[Shape] = list(dict.fromkeys(f.scores.shape for f in first.best))[:LEAD]
     if not lead or first.best[0].margin > CLEAR:
         return first
     longer = max(LEAST_GENERATIONS, round(populations / len(lead)))
     return _merge([first, climb(reading, world, lead, longer, seed + 1)])
+
+
+def _entrants(shapes: Sequence[Shape], race: Searched, places: int) -> list[Shape]:
+    """What a small effort climbs on: shapes where a few random instances came closest, and one of every block.
+
+    Each time another place of the block: a fixed one would drop a whole inner loop.
+    """
+    closest = {f.scores.shape for f in race.best[: places // 2]}
+    stride = math.ceil(len(shapes) / places)
+    spread = {shapes[min(n + n // stride % stride, len(shapes) - 1)] for n in range(0, len(shapes), stride)}
+    return [shape for shape in shapes if shape in closest | spread]
 
 
 def _merge(parts: Sequence[Searched]) -> Searched:

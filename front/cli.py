@@ -329,14 +329,15 @@ def _run(arguments: argparse.Namespace) -> int:
 def _move(
     arguments: argparse.Namespace, selection: Sequence[Chosen], settings: Settings, jobs: int, out: Path | None
 ) -> Done:
+    from .progress import progress
     from .runner import run
     from .store import Folder
-    from .tables import progress, table
+    from .tables import table
 
     move: str = arguments.command
     held: AbstractContextManager[Folder | None] = Folder.open(out).held() if out else nullcontext()
     with held as folder:
-        with progress(move, len(selection)) as step:
+        with progress(move, [one.id for one in selection], jobs) as step:
             done = run(move, selection, settings, jobs, step)
         rows = done.rows
         if folder:
@@ -354,15 +355,16 @@ def _audit(
 ) -> Done:
     from pathlib import Path
 
+    from .progress import progress
     from .runner import audit
     from .store import Folder
-    from .tables import progress, summary
+    from .tables import summary
 
     def notice(line: str) -> None:
         _complain(line, 0)
 
     with Folder.open(out or Path("audit")).held() as folder:
-        with progress("audit", len(selection)) as step:
+        with progress("audit", [one.id for one in selection], jobs) as step:
             done = audit(selection, settings, jobs, folder, step, notice)
         page = _page(folder, done.document)
     if arguments.json:

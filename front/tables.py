@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from fedaudit.figures.numbers import short
 
 from .store import Row
 
-__all__ = ["COLOURS", "broken_without", "certified", "progress", "said", "summary", "table"]
+__all__ = ["COLOURS", "broken_without", "certified", "said", "summary", "table"]
 
 COLOURS = {
     "refuted": "bold red",
@@ -87,20 +85,6 @@ def said(word: str) -> str:
 def number(value: object) -> str:
     """A tightness or factor, short; blank where there is none."""
     return short(value) if isinstance(value, int | float) else "" if value is None else escape(str(value))
-
-
-@contextmanager
-def progress(label: str, total: int) -> Generator[Callable[[str, int, int], None]]:
-    """A bar on stderr while statements finish; nothing where stderr is not a terminal."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    err = console(error=True)
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
-        task = bar.add_task(label, total=total)
-
-        def step(name: str, done: int, _: int) -> None:
-            bar.update(task, completed=done, description=f"{label} {name}")
-
-        yield step
 
 
 def _findings(row: Row) -> str:

@@ -51,9 +51,13 @@ def _scatter(axes: Axes, lhs: Array, rhs: Array, margin: Array) -> None:
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(_sparse(low, high, bool((both < 0).any())))
     bad = margin > SMALL
-    axes.plot(rhs[~bad], lhs[~bad], ".", color=TIGHTEST, ms=4, alpha=0.4, label=f"{int((~bad).sum())} hold")
+    axes.plot(
+        rhs[~bad], lhs[~bad], ".", color=TIGHTEST, ms=4, alpha=0.4, rasterized=True, label=f"{int((~bad).sum())} hold"
+    )
     if bad.any():
-        axes.plot(rhs[bad], lhs[bad], "x", color=BOUND, ms=4, alpha=0.7, label=f"{int(bad.sum())} violate")
+        axes.plot(
+            rhs[bad], lhs[bad], "x", color=BOUND, ms=4, alpha=0.7, rasterized=True, label=f"{int(bad.sum())} violate"
+        )
     ends = np.array([min(float(both.min(initial=0)), 0.0), float(both.max(initial=0))])
     ladder = np.concatenate([[ends[0]], np.sort(both), [ends[1]]])
     axes.plot(ladder, ladder, color="#555555", lw=0.9, label="equality")

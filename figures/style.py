@@ -23,6 +23,8 @@ from matplotlib.textpath import TextToPath
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
+from .compact import compact
+
 __all__ = [
     "BOUND",
     "LOWER",
@@ -61,6 +63,7 @@ LOWER = "#009e73"
 
 BARE = re.compile(r"\\(mathbf|boldsymbol|mathbb|mathcal|mathrm)\s*(\\[A-Za-z]+|[A-Za-z])")
 DPI = 150
+RASTER_DPI = 100  # of what is rasterised inside an SVG
 TITLE = 10  # points
 MOST = 120  # trajectories drawn at most: more only blacken the picture
 RC: dict[str, Any] = {
@@ -95,8 +98,9 @@ def save(figure: Figure, kind: str) -> bytes:
     stamp = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
     buffer = io.BytesIO()
     with look():
-        figure.savefig(buffer, format=kind, dpi=DPI, metadata=stamp, transparent=kind == "svg")
-    return buffer.getvalue()
+        dpi = RASTER_DPI if kind == "svg" else DPI
+        figure.savefig(buffer, format=kind, dpi=dpi, metadata=stamp, transparent=kind == "svg")
+    return compact(buffer.getvalue().decode()).encode() if kind == "svg" else buffer.getvalue()
 
 
 def bundle(axes: Axes, x: Array, lines: Array, colour: str, label: str, **kwargs: Any) -> LineCollection:

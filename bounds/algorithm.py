@@ -21,6 +21,7 @@ CONSTANTS = {
     "zero": ("0", "0"),
     "w_star": ("w*", r"w^\star"),
     "w_i_star": ("w_i*", r"w_i^\star"),
+    "axis": ("e_n", "e_n"),
     "f_star": ("f*", r"f^\star"),
     "f_i_star": ("f_i*", r"f_i^\star"),
 }
@@ -49,7 +50,6 @@ ATOMS = {
     "F": ("F({})", r"F\left({}\right)"),
     "g": ("g({})", r"g\left({}\right)"),
     "conjugate": ("g*({})", r"g^*\left({}\right)"),
-    "entry": ("({})_n", r"\left({}\right)_n"),
 }
 
 

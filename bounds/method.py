@@ -23,6 +23,7 @@ from fedaudit.errors import UserError
 from .statement import Glossary
 
 PHASES = ("begin", "local", "end", "update")
+LAST = {"other": "j", "axis": "n"}  # the index that it needs, which only a measure has
 Over = Literal["all", "sampled"]
 Clock = Literal["rounds", "steps"]
 Law = Literal["", "expect", "least", "most"]
@@ -136,6 +137,7 @@ start = Vector("start")  # the point where the run begins
 zero = Vector("zero")
 w_star = Vector("w_star")  # a minimiser of f, of F = f + g where the problem has a regulariser g
 w_i_star = Vector("w_i_star")  # a minimiser of the client's own loss
+axis = Vector("axis")  # the unit vector along coordinate n, of a measure at n: inner(x, axis) is x_n
 f_star = Number(((Integer(1), ("f_star",)),), "expect")  # the least value of f, or of F
 f_i_star = Number(((Integer(1), ("f_i_star",)),))  # the least value of the client's own loss
 own = Weights("own")  # the problem's weights p_i
@@ -159,6 +161,11 @@ def grad(x: Vector) -> Vector:
 def noisy(x: Vector) -> Vector:
     """What the client's oracle returns for x: unbiased, with noise that is new in every step."""
     return Vector("noisy", (x,))
+
+
+def other(x: Vector) -> Vector:
+    """What client j has where client i has x, of a measure at i and j."""
+    return Vector("other", (x,))
 
 
 def prox(x: Vector, step: Any) -> Vector:
@@ -313,6 +320,12 @@ class Method:
         for quantity, number in self.measures.items():
             if not number.law:
                 raise UserError(f"{self.id}: got {quantity} without an expectation; do: write expect(...)")
+            indices = {str(index) for index in quantity.args}
+            for op, index in LAST.items():
+                if index not in indices and any(isinstance(part, Vector) and part.op == op for part in _parts(number)):
+                    raise UserError(f"{self.id}: got {op!r} in {quantity}, expected a measure at {index}; do: add it")
+        if any(self.uses(op) for op in LAST):
+            raise UserError(f"{self.id}: got 'other' or 'axis' in a rule, expected them in measures alone")
 
     @property
     def phases(self) -> dict[str, Mapping[Vector, Any]]:

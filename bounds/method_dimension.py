@@ -75,6 +75,8 @@ def _of(x: Vector, method: Method, known: Dimensions) -> Dimension | None:
             return known.get(x.name)
         case "start" | "w_star" | "w_i_star" | "point":
             return LENGTH
+        case "axis":
+            return ONE
         case "zero":
             return None
         case "+":

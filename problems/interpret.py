@@ -24,6 +24,7 @@ MANY = 12  # clients: fewer are added one by one, which is faster
 ROUNDS, ENDS = -1, -2  # in place of a round: all of them; all and the end of the last
 State = dict[str, Array]
 Measured = dict[str, Array]
+Past = dict[tuple[Atom, int], Array]  # by atom and by the last index of its measure
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +68,10 @@ def _draws(C: int, kind: str, m: int) -> tuple[tuple[tuple[int, ...], float], ..
 
 
 def run(method: Mapping[str, Any], setup: Setup) -> Measured:
-    """The method's measures: (n, T + 1), (n, T + 1, C), (n, T, E + 1) or (n, T, E + 1, C); (n,) of a whole run."""
+    """The method's measures: (n, T + 1), (n, T + 1, C), (n, T, E + 1) or (n, T, E + 1, C); (n,) of a whole run.
+
+    One more axis, C or d, where a measure looks at another client or at a coordinate.
+    """
     xp, rules = namespace(setup.start), programme(method)
     with quiet(xp):
         scope = Scope(xp, rules, setup, coefficients(xp, rules, setup))
@@ -118,6 +122,7 @@ class Place:
     kick: Array = None
     counts: Array = None  # (S, C)
     known: dict[Any, Array] = field(default_factory=dict[Any, Array])  # operations and weights
+    last: int = 0  # the other client, or the coordinate, that a measure looks at
 
     def at(self, coefficient: Any) -> Any:
         """A coefficient here: a number, (n, 1, 1), or of all rounds (T or 1, n, 1, 1)."""
@@ -172,11 +177,14 @@ class Scope:
                 return self.constant("zero", xp.zeros_like(setup.start)[:, None, :])
             case "w_star":
                 return self.constant("w_star", setup.w_star[:, None, :])
+            case "axis":
+                along = xp.eye(setup.problem.d, dtype=xp.float64)[place.last, :]
+                return self.constant(f"axis {place.last}", xp.broadcast_to(along, setup.start.shape)[:, None, :])
             case "grad":
                 return self.gradient(args[0])
             case "noisy":
                 return args[0] if place.kick is None else args[0] + place.kick
-            case "mean" | "sampled" | "neighbours":
+            case "mean" | "sampled" | "neighbours" | "other":
                 return self.mixed(operation.op, args[0], place)
             case "point":
                 return self.constant(f"point {operation.name}", setup.points[operation.name][:, None, :])
@@ -202,6 +210,8 @@ class Scope:
             return xp.matmul(setup.graph, self.wide(x))
         if op == "mean":
             return self.averaged(setup.problem.p[..., None], x)
+        if op == "other":
+            return self.wide(x)[..., place.last : place.last + 1, :]
         if place.counts is None:
             return xp.sum(self.wide(x), axis=-2, keepdims=True) / setup.problem.C
         drawn = place.counts / xp.sum(place.counts, axis=-1, keepdims=True)
@@ -368,8 +378,16 @@ class Scope:
         return problem.value(x)
 
     def measure(self, measure: Measure, place: Place, expected: Callable[[Atom, Place, bool], Array]) -> Array:
-        """(.., n) or, at every client, (.., n, C), from the expectation of its atoms (.., n, 1 or C)."""
+        """(.., n) or, at every client, (.., n, C), from the expectation of its atoms (.., n, 1 or C).
+
+        One more axis where it has one more index.
+        """
         setup = self.setup
+        if measure.last:
+            size = setup.problem.C if measure.last == "j" else setup.problem.d
+            rest = replace(measure, at=measure.at[:-1])
+            each = [self.measure(rest, replace(place, known={}, last=last), expected) for last in range(size)]
+            return self.xp.stack(each, axis=-1)
 
         def expectation(atom: Atom, own: bool) -> Array:
             if atom.inside is None:
@@ -634,7 +652,7 @@ class _Mapped:
         law = self.rounds(z, after)
         earlier = law[0][:-1, ...], None if law[1] is None else law[1][:-1, ...]
         measured: Measured = {}
-        past: dict[Atom, Array] = {}
+        past: Past = {}
         for name, measure in rules.measures.items():
             if "k" not in measure.at:
                 value = self.mean(measure, Place(before, ENDS, 0), law, {}, lagged=False)
@@ -710,9 +728,7 @@ class _Mapped:
                 spreads.append(xp.matmul(moved, xp.matrix_transpose(M[at, ...])) + noise[at, ...])
         return xp.stack(means), xp.stack(spreads) if noisy else None
 
-    def mean(
-        self, measure: Measure, place: Place, law: tuple[Array, Array], past: dict[Atom, Array], lagged: bool
-    ) -> Array:
+    def mean(self, measure: Measure, place: Place, law: tuple[Array, Array], past: Past, lagged: bool) -> Array:
         """A measure (T or T + 1, n) or (.., n, C); `past` sums what noise of earlier steps has added to its atoms."""
         xp, (means, spreads) = self.scope.xp, law
         size = means.shape[-1]
@@ -732,7 +748,8 @@ class _Mapped:
             if columns > 1 + size:
                 extra = xp.sum(self.form(atom.op, [x[1 + size :, ...] for x in vectors]), axis=0)
                 if lagged:
-                    extra = past[atom] = past[atom] + extra if atom in past else extra
+                    key = atom, place.last
+                    extra = past[key] = past[key] + extra if key in past else extra
                 value = value + extra
             if self.scope.setup.v is not None and atom.noisy:
                 kick = scope.kicks()[:, None, ...]

@@ -15,7 +15,8 @@ from functools import lru_cache
 from typing import Any
 
 PHASES = ("begin", "local", "end", "update")
-LINEAR = ("name", "start", "zero", "w_star", "point", "noisy", "mean", "neighbours")  # whatever the losses are
+FIXED = ("start", "zero", "w_star", "axis", "point")
+LINEAR = ("name", *FIXED, "noisy", "mean", "neighbours", "other")  # whatever the losses are
 FORMS = ("norm2", "inner")  # bilinear in their vectors
 Monomial = tuple[Fraction, tuple[int, ...]]  # a rational times factors, by their place in `Programme.factors`
 Coefficient = tuple[Monomial, ...]
@@ -90,6 +91,11 @@ class Measure:
     @property
     def own(self) -> bool:
         return "i" in self.at
+
+    @property
+    def last(self) -> str:
+        """An index besides round, step and client: another client j, or a coordinate n."""
+        return self.at[-1] if self.at[-1:] in (("j",), ("n",)) else ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,6 @@ from .arrays import (
     Array,
     Namespace,
     all_true,
-    as_floats,
     broadcast_shape,
     check_constants,
     check_finite,
@@ -201,23 +200,3 @@ def cayley(K: Array) -> Array:
         raise fail("K that is not skew-symmetric", "K = -K'", "use (K - K') / 2")
     eye = xp.eye(K.shape[-1], dtype=xp.float64)
     return xp.matmul(eye - K, xp.linalg.inv(eye + K))
-
-
-def two_group(h: Array, H: Array, G: Array, C: int, xp: Namespace = None) -> Quadratics:
-    """Appendix B.4: f_i = H w^2/2 + G w for the first C/2 clients, h w^2/2 - G w for the rest, p_i = 1/C, d = 1.
-
-    Odd C: the last client has f_i = 0. A negative G gives the flipped signs that the text uses for w_{0,0} < 0.
-    h, H, G may be arrays of batch shape.
-    """
-    if C < 2:
-        raise fail(f"C = {C}", "C >= 2 clients", "give each of the two groups a client")
-    xp = namespace(h, H, G) if xp is None else xp
-    low, high, tilt = xp.broadcast_arrays(as_floats(xp, h), as_floats(xp, H), as_floats(xp, G))
-    if not all_true(xp, (low >= 0) & (low <= high)):
-        raise fail("h, H outside 0 <= h <= H", "0 <= h <= H as in B.4", "exchange the two, or lower h")
-    half = C // 2
-    first = xp.asarray([1.0] * half + [0.0] * (C - half), dtype=xp.float64)
-    second = xp.asarray([0.0] * half + [1.0] * half + [0.0] * (C - 2 * half), dtype=xp.float64)
-    a = high[..., None] * first + low[..., None] * second
-    b = tilt[..., None] * (second - first)
-    return Quadratics(a[..., None, None], b[..., None], xp.full((C,), 1 / C, dtype=xp.float64))

@@ -5,7 +5,7 @@ import types
 from pathlib import Path
 
 REFUTED = "buttaci/lemC.2"
-CERTIFICATE = json.loads((Path(__file__).parent / "certificates" / "lemC.2.json").read_text())
+CERTIFICATE = json.loads((Path(__file__).parent / "certificates" / "run" / "buttaci-lemC.2.json").read_text())
 
 
 def tried(statement, seed, effort, backend="numpy", verdict="survived"):

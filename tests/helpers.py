@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from math import isqrt
 
-from fedaudit.verify import kernel
+from fedaudit.bounds.catalogue import statement
+from fedaudit.verify.audit import read
 
 
-def free_claim(setting: str, quantity: str, index: int = 0, **domains: str) -> dict[str, Any]:
-    """A claim of no statement, quantity(index) <= 1: with it the kernel reads any instance of the setting.
-
-    `domains` are those of other names that the instance gives.
-    """
-    return {
-        "id": "test/free", "kind": "inequality", "setting": setting, "let": [], "implicit": [], "choose": {},
-        "when": [], "for_all": {}, "then": [["<=", ["at", quantity, index], 1]],
-        "domains": {quantity: "real", **kernel.inputs(setting), **domains},
-    }  # fmt: skip
+def assert_rational_where_roots_are(identifier: str, below: Iterable[str]) -> None:
+    """Small runs have square sizes where a step size is a root; large ones, which only floats see, need not."""
+    reading, world = read(statement(identifier))
+    shapes = world.shapes(reading)
+    odd = [shape for shape in shapes if any(isqrt(shape[name]) ** 2 != shape[name] for name in below)]
+    assert bool(odd) == bool(below)
+    assert all(shape.cost > 100 for shape in odd)

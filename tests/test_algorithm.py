@@ -13,10 +13,25 @@ import pytest
 from fedaudit.bounds.algorithm import algorithm, box, measures
 from fedaudit.bounds.catalogue import methods
 from fedaudit.bounds.lint import lint
-from fedaudit.bounds.method import Method, expect, f_star, grad, inner, mean, neighbours, noisy, norm2, prox, vector
+from fedaudit.bounds.method import (
+    Method,
+    axis,
+    expect,
+    f_star,
+    grad,
+    inner,
+    mean,
+    neighbours,
+    noisy,
+    norm2,
+    other,
+    prox,
+    vector,
+)
 from fedaudit.bounds.method_dimension import mismatches
 from fedaudit.bounds.show import parts, show
 from fedaudit.cli import main
+from fedaudit.errors import UserError
 from fedaudit.figures.formulas import mathml
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -132,3 +147,13 @@ def test_one_statement_of_a_file_can_be_selected(capsys: pytest.CaptureFixture[s
     assert [row["id"] for row in json.loads(capsys.readouterr().out)] == ["scaffold/descent", "scaffold/one-step"]
     assert main(["list", f"{path}::*/one*", "--json"]) == 0
     assert [row["id"] for row in json.loads(capsys.readouterr().out)] == ["scaffold/one-step"]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"measures": {gap(t): expect(norm2(other(c_i)))}}, {"measures": {gap(t): expect(inner(x, axis))}},
+     {"local": {y: other(y)}}, {"update": {x: axis}}],
+)  # fmt: skip
+def test_another_client_and_a_coordinate_are_for_measures_that_have_their_index(changed: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match=r"'other'|'axis'"):
+        replace(SCAFFOLD.SCAFFOLD, **changed)

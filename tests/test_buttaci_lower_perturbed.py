@@ -1,4 +1,4 @@
-"""Theorem 4.5: its simulator against the kernel, its proof, its mutants, and what rule (4.6) makes of it."""
+"""Theorem 4.5: its construction, its proof, its mutants, and what rule (4.6) makes of it."""
 
 from __future__ import annotations
 
@@ -14,51 +14,53 @@ from fedaudit.bounds.catalogue import catalogue, statement
 from fedaudit.bounds.derive import derive
 from fedaudit.bounds.papers.buttaci.symbols import Delta, gap, t
 from fedaudit.bounds.papers.buttaci.symbols_perturbed import beta
-from fedaudit.bounds.statement import Statement
-from fedaudit.problems.perturbed import expected
-from fedaudit.problems.quadratics import two_group
-from fedaudit.problems.two_group import averages, expected_gap
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import hunt_row, read
-from fedaudit.verify.check import genes_of, tabulate
+from fedaudit.verify.check import tabulate
 from fedaudit.verify.claims import lower
 from fedaudit.verify.curves import curves
-from fedaudit.verify.genome import draw, exactly
 from fedaudit.verify.settings.base import Shape
-from fedaudit.verify.settings.two_group_perturbed import losses
 
 THEOREM, BY_RULE = (statement(f"buttaci/thm4.5{suffix}") for suffix in ("", "~rule4.6"))
+EQUAL, BROADCAST = [["0", "1"], ["1", "0"]], [["1/2", "1/2"]] * 2
 
 
-@pytest.mark.parametrize("printed", [THEOREM, BY_RULE], ids=lambda s: s.id)
-@pytest.mark.parametrize("C", [2, 3, 4])
-def test_simulator_against_kernel(C: int, printed: Statement) -> None:
-    reading, world = read(printed)
-    shape = Shape.of({"averages": "equal" if printed is BY_RULE else "broadcast"}, C=C, E=3, T=3)
-    assert shape.flags == world.shapes(reading)[0].flags
-    genes = genes_of(reading, world, shape)
-    genome = draw(genes, 6, np.random.default_rng(C))
-    for row in range(6):
-        exact = exactly(genes, genome, row, 3)
-        floats = {k: np.asarray(v, dtype=float)[None] for k, v in exact.items()}
-        table = tabulate(reading, world, shape, floats)
-        scalars: dict[str, Any] = {k: exact[k][()] for k in ("mu", "beta", "sigma", "G_lin")}
-        scalars["gamma"] = exact["unit_gamma"][()] / (3 * scalars["mu"])
-        made = kernel.world(reading.claim, world.instance(reading, shape, exact, {"scalars": scalars}))
-        found = [float(made.at("gap", (t,))) for t in range(4)]  # pyright: ignore[reportArgumentType]
-        assert np.allclose(table.quantities["gap"].values[0], found, rtol=1e-9, atol=1e-14 * found[0])
+def two_groups(G: str, w0: str = "1", sigma: str = "0", graph: Any = EQUAL, **parameters: str) -> dict[str, Any]:
+    """Two clients with mu = 1 and gamma = 1/2, two local steps, two rounds."""
+    losses = [{"kind": "quadratic", "A": [[a]], "b": [b]} for a, b in (("1", f"-{G}"), ("1/2", G))]
+    noise = {"kind": "signs", "shared": False, "v": [[sigma]] * 2} if sigma != "0" else {"kind": "none"}
+    return {
+        "C": 2, "d": 1, "E": 2, "T": 2, "p": ["1/2", "1/2"], "w0": [w0], "constants": {"sigma": sigma},
+        "parameters": {"mu": "1", "G_lin": G, "gamma": "1/2", **parameters}, "clients": losses, "noise": noise,
+        "graph": graph,
+    }  # fmt: skip
 
 
-def test_equal_similarities_are_the_perturbed_method() -> None:
-    """Another simulator of rule (4.6), which knows nothing of two groups."""
-    mu, beta, sigma, C, E, T = np.array([2.0]), np.array([0.3]), np.array([0.7]), 4, 3, 5
-    gamma = np.full((1, T), 0.1)
-    pairs = (np.ones((C, C)) - np.eye(C))[None] / (C * (C - 1))
-    v = np.full((1, C, 1), sigma[0])
-    other = expected(two_group(1.0, 2.0, 0.5, C), pairs, np.array([[1.5]]), beta, gamma, E, v, record=("gap",))
-    curve, force = losses(C, mu, np.array([0.5]))
-    ours = expected_gap(curve, force, averages(C, False, np), np.array([1.5]), beta, gamma[:, 0], E, T, sigma)
-    assert np.allclose(other.gap, ours, rtol=1e-12)
+@pytest.mark.parametrize("C", [2, 3, 5])
+def test_the_component_is_the_construction(C: int) -> None:
+    """Appendix B.4 by definition, in the recursion of its mean and variance for FedProx."""
+    mu, alpha, sigma, G, w0, E, T = 2.0, 0.5, 0.7, 3.0, -1.5, 3, 4
+    reading, world = read(statement("buttaci/thm4.2"))
+    shape = Shape.of({"loss": "two_groups", "noise": "independent", "sampling": "all"}, C=C, d=1, E=E, T=T)
+    genes = {"curvature": mu, "scale": 1.0, "start": [w0], "pull": G / mu, "noise": [sigma], "alpha": alpha / mu}
+    table = tabulate(reading, world, shape, {k: np.array([x]) for k, x in (genes | {"unit_gamma": 0.5}).items()})
+    gamma, half = 0.5 / (E * (alpha + mu)), C // 2
+    groups = [(mu, -G)] * half + [(mu / 2, G)] * half + [(0.0, 0.0)] * (C % 2)  # w0 < 0: signs flipped
+    mean, variance, gaps = w0, 0.0, list[float]()
+    for _ in range(T + 1):
+        gaps.append(sum(a for a, _ in groups) / C / 2 * (mean**2 + variance))
+        ends, contractions, added = list[float](), list[float](), 0.0
+        for a, b in groups:
+            w, keep, noise2 = mean, 1.0, 0.0
+            for _ in range(E):
+                w -= gamma * (a * w + b + alpha * (w - mean))
+                keep = keep - gamma * (a * keep + alpha * (keep - 1))
+                noise2 = (1 - gamma * (a + alpha)) ** 2 * noise2 + (gamma * sigma) ** 2
+            ends.append(w)
+            contractions.append(keep)
+            added += noise2 / C**2
+        mean, variance = sum(ends) / C, (sum(contractions) / C) ** 2 * variance + added
+    np.testing.assert_allclose(table.quantities["gap"].values[0], gaps, rtol=1e-12)
 
 
 @pytest.mark.slow
@@ -78,20 +80,27 @@ def test_rule_4_6_breaks_it() -> None:
     row = hunt_row(BY_RULE, 0, 8)
     assert (row["verdict"], row["certificate"]) == ("undecided", None)  # the witness fails, and another one may do
     assert kernel.check(row["counterexample"]).dropped == ()
-    assert row["counterexample"]["instance"]["averages"] == "equal"
+    assert row["counterexample"]["instance"]["graph"] == EQUAL
 
 
 def test_rule_4_6_by_hand() -> None:
     """mu = 1, beta = gamma = 1/2, C = E = 2, w = 1: the average of round 2 is (0.174 - 0.101 G)/2, 0 near G = 7/4."""
-    numbers = {"C": 2, "E": 2, "T": 2, "mu": "1", "beta": "1/2", "sigma": "1/1000", "G_lin": "7/4", "w0": "1"}
     claim, free, at = read(THEOREM)[0].claim, read(BY_RULE)[0].claim, {"relation": 0, "t": 2}
-    instance = {**numbers, "averages": "equal", "parameters": {"gamma": "1/2"}}
-    lhs, rhs, holds = kernel.evaluate(free, instance, (), at)
+    by_rule, averaged = (two_groups("7/4", sigma="1/1000", beta="1/2", graph=graph) for graph in (EQUAL, BROADCAST))
+    lhs, rhs, holds = kernel.evaluate(free, by_rule, (), at)
     assert not holds
     assert lhs * 100 < rhs
-    assert kernel.evaluate(claim, {**instance, "averages": "broadcast"}, (), at)[2]
-    with pytest.raises(kernel.Rejected, match="broadcast"):
-        kernel.evaluate(claim, instance, (), at)
+    assert kernel.evaluate(claim, averaged, (), at)[2]
+    for wrong, graph, why in ((claim, EQUAL, "broadcast"), (free, BROADCAST, "similarity_weights")):
+        with pytest.raises(kernel.Rejected, match=why):
+            kernel.evaluate(wrong, by_rule | {"graph": graph}, (), at)
+    for change, why in (
+        ({"w0": ["-1"]}, "two_groups"),
+        ({"constants": {"sigma": "1/500"}}, "exact_variance"),
+        ({"p": ["1/3", "2/3"]}, "equal_weights"),
+    ):
+        with pytest.raises(kernel.Rejected, match=why):
+            kernel.evaluate(claim, averaged | change, (), at)
 
 
 def test_fedavg_keeps_a_sixteenth_of_its_gap_a_round() -> None:
@@ -101,9 +110,7 @@ def test_fedavg_keeps_a_sixteenth_of_its_gap_a_round() -> None:
     made = derive(printed, catalogue(), slack=False)
     assert made.status == "claims-more"  # theorem 4.5 leaves out beta = 1 and has a second term
     assert made.findings[-1].endswith("follows (proof)")
-    numbers = {"C": 2, "E": 2, "T": 1, "mu": "1", "beta": "1", "sigma": "0", "G_lin": "1", "w0": "1"}
-    instance = {**numbers, "averages": "equal", "parameters": {"gamma": "1/2"}}
-    one = kernel.world(lower(printed).claim, instance)
+    one = kernel.world(lower(printed).claim, two_groups("1", beta="1"))
     assert one.at("gap", (1,)) == one.at("gap", (0,)) * fmpq(15, 32) ** 2
     faster = replace(printed, then=Ge(gap(t), Delta / 2 ** (2 * t)), follows_from=())
     assert hunt_row(faster, 0, 0.1)["reason"].startswith("the witness fails")

@@ -38,7 +38,7 @@ def test_only_the_modules_that_are_used_are_named(capsys: pytest.CaptureFixture[
 
 
 def test_every_assumption_and_condition_of_the_claim_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    path = HERE / "certificates" / "lemC.2.json"
+    path = HERE / "certificates" / "run" / "buttaci-lemC.2.json"
     claim = json.loads(path.read_text())["claim"]
     assert main(["certify", "--explain", "--json", str(path)]) == 0
     (row,) = json.loads(capsys.readouterr().out)

@@ -93,8 +93,8 @@ def accepted(raw: Any) -> bool:
 def test_garbage_at_any_leaf_is_refused(name: str) -> None:
     for path in some_leaves(name):
         for garbage in GARBAGE if name == RICH else GARBAGE[::4]:
-            if ("index" in path and str(garbage).isidentifier()) or path[-2:] == ("form", "id"):
-                continue  # a bound index may have any name, and so may an identity
+            if ("index" in path and str(garbage).isidentifier()) or path[-2:] in (("form", "id"), ("method", "id")):
+                continue  # a bound index may have any name, and so may an identity and a method
             assert not accepted(changed(GOLDEN[name], path, lambda _, garbage=garbage: garbage)), (path, garbage)
 
 
@@ -110,8 +110,8 @@ def test_any_field_lost_or_added_is_refused(name: str) -> None:
                 place["surplus"] = "1"
                 assert not accepted(holder["all"]), (path[:depth], "added")
                 del place["surplus"]
-                if place[path[depth]] == {} or path[depth] == "inside":
-                    continue  # no parameters, or none said; a run in closed form, or step by step
+                if place[path[depth]] == {} or path[depth] == "inside" or path[:depth][1:2] == ("method",):
+                    continue  # no parameters, or none said; a run in closed form, or step by step; another method
                 del place[path[depth]]
                 assert not accepted(holder["all"]), (path[: depth + 1], "lost")
 
@@ -163,10 +163,10 @@ SMUGGLED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     (RICH, {"instance__constants__sigma": "7"}, Rejected, "bounded_variance"),
     (RICH, {"instance__constants__G": "1"}, Rejected, "bounded_gradients"),
     (RICH, {"instance__constants__G": "-12"}, Malformed, "at least 0"),
-    (RICH, {"instance__parameters": {"gamma": "1"}}, Rejected, "claim.when[0]"),
-    (RICH, {"instance__parameters": {"gamma": "-1"}}, Rejected, "gamma: got -1"),
+    (RICH, {"instance__parameters__gamma": "1"}, Rejected, "claim.when[0]"),
+    (RICH, {"instance__parameters__gamma": "-1"}, Rejected, "gamma: got -1"),
     (RICH, {"instance__noise__shared": True}, Rejected, "independent_noise"),
-    (RICH, {"instance__alpha": "0"}, Rejected, "alpha"),
+    (RICH, {"instance__parameters__alpha": "0"}, Rejected, "alpha"),
     (RICH, {"instance__C": 3}, Malformed, "clients"),
     (RICH, {"instance__E": 0}, Malformed, "instance.E"),
     (RICH, {"instance__E": 1000, "instance__T": 1000}, Rejected, "operations"),
@@ -176,8 +176,8 @@ SMUGGLED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     (RICH, {"claim__for_all": {"t": [0, ["+", "T", 1]]}, "at__t": 3}, Rejected, "gap(3,)"),
     (RICH, {"claim__for_all": {"t": [0, "T"], "L": [1, 2]}}, Malformed, "for_all"),
     (RICH, {"claim__choose": {"gamma": {"index": ["t"], "value": ["at", "gap", "t"]}}}, Malformed, "choose.gamma"),
-    (RICH, {"claim__choose": {"gamma": {"index": ["t"], "value": ["exp", "gamma"]}}}, Rejected, "positive rationals"),
-    (RICH, {"claim__setting": "chess"}, Malformed, "claim.setting"),
+    (RICH, {"claim__choose": {"gamma": {"index": ["t"], "value": ["exp", "gamma"]}}}, Rejected, "expected a rational"),
+    ("lemB.8-without-e.json", {"claim__setting": "chess"}, Malformed, "claim.setting"),
     (RICH, {"claim__let": [["smooth"]]}, Malformed, "smooth"),
     (RICH, {"claim__let": [["smooth", "L"], ["smooth", "L"]]}, Malformed, "once"),
     (RICH, {"claim__let": [["honest"]]}, Malformed, "honest"),
@@ -192,7 +192,7 @@ SMUGGLED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     (RICH, {"lhs": "1/" + "1" * 100_000 + "x"}, Malformed, "lhs"),
     (RICH, {"replays": []}, Accepted, ""),
     (RICH, {"replays": [{"instance": {}, "at": {}}]}, Rejected, "replays"),
-    (RICH, {"claim__choose": {"eta": {"index": ["t"], "value": 1}}}, Malformed, "eta"),
+    (RICH, {"claim__choose__eta": {"index": ["t"], "value": 1}}, Malformed, "eta"),
     ("lemB.8-without-e.json", {"claim__choose": {"gamma": {"index": ["t"], "value": 1}}}, Malformed, "choose"),
     (RICH, {"claim__then": []}, Malformed, "at.relation"),
     (RICH, {"claim__then": [["<=", DEEP, 0]]}, Malformed, "nested"),
@@ -211,7 +211,8 @@ SMUGGLED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     (TWO, {"rhs": "1/3"}, Malformed, "ball"),
     (TWO, {"rhs": "0.31606 +/- 0.00001"}, Accepted, ""),
     (TWO, {"lhs": "0.5 +/- 0.00001"}, Malformed, "lhs"),
-    (TWO, {"instance__w0": "0"}, Accepted, ""),
+    (TWO, {"instance__w0": ["-2"]}, Accepted, ""),
+    (TWO, {"instance__w0": ["0"]}, Rejected, "two_groups"),
 ]  # fmt: skip
 
 

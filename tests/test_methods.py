@@ -452,11 +452,18 @@ def perturbed(run: Run) -> Measured:
         far = add((1, w), (-1, run.w_star))
         seen["gap", (t,)], seen["dist2", (t,)] = run.gap(w), dot(far, far)
         seen["level", (t,)], seen["excess", (t,)] = run.f(w), run.gap(w)
+        for i, j in product(range(run.C), repeat=2):
+            off = add((1, u[i]), (-1, u[j]))
+            seen["spread", (t, i + 1, j + 1)] = dot(off, off)
         own = [w] * run.C
         for k in range(run.E + 1) if t < run.T else ():
             points = [add((run.beta, x), (1 - run.beta, y)) for x, y in zip(own, u, strict=True)]
-            full = run.mean([run.grad(i, run.mean(own)) for i in range(run.C)])
+            full, centre, claimed = run.slope(run.mean(own)), run.mean(points), run.mean(own)
             seen["slope2", (t, k)] = dot(full, full)
+            apart = add((1, centre), (-run.beta, claimed), (run.beta - 1, w))
+            seen["mismatch", (t, k)] = dot(apart, apart)
+            for n, (x, y) in enumerate(zip(claimed, centre, strict=True)):
+                seen["mean", (t, k, n + 1)], seen["centre", (t, k, n + 1)] = x, y
             for i in range(run.C):
                 off = add((1, run.mean(own)), (-1, points[i]))
                 seen["perturbation", (t, k, i + 1)] = dot(off, off)
@@ -629,14 +636,14 @@ def scalars_of(method: Method) -> list[Any]:
 
 def claim_of(method: Method) -> dict[str, Any]:
     """A claim of no paper that reads every measure, so that the kernel computes all of them."""
-    counts = {"t": ("T", 1), "k": ("E", 0), "i": ("C", 0)}
+    counts = {"t": ("T", 1), "k": ("E", 0), "i": ("C", 0), "j": ("C", 0), "n": ("D", 0)}
     known = {str(s): s for s in method.glossary}
     for_all = {}
     for quantity in method.measures:
         for index in quantity.args:
             name, less = counts[str(index)]
             top = known[name] if name in known else method.glossary.count(name, "a size")
-            low = {"i": 1, "t": method.counts_from}.get(str(index), 0)
+            low = {"i": 1, "j": 1, "n": 1, "t": method.counts_from}.get(str(index), 0)
             for_all[index] = (low, top - less + (method.counts_from if str(index) == "t" else 0))
     then = tuple(Le(quantity, 0, evaluate=False) for quantity in method.measures)
     made = Statement(
@@ -705,7 +712,7 @@ def agree(name: str, instance: dict[str, Any], libraries: tuple[Any, ...]) -> No
     for xp in libraries:
         measured = in_arrays(xp, CLAIMS[name], instance)
         for (quantity, place), x in exact.items():
-            starts = {"i": 1, "k": 0, "t": TRIED[name].counts_from}
+            starts = {"i": 1, "j": 1, "n": 1, "k": 0, "t": TRIED[name].counts_from}
             pairs = zip(place, indices(name, quantity), strict=True)
             at = (0, *(n - starts[index] for n, index in pairs))
             assert float(measured[quantity][at if place else 0]) == pytest.approx(float(x), rel=1e-9, abs=1e-9), (
@@ -773,6 +780,11 @@ def changed(raw: Any, place: tuple[Any, ...], value: Any) -> Any:
 
 
 IN_METHOD = {
+    "another client where there is none": (("measures", "gap", "terms"), [[1, ["norm2", ["other", "c_i"]]]]),
+    "a coordinate where there is none": (("measures", "gap", "terms"), [[1, ["inner", "x", ["axis"]]]]),
+    "another client in a rule": (("local", "y"), ["other", "y"]),
+    "a coordinate in a start": (("server", "x"), ["axis"]),
+    "another client without one's own": (("measures", "gap", "at"), ["t", "j"]),
     "an unknown operation": (("local", "y"), ["blur", "y"]),
     "an unknown vector": (("local", "y"), "z"),
     "a client's vector at the server": (("update", "x"), "y"),

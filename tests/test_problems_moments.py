@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from fedaudit.problems.fedprox import ALL, simulate
 from fedaudit.problems.moments import expected
-from fedaudit.problems.quadratics import Quadratics, two_group
+from fedaudit.problems.quadratics import Quadratics
+
+
+def two_group(h, H, G, C):
+    """Appendix B.4: f_i = H w^2/2 + G w, then h w^2/2 - G w; odd C: a last f_i = 0."""
+    half, rest = C // 2, C % 2
+    a, b = np.array([H] * half + [h] * half + [0.0] * rest), np.array([-G] * half + [G] * half + [0.0] * rest)
+    return Quadratics(a[:, None, None], b[:, None], np.full(C, 1 / C))
 
 
 def clients(rng, batch, C, d, signed=False):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fedaudit.problems.piecewise import Piecewise
-from fedaudit.problems.quadratics import Quadratics, argmin, cayley, givens, spectra, spread, two_group
+from fedaudit.problems.quadratics import Quadratics, argmin, cayley, givens, spectra, spread
 
 settings.register_profile("problems", max_examples=60, deadline=None)
 QUICK = settings.get_profile("problems")
@@ -159,27 +159,6 @@ def test_argmin_of_singular_quadratics():
     assert np.isnan(argmin(-np.ones((1, 1)), np.zeros(1)))
 
 
-@pytest.mark.parametrize("C", [2, 3, 6, 7])
-def test_two_group_is_appendix_b4(C):
-    h, H, G = 0.5, 1.0, 2.0
-    problem = two_group(h, H, G, C)
-    half = C // 2
-    w = np.full((C, 1), 3.0)
-    expected = [H * 4.5 + G * 3] * half + [h * 4.5 - G * 3] * half + [0.0] * (C - 2 * half)
-    np.testing.assert_allclose(problem.value(w), expected, rtol=1e-15)
-    np.testing.assert_allclose(problem.p, 1 / C)
-    assert np.sum(problem.p * problem.value(w)) == pytest.approx(2 * half / C * (h + H) / 4 * 9, rel=1e-14)
-    assert problem.minimiser() == pytest.approx(0, abs=1e-15)
-    assert problem.optimum() == pytest.approx(0, abs=1e-15)
-    assert problem.heterogeneity() == pytest.approx(half / C * G**2 / 2 * (1 / h + 1 / H), rel=1e-14)
-
-
-def test_two_group_takes_a_batch_and_flips_for_negative_starts():
-    problem = two_group(np.array([0.25, 0.5]), 1.0, np.array([1.0, -1.0]), 4)
-    assert problem.batch == (2,)
-    np.testing.assert_array_equal(problem.b[:, 0, 0], [-1, 1])
-
-
 @QUICK
 @given(st.integers(2, 5), st.data())
 def test_prescribed_spectra_survive_rotation(d, data):
@@ -256,10 +235,6 @@ def test_bad_piecewise_in_one_line(change, message):
 def test_bad_constants_in_one_line():
     with pytest.raises(ValueError, match="mu = 2, L = 1, expected 0 <= mu <= L; do:"):
         spread(2, 1, 3)
-    with pytest.raises(ValueError, match="h, H"):
-        two_group(2.0, 1.0, 1.0, 2)
-    with pytest.raises(ValueError, match="C >= 2"):
-        two_group(1.0, 2.0, 1.0, 1)
     with pytest.raises(ValueError, match="skew"):
         cayley(np.ones((2, 2)))
     with pytest.raises(ValueError, match="C, d"):

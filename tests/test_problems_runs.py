@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_problems_moments import two_group
 
 from fedaudit.problems import affine, backend
 from fedaudit.problems.fedprox import ALL, LOCAL, SERVER, simulate, simulate_any
 from fedaudit.problems.moments import expected
 from fedaudit.problems.piecewise import Piecewise
-from fedaudit.problems.quadratics import Quadratics, two_group
+from fedaudit.problems.quadratics import Quadratics
 from fedaudit.problems.run import set_up
 
 AGREE = {"rtol": 1e-9, "atol": 1e-11}
@@ -229,7 +230,8 @@ def test_strict_negative_weights_and_singular_clients():
     parts = (a, m, a, m, a, np.array([-0.25, 1.25]))
     here, there = Piecewise(*parts), Piecewise(*map(xp.asarray, parts))
     np.testing.assert_allclose(np.asarray(there.minimiser()), here.minimiser(), rtol=1e-14)
-    problem = two_group(xp.asarray(0.5), xp.asarray(1.0), xp.asarray(2.0), 5)
+    groups = two_group(0.5, 1.0, 2.0, 5)
+    problem = Quadratics(*map(xp.asarray, (groups.A, groups.b, groups.p)))
     np.testing.assert_allclose(np.asarray(problem.minimisers())[:, 0], [-2, -2, 4, 4, 0])
 
 

@@ -168,7 +168,7 @@ def test_certificates_are_checked_from_python() -> None:
 
     import fedaudit as fa
 
-    path = ROOT / "tests" / "certificates" / "lemC.2.json"
+    path = ROOT / "tests" / "certificates" / "run" / "buttaci-lemC.2.json"
     assert fa.certify(path)["accepted"]
     assert fa.certify(json.loads(path.read_text()))["what"] == "refutation"
 

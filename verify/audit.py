@@ -20,12 +20,12 @@ from .audited import Audited, Derivation, Linted, Literally, counterexample
 from .certify import Replayed, certificate, certify
 from .claims import lower
 from .experiments import experiment
-from .hunt import POPULATION, VIOLATION, Found, Searched, climb, order, sample
+from .hunt import BEYOND_ROUNDING, POPULATION, VIOLATION, Found, Searched, climb, order, sample
 from .premises import tried
 from .repair import repair
 from .settings import setting_of
 from .settings.base import Reading, Setting, Shape
-from .shrink import shrink, simplicity
+from .shrink import reduced, shrink, simplicity
 from .statistical import statistics
 from .sturdy import breaks, endurance, tougher
 from .verdict import (
@@ -226,8 +226,11 @@ def judge(reading: Reading, world: Setting, seen: Searched, siblings: Claims | N
     dear = [f for f in others[:DEAR_REPLAYS] if CHEAP < f.scores.shape.cost <= DEAR]
     for found in suspects + cheap + dear:
         made = certify(reading, world, found)
+        if made is None and found.margin > BEYOND_ROUNDING:
+            made = certify(reading, world, reduced(reading, world, found))
+            made = None if made is None or made.holds else made
         if made is None:
-            unseen += found.margin > 1e-6
+            unseen += found.margin > BEYOND_ROUNDING
         elif made.holds:
             replays.append(made)
         else:
@@ -267,7 +270,7 @@ def _by_kind(statement: Statement, verdict: Judged) -> Judged:
 
 def _worth(found: Found) -> tuple[bool, int]:
     """Clear violations before those that may be rounding; among them, small instances first."""
-    return found.margin <= 1e-6, found.scores.shape.cost
+    return found.margin <= BEYOND_ROUNDING, found.scores.shape.cost
 
 
 def _counterexample(

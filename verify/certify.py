@@ -16,6 +16,7 @@ from .evaluate import Array
 from .genome import exactly
 from .hunt import Found
 from .kernel.expression import Evaluator, World, parse
+from .kernel.rational import DIGITS as READ
 from .kernel.rational import Node
 from .settings.base import Reading, Setting, Shape, rules
 
@@ -52,6 +53,8 @@ def replay(
         return None
     measured = {k: float(np.asarray(v)[0]) for k, v in scores.table.scalars.items()}
     for instance in _instances(reading, setting, shape, genome, measured):
+        if _longest(instance) > READ:
+            continue
         try:
             lhs, rhs, holds = kernel.evaluate(reading.claim, instance, reading.dropped, scores.at[0])
         except kernel.Rejected:
@@ -59,6 +62,14 @@ def replay(
         sides = kernel.claimed(lhs), kernel.claimed(rhs)
         return Replayed(shape, genome, instance, scores.at[0], *sides, holds, _ratio(reading, scores.at[0], lhs, rhs))
     return None
+
+
+def _longest(raw: Any) -> int:
+    """Of the numbers in JSON data: how many characters the longest one has."""
+    if isinstance(raw, dict | list):
+        parts = cast("Any", raw.values() if isinstance(raw, dict) else raw)
+        return max((_longest(part) for part in parts), default=0)
+    return len(raw) if isinstance(raw, str) else 0
 
 
 def _ratio(reading: Reading, at: Mapping[str, int], lhs: Any, rhs: Any) -> float:

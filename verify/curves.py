@@ -11,27 +11,21 @@ import numpy as np
 
 from fedaudit.bounds.algebra import Symbol
 from fedaudit.bounds.catalogue import catalogue
-from fedaudit.bounds.catalogue import statement as find
 from fedaudit.bounds.latex import latex
 from fedaudit.bounds.show import relation_latex
 from fedaudit.bounds.statement import Statement
 from fedaudit.errors import UserError
-from fedaudit.problems.moments import expected
-from fedaudit.problems.perturbed import expected as perturbed
-from fedaudit.problems.quadratics import two_group
-from fedaudit.problems.two_group import averages, expected_gap
 
 from .audit import read
 from .check import Scores, conditions, genes_of, score, tabulate
 from .claims import lower
-from .evaluate import Array, Evaluator, Quantity, Table
-from .experiments import Picture, experiment
+from .evaluate import Array, Evaluator, Table
+from .experiments import Picture, experiment, pictures
 from .genome import Gene, Genome, draw, rows
 from .hunt import VIOLATION
 from .seeds import seed_for
 from .settings.base import Pictured, Reading, Setting, Shape, View, Viewed, with_scalars
 from .settings.order import Order
-from .settings.two_group_perturbed import losses
 from .sturdy import MOST_PATHS, Enumerates
 
 RUNS = 80
@@ -125,11 +119,9 @@ def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
         raise UserError(
             f"got {statement.id}, quoted from {statement.quoted}, expected an encoded claim; do: plot its sibling"
         )
+    if statement.id in pictures():
+        return pictures()[statement.id](statement)
     reading, world = read(statement)
-    if world.name == "two_group":
-        return _two_group(statement)
-    if world.name == "two_group_perturbed":
-        return _two_group_perturbed(statement)
     if isinstance(world, Order):
         return _along_paths(statement, reading, world, seed)
     if isinstance(world, Viewed):
@@ -288,7 +280,7 @@ def _along_rounds(statement: Statement, reading: Reading, world: Setting, seed: 
     rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
     genome = draw(genes_of(reading, world, shape), RUNS, rng)
     genome |= {k: np.full_like(genome[k], value) for k, value in held.items() if k in genome}
-    lhs, rhs = _relative(*_sides(reading, _resolved(reading, world, shape, genome)))
+    lhs, rhs = _relative(*sides_of(reading, _resolved(reading, world, shape, genome)))
     rounds: int = lhs.shape[1]
     sizes = ", ".join(f"{k} = {v}" for k, v in shape.counts if k != "T")
     index = _round(reading)
@@ -296,7 +288,7 @@ def _along_rounds(statement: Statement, reading: Reading, world: Setting, seed: 
     scaled = f"divided by their bound at {index} = {first}"
     caption = f"{len(lhs)} random admissible instances ({sizes}), exact expectations, {scaled}"
     counted = "step" if getattr(world, "counts_steps", False) else "round"
-    return _curves(statement, np.arange(first, first + rounds), f"{counted} ${index}$", lhs, rhs, caption)
+    return along(statement, np.arange(first, first + rounds), f"{counted} ${index}$", lhs, rhs, caption)
 
 
 def _resolved(reading: Reading, world: Setting, shape: Shape, genome: Genome) -> Table:
@@ -336,14 +328,14 @@ def _along_count(
     columns: list[tuple[int, Array, Array]] = []
     for value, shape in sorted(chosen.items()):
         genome = _same_draws(genes_of(reading, world, shape), seed, statement.id)
-        lhs, rhs = _sides(reading, tabulate(reading, world, shape, genome))
+        lhs, rhs = sides_of(reading, tabulate(reading, world, shape, genome))
         columns.append((value, lhs[:, 0], rhs[:, 0]))
     x = np.array([c[0] for c in columns])
     lhs, rhs = (np.stack([c[j] for c in columns], axis=1) for j in (1, 2))
     admitted = np.isfinite(lhs).any(axis=0) & (rhs > 0).any(axis=0)  # neither excluded by conditions nor all zero
     x, lhs, rhs = x[admitted], lhs[:, admitted], rhs[:, admitted]
     caption = f"{RUNS} random parameter choices at every {name}; each divided by its bound at the smallest {name}"
-    return _curves(statement, x, f"${name}$", *_relative(lhs, rhs), caption)
+    return along(statement, x, f"${name}$", *_relative(lhs, rhs), caption)
 
 
 ASKED = {
@@ -370,7 +362,7 @@ def _along_paths(statement: Statement, reading: Reading, world: Any, seed: int) 
         steepest = np.maximum(1, np.max([np.zeros(len(some)), *powers], axis=0))  # only the ratios of powers matter
         chosen = {k: v / steepest if k.startswith("a_") else v for k, v in chosen.items()}
         tables = [world.table(reading, shape, chosen, float(at)) for at in n]
-        both = [_sides(reading, table) for table in tables]
+        both = [sides_of(reading, table) for table in tables]
         sides.append((np.concatenate([b[0] for b in both], axis=1), np.concatenate([b[1] for b in both], axis=1)))
     lhs, rhs = (np.concatenate([s[j] for s in sides]) for j in (0, 1))
     usable = (np.isfinite(lhs) & np.isfinite(rhs) & (rhs > 0)).all(axis=1)
@@ -379,7 +371,7 @@ def _along_paths(statement: Statement, reading: Reading, world: Any, seed: int) 
         "the left side in units of the right side, along paths x = c n^a of all parameters that may grow; "
         f"claimed is that every line {ASKED[statement.relation]} for large n, at whatever height"
     )
-    made = _curves(statement, n, "$n$", lhs, np.ones(lhs.shape), caption)
+    made = along(statement, n, "$n$", lhs, np.ones(lhs.shape), caption)
     return replace(made, form=relation_latex(statement, statement.relations[0]))
 
 
@@ -391,7 +383,7 @@ def _along_sizes(
     for shape in columns.values():
         rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
         table = tabulate(reading, world, shape, draw(genes_of(reading, world, shape), PROPOSED, rng))
-        lhs, rhs = _sides(reading, table)
+        lhs, rhs = sides_of(reading, table)
         sides.append((lhs[:, 0], rhs[:, 0]))
     lhs, rhs = _relative(*(np.stack([side[j] for side in sides], axis=1) for j in (0, 1)))
     seen = (lhs > UNSEEN * rhs).all(axis=1)  # a run that starts at its end would only stretch the picture
@@ -405,7 +397,7 @@ def _along_sizes(
         f"{len(kept)} of {PROPOSED} random parameter choices ({law}), the worst quarter at the largest T among them, "
     )
     caption += "expectations exact; each divided by its bound at the smallest T"
-    return _curves(statement, np.array(list(columns)), "rounds $T$", lhs[kept], rhs[kept], caption)
+    return along(statement, np.array(list(columns)), "rounds $T$", lhs[kept], rhs[kept], caption)
 
 
 def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
@@ -428,12 +420,12 @@ def _along_knob(statement: Statement, reading: Reading, world: Setting, seed: in
     grid = np.linspace(0.04, 1 if knob.startswith("unit_") else 4, KNOB_VALUES)
     genome = _same_draws(genes_of(reading, world, shape), seed, statement.id)
     whole = {k: np.repeat(v, len(grid), axis=0) for k, v in genome.items()} | {knob: np.tile(grid, RUNS)}
-    lhs, rhs = (side[:, 0].reshape(RUNS, -1) for side in _sides(reading, tabulate(reading, world, shape, whole)))
+    lhs, rhs = (side[:, 0].reshape(RUNS, -1) for side in sides_of(reading, tabulate(reading, world, shape, whole)))
     swept, value = next((k, v) for k, v in statement.sweep.items() if knob in map(str, v.free_symbols))
     value = value.subs({s: Symbol("x", positive=True) for s in value.free_symbols if str(s) == knob})
     label = f"$x$ in ${latex(swept, statement.glossary)} = {latex(value, statement.glossary)}$"
     caption = f"{RUNS} random choices of all else; each divided by its bound at the smallest x"
-    return _curves(statement, grid, label, *_relative(lhs, rhs), caption)
+    return along(statement, grid, label, *_relative(lhs, rhs), caption)
 
 
 def _same_draws(genes: list[Gene], seed: int, label: str) -> Genome:
@@ -442,7 +434,7 @@ def _same_draws(genes: list[Gene], seed: int, label: str) -> Genome:
     return {name: values for part in parts for name, values in part.items()}
 
 
-def _curves(statement: Statement, x: Array, xlabel: str, lhs: Array, rhs: Array, caption: str) -> Curves:
+def along(statement: Statement, x: Array, xlabel: str, lhs: Array, rhs: Array, caption: str) -> Curves:
     if not len(lhs):
         raise NoBound("got no run with a positive bound, expected one to divide by; do: plot what it follows from")
     small, large = (rhs, lhs) if statement.relation in (">=", ">") else (lhs, rhs)
@@ -464,7 +456,7 @@ def _curves(statement: Statement, x: Array, xlabel: str, lhs: Array, rhs: Array,
     )
 
 
-def _sides(reading: Reading, table: Table) -> tuple[Array, Array]:
+def sides_of(reading: Reading, table: Table) -> tuple[Array, Array]:
     """The first relation's sides, (n, rounds): over the other indices, the one where the left side is largest."""
     ranges = {v: (lo, hi) for v, (lo, hi) in reading.claim["for_all"].items()}
     evaluator = Evaluator(table, ranges)
@@ -476,66 +468,3 @@ def _sides(reading: Reading, table: Table) -> tuple[Array, Array]:
     lhs, rhs = (side.reshape(table.n, rounds, -1) for side in (lhs, rhs))
     place = np.nanargmax(np.nan_to_num(lhs, nan=-np.inf), axis=2)[..., None]
     return np.take_along_axis(lhs, place, 2)[..., 0], np.take_along_axis(rhs, place, 2)[..., 0]
-
-
-def _two_group(statement: Statement) -> Curves:
-    """Theorem 4.2's problem with theorem 4.1's step size: upper bound, exact expectation and lower bound together."""
-    mu, alpha, sigma, G, C, E, w0 = 1.0, 0.5, 0.5, 1.0, 4, 5, 2.0
-    problem = two_group(mu / 2, mu, G, C)
-    gamma = np.full((1, ROUNDS), 1 / (2 * (alpha + mu) * E))
-    v = np.full((1, C, 1), sigma)
-    run = expected(problem, np.array([[w0]]), np.array([alpha]), gamma, E, v, False)
-    largest = float(np.sqrt(np.max(run.grad2) + sigma**2))
-    scalars = {"mu": mu, "alpha": alpha, "sigma": sigma, "G_lin": G, "gamma": gamma[0, 0], "L": mu, "G": largest}
-    scalars |= {"Gamma": float(np.ravel(problem.heterogeneity())[0])}
-    table = Table(
-        1,
-        {k: np.array([x]) for k, x in scalars.items()},
-        {"gap": Quantity(run.gap, (0,)), "p": Quantity(np.full((1, C), 1 / C), (1,)), "gamma": Quantity(gamma, (0,))},
-        {"C": C, "E": E, "T": ROUNDS},
-    )
-    lhs, lower_bound = _sides(Reading(lower(statement)), table)
-    weaker = {**table.scalars, "mu": np.array([mu / 2])}  # every f_i is h-strongly convex
-    theorem = Reading(lower(find("buttaci/thm4.1-I")))
-    _, upper = _sides(theorem, Table(1, weaker, table.quantities, table.counts))
-    made = _curves(statement, np.arange(ROUNDS + 1), "round $t$", lhs, lower_bound, "")
-    given = f"mu = {mu:g}, alpha = {alpha:g}, sigma = {sigma:g}, G = {G:g}, C = {C}, E = {E}, w = {w0:g}"
-    return Curves(
-        **{k: getattr(made, k) for k in made.__slots__ if k not in ("caption", "extra")},
-        caption=f"two-group quadratic of B.4 with {given}, step size 1/(2 L_alpha E); expectation exact, no sampling",
-        extra={
-            "upper bound": upper[0],
-            "exact expectation": lhs[0],
-            "lower bound": lower_bound[0],
-        },
-    )
-
-
-def _two_group_perturbed(statement: Statement) -> Curves:
-    """Theorem 4.5's problem with theorem 4.4's step size: both bounds, the broadcast of the proof and rule (4.6)."""
-    mu, beta, sigma, G, C, E, w0, rounds = 1.0, 0.3, 0.02, 30.64, 2, 5, 2.0, 8
-    problem, gamma = two_group(mu / 2, mu, G, C), np.full((1, rounds), 1 / (2 * mu * E))
-    one = {k: np.array([x]) for k, x in {"mu": mu, "beta": beta, "sigma": sigma, "G_lin": G, "L": mu}.items()}
-    curve, force = losses(C, one["mu"], one["G_lin"])
-    given = (np.array([w0]), one["beta"], gamma[:, 0], E, rounds, one["sigma"])
-    lhs = np.concatenate([expected_gap(curve, force, averages(C, b, np), *given) for b in (True, False)])
-    pairs, v = (np.ones((C, C)) - np.eye(C))[None] / (C * (C - 1)), np.full((1, C, 1), sigma)
-    run = perturbed(problem, pairs, np.array([[w0]]), one["beta"], gamma, E, v, record=("grad2", "local2"))
-    scalars = {**one, "gamma": gamma[:, 0], "Gamma": np.ravel(problem.heterogeneity())[:1]}
-    scalars["G"] = np.array([np.sqrt(max(np.max(run.grad2), np.max(run.local2)) + sigma**2)])
-    quantities = {"p": Quantity(np.full((1, C), 1 / C), (1,)), "gamma": Quantity(gamma, (0,))}
-    sizes = {"C": C, "E": E, "T": rounds}
-    table = Table(1, scalars, {**quantities, "gap": Quantity(lhs[:1], (0,))}, sizes)
-    _, lower_bound = _sides(Reading(lower(statement)), table)
-    weaker = {**scalars, "mu": np.array([mu / 2])}  # every f_i is h-strongly convex
-    theorem = Reading(lower(find("buttaci/thm4.4-I")))
-    _, upper = _sides(theorem, Table(1, weaker, table.quantities, sizes))
-    both = np.concatenate([lower_bound, lower_bound])
-    made = _curves(statement, np.arange(rounds + 1), "round $t$", lhs, both, "")
-    numbers = f"mu = {mu:g}, beta = {beta:g}, sigma = {sigma:g}, G = {G:g}, C = {C}, E = {E}, w = {w0:g}"
-    return Curves(
-        **{k: getattr(made, k) for k in made.__slots__ if k not in ("caption", "extra", "tightest")},
-        tightest=0,
-        caption=f"two-group quadratic of C.4 with {numbers}, step size 1/(2 L E); thin: rule (4.6) instead of u = w",
-        extra={"upper bound": upper[0], "exact expectation": lhs[0], "lower bound": lower_bound[0]},
-    )

@@ -14,9 +14,10 @@ from typing import Any, cast
 import numpy as np
 
 from .certify import Replayed, replay
-from .check import genes_of
+from .check import genes_of, score
 from .evaluate import Array
 from .genome import simpler, size
+from .hunt import BEYOND_ROUNDING, Found
 from .settings.base import Reading, Setting, Shape
 
 MOST_WORK = 30_000  # size of the replayed instances, added up
@@ -53,6 +54,16 @@ def shrink(
             if left <= 0:
                 break
     return best
+
+
+def reduced(reading: Reading, setting: Setting, found: Found) -> Found:
+    """A smaller candidate that is as clear a violation in floats: where one is too large for the kernel to replay."""
+    shape, genome = found.scores.shape, {k: v[found.row] for k, v in found.scores.genome.items()}
+    for smaller, rest in setting.reductions(reading, shape, genome):
+        less = Found(score(reading, setting, smaller, {k: np.asarray(v)[None] for k, v in rest.items()}), 0)
+        if smaller.cost <= shape.cost and less.margin > BEYOND_ROUNDING:
+            return reduced(reading, setting, less)
+    return found
 
 
 def _proposals(reading: Reading, setting: Setting, best: Replayed) -> Iterator[tuple[Shape, Mapping[str, Array]]]:

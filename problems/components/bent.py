@@ -26,11 +26,15 @@ class BentLoss:
     name: str = "bent"
     affine: bool = False
     dimensions: int = 2
+    assumption: str = ""
 
     def genes(self, sizes: Mapping[str, int]) -> Sequence[Gene]:
         fractions = [along(name, "fraction", sizes, "C", "d") for name in ("curve", "tail")]
         widths = [along(name, "nonnegative", sizes, "C", "d") for name in ("lo", "hi")]
         return [along("centre", "real", sizes, "C", "d"), *fractions, *widths]
+
+    def constants(self, genes: Mapping[str, Array], high: Array, scale: Array) -> tuple[Array, ...]:
+        return ()
 
     def parts(self, genes: Mapping[str, Array], p: Array, low: Array, high: Array, scale: Array) -> Parts:
         low, high, scale = low[:, None, None], high[:, None, None], scale[:, None, None]

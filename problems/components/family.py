@@ -19,8 +19,13 @@ class Family(Protocol):
     name: str
     affine: bool  # whether gradients are affine, so that mean and covariance say all
     dimensions: int  # the largest useful dimension; separable families gain nothing from more
+    assumption: str  # of the statements that ask for these losses and no others; most families serve all statements
 
     def genes(self, sizes: Mapping[str, int]) -> Sequence[Gene]: ...
+
+    def constants(self, genes: Mapping[str, Array], high: Array, scale: Array) -> tuple[Array, ...]:
+        """What its assumption names, (n,) each."""
+        ...
 
     def parts(self, genes: Mapping[str, Array], p: Array, low: Array, high: Array, scale: Array) -> Parts:
         """Curvatures between low (n,) and high (n,) > 0, minimisers of size about scale (n,); "c" are the centres.

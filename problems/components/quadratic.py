@@ -19,10 +19,14 @@ class QuadraticLoss:
     name: str = "quadratic"
     affine: bool = True
     dimensions: int = 1_000
+    assumption: str = ""
 
     def genes(self, sizes: Mapping[str, int]) -> Sequence[Gene]:
         genes = [along("curve", "fraction", sizes, "C", "d"), along("centre", "real", sizes, "C", "d")]
         return genes + ([along("turn", "real", sizes, "C", "d")] if sizes["d"] > 1 else [])
+
+    def constants(self, genes: Mapping[str, Array], high: Array, scale: Array) -> tuple[Array, ...]:
+        return ()
 
     def parts(self, genes: Mapping[str, Array], p: Array, low: Array, high: Array, scale: Array) -> Parts:
         low, high = low[:, None, None], high[:, None, None]

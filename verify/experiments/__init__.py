@@ -58,6 +58,15 @@ def experiments() -> dict[str, Experiment]:
     return found
 
 
+@cache
+def pictures() -> dict[str, Callable[[Any], Any]]:
+    """Id -> what draws the curves of a statement that has a picture of its own: `PICTURES` of a module here."""
+    found: dict[str, Callable[[Any], Any]] = {}
+    for info in pkgutil.walk_packages(__path__, f"{__name__}."):
+        found |= getattr(importlib.import_module(info.name), "PICTURES", {})
+    return found
+
+
 def experiment(identifier: str) -> Experiment:
     """The experiment of this statement."""
     if identifier not in experiments():

@@ -16,8 +16,6 @@ from flint import arb, fmpq
 from . import (
     envelope,
     fedmspp,
-    fedprox,
-    fedprox_nonconvex,
     function,
     limit,
     meta,
@@ -26,13 +24,9 @@ from . import (
     noise_sum,
     order,
     per_fedavg,
-    perturbed,
-    perturbed_nonconvex,
     run,
     samples,
     scalar,
-    two_group,
-    two_group_perturbed,
 )
 from .claim import Claim
 from .claim import read as read_claim
@@ -53,12 +47,7 @@ class Reader:
 
 
 WORLDS = {
-    "fedprox": Reader(fedprox.read, fedprox.INPUTS, steps=True),
-    "fedprox_nonconvex": Reader(fedprox_nonconvex.read, fedprox.INPUTS, steps=True),
-    "perturbed": Reader(perturbed.read, perturbed.INPUTS, steps=True),
-    "perturbed_nonconvex": Reader(perturbed_nonconvex.read, perturbed.INPUTS, steps=True),
     "fedmspp": Reader(fedmspp.read, fedmspp.INPUTS),
-    "two_group": Reader(two_group.read, two_group.INPUTS, steps=True),
     "noise_sum": Reader(noise_sum.read, noise_sum.INPUTS),
     "scalar": Reader(scalar.read),
     "function": Reader(function.read),
@@ -70,7 +59,6 @@ WORLDS = {
     "meta": Reader(meta.read, meta.INPUTS),
     "per_fedavg": Reader(per_fedavg.read, per_fedavg.INPUTS),
     "samples": Reader(samples.read),
-    "two_group_perturbed": Reader(two_group_perturbed.read, two_group_perturbed.INPUTS, steps=True),
     "erm": Reader(minibatch.read_erm, minibatch.ERM_INPUTS),
     "table": Reader(minibatch.read_table, minibatch.TABLE_INPUTS),
     "algorithm": Reader(minibatch.read_algorithm, minibatch.ALGORITHM_INPUTS),

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from flint import fmpq
 
-from .expression import DOMAINS, Evaluator, Relation, Tree, World, free, inhabits, parse, parse_relation
-from .rational import Malformed, Node, Rejected, shown
+from .expression import DOMAINS, Relation, Tree, free, inhabits, parse, parse_relation
+from .rational import Malformed, Node
 
 Assumption = tuple[str, tuple[str, ...]]
 KINDS = ("inequality", "identity", "exists", "order", "experiment")
@@ -57,25 +57,6 @@ class Claim:
         if clash := (taken | set(self.for_all)) & set(entries):
             raise Malformed(f"{node.where}: got {sorted(clash)}, expected names that the instance does not give twice")
         return {name: self.number(name, entry) for name, entry in entries.items()}
-
-    def steps(self, node: Node | None, world: World, T: int, name: str = "gamma") -> list[fmpq]:
-        """gamma(0), ..., gamma(T-1) (or eta): chosen by the claim or else given by the instance; positive."""
-        if bool(self.choose) == (node is not None):
-            raise Malformed("instance.steps: got both or neither of it and the claim's choice, expected one of them")
-        steps = node.fields(name)[name].vector(T) if node is not None else ()
-        if set(self.choose) - {name}:
-            raise Malformed(f"claim.choose: got {sorted(self.choose)}, expected {name} alone")
-        evaluator = Evaluator(world, self.domains)
-        for names, tree in self.choose.values():
-            if len(names) != 1 or names[0] in world.values or any(arity >= 0 for _, arity in free(tree)):
-                raise Malformed(
-                    f"claim.choose.{name}: got a run-dependent value, expected one of symbols and its index"
-                )
-            steps = [evaluator.value(tree, {names[0]: t}) for t in range(T)]
-        exact = [gamma for gamma in steps if isinstance(gamma, fmpq) and gamma > 0]
-        if len(exact) < T:
-            raise Rejected(f"{name}: got the step sizes {shown(steps)}, expected positive rationals")
-        return exact
 
 
 def _assumptions(node: Node) -> tuple[Assumption, ...]:

@@ -10,14 +10,14 @@ from flint import fmpq
 
 from .claim import Claim
 from .expression import World
-from .fedprox_nonconvex import lowest
-from .law import Problem
 from .loss import ONE, ZERO, Loss, Vector, combine, dot, minus, norm2, piecewise, quadratic, semidefinite
+from .minimum import lines, separable
 from .rational import Malformed, Node, Rejected, shown
+from .regulariser import Regulariser
 from .work import summed
 
 COUNT = 100
-LOSSES = {"quadratic": quadratic, "piecewise": partial(piecewise, least=None)}  # curvatures of any sign
+LOSSES = {"quadratic": quadratic, "piecewise": piecewise}
 
 
 class Functions(World):
@@ -47,6 +47,12 @@ class Functions(World):
 def smooth(f: Loss, L: fmpq) -> bool:
     """Whether -L <= f'' <= L wherever f'' exists: the gradient is L-Lipschitz."""
     return semidefinite(f.hessian(most=False), 1, L) and semidefinite(f.hessian(most=True), -1, L)
+
+
+def lowest(f: Loss) -> Vector | None:
+    """A minimiser of a separable f that is bounded below."""
+    least = [line.lowest() for line in lines((f,), (ONE,), Regulariser())] if separable((f,)) else [None]
+    return None if None in least else tuple(x for x in least if x is not None)
 
 
 def smoothness(losses: Sequence[Loss], weights: Vector, d: int) -> fmpq:
@@ -87,8 +93,8 @@ def points(node: Node, claim: Claim) -> Functions:
     made.facts["has_minimum"] = "w_star" in given
     if "w_star" in given:
         w_star = given["w_star"].vector(d)
-        least = w_star if made.facts["convex"] else lowest(Problem((f,), (ONE,), ZERO, ((ZERO,) * d,), False), d)
-        if any(f.gradient(w_star)) or f.value(w_star) > f.value(least):
+        least = w_star if made.facts["convex"] else lowest(f)
+        if least is None or any(f.gradient(w_star)) or f.value(w_star) > f.value(least):
             raise Rejected(f"instance.w_star: got {shown(w_star)}, expected a minimiser of f")
         made.values |= {"gap": f.value(w) - f.value(w_star), "dist2": norm2(minus(w, w_star))}
     made.values |= claim.numbers(given["constants"], "", "L mu")

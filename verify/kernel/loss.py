@@ -93,15 +93,12 @@ def quadratic(node: Node, d: int) -> Loss:
     return Loss(A, given["b"].vector(d))
 
 
-def piecewise(node: Node, d: int, least: int | None = 0) -> Loss:
-    """phi'(w) = m (w - c) + (a - m) clip(w - c, -lo, hi) in each coordinate, phi(c) = 0, and a, m >= `least`."""
+def piecewise(node: Node, d: int) -> Loss:
+    """phi'(w) = m (w - c) + (a - m) clip(w - c, -lo, hi) in each coordinate, and phi(c) = 0."""
     given = node.fields("kind a m lo hi c")
-    a, m = (given[name].vector(d, least) for name in ("a", "m"))
+    a, m = (given[name].vector(d) for name in ("a", "m"))
     lo, hi = (given[name].vector(d, least=0) for name in ("lo", "hi"))
     c = given["c"].vector(d)
     A = tuple(tuple(m[r] * (r == s) for s in range(d)) for r in range(d))
     bends = tuple((a[j] - m[j], lo[j], hi[j], c[j]) for j in range(d))
     return Loss(A, tuple(x * y for x, y in zip(m, c, strict=True)), dot(m, [x * x / 2 for x in c]), bends)
-
-
-KINDS = {"quadratic": quadratic, "piecewise": piecewise}

@@ -16,9 +16,11 @@ from .regulariser import Regulariser
 from .work import spend, summed
 
 DEPTH, ATOMS, FIRST = 24, 40, 1_000
-CONSTANT, UNARY = ("start", "zero", "w_star", "w_i_star"), ("grad", "noisy", "neighbours", "mean", "sampled")
+CONSTANT = ("start", "zero", "w_star", "w_i_star", "axis")
+UNARY = ("grad", "noisy", "neighbours", "mean", "sampled", "other")
 SCALED = ("*", "prox")
 OWN = ("grad", "noisy", "neighbours", "w_i_star")  # where a client reads it
+LAST = {"other": "j", "axis": "n"}  # the index that it needs, which only a measure has
 WEIGHTS = {"own": 0, "chosen": 1, "largest": 1, "softmax": 2, "in_turn": 1}
 ATOM = {"norm2": 1, "inner": 2, "f": 1, "f_i": 1, "F": 1, "g": 1, "conjugate": 1, "f_star": 0, "f_i_star": 0}
 PHASES = ("begin", "local", "end", "update")
@@ -106,7 +108,7 @@ def scalars(number: Number) -> list[Tree]:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    at: tuple[str, ...]  # t; t, i; t, k; or t, k, i; nothing: of the whole run
+    at: tuple[str, ...]  # t or t, k; then i, or i and another client j, or a coordinate n; nothing: of the whole run
     terms: Number
     extreme: str = ""  # "least" or "most" over all outcomes, clients and steps so far; otherwise the expectation
     each_round: bool = False  # of an extreme: over the steps that E divides
@@ -140,7 +142,7 @@ class Method:
 
     def needs(self) -> set[tuple[str, int]]:
         """Symbols (with -1) and quantities (with their number of indices) that its rules read."""
-        return {name for tree in self.scalars() for name in free(tree, frozenset("tki"))}
+        return {name for tree in self.scalars() for name in free(tree, frozenset("tkijn"))}
 
     def rules_use(self, op: str) -> bool:
         return any(rule.has(op) for block in self.phases.values() for rule in block.values())
@@ -230,10 +232,12 @@ def read(node: Node) -> Method:
             raise given[phase].malformed(f"rules for vectors among {sorted(whose)}, not for {sorted(unknown)}")
         phases[phase] = {name: _rule(entry, server, client, phase != "update") for name, entry in block.items()}
     measures: dict[str, Measure] = {}
-    places = ((), ("t",), ("t", "i")) if "clock" in given else (("t",), ("t", "i"), ("t", "k"), ("t", "k", "i"))
+    ends = ((), ("i",), ("i", "j"), ("n",))
+    counted = [(*t, *end) for t in (("t",), ("t", "k")) for end in ends]
+    places = [(), ("t",), ("t", "i")] if "clock" in given else counted
     for name, entry in given["measures"].mapping().items():
         parts = entry.fields("at terms", "over")
-        at = tuple(index.one_of("tki") for index in parts["at"].items())
+        at = tuple(index.one_of("tkijn") for index in parts["at"].items())
         extreme, span = parts["over"].items(2) if "over" in parts else (None, None)
         if at not in places or (not at and extreme is None) or (extreme is not None and "clock" not in given):
             raise entry.malformed(f"indices among {places}, and an extreme only where t counts steps")
@@ -257,6 +261,11 @@ def read(node: Node) -> Method:
         read_names = {rule.name for rule in rules(measure.terms)} - {""}
         if "k" not in measure.at and not method.steps and read_names - kept:
             raise Malformed(f"method.measures.{name}: got {sorted(read_names - kept)}, expected vectors that are kept")
+        if any(rule.op in LAST and LAST[rule.op] not in measure.at for rule in rules(measure.terms)):
+            raise Malformed(f"method.measures.{name}: got `other` or `axis`, expected a measure at j or at n")
+    blocks = (method.server, method.client, *phases.values())
+    if any(rule.has(op) for block in blocks for rule in block.values() for op in LAST):
+        raise Malformed("method: got `other` or `axis` in a rule, expected them in measures alone")
     if any(_noisy_places(rule) > 1 for rule in method.phases["local"].values()) or any(
         method.phases[phase][name].has("noisy") for phase in ("begin", "end", "update") for name in method.phases[phase]
     ):
@@ -300,6 +309,7 @@ class Place:
     row: int = 0  # of the weights that the instance chooses
     turn: bool = True  # whether E divides the step
     f_star: fmpq | None = None
+    last: int = 0  # of a measure: the other client, or the coordinate
     means: dict[int, Vector] = field(
         default_factory=dict[int, Vector]
     )  # of rules and weights: the same for all clients
@@ -391,6 +401,10 @@ class Place:
                     shares = shares if rule.weights is None else self.weights(rule.weights)
                     self.means[id(rule)] = combine(shares, self.each(lambda j: self.vector(rule.args[0], j)))
                 return self.means[id(rule)]
+            case "other":
+                return self.vector(rule.args[0], self.last)
+            case "axis":
+                return tuple(fmpq(r == self.last) for r in range(d))
             case "neighbours":
                 return combine(problem.graph[i], [self.vector(rule.args[0], j) for j in range(len(problem.p))])
             case "point":

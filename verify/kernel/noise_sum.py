@@ -6,11 +6,11 @@ from flint import fmpq
 
 from .claim import Claim
 from .expression import World
-from .fedprox import COUNT
 from .loss import Vector, combine, norm2
 from .rational import BITS, Malformed, Node, affordable
 from .work import powered, summed
 
+COUNT = 1_000
 INPUTS = {"lambda": "real", "sigma": "nonnegative"}
 
 

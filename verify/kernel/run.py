@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations, product
 from math import prod
 
@@ -27,7 +26,7 @@ from .work import HASH, spend, summed
 
 COUNT, POINTS, STATES = 1_000, 100_000, 4_096
 SAMPLINGS = ("without_replacement", "with_replacement")
-LOSSES = {"quadratic": quadratic, "bent": partial(piecewise, least=None)}
+LOSSES = {"quadratic": quadratic, "bent": piecewise}
 RESERVED = ("C", "E", "T", "D", "m", "Gamma")  # what only the run itself may say
 BEFORE = " before the round"  # of a client's vector: what it goes back to if the client was not drawn
 Weighted = tuple[State, tuple[int, ...], fmpq]  # a state, how often each client was drawn in this round, its weight
@@ -151,7 +150,7 @@ class Run(World):
         self.E, self.T = E, T
         self.values = {"C": fmpq(C), "E": fmpq(E), "T": fmpq(T), "D": fmpq(d)}
         first = self.method.counts_from
-        spans = {"t": (first, first + T), "k": (0, E), "i": (1, C)}
+        spans = {"t": (first, first + T), "k": (0, E), "i": (1, C), "j": (1, C), "n": (1, d)}
         rounds = {**spans, "t": (first, first + T - 1)}
         self.ranges = {"p": (spans["i"],)}
         for name, measure in self.method.measures.items():
@@ -191,10 +190,16 @@ class Run(World):
         return values
 
     def place(
-        self, t: int, state: State, counts: tuple[int, ...], kick: tuple[Vector, ...], scalar: Mapping[Tree, fmpq]
+        self,
+        t: int,
+        state: State,
+        counts: tuple[int, ...],
+        kick: tuple[Vector, ...],
+        scalar: Mapping[Tree, fmpq],
+        last: int = 0,
     ) -> Place:
         row, turn = (t // self.E, t % self.E == 0) if self.method.steps else (t, True)
-        return Place(self.problem, state, kick, counts, scalar, row, turn, self.f_star)
+        return Place(self.problem, state, kick, counts, scalar, row, turn, self.f_star, last)
 
     def carried(self, law: Law, phase: str, t: int, k: int) -> Law:
         """The law after one phase of round t."""
@@ -285,13 +290,14 @@ class Run(World):
             clients = [where["i"] - 1] if "i" in where else list(range(len(self.problem.p)))
             return self.extreme(name, where.get("t", self.T - 1), clients)
         t, k, i = where["t"] - self.method.counts_from, where.get("k", -1), where.get("i", 1) - 1
+        last = where.get("j", where.get("n", 1)) - 1
         law, total = self.law(*self.round(t)) if self.method.steps else self.law(t, k), ZERO
         evaluator = Evaluator(self, self.claim.domains)
         for factor, atom in measure.terms:
             coefficient = evaluator.value(factor, where)
             if not isinstance(coefficient, fmpq):
                 raise Rejected(f"method.measures.{name}: got an irrational factor, expected rational ones")
-            total += coefficient * self.expected(law, ((ONE, atom),), i, t, max(k, 0))
+            total += coefficient * self.expected(law, ((ONE, atom),), i, t, max(k, 0), last)
         return total
 
     def extreme(self, name: str, t: int, clients: list[int]) -> fmpq:
@@ -305,7 +311,7 @@ class Run(World):
                 running.append(chosen([*running[-1:], *(self.expected(law, measure.terms, i, s, 0) for law in states)]))
         return chosen(self.extremes[name, i][t // apart] for i in clients)
 
-    def expected(self, law: Law, number: Number, i: int, t: int, k: int) -> fmpq:
+    def expected(self, law: Law, number: Number, i: int, t: int, k: int, last: int = 0) -> fmpq:
         """The expectation of a number over the law, and over the noise of a step where the number has some."""
         scalar = self.scalars(scalars(number), t, k)
         if any(rule.op == "noisy" for rule in rules(number)):
@@ -313,7 +319,8 @@ class Run(World):
         else:
             none = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
             outcomes = [(x, counts, none, q) for x, counts, q in law.states]
-        return summed(q * self.place(t, x, counts, kick, scalar).total(number, i) for x, counts, kick, q in outcomes)
+        places = ((self.place(t, x, counts, kick, scalar, last), q) for x, counts, kick, q in outcomes)
+        return summed(q * place.total(number, i) for place, q in places)
 
     # assumptions
 
@@ -349,6 +356,7 @@ class Run(World):
             "similarity_weights": similar(p, self.problem.graph),
             "equal_weights": len(set(p)) == 1 and summed(p) == 1,
             "independent_noise": not self.noise.shared or C == 1 or not self.noise.kicks(),
+            "broadcast": bool(self.problem.graph) and all(row == p for row in self.problem.graph),
             "convex": all(semidefinite(loss.hessian(most=False)) for loss in f),
             "lower_bounded": self.f_star is not None,
         }
@@ -359,13 +367,17 @@ class Run(World):
             ),
             "strongly_convex": lambda mu: all(semidefinite(loss.hessian(most=False), 1, -mu) for loss in f),
             "bounded_variance": lambda sigma: all(norm2(v) <= sigma**2 for v in self.noise.v),
+            "exact_variance": lambda sigma: all(norm2(v) == sigma**2 for v in self.noise.v),
             "descent": lambda L: all(semidefinite(loss.hessian(most=True), -1, L) for loss in f),
             "two_sided": lambda L: all(semidefinite(loss.hessian(most=False), 1, L) for loss in f),
             "bounded_subgradients": lambda B: self.problem.g.bounded(B, len(self.problem.start)),
             "mean_strongly_convex": self.strongly_convex,
             "prox_pl": self.prox_pl,
         }
-        self.pairs = {"minibatch_variance": lambda sigma, b: all(norm2(v) * b <= sigma**2 for v in self.noise.v)}
+        self.pairs = {
+            "minibatch_variance": lambda sigma, b: all(norm2(v) * b <= sigma**2 for v in self.noise.v),
+            "two_groups": lambda mu, G: two_groups(f, self.problem.start, mu, G),
+        }
 
     def strongly_convex(self, mu: fmpq) -> bool:
         """Whether f is."""
@@ -391,6 +403,16 @@ def least_hessian(f: tuple[Loss, ...], p: Vector) -> Matrix:
     """No Hessian of sum_i p_i f_i is smaller."""
     H = [loss.hessian(most=weight < 0) for loss, weight in zip(f, p, strict=True)]
     return tuple(combine(p, [h[r] for h in H]) for r in range(len(f[0].b)))
+
+
+def two_groups(f: tuple[Loss, ...], start: Vector, mu: fmpq, G: fmpq) -> bool:
+    """f_i = mu w^2/2 + G w in the first half, mu w^2/4 - G w in the second, odd C: a last f_i = 0.
+
+    The signs of G are the other way round for a start below 0.
+    """
+    half, force = len(f) // 2, -G if start[0] < 0 else G
+    losses = [(mu, -force)] * half + [(mu / 2, force)] * half + [(ZERO, ZERO)] * (len(f) % 2)
+    return [(loss.A, loss.b, loss.bends) for loss in f] == [(((a,),), (b,), ()) for a, b in losses]
 
 
 def similar(p: Vector, graph: tuple[Vector, ...]) -> bool:
@@ -495,6 +517,8 @@ def read(node: Node, claim: Claim) -> Run:
         run.given[name] = {(t,): run.given[now][t - 1,] if t else ZERO for t in range(T)}
         run.ranges[name] = ((0, T - 1),)
     run.values |= {name: run.measured(name, ()) for name, measure in method.measures.items() if not measure.at}
+    if unknown := {name for name, indices in method.needs() if indices < 0} - set(run.values):
+        raise Malformed(f"method: got {sorted(unknown)}, expected scalars that the instance gives")
     return run
 
 
@@ -513,6 +537,8 @@ def _steps(run: Run, node: Node | None) -> None:
     """Every quantity that the method's rules read: chosen by the claim, or given by the instance; positive."""
     needed = {name: arity for name, arity in run.method.needs() if arity > 0}
     entries = node.mapping() if node is not None else {}
+    if idle := set(run.claim.choose) - set(needed):
+        raise Malformed(f"claim.choose: got {sorted(idle)}, expected what the method reads of {sorted(needed)}")
     if set(entries) != set(needed) - set(run.claim.choose):
         raise Malformed(
             f"instance.steps: got {sorted(entries)}, expected what the claim does not choose of {sorted(needed)}"

@@ -7,7 +7,7 @@ instance for the kernel. Everything else (search, shrinking, certifying, plottin
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Protocol, cast, runtime_checkable
@@ -16,7 +16,6 @@ import numpy as np
 
 from fedaudit.bounds.lower import Lowered
 from fedaudit.problems.backend import namespace
-from fedaudit.problems.run import Run
 
 from ..evaluate import Array, Evaluator, Quantity, Table
 from ..genome import Gene, Genome
@@ -222,11 +221,6 @@ def to_backend(backend: str, array: Array) -> Any:
 def to_numpy(array: Any) -> Array:
     """Back from whichever library: CuPy's arrays copy themselves to the host, others are read in place."""
     return array.get() if hasattr(array, "get") else np.asarray(array)
-
-
-def on_host(run: Run) -> Run:
-    """A run's measurements as NumPy arrays."""
-    return Run(**{f.name: to_numpy(getattr(run, f.name)) for f in fields(run) if getattr(run, f.name) is not None})
 
 
 def text(value: Any) -> Any:

@@ -33,7 +33,7 @@ from .base import Reading, Shape, names, text, to_backend, to_numpy
 MOST_PATHS = 256
 CONSTANTS = (
     "smooth", "strongly_convex", "bounded_variance", "descent", "mean_strongly_convex", "prox_pl", "minibatch_variance",
-    "bounded_subgradients",
+    "bounded_subgradients", "exact_variance",
 )  # fmt: skip
 SMALL = {"C": (1, 2, 3), "d": (1, 2), "E": (1, 2, 4), "T": (1, 4)}
 LARGE = (
@@ -91,7 +91,7 @@ class RunSetting:
             large = [one for one in large if _rational(reading, one)]
         proposed: list[Shape] = []
         for counts, family, noise, sampling, layout in product(
-            small + large, losses().values(), *_choices(reading), _layouts(reading)
+            small + large, _families(reading), *_choices(reading), _layouts(reading)
         ):
             if sampling and counts not in small:
                 continue
@@ -125,7 +125,7 @@ class RunSetting:
             genes.append(Gene("mu", "positive" if "mu_at_most_L" in reading.dropped else "unit"))
         if _argument(reading, "strongly_convex"):
             genes.append(Gene("ratio", "nonnegative"))
-        elif not _has(reading, "convex"):
+        elif not _has(reading, "convex") and not _family(shape).assumption:
             genes.append(Gene("dip", "fraction"))
         if _has(reading, "similarity_weights"):
             pass  # the links say how much a client counts
@@ -133,12 +133,13 @@ class RunSetting:
             any_sign = "nonnegative_weights" in reading.dropped and not _uses(reading, "chosen")
             genes.append(along("weight", "real" if any_sign else "positive", sizes, "C"))
         if shape.flag("noise") != "none":
-            genes.append(along("noise", "nonnegative", sizes, "C"))
+            each = along("noise", "nonnegative", sizes, "C")
+            genes.append(replace(each, shape=(1,), axes=("",)) if _argument(reading, "exact_variance") else each)
         if dict(shape.flags).get("weights") == "rows":
             genes.append(along("share", _share(reading), sizes, "T", "C"))
         if _has(reading, "homogeneous"):
             genes = [gene for gene in genes if gene.name != "centre"]
-        if _uses(reading, "neighbours"):
+        if _uses(reading, "neighbours") and not _has(reading, "broadcast") and not _has(reading, "equal_weights"):
             genes.append(Gene("link", "positive", (sizes["C"], sizes["C"]), ("C", "C")))
         genes += [Gene(name, reading.claim["domains"][name]) for name in _free_symbols(reading)]
         steps = _free_steps(reading).items()
@@ -152,6 +153,7 @@ class RunSetting:
         low, high = _curvatures(reading, genome)
         values = {"smooth": high, "strongly_convex": low, "descent": high}
         values["bounded_variance"] = genome["noise"].max(axis=-1) if "noise" in genome else 0 * high
+        values["exact_variance"] = values["bounded_variance"]
         values["minibatch_variance"] = (
             isqrt(dict(shape.counts).get("b", 1)) * high * genome["scale"] * values["bounded_variance"]
         )
@@ -159,6 +161,8 @@ class RunSetting:
         values["bounded_subgradients"] = longest(_regulariser(shape, genome, high), shape["d"])
         known = {name: values[a] for a in CONSTANTS if (name := _argument(reading, a))}
         known |= {"m": shape["m"] + 0 * high} if "m" in dict(shape.counts) else {}
+        if named := _arguments(reading, _family(shape).assumption):
+            known |= dict(zip(named, _family(shape).constants(genome, high, genome["scale"]), strict=True))
         F, W = high * genome["scale"] ** 2, genome["scale"]
         for name in _free_symbols(reading):
             f, w = reading.lowered.scales.get(name, (0.0, 0.0))
@@ -198,6 +202,7 @@ class RunSetting:
         later = {part[1] for _, _, right in relations for part in _parts_at(right) if part[2:] != ["0"]}
         shape = _shape(MANY, losses()["bent"], "independent", "", 0)
         noisy = "independent" in _choices(reading)[0] and not reading.dropped and not _uses(reading, "sampled")
+        noisy = noisy and losses()["bent"] in _families(reading)
         fits = known and noisy and not later & set(rules.measures) and _meets_counts(reading, MANY)
         return shape if fits else None
 
@@ -334,6 +339,9 @@ class RunSetting:
         if shape.flag("noise") != "none":
             quiet = Shape(shape.counts, tuple((k, "none" if k == "noise" else v) for k, v in shape.flags))
             smaller.append((quiet, dict(genome)))
+        if _family(shape).name == "bent" and sizes["d"] == 1:
+            straight = Shape(shape.counts, tuple((k, "quadratic" if k == "loss" else v) for k, v in shape.flags))
+            smaller.append((straight, dict(genome)))
         if "none" in _regularisers(reading) and dict(shape.flags).get("regulariser") not in (None, "none"):
             plain = Shape(shape.counts, tuple((k, "none" if k == "regulariser" else v) for k, v in shape.flags))
             smaller.append((plain, dict(genome)))
@@ -383,7 +391,7 @@ def _scalars(table: Table, sizes: Mapping[str, int], backend: str, first: int) -
 def _starts(reading: Reading, measure: str) -> tuple[int, ...]:
     """The first value of each of its indices."""
     method = reading.claim["method"]
-    first = {"i": 1, "t": method.get("counts_from", 0), "k": 0}
+    first = {"i": 1, "j": 1, "n": 1, "t": method.get("counts_from", 0), "k": 0}
     return tuple(first[index] for index in method["measures"][measure]["at"])
 
 
@@ -454,6 +462,13 @@ def _power(x: Any, power: float) -> Any:
     return x**whole if whole == power else x**power
 
 
+@lru_cache
+def _families(reading: Reading) -> list[Family]:
+    """Losses that the statement asks for by an assumption; all that serve any statement if it asks for none."""
+    named = [family for family in losses().values() if family.assumption and _has(reading, family.assumption)]
+    return named or [family for family in losses().values() if not family.assumption]
+
+
 def _family(shape: Shape) -> Family:
     return losses()[shape.flag("loss")]
 
@@ -508,9 +523,12 @@ def _mu(reading: Reading) -> str:
 def _choices(reading: Reading) -> tuple[list[str], list[str]]:
     """Kinds of noise and of participation that the statement's assumptions speak of."""
     noises = ["none"]
-    bound = _argument(reading, "bounded_variance") or _argument(reading, "minibatch_variance")
+    kinds = ("bounded_variance", "minibatch_variance", "exact_variance")
+    bound = next((name for kind in kinds if (name := _argument(reading, kind))), "")
     if bound and _uses(reading, "noisy"):
         noises = ["shared"] if "independent_noise" in reading.dropped else ["none", "independent"]
+        if ["<", "0", bound] in reading.claim["when"] or [">", bound, "0"] in reading.claim["when"]:
+            noises.remove("none")
     named = [kind for kind in SAMPLINGS if _has(reading, kind)]
     sampled = _uses(reading, "sampled") and not _has(reading, "full_participation")
     return noises, (named or [*SAMPLINGS]) if sampled else [""]
@@ -661,7 +679,13 @@ def _has(reading: Reading, name: str) -> bool:
 @lru_cache
 def _argument(reading: Reading, name: str) -> str:
     """The constant that an assumption introduces, or nothing."""
-    return next((a[1] for a in (*reading.claim["let"], *reading.claim["implicit"]) if a[0] == name and a[1:]), "")
+    return next(iter(_arguments(reading, name)), "")
+
+
+@lru_cache
+def _arguments(reading: Reading, name: str) -> tuple[str, ...]:
+    """All constants that an assumption introduces."""
+    return next((tuple(a[1:]) for a in (*reading.claim["let"], *reading.claim["implicit"]) if a[0] == name), ())
 
 
 @lru_cache
@@ -700,10 +724,11 @@ def _free_steps(reading: Reading) -> dict[str, int]:
 @lru_cache
 def _free_symbols(reading: Reading) -> list[str]:
     """Scalars that nothing determines: no assumption, sweep, count, or measure of the run."""
-    taken = {_argument(reading, a) for a in CONSTANTS} | {"C", "E", "T", "D", "d", "m", "Gamma", "p", "t", "k", "i"}
+    taken = {_argument(reading, a) for a in CONSTANTS} | {"C", "E", "T", "D", "d", "m", "Gamma", "p", *"tkijn"}
     taken |= {*declared(reading.claim), *reading.claim["choose"], *reading.claim["method"]["measures"]}
     taken |= {*reading.lowered.sweep, *_steps(reading), *reading.lowered.knobs}
     taken |= {*reading.claim["method"].get("before", ())}
+    taken |= {name for family in losses().values() for name in _arguments(reading, family.assumption)}
     domains = reading.claim["domains"]
     return [name for name, kind in sorted(domains.items()) if name not in taken and kind in KINDS]
 
@@ -724,6 +749,8 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[
         genome = _copied(reading, shape, genome)
     low, high = _curvatures(reading, genome)
     links = None
+    if _uses(reading, "neighbours") and _has(reading, "equal_weights"):  # then all similarities are equal
+        links = (1 + 0 * high)[:, None, None] * (1 - np.eye(C, dtype=int))
     if "link" in genome:
         links = (genome["link"] + np.swapaxes(genome["link"], 1, 2)) * (1 - np.eye(C, dtype=int))
     if links is not None and _has(reading, "similarity_weights"):
@@ -755,7 +782,9 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[
         parts["rows"] = np.repeat(p[:, None], -(-shape["T"] // (shape["E"] if _counts_steps(reading) else 1)), axis=1)
     if "share" in genome:
         parts["rows"] = _rows(reading, genome["share"], shape["E"])
-    if links is not None:
+    if _has(reading, "broadcast"):
+        parts["graph"] = np.repeat(p[:, None], C, axis=1)
+    elif links is not None:
         parts["graph"] = links / links.sum(axis=2, keepdims=True)
     return parts
 
@@ -789,6 +818,8 @@ def _copied(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict
 
 def _laid_out(genome: Mapping[str, Array], start: str | None, C: int) -> Mapping[str, Array]:
     """Centres where they are all one, or two opposite clients (and others between them) around the start."""
+    if "curve" not in genome:
+        return genome
     curve = genome["curve"]
     if "centre" not in genome:
         return {**genome, "centre": 0 * curve}

@@ -8,13 +8,15 @@ from ...derivation import Argument, Derivation, Step, View
 from ...statement import Assumption, Statement, free, unit
 from .derivations import mu_at_most_L
 from .fedprox import THEOREM_4_1_I
+from .lower import TWO_GROUPS
 from .lower_perturbed import contracts_by_a_quarter
+from .methods import PERTURBED
 from .network import PROPOSITION_3_3_LARGE_C, epsilon, msd, o_C, o_C2, theta
 from .nonconvex import THEOREM_4_3_I, Delta_inf
 from .perturbed import THEOREM_4_4_I
 from .perturbed_nonconvex import THEOREM_4_6_I, bracket
 from .symbols import GLOSSARY, C, Delta, E, G, Gamma, L, L_alpha, S, T, alpha, gamma, gamma_, gap, mu, sigma, t
-from .symbols_perturbed import beta
+from .symbols_perturbed import beta, similarity_weights
 
 _s = GLOSSARY.symbol
 accuracy = _s("accuracy", "F^2/W^2", "accuracy that E|grad f|^2 has to reach (4.4)", r"\epsilon")
@@ -197,8 +199,9 @@ FEDAVG_LOWER = Statement(
     kind="exists",
     title="FedAvg: lower bound on the contraction of the gap",
     cite="Section 4.4, last sentence on the lower bounds",
-    method="two_group_perturbed",
+    method=PERTURBED,
     glossary=GLOSSARY,
+    let=(*TWO_GROUPS, similarity_weights),
     choose={gamma(t): gamma_},
     when=(Le(gamma_, 1 / (E * mu)), Eq(beta, 1), Ge(E, 2), Ge(C, 2)),
     then=Ge(gap(t), Delta / 4 ** (2 * t)),

@@ -4,7 +4,27 @@ from ...algebra import Ge, Gt, Le, Lt, Min, Sum, e
 from ...derivation import Derivation
 from ...statement import Assumption, Statement, free, unit
 from . import derivations
-from .symbols import GLOSSARY, C, Delta, E, S, T, alpha, gamma, gamma_, gap, i, k, mu, p, sigma, sum_p2, t
+from .methods import FEDPROX
+from .symbols import (
+    GLOSSARY,
+    C,
+    Delta,
+    E,
+    S,
+    T,
+    alpha,
+    gamma,
+    gamma_,
+    gap,
+    i,
+    independent_noise,
+    k,
+    mu,
+    p,
+    sigma,
+    sum_p2,
+    t,
+)
 
 _s = GLOSSARY.symbol
 lam = _s("lambda", "1", "smaller contraction in one step (lemmas B.7, B.8)", r"\lambda")
@@ -15,6 +35,18 @@ M = GLOSSARY.count("M", "number of random vectors a step (lemma B.8)")
 noise_sum2 = _s("noise_sum2", "F^2/W^2", "E |sum_k (1-lambda)^k sum_i p_i zeta^i_k|^2",
     r"\mathbb E\|\sum_{k=0}^{E-1}(1-\lambda)^k\sum_{i=1}^M p_i\boldsymbol\zeta_k^i\|^2", nonnegative=True)  # fmt: skip
 mean2 = _s("mean2", "F^2/W^2", "|sum_i p_i Z_i|^2", r"\|\sum_{i=1}^M p_i\mathbf Z_i\|^2", nonnegative=True)
+TWO_GROUPS = (
+    Assumption(
+        "two_groups",
+        (mu, G_lin),
+        "f_i = mu w^2/2 + G w for the first half of the clients, mu w^2/4 - G w for the second (signs flipped if "
+        "w_{0,0} < 0); odd C: a last f_i = 0",
+        "appendix B.4",
+    ),
+    Assumption("equal_weights", (), "p_i = 1/C", "appendix B.4"),
+    Assumption("exact_variance", (sigma,), "g_i is unbiased with E|g_i - grad f_i|^2 = sigma^2", "appendix B.4"),
+    independent_noise,
+)
 independent = Assumption(
     "independent", (), "all zeta^i_k are independent with mean Z_i and variance sigma^2", "lemma B.8"
 )
@@ -58,8 +90,9 @@ THEOREM_4_2 = Statement(
     kind="exists",
     title="FedProx: lower bound on the two-group quadratic",
     cite="Theorem 4.2, section 4.2.2; construction in B.4",
-    method="two_group",
+    method=FEDPROX,
     glossary=GLOSSARY,
+    let=TWO_GROUPS,
     choose={gamma(t): gamma_},
     when=(Le(gamma_, 1 / (E * (alpha + mu))), Ge(E, 2), Ge(C, 2)),
     then=(

@@ -18,9 +18,10 @@ from ...derivation import Argument, Derivation, Induction, Known, Step, View
 from ...facts import geometric, power_le_one, power_monotone, sum_next, termwise
 from ...statement import Assumption, Statement, unit
 from .derivations import halved, small_steps
-from .lower import A_B7, G_lin, lam, nu
+from .lower import A_B7, TWO_GROUPS, G_lin, lam, nu
+from .methods import PERTURBED
 from .symbols import GLOSSARY, C, Delta, E, S, T, gamma, gamma_, gap, k, mu, sigma, sum_p2, t
-from .symbols_perturbed import beta
+from .symbols_perturbed import beta, similarity_weights
 
 broadcast = Assumption(
     "broadcast",
@@ -156,9 +157,9 @@ THEOREM_4_5 = Statement(
     kind="exists",
     title="Perturbed method: lower bound on the two-group quadratic",
     cite="Theorem 4.5, section 4.3.3; construction in C.4",
-    method="two_group_perturbed",
+    method=PERTURBED,
     glossary=GLOSSARY,
-    let=(broadcast,),
+    let=(*TWO_GROUPS, broadcast),
     choose={gamma(t): gamma_},
     when=(Le(gamma_, 1 / (E * mu)), Lt(beta, 1), Gt(sigma, 0), Ge(E, 2), Ge(C, 2)),
     then=(
@@ -176,7 +177,7 @@ THEOREM_4_5 = Statement(
     ),
     where={Delta: gap(0), S: sum_p2, A_B7: 1 - (1 - gamma_ * beta * mu) ** (E - 1)},
     for_all={t: (0, T)},
-    sweep={gamma_: unit("gamma") / (E * mu)},
+    sweep={gamma_: unit("gamma") / (E * mu), beta: unit("beta")},
     reading=(
         "the witness is the construction of B.4 with H = mu, h = mu/2, uniform weights within each group",
         "A is lemma B.7's at nu = gamma beta mu",
@@ -198,7 +199,7 @@ THEOREM_4_5_BY_RULE = replace(
     THEOREM_4_5,
     id="buttaci/thm4.5~rule4.6",
     title="Perturbed method: the same lower bound with the algorithm's own neighbour averages",
-    let=(),
+    let=(*TWO_GROUPS, similarity_weights),
     reading=(
         *(line for line in THEOREM_4_5.reading if not line.startswith("u^i")),
         "u^i by rule (4.6) with equal similarities, which for C = 2 are the only ones: not what the theorem sets",

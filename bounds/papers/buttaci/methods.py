@@ -1,8 +1,26 @@
 """The methods of the thesis: algorithm boxes of chapter 4."""
 
-from ...method import Method, expect, f, f_star, full_grad, grad, mean, neighbours, noisy, norm2, start, vector, w_star
+from ...method import (
+    Method,
+    axis,
+    expect,
+    f,
+    f_star,
+    full_grad,
+    grad,
+    inner,
+    mean,
+    neighbours,
+    noisy,
+    norm2,
+    other,
+    start,
+    vector,
+    w_star,
+)
 from .symbols import GLOSSARY, alpha, deviation, dist2, divergence, excess, gamma, gap, grad2, i, k, level, slope2, t
-from .symbols_perturbed import beta, perturbation, perturbed2, previous
+from .symbols_perturbed import beta, centre, j, mismatch, n, perturbation, perturbed2, previous, spread
+from .symbols_perturbed import mean as mean_entry
 
 w, w_i = vector("w", r"\overline{\mathbf w}"), vector("w_i", r"\mathbf w^i")
 
@@ -49,6 +67,10 @@ PERTURBED = Method(
         excess(t): expect(f(w)) - f_star,
         slope2(t, k): expect(norm2(full_grad(mean(w_i)))),
         perturbation(t, k, i): expect(norm2(mean(w_i) - perturbed_point)),
+        spread(t, i, j): expect(norm2(u_i - other(u_i))),
+        mean_entry(t, k, n): expect(inner(mean(w_i), axis)),
+        centre(t, k, n): expect(inner(mean(perturbed_point), axis)),
+        mismatch(t, k): expect(norm2(mean(perturbed_point) - beta * mean(w_i) - (1 - beta) * w)),
         grad2(t, k, i): expect(norm2(noisy(grad(w_i)))),
         perturbed2(t, k, i): expect(norm2(noisy(grad(perturbed_point)))),
     },

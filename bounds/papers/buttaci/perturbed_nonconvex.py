@@ -268,7 +268,7 @@ LEMMA_C_4 = Statement(
     kind="inequality",
     title="Perturbed method: progress of one round, nonconvex",
     cite="Lemma C.4, appendix C.3",
-    method="perturbed_nonconvex",
+    method=PERTURBED,
     glossary=GLOSSARY,
     let=ASSUMPTIONS,
     implicit=IMPLICIT,
@@ -276,7 +276,7 @@ LEMMA_C_4 = Statement(
     then=Le(ROUND_MEAN, 2 / (gamma(t) * E) * (level(t) - level(t + 1)) + A_C4),
     where={A_C4: error(gamma(t), 8 * previous(t) ** 2 / gamma(t) ** 2)},
     for_all={t: (0, T - 1)},
-    sweep=CHANGES,
+    sweep={**CHANGES, **SHARE},
     reading=(
         *READING,
         BEFORE,

@@ -3,6 +3,7 @@
 from ...algebra import Integer, Lt
 from ...statement import Statement
 from .fedprox import ASSUMPTIONS_1_TO_5, THEOREM_4_1_I
+from .methods import PERTURBED
 from .perturbed import THEOREM_4_4_I
 from .symbols import GLOSSARY, E, L, T, alpha, gamma, gap, independent_noise, t
 from .symbols_perturbed import beta, perturbed_gradients, similarity_weights
@@ -23,7 +24,7 @@ SPEED = Statement(
     kind="experiment",
     title="Perturbed method: where its bound is smaller than FedAvg's, so is its gap",
     cite="Section 4.4 (first paragraph) and section 4.5.5: the smaller contraction factor explains why it accelerates",
-    method="perturbed",
+    method=PERTURBED,
     glossary=GLOSSARY,
     let=(*ASSUMPTIONS_1_TO_5, similarity_weights),
     implicit=(perturbed_gradients, independent_noise),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from chain import CHAIN
 from sympy import Expr, Rational
@@ -17,8 +18,11 @@ from fedaudit.verify import kernel
 from fedaudit.verify.audit import hunt_row, judge, literal_row, read, verify_row
 from fedaudit.verify.certificates import certify as certify_data
 from fedaudit.verify.certify import certificate, certify
-from fedaudit.verify.hunt import climb
-from fedaudit.verify.shrink import shrink, simplicity
+from fedaudit.verify.check import genes_of, score
+from fedaudit.verify.genome import draw
+from fedaudit.verify.hunt import BEYOND_ROUNDING, Found, climb
+from fedaudit.verify.settings.base import Shape
+from fedaudit.verify.shrink import reduced, shrink, simplicity
 
 EFFORT = 0.2
 
@@ -156,3 +160,17 @@ def test_another_array_library_gives_the_same_answer(identifier: str) -> None:
     assert rows[0]["instances"] == rows[1]["instances"]
     assert rows[0]["verdict"] == rows[1]["verdict"] == "survived"
     assert rows[0]["tightness"] == pytest.approx(rows[1]["tightness"], rel=1e-6)
+
+
+def test_a_violation_that_is_too_large_for_the_kernel_is_made_smaller_first() -> None:
+    reading, world = read(statement("buttaci/lemC.2"))
+    large = Shape.of({"loss": "quadratic", "noise": "independent", "sampling": "all"}, C=10, d=1, E=8, T=10)
+    drawn = draw(genes_of(reading, world, large), 500, np.random.default_rng(0))
+    scores = score(reading, world, large, drawn)
+    found = Found(scores, int(np.flatnonzero(scores.margin > BEYOND_ROUNDING)[0]))
+    less = reduced(reading, world, found)
+    assert less.scores.shape.cost < 100
+    replayed = certify(reading, world, less)
+    assert replayed is not None
+    assert not replayed.holds
+    assert reduced(reading, world, found, 0) is found

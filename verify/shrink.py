@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from itertools import islice
 from typing import Any, cast
 
 import numpy as np
@@ -21,6 +22,7 @@ from .hunt import BEYOND_ROUNDING, Found
 from .settings.base import Reading, Setting, Shape
 
 MOST_WORK = 30_000  # size of the replayed instances, added up
+MOST_FLOATS = 300  # candidates that are looked at in floats
 
 
 def simplicity(replayed: Replayed) -> tuple[int, int]:
@@ -56,13 +58,16 @@ def shrink(
     return best
 
 
-def reduced(reading: Reading, setting: Setting, found: Found) -> Found:
-    """A smaller candidate that is as clear a violation in floats: where one is too large for the kernel to replay."""
+def reduced(reading: Reading, setting: Setting, found: Found, most: int = MOST_FLOATS) -> Found:
+    """A smaller candidate that is as clear a violation in floats: where one is too large for the kernel to replay.
+
+    At most this many candidates are looked at.
+    """
     shape, genome = found.scores.shape, {k: v[found.row] for k, v in found.scores.genome.items()}
-    for smaller, rest in setting.reductions(reading, shape, genome):
+    for n, (smaller, rest) in enumerate(islice(setting.reductions(reading, shape, genome), most), 1):
         less = Found(score(reading, setting, smaller, {k: np.asarray(v)[None] for k, v in rest.items()}), 0)
         if smaller.cost <= shape.cost and less.margin > BEYOND_ROUNDING:
-            return reduced(reading, setting, less)
+            return reduced(reading, setting, less, most - n)
     return found
 
 

@@ -1,11 +1,17 @@
-"""No property test asserts a time; what the fuzzing showed is summed up at the end of a session."""
+"""No property test asserts a time; what the fuzzing showed is summed up at the end of a session.
+
+A shell that starts the tests in the background has them ignore Ctrl-C, and every process that they start: not here.
+"""
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 from hypothesis import settings
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("fedaudit", deadline=None)
 settings.load_profile("fedaudit")
 

@@ -59,7 +59,7 @@ class Lines:
             done = self.total - len(self.left)
         waits = f", about {_clock(per / finished * len(self.left))} left" if finished else ""
         at = f", running {', '.join(running)}" if running else ""
-        return f"fedaudit: {self.label}: {done} of {self.total} done{waits}{at}"
+        return f"{self.label}: {done} of {self.total} done{waits}{at}"
 
 
 @contextmanager

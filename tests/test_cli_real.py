@@ -30,7 +30,7 @@ BROKEN = weakened("buttaci/lem4.1")
 """
 
 
-PROGRESS = re.compile(r"fedaudit: \w+: \d+ of \d+ done(, about \d+ (s|min) left)?(, running .+)?")
+PROGRESS = re.compile(r"\w+: \d+ of \d+ done(, about \d+ (s|min) left)?(, running .+)?")
 
 
 def command(*argv):

@@ -14,12 +14,12 @@ from fedaudit.progress import RECENT, Lines
 def test_a_line_says_what_is_done_what_runs_and_how_long_it_takes() -> None:
     lines = Lines("audit", ["a/1", "a/2", "a/3", "a/4"], jobs=2)
     began = lines.times[0]
-    assert lines.line(began + 3) == "fedaudit: audit: 0 of 4 done, running a/1, a/2"
+    assert lines.line(began + 3) == "audit: 0 of 4 done, running a/1, a/2"
     lines.step("a/2", 1, 4)
-    assert lines.line(began + 3) == "fedaudit: audit: 1 of 4 done, about 9 s left, running a/1, a/3"
+    assert lines.line(began + 3) == "audit: 1 of 4 done, about 9 s left, running a/1, a/3"
     for name in ("a/1", "a/3", "a/4"):
         lines.step(name, 0, 4)
-    assert lines.line(began + 3).startswith("fedaudit: audit: 4 of 4 done, about 0 s left")
+    assert lines.line(began + 3).startswith("audit: 4 of 4 done, about 0 s left")
 
 
 def test_the_time_that_is_left_is_estimated_from_the_last_statements() -> None:

@@ -257,6 +257,9 @@ def read(node: Node) -> Method:
         {name: entry.name() for name, entry in given["before"].mapping().items()} if "before" in given else {},
     )
     kept = set(method.kept)
+    for name, rule in phases["begin"].items():
+        if lost := rule.names() - kept:
+            raise Malformed(f"method.begin.{name}: got {sorted(lost)}, expected vectors that are kept between rounds")
     for name, measure in method.measures.items():
         read_names = {rule.name for rule in rules(measure.terms)} - {""}
         if "k" not in measure.at and not method.steps and read_names - kept:

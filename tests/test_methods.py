@@ -881,3 +881,11 @@ def test_certificates_of_runs_mutated(name: str, record_property: Callable[[str,
         log.ask(what, lambda mutant=mutant: kernel.check(mutant))
     log.judge(record_property)
     assert SECONDS <= 10  # what `ask` allows a mutant
+
+
+@pytest.mark.parametrize("name", [name for name, one in CERTIFICATES.items() if one["claim"]["method"]["begin"]])
+def test_a_rule_of_begin_that_reads_what_begin_replaces_is_malformed(name: str) -> None:
+    """Seen in fuzzing: a KeyError instead."""
+    vector = next(iter(CERTIFICATES[name]["claim"]["method"]["begin"]))
+    with pytest.raises(kernel.Malformed, match=rf"method.begin.{vector}: got \['{vector}'\]"):
+        kernel.check(changed(CERTIFICATES[name], ("claim", "method", "begin", vector), vector))

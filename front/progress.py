@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import TextIO, cast
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -65,12 +66,13 @@ class Lines:
 @contextmanager
 def _now_and_then(lines: Lines) -> Generator[Step]:
     ended = threading.Event()
+    stderr = cast("TextIO | None", sys.stderr)  # None where it is closed; print would take stdout then
 
     def speak() -> None:
         pause = FIRST
-        while sys.stderr and not ended.wait(pause):  # pyright: ignore[reportUnnecessaryComparison]
+        while stderr and not ended.wait(pause):
             with suppress(OSError, ValueError):  # nobody reads it any more
-                print(lines.line(time.monotonic()), file=sys.stderr, flush=True)
+                print(lines.line(time.monotonic()), file=stderr, flush=True)
             pause = EVERY
 
     speaker = threading.Thread(target=speak, daemon=True)

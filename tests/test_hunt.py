@@ -15,12 +15,12 @@ from fedaudit.bounds.catalogue import statement
 from fedaudit.bounds.papers.buttaci.symbols import E, G, Gamma, sigma, t
 from fedaudit.bounds.statement import Statement
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import hunt_row, judge, literal_row, read, verify_row
+from fedaudit.verify.audit import _entrants, hunt_row, judge, literal_row, read, verify_row
 from fedaudit.verify.certificates import certify as certify_data
 from fedaudit.verify.certify import certificate, certify
-from fedaudit.verify.check import genes_of, score
+from fedaudit.verify.check import BEYOND_ROUNDING, _margin, genes_of, score
 from fedaudit.verify.genome import draw
-from fedaudit.verify.hunt import BEYOND_ROUNDING, Found, climb
+from fedaudit.verify.hunt import Found, climb, sample
 from fedaudit.verify.settings.base import Shape
 from fedaudit.verify.shrink import reduced, shrink, simplicity
 
@@ -174,3 +174,28 @@ def test_a_violation_that_is_too_large_for_the_kernel_is_made_smaller_first() ->
     assert replayed is not None
     assert not replayed.holds
     assert reduced(reading, world, found, 0) is found
+
+
+def test_rounding_beside_a_far_larger_index_is_not_tight() -> None:
+    """A run that falls from 1 to 1e-30 says nothing at its end, and must not hide the index where it comes close."""
+    none = np.zeros((1, 1))
+    lhs, rhs = np.array([[0.5, 1e-30, 3e-16]]), np.array([[1.0, 2e-30, 2e-16]])
+    margin, _ = _margin("<=", lhs, rhs, none)
+    assert margin[0, 0] == -0.5
+    assert np.isnan(margin[0, 1:]).all()
+    alone, _ = _margin("<=", lhs[:, 1:2], rhs[:, 1:2], none)
+    assert alone[0, 0] == -0.5  # with nothing larger beside it, it counts
+    clear, _ = _margin("<=", np.array([[0.5, 1e-10]]), np.array([[1.0, 1e-11]]), none)
+    assert clear[0, 1] > BEYOND_ROUNDING  # small, and no rounding
+
+
+def test_a_small_effort_climbs_where_the_race_came_closest_and_in_every_block() -> None:
+    reading, world = read(statement("zhang/lemA.1"))
+    shapes = world.shapes(reading)
+    race = sample(reading, world, shapes, 8, seed=0)
+    chosen = _entrants(shapes, race, 16)
+    assert {f.scores.shape for f in race.best[:8]} <= set(chosen)
+    assert 16 <= len(chosen) <= 24 < len(shapes)
+    gaps = np.diff([-1, *(n for n, shape in enumerate(shapes) if shape in chosen), len(shapes)])
+    assert gaps.max() <= 2 * -(-len(shapes) // 16)
+    assert chosen == [shape for shape in shapes if shape in set(chosen)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 import time
 
 import pytest
@@ -45,11 +46,13 @@ def test_short_work_is_silent_and_long_work_speaks(monkeypatch: pytest.MonkeyPat
     assert "lint: 1 of 2 done" in said.getvalue()
 
 
-def test_a_closed_stderr_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_stderr_is_no_crash(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(progress, "FIRST", 0.01)
-    closed = io.StringIO()
+    closed, before = io.StringIO(), threading.active_count()
     closed.close()
     for stream in (None, closed):
         monkeypatch.setattr("sys.stderr", stream)
         with progress._now_and_then(Lines("lint", ["a/1"], 1)):
             time.sleep(0.05)
+    assert capsys.readouterr().out == ""  # which belongs to the rows
+    assert threading.active_count() == before

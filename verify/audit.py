@@ -18,9 +18,10 @@ from fedaudit.bounds.statement import Assumption, Statement
 
 from .audited import Audited, Derivation, Linted, Literally, counterexample
 from .certify import Replayed, certificate, certify
+from .check import BEYOND_ROUNDING
 from .claims import lower
 from .experiments import experiment
-from .hunt import BEYOND_ROUNDING, POPULATION, VIOLATION, Found, Searched, climb, order, sample
+from .hunt import POPULATION, VIOLATION, Found, Searched, climb, order, sample
 from .premises import tried
 from .repair import repair
 from .settings import setting_of

@@ -21,6 +21,7 @@ from .settings.order import TRANSIENT, Order
 CONDITION_SLACK = 1e-12  # rounding of a condition that the sweep meets with equality; the kernel has none
 NOISE_FLOOR = 1e-9  # of an instance's largest value: differences below it are rounding, not evidence
 CLOSE, JITTER = 1e-6, 1e-7
+BEYOND_ROUNDING = 1e-6  # a margin that is no rounding
 EXACT_ROWS = 4  # of a batch of growth paths: the steepest, which the kernel measures
 ROUNDING = 1e-20  # of an instance's natural scale: squares of rounding errors stay below it
 
@@ -173,7 +174,7 @@ def _margin(op: str, lhs: Array, rhs: Array, rounding: Array) -> tuple[Array, Ar
         scale = np.maximum(np.maximum(np.abs(small), np.abs(large)), floor)
         gap = np.abs(small - large) if op == "=" else small - large
         margin = gap / scale
-        drowned = (scale <= floor) & (margin <= CLOSE)  # beside a far larger index rounding looks tight
+        drowned = (scale <= floor) & (margin <= BEYOND_ROUNDING)  # beside a far larger index rounding looks tight
         margin = np.where((scale > rounding) & ~drowned, margin, np.nan)
         ratio = np.where((large > 0) & (scale > rounding), small / large, np.nan)
     return margin, ratio

@@ -20,7 +20,6 @@ from .settings.base import Reading, Setting, Shape
 POPULATION = 96
 ELITE = 16
 VIOLATION = 1e-9  # a float margin above this is worth the kernel's time
-BEYOND_ROUNDING = 1e-6  # a margin that is no rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)

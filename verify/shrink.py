@@ -15,10 +15,10 @@ from typing import Any, cast
 import numpy as np
 
 from .certify import Replayed, replay
-from .check import genes_of, score
+from .check import BEYOND_ROUNDING, genes_of, score
 from .evaluate import Array
 from .genome import simpler, size
-from .hunt import BEYOND_ROUNDING, Found
+from .hunt import Found
 from .settings.base import Reading, Setting, Shape
 
 MOST_WORK = 30_000  # size of the replayed instances, added up

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cache, lru_cache, reduce
 from math import floor, gcd
 from typing import Any
 
@@ -157,8 +157,8 @@ class Abstraction:
 
     def _atom(self, key: Expr, axioms: Callable[[Symbol], list[Boolean]]) -> Symbol:
         if key not in self.atoms:
-            known = {n: True for n in ("positive", "nonnegative", "integer") if getattr(key, f"is_{n}", None)}
-            fresh = Dummy(f"a{len(self.atoms)}", real=True, **known)
+            known = tuple(n for n in ("positive", "nonnegative", "integer") if getattr(key, f"is_{n}", None))
+            fresh = _fresh(f"a{len(self.atoms)}", known)
             self.atoms[key] = fresh
             for axiom in axioms(fresh):
                 if axiom not in (true, false):
@@ -244,7 +244,7 @@ class Abstraction:
             self.always.append(Ne(base, 0))
             return 1 / self.powers[_canonical(1 / base), unit]
         if key not in self.powers:
-            fresh = Dummy(f"pow{len(self.powers)}", real=True)
+            fresh = _fresh(f"pow{len(self.powers)}")
             self.powers[key] = fresh
             self.atoms[Pow(base, unit, evaluate=False)] = fresh
         return self.powers[key]
@@ -270,6 +270,13 @@ class Abstraction:
         return self._atom(Pow(_canonical(base), power), lambda y: [Lt(0, y)])
 
 
+@cache
+def _fresh(name: str, known: tuple[str, ...] = ()) -> Symbol:
+    """A real that no formula has. The same in every table, so that what is computed about it can be kept."""
+    return Dummy(name, real=True, **dict.fromkeys(known, True))
+
+
+@lru_cache(maxsize=16384)
 def uniform(formula: Any) -> Any:
     """The same formula with constants taken out of sums and one name for every index, so that equal sums look equal."""
     names: dict[Basic, Basic] = {}

@@ -18,6 +18,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from flint import arb
 from sympy import (
     Basic,
     Dict,
@@ -57,6 +58,7 @@ RLIMIT = 1_000_000  # z3's own count of work, so that a verdict does not depend 
 SIDE_RLIMIT = 300_000
 QUICK, DENSE = 150, 3000
 CLEAR = 1e-6  # a difference beyond what rounding of an equation's solution makes
+ALIKE = arb("1e-45")  # numbers of 60 digits that differ by less: nobody knows which is larger
 SLACK = 1e-10  # a violation this small in floating point is looked at again in exact arithmetic
 
 
@@ -306,7 +308,7 @@ def _holds(formula: Boolean, arguments: tuple[Basic, ...], values: Sequence[Frac
     if not isinstance(formula, Relational):
         return None
     left, right = (compiled(side, arguments).precise(values) for side in formula.args)
-    if abs(left - right) <= Fraction(1, 10**45) * (abs(left) + abs(right)):
+    if left.overlaps(right) or abs(left - right) <= ALIKE * (abs(left) + abs(right)):
         return None
     match formula:
         case Le() | Lt():
@@ -493,9 +495,9 @@ class Proof:
         """Denominators cleared by their sign. An assumption whose denominator may vanish says nothing there."""
         import z3
 
-        numerator, denominator = cancel(together(relation.rhs - relation.lhs)).as_numer_denom()
+        numerator, denominator = _cleared(relation)
         sign = self._sign(denominator)
-        top = self._polynomial(_without_positive_factor(numerator))
+        top = self._polynomial(numerator)
         if sign is None:
             if lazy:
                 return None
@@ -557,6 +559,13 @@ class Proof:
                 return made
             case _:
                 raise Unsupported(f"got {expr}, expected a polynomial")
+
+
+@lru_cache(maxsize=16384)
+def _cleared(relation: Relational) -> tuple[Expr, Expr]:
+    """Numerator and denominator of the difference of its sides; the numerator up to positive factors."""
+    numerator, denominator = cancel(together(relation.rhs - relation.lhs)).as_numer_denom()
+    return _without_positive_factor(numerator), denominator
 
 
 def _without_positive_factor(numerator: Expr) -> Expr:

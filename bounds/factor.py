@@ -17,6 +17,7 @@ from fractions import Fraction
 from math import inf, lcm
 from typing import Literal
 
+from flint import fmpq
 from sympy import Add, Basic, Expr, Gt, Le, Max, Symbol, expand
 from sympy.logic.boolalg import Boolean
 
@@ -93,7 +94,7 @@ def _climbs(
 ) -> bool:
     before, points = 0.0, list[Point]()
     for n in STRETCH:
-        point = sampler.complete({q: value * Fraction(n) ** powers.get(q, 0) for q, value in raw.items()})
+        point = sampler.complete({q: value * fmpq(n) ** powers.get(q, 0) for q, value in raw.items()})
         value = -inf if point is None else _value(ratio, point, sampler)
         if point is None or not value > 10 * before:
             return False

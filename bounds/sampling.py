@@ -18,16 +18,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from flint import fmpq
 from sympy import Basic, Eq, Expr, Ge, Gt, Le, Lt, Max, Min, Poly, PolynomialError, Symbol, together
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import And, Boolean, BooleanTrue
 
 from .evaluate import Compiled, Point, Undefined, compiled, opaque, quantities
 
-Raw = Mapping[Basic, Fraction]
-SMALL = tuple(map(Fraction, (1, 2, 3, 4, 5, 7, 10, 20, 50, 100)))
+Raw = Mapping[Basic, fmpq]
+SMALL = tuple(map(fmpq, (1, 2, 3, 4, 5, 7, 10, 20, 50, 100)))
 LONGEST = 512  # bits of an end of an interval; beyond that a nearby float will do, and is checked again
-SHARES = (Fraction(1), Fraction(1), Fraction(999_999, 1_000_000), Fraction(1, 2), Fraction(1, 1000), Fraction(1, 10**9))
+SHARES = (fmpq(1), fmpq(1), fmpq(999_999, 1_000_000), fmpq(1, 2), fmpq(1, 1000), fmpq(1, 10**9))
+FACTORS = (fmpq(11, 10), fmpq(10, 11), fmpq(2), fmpq(1, 2), fmpq(10), fmpq(1, 10))
 
 
 def conjuncts(*formulas: Boolean) -> list[Boolean]:
@@ -56,6 +58,19 @@ class _Bound:
     value: Compiled
 
 
+@dataclass(frozen=True, slots=True)
+class _Domain:
+    """What a variable declares about itself."""
+
+    integer: bool
+    positive: bool
+    nonnegative: bool
+
+    @staticmethod
+    def of(variable: Basic) -> _Domain:
+        return _Domain(bool(variable.is_integer), bool(variable.is_positive), bool(variable.is_nonnegative))
+
+
 @dataclass(slots=True)
 class _Plan:
     order: list[Basic]
@@ -76,6 +91,7 @@ class Sampler:
         self._plan = _plan(self.variables, given, tuple(sweep))
         self._rest = [compiled(g, self.variables) for g in self._plan.rest]
         self._position = {v: n for n, v in enumerate(self.variables)}
+        self._domain = {v: _Domain.of(v) for v in self.variables}
 
     def points(self, seed: str, count: int) -> Iterator[dict[Basic, Fraction]]:
         """At most `count` admissible points (rejection gives up after ten times as many tries)."""
@@ -83,7 +99,7 @@ class Sampler:
         left, tries = count, 10 * count
         while left and tries:
             tries -= 1
-            point = self.complete({v: _raw(v, rng) for v in self.variables})
+            point = self.complete({v: _raw(domain, rng) for v, domain in self._domain.items()})
             if point is not None:
                 left -= 1
                 yield point
@@ -93,7 +109,7 @@ class Sampler:
         rng = random.Random(f"fedaudit:{seed}")
         made: list[tuple[Raw, Point]] = []
         for _ in range(count):
-            raw = {v: _raw(v, rng) for v in self.variables}
+            raw = {v: _raw(domain, rng) for v, domain in self._domain.items()}
             point = self.complete(raw)
             if point is not None:
                 made.append((raw, point))
@@ -114,7 +130,8 @@ class Sampler:
                 break
             raw = dict(best[1])
             for v in rng.sample(self.variables, k=min(len(raw), rng.choice((1, 1, 2, 3)))):
-                raw[v] = _raw(v, rng) if rng.random() < 0.5 else _nudge(v, raw[v], rng)
+                domain = self._domain[v]
+                raw[v] = _raw(domain, rng) if rng.random() < 0.5 else _nudge(domain, raw[v], rng)
             point = self.complete(raw)
             value = -math.inf if point is None else self._score(score, point)
             if value > best[0]:
@@ -127,40 +144,40 @@ class Sampler:
         except (Undefined, OverflowError):
             return -math.inf
 
-    def complete(self, raw: Mapping[Basic, Fraction]) -> dict[Basic, Fraction] | None:
+    def complete(self, raw: Raw) -> dict[Basic, Fraction] | None:
         """Raw draws moved into the intervals that the conditions leave; None if a condition fails."""
-        point: dict[Basic, Fraction] = dict.fromkeys(self.variables, Fraction(0))
-        values = [Fraction(0)] * len(self.variables)
+        values = [fmpq(0)] * len(self.variables)
         for v in self._plan.order:
-            placed = _place(v, raw[v], self._plan.bounds.get(v, []), values)
+            placed = _place(self._domain[v], raw[v], self._plan.bounds.get(v, ()), values)
             if placed is None:
                 return None
-            point[v] = values[self._position[v]] = placed
+            values[self._position[v]] = placed
         try:
-            floats = [float(x) for x in values]
-            if all(_holds(rest, values, floats) for rest in self._rest):
-                return point
+            if all(_holds(rest, values) for rest in self._rest):
+                exact = (Fraction(int(x.p), int(x.q)) for x in values)
+                return dict(zip(self.variables, exact, strict=True))
         except (Undefined, OverflowError):
             pass
         return None
 
 
-def _holds(condition: Compiled, values: Sequence[Fraction], floats: Sequence[float]) -> bool:
-    exact = condition.exact(values)
-    return bool(condition.float(floats) if exact is None else exact)
+def _holds(condition: Compiled, values: Sequence[fmpq]) -> bool:
+    exact = condition.rational(values)
+    return bool(condition.float([float(x) for x in values]) if exact is None else exact)
 
 
-def _place(v: Basic, raw: Fraction, bounds: Sequence[_Bound], values: Sequence[Fraction]) -> Fraction | None:
-    low: Fraction | None = Fraction(0) if v.is_nonnegative else None
-    low_strict = bool(v.is_positive)
-    high: Fraction | None = None
+def _place(domain: _Domain, raw: fmpq, bounds: Sequence[_Bound], values: Sequence[fmpq]) -> fmpq | None:
+    if not bounds:
+        return raw
+    low: fmpq | None = fmpq(0) if domain.nonnegative else None
+    low_strict = domain.positive
+    high: fmpq | None = None
     high_strict = False
     for bound in bounds:
         try:
-            end = bound.value.exact(values)
-            if end is None or end.denominator.bit_length() > LONGEST:
-                end = bound.value.float([float(x) for x in values])
-            end = Fraction(end)
+            end = bound.value.rational(values)
+            if end is None or end.q.bit_length() > LONGEST:
+                end = fmpq(*bound.value.float([float(x) for x in values]).as_integer_ratio())
         except (Undefined, OverflowError, ValueError):
             return None
         if bound.kind == "eq":
@@ -170,62 +187,54 @@ def _place(v: Basic, raw: Fraction, bounds: Sequence[_Bound], values: Sequence[F
             high, high_strict = end, bound.strict
         if bound.kind == "lo" and (low is None or end > low or (end == low and bound.strict)):
             low, low_strict = end, bound.strict
-    if not bounds:
-        return raw
-    integer = bool(v.is_integer)
     if low is not None and high is not None:
         if low > high or (low == high and (low_strict or high_strict)):
             return None
-        share = raw / (1 + raw) if raw.denominator != 1 or raw > len(SHARES) else SHARES[int(raw) % len(SHARES)]
+        share = raw / (1 + raw) if raw.q != 1 or raw > len(SHARES) else SHARES[int(raw) % len(SHARES)]
         share = abs(share)
         if (high_strict and share == 1) or (low_strict and share == 0):
-            share = Fraction(1, 2)
-        made = low + (high - low) * share
-        if low == high:
-            made = low
+            share = fmpq(1, 2)
+        made = low if low == high else low + (high - low) * share
     elif low is not None:
         made = low if raw in (1, 2) and not low_strict else low + (abs(low) or 1) * (abs(raw) or 1)
     elif high is not None:
         made = high if raw in (0, 1, 2) and not high_strict else high - (abs(high) or 1) * (abs(raw) or 1)
     else:
         made = raw
-    if integer and made.denominator != 1:
-        made = Fraction(int(made))
+    if domain.integer and made.q != 1:
+        made = fmpq(int(made))
         if (low is not None and (made < low or (low_strict and made == low))) or (high is not None and made > high):
             return None
     return made
 
 
-def _raw(v: Basic, rng: random.Random) -> Fraction:
+def _raw(domain: _Domain, rng: random.Random) -> fmpq:
     """A simple number: small integers often, powers of ten over many decades, zero where it is allowed."""
-    zero = not v.is_positive
-    if v.is_integer:
+    zero = not domain.positive
+    if domain.integer:
         if zero and rng.random() < 0.25:
-            return Fraction(0)
-        return rng.choice(SMALL) if rng.random() < 0.8 else Fraction(rng.randint(1, 300))
+            return fmpq(0)
+        return rng.choice(SMALL) if rng.random() < 0.8 else fmpq(rng.randint(1, 300))
     kind = rng.random()
     if zero and kind < 0.2:
-        made = Fraction(0)
+        made = fmpq(0)
     elif kind < 0.45:
         made = rng.choice(SMALL)
     elif kind < 0.85:
-        made = Fraction(rng.randint(100, 999), 100) * Fraction(10) ** rng.randint(-3, 2)
+        made = fmpq(rng.randint(100, 999), 100) * fmpq(10) ** rng.randint(-3, 2)
     else:
-        made = Fraction(rng.randint(1, 9)) * Fraction(10) ** rng.choice((-12, -9, -6, 6, 9, 12))
-    if not v.is_nonnegative and rng.random() < 0.5:
+        made = fmpq(rng.randint(1, 9)) * fmpq(10) ** rng.choice((-12, -9, -6, 6, 9, 12))
+    if not domain.nonnegative and rng.random() < 0.5:
         made = -made
     return made
 
 
-def _nudge(v: Basic, raw: Fraction, rng: random.Random) -> Fraction:
-    if v.is_integer:
+def _nudge(domain: _Domain, raw: fmpq, rng: random.Random) -> fmpq:
+    if domain.integer:
         moved = raw + rng.choice((-1, 1))
-        return moved if moved > 0 or (moved == 0 and not v.is_positive) else raw
-    factor = rng.choice(
-        (Fraction(11, 10), Fraction(10, 11), Fraction(2), Fraction(1, 2), Fraction(10), Fraction(1, 10))
-    )
-    moved = raw * factor
-    return moved if abs(moved.numerator) < 10**18 and moved.denominator < 10**18 else raw
+        return moved if moved > 0 or (moved == 0 and not domain.positive) else raw
+    moved = raw * rng.choice(FACTORS)
+    return moved if abs(moved.p) < 10**18 and moved.q < 10**18 else raw
 
 
 def _plan(variables: Sequence[Basic], given: Sequence[Boolean], swept: Sequence[Basic]) -> _Plan:

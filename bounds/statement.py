@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from sympy import Basic, Dict, Eq, Expr, Function, Ge, Gt, Le, Lt, Symbol
@@ -160,12 +161,22 @@ class Statement:
 
     def defined(self, expr: Any) -> Any:
         """`expr` with every `where` definition written out (definitions may use one another)."""
-        for _ in range(len(self.where) + 1):
-            step = expr.subs(dict(self.where))
-            if step == expr:
-                return expr
-            expr = step
-        raise UserError(f"{self.id}: got a circular `where`, expected definitions that end; do: break the cycle")
+        written = _written_out(expr, tuple(self.where.items()))
+        if written is None:
+            raise UserError(f"{self.id}: got a circular `where`, expected definitions that end; do: break the cycle")
+        return written
+
+
+@lru_cache(maxsize=16384)
+def _written_out(expr: Any, where: tuple[tuple[Any, Any], ...]) -> Any | None:
+    """`expr` without the names on the left; None if they go in circles."""
+    for _ in range(len(where) + 1):
+        used = {name: value for name, value in where if expr.has(name)}
+        step = expr.subs(used) if used else expr
+        if step == expr:
+            return expr
+        expr = step
+    return None
 
 
 def unit(name: str) -> Any:

@@ -1,7 +1,7 @@
 """Expression trees and their one evaluator. A tree is read once for an arithmetic; what comes out computes with it.
 
 A tree is JSON: a rational string, a name, or a list that starts with an operation. An arithmetic says what numbers are
-(floats, fractions, mpmath, arrays) and how names, indexed quantities and sums are looked up in a scope. (The kernel has
+(floats, fractions, balls, arrays) and how names, indexed quantities and sums are looked up in a scope. (The kernel has
 an evaluator of its own, which shares nothing with this one.)
 """
 

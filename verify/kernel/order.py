@@ -7,7 +7,7 @@ level of its own, of which only the sign is known.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -35,13 +35,17 @@ class Growth:
 
     @property
     def rank(self) -> Rank:
-        if not self.terms and self.rest != NOTHING:
-            raise Rejected("claim: got leading terms that cancel, expected another path")
-        return max(self.terms, default=NOTHING)
+        return self._first[0]
 
     @property
     def lead(self) -> Value:
-        return self.terms[self.rank] if self.rank != NOTHING else ZERO
+        return self._first[1]
+
+    @property
+    def _first(self) -> tuple[Rank, Value]:
+        if not self.terms and self.rest != NOTHING:
+            raise Rejected("claim: got leading terms that cancel, expected another path")
+        return max(self.terms.items(), key=lambda term: term[0], default=(NOTHING, ZERO))
 
     @property
     def sign(self) -> int:
@@ -56,10 +60,10 @@ def cut(terms: Mapping[Rank, Value], rest: Rank = NOTHING) -> Growth:
     for c in terms.values():
         if isinstance(c, fmpq):
             paid(c)
-    ranks = sorted((r for r, c in terms.items() if r > rest and c != 0), reverse=True)
-    if len(ranks) > TERMS:
-        rest = ranks[TERMS]
-    return Growth({r: terms[r] for r in ranks[:TERMS]}, rest)
+    kept = sorted(((r, c) for r, c in terms.items() if r > rest and c != 0), key=lambda term: term[0], reverse=True)
+    if len(kept) > TERMS:
+        rest = kept[TERMS][0]
+    return Growth(dict(kept[:TERMS]), rest)
 
 
 def constant(x: Value) -> Growth:
@@ -67,14 +71,21 @@ def constant(x: Value) -> Growth:
 
 
 def add(x: Growth, y: Growth) -> Growth:
-    terms = dict(x.terms)
-    for rank, c in y.terms.items():
-        if rank[0] and rank in terms:
-            if (terms[rank] > 0) != (c > 0):
-                raise Rejected("claim: got a difference of exponentials, expected leading terms that do not cancel")
-        else:
-            terms[rank] = terms[rank] + c if rank in terms else c
-    return cut(terms, max(x.rest, y.rest))
+    return gathered([*x.terms.items(), *y.terms.items()], max(x.rest, y.rest))
+
+
+def gathered(parts: Iterable[tuple[Rank, Value]], rest: Rank) -> Growth:
+    """The sum of single terms. Of exponentials only the sign is known: they must agree."""
+    terms: dict[Rank, Value] = {}
+    for rank, c in parts:
+        before = terms.get(rank)
+        if before is None:
+            terms[rank] = c
+        elif not rank[0]:
+            terms[rank] = before + c
+        elif (before > 0) != (c > 0):
+            raise Rejected("claim: got a difference of exponentials, expected leading terms that do not cancel")
+    return cut(terms, rest)
 
 
 def _product(x: Rank, y: Rank) -> Rank:
@@ -91,8 +102,8 @@ def multiply(x: Growth, y: Growth) -> Growth:
         return Growth({})
     tops = [max([g.rest, *g.terms]) for g in (x, y)]
     rest = max(_product(x.rest, tops[1]), _product(tops[0], y.rest))
-    parts = (cut({_product(r, s): c * d}) for r, c in x.terms.items() for s, d in y.terms.items())
-    return reduce(add, parts, Growth({}, rest))
+    spend(2 * len(x.terms) * len(y.terms))
+    return gathered(((_product(r, s), c * d) for r, c in x.terms.items() for s, d in y.terms.items()), rest)
 
 
 def _series(x: Growth, coefficients: Sequence[Value]) -> Growth:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
@@ -11,9 +11,9 @@ import numpy as np
 from flint import fmpq
 
 from . import kernel
-from .check import genes_of, score
+from .check import Scores, genes_of, score
 from .evaluate import Array
-from .genome import exactly
+from .genome import Genome, exactly
 from .hunt import Found
 from .kernel.expression import Evaluator, World, parse
 from .kernel.rational import DIGITS as READ
@@ -22,6 +22,7 @@ from .settings.base import Reading, Setting, Shape, rules
 
 FORMAT = "fedaudit-certificate/1"
 DIGITS = (2, 4, 8)  # precision of the rationals that are tried, coarse ones first
+PLAINLY = 1e-3  # a float margin this far below 0 is no rounding, in floats or to two digits: the claim holds there
 MOST_DIGITS = 400  # steps times digits: exact numbers grow with both
 
 
@@ -47,20 +48,32 @@ def replay(
     The worst index `among` those of the same claim over fewer of them, if one is given. None when the kernel does not
     admit the instance (a condition fails exactly, or sizes exceed its limits).
     """
-    floats = {k: np.asarray(v, dtype=float)[None] for k, v in genome.items()}
-    scores = score(among or reading, setting, shape, floats)
-    if not np.isfinite(scores.margin[0]):
+    scores = score(among or reading, setting, shape, in_floats([genome]), again=False)
+    return decided(reading, setting, scores, 0, genome)
+
+
+def in_floats(genomes: Sequence[Mapping[str, Array]]) -> Genome:
+    """Rational genes of one shape as a batch of floats."""
+    return {name: np.stack([np.asarray(one[name], dtype=float) for one in genomes]) for name in genomes[0]}
+
+
+def decided(
+    reading: Reading, setting: Setting, scores: Scores, row: int, genome: Mapping[str, Array]
+) -> Replayed | None:
+    """The kernel's word on the rational genes of one row, at the index where floats see it worst."""
+    if not np.isfinite(scores.margin[row]):
         return None
-    measured = {k: float(np.asarray(v)[0]) for k, v in scores.table.scalars.items()}
+    shape, at = scores.shape, scores.at[row]
+    measured = {k: float(np.broadcast_to(v, scores.margin.shape)[row]) for k, v in scores.table.scalars.items()}
     for instance in _instances(reading, setting, shape, genome, measured):
         if _longest(instance) > READ:
             continue
         try:
-            lhs, rhs, holds = kernel.evaluate(reading.claim, instance, reading.dropped, scores.at[0])
+            lhs, rhs, holds = kernel.evaluate(reading.claim, instance, reading.dropped, at)
         except kernel.Rejected:
             continue
         sides = kernel.claimed(lhs), kernel.claimed(rhs)
-        return Replayed(shape, genome, instance, scores.at[0], *sides, holds, _ratio(reading, scores.at[0], lhs, rhs))
+        return Replayed(shape, genome, instance, at, *sides, holds, _ratio(reading, at, lhs, rhs))
     return None
 
 
@@ -89,13 +102,16 @@ def _ratio(reading: Reading, at: Mapping[str, int], lhs: Any, rhs: Any) -> float
 def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None:
     """The candidate in rationals of growing precision: the first that the kernel finds to violate the claim.
 
-    If none does, the most precise replay that was admitted (which then `holds`), or None.
+    If none does, the most precise replay that was admitted (which then `holds`), or None. Where floats see it hold
+    plainly, only that one is wanted, and the most precise rationals come first.
     """
     last: Replayed | None = None
     shape = _needed(reading, setting, found)
     genes = genes_of(reading, setting, shape)
-    for digits in DIGITS:
-        if shape.steps * digits > MOST_DIGITS and last is not None:
+    affordable = [digits for digits in DIGITS if shape.steps * digits <= MOST_DIGITS]
+    plain = found.margin < -PLAINLY
+    for digits in (*reversed(affordable), *(d for d in DIGITS if d not in affordable)) if plain else DIGITS:
+        if last is not None and (plain or digits not in affordable):
             break
         made = replay(reading, setting, shape, exactly(genes, found.scores.genome, found.row, digits))
         if made is not None and not made.holds:

@@ -9,19 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any, cast
 
 import numpy as np
 
-from .certify import Replayed, replay
+from .certify import PLAINLY, Replayed, decided, in_floats
 from .check import BEYOND_ROUNDING, genes_of, score
 from .evaluate import Array
 from .genome import simpler, size
 from .hunt import Found
 from .settings.base import Reading, Setting, Shape
+from .settings.order import Order
 
 MOST_WORK = 30_000  # size of the replayed instances, added up
+AT_ONCE = 64  # proposals that floats look at together
 MOST_FLOATS = 300  # candidates that are looked at in floats
 
 
@@ -45,10 +47,9 @@ def shrink(
     best, left, moved = start, MOST_WORK, True
     while moved and left > 0:
         moved = False
-        for shape, genome in _proposals(reading, setting, best):
+        for shape, made in _refuting(reading, setting, _proposals(reading, setting, best)):
             left -= 10 + shape.cost
-            made = replay(reading, setting, shape, genome)
-            if made is not None and not made.holds and simplicity(made) < simplicity(best):
+            if made is not None and simplicity(made) < simplicity(best):
                 left -= price * (10 + shape.cost)
                 if keeps(made):
                     best, moved = made, True
@@ -56,6 +57,32 @@ def shrink(
             if left <= 0:
                 break
     return best
+
+
+def _refuting(
+    reading: Reading, setting: Setting, proposals: Iterator[tuple[Shape, Mapping[str, Array]]]
+) -> Iterator[tuple[Shape, Replayed | None]]:
+    """Of each proposal its shape and, if it refutes, its replay. Floats look at many at once and spare the kernel those
+    that hold plainly.
+    """
+    for shape, genomes in _alike(proposals, 1 if isinstance(setting, Order) else AT_ONCE):
+        scores = score(reading, setting, shape, in_floats(genomes), again=False)
+        for row, genome in enumerate(genomes):
+            suspect = scores.margin[row] > -PLAINLY
+            made = decided(reading, setting, scores, row, genome) if suspect else None
+            yield shape, None if made is None or made.holds else made
+
+
+def _alike(
+    proposals: Iterator[tuple[Shape, Mapping[str, Array]]], most: int
+) -> Iterator[tuple[Shape, list[Mapping[str, Array]]]]:
+    """Proposals that follow each other and have one shape, together: a few of them first, since the first may do."""
+    few = 1
+    for (shape, _), group in groupby(proposals, key=lambda one: (one[0], [v.shape for v in one[1].values()])):
+        genomes = (genome for _, genome in group)
+        while batch := list(islice(genomes, few)):
+            yield shape, batch
+            few = min(2 * few, most)
 
 
 def reduced(reading: Reading, setting: Setting, found: Found, most: int = MOST_FLOATS) -> Found:

@@ -17,7 +17,15 @@ DENSE = 100_000  # rational operations on full matrices
 
 
 def dot(x: Sequence[fmpq], y: Sequence[fmpq]) -> fmpq:
-    return summed(a * b for a, b in zip(x, y, strict=True))
+    return summed([a * b for a, b in zip(x, y, strict=True)])
+
+
+def plus(*vectors: Vector) -> Vector:
+    return tuple(summed(entries) for entries in zip(*vectors, strict=True))
+
+
+def scaled(factor: fmpq, x: Vector) -> Vector:
+    return tuple(paid(factor * entry) for entry in x)
 
 
 def combine(weights: Sequence[fmpq], vectors: Sequence[Vector]) -> Vector:

@@ -10,10 +10,10 @@ from typing import Any
 from flint import fmpq
 
 from .expression import Tree, free, parse
-from .loss import ZERO, Loss, Vector, combine, dot, norm2
+from .loss import ZERO, Loss, Vector, combine, dot, norm2, plus, scaled
 from .rational import Malformed, Node, Rejected, shown
 from .regulariser import Regulariser
-from .work import spend, summed
+from .work import label, spend, summed
 
 DEPTH, ATOMS, FIRST = 24, 40, 1_000
 CONSTANT = ("start", "zero", "w_star", "w_i_star", "axis")
@@ -324,7 +324,10 @@ class Place:
             clients = range(len(self.problem.p))
             own = [vectors for vectors in self.state.values() if len(vectors) > 1]
             first: dict[object, int] = {}
-            keys = [(a, self.kick[i], self.counts[i], *(x[i] for x in own)) for i, a in enumerate(self.problem.alike)]
+            keys = [
+                (a, self.counts[i], label(self.kick[i]), *(label(x[i]) for x in own))
+                for i, a in enumerate(self.problem.alike)
+            ]
             self.twins.extend([first.setdefault(key, i) for i, key in enumerate(keys)] or clients)
         values: dict[int, Any] = {}
         for i in self.twins:
@@ -388,13 +391,13 @@ class Place:
                     raise Malformed("instance: got no w_star, expected the minimiser that a measure reads")
                 return problem.w_star
             case "+":
-                return combine((fmpq(1),) * len(rule.args), [self.vector(arg, i) for arg in rule.args])
+                return plus(*(self.vector(arg, i) for arg in rule.args))
             case "*":
-                return combine((self.scalar[_factor(rule)],), (self.vector(rule.args[0], i),))
+                return scaled(self.scalar[_factor(rule)], self.vector(rule.args[0], i))
             case "grad":
                 return problem.losses[i].gradient(self.vector(rule.args[0], i))
             case "noisy":
-                return combine((fmpq(1), fmpq(1)), (self.vector(rule.args[0], i), self.kick[i]))
+                return plus(self.vector(rule.args[0], i), self.kick[i])
             case "w_i_star":
                 return self.own_minimiser(i)
             case "mean" | "sampled" | "weighted":

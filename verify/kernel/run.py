@@ -16,13 +16,29 @@ from flint import fmpq
 
 from .claim import Claim
 from .expression import Evaluator, Tree, World, free
-from .loss import ONE, ZERO, Loss, Matrix, Vector, combine, dot, ldl, minus, norm2, piecewise, quadratic, semidefinite
+from .loss import (
+    ONE,
+    ZERO,
+    Loss,
+    Matrix,
+    Vector,
+    combine,
+    dot,
+    ldl,
+    minus,
+    norm2,
+    piecewise,
+    plus,
+    quadratic,
+    scaled,
+    semidefinite,
+)
 from .method import NONE, Method, Number, Place, Problem, State, rules, scalars
 from .method import read as read_method
 from .minimum import lines, separable
 from .rational import Malformed, Node, Rejected, affordable, shown
 from .regulariser import read as read_regulariser
-from .work import HASH, spend, summed
+from .work import HASH, label, spend, summed
 
 COUNT, POINTS, STATES = 1_000, 100_000, 4_096
 SAMPLINGS = ("without_replacement", "with_replacement")
@@ -84,12 +100,12 @@ class Law:
 
 
 def _signed(kick: tuple[Vector, ...], sign: fmpq) -> tuple[Vector, ...]:
-    return tuple(combine((sign,), (v,)) for v in kick)
+    return tuple(scaled(sign, v) for v in kick)
 
 
 def _added(none: tuple[Vector, ...], kicks: Iterable[tuple[Vector, ...]]) -> tuple[Vector, ...]:
     for kick in kicks:
-        none = tuple(combine((ONE, ONE), pair) for pair in zip(none, kick, strict=True))
+        none = tuple(plus(*pair) for pair in zip(none, kick, strict=True))
     return none
 
 
@@ -99,7 +115,7 @@ def merged(states: list[Weighted]) -> list[Weighted]:
     kept: dict[tuple[object, ...], tuple[State, tuple[int, ...]]] = {}
     for state, counts, weight in states:
         spend(HASH * sum(len(vectors) * len(vectors[0]) for vectors in state.values()))
-        key = (tuple(state.items()), counts)
+        key = (counts, *((name, *map(label, vectors)) for name, vectors in state.items()))
         weights[key] += weight
         kept[key] = (state, counts)
     return [(*kept[key], weight) for key, weight in weights.items()]

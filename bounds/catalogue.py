@@ -38,7 +38,7 @@ def statements_of(paper: str) -> tuple[Statement, ...]:
     if paper not in papers():
         raise UserError(_unknown(paper, papers()))
     found: dict[str, Statement] = {}
-    for module in _modules(paper):
+    for module in modules_of(paper):
         for made in statements_in(module):
             if found.setdefault(made.id, made) is not made:
                 raise UserError(f"got two statements with the id {made.id}, expected one; do: rename one of them")
@@ -64,7 +64,7 @@ def statements(selectors: Sequence[str] = ()) -> list[Statement]:
 @cache
 def methods_of(paper: str) -> tuple[Method, ...]:
     """All methods of one paper."""
-    return tuple({id(m): m for module in _modules(paper) for m in methods_in(module)}.values())
+    return tuple({id(m): m for module in modules_of(paper) for m in methods_in(module)}.values())
 
 
 def methods_in(module: ModuleType) -> Iterator[Method]:
@@ -167,7 +167,8 @@ def catalogue(extra: Iterable[Statement] = ()) -> dict[str, Statement]:
     return {s.id: s for s in (*statements(), *extra)}
 
 
-def _modules(paper: str) -> Iterator[ModuleType]:
+def modules_of(paper: str) -> Iterator[ModuleType]:
+    """The modules of one paper, in their order."""
     root = importlib.import_module(f"{_papers.__name__}.{paper}")
     yield root
     for info in pkgutil.iter_modules(getattr(root, "__path__", ())):

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from html import escape
 from xml.etree import ElementTree
 
-from latex2mathml.converter import convert
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from .style import braced
+__all__ = ["braced", "mathml"]
 
-__all__ = ["mathml"]
-
+BARE = re.compile(r"\\(mathbf|boldsymbol|mathbb|mathcal|mathrm)\s*(\\[A-Za-z]+|[A-Za-z])")
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 LONGEST, DEEPEST = 5_000, 60  # characters of LaTeX; elements inside each other
 TOKENS = ("mi", "mn", "mo", "ms", "mtext", "mspace")
@@ -52,23 +51,30 @@ class Foreign(Exception):
     """The converter made something that is no plain formula."""
 
 
+def braced(latex: str) -> str:
+    r"""`\mathbf w` as `\mathbf{w}`, which is what mathtext and MathML converters read."""
+    return BARE.sub(r"\\\1{\2}", latex)
+
+
 @lru_cache(maxsize=10_000)
 def mathml(latex: str, display: str = "inline") -> Markup:
     """A formula, its LaTeX kept for copying and screen readers; what cannot be converted is shown as LaTeX."""
+    from latex2mathml.converter import convert
+
     try:
         if len(latex) > LONGEST:
             raise Foreign
         root = ElementTree.fromstring(convert(braced(latex), display=display))
         if root.tag != f"{{{NAMESPACE}}}math":
             raise Foreign
-        inner = Markup().join([escape(root.text or ""), *(_emitted(child, 1) for child in root)])
+        inner = escape(root.text or "") + "".join([_emitted(child, 1) for child in root])
     except Exception:  # the converter raises errors of many types; the formula must be seen all the same
         return Markup("<code>{}</code>").format(latex)
-    opening = Markup('<math xmlns="{}" display="{}" aria-label="{}">').format(NAMESPACE, display, latex)
-    return opening + inner + Markup("</math>")
+    said = f'<math xmlns="{NAMESPACE}" display="{escape(display)}" aria-label="{escape(latex)}">'
+    return Markup(f"{said}{inner}</math>")
 
 
-def _emitted(element: ElementTree.Element, depth: int) -> Markup:
+def _emitted(element: ElementTree.Element, depth: int) -> str:
     """One element as markup, what it holds and the text behind it; raises `Foreign` outside the lists."""
     space, _, name = element.tag.rpartition("}")
     if depth > DEEPEST or space != f"{{{NAMESPACE}" or name not in ELEMENTS:
@@ -76,6 +82,6 @@ def _emitted(element: ElementTree.Element, depth: int) -> Markup:
     for attribute, value in element.attrib.items():
         if attribute not in ATTRIBUTES or not ATTRIBUTES[attribute].fullmatch(value):
             raise Foreign
-    said = Markup().join(Markup(' {}="{}"').format(*pair) for pair in element.attrib.items())
-    inner = Markup().join([escape(element.text or ""), *(_emitted(child, depth + 1) for child in element)])
-    return Markup("<{}{}>{}</{}>").format(name, said, inner, name) + escape(element.tail or "")
+    said = "".join([f' {attribute}="{escape(value)}"' for attribute, value in element.attrib.items()])
+    inner = escape(element.text or "") + "".join([_emitted(child, depth + 1) for child in element])
+    return f"<{name}{said}>{inner}</{name}>{escape(element.tail or '')}"

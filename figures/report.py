@@ -1,4 +1,5 @@
-"""index.html: an audit for a browser, in one file that fetches nothing and runs nothing but its own script.
+"""An audit for a browser: index.html, and a page for each statement in `pages/`. They fetch nothing, and run nothing
+but the index's own script.
 
 audit.json, certificates and figures may come from a stranger. Text is escaped, formulas are written from a list of
 MathML, the policy admits one script and one style sheet by their digests, and a verdict that was read from a file is
@@ -9,16 +10,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from fedaudit.verify.document import Document, Step, Unreadable, inside
+from fedaudit.verify.document import Document, Row, Step, Unreadable, inside
 from fedaudit.verify.names import slug
 
 from . import numbers
@@ -27,7 +30,9 @@ from .formulas import mathml
 if TYPE_CHECKING:
     from fedaudit.verify.recheck import Checked
 
-__all__ = ["page"]
+__all__ = ["INDEX", "Site", "cited_by", "file_of", "pages"]
+
+INDEX = "index.html"
 
 MEANING = {
     "refuted": "an admissible counterexample that the exact kernel accepts",
@@ -40,46 +45,118 @@ MEANING = {
     "not-reproduced": "the observed claim was not seen again",
 }
 FIGURE, FIGURES = 8_000_000, 300_000_000  # bytes of a picture, and of all of them
-DRAWABLE = 1e100  # a tightness beyond it stands at the edge of the overview, and in full in the table
+LOW, HIGH, WIDTH = 1e-3, 1e1, 80  # the scale of tightness beside each number, and its width
 FORMULAS = 2_000_000_000  # of all formulas, characters squared: what typesetting them costs
 
 
-def page(document: Document, root: Path, own: Collection[str] = ()) -> str:
-    """The page as text; certificates and figures are read below `root`, rows whose ids are in `own` are believed."""
+def file_of(identifier: str) -> str:
+    """The page of a statement, below the folder of the audit."""
+    return f"pages/{slug(identifier)}.html"
+
+
+def cited_by(rows: Iterable[Row]) -> dict[str, tuple[str, ...]]:
+    """Id -> the rows whose derivations cite it, in their order."""
+    found: dict[str, tuple[str, ...]] = {}
+    for row in rows:
+        for name in row.derive.cites if row.derive else ():
+            found[name] = (*found.get(name, ()), row.id)
+    return found
+
+
+def pages(document: Document, root: Path, own: Collection[str] = ()) -> Iterator[tuple[str, str]]:
+    """All pages by their names, the index last.
+
+    Certificates and figures are read below `root`, rows whose ids are in `own` are believed.
+    """
     from fedaudit.verify.recheck import recheck
 
-    from . import svg, tightness
-
     checked = recheck(document, root, own)
-    album = Album(root)
-    known = {row.id for row in document.statements}
-    rows = [_shown(row, album, known) for row in checked]
-    counted = Counter(str(row["verdict"]) for row in rows)
-    filed = {row.verdict for row in checked if row.standing.kind == "filed"}
-    loader = PackageLoader("fedaudit.figures")
-    environment = Environment(
-        loader=loader,
-        autoescape=select_autoescape(),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(math=Typesetter().math, short=short, anchor=anchor)
-    script, style = (loader.get_source(environment, name)[0] for name in ("page.js", "page.css"))
-    return environment.get_template("index.html").render(
-        document=document,
-        rows=rows,
-        banner=banner(checked),
-        doubtful=any(_doubtful(row) for row in checked),
-        counted=[(verdict, counted[verdict], verdict in filed) for verdict in MEANING if counted[verdict]],
-        meaning=MEANING,
-        papers=sorted({str(row["paper"]) for row in rows}),
-        overview=data_uri(svg(tightness.plot([_dot(row) for row in checked])).encode()),
-        script=Markup(script),
-        style=Markup(style),
-        policy=f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; img-src data:; "
-        "base-uri 'none'; form-action 'none'",
-    )
+    site = Site(root, [row.id for row in document.statements])
+    citing = cited_by(document.statements)
+    for row in checked:
+        yield file_of(row.row.id), site.statement(row, citing.get(row.row.id, ()))
+    yield INDEX, site.index(document, checked)
+
+
+class Site:
+    """The pages of one audit, of the statements `known`."""
+
+    def __init__(self, root: Path, known: Sequence[str]) -> None:
+        self.known, self.album = {name: number for number, name in enumerate(known)}, Album(root)
+        self.order = tuple(known)
+        loader = PackageLoader("fedaudit.figures")
+        self.environment = Environment(
+            loader=loader,
+            autoescape=select_autoescape(),
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        filters: dict[str, Any] = {"math": Typesetter().math, "short": short, "scale": scale, "page": _quoted_page}
+        self.environment.filters.update(filters)
+        self.script, self.style = (loader.get_source(self.environment, name)[0] for name in ("page.js", "page.css"))
+        templates = [loader.get_source(self.environment, name)[0] for name in ("statement.html", "parts.html")]
+        self.look = hashlib.sha256("".join([self.style, *templates]).encode()).hexdigest()  # of a statement's page
+        common = f"default-src 'none'; style-src {digest(self.style)}; base-uri 'none'; form-action 'none'"
+        self.policy = {"index": f"{common}; script-src {digest(self.script)}", "statement": f"{common}; img-src data:"}
+
+    def index(self, document: Document, checked: Sequence[Checked]) -> str:
+        """The table of verdicts; of an audit that is under way, of what is finished."""
+        rows = [_listed(row) for row in checked]
+        counted = Counter(str(row["verdict"]) for row in rows)
+        filed = {row.verdict for row in checked if row.standing.kind == "filed"}
+        return self.environment.get_template("index.html").render(
+            document=document,
+            rows=rows,
+            expected=len(self.known),
+            banner=banner(checked),
+            doubtful=any(_doubtful(row) for row in checked),
+            counted=[(verdict, counted[verdict], verdict in filed) for verdict in MEANING if counted[verdict]],
+            meaning=MEANING,
+            papers=sorted({str(row["paper"]) for row in rows}),
+            script=Markup(self.script),
+            style=Markup(self.style),
+            policy=self.policy["index"],
+        )
+
+    def statement(self, checked: Checked, citing: Sequence[str] = ()) -> str:
+        """One statement: what it says, what became of it, and the way to the statements that it has to do with."""
+        return self.environment.get_template("statement.html").render(
+            row=_shown(checked, self.album),
+            around=self.around(checked.row, citing),
+            known=self.known,
+            style=Markup(self.style),
+            policy=self.policy["statement"],
+        )
+
+    def around(self, row: Row, citing: Sequence[str]) -> dict[str, Any]:
+        """The statements that a page leads to: neighbours, siblings, what it cites and what cites it."""
+        at = self.known.get(row.id, 0)
+        return {
+            "before": self.order[at - 1] if at > 0 else None,
+            "after": self.order[at + 1] if at + 1 < len(self.order) else None,
+            "siblings": [name for name in self.order if stem(name) == stem(row.id) and name != row.id],
+            "cites": list(row.derive.cites if row.derive else ()),
+            "cited by": list(citing),
+        }
+
+
+def stem(identifier: str) -> str:
+    """What siblings have in common: `paper/label` of `paper/label~repaired`."""
+    return identifier.partition("~")[0]
+
+
+def scale(tightness: float | None) -> float | None:
+    """Where a tightness lies on its scale, from the left; None where a logarithmic scale has no place for it."""
+    if tightness is None or tightness <= 0:
+        return None
+    share = math.log(min(max(tightness, LOW), HIGH) / LOW) / math.log(HIGH / LOW)
+    return round(4 + share * (WIDTH - 8), 1)
+
+
+def _quoted_page(identifier: str) -> str:
+    """The page of a statement as a link from the index carries it."""
+    return quote(file_of(identifier))
 
 
 def short(value: object) -> str:
@@ -91,11 +168,6 @@ def short(value: object) -> str:
     if isinstance(value, float):
         return numbers.short(value)
     return "" if value is None else str(value)
-
-
-def anchor(identifier: str) -> str:
-    """An id that a link can carry."""
-    return "s-" + slug(identifier)
 
 
 def data_uri(picture: bytes) -> str:
@@ -172,39 +244,35 @@ def _doubtful(row: Checked) -> bool:
     return any(standing.kind == "unverified" for standing in standings)
 
 
-def _dot(checked: Checked) -> dict[str, Any]:
-    """A row for the overview, where a dollar sign would start a formula and a long id leave no room."""
-    row = checked.row
-    label = row.id if len(row.id) <= 50 else row.id[:49] + "…"
-    value = row.tightness
-    if value is not None:
-        value = 0.0 if abs(value) < 1 / DRAWABLE else max(-DRAWABLE, min(DRAWABLE, value))
-    return {"id": label.replace("$", r"\$"), "verdict": checked.verdict, "tightness": value}
-
-
-def _shown(checked: Checked, album: Album, known: Collection[str]) -> dict[str, Any]:
-    """A row as the template reads it."""
+def _listed(checked: Checked) -> dict[str, Any]:
+    """A row as the index shows it."""
     row, standing = checked.row, checked.standing
-    picture, missing = album.picture(row.figure) if row.figure else (None, "")
-    mark, says = MARKS[standing.kind]
     return {
         "id": row.id,
         "paper": row.id.partition("/")[0],
         "verdict": checked.verdict,
         "filed": standing.kind == "filed",
-        "mark": mark,
-        "says": f"{says} {standing.reason}.".strip(" .") + "." if says else "",
+        "mark": MARKS[standing.kind][0],
         "row": row,
         "statement": row.statement,
+        "breaks": _breaks(checked),
+    }
+
+
+def _shown(checked: Checked, album: Album) -> dict[str, Any]:
+    """A row as the page of its statement shows it."""
+    row, standing = checked.row, checked.standing
+    picture, missing = album.picture(row.figure) if row.figure else (None, "")
+    says = MARKS[standing.kind][1]
+    return {
+        **_listed(checked),
+        "says": f"{says} {standing.reason}.".strip(" .") + "." if says else "",
         "other_text": checked.other_text,
-        "repaired": row.repaired,
-        "linked": row.repaired in known,
         "steps": _numbered(row.derive.steps if row.derive else ()),
         "moves": [_move(name, checked) for name in checked.moves],
         "literals": [
             (literal.tried, literal.standing, MARKS[literal.standing.kind][0]) for literal in checked.literals
         ],
-        "breaks": _breaks(checked),
         "picture": picture,
         "missing": missing,
         "certificate": _sides(standing.certificate) if row.verdict == "refuted" else None,

@@ -24,6 +24,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullFor
 from numpy.typing import NDArray
 
 from .compact import compact
+from .formulas import braced
 
 __all__ = [
     "BOUND",
@@ -32,7 +33,6 @@ __all__ = [
     "TIGHTEST",
     "UPPER",
     "Formula",
-    "braced",
     "bundle",
     "caption",
     "counted",
@@ -61,7 +61,6 @@ BOUND = "#d55e00"
 UPPER = "#d55e00"
 LOWER = "#009e73"
 
-BARE = re.compile(r"\\(mathbf|boldsymbol|mathbb|mathcal|mathrm)\s*(\\[A-Za-z]+|[A-Za-z])")
 DPI = 150
 RASTER_DPI = 100  # of what is rasterised inside an SVG
 TITLE = 10  # points
@@ -148,11 +147,6 @@ def formula(latex: str, width: float, sizes: tuple[float, ...] = (9, 8, 7, 6.5))
         if made.width <= 72 * width:
             return Formula(text, size, made.depth)
     return None
-
-
-def braced(latex: str) -> str:
-    r"""`\mathbf w` as `\mathbf{w}`, which is what mathtext and MathML converters read."""
-    return BARE.sub(r"\\\1{\2}", latex)
 
 
 def heading(figure: Figure, text: str) -> None:

@@ -1,4 +1,4 @@
-"""The command line. Imports are lazy: `--help` loads argparse and nothing else, `list` only the statements."""
+"""The command line. Imports are lazy: `--help` loads argparse and nothing else, `list` no statement, `show` a few."""
 
 from __future__ import annotations
 
@@ -127,6 +127,8 @@ def parser() -> Parser:
         sub.add_argument("--out", metavar="DIR", help=f"folder for {kept}")
         if name in ("verify", "hunt", "audit"):
             sub.add_argument("--backend", default="numpy", metavar="numpy|cupy", help="array library (default numpy)")
+            if name == "audit":
+                sub.add_argument("--no-figures", action="store_true", help="draw none; a later run may")
             sub.add_argument("--fail-on", metavar="refuted", help="exit with status 1 if a statement is refuted")
 
     sub = command("certify")
@@ -228,33 +230,12 @@ def _dispatch(given: Sequence[str]) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    import gc
+    from .listing import LISTED, file_of, find, listed, row_of
 
-    collecting = gc.isenabled()
-    gc.disable()  # importing sympy and the papers makes many objects and no garbage: a tenth of the time
-    try:
-        return _listed(arguments)
-    finally:
-        if collecting:
-            gc.enable()
-
-
-def _listed(arguments: argparse.Namespace) -> int:
-    from fedaudit.bounds.catalogue import find
-
-    rows: list[Row] = [
-        {
-            "id": s.id,
-            "paper": s.paper,
-            "kind": s.kind,
-            "title": s.title,
-            "where": s.cite,
-            "relation": s.relation,
-            "method": s.method_id,
-            "follows_from": sorted({cited for d in s.follows_from for cited in d.cites}),
-        }
-        for s in find(arguments.selectors)
-    ]
+    if any(file_of(selector) for selector in arguments.selectors):
+        rows = [row_of(s) for s in find(arguments.selectors)]
+    else:
+        rows = [{name: entry[name] for name in LISTED} for entry in listed(arguments.selectors)]
     if arguments.json:
         return _print_json(rows)
     return _columns(rows, ("id", "kind", "title", "where"))
@@ -293,10 +274,9 @@ def _methods(arguments: argparse.Namespace) -> int:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from fedaudit.bounds.catalogue import find
-    from fedaudit.bounds.show import show
+    from .listing import shown
 
-    print("\n\n".join(show(s, as_latex=arguments.latex) for s in find(arguments.selectors)))
+    print("\n\n".join(shown(arguments.selectors, as_latex=arguments.latex)))
     return 0
 
 
@@ -311,7 +291,8 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UserError(f"--fail-on {fail_on}", "refuted", "write --fail-on refuted")
     if backend not in ("numpy", "cupy"):
         raise UserError(f"--backend {backend}", "numpy or cupy", "leave it out to use numpy")
-    settings = Settings(_seed(arguments.seed), _budget(arguments.budget), backend)
+    figures = not getattr(arguments, "no_figures", False)
+    settings = Settings(_seed(arguments.seed), _budget(arguments.budget), backend, figures)
     jobs, out = _jobs(arguments.jobs), None if arguments.out is None else _out(arguments.out)
     one_thread()
     use_backend(backend)
@@ -356,7 +337,8 @@ def _audit(
     from pathlib import Path
 
     from .progress import progress
-    from .runner import audit
+    from .report import Pages
+    from .runner import audit, header, ordered
     from .store import Folder
     from .tables import summary
 
@@ -364,9 +346,15 @@ def _audit(
         _complain(line, 0)
 
     with Folder.open(out or Path("audit")).held() as folder:
-        with progress("audit", [one.id for one in selection], jobs) as step:
-            done = audit(selection, settings, jobs, folder, step, notice)
-        page = _page(folder, done.document)
+        ids = [one.id for one in selection]
+        with progress("audit", [one.id for one in ordered(selection, folder)], jobs) as step:
+            pages = Pages(folder, header(settings), ids)
+            try:
+                done = audit(selection, settings, jobs, folder, step, notice, pages.add)
+            except BaseException:
+                pages.index()
+                raise
+            page = str(pages.finish(done.rows))
     if arguments.json:
         _print_json(done.rows)
     else:
@@ -377,21 +365,16 @@ def _audit(
 def _report(arguments: argparse.Namespace) -> int:
     from fedaudit.verify.names import AUDIT
 
+    from .report import write_report
     from .store import Folder
 
     folder = Folder(_out(arguments.out))
     if not os.path.isfile(folder.path / AUDIT):  # says what is missing, and leaves the folder as it is
-        print(_page(folder))
+        print(write_report(folder))
         return 0
     with Folder.open(folder.path).held():
-        print(_page(folder))
+        print(write_report(folder))
     return 0
-
-
-def _page(out: Any, computed: dict[str, Any] | None = None) -> str:
-    from .report import write_report
-
-    return str(write_report(out, computed))
 
 
 def _certify(arguments: argparse.Namespace) -> int:

@@ -1,29 +1,114 @@
-"""Writing index.html into an audit's folder."""
+"""Writing the pages of an audit into its folder: all at once, or as rows arrive."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import hashlib
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fedaudit.figures.report import page
-from fedaudit.verify.document import parse, read
+from fedaudit.figures.report import INDEX, Site, cited_by, file_of, pages
+from fedaudit.verify.document import Document, parse, read
+from fedaudit.verify.document import Row as Typed
+from fedaudit.verify.recheck import own_row
 
-from .store import Folder, write
+from .own import is_own, mark
+from .store import Folder, Row, contents, source_digest, write
 
-__all__ = ["write_report"]
+__all__ = ["Pages", "write_report"]
+
+EVERY = 3.0  # seconds between two indexes of a running audit
+SHARE = 20  # and so many times what the last one cost
+MARK = re.compile(r'<meta name="fedaudit" content="([0-9a-f]*) ([0-9a-f]*)">\n')
+HEAD = "<head>\n"
 
 
-def write_report(folder: Folder, computed: Mapping[str, Any] | None = None, own: Collection[str] | None = None) -> Path:
-    """Write index.html and return its path.
+def write_report(folder: Folder) -> Path:
+    """Write all pages from audit.json, whose refutations are replayed. Returns the path of the index."""
+    for name, text in pages(read(folder.path), folder.path):
+        write(folder.path / name, text)
+    return folder.path / INDEX
 
-    `computed` is the document of the audit that calls, whose rows are its own (all, or those with ids in `own`).
-    Without it audit.json is read, and its refutations are replayed.
-    """
-    path = folder.path / "index.html"
-    if computed is None:
-        write(path, page(read(folder.path), folder.path))
-    else:
-        document = parse(computed)
-        write(path, page(document, folder.path, [row.id for row in document.statements] if own is None else own))
-    return path
+
+class Pages:
+    """The pages of an audit by this process. Each is written again only if something that it shows has changed."""
+
+    def __init__(self, folder: Folder, header: Mapping[str, Any], known: Sequence[str]) -> None:
+        self.folder, self.header, self.site = folder, header, Site(folder.path, known)
+        self.rows: dict[str, Typed] = {}
+        self.inputs: dict[str, str] = {}  # id -> digest of what its page shows
+        self.order = {name: number for number, name in enumerate(known)}
+        self.next = 0.0
+        self.index()
+
+    def add(self, row: Row, *, fresh: bool = True) -> None:
+        """A finished row: its page, and now and then the index. A row that an earlier run finished has its page."""
+        typed = self._parsed([row]).statements[0]
+        self.rows[typed.id] = typed
+        if fresh or not (self.folder.path / file_of(typed.id)).is_file():
+            self._page(row, typed, ())
+        if time.monotonic() >= self.next:
+            self.index()
+
+    def finish(self, rows: Sequence[Row]) -> Path:
+        """All rows, as they are once they were read together."""
+        typed = self._parsed(rows).statements
+        self.rows = {row.id: row for row in typed}
+        citing = cited_by(typed)
+        for row, one in zip(rows, typed, strict=True):
+            self._page(row, one, citing.get(one.id, ()))
+        return self.index()
+
+    def index(self) -> Path:
+        """The index of what is finished."""
+        began = time.monotonic()
+        rows = sorted(self.rows.values(), key=lambda row: self.order.get(row.id, 0))
+        document = Document(self.header["version"], self.header["seed"], self.header["budget"], tuple(rows))
+        path = self.folder.path / INDEX
+        write(path, self.site.index(document, [own_row(row, self.folder.path) for row in rows]))
+        ended = time.monotonic()
+        self.next = ended + max(EVERY, SHARE * (ended - began))
+        return path
+
+    def _parsed(self, rows: Sequence[Row]) -> Document:
+        return parse({**self.header, "statements": list(rows)})
+
+    def _page(self, row: Row, typed: Typed, citing: Sequence[str]) -> None:
+        shown = self._digest(row, typed, citing)
+        if self.inputs.get(typed.id) == shown:
+            return
+        self.inputs[typed.id] = shown
+        path = self.folder.path / file_of(typed.id)
+        if _is_current(path, shown):
+            return
+        text = self.site.statement(own_row(typed, self.folder.path), citing)
+        line = f'<meta name="fedaudit" content="{shown} {mark(shown + text)}">\n'
+        write(path, text.replace(HEAD, HEAD + line, 1))
+
+    def _digest(self, row: Row, typed: Typed, citing: Sequence[str]) -> str:
+        """A digest of all that a page shows: the row, its files, its place among the others, our own sources."""
+        files = [self._file(name) for name in (typed.certificate, typed.figure) if name]
+        around = self.site.around(typed, citing)
+        said = json.dumps([source_digest(), self.site.look, self.site.order, row, files, around], sort_keys=True)
+        return hashlib.sha256(said.encode()).hexdigest()
+
+    def _file(self, name: str) -> str:
+        try:
+            return hashlib.sha256(contents(self.folder.path / name)).hexdigest()
+        except (OSError, ValueError):
+            return ""
+
+
+def _is_current(path: Path, shown: str) -> bool:
+    """Whether a page of ours shows this already."""
+    try:
+        text = contents(path).decode()
+    except (OSError, ValueError):
+        return False
+    found = MARK.search(text[:10_000])
+    if found is None or found[1] != shown:
+        return False
+    return is_own(shown + text.replace(found[0], "", 1), found[2])

@@ -14,25 +14,27 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from fedaudit.verify.chains import settle
 
 from .errors import UserError, crash
-from .store import Damaged, Folder, Row, key_of
+from .listing import file_of, listed
+from .store import Damaged, Folder, Row, key_of, source_digest
 
 if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
     from fedaudit.verify.child import Checker
 
-__all__ = ["Chosen", "Done", "Interrupted", "Settings", "audit", "choose", "run"]
+__all__ = ["Chosen", "Done", "Interrupted", "Settings", "audit", "choose", "header", "ordered", "run"]
 
 AUDIT_BUDGET = 120.0  # seconds, the whole audit
 SINGLE_BUDGET = 10.0  # seconds a statement, for verify and hunt on their own
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+WEIGHT = ("thm", "cor", "prop", "lem")  # labels of ids, the weightiest first
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 MOST_PER_CORE = 4  # workers; each of them computes on one thread
@@ -41,7 +43,13 @@ Progress = Callable[[str, int, int], None]
 Notice = Callable[[str], None]
 
 
-def silent(*_: object) -> None:
+class Show(Protocol):
+    """Who is shown each row of an audit as soon as it is finished, or taken over from an earlier run."""
+
+    def __call__(self, row: Row, *, fresh: bool = True) -> None: ...
+
+
+def silent(*_: object, **__: object) -> None:
     """A progress that nobody watches."""
 
 
@@ -55,7 +63,7 @@ class Chosen:
 
     id: str
     origin: str  # the id itself, or the path of the user's file
-    content: str
+    content: str  # all that its row depends on besides the settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,7 @@ class Settings:
     seed: int
     budget: float | None = None  # seconds over all statements; None for the default
     backend: str = "numpy"
+    figures: bool = True  # no row depends on them
 
     def effort(self, move: str, count: int) -> float:
         """Nominal seconds for each of `count` statements."""
@@ -106,18 +115,29 @@ class Done:
 
 def choose(selectors: Sequence[str]) -> list[Chosen]:
     """What the selectors name, each statement once, in order; raises `UserError` that says what is unknown."""
-    from fedaudit.bounds.catalogue import file_of, find
-
     found: dict[str, Chosen] = {}
     for selector in selectors or [""]:
-        path = file_of(selector)
-        source = _source_of(path)
-        for made in find([selector] if selectors else []):
-            origin = path or made.id
-            known = found.setdefault(made.id, Chosen(made.id, origin, source + content_of(made)))
-            if known.origin != origin:
-                raise UserError(f"{made.id} from {known.origin} and from {origin}", "one of them", "rename the id")
+        for one in _own(selector) if file_of(selector) else _listed([selector] if selectors else []):
+            known = found.setdefault(one.id, one)
+            if known.origin != one.origin:
+                raise UserError(f"{one.id} from {known.origin} and from {one.origin}", "one of them", "rename the id")
     return list(found.values())
+
+
+def _listed(selectors: Sequence[str]) -> Iterator[Chosen]:
+    """Statements of the catalogue, which depend on what it says of them and on our code."""
+    for entry in listed(selectors):
+        yield Chosen(entry["id"], entry["id"], source_digest(papers=False) + entry["fingerprint"])
+
+
+def _own(selector: str) -> Iterator[Chosen]:
+    """Statements of a user's file, which may read anything of ours."""
+    from fedaudit.bounds.catalogue import find
+
+    path = file_of(selector)
+    source = _source_of(path)
+    for made in find([selector]):
+        yield Chosen(made.id, path, source_digest() + source + content_of(made))
 
 
 def content_of(statement: Statement) -> str:
@@ -149,6 +169,7 @@ def audit(
     out: Folder,
     progress: Progress = silent,
     notice: Notice = silent,
+    show: Show = silent,
 ) -> Done:
     """Every move on every statement; takes over what an earlier run finished, writes audit.json last.
 
@@ -156,9 +177,10 @@ def audit(
     """
     from fedaudit.verify.child import Checker
 
-    tasks = _tasks("audit", selection, settings, figure=True)
+    tasks = _tasks("audit", ordered(selection, out), settings, figure=settings.figures)
     keys = {t.chosen.id: _key(t) for t in tasks}
     done: dict[str, Row] = {}
+    bare: dict[str, Row] = {}  # finished by an earlier run that drew no figures
     failures: dict[str, str] = {}
     try:
         with Checker() as checker:
@@ -168,41 +190,63 @@ def audit(
                 except Damaged as error:
                     notice(f"{task.chosen.id} is done again: {error}")
                     continue
-                if row is not None:
+                if row is not None and settings.figures and "figure" not in row:
+                    bare[task.chosen.id] = row
+                elif row is not None:
                     done[task.chosen.id] = row
+                    show(row, fresh=False)
                     progress(task.chosen.id, len(done), len(tasks))
-        for task, outcome in _work_all([t for t in tasks if t.chosen.id not in done], jobs):
+        left = [replace(t, move="plot" if t.chosen.id in bare else "audit") for t in tasks if t.chosen.id not in done]
+        for task, outcome in _work_all(left, jobs):
             name = task.chosen.id
             if outcome.failure:
                 failures[name] = outcome.failure
-                done[name] = outcome.row
+                done[name] = bare.get(name, outcome.row)
+            elif name in bare:
+                done[name] = out.illustrate(keys[name], bare[name], outcome.figure)
             else:
-                done[name] = out.keep(keys[name], outcome.row, outcome.figure)
+                done[name] = out.keep(keys[name], outcome.row, outcome.figure, drawn=settings.figures)
+            show(done[name])
             progress(name, len(done), len(tasks))
     except KeyboardInterrupt as error:
         kept = f"{len(done) - len(failures)} of {len(tasks)} statements are kept in {out.path / 'rows'}"
         raise Interrupted(f"{kept}; do: run the same command again to go on from there") from error
-    from importlib.metadata import version
-
-    document: dict[str, Any] = {
-        "version": version("fedaudit"),
-        "seed": settings.seed,
-        "budget": AUDIT_BUDGET if settings.budget is None else settings.budget,
-        "statements": settle([done[c.id] for c in selection]),
-    }
+    document = {**header(settings), "statements": settle([done[c.id] for c in selection])}
     out.finish(document)
     return Done(document["statements"], failures, document)
+
+
+def ordered(selection: Sequence[Chosen], out: Folder) -> list[Chosen]:
+    """In the order of work: what fell before and theorems first, so that an interrupted audit is worth reading."""
+
+    def rank(chosen: Chosen) -> tuple[bool, int]:
+        label = chosen.id.partition("/")[2]
+        kind = next((n for n, kind in enumerate(WEIGHT) if label.startswith(kind)), len(WEIGHT))
+        return out.verdict(chosen.id) != "refuted", kind
+
+    return sorted(selection, key=rank)
+
+
+def header(settings: Settings) -> dict[str, Any]:
+    """What audit.json says beside its rows."""
+    from importlib.metadata import version
+
+    budget = AUDIT_BUDGET if settings.budget is None else settings.budget
+    return {"version": version("fedaudit"), "seed": settings.seed, "budget": budget}
 
 
 def taken_over(chosen: Chosen, key: str, out: Folder, checker: Checker) -> Row | None:
     """The row that an earlier run finished, None if there is none; raises `Damaged` if it must be done again.
 
-    Digests do not stop whoever computes them again. So its types are checked, and the kernel replays what it calls
-    refuted or broken: a fifth of a second per certificate (47 of them: 8 s), little beside finding it.
+    Digests do not stop whoever computes them again. So where it is not marked as this user's own, its types are
+    checked, and the kernel replays what it calls refuted or broken.
     """
-    row = out.row(chosen.id, key)
-    if row is None:
+    kept = out.row(chosen.id, key)
+    if kept is None:
         return None
+    row = kept.row
+    if kept.own:
+        return row
     from fedaudit.verify.document import parse
 
     try:
@@ -287,12 +331,14 @@ def perform(task: Task) -> tuple[Row, str | None]:
     if task.move in ("lint", "derive", "audit"):
         _leave_interrupts_to_us()
     statement = statement_of(task.chosen)
+    if task.move == "plot":
+        return {}, figure_of(statement, task.seed)
     if task.move in ("lint", "derive"):
         return cast(Row, getattr(moves, f"{task.move}_row")(statement)), None
     row = cast(Row, getattr(moves, f"{task.move}_row")(statement, task.seed, task.effort, task.backend))
-    if not task.figure:
+    if task.move != "audit":
         return row, None
-    return {**row, "statement": printed(statement)}, figure_of(statement, task.seed)
+    return {**row, "statement": printed(statement)}, figure_of(statement, task.seed) if task.figure else None
 
 
 def use_backend(name: str) -> None:

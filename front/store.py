@@ -1,13 +1,14 @@
 """What an audit leaves on disk, each file whole or absent, and what the next run may take over from it.
 
 A folder holds `rows/` (one finished statement per file, the next run's head start), `certificates/`, `figures/`,
-`audit.json` and `index.html`. Files are written beside their place and moved there (`os.replace`), a statement's row
-after its certificate and figure: whatever the moment of a crash, a row that can be read is complete.
+`pages/`, `audit.json` and `index.html`. Files are written beside their place and moved there (`os.replace`), a
+statement's row after its certificate and figure: whatever the moment of a crash, a row that can be read is complete.
 
 A stored row carries a digest of its own content and of every file that it names. Digests find accidents and edits:
 truncated files, a verdict changed by hand, a certificate of another run. They do not find a forger who computes them
-again, for nothing in them is secret. So a refutation that is taken over is replayed by the kernel as well (`runner`),
-and a reader who trusts nobody runs the audit in an empty folder.
+again, for nothing in them is secret. So a row carries a mark besides (`own`), which only the user who wrote it can
+compute; a refutation that is taken over from anybody else is replayed by the kernel (`runner`), and a reader who trusts
+nobody runs the audit in an empty folder.
 
 One process at a time writes to a folder: it holds a lock that the system takes back when the process ends, however
 it ends.
@@ -33,13 +34,14 @@ from typing import Any, cast
 from fedaudit.verify.names import AUDIT, plain, slug
 
 from .errors import UserError
+from .own import is_own, mark
 
-__all__ = ["Damaged", "Folder", "Row", "key_of", "source_digest", "write"]
+__all__ = ["Damaged", "Folder", "Kept", "Row", "contents", "key_of", "source_digest", "write"]
 
 Row = dict[str, Any]
-FORMAT = "fedaudit-row/2"
+FORMAT = "fedaudit-row/3"
 LOCK = ".lock"
-PARTS = ("rows", "certificates", "figures")
+PARTS = ("rows", "certificates", "figures", "pages")
 MOST_BYTES = 64_000_000  # of one file that is read again; the largest row of the catalogue has one hundredth of it
 LEFT_BEHIND = re.compile(r"\..+\.(json|svg|html)\.[a-z0-9_]{8}\.part")  # what a killed `write` leaves here
 
@@ -76,18 +78,28 @@ def dumps(value: object) -> str:
 
 
 @cache
-def source_digest() -> str:
-    """A digest of every source file of the package: rows of another version are never taken over."""
+def source_digest(*, papers: bool = True) -> str:
+    """A digest of every source file of the package, or of all but the papers: what others made is not taken over."""
     root = Path(__file__).parent
     made = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
-        made.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+        name = path.relative_to(root).as_posix()
+        if papers or not name.startswith("bounds/papers/"):
+            made.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return made.hexdigest()
 
 
 def key_of(identifier: str, content: str, **settings: object) -> str:
     """The digest under which a row may be used again: same sources, same statement, same settings."""
-    return _digest(json.dumps([source_digest(), identifier, content, settings], sort_keys=True, default=str))
+    return _digest(json.dumps([identifier, content, settings], sort_keys=True, default=str))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A row that an earlier run finished, and whether it carries the mark of this user's own fedaudit."""
+
+    row: Row
+    own: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +134,20 @@ class Folder:
         finally:
             os.close(handle)
 
-    def row(self, identifier: str, key: str) -> Row | None:
+    def verdict(self, identifier: str) -> str:
+        """The verdict that an earlier run came to, under whatever key; nothing without one."""
+        try:
+            row = _parsed(contents(self._row(identifier))).get("row")
+        except (OSError, ValueError, RecursionError):
+            return ""
+        return str(cast(Row, row).get("verdict")) if isinstance(row, dict) else ""
+
+    def row(self, identifier: str, key: str) -> Kept | None:
         """The finished row of a statement, if the last run left one under the same key; raises `Damaged`."""
         place = f"rows/{slug(identifier)}.json"
         strange = f"{place} is not a row that an audit finished"
         try:
-            kept = _parsed(_content(self.path / place))
+            kept = _parsed(contents(self.path / place))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, RecursionError) as error:
@@ -153,24 +173,31 @@ class Folder:
         for name, what in named.items():
             if files[name] != self._file_digest(name, identifier, what):
                 raise Damaged(f"its {what} was changed")
-        return found
+        return Kept(found, is_own(str(kept["digest"]), kept.get("mark")))
 
-    def keep(self, key: str, row: Row, figure: str | None) -> Row:
-        """Write a finished statement: certificates, figure, then the row that names them. Returns that row."""
+    def keep(self, key: str, row: Row, figure: str | None, *, drawn: bool = True) -> Row:
+        """Write a finished statement: certificates, figure, then the row that names them. Returns that row.
+
+        `figure` is None where nothing can be drawn; not `drawn` is a row whose figure nobody asked for yet.
+        """
+        self._remove(self._row(str(row["id"])))
+        return self.illustrate(key, self.certified(row), figure, drawn=drawn)
+
+    def illustrate(self, key: str, row: Row, figure: str | None, *, drawn: bool = True) -> Row:
+        """Write the figure of a row whose certificates are in their files, and the row."""
         identifier = str(row["id"])
-        self._remove(self._row(identifier))
-        kept = self.certified(row)
-        kept["figure"] = self._beside("figures", slug(identifier), ".svg", figure)
+        name = self._beside("figures", slug(identifier), ".svg", figure)
+        kept = {**row, "figure": name} if drawn else row
         files = {name: self._file_digest(name, identifier, what) for name, what in _named(kept)}
         digest = _row_digest(key, kept, files)
-        stored = {"format": FORMAT, "key": key, "digest": digest, "files": files, "row": kept}
+        stored = {"format": FORMAT, "key": key, "digest": digest, "mark": mark(digest), "files": files, "row": kept}
         write(self._row(identifier), dumps(stored))
         return kept
 
     def certificate(self, name: str) -> object:
         """A certificate that a row names, as data; raises `Damaged`."""
         try:
-            return _parsed(_content(self.path / name))
+            return _parsed(contents(self.path / name))
         except (OSError, ValueError, RecursionError) as error:
             raise Damaged("its certificate was changed") from error
 
@@ -227,7 +254,7 @@ class Folder:
         if not re.fullmatch(rf"certificates/{own}(\.[\w.~+-]+)?\.json|figures/{own}\.svg", name, flags=re.ASCII):
             raise Damaged(f"its {what} is none of its own files")
         try:
-            return hashlib.sha256(_content(self.path / name)).hexdigest()
+            return hashlib.sha256(contents(self.path / name)).hexdigest()
         except FileNotFoundError as error:
             raise Damaged(f"its {what} is missing") from error
         except (OSError, ValueError) as error:
@@ -304,7 +331,7 @@ def _named(row: Row) -> Iterator[tuple[str, str]]:
                 yield name, what
 
 
-def _content(path: Path) -> bytes:
+def contents(path: Path) -> bytes:
     """The bytes of a regular file: never through a link, never from a pipe or a device, never without end."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:

@@ -1,15 +1,20 @@
 """No property test asserts a time; what the fuzzing showed is summed up at the end of a session.
 
 A shell that starts the tests in the background has them ignore Ctrl-C, and every process that they start: not here.
+Keys and caches of the tests are their own, and go when they end.
 """
 
 from __future__ import annotations
 
+import os
 import signal
+import tempfile
 from typing import Any
 
 from hypothesis import settings
 
+HOME = tempfile.TemporaryDirectory(prefix="fedaudit-tests-")
+os.environ.update(XDG_STATE_HOME=HOME.name, XDG_CACHE_HOME=HOME.name)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("fedaudit", deadline=None)

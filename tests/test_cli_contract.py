@@ -330,7 +330,7 @@ def test_an_audit_that_fails_on_one_statement_keeps_the_others(run, moves, monke
     assert err.startswith(REPORT)
     assert (failed["verdict"], failed["reason"]) == ("undecided", "the tool failed: KeyError: 'prox'")
     assert json.loads((tmp_path / "audit" / "audit.json").read_text())["statements"] == rows
-    assert "the tool failed" in (tmp_path / "audit" / "index.html").read_text()
+    assert "the tool failed" in (tmp_path / "audit" / "pages" / f"{slug(SOME)}.html").read_text()
     assert not (tmp_path / "audit" / "rows" / f"{slug(SOME)}.json").exists()
     monkeypatch.setattr(moves, "audit_row", good)
     moves.calls.clear()

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from fedaudit.verify.names import slug
+
 QUICK = ("buttaci/lemB.1-kappa", "buttaci/lemB.7", "buttaci/lem4.1")
 TRIED = {"id", "verdict", "evidence", "instances", "tightness", "certificate", "seconds", "seed"}
 AUDITED = {"id", "verdict", "evidence", "tightness", "certificate", "lint", "derive", "verify", "hunt", "implicit"}
@@ -98,6 +100,7 @@ def test_an_audit_writes_rows_figures_and_the_page(whole):
     assert all(set(row) >= AUDITED | {"repaired"} for row in rows)
     assert audited(folder)["statements"] == timeless(rows)
     assert (folder / "index.html").stat().st_size > 10_000
+    assert {p.stem for p in folder.glob("pages/*.html")} == {slug(row["id"]) for row in rows}
     assert all((folder / row["figure"]).read_text().startswith("<?xml") for row in rows if row["figure"])
     assert any(row["figure"] for row in rows)
     assert list(folder.rglob("*.part")) == []

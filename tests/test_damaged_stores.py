@@ -8,7 +8,7 @@ import sys
 import pytest
 from faked import CERTIFICATE, REFUTED, fake_moves
 
-from fedaudit import runner, store
+from fedaudit import own, runner, store
 from fedaudit.errors import UserError
 from fedaudit.store import Folder
 from fedaudit.verify.names import slug
@@ -235,14 +235,45 @@ def test_a_row_that_may_not_be_read_is_done_again(audit, monkeypatch):
     assert audit() == (rows, [REFUTED], [f"{REFUTED} is done again: {STRANGE}"])
 
 
-def test_what_is_whole_is_taken_over_and_its_refutation_replayed(audit, monkeypatch):
+@pytest.mark.parametrize("wrong", [None, "", "0" * 64, 7])
+def test_a_refutation_that_is_taken_over_is_replayed_unless_it_is_our_own(audit, tmp_path, monkeypatch, wrong):
     rows, _, _ = audit()
     from fedaudit.verify import certificates
 
     replayed, certify = [], certificates.certify
     monkeypatch.setattr(certificates, "certify", lambda *a: replayed.append(a[1]) or certify(*a))
     assert audit() == (rows, [], [])
+    assert replayed == []
+    stored_field("mark", wrong)(tmp_path / "out")
+    assert audit() == (rows, [], [])
     assert replayed == [HELD]
+
+
+def test_without_a_key_there_are_no_marks(audit, tmp_path, monkeypatch):
+    monkeypatch.setattr(own, "_key", lambda: None)
+    rows, _, _ = audit()
+    assert json.loads((tmp_path / "out" / ROW).read_text())["mark"] == ""
+    assert audit() == (rows, [], [])
+
+
+@pytest.mark.parametrize("kind", ["short", "readable by others", "a link", "a folder"])
+def test_a_key_that_is_not_the_users_alone_is_none(tmp_path, kind):
+    path = tmp_path / "state" / "key"
+    key = own._kept(path)
+    assert len(key) == own.LENGTH
+    assert own._kept(path) == key
+    assert path.stat().st_mode & 0o077 == 0
+    if kind == "short":
+        path.write_bytes(b"x")
+    elif kind == "readable by others":
+        path.chmod(0o644)
+    else:
+        path.rename(tmp_path / "other")
+        path.symlink_to(tmp_path / "other") if kind == "a link" else path.mkdir()
+    try:
+        assert own._kept(path) is None
+    except OSError:
+        assert kind in ("a link", "a folder")
 
 
 def file_instead(path):

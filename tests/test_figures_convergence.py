@@ -12,8 +12,9 @@ from matplotlib.text import Text
 
 from fedaudit.bounds.catalogue import statement, statements
 from fedaudit.errors import UserError
-from fedaudit.figures import convergence, draw, image, svg, tightness, two_group
-from fedaudit.figures.style import MOST, braced, counted, formula, heading, log_x, log_y, new, pick, ticks_y
+from fedaudit.figures import convergence, draw, image, svg, two_group
+from fedaudit.figures.formulas import braced
+from fedaudit.figures.style import MOST, counted, formula, heading, log_x, log_y, new, pick, ticks_y
 from fedaudit.verify.curves import Cloud, Curves, picture
 from fedaudit.verify.curves import curves as of
 
@@ -248,22 +249,3 @@ def test_svg_is_text_without_addresses_to_fetch():
     text = svg(draw(CASES["one run"]))
     assert text.startswith("<?xml")
     assert 'href="http' not in text
-
-
-def rows(*pairs):
-    return [{"id": f"p/{n}", "verdict": v, "tightness": t} for n, (v, t) in enumerate(pairs)]
-
-
-def test_the_overview_has_one_dot_for_each_measured_statement():
-    given = rows(("survived", 0.9), ("proved", 1.0), ("refuted", 1.25), ("undecided", None), ("survived", 0.5))
-    figure = tightness.plot(given)
-    (axes,) = figure.axes
-    dots = sorted(float(x) for line in axes.lines if line.get_label() in tightness.MARKS for x in line.get_xdata())
-    assert dots == [0.5, 0.9, 1.0, 1.25]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["p/0", "p/1", "p/2", "p/4"]
-    assert overlaps(figure) == []
-
-
-@pytest.mark.parametrize("given", [rows(), rows(("survived", 0.0), ("survived", 1e-6), ("survived", 1.0))])
-def test_the_overview_of_nothing_and_of_zero(given):
-    assert overlaps(tightness.plot(given)) == []

@@ -57,10 +57,12 @@ def test_help_loads_nothing_heavy():
 
 
 @pytest.mark.parametrize("options", ["['list']", "['list', '--json']", "['show', 'buttaci/lem4.1']"])
-def test_list_loads_the_statements_and_nothing_heavier(options):
+def test_list_and_show_load_the_statements_once_and_nothing_heavier(options, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     loaded = loaded_by(f"from fedaudit.cli import main; main({options})")
     assert "sympy" in loaded
     assert not loaded & HEAVY
+    assert not loaded_by(f"from fedaudit.cli import main; main({options})") & (HEAVY | {"sympy"})
 
 
 def test_figures_never_load_pyplot():

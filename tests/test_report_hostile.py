@@ -11,16 +11,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from test_document import MOVE, ROW, STEP, places
-from test_report_page import BROWSER, Reader, browse, driven
+from test_report_page import BROWSER, Reader, browse, driven, everything
 
 from fedaudit.bounds.catalogue import statements
 from fedaudit.bounds.show import printed
 from fedaudit.cli import main
 from fedaudit.figures import report
 from fedaudit.figures.formulas import ATTRIBUTES, ELEMENTS, mathml
-from fedaudit.figures.report import Typesetter, page
-from fedaudit.report import write_report
-from fedaudit.store import Folder
+from fedaudit.figures.report import Typesetter, pages
+from fedaudit.store import Folder, write
 from fedaudit.verify import recheck
 from fedaudit.verify.audit import hunt_row
 from fedaudit.verify.document import parse, read
@@ -81,14 +80,15 @@ src="HOST/frame"/></foreignObject><a href="javascript:RUN"><text y="20">x</text>
 KEPT = ("verdict", "literal", "figure")  # fields of a closed set, or that must lead to the hostile figure
 PAGE = """html head meta title style body a header h1 h2 h3 p ul ol li span b main section form label input select
 option fieldset legend output div table thead tbody tr th td figure img figcaption button script code dl dt dd details
-summary bdi math"""
+summary bdi math nav svg path circle"""
 TAGS = ELEMENTS.union(re.findall(r"\w+", PAGE))
 DRIVE = """
 for (const e of document.querySelectorAll("*")) {
   for (const name of ["load", "error", "focus", "mouseover", "click", "toggle", "animationend", "beforeprint"])
     if (name !== "click" || !e.matches("a, summary, input, button")) e.dispatchEvent(new Event(name, {bubbles: true}));
 }
-for (const e of document.querySelectorAll("a")) e.click();
+for (const e of document.querySelectorAll("a"))
+  if (!/^(\\.\\.\\/)?(index|pages\\/[^?#]*)\\.html$/.test(e.getAttribute("href"))) e.click();
 const all = Array.from(document.querySelectorAll("*"));
 const box = (e) => e.getBoundingClientRect();
 document.body.dataset.said = JSON.stringify({
@@ -199,29 +199,32 @@ def test_a_real_browser_runs_nothing_of_a_hostile_folder(tmp_path, server, belie
     asked.clear()
     whole = hostile(tmp_path / "audit", host)
     folder = Folder(tmp_path / "audit")
-    path = write_report(folder, whole if believed else None)  # believed: certificates are shown as they are
-    text = path.read_text(encoding="utf-8")
-    Reader(text)
-    assert text.count("<script>") == 1
-    path.write_text(driven(text, DRIVE), encoding="utf-8")
-    said, complaints = opened(path)
-    assert complaints == []
-    assert asked == []
-    assert said["title"] == f"fedaudit: {len(PAYLOADS)} statements"
-    assert said["pwned"] is None
-    assert set(said["tags"]) <= TAGS
-    assert said["handlers"] == []
-    assert all(link.startswith("#") for link in said["links"])
-    assert set(said["images"]) == {"data:"}
-    assert len(said["images"]) == len(PAYLOADS) + 1
-    assert said["frames"] == 0
-    assert said["wide"] <= 0
+    own = [row["id"] for row in whole["statements"]] if believed else []  # believed: certificates are shown as they are
+    for name, text in pages(read(folder.path), folder.path, own):
+        Reader(text)
+        assert text.count("<script>") == (name == "index.html")
+        write(folder.path / name, driven(text, DRIVE))
+    leaves = sorted(folder.path.glob("pages/*.html"))
+    assert len(leaves) == len(PAYLOADS)
+    shown = [leaves[number] for number in range(believed, len(leaves), 6)]  # each page starts a browser
+    for path in (folder.path / "index.html", *shown):
+        said, complaints = opened(path)
+        assert complaints == []
+        assert asked == []
+        assert said["title"] != "PWNED"
+        assert said["pwned"] is None
+        assert set(said["tags"]) <= TAGS
+        assert said["handlers"] == []
+        assert all(re.fullmatch(r"#\w+|(\.\./)?(index|pages/[\w.~%+-]+)\.html", link) for link in said["links"])
+        assert said["images"] == ([] if path.name == "index.html" else ["data:"])
+        assert said["frames"] == 0
+        assert said["wide"] <= 0
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome on this machine")
 def test_the_browser_test_would_notice_and_the_policy_stops_what_escaping_would_miss(tmp_path, server):
     host, asked = server
-    text = page(parse({"version": "0", "seed": 0, "budget": 1, "statements": []}), tmp_path)
+    text = everything(parse({"version": "0", "seed": 0, "budget": 1, "statements": []}), tmp_path)
     raw = armed("<script>RUN</script><img src=x onerror=RUN><svg onload=RUN></svg><img src=HOST/img>", host)
     vulnerable = text.replace("</header>", raw + "</header>")
     path = tmp_path / "index.html"
@@ -278,7 +281,7 @@ def test_figures_of_a_page_are_bounded_together(tmp_path, monkeypatch):
     monkeypatch.setattr(report, "FIGURES", 150)
     (tmp_path / "a.svg").write_bytes(b"x" * 100)
     rows = [{"id": f"a/{n}", "verdict": "survived", "figure": "a.svg"} for n in range(3)]
-    text = page(parse({"version": "0", "seed": 0, "budget": 1, "statements": rows}), tmp_path)
+    text = everything(parse({"version": "0", "seed": 0, "budget": 1, "statements": rows}), tmp_path)
     assert text.count(base64.b64encode(b"x" * 100).decode()) == 1
     assert text.count("Figure not shown") == 2
 
@@ -286,7 +289,7 @@ def test_figures_of_a_page_are_bounded_together(tmp_path, monkeypatch):
 @pytest.mark.parametrize("value", [1.7e308, -1.7e308, 5e-324, 0, -0.0, 1e101])
 def test_a_number_that_no_axis_holds_is_in_the_table_all_the_same(tmp_path, value):
     rows = [{"id": f"a/{n}", "verdict": "survived", "tightness": x} for n, x in enumerate((value, 0.5, -value))]
-    text = page(parse({"version": "0", "seed": 0, "budget": 1, "statements": rows}), tmp_path)
+    text = everything(parse({"version": "0", "seed": 0, "budget": 1, "statements": rows}), tmp_path)
     assert f'data-value="{float(value)}"' in text
 
 
@@ -317,7 +320,8 @@ def folder_of(tmp_path, about, certificate, **fields):
 
 def reported(folder):
     assert main(["report", "--out", str(folder.path)]) == 0
-    return re.sub(r"\s+", " ", unescape((folder.path / "index.html").read_text()))
+    written = [folder.path / "index.html", *sorted(folder.path.glob("pages/*.html"))]
+    return re.sub(r"\s+", " ", unescape("".join(path.read_text() for path in written)))
 
 
 def test_a_refutation_whose_certificate_replays_says_so(tmp_path, refutation):
@@ -413,7 +417,7 @@ def test_verdicts_of_moves_literal_readings_and_counterexamples_are_replayed_too
             "implicit": [{"name": name, "literal": "breaks", "certificate": file}],
         }
         text = reported(folder_of(tmp_path / marks, statement, certificate, **fields))
-        section = text.split('<section class="statement"')[1]
+        section = text.split("</html>")[1].split("<main>")[1]
         if file:
             assert section.count("(replayed)") == 4
             assert "1 of 1 broken literal readings replayed and accepted" in text
@@ -437,7 +441,7 @@ def test_replays_end_when_their_time_is_spent(tmp_path, refutation, monkeypatch)
 
 def test_rows_that_were_just_computed_are_their_own(tmp_path, refutation):
     folder = folder_of(tmp_path, *refutation)
-    text = page(read(folder.path), folder.path, [refutation[0].id])
+    text = everything(read(folder.path), folder.path, [refutation[0].id])
     assert 'class="banner' not in text
     assert 'class="mark"' not in text
     assert '<span class="verdict refuted">refuted</span>' in text
@@ -449,6 +453,6 @@ def test_steps_of_a_derivation_are_text(tmp_path):
         "verdict": "survived",
         "derive": {"status": "<b>", "steps": [STEP | {"latex": "", "claim": "<i>"}]},
     }
-    text = page(parse({"version": "0", "seed": 0, "budget": 1, "statements": [row]}), tmp_path)
+    text = everything(parse({"version": "0", "seed": 0, "budget": 1, "statements": [row]}), tmp_path)
     assert "&lt;b&gt;" in text
     assert "<code>&lt;i&gt;</code>" in text

@@ -1,4 +1,4 @@
-"""index.html: everything an audit found, in one file, for people with and without scripts, eyes and colours."""
+"""The pages of an audit: everything that it found, for people with and without scripts, eyes and colours."""
 
 import base64
 import json
@@ -14,11 +14,10 @@ import pytest
 from fedaudit.bounds.catalogue import statements
 from fedaudit.bounds.show import printed
 from fedaudit.figures.formulas import mathml
-from fedaudit.figures.report import digest, page, short
-from fedaudit.report import write_report
+from fedaudit.figures.report import digest, file_of, pages, scale, short
+from fedaudit.report import Pages
 from fedaudit.store import Folder
 from fedaudit.verify.document import parse
-from fedaudit.verify.names import slug
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 VERDICTS = ("survived", "proved", "undecided")
@@ -40,6 +39,7 @@ STEP = {
     "how": "z3",
     "because": ["choose"],
 }
+HEADER = {"version": "0.1.0", "seed": 3, "budget": 120.0}
 VOID = {"meta", "link", "img", "input", "br", "hr"}
 
 
@@ -53,7 +53,12 @@ def row_of(number, statement):
         "tightness": None if number == 3 else (number * 37 % 11) / 11,
         "certificate": CERTIFICATE if refuted else None,
         "lint": {"findings": [{"rule": "dimension", "message": "<script>alert(1)</script> & F"}] if refuted else []},
-        "derive": {"status": "follows", "factor": 1.0, "steps": [STEP, {**STEP, "because": [STEP["claim"]]}]},
+        "derive": {
+            "status": "follows",
+            "factor": 1.0,
+            "cites": [statements(["buttaci"])[1].id] if number == 0 else [],
+            "steps": [STEP, {**STEP, "because": [STEP["claim"]]}],
+        },
         "verify": {**tried, "tightest": {"C": 2, "p": ["1/2", "1/2"]}},
         "hunt": tried,
         "implicit": [{"name": a.name, "literal": "breaks", "certificate": CERTIFICATE} for a in statement.implicit],
@@ -67,13 +72,27 @@ def folder(tmp_path_factory):
     made = Folder.open(tmp_path_factory.mktemp("audit"))
     picture = '<svg xmlns="http://www.w3.org/2000/svg" width="640" height="40"><text y="20">figure</text></svg>'
     rows = [made.keep("key", row_of(n, s), picture if n == 0 else None) for n, s in enumerate(statements(["buttaci"]))]
-    write_report(made, {"version": "0.1.0", "seed": 3, "budget": 120.0, "statements": rows})
+    site = Pages(made, HEADER, [row["id"] for row in rows])
+    for row in rows:
+        site.add(row)
+    site.finish(rows)
     return made
 
 
 @pytest.fixture(scope="module")
 def text(folder):
     return (folder.path / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def leaves(folder):
+    """Id -> the page of a statement."""
+    return {s.id: (folder.path / file_of(s.id)).read_text(encoding="utf-8") for s in statements(["buttaci"])}
+
+
+def everything(document, root, own=()):
+    """All pages as one text."""
+    return "".join(text for _, text in pages(document, root, own))
 
 
 class Reader(HTMLParser):
@@ -105,50 +124,80 @@ class Reader(HTMLParser):
         return [attrs for name, attrs in self.tags if name == tag]
 
 
-def test_the_page_is_well_formed_and_every_link_lands(text):
-    read = Reader(text)
-    assert len(read.ids) == len(set(read.ids))
-    targets = [a["href"] for a in read.all("a")]
-    assert targets
-    assert all(t.startswith("#") and unquote(t[1:]) in read.ids for t in targets)
+def test_the_pages_are_well_formed_and_every_link_lands(folder, text, leaves):
+    places = {"index.html": text} | {file_of(name): leaf for name, leaf in leaves.items()}
+    read = {name: Reader(page) for name, page in places.items()}
+    for name, page in read.items():
+        assert len(page.ids) == len(set(page.ids))
+        targets = [a["href"] for a in page.all("a")]
+        assert targets
+        for target in targets:
+            path, _, part = unquote(target).partition("#")
+            other = (folder.path / name).parent.joinpath(path).resolve() if path else folder.path / name
+            assert other.is_file()
+            assert not part or part in read[other.relative_to(folder.path).as_posix()].ids
+    assert {a["href"] for a in read["index.html"].all("a")} >= {file_of(s) for s in leaves}
+    assert all("../index.html" in [a["href"] for a in read[file_of(s)].all("a")] for s in leaves)
 
 
-def test_every_statement_has_its_section_with_what_was_printed(text):
+def test_every_statement_has_its_page_with_what_was_printed(text, leaves):
     for s in statements(["buttaci"]):
-        section = unescape(text.split(f'id="s-{slug(s.id)}"')[1].split("</section>")[0])
-        assert s.title in section
-        assert section.count("<math ") >= len(s.relations) + len(s.when)
-        assert all(line.split(",")[0] in section for line in s.reading)
+        leaf = unescape(leaves[s.id])
+        assert s.title in leaf
+        assert s.title in unescape(text)
+        assert leaf.count("<math ") >= len(s.relations) + len(s.when)
+        assert all(line.split(",")[0] in leaf for line in s.reading)
 
 
-def test_nothing_is_fetched_from_anywhere(text):
-    read = Reader(text)
-    assert "default-src 'none'" in unescape(text)
-    assert "unsafe" not in unescape(text).split("Content-Security-Policy")[1].split(">")[0]
-    assert not [attrs for _, attrs in read.tags if "style" in attrs]  # the policy would drop it
-    assert not read.all("link")
-    assert all("src" not in attrs for attrs in read.all("script"))
-    assert all(attrs["src"].startswith("data:") for attrs in read.all("img"))
-    addresses = set(re.findall(r"https?://[^\"'\s<)]+", text))
-    assert addresses <= {"http://www.w3.org/1998/Math/MathML"}
+def test_a_page_leads_to_siblings_to_what_it_cites_and_to_what_cites_it(leaves):
+    def named(word, leaf):
+        found = re.search(rf"<p class=\"note\">{word}: (.*?)</p>", leaf)
+        return re.findall(r">([^<>]+)</a>", found[1]) if found else []
+
+    known = [s.id for s in statements(["buttaci"])]
+    assert named("Cites", leaves[known[0]]) == [known[1]]
+    assert named("Cited by", leaves[known[1]]) == [known[0]]
+    repaired = next(name for name in known if name.endswith("~repaired"))
+    assert repaired in named("Siblings", leaves[repaired.partition("~")[0]])
+    assert "<span>before: " not in leaves[known[0]]
+    assert "<span>after: " not in leaves[known[-1]]
 
 
-def test_pictures_have_texts_and_headings_have_order(text):
-    read = Reader(text)
-    assert all(attrs.get("alt") for attrs in read.all("img"))
-    assert read.all("html") == [{"lang": "en"}]
-    assert read.headings[0] == 1
-    assert read.headings.count(1) == 1
-    assert all(later - earlier <= 1 for earlier, later in zip(read.headings, read.headings[1:], strict=False))
+def test_the_index_is_small(text):
+    assert len(text) < 700 * len(statements(["buttaci"])) + 20_000
 
 
-def test_findings_are_text_and_never_markup(text):
-    assert "<script>alert" not in text
-    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; F" in text
+def test_nothing_is_fetched_from_anywhere(text, leaves):
+    for page in (text, *leaves.values()):
+        read = Reader(page)
+        assert "default-src 'none'" in unescape(page)
+        assert "unsafe" not in unescape(page).split("Content-Security-Policy")[1].split(">")[0]
+        assert not [attrs for _, attrs in read.tags if "style" in attrs]  # the policy would drop it
+        assert not read.all("link")
+        assert all("src" not in attrs for attrs in read.all("script"))
+        assert all(attrs["src"].startswith("data:") for attrs in read.all("img"))
+        addresses = set(re.findall(r"https?://[^\"'\s<)]+", page))
+        assert addresses <= {"http://www.w3.org/1998/Math/MathML"}
+    assert not any("<script" in leaf for leaf in leaves.values())
 
 
-def test_a_counterexample_is_shown_by_its_numbers(text):
-    section = text.split('id="s-buttaci-lem4.2"')[1].split("</section>")[0]
+def test_pictures_have_texts_and_headings_have_order(text, leaves):
+    for page in (text, *leaves.values()):
+        read = Reader(page)
+        assert all(attrs.get("alt") for attrs in read.all("img"))
+        assert read.all("html") == [{"lang": "en"}]
+        assert read.headings[0] == 1
+        assert read.headings.count(1) == 1
+        assert all(later - earlier <= 1 for earlier, later in zip(read.headings, read.headings[1:], strict=False))
+
+
+def test_findings_are_text_and_never_markup(leaves):
+    leaf = leaves[CERTIFICATE["statement"]]
+    assert "<script>alert" not in leaf
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; F" in leaf
+
+
+def test_a_counterexample_is_shown_by_its_numbers(leaves):
     for said in (
         "355/113",
         "9/10",
@@ -158,18 +207,84 @@ def test_a_counterexample_is_shown_by_its_numbers(text):
         "<b>breaks</b>",
         "certificates/buttaci-lem4.2.json",
     ):
-        assert said in section
+        assert said in leaves["buttaci/lem4.2"]
 
 
-def test_derivation_steps_say_how_they_were_decided(text):
-    assert "gamma(t) &lt;= 1/(2*L)" in text
-    assert "proved by z3; because choose; printed [(B.3)]" in text
-    assert "proved by z3; because step 1; printed [(B.3)]" in text
+def test_derivation_steps_say_how_they_were_decided(leaves):
+    leaf = leaves["buttaci/lem4.2"]
+    assert "gamma(t) &lt;= 1/(2*L)" in leaf
+    assert "proved by z3; because choose; printed [(B.3)]" in leaf
+    assert "proved by z3; because step 1; printed [(B.3)]" in leaf
 
 
-def test_the_figure_is_inside_the_page(text):
-    pictures = [base64.b64decode(a["src"].partition(",")[2]).decode() for a in Reader(text).all("img")]
-    assert any(">figure<" in picture for picture in pictures)
+def test_the_figure_is_inside_the_page(leaves):
+    first = statements(["buttaci"])[0].id
+    pictures = [base64.b64decode(a["src"].partition(",")[2]).decode() for a in Reader(leaves[first]).all("img")]
+    assert [">figure<" in picture for picture in pictures] == [True]
+
+
+@pytest.mark.parametrize(
+    ("tightness", "place"), [(None, None), (0, None), (-1, None), (1e-9, 4), (1, 58), (10, 76), (1e300, 76)]
+)
+def test_the_scale_beside_a_tightness(tightness, place):
+    assert scale(tightness) == place
+
+
+# Pages of an audit that is under way
+
+
+def bare(name, **fields):
+    return {"id": name, "verdict": "survived", "tightness": 0.5} | fields
+
+
+def test_the_index_exists_before_the_first_row_and_says_how_far_it_is(tmp_path):
+    site = Pages(Folder.open(tmp_path), HEADER, ["a/1", "a/2"])
+    index = tmp_path / "index.html"
+    assert "0 of 2 statements are finished" in index.read_text()
+    site.next = 0
+    site.add(bare("a/2"))
+    assert "1 of 2 statements are finished" in index.read_text()
+    assert "a/2</a>" in index.read_text()
+    before = index.read_text()
+    site.add(bare("a/1"))  # too soon after the last one
+    assert index.read_text() == before
+    site.finish([bare("a/1"), bare("a/2")])
+    assert "are finished" not in index.read_text()
+    assert index.read_text().index("a/1</a>") < index.read_text().index("a/2</a>")
+
+
+def written(path):
+    return path.stat().st_mtime_ns, path.read_text(encoding="utf-8")
+
+
+def finished(folder, *rows):
+    site = Pages(folder, HEADER, [row["id"] for row in rows])
+    for row in rows:
+        site.add(row, fresh=False)
+    site.finish(rows)
+    return {row["id"]: written(folder.path / file_of(row["id"])) for row in rows}
+
+
+def test_a_page_is_written_again_only_if_what_it_shows_has_changed(tmp_path):
+    folder = Folder.open(tmp_path)
+    cites = {"derive": {"status": "follows", "cites": ["a/2"]}}
+    first = finished(folder, bare("a/1", **cites), bare("a/2"), bare("a/3"))
+    assert finished(folder, bare("a/1", **cites), bare("a/2"), bare("a/3")) == first
+    second = finished(folder, bare("a/1", **cites), bare("a/2"), bare("a/3", reason="other"))
+    assert [second[name] == first[name] for name in first] == [True, True, False]
+    third = finished(folder, bare("a/1"), bare("a/2"), bare("a/3", reason="other"))
+    assert [third[name] == second[name] for name in first] == [False, False, True]  # a/2 is cited no more
+
+
+def test_a_page_that_somebody_changed_is_written_again(tmp_path):
+    folder = Folder.open(tmp_path)
+    first = finished(folder, bare("a/1"), bare("a/2"))
+    path = tmp_path / file_of("a/1")
+    forged = path.read_text().replace("survived</span>", "proved</span>", 1)
+    path.write_text(forged)
+    assert finished(folder, bare("a/1"), bare("a/2"))["a/1"][1] == first["a/1"][1]
+    path.unlink()
+    assert finished(folder, bare("a/1"), bare("a/2"))["a/1"][1] == first["a/1"][1]
 
 
 def document_of(*rows):
@@ -182,17 +297,17 @@ def test_files_outside_the_folder_are_never_read(tmp_path, name):
     root = tmp_path / "audit"
     (root / "figures").mkdir(parents=True)
     (root / "figures/link.svg").symlink_to(tmp_path / "secret.svg")
-    made = page(document_of({"id": "a/b", "verdict": "survived", "figure": name}), root)
+    made = everything(document_of({"id": "a/b", "verdict": "survived", "figure": name}), root)
     assert base64.b64encode(b"secret").decode() not in made
-    assert made.count("<img") == 1  # the overview only
+    assert "<img" not in made
     assert "Figure not shown: outside the folder." in made
 
 
 def test_a_bare_row_is_enough(tmp_path):
-    made = page(document_of({"id": "a/b", "verdict": "survived"}), tmp_path)
-    Reader(made)
-    assert "a/b" in made
-    Reader(page(document_of(), tmp_path))
+    for row in ([], [{"id": "a/b", "verdict": "survived"}]):
+        for _, text in pages(document_of(*row), tmp_path):
+            Reader(text)
+            assert not row or "a/b" in text
 
 
 def test_formulas_become_mathml_and_keep_their_latex():
@@ -243,16 +358,17 @@ find.value = "LEMB"; find.dispatchEvent(event()); said.some = column(0);
 find.value = "";
 for (const box of document.querySelectorAll("input[name=verdict]")) box.checked = box.value === "refuted";
 find.dispatchEvent(event()); said.refuted = column(2); said.shown = document.getElementById("shown").textContent;
-said.math = document.querySelector("math mfrac").getBoundingClientRect().height;
 said.wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-said.images = Array.from(document.images).every((i) => i.complete && i.naturalWidth > 0);
 document.body.dataset.said = JSON.stringify(said);
 """
 
 
 def driven(text, script):
     """The page with one more script, which its policy has to name."""
-    allowed = text.replace("script-src ", f"script-src {digest(script)} ", 1)
+    there, said = (
+        ("script-src ", "script-src {} ") if "script-src " in text else ("default-src", "script-src {}; default-src")
+    )
+    allowed = text.replace(there, said.format(digest(script)), 1)
     return allowed.replace("</body>", f"<script>{script}</script></body>")
 
 
@@ -274,6 +390,31 @@ def test_a_real_browser_sorts_and_filters(folder, text, tmp_path, size):
     assert set(said["some"]) == {i for i in ids if "/lemB" in i}
     assert said["refuted"] == ["refuted"]
     assert said["shown"] == f"1 of {len(ids)} shown"
-    assert said["math"] > 15  # a fraction is set as one
     assert said["wide"] <= 0  # no sideways scrolling of the page
-    assert said["images"]
+
+
+LOOK = """
+document.body.dataset.said = JSON.stringify({
+  math: Array.from(document.querySelectorAll("math")).map((m) => Math.min(m.getBoundingClientRect().height,
+    m.getBoundingClientRect().width)),
+  fraction: document.querySelector("math mfrac").getBoundingClientRect().height,
+  wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  images: Array.from(document.images).map((i) => i.complete && i.naturalWidth > 0),
+});
+"""
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome on this machine")
+@pytest.mark.parametrize("size", ["1200,900", "420,900"])
+def test_a_real_browser_shows_the_formulas_and_the_figure_of_a_statement(leaves, tmp_path, size):
+    first = statements(["buttaci"])[0].id
+    path = tmp_path / "leaf.html"
+    path.write_text(driven(leaves[first], LOOK), encoding="utf-8")
+    dom, complaints = browse(path, f"--window-size={size}")
+    assert complaints == []
+    said = json.loads(re.search(r'data-said="([^"]*)"', dom)[1].replace("&quot;", '"'))
+    assert said["math"]
+    assert min(said["math"]) > 0
+    assert said["fraction"] > 15  # a fraction is set as one
+    assert said["wide"] <= 0
+    assert said["images"] == [True]

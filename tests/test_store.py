@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fedaudit import store
 from fedaudit.errors import UserError, one_line
-from fedaudit.store import Damaged, Folder, key_of, source_digest, write
+from fedaudit.store import Damaged, Folder, Kept, key_of, source_digest, write
 from fedaudit.verify.names import slug
 
 ROW = {"id": "paper/thm1", "verdict": "survived", "certificate": None}
@@ -26,7 +26,7 @@ def folder(tmp_path):
 
 def test_a_row_comes_back_under_its_key_only(folder):
     kept = folder.keep("key", ROW, "<svg/>")
-    assert folder.row("paper/thm1", "key") == kept
+    assert folder.row("paper/thm1", "key") == Kept(kept, own=True)
     assert kept == {**ROW, "figure": "figures/paper-thm1.svg"}
     assert folder.row("paper/thm1", "another key") is None
     assert folder.row("paper/thm2", "key") is None
@@ -180,16 +180,26 @@ def test_unwritable_folder_is_bad_input(tmp_path):
     assert "--out" in str(caught.value)
 
 
-def test_keys_tell_statements_settings_and_sources_apart(monkeypatch):
+def test_keys_tell_statements_and_settings_apart():
     keys = {
         key_of("a", "content", seed=0),
         key_of("b", "content", seed=0),
         key_of("a", "other", seed=0),
         key_of("a", "content", seed=1),
     }
-    monkeypatch.setattr(store, "source_digest", lambda: "another version")
-    keys.add(key_of("a", "content", seed=0))
-    assert len(keys) == 5
+    assert len(keys) == 4
+
+
+def test_a_row_that_nobody_drew_says_so_and_takes_its_figure_later(tmp_path):
+    folder = Folder.open(tmp_path)
+    bare = folder.keep("key", {"id": "paper/thm1", "verdict": "survived"}, None, drawn=False)
+    assert "figure" not in bare
+    assert folder.row("paper/thm1", "key") == Kept(bare, own=True)
+    drawn = folder.illustrate("key", bare, "<svg/>")
+    assert drawn == {**bare, "figure": "figures/paper-thm1.svg"}
+    assert folder.row("paper/thm1", "key") == Kept(drawn, own=True)
+    assert folder.verdict("paper/thm1") == "survived"
+    assert folder.verdict("paper/thm2") == ""
 
 
 @pytest.mark.parametrize("place", ["new.py", "bounds/new.py", "verify/kernel/new.py"])
@@ -202,6 +212,10 @@ def test_the_source_digest_covers_every_room(tmp_path, monkeypatch, place):
     (tmp_path / place).write_text("2")
     assert source_digest.__wrapped__() != before
     assert len(before) == 64
+    code = source_digest.__wrapped__(papers=False)
+    (tmp_path / "bounds/papers/mine").mkdir(parents=True)
+    (tmp_path / "bounds/papers/mine/claims.py").write_text("3")
+    assert source_digest.__wrapped__(papers=False) == code
 
 
 @given(st.lists(st.text(max_size=20) | st.text("ab/-.", max_size=6), min_size=2, max_size=5, unique=True))

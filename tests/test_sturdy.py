@@ -15,7 +15,7 @@ from sympy import Le
 from fedaudit.bounds.catalogue import statement
 from fedaudit.bounds.papers.benmansour.symbols import L, eta, t
 from fedaudit.errors import UserError
-from fedaudit.report import write_report
+from fedaudit.report import Pages
 from fedaudit.store import Folder
 from fedaudit.verify import kernel, sturdy
 from fedaudit.verify.audit import _siblings, hunt_row, judge, read
@@ -191,11 +191,11 @@ def test_the_report_says_where_a_counterexample_goes_on_refuting(tmp_path: Path)
     identifier = "benmansour/rem7"
     row = {"id": identifier, **row, "breaks_too": ["benmansour/<b>"], "persists_until": "holds & holds"}
     folder = Folder.open(tmp_path)
-    write_report(folder, {"version": "0", "seed": 0, "budget": 1.0, "statements": [folder.keep("key", row, None)]})
-    text = (tmp_path / "index.html").read_text(encoding="utf-8")
+    Pages(folder, {"version": "0", "seed": 0, "budget": 1.0}, [identifier]).finish([folder.keep("key", row, None)])
+    text = (tmp_path / "pages" / "benmansour-rem7.html").read_text(encoding="utf-8")
     assert "refutes it on longer runs too: T = 2; T = 4; T = 8; T = 16." in text
     assert "Still longer runs: holds &amp; holds." in text
-    assert "benmansour/&lt;b&gt; too" in text
+    assert "<bdi>benmansour/&lt;b&gt;</bdi> too" in text
 
 
 def test_what_is_no_size_is_refused_and_not_shown() -> None:

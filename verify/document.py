@@ -103,6 +103,7 @@ class Derived:
     terms: tuple[str, ...] = ()
     evidence: str = ""
     findings: tuple[str, ...] = ()
+    cites: tuple[str, ...] = ()
     premises: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
 
@@ -397,6 +398,7 @@ def _derived(node: Node) -> Derived:
         terms=at.list("terms", lambda term: term.mapping().text("says")),
         evidence=at.text("evidence"),
         findings=at.texts("findings"),
+        cites=at.list("cites", Node.identifier),
         premises=at.texts("premises"),
         steps=at.list("steps", _step),
     )

@@ -20,7 +20,7 @@ from .document import Document, Literal, Move, Printed, Row, Unreadable, inside,
 if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
 
-__all__ = ["Checked", "Literally", "Rechecker", "Standing", "recheck"]
+__all__ = ["Checked", "Literally", "Rechecker", "Standing", "own_row", "recheck"]
 
 SECONDS = 300.0  # for all replays of one report
 BYTES = 1_000_000  # of a certificate
@@ -69,10 +69,11 @@ def recheck(document: Document, root: Path, own: Collection[str] = ()) -> list[C
     """Every row with its standing; rows whose ids are in `own` were computed by this process."""
     with Checker() as checker:
         rechecker = Rechecker(root, checker)
-        return [_own(row, root) if row.id in own else rechecker.row(row) for row in document.statements]
+        return [own_row(row, root) if row.id in own else rechecker.row(row) for row in document.statements]
 
 
-def _own(row: Row, root: Path) -> Checked:
+def own_row(row: Row, root: Path) -> Checked:
+    """A row that this process computed, or took over from its own store."""
     standing = Standing(OWN, certificate=_held(root, row.certificate))
     moves = {name: Standing(OWN) for name, _ in _moves(row)}
     examples = {name: Standing(OWN, certificate=m.counterexample) for name, m in _moves(row) if m.counterexample}

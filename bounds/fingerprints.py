@@ -1,0 +1,151 @@
+"""Which sources a statement of the catalogue depends on, as a digest.
+
+Of a paper's modules, each top-level `NAME = ...` whose value is a statement or its derivations is a block of its own,
+and so is each function: a statement depends on its block, on the blocks that this names, and on all other lines of the
+paper and of the papers that it imports. Of other statements it depends on those that it cites, on what these cite, and
+on its siblings; an experiment on its whole paper. Where the way of a name through the sources is not plain, the block
+counts as one of the other lines.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, cast
+
+from .catalogue import modules_of, papers, statements
+from .derivation import Derivation
+from .statement import Statement
+
+__all__ = ["fingerprints"]
+
+OBSCURE = frozenset({"globals", "vars", "locals", "getattr", "setattr", "exec", "eval", "import_module", "__import__"})
+
+
+@dataclass(slots=True)
+class Sources:
+    """The top level of one paper's modules."""
+
+    blocks: dict[str, list[tuple[str, frozenset[str]]]] = field(default_factory=dict[str, Any])  # name -> text, names
+    others: list[tuple[str, frozenset[str]]] = field(default_factory=list[Any])
+    imports: set[str] = field(default_factory=set[str])  # other papers
+
+
+def fingerprints() -> dict[str, str]:
+    """Id -> digest, for every statement of the catalogue."""
+    read = {paper: _read(modules_of(paper)) for paper in papers()}
+    shared = {paper: _shared(paper, read) for paper in read}
+    known = {s.id: s for s in statements()}
+    places = {id(v): name for p in read for m in modules_of(p) for name, v in vars(m).items() if type(v) is Statement}
+    own = {s.id: _digest(shared[s.paper], *_blocks(places.get(id(s), ""), read)) for s in known.values()}
+    whole = {paper: _digest(*(own[s.id] for s in known.values() if s.paper == paper)) for paper in read}
+    ranges = _digest(*(f"{s.method_id} {s.for_all!r}" for s in known.values()))  # premises look for spans of indices
+    return {
+        s.id: _digest(
+            ranges,
+            own[s.id],
+            *(f"{name} {own[name]}" for name in sorted({*_cited(s, known), *_siblings(s, known)})),
+            whole[s.paper] if s.kind == "experiment" else "",
+        )
+        for s in known.values()
+    }
+
+
+def _read(modules: Iterable[ModuleType]) -> Sources:
+    found = Sources()
+    for module in modules:
+        tree = ast.parse(inspect.getsource(module))
+        names = [_assigned(node) for node in tree.body]
+        for node, name in zip(tree.body, names, strict=True):
+            piece = (f"{module.__name__} {ast.dump(node)}", frozenset(_names(node)))
+            if name and names.count(name) == 1 and _tracked(node, vars(module).get(name)):
+                found.blocks.setdefault(name, []).append(piece)
+            else:
+                found.others.append(piece)
+            if isinstance(node, ast.ImportFrom):
+                found.imports |= {p for p in papers() if p in (node.module or "").split(".")}
+                found.imports |= {a.name for a in node.names if a.name in papers()}
+    return found
+
+
+def _assigned(node: ast.stmt) -> str:
+    """The one name that a line gives a value; nothing for any other line."""
+    if isinstance(node, ast.FunctionDef):
+        return node.name
+    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+        return node.targets[0].id
+    return ""
+
+
+def _tracked(node: ast.stmt, value: object) -> bool:
+    if isinstance(node, ast.FunctionDef):
+        return not node.decorator_list
+    if isinstance(value, tuple):
+        several = cast("tuple[object, ...]", value)
+        return bool(several) and all(isinstance(one, Statement | Derivation) for one in several)
+    return isinstance(value, Statement | Derivation)
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    """Every name that a piece of source mentions."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name):
+            yield inner.id
+        elif isinstance(inner, ast.Attribute):
+            yield inner.attr
+        elif isinstance(inner, ast.alias) and inner.asname:  # under another name from here on
+            yield inner.name
+
+
+def _shared(paper: str, read: Mapping[str, Sources]) -> str:
+    """A digest of what all statements of a paper depend on."""
+    seen: set[str] = set()
+    waiting = [paper]
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            waiting += read[name].imports
+    pieces = [piece for name in sorted(seen) for piece in read[name].others]
+    if any(OBSCURE & names for _, names in pieces):
+        pieces += [piece for name in sorted(seen) for block in read[name].blocks.values() for piece in block]
+    named = {name for _, names in pieces for name in names}
+    return _digest(*(text for text, _ in pieces), *(text for name in sorted(named) for text in _blocks(name, read)))
+
+
+def _blocks(name: str, read: Mapping[str, Sources]) -> list[str]:
+    """The block of a name, and the blocks that it names, and so on; of all papers, where several have the name."""
+    seen: set[str] = set()
+    waiting, texts = [name], list[str]()
+    while waiting:
+        one = waiting.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        for text, names in (piece for sources in read.values() for piece in sources.blocks.get(one, ())):
+            texts.append(text)
+            waiting += names
+    return sorted(texts)
+
+
+def _cited(statement: Statement, known: Mapping[str, Statement]) -> set[str]:
+    found: set[str] = set()
+    waiting = [statement]
+    while waiting:
+        cites = {c for way in waiting.pop().follows_from for c in way.cites} - found
+        found |= cites
+        waiting += [known[c] for c in cites if c in known]
+    return {name for name in found if name in known}
+
+
+def _siblings(statement: Statement, known: Mapping[str, Statement]) -> set[str]:
+    stem = statement.id.partition("~")[0]
+    return {name for name in known if name.partition("~")[0] == stem}
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()

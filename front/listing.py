@@ -1,0 +1,177 @@
+"""What there is in the catalogue, without building it: kept in the user's cache, by a digest of the sources.
+
+Importing sympy and building three hundred statements takes more than a second; `list`, `show ID` and an audit that has
+nothing left to do need the names alone. The listing's name is a digest of every source file and of the libraries that
+read them, so that one of other sources is never found, and it carries this user's mark. So do texts that were shown.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import gc
+import hashlib
+import json
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from .errors import UserError
+from .own import is_own, mark, place
+from .store import contents, source_digest, write
+
+if TYPE_CHECKING:
+    from fedaudit.bounds.statement import Statement
+
+__all__ = ["LISTED", "file_of", "find", "listed", "quiet", "row_of", "shown"]
+
+LISTED = ("id", "paper", "kind", "title", "where", "relation", "method", "follows_from")  # what `list` prints
+MOST = 8  # files of one kind that are kept, of as many versions of the sources
+Entry = dict[str, Any]  # what is listed, and `module` and `fingerprint`
+
+
+def listed(selectors: Sequence[str]) -> list[Entry]:
+    """The entries that selectors of the catalogue name, in its order; raises `UserError` for what is unknown."""
+    known = _entries()
+    if not selectors:
+        return list(known)
+    chosen: dict[str, Entry] = {}
+    for selector in selectors:
+        found = [e for e in known if selector in (e["paper"], e["id"])]
+        found = found or [e for e in known if fnmatch.fnmatchcase(e["id"], selector)]
+        if not found:
+            from fedaudit.bounds.catalogue import find as search
+
+            search([selector])  # says what is near
+        chosen |= {e["id"]: e for e in found if e["id"] not in chosen}
+    return list(chosen.values())
+
+
+def find(selectors: Sequence[str]) -> list[Statement]:
+    """The statements that the selectors name; of single ids nothing but their modules is loaded."""
+    from importlib import import_module
+
+    entries = {e["id"]: e for e in _entries()}
+    with quiet():
+        if selectors and all(selector in entries for selector in selectors):
+            modules = [import_module(entries[name]["module"]) for name in dict.fromkeys(selectors)]
+            from fedaudit.bounds.catalogue import statements_in
+
+            own = [{s.id: s for s in statements_in(module)} for module in modules]
+            return [held[name] for held, name in zip(own, dict.fromkeys(selectors), strict=True)]
+        from fedaudit.bounds.catalogue import find as search
+
+        return search(selectors)
+
+
+def file_of(selector: str) -> str:
+    """The path in `my.py` or `my.py::id`; nothing for a selector of the catalogue."""
+    path = selector.partition("::")[0]
+    return path if path.endswith(".py") else ""
+
+
+def row_of(statement: Statement) -> Entry:
+    """A statement as `list` prints it."""
+    return {
+        "id": statement.id,
+        "paper": statement.paper,
+        "kind": statement.kind,
+        "title": statement.title,
+        "where": statement.cite,
+        "relation": statement.relation,
+        "method": statement.method_id,
+        "follows_from": sorted({cited for d in statement.follows_from for cited in d.cites}),
+    }
+
+
+@contextmanager
+def quiet() -> Generator[None]:
+    """Without collecting garbage: importing sympy and the papers makes many objects and none of it."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def shown(selectors: Sequence[str], *, as_latex: bool) -> list[str]:
+    """The statements that the selectors name, as printed; what was asked for before is kept."""
+    if any(file_of(selector) for selector in selectors):
+        return _printed(selectors, as_latex=as_latex)
+    kind = "latex" if as_latex else "text"
+    kept: dict[str, str] = _kept(kind) or {}
+    names = [entry["id"] for entry in listed(selectors)]
+    if missing := [name for name in names if name not in kept]:
+        kept |= zip(missing, _printed(missing, as_latex=as_latex), strict=True)
+        _keep(kind, kept)
+    return [kept[name] for name in names]
+
+
+def _printed(selectors: Sequence[str], *, as_latex: bool) -> list[str]:
+    with quiet():
+        from fedaudit.bounds.show import show
+
+        return [show(s, as_latex=as_latex) for s in find(selectors)]
+
+
+@cache
+def _entries() -> tuple[Entry, ...]:
+    kept = _kept("list")
+    if kept is None:
+        with quiet():
+            kept = _made()
+        _keep("list", kept)
+    return tuple(kept)
+
+
+@cache
+def _key() -> str:
+    from importlib.metadata import version
+
+    said = [source_digest(), sys.version, version("sympy")]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+
+def _made() -> list[Entry]:
+    import inspect
+
+    from fedaudit.bounds.catalogue import modules_of, papers, statements, statements_in
+    from fedaudit.bounds.fingerprints import fingerprints
+    from fedaudit.bounds.statement import Statement
+
+    prints = fingerprints()
+    modules = [(m, inspect.getsource(m)) for p in papers() for m in modules_of(p)]
+    homes = {v.id: m.__name__ for m, _ in modules for v in statements_in(m)}
+    homes |= {
+        v.id: m.__name__
+        for m, source in modules
+        for name, v in vars(m).items()
+        if isinstance(v, Statement) and f"\n{name} = " in source  # where it stands, not where it is imported
+    }
+    return [{**row_of(s), "module": homes[s.id], "fingerprint": prints[s.id]} for s in statements()]
+
+
+def _kept(kind: str) -> Any:
+    """What is kept of one kind, in a file of our own; None if nothing is."""
+    folder = place("XDG_CACHE_HOME", ".cache")
+    try:
+        said, _, text = contents(folder / f"{kind}-{_key()}.json").decode().partition("\n") if folder else ("", "", "")
+    except (OSError, ValueError):
+        return None
+    return json.loads(text) if is_own(kind + _key() + text, said) else None
+
+
+def _keep(kind: str, value: object) -> None:
+    """Keep it if there is a place for it; otherwise it is made again next time."""
+    folder, text = place("XDG_CACHE_HOME", ".cache"), json.dumps(value)
+    said = mark(kind + _key() + text)
+    if not folder or not said:
+        return
+    with suppress(UserError, OSError):
+        write(folder / f"{kind}-{_key()}.json", f"{said}\n{text}")
+        kept = sorted(folder.glob(f"{kind}-*.json"), key=lambda p: p.stat().st_mtime_ns)
+        for old in kept[:-MOST]:
+            old.unlink(missing_ok=True)

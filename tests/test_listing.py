@@ -1,0 +1,171 @@
+"""The listing that saves building the catalogue: the same as the catalogue, never of other sources, never another's."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fedaudit import listing
+from fedaudit.bounds import catalogue
+from fedaudit.bounds.fingerprints import fingerprints
+from fedaudit.bounds.show import show
+from fedaudit.errors import UserError
+
+ROOT = Path(__file__).parent.parent
+IMPORTING = ("benmansour",)  # papers that take lines from buttaci
+PROBE = """
+import json
+from fedaudit.bounds.fingerprints import fingerprints
+print(json.dumps(fingerprints()))
+"""
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    listing._entries.cache_clear()
+    yield tmp_path / "fedaudit"
+    listing._entries.cache_clear()
+
+
+def again():
+    listing._entries.cache_clear()
+    return listing.listed([])
+
+
+@pytest.mark.parametrize("selectors", [[], ["yuan"], ["buttaci/lem4.1"], ["fallah/thm*", "fallah/thm4.5", "zhang"]])
+def test_it_lists_what_the_catalogue_holds(cache, selectors):
+    entries = listing.listed(selectors)
+    assert [{name: e[name] for name in listing.LISTED} for e in entries] == [
+        listing.row_of(s) for s in catalogue.statements(selectors)
+    ]
+
+
+@pytest.mark.parametrize("unknown", ["nothing", "buttaci/thm", "buttaci/zzz*", ""])
+def test_what_is_unknown_is_said_as_the_catalogue_says_it(cache, unknown):
+    with pytest.raises(UserError) as said:
+        catalogue.find([unknown])
+    with pytest.raises(UserError) as caught:
+        listing.listed(["yuan", unknown])
+    assert str(caught.value) == str(said.value)
+
+
+def test_every_statement_is_found_in_the_module_that_is_named(cache):
+    names = [s.id for s in catalogue.statements()]
+    assert [listing.find([name])[0] for name in names] == catalogue.statements()
+
+
+@pytest.mark.parametrize("as_latex", [False, True])
+def test_what_is_shown_is_the_same_when_it_is_kept(cache, as_latex):
+    wanted = [show(catalogue.statement("buttaci/lem4.1"), as_latex=as_latex)]
+    assert listing.shown(["buttaci/lem4.1"], as_latex=as_latex) == wanted
+    assert len(list(cache.glob("*.json"))) == 2
+    assert listing.shown(["buttaci/lem4.1"], as_latex=as_latex) == wanted
+
+
+def test_it_is_kept_and_what_somebody_wrote_there_is_not_read(cache, monkeypatch):
+    first = again()
+    (path,) = cache.glob("list-*.json")
+    with monkeypatch.context() as patched:
+        patched.setattr(listing, "_made", lambda: pytest.fail("made again"))
+        assert again() == first
+    text = path.read_text()
+    for other in ("", "x", text.replace("buttaci/lem4.1", "buttaci/lem9.9"), f"{'0' * 64}\n[]", text + " "):
+        path.write_text(other)
+        assert again() == first
+        assert path.read_text() == text
+
+
+def test_a_listing_of_other_sources_is_never_found(cache, monkeypatch):
+    first = again()
+    monkeypatch.setattr(listing, "_key", lambda: "0" * 64)
+    (path,) = cache.glob("list-*.json")
+    shutil.copy(path, cache / f"list-{'0' * 64}.json")  # not even under its name
+    monkeypatch.setattr(listing, "_made", lambda: [*first, "made"])
+    assert again() == [*first, "made"]
+
+
+def test_few_are_kept(cache, monkeypatch):
+    for number in range(listing.MOST + 3):
+        monkeypatch.setattr(listing, "_key", lambda key=f"{number:064}": key)
+        listing._keep("list", [])
+    assert len(list(cache.glob("list-*.json"))) == listing.MOST
+
+
+def test_without_a_place_to_keep_it_it_is_made_each_time(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    listing._entries.cache_clear()
+    assert len(listing.listed([])) == len(catalogue.statements())
+    listing._entries.cache_clear()
+
+
+# Fingerprints: which rows must be made again when a source changes
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """Fingerprints of a copy of the package in which one text was replaced."""
+    root = tmp_path_factory.mktemp("copy") / "fedaudit"
+    root.mkdir()
+    for path in (ROOT / "front").glob("*.py"):
+        shutil.copy(path, root)
+    shutil.copytree(ROOT / "bounds", root / "bounds", ignore=shutil.ignore_patterns("__pycache__"))
+
+    def changed(name, old, new):
+        path = root / name
+        text = path.read_text()
+        assert text.count(old) == 1
+        path.write_text(text.replace(old, new))
+        try:
+            command = [sys.executable, "-c", PROBE]
+            done = subprocess.run(command, cwd=root.parent, capture_output=True, text=True, check=True)
+        finally:
+            path.write_text(text)
+        after, before = json.loads(done.stdout), fingerprints()
+        return {name for name in before if after.get(name) != before[name]}
+
+    return changed
+
+
+def cite_it(name):
+    """A statement, all that cites it, the siblings of it (not of those), and the paper's experiments."""
+    found, known = {name}, catalogue.statements()
+    while more := {s.id for s in known for d in s.follows_from if found & set(d.cites)} - found:
+        found |= more
+    found |= {s.id for s in known if s.id.partition("~")[0] == name.partition("~")[0]}
+    return found | {s.id for s in known if s.kind == "experiment" and s.paper == name.partition("/")[0]}
+
+
+def test_one_statement_changed_is_it_and_what_cites_it(copy):
+    title = catalogue.statement("buttaci/lemB.2").title
+    again = copy("bounds/papers/buttaci/fedprox.py", f'"{title}"', '"another title"')
+    assert "buttaci/thm4.1-I" in again
+    assert again == cite_it("buttaci/lemB.2")
+    assert len(again) < 20
+
+
+def test_a_comment_changes_nothing(copy):
+    assert copy("bounds/papers/buttaci/fedprox.py", "\nLEMMA_B_2 = ", "\n# a comment\nLEMMA_B_2 = ") == set()
+
+
+def test_a_proof_changes_what_is_proved_by_it_and_what_cites_that(copy):
+    again = copy(
+        "bounds/papers/buttaci/derivations.py", "\ndef lemma_4_1(goal: View)", "\ndef lemma_4_1(goal: View, *_)"
+    )
+    assert again == cite_it("buttaci/lem4.1")
+
+
+def test_a_symbol_changes_its_paper_and_no_other(copy):
+    again = copy("bounds/papers/yuan/symbols.py", '"number of devices")', '"how many devices")')
+    assert again == {s.id for s in catalogue.statements(["yuan"])}
+
+
+def test_what_another_paper_imports_changes_both(copy):
+    again = copy(
+        "bounds/papers/buttaci/inequalities.py", "\nGLOSSARY = Glossary()", "\nMORE = 1\nGLOSSARY = Glossary()"
+    )
+    assert again == {s.id for paper in ("buttaci", *IMPORTING) for s in catalogue.statements([paper])}

@@ -82,9 +82,16 @@ def broadcast_shape(what: str, *shapes: Sequence[int]) -> tuple[int, ...]:
 
 
 def matvec(xp: Namespace, A: Array, x: Array) -> Array:
-    """A (..., m, n), x (..., n) -> (..., m); tiny n column by column, which beats a product for each matrix."""
+    """A (..., m, n), x (..., n) -> (..., m). Axes that only x has are columns of one product for each matrix.
+
+    Tiny n are added column by column, which beats a product for each matrix.
+    """
     if x.shape[-1] > 3:
-        return xp.matmul(A, x[..., None])[..., 0]
+        more = x.ndim + 1 - A.ndim
+        if more < 1 or x.shape[:more] == (1,) * more:
+            return xp.matmul(A, x[..., None])[..., 0]
+        y = xp.matmul(A, xp.moveaxis(xp.reshape(x, (-1, *x.shape[more:])), 0, -1))
+        return xp.reshape(xp.moveaxis(y, -1, 0), (*x.shape[:more], *y.shape[:-1]))
     y = A[..., 0] * x[..., :1]
     for j in range(1, x.shape[-1]):
         y = y + A[..., j] * x[..., j : j + 1]

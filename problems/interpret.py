@@ -13,14 +13,15 @@ from functools import lru_cache
 from itertools import combinations, product
 from typing import Any
 
-from . import regularised
+from . import forward, regularised
 from .arrays import Array, Namespace, fail, matvec, namespace, norm2, quiet
-from .programme import FORMS, Atom, Linear, Measure, Number, Operation, Programme, Weights, programme
+from .programme import FORMS, Atom, Coefficient, Linear, Measure, Number, Operation, Programme, Weights, programme
 from .quadratics import Quadratics, half_square
 from .regularised import Regulariser
 
 MOST_OUTCOMES = 1 << 14
 MANY = 12  # clients: fewer are added one by one, which is faster
+SCRATCH = 1 << 16  # numbers in the local iterates that are taken together, unless one round has more
 ROUNDS, ENDS = -1, -2  # in place of a round: all of them; all and the end of the last
 State = dict[str, Array]
 Measured = dict[str, Array]
@@ -72,16 +73,33 @@ def run(method: Mapping[str, Any], setup: Setup) -> Measured:
 
     One more axis, C or d, where a measure looks at another client or at a coordinate.
     """
+    scope = scope_of(method, setup)
+    with quiet(scope.xp):
+        if scope.rules.steps or not _affine(scope.rules, setup):
+            return _walked(scope)
+        if setup.v is None and (_entries(scope.rules, setup) >= setup.T * setup.E or setup.T == 1):
+            return _walked(scope)
+        whole = forward.server_round(scope.rules) if setup.v is None and scope.steady else None
+        return _Mapped(scope).measures() if whole is None else _Forward(scope, whole).measures()
+
+
+def walked(method: Mapping[str, Any], setup: Setup) -> Measured:
+    """The same, every step of every round taken."""
+    scope = scope_of(method, setup)
+    with quiet(scope.xp):
+        return _walked(scope)
+
+
+def scope_of(method: Mapping[str, Any], setup: Setup) -> "Scope":
     xp, rules = namespace(setup.start), programme(method)
-    with quiet(xp):
-        scope = Scope(xp, rules, setup, coefficients(xp, rules, setup))
-        if rules.steps:
-            return _Walked(scope).stepwise()
-        smooth = setup.regulariser is not None and setup.regulariser.affine
-        affine = isinstance(setup.problem, Quadratics) and rules.linear(smooth) and setup.sampling is None
-        if affine and setup.signs is None and (setup.v is not None or _entries(rules, setup) < setup.T * setup.E):
-            return _Mapped(scope).measures()
-        return _Walked(scope).measures()
+    values = factors(xp, rules, setup)
+    return Scope(xp, rules, setup, values, [evaluated(values, coefficient) for coefficient in rules.coefficients])
+
+
+def _affine(rules: Programme, setup: Setup) -> bool:
+    smooth = setup.regulariser is not None and setup.regulariser.affine
+    quadratic = isinstance(setup.problem, Quadratics) and rules.linear(smooth)
+    return quadratic and setup.sampling is None and setup.signs is None
 
 
 def _entries(rules: Programme, setup: Setup) -> int:
@@ -89,19 +107,20 @@ def _entries(rules: Programme, setup: Setup) -> int:
     return setup.problem.d * sum(1 if name in rules.server else setup.problem.C for name in rules.kept)
 
 
-def coefficients(xp: Namespace, rules: Programme, setup: Setup) -> list[Any]:
-    """Every coefficient as a number or as (T or 1, E or 1, n or 1, 1, 1); axes along which it is constant are 1."""
-    values = [_short(xp, xp.permute_dims(setup.scalar(tree), (1, 2, 0))[..., None, None]) for tree in rules.factors]
-    computed: list[Any] = []
-    for coefficient in rules.coefficients:
-        total: Any = 0.0
-        for rational, factors in coefficient:
-            term: Any = float(rational)
-            for factor in factors:
-                term = term * values[factor]
-            total = total + term
-        computed.append(total)
-    return computed
+def factors(xp: Namespace, rules: Programme, setup: Setup) -> list[Any]:
+    """Every factor of the coefficients as (T or 1, E or 1, n or 1, 1, 1); axes along which it is constant are 1."""
+    return [_short(xp, xp.permute_dims(setup.scalar(tree), (1, 2, 0))[..., None, None]) for tree in rules.factors]
+
+
+def evaluated(values: Sequence[Any], coefficient: Coefficient) -> Any:
+    """A coefficient from its factors: a number, or an array like them."""
+    total: Any = 0.0
+    for rational, inside in coefficient:
+        term: Any = float(rational)
+        for factor in inside:
+            term = term * values[factor]
+        total = total + term
+    return total
 
 
 def _short(xp: Namespace, x: Array) -> Array:
@@ -144,9 +163,20 @@ class Scope:
     xp: Namespace
     rules: Programme
     setup: Setup
+    factors: list[Any]
     coefficients: list[Any]
     columns: int = 0
-    constants: dict[str, Array] = field(default_factory=dict[str, Array])
+    constants: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def steady(self) -> bool:
+        """Whether all rounds and all local steps have the same coefficients."""
+        return all(x.shape[:2] == (1, 1) for x in self.factors)
+
+    def number_at(self, t: int) -> forward.Evaluated:
+        """Coefficients in a round whose local steps are alike: numbers, or (n or 1,)."""
+        values = [x[min(t, x.shape[0] - 1), 0, :, 0, 0] for x in self.factors]
+        return lambda coefficient: evaluated(values, coefficient)
 
     def linear(self, rule: Linear, place: Place) -> Array:
         total = None
@@ -317,7 +347,7 @@ class Scope:
         if x.shape[-2] == 1:
             return x * self.xp.sum(weights, axis=-2, keepdims=True)
         if x.shape[-2] > MANY:
-            return self.xp.sum(weights * x, axis=-2, keepdims=True)
+            return self.xp.matmul(self.xp.matrix_transpose(weights), x)
         total = weights[..., :1, :] * x[..., :1, :]
         for i in range(1, x.shape[-2]):
             total = total + weights[..., i : i + 1, :] * x[..., i : i + 1, :]
@@ -336,11 +366,12 @@ class Scope:
 
     def excess(self, x: Array) -> Array:
         """f(x) - f_star for x (.., n, c, d), without cancellation."""
-        problem, w_star = self.setup.problem, self.setup.w_star
+        if "gap" not in self.constants:
+            self.constants["gap"] = self.setup.problem.gap_from(self.setup.w_star)
+        gap = self.constants["gap"]
         if x.shape[-2] == 1:
-            return problem.gap_from(w_star)(x[..., 0, :])[..., None]
-        each = [problem.gap_from(w_star)(x[..., i, :]) for i in range(x.shape[-2])]
-        return self.xp.stack(each, axis=-1)
+            return gap(x[..., 0, :])[..., None]
+        return self.xp.stack([gap(x[..., i, :]) for i in range(x.shape[-2])], axis=-1)
 
     def full_value(self, x: Array) -> Array:
         """f(x) for x (.., n, c, d)."""
@@ -403,7 +434,8 @@ class Scope:
             offset = stars * self.optimum()[..., None]
             total = offset if total is None else total + offset
         shape = (*total.shape[:-2], setup.start.shape[0], setup.problem.C if measure.own else 1)
-        total = self.xp.broadcast_to(total, shape)
+        if total.shape != shape:
+            total = self.xp.broadcast_to(total, shape)
         return total if measure.own else total[..., 0]
 
     def optimum(self) -> Array:
@@ -418,6 +450,50 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Forward:
+    """Rounds of one affine map: first the server's vectors in all rounds, then the local steps of many rounds at once.
+
+    Rounds are outcomes here, in blocks, so that memory does not grow with T.
+    """
+
+    scope: Scope
+    whole: forward.Round
+
+    def measures(self) -> Measured:
+        scope, xp, setup, rules = self.scope, self.scope.xp, self.scope.setup, self.scope.rules
+        n, d = setup.start.shape
+        start = initial(scope)
+        z = xp.concat([start[name][0, :, 0, :] for name in rules.kept], axis=-1)
+        M, c = forward.server_map(setup.problem, self.whole, rules.kept, scope.number_at(0), n, setup.E)
+        inside = any("k" in measure.at for measure in rules.measures.values())
+        ahead = max(8, min(forward.AHEAD, SCRATCH // (n * setup.problem.C * d))) if inside else forward.AHEAD
+        measured: dict[str, list[Array]] = {name: [] for name in rules.measures}
+        for first, block in forward.states(M, c, z, setup.T, ahead):
+            state = {name: block[:, :, None, j * d : (j + 1) * d] for j, name in enumerate(rules.kept)}
+            rounds = min(block.shape[0], setup.T - first)  # that have local steps
+            local = {name: x[:rounds, ...] for name, x in state.items()} if inside and rounds else None
+            steps = None if local is None else self.steps(local)
+            for name, measure in rules.measures.items():
+                if "k" not in measure.at:
+                    measured[name].append(self.mean(measure, Place(state, ROUNDS, 0)))
+                elif steps is not None:
+                    measured[name].append(xp.stack([self.mean(measure, place) for place in steps], axis=1))
+        joined = {name: x[0] if len(x) == 1 else xp.concat(x, axis=0) for name, x in measured.items()}
+        return {name: xp.moveaxis(x, 2 if "k" in rules.measures[name].at else 1, 0) for name, x in joined.items()}
+
+    def steps(self, state: State) -> list[Place]:
+        """Before each local step of some rounds, and after the last one."""
+        scope = self.scope
+        places = [Place(scope.carried(Place(state, ROUNDS, 0), "begin"), ROUNDS, 0)]
+        for k in range(scope.setup.E):
+            places.append(Place(scope.carried(places[-1], "local"), ROUNDS, k + 1))
+        return places
+
+    def mean(self, measure: Measure, place: Place) -> Array:
+        return self.scope.measure(measure, place, _Walked(self.scope).outcomes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Walked:
     """Every step of every outcome."""
 
@@ -426,6 +502,7 @@ class _Walked:
     def measures(self) -> Measured:
         scope, xp, setup, rules = self.scope, self.scope.xp, self.scope.setup, self.scope.rules
         self.check()
+        steps = None if setup.sampling else self.steps()
         slow = {name: m for name, m in rules.measures.items() if "k" not in m.at}
         fast = {name: m for name, m in rules.measures.items() if "k" in m.at}
         measured: dict[str, list[Array]] = {name: [] for name in rules.measures}
@@ -441,9 +518,12 @@ class _Walked:
             if t == setup.T:
                 break
             before = {name: state[name] for name in rules.kept if name in rules.client}
+            server = place
             place = replace(place, state=scope.carried(place, "begin"), known={})
             local: dict[str, list[Array]] = {name: [] for name in fast}
-            for k in range(setup.E + 1):
+            if steps is not None:
+                place = replace(place, state=steps.advance(place, server), k=setup.E, known={})
+            for k in range(0 if steps is not None else setup.E + 1):
                 place = replace(place, k=k, known={})
                 for name, measure in fast.items():
                     local[name].append(self.mean(measure, place, chance))
@@ -460,6 +540,16 @@ class _Walked:
             state = scope.carried(replace(place, state=state, k=setup.E, known={}), "update")
             state, counts = {name: state[name] for name in rules.kept}, place.counts
         return {name: xp.stack(values, axis=1) for name, values in measured.items()}
+
+    def steps(self) -> "_Steps | None":
+        """The local steps as one affine map, taken E times, where nothing is measured between them."""
+        scope, setup = self.scope, self.scope.setup
+        alike = all(x.shape[1] == 1 for x in scope.factors)
+        inside = any("k" in measure.at for measure in scope.rules.measures.values())
+        if setup.v is not None or inside or not alike or setup.E == 1 or not isinstance(setup.problem, Quadratics):
+            return None
+        step = forward.local(scope.rules)
+        return None if step is None else _Steps(scope, step)
 
     def stepwise(self) -> Measured:
         """The same where t counts steps; extremes run on from step to step."""
@@ -610,6 +700,47 @@ class _Walked:
         return total
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Steps:
+    """The local steps y <- B_i y + r_i of one round after the other; what stays the same is kept."""
+
+    scope: Scope
+    local: forward.Local
+    known: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def advance(self, place: Place, before: Place) -> State:
+        """The state after all steps; `before` the round began."""
+        scope, setup, name = self.scope, self.scope.setup, self.local.name
+        if not self.known or any(x.shape[0] > 1 for x in scope.factors):
+            number = self.known["number"] = scope.number_at(place.t)
+            slope = [number(coefficient) for coefficient in self.local.slope]
+            steps = self.known["steps"] = forward.Stepper.of(setup.problem, slope, setup.start.shape[0])
+            self.known["constant"] = steps.laid(scope.wide(self.rest(place, lambda vector: vector == "")))
+        rest = self.known["constant"] + self.rest(place, lambda vector: vector != "")
+        shape = (*setup.start.shape[:1], *setup.problem.b.shape[-2:])
+        rest = rest if rest.shape == shape else scope.xp.broadcast_to(rest, shape)
+        begin = scope.rules.phases["begin"]
+        y = scope.linear(begin[name], before) if name in begin else place.state[name]  # one point for all, perhaps
+        return place.state | {name: self.known["steps"].advance(y[0, ...], rest, setup.E)[None, ...]}
+
+    def rest(self, place: Place, wanted: Callable[[str], bool]) -> Array:
+        """r_i (n, C, d), or a part of it."""
+        xp, problem = self.scope.xp, self.scope.setup.problem
+        total = xp.zeros((1, 1, 1), dtype=xp.float64)
+        for (vector, power, _), coefficient in self.local.rest.items():
+            if wanted(vector):
+                x = place.state[vector][0, ...] if vector else problem.b
+                for _ in range(power):
+                    x = matvec(xp, problem.A, x)
+                factor = self.known["number"](coefficient)
+                total = total + (factor if isinstance(factor, float) else factor[:, None, None]) * x
+        return total
+
+
+def _walked(scope: Scope) -> Measured:
+    return _Walked(scope).stepwise() if scope.rules.steps else _Walked(scope).measures()
+
+
 def initial(scope: Scope) -> State:
     state: State = {}
     for whose, rules in (("server", scope.rules.server), ("client", scope.rules.client)):
@@ -718,9 +849,20 @@ class _Mapped:
         offset, M = after[0, ...], xp.permute_dims(after[1 : 1 + size, ...], (1, 2, 3, 0))
         columns = xp.permute_dims(after[1 + size :, ...], (1, 2, 3, 0))
         noise = xp.matmul(columns, xp.matrix_transpose(columns))
-        means, spreads = [z], [xp.zeros_like(noise[0, ...])]
-        noisy = after.shape[0] > 1 + size
-        for t in range(self.scope.setup.T):
+        T, noisy = self.scope.setup.T, after.shape[0] > 1 + size
+        mean, spread = z[None, ...], xp.zeros_like(noise[:1, ...])
+        if M.shape[0] == 1 and T >= forward.FEW:  # doubling: rounds that are known, and the map over them, give as many
+            slope = M
+            while mean.shape[0] <= T:
+                mean = xp.concat([mean, matvec(xp, slope[0, ...], mean) + offset], axis=0)
+                if noisy:
+                    turned = xp.matrix_transpose(slope)
+                    spread = xp.concat([spread, xp.matmul(xp.matmul(slope, spread), turned) + noise], axis=0)
+                    noise = xp.matmul(xp.matmul(slope, noise), turned) + noise
+                offset, slope = matvec(xp, slope, offset) + offset, xp.matmul(slope, slope)
+            return mean[: T + 1, ...], spread[: T + 1, ...] if noisy else None
+        means, spreads = [z], [spread[0, ...]]
+        for t in range(T):
             at = min(t, M.shape[0] - 1)
             means.append(matvec(xp, M[at, ...], means[-1]) + offset[at, ...])
             if noisy:

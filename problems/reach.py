@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .arrays import Array, fail, matvec, namespace, norm2
-from .interpret import Place, Scope, Setup, State, coefficients, initial
-from .programme import Linear, Measure, Operation, Programme, programme
+from .arrays import Array, fail, matvec, norm2
+from .interpret import Place, Scope, Setup, State, initial, scope_of
+from .programme import Linear, Measure, Operation, Programme
 
 BOUNDED = frozenset(("name", "start", "zero", "w_star", "grad", "noisy", "mean", "neighbours"))
 
@@ -24,8 +24,7 @@ def bounded(rules: Programme, name: str) -> bool:
 
 def reach(method: Mapping[str, Any], setup: Setup, low: Array, high: Array) -> dict[str, Array]:
     """Bounds on the measures (shapes as of `run`) for curvatures between low and high (n,), where they are known."""
-    xp, rules = namespace(setup.start), programme(method)
-    scope = Scope(xp, rules, replace(setup, v=None), coefficients(xp, rules, setup))
+    scope = scope_of(method, replace(setup, v=None))
     return _Balls(scope, setup, low[:, None], high[:, None]).measures()
 
 

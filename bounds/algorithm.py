@@ -34,8 +34,17 @@ WEIGHTS = {  # operation -> text and LaTeX of the client's weight, and of the me
 }
 AROUND = {  # operation -> text and LaTeX of its argument in brackets
     "grad": ("grad f_i({})", r"\nabla f_i\left({}\right)"),
+    "batch_grad": ("grad f_B({})", r"\nabla f_{{B_i}}\left({}\right)"),
+    "oracle": ("oracle_({1} f_B)({0})", r"\operatorname{{oracle}}_{{{1} f_{{B_i}}}}\left({0}\right)"),
+    "full_prox": ("prox_({1} f)({0})", r"\operatorname{{prox}}_{{{1} f}}\left({0}\right)"),
+    "training_prox": ("prox_({1} f_erm)({0})", r"\operatorname{{prox}}_{{{1} f_{{\mathrm{{erm}}}}}}\left({0}\right)"),
     "other": ("{}[j]", r"\left({}\right)_{{i = j}}"),
     "prox": ("prox_({1} g)({0})", r"\operatorname{{prox}}_{{{1} g}}\left({0}\right)"),
+}
+LAWS = {  # of a whole number: text and LaTeX around it
+    "picked": ("mean_(t < T) E[{}]", r"\frac1T \sum_{{t < T}} \mathbb{{E}} \, {}"),
+    "of_mean": ("of E: {}", r"\mathbb{{E}} \text{{ inside }} {}"),
+    "around_mean": ("Var: {}", r"\operatorname{{Var}} \colon {}"),
 }
 BEFORE = {  # operation -> what stands before its argument
     "mean": ("mean_i ", r"\sum_i p_i \, "),
@@ -140,6 +149,8 @@ class Printer:
             where = ("_(E | s)", r"_{E \mid s}")[self.as_latex] if number.each_round else ""
             word = {"least": "min", "most": "max"}[number.law]
             return rf"\{word}{where} {inside}" if self.as_latex else f"{word}{where} {inside}"
+        if number.law in LAWS:
+            return LAWS[number.law][self.as_latex].format(self.number(Number(number.terms)))
         terms = [(c, "" if atom[0] == "one" else self.atom(atom, number.law == "expect")) for c, atom in number.terms]
         return _sum([self.multiple(c, body) if body else self.scalar(c) for c, body in terms])
 

@@ -26,7 +26,7 @@ PHASES = ("begin", "local", "end", "update")
 LAST = {"other": "j", "axis": "n"}  # the index that it needs, which only a measure has
 Over = Literal["all", "sampled"]
 Clock = Literal["rounds", "steps"]
-Law = Literal["", "expect", "least", "most"]
+Law = Literal["", "expect", "least", "most", "picked", "of_mean", "around_mean"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +158,26 @@ def grad(x: Vector) -> Vector:
     return Vector("grad", (x,))
 
 
+def batch_grad(x: Vector) -> Vector:
+    """The gradient of the mean over the minibatch that the client drew in this round."""
+    return Vector("batch_grad", (x,))
+
+
+def oracle(x: Vector, step: Any) -> Vector:
+    """Any point that the accuracy allows, near the minimiser of the minibatch's loss + |. - x|^2/(2 step)."""
+    return Vector("oracle", (_scalar(step), x))
+
+
+def full_prox(x: Vector, step: Any) -> Vector:
+    """The minimiser of f + |. - x|^2/(2 step), f = sum_i p_i f_i."""
+    return Vector("full_prox", (_scalar(step), x))
+
+
+def training_prox(x: Vector, step: Any) -> Vector:
+    """The same with the losses of the training sample in place of their means over all data points."""
+    return Vector("training_prox", (_scalar(step), x))
+
+
 def noisy(x: Vector) -> Vector:
     """What the client's oracle returns for x: unbiased, with noise that is new in every step."""
     return Vector("noisy", (x,))
@@ -265,6 +285,21 @@ def expect(x: Number) -> Number:
     return Number(x.terms, "expect")
 
 
+def picked(x: Number) -> Number:
+    """The expectation at a round that is picked uniformly among 0, ..., T - 1; its quantity has the index T."""
+    return Number(x.terms, "picked")
+
+
+def mean_norm2(x: Vector) -> Number:
+    """|E x|^2."""
+    return Number(norm2(x).terms, "of_mean")
+
+
+def variance(x: Vector) -> Number:
+    """E|x - E x|^2."""
+    return Number(norm2(x).terms, "around_mean")
+
+
 def least(x: Number, *, each_round: bool = False) -> Number:
     """The least over all outcomes, all clients, and all steps so far (or those of them that E divides).
 
@@ -287,7 +322,8 @@ class Method:
     """An algorithm box. Step sizes are quantities of the round t, or of the round and the local step k.
 
     Where the clock counts steps, t and T count local steps over all rounds: measures look before the step t, and what
-    the server does after it comes before step t + 1. A measure without an index is about the whole run.
+    the server does after it comes before step t + 1. A measure without an index is about the whole run if it is an
+    extreme, otherwise about the first round when it has begun. `names`: the paper's letters for C, m, E, i, ...
     """
 
     id: str
@@ -306,6 +342,7 @@ class Method:
     clock: Clock = "rounds"
     first: int = 0  # local steps of the first round; 0: E, as in every round
     before: Mapping[Any, Any] = field(default_factory=_nothing)  # quantity of t -> the one it was before; 0 at first
+    names: Mapping[Any, str] = field(default_factory=_nothing)  # a size or an index -> what every run calls it
 
     def __post_init__(self) -> None:
         names = [v.name for v in (*self.server, *self.client)]
@@ -347,7 +384,9 @@ class Method:
     def written(self, expr: Any) -> Any:
         """`expr` in measures alone: its formulas written out, in their order."""
         for quantity, formula in self.formulas.items():
-            expr = expr.replace(quantity.func, Lambda(quantity.args, formula))
+            indexed = isinstance(quantity, AppliedUndef)
+            written = Lambda(quantity.args, formula) if indexed else formula
+            expr = expr.replace(quantity.func if indexed else quantity, written)
         return expr
 
     def uses(self, op: str) -> bool:
@@ -365,7 +404,8 @@ class Method:
 
         def measured(quantity: Any, number: Number) -> dict[str, Any]:
             over = {} if number.law == "expect" else {"over": [number.law, "rounds" if number.each_round else "steps"]}
-            return {"at": [tree(index) for index in quantity.args], "terms": vector_tree(number, tree), **over}
+            at = [self.names.get(index, tree(index)) for index in quantity.args]
+            return {"at": at, "terms": vector_tree(number, tree), **over}
 
         kept = {quantity_name(q): measured(q, number) for q, number in self.measures.items()}
         blocks = {"server": self.server, "client": self.client, **self.phases}
@@ -378,6 +418,7 @@ class Method:
             **({"clock": {"first": self.first}} if self.clock == "steps" else {}),
             **({"before": read} if read else {}),
             **({"counts_from": self.counts_from} if self.counts_from else {}),
+            **({"names": {tree(letter): name for letter, name in self.names.items()}} if self.names else {}),
         }
 
 

@@ -85,14 +85,14 @@ def _of(x: Vector, method: Method, known: Dimensions) -> Dimension | None:
         case "*":
             scalar = dimension_of(x.args[0], method.glossary)
             return None if scalar is None or inside[0] is None else scalar * inside[0]
-        case "grad":
+        case "grad" | "batch_grad":
             _expect(x.args[0], inside[0], LENGTH, method)
             return SLOPE
-        case "prox":
+        case "prox" | "oracle" | "full_prox" | "training_prox":
             _expect(x.args[1], inside[0], LENGTH, method)
             step = dimension_of(x.args[0], method.glossary)
             if step not in (None, STEP):
-                raise DimensionError(f"the step {x.args[0]} of prox has dimension {step}, expected {STEP}")
+                raise DimensionError(f"the step {x.args[0]} of {x.op} has dimension {step}, expected {STEP}")
             return inside[0]
         case _:  # means, noise and whatever returns what it is given
             return inside[0] if inside else None

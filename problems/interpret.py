@@ -13,6 +13,8 @@ from functools import lru_cache
 from itertools import combinations, product
 from typing import Any
 
+import numpy as np
+
 from . import forward, regularised
 from .arrays import Array, Namespace, fail, matvec, namespace, norm2, quiet
 from .programme import FORMS, Atom, Coefficient, Linear, Measure, Number, Operation, Programme, Weights, programme
@@ -46,6 +48,9 @@ class Setup:
     points: Mapping[str, Array] = field(default_factory=dict[str, Array])  # (n, d)
     rows: Array = None  # (n, R, C): weights that are chosen, one row per round; otherwise the largest, as FedMax
     floor: Array = None  # (n,): values below it are rounding
+    minibatch: tuple[int, bool] | None = None  # points that a client draws per round, whether all draw the same; or all
+    oracle: tuple[Array, Array] | None = None  # step (n, J, C) and shift (n, J, C, minibatches or 1); exact without
+    gaps: list[Array] = field(default_factory=list[Any])  # how far from optimal its answers were (n,), after a run
     signs: Array = None  # (S, n, T, E, C) or (.., C, d): sampled noise, not all of it; then measures have a last axis S
 
 
@@ -140,6 +145,7 @@ class Place:
     k: int
     kick: Array = None
     counts: Array = None  # (S, C)
+    batch: Any = None  # (S, C): which minibatch each client drew, on the host
     known: dict[Any, Array] = field(default_factory=dict[Any, Array])  # operations and weights
     last: int = 0  # the other client, or the coordinate, that a measure looks at
 
@@ -222,10 +228,42 @@ class Scope:
                 return self.averaged(self.weights(operation.weights, place)[..., None], args[0])
             case "w_i_star":
                 return self.constant("w_i_star", setup.problem.minimisers())
+            case "batch_grad":
+                return self.drawn(place).grad(args[0][..., 0])[..., None]
+            case "oracle":
+                return self.answer(args[0], place.at(self.coefficients[operation.scalars[0]]), place)
+            case "full_prox":
+                return setup.problem.full_prox(args[0], place.at(self.coefficients[operation.scalars[0]]))
             case "prox":
                 return self.regulariser.prox(args[0], place.at(self.coefficients[operation.scalars[0]]))
             case op:
                 raise fail(f"the operation {op!r}", "one of a method's operations", "see bounds/method.py")
+
+    def drawn(self, place: Place) -> Any:
+        """The risks of what the clients drew."""
+        b = 1 if self.setup.minibatch is None else self.setup.minibatch[0]
+        if "drawn" not in place.known:
+            place.known["drawn"] = self.setup.problem.drawn(place.batch, b)
+        return place.known["drawn"]
+
+    def answer(self, x: Array, step: Array, place: Place) -> Array:
+        """What the oracle of every client returns."""
+        xp, setup = self.xp, self.setup
+        best, gap = setup.problem.solved(self.drawn(place), x, step)
+        if setup.oracle is None:
+            return best
+        steps, shifts = setup.oracle
+        row = min(place.t, steps.shape[1] - 1)
+        taken, shift = steps[:, row, :], shifts[:, row, ...]
+        if shift.shape[-1] > 1:
+            each = [xp.take(shift[:, i, :], xp.asarray(place.batch[:, i]), axis=1) for i in range(setup.problem.C)]
+            moved = xp.permute_dims(xp.stack(each, axis=-1), (1, 0, 2))
+        else:
+            moved = shift[..., 0]
+        answer = xp.where(taken[..., None] == 1, best, x + taken[..., None] * (best - x)) + moved[..., None]
+        off = gap(answer)
+        setup.gaps.append(xp.max(xp.maximum(off, 0 * off), axis=(0, 2)))
+        return answer
 
     @property
     def regulariser(self) -> Regulariser:
@@ -502,21 +540,24 @@ class _Walked:
     def measures(self) -> Measured:
         scope, xp, setup, rules = self.scope, self.scope.xp, self.scope.setup, self.scope.rules
         self.check()
-        steps = None if setup.sampling else self.steps()
-        slow = {name: m for name, m in rules.measures.items() if "k" not in m.at}
+        slow = {name: m for name, m in rules.measures.items() if "t" in m.at and "k" not in m.at}
         fast = {name: m for name, m in rules.measures.items() if "k" in m.at}
-        measured: dict[str, list[Array]] = {name: [] for name in rules.measures}
-        state, chance, counts = initial(scope), xp.ones((1,), dtype=xp.float64), None
+        whole = _Whole(self, {name: m for name, m in rules.measures.items() if "t" not in m.at})
+        steps = None if setup.sampling or setup.minibatch or whole.measures else self.steps()
+        measured: dict[str, list[Array]] = {name: [] for name in (*slow, *fast)}
+        state, chance, counts, batch = initial(scope), xp.ones((1,), dtype=xp.float64), None, None
         if setup.signs is not None:
             state = {name: tiled(xp, x, setup.signs.shape[0]) for name, x in state.items()}
         for t in range(setup.T + 1):
-            if setup.sampling is not None and t < setup.T:
-                state, chance, counts = self.drawn(state, chance)
-            place = Place(state, t, 0, counts=counts)
+            kept = state
+            if (setup.sampling is not None or setup.minibatch is not None) and t < setup.T:
+                state, chance, counts, batch = self.drawn(state, chance)
+            place = Place(state, t, 0, counts=counts, batch=batch)
             for name, measure in slow.items():
                 measured[name].append(self.mean(measure, place, chance))
             if t == setup.T:
                 break
+            whole.between(place, chance)
             before = {name: state[name] for name in rules.kept if name in rules.client}
             server = place
             place = replace(place, state=scope.carried(place, "begin"), known={})
@@ -527,6 +568,8 @@ class _Walked:
                 place = replace(place, k=k, known={})
                 for name, measure in fast.items():
                     local[name].append(self.mean(measure, place, chance))
+                if k == 0 or rules.phases["local"]:
+                    whole.inside(place, chance)
                 if k < setup.E:
                     place, chance, fold = self.stepped(place, chance)
                     if fold > 1:
@@ -539,7 +582,19 @@ class _Walked:
                 state = state | {name: xp.where(there, state[name], old) for name, old in before.items()}
             state = scope.carried(replace(place, state=state, k=setup.E, known={}), "update")
             state, counts = {name: state[name] for name in rules.kept}, place.counts
-        return {name: xp.stack(values, axis=1) for name, values in measured.items()}
+            rests = not measured and self.rests(kept, state, t)
+            whole.count(setup.T - t if rests else 1)
+            if rests:
+                break
+        return {name: xp.stack(values, axis=1) for name, values in measured.items()} | whole.values()
+
+    def rests(self, before: State, after: State, t: int) -> bool:
+        """Whether every round from now on is like this one."""
+        scope, oracle = self.scope, self.scope.setup.oracle
+        timeless = all(isinstance(c, float) or c.shape[0] == 1 for c in scope.coefficients)
+        if not timeless or (oracle is not None and t + 1 < oracle[0].shape[1]):
+            return False
+        return all(x.shape == before[name].shape and bool(scope.xp.all(x == before[name])) for name, x in after.items())
 
     def steps(self) -> "_Steps | None":
         """The local steps as one affine map, taken E times, where nothing is measured between them."""
@@ -608,21 +663,34 @@ class _Walked:
         noisy = setup.v is not None and setup.signs is None
         E = 1 if self.scope.rules.steps else setup.E
         outcomes = paths_needed(setup.T, E, C, noisy, setup.shared, setup.sampling)
+        if setup.minibatch is not None:
+            outcomes *= len(setup.problem.minibatches(*setup.minibatch)[0]) ** min(setup.T, 60)
         if outcomes > MOST_OUTCOMES:
             what = f"{outcomes} outcomes of noise and sampling"
             raise fail(what, f"at most {MOST_OUTCOMES}", "take fewer rounds or clients")
 
-    def drawn(self, state: State, chance: Array) -> tuple[State, Array, Array]:
-        """Every outcome once for every draw of clients; counts (S, C)."""
+    def drawn(self, state: State, chance: Array) -> tuple[State, Array, Array, Any]:
+        """Every outcome once for every draw of clients and minibatches; counts and minibatches (S, C).
+
+        Chances are (S,), or (S, n) where probabilities of data points differ.
+        """
         xp, setup = self.scope.xp, self.scope.setup
-        assert setup.sampling is not None
-        draws = _draws(setup.problem.C, *setup.sampling)
+        C, size, n = setup.problem.C, chance.shape[0], setup.start.shape[0]
+        draws = _draws(C, *(setup.sampling or ("without_replacement", C)))
         counts = xp.asarray([c for c, _ in draws], dtype=xp.float64)
         likely = xp.asarray([q for _, q in draws], dtype=xp.float64)
-        size = chance.shape[0]
-        state = {name: tiled(xp, x, len(draws)) for name, x in state.items()}
-        chance = xp.reshape(likely[:, None] * chance, (-1,))
-        return state, chance, repeated(xp, counts, size)
+        fold, batch = len(draws), None
+        if setup.minibatch is None:
+            chance = xp.reshape(likely[:, None] * chance, (-1,))
+        else:
+            rows, own = setup.problem.minibatches(*setup.minibatch)  # (Q, C), (Q, n)
+            counts, fold = repeated(xp, counts, len(rows)), fold * len(rows)
+            chance = chance if chance.ndim == 2 else xp.broadcast_to(chance[:, None], (size, n))
+            each = xp.reshape(likely[:, None, None] * own, (-1, n))
+            chance = xp.reshape(each[:, None, :] * chance, (-1, n))
+            batch = np.repeat(np.tile(rows, (len(draws), 1)), size, axis=0)
+        state = {name: tiled(xp, x, fold) for name, x in state.items()}
+        return state, chance, repeated(xp, counts, size), batch
 
     def stepped(self, place: Place, chance: Array) -> tuple[Place, Array, int]:
         """One local step of every outcome; it branches into the signs of the noise."""
@@ -668,7 +736,7 @@ class _Walked:
             values = self.outcomes(atom, place, own)  # (S, n, c)
             if samples:
                 return values
-            return values[0, ...] if values.shape[0] == 1 else xp.tensordot(chance, values, axes=1)
+            return expectation(xp, chance, values)
 
         value = self.scope.measure(measure, place, expected)
         return xp.moveaxis(value, 0, -1) if samples else value
@@ -739,6 +807,62 @@ class _Steps:
 
 def _walked(scope: Scope) -> Measured:
     return _Walked(scope).stepwise() if scope.rules.steps else _Walked(scope).measures()
+
+
+def expectation(xp: Namespace, chance: Array, values: Array) -> Array:
+    """The mean over the outcomes (S, n, ..) with the chances (S,) or (S, n)."""
+    if values.shape[0] == 1:
+        return values[0, ...]
+    if chance.ndim == 1:
+        return xp.tensordot(chance, values, axes=1)
+    return xp.sum(xp.reshape(chance, (*chance.shape, *(1,) * (values.ndim - 2))) * values, axis=0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Whole:
+    """Measures of the whole run, or of its first round, when it has begun."""
+
+    walk: _Walked
+    measures: Mapping[str, Measure]
+    found: dict[str, Array] = field(default_factory=dict[str, Any])
+    here: dict[str, Array] = field(default_factory=dict[str, Any])  # of a round that may be picked, in this round
+
+    def between(self, place: Place, chance: Array) -> None:
+        for name, measure in self.measures.items():
+            if measure.law == "picked":
+                self.here[name] = self.walk.mean(replace(measure, at=()), place, chance)
+
+    def count(self, rounds: int) -> None:
+        """The round that was looked at stands for so many."""
+        T = self.walk.scope.setup.T
+        for name, value in self.here.items():
+            self.found[name] = self.found.get(name, 0 * value) + rounds / T * value
+
+    def inside(self, place: Place, chance: Array) -> None:
+        xp = self.walk.scope.xp
+        for name, measure in self.measures.items():
+            if measure.extreme:
+                values: list[Array] = [self.found[name]] if name in self.found else []
+                self.walk.add(values, measure, place, chance)
+                self.found[name] = values[-1]
+            elif (place.t, place.k) == (0, 0) and measure.law != "picked":
+                about = measure.law in ("of_mean", "around_mean")
+                value = self.about_mean(measure, place, chance) if about else self.walk.mean(measure, place, chance)
+                self.found[name] = xp.asarray(value)
+
+    def about_mean(self, measure: Measure, place: Place, chance: Array) -> Array:
+        scope, xp = self.walk.scope, self.walk.scope.xp
+        ((index, atom),) = measure.terms
+        x = scope.linear(atom.args[0], place)
+        x = scope.wide(x) if measure.own else x
+        mean = expectation(xp, chance, x)
+        value = norm2(xp, mean) if measure.law == "of_mean" else expectation(xp, chance, norm2(xp, x - mean))
+        value = scope.here(index, place) * value
+        return value if measure.own else value[..., 0]
+
+    def values(self) -> Measured:
+        """(n,), (n, C), or (n, 1) of a round that is picked."""
+        return {name: x[:, None] if self.measures[name].law == "picked" else x for name, x in self.found.items()}
 
 
 def initial(scope: Scope) -> State:

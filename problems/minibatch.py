@@ -117,59 +117,6 @@ def differences(h: Array, q: Array, N: int) -> tuple[Array, Array]:
     return xp.sum(weights * centred**2, axis=(-2, -1)), xp.sqrt(xp.max(apart, axis=-1))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Step:
-    """One step of FedMSPP given the past (lemmas 10 and 11)."""
-
-    bias: Array  # (..., M)  |E[grad R(w_t) - d_t]| of a device
-    variance: Array  # (..., M)  of grad R(w_t)
-    sampled2: Array  # (...)     E|grad R(w) - d_t|^2 over devices and minibatches
-    fresh2: Array  # (...)     the same with the gradients of the minibatches at w
-    averaged2: Array  # (...)     |grad R(w) - E dbar_t|^2
-    eps: Array  # (...)     the largest sub-optimality
-
-
-def mspp_step(
-    losses: Pieces, q: Array, w: Array, eta: Array, shift: Array, b: int, size: int, shared: bool = False
-) -> Step:
-    """Losses (..., M, n), q (..., M, n), w and eta (...), errors `shift` (..., M, B) of the oracle, |I_t| = size.
-
-    If `shared`, all devices (of equal q) draw the same points; otherwise they draw independently.
-    """
-    xp = namespace(w)
-    times, orders = multisets(q.shape[-1], b)
-    weights = orders * xp.prod(q[..., None, :] ** times, axis=-1)  # (..., M, B)
-    local = _lead(losses).mix(times / b)
-    regularised = local.plus(1 / eta[..., None, None], w[..., None, None])
-    point, gap = solve(regularised, shift)
-    risk = losses.mix(q)
-    population, minibatch = risk.spread().grad(point), local.grad(point)
-    mean, direction = (xp.sum(weights * g, axis=-1) for g in (population, minibatch))
-    before = local.grad(xp.broadcast_to(w[..., None, None], minibatch.shape))
-    target = xp.mean(risk.grad(xp.broadcast_to(w[..., None], mean.shape)), axis=-1)
-    chosen = subsets(q.shape[-2], size)
-
-    def apart(drawn: Array) -> Array:
-        """E|grad R(w) - mean of I of them|^2."""
-        centre = xp.sum(weights * drawn, axis=-1)
-        off = (target[..., None] - xp.sum(chosen * centre[..., None, :], axis=-1) / size) ** 2
-        centred = drawn - centre[..., None]  # (..., M, B)
-        if shared:
-            summed = xp.sum(chosen[:, :, None] * centred[..., None, :, :], axis=-2) / size
-            return xp.mean(off + xp.sum(weights[..., :1, :] * summed**2, axis=-1), axis=-1)
-        noise = xp.sum(weights * centred**2, axis=-1)
-        return xp.mean(off + xp.sum(chosen * noise[..., None, :], axis=-1) / size**2, axis=-1)
-
-    return Step(
-        xp.abs(mean - direction),
-        xp.sum(weights * (population - mean[..., None]) ** 2, axis=-1),
-        apart(minibatch),
-        apart(before),
-        (target - xp.mean(direction, axis=-1)) ** 2,
-        xp.max(gap, axis=(-2, -1)),
-    )
-
-
 def sampled(directions: Array, size: int) -> tuple[Array, Array]:
     """Lemma 4: E d_t (..., d) and E|d_t - dbar_t|^2 (...) over all subsets of `size` of M directions (..., M, d)."""
     xp = namespace(directions)

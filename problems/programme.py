@@ -17,6 +17,7 @@ from typing import Any
 PHASES = ("begin", "local", "end", "update")
 FIXED = ("start", "zero", "w_star", "axis", "point")
 LINEAR = ("name", *FIXED, "noisy", "mean", "neighbours", "other")  # whatever the losses are
+PROXIMAL = ("prox", "oracle", "full_prox")
 FORMS = ("norm2", "inner")  # bilinear in their vectors
 Monomial = tuple[Fraction, tuple[int, ...]]  # a rational times factors, by their place in `Programme.factors`
 Coefficient = tuple[Monomial, ...]
@@ -85,8 +86,12 @@ class Measure:
     at: tuple[str, ...]
     terms: Number
     stars: int
-    extreme: str = ""  # "least" or "most" instead of the expectation
+    law: str = ""  # "least", "most", "picked", "of_mean" or "around_mean" instead of the expectation
     each_round: bool = False
+
+    @property
+    def extreme(self) -> str:
+        return self.law if self.law in ("least", "most") else ""
 
     @property
     def own(self) -> bool:
@@ -198,7 +203,7 @@ class _Reader:
                 yield times(factor, coefficient), operation
         elif op == "point":
             yield ONE, self.operation(op, args[0])
-        elif op == "prox":
+        elif op in PROXIMAL:
             yield ONE, self.operation(op, "", [args[1]], [args[0]])
         elif op == "weighted":
             yield ONE, self.operation(op, "", [args[1]], weights=self.weights(args[0]))
@@ -242,8 +247,8 @@ class _Reader:
         else:
             stars = ()
         kept = [(self.place(coefficient), atom) for coefficient, atom in terms if atom.op != "f_star"]
-        extreme, span = raw.get("over", ("", ""))
-        return Measure(tuple(raw["at"]), tuple(kept), self.place(stars), extreme, span == "rounds")
+        law, span = raw.get("over", ("", ""))
+        return Measure(tuple(raw["at"]), tuple(kept), self.place(stars), law, span == "rounds")
 
     def from_own_minimum(self, raw: Any) -> list[tuple[Coefficient, Atom]]:
         """Terms; where f_i_star stands, values of f_i count from it, so that they do not cancel near it."""

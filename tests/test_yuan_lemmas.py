@@ -30,8 +30,9 @@ from fedaudit.verify.claims import lower
 from fedaudit.verify.genome import draw, exactly
 from fedaudit.verify.kernel.minibatch import batches
 
-WORLDS = ("devices", "erm", "table", "algorithm", "subset", "prox", "mspp_step")
-MINE = [s.id for s in statements(["yuan"]) if s.method in WORLDS]
+WORLDS = ("devices", "erm", "table", "algorithm", "subset", "prox")
+STEPS = ("yuan/lem10", "yuan/lem11")  # one step of a run
+MINE = [s.id for s in statements(["yuan"]) if s.method in WORLDS or s.id.startswith(STEPS)]
 FALSE = ["yuan/lem10-variance", "yuan/lem11-first"]
 UNITS = [*FALSE, "yuan/lem11-second", "yuan/lem11-proof-step"]
 LIGHT = [
@@ -63,7 +64,8 @@ def test_false_prints_fall(identifier: str) -> None:
     assert row["verdict"] == "refuted"
     assert certify(json.loads(json.dumps(row["certificate"])), "a test")["accepted"]
     instance = row["certificate"]["instance"]
-    assert (instance["M"], instance["b"]) == {"yuan/lem10-variance": (1, 1), "yuan/lem11-first": (2, 3)}[identifier]
+    sizes = instance["C"], instance["minibatch"]["b"]
+    assert sizes == {"yuan/lem10-variance": (1, 1), "yuan/lem11-first": (2, 3)}[identifier]
     assert f"{identifier}~repaired" in catalogue()
 
 
@@ -106,9 +108,12 @@ def flat(slope: int, at: int) -> dict[str, Any]:
 
 def opposed(b: int, eta: str, **others: str) -> dict[str, Any]:
     """Two devices without any randomness of data, which pull w = 0 with slopes 1 and -1."""
-    devices = [{"q": ["1"], "losses": [flat(s, -s)], "shift": ["0"]} for s in (1, -1)]
-    constants = {"G": "1", "L": "1", "eta": eta, "eps": "0", **others}
-    return {"M": 2, "I": 1, "b": b, "w": "0", "devices": devices, "constants": constants}
+    return {
+        "C": 2, "d": 1, "E": 1, "T": 1, "p": ["1/2", "1/2"], "w0": ["0"], "noise": {"kind": "none"},
+        "constants": {"G": "1", "L": "1", "eps": "0", **others}, "parameters": {"eta": eta},
+        "clients": [{"kind": "sample", "q": ["1"], "points": [flat(s, -s)]} for s in (1, -1)],
+        "participation": {"kind": "without_replacement", "m": 1}, "minibatch": {"b": b, "shared": False},
+    }  # fmt: skip
 
 
 def test_minibatches_do_not_lower_the_variance_of_devices() -> None:
@@ -130,17 +135,18 @@ def test_without_independent_minibatches_even_the_repair_falls() -> None:
     printed = replace(told, let=tuple(rest), implicit=(independent,), follows_from=())
     row = literal_row(printed, printed.implicit[0], seed=0, effort=4.0)
     assert row["literal"] == "breaks"
-    assert row["certificate"]["instance"]["I"] == 3
+    assert row["certificate"]["instance"]["participation"]["m"] == 3
 
 
 def test_shared_minibatches_of_three_devices() -> None:
     """All three gradients are 1 or -1 together: 1 stands against 8 eta^2 + 2/3."""
     told = statement("yuan/lem11-first~repaired")
     claim = lower(replace(told, let=told.let[:-1], implicit=told.let[-1:])).claim
-    device = {"q": ["1/2", "1/2"], "losses": [flat(1, -1), flat(-1, 1)], "shift": ["0", "0"]}
-    instance = {**opposed(1, "1/10"), "M": 3, "I": 3, "devices": [device] * 3}
+    device = {"kind": "sample", "q": ["1/2", "1/2"], "points": [flat(1, -1), flat(-1, 1)]}
+    three = {"C": 3, "p": ["1/3"] * 3, "participation": {"kind": "without_replacement", "m": 3}}
+    instance = {**opposed(1, "1/10"), **three, "clients": [device] * 3}
     assert kernel.evaluate(claim, instance, (), {"relation": 0})[2]
-    together = {**instance, "shared": True}
+    together = {**instance, "minibatch": {"b": 1, "shared": True}}
     with pytest.raises(kernel.Rejected, match="independent_minibatches"):
         kernel.admit(claim, together)
     lhs, rhs, holds = kernel.evaluate(claim, together, ("independent_minibatches",), {"relation": 0})
@@ -329,9 +335,17 @@ TAMPERED: list[tuple[str, str, Any, type[Exception]]] = [
     ("rem5-identity", "constants", {"nu": "1/2", "G": "1", "rho": "1"}, kernel.Rejected),
     ("rem5-identity", "f", {**KINK, "a": "1"}, kernel.Rejected),  # not Lipschitz
     ("def1-homogeneous", "devices", [HUBER, SLIDE], kernel.Rejected),
-    ("lem11-second", "constants", {"G": "1", "L": "1", "eta": "1", "eps": "0"}, kernel.Rejected),
-    ("lem11-second", "constants", {"G": "1", "L": "1", "eta": "1/10", "eps": "1"}, kernel.Rejected),
-    ("lem11-second", "I", 3, kernel.Malformed),
+    ("lem11-second", "parameters", {"eta": "1"}, kernel.Rejected),
+    ("lem11-second", "constants", {"G": "1", "L": "1", "eps": "1"}, kernel.Rejected),
+    ("lem11-second", "constants", {"G": "1/2", "L": "1", "eps": "0"}, kernel.Rejected),
+    ("lem11-second", "constants", {"G": "1", "L": "1/2", "eps": "0"}, kernel.Rejected),
+    ("lem11-second", "participation", {"kind": "without_replacement", "m": 3}, kernel.Malformed),
+    ("lem11-second", "participation", {"kind": "with_replacement", "m": 2}, kernel.Rejected),
+    ("lem11-second", "p", ["1/3", "2/3"], kernel.Rejected),
+    ("lem11-second", "minibatch", {"b": 0, "shared": False}, kernel.Malformed),
+    ("lem11-second", "oracle", {"step": [["0", "0"]], "shift": [[["0"], ["0"]]]}, kernel.Rejected),  # not that exact
+    ("lem11-second", "oracle", {"step": [["1"]], "shift": [[["0"]]]}, kernel.Malformed),
+    ("lem11-second", "oracle", {"step": [], "shift": []}, kernel.Malformed),
 ]  # fmt: skip
 
 

@@ -62,7 +62,6 @@ WORLDS = {
     "erm": Reader(minibatch.read_erm, minibatch.ERM_INPUTS),
     "table": Reader(minibatch.read_table, minibatch.TABLE_INPUTS),
     "algorithm": Reader(minibatch.read_algorithm, minibatch.ALGORITHM_INPUTS),
-    "mspp_step": Reader(minibatch.read_mspp, minibatch.MSPP_INPUTS),
     "subset": Reader(minibatch.read_subset, minibatch.SUBSET_INPUTS),
     "prox": Reader(envelope.read_prox, envelope.INPUTS),
     "devices": Reader(envelope.read_devices),

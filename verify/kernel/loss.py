@@ -90,6 +90,14 @@ class Loss:
         bent = [pick(h, ZERO) if lo + hi > 0 else ZERO for h, lo, hi, _ in self.bends] or [ZERO] * len(self.b)
         return tuple(tuple(x + bent[r] * (r == s) for s, x in enumerate(row)) for r, row in enumerate(self.A))
 
+    def above(self, mu: fmpq) -> bool:
+        """Whether every curvature is at least mu."""
+        return semidefinite(self.hessian(most=False), 1, -mu)
+
+    def below(self, L: fmpq) -> bool:
+        """Whether every curvature is at most L."""
+        return semidefinite(self.hessian(most=True), -1, L)
+
 
 def quadratic(node: Node, d: int) -> Loss:
     """f(w) = w'Aw/2 - b'w."""

@@ -10,19 +10,24 @@ from typing import Any
 from flint import fmpq
 
 from .expression import Tree, free, parse
-from .loss import ZERO, Loss, Vector, combine, dot, norm2, plus, scaled
+from .loss import ZERO, Vector, combine, dot, norm2, plus, scaled
+from .pieces import Pieces
 from .rational import Malformed, Node, Rejected, shown
 from .regulariser import Regulariser
-from .work import label, spend, summed
+from .sample import AnyLoss
+from .work import label, paid, spend, summed
 
 DEPTH, ATOMS, FIRST = 24, 40, 1_000
 CONSTANT = ("start", "zero", "w_star", "w_i_star", "axis")
-UNARY = ("grad", "noisy", "neighbours", "mean", "sampled", "other")
-SCALED = ("*", "prox")
-OWN = ("grad", "noisy", "neighbours", "w_i_star")  # where a client reads it
+UNARY = ("grad", "batch_grad", "noisy", "neighbours", "mean", "sampled", "other")
+WHOLE = ("full_prox", "training_prox")  # proximal points of f, and of the risk of the training sample
+SCALED = ("*", "prox", "oracle", *WHOLE)
+OWN = ("grad", "batch_grad", "oracle", "noisy", "neighbours", "w_i_star")  # where a client reads it
+SIZES = ("C", "m", "E", "T", "D", "t", "k", "i", "j", "n")
 LAST = {"other": "j", "axis": "n"}  # the index that it needs, which only a measure has
 WEIGHTS = {"own": 0, "chosen": 1, "largest": 1, "softmax": 2, "in_turn": 1}
 ATOM = {"norm2": 1, "inner": 2, "f": 1, "f_i": 1, "F": 1, "g": 1, "conjugate": 1, "f_star": 0, "f_i_star": 0}
+EXTREMES, LAWS = ("least", "most"), ("picked", "of_mean", "around_mean")
 PHASES = ("begin", "local", "end", "update")
 NONE = Regulariser()
 State = dict[str, tuple[Vector, ...]]  # of the server's vectors one each, of the clients' vectors one per client
@@ -30,7 +35,7 @@ State = dict[str, tuple[Vector, ...]]  # of the server's vectors one each, of th
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """An operation on vectors; `factor` is the scalar of "*" and "prox". "name" and "point" have a name."""
+    """An operation on vectors; `factor` is the scalar of "*" and of proximal points. "name" and "point" have a name."""
 
     op: str
     args: tuple[Rule, ...] = ()
@@ -108,9 +113,10 @@ def scalars(number: Number) -> list[Tree]:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    at: tuple[str, ...]  # t or t, k; then i, or i and another client j, or a coordinate n; nothing: of the whole run
+    at: tuple[str, ...]  # t or t, k; then i, or i and another client j, or a coordinate n; nothing or T: the whole run
     terms: Number
     extreme: str = ""  # "least" or "most" over all outcomes, clients and steps so far; otherwise the expectation
+    law: str = ""  # "picked": at any round before the last; "of_mean": |E x|^2; "around_mean": E|x - E x|^2
     each_round: bool = False  # of an extreme: over the steps that E divides
 
 
@@ -125,6 +131,7 @@ class Method:
     first: int  # local steps of the first round; 0: as many as in every round
     counts_from: int  # the number of the first round
     before: dict[str, str]  # quantity of t -> the one that it was in the round before
+    names: dict[str, str]  # letter of the claim -> what every run calls it
 
     def scalars(self) -> list[Tree]:
         blocks = (self.server, self.client, *self.phases.values())
@@ -140,12 +147,22 @@ class Method:
             weights += _weights_of(measure.terms)
         return any(w is not None and (w.op in ops or (w.inside is not None and w.inside.op in ops)) for w in weights)
 
-    def needs(self) -> set[tuple[str, int]]:
+    def needs(self, bound: frozenset[str] = frozenset("tkijn")) -> set[tuple[str, int]]:
         """Symbols (with -1) and quantities (with their number of indices) that its rules read."""
-        return {name for tree in self.scalars() for name in free(tree, frozenset("tkijn"))}
+        return {name for tree in self.scalars() for name in free(tree, bound)}
 
     def rules_use(self, op: str) -> bool:
         return any(rule.has(op) for block in self.phases.values() for rule in block.values())
+
+    @property
+    def brief(self) -> bool:
+        """Whether nothing of it is asked for round by round: then a run at rest may be long."""
+        return not self.steps and all(measure.at in ((), ("T",)) for measure in self.measures.values())
+
+    @property
+    def timeless(self) -> bool:
+        """Whether every round has the same rules."""
+        return self.brief and not any(name in ("t", "k") or arity >= 0 for name, arity in self.needs(frozenset()))
 
     @property
     def kept(self) -> list[str]:
@@ -219,7 +236,7 @@ def _atom(node: Node, server: set[str], client: set[str], own: bool, depth: int 
 
 
 def read(node: Node) -> Method:
-    given = node.fields("id server client begin local end update measures", "clock before counts_from")
+    given = node.fields("id server client begin local end update measures", "clock before counts_from names")
     first = given["clock"].fields("first")["first"].integer(0, FIRST) if "clock" in given else 0
     starts = {whose: given[whose].mapping() for whose in ("server", "client")}
     server, client = (set(starts[whose]) for whose in ("server", "client"))
@@ -234,17 +251,23 @@ def read(node: Node) -> Method:
     measures: dict[str, Measure] = {}
     ends = ((), ("i",), ("i", "j"), ("n",))
     counted = [(*t, *end) for t in (("t",), ("t", "k")) for end in ends]
-    places = [(), ("t",), ("t", "i")] if "clock" in given else counted
+    places = [(), ("t",), ("t", "i")] if "clock" in given else [(), ("i",), ("T",), *counted]
     for name, entry in given["measures"].mapping().items():
         parts = entry.fields("at terms", "over")
-        at = tuple(index.one_of("tkijn") for index in parts["at"].items())
+        at = tuple(index.one_of("tkijnT") for index in parts["at"].items())
         extreme, span = parts["over"].items(2) if "over" in parts else (None, None)
-        if at not in places or (not at and extreme is None) or (extreme is not None and "clock" not in given):
-            raise entry.malformed(f"indices among {places}, and an extreme only where t counts steps")
-        law = extreme.one_of(("least", "most")) if extreme is not None else ""
+        law = extreme.one_of((*EXTREMES, *LAWS)) if extreme is not None else ""
         each_round = span is not None and span.one_of(("rounds", "steps")) == "rounds"
-        own = "i" in at or bool(law)  # an extreme looks at every client
-        measures[name] = Measure(at, _number(parts["terms"], server, client, own), law, each_round)
+        unclocked = law in EXTREMES and "clock" not in given and (at or each_round)
+        misplaced = (law in LAWS and "clock" in given) or (law == "picked") != (at == ("T",))
+        if at not in places or unclocked or misplaced or (not at and not law and "clock" in given):
+            raise entry.malformed(f"indices among {places}, T for a round that is picked, and none for an extreme")
+        number = _number(parts["terms"], server, client, "i" in at or law in EXTREMES)  # which look at every client
+        if law in ("of_mean", "around_mean") and (
+            len(number) != 1 or number[0][1].op != "norm2" or any(rule.op == "noisy" for rule in rules(number))
+        ):
+            raise entry.malformed(f"one norm2 without noise for {law!r}")
+        measures[name] = Measure(at, number, law if law in EXTREMES else "", law if law in LAWS else "", each_round)
     method = Method(
         given["id"].identifier(),
         {name: _rule(entry, set(), set(), own=False) for name, entry in starts["server"].items()},
@@ -255,6 +278,7 @@ def read(node: Node) -> Method:
         first,
         given["counts_from"].integer(0, 1) if "counts_from" in given else 0,
         {name: entry.name() for name, entry in given["before"].mapping().items()} if "before" in given else {},
+        {name: entry.one_of(SIZES) for name, entry in given["names"].mapping().items()} if "names" in given else {},
     )
     kept = set(method.kept)
     for name, rule in phases["begin"].items():
@@ -262,7 +286,8 @@ def read(node: Node) -> Method:
             raise Malformed(f"method.begin.{name}: got {sorted(lost)}, expected vectors that are kept between rounds")
     for name, measure in method.measures.items():
         read_names = {rule.name for rule in rules(measure.terms)} - {""}
-        if "k" not in measure.at and not method.steps and read_names - kept:
+        between = "t" in measure.at and "k" not in measure.at and not method.steps
+        if (between or measure.law == "picked") and read_names - kept:
             raise Malformed(f"method.measures.{name}: got {sorted(read_names - kept)}, expected vectors that are kept")
         if any(rule.op in LAST and LAST[rule.op] not in measure.at for rule in rules(measure.terms)):
             raise Malformed(f"method.measures.{name}: got `other` or `axis`, expected a measure at j or at n")
@@ -280,11 +305,29 @@ def _noisy_places(rule: Rule) -> int:
     return sum(inside.op == "noisy" for inside in rule.all())
 
 
+@dataclass(frozen=True, slots=True)
+class Oracle:
+    """It returns x + step (best - x) + shift; a row per round, the last one for all later rounds; none: exact.
+
+    A row has a step per client, and a shift per client, or per client and minibatch.
+    """
+
+    step: tuple[Vector, ...] = ()
+    shift: tuple[tuple[Vector, ...], ...] = ()
+
+    def answer(self, x: fmpq, best: fmpq, t: int, i: int, batch: int) -> fmpq:
+        if not self.step:
+            return best
+        row = min(t, len(self.step) - 1)
+        shifts = self.shift[row][i]
+        return paid(x + self.step[row][i] * (best - x) + shifts[min(batch, len(shifts) - 1)])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
     """Losses f_i, weights p_i, the graph's rows, the start, a minimiser of F = f + g if known, g, other points."""
 
-    losses: tuple[Loss, ...]
+    losses: tuple[AnyLoss, ...]
     p: Vector
     graph: tuple[Vector, ...]
     start: Vector
@@ -294,6 +337,10 @@ class Problem:
     alike: tuple[int, ...] = ()  # of each client the first one with the same loss and weight; none where it matters who
     minimisers: tuple[Vector, ...] | None = None  # of every f_i
     rows: tuple[Vector, ...] | None = None  # chosen weights, one row per round; None: the largest, as FedMax has it
+    whole: Mapping[str, Pieces] = field(default_factory=dict[str, Pieces])  # what the operations of WHOLE are of
+    batches: tuple[tuple[Pieces, ...], ...] = ()  # risks of the minibatches that each client may draw
+    oracle: Oracle = field(default_factory=lambda: Oracle())
+    gaps: list[fmpq] = field(default_factory=list[fmpq])  # how far from optimal the oracle's answers were
 
     def value(self, w: Vector) -> fmpq:
         """f."""
@@ -313,6 +360,7 @@ class Place:
     turn: bool = True  # whether E divides the step
     f_star: fmpq | None = None
     last: int = 0  # of a measure: the other client, or the coordinate
+    batch: Sequence[int] = ()  # which minibatch each client drew in this round
     means: dict[int, Vector] = field(
         default_factory=dict[int, Vector]
     )  # of rules and weights: the same for all clients
@@ -324,9 +372,11 @@ class Place:
             clients = range(len(self.problem.p))
             own = [vectors for vectors in self.state.values() if len(vectors) > 1]
             first: dict[object, int] = {}
+            drawn = [self.counts, *([self.batch] if self.batch else [])]
+            alike = self.problem.alike if not self.problem.oracle.step else ()
             keys = [
-                (a, self.counts[i], label(self.kick[i]), *(label(x[i]) for x in own))
-                for i, a in enumerate(self.problem.alike)
+                (a, label(self.kick[i]), *(x[i] for x in drawn), *(label(x[i]) for x in own))
+                for i, a in enumerate(alike)
             ]
             self.twins.extend([first.setdefault(key, i) for i, key in enumerate(keys)] or clients)
         values: dict[int, Any] = {}
@@ -396,6 +446,15 @@ class Place:
                 return scaled(self.scalar[_factor(rule)], self.vector(rule.args[0], i))
             case "grad":
                 return problem.losses[i].gradient(self.vector(rule.args[0], i))
+            case "batch_grad":
+                return (self.minibatch(i).gradient(self.vector(rule.args[0], i)[0]),)
+            case "oracle":
+                return (self.solved(i, self.vector(rule.args[0], i)[0], self.scalar[_factor(rule)]),)
+            case "full_prox" | "training_prox":
+                x, rho = self.vector(rule.args[0], i)[0], self.scalar[_factor(rule)]
+                if rule.op not in problem.whole or rho <= 0:
+                    raise Rejected("instance.clients: got no data points, or rho = 0, expected a proximal point of f")
+                return (problem.whole[rule.op].prox(x, rho),)
             case "noisy":
                 return plus(self.vector(rule.args[0], i), self.kick[i])
             case "w_i_star":
@@ -422,6 +481,22 @@ class Place:
                 if step < 0:
                     raise Rejected(f"method: got prox with the step {shown(step)}, expected none below 0")
                 return problem.g.prox(self.vector(rule.args[0], i), step)
+
+    def minibatch(self, i: int) -> Pieces:
+        """The risk of what client i drew."""
+        if not self.batch:
+            raise Rejected("instance.clients: got no data points, expected some to draw from")
+        return self.problem.batches[i][self.batch[i]]
+
+    def solved(self, i: int, x: fmpq, eta: fmpq) -> fmpq:
+        """What the oracle of client i returns for its minibatch's risk + |. - x|^2/(2 eta)."""
+        risk = self.minibatch(i)
+        if eta <= 0:
+            raise Rejected(f"method: got the step {shown(eta)} of a local problem, expected a positive one")
+        best, local = risk.prox(x, eta), risk.plus(1 / eta, x)
+        answer = self.problem.oracle.answer(x, best, self.row, i, self.batch[i])
+        self.problem.gaps.append(local.value(answer) - local.value(best))
+        return answer
 
     def carried(self, rules: Mapping[str, Rule], server: bool) -> State:
         """The state after one phase, at the server or at every client."""

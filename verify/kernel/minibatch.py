@@ -1,27 +1,26 @@
-"""Data sets from finite sample spaces: regularised risk minimisers, stable algorithms, one step of FedMSPP."""
+"""Data sets from finite sample spaces: regularised risk minimisers, stable algorithms, minibatches, subsets."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, combinations_with_replacement, product
-from math import comb, factorial, prod
+from math import factorial, prod
 
 from flint import fmpq
 
 from .claim import Claim
 from .expression import World
-from .loss import ZERO, Vector, dot, minus, norm2
+from .loss import Vector, dot, minus, norm2
 from .pieces import Pieces, mix
 from .pieces import read as read_pieces
-from .rational import Node, Rejected, affordable, shown
+from .rational import Node, Rejected, shown
 from .work import paid, powered, spend, summed
 
 SETS, POINTS, WORK = 1_000, 10, 400_000
 ERM_INPUTS: dict[str, str] = dict.fromkeys(("G", "lam", "eps"), "nonnegative")
 TABLE_INPUTS = {"beta": "nonnegative"}
 ALGORITHM_INPUTS: dict[str, str] = dict.fromkeys(("G", "L", "gamma"), "nonnegative")
-MSPP_INPUTS = {"eta": "positive", **dict.fromkeys(("G", "L", "eps"), "nonnegative")}
 SUBSET_INPUTS = {"G": "nonnegative"}
 
 
@@ -153,67 +152,6 @@ def batches(n: int, b: int) -> list[tuple[fmpq, Vector]]:
 def likely(orders: fmpq, q: Vector, shares: Vector, b: int) -> fmpq:
     """The probability of such a minibatch of b points."""
     return paid(prod((powered(p, int(k * b)) for p, k in zip(q, shares, strict=True)), start=orders))
-
-
-def read_mspp(node: Node, claim: Claim) -> Data:
-    """Lemmas 10 and 11: one step of FedMSPP from w, given what came before; the oracle errs by `shift`."""
-    given = node.fields("M I b w devices constants", "shared")
-    M, b = given["M"].integer(1, 12), given["b"].integer(1, 100)
-    size, w = given["I"].integer(1, M), given["w"].rational()
-    values = claim.numbers(given["constants"], "G L eta eps")
-    if values["eta"] <= 0:
-        raise given["constants"].malformed("a positive eta")
-    lists: dict[str, list[fmpq]] = {
-        name: [] for name in ("bias", "variance", "direction", "noise", "gradient", "fresh")
-    }
-    every, gaps, joint = list[Pieces](), list[fmpq](), list[tuple[list[fmpq], list[fmpq], list[fmpq]]]()
-    for entry in given["devices"].items(M):
-        device = entry.fields("q losses shift")
-        losses = [read_pieces(loss) for loss in device["losses"].items()]
-        q, outcomes = probabilities(device["q"], len(losses)), batches(len(losses), b)
-        risk, weights = mix(q, losses), list[fmpq]()
-        population, minibatch, before = list[fmpq](), list[fmpq](), list[fmpq]()
-        for (orders, shares), shift in zip(outcomes, device["shift"].vector(len(outcomes)), strict=True):
-            local = mix(shares, losses)
-            local.prox(w, values["eta"])  # or rejected: it has to be unique
-            point, gap = solved(local.plus(1 / values["eta"], w), shift)
-            weights.append(likely(orders, q, shares, b))
-            population.append(risk.gradient(point))
-            minibatch.append(local.gradient(point))
-            before.append(local.gradient(w))
-            gaps.append(gap)
-        mean, variance = moments(weights, population)
-        direction, noise = moments(weights, minibatch)
-        at_w, fresh = moments(weights, before)
-        for name, x in zip(lists, (abs(mean - direction), variance, direction, noise, at_w, fresh), strict=True):
-            lists[name].append(x)
-        every += losses
-        joint.append((weights, minibatch, before))
-    shared = "shared" in given and given["shared"].flag()
-    if shared and any(weights != joint[0][0] for weights, _, _ in joint):
-        raise given["devices"].malformed("the same probabilities for all, where their minibatches are shared")
-    target = summed(lists["gradient"]) / M
-    affordable(comb(M, size) * (len(joint[0][0]) if shared else 1) * size, WORK)
-    chosen = list(combinations(range(M), size))
-    apart = dict[str, fmpq]()
-    for name, directions, spreads, place in (("sampled2", "direction", "noise", 1), ("fresh2", "gradient", "fresh", 2)):
-        total = ZERO
-        for ms in chosen:
-            mean = summed(lists[directions][m] for m in ms) / size
-            noise = summed(lists[spreads][m] for m in ms) / size**2
-            if shared:
-                drawn = [summed(d) / size for d in zip(*(joint[m][place] for m in ms), strict=True)]
-                _, noise = moments(joint[0][0], drawn)
-            total += (target - mean) ** 2 + noise
-        apart[name] = total / len(chosen)
-    values |= {"M": fmpq(M), "I": fmpq(size), "b": fmpq(b), **apart}
-    values["averaged2"] = (target - summed(lists["direction"]) / M) ** 2
-    made = Data(values, every)
-    for name in ("bias", "variance"):
-        made.give(name, lists[name])
-    made.bounds["inexact"] = within(gaps)
-    made.facts["independent_minibatches"] = not shared
-    return made
 
 
 def read_subset(node: Node, claim: Claim) -> Data:

@@ -10,18 +10,31 @@ from itertools import pairwise
 from flint import fmpq
 
 from .loss import ZERO, Loss, Vector, dot
+from .pieces import mix
 from .regulariser import Regulariser
+from .sample import AnyLoss, samples
 
 
-def separable(losses: Sequence[Loss]) -> bool:
-    """Whether no coordinate is mixed with another one."""
-    rows = range(len(losses[0].b))
-    return not any(loss.A[r][s] for loss in losses for r in rows for s in rows if r != s)
+def separable(losses: Sequence[AnyLoss]) -> list[Loss]:
+    """The losses, if no coordinate is mixed with another one; otherwise none."""
+    plain = [loss for loss in losses if isinstance(loss, Loss)]
+    rows = range(len(plain[0].b) if plain else 0)
+    mixed = any(loss.A[r][s] for loss in plain for r in rows for s in rows if r != s)
+    return [] if mixed or len(plain) < len(losses) else plain
+
+
+def lowest(losses: Sequence[AnyLoss], p: Vector, g: Regulariser) -> Vector | None:
+    """A global minimiser of F, where F is a sum over coordinates and does not fall for ever."""
+    if found := samples(losses):
+        f = mix(p, [loss.risk for loss in found])
+        return (f.least(),) if g == Regulariser() and f.bounded_below() else None
+    least = [line.lowest() for line in lines(separable(losses), p, g)]
+    return tuple(x for x in least if x is not None) if least and None not in least else None
 
 
 def lines(losses: Sequence[Loss], p: Vector, g: Regulariser) -> list[Line]:
     """F as a sum over coordinates."""
-    return [Line(losses, p, g, j) for j in range(len(losses[0].b))]
+    return [Line(losses, p, g, j) for j in range(len(losses[0].b) if losses else 0)]
 
 
 @dataclass(frozen=True, eq=False)

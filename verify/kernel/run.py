@@ -7,15 +7,16 @@ anew in every round. All expectations are sums over weighted states.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import prod
+from typing import NamedTuple
 
 from flint import fmpq
 
 from .claim import Claim
-from .expression import Evaluator, Tree, World, free
+from .expression import Evaluator, Tree, Value, World, free
 from .loss import (
     ONE,
     ZERO,
@@ -33,19 +34,32 @@ from .loss import (
     scaled,
     semidefinite,
 )
-from .method import NONE, Method, Number, Place, Problem, State, rules, scalars
+from .method import NONE, Measure, Method, Number, Oracle, Place, Problem, State, rules, scalars
 from .method import read as read_method
-from .minimum import lines, separable
+from .minimum import lines, lowest, separable
+from .pieces import mix
 from .rational import Malformed, Node, Rejected, affordable, shown
 from .regulariser import read as read_regulariser
+from .sample import AnyLoss, samples, similar_slopes
+from .sample import read as read_sample
 from .work import HASH, label, spend, summed
 
 COUNT, POINTS, STATES = 1_000, 100_000, 4_096
 SAMPLINGS = ("without_replacement", "with_replacement")
-LOSSES = {"quadratic": quadratic, "bent": piecewise}
+LOSSES = {"quadratic": quadratic, "bent": piecewise, "sample": read_sample}
+LARGE = 10**9  # rounds, where a law that stands still or its moments say all
 RESERVED = ("C", "E", "T", "D", "m", "Gamma")  # what only the run itself may say
 BEFORE = " before the round"  # of a client's vector: what it goes back to if the client was not drawn
-Weighted = tuple[State, tuple[int, ...], fmpq]  # a state, how often each client was drawn in this round, its weight
+
+
+class Draw(NamedTuple):
+    """Of one round: how often each client takes part, and which minibatch it draws, if it draws any."""
+
+    counts: tuple[int, ...]
+    batch: tuple[int, ...] = ()
+
+
+Weighted = tuple[State, Draw, fmpq]  # a state, what was drawn in this round, its weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +83,7 @@ class Law:
     states: list[Weighted]
     paths: bool
 
-    def kicked(self, noise: Noise) -> list[tuple[State, tuple[int, ...], tuple[Vector, ...], fmpq]]:
+    def kicked(self, noise: Noise) -> list[tuple[State, Draw, tuple[Vector, ...], fmpq]]:
         """Every state beside the noise of the next step."""
         kicks, none = noise.kicks(), tuple(tuple(ZERO for _ in v) for v in noise.v)
         size = (
@@ -81,22 +95,22 @@ class Law:
         if self.paths:
             signs = [[_signed(kick, sign) for sign in (ONE, -ONE)] for kick in kicks]
             sums = [_added(none, chosen) for chosen in product(*signs)]
-            return [(x, counts, kick, q / len(sums)) for x, counts, q in self.states for kick in sums]
-        outcomes = [(x, counts, none, q) for x, counts, q in self.states]
-        for x, counts, chance in self.by_draw():
+            return [(x, draw, kick, q / len(sums)) for x, draw, q in self.states for kick in sums]
+        outcomes = [(x, draw, none, q) for x, draw, q in self.states]
+        for x, draw, chance in self.by_draw():
             for kick in kicks:
-                outcomes.append((x, counts, none, -chance))
-                outcomes += [(x, counts, _signed(kick, sign), chance / 2) for sign in (ONE, -ONE)]
+                outcomes.append((x, draw, none, -chance))
+                outcomes += [(x, draw, _signed(kick, sign), chance / 2) for sign in (ONE, -ONE)]
         return outcomes
 
     def by_draw(self) -> list[Weighted]:
-        """Of each draw of clients one state (any will do) and the probability of the draw."""
-        first: dict[tuple[int, ...], State] = {}
-        chances: defaultdict[tuple[int, ...], fmpq] = defaultdict(fmpq)
-        for state, counts, weight in self.states:
-            first.setdefault(counts, state)
-            chances[counts] += weight
-        return [(state, counts, chances[counts]) for counts, state in first.items()]
+        """Of each draw one state (any will do) and the probability of the draw."""
+        first: dict[Draw, State] = {}
+        chances: defaultdict[Draw, fmpq] = defaultdict(fmpq)
+        for state, draw, weight in self.states:
+            first.setdefault(draw, state)
+            chances[draw] += weight
+        return [(state, draw, chances[draw]) for draw, state in first.items()]
 
 
 def _signed(kick: tuple[Vector, ...], sign: fmpq) -> tuple[Vector, ...]:
@@ -112,12 +126,12 @@ def _added(none: tuple[Vector, ...], kicks: Iterable[tuple[Vector, ...]]) -> tup
 def merged(states: list[Weighted]) -> list[Weighted]:
     """Equal states put together."""
     weights: defaultdict[tuple[object, ...], fmpq] = defaultdict(fmpq)
-    kept: dict[tuple[object, ...], tuple[State, tuple[int, ...]]] = {}
-    for state, counts, weight in states:
+    kept: dict[tuple[object, ...], tuple[State, Draw]] = {}
+    for state, draw, weight in states:
         spend(HASH * sum(len(vectors) * len(vectors[0]) for vectors in state.values()))
-        key = (counts, *((name, *map(label, vectors)) for name, vectors in state.items()))
+        key = (draw, *((name, *map(label, vectors)) for name, vectors in state.items()))
         weights[key] += weight
-        kept[key] = (state, counts)
+        kept[key] = (state, draw)
     return [(*kept[key], weight) for key, weight in weights.items()]
 
 
@@ -135,14 +149,14 @@ def condensed(states: list[Weighted], names: list[str]) -> list[Weighted]:
         raise ArithmeticError("got an indefinite covariance, expected a semidefinite one")
     points = [(combine((ONE, s), (mean, u)), D / 2) for D, u in parts for s in (ONE, -ONE)]
     points.append((mean, 1 - summed(D for D, _ in parts)))
-    counts = states[0][1]
+    draw = states[0][1]
     restored: list[Weighted] = []
     for point, weight in points:
         vectors = [point[n * d : (n + 1) * d] for n in range(len(point) // d)]
         state: State = {}
         for name, size in shapes:
             state[name], vectors = tuple(vectors[:size]), vectors[size:]
-        restored.append((state, counts, weight))
+        restored.append((state, draw, weight))
     return restored
 
 
@@ -150,23 +164,22 @@ class Run(World):
     """Quantities: the measures of the method; its step sizes; p."""
 
     def __init__(
-        self, method: Method, problem: Problem, noise: Noise, draws: list[tuple[tuple[int, ...], fmpq]], claim: Claim
+        self, method: Method, problem: Problem, noise: Noise, draws: list[tuple[Draw, fmpq]], claim: Claim
     ) -> None:
         self.method, self.problem, self.noise, self.draws, self.claim = method, problem, noise, draws, claim
-        self.known: dict[tuple[str, tuple[int, ...]], fmpq] = {}
+        self.known: dict[tuple[str, tuple[int, ...]], Value] = {}
         self.given: dict[str, dict[tuple[int, ...], fmpq]] = {}
         self.extremes: defaultdict[tuple[str, int], list[fmpq]] = defaultdict(list)  # at one client, so far
         self.laws: dict[tuple[int, int], Law] = {}  # (t, -1) before round t, (t, k) after k local steps
         self.f_star: fmpq | None = None
-        self.sampling = ""
+        self.sampling, self.shared = "", False  # how clients are drawn; whether all draw the same minibatch
 
     def size(self, E: int, T: int) -> None:
         C, d = len(self.problem.p), len(self.problem.start)
-        affordable(E * T * C * d * d, POINTS)
         self.E, self.T = E, T
         self.values = {"C": fmpq(C), "E": fmpq(E), "T": fmpq(T), "D": fmpq(d)}
         first = self.method.counts_from
-        spans = {"t": (first, first + T), "k": (0, E), "i": (1, C), "j": (1, C), "n": (1, d)}
+        spans = {"t": (first, first + T), "k": (0, E), "i": (1, C), "j": (1, C), "n": (1, d), "T": (T, T)}
         rounds = {**spans, "t": (first, first + T - 1)}
         self.ranges = {"p": (spans["i"],)}
         for name, measure in self.method.measures.items():
@@ -209,13 +222,13 @@ class Run(World):
         self,
         t: int,
         state: State,
-        counts: tuple[int, ...],
+        draw: Draw,
         kick: tuple[Vector, ...],
         scalar: Mapping[Tree, fmpq],
         last: int = 0,
     ) -> Place:
         row, turn = (t // self.E, t % self.E == 0) if self.method.steps else (t, True)
-        return Place(self.problem, state, kick, counts, scalar, row, turn, self.f_star, last)
+        return Place(self.problem, state, kick, draw.counts, scalar, row, turn, self.f_star, last, draw.batch)
 
     def carried(self, law: Law, phase: str, t: int, k: int) -> Law:
         """The law after one phase of round t."""
@@ -228,10 +241,10 @@ class Run(World):
             outcomes = law.kicked(self.noise)
         else:
             none = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
-            outcomes = [(x, counts, none, q) for x, counts, q in law.states]
+            outcomes = [(x, draw, none, q) for x, draw, q in law.states]
         states = [
-            (self.place(t, x, counts, kick, scalar).carried(rules, phase == "update"), counts, q)
-            for x, counts, kick, q in outcomes
+            (self.place(t, x, draw, kick, scalar).carried(rules, phase == "update"), draw, q)
+            for x, draw, kick, q in outcomes
         ]
         return Law(merged(states) if self.paths else states, self.paths)
 
@@ -240,7 +253,7 @@ class Run(World):
         if (t, k) in self.laws:
             return self.laws[t, k]
         known = max((place for place in self.laws if place <= (t, k)), default=None)
-        everyone: tuple[int, ...] = (1,) * len(self.problem.p)
+        everyone = Draw((1,) * len(self.problem.p))
         if known is None:
             self.laws[0, -1] = Law([(self.initial(), everyone, ONE)], self.paths)
             known = (0, -1)
@@ -248,13 +261,13 @@ class Run(World):
             law, (s, done) = self.laws[known], known
             if done == -1:
                 affordable(len(law.states) * len(self.draws), STATES, "instance.participation")
-                drawn = [(self.noted(x), counts, q * chance) for x, _, q in law.states for counts, chance in self.draws]
+                drawn = [(self.noted(x), draw, q * chance) for x, _, q in law.states for draw, chance in self.draws]
                 known, law = (s, 0), self.carried(Law(drawn, self.paths), "begin", s, 0)
             elif done < self.length(s):
                 known, law = (s, done + 1), self.carried(law, "local", s, done)
             else:
                 ended = self.carried(law, "end", s, self.E)
-                ended = Law([(self.undone(x, counts), counts, q) for x, counts, q in ended.states], self.paths)
+                ended = Law([(self.undone(x, draw.counts), draw, q) for x, draw, q in ended.states], self.paths)
                 states, kept = self.carried(ended, "update", s, self.E).states, self.method.kept
                 entries = sum(len(states[0][0][name]) for name in kept) * len(self.problem.start)
                 if not self.paths and len(states) > 2 * entries + 1:  # fewer points with the same moments will do
@@ -266,7 +279,7 @@ class Run(World):
 
     def noted(self, state: State) -> State:
         """Where some clients are not drawn: what they keep, beside what they would compute."""
-        if len(self.draws) == 1:
+        if all(all(draw.counts) for draw, _ in self.draws):
             return state
         return state | {name + BEFORE: state[name] for name in self.method.kept if name in self.method.client}
 
@@ -290,7 +303,7 @@ class Run(World):
         kept = {name: rule for name, rule in self.method.client.items() if name in self.method.kept}
         return state | {name: (second.vector(rule, 0),) * len(everyone) for name, rule in kept.items()}
 
-    def quantity(self, name: str, indices: tuple[int, ...]) -> fmpq:
+    def quantity(self, name: str, indices: tuple[int, ...]) -> Value:
         if name == "p":
             return self.problem.p[indices[0] - 1]
         if name in self.given:
@@ -299,15 +312,42 @@ class Run(World):
             self.known[name, indices] = self.measured(name, indices)
         return self.known[name, indices]
 
-    def measured(self, name: str, indices: tuple[int, ...]) -> fmpq:
+    def rounds(self) -> Iterator[tuple[int, int]]:
+        """Rounds from the first on, and how many of the run are like it: 1, or all that are left of a law at rest."""
+        settled = max(len(self.problem.oracle.step) - 1, 0) if self.method.timeless else self.T
+        for t in range(self.T):
+            before, after = ({(tuple(x.items()), draw): q for x, draw, q in self.law(s, -1).states} for s in (t, t + 1))
+            rests = t >= settled and before == after
+            yield t, self.T - t if rests else 1
+            if rests:
+                return
+
+    def picked(self, name: str) -> Value:
+        """The expectation at a round before the last, each with the same probability."""
+        terms = self.method.measures[name].terms
+        each = (n * self.expected(self.law(t, -1), terms, 0, t, 0) for t, n in self.rounds())
+        return summed(each) / self.T
+
+    def measured(self, name: str, indices: tuple[int, ...]) -> Value:
         measure = self.method.measures[name]
+        if measure.law == "picked":
+            return self.picked(name)
         where = dict(zip(measure.at, indices, strict=True))
+        if measure.extreme and not self.method.steps:
+            places = [(t, k) for t, _ in self.rounds() for k in range(self.E + 1 if self.method.phases["local"] else 1)]
+            clients = range(len(self.problem.p))
+            laws = [(t, k, Law([(x, draw, ONE)], True)) for t, k in places for x, draw, _ in self.law(t, k).states]
+            each = [self.expected(law, measure.terms, i, t, k) for t, k, law in laws for i in clients]
+            return min(each) if measure.extreme == "least" else max(each)
         if measure.extreme:
             clients = [where["i"] - 1] if "i" in where else list(range(len(self.problem.p)))
             return self.extreme(name, where.get("t", self.T - 1), clients)
-        t, k, i = where["t"] - self.method.counts_from, where.get("k", -1), where.get("i", 1) - 1
+        first = self.method.counts_from
+        t, k, i = where.get("t", first) - first, where.get("k", -1 if "t" in where else 0), where.get("i", 1) - 1
         last = where.get("j", where.get("n", 1)) - 1
         law, total = self.law(*self.round(t)) if self.method.steps else self.law(t, k), ZERO
+        if measure.law:
+            return self.about_mean(law, measure, i, t, max(k, 0))
         evaluator = Evaluator(self, self.claim.domains)
         for factor, atom in measure.terms:
             coefficient = evaluator.value(factor, where)
@@ -316,6 +356,17 @@ class Run(World):
             total += coefficient * self.expected(law, ((ONE, atom),), i, t, max(k, 0), last)
         return total
 
+    def about_mean(self, law: Law, measure: Measure, i: int, t: int, k: int) -> fmpq:
+        """|E x|^2, or E|x - E x|^2, times its factor."""
+        ((factor, atom),) = measure.terms
+        scalar = self.scalars(scalars(measure.terms), t, k)
+        none = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
+        points = [self.place(t, x, draw, none, scalar).vector(atom.args[0], i) for x, draw, _ in law.states]
+        weights = [q for _, _, q in law.states]
+        mean = combine(weights, points)
+        around = dot(weights, [norm2(minus(x, mean)) for x in points])
+        return scalar[factor] * (norm2(mean) if measure.law == "of_mean" else around)
+
     def extreme(self, name: str, t: int, clients: list[int]) -> fmpq:
         """The least or largest value over all outcomes, these clients, and the steps up to t (that E divides)."""
         measure = self.method.measures[name]
@@ -323,7 +374,7 @@ class Run(World):
         for i in clients:
             running = self.extremes[name, i]
             for s in range(apart * len(running), t + 1, apart):
-                states = [Law([(x, counts, ONE)], True) for x, counts, _ in self.law(*self.round(s)).states]
+                states = [Law([(x, draw, ONE)], True) for x, draw, _ in self.law(*self.round(s)).states]
                 running.append(chosen([*running[-1:], *(self.expected(law, measure.terms, i, s, 0) for law in states)]))
         return chosen(self.extremes[name, i][t // apart] for i in clients)
 
@@ -334,14 +385,16 @@ class Run(World):
             outcomes = law.kicked(self.noise)
         else:
             none = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
-            outcomes = [(x, counts, none, q) for x, counts, q in law.states]
-        places = ((self.place(t, x, counts, kick, scalar, last), q) for x, counts, kick, q in outcomes)
+            outcomes = [(x, draw, none, q) for x, draw, q in law.states]
+        places = ((self.place(t, x, draw, kick, scalar, last), q) for x, draw, kick, q in outcomes)
         return summed(q * place.total(number, i) for place, q in places)
 
     # assumptions
 
     def assume(self, name: str, args: tuple[str, ...] = ()) -> None:
         """A relation between measures that the claim gives, at every index; or one of the table."""
+        if name == "exact_oracle":
+            self.facts[name] = self.inaccuracy() == 0
         if name not in self.claim.means:
             super().assume(name, args)
             return
@@ -356,7 +409,6 @@ class Run(World):
 
     def assumptions(self) -> None:
         f, p, C = self.problem.losses, self.problem.p, len(self.problem.p)
-        everyone = [((1,) * C, ONE)]
         rows = (p, *(self.problem.rows or ()))
         looks = self.method.weighs("chosen") and self.problem.rows is None  # weights that may be 0
         Gamma = self.values.get("Gamma")
@@ -365,7 +417,7 @@ class Run(World):
             "positive_weights": min(map(min, rows)) > 0 and (C == 1 or not looks),
             "fedavg_weights": all(row == p for row in rows) and (C == 1 or not looks),
             "homogeneous": Gamma is not None and Gamma == 0,
-            "full_participation": self.draws == everyone,
+            "full_participation": all(draw.counts == (1,) * C for draw, _ in self.draws),
             **{kind: kind == self.sampling for kind in SAMPLINGS},
             "weights_sum_to_one": all(summed(row) == 1 for row in rows),
             "nonnegative_weights": min(map(min, rows)) >= 0,
@@ -373,33 +425,48 @@ class Run(World):
             "equal_weights": len(set(p)) == 1 and summed(p) == 1,
             "independent_noise": not self.noise.shared or C == 1 or not self.noise.kicks(),
             "broadcast": bool(self.problem.graph) and all(row == p for row in self.problem.graph),
-            "convex": all(semidefinite(loss.hessian(most=False)) for loss in f),
+            "convex": all(loss.above(ZERO) for loss in f),
             "lower_bounded": self.f_star is not None,
         }
+        points = samples(f)
+        each = [loss for client in points for loss in client.points]
+        if points:
+            self.facts["nonnegative_loss"] = all(loss.bounded_below() for loss in each)
+            self.facts["full_batch"] = all(len(risks) == 1 for risks in self.problem.batches)
+            self.facts["independent_minibatches"] = not self.shared or C == 1 or self.facts["full_batch"]
         self.bounds: dict[str, Callable[[fmpq], bool]] = {
-            "smooth": lambda L: all(
-                semidefinite(loss.hessian(most=False), 1, L) and semidefinite(loss.hessian(most=True), -1, L)
-                for loss in f
-            ),
-            "strongly_convex": lambda mu: all(semidefinite(loss.hessian(most=False), 1, -mu) for loss in f),
+            "smooth": lambda L: all(loss.above(-L) and loss.below(L) for loss in f),
+            "strongly_convex": lambda mu: all(loss.above(mu) for loss in f),
             "bounded_variance": lambda sigma: all(norm2(v) <= sigma**2 for v in self.noise.v),
             "exact_variance": lambda sigma: all(norm2(v) == sigma**2 for v in self.noise.v),
-            "descent": lambda L: all(semidefinite(loss.hessian(most=True), -1, L) for loss in f),
-            "two_sided": lambda L: all(semidefinite(loss.hessian(most=False), 1, L) for loss in f),
+            "descent": lambda L: all(loss.below(L) for loss in f),
+            "two_sided": lambda L: all(loss.above(-L) for loss in f),
+            "weakly_convex": lambda nu: all(loss.above(-nu) for loss in f),
             "bounded_subgradients": lambda B: self.problem.g.bounded(B, len(self.problem.start)),
             "mean_strongly_convex": self.strongly_convex,
             "prox_pl": self.prox_pl,
+            "lipschitz": lambda G: bool(points) and all(loss.lipschitz(G) for loss in each),
+            "inexact": lambda eps: self.inaccuracy() <= eps,
+            "lgd": lambda B: bool(points) and similar_slopes([client.risk for client in points], p, B),
         }
         self.pairs = {
             "minibatch_variance": lambda sigma, b: all(norm2(v) * b <= sigma**2 for v in self.noise.v),
             "two_groups": lambda mu, G: two_groups(f, self.problem.start, mu, G),
         }
 
+    def inaccuracy(self) -> fmpq:
+        """How far from optimal the oracle's answers were, at most, in all rounds."""
+        if not self.method.rules_use("oracle"):
+            return ZERO
+        for _ in self.rounds():
+            pass
+        return max(self.problem.gaps)
+
     def strongly_convex(self, mu: fmpq) -> bool:
         """Whether f is."""
         f, p, g = self.problem.losses, self.problem.p, self.problem.g
-        if separable(f):
-            return all(min(line.curvatures()) >= mu for line in lines(f, p, g))
+        if plain := separable(f):
+            return all(min(line.curvatures()) >= mu for line in lines(plain, p, g))
         return semidefinite(least_hessian(f, p), 1, -mu)
 
     def prox_pl(self, mu: fmpq) -> bool:
@@ -407,28 +474,29 @@ class Run(World):
         without g, no curvature of f lies between 0 and mu.
         """
         f, p, g = self.problem.losses, self.problem.p, self.problem.g
-        if separable(f):
-            return all((x := line.lowest()) is not None and line.prox_pl(mu, x) for line in lines(f, p, g))
+        if plain := separable(f):
+            return all((x := line.lowest()) is not None and line.prox_pl(mu, x) for line in lines(plain, p, g))
         H = least_hessian(f, p)
         square = tuple(tuple(dot(row, other) - mu * row[s] for s, other in enumerate(H)) for row in H)
         plain = g == NONE and not any(loss.bends for loss in f)
         return mu > 0 and (semidefinite(H, 1, -mu) or (plain and semidefinite(H) and semidefinite(square)))
 
 
-def least_hessian(f: tuple[Loss, ...], p: Vector) -> Matrix:
+def least_hessian(f: tuple[AnyLoss, ...], p: Vector) -> Matrix:
     """No Hessian of sum_i p_i f_i is smaller."""
     H = [loss.hessian(most=weight < 0) for loss, weight in zip(f, p, strict=True)]
-    return tuple(combine(p, [h[r] for h in H]) for r in range(len(f[0].b)))
+    return tuple(combine(p, [h[r] for h in H]) for r in range(len(H[0])))
 
 
-def two_groups(f: tuple[Loss, ...], start: Vector, mu: fmpq, G: fmpq) -> bool:
+def two_groups(f: tuple[AnyLoss, ...], start: Vector, mu: fmpq, G: fmpq) -> bool:
     """f_i = mu w^2/2 + G w in the first half, mu w^2/4 - G w in the second, odd C: a last f_i = 0.
 
     The signs of G are the other way round for a start below 0.
     """
     half, force = len(f) // 2, -G if start[0] < 0 else G
     losses = [(mu, -force)] * half + [(mu / 2, force)] * half + [(ZERO, ZERO)] * (len(f) % 2)
-    return [(loss.A, loss.b, loss.bends) for loss in f] == [(((a,),), (b,), ()) for a, b in losses]
+    plain = [(loss.A, loss.b, loss.bends) for loss in f if isinstance(loss, Loss)]
+    return plain == [(((a,),), (b,), ()) for a, b in losses]
 
 
 def similar(p: Vector, graph: tuple[Vector, ...]) -> bool:
@@ -448,9 +516,8 @@ def minimised(run: Run, node: Node | None, minimisers: tuple[Vector, ...] | None
     """
     problem, p, f, g = run.problem, run.problem.p, run.problem.losses, run.problem.g
     w = problem.w_star
-    least = [line.lowest() for line in lines(f, p, g)] if separable(f) else [None]
-    if all(x is not None for x in least):
-        best = tuple(x for x in least if x is not None)
+    best = lowest(f, p, g)
+    if best is not None:
         run.f_star = problem.value(best) + g.value(best)
         run.problem = problem if w is not None else replace(problem, w_star=best)
     if w is not None and node is not None:
@@ -460,11 +527,44 @@ def minimised(run: Run, node: Node | None, minimisers: tuple[Vector, ...] | None
             raise Rejected(f"{node.where}: got {shown(w)}, expected a minimiser of a convex f")
         run.f_star = problem.value(w) + g.value(w)
     for i, (loss, x) in enumerate(zip(f, minimisers or (), strict=minimisers is not None)):
-        if any(loss.gradient(x)) or not semidefinite(loss.hessian(most=False)):
+        if any(loss.gradient(x)) or not loss.above(ZERO):
             raise Rejected(f"instance.minimisers[{i}]: got {shown(x)}, expected a minimiser of a convex f_{i + 1}")
     if minimisers is not None and run.f_star is not None:
         own = dot(p, [loss.value(x) for loss, x in zip(f, minimisers, strict=True)])
         run.values["Gamma"] = run.f_star - own
+
+
+def _drawn(
+    clients: list[tuple[tuple[int, ...], fmpq]], chances: list[list[fmpq]], shared: bool, where: str
+) -> list[tuple[Draw, fmpq]]:
+    """Who takes part and what each client draws; independent of one another, or one minibatch for all."""
+    if not chances:
+        return [(Draw(counts), chance) for counts, chance in clients]
+    if shared and any(row != chances[0] for row in chances):
+        raise Malformed(f"{where}: got different probabilities, expected the same for all where minibatches are shared")
+    if shared:
+        batches = [((n,) * len(chances), chance) for n, chance in enumerate(chances[0])]
+    else:
+        affordable(len(clients) * prod(len(row) for row in chances), STATES, where)
+        each = product(*(list(enumerate(row)) for row in chances))
+        batches = [(tuple(n for n, _ in one), prod((q for _, q in one), start=ONE)) for one in each]
+    return [(Draw(counts, batch), chance * q) for counts, chance in clients for batch, q in batches]
+
+
+def _oracle(node: Node | None, method: Method, C: int, T: int) -> Oracle:
+    """The instance's answers; exact ones where it gives none."""
+    if node is None:
+        return Oracle()
+    if not method.rules_use("oracle"):
+        raise node.malformed("none, for the method asks no oracle")
+    given = node.fields("step shift")
+    step = tuple(row.vector(C) for row in given["step"].items())
+    shift = tuple(
+        tuple(cell.vector(len(cell.items())) for cell in row.items(C)) for row in given["shift"].items(len(step))
+    )
+    if not 0 < len(step) <= T or not all(cell for row in shift for cell in row):
+        raise node.malformed("a row or more of steps and shifts, at most one per round")
+    return Oracle(step, shift)
 
 
 def _draws(node: Node | None, C: int) -> list[tuple[tuple[int, ...], fmpq]]:
@@ -487,11 +587,12 @@ def _draws(node: Node | None, C: int) -> list[tuple[tuple[int, ...], fmpq]]:
 def read(node: Node, claim: Claim) -> Run:
     given = node.fields(
         "C d E T p w0 constants clients noise",
-        "parameters steps w_star minimisers participation graph weights regulariser points",
+        "parameters steps w_star minimisers participation graph weights regulariser points minibatch oracle",
     )
-    C, d, E, T = (given[name].integer(1, COUNT) for name in ("C", "d", "E", "T"))
-    affordable(E * T * C * d * d, POINTS)
     method = read_method(Node(claim.method, "claim.method"))
+    C, d, E = (given[name].integer(1, COUNT) for name in ("C", "d", "E"))
+    T = given["T"].integer(1, LARGE if method.brief else COUNT)
+    affordable(E * (1 if method.brief else T) * C * d * d, POINTS)
     losses = tuple(LOSSES[n.kind(LOSSES)](n, d) for n in given["clients"].items(C))
     noisy = given["noise"].kind(("none", "signs")) == "signs"
     signs = given["noise"].fields("kind shared v" if noisy else "kind")
@@ -510,14 +611,34 @@ def read(node: Node, claim: Claim) -> Run:
     kinds = list(zip(p, written, strict=True))
     alike = () if graph else tuple(kinds.index(kind) for kind in kinds)
     problem = Problem(losses, p, graph, given["w0"].vector(d), w_star, g, points, alike, minimisers, rows)
-    draws = _draws(given.get("participation"), C)
-    if draws != [((1,) * C, ONE)] and not method.rules_use("sampled"):
+    clients = _draws(given.get("participation"), C)
+    if clients != [((1,) * C, ONE)] and not method.rules_use("sampled"):
         raise Malformed("instance.participation: got sampled clients, expected a method that means over them")
+    chances, shared = list[list[fmpq]](), False
+    if data := samples(losses):
+        minibatch = given["minibatch"].fields("b shared") if "minibatch" in given else {}
+        b = minibatch["b"].integer(1, LARGE) if minibatch else 0
+        shared = bool(minibatch) and minibatch["shared"].flag()
+        drawn = [client.minibatches(b) if b else [(ONE, client.risk)] for client in data]
+        chances = [[chance for chance, _ in risks] for risks in drawn]
+        problem = replace(
+            problem,
+            whole={"full_prox": mix(p, [c.risk for c in data]), "training_prox": mix(p, [c.empirical for c in data])},
+            batches=tuple(tuple(risk for _, risk in risks) for risks in drawn),
+            oracle=_oracle(given.get("oracle"), method, C, T),
+        )
+    elif "minibatch" in given or "oracle" in given:
+        raise Malformed("instance: got minibatches or an oracle, expected them of clients with data points alone")
+    draws = _drawn(clients, chances, shared, "instance.minibatch")
     run = Run(method, problem, Noise(noise, noisy and signs["shared"].flag()), draws, claim)
     run.size(E, T)
+    run.shared = shared
+    if "minibatch" in given:
+        run.values["b"] = given["minibatch"].mapping()["b"].rational()
     if "participation" in given:
         run.values["m"] = given["participation"].mapping()["m"].rational()
         run.sampling = given["participation"].kind(SAMPLINGS)
+    run.values |= {letter: run.values.pop(name) for letter, name in method.names.items() if name in run.values}
     minimised(run, given.get("w_star"), minimisers)
     run.assumptions()
     constants = given["constants"].mapping()
@@ -532,10 +653,16 @@ def read(node: Node, claim: Claim) -> Run:
             raise Malformed(f"method.before: got {name!r} for {now!r}, expected a new name for a step size per round")
         run.given[name] = {(t,): run.given[now][t - 1,] if t else ZERO for t in range(T)}
         run.ranges[name] = ((0, T - 1),)
-    run.values |= {name: run.measured(name, ()) for name, measure in method.measures.items() if not measure.at}
+    run.values |= {name: _rational(name, run.measured(name, ())) for name, m in method.measures.items() if not m.at}
     if unknown := {name for name, indices in method.needs() if indices < 0} - set(run.values):
         raise Malformed(f"method: got {sorted(unknown)}, expected scalars that the instance gives")
     return run
+
+
+def _rational(name: str, x: Value) -> fmpq:
+    if not isinstance(x, fmpq):
+        raise Rejected(f"method.measures.{name}: got the irrational {shown(x)}, expected a rational")
+    return x
 
 
 def _rows(node: Node | None, method: Method, C: int, rounds: int) -> tuple[Vector, ...] | None:

@@ -20,6 +20,8 @@ from fedaudit.problems.backend import namespace
 from ..evaluate import Array, Evaluator, Quantity, Table
 from ..genome import Gene, Genome
 
+LONG = 100  # rounds: runs are not longer, or else they stand still or only their moments are followed
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -51,7 +53,7 @@ class Shape:
     @property
     def cost(self) -> int:
         """Rough size of one instance, for planning batches."""
-        return int(np.prod([max(v, 1) for _, v in self.counts]))
+        return int(np.prod([min(max(v, 1), LONG) for _, v in self.counts]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +226,9 @@ def to_numpy(array: Any) -> Array:
 
 
 def text(value: Any) -> Any:
-    """Fractions as the kernel's strings, arrays as nested lists of them."""
-    if isinstance(value, np.ndarray):
-        return [text(v) for v in value]
+    """Fractions as the kernel's strings, arrays and lists as nested lists of them; of dictionaries the values."""
+    if isinstance(value, np.ndarray | list):
+        return [text(v) for v in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {k: text(v) for k, v in cast("dict[str, Any]", value).items()}
     return str(Fraction(value))

@@ -28,12 +28,13 @@ from fedaudit.problems.regularised import minimiser as least
 
 from ..evaluate import Array, Evaluator, Quantity, Table
 from ..genome import Genome
-from .base import Reading, Shape, names, text, to_backend, to_numpy
+from . import data
+from .base import LONG, Reading, Shape, names, text, to_backend, to_numpy
 
 MOST_PATHS = 256
 CONSTANTS = (
     "smooth", "strongly_convex", "bounded_variance", "descent", "mean_strongly_convex", "prox_pl", "minibatch_variance",
-    "bounded_subgradients", "exact_variance",
+    "bounded_subgradients", "exact_variance", "lipschitz", "weakly_convex", "lgd",
 )  # fmt: skip
 SMALL = {"C": (1, 2, 3), "d": (1, 2), "E": (1, 2, 4), "T": (1, 4)}
 LARGE = (
@@ -70,11 +71,14 @@ class RunSetting:
         "equal_weights",
         "two_sided",
         "mu_at_most_L",
+        "independent_minibatches",
     )
     declared: tuple[str, ...] = ()  # constants that bound the run
     counts_steps: bool = False  # whether T counts local steps over all rounds
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
+        if data.reads_data(reading):
+            return data.shapes(reading)
         sizes = {axis: _sizes(reading, axis) for axis in SMALL}
         least = 2 if reading.dropped else _least(reading)  # a literal reading differs only with several clients
         sizes["C"] = [C for C in sizes["C"] if least <= C] or [least]
@@ -116,6 +120,7 @@ class RunSetting:
         sizes = dict(shape.counts)
         if dict(shape.flags).get("clients") == "alike":
             sizes = {**sizes, "C": 1}
+        sizes["kinks"] = not _has(reading, "smooth")
         genes = [Gene("scale", "positive"), along("start", "real", sizes, "d"), *_family(shape).genes(sizes)]
         genes.append(Gene("curvature", "positive"))
         if "regulariser" in dict(shape.flags):
@@ -141,6 +146,7 @@ class RunSetting:
             genes = [gene for gene in genes if gene.name != "centre"]
         if _uses(reading, "neighbours") and not _has(reading, "broadcast") and not _has(reading, "equal_weights"):
             genes.append(Gene("link", "positive", (sizes["C"], sizes["C"]), ("C", "C")))
+        genes += data.genes(reading, shape) if data.reads_data(reading) else []
         genes += [Gene(name, reading.claim["domains"][name]) for name in _free_symbols(reading)]
         steps = _free_steps(reading).items()
         genes += [along(f"step_{name}", "positive", sizes, *("T", "E")[:arity]) for name, arity in steps]
@@ -159,8 +165,9 @@ class RunSetting:
         )
         values["prox_pl"] = values["mean_strongly_convex"] = high * genome.get("mu", 0)
         values["bounded_subgradients"] = longest(_regulariser(shape, genome, high), shape["d"])
+        values |= {"lipschitz": high * genome["scale"], "weakly_convex": high, "lgd": 1 + 0 * high}
         known = {name: values[a] for a in CONSTANTS if (name := _argument(reading, a))}
-        known |= {"m": shape["m"] + 0 * high} if "m" in dict(shape.counts) else {}
+        known |= {name: size + 0 * high for name, size in _named_sizes(reading, shape).items()}
         if named := _arguments(reading, _family(shape).assumption):
             known |= dict(zip(named, _family(shape).constants(genome, high, genome["scale"]), strict=True))
         F, W = high * genome["scale"] ** 2, genome["scale"]
@@ -172,6 +179,8 @@ class RunSetting:
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         known = self.with_steps(reading, shape, genome, known)
         parts = _parts(reading, shape, genome)
+        if data.reads_data(reading):
+            parts["oracle"] = data.oracle(reading, shape, genome, known)
         setup = _setup(reading, shape, parts, known)
         measured = {name: to_numpy(values) for name, values in run(reading.claim["method"], setup).items()}
         quantities, scalars = {**known.quantities, "p": Quantity(parts["p"], (1,))}, dict(known.scalars)
@@ -179,7 +188,7 @@ class RunSetting:
         if _has(reading, "lower_bounded"):
             bounded = np.isfinite(to_numpy(setup.w_star)).all(axis=1)
         for name, values in measured.items():
-            start = _starts(reading, name)
+            start = _starts(reading, name, shape["T"])
             inside = (np.abs(values) < FAR) & bounded.reshape((-1,) + (1,) * (values.ndim - 1))
             usable = np.where(inside, values, np.nan)
             if start:
@@ -188,6 +197,8 @@ class RunSetting:
                 scalars[name] = _inside(usable, reading.claim["domains"][name])
         if reading.uses("Gamma"):
             scalars["Gamma"] = to_numpy(setup.problem.heterogeneity())
+        if inexact := _argument(reading, "inexact"):
+            scalars[inexact] = np.maximum.reduce([0 * parts["high"], *(to_numpy(gap) for gap in setup.gaps)])
         far = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["loss"]["c"]).max(axis=(1, 2)))
         W = np.where(far > 0, far, 1.0)
         table = Table(known.n, scalars, quantities, known.counts, (_curvatures(reading, genome)[1] * W**2, W))
@@ -221,7 +232,7 @@ class RunSetting:
         values = {name: to_numpy(x) for name, x in run(only, setup).items()}
         quantities = {**known.quantities, "p": Quantity(parts["p"], (1,))}
         for name, bound in farthest.items():  # before the first round nothing is random
-            start = _starts(reading, name)
+            start = _starts(reading, name, shape["T"])
             first = np.broadcast_to(values[name][:, :1, ..., 0], bound.shape) if name in values else bound
             quantities[name] = Quantity(first, start)
         scalars = dict(known.scalars)
@@ -262,8 +273,8 @@ class RunSetting:
             "p": text(p),
             "w0": text(parts["w0"][0]),
             "constants": constants,
-            "parameters": {k: text(v) for k, v in scalars.items() if k != "m"}
-            | ({"b": str(sizes["b"])} if "b" in sizes else {}),
+            "parameters": {k: text(v) for k, v in scalars.items() if k not in _named_sizes(reading, shape)}
+            | ({"b": str(sizes["b"])} if "b" in sizes and "oracle" not in dict(shape.flags) else {}),
             "clients": [
                 {k: v if isinstance(v, str) else text(v) for k, v in client.items()}
                 for client in _family(shape).clients(loss)
@@ -296,6 +307,12 @@ class RunSetting:
             instance["participation"] = {"kind": sampling[0], "m": sampling[1]}
         if "graph" in parts:
             instance["graph"] = text(parts["graph"][0])
+        if "oracle" in dict(shape.flags):
+            if "b" in sizes:
+                instance["minibatch"] = {"b": sizes["b"], "shared": dict(shape.flags).get("draws") == "shared"}
+            answers = data.exact_oracle(reading, shape, batch, known["scalars"])
+            if answers is not None:
+                instance["oracle"] = {"step": text(answers[0][0]), "shift": text(answers[1][0])}
         needed = set(_steps(reading)) - set(reading.claim["choose"])
         if needed:
             instance["steps"] = {name: self.exact_steps(reading, shape, batch, known, name) for name in sorted(needed)}
@@ -321,6 +338,9 @@ class RunSetting:
         """One entry less along an axis, shorter runs, no noise: whatever the genes are."""
         genes = {gene.name: gene for gene in self.genes(reading, shape)}
         sizes = dict(shape.counts)
+        if data.reads_data(reading):
+            yield from data.reductions(reading, shape, genome, {name: gene.axes for name, gene in genes.items()})
+            return
         smaller: list[tuple[Shape, dict[str, Array]]] = []
         if dict(shape.flags).get("clients") == "alike":
             smaller += [(shape.but(C=n), dict(genome)) for n in sorted({1, sizes["C"] // 2, sizes["C"] - 1}) if n > 0]
@@ -379,26 +399,42 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
         rows=on(parts["rows"]) if "rows" in parts else None,
         floor=on(ROUNDING * parts["high"] * np.abs(parts["loss"]["c"]).max(axis=(1, 2)) ** 2),
         signs=None if signs is None else on(signs),
+        minibatch=_minibatch(shape),
+        oracle=None if parts.get("oracle") is None else tuple(map(on, parts["oracle"])),
     )
 
 
 def _scalars(table: Table, sizes: Mapping[str, int], backend: str, first: int) -> Callable[[Any], Any]:
     """Scalar factors of the rules, in all rounds and local steps."""
-    evaluator = Evaluator(table, {"t": (str(first), str(first + sizes["T"] - 1)), "k": ("0", str(sizes["E"] - 1))})
+    last = first + (sizes["T"] - 1 if sizes["T"] <= LONG else 0)  # longer runs have the same rules in every round
+    evaluator = Evaluator(table, {"t": (str(first), str(last)), "k": ("0", str(sizes["E"] - 1))})
     return lambda tree: to_backend(backend, evaluator(tree))
 
 
-def _starts(reading: Reading, measure: str) -> tuple[int, ...]:
+def _minibatch(shape: Shape) -> tuple[int, bool] | None:
+    sizes, flags = dict(shape.counts), dict(shape.flags)
+    return (sizes["b"], flags.get("draws") == "shared") if "oracle" in flags and "b" in sizes else None
+
+
+def _named_sizes(reading: Reading, shape: Shape) -> dict[str, int]:
+    """Sizes by the letters that the claim has for them."""
+    sizes, letters = dict(shape.counts), reading.claim["method"].get("names", {})
+    own = {"m": sizes["m"]} if "m" in sizes and "m" not in letters.values() else {}
+    return own | {letter: sizes[name] for letter, name in letters.items() if name in sizes}
+
+
+def _starts(reading: Reading, measure: str, T: int) -> tuple[int, ...]:
     """The first value of each of its indices."""
     method = reading.claim["method"]
-    first = {"i": 1, "j": 1, "n": 1, "t": method.get("counts_from", 0), "k": 0}
+    first = {"i": 1, "j": 1, "n": 1, "t": method.get("counts_from", 0), "k": 0, "T": T}
     return tuple(first[index] for index in method["measures"][measure]["at"])
 
 
 def declared(claim: Mapping[str, Any]) -> tuple[str, ...]:
     """Constants that an assumption bounds a measure by: as measure <= G^2 or measure <= G."""
     bounds = (meaning["relation"] for meaning in claim["means"].values())
-    return tuple(name for op, _, right in bounds if op == "<=" and (name := _root_name(right)))
+    inexact = [name for kind, *args in (*claim["let"], *claim["implicit"]) if kind == "inexact" for name in args]
+    return (*(name for op, _, right in bounds if op == "<=" and (name := _root_name(right))), *inexact)
 
 
 def _root_name(tree: Any) -> str:
@@ -609,6 +645,8 @@ def _fits(reading: Reading, shape: Shape, family: Family, small: bool) -> bool:
 
 def _outcomes(shape: Shape, family: Family, counts_steps: bool) -> int:
     """Paths of noise and of who takes part; of affine rules with noise alone the moments are known."""
+    if "oracle" in dict(shape.flags):
+        return data.outcomes(shape)
     noisy, shared = shape.flag("noise") != "none", shape.flag("noise") == "shared"
     sampling, g = _sampling(shape), FAMILIES[dict(shape.flags).get("regulariser", "none")]
     if sampling is None and ((family.affine and g.affine and not counts_steps) or not noisy):
@@ -727,7 +765,7 @@ def _free_symbols(reading: Reading) -> list[str]:
     taken = {_argument(reading, a) for a in CONSTANTS} | {"C", "E", "T", "D", "d", "m", "Gamma", "p", *"tkijn"}
     taken |= {*declared(reading.claim), *reading.claim["choose"], *reading.claim["method"]["measures"]}
     taken |= {*reading.lowered.sweep, *_steps(reading), *reading.lowered.knobs}
-    taken |= {*reading.claim["method"].get("before", ())}
+    taken |= {*reading.claim["method"].get("before", ()), *reading.claim["method"].get("names", ())}
     taken |= {name for family in losses().values() for name in _arguments(reading, family.assumption)}
     domains = reading.claim["domains"]
     return [name for name, kind in sorted(domains.items()) if name not in taken and kind in KINDS]
@@ -747,6 +785,8 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[
     C, d = shape["C"], shape["d"]
     if dict(shape.flags).get("clients") == "alike":
         genome = _copied(reading, shape, genome)
+    if dict(shape.flags).get("draws") == "shared" and "chance" in genome:
+        genome = {**genome, "chance": genome["chance"][:, :1] + 0 * genome["chance"]}
     low, high = _curvatures(reading, genome)
     links = None
     if _uses(reading, "neighbours") and _has(reading, "equal_weights"):  # then all similarities are equal
@@ -810,7 +850,8 @@ def _losses(
 def _copied(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
     """Equal clients: every gene of a client for all of them."""
     copied = dict(genome)
-    for gene in (*_family(shape).genes({**dict(shape.counts), "C": 1}), Gene("noise", "nonnegative", (1,), ("C",))):
+    one = {**dict(shape.counts), "C": 1, "kinks": "kink" in genome}
+    for gene in (*_family(shape).genes(one), Gene("noise", "nonnegative", (1,), ("C",))):
         if "C" in gene.axes and gene.name in genome:
             copied[gene.name] = np.repeat(genome[gene.name], shape["C"], axis=1 + gene.axes.index("C"))
     return copied

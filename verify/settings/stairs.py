@@ -7,38 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.pieces import Pieces, staircase
+from fedaudit.problems.components.stairs import stair_genes, stairs
+from fedaudit.problems.pieces import Pieces
 
 from ..evaluate import Array
-from ..genome import Gene
 from .base import Shape, text
 
+__all__ = ["STAIRS", "drop", "fewer_steps", "stair_genes", "stairs", "written"]
 STAIRS = ("start", "first", "level", "stretch", "flat", "kink")
 _PER_STEP = ("level", "stretch", "flat", "kink")
-
-
-def stair_genes(lead: tuple[int, ...], J: int, kinks: bool) -> list[Gene]:
-    """For losses (*lead): J changes of slope each. `first` and the last `level` are how steep the ends are."""
-    genes = [Gene("start", "real", lead), Gene("first", "fraction", lead)]
-    genes += [Gene("level", "fraction", (*lead, J)), *(Gene(k, "nonnegative", (*lead, J)) for k in ("stretch", "flat"))]
-    return [*genes, Gene("kink", "fraction", (*lead, J))] if kinks else genes
-
-
-def stairs(genome: Mapping[str, Array], G: Array, limit: Array) -> Pieces:
-    """Losses (n, *lead) that are G-Lipschitz and bounded below, with curvatures in [-limit, limit] and, if the genome
-    has them, convex kinks; G and limit (n,). Lengths are in units of G/limit. Floats and rationals alike.
-    """
-    rank = genome["start"].ndim - 1
-    steepest, limit = (x[(..., *(None,) * rank)] for x in (G, limit))
-    unit = steepest / limit
-    level = genome["level"]
-    tops = 2 * level - 1
-    tops = steepest[..., None] * np.concatenate([tops[..., :-1], level[..., -1:]], axis=-1)
-    first = -steepest * genome["first"]
-    before = np.concatenate([first[..., None], tops[..., :-1]], axis=-1)
-    jump = genome["kink"] * (steepest[..., None] - before) if "kink" in genome else 0 * before
-    flat = genome["flat"] * unit[..., None]
-    return staircase(unit * genome["start"], first, jump, tops - before - jump, limit, genome["stretch"], flat)
 
 
 def written(f: Pieces, place: tuple[int, ...]) -> dict[str, Any]:

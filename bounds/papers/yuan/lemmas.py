@@ -4,7 +4,9 @@ from ...algebra import Eq, Integer, Le, Lt, Max, Min, Sum, sqrt
 from ...derivation import Derivation
 from ...statement import Assumption, Statement, free
 from . import lemma_proofs as proofs
+from .run import FEDMSPP
 from .symbols import (
+    DEVICES,
     GLOSSARY,
     B,
     D,
@@ -252,7 +254,7 @@ REMARK_5 = Statement(
 )
 
 _STEP_10 = (Lt(eta, 1 / L), Le(eps, G**2 * eta / (8 * b**2)))
-_DEVICE = (lipschitz, smooth, inexact, nonnegative_loss)
+_DEVICE = (*DEVICES, lipschitz, smooth, inexact, nonnegative_loss)
 _MINIBATCHES = (*_DEVICE, independent_minibatches)
 
 LEMMA_10_BIAS = Statement(
@@ -260,7 +262,7 @@ LEMMA_10_BIAS = Statement(
     kind="inequality",
     title="One step of FedMSPP: the bias of a device's direction",
     cite="lemma 10, first bound, appendix C.1",
-    method="mspp_step",
+    method=FEDMSPP,
     glossary=GLOSSARY,
     let=_DEVICE,
     when=_STEP_10,
@@ -288,7 +290,7 @@ LEMMA_10_VARIANCE = Statement(
     kind="inequality",
     title="One step of FedMSPP: the variance of a device's gradient",
     cite="lemma 10, second bound, appendix C.1",
-    method="mspp_step",
+    method=FEDMSPP,
     glossary=GLOSSARY,
     let=_DEVICE,
     when=_STEP_10,
@@ -308,7 +310,7 @@ LEMMA_10_VARIANCE_REPAIRED = Statement(
     kind="inequality",
     title="One step of FedMSPP: the variance of a device's gradient",
     cite="lemma 10, second bound, appendix C.1",
-    method="mspp_step",
+    method=FEDMSPP,
     glossary=GLOSSARY,
     let=_DEVICE,
     when=_STEP_10,
@@ -332,7 +334,7 @@ LEMMA_11_FIRST = Statement(
     kind="inequality",
     title="One step of FedMSPP: the sampled direction against the gradient",
     cite="lemma 11, first bound, appendix C.1",
-    method="mspp_step",
+    method=FEDMSPP,
     glossary=GLOSSARY,
     let=_MINIBATCHES,
     when=_STEP_11,
@@ -350,7 +352,7 @@ LEMMA_11_STEP = Statement(
     kind="inequality",
     title="One step of FedMSPP: minibatch gradients at w_{t-1}, as if devices had one mean",
     cite="proof of lemma 11, first display, from zeta_1 on, appendix C.1",
-    method="mspp_step",
+    method=FEDMSPP,
     glossary=GLOSSARY,
     let=_MINIBATCHES,
     when=_STEP_11,
@@ -368,7 +370,7 @@ LEMMA_11_FIRST_REPAIRED = Statement(
     kind="inequality",
     title="One step of FedMSPP: the sampled direction against the gradient",
     cite="lemma 11, first bound, appendix C.1",
-    method="mspp_step",
+    method=FEDMSPP,
     glossary=GLOSSARY,
     let=_MINIBATCHES,
     when=_STEP_10,
@@ -385,7 +387,7 @@ LEMMA_11_SECOND = Statement(
     kind="inequality",
     title="One step of FedMSPP: the mean direction against the gradient",
     cite="lemma 11, second bound, appendix C.1",
-    method="mspp_step",
+    method=FEDMSPP,
     glossary=GLOSSARY,
     let=_DEVICE,
     when=_STEP_11,

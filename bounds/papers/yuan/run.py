@@ -1,6 +1,42 @@
-"""What is measured along a run of FedProx or FedMSPP, beside the paper's symbols."""
+"""FedProx (1.3) and FedMSPP (algorithm 1) as one method, and what is measured along its runs."""
 
-from .symbols import GLOSSARY
+from ...algebra import sqrt
+from ...method import (
+    Method,
+    batch_grad,
+    expect,
+    f,
+    f_star,
+    full_grad,
+    full_prox,
+    grad,
+    mean,
+    mean_norm2,
+    most,
+    norm2,
+    oracle,
+    picked,
+    start,
+    training_prox,
+    variance,
+    vector,
+)
+from .symbols import (
+    GLOSSARY,
+    Delta,
+    Delta_rho,
+    I,
+    M,
+    T,
+    averaged2,
+    bias_m,
+    eta,
+    fresh2,
+    m,
+    rho,
+    sampled2,
+    variance_m,
+)
 
 _s, _q = GLOSSARY.symbol, GLOSSARY.quantity
 
@@ -45,4 +81,38 @@ picked_erm_env2 = _q(
     "E|grad R_erm,rho(w_t*)|^2 of the Moreau envelope of the empirical risk, t* uniform in {0, ..., T - 1}",
     r"\mathbb{{E}} \|\nabla\bar R_{{\mathrm{{erm}},\rho}}(w_{{t^*}})\|^2",
     nonnegative=True,
+)
+residual2, move2 = (_s(f"{length}2", "W^2", f"{length}^2", nonnegative=True) for length in ("residual", "move"))
+bias2 = _q("bias2", "F^2/W^2", "the square of a device's bias", nonnegative=True)
+
+w, w_m = vector("w"), vector("w_m", "w^{(m)}")
+d_m = batch_grad(w_m)
+near, near_start, near_training = full_prox(w, rho), full_prox(start, rho), training_prox(w, rho)
+
+FEDMSPP = Method(
+    id="fedmspp",
+    title="FedMSPP: inexact proximal steps on minibatches of the sampled devices; FedProx where a batch is all data",
+    cite="algorithm 1, section 3.1; equation (1.3)",
+    glossary=GLOSSARY,
+    server={w: start},
+    client={w_m: w},
+    begin={w_m: oracle(w, eta)},
+    update={w: mean(w_m, over="sampled")},
+    measures={
+        move2: most(norm2(w_m - w)),
+        residual2: most(norm2(w_m - w + eta * d_m)),
+        drift2: most(norm2(full_grad(w) - mean(d_m))),
+        bias2(m): mean_norm2(grad(w_m) - d_m),
+        variance_m(m): variance(grad(w_m)),
+        averaged2: mean_norm2(full_grad(w) - mean(d_m)),
+        sampled2: expect(norm2(full_grad(w) - mean(d_m, over="sampled"))),
+        fresh2: expect(norm2(full_grad(w) - mean(batch_grad(w), over="sampled"))),
+        picked2(T): picked(norm2(full_grad(w))),
+        picked_env2(T): picked(norm2(w - near) / rho**2),
+        picked_erm_env2(T): picked(norm2(w - near_training) / rho**2),
+        Delta: expect(f(start)) - f_star,
+        Delta_rho: expect(f(near_start)) + expect(norm2(start - near_start)) / (2 * rho) - f_star,
+    },
+    formulas={residual: sqrt(residual2), move: sqrt(move2), bias_m(m): sqrt(bias2(m))},
+    names={M: "C", I: "m", m: "i"},
 )

@@ -110,6 +110,11 @@ averaged2 = _s(
     nonnegative=True,
 )
 
+uniform = Assumption("equal_weights", (), "every device counts the same in the risk", "equation (1.1)")
+devices_drawn = Assumption(
+    "without_replacement", (), "the devices of a round are drawn uniformly, without replacement", "algorithm 1"
+)
+DEVICES = (uniform, devices_drawn)
 lipschitz = Assumption("lipschitz", (G,), "every loss is G-Lipschitz in its first argument")
 smooth = Assumption("smooth", (L,), "every loss is L-smooth in its first argument")
 weakly_convex = Assumption("weakly_convex", (nu,), "every loss is nu-weakly convex in its first argument")

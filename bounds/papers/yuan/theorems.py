@@ -12,8 +12,9 @@ from ...algebra import Eq, Le, Lt, Max, Min, Rational, sqrt
 from ...derivation import Derivation
 from ...statement import Assumption, Statement, free
 from . import proofs
-from .run import drift2, move, picked2, picked_env2, residual
+from .run import FEDMSPP, drift2, move, picked2, picked_env2, residual
 from .symbols import (
+    DEVICES,
     GLOSSARY,
     B,
     Delta,
@@ -54,9 +55,10 @@ def error(step_size: Any) -> Any:
     return sqrt(2 * eps * step_size * (1 + step_size * L))
 
 
-def _statement(label: str, title: str, cite: str, **rest: Any) -> Statement:
+def _statement(label: str, title: str, cite: str, method: Any = "fedmspp", **rest: Any) -> Statement:
+    let = rest.pop("let") if isinstance(method, str) else (*DEVICES, *rest.pop("let"))
     return Statement(
-        id=f"yuan/{label}", kind="inequality", title=title, cite=cite, method="fedmspp", glossary=GLOSSARY, **rest
+        id=f"yuan/{label}", kind="inequality", title=title, cite=cite, method=method, glossary=GLOSSARY, let=let, **rest
     )
 
 
@@ -66,6 +68,7 @@ LEMMA_5 = _statement(
     "lem5",
     "FedProx, one inexact step: how far it is from a gradient step",
     "lemma 5, appendix B.1",
+    FEDMSPP,
     let=(full_batch, nonnegative_loss, smooth, inexact),
     when=(Lt(eta, 1 / L),),
     then=Le(residual, 2 * L * eps * eta),
@@ -83,6 +86,7 @@ LEMMA_9 = _statement(
     "lem9",
     "FedMSPP, one inexact step: how far it is from a gradient step",
     "lemma 9, appendix C.1",
+    FEDMSPP,
     let=(nonnegative_loss, smooth, inexact),
     when=(Lt(eta, 1 / L),),
     then=Le(residual, 2 * L * eps * eta),
@@ -100,6 +104,7 @@ LEMMA_6 = _statement(
     "lem6",
     "FedProx: the mean direction against the gradient",
     "lemma 6, appendix B.1",
+    FEDMSPP,
     let=(full_batch, nonnegative_loss, lipschitz, smooth, inexact),
     when=(Lt(eta, 1 / L),),
     then=Le(drift2, L**2 * (G + 2 * L * eps) ** 2 * eta**2),
@@ -118,6 +123,7 @@ LEMMA_8 = _statement(
     "lem8",
     "FedProx, exact: a local step is no longer than G eta",
     "lemma 8, appendix B.2",
+    FEDMSPP,
     let=(full_batch, nonnegative_loss, lipschitz, weakly_convex, exact_oracle),
     when=(Lt(eta * nu, 1),),
     then=Le(move, G * eta),
@@ -129,6 +135,7 @@ LEMMA_12 = _statement(
     "lem12",
     "FedMSPP, exact: a local step is no longer than G eta",
     "lemma 12, appendix C.2",
+    FEDMSPP,
     let=(nonnegative_loss, lipschitz, weakly_convex, exact_oracle),
     when=(Lt(eta * nu, 1),),
     then=Le(move, G * eta),

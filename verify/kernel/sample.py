@@ -1,0 +1,115 @@
+"""A client's loss as the mean over finitely many data points, each a function of one variable made of pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from flint import fmpq
+
+from .loss import ONE, ZERO, Loss, Matrix, Vector, dot
+from .minibatch import batches, likely, probabilities
+from .pieces import Pieces, mix
+from .pieces import read as read_pieces
+from .rational import Node, Rejected
+
+MINIBATCH = 1_000  # points of a minibatch, where there is more than one to draw from
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Data points with their probabilities q; `training`: their shares of the training sample."""
+
+    points: tuple[Pieces, ...]
+    q: Vector
+    training: Vector
+    bends: bool = True
+
+    @cached_property
+    def risk(self) -> Pieces:
+        return mix(self.q, self.points)
+
+    @cached_property
+    def empirical(self) -> Pieces:
+        return mix(self.training, self.points)
+
+    def value(self, w: Vector) -> fmpq:
+        return self.risk.value(w[0])
+
+    def gradient(self, w: Vector) -> Vector:
+        return (self.risk.gradient(w[0]),)
+
+    def hessian(self, most: bool) -> Matrix:
+        """The smallest or the largest curvature."""
+        curvature = self.risk.curvatures()[most]
+        if curvature is None:
+            raise Rejected("instance.clients: got a kink, expected a curvature everywhere")
+        return ((curvature,),)
+
+    def above(self, mu: fmpq) -> bool:
+        """Whether every data point's curvature is at least mu."""
+        return all(f.weakly_convex(-mu) for f in self.points)
+
+    def below(self, L: fmpq) -> bool:
+        return all((most := f.curvatures()[1]) is not None and most <= L for f in self.points)
+
+    def minibatches(self, b: int) -> list[tuple[fmpq, Pieces]]:
+        """What a draw of b points may be, with its probability."""
+        if len(self.q) == 1:
+            return [(fmpq(1), self.risk)]
+        if b > MINIBATCH:
+            raise Rejected(f"instance.minibatch: got {b} points, expected at most {MINIBATCH}")
+        return [(likely(n, self.q, shares, b), mix(shares, self.points)) for n, shares in batches(len(self.q), b)]
+
+
+AnyLoss = Loss | Sample
+
+
+def read(node: Node, d: int) -> Sample:
+    given = node.fields("kind q points", "training")
+    points = tuple(read_pieces(entry) for entry in given["points"].items())
+    if d != 1:
+        raise node.malformed("one variable")
+    q = probabilities(given["q"], len(points))
+    training = probabilities(given["training"], len(points)) if "training" in given else q
+    if any(share > 0 and chance == 0 for share, chance in zip(training, q, strict=True)):
+        raise given["training"].malformed("points that can be drawn")
+    return Sample(points, q, training)
+
+
+def samples(losses: Sequence[AnyLoss]) -> list[Sample]:
+    """All of them, or nothing if one has no data points."""
+    found = [loss for loss in losses if isinstance(loss, Sample)]
+    return found if len(found) == len(losses) else []
+
+
+def similar_slopes(risks: Sequence[Pieces], p: Vector, B: fmpq) -> bool:
+    """Whether the mean of risks'^2 is at most B^2 f'^2 everywhere, f the mean: on every piece a quadratic in y."""
+    whole = mix(p, risks)
+    if any(None in f.curvatures() for f in risks):
+        return False
+    ends = sorted({x for f in risks for x, _, _ in f.knots}) or [ZERO]
+    pieces = [(low, ONE, high - low) for low, high in pairwise(ends)]
+    for end, side, length in [(ends[0], -ONE, None), *pieces, (ends[-1], ONE, None)]:  # f' = s + c y, y in [0, length]
+        lines: list[tuple[fmpq, fmpq]] = []
+        for f in (*risks, whole):
+            at, beyond = f.gradient(end), f.gradient(end + side * (length or ONE))
+            lines.append((at, (beyond - at) / (length or ONE)))
+        a, b, c = (
+            B**2 * x * y - dot(p, [r * s for r, s in others])
+            for x, y, others in (
+                (lines[-1][1], lines[-1][1], [(k, k) for _, k in lines[:-1]]),
+                (2 * lines[-1][0], lines[-1][1], [(2 * s, k) for s, k in lines[:-1]]),
+                (lines[-1][0], lines[-1][0], [(s, s) for s, _ in lines[:-1]]),
+            )
+        )
+        if c < 0 or (length is None and (a < 0 or (a == 0 and b < 0))):
+            return False
+        if length is not None and a * length**2 + b * length + c < 0:
+            return False
+        inside = a > 0 and b < 0 and (length is None or -b < 2 * a * length)
+        if inside and 4 * a * c < b**2:
+            return False
+    return True

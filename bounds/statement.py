@@ -55,9 +55,9 @@ class Glossary(dict[Basic, Entry]):
         """A dimensionless positive integer: E, T, C, ..."""
         return self.symbol(name, "1", meaning, latex, positive=True, integer=True)
 
-    def index(self, name: str, meaning: str) -> Any:
+    def index(self, name: str, meaning: str, latex: str = "") -> Any:
         """A dimensionless non-negative integer that a statement quantifies over: t, k, i."""
-        return self.symbol(name, "1", meaning, nonnegative=True, integer=True)
+        return self.symbol(name, "1", meaning, latex, nonnegative=True, integer=True)
 
     def quantity(self, name: str, dim: str, meaning: str, latex: str = "", **assumptions: bool) -> Any:
         """An indexed quantity such as gap(t); `latex` is a template in which {0}, {1}, ... are the indices."""

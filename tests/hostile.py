@@ -63,7 +63,7 @@ def changed(certificate: Certificate, **instance: Any) -> Certificate:
 
 def many_draws() -> Certificate:
     """20 points and m = 200: 10^27 data sets."""
-    points = {"x": [str(n) for n in range(20)], "q": ["1/20"] * 20, "n": 2, "m": 200}
+    points = {"x": [str(n) for n in range(20)], "q": ["1/20"] * 20, "C": 2, "b": 200}
     return of("fallah/sec4.1-sample-rate~on-a-line", {**points, "constants": {"L_Z": "1", "rho_Z": "1"}})
 
 
@@ -81,7 +81,7 @@ def large_batch() -> Certificate:
 
 def many_rounds() -> Certificate:
     """K = 10^15 and m = n: one set of users, so that the number of paths never grows."""
-    made = changed(golden("fallah-thm4.5~explicit"), K=10**15, m=2, tau=1)
+    made = changed(golden("fallah-thm4.5~explicit"), T=10**15, m=2, E=1)
     del made["instance"]["inside"]
     return made
 

@@ -271,7 +271,7 @@ GOOD: dict[str, dict[str, Any]] = {
     },
     "eq16-grad": PAIR, "lem4.3-variance": NOISE, "lemH.2-bias": NOISE,
     "sec4.1-sample-rate~on-a-line": {
-        "x": ["0", "1"], "q": ["1/2", "1/2"], "n": 2, "m": 4, "constants": {"L_Z": "1", "rho_Z": "1"},
+        "x": ["0", "1"], "q": ["1/2", "1/2"], "C": 2, "b": 4, "constants": {"L_Z": "1", "rho_Z": "1"},
     },
 }  # fmt: skip
 
@@ -305,7 +305,7 @@ TAMPERED: list[tuple[str, str, Any, type[Exception]]] = [
     ("lemH.2-bias", "sizes", {"D0": 40, "D1": 40, "D2": 1}, kernel.Rejected),  # too many outcomes
     ("sec4.1-sample-rate~on-a-line", "q", ["1/2", "1/3"], kernel.Malformed),
     ("sec4.1-sample-rate~on-a-line", "x", ["1", "0"], kernel.Malformed),
-    ("sec4.1-sample-rate~on-a-line", "m", 0, kernel.Malformed),
+    ("sec4.1-sample-rate~on-a-line", "b", 0, kernel.Malformed),
 ]  # fmt: skip
 
 

@@ -97,7 +97,7 @@ def test_the_formula_is_the_run_by_definition(tau: int, K: int) -> None:
     L, alpha, c, beta = Fraction(1, 2), Fraction(1, 3), Fraction(3), Fraction(1, 40)
     mean = sum(simulated(L, alpha, c, [beta] * K, tau)) / (tau * K)
     claim = statement("fallah/thm4.5")
-    values = {"L": L, "alpha": alpha, "c": c, "beta": beta, "tau": Fraction(tau), "K": Fraction(K)}
+    values = {"L": L, "alpha": alpha, "c": c, "beta": beta, "E": Fraction(tau), "T": Fraction(K)}
     left: Any = claim.defined(claim.relations[0].lhs)
     formula = left.subs({s: Rational(*values[str(s)].as_integer_ratio()) for s in left.free_symbols})
     assert formula == Rational(mean.numerator, mean.denominator)

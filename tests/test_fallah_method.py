@@ -65,7 +65,7 @@ def instance(**changed: Any) -> dict[str, Any]:
     """Two users with f' = w + 1 and w - 1 around 0, straight far out; the first update is taken from w_0 = 1/2."""
     base = {"x": ["-12", "-6", "6", "12"], "s": ["1/6", "-1/6", "-1/6", "1/6"], "a": "0", "g": "-9"}
     made: dict[str, Any] = {
-        "n": 2, "m": 1, "tau": 2, "K": 2, "t": 1, "alpha": "1/16", "beta": "1/100", "w0": "1/2", "base": base,
+        "C": 2, "m": 1, "E": 2, "T": 2, "k": 1, "alpha": "1/16", "beta": "1/100", "w0": "1/2", "base": base,
         "eta": {"x": [], "s": [], "a": "0", "g": "0"}, "a": ["1", "-1"], "b": ["0", "0"],
         "sizes": {"D0": 1, "D1": 1, "D2": 1}, "noise": "0",
         "constants": {k: str(v) for k, v in (("L", 1), ("rho", "1/6"), ("B", 10), ("sigma_G", 0), ("sigma_H", 0),
@@ -93,7 +93,7 @@ def measured(given: dict[str, Any], names: tuple[str, ...]) -> list[Any]:
 def test_the_closed_form_is_the_run_step_by_step(n: int, m: int, tau_: int, K_: int, t: int) -> None:
     """Geometric sums against every update of every user and every sequence of sets, in rationals."""
     a = ["1", "-1", "1/3"][:n]
-    sizes = {"n": n, "m": m, "tau": tau_, "K": K_, "t": t, "a": a, "b": ["0"] * n}
+    sizes = {"C": n, "m": m, "E": tau_, "T": K_, "k": t, "a": a, "b": ["0"] * n}
     names = (*ROUND[:-1], "drift", "drift2", "averaged2", "Z2", "product_all", "slope2_all", "sampled2_all")
     steps = measured(instance(**sizes), names)
     closed = measured(instance(**sizes, inside=["-2", "2"]), names)
@@ -120,7 +120,7 @@ def test_noise_by_enumeration() -> None:
     {"inside": ["-2", "2"], "b": ["0", "1"]},
     {"inside": ["-2", "2"], "alpha": "2"},
     {"noise": "1"},  # without `inside`
-    {"tau": 1000, "t": 5},
+    {"E": 1000, "k": 5},
 ])  # fmt: skip
 def test_runs_that_the_kernel_cannot_follow(change: dict[str, Any]) -> None:
     with pytest.raises(kernel.Rejected):
@@ -162,7 +162,7 @@ def test_the_search_finds_the_others(label: str) -> None:
 def test_the_search_finds_it(label: str) -> None:
     row = hunt_row(statement(f"fallah/{label}"), 0, 1)
     assert row["verdict"] == "refuted"
-    assert row["certificate"]["instance"]["n"] == 2
+    assert row["certificate"]["instance"]["C"] == 2
 
 
 @pytest.mark.slow
@@ -234,4 +234,4 @@ def test_shapes_are_small_first() -> None:
     reading, world = read(statement("fallah/eq99"))
     first = world.shapes(reading)[0]
     assert isinstance(first, Shape)
-    assert (first["n"], first["m"]) == (2, 1)
+    assert (first["C"], first["m"]) == (2, 1)

@@ -257,7 +257,7 @@ HOSTILE: dict[str, Callable[[], Any]] = {
     "no step, all rounds": lambda: instead("fallah/thm4.5~explicit", lambda i: "inside" in i, beta="0"),
     "no step, one round": lambda: instead("fallah/eq109~repaired", lambda i: "inside" in i, beta="0"),
     "rounds without end": lambda: instead(
-        "fallah/thm4.5~explicit", lambda i: "inside" not in i, K=10**15, m=lambda i: i["n"], noise="0"
+        "fallah/thm4.5~explicit", lambda i: "inside" not in i, T=10**15, m=lambda i: i["C"], noise="0"
     ),
     "many draws": lambda: instead(
         "fallah/sec4.1-sample-rate~on-a-line", x=[str(k) for k in range(20)], q=["1/20"] * 20, m=200
@@ -293,7 +293,7 @@ HOSTILE: dict[str, Callable[[], Any]] = {
     ),
     "one round of many long steps": lambda: one_round(prolonged("benmansour/lem2", 1000, 200)),
     "long probabilities of many draws": lambda: instead(
-        "fallah/sec4.1-sample-rate~on-a-line", x=["0", "1"], q=[LONG, REST], m=200, n=1
+        "fallah/sec4.1-sample-rate~on-a-line", x=["0", "1"], q=[LONG, REST], b=200, C=1
     ),
     "long probabilities in large minibatches": lambda: unconditional(
         instead(

@@ -177,7 +177,7 @@ def test_what_is_not_about_a_run_says_no_run(identifier: str) -> None:
     assert (row["persists"], row["persists_until"]) == ([], "no run")
 
 
-@pytest.mark.parametrize(("identifier", "size"), [("fallah/eq99", "tau"), ("yuan/thm1~inequality", "T")])
+@pytest.mark.parametrize(("identifier", "size"), [("fallah/eq99", "E"), ("yuan/thm1~inequality", "T")])
 def test_runs_of_other_settings_grow_longer_too(identifier: str, size: str) -> None:
     row = hunt_row(statement(identifier), seed=0, effort=0.05)
     sizes = [row["certificate"]["instance"][size], *(one[size] for one in row["persists"])]

@@ -112,7 +112,7 @@ class Meta(World):
         self.average = "f" not in given or given["f"].one_of(("average", "sum")) == "average"
         self.users, self.points = [self.loss(q) for q in self.p], [self.loss(q) for q in _units(m)]
         self.given, self.lists = given, dict[str, Vector]()
-        self.values = {"D": fmpq(d), "n": fmpq(len(self.p)), **{k: fmpq(x) for k, x in self.sizes.items()}}
+        self.values = {"D": fmpq(d), "C": fmpq(len(self.p)), **{k: fmpq(x) for k, x in self.sizes.items()}}
         self.values |= claim.parameters(given["constants"], {*self.values, *QUANTITIES})
         self.facts = {"average": self.average, "total": not self.average, "metric": "metric" in given}
         self.bounds: dict[str, Callable[[fmpq], bool]] = {

@@ -50,18 +50,18 @@ def lowest(f: Spline) -> fmpq:
 
 class PerFedAvg(World):
     def __init__(self, node: Node, claim: Claim) -> None:
-        given = node.fields("n m tau K t alpha beta w0 base eta a b sizes noise constants", "inside")
-        self.n = given["n"].integer(1, USERS)
-        self.m, self.tau = given["m"].integer(1, self.n), given["tau"].integer(1, 10**9)
-        self.K, self.t = given["K"].integer(1, 10**15), given["t"].integer(0, self.tau)
+        given = node.fields("C m E T k alpha beta w0 base eta a b sizes noise constants", "inside")
+        self.n = given["C"].integer(1, USERS)
+        self.m, self.tau = given["m"].integer(1, self.n), given["E"].integer(1, 10**9)
+        self.K, self.t = given["T"].integer(1, 10**15), given["k"].integer(0, self.tau)
         self.alpha, self.beta = (claim.number(name, given[name], least=0) for name in INPUTS)
         self.w0, self.noise = given["w0"].rational(), given["noise"].rational(least=0)
         base, eta = (read_spline(given[name]) for name in ("base", "eta"))
         self.a, self.b = (given[name].vector(self.n) for name in ("a", "b"))
         self.users = [mix((ONE, a, b), (base, LINE, eta)) for a, b in zip(self.a, self.b, strict=True)]
         self.sizes = {k: x.integer(1, 10**6) for k, x in given["sizes"].fields("D0 D1 D2").items()}
-        whole = {"n": self.n, "tau": self.tau, "K": self.K, "t": self.t, **self.sizes}
-        self.values = {**{k: fmpq(x) for k, x in whole.items()}, "r": fmpq(self.m, self.n)}
+        whole = {"C": self.n, "E": self.tau, "T": self.K, "k": self.t, "m": self.m, **self.sizes}
+        self.values = {k: fmpq(x) for k, x in whole.items()}
         self.values |= {"alpha": self.alpha, "beta": self.beta}
         measured = self.inside(base, *given["inside"].vector(2)) if "inside" in given else self.steps()
         self.measured = {k: f for k, f in measured.items() if (k, -1) in claim.needs()}
@@ -162,11 +162,11 @@ class PerFedAvg(World):
 
     def rounds(self, sets: Sequence[tuple[int, ...]]) -> fmpq:
         """E|grad F|^2 at the sets' averages, over all updates and rounds; every sequence of sets."""
-        affordable(self.K * self.tau * self.n, WORK, "instance.K")
+        affordable(self.K * self.tau * self.n, WORK, "instance.T")
         models, found = [self.w0], list[fmpq]()
         for _ in range(self.K):
             if len(models) * len(sets) > PATHS:
-                raise Rejected(f"instance.K: got more than {PATHS} sequences of sets, expected fewer rounds")
+                raise Rejected(f"instance.T: got more than {PATHS} sequences of sets, expected fewer rounds")
             paths = [self.updates(w, self.tau) for w in models]
             averages = [[mean([now[i] for i in A]) for now in path] for path in paths for A in sets]
             found.append(mean([self.slope(w) ** 2 for each in averages for w in each[:-1]]))

@@ -39,23 +39,23 @@ class Meta:
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         kind, one = _kind(reading), {"D0": 1, "D1": 1, "D2": 1}
         if kind == "function":
-            return [Shape.of(None, d=d, n=1, m=1, J=J, **one, T=1) for d, J in product((1, 2), (4, 6))]
+            return [Shape.of(None, d=d, C=1, m=1, J=J, **one, T=1) for d, J in product((1, 2), (4, 6))]
         if kind == "users":
-            return [Shape.of(None, d=d, n=n, m=n, J=J, **one, T=1) for n, d, J in product((1, 2, 3, 5), (1, 2), (4, 6))]
+            return [Shape.of(None, d=d, C=n, m=n, J=J, **one, T=1) for n, d, J in product((1, 2, 3, 5), (1, 2), (4, 6))]
         if kind == "data":
             sizes = product(((2, 2), (2, 3), (3, 3), (3, 4), (5, 2)), (1, 2))
-            return [Shape.of(None, d=d, n=n, m=m, J=4, **one, T=1) for (n, m), d in sizes]
+            return [Shape.of(None, d=d, C=n, m=m, J=4, **one, T=1) for (n, m), d in sizes]
         shapes = [(1, 2, 4), (1, 2, 6), (1, 1, 4), (1, 3, 6), (2, 2, 4), (2, 3, 4), (2, 4, 4)]  # d, m, J
         signs = [(1, 2, 4, "signs"), (2, 4, 4, "signs"), (1, 2, 6, "signs")]
         shapes = [*signs, *((*sizes, "any") for sizes in shapes)]
         made = [
-            Shape.of({"noise": noise}, d=d, n=1, m=m, J=J, D0=a, D1=b, D2=c, T=1)
+            Shape.of({"noise": noise}, d=d, C=1, m=m, J=J, D0=a, D1=b, D2=c, T=1)
             for (a, b, c), (d, m, J, noise) in product(_sizes(reading), shapes)
         ]
         return [s for s in made if s["m"] < 3 or s["D0"] * s["D1"] * s["D2"] < 10]
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
-        kind, d, n, m, J = _kind(reading), shape["d"], shape["n"], shape["m"], shape["J"]
+        kind, d, n, m, J = _kind(reading), shape["d"], shape["C"], shape["m"], shape["J"]
         genes = [Gene("g", "real", (d,)), Gene("step", "real", (d,)), Gene("v", "real", (d,))]
         genes += _spline("", d, J) if J else []
         if kind == "function" and not J:
@@ -119,21 +119,21 @@ class Meta:
     def reductions(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
     ) -> Iterator[tuple[Shape, dict[str, Array]]]:
-        n, m, kind = shape["n"], shape["m"], _kind(reading)
+        n, m, kind = shape["C"], shape["m"], _kind(reading)
         if shape["d"] > 1:
             for keep in range(shape["d"]):
                 one = shape.but(d=1, m=2) if _signs(shape) else shape.but(d=1)
                 yield one, {k: _coordinate(k, v, keep) for k, v in genome.items()}
         if kind == "users":
             for out in range(n if n > 1 else 0):
-                yield shape.but(n=n - 1, m=n - 1), {k: _without(k, v, out) for k, v in genome.items()}
+                yield shape.but(C=n - 1, m=n - 1), {k: _without(k, v, out) for k, v in genome.items()}
         if kind in ("data", "estimate") and not _signs(shape):
             for out in range(m if m > 1 else 0):
                 yield shape.but(m=m - 1), {k: _without(k, v, out) for k, v in genome.items()}
         if kind == "data" and n > 2:
             for out in range(n):
                 yield (
-                    shape.but(n=n - 1),
+                    shape.but(C=n - 1),
                     {k: np.delete(v, out, axis=0) if k == "weight" else v for k, v in genome.items()},
                 )
         for size in ("D0", "D1", "D2"):
@@ -198,7 +198,7 @@ def _tasks(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> Tasks
     if _kind(reading) == "function":
         zero = 0 * g[:, None, :]
         return Tasks(base, none, 1 + zero[..., :1], zero, zero)
-    n, m, eta = shape["n"], shape["m"], _made(genome, "_eta")
+    n, m, eta = shape["C"], shape["m"], _made(genome, "_eta")
     if _signs(shape):
         even = (1 + 0 * g[:, :1, None]) / m
         signs = np.array(list(product((1, -1), repeat=shape["d"])))

@@ -33,7 +33,7 @@ MEASURED = (
 )  # fmt: skip
 MOST_STEPS = 4  # of a longer run off the tilted ones, whose exact numbers grow with every update
 REACH = 1e-7  # beta tau L_F of the view
-GIVEN = ("r", "alpha", "beta", "tau", "K", "t")  # fields of an instance of their own
+GIVEN = ("alpha", "beta", "E", "T", "k")  # fields of an instance of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class PerFedAvg:
         lengths = ((2, 1), (1, 1 - last), (3, 3 - last), (2, 0))  # updates, and after how many one looks
         quiet = {"noise": "none", "start": "any"}
         made = [
-            Shape.of({"run": run, **quiet}, n=n, m=m, tau=tau, K=K, t=t, **one, T=1)
+            Shape.of({"run": run, **quiet}, C=n, m=m, E=tau, T=K, k=t, **one)
             for n, m in GROUPS[:4]
             for tau, t in lengths
             for run in ("bowl", "shelf")
@@ -58,21 +58,21 @@ class PerFedAvg:
             if tau * K < 4  # exact numbers grow with every update
         ]
         far = [
-            Shape.of({"run": "tilted", "noise": "none", "start": start}, n=n, m=m, **one, T=1)
+            Shape.of({"run": "tilted", "noise": "none", "start": start}, C=n, m=m, **one)
             for n, m in GROUPS
             for start in ("centre", "any")
         ]
         if not reading.uses("drift"):
             sizes = (one, {**one, "D0": 5, "D1": 2})
             far += [
-                Shape.of({"run": "tilted", "noise": "signs", "start": "any"}, n=n, m=m, **size, T=1)
+                Shape.of({"run": "tilted", "noise": "signs", "start": "any"}, C=n, m=m, **size)
                 for n, m in GROUPS[:3]
                 for size in sizes
             ]
         return [*far[:2], *made[:4], *far[2:], *made[4:]]
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
-        n, run = shape["n"], shape.flag("run")
+        n, run = shape["C"], shape.flag("run")
         genes = [Gene("curve", "positive"), Gene("fall", "positive"), Gene("a", "real", (n,))]
         if shape.flag("start") == "any":
             genes.append(Gene("start", "real"))
@@ -89,11 +89,11 @@ class PerFedAvg:
         least, most = f.slopes
         v = genome.get("noise", zero)
         found = {"L": f.smoothness.max(axis=-1), "rho": f.steepness.max(axis=-1), "sigma_G": v, "sigma_H": zero}
-        found |= {"B": np.maximum(np.abs(least), np.abs(most)).max(axis=-1), "r": zero + _ratio(shape, genome)}
+        found |= {"B": np.maximum(np.abs(least), np.abs(most)).max(axis=-1)}
         if shape.flag("run") == "tilted":
             tau, K = _whole(genome["updates"] ** 2, MOST_UPDATES), _whole(genome["rounds"] ** 4, MOST_ROUNDS)
             looks = tau if "drift" in _used(reading) or "drift2" in _used(reading) else tau - 1
-            found |= {"tau": tau, "K": K, "t": _whole(genome["at"] * looks, MOST_UPDATES)}
+            found |= {"E": tau, "T": K, "k": _whole(genome["at"] * looks, MOST_UPDATES)}
         return found
 
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
@@ -105,14 +105,14 @@ class PerFedAvg:
                 k, v = genome["curve"], scalars["sigma_G"]
                 h = k * (1 - alpha * k) ** 2
                 noise2 = ((1 - alpha * k) * v) ** 2 * ((alpha * k) ** 2 / shape["D0"] + 1 / shape["D1"])
-                long = (scalars[name] for name in ("tau", "K", "t"))
+                long = (scalars[name] for name in ("E", "T", "k"))
                 w0 = _start(genome) + _centre(shape, genome)
                 run = tilted(h, -genome["a"] / k[:, None], beta, w0, noise2, shape["m"], *long)
                 fits = (alpha * k <= (1 / 2 if shape.flag("noise") == "signs" else 1)) & (h > 0) & (beta * h < 1)
                 gamma_G, gamma_H = np.sqrt((a**2).mean(axis=-1)), 0 * k
             else:
-                f, sizes = _users(shape, genome), (shape[name] for name in ("m", "tau", "K", "t"))
-                w0 = _start(genome) + shape["t"] * beta * _pace(shape, genome)
+                f, sizes = _users(shape, genome), (shape[name] for name in ("m", "E", "T", "k"))
+                w0 = _start(genome) + shape["k"] * beta * _pace(shape, genome)
                 run, fits = walked(f, alpha, beta, w0, *sizes), np.isfinite(w0)
                 eta = _eta(genome)
                 b = genome["b"] - genome["b"].mean(axis=-1, keepdims=True)
@@ -129,11 +129,11 @@ class PerFedAvg:
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
     ) -> dict[str, Any]:
         one, scalars = {k: v[None] for k, v in genome.items()}, known["scalars"]
-        straight, n = _straight(shape, one), shape["n"]
+        straight, n = _straight(shape, one), shape["C"]
         f = _base(shape, one)
         w0 = _start(one)[0]
         made: dict[str, Any] = {
-            **{k: shape[k] for k in ("n", "m")},
+            **{k: shape[k] for k in ("C", "m")},
             "alpha": text(scalars["alpha"]),
             "beta": text(scalars["beta"]),
             "base": _written(f),
@@ -146,11 +146,11 @@ class PerFedAvg:
         }
         if shape.flag("run") == "tilted":
             reach = straight[1][0]
-            long = {k: int(scalars[k]) for k in ("tau", "K", "t")}
+            long = {k: int(scalars[k]) for k in ("E", "T", "k")}
             w0 = w0 + _centre(shape, one)[0]
             return {**made, **long, "w0": text(w0), "inside": text(np.array([-reach, reach], dtype=object))}
-        w0 = w0 + shape["t"] * scalars["beta"] * _pace(shape, one)[0]
-        return {**made, **{k: shape[k] for k in ("tau", "K", "t")}, "w0": text(w0)}
+        w0 = w0 + shape["k"] * scalars["beta"] * _pace(shape, one)[0]
+        return {**made, **{k: shape[k] for k in ("E", "T", "k")}, "w0": text(w0)}
 
     def longer(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
@@ -165,30 +165,30 @@ class PerFedAvg:
             for times in (2, 4, 8):
                 yield shape, {**genome, name: np.asarray(times * genome[name])}
             return
-        size = "K" if over_rounds else "tau"
+        size = "T" if over_rounds else "E"
         for times in (2, 4):
-            if shape["tau"] * shape["K"] * times > MOST_STEPS:
+            if shape["E"] * shape["T"] * times > MOST_STEPS:
                 yield "exact numbers too long"
                 return
-            more = {size: times * shape[size]} | ({} if over_rounds else {"t": times * shape["t"]})
+            more = {size: times * shape[size]} | ({} if over_rounds else {"k": times * shape["k"]})
             yield shape.but(**more), genome
 
     def reductions(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
     ) -> Iterator[tuple[Shape, dict[str, Array]]]:
-        n, m, sizes = shape["n"], shape["m"], dict(shape.counts)
+        n, m, sizes = shape["C"], shape["m"], dict(shape.counts)
         if n > 2 and m < n:
             for i in range(n):
                 yield (
-                    shape.but(n=n - 1),
+                    shape.but(C=n - 1),
                     {k: np.delete(v, i, axis=0) if k in ("a", "b") else v for k, v in genome.items()},
                 )
         if m > 1:
             yield shape.but(m=m - 1), dict(genome)
-        if sizes.get("K", 1) > 1:
-            yield shape.but(K=sizes["K"] - 1), dict(genome)
-        if sizes.get("tau", 1) > 1 and sizes["t"] < sizes["tau"]:
-            yield shape.but(tau=sizes["tau"] - 1, t=min(sizes["t"], sizes["tau"] - 2)), dict(genome)
+        if sizes.get("T", 1) > 1:
+            yield shape.but(T=sizes["T"] - 1), dict(genome)
+        if sizes.get("E", 1) > 1 and sizes["k"] < sizes["E"]:
+            yield shape.but(E=sizes["E"] - 1, k=min(sizes["k"], sizes["E"] - 2)), dict(genome)
         if shape.flag("noise") == "signs":
             rest = {k: v for k, v in genome.items() if k != "noise"}
             yield Shape(shape.counts, (("run", "tilted"), ("noise", "none"), ("start", shape.flag("start")))), rest
@@ -202,13 +202,13 @@ class PerFedAvg:
         Along tau, or along the share r of users where the statement asks for it.
         """
         given = {"L": 1.0, "rho": 1 / 6, "B": 10.0, "alpha": 1e-6, "gamma_G": 1.0, "gamma_H": 0.0}
-        given |= {"sigma_G": 0.0, "sigma_H": 0.0, "K": 1e9}
+        given |= {"sigma_G": 0.0, "sigma_H": 0.0, "T": 1e9}
         L_F = 4 * given["L"] + given["alpha"] * given["rho"] * given["B"]
-        shape = Shape.of({"run": "tilted", "noise": "none", "start": "centre"}, n=2, m=1, D0=1, D1=1, D2=1, T=1)
+        shape = Shape.of({"run": "tilted", "noise": "none", "start": "centre"}, C=2, m=1, D0=1, D1=1, D2=1)
         points: list[tuple[float, Shape, Mapping[str, float]]] = []
 
         def add(x: float, shape: Shape, tau: float) -> None:
-            long = {"tau": tau, "t": tau - 1, "beta": REACH / (tau * L_F), "r": shape["m"] / shape["n"], "phi": 1 / tau}
+            long = {"E": tau, "k": tau - 1, "beta": REACH / (tau * L_F), "phi": 1 / tau}
             points.append((x, shape, {**given, **long}))
 
         start = (
@@ -216,7 +216,7 @@ class PerFedAvg:
         )
         if reading.lowered.seen_along == "r":
             for m in range(1, 20):
-                add(m / 20, shape.but(n=20, m=m), 1e5)
+                add(m / 20, shape.but(C=20, m=m), 1e5)
             return View("share of users $r$", points, f"{start}, 20 users, tau = 100,000 updates, K = 10^9 rounds")
         for tau in (2.0, *(10.0**k for k in range(1, 7))):
             add(tau, shape, tau)
@@ -224,8 +224,8 @@ class PerFedAvg:
 
     def observe(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         alpha, L, beta = (known.scalars[name].astype(self.precision) for name in ("alpha", "L", "beta"))
-        c = np.where(np.arange(shape["n"]) % 2, 1.0, -1.0) + 0 * L[:, None]
-        long = (known.scalars[name].astype(self.precision) for name in ("tau", "K", "t"))
+        c = np.where(np.arange(shape["C"]) % 2, 1.0, -1.0) + 0 * L[:, None]
+        long = (known.scalars[name].astype(self.precision) for name in ("E", "T", "k"))
         run = tilted(L * (1 - alpha * L) ** 2, c, beta, 0 * L, 0 * L, shape["m"], *long)
         found = {name: run[name]() for name in _used(reading)}
         return Table(known.n, {**known.scalars, **found}, {}, known.counts)
@@ -233,11 +233,6 @@ class PerFedAvg:
 
 def _used(reading: Reading) -> set[str]:
     return {name for name in MEASURED if reading.uses(name)}
-
-
-def _ratio(shape: Shape, genome: Mapping[str, Array]) -> Any:
-    exact = genome["curve"].dtype == object
-    return Fraction(shape["m"], shape["n"]) if exact else shape["m"] / shape["n"]
 
 
 def _whole(x: Array, most: int) -> Array:
@@ -293,7 +288,7 @@ def _start(genome: Mapping[str, Array]) -> Array:
 
 def _centre(shape: Shape, genome: Mapping[str, Array]) -> Array:
     """The minimiser of F on a tilted run, from which its start is counted."""
-    return -genome["a"].sum(axis=-1) / (shape["n"] * genome["curve"])
+    return -genome["a"].sum(axis=-1) / (shape["C"] * genome["curve"])
 
 
 def _base(shape: Shape, genome: Mapping[str, Array]) -> Splines:
@@ -323,7 +318,7 @@ def _pace(shape: Shape, genome: Mapping[str, Array]) -> Array:
     if shape.flag("run") != "shelf":
         return 0 * genome["curve"]
     eta = _eta(genome)
-    n = shape["n"]
+    n = shape["C"]
     last = eta.grad(eta.x[..., -1])
     return _top(shape, genome) + genome["a"].sum(axis=-1) / n + genome["b"].sum(axis=-1) / n * last
 

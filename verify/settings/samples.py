@@ -27,7 +27,7 @@ class Samples:
     declared: tuple[str, ...] = ()
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
-        return [Shape.of(N=N, n=n, m=m, T=1) for N, n, m in SIZES]
+        return [Shape.of(N=N, C=n, b=m, T=1) for N, n, m in SIZES]
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         genes = [Gene("L_Z", "positive"), Gene("rho_Z", "positive")]
@@ -38,7 +38,7 @@ class Samples:
 
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         gap = genome["gap"]
-        single, pair = expected_distances(gap, shares(genome["weight"]), shape["n"], shape["m"])
+        single, pair = expected_distances(gap, shares(genome["weight"]), shape["C"], shape["b"])
         scalars = {**known.scalars, "W_u2": single, "W_mean2": pair, "R": np.sum(gap, axis=-1)}
         return Table(known.n, scalars, {}, known.counts)
 
@@ -49,8 +49,8 @@ class Samples:
         return {
             "x": text(np.concatenate([0 * gap[:1], np.cumsum(gap)])),
             "q": text(shares(genome["weight"])),
-            "n": shape["n"],
-            "m": shape["m"],
+            "C": shape["C"],
+            "b": shape["b"],
             "constants": {k: text(v) for k, v in known["scalars"].items()},
         }
 
@@ -64,7 +64,7 @@ class Samples:
                     "gap": np.delete(genome["gap"], min(z, shape["N"] - 2)),
                 }
                 yield shape.but(N=shape["N"] - 1), {**genome, **cut}
-        for size in ("n", "m"):
+        for size in ("C", "b"):
             if shape[size] > 1:
                 yield shape.but(**{size: shape[size] - 1}), dict(genome)
 

@@ -47,11 +47,11 @@ def run(values: Values) -> dict[str, Any]:
     bend = L_ / (6 * c_)
     knots = [-12 * c_, -6 * c_, 6 * c_, 12 * c_]
     return {
-        "n": 2,
+        "C": 2,
         "m": 1,
-        "tau": int(values["tau"]),
-        "K": int(values["K"]),
-        "t": 0,
+        "E": int(values["tau"]),
+        "T": int(values["K"]),
+        "k": 0,
         "alpha": str(values["alpha"]),
         "beta": str(values["beta"]),
         "w0": "0",

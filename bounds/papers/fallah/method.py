@@ -48,6 +48,7 @@ from .symbols import (
     n,
     r,
     rho,
+    rn,
     sigma_F,
     sigma_G,
     sigma_H,
@@ -62,6 +63,7 @@ _INNER, _OUTER = B**2 + sigma_G**2 * (1 / D1 + (alpha * L) ** 2 / D0), 1 + sigma
 CONSTANTS = {
     L_F: 4 * L + alpha * rho * B,
     sigma_F: sqrt(12 * _INNER * _OUTER - 12 * B**2),
+    r: rn / n,
     gamma_F: sqrt(3 * B**2 * alpha**2 * gamma_H**2 + 192 * gamma_G**2),
 }
 _ALPHA = unit("alpha") ** 4 / L  # small ones too: alpha rho B and alpha B gamma_H stand in the constants

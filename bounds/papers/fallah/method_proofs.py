@@ -28,7 +28,7 @@ from .method_symbols import (
 )
 from .symbols import D0, L_F, K, L, alpha, beta, gamma_F, i, n, r, sigma_F, sigma_G, t, tau
 
-CLOSED = (L_F, sigma_F, gamma_F)
+CLOSED = (L_F, sigma_F, gamma_F, r)
 LEMMAS = ("bounded_gradients", "smooth", "lipschitz_hessian")
 SIMILAR = (*LEMMAS, "similar_gradients", "similar_hessians")
 NOISY = (*LEMMAS, "gradient_variance", "hessian_variance")

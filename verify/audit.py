@@ -17,7 +17,7 @@ from fedaudit.bounds.lint import lint
 from fedaudit.bounds.statement import Assumption, Statement
 
 from .audited import Audited, Derivation, Linted, Literally, counterexample
-from .certify import Replayed, certificate, certify
+from .certify import PLAINLY, Replayed, certificate, certify
 from .check import BEYOND_ROUNDING
 from .claims import lower
 from .experiments import experiment
@@ -225,7 +225,9 @@ def judge(reading: Reading, world: Setting, seen: Searched, siblings: Claims | N
     others = [f for f in seen.best if f not in suspects]
     cheap = [f for f in others if f.scores.shape.cost <= CHEAP][:REPLAYS]
     dear = [f for f in others[:DEAR_REPLAYS] if CHEAP < f.scores.shape.cost <= DEAR]
-    for found in suspects + cheap + dear:
+    for found in suspects + sorted(cheap + dear, key=_promise):
+        if found.margin < -PLAINLY and any(found.ratio <= made.ratio for made in replays):
+            continue  # it says nothing about the claim, and less about how tight it is
         made = certify(reading, world, found)
         if made is None and found.margin > BEYOND_ROUNDING:
             made = certify(reading, world, reduced(reading, world, found))
@@ -267,6 +269,11 @@ def _by_kind(statement: Statement, verdict: Judged) -> Judged:
     reason = WITNESS_FAILS if statement.kind == "exists" else RATE_FAILS
     seen = (verdict.tightness, None, verdict.counterexample, verdict.search)
     return Undecided(verdict.id, reason, verdict.evidence, *seen)
+
+
+def _promise(found: Found) -> float:
+    """The tightest first; last where a ratio says nothing."""
+    return -found.ratio if math.isfinite(found.ratio) else math.inf
 
 
 def _worth(found: Found) -> tuple[bool, int]:

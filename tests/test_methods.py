@@ -242,6 +242,23 @@ def fedlin(run: Run) -> Measured:
     return seen
 
 
+def fedavgm(run: Run) -> Measured:
+    x, m, seen = run.w0, (Fraction(0),) * len(run.w0), Measured()
+    for t in range(run.T + 1):
+        seen["gap", (t,)], seen["speed", (t,)] = run.gap(x), dot(m, m)
+        if t == run.T:
+            break
+        ends = list[Vec]()
+        for i in range(run.C):
+            y = x
+            for k in range(run.E):
+                y = add((1, y), (-run.step(t), run.noisy(t, k, i, y)))
+            ends.append(y)
+        m = add((run.beta, m), (1, x), (-1, run.mean(ends)))
+        x = add((1, x), (-1, m))
+    return seen
+
+
 def proposed(run: Run, x: Vec) -> Iterator[dict[str, Any]]:
     """Algorithm 1 of zhang from x: what there is in every round, the last of which has only begun."""
     zero, tau, n = (Fraction(0),) * len(x), run.E, range(run.C)
@@ -483,6 +500,7 @@ BOXES: dict[str, Callable[[Run], Measured]] = {
     "sampled-fedavg": sampled_fedavg,
     "local-sgd": local_sgd,
     "fedlin": fedlin,
+    "fedavgm": fedavgm,
     "composite": composite,
     "composite-compact": composite_compact,
     "composite-stationary": composite_stationary,

@@ -39,11 +39,6 @@ def is_numpy(xp: Namespace) -> bool:
     return xp is np
 
 
-def as_floats(xp: Namespace, x: Array) -> Array:
-    """`x` as a float64 array of `xp`."""
-    return xp.asarray(x, dtype=xp.float64)
-
-
 def all_true(xp: Namespace, condition: Array) -> bool:
     return bool(xp.all(condition))
 
@@ -60,11 +55,6 @@ def check_weights(xp: Namespace, p: Array) -> None:
     off = xp.max(xp.abs(xp.sum(p, axis=-1) - 1.0))
     if float(off) > WEIGHT_TOLERANCE:
         raise fail(f"weights p with |sum - 1| = {float(off):.3g}", "weights that sum to 1", "divide p by its sum")
-
-
-def check_constants(mu: float, L: float) -> None:
-    if not 0 <= mu <= L:
-        raise fail(f"mu = {mu}, L = {L}", "0 <= mu <= L", "exchange the two, or lower mu")
 
 
 def check_local_steps(E: int) -> None:
@@ -101,11 +91,6 @@ def matvec(xp: Namespace, A: Array, x: Array) -> Array:
 def norm2(xp: Namespace, x: Array) -> Array:
     """|x|^2: (..., d) -> (...)."""
     return np.einsum("...d,...d->...", x, x) if is_numpy(xp) else xp.sum(x * x, axis=-1)
-
-
-def sum_of_squares(xp: Namespace, x: Array) -> Array:
-    """|x|^2 over the last axis but one: (..., d, n) -> (..., n)."""
-    return np.einsum("...dn,...dn->...n", x, x) if is_numpy(xp) else xp.sum(x * x, axis=-2)
 
 
 def add_identity(xp: Namespace, x: Array, times: Array) -> Array:

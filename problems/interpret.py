@@ -17,7 +17,19 @@ import numpy as np
 
 from . import forward, regularised
 from .arrays import Array, Namespace, fail, matvec, namespace, norm2, quiet
-from .programme import FORMS, Atom, Coefficient, Linear, Measure, Number, Operation, Programme, Weights, programme
+from .programme import (
+    FORMS,
+    LINEAR,
+    Atom,
+    Coefficient,
+    Linear,
+    Measure,
+    Number,
+    Operation,
+    Programme,
+    Weights,
+    programme,
+)
 from .quadratics import Quadratics, half_square
 from .regularised import Regulariser
 
@@ -25,6 +37,7 @@ MOST_OUTCOMES = 1 << 14
 MANY = 12  # clients: fewer are added one by one, which is faster
 SCRATCH = 1 << 16  # numbers in the local iterates that are taken together, unless one round has more
 ROUNDS, ENDS = -1, -2  # in place of a round: all of them; all and the end of the last
+TIMELESS = frozenset((*LINEAR, "grad", "prox", "sampled", "w_i_star"))  # do not look at the round but by coefficients
 State = dict[str, Array]
 Measured = dict[str, Array]
 Past = dict[tuple[Atom, int], Array]  # by atom and by the last index of its measure
@@ -104,7 +117,8 @@ def scope_of(method: Mapping[str, Any], setup: Setup) -> "Scope":
 def _affine(rules: Programme, setup: Setup) -> bool:
     smooth = setup.regulariser is not None and setup.regulariser.affine
     quadratic = isinstance(setup.problem, Quadratics) and rules.linear(smooth)
-    return quadratic and setup.sampling is None and setup.signs is None
+    every = all("t" in measure.at for measure in rules.measures.values())
+    return quadratic and every and setup.sampling is None and setup.signs is None
 
 
 def _entries(rules: Programme, setup: Setup) -> int:
@@ -178,6 +192,18 @@ class Scope:
     def steady(self) -> bool:
         """Whether all rounds and all local steps have the same coefficients."""
         return all(x.shape[:2] == (1, 1) for x in self.factors)
+
+    def of_rounds(self, first: int, stop: int) -> "Scope":
+        """With the coefficients of some rounds; after the last one they are as in it."""
+
+        def cut(x: Any) -> Any:
+            if isinstance(x, float) or x.shape[0] == 1:
+                return x
+            T = x.shape[0]
+            inside = x[min(first, T - 1) : min(stop, T), ...]
+            return inside if inside.shape[0] == stop - first else self.xp.concat([inside, x[-1:, ...]], axis=0)
+
+        return self if self.steady else replace(self, coefficients=[cut(x) for x in self.coefficients])
 
     def number_at(self, t: int) -> forward.Evaluated:
         """Coefficients in a round whose local steps are alike: numbers, or (n or 1,)."""
@@ -511,24 +537,46 @@ class _Forward:
             rounds = min(block.shape[0], setup.T - first)  # that have local steps
             local = {name: x[:rounds, ...] for name, x in state.items()} if inside and rounds else None
             steps = None if local is None else self.steps(local)
-            for name, measure in rules.measures.items():
-                if "k" not in measure.at:
-                    measured[name].append(self.mean(measure, Place(state, ROUNDS, 0)))
-                elif steps is not None:
-                    measured[name].append(xp.stack([self.mean(measure, place) for place in steps], axis=1))
-        joined = {name: x[0] if len(x) == 1 else xp.concat(x, axis=0) for name, x in measured.items()}
-        return {name: xp.moveaxis(x, 2 if "k" in rules.measures[name].at else 1, 0) for name, x in joined.items()}
+            note(scope, measured, first, state, steps or [])
+        return over_rounds(scope, measured)
 
-    def steps(self, state: State) -> list[Place]:
+    def steps(self, state: State) -> list[State]:
         """Before each local step of some rounds, and after the last one."""
         scope = self.scope
-        places = [Place(scope.carried(Place(state, ROUNDS, 0), "begin"), ROUNDS, 0)]
+        states = [scope.carried(Place(state, ROUNDS, 0), "begin")]
         for k in range(scope.setup.E):
-            places.append(Place(scope.carried(places[-1], "local"), ROUNDS, k + 1))
-        return places
+            states.append(scope.carried(Place(states[-1], ROUNDS, k), "local"))
+        return states
 
-    def mean(self, measure: Measure, place: Place) -> Array:
-        return self.scope.measure(measure, place, _Walked(self.scope).outcomes)
+
+def note(scope: Scope, measured: dict[str, list[Array]], first: int, state: State, steps: Sequence[State]) -> None:
+    """Measures in the rounds from `first` on, which are outcomes here: (rounds, n, ..) or (rounds, E + 1, n, ..)."""
+    xp, together = scope.xp, [joined(scope.xp, steps)] if scope.steady else steps  # then steps are outcomes too
+
+    def seen(measure: Measure, state: State, k: int) -> Array:
+        there = scope.of_rounds(first, first + next(iter(state.values())).shape[0])
+        return there.measure(measure, Place(state, ROUNDS, k), _Walked(there).outcomes)
+
+    for name, measure in scope.rules.measures.items():
+        if "k" not in measure.at:
+            measured[name].append(seen(measure, state, 0))
+        elif steps:
+            values = [seen(measure, there, k) for k, there in enumerate(together)]
+            each = values[0] if len(values) == 1 else xp.concat(values, axis=0)
+            each = xp.reshape(each, (len(steps), -1, *each.shape[1:]))
+            measured[name].append(xp.moveaxis(each, 0, 1))
+
+
+def joined(xp: Namespace, states: Sequence[State]) -> State:
+    """Outcomes of many states, one after the other."""
+    return {name: xp.concat([state[name] for state in states], axis=0) for name in states[0]} if states else {}
+
+
+def over_rounds(scope: Scope, measured: dict[str, list[Array]]) -> Measured:
+    """All that was noted, the instances first."""
+    xp, rules = scope.xp, scope.rules
+    whole = {name: x[0] if len(x) == 1 else xp.concat(x, axis=0) for name, x in measured.items()}
+    return {name: xp.moveaxis(x, 2 if "k" in rules.measures[name].at else 1, 0) for name, x in whole.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -539,11 +587,12 @@ class _Walked:
 
     def measures(self) -> Measured:
         scope, xp, setup, rules = self.scope, self.scope.xp, self.scope.setup, self.scope.rules
+        if self.alone():
+            return self.single()
         self.check()
         slow = {name: m for name, m in rules.measures.items() if "t" in m.at and "k" not in m.at}
         fast = {name: m for name, m in rules.measures.items() if "k" in m.at}
         whole = _Whole(self, {name: m for name, m in rules.measures.items() if "t" not in m.at})
-        steps = None if setup.sampling or setup.minibatch or whole.measures else self.steps()
         measured: dict[str, list[Array]] = {name: [] for name in (*slow, *fast)}
         state, chance, counts, batch = initial(scope), xp.ones((1,), dtype=xp.float64), None, None
         if setup.signs is not None:
@@ -559,12 +608,9 @@ class _Walked:
                 break
             whole.between(place, chance)
             before = {name: state[name] for name in rules.kept if name in rules.client}
-            server = place
             place = replace(place, state=scope.carried(place, "begin"), known={})
             local: dict[str, list[Array]] = {name: [] for name in fast}
-            if steps is not None:
-                place = replace(place, state=steps.advance(place, server), k=setup.E, known={})
-            for k in range(0 if steps is not None else setup.E + 1):
+            for k in range(setup.E + 1):
                 place = replace(place, k=k, known={})
                 for name, measure in fast.items():
                     local[name].append(self.mean(measure, place, chance))
@@ -587,6 +633,44 @@ class _Walked:
             if rests:
                 break
         return {name: xp.stack(values, axis=1) for name, values in measured.items()} | whole.values()
+
+    def alone(self) -> bool:
+        """Whether there is one outcome, and all that is measured is measured in every round, by coefficients alone."""
+        setup, rules = self.scope.setup, self.scope.rules
+        random = (setup.v, setup.signs, setup.sampling, setup.minibatch, setup.oracle)
+        every = all("t" in measure.at for measure in rules.measures.values())
+        return every and rules.ops <= TIMELESS and all(x is None for x in random)
+
+    def single(self) -> Measured:
+        """The same where there is one outcome: what is measured is measured in many rounds at once."""
+        scope, setup, rules = self.scope, self.scope.setup, self.scope.rules
+        inside, fast = any("k" in measure.at for measure in rules.measures.values()), self.steps()
+        n, d = setup.start.shape
+        most = max(1, SCRATCH // (n * setup.problem.C * d * (setup.E + 1 if inside else 1)))
+        measured: dict[str, list[Array]] = {name: [] for name in rules.measures}
+        servers: list[State] = []
+        steps: list[list[State]] = [[] for _ in range(setup.E + 1)] if inside else []
+        state = initial(scope)
+        for t in range(setup.T + 1):
+            servers.append({name: state[name] for name in rules.kept})
+            if t < setup.T:
+                before = Place(state, t, 0)
+                place = Place(scope.carried(before, "begin"), t, 0)
+                for k in range(setup.E if fast is None else 0):
+                    if inside:
+                        steps[k].append(place.state)
+                    place = Place(scope.carried(place, "local"), t, k + 1)
+                if fast is not None:
+                    place = Place(fast.advance(place, before), t, setup.E)
+                elif inside:
+                    steps[-1].append(place.state)
+                state = scope.carried(place, "end")
+                state = scope.carried(Place(state, t, setup.E), "update")
+            if len(servers) == most or t == setup.T:
+                local = [joined(scope.xp, each) for each in steps if each]
+                note(scope, measured, t + 1 - len(servers), joined(scope.xp, servers), local)
+                servers, steps = [], [[] for _ in steps]
+        return over_rounds(scope, measured)
 
     def rests(self, before: State, after: State, t: int) -> bool:
         """Whether every round from now on is like this one."""

@@ -12,7 +12,6 @@ from .arrays import (
     Namespace,
     all_true,
     broadcast_shape,
-    check_constants,
     check_finite,
     check_weights,
     fail,
@@ -28,7 +27,6 @@ class Quadratics:
     A: Array  # (..., C, d, d)  symmetric
     b: Array  # (..., C, d)
     p: Array  # (..., C)        weights, sum to 1, may be negative
-    eigenvalues: Array = None  # (..., C, d)  of A_i, where the construction knows them exactly
 
     def __post_init__(self) -> None:
         xp = namespace(self.A, self.b, self.p)
@@ -111,8 +109,6 @@ class Quadratics:
         return namespace(apart).sum(self.p * half_square(self.A, apart), axis=-1)
 
     def _spectrum(self) -> Array:
-        if self.eigenvalues is not None:
-            return self.eigenvalues
         if self.d == 1:
             return self.A[..., 0]
         return namespace(self.A).linalg.eigvalsh(self.A)
@@ -144,59 +140,3 @@ def _argmin_diagonal(xp: Namespace, a: Array, b: Array, tolerance: Array | float
     flat = (xp.abs(a) <= tolerance) & (xp.abs(b) <= small)
     w = xp.where(convex, b / xp.where(convex, a, xp.ones_like(a)), xp.zeros_like(a * b))
     return xp.where(convex | flat, w, xp.full_like(w, float("nan")))
-
-
-def spectra(eigenvalues: Array, centres: Array, rotations: Array = None, p: Array = None) -> Quadratics:
-    """Clients with prescribed eigenvalues (..., C, d) and minimisers (..., C, d): A_i = R_i diag(eigenvalues_i) R_i'.
-
-    `rotations` (..., C, d, d), e.g. from `givens` or `cayley`, default to the identity; `p` to 1/C.
-    """
-    xp = namespace(eigenvalues, centres)
-    if eigenvalues.ndim < 2 or centres.ndim < 2 or eigenvalues.shape[-2:] != centres.shape[-2:]:
-        got = f"shapes eigenvalues {eigenvalues.shape}, centres {centres.shape}"
-        raise fail(got, "both (..., C, d)", "give one eigenvalue and one coordinate an axis")
-    C, d = eigenvalues.shape[-2:]
-    if rotations is None:
-        rotations = xp.eye(d, dtype=xp.float64)
-    if p is None:
-        p = xp.full((C,), 1 / C, dtype=xp.float64)
-    product = xp.matmul(rotations * eigenvalues[..., None, :], xp.matrix_transpose(rotations))
-    A = 0.5 * (product + xp.matrix_transpose(product))
-    return Quadratics(A, matvec(xp, A, centres), p, eigenvalues=eigenvalues)
-
-
-def spread(mu: float, L: float, d: int) -> list[float]:
-    """d eigenvalues evenly spaced from mu to L (both met if d > 1)."""
-    check_constants(mu, L)
-    return [mu + (L - mu) * j / (d - 1) for j in range(d)] if d > 1 else [L]
-
-
-def givens(r: Array) -> Array:
-    """Product of plane rotations: r (..., d-1) -> (..., d, d), r_j turning axes j and j+1 by the angle 2 arctan r_j.
-
-    Rational r gives a rational matrix: cos = (1 - r^2)/(1 + r^2), sin = 2r/(1 + r^2).
-    """
-    xp = namespace(r)
-    d = r.shape[-1] + 1
-    cos, sin = (1 - r * r) / (1 + r * r), 2 * r / (1 + r * r)
-    eye = xp.eye(d, dtype=xp.float64)
-    rotation = xp.broadcast_to(eye, (*r.shape[:-1], d, d))
-    for j in range(d - 1):
-        keep = _matrix(xp, d, {(j, j): 1.0, (j + 1, j + 1): 1.0})
-        swap = _matrix(xp, d, {(j + 1, j): 1.0, (j, j + 1): -1.0})
-        turn = eye + (cos[..., j, None, None] - 1) * keep + sin[..., j, None, None] * swap
-        rotation = xp.matmul(rotation, turn)
-    return rotation
-
-
-def _matrix(xp: Namespace, d: int, entries: dict[tuple[int, int], float]) -> Array:
-    return xp.asarray([[entries.get((i, j), 0.0) for j in range(d)] for i in range(d)], dtype=xp.float64)
-
-
-def cayley(K: Array) -> Array:
-    """(I - K)(I + K)^-1 for skew-symmetric K (..., d, d): a rotation, rational if K is."""
-    xp = namespace(K)
-    if not all_true(xp, -xp.matrix_transpose(K) == K):
-        raise fail("K that is not skew-symmetric", "K = -K'", "use (K - K') / 2")
-    eye = xp.eye(K.shape[-1], dtype=xp.float64)
-    return xp.matmul(eye - K, xp.linalg.inv(eye + K))

@@ -1,7 +1,5 @@
 """The losses declare what is true of them: gradients, L, mu, minimisers, f_*, Gamma."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fedaudit.problems.piecewise import Piecewise
-from fedaudit.problems.quadratics import Quadratics, argmin, cayley, givens, spectra, spread
+from fedaudit.problems.quadratics import Quadratics, argmin
 
 settings.register_profile("problems", max_examples=60, deadline=None)
 QUICK = settings.get_profile("problems")
@@ -159,36 +157,6 @@ def test_argmin_of_singular_quadratics():
     assert np.isnan(argmin(-np.ones((1, 1)), np.zeros(1)))
 
 
-@QUICK
-@given(st.integers(2, 5), st.data())
-def test_prescribed_spectra_survive_rotation(d, data):
-    r = data.draw(arrays(np.float64, (2, d - 1), elements=eighths(-2, 2)))
-    eigenvalues = data.draw(arrays(np.float64, (2, d), elements=eighths(1, 4)))
-    centres = data.draw(arrays(np.float64, (2, d), elements=eighths(-2, 2)))
-    R = givens(r)
-    np.testing.assert_allclose(R @ R.swapaxes(-1, -2), np.broadcast_to(np.eye(d), R.shape), atol=1e-13)
-    problem = spectra(eigenvalues, centres, R)
-    np.testing.assert_allclose(np.linalg.eigvalsh(problem.A), np.sort(eigenvalues), rtol=1e-11)
-    np.testing.assert_allclose(problem.minimisers(), centres, atol=1e-10)
-    assert problem.smoothness() == eigenvalues.max()
-    assert problem.strong_convexity() == eigenvalues.min()
-
-
-def test_rational_parameters_give_rational_rotations():
-    r = Fraction(1, 2)
-    cos, sin = (1 - r**2) / (1 + r**2), 2 * r / (1 + r**2)
-    exact = [[float(cos), -float(sin)], [float(sin), float(cos)]]
-    np.testing.assert_allclose(givens(np.array([0.5])), exact, rtol=1e-15)
-    R = cayley(np.array([[0.0, 0.5], [-0.5, 0.0]]))
-    np.testing.assert_allclose(R @ R.T, np.eye(2), atol=1e-15)
-    np.testing.assert_allclose(np.abs(R), np.abs(givens(np.array([0.5]))), rtol=1e-15)
-
-
-def test_spread_meets_both_ends():
-    assert spread(1, 4, 4) == [1, 2, 3, 4]
-    assert spread(1, 4, 1) == [4]
-
-
 def good():
     return {"A": np.eye(2)[None].repeat(3, 0), "b": np.zeros((3, 2)), "p": np.full(3, 1 / 3)}
 
@@ -230,12 +198,3 @@ def test_bad_piecewise_in_one_line(change, message):
     one = np.ones((2, 1))
     with pytest.raises(ValueError, match=message):
         Piecewise(**({"a": one, "m": one, "lo": one, "hi": one, "c": one, "p": np.full(2, 0.5)} | change))
-
-
-def test_bad_constants_in_one_line():
-    with pytest.raises(ValueError, match="mu = 2, L = 1, expected 0 <= mu <= L; do:"):
-        spread(2, 1, 3)
-    with pytest.raises(ValueError, match="skew"):
-        cayley(np.ones((2, 2)))
-    with pytest.raises(ValueError, match="C, d"):
-        spectra(np.ones((2, 3)), np.ones((2, 2)))

@@ -12,8 +12,8 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial
 from pathlib import Path
@@ -418,8 +418,14 @@ def _in_pool(tasks: dict[int, Task], jobs: int) -> Iterator[tuple[int, Outcome]]
     workers = min(jobs, len(tasks), MOST_PER_CORE * cores())
     pool = parallel.Parallel(workers, backend="loky", return_as="generator_unordered", batch_size=1)
     calls = (parallel.delayed(_in_worker)(n, t) for n, t in list(tasks.items()))
-    with closing(cast("Generator[tuple[int, Outcome]]", pool(calls))) as results:
-        yield from results
+    results = cast("Generator[tuple[int, Outcome]]", pool(calls))
+    try:
+        for number, outcome in results:  # `yield from` would close it before we can
+            yield number, outcome  # noqa: UP028
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib's, about tasks that an interrupt cancels
+            results.close()
 
 
 def _alone(task: Task) -> Outcome:

@@ -420,8 +420,8 @@ def _in_pool(tasks: dict[int, Task], jobs: int) -> Iterator[tuple[int, Outcome]]
     calls = (parallel.delayed(_in_worker)(n, t) for n, t in list(tasks.items()))
     results = cast("Generator[tuple[int, Outcome]]", pool(calls))
     try:
-        for number, outcome in results:  # `yield from` would close it before we can
-            yield number, outcome  # noqa: UP028
+        for number, outcome in results:  # noqa: UP028 (`yield from` would close it before we can)
+            yield number, outcome
     finally:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # joblib's, about tasks that an interrupt cancels

@@ -81,7 +81,7 @@ def _margins(axes: Axes, margin: Array, sign: str) -> None:
     bins = np.linspace(-reach, reach, 41)
     for chosen, colour in ((margin <= SMALL, TIGHTEST), (margin > SMALL, BOUND)):
         if chosen.any():
-            axes.hist(margin[chosen], bins=list(bins), color=colour, alpha=0.7)
+            axes.hist(margin[chosen], bins=list(bins), color=colour, alpha=0.7, histtype="stepfilled")
     axes.axvline(0, color="#555555", lw=0.9)
     axes.set_xlabel("|difference| / larger side" if sign == "=" else "excess / larger side")
     axes.set_ylabel("instances")

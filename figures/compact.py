@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+from collections import Counter
 
 from PIL import Image
 
@@ -13,6 +14,10 @@ EMBEDDED = re.compile(r'data:image/png;base64,([^"]*)"')
 UNSEEN = re.compile(r"<metadata>.*?</metadata>|<!--.*?-->", re.DOTALL)
 DECIMALS = re.compile(r"(?<!scale\()(?<![\d.])(\d+\.\d{3,})")
 NAME, USED = re.compile(r' id="([^"]*)"'), re.compile(r'(?<=["(])#([^")]*)(?=[")])')
+PATH = re.compile(r'(?<= d=")[^"]*')
+STYLED, USE = re.compile(r'<path id="(\w+)"[^>]*style="([^"]*)"'), re.compile(r'<use xlink:href="#(\w+)"[^>]*>')
+STYLE = re.compile(r' style="([^"]*)"')
+GROUP = re.compile(r"<g>|<g/>|<g [^>]*[^/]>|</g>")
 GLYPH = re.compile(r'<use xlink:href="(#\w+)" transform="translate\(([\d.-]+)(?: ([\d.-]+))?\)"/>')
 
 
@@ -22,7 +27,9 @@ def compact(svg: str) -> str:
     pieces = EMBEDDED.sub("\0", svg).split("\0")
     text = _short_names("\0".join(pieces))
     text = DECIMALS.sub(lambda match: f"{float(match[1]):.2f}", UNSEEN.sub("", text))
-    text = re.sub(r"\s+", " ", GLYPH.sub(_placed, text)).replace("> <", "><").replace("xlink:href", "href")
+    text = re.sub(r"\s+", " ", GLYPH.sub(_placed, _once(text))).replace("> <", "><").replace("xlink:href", "href")
+    text = _few_groups(PATH.sub(lambda match: relative(match[0]), text)).replace("; ", ";")
+    text = _shared_styles(re.sub(r"(?<=[a-z]): (?=[^\"]*\")", ":", text))
     first, *rest = text.split("\0")
     embedded = (f'data:image/png;base64,{picture}"{piece}' for picture, piece in zip(pictures, rest, strict=True))
     return "".join([first, *embedded])
@@ -36,10 +43,79 @@ def _short_names(text: str) -> str:
 
 
 def _placed(match: re.Match[str]) -> str:
-    across, down = match[2], match[3]
-    return (
-        f'<use xlink:href="{match[1]}"' + f' x="{across}"' * (across != "0") + (f' y="{down}"' if down else "") + "/>"
-    )
+    """A glyph of a text, whose units are a tenth of the picture's."""
+    across, down = (f"{float(x or 0):.1f}".removesuffix(".0") for x in (match[2], match[3]))
+    places = f' x="{across}"' * (across != "0") + f' y="{down}"' * (down != "0")
+    return f'<use xlink:href="{match[1]}"{places}/>'
+
+
+def _once(text: str) -> str:
+    """Styles of copies that their original has too: it does not inherit them."""
+    styles = dict(STYLED.findall(text))
+    return USE.sub(lambda m: m[0].replace(f' style="{styles.get(m[1])}"', ""), text)
+
+
+def _shared_styles(text: str) -> str:
+    """Styles that stand at several places as rules of one sheet."""
+    if "</style>" not in text:
+        return text
+    often = [style for style, count in Counter(STYLE.findall(text)).items() if count > 2]
+    names = {style: f"s{number}" for number, style in enumerate(often)}
+    rules = "".join(f".{name}{{{style}}}" for style, name in names.items())
+    text = STYLE.sub(lambda m: f' class="{names[m[1]]}"' if m[1] in names else m[0], text)
+    return text.replace("</style>", f"{rules}</style>", 1)
+
+
+def _few_groups(text: str) -> str:
+    """Without groups that say nothing."""
+    kept: list[bool] = []
+
+    def shown(match: re.Match[str]) -> str:
+        if match[0] == "<g/>":
+            return ""
+        if match[0] != "</g>":
+            kept.append(match[0] != "<g>")
+            return match[0] if kept[-1] else ""
+        return match[0] if kept.pop() else ""
+
+    return GROUP.sub(shown, text)
+
+
+def relative(path: str) -> str:
+    """A path from point to point, in hundredths that do not add up to a drift; commands M, L, Q, C and z alone."""
+    pieces, here, first, last = re.findall(r"[A-Za-z]|[^\sA-Za-z]+", path), (0, 0), (0, 0), ""
+    if not pieces or set(re.findall("[A-Za-z]", path)) - set("MLQCz"):
+        return path
+    out, at = "", 0
+    while at < len(pieces):
+        command = pieces[at]
+        at += 1
+        if command == "z":
+            out, last, here = out + "z", "z", first
+            continue
+        count = {"M": 1, "L": 1, "Q": 2, "C": 3}[command]
+        values = [round(100 * float(x)) for x in pieces[at : at + 2 * count]]
+        at += 2 * count
+        points = list(zip(values[::2], values[1::2], strict=True))
+        steps = [part for x, y in points for part in (x - here[0], y - here[1])]
+        here = points[-1]
+        if command == "M":
+            first = here
+        word = command.lower()
+        if command == "L" and 0 in steps:
+            word, steps = ("v", steps[1:]) if steps[0] == 0 else ("h", steps[:1])
+        numbers = "".join(_apart(step) for step in steps)
+        repeated = word == last and word != "m"
+        out += numbers if repeated else word + numbers.removeprefix(" ")
+        last = word
+    return out
+
+
+def _apart(hundredths: int) -> str:
+    """A number with what tells it from the one before."""
+    said = f"{hundredths / 100:.2f}".rstrip("0").rstrip(".")
+    said = re.sub(r"^(-?)0(?=\.)", r"\1", said)
+    return said if said.startswith("-") else f" {said}"
 
 
 def _few_colours(encoded: str) -> str:

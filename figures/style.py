@@ -62,9 +62,10 @@ UPPER = "#d55e00"
 LOWER = "#009e73"
 
 DPI = 150
-RASTER_DPI = 100  # of what is rasterised inside an SVG
+RASTER_DPI = (100, 80, 64, 50)  # of what is rasterised inside an SVG, until it is no larger than this
+LARGEST = 60_000  # bytes
 TITLE = 10  # points
-MOST = 120  # trajectories drawn at most: more only blacken the picture
+MOST = 40  # trajectories drawn at most: more only blacken the picture
 RC: dict[str, Any] = {
     "font.size": 9,
     "axes.titlesize": 10,
@@ -94,12 +95,22 @@ def new(width: float = 6.4, height: float = 4.8) -> Figure:
 
 def save(figure: Figure, kind: str) -> bytes:
     """The bytes of a file; no date inside, so that the same data give the same bytes."""
+    if kind != "svg":
+        return _saved(figure, kind, DPI)
+    small = b""
+    for dpi in RASTER_DPI:
+        small = compact(_saved(figure, kind, dpi).decode()).encode()
+        if len(small) <= LARGEST:
+            break
+    return small
+
+
+def _saved(figure: Figure, kind: str, dpi: int) -> bytes:
     stamp = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
     buffer = io.BytesIO()
     with look():
-        dpi = RASTER_DPI if kind == "svg" else DPI
         figure.savefig(buffer, format=kind, dpi=dpi, metadata=stamp, transparent=kind == "svg")
-    return compact(buffer.getvalue().decode()).encode() if kind == "svg" else buffer.getvalue()
+    return buffer.getvalue()
 
 
 def bundle(axes: Axes, x: Array, lines: Array, colour: str, label: str, **kwargs: Any) -> LineCollection:

@@ -12,8 +12,8 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from fedaudit.figures.compact import compact
-from fedaudit.figures.style import bundle, new
+from fedaudit.figures.compact import compact, relative
+from fedaudit.figures.style import LARGEST, bundle, new, save
 
 
 def plain(figure: Figure) -> str:
@@ -33,15 +33,74 @@ def drawing() -> str:
     return plain(figure)
 
 
+SIZES = {"m": 2, "l": 2, "q": 4, "c": 6, "h": 1, "v": 1, "z": 0}
+
+
+def points(path: str) -> list[tuple[float, float]]:
+    """Every point of a path as an absolute one, whichever way it is written."""
+    pieces = re.findall(r"[A-Za-z]|-?(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?", path)
+    found, here, first, command, at = [], (0.0, 0.0), (0.0, 0.0), "", 0
+    while at < len(pieces):
+        if pieces[at].isalpha():
+            command, at = pieces[at], at + 1
+        count = SIZES[command.lower()]
+        values, at = [float(x) for x in pieces[at : at + count]], at + count
+        away = here if command.islower() else (0.0, 0.0)
+        if command in "hv":
+            pairs = [(values[0], 0.0) if command == "h" else (0.0, values[0])]
+        else:
+            pairs = list(zip(values[::2], values[1::2], strict=True))
+        found += [(x + away[0], y + away[1]) for x, y in pairs]
+        here = found[-1] if pairs else first
+        first = here if command in "mM" else first
+    return found
+
+
 def numbers(svg: str) -> list[float]:
     """Every coordinate of every path, in order."""
-    return [float(x) for d in re.findall(r' d="([^"]*)"', svg) for x in re.findall(r"-?\d+(?:\.\d+)?", d)]
+    return [x for d in re.findall(r' d="([^"]*)"', svg) for point in points(d) for x in point]
 
 
 def test_lines_stay_where_they_are(drawing: str) -> None:
     before, after = numbers(drawing), numbers(compact(drawing))
     assert len(before) == len(after) > 1000
     assert np.allclose(before, after, rtol=0, atol=0.005001)
+
+
+@pytest.mark.parametrize(
+    ("path", "short"),
+    [
+        ("M 1 2 L 3 2 L 3 -1 z ", "m1 2h2v-3z"),
+        ("M 0 0 L 0.5 -0.25 L 1 1 L 4 2", "m0 0l.5-.25 .5 1.25 3 1"),
+        ("M 1 1 z M 5 5 Q 6 6 7 5 C 1 2 3 4 5 6", "m1 1zm4 4q1 1 2 0c-6-3-4-1-2 1"),
+        ("M 10 10 L 10 10", "m10 10v0"),
+        ("", ""),
+        ("M 1 1 A 1 1 0 0 0 2 2", "M 1 1 A 1 1 0 0 0 2 2"),
+    ],
+)
+def test_paths_go_from_point_to_point(path: str, short: str) -> None:
+    assert relative(path) == short
+
+
+def test_a_long_path_does_not_drift() -> None:
+    rng = np.random.default_rng(0)
+    line = rng.random((5000, 2)).cumsum(axis=0) / 7
+    path = "M " + " L ".join(f"{x:.6f} {y:.6f}" for x, y in line)
+    assert np.allclose(points(relative(path)), line, rtol=0, atol=0.005001)
+
+
+def styles(svg: str) -> list[tuple[str, str]]:
+    """Every drawn element with its style, whether it stands there or in the sheet."""
+    root = ElementTree.fromstring(svg)
+    sheet = "".join(node.text or "" for node in root.iter() if node.tag.endswith("style"))
+    rules = dict(re.findall(r"\.(\w+)\{([^}]*)\}", sheet))
+    drawn = [node for node in root.iter() if node.tag.rpartition("}")[2] in ("path", "rect", "image")]
+    said = [node.get("style") or rules.get(node.get("class", ""), "") for node in drawn]
+    return [(node.tag, re.sub(r"\s", "", style).rstrip(";")) for node, style in zip(drawn, said, strict=True)]
+
+
+def test_every_line_keeps_its_style(drawing: str) -> None:
+    assert styles(compact(drawing)) == styles(drawing)
 
 
 def test_what_scales_is_not_rounded(drawing: str) -> None:
@@ -83,3 +142,17 @@ def test_a_drawing_without_pictures_is_fine() -> None:
     drawing = plain(figure)
     assert ElementTree.fromstring(compact(drawing)) is not None
     assert np.allclose(numbers(drawing), numbers(compact(drawing)), rtol=0, atol=0.005001)
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+def test_a_figure_is_no_larger_than_it_may_be(noisy: bool) -> None:
+    figure = new(6.4, 4.8)
+    axes = figure.subplots()
+    lines = np.random.default_rng(0).random((40, 60)) if noisy else np.ones((2, 60))
+    bundle(axes, np.arange(lines.shape[1]), lines, "#7f8c99", "runs")
+    saved = save(figure, "svg")
+    assert len(saved) <= LARGEST
+    assert saved == save(figure, "svg")
+    (picture,) = re.findall(rb'base64,([^"]*)"', saved)
+    width = Image.open(io.BytesIO(base64.b64decode(picture))).width
+    assert (width < 500) == noisy  # coarser, but only where it has to be

@@ -63,6 +63,7 @@ class Setup:
     floor: Array = None  # (n,): values below it are rounding
     minibatch: tuple[int, bool] | None = None  # points that a client draws per round, whether all draw the same; or all
     oracle: tuple[Array, Array] | None = None  # step (n, J, C) and shift (n, J, C, minibatches or 1); exact without
+    moments: bool = False  # of quadratics that all clients solve exactly: only mean and covariance are followed
     gaps: list[Array] = field(default_factory=list[Any])  # how far from optimal its answers were (n,), after a run
     signs: Array = None  # (S, n, T, E, C) or (.., C, d): sampled noise, not all of it; then measures have a last axis S
 
@@ -93,6 +94,8 @@ def run(method: Mapping[str, Any], setup: Setup) -> Measured:
     """
     scope = scope_of(method, setup)
     with quiet(scope.xp):
+        if setup.moments:
+            return _Moments(scope).measures()
         if scope.rules.steps or not _affine(scope.rules, setup):
             return _walked(scope)
         if setup.v is None and (_entries(scope.rules, setup) >= setup.T * setup.E or setup.T == 1):
@@ -256,6 +259,9 @@ class Scope:
                 return self.constant("w_i_star", setup.problem.minimisers())
             case "batch_grad":
                 return self.drawn(place).grad(args[0][..., 0])[..., None]
+            case "oracle" | "full_prox" if isinstance(setup.problem, Quadratics):
+                step = place.at(self.coefficients[operation.scalars[0]])
+                return self.proximal(args[0], step, whole=operation.op == "full_prox")
             case "oracle":
                 return self.answer(args[0], place.at(self.coefficients[operation.scalars[0]]), place)
             case "full_prox":
@@ -271,6 +277,16 @@ class Scope:
         if "drawn" not in place.known:
             place.known["drawn"] = self.setup.problem.drawn(place.batch, b)
         return place.known["drawn"]
+
+    def proximal(self, x: Array, step: Any, whole: bool) -> Array:
+        """The minimiser of every client's quadratic, or of their mean, + |. - x|^2/(2 step)."""
+        xp, problem = self.xp, self.setup.problem
+        curved, b = problem.A, self.constant("b", problem.b)
+        if whole:
+            curved, b = problem.mean()[0][:, None, ...], self.averaged(problem.p[..., None], b)
+        eta = step if isinstance(step, float) else step[..., None]
+        inverse = xp.linalg.inv(xp.eye(problem.d, dtype=xp.float64) + eta * curved)
+        return matvec(xp, inverse, x + step * b)
 
     def answer(self, x: Array, step: Array, place: Place) -> Array:
         """What the oracle of every client returns."""
@@ -1132,3 +1148,73 @@ class _Mapped:
         gram = xp.matmul(xp.matrix_transpose(x), y)
         flat = xp.reshape(gram, (*gram.shape[:-2], -1))
         return matvec(xp, flat, xp.reshape(covariance, (*covariance.shape[:-2], -1)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Moments:
+    """Affine rounds, one map z' = M z + c for every draw of clients: y = (1, E z, E z z') follows a matrix.
+
+    What is picked is a linear function of the mean of y over all rounds, a sum of powers by repeated squaring.
+    """
+
+    scope: Scope
+
+    def measures(self) -> Measured:
+        scope, xp, setup = self.scope, self.scope.xp, self.scope.setup
+        picked = {name: m for name, m in scope.rules.measures.items() if m.law == "picked"}
+        others = {name: m for name, m in scope.rules.measures.items() if m.law != "picked"}
+        first = replace(scope, rules=replace(scope.rules, measures=others), setup=replace(setup, T=1, sampling=None))
+        measured = _Walked(first).measures() if others else {}
+        if "zero" not in scope.rules.ops:  # seen from the start, where clients that nearly agree do not cancel
+            problem, away = setup.problem, matvec(xp, setup.problem.A, setup.start[:, None, :])
+            near = Quadratics(problem.A, problem.b - away, problem.p)
+            scope = replace(scope, setup=replace(setup, problem=near, start=0 * setup.start, w_star=None), constants={})
+        mapped, start = _Mapped(scope), initial(scope)
+        z = mapped.flat([start[name][0, ...] for name in scope.rules.kept])
+        before = mapped.identity(start, z.shape[-1], 0)
+        wide = replace(scope, columns=1 + z.shape[-1], constants={})
+        C = setup.problem.C
+        step: Any = 0.0
+        for counts, chance in _draws(C, *(setup.sampling or ("without_replacement", C))):
+            place = Place(before, ROUNDS, 0, counts=xp.asarray([counts], dtype=xp.float64))
+            place = replace(place, state=wide.carried(place, "begin"), known={})
+            after = wide.carried(place, "update")
+            flat = mapped.flat([after[name] for name in scope.rules.kept])[:, 0, ...]  # (1 + D, n, D)
+            step = step + chance * self.lifted(xp.permute_dims(flat, (1, 2, 0)))
+        y = self.lifted(z[..., None])[..., 0]
+        y = matvec(xp, self.powers(step), y) / setup.T
+        for name, measure in picked.items():
+            total: Any = 0.0
+            for index, atom in measure.terms:
+                x = wide.linear(atom.args[0], Place(before, ROUNDS, 0))[:, 0, :, 0, :]  # (1 + D, n, d)
+                rows = self.lifted(xp.permute_dims(x, (1, 2, 0)))
+                d = x.shape[-1]
+                form = xp.sum(xp.stack([rows[:, 1 + d + k * d + k, :] for k in range(d)]), axis=0)
+                factor = scope.here(index, Place({}, 0, 0))
+                total = total + (factor if isinstance(factor, float) else factor[..., 0]) * xp.sum(form * y, axis=-1)
+            measured[name] = total[:, None]
+        return measured
+
+    def lifted(self, x: Array) -> Array:
+        """The rows (1, x, x x') as functions of (1, z, z z'), for x (n, d, 1 + D) or constants (n, d, 1)."""
+        xp = self.scope.xp
+        n, d, width = x.shape
+        D = width - 1
+        one = xp.concat([xp.ones((n, 1, 1)), xp.zeros((n, 1, D + D * D))], axis=-1)
+        linear = xp.concat([x, xp.zeros((n, d, D * D))], axis=-1)
+        pairs = x[:, :, None, :, None] * x[:, None, :, None, :]  # (n, d, d, 1 + D, 1 + D)
+        pairs = xp.reshape(pairs, (n, d * d, width, width))
+        cross = pairs[..., :1, 1:][..., 0, :] + pairs[..., 1:, :1][..., 0]
+        square = xp.reshape(pairs[..., 1:, 1:], (n, d * d, D * D))
+        return xp.concat([one, linear, xp.concat([pairs[..., 0, :1], cross, square], axis=-1)], axis=1)
+
+    def powers(self, step: Array) -> Array:
+        """1 + step + ... + step^(T - 1)."""
+        xp = self.scope.xp
+        power = xp.eye(step.shape[-1], dtype=xp.float64) + 0 * step
+        sums = 0 * step
+        for bit in bin(self.scope.setup.T)[2:]:
+            sums, power = sums + xp.matmul(power, sums), xp.matmul(power, power)
+            if bit == "1":
+                sums, power = sums + power, xp.matmul(power, step)
+        return sums

@@ -41,6 +41,10 @@ class StairsLoss:
     def constants(self, genes: Mapping[str, Array], high: Array, scale: Array) -> tuple[Array, ...]:
         return ()
 
+    def steepest(self, genes: Mapping[str, Array], high: Array, scale: Array) -> Array:
+        """The Lipschitz constant (n,) that all losses have."""
+        return high * scale
+
     def parts(self, genes: Mapping[str, Array], p: Array, low: Array, high: Array, scale: Array) -> Parts:
         """Slopes within high scale, curvatures within high; lengths in units of scale."""
         f = stairs({**genes, "start": genes["onset"]}, high * scale, high)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from flint import fmpq
 
+from . import moments
 from .claim import Claim
 from .expression import Evaluator, Tree, Value, World, free
 from .loss import (
@@ -34,7 +35,7 @@ from .loss import (
     scaled,
     semidefinite,
 )
-from .method import NONE, Measure, Method, Number, Oracle, Place, Problem, State, rules, scalars
+from .method import NONE, Measure, Method, Number, Oracle, Place, Problem, Rule, State, rules, scalars
 from .method import read as read_method
 from .minimum import lines, lowest, separable
 from .pieces import mix
@@ -172,6 +173,7 @@ class Run(World):
         self.extremes: defaultdict[tuple[str, int], list[fmpq]] = defaultdict(list)  # at one client, so far
         self.laws: dict[tuple[int, int], Law] = {}  # (t, -1) before round t, (t, k) after k local steps
         self.f_star: fmpq | None = None
+        self.box: tuple[Vector, Vector] | None = None  # that holds the run, if only its moments are followed
         self.sampling, self.shared = "", False  # how clients are drawn; whether all draw the same minibatch
 
     def size(self, E: int, T: int) -> None:
@@ -308,9 +310,12 @@ class Run(World):
             return self.problem.p[indices[0] - 1]
         if name in self.given:
             return self.given[name][indices]
-        if (name, indices) not in self.known:
-            self.known[name, indices] = self.measured(name, indices)
-        return self.known[name, indices]
+        if (name, indices) in self.known:
+            return self.known[name, indices]
+        value = self.measured(name, indices)
+        if isinstance(value, fmpq):  # a ball has the precision of the moment
+            self.known[name, indices] = value
+        return value
 
     def rounds(self) -> Iterator[tuple[int, int]]:
         """Rounds from the first on, and how many of the run are like it: 1, or all that are left of a law at rest."""
@@ -325,8 +330,70 @@ class Run(World):
     def picked(self, name: str) -> Value:
         """The expectation at a round before the last, each with the same probability."""
         terms = self.method.measures[name].terms
+        if self.box is not None:
+            return self.picked_in_box(terms, *self.box)
         each = (n * self.expected(self.law(t, -1), terms, 0, t, 0) for t, n in self.rounds())
         return summed(each) / self.T
+
+    def picked_in_box(self, terms: Number, low: Vector, high: Vector) -> Value:
+        """The same from moments: of a box that no outcome leaves, on which every risk is a quadratic."""
+        moments.readable(self.method)
+        kept, d, scalar = self.method.kept, len(low), self.scalars(self.method.scalars(), 0, 0)
+        self.law(0, 0)  # or rejected: no solution of a local problem but the stationary point
+        self.expected(self.law(0, -1), terms, 0, 0, 0)
+        true, self.problem = self.problem, moments.on_box(self.problem, low[0], high[0])
+        D = d * len(kept)
+        ends = low * len(kept), high * len(kept)
+
+        def state(z: Vector) -> State:
+            return {name: (z[n * d : (n + 1) * d],) for n, name in enumerate(kept)}
+
+        def after(z: Vector, draw: Draw, phases: tuple[str, ...], name: str, i: int) -> Vector:
+            law = Law([(state(z), draw, ONE)], True)
+            for phase in phases:
+                law = self.carried(law, phase, 0, 0)
+            vectors = law.states[0][0][name]
+            return vectors[i if len(vectors) > 1 else 0]
+
+        try:
+            maps: list[tuple[fmpq, moments.Affine]] = []
+            for draw, chance in self.draws:
+                for name, i in product(self.method.phases["begin"], range(len(self.problem.p))):
+                    local = moments.affine(lambda z, n=name, i=i, w=draw: after(z, w, ("begin",), n, i), D)
+                    if not local.inside(*ends):
+                        raise Rejected("instance.box: got a step that leaves it, expected the box to hold the run")
+                whole = [
+                    moments.affine(lambda z, n=name, w=draw: after(z, w, ("begin", "update"), n, 0), D) for name in kept
+                ]
+                columns = tuple(tuple(x for f in whole for x in f.columns[j]) for j in range(D))
+                maps.append((chance, moments.Affine(tuple(x for f in whole for x in f.offset), columns)))
+            first = tuple(x for name in kept for x in self.law(0, -1).states[0][0][name][0])
+            if not all(one.inside(*ends) for _, one in maps) or not all(
+                a <= x <= b for a, x, b in zip(ends[0], first, ends[1], strict=True)
+            ):
+                raise Rejected("instance.box: got a start or a round outside, expected the box to hold the run")
+            total: Value = ZERO
+            step = moments.mixed(maps)
+            y = (ONE, *first, *(x * z for x, z in product(first, repeat=2)))
+            everyone = self.draws[0][0]
+            for factor, atom in terms:
+                if atom.op != "norm2":
+                    raise Rejected("instance.box: got another measure, expected squared norms")
+
+                def point(z: Vector, rule: Rule) -> Vector:
+                    none = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
+                    return self.place(0, state(z), everyone, none, scalar).vector(rule, 0)
+
+                for near in moments.losses_read(atom.args[0]):
+                    if not moments.affine(lambda z, near=near: point(z, near), D).inside(*ends):
+                        raise Rejected("instance.box: got a proximal point outside, expected the box to hold it")
+                x = moments.affine(lambda z, atom=atom: point(z, atom.args[0]), D)
+                rows = x.moments()[1 + d :]
+                form = tuple(summed(rows[k * d + k][s] for k in range(d)) for s in range(len(y)))
+                total = total + scalar[factor] * moments.mean(step, y, form, self.T)
+            return total
+        finally:
+            self.problem = true
 
     def measured(self, name: str, indices: tuple[int, ...]) -> Value:
         measure = self.method.measures[name]
@@ -456,7 +523,7 @@ class Run(World):
 
     def inaccuracy(self) -> fmpq:
         """How far from optimal the oracle's answers were, at most, in all rounds."""
-        if not self.method.rules_use("oracle"):
+        if not self.method.rules_use("oracle") or self.box is not None:  # where no answers are given they are exact
             return ZERO
         for _ in self.rounds():
             pass
@@ -587,7 +654,7 @@ def _draws(node: Node | None, C: int) -> list[tuple[tuple[int, ...], fmpq]]:
 def read(node: Node, claim: Claim) -> Run:
     given = node.fields(
         "C d E T p w0 constants clients noise",
-        "parameters steps w_star minimisers participation graph weights regulariser points minibatch oracle",
+        "parameters steps w_star minimisers participation graph weights regulariser points minibatch oracle box",
     )
     method = read_method(Node(claim.method, "claim.method"))
     C, d, E = (given[name].integer(1, COUNT) for name in ("C", "d", "E"))
@@ -633,6 +700,13 @@ def read(node: Node, claim: Claim) -> Run:
     run = Run(method, problem, Noise(noise, noisy and signs["shared"].flag()), draws, claim)
     run.size(E, T)
     run.shared = shared
+    if "box" in given:
+        box = given["box"].fields("low high")
+        run.box = box["low"].vector(d), box["high"].vector(d)
+        if noisy or "oracle" in given or not data:
+            raise given["box"].malformed("none, unless there are data points, no noise and exact answers")
+        if not all(a < b for a, b in zip(*run.box, strict=True)):
+            raise Rejected("instance.box: got an empty one, expected low < high")
     if "minibatch" in given:
         run.values["b"] = given["minibatch"].mapping()["b"].rational()
     if "participation" in given:

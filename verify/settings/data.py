@@ -1,9 +1,10 @@
 """Runs on clients with data points: minibatches, and an oracle that may err.
 
-Three kinds of clients. `different`: all outcomes of who takes part and of what is drawn are walked. `alike`: all the
+Kinds of clients. `different`: all outcomes of who takes part and of what is drawn are walked. `alike`: all the
 same, all take part, one data point each, so that a run is deterministic and may be long. The oracle is `exact`; `free`:
 any answer; `aimed`: errors up to the limit that the statement sets for them, which decides what is admissible; `still`:
-after the first round it returns what it was given, so that T may be huge.
+after the first round it returns what it was given, so that T may be huge. `parabolas`: moments say all of a run, so
+that T may be huge too.
 """
 
 from __future__ import annotations
@@ -87,6 +88,8 @@ def _long_shapes(reading: Reading, full: bool, everyone: bool, errs: str) -> Ite
         shape = _shape("different", errs, C, m, K, b, rounds)
         if outcomes(shape.but(T=max(rounds - 1, 1))) <= MOST_PATHS and (C > 1 or K > 1):
             yield shape
+    for (size, m), rounds in product(((2, 1), (3, 1), (3, 2)), SIXTH_POWERS if not everyone else ()):
+        yield _shape("parabolas", "exact", size, m, 1, 0 if full else rounds, rounds)
 
 
 def _shape(clients: str, oracle: str, C: int, m: int, K: int, b: int, T: int) -> Shape:
@@ -94,13 +97,14 @@ def _shape(clients: str, oracle: str, C: int, m: int, K: int, b: int, T: int) ->
     shared = {"draws": "shared"} if clients == "shared" else {}
     flags = {"loss": "stairs", "noise": "none", "sampling": "without_replacement", "oracle": oracle, **shared}
     flags |= {"clients": "alike"} if clients == "alike" else {}
+    flags |= {"loss": "parabola"} if clients == "parabolas" else {}
     return Shape.of(flags, C=C, d=1, E=1, T=T, K=K, m=m, **({"b": b} if b else {}))
 
 
 def outcomes(shape: Shape) -> int:
     """Who takes part and what is drawn, in all rounds; of clients that are alike one."""
     sizes = dict(shape.counts)
-    if dict(shape.flags).get("clients") == "alike":
+    if dict(shape.flags).get("clients") == "alike" or shape.flag("loss") == "parabola":
         return 1
     batches = count(sizes["K"], sizes["b"]) if "b" in sizes else 1
     if dict(shape.flags).get("draws") == "shared":

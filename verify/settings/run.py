@@ -165,7 +165,9 @@ class RunSetting:
         )
         values["prox_pl"] = values["mean_strongly_convex"] = high * genome.get("mu", 0)
         values["bounded_subgradients"] = longest(_regulariser(shape, genome, high), shape["d"])
-        values |= {"lipschitz": high * genome["scale"], "weakly_convex": high, "lgd": 1 + 0 * high}
+        values |= {"weakly_convex": high, "lgd": 1 + 0 * high}
+        if _argument(reading, "lipschitz"):
+            values["lipschitz"] = cast("Any", _family(shape)).steepest(genome, high, genome["scale"])
         known = {name: values[a] for a in CONSTANTS if (name := _argument(reading, a))}
         known |= {name: size + 0 * high for name, size in _named_sizes(reading, shape).items()}
         if named := _arguments(reading, _family(shape).assumption):
@@ -310,6 +312,8 @@ class RunSetting:
         if "oracle" in dict(shape.flags):
             if "b" in sizes:
                 instance["minibatch"] = {"b": sizes["b"], "shared": dict(shape.flags).get("draws") == "shared"}
+            if "low" in loss:
+                instance["box"] = {"low": text(loss["low"][0]), "high": text(loss["high"][0])}
             answers = data.exact_oracle(reading, shape, batch, known["scalars"])
             if answers is not None:
                 instance["oracle"] = {"step": text(answers[0][0]), "shift": text(answers[1][0])}
@@ -399,7 +403,8 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
         rows=on(parts["rows"]) if "rows" in parts else None,
         floor=on(ROUNDING * parts["high"] * np.abs(parts["loss"]["c"]).max(axis=(1, 2)) ** 2),
         signs=None if signs is None else on(signs),
-        minibatch=_minibatch(shape),
+        minibatch=_minibatch(shape) if shape.flag("loss") != "parabola" else None,
+        moments=shape.flag("loss") == "parabola",
         oracle=None if parts.get("oracle") is None else tuple(map(on, parts["oracle"])),
     )
 
@@ -803,6 +808,8 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[
     else:
         p = genome["weight"] / genome["weight"].sum(axis=1, keepdims=True)
     parts: dict[str, Any] = {"p": p, "w0": genome["scale"][:, None] * genome["start"], "high": high}
+    if "between" in genome:
+        parts["w0"] = cast("Any", _family(shape)).start(genome, genome["scale"])
     start = dict(shape.flags).get("start")
     genome = _laid_out(genome, start, C)
     parts["loss"] = _losses(reading, shape, genome, p, low, high)

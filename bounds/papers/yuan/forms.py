@@ -1,4 +1,4 @@
-"""Closed forms of `orders` and `table`, tied to runs: instances of the kernel's world `fedmspp`.
+"""Closed forms of `orders` and `table`, tied to runs of FEDMSPP.
 
 Each function builds, in rationals, the run for given values of a claim's parameters; `tied` makes of it the identity
 between what the run does and the closed form, with replays at several sizes.
@@ -57,46 +57,58 @@ def _smaller(rounds: int, size: int) -> Fraction:
     return 1 / _root(rounds, 3) if rounds <= size**3 else _root(Fraction(size, rounds), 2)
 
 
-def _bent(low: Fraction, high: Fraction, bend: Fraction, first: Fraction) -> dict[str, Any]:
+def _bent(low: Fraction, high: Fraction, bend: Fraction, first: Fraction) -> Instance:
     """One data point: slope `first`, then the curvature `bend` between the two points, then straight on."""
     loss = {"x": [str(low), str(high)], "jump": ["0", "0"], "bend": [str(bend), str(-bend)]}
-    return {"q": ["1"], "losses": [{**loss, "a": "0", "s": str(first), "c": "0"}]}
+    return {"kind": "sample", "q": ["1"], "points": [{**loss, "a": "0", "s": str(first), "c": "0"}]}
 
 
-def _run(values: Values, batch: str, M: int, chosen: int, w0: Fraction, constants: dict[str, Fraction]) -> Instance:
-    sizes = {"M": M, "I": chosen, "b": int(values.get("b", 1)), "T": int(values["T"])}
-    return {**sizes, "batch": batch, "w0": str(w0), "constants": {name: str(x) for name, x in constants.items()}}
+def _run(
+    values: Values, sampled: bool, clients: list[Instance], chosen: int, w0: Fraction, numbers: dict[str, Fraction]
+) -> Instance:
+    """`sampled`: FedMSPP rather than FedProx. Numbers: constants of assumptions, and step sizes."""
+    C, constants = len(clients), ("L", "G", "nu", "eps")
+    drawn = {"minibatch": {"b": int(values.get("b", 1)), "shared": False}} if sampled else {}
+    return {
+        **{"C": C, "d": 1, "E": 1, "T": int(values["T"]), "p": [str(Fraction(1, C))] * C, "w0": [str(w0)]},
+        "constants": {name: str(x) for name, x in numbers.items() if name in constants},
+        "parameters": {name: str(x) for name, x in numbers.items() if name not in constants},
+        "clients": clients,
+        "noise": {"kind": "none"},
+        "participation": {"kind": "without_replacement", "m": chosen},
+        **drawn,
+    }
 
 
 # --- a solver that stands still ---------------------------------------------------------------------------------------
 
 
-def _still(values: Values, eta: Fraction, batch: str) -> Instance:
-    """One device that stands for I of I: L w^2/2 for |w| <= G/L, then slopes +-G; w_0 = g/L is returned for ever."""
+def _still(values: Values, eta: Fraction, sampled: bool) -> Instance:
+    """I devices that are all alike: L w^2/2 for |w| <= G/L, then slopes +-G; w_0 = g/L is returned for ever."""
     L, G, g = (Fraction(values[name]) for name in ("L", "G", "g"))
     size = int(values["I"])
     eps = eta * g**2 / (2 * (1 + eta * L))
-    made = _run(values, batch, size, size, g / L, {"L": L, "G": G, "eta": eta, "eps": eps})
-    oracle = {"step": [["0"]], "shift": [["0"]]}
-    return {**made, "law": "paths", "devices": [_bent(-G / L, G / L, L, -G)], "oracle": oracle}
+    clients = [_bent(-G / L, G / L, L, -G)] * size
+    made = _run(values, sampled, clients, size, g / L, {"L": L, "G": G, "eta": eta, "eps": eps, "g": g})
+    return {**made, "oracle": {"step": [["0"] * size], "shift": [[["0"]] * size]}}
 
 
 def still_1(values: Values) -> Instance:
     """Theorem 1: L, G, I, g, T."""
     eta = _smaller(int(values["T"]), int(values["I"])) / (3 * Fraction(values["L"]))
-    return _still(values, eta, "full")
+    return _still(values, eta, sampled=False)
 
 
 def still_2(values: Values) -> Instance:
     """Remark 2: L, G, I, g, c, T."""
     eta = Fraction(values["c"]) / (Fraction(values["L"]) * _root(int(values["T"]), 3))
-    return _still(values, eta, "full")
+    return _still(values, eta, sampled=False)
 
 
 def still_3(values: Values) -> Instance:
     """Theorem 3: L, G, I, b, g, T."""
     size = int(values["b"]) * int(values["I"])
-    return _still(values, _smaller(int(values["T"]), size) / (8 * Fraction(values["L"])), "sampled")
+    return _still(values, _smaller(int(values["T"]), size) / (8 * Fraction(values["L"])), sampled=True)
 
 
 # --- two groups of devices --------------------------------------------------------------------------------------------
@@ -109,12 +121,13 @@ def _two_groups(values: Values, size: int, oracle: bool) -> Instance:
     K, chosen, rounds = (int(values[name]) for name in ("K", "I", "T"))
     G = Fraction(values["G"])
     one, none = Fraction(1), Fraction(0)
-    constants = {"L": one, "G": G, "eta": _smaller(rounds, size) / 8, **({"eps": none} if oracle else {})}
-    made = _run(values, "sampled", 2 * K, chosen, G / 2, constants)
-    made["devices"] = [_bent(none, G, one, first) for first in (*[none] * K, *[-G] * K)]
-    if rounds > PATHS or chosen not in (1, 2 * K - 1):  # two outcomes in a round: few paths
-        return {**made, "law": "moments", "low": "0", "high": str(G)}
-    return {**made, "law": "paths", "oracle": {"step": [["1"] * 2 * K], "shift": [["0"] * 2 * K]}}
+    numbers = {"L": one, "G": G, "eta": _smaller(rounds, size) / 8, "K": Fraction(K)} | (
+        {"eps": none} if oracle else {}
+    )
+    clients = [_bent(none, G, one, first) for first in (*[none] * K, *[-G] * K)]
+    made = _run(values, True, clients, chosen, G / 2, numbers)
+    few = rounds <= PATHS and chosen in (1, 2 * K - 1)  # two outcomes in a round: few paths
+    return made if few else {**made, "box": {"low": ["0"], "high": [str(G)]}}
 
 
 def two_groups(values: Values) -> Instance:
@@ -130,26 +143,23 @@ def two_groups_repaired(values: Values) -> Instance:
 # --- two devices at rest ----------------------------------------------------------------------------------------------
 
 
-def _at_rest(values: Values, batch: str) -> Instance:
+def _at_rest(values: Values, sampled: bool) -> Instance:
     """w^2/(2 eta) for |w| <= G eta, and -G w/2 up to a point far to the right; from G eta their mean stays."""
     G, rho = (Fraction(values[name]) for name in ("G", "rho"))
     eta = rho / _root(int(values["T"]), 2)
     far = 10 * G * (eta + rho)
-    none = Fraction(0)
-    constants = {"G": G, "nu": none, "rho": rho, "eta": eta}
-    made = _run(values, batch, 2, 2, G * eta, constants)
-    devices = [_bent(-G * eta, G * eta, 1 / eta, -G), _bent(far, far + rho, G / rho, -G / 2)]
-    return {**made, "law": "paths", "devices": devices, "oracle": {"step": [["1", "1"]], "shift": [["0", "0"]]}}
+    clients = [_bent(-G * eta, G * eta, 1 / eta, -G), _bent(far, far + rho, G / rho, -G / 2)]
+    return _run(values, sampled, clients, 2, G * eta, {"G": G, "nu": Fraction(0), "rho": rho, "eta": eta})
 
 
 def at_rest(values: Values) -> Instance:
     """FedProx: G, rho, T."""
-    return _at_rest(values, "full")
+    return _at_rest(values, sampled=False)
 
 
 def at_rest_minibatch(values: Values) -> Instance:
     """FedMSPP: the same, each minibatch being the device's only point."""
-    return _at_rest(values, "sampled")
+    return _at_rest(values, sampled=True)
 
 
 # --- a training sample of one point -----------------------------------------------------------------------------------
@@ -161,13 +171,11 @@ def one_sample(values: Values) -> Instance:
     rounds, one = int(values["T"]), Fraction(1)
     eta = 1 / _root(rounds, 2)
     far = G * (rounds * eta + 2)
-    losses = [
-        {"x": [str(a)], "jump": [str(2 * G)], "bend": ["0"], "a": "0", "s": str(-G), "c": "0"} for a in (far, -far)
-    ]
-    constants = {"G": G, "nu": Fraction(0), "rho": one, "eta": eta}
-    made = _run({**values, "b": 1}, "sampled", 1, 1, Fraction(0), constants)
-    device = {"q": ["1/2", "1/2"], "losses": losses, "sample": ["1", "0"]}
-    return {**made, "law": "paths", "devices": [device], "oracle": {"step": [["1"]], "shift": [["0"]]}}
+    ends = {"bend": ["0"], "a": "0", "s": str(-G), "c": "0"}
+    points = [{"x": [str(a)], "jump": [str(2 * G)], **ends} for a in (far, -far)]
+    device = {"kind": "sample", "q": ["1/2", "1/2"], "points": points, "training": ["1", "0"]}
+    numbers = {"G": G, "nu": Fraction(0), "rho": one, "eta": eta}
+    return _run({**values, "b": 1}, True, [device], 1, Fraction(0), numbers)
 
 
 # --- sizes ------------------------------------------------------------------------------------------------------------

@@ -155,7 +155,7 @@ def written(expr: Any, where: dict[Any, Any]) -> Any:
 
 PRINTED, AT_PRINTED = two_groups(b * I)
 REPAIRED, AT_REPAIRED = two_groups(I)
-NO_GAP = {Delta: Integer(0)}
+NO_GAP = {Delta: Integer(0), M: 2 * K}
 GROUPS = tied(THEOREM_3_EXACT, picked2(T), written(PRINTED, AT_PRINTED), forms.two_groups, forms.GROUPS, NO_GAP)
 GROUPS_REPAIRED = tied(
     THEOREM_3_REPAIRED,

@@ -33,8 +33,8 @@ from .orders import (
     many_rounds,
 )
 from .rates import AT_1, AT_3, BOUND_1, EVERYTHING, NOT_YET, RELATIVE, SLOWER
-from .run import picked2, picked_env2
-from .symbols import GLOSSARY, G, I, L, M, T, b, eps, eta, lipschitz, nonnegative_loss, nu, rho, weakly_convex
+from .run import FEDMSPP, picked2, picked_env2
+from .symbols import DEVICES, GLOSSARY, G, I, L, M, T, b, eps, eta, lipschitz, nonnegative_loss, nu, rho, weakly_convex
 from .theorems import (
     ACCURACY_1,
     BOUND_2,
@@ -71,7 +71,7 @@ TABLE_THEOREM_1 = Statement(
     kind="inequality",
     title="FedProx, theorem 1: O(1/(I epsilon^2) + 1/epsilon^(3/2)) rounds to an epsilon-stationary point",
     cite="table 1, second row",
-    method="fedmspp",
+    method=FEDMSPP,
     glossary=GLOSSARY,
     let=THEOREM_1_REPAIRED.let,
     when=THEOREM_1_REPAIRED.when,
@@ -105,9 +105,9 @@ TABLE_THEOREM_2 = Statement(
     kind="inequality",
     title="FedProx, theorem 2: O(1/epsilon^2) rounds to an epsilon-stationary point",
     cite="table 1, third row",
-    method="fedmspp",
+    method=FEDMSPP,
     glossary=GLOSSARY,
-    let=(full_batch, nonnegative_loss, lipschitz, weakly_convex, exact_oracle),
+    let=(*DEVICES, full_batch, nonnegative_loss, lipschitz, weakly_convex, exact_oracle),
     when=(Lt(2 * rho * nu, 1), Eq(eta, rho / sqrt(T))),
     then=Le(T * ENV**2, 16 * UNIT_RHO**2),
     sweep=ENVELOPE,
@@ -148,9 +148,9 @@ TABLE_THEOREM_4 = Statement(
     kind="inequality",
     title="FedMSPP, theorem 4: O(1/epsilon^2) rounds to an epsilon-stationary point",
     cite="table 1, fifth row",
-    method="fedmspp",
+    method=FEDMSPP,
     glossary=GLOSSARY,
-    let=(nonnegative_loss, lipschitz, weakly_convex, exact_oracle),
+    let=(*DEVICES, nonnegative_loss, lipschitz, weakly_convex, exact_oracle),
     when=(Lt(2 * rho * nu, 1), Eq(eta, rho / sqrt(T))),
     then=Le(T * ENV**2, 16 * UNIT_RHO**2),
     sweep=ENVELOPE,

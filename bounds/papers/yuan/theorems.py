@@ -55,10 +55,16 @@ def error(step_size: Any) -> Any:
     return sqrt(2 * eps * step_size * (1 + step_size * L))
 
 
-def _statement(label: str, title: str, cite: str, method: Any = "fedmspp", **rest: Any) -> Statement:
-    let = rest.pop("let") if isinstance(method, str) else (*DEVICES, *rest.pop("let"))
+def _statement(label: str, title: str, cite: str, let: tuple[Assumption, ...], **rest: Any) -> Statement:
     return Statement(
-        id=f"yuan/{label}", kind="inequality", title=title, cite=cite, method=method, glossary=GLOSSARY, let=let, **rest
+        id=f"yuan/{label}",
+        kind="inequality",
+        title=title,
+        cite=cite,
+        method=FEDMSPP,
+        glossary=GLOSSARY,
+        let=(*DEVICES, *let),
+        **rest,
     )
 
 
@@ -68,7 +74,6 @@ LEMMA_5 = _statement(
     "lem5",
     "FedProx, one inexact step: how far it is from a gradient step",
     "lemma 5, appendix B.1",
-    FEDMSPP,
     let=(full_batch, nonnegative_loss, smooth, inexact),
     when=(Lt(eta, 1 / L),),
     then=Le(residual, 2 * L * eps * eta),
@@ -86,7 +91,6 @@ LEMMA_9 = _statement(
     "lem9",
     "FedMSPP, one inexact step: how far it is from a gradient step",
     "lemma 9, appendix C.1",
-    FEDMSPP,
     let=(nonnegative_loss, smooth, inexact),
     when=(Lt(eta, 1 / L),),
     then=Le(residual, 2 * L * eps * eta),
@@ -104,7 +108,6 @@ LEMMA_6 = _statement(
     "lem6",
     "FedProx: the mean direction against the gradient",
     "lemma 6, appendix B.1",
-    FEDMSPP,
     let=(full_batch, nonnegative_loss, lipschitz, smooth, inexact),
     when=(Lt(eta, 1 / L),),
     then=Le(drift2, L**2 * (G + 2 * L * eps) ** 2 * eta**2),
@@ -123,7 +126,6 @@ LEMMA_8 = _statement(
     "lem8",
     "FedProx, exact: a local step is no longer than G eta",
     "lemma 8, appendix B.2",
-    FEDMSPP,
     let=(full_batch, nonnegative_loss, lipschitz, weakly_convex, exact_oracle),
     when=(Lt(eta * nu, 1),),
     then=Le(move, G * eta),
@@ -135,7 +137,6 @@ LEMMA_12 = _statement(
     "lem12",
     "FedMSPP, exact: a local step is no longer than G eta",
     "lemma 12, appendix C.2",
-    FEDMSPP,
     let=(nonnegative_loss, lipschitz, weakly_convex, exact_oracle),
     when=(Lt(eta * nu, 1),),
     then=Le(move, G * eta),
@@ -263,7 +264,7 @@ THEOREM_3_INEQUALITY = _statement(
 THEOREM_3_EXACT = replace(
     THEOREM_3_INEQUALITY,
     id="yuan/thm3~exact",
-    let=(independent_minibatches, nonnegative_loss, lipschitz, smooth, exact_oracle),
+    let=(*DEVICES, independent_minibatches, nonnegative_loss, lipschitz, smooth, exact_oracle),
     when=(Eq(eta, step_3(b * I)),),
     reading=(ONE_VARIABLE, WHOLE_SPACE, OWN_SAMPLES),
     repairs="as printed, but with local problems that are solved exactly: what is left to fail is 1/(b I)",

@@ -27,18 +27,11 @@ from fedaudit.verify.claims import lower
 from fedaudit.verify.evaluate import Evaluator, Table
 
 Piece = dict[str, Any]
-CLAIM = lower(
-    Statement(
-        id="test/free",
-        kind="inequality",
-        title="t",
-        cite="t",
-        method=FEDMSPP,
-        glossary=FEDMSPP.glossary,
-        then=tuple(Le(quantity, 0, evaluate=False) for quantity in FEDMSPP.measures),
-        for_all={m: (1, M)},
-    )
-).claim
+EVERYTHING = Statement(
+    id="test/free", kind="inequality", title="t", cite="t", method=FEDMSPP, glossary=FEDMSPP.glossary,
+    then=tuple(Le(quantity, 0, evaluate=False) for quantity in FEDMSPP.measures), for_all={m: (1, M)},
+)  # fmt: skip
+CLAIM = lower(EVERYTHING).claim
 
 
 def value(f: Piece, w: F) -> F:
@@ -182,16 +175,11 @@ def in_arrays(xp: Any, instance: dict[str, Any]) -> tuple[dict[str, Any], float]
         return xp.asarray(Evaluator(table, {"t": ("0", "0"), "k": ("0", "0")})(tree), dtype=xp.float64)
 
     setup = Setup(
-        problem,
-        on(instance["w0"]),
-        scalar,
-        1,
-        instance["T"],
-        w_star=problem.minimiser(),
+        problem, on(instance["w0"]), scalar, 1, instance["T"], w_star=problem.minimiser(),
         sampling=("without_replacement", instance["participation"]["m"]),
         minibatch=(instance["minibatch"]["b"], False),
         oracle=(on(instance["oracle"]["step"]), on(instance["oracle"]["shift"])),
-    )
+    )  # fmt: skip
     method = CLAIM["method"]
     measures = {k: v for k, v in method["measures"].items() if k != "picked_erm_env2"}  # only the kernel knows it
     return run_arrays({**method, "measures": measures}, setup), max(float(gap[0]) for gap in setup.gaps)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flint import fmpq
+from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,16 +21,18 @@ from fedaudit.bounds.catalogue import catalogue, statement
 from fedaudit.bounds.derive import derive
 from fedaudit.bounds.dimension import DimensionError, dimension_of
 from fedaudit.bounds.lint import lint
+from fedaudit.bounds.papers.yuan.run import picked2
+from fedaudit.bounds.papers.yuan.symbols import T as rounds
 from fedaudit.bounds.statement import Statement
-from fedaudit.problems.fedmspp import settled2
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import hunt_row, read, verify_row
 from fedaudit.verify.certify import _instances  # pyright: ignore[reportPrivateUsage]
 from fedaudit.verify.check import genes_of, score
 from fedaudit.verify.curves import curves
 from fedaudit.verify.genome import draw, exactly
-from fedaudit.verify.kernel.fedmspp import similar
+from fedaudit.verify.kernel import moments
 from fedaudit.verify.kernel.pieces import Pieces, mix
+from fedaudit.verify.kernel.sample import similar_slopes
 from fedaudit.verify.settings.base import Shape
 
 FOLDER = Path(__file__).parent / "certificates"
@@ -146,21 +148,23 @@ def test_mutants_are_refuted(label: str, factor: Fraction) -> None:
 
 
 def parabola(a: Fraction, low: Fraction, high: Fraction, c: Fraction) -> dict[str, Any]:
-    losses = {"x": [str(low), str(high)], "jump": ["0", "0"], "bend": [str(a), str(-a)]}
-    return {"q": ["1"], "losses": [{**losses, "a": "0", "s": str(a * (low - c)), "c": "0"}]}
+    bends = {"x": [str(low), str(high)], "jump": ["0", "0"], "bend": [str(a), str(-a)]}
+    return {"kind": "sample", "q": ["1"], "points": [{**bends, "a": "0", "s": str(a * (low - c)), "c": "0"}]}
 
 
-def run(centres: list[Fraction], size: int, T: int, law: str, w0: Fraction, rho: str = "1/3") -> dict[str, Any]:
-    low, high = min(*centres, w0), max(*centres, w0)
-    made: dict[str, Any] = {
-        "law": law, "M": len(centres), "I": size, "b": 1, "T": T, "w0": str(w0), "batch": "full",
-        "devices": [parabola(Fraction(3, 2), low, high, c) for c in centres],
-        "constants": {"nu": "1", "G": "100", "eta": "2/5", "rho": rho},
+def run(centres: list[Fraction], size: int, T: int, w0: Fraction, *, box: bool = False) -> dict[str, Any]:
+    """Exact steps of 2/5, on parabolas of curvature 3/2."""
+    low, high, C = min(*centres, w0), max(*centres, w0), len(centres)
+    return {
+        "C": C, "d": 1, "E": 1, "T": T, "p": [str(Fraction(1, C))] * C, "w0": [str(w0)], "noise": {"kind": "none"},
+        "clients": [parabola(Fraction(3, 2), low - 1, high + 1, c) for c in centres],
+        "constants": {"nu": "1", "G": "100"}, "parameters": {"eta": "2/5", "rho": "1/3"},
+        "participation": {"kind": "without_replacement", "m": size},
+        **({"box": {"low": [str(low)], "high": [str(high)]}} if box else {}),
     }  # fmt: skip
-    if law == "moments":
-        return {**made, "low": str(low), "high": str(high)}
-    none = [["0"] * len(centres)]
-    return {**made, "oracle": {"step": [["1"] * len(centres)], "shift": none}}
+
+
+BOTH = replace(of("thm2"), then=(of("thm2").then, Le(picked2(rounds), 1)), follows_from=())
 
 
 fractions = st.fractions(min_value=-2, max_value=2, max_denominator=3)
@@ -169,22 +173,42 @@ fractions = st.fractions(min_value=-2, max_value=2, max_denominator=3)
 @settings(max_examples=25, deadline=None)
 @given(st.lists(fractions, min_size=2, max_size=3, unique=True), fractions, st.integers(1, 2), st.integers(1, 4))
 def test_moments_are_what_all_paths_give(centres: list[Fraction], w0: Fraction, size: int, T: int) -> None:
-    claim = read(of("thm2"))[0].claim
-    slow, fast = (kernel.world(claim, run(centres, size, T, law, w0)) for law in ("paths", "moments"))
+    claim = read(BOTH)[0].claim
+    slow, fast = (kernel.world(claim, run(centres, size, T, w0, box=box)) for box in (False, True))
     for name in ("picked2", "picked_env2"):
-        enumerated, closed = slow.at(name, (T,)), fast.at(name, (T,))
-        assert abs(float(enumerated) - float(closed)) <= 1e-12 * (1 + float(enumerated))
+        assert slow.at(name, (T,)) == fast.at(name, (T,))
     assert slow.value("Delta_rho") == fast.value("Delta_rho")
-    c = np.array([float(x) for x in centres])
-    a, eta, var, off2, rounds = (np.array([x]) for x in (1.5, 0.4, c.var(), (float(w0) - c.mean()) ** 2, T))
-    found = float(settled2(a, eta, var, off2, rounds, len(centres), size)[0])
-    assert np.isclose(float(slow.at("picked2", (T,))), found, atol=1e-12)
+
+
+def test_balls_hold_what_rationals_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    claim, instance = read(BOTH)[0].claim, run([Fraction(1), Fraction(-1)], 1, 50, Fraction(0), box=True)
+    exact = kernel.world(claim, instance).at("picked2", (50,))
+    monkeypatch.setattr(moments, "EXACT", 0)
+    ball = kernel.world(claim, {**instance, "parameters": {"rho": "1/3", "eta": "4/10"}}).at("picked2", (50,))
+    assert not isinstance(ball, fmpq)
+    assert ball.contains(arb(exact))
+    assert float(ball.rad()) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"box": {"low": ["0"], "high": ["1"]}}, "leaves|outside"),
+        ({"box": {"low": ["-3"], "high": ["3"]}}, "curvature"),
+        ({"box": {"low": ["1"], "high": ["1"]}}, "low < high"),
+        ({"w0": ["3/2"]}, "outside"),
+        ({"oracle": {"step": [["0", "0"]], "shift": [[["0"], ["0"]]]}}, "exact answers"),
+    ],
+)
+def test_a_box_that_does_not_hold_the_run_is_refused(change: dict[str, Any], message: str) -> None:
+    instance = run([Fraction(1), Fraction(-1)], 1, 10**6, Fraction(0), box=True) | change
+    with pytest.raises((kernel.Rejected, kernel.Malformed), match=message):
+        kernel.world(read(BOTH)[0].claim, instance).at("picked2", (10**6,))
 
 
 def test_three_rounds_by_hand() -> None:
     """Devices (3/4)(w - 1)^2 and (3/4)(w + 1)^2 from 0, one at a time: w -> (5 w +- 3)/8."""
-    claim = read(of("thm2"))[0].claim
-    made = kernel.world(claim, run([Fraction(1), Fraction(-1)], 1, 3, "paths", Fraction(0)))
+    made = kernel.world(read(BOTH)[0].claim, run([Fraction(1), Fraction(-1)], 1, 3, Fraction(0)))
     points, total = [fmpq(0)], fmpq(0)
     for _ in range(3):
         total += sum(((fmpq(3, 2) * w) ** 2 for w in points), fmpq(0)) / len(points)
@@ -194,10 +218,9 @@ def test_three_rounds_by_hand() -> None:
 
 def two_slopes(share: Fraction, B: Fraction) -> dict[str, Any]:
     """The same risk twice, once times `share`: (B, 0)-LGD from B^2 = 2 (1 + share^2)/(1 + share)^2 on."""
-    made = run([Fraction(0), Fraction(0)], 2, 16, "paths", Fraction(1))
-    made["devices"] = [parabola(a, Fraction(-2), Fraction(2), Fraction(0)) for a in (Fraction(1), share)]
-    made["constants"] = {"L": "1", "G": "2", "B": str(B), "eta": str(1 / (4 * B))}
-    return made
+    made = run([Fraction(0), Fraction(0)], 2, 16, Fraction(1))
+    made["clients"] = [parabola(a, Fraction(-2), Fraction(2), Fraction(0)) for a in (Fraction(1), share)]
+    return {**made, "constants": {"L": "1", "G": "2", "B": str(B)}, "parameters": {"eta": str(1 / (4 * B))}}
 
 
 @settings(max_examples=25, deadline=None)
@@ -220,7 +243,7 @@ def test_similar_everywhere_is_what_a_grid_sees(ends: list[tuple[Fraction, Fract
         for pair in (ends[:2], ends[2:])
     ]  # fmt: skip
     whole = mix([fmpq(1, 2)] * 2, pieces)
-    exact = similar(pieces, whole, fmpq(B.numerator, B.denominator))
+    exact = similar_slopes(pieces, (fmpq(1, 2),) * 2, fmpq(B.numerator, B.denominator))
     grid = [fmpq(n, 20) for n in range(-200, 201)]
     most = [(f.gradient(w) ** 2 + h.gradient(w) ** 2) / 2 for f, h in [pieces] for w in grid]
     seen = all(
@@ -255,16 +278,15 @@ def changed(name: str, *path: Any, value: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("made", "message"), [
-    (changed("thm1~inequality", "constants", "eps", value="1/100"), "inexact"),
-    (changed("thm1~inequality", "constants", "eps", value="1/20"), "when"),
-    (changed("thm1~inequality", "constants", "G", value="1/2"), "when|lipschitz"),
-    (changed("thm1~inequality", "constants", "L", value="1/2"), "when|smooth"),
-    (changed("thm1~inequality", "constants", "eta", value="1/25"), "when"),
+    (changed("thm1~inequality", "constants", "eps", value="0"), "inexact"),
+    (changed("thm1~inequality", "constants", "eps", value="100000"), "when"),
+    (changed("thm1~inequality", "constants", "G", value="1/1000000"), "when|lipschitz"),
+    (changed("thm1~inequality", "constants", "L", value="1/1000000"), "when|smooth"),
+    (changed("thm1~inequality", "parameters", "eta", value="1/25"), "when"),
     (changed("thm1~inequality", "T", value=32), "index|when|picked2"),
-    (changed("thm3-exact", "w0", value="2"), "outside"),
-    (changed("thm3-exact", "high", value="2"), "curvature"),
-    (changed("thm3-exact", "devices", 0, "losses", 0, "bend", value=["2", "-2"]), "curvature|outside|lipschitz|smooth"),
-    (changed("thm3-exact", "M", value=3), "devices"),
+    (changed("thm3-exact", "w0", value=["200000"]), "outside"),
+    (changed("thm3-exact", "box", "high", value=["200000"]), "curvature"),
+    (changed("thm3-exact", "C", value=3), "clients|entries|3"),
 ])  # fmt: skip
 def test_the_kernel_rejects_what_does_not_hold(made: dict[str, Any], message: str) -> None:
     with pytest.raises((kernel.Rejected, kernel.Malformed), match=message):
@@ -273,9 +295,9 @@ def test_the_kernel_rejects_what_does_not_hold(made: dict[str, Any], message: st
 
 def test_large_minibatches_are_refused_before_they_are_listed() -> None:
     made = golden("thm3-exact")
-    device = made["instance"]["devices"][0]
-    device["q"], device["losses"] = ["1/2", "1/2"], device["losses"] * 2
-    with pytest.raises(kernel.Malformed, match="at most 1000"):
+    device = made["instance"]["clients"][0]
+    device["q"], device["points"] = ["1/2", "1/2"], device["points"] * 2
+    with pytest.raises(kernel.Rejected, match="at most 1000"):
         kernel.check(made)
 
 

@@ -392,9 +392,9 @@ def _along_sizes(
         return None
     kept = np.argsort(-np.nan_to_num(lhs[:, -1] / rhs[:, -1]), kind="stable")[: RUNS // 4]
     kept = np.concatenate([kept, np.setdiff1d(np.arange(len(lhs)), kept)[: RUNS - len(kept)]])
-    law = next(iter(columns.values())).flag("law")
+    loss = next(iter(columns.values())).flag("loss")
     caption = (
-        f"{len(kept)} of {PROPOSED} random parameter choices ({law}), the worst quarter at the largest T among them, "
+        f"{len(kept)} of {PROPOSED} random parameter choices ({loss}), the worst quarter at the largest T among them, "
     )
     caption += "expectations exact; each divided by its bound at the smallest T"
     return along(statement, np.array(list(columns)), "rounds $T$", lhs[kept], rhs[kept], caption)

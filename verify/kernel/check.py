@@ -15,7 +15,6 @@ from flint import arb, fmpq
 
 from . import (
     envelope,
-    fedmspp,
     function,
     limit,
     meta,
@@ -47,7 +46,6 @@ class Reader:
 
 
 WORLDS = {
-    "fedmspp": Reader(fedmspp.read, fedmspp.INPUTS),
     "noise_sum": Reader(noise_sum.read, noise_sum.INPUTS),
     "scalar": Reader(scalar.read),
     "function": Reader(function.read),

@@ -6,12 +6,14 @@ import importlib
 import pkgutil
 from dataclasses import replace
 from functools import cache
+from typing import cast
 
 from fedaudit.bounds.lower import Lowered
 from fedaudit.errors import UserError
 
-from . import run
-from .base import Setting
+from . import data, run
+from .base import Reading, Setting
+from .long_runs import LongRuns
 
 
 @cache
@@ -30,8 +32,10 @@ def setting_of(lowered: Lowered) -> Setting:
     found, claim = setting(lowered.claim["setting"]), lowered.claim
     if not isinstance(found, run.RunSetting):
         return found
-    droppable = (*found.droppable, *claim["means"])
-    return replace(found, declared=run.declared(claim), droppable=droppable, counts_steps="clock" in claim["method"])
+    droppable, declared = (*found.droppable, *claim["means"]), run.declared(claim)
+    if data.reads_data(Reading(lowered)):
+        return cast("Setting", LongRuns(declared=declared, droppable=droppable))
+    return replace(found, declared=declared, droppable=droppable, counts_steps="clock" in claim["method"])
 
 
 def setting(name: str) -> Setting:

@@ -20,8 +20,6 @@ from fedaudit.problems.backend import namespace
 from ..evaluate import Array, Evaluator, Quantity, Table
 from ..genome import Gene, Genome
 
-LONG = 100  # rounds: runs are not longer, or else they stand still or only their moments are followed
-
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -45,15 +43,20 @@ class Shape:
         return Shape(tuple((k, counts.get(k, v)) for k, v in self.counts), self.flags)
 
     @property
+    def brief(self) -> bool:
+        """Whether not all rounds are walked: the run stands still, or only its moments are followed."""
+        return dict(self.flags).get("rounds") == "alike"
+
+    @property
     def steps(self) -> int:
         """Gradient steps that one run takes, one after the other."""
         sizes = dict(self.counts)
-        return sizes.get("E", 1) * sizes.get("T", 1)
+        return sizes.get("E", 1) * (1 if self.brief else sizes.get("T", 1))
 
     @property
     def cost(self) -> int:
         """Rough size of one instance, for planning batches."""
-        return int(np.prod([min(max(v, 1), LONG) for _, v in self.counts]))
+        return int(np.prod([max(v, 1) for name, v in self.counts if not (self.brief and name in ("T", "b"))]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,14 @@ def _shape(clients: str, oracle: str, C: int, m: int, K: int, b: int, T: int) ->
     flags = {"loss": "stairs", "noise": "none", "sampling": "without_replacement", "oracle": oracle, **shared}
     flags |= {"clients": "alike"} if clients == "alike" else {}
     flags |= {"loss": "parabola"} if clients == "parabolas" else {}
+    flags |= {"rounds": "alike"} if clients == "parabolas" or oracle == "still" else {}
     return Shape.of(flags, C=C, d=1, E=1, T=T, K=K, m=m, **({"b": b} if b else {}))
+
+
+def alike(reading: Reading, T: int) -> Shape:
+    """One client alone."""
+    errs = "exact" if has(reading, "exact_oracle") else "aimed"
+    return _shape("alike", errs, 1, 1, 1, 0 if has(reading, "full_batch") else 1, T)
 
 
 def outcomes(shape: Shape) -> int:

@@ -29,7 +29,7 @@ from fedaudit.problems.regularised import minimiser as least
 from ..evaluate import Array, Evaluator, Quantity, Table
 from ..genome import Genome
 from . import data
-from .base import LONG, Reading, Shape, names, text, to_backend, to_numpy
+from .base import Reading, Shape, names, text, to_backend, to_numpy
 
 MOST_PATHS = 256
 CONSTANTS = (
@@ -390,7 +390,7 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
     return Setup(
         problem,
         on(parts["w0"]),
-        _scalars(known, sizes, backend, reading.claim["method"].get("counts_from", 0)),
+        _scalars(known, shape, backend, reading.claim["method"].get("counts_from", 0)),
         sizes["E"],
         sizes["T"],
         v=on(parts["v"]) if shape.flag("noise") != "none" else None,
@@ -409,9 +409,10 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
     )
 
 
-def _scalars(table: Table, sizes: Mapping[str, int], backend: str, first: int) -> Callable[[Any], Any]:
+def _scalars(table: Table, shape: Shape, backend: str, first: int) -> Callable[[Any], Any]:
     """Scalar factors of the rules, in all rounds and local steps."""
-    last = first + (sizes["T"] - 1 if sizes["T"] <= LONG else 0)  # longer runs have the same rules in every round
+    sizes, brief = dict(shape.counts), shape.brief
+    last = first + (0 if brief else sizes["T"] - 1)
     evaluator = Evaluator(table, {"t": (str(first), str(last)), "k": ("0", str(sizes["E"] - 1))})
     return lambda tree: to_backend(backend, evaluator(tree))
 

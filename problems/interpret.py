@@ -488,6 +488,13 @@ class Scope:
             return half_square(problem.A, x - self.constant("w_i_star", problem.minimisers()))
         return problem.value(x)
 
+    def mean_over(self, atom: Atom, place: Place, own: bool, expected: Callable[[Atom, Place, bool], Array]) -> Array:
+        """An atom (.., n, 1 or C), or its mean over the clients."""
+        if atom.inside is None:
+            return expected(atom, place, own)
+        inside = self.mean_over(atom.inside, place, own=True, expected=expected)
+        return self.averaged(self.setup.problem.p[..., None], inside[..., None])[..., 0]
+
     def measure(self, measure: Measure, place: Place, expected: Callable[[Atom, Place, bool], Array]) -> Array:
         """(.., n) or, at every client, (.., n, C), from the expectation of its atoms (.., n, 1 or C).
 
@@ -500,14 +507,9 @@ class Scope:
             each = [self.measure(rest, replace(place, known={}, last=last), expected) for last in range(size)]
             return self.xp.stack(each, axis=-1)
 
-        def expectation(atom: Atom, own: bool) -> Array:
-            if atom.inside is None:
-                return expected(atom, place, own)
-            return self.averaged(setup.problem.p[..., None], expectation(atom.inside, own=True)[..., None])[..., 0]
-
         total: Any = None
         for index, atom in measure.terms:
-            x = self.here(index, place) * expectation(atom, measure.own)
+            x = self.here(index, place) * self.mean_over(atom, place, measure.own, expected)
             total = x if total is None else total + x
         stars = self.here(measure.stars, place)
         if not isinstance(stars, float) or stars != 0.0:

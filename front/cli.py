@@ -49,9 +49,10 @@ verdicts:
   of what a paper observed: reproduced, not-reproduced, or reproduced-if (not as printed, only under readings that were
   settled after looking, which the row lists)
 
-exit status: 0 done; 1 a refutation under --fail-on refuted, an invalid certificate, or a statement on which the tool
-failed; 2 bad input, said in one line (of several certificates all are checked, and 2 says that one could not be read);
-70 the tool failed altogether; 130 interrupted: an audit keeps what is finished and goes on from there when run again.
+exit status: 0 done; 1 a refutation under --fail-on refuted, an invalid certificate, a change for the worse between two
+audits, or a statement on which the tool failed; 2 bad input, said in one line (of several certificates all are checked,
+and 2 says that one could not be read); 70 the tool failed altogether; 130 interrupted: an audit keeps what is finished
+and goes on from there when run again.
 """
 MOST_SEED = 2**63 - 1
 MOST_BUDGET = 1e6  # seconds: eleven days
@@ -76,6 +77,7 @@ HELP = {
     "certify": "check counterexamples again, exactly",
     "plot": "a statement's runs against its bound, or a picture by name",
     "report": "write index.html again from audit.json",
+    "compare": "what changed between two audits",
 }
 
 
@@ -149,6 +151,11 @@ def parser() -> Parser:
 
     sub = command("report")
     sub.add_argument("--out", default="audit", metavar="DIR", help="the folder of an audit (default audit)")
+
+    sub = command("compare")
+    for which in ("A", "B"):
+        sub.add_argument(which.lower(), metavar=f"{which}.json", help="the audit.json of an audit, or its folder")
+    _json(sub)
     return made
 
 
@@ -225,6 +232,7 @@ def _dispatch(given: Sequence[str]) -> int:
         "certify": _certify,
         "plot": _plot,
         "report": _report,
+        "compare": _compare,
     }
     return commands[arguments.command](arguments)
 
@@ -377,6 +385,21 @@ def _report(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _compare(arguments: argparse.Namespace) -> int:
+    from fedaudit.verify.document import read_file
+
+    from .compare import compare, rows, table, totals
+
+    before, after = (read_file(_named(path)) for path in (arguments.a, arguments.b))
+    changes = compare(before, after)
+    found = rows(changes)
+    if arguments.json:
+        _print_json(found)
+    else:
+        table(changes, totals(before, after))
+    return int(any(row["worse"] for row in found))
+
+
 def _certify(arguments: argparse.Namespace) -> int:
     from fedaudit.verify.certificates import certify_files, status
     from fedaudit.verify.child import LIMIT, Limit
@@ -434,6 +457,19 @@ def _print_json(rows: Sequence[Row]) -> int:
     plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
     print(json.dumps(rows, indent=1, ensure_ascii=plain, allow_nan=False))
     return 0
+
+
+def _named(text: str) -> Path:
+    """The path of a file that is read; raises `UserError` for a name that no file system takes."""
+    from pathlib import Path
+
+    try:
+        if text.strip():
+            os.lstat(text)
+            return Path(text)
+    except OSError:
+        pass
+    raise UserError(f"{text!r}, which is not there", "the audit.json of an audit", "check the path")
 
 
 def _out(text: str) -> Path:

@@ -36,6 +36,7 @@ __all__ = [
     "parse",
     "parse_printed",
     "read",
+    "read_file",
 ]
 
 VERDICTS = ("refuted", "proved", "survived", "undecided", "reproduced", "reproduced-if", "not-reproduced")
@@ -174,11 +175,26 @@ class Unreadable(Exception):
 
 def read(folder: Path) -> Document:
     """The audit.json of a folder. Raises `UserError` unless it is one that an audit could have written."""
-    path, do = folder / AUDIT, f"run `fedaudit audit --out {_clipped(folder)}` first"
+    do = f"run `fedaudit audit --out {_clipped(folder)}` first"
     try:
-        data = _regular(path, BYTES)
+        return _document(folder / AUDIT, do)
     except Unreadable as error:
         raise UserError(f"{_clipped(folder)} ({AUDIT}: {error})", f"a folder that holds {AUDIT}", do) from error
+
+
+def read_file(path: Path) -> Document:
+    """An audit.json by its own path, or that of a folder."""
+    if path.is_dir():
+        return read(path)
+    try:
+        return _document(path, "name the file of a finished audit")
+    except Unreadable as error:
+        do = "name the file of a finished audit"
+        raise UserError(f"{_clipped(path)} ({error})", f"the {AUDIT} of an audit", do) from error
+
+
+def _document(path: Path, do: str) -> Document:
+    data = _regular(path, BYTES)
     place = _clipped(path)
     try:
         raw = json.loads(data.decode(), object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite)

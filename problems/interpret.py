@@ -572,8 +572,10 @@ def note(scope: Scope, measured: dict[str, list[Array]], first: int, state: Stat
     xp, together = scope.xp, [joined(scope.xp, steps)] if scope.steady else steps  # then steps are outcomes too
 
     def seen(measure: Measure, state: State, k: int) -> Array:
-        there = scope.of_rounds(first, first + next(iter(state.values())).shape[0])
-        return there.measure(measure, Place(state, ROUNDS, k), _Walked(there).outcomes)
+        size = next(iter(state.values())).shape[0]
+        there = scope.of_rounds(first, first + size)
+        values = there.measure(measure, Place(state, ROUNDS, k), _Walked(there).outcomes)
+        return values if values.shape[0] == size else xp.broadcast_to(values, (size, *values.shape[1:]))
 
     for name, measure in scope.rules.measures.items():
         if "k" not in measure.at:

@@ -80,12 +80,24 @@ def matvec(xp: Namespace, A: Array, x: Array) -> Array:
         more = x.ndim + 1 - A.ndim
         if more < 1 or x.shape[:more] == (1,) * more:
             return xp.matmul(A, x[..., None])[..., 0]
-        y = xp.matmul(A, xp.moveaxis(xp.reshape(x, (-1, *x.shape[more:])), 0, -1))
-        return xp.reshape(xp.moveaxis(y, -1, 0), (*x.shape[:more], *y.shape[:-1]))
+        columns = xp.reshape(x, (-1, *x.shape[more:])) if more > 1 else x
+        y = xp.matmul(A, first_last(xp, columns))
+        rows = xp.permute_dims(y, (y.ndim - 1, *range(y.ndim - 1)))
+        return xp.reshape(rows, (*x.shape[:more], *y.shape[:-1])) if more > 1 else rows
     y = A[..., 0] * x[..., :1]
     for j in range(1, x.shape[-1]):
         y = y + A[..., j] * x[..., j : j + 1]
     return y
+
+
+def first_last(xp: Namespace, x: Array) -> Array:
+    """(a, ..., z) -> (..., z, a)."""
+    return xp.permute_dims(x, (*range(1, x.ndim), 0))
+
+
+def spread_to(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:
+    """Broadcast, where there is something to broadcast: that costs more than the smallest kernels."""
+    return x if x.shape == shape else xp.broadcast_to(x, shape)
 
 
 def norm2(xp: Namespace, x: Array) -> Array:

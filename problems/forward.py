@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, Namespace, add_identity, all_true, check_local_steps, is_numpy, matvec, namespace
+from .arrays import Array, Namespace, add_identity, all_true, check_local_steps, is_numpy, matvec, namespace, spread_to
 from .programme import ONE, Coefficient, Linear, Operation, Programme, added, times
 from .quadratics import Quadratics
 
@@ -269,7 +269,7 @@ class Stepper:
     def advance(self, y: Array, r: Array, E: int) -> Array:
         """y (n, 1 or C, d), r (n, C, d) -> y (n, C, d) after E steps."""
         xp, B, d = self.xp, self.B, r.shape[-1]
-        wide = y if y.shape == r.shape else xp.broadcast_to(y, r.shape)
+        wide = spread_to(xp, y, r.shape)
         if self.last:
             x, add = (x.transpose(2, 0, 1).reshape(d, -1) for x in (wide, r))
             for _ in range(E):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import forward, regularised
-from .arrays import Array, Namespace, fail, matvec, namespace, norm2, quiet
+from .arrays import Array, Namespace, fail, first_last, matvec, namespace, norm2, quiet, spread_to
 from .programme import (
     FORMS,
     LINEAR,
@@ -516,8 +516,7 @@ class Scope:
             offset = stars * self.optimum()[..., None]
             total = offset if total is None else total + offset
         shape = (*total.shape[:-2], setup.start.shape[0], setup.problem.C if measure.own else 1)
-        if total.shape != shape:
-            total = self.xp.broadcast_to(total, shape)
+        total = spread_to(self.xp, total, shape)
         return total if measure.own else total[..., 0]
 
     def optimum(self) -> Array:
@@ -889,8 +888,7 @@ class _Steps:
             steps = self.known["steps"] = forward.Stepper.of(setup.problem, slope, setup.start.shape[0])
             self.known["constant"] = steps.laid(scope.wide(self.rest(place, lambda vector: vector == "")))
         rest = self.known["constant"] + self.rest(place, lambda vector: vector != "")
-        shape = (*setup.start.shape[:1], *setup.problem.b.shape[-2:])
-        rest = rest if rest.shape == shape else scope.xp.broadcast_to(rest, shape)
+        rest = spread_to(scope.xp, rest, (*setup.start.shape[:1], *setup.problem.b.shape[-2:]))
         begin = scope.rules.phases["begin"]
         y = scope.linear(begin[name], before) if name in begin else place.state[name]  # one point for all, perhaps
         return place.state | {name: self.known["steps"].advance(y[0, ...], rest, setup.E)[None, ...]}
@@ -976,7 +974,7 @@ def initial(scope: Scope) -> State:
         values = {name: scope.linear(rule, place) for name, rule in rules.items()}
         state |= values if whose == "server" else {name: scope.wide(x) for name, x in values.items()}
     n = scope.setup.start.shape[0]
-    return {name: scope.xp.broadcast_to(x, (1, n, *x.shape[-2:])) for name, x in state.items()}
+    return {name: spread_to(scope.xp, x, (1, n, *x.shape[-2:])) for name, x in state.items()}
 
 
 def tiled(xp: Namespace, x: Array, fold: int) -> Array:
@@ -1024,7 +1022,7 @@ class _Mapped:
     def flat(self, vectors: Sequence[Array]) -> Array:
         """Vectors (.., c, d) one after the other: (.., D)."""
         n = self.scope.setup.start.shape[0]
-        wide = [self.scope.xp.broadcast_to(x, (*x.shape[:-3], n, *x.shape[-2:])) for x in vectors]
+        wide = [spread_to(self.scope.xp, x, (*x.shape[:-3], n, *x.shape[-2:])) for x in vectors]
         return self.scope.xp.concat([self.scope.xp.reshape(x, (*x.shape[:-2], -1)) for x in wide], axis=-1)
 
     def identity(self, start: State, size: int, noise: int) -> State:
@@ -1063,7 +1061,7 @@ class _Mapped:
             shape = {name: x.shape[1:] for name, x in state.items()}
             whole = {name: [x[: 1 + size, ...], *(lag[name] for lag in lags)] for name, x in state.items()}
             state = {
-                name: xp.concat([xp.broadcast_to(x, (x.shape[0], *shape[name])) for x in parts], axis=0)
+                name: xp.concat([spread_to(xp, x, (x.shape[0], *shape[name])) for x in parts], axis=0)
                 for name, parts in whole.items()
             }
             scope = replace(self.scope, columns=next(iter(state.values())).shape[0], constants={})
@@ -1109,9 +1107,7 @@ class _Mapped:
             vectors = [scope.linear(arg, place) for arg in atom.args]
             if own:
                 vectors = [scope.wide(x) for x in vectors]
-            moved = [
-                x[0, ...] + matvec(xp, xp.moveaxis(x[1 : 1 + size, ...], 0, -1), means[..., None, :]) for x in vectors
-            ]
+            moved = [x[0, ...] + matvec(xp, first_last(xp, x[1 : 1 + size, ...]), means[..., None, :]) for x in vectors]
             value = self.scope.number(atom.op, moved)
             if spreads is not None:
                 value = value + self.spread(atom.op, [x[1 : 1 + size, ...] for x in vectors], spreads)
@@ -1148,7 +1144,7 @@ class _Mapped:
         x, y = vectors[0], self.bent(op, vectors[-1])
         if x.shape[0] == 1:
             return covariance[..., 0] * xp.sum(x[0, ...] * y[0, ...], axis=-1)
-        x, y = xp.moveaxis(x, 0, -1), xp.moveaxis(y, 0, -1)
+        x, y = first_last(xp, x), first_last(xp, y)
         gram = xp.matmul(xp.matrix_transpose(x), y)
         flat = xp.reshape(gram, (*gram.shape[:-2], -1))
         return matvec(xp, flat, xp.reshape(covariance, (*covariance.shape[:-2], -1)))

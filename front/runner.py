@@ -365,17 +365,22 @@ def _tasks(move: str, selection: Sequence[Chosen], settings: Settings, *, figure
     return [Task(move, c, settings.seed, effort, settings.backend, figure) for c in selection]
 
 
-def _key(task: Task) -> str:
+@cache
+def _libraries() -> tuple[str, ...]:
+    """Our version, and those of the libraries that a row depends on."""
     from importlib.metadata import version
 
+    return tuple(version(name) for name in ("fedaudit", "numpy", "scipy", "sympy", "z3-solver", "python-flint"))
+
+
+def _key(task: Task) -> str:
     return key_of(
         task.chosen.id,
         task.chosen.content,
-        version=version("fedaudit"),
         seed=task.seed,
         effort=task.effort,
         backend=task.backend,
-        libraries=[version(name) for name in ("numpy", "scipy", "sympy", "z3-solver", "python-flint")],
+        libraries=_libraries(),
     )
 
 

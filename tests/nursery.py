@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-from fedaudit import cli, runner, store
+from fedaudit import cli, listing, runner, store
 from fedaudit.bounds import catalogue
 
 MOMENTS = ("part", "whole", "moved", "work")
@@ -88,6 +88,7 @@ def answer(request):
 def main():
     runner.one_thread()
     catalogue.find([])
+    listing.listed([])  # here and now, so that no child has to write it
     import fedaudit.report
     import fedaudit.verify.audit
     import fedaudit.verify.curves

@@ -9,7 +9,7 @@ import sys
 import pytest
 from faked import REFUTED, fake_moves
 
-from fedaudit import cli, runner
+from fedaudit import cli, listing, runner
 from fedaudit.bounds import catalogue
 from fedaudit.bounds.catalogue import statements
 from fedaudit.store import Folder
@@ -330,6 +330,20 @@ def test_what_fell_before_and_theorems_are_worked_on_first(run, moves):
     moves.calls.clear()
     assert run("audit", *mixed, "--jobs", "1", "--seed", "1")[0] == 0
     assert moves.calls == [REFUTED, theorem, proposition, "buttaci/lem4.1", "buttaci/def3.2-identity"]
+
+
+def test_what_depends_on_a_change_is_done_again_and_nothing_else(run, moves, monkeypatch):
+    rows = run("audit", LEMMAS, "--jobs", "1", "--json")[1]
+    entries, changed = listing._entries(), {SOME, IDS[-1]}
+    other = [{**e, "fingerprint": "another"} if e["id"] in changed else e for e in entries]
+    monkeypatch.setattr(listing, "_entries", lambda: other)
+    moves.calls.clear()
+    assert run("audit", LEMMAS, "--jobs", "1", "--json")[1] == rows
+    assert set(moves.calls) == changed
+    moves.calls.clear()
+    monkeypatch.setattr(runner, "source_digest", lambda *, papers=True: "other code")
+    assert run("audit", LEMMAS, "--jobs", "1", "--json")[1] == rows
+    assert set(moves.calls) == set(IDS)
 
 
 def test_no_figures_draws_none_and_a_later_run_draws_what_is_missing(run, moves, monkeypatch, tmp_path):

@@ -156,3 +156,17 @@ def test_a_figure_is_no_larger_than_it_may_be(noisy: bool) -> None:
     (picture,) = re.findall(rb'base64,([^"]*)"', saved)
     width = Image.open(io.BytesIO(base64.b64decode(picture))).width
     assert (width < 500) == noisy  # coarser, but only where it has to be
+
+
+@pytest.mark.parametrize("scale", ["log", "symlog"])
+def test_decades_are_plain_characters(scale: str) -> None:
+    figure = new(3, 2)
+    axes = figure.subplots()
+    axes.plot([1e-4, 1, 1e12], [-1e6, 0, 1e6])
+    axes.set_xscale("log")
+    axes.set_yscale(scale if scale == "symlog" else "linear")
+    save(figure, "svg")
+    labels = [label.get_text() for label in axes.get_xticklabels()]
+    assert {"10⁻⁴", "10⁰", "10¹²"} <= set(labels)
+    if scale == "symlog":
+        assert {"−10⁶", "0", "10⁶"} <= {label.get_text() for label in axes.get_yticklabels()}

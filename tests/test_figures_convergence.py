@@ -14,7 +14,7 @@ from fedaudit.bounds.catalogue import statement, statements
 from fedaudit.errors import UserError
 from fedaudit.figures import convergence, draw, image, svg, two_group
 from fedaudit.figures.formulas import braced
-from fedaudit.figures.style import MOST, counted, formula, heading, log_x, log_y, new, pick, ticks_y
+from fedaudit.figures.style import LARGEST, MOST, counted, formula, heading, log_x, log_y, new, pick, ticks_y
 from fedaudit.verify.curves import Cloud, Curves, picture
 from fedaudit.verify.curves import curves as of
 
@@ -169,7 +169,9 @@ def test_real_runs_make_a_readable_figure(name):
 @pytest.mark.parametrize("name", [s.id for s in statements() if not s.quoted])
 def test_every_statement_makes_a_readable_figure(name):
     """What `fedaudit plot` shows; an experiment is drawn in its own way."""
-    assert overlaps(draw(picture(statement(name), 0))) == []
+    figure = draw(picture(statement(name), 0))
+    assert overlaps(figure) == []
+    assert len(svg(figure)) <= LARGEST
 
 
 @pytest.mark.parametrize("name", [s.id for s in statements() if s.quoted])

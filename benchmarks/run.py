@@ -231,10 +231,11 @@ def show_memory(board: Board) -> None:
 
 def bench_hunts(board: Board) -> None:
     """Instances a second that are drawn, run, measured and checked, in populations as `hunt` has them and larger."""
-    for id_ in hunts.STATEMENTS:
+    for id_, before in hunts.STATEMENTS.items():
         for n in hunts.SIZES:
             instances, time = hunts.throughput(id_, n, seconds)
-            board.note(id_, f"{instances / time:,.0f} instances a second in populations of {n}")
+            once = f" (once {before:,})" if n == hunts.POPULATION else ""
+            board.note(id_, f"{instances / time:,.0f} instances a second{once} in populations of {n}")
 
 
 def main() -> None:

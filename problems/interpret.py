@@ -574,7 +574,7 @@ def note(scope: Scope, measured: dict[str, list[Array]], first: int, state: Stat
         size = next(iter(state.values())).shape[0]
         there = scope.of_rounds(first, first + size)
         values = there.measure(measure, Place(state, ROUNDS, k), _Walked(there).outcomes)
-        return values if values.shape[0] == size else xp.broadcast_to(values, (size, *values.shape[1:]))
+        return spread_to(xp, values, (size, *values.shape[1:]))  # of constants there is one
 
     for name, measure in scope.rules.measures.items():
         if "k" not in measure.at:

@@ -43,8 +43,8 @@ AROUND = {  # operation -> text and LaTeX of its argument in brackets
 }
 LAWS = {  # of a whole number: text and LaTeX around it
     "picked": ("mean_(t < T) E[{}]", r"\frac1T \sum_{{t < T}} \mathbb{{E}} \, {}"),
-    "of_mean": ("of E: {}", r"\mathbb{{E}} \text{{ inside }} {}"),
-    "around_mean": ("Var: {}", r"\operatorname{{Var}} \colon {}"),
+    "of_mean": ("|E[{}]|^2", r"\left\| \mathbb{{E}} \, {} \right\|^2"),
+    "around_mean": ("Var[{}]", r"\operatorname{{Var}} \left[ {} \right]"),
 }
 BEFORE = {  # operation -> what stands before its argument
     "mean": ("mean_i ", r"\sum_i p_i \, "),
@@ -149,6 +149,9 @@ class Printer:
             where = ("_(E | s)", r"_{E \mid s}")[self.as_latex] if number.each_round else ""
             word = {"least": "min", "most": "max"}[number.law]
             return rf"\{word}{where} {inside}" if self.as_latex else f"{word}{where} {inside}"
+        if number.law in ("of_mean", "around_mean"):
+            ((c, (_, x)),) = number.terms
+            return self.multiple(c, LAWS[number.law][self.as_latex].format(self.vector(x)))
         if number.law in LAWS:
             return LAWS[number.law][self.as_latex].format(self.number(Number(number.terms)))
         terms = [(c, "" if atom[0] == "one" else self.atom(atom, number.law == "expect")) for c, atom in number.terms]

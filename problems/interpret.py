@@ -695,7 +695,8 @@ class _Walked:
         """Whether every round from now on is like this one."""
         scope, oracle = self.scope, self.scope.setup.oracle
         timeless = all(isinstance(c, float) or c.shape[0] == 1 for c in scope.coefficients)
-        if not timeless or (oracle is not None and t + 1 < oracle[0].shape[1]):
+        varied = any(x is not None for x in (scope.setup.rows, scope.setup.v))
+        if not timeless or varied or (oracle is not None and t + 1 < oracle[0].shape[1]):
             return False
         return all(x.shape == before[name].shape and bool(scope.xp.all(x == before[name])) for name, x in after.items())
 

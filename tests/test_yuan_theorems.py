@@ -206,6 +206,14 @@ def test_a_box_that_does_not_hold_the_run_is_refused(change: dict[str, Any], mes
         kernel.world(read(BOTH)[0].claim, instance).at("picked2", (10**6,))
 
 
+def test_a_box_does_not_follow_local_steps() -> None:
+    claim = json.loads(json.dumps(read(BOTH)[0].claim))
+    claim["method"]["local"] = {"w_m": ["*", "2", "w_m"]}
+    instance = run([Fraction(1), Fraction(-1)], 1, 10**6, Fraction(0), box=True)
+    with pytest.raises(kernel.Rejected, match="local steps"):
+        kernel.world(claim, instance).at("picked2", (10**6,))
+
+
 def test_three_rounds_by_hand() -> None:
     """Devices (3/4)(w - 1)^2 and (3/4)(w + 1)^2 from 0, one at a time: w -> (5 w +- 3)/8."""
     made = kernel.world(read(BOTH)[0].claim, run([Fraction(1), Fraction(-1)], 1, 3, Fraction(0)))

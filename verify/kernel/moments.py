@@ -68,6 +68,8 @@ def readable(method: Method) -> None:
     nested = [r for rule in blocks for r in rule.all() if r.op == "oracle" and r is not rule]
     if any(r.op not in (*INSIDE, *LOSS) or (r.op in LOSS and r.args[0].op != "name") for r in read) or nested:
         raise Rejected("instance.box: got a method with other rules, expected affine ones that read losses at vectors")
+    if any(method.phases[phase] for phase in ("local", "end")):
+        raise Rejected("instance.box: got local steps, expected rounds that begin and update")
     if [name for name in method.kept if name not in method.server] or not method.timeless:
         raise Rejected("instance.box: got a method with memory or with a clock, expected the server's vectors alone")
 

@@ -319,7 +319,8 @@ class Run(World):
 
     def rounds(self) -> Iterator[tuple[int, int]]:
         """Rounds from the first on, and how many of the run are like it: 1, or all that are left of a law at rest."""
-        settled = max(len(self.problem.oracle.step) - 1, 0) if self.method.timeless else self.T
+        alike = self.method.timeless and self.problem.rows is None
+        settled = max(len(self.problem.oracle.step) - 1, 0) if alike else self.T
         for t in range(self.T):
             before, after = ({(tuple(x.items()), draw): q for x, draw, q in self.law(s, -1).states} for s in (t, t + 1))
             rests = t >= settled and before == after
@@ -375,7 +376,7 @@ class Run(World):
             total: Value = ZERO
             step = moments.mixed(maps)
             y = (ONE, *first, *(x * z for x, z in product(first, repeat=2)))
-            everyone = self.draws[0][0]
+            everyone = Draw((1,) * len(self.problem.p), self.draws[0][0].batch)
             for factor, atom in terms:
                 if atom.op != "norm2":
                     raise Rejected("instance.box: got another measure, expected squared norms")

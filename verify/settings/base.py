@@ -48,6 +48,11 @@ class Shape:
         return dict(self.flags).get("rounds") == "alike"
 
     @property
+    def one_for_all(self) -> bool:
+        """Whether one client is walked for all: they are alike, and all take part."""
+        return dict(self.flags).get("clients") == "alike" and "oracle" in dict(self.flags)
+
+    @property
     def steps(self) -> int:
         """Gradient steps that one run takes, one after the other."""
         sizes = dict(self.counts)
@@ -56,7 +61,8 @@ class Shape:
     @property
     def cost(self) -> int:
         """Rough size of one instance, for planning batches."""
-        return int(np.prod([max(v, 1) for name, v in self.counts if not (self.brief and name in ("T", "b"))]))
+        free = {*(("T", "b") if self.brief else ()), *(("C", "m") if self.one_for_all else ())}
+        return int(np.prod([max(v, 1) for name, v in self.counts if name not in free]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,8 @@ def _long_shapes(reading: Reading, full: bool, everyone: bool, errs: str) -> Ite
         shape = _shape("different", errs, C, m, K, b, rounds)
         if outcomes(shape.but(T=max(rounds - 1, 1))) <= MOST_PATHS and (C > 1 or K > 1):
             yield shape
-    for (size, m), rounds in product(((2, 1), (3, 1), (3, 2)), SIXTH_POWERS if not everyone else ()):
+    plain = not (reading.claim["method"]["local"] or reading.claim["method"]["end"])  # rounds that begin and update
+    for (size, m), rounds in product(((2, 1), (3, 1), (3, 2)), SIXTH_POWERS if plain and not everyone else ()):
         yield _shape("parabolas", "exact", size, m, 1, 0 if full else rounds, rounds)
 
 

@@ -180,6 +180,7 @@ class RunSetting:
 
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         known = self.with_steps(reading, shape, genome, known)
+        shape = shape.but(C=1, m=1) if shape.one_for_all else shape
         parts = _parts(reading, shape, genome)
         if data.reads_data(reading):
             parts["oracle"] = data.oracle(reading, shape, genome, known)

@@ -34,6 +34,7 @@ WEIGHTS = {  # operation -> text and LaTeX of the client's weight, and of the me
 }
 AROUND = {  # operation -> text and LaTeX of its argument in brackets
     "grad": ("grad f_i({})", r"\nabla f_i\left({}\right)"),
+    "hess": ("hess f_i({})({})", r"\nabla^2 f_i\left({}\right)\left({}\right)"),
     "batch_grad": ("grad f_B({})", r"\nabla f_{{B_i}}\left({}\right)"),
     "oracle": ("oracle_({1} f_B)({0})", r"\operatorname{{oracle}}_{{{1} f_{{B_i}}}}\left({0}\right)"),
     "full_prox": ("prox_({1} f)({0})", r"\operatorname{{prox}}_{{{1} f}}\left({0}\right)"),
@@ -52,6 +53,7 @@ BEFORE = {  # operation -> what stands before its argument
     "neighbours": ("mean_(j near i) ", r"\sum_j a_{ij} \, "),
 }
 ATOMS = {
+    "norm": ("|{}|", r"\left\| {} \right\|"),
     "norm2": ("|{}|^2", r"\left\| {} \right\|^2"),
     "inner": ("<{}, {}>", r"\left\langle {}, {} \right\rangle"),
     "f": ("f({})", r"f\left({}\right)"),
@@ -89,7 +91,7 @@ class Printer:
                 return _sum([*map(self.closed, most), self.vector(last)])
             case "*":
                 return self.multiple(x.args[0], self.factor(x.args[1]))
-            case "noisy":
+            case "noisy" | "again":
                 return self.noisy(x.args[0])
             case "point":
                 return rf"\text{{{x.args[0]}}}" if self.as_latex else x.args[0]

@@ -178,9 +178,17 @@ def training_prox(x: Vector, step: Any) -> Vector:
     return Vector("training_prox", (_scalar(step), x))
 
 
-def noisy(x: Vector) -> Vector:
-    """What the client's oracle returns for x: unbiased, with noise that is new in every step."""
-    return Vector("noisy", (x,))
+def hess(x: Vector, v: Vector) -> Vector:
+    """The Hessian of the client's own loss at x, times v."""
+    return Vector("hess", (x, v))
+
+
+def noisy(x: Vector, *, again: bool = False) -> Vector:
+    """What the client's oracle returns for x: unbiased, with noise that is new in every step.
+
+    `again`: a second draw of the same step, independent of the first.
+    """
+    return Vector("again" if again else "noisy", (x,))
 
 
 def other(x: Vector) -> Vector:
@@ -240,6 +248,10 @@ def ratio(x: Number, y: Number) -> Number:
 
 def smaller(x: Number, y: Number) -> Number:
     return Number(((Integer(1), ("smaller", x, y)),))
+
+
+def norm(x: Vector) -> Number:
+    return Number(((Integer(1), ("norm", x)),))
 
 
 def norm2(x: Vector) -> Number:

@@ -68,10 +68,12 @@ class Setup:
     signs: Array = None  # (S, n, T, E, C) or (.., C, d): sampled noise, not all of it; then measures have a last axis S
 
 
-def paths_needed(T: int, E: int, C: int, noisy: bool, shared: bool, sampling: tuple[str, int] | None) -> int:
-    """How many outcomes the law of paths has."""
+def paths_needed(
+    T: int, E: int, C: int, noisy: bool, shared: bool, sampling: tuple[str, int] | None, twice: bool = False
+) -> int:
+    """How many outcomes the law of paths has; `twice`: a step draws its noise twice."""
     draws = len(_draws(C, *sampling)) if sampling else 1
-    return 2 ** min(60, T * E * (1 if shared else C) if noisy else 0) * draws ** min(T, 60)
+    return 2 ** min(60, T * E * (1 if shared else C) * (1 + twice) if noisy else 0) * draws ** min(T, 60)
 
 
 @lru_cache
@@ -247,8 +249,10 @@ class Scope:
                 return self.constant(f"axis {place.last}", xp.broadcast_to(along, setup.start.shape)[:, None, :])
             case "grad":
                 return self.gradient(args[0])
-            case "noisy":
-                return args[0] if place.kick is None else args[0] + place.kick
+            case "hess":
+                return setup.problem.hess(*args)
+            case "noisy" | "again":
+                return args[0] if place.kick is None else args[0] + self.fresh(operation.op, place.kick)
             case "mean" | "sampled" | "neighbours" | "other":
                 return self.mixed(operation.op, args[0], place)
             case "point":
@@ -312,6 +316,16 @@ class Scope:
         if self.setup.regulariser is None:
             raise fail("a method with a regulariser", "a problem that has one", "give one")
         return self.setup.regulariser
+
+    @property
+    def v(self) -> Array:
+        """The noise of one step (n, C, d); (n, 2 C, d) where a step draws twice."""
+        return self.xp.concat([self.setup.v] * 2, axis=-2) if "again" in self.rules.ops else self.setup.v
+
+    def fresh(self, op: str, kick: Array) -> Array:
+        """Of the noise of a step, its first or its second draw."""
+        C = self.setup.problem.C
+        return kick[..., :C, :] if op == "noisy" else kick[..., C:, :]
 
     def mixed(self, op: str, x: Array, place: Place) -> Array:
         """Vectors of all clients combined."""
@@ -395,8 +409,8 @@ class Scope:
             inside = operation.args[0]
             x = self.response(inside, place, kick) if inside.noisy else None
             match operation.op:
-                case "noisy":
-                    x = kick if x is None else kick + x
+                case "noisy" | "again":
+                    x = self.fresh(operation.op, kick) if x is None else self.fresh(operation.op, kick) + x
                 case "grad":
                     x = matvec(self.xp, self.setup.problem.A, x)
                 case op:
@@ -464,6 +478,8 @@ class Scope:
         match op:
             case "norm2":
                 return norm2(self.xp, vectors[0])
+            case "norm":
+                return self.xp.sqrt(norm2(self.xp, vectors[0]))
             case "inner":
                 return self.xp.sum(vectors[0] * vectors[1], axis=-1)
             case "f":
@@ -526,7 +542,7 @@ class Scope:
 
     def kicks(self) -> Array:
         """The noise of one step, one independent source after the other: (K, n, C, d)."""
-        xp, v = self.xp, self.setup.v
+        xp, v = self.xp, self.v
         return v[None, ...] if self.setup.shared else xp.eye(v.shape[-2], dtype=xp.float64)[:, None, :, None] * v
 
 
@@ -766,7 +782,8 @@ class _Walked:
         setup, C = self.scope.setup, self.scope.setup.problem.C
         noisy = setup.v is not None and setup.signs is None
         E = 1 if self.scope.rules.steps else setup.E
-        outcomes = paths_needed(setup.T, E, C, noisy, setup.shared, setup.sampling)
+        twice = "again" in self.scope.rules.ops
+        outcomes = paths_needed(setup.T, E, C, noisy, setup.shared, setup.sampling, twice)
         if setup.minibatch is not None:
             outcomes *= len(setup.problem.minibatches(*setup.minibatch)[0]) ** min(setup.T, 60)
         if outcomes > MOST_OUTCOMES:
@@ -807,8 +824,8 @@ class _Walked:
             signs = setup.signs[:, :, place.t, place.k, ...]
             kick = (signs if setup.signs.ndim == 6 else signs[..., None]) * setup.v
             return replace(place, state=scope.carried(replace(place, kick=kick), "local")), chance, 1
-        signs = list(product((1.0, -1.0), repeat=1 if setup.shared else setup.problem.C))
-        kick = xp.asarray(signs, dtype=xp.float64)[:, None, :, None] * setup.v
+        signs = list(product((1.0, -1.0), repeat=1 if setup.shared else scope.v.shape[-2]))
+        kick = xp.asarray(signs, dtype=xp.float64)[:, None, :, None] * scope.v
         fold, size = len(signs), chance.shape[0]
         counts = None if place.counts is None else tiled(xp, place.counts, fold)
         chance = tiled(xp, chance, fold) / fold
@@ -863,10 +880,10 @@ class _Walked:
                 return fixed
             spread = scope.number(atom.op, responses)
             return fixed + scope.xp.sum(spread, axis=0, keepdims=True)
-        signs = list(product((1.0, -1.0), repeat=1 if setup.shared else setup.problem.C))
+        signs = list(product((1.0, -1.0), repeat=1 if setup.shared else scope.v.shape[-2]))
         total = None
         for row in signs:
-            kick = scope.xp.asarray(row, dtype=scope.xp.float64)[None, None, :, None] * setup.v
+            kick = scope.xp.asarray(row, dtype=scope.xp.float64)[None, None, :, None] * scope.v
             x = scope.number(atom.op, vectors(replace(place, kick=kick, known={}))) / len(signs)
             total = x if total is None else total + x
         return total

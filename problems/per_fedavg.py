@@ -40,10 +40,6 @@ def walked(
     def slope(w: Array) -> Array:
         return xp.mean(each(w), axis=-1)
 
-    def sampled(w: Array) -> Array:
-        """The gradient of the set whose average stands in the same place."""
-        return xp.sum(sets * each(w), axis=-1) / m
-
     def level(w: Array) -> Array:
         inner = w[..., None] - a[..., None] * wide.grad(w[..., None])
         return xp.mean(wide.value(inner), axis=-1)
@@ -59,8 +55,7 @@ def walked(
         return xp.sum(sets * points[..., None, :], axis=-1) / m
 
     path = updates(w0, f, b, a)
-    now, centre = path[t], xp.mean(path[t], axis=-1)
-    bars, same = averages(path[t]), centre[..., None] + 0 * averages(path[t])
+    bars = averages(path[t])
     start = level(w0[..., None])[..., 0]
 
     def over(values: Array) -> Array:
@@ -81,16 +76,7 @@ def walked(
         return total
 
     return {
-        "drift": lambda: over(xp.abs(now - centre[..., None])),
-        "drift2": lambda: over((now - centre[..., None]) ** 2),
-        "averaged2": lambda: over((bars - centre[..., None]) ** 2),
-        "Z2": lambda: over((sampled(same) - sampled(bars)) ** 2),
-        "product": lambda: over(slope(bars) * sampled(bars)),
         "slope2": lambda: over(slope(bars) ** 2),
-        "sampled2": lambda: over(sampled(bars) ** 2),
-        "product_all": lambda: over(slope(same) * sampled(same)),
-        "slope2_all": lambda: over(slope(same) ** 2),
-        "sampled2_all": lambda: over(sampled(same) ** 2),
         "level": lambda: levels(t),
         "level_next": lambda: levels(min(t + 1, tau)),
         "level_end": lambda: levels(tau),
@@ -122,9 +108,6 @@ def tilted(
         """E|wbar_t - centre|^2."""
         return (1 - left(2 * at)) * e2 + left(at) ** 2 * S + summed(at) / m
 
-    def everyone() -> Array:
-        return (1 - left(2 * t)) * e2 + summed(t) / n
-
     def over_updates(start: Array) -> Array:
         ones, squares = left(tau) / (beta * h), left(2 * tau) / q2
         bent = xp.maximum(tau - 2 * ones + squares, 0 * tau)
@@ -135,20 +118,8 @@ def tilted(
         done = left(2 * tau * K) / left(2 * tau)
         return over_updates((e2 * done + fixed * xp.maximum(K - done, 0 * done)) / K)
 
-    def averaged2() -> Array:
-        return left(t) ** 2 * S + summed(t) * (1 / m - 1 / n)
-
     return {
-        "drift": lambda: xp.mean(xp.abs(off), axis=-1) * left(t),
-        "drift2": lambda: left(t) ** 2 * spread + summed(t) * (1 - 1 / n),
-        "averaged2": averaged2,
-        "Z2": lambda: h**2 * averaged2(),
-        "product": lambda: h**2 * (second(t) - left(t) * S),
         "slope2": lambda: h**2 * second(t),
-        "sampled2": lambda: h**2 * (second(t) + (1 - 2 * left(t)) * S),
-        "product_all": lambda: h**2 * everyone(),
-        "slope2_all": lambda: h**2 * everyone(),
-        "sampled2_all": lambda: h**2 * (everyone() + S),
         "level": lambda: h / 2 * (second(t) - e2),
         "level_next": lambda: h / 2 * (second(t + 1) - e2),
         "level_end": lambda: h / 2 * (second(tau) - e2),

@@ -57,6 +57,11 @@ class Piecewise:
         x = w - self.c
         return self.m * x + (self.a - self.m) * self._clip(x)
 
+    def hess(self, w: Array, v: Array) -> Array:
+        """Hess f_i(w) v, (..., C, d); at a kink any one."""
+        x = w - self.c
+        return namespace(w).where((-self.lo < x) & (x < self.hi), self.a * v, self.m * v)
+
     def average(self, w: Array) -> Array:  # (..., C, d) -> (..., d)
         return namespace(w).sum(self.p[..., None] * w, axis=-2)
 

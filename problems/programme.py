@@ -16,7 +16,7 @@ from typing import Any
 
 PHASES = ("begin", "local", "end", "update")
 FIXED = ("start", "zero", "w_star", "axis", "point")
-LINEAR = ("name", *FIXED, "noisy", "mean", "neighbours", "other")  # whatever the losses are
+LINEAR = ("name", *FIXED, "noisy", "again", "mean", "neighbours", "other")  # whatever the losses are
 PROXIMAL = ("prox", "oracle", "full_prox")
 FORMS = ("norm2", "inner")  # bilinear in their vectors
 Monomial = tuple[Fraction, tuple[int, ...]]  # a rational times factors, by their place in `Programme.factors`
@@ -119,7 +119,7 @@ class Programme:
     def linear(self, prox: bool) -> bool:
         """Whether all rules are affine where gradients are (and proximal points, if `prox`), all atoms quadratic."""
         atoms = {_innermost(atom).op for measure in self.measures.values() for _, atom in measure.terms}
-        return self.ops <= {*LINEAR, "grad", *(("prox",) if prox else ())} and not atoms & {"g", "conjugate"}
+        return self.ops <= {*LINEAR, "grad", *(("prox",) if prox else ())} and not atoms & {"g", "conjugate", "norm"}
 
     def begins(self, t: int, E: int) -> bool:
         """Whether a round begins with step t, where t counts steps."""
@@ -219,7 +219,9 @@ class _Reader:
         if key not in self.operations:
             inside = any(v.noisy for v in vectors)
             curved = any(v.curved for v in vectors) or (inside and op not in (*LINEAR, "sampled"))
-            self.operations[key] = Operation(op, name, vectors, factors, inside or op == "noisy", curved, weights)
+            self.operations[key] = Operation(
+                op, name, vectors, factors, inside or op in ("noisy", "again"), curved, weights
+            )
         return self.operations[key]
 
     def weights(self, raw: Any) -> Weights:

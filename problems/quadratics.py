@@ -62,6 +62,10 @@ class Quadratics:
     def grad(self, w: Array) -> Array:  # (..., C, d) -> (..., C, d)
         return matvec(namespace(w), self.A, w) - self.b
 
+    def hess(self, w: Array, v: Array) -> Array:
+        """Hess f_i(w) v, (..., C, d)."""
+        return matvec(namespace(v), self.A, v + 0 * w)
+
     def average(self, w: Array) -> Array:  # (..., C, d) -> (..., d)
         return namespace(w).matmul(self.p[..., None, :], w)[..., 0, :]
 

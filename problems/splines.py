@@ -34,7 +34,7 @@ class Splines:
 
     def _past(self, w: Array) -> Array:
         apart = w[..., None] - self.x
-        return namespace(apart).where(apart.real > 0, apart, 0 * apart)  # .real: a step may be imaginary
+        return namespace(apart).where(getattr(apart, "real", apart) > 0, apart, 0 * apart)  # a step may be imaginary
 
     def over(self, axis: int = 1) -> Splines:
         """The same losses with `axis` new batch axes at the end, to be broadcast against points."""

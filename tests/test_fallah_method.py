@@ -30,8 +30,8 @@ from fedaudit.verify.settings.base import Shape
 
 GOLDEN = Path(__file__).parent / "certificates"
 REFUTED = ("eq99", "eq105", "eq107", "thm4.5~explicit", "eq109", "thm4.5", "cor4.6", "remG.1", "remG.1~formula")
-CHAIN = ("propF.1-a", "propF.1-b", "corF.2-a", "corF.2-b", "eq95", "eq97", *REFUTED[:5])
-ROUND = ("product", "sampled2", "slope2", "level", "level_next", "level_end", "round2", "mean2", "Delta")
+CHAIN = ("eq107", "eq109", "thm4.5~explicit")
+ROUND = ("slope2", "level", "level_next", "level_end", "round2", "mean2", "Delta")
 
 
 @pytest.mark.parametrize("label", CHAIN)
@@ -94,7 +94,7 @@ def test_the_closed_form_is_the_run_step_by_step(n: int, m: int, tau_: int, K_: 
     """Geometric sums against every update of every user and every sequence of sets, in rationals."""
     a = ["1", "-1", "1/3"][:n]
     sizes = {"C": n, "m": m, "E": tau_, "T": K_, "k": t, "a": a, "b": ["0"] * n}
-    names = (*ROUND[:-1], "drift", "drift2", "averaged2", "Z2", "product_all", "slope2_all", "sampled2_all")
+    names = ROUND[:-1]
     steps = measured(instance(**sizes), names)
     closed = measured(instance(**sizes, inside=["-2", "2"]), names)
     assert steps == closed

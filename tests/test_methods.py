@@ -77,8 +77,35 @@ class Run:
         row = rows[t]
         return Fraction(row if k is None else row[k])
 
+    def turned(self, i: int, w: Vec) -> Vec:
+        """w reflected at the plane across the loss's `turn`."""
+        u = tuple(Fraction(x) for x in self.instance["clients"][i]["turn"])
+        return add((1, w), (-2 * dot(u, w) / dot(u, u), u)) if any(u) else w
+
+    def curves(self, i: int, y: Vec, order: int) -> Vec:
+        """The first or second derivative of base_j + a_j y_j + b_j eta_j, by coordinates."""
+        loss, found = self.instance["clients"][i], list[Fraction]()
+        for j, x in enumerate(y):
+            one, total = Fraction(loss["a"][j]), Fraction(0)
+            for part, times in ((loss["base"][j], Fraction(1)), (loss["eta"][j], Fraction(loss["b"][j]))):
+                past = [
+                    (Fraction(s), max(x - Fraction(at), Fraction(0)))
+                    for at, s in zip(part["x"], part["s"], strict=True)
+                ]
+                bend = Fraction(part["a"])
+                slope = Fraction(part["g"]) + bend * x + sum((s * z * z / 2 for s, z in past), Fraction(0))
+                total += times * (slope if order == 1 else bend + sum((s * z for s, z in past), Fraction(0)))
+            found.append(total + (one if order == 1 else 0))
+        return tuple(found)
+
+    def hess(self, i: int, w: Vec, v: Vec) -> Vec:
+        bends = self.curves(i, self.turned(i, w), 2)
+        return self.turned(i, tuple(h * x for h, x in zip(bends, self.turned(i, v), strict=True)))
+
     def grad(self, i: int, w: Vec) -> Vec:
         loss = self.instance["clients"][i]
+        if loss["kind"] == "curves":
+            return self.turned(i, self.curves(i, self.turned(i, w), 1))
         if loss["kind"] == "quadratic":
             rows = [tuple(Fraction(x) for x in row) for row in loss["A"]]
             return tuple(dot(row, w) - Fraction(b) for row, b in zip(rows, loss["b"], strict=True))
@@ -208,6 +235,38 @@ def sampled_fedavg(run: Run) -> Measured:
             for _ in range(run.E):
                 own = [add((1, x), (-run.step(t), run.grad(i, x))) for i, x in enumerate(own)]
             w = run.mean_drawn(t, own)
+    return seen
+
+
+def per_fedavg(run: Run) -> Measured:
+    """Algorithm 1 of fallah with batches of one point: (8) has a draw for the inner gradient and one for the outer."""
+    w, users, seen = run.w0, range(run.C), Measured()
+
+    def full(i: int, x: Vec, inner: Vec, outer: Vec) -> Vec:
+        moved = add((1, x), (-run.alpha, run.grad(i, x)), (-run.alpha, inner))
+        g = add((1, run.grad(i, moved)), (1, outer))
+        return add((1, g), (-run.alpha, run.hess(i, x, g)))
+
+    none = add((0, w))
+    for t in range(run.T):
+        own = [w] * run.C
+        for k in range(run.E + 1):
+            every, some = run.mean(own), run.mean_drawn(t, own)
+            at, at_all = ([full(i, x, none, none) for i in users] for x in (some, every))
+            off, gap = add((1, some), (-1, every)), add((1, run.mean_drawn(t, at_all)), (-1, run.mean_drawn(t, at)))
+            far = [add((1, x), (-1, every)) for x in own]
+            if len(w) == 1:
+                seen["drift", (t, k)] = sum((abs(x[0]) for x in far), Fraction(0)) / run.C
+            seen["drift2", (t, k)] = sum((dot(x, x) for x in far), Fraction(0)) / run.C
+            seen["averaged2", (t, k)], seen["Z2", (t, k)] = dot(off, off), dot(gap, gap)
+            for name, each in (("", at), ("_all", at_all)):
+                whole, drawn = run.mean(each), run.mean_drawn(t, each)
+                seen[f"product{name}", (t, k)], seen[f"slope2{name}", (t, k)] = dot(whole, drawn), dot(whole, whole)
+                seen[f"sampled2{name}", (t, k)] = dot(drawn, drawn)
+            if k < run.E:
+                noise = [[add((run.signs.get((t, k, i + n), 0), run.v(i))) for n in (0, run.C)] for i in users]
+                own = [add((1, x), (-run.beta, full(i, x, *noise[i]))) for i, x in enumerate(own)]
+        w = run.mean_drawn(t, own)
     return seen
 
 
@@ -499,6 +558,7 @@ BOXES: dict[str, Callable[[Run], Measured]] = {
     "scaffold": scaffold,
     "sampled-fedavg": sampled_fedavg,
     "local-sgd": local_sgd,
+    "per-fedavg": per_fedavg,
     "fedlin": fedlin,
     "fedavgm": fedavgm,
     "composite": composite,
@@ -519,13 +579,18 @@ SAMPLED_SCAFFOLD = replace(
     },
 )
 TRIED = {m.id: m for m in EVERY if m.id in BOXES} | {"scaffold, sampled": SAMPLED_SCAFFOLD}
+ALONG = next(m for m in EVERY if m.id == "per-fedavg")  # lengths are rational along a line
+TRIED["per-fedavg, in space"] = replace(
+    ALONG, measures={q: number for q, number in ALONG.measures.items() if quantity_name(q) != "drift"}
+)
 
 
 def paths(method: Method, instance: dict[str, Any]) -> Iterator[tuple[Fraction, Run]]:
     """Every path with its probability; where t counts steps, each of them is a t."""
     C, E, T, noise = (instance[name] for name in ("C", "E", "T", "noise"))
     E = 1 if method.clock == "steps" else E
-    width = [(0,)] if noise["kind"] == "none" else list(product((1, -1), repeat=1 if noise["shared"] else C))
+    draws = C * (2 if method.uses("again") else 1)
+    width = [(0,)] if noise["kind"] == "none" else list(product((1, -1), repeat=1 if noise["shared"] else draws))
     everyone = [(1,) * C]
     if "participation" in instance:
         m = instance["participation"]["m"]
@@ -533,10 +598,10 @@ def paths(method: Method, instance: dict[str, Any]) -> Iterator[tuple[Fraction, 
             everyone = [tuple(int(i in s) for i in range(C)) for s in combinations(range(C), m)]
         else:
             everyone = [tuple(s.count(i) for i in range(C)) for s in product(range(C), repeat=m)]
-    signs, draws = list(product(width, repeat=T * E)), list(product(everyone, repeat=T))
-    for chosen, drawn in product(signs, draws):
-        each = {(n // E, n % E, i): row[i if len(row) > 1 else 0] for n, row in enumerate(chosen) for i in range(C)}
-        yield Fraction(1, len(signs) * len(draws)), Run(instance, each, list(drawn))
+    signs, sets = list(product(width, repeat=T * E)), list(product(everyone, repeat=T))
+    for chosen, drawn in product(signs, sets):
+        each = {(n // E, n % E, i): row[i if len(row) > 1 else 0] for n, row in enumerate(chosen) for i in range(draws)}
+        yield Fraction(1, len(signs) * len(sets)), Run(instance, each, list(drawn))
 
 
 def by_definition(method: Method, instance: dict[str, Any]) -> Measured:
@@ -563,6 +628,8 @@ def text(x: Any) -> Any:
 @st.composite
 def instances(draw: Any, method: Method) -> dict[str, Any]:
     """Convex losses of one family whose mean has its minimiser at w_star: the last client sees to that."""
+    if method.uses("hess"):
+        return draw(curved(method))
     bent, noisy = draw(st.booleans()), method.uses("noisy") and draw(st.booleans())
     C, d, E, T = (draw(st.integers(1, most)) for most in (3, 3, 2, 2 if method.clock == "rounds" else 5))
     if noisy and (MOST_PATHS if "composite" not in method.id else 16) < 2 ** (C * E * T):
@@ -630,6 +697,35 @@ def instances(draw: Any, method: Method) -> dict[str, Any]:
 
 
 @st.composite
+def curved(draw: Any, method: Method) -> dict[str, Any]:
+    """Users that differ by straight lines and multiples of a spline, in coordinates of their own."""
+    lines = any(quantity_name(q) == "drift" for q in method.measures)
+    C, d, E = draw(st.integers(1, 3)), 1 if lines else draw(st.integers(1, 3)), draw(st.integers(1, 2))
+    noisy = draw(st.booleans())
+    C, E, T = (min(C, 2), 1, 1) if noisy else (C, E, 1 if E == 2 else draw(st.integers(1, 2)))
+
+    def spline() -> dict[str, Any]:
+        x, bend = [draw(small)], [Fraction(0), draw(small), draw(small), Fraction(0)]
+        for _ in range(3):
+            x.append(x[-1] + draw(above))
+        third = [Fraction(0), *((bend[j + 1] - bend[j]) / (x[j + 1] - x[j]) for j in range(3)), Fraction(0)]
+        return {"x": text(x), "s": text([third[j + 1] - third[j] for j in range(4)]), "a": "0", "g": str(draw(small))}
+
+    def point() -> Any:
+        return text([draw(small) for _ in range(d)])
+
+    base, eta, turn = [spline() for _ in range(d)], [spline() for _ in range(d)], point()
+    clients = [{"kind": "curves", "base": base, "eta": eta, "a": point(), "b": point(), "turn": turn} for _ in range(C)]
+    quiet = {"kind": "none"}
+    return {
+        "C": C, "d": d, "E": E, "T": T, "p": text([Fraction(1, C)] * C), "w0": point(), "constants": {},
+        "parameters": {"alpha": str(draw(above)), "beta": str(draw(above) / 4)}, "clients": clients,
+        "noise": {"kind": "signs", "shared": False, "v": [point() for _ in range(C)]} if noisy else quiet,
+        "participation": {"kind": "without_replacement", "m": draw(st.integers(1, C))},
+    }  # fmt: skip
+
+
+@st.composite
 def regularisers(draw: Any) -> dict[str, Any]:
     kind = draw(st.sampled_from(("l1", "pinball", "ridge", "none")))
     if kind == "pinball":
@@ -683,19 +779,24 @@ def in_arrays(xp: Any, claim: dict[str, Any], instance: dict[str, Any]) -> dict[
     def on(x: Any) -> Any:
         return xp.asarray(floats(x), dtype=xp.float64)
 
-    kind = instance["clients"][0]["kind"]
-    names = ("A", "b") if kind == "quadratic" else ("a", "m", "lo", "hi", "c")
+    kind, first = instance["clients"][0]["kind"], instance["clients"][0]
+    names = {"quadratic": ("A", "b"), "curves": ("a", "b")}.get(kind, ("a", "m", "lo", "hi", "c"))
     parts = {name: on([[client[name] for client in instance["clients"]]]) for name in names}
-    problem = losses()[kind].problem(parts, on([instance["p"]]))
+    if kind == "curves":
+        parts = {"tilt": parts["a"], "twist": parts["b"], "turn": on([first["turn"]])}
+        parts |= {
+            f"{n}_{k}": on([[part[k] for part in first[n]]]) for n in ("base", "eta") for k in ("x", "s", "a", "g")
+        }
+    problem = losses()["shelf" if kind == "curves" else kind].problem(parts, on([instance["p"]]))
     sizes = {name: instance[name] for name in ("C", "E", "T")}
     scalars = {name: np.array([float(Fraction(x))]) for name, x in instance["parameters"].items()}
     step, steps = next(iter(instance.get("steps", {"gamma": []}).items()))
     gamma = np.asarray(on([steps]))
     table = Table(1, scalars, {step: Quantity(gamma, (0,) * (gamma.ndim - 1))}, sizes)
-    first = claim["method"].get("counts_from", 0)
+    begins = claim["method"].get("counts_from", 0)
 
     def scalar(tree: Any) -> Any:
-        ranges = {"t": (str(first), str(first + sizes["T"] - 1)), "k": ("0", str(sizes["E"] - 1))}
+        ranges = {"t": (str(begins), str(begins + sizes["T"] - 1)), "k": ("0", str(sizes["E"] - 1))}
         return xp.asarray(Evaluator(table, ranges)(tree), dtype=xp.float64)
 
     noise, sampled, weights = instance["noise"], instance.get("participation"), instance.get("weights", {})
@@ -704,7 +805,8 @@ def in_arrays(xp: Any, claim: dict[str, Any], instance: dict[str, Any]) -> dict[
     setup = Setup(
         problem, on([instance["w0"]]), scalar, sizes["E"], sizes["T"],
         v=on([noise["v"]]) if noise["kind"] == "signs" else None, shared=noise.get("shared", False),
-        sampling=(sampled["kind"], sampled["m"]) if sampled else None, w_star=on([instance["w_star"]]),
+        sampling=(sampled["kind"], sampled["m"]) if sampled else None,
+        w_star=on([instance["w_star"]]) if "w_star" in instance else None,
         regulariser=regulariser, points={name: on([x]) for name, x in instance.get("points", {}).items()},
         rows=on([weights["rows"]]) if "rows" in weights else None,
         graph=on([instance["graph"]]) if "graph" in instance else None,
@@ -812,7 +914,7 @@ IN_METHOD = {
     "a gradient at the server": (("update", "x"), ["grad", "x"]),
     "noise at the server": (("update", "x"), ["mean", ["noisy", "y"]]),
     "noise after the local steps": (("end", "c_i"), ["noisy", "c_i"]),
-    "two calls of the oracle in a step": (("local", "y"), ["+", ["noisy", "y"], ["noisy", "y"]]),
+    "two calls of the oracle in a step": (("local", "y"), ["+", ["noisy", "y"], ["noisy", "x"]]),
     "neighbours without a graph": (("local", "y"), ["neighbours", "y"]),
     "a rule for another's vector": (("local", "x"), "x"),
     "two arguments of a gradient": (("local", "y"), ["grad", "y", "y"]),

@@ -27,7 +27,7 @@ from .settings.base import Reading, Setting, Shape, names
 ROUNDS = (2, 4, 8, 16)  # the longer horizons that are tried; beyond them, twice the rounds
 MOST_STEPS = 48  # of a longer run: exact numbers grow with every step
 MOST_PATHS = 256  # of a longer run with noise
-LONG = ("T", "tau", "K", "t")  # the sizes of an instance that say how long its run is, and where one looks
+LONG = ("T", "E", "k")  # the sizes of an instance that say how long its run is, and where one looks
 SHAPES, DRAWN, POPULATION, ELITE = 4, 2000, 384, 48  # of the climb for a counterexample that lasts: a broad one
 GENERATIONS, POLISH = 20, 4  # of these, after the first that lasts
 LIMITS = TOO_LONG, TOO_MANY = "exact numbers too long", "too many paths of noise"
@@ -188,12 +188,13 @@ def _longer(reading: Reading, setting: Setting, shape: Shape, genome: Mapping[st
         yield from setting.longer(reading, shape, genome)
         return
     sizes = dict(shape.counts)
-    local = sizes.get("E", sizes.get("tau", 1))
+    local = sizes.get("E", 1)
     whole = local if getattr(setting, "counts_steps", False) else 1  # T counts steps, and rounds are whole
-    rounds = shape["T"] // whole
+    axis, each = ("E", 1) if getattr(setting, "first_round", False) else ("T", local)
+    rounds = shape[axis] // whole
     for many in [n for n in ROUNDS if n > rounds] or [2 * rounds]:
-        longer = shape.but(T=many * whole)
-        if many * local > MOST_STEPS:
+        longer = shape.but(**{axis: many * whole})
+        if many * each > MOST_STEPS:
             yield TOO_LONG
             return
         if isinstance(setting, Enumerates) and setting.paths(longer) > MOST_PATHS:
@@ -233,7 +234,7 @@ def _sizes(replayed: Replayed) -> dict[str, int]:
 
 
 def _length(replayed: Replayed) -> int:
-    return prod(size for name, size in _sizes(replayed).items() if name != "t")
+    return prod(size for name, size in _sizes(replayed).items() if name != "k")
 
 
 def _said(sizes: Mapping[str, int]) -> str:

@@ -26,6 +26,7 @@ class BentLoss:
     name: str = "bent"
     affine: bool = False
     dimensions: int = 2
+    updates: int = 1_000
     assumption: str = ""
 
     def genes(self, sizes: Mapping[str, int]) -> Sequence[Gene]:
@@ -35,6 +36,9 @@ class BentLoss:
 
     def constants(self, genes: Mapping[str, Array], high: Array, scale: Array) -> tuple[Array, ...]:
         return ()
+
+    def bounds(self, genes: Mapping[str, Array], high: Array, scale: Array) -> Mapping[str, Array]:
+        return {}
 
     def parts(self, genes: Mapping[str, Array], p: Array, low: Array, high: Array, scale: Array) -> Parts:
         low, high, scale = low[:, None, None], high[:, None, None], scale[:, None, None]

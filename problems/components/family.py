@@ -19,12 +19,17 @@ class Family(Protocol):
     name: str
     affine: bool  # whether gradients are affine, so that mean and covariance say all
     dimensions: int  # the largest useful dimension; separable families gain nothing from more
+    updates: int  # exact numbers are too long after more local steps than these
     assumption: str  # of the statements that ask for these losses and no others; most families serve all statements
 
     def genes(self, sizes: Mapping[str, int]) -> Sequence[Gene]: ...
 
     def constants(self, genes: Mapping[str, Array], high: Array, scale: Array) -> tuple[Array, ...]:
         """What its assumption names, (n,) each."""
+        ...
+
+    def bounds(self, genes: Mapping[str, Array], high: Array, scale: Array) -> Mapping[str, Array]:
+        """Constants (n,) by the assumptions that name them, where the drawn curvatures do not say them."""
         ...
 
     def parts(self, genes: Mapping[str, Array], p: Array, low: Array, high: Array, scale: Array) -> Parts:

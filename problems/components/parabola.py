@@ -21,6 +21,7 @@ class ParabolaLoss:
     name: str = "parabola"
     affine: bool = True
     dimensions: int = 1
+    updates: int = 1_000
     assumption: str = "parabolas"  # no statement's: where runs are long they stand beside other losses of data points
 
     def genes(self, sizes: Mapping[str, int]) -> Sequence[Gene]:
@@ -30,6 +31,9 @@ class ParabolaLoss:
 
     def constants(self, genes: Mapping[str, Array], high: Array, scale: Array) -> tuple[Array, ...]:
         return ()
+
+    def bounds(self, genes: Mapping[str, Array], high: Array, scale: Array) -> Mapping[str, Array]:
+        return {}
 
     def steepest(self, genes: Mapping[str, Array], high: Array, scale: Array) -> Array:
         low, up = _ends(genes, scale)

@@ -19,6 +19,7 @@ class QuadraticLoss:
     name: str = "quadratic"
     affine: bool = True
     dimensions: int = 1_000
+    updates: int = 1_000
     assumption: str = ""
 
     def genes(self, sizes: Mapping[str, int]) -> Sequence[Gene]:
@@ -27,6 +28,9 @@ class QuadraticLoss:
 
     def constants(self, genes: Mapping[str, Array], high: Array, scale: Array) -> tuple[Array, ...]:
         return ()
+
+    def bounds(self, genes: Mapping[str, Array], high: Array, scale: Array) -> Mapping[str, Array]:
+        return {}
 
     def parts(self, genes: Mapping[str, Array], p: Array, low: Array, high: Array, scale: Array) -> Parts:
         low, high = low[:, None, None], high[:, None, None]

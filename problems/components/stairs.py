@@ -25,6 +25,7 @@ class StairsLoss:
     name: str = "stairs"
     affine: bool = False
     dimensions: int = 1
+    updates: int = 1_000
     assumption: str = "nonnegative_loss"
 
     def genes(self, sizes: Mapping[str, int]) -> Sequence[Gene]:
@@ -40,6 +41,9 @@ class StairsLoss:
 
     def constants(self, genes: Mapping[str, Array], high: Array, scale: Array) -> tuple[Array, ...]:
         return ()
+
+    def bounds(self, genes: Mapping[str, Array], high: Array, scale: Array) -> Mapping[str, Array]:
+        return {}
 
     def steepest(self, genes: Mapping[str, Array], high: Array, scale: Array) -> Array:
         """The Lipschitz constant (n,) that all losses have."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from flint import fmpq
 
-from .rational import Node, affordable
+from .rational import Node, Rejected, affordable
 from .work import paid, spend, summed
 
 Vector = tuple[fmpq, ...]
@@ -62,14 +63,26 @@ def semidefinite(matrix: Matrix, sign: int = 1, shift: fmpq = ZERO) -> bool:
     return ldl(shifted) is not None
 
 
+class Curves(Protocol):
+    """A smooth part of a loss that is neither quadratic nor bent (spline.py)."""
+
+    def value(self, w: Vector) -> fmpq: ...
+    def gradient(self, w: Vector) -> Vector: ...
+    def bend(self, w: Vector, v: Vector) -> Vector: ...
+    def hessian(self, most: bool) -> Matrix: ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Loss:
-    """f(w) = w'Aw/2 - b'w + constant + sum over bends of h times the integral of clip(w_j - c, -lo, hi) from 0."""
+    """f(w) = w'Aw/2 - b'w + constant + sum over bends of h times the integral of clip(w_j - c, -lo, hi) from 0, and
+    perhaps curves.
+    """
 
     A: Matrix
     b: Vector
     constant: fmpq = ZERO
     bends: tuple[tuple[fmpq, fmpq, fmpq, fmpq], ...] = ()  # (h, lo, hi, c), one a coordinate, or none at all
+    curves: Curves | None = None
 
     def clips(self, w: Vector) -> list[tuple[fmpq, fmpq, fmpq]]:
         """(h, u, clipped u) of each bend, u = w_j - c."""
@@ -78,17 +91,32 @@ class Loss:
 
     def value(self, w: Vector) -> fmpq:
         smooth = summed(((dot(row, w) / 2 - b) * x for row, b, x in zip(self.A, self.b, w, strict=True)), self.constant)
-        return summed((h * (u - v / 2) * v for h, u, v in self.clips(w)), smooth)
+        bent = summed((h * (u - v / 2) * v for h, u, v in self.clips(w)), smooth)
+        return bent if self.curves is None else bent + self.curves.value(w)
 
     def gradient(self, w: Vector) -> Vector:
         plain = tuple(dot(row, w) - b for row, b in zip(self.A, self.b, strict=True))
-        return tuple(g + h * v for g, (h, _, v) in zip(plain, self.clips(w), strict=True)) if self.bends else plain
+        if self.bends:
+            plain = tuple(g + h * v for g, (h, _, v) in zip(plain, self.clips(w), strict=True))
+        return plain if self.curves is None else combine((ONE, ONE), (plain, self.curves.gradient(w)))
+
+    def bend(self, w: Vector, v: Vector) -> Vector:
+        """The Hessian at w, times v."""
+        bent = [dot(row, v) for row in self.A]
+        for j, (h, lo, hi, c) in enumerate(self.bends):
+            if h and w[j] - c in (-lo, hi):
+                raise Rejected("claim: got a point where a slope changes, expected a Hessian there")
+            bent[j] += h * v[j] * (-lo < w[j] - c < hi)
+        return tuple(bent) if self.curves is None else combine((ONE, ONE), (tuple(bent), self.curves.bend(w, v)))
 
     def hessian(self, most: bool) -> Matrix:
         """The smallest or the largest Hessian; each is attained on a set with an interior."""
         pick = max if most else min
         bent = [pick(h, ZERO) if lo + hi > 0 else ZERO for h, lo, hi, _ in self.bends] or [ZERO] * len(self.b)
-        return tuple(tuple(x + bent[r] * (r == s) for s, x in enumerate(row)) for r, row in enumerate(self.A))
+        plain = tuple(tuple(x + bent[r] * (r == s) for s, x in enumerate(row)) for r, row in enumerate(self.A))
+        if self.curves is None:
+            return plain
+        return tuple(combine((ONE, ONE), pair) for pair in zip(plain, self.curves.hessian(most), strict=True))
 
     def above(self, mu: fmpq) -> bool:
         """Whether every curvature is at least mu."""

@@ -17,11 +17,11 @@ from .claim import Claim
 from .expression import World
 from .loss import ONE, ZERO, Vector, combine, dot, minus, norm2
 from .rational import Node, Rejected, affordable
-from .spline import Cubic, Spline, mix
+from .spline import LINE, Cubic, Spline, hessian_spread, mix, spread, steepest2
 from .spline import read as read_spline
 from .work import paid, powered, spend, summed
 
-COUNT, SIZE, WORK, LINE = 20, 200, 1_000_000, Spline((), ZERO, ONE)
+COUNT, SIZE, WORK = 20, 200, 1_000_000
 Loss = list[Spline]  # one a coordinate
 INPUTS = {"alpha": "nonnegative", "delta": "positive"}
 
@@ -119,10 +119,10 @@ class Meta(World):
             "bounded_gradients": lambda B: all(steepest(f, B) for f in self.users),
             "smooth": lambda L: all(bent(f, L) for f in self.users),
             "lipschitz_hessian": lambda rho: all(part.steepness() <= rho for f in self.users for part in f),
-            "gradient_variance": lambda s: all(self.spread(q, self.a, self.b) <= s * s for q in self.p),
-            "hessian_variance": lambda s: all(self.hessian_spread(q, self.b) <= s * s for q in self.p),
-            "similar_gradients": lambda s: self.spread(self.even, *self.tilts) <= s * s,
-            "similar_hessians": lambda s: self.hessian_spread(self.even, self.tilts[1]) <= s * s,
+            "gradient_variance": lambda s: all(spread(self.eta, q, self.a, self.b) <= s * s for q in self.p),
+            "hessian_variance": lambda s: all(hessian_spread(self.eta, q, self.b) <= s * s for q in self.p),
+            "similar_gradients": lambda s: spread(self.eta, self.even, *self.tilts) <= s * s,
+            "similar_hessians": lambda s: hessian_spread(self.eta, self.even, self.tilts[1]) <= s * s,
             "point_gradients": lambda B: all(steepest(f, B) for f in self.points),
             "point_hessians": lambda L: all(bent(f, L) for f in self.points),
             "lipschitz_in_z": self.lipschitz_in_z,
@@ -167,26 +167,9 @@ class Meta(World):
             raise Rejected("instance.eta: got an unbounded gradient, expected a bounded one")
         return [ends for ends in found if ends is not None]
 
-    def spread(self, q: Vector, a: list[Vector], b: list[Vector]) -> fmpq:
-        """sup over w of E|a_z + b_z eta'(w) - its mean|^2: in each coordinate a convex function of eta_j'(w_j)."""
-        total = ZERO
-        for j, ends in enumerate(self.reach):
-            each: list[fmpq] = []
-            for end in ends:
-                xs = [x[j] + y[j] * end for x, y in zip(a, b, strict=True)]
-                each.append(dot(q, [x * x for x in xs]) - dot(q, xs) ** 2)
-            total += max(each)
-        return total
-
     def scales(self) -> Vector:
         """sup |eta_j''|."""
         return tuple(x if (x := eta.smoothness()) is not None else _unbounded() for eta in self.eta)
-
-    def hessian_spread(self, q: Vector, b: list[Vector]) -> fmpq:
-        """sup over w of E|b_z eta''(w) - its mean|^2 in the spectral norm: it grows with every |eta_j''|."""
-        mean = combine(q, b)
-        off = [tuple(x * s for x, s in zip(minus(row, mean), self.scales(), strict=True)) for row in b]
-        return dot(q, [top2(row) for row in off])
 
     @cached_property
     def metric(self) -> list[Vector]:
@@ -304,8 +287,8 @@ class Meta(World):
 
 
 def steepest(f: Loss, B: fmpq) -> bool:
-    ends = [part.slopes() for part in f]
-    return None not in ends and summed(max(x * x for x in end) for end in ends if end is not None) <= B * B
+    most = steepest2(f)
+    return most is not None and most <= B * B
 
 
 def bent(f: Loss, L: fmpq) -> bool:

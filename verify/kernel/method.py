@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import isqrt
 from typing import Any
 
 from flint import fmpq
 
 from .expression import Tree, free, parse
-from .loss import ZERO, Vector, combine, dot, norm2, plus, scaled
+from .loss import ZERO, Loss, Vector, combine, dot, norm2, plus, scaled
 from .pieces import Pieces
 from .rational import Malformed, Node, Rejected, shown
 from .regulariser import Regulariser
@@ -19,14 +20,15 @@ from .work import label, paid, spend, summed
 
 DEPTH, ATOMS, FIRST = 24, 40, 1_000
 CONSTANT = ("start", "zero", "w_star", "w_i_star", "axis")
-UNARY = ("grad", "batch_grad", "noisy", "neighbours", "mean", "sampled", "other")
+UNARY = ("grad", "batch_grad", "noisy", "again", "neighbours", "mean", "sampled", "other")
+NOISE = ("noisy", "again")  # two draws of one step, independent
 WHOLE = ("full_prox", "training_prox")  # proximal points of f, and of the risk of the training sample
 SCALED = ("*", "prox", "oracle", *WHOLE)
-OWN = ("grad", "batch_grad", "oracle", "noisy", "neighbours", "w_i_star")  # where a client reads it
+OWN = ("grad", "batch_grad", "hess", "oracle", *NOISE, "neighbours", "w_i_star")  # where a client reads it
 SIZES = ("C", "m", "E", "T", "D", "t", "k", "i", "j", "n")
 LAST = {"other": "j", "axis": "n"}  # the index that it needs, which only a measure has
 WEIGHTS = {"own": 0, "chosen": 1, "largest": 1, "softmax": 2, "in_turn": 1}
-ATOM = {"norm2": 1, "inner": 2, "f": 1, "f_i": 1, "F": 1, "g": 1, "conjugate": 1, "f_star": 0, "f_i_star": 0}
+ATOM = {"norm": 1, "norm2": 1, "inner": 2, "f": 1, "f_i": 1, "F": 1, "g": 1, "conjugate": 1, "f_star": 0, "f_i_star": 0}
 EXTREMES, LAWS = ("least", "most"), ("picked", "of_mean", "around_mean")
 PHASES = ("begin", "local", "end", "update")
 NONE = Regulariser()
@@ -88,6 +90,10 @@ class Atom:
     inside: Atom | None = None
     weights: Weights | None = None
     parts: tuple[Number, ...] = ()
+
+    def ops(self) -> list[str]:
+        """Its own and those of the atoms inside."""
+        return [self.op, *([] if self.inside is None else self.inside.ops())]
 
     def rules(self) -> list[Rule]:
         inside = [] if self.inside is None else self.inside.rules()
@@ -154,6 +160,12 @@ class Method:
     def rules_use(self, op: str) -> bool:
         return any(rule.has(op) for block in self.phases.values() for rule in block.values())
 
+    def reads(self, *ops: str) -> bool:
+        """Whether a rule or a measure contains one of these operations."""
+        atoms = [atom for measure in self.measures.values() for _, atom in measure.terms]
+        inside = [rule.op in ops for atom in atoms for rule in atom.rules()]
+        return any(map(self.rules_use, ops)) or any(inside) or any(set(atom.ops()) & set(ops) for atom in atoms)
+
     @property
     def brief(self) -> bool:
         """Whether nothing of it is asked for round by round: then a run at rest may be long."""
@@ -189,10 +201,10 @@ def _rule(node: Node, server: set[str], client: set[str], own: bool, depth: int 
             raise node.malformed(f"a vector among {sorted(server | client)}, a client's one only inside a mean")
         return Rule("name", name=name)
     head, *rest = node.items() or [node]
-    op = head.one_of((*CONSTANT, *UNARY, *SCALED, "weighted", "+", "point"))
+    op = head.one_of((*CONSTANT, *UNARY, *SCALED, "hess", "weighted", "+", "point"))
     if op == "point" and len(rest) == 1:
         return Rule(op, name=rest[0].name())
-    sizes = {**dict.fromkeys(CONSTANT, 0), **dict.fromkeys(UNARY, 1), **dict.fromkeys((*SCALED, "weighted"), 2)}
+    sizes = {**dict.fromkeys(CONSTANT, 0), **dict.fromkeys(UNARY, 1), **dict.fromkeys((*SCALED, "hess", "weighted"), 2)}
     if depth > DEPTH or (len(rest) != sizes[op] if op in sizes else not rest):
         raise node.malformed(f"{sizes.get(op, 'one or more')} arguments of {op!r}, nested at most {DEPTH} deep")
     if op in OWN and not own:
@@ -294,15 +306,19 @@ def read(node: Node) -> Method:
     blocks = (method.server, method.client, *phases.values())
     if any(rule.has(op) for block in blocks for rule in block.values() for op in LAST):
         raise Malformed("method: got `other` or `axis` in a rule, expected them in measures alone")
-    if any(_noisy_places(rule) > 1 for rule in method.phases["local"].values()) or any(
-        method.phases[phase][name].has("noisy") for phase in ("begin", "end", "update") for name in method.phases[phase]
+    if any(len(_draws(rule, op)) > 1 for rule in method.phases["local"].values() for op in NOISE) or any(
+        method.phases[phase][name].has(op)
+        for op in NOISE
+        for phase in ("begin", "end", "update")
+        for name in method.phases[phase]
     ):
         raise Malformed("method: got noise outside `local` or twice in a rule, expected one oracle call per local step")
     return method
 
 
-def _noisy_places(rule: Rule) -> int:
-    return sum(inside.op == "noisy" for inside in rule.all())
+def _draws(rule: Rule, op: str) -> set[Rule]:
+    """What is read with noise."""
+    return {inside for inside in rule.all() if inside.op == op}
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,7 +391,12 @@ class Place:
             drawn = [self.counts, *([self.batch] if self.batch else [])]
             alike = self.problem.alike if not self.problem.oracle.step else ()
             keys = [
-                (a, label(self.kick[i]), *(x[i] for x in drawn), *(label(x[i]) for x in own))
+                (
+                    a,
+                    *(label(kick) for kick in self.kick[i :: len(self.problem.p)]),
+                    *(x[i] for x in drawn),
+                    *(label(x[i]) for x in own),
+                )
                 for i, a in enumerate(alike)
             ]
             self.twins.extend([first.setdefault(key, i) for i, key in enumerate(keys)] or clients)
@@ -446,6 +467,11 @@ class Place:
                 return scaled(self.scalar[_factor(rule)], self.vector(rule.args[0], i))
             case "grad":
                 return problem.losses[i].gradient(self.vector(rule.args[0], i))
+            case "hess":
+                loss, (x, v) = problem.losses[i], (self.vector(arg, i) for arg in rule.args)
+                if not isinstance(loss, Loss):
+                    raise Rejected("instance.clients: got data points, expected losses with a Hessian")
+                return loss.bend(x, v)
             case "batch_grad":
                 return (self.minibatch(i).gradient(self.vector(rule.args[0], i)[0]),)
             case "oracle":
@@ -455,8 +481,9 @@ class Place:
                 if rule.op not in problem.whole or rho <= 0:
                     raise Rejected("instance.clients: got no data points, or rho = 0, expected a proximal point of f")
                 return (problem.whole[rule.op].prox(x, rho),)
-            case "noisy":
-                return plus(self.vector(rule.args[0], i), self.kick[i])
+            case "noisy" | "again":
+                kick = self.kick[i + len(problem.p) * NOISE.index(rule.op)]
+                return plus(self.vector(rule.args[0], i), kick)
             case "w_i_star":
                 return self.own_minimiser(i)
             case "mean" | "sampled" | "weighted":
@@ -509,6 +536,8 @@ class Place:
         match atom.op:
             case "norm2":
                 return norm2(self.vector(atom.args[0], i))
+            case "norm":
+                return length(self.vector(atom.args[0], i))
             case "inner":
                 return dot(*(self.vector(arg, i) for arg in atom.args))
             case "f":
@@ -539,6 +568,15 @@ class Place:
                 if self.f_star is None:
                     raise Rejected("instance: got no minimiser, expected one, for the claim reads f_star")
                 return self.f_star
+
+
+def length(x: Vector) -> fmpq:
+    """|x|, where that is rational."""
+    square = norm2(x)
+    p, q = isqrt(int(square.p)), isqrt(int(square.q))
+    if (p * p, q * q) != (square.p, square.q):
+        raise Rejected("claim: got a vector of irrational length, expected rational lengths")
+    return fmpq(p, q)
 
 
 def _factor(rule: Rule) -> Tree:

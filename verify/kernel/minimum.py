@@ -16,8 +16,8 @@ from .sample import AnyLoss, samples
 
 
 def separable(losses: Sequence[AnyLoss]) -> list[Loss]:
-    """The losses, if no coordinate is mixed with another one; otherwise none."""
-    plain = [loss for loss in losses if isinstance(loss, Loss)]
+    """The losses, if no coordinate is mixed with another one and all are quadratic between kinks; otherwise none."""
+    plain = [loss for loss in losses if isinstance(loss, Loss) and loss.curves is None]
     rows = range(len(plain[0].b) if plain else 0)
     mixed = any(loss.A[r][s] for loss in plain for r in rows for s in rows if r != s)
     return [] if mixed or len(plain) < len(losses) else plain

@@ -15,9 +15,9 @@ from flint import arb, fmpq
 from .claim import Claim
 from .expression import Value, World
 from .loss import ONE, ZERO
-from .meta import LINE, bent, meta, steepest
+from .meta import bent, meta, steepest
 from .rational import Node, Rejected, affordable
-from .spline import Spline, mix
+from .spline import LINE, Spline, hessian_spread, mix, spread
 from .spline import read as read_spline
 from .work import paid, summed
 
@@ -69,15 +69,17 @@ class PerFedAvg(World):
         self.values |= dict.fromkeys(self.measured, ZERO)  # which names are given; `value` computes them
         self.ranges = {}
         ends = [tails(f) for f in self.users]
+        even, a, b = (fmpq(1, self.n),) * self.n, [(x,) for x in self.a], [(x,) for x in self.b]
         self.facts = {"bounded_below": all(left <= 0 <= right for left, right in ends)}
+        self.facts |= {"equal_weights": True, "without_replacement": True}
         self.bounds = {
             "bounded_gradients": lambda B: all(steepest([f], B) for f in self.users),
             "smooth": lambda L: all(bent([f], L) for f in self.users),
             "lipschitz_hessian": lambda rho: all(f.steepness() <= rho for f in self.users),
             "gradient_variance": lambda sigma: self.noise <= sigma,
             "hessian_variance": lambda sigma: sigma >= 0,  # data points differ by straight lines
-            "similar_gradients": lambda gamma: self.apart(eta) <= gamma * gamma,
-            "similar_hessians": lambda gamma: self.bends_apart(eta) <= gamma * gamma,
+            "similar_gradients": lambda gamma: spread((eta,), even, a, b) <= gamma * gamma,
+            "similar_hessians": lambda gamma: hessian_spread((eta,), even, b) <= gamma * gamma,
         }
 
     def value(self, name: str) -> Any:
@@ -86,20 +88,6 @@ class PerFedAvg(World):
     def inhabit(self, name: str, kind: str) -> None:
         if name not in self.measured:  # those are computed, and checked where a claim reads them
             super().inhabit(name, kind)
-
-    def apart(self, eta: Spline) -> fmpq:
-        """sup over w of (1/n) sum_i |f_i' - f'|^2, a convex function of eta'(w)."""
-        ends = eta.slopes()
-        if ends is None:
-            raise Rejected("instance.eta: got an unbounded gradient, expected a bounded one")
-        each = [[a + b * end for a, b in zip(self.a, self.b, strict=True)] for end in ends]
-        return max(mean([(x - mean(xs)) ** 2 for x in xs]) for xs in each)
-
-    def bends_apart(self, eta: Spline) -> fmpq:
-        most = eta.smoothness()
-        if most is None:
-            raise Rejected("instance.eta: got an unbounded curvature, expected a bounded one")
-        return mean([(b - mean(self.b)) ** 2 for b in self.b]) * most * most
 
     # --- step by step, without noise ---------------------------------------------------------------------------------
 
@@ -111,9 +99,6 @@ class PerFedAvg(World):
 
     def level(self, w: fmpq) -> fmpq:
         return mean([f.value(w - self.alpha * f.slope(w)) for f in self.users])
-
-    def sampled(self, users: Sequence[int], w: fmpq) -> fmpq:
-        return mean([self.gradient(self.users[i], w) for i in users])
 
     def updates(self, w: fmpq, count: int) -> list[list[fmpq]]:
         """All users' points after 0, ..., count updates."""
@@ -128,30 +113,20 @@ class PerFedAvg(World):
         sets = list(combinations(range(self.n), self.m))
         path = self.updates(self.w0, self.tau)
 
-        def average(of: Callable[[tuple[int, ...], fmpq], fmpq], t: int) -> fmpq:
-            """The mean over all sets A of of(A, average of A's points after t updates)."""
-            return mean([of(A, mean([path[t][i] for i in A])) for A in sets])
+        def average(of: Callable[[fmpq], fmpq], t: int) -> fmpq:
+            """The mean over all sets A of `of` the average of A's points after t updates."""
+            return mean([of(mean([path[t][i] for i in A])) for A in sets])
 
-        now, centre = path[self.t], mean(path[self.t])
         start = self.level(self.w0)
 
         def squares(t: int) -> fmpq:
-            return average(lambda _, w: self.slope(w) ** 2, t)
+            return average(lambda w: self.slope(w) ** 2, t)
 
         def levels(t: int) -> fmpq:
-            return average(lambda _, w: self.level(w), t) - start
+            return average(self.level, t) - start
 
         return {
-            "drift": lambda: mean([abs(x - centre) for x in now]),
-            "drift2": lambda: mean([(x - centre) ** 2 for x in now]),
-            "averaged2": lambda: average(lambda _, w: (w - centre) ** 2, self.t),
-            "Z2": lambda: average(lambda A, w: (self.sampled(A, centre) - self.sampled(A, w)) ** 2, self.t),
-            "product": lambda: average(lambda A, w: self.slope(w) * self.sampled(A, w), self.t),
             "slope2": lambda: squares(self.t),
-            "sampled2": lambda: average(lambda A, w: self.sampled(A, w) ** 2, self.t),
-            "product_all": lambda: average(lambda A, _: self.slope(centre) * self.sampled(A, centre), self.t),
-            "slope2_all": lambda: self.slope(centre) ** 2,
-            "sampled2_all": lambda: average(lambda A, _: self.sampled(A, centre) ** 2, self.t),
             "level": lambda: levels(self.t),
             "level_next": lambda: levels(min(self.t + 1, self.tau)),
             "level_end": lambda: levels(self.tau),
@@ -211,9 +186,6 @@ class PerFedAvg(World):
             """E|wbar_t - centre|^2 from E|w_k - centre|^2."""
             return raised(q, 2 * t) * start + left(t) ** 2 * S + noises(t) / self.m
 
-        def everyone(t: int) -> Value:
-            return raised(q, 2 * t) * e2 + noises(t) / self.n
-
         def over_updates(start: Value) -> Value:
             """The mean of `second` over t = 0, ..., tau - 1."""
             P, P2 = raised(q, tau), raised(q, 2 * tau)
@@ -229,25 +201,8 @@ class PerFedAvg(World):
 
         t = self.t
 
-        def distance() -> Value:
-            if v != 0:
-                raise Rejected("instance.noise: got some, expected none where E|w - w'| is claimed")
-            return mean([abs(x - centre) for x in c]) * left(t)
-
-        def averaged2() -> Value:
-            return left(t) ** 2 * S + noises(t) * (fmpq(1, self.m) - fmpq(1, self.n))
-
         return {
-            "drift": distance,
-            "drift2": lambda: left(t) ** 2 * spread + noises(t) * (1 - fmpq(1, self.n)),
-            "averaged2": averaged2,
-            "Z2": lambda: h**2 * averaged2(),
-            "product": lambda: h**2 * (second(t) - left(t) * S),
             "slope2": lambda: h**2 * second(t),
-            "sampled2": lambda: h**2 * (second(t) + (1 - 2 * left(t)) * S),
-            "product_all": lambda: h**2 * everyone(t),
-            "slope2_all": lambda: h**2 * everyone(t),
-            "sampled2_all": lambda: h**2 * (everyone(t) + S),
             "level": lambda: h / 2 * (second(t) - e2),
             "level_next": lambda: h / 2 * (second(t + 1) - e2),
             "level_end": lambda: h / 2 * (second(tau) - e2),

@@ -35,7 +35,7 @@ from .loss import (
     scaled,
     semidefinite,
 )
-from .method import NONE, Measure, Method, Number, Oracle, Place, Problem, Rule, State, rules, scalars
+from .method import NOISE, NONE, Measure, Method, Number, Oracle, Place, Problem, Rule, State, rules, scalars
 from .method import read as read_method
 from .minimum import lines, lowest, separable
 from .pieces import mix
@@ -43,11 +43,12 @@ from .rational import Malformed, Node, Rejected, affordable, shown
 from .regulariser import read as read_regulariser
 from .sample import AnyLoss, samples, similar_slopes
 from .sample import read as read_sample
+from .spline import Curves, curves, hessian_spread, spread, steepest2
 from .work import HASH, label, spend, summed
 
 COUNT, POINTS, STATES = 1_000, 100_000, 4_096
 SAMPLINGS = ("without_replacement", "with_replacement")
-LOSSES = {"quadratic": quadratic, "bent": piecewise, "sample": read_sample}
+LOSSES = {"quadratic": quadratic, "bent": piecewise, "curves": curves, "sample": read_sample}
 LARGE = 10**9  # rounds, where a law that stands still or its moments say all
 RESERVED = ("C", "E", "T", "D", "m", "Gamma")  # what only the run itself may say
 BEFORE = " before the round"  # of a client's vector: what it goes back to if the client was not drawn
@@ -187,9 +188,13 @@ class Run(World):
         for name, measure in self.method.measures.items():
             if measure.at:
                 self.ranges[name] = tuple((rounds if "k" in measure.at else spans)[index] for index in measure.at)
-        bent = any(loss.bends for loss in self.problem.losses) or not self.problem.g.affine
+        bent = (
+            any(loss.bends or (isinstance(loss, Loss) and loss.curves) for loss in self.problem.losses)
+            or not self.problem.g.affine
+        )
         extremes = any(measure.extreme for measure in self.method.measures.values())
-        self.paths = bent or extremes or self.method.weighs("chosen", "largest")
+        curved = self.method.reads("hess", "norm")
+        self.paths = bent or extremes or curved or self.method.weighs("chosen", "largest")
 
     def length(self, r: int) -> int:
         """Local steps of round r."""
@@ -239,7 +244,7 @@ class Run(World):
             return law
         t, k = self.time(t, k)
         scalar = self.scalars((tree for rule in rules.values() for tree in rule.scalars()), t, k)
-        if any(rule.has("noisy") for rule in rules.values()):
+        if any(rule.has(op) for rule in rules.values() for op in NOISE):
             outcomes = law.kicked(self.noise)
         else:
             none = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
@@ -449,7 +454,7 @@ class Run(World):
     def expected(self, law: Law, number: Number, i: int, t: int, k: int, last: int = 0) -> fmpq:
         """The expectation of a number over the law, and over the noise of a step where the number has some."""
         scalar = self.scalars(scalars(number), t, k)
-        if any(rule.op == "noisy" for rule in rules(number)):
+        if any(rule.op in NOISE for rule in rules(number)):
             outcomes = law.kicked(self.noise)
         else:
             none = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
@@ -513,10 +518,20 @@ class Run(World):
             "bounded_subgradients": lambda B: self.problem.g.bounded(B, len(self.problem.start)),
             "mean_strongly_convex": self.strongly_convex,
             "prox_pl": self.prox_pl,
+            "gradient_variance": lambda sigma: all(norm2(v) <= sigma**2 for v in self.noise.v),
+            "hessian_variance": lambda sigma: sigma >= 0,  # noise adds straight lines
             "lipschitz": lambda G: bool(points) and all(loss.lipschitz(G) for loss in each),
             "inexact": lambda eps: self.inaccuracy() <= eps,
             "lgd": lambda B: bool(points) and similar_slopes([client.risk for client in points], p, B),
         }
+        if (users := alike(f)) is not None:
+            even, a, b = (fmpq(1, C),) * C, [user.a for user in users], [user.b for user in users]
+            self.bounds |= {
+                "bounded_gradients": lambda B: all((x := steepest2(u.parts)) is not None and x <= B * B for u in users),
+                "lipschitz_hessian": lambda rho: all(part.steepness() <= rho for u in users for part in u.parts),
+                "similar_gradients": lambda s: spread(users[0].eta, even, a, b) <= s * s,
+                "similar_hessians": lambda s: hessian_spread(users[0].eta, even, b) <= s * s,
+            }
         self.pairs = {
             "minibatch_variance": lambda sigma, b: all(norm2(v) * b <= sigma**2 for v in self.noise.v),
             "two_groups": lambda mu, G: two_groups(f, self.problem.start, mu, G),
@@ -546,7 +561,7 @@ class Run(World):
             return all((x := line.lowest()) is not None and line.prox_pl(mu, x) for line in lines(plain, p, g))
         H = least_hessian(f, p)
         square = tuple(tuple(dot(row, other) - mu * row[s] for s, other in enumerate(H)) for row in H)
-        plain = g == NONE and not any(loss.bends for loss in f)
+        plain = g == NONE and not any(loss.bends or (isinstance(loss, Loss) and loss.curves) for loss in f)
         return mu > 0 and (semidefinite(H, 1, -mu) or (plain and semidefinite(H) and semidefinite(square)))
 
 
@@ -556,6 +571,13 @@ def least_hessian(f: tuple[AnyLoss, ...], p: Vector) -> Matrix:
     return tuple(combine(p, [h[r] for h in H]) for r in range(len(H[0])))
 
 
+def alike(f: tuple[AnyLoss, ...]) -> list[Curves] | None:
+    """The curves that all losses consist of, if they differ by a and b alone."""
+    users = [loss.curves for loss in f if isinstance(loss, Loss) and isinstance(loss.curves, Curves)]
+    same = {(user.base, user.eta, user.turn) for user in users}
+    return users if len(users) == len(f) and len(same) == 1 else None
+
+
 def two_groups(f: tuple[AnyLoss, ...], start: Vector, mu: fmpq, G: fmpq) -> bool:
     """f_i = mu w^2/2 + G w in the first half, mu w^2/4 - G w in the second, odd C: a last f_i = 0.
 
@@ -563,8 +585,8 @@ def two_groups(f: tuple[AnyLoss, ...], start: Vector, mu: fmpq, G: fmpq) -> bool
     """
     half, force = len(f) // 2, -G if start[0] < 0 else G
     losses = [(mu, -force)] * half + [(mu / 2, force)] * half + [(ZERO, ZERO)] * (len(f) % 2)
-    plain = [(loss.A, loss.b, loss.bends) for loss in f if isinstance(loss, Loss)]
-    return plain == [(((a,),), (b,), ()) for a, b in losses]
+    plain = [(loss.A, loss.b, loss.bends, loss.curves) for loss in f if isinstance(loss, Loss)]
+    return plain == [(((a,),), (b,), (), None) for a, b in losses]
 
 
 def similar(p: Vector, graph: tuple[Vector, ...]) -> bool:
@@ -698,7 +720,12 @@ def read(node: Node, claim: Claim) -> Run:
     elif "minibatch" in given or "oracle" in given:
         raise Malformed("instance: got minibatches or an oracle, expected them of clients with data points alone")
     draws = _drawn(clients, chances, shared, "instance.minibatch")
-    run = Run(method, problem, Noise(noise, noisy and signs["shared"].flag()), draws, claim)
+    together = noisy and signs["shared"].flag()
+    if method.rules_use("again"):
+        noise *= 2
+        if together:
+            raise Malformed("instance.noise: got one sign for all, expected independent ones, for a step draws twice")
+    run = Run(method, problem, Noise(noise, together), draws, claim)
     run.size(E, T)
     run.shared = shared
     if "box" in given:

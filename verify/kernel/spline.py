@@ -8,11 +8,11 @@ from itertools import pairwise
 
 from flint import fmpq
 
-from .loss import ZERO, dot
-from .rational import Node
+from .loss import ONE, ZERO, Loss, Matrix, Vector, combine, dot, minus
+from .rational import Node, Rejected, affordable
 from .work import summed
 
-KNOTS = 60
+KNOTS, DIMENSIONS = 60, 20
 Cubic = tuple[fmpq, fmpq, fmpq, fmpq]  # coefficients, constant first
 
 
@@ -42,11 +42,17 @@ class Spline:
         """The Lipschitz constant of f'': the largest |f'''|."""
         return max(abs(summed(s for x, s in self.knots if x <= w)) for w in (ZERO, *self.places()))
 
-    def smoothness(self) -> fmpq | None:
-        """The largest |f''|; None where it is unbounded."""
+    def bends(self) -> tuple[fmpq, fmpq] | None:
+        """The least and the largest f''; None where it is unbounded."""
         if summed(s for _, s in self.knots) != 0:
             return None
-        return max(abs(b) for b in (self.a, *map(self.bend, self.places())))
+        found = [self.a, *map(self.bend, self.places())]
+        return min(found), max(found)
+
+    def smoothness(self) -> fmpq | None:
+        """The largest |f''|; None where it is unbounded."""
+        ends = self.bends()
+        return None if ends is None else max(map(abs, ends))
 
     def slopes(self) -> tuple[fmpq, fmpq] | None:
         """The least and the largest f'; None where it is unbounded. f' turns only where f'' crosses zero."""
@@ -69,6 +75,95 @@ def mix(weights: Sequence[fmpq], functions: Sequence[Spline]) -> Spline:
     pairs = list(zip(weights, functions, strict=True))
     knots = tuple((x, q * s) for q, f in pairs for x, s in f.knots)
     return Spline(knots, *(dot(weights, [getattr(f, name) for f in functions]) for name in ("a", "g")))
+
+
+LINE = Spline((), ZERO, ONE)
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """sum_j base_j(y_j) + a_j y_j + b_j eta_j(y_j), y = w reflected at the plane across `turn` (at none if that is 0).
+
+    Users with one base, eta and turn differ by a and b alone.
+    """
+
+    base: tuple[Spline, ...]
+    eta: tuple[Spline, ...]
+    a: Vector
+    b: Vector
+    turn: Vector
+    parts: tuple[Spline, ...]  # all of it, by coordinates of y
+
+    def turned(self, w: Vector) -> Vector:
+        """The reflection, which is its own inverse."""
+        if not any(self.turn):
+            return w
+        return combine((ONE, -2 * dot(self.turn, w) / dot(self.turn, self.turn)), (w, self.turn))
+
+    def value(self, w: Vector) -> fmpq:
+        return summed(part.value(y) for part, y in zip(self.parts, self.turned(w), strict=True))
+
+    def gradient(self, w: Vector) -> Vector:
+        return self.turned(tuple(part.slope(y) for part, y in zip(self.parts, self.turned(w), strict=True)))
+
+    def bend(self, w: Vector, v: Vector) -> Vector:
+        bent = zip(self.parts, self.turned(w), self.turned(v), strict=True)
+        return self.turned(tuple(part.bend(y) * x for part, y, x in bent))
+
+    def hessian(self, most: bool) -> Matrix:
+        ends = [part.bends() for part in self.parts]
+        rows: list[Vector] = []
+        for r in range(len(ends)):
+            unit = self.turned(tuple(fmpq(r == s) for s in range(len(ends))))
+            rows.append(self.turned(tuple(_bounded(end)[most] * x for end, x in zip(ends, unit, strict=True))))
+        return tuple(rows)
+
+
+def _bounded(ends: tuple[fmpq, fmpq] | None) -> tuple[fmpq, fmpq]:
+    if ends is None:
+        raise Rejected("instance: got a curve of unbounded slope or curvature, expected a bounded one")
+    return ends
+
+
+def curves(node: Node, d: int) -> Loss:
+    """A user's loss, curves alone."""
+    affordable(d, DIMENSIONS, node.where)
+    given = node.fields("kind base eta a b turn")
+    base, eta = (tuple(read(part) for part in given[name].items(d)) for name in ("base", "eta"))
+    a, b, turn = (given[name].vector(d) for name in ("a", "b", "turn"))
+    parts = tuple(mix((ONE, x, y), (f, LINE, g)) for x, y, f, g in zip(a, b, base, eta, strict=True))
+    none = (ZERO,) * d
+    return Loss((none,) * d, none, curves=Curves(base, eta, a, b, turn, parts))
+
+
+# what bounds separable losses, one spline a coordinate
+
+
+def steepest2(f: Sequence[Spline]) -> fmpq | None:
+    """The largest |grad|^2; None where it is unbounded."""
+    ends = [part.slopes() for part in f]
+    return None if None in ends else summed(max(x * x for x in _bounded(end)) for end in ends)
+
+
+def spread(eta: Sequence[Spline], q: Vector, a: Sequence[Vector], b: Sequence[Vector]) -> fmpq:
+    """sup over w of E|a_z + b_z eta'(w) - its mean|^2: in each coordinate a convex function of eta_j'(w_j)."""
+    total = ZERO
+    for j, part in enumerate(eta):
+        each: list[fmpq] = []
+        for end in _bounded(part.slopes()):
+            xs = [x[j] + y[j] * end for x, y in zip(a, b, strict=True)]
+            mean = dot(q, xs)
+            each.append(dot(q, [(x - mean) ** 2 for x in xs]))
+        total += max(each)
+    return total
+
+
+def hessian_spread(eta: Sequence[Spline], q: Vector, b: Sequence[Vector]) -> fmpq:
+    """sup over w of E|b_z eta''(w) - its mean|^2 in the spectral norm: every entry grows with |eta_j''|."""
+    scales = [max(map(abs, _bounded(part.bends()))) for part in eta]
+    mean = combine(q, b)
+    off = [[x * s for x, s in zip(minus(row, mean), scales, strict=True)] for row in b]
+    return dot(q, [max(x * x for x in row) for row in off])
 
 
 def read(node: Node) -> Spline:

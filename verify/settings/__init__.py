@@ -35,7 +35,13 @@ def setting_of(lowered: Lowered) -> Setting:
     droppable, declared = (*found.droppable, *claim["means"]), run.declared(claim)
     if data.reads_data(Reading(lowered)):
         return cast("Setting", LongRuns(declared=declared, droppable=droppable))
-    return replace(found, declared=declared, droppable=droppable, counts_steps="clock" in claim["method"])
+    return replace(
+        found,
+        declared=declared,
+        droppable=droppable,
+        counts_steps="clock" in claim["method"],
+        first_round=run.one_round(claim),
+    )
 
 
 def setting(name: str) -> Setting:

@@ -27,10 +27,7 @@ from .base import Reading, Shape, View, text
 GROUPS = ((2, 1), (2, 2), (3, 1), (3, 2), (4, 2))  # users, how many of them take part
 KNOTS = 4
 MOST_UPDATES, MOST_ROUNDS = 10**9, 10**15  # the kernel's
-MEASURED = (
-    "drift", "drift2", "averaged2", "Z2", "product", "slope2", "sampled2", "product_all", "slope2_all", "sampled2_all",
-    "level", "level_next", "level_end", "round2", "mean2", "Delta",
-)  # fmt: skip
+MEASURED = ("slope2", "level", "level_next", "level_end", "round2", "mean2", "Delta")
 MOST_STEPS = 4  # of a longer run off the tilted ones, whose exact numbers grow with every update
 REACH = 1e-7  # beta tau L_F of the view
 GIVEN = ("alpha", "beta", "E", "T", "k")  # fields of an instance of their own
@@ -45,9 +42,8 @@ class PerFedAvg:
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         one = {"D0": 1, "D1": 1, "D2": 1}
-        last = 0 if reading.uses("drift") or reading.uses("drift2") else 1  # propositions about t = tau as well
         rounds = (1, 2) if reading.uses("mean2") else (1,)
-        lengths = ((2, 1), (1, 1 - last), (3, 3 - last), (2, 0))  # updates, and after how many one looks
+        lengths = ((2, 1), (1, 0), (3, 2), (2, 0))  # updates, and after how many one looks
         quiet = {"noise": "none", "start": "any"}
         made = [
             Shape.of({"run": run, **quiet}, C=n, m=m, E=tau, T=K, k=t, **one)
@@ -62,13 +58,11 @@ class PerFedAvg:
             for n, m in GROUPS
             for start in ("centre", "any")
         ]
-        if not reading.uses("drift"):
-            sizes = (one, {**one, "D0": 5, "D1": 2})
-            far += [
-                Shape.of({"run": "tilted", "noise": "signs", "start": "any"}, C=n, m=m, **size)
-                for n, m in GROUPS[:3]
-                for size in sizes
-            ]
+        far += [
+            Shape.of({"run": "tilted", "noise": "signs", "start": "any"}, C=n, m=m, **size)
+            for n, m in GROUPS[:3]
+            for size in (one, {**one, "D0": 5, "D1": 2})
+        ]
         return [*far[:2], *made[:4], *far[2:], *made[4:]]
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
@@ -92,8 +86,7 @@ class PerFedAvg:
         found |= {"B": np.maximum(np.abs(least), np.abs(most)).max(axis=-1)}
         if shape.flag("run") == "tilted":
             tau, K = _whole(genome["updates"] ** 2, MOST_UPDATES), _whole(genome["rounds"] ** 4, MOST_ROUNDS)
-            looks = tau if "drift" in _used(reading) or "drift2" in _used(reading) else tau - 1
-            found |= {"E": tau, "T": K, "k": _whole(genome["at"] * looks, MOST_UPDATES)}
+            found |= {"E": tau, "T": K, "k": _whole(genome["at"] * (tau - 1), MOST_UPDATES)}
         return found
 
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:

@@ -34,7 +34,8 @@ from .base import Reading, Shape, names, text, to_backend, to_numpy
 MOST_PATHS = 256
 CONSTANTS = (
     "smooth", "strongly_convex", "bounded_variance", "descent", "mean_strongly_convex", "prox_pl", "minibatch_variance",
-    "bounded_subgradients", "exact_variance", "lipschitz", "weakly_convex", "lgd",
+    "bounded_subgradients", "exact_variance", "lipschitz", "weakly_convex", "lgd", "bounded_gradients",
+    "lipschitz_hessian", "gradient_variance", "hessian_variance", "similar_gradients", "similar_hessians",
 )  # fmt: skip
 SMALL = {"C": (1, 2, 3), "d": (1, 2), "E": (1, 2, 4), "T": (1, 4)}
 LARGE = (
@@ -58,6 +59,7 @@ CROWDS = (
 )  # C, d, E, T of many equal clients, whose noise averages out
 DEEP = 10  # how far below -L a curvature may go where smoothness is said from above only
 FAR = 1e100  # a run that has left the floats says nothing
+LENGTH = 1e12  # how much coarser lengths are rounded than their squares
 ROUNDING = 1e-13  # of an instance's values: below this a heterogeneity is 0
 
 
@@ -75,18 +77,19 @@ class RunSetting:
     )
     declared: tuple[str, ...] = ()  # constants that bound the run
     counts_steps: bool = False  # whether T counts local steps over all rounds
+    first_round: bool = False  # whether the claim reads the first round alone
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         if data.reads_data(reading):
             return data.shapes(reading)
-        sizes = {axis: _sizes(reading, axis) for axis in SMALL}
+        sizes = {axis: _sizes(reading, axis) for axis in SMALL} | ({"T": [1]} if one_round(reading.claim) else {})
         least = 2 if reading.dropped else _least(reading)  # a literal reading differs only with several clients
         sizes["C"] = [C for C in sizes["C"] if least <= C] or [least]
         small = [dict(zip(SMALL, values, strict=True)) for values in product(*sizes.values())]
         if _counts_steps(reading):
             once = [one for one in small if one["T"] == 1]
             small = [one | {"T": one["E"] * R} for one in once for R in ((1, 2, 9) if one["E"] == 1 else (1, 2))]
-        if _uses(reading, "weighted"):  # of one client there is nothing to weigh
+        if _uses(reading, "weighted") or _uses(reading, "sampled"):  # of one client there is nothing to weigh or draw
             small = sorted(small, key=lambda one: one["C"] == 1)
         small = [one for one in small if one["d"] == 1 or one["C"] == max(2, min(sizes["C"]))]
         small = [one for one in small if _rational(reading, one)]
@@ -97,12 +100,13 @@ class RunSetting:
         for counts, family, noise, sampling, layout in product(
             small + large, _families(reading), *_choices(reading), _layouts(reading)
         ):
+            few = {**counts, "E": min(counts["E"], family.updates)}
             if sampling and counts not in small:
                 continue
             if layout.get("start") and (counts["C"] == 1 or counts not in small or noise != "none"):
                 continue
             for m, g in product(range(1, counts["C"] + 1) if sampling else (0,), _regularisers(reading)):
-                shape = _shape(counts, family, noise, sampling, m, {**layout, **({"regulariser": g} if g else {})})
+                shape = _shape(few, family, noise, sampling, m, {**layout, **({"regulariser": g} if g else {})})
                 if _fits(reading, shape, family, counts in small) and shape not in proposed:
                     proposed.append(shape)
         if "none" in _regularisers(reading) and "independent" in _choices(reading)[0]:
@@ -159,18 +163,20 @@ class RunSetting:
         low, high = _curvatures(reading, genome)
         values = {"smooth": high, "strongly_convex": low, "descent": high}
         values["bounded_variance"] = genome["noise"].max(axis=-1) if "noise" in genome else 0 * high
-        values["exact_variance"] = values["bounded_variance"]
+        values["exact_variance"] = values["gradient_variance"] = values["bounded_variance"]
         values["minibatch_variance"] = (
             isqrt(dict(shape.counts).get("b", 1)) * high * genome["scale"] * values["bounded_variance"]
         )
         values["prox_pl"] = values["mean_strongly_convex"] = high * genome.get("mu", 0)
         values["bounded_subgradients"] = longest(_regulariser(shape, genome, high), shape["d"])
-        values |= {"weakly_convex": high, "lgd": 1 + 0 * high}
+        values |= {"weakly_convex": high, "lgd": 1 + 0 * high, **_family(shape).bounds(genome, high, genome["scale"])}
         if _argument(reading, "lipschitz"):
             values["lipschitz"] = cast("Any", _family(shape)).steepest(genome, high, genome["scale"])
-        known = {name: values[a] for a in CONSTANTS if (name := _argument(reading, a))}
+        known = {name: values.get(a, 0 * high) for name, a in _constants(reading).items()}
+        known |= dict.fromkeys(_ones(reading), 1 + 0 * high)
         known |= {name: size + 0 * high for name, size in _named_sizes(reading, shape).items()}
-        if named := _arguments(reading, _family(shape).assumption):
+        named = _arguments(reading, _family(shape).assumption)
+        if not set(named) <= set(known):
             known |= dict(zip(named, _family(shape).constants(genome, high, genome["scale"]), strict=True))
         F, W = high * genome["scale"] ** 2, genome["scale"]
         for name in _free_symbols(reading):
@@ -181,7 +187,7 @@ class RunSetting:
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         known = self.with_steps(reading, shape, genome, known)
         shape = shape.but(C=1, m=1) if shape.one_for_all else shape
-        parts = _parts(reading, shape, genome)
+        parts = _parts(reading, shape, genome, known.scalars)
         if data.reads_data(reading):
             parts["oracle"] = data.oracle(reading, shape, genome, known)
         setup = _setup(reading, shape, parts, known)
@@ -204,8 +210,9 @@ class RunSetting:
             scalars[inexact] = np.maximum.reduce([0 * parts["high"], *(to_numpy(gap) for gap in setup.gaps)])
         far = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["loss"]["c"]).max(axis=(1, 2)))
         W = np.where(far > 0, far, 1.0)
-        table = Table(known.n, scalars, quantities, known.counts, (_curvatures(reading, genome)[1] * W**2, W))
-        return _with_bounds(reading, table)
+        steep = sum(scalars[name] for name, a in _constants(reading).items() if a == "bounded_gradients")
+        scale = _curvatures(reading, genome)[1] * W**2 + steep * W, W * (LENGTH if _reads(reading, "norm") else 1)
+        return _with_bounds(reading, Table(known.n, scalars, quantities, known.counts, scale))
 
     def sampled_shape(self, reading: Reading) -> Shape | None:
         """Noise on more paths than can be listed, for claims about a measure at t whose range is known."""
@@ -225,7 +232,7 @@ class RunSetting:
     ) -> tuple[Array, Array, Table]:
         """Sampled values of the left side, and bounds on what constants are measured from that hold on every path."""
         known = self.with_steps(reading, shape, genome, known)
-        parts = _parts(reading, shape, genome)
+        parts = _parts(reading, shape, genome, known.scalars)
         signs = rng.choice([-1.0, 1.0], (runs, known.n, shape["T"], shape["E"], shape["C"]))
         setup = _setup(reading, shape, parts, known, signs)
         method = reading.claim["method"]
@@ -266,11 +273,12 @@ class RunSetting:
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
     ) -> dict[str, Any]:
         batch = {k: v[None] for k, v in genome.items()}
-        parts = _parts(reading, shape, batch)
+        given = {name: np.array([value], dtype=object) for name, value in known["scalars"].items()}
+        parts = _parts(reading, shape, batch, given)
         loss = {k: v[0] for k, v in parts["loss"].items()}
         p, sizes = parts["p"][0], dict(shape.counts)
         scalars = dict(known["scalars"])
-        constants = {name: text(scalars.pop(name)) for a in CONSTANTS if (name := _argument(reading, a)) in scalars}
+        constants = {name: text(scalars.pop(name)) for name in _constants(reading) if name in scalars}
         instance: dict[str, Any] = {
             **{name: sizes[name] for name in ("C", "d", "E", "T")},
             "p": text(p),
@@ -566,7 +574,7 @@ def _mu(reading: Reading) -> str:
 def _choices(reading: Reading) -> tuple[list[str], list[str]]:
     """Kinds of noise and of participation that the statement's assumptions speak of."""
     noises = ["none"]
-    kinds = ("bounded_variance", "minibatch_variance", "exact_variance")
+    kinds = ("bounded_variance", "minibatch_variance", "exact_variance", "gradient_variance")
     bound = next((name for kind in kinds if (name := _argument(reading, kind))), "")
     if bound and _uses(reading, "noisy"):
         noises = ["shared"] if "independent_noise" in reading.dropped else ["none", "independent"]
@@ -584,6 +592,8 @@ def _layouts(reading: Reading) -> list[dict[str, str]]:
     looks = [] if reading.dropped or _has(reading, "positive_weights") else [{"weights": "largest"}]
     weights = [own] if _has(reading, "fedavg_weights") else [*looks, rows]
     layouts = weights if _uses(reading, "chosen") else [dict[str, str]()]
+    if _uses(reading, "again"):
+        layouts = [one | {"draws": "twice"} for one in layouts]
     if _has(reading, "at_rest"):
         return [one | {"start": "between"} for one in layouts]
     corners = _reads(reading, "f_i_star", "w_i_star") and not _has(reading, "homogeneous")
@@ -632,6 +642,10 @@ def _fits(reading: Reading, shape: Shape, family: Family, small: bool) -> bool:
     sizes = dict(shape.counts)
     if sizes["d"] > family.dimensions or not _meets_counts(reading, sizes):
         return False
+    if sizes["d"] > 1 and _reads(reading, "norm"):  # lengths are rational along a line
+        return False
+    if "draws" in dict(shape.flags) and shape.flag("noise") != "none" and sizes["C"] > 2:  # 64 signs a step, and more
+        return False
     g = FAMILIES[dict(shape.flags).get("regulariser", "none")]
     regularised = "regulariser" in dict(shape.flags)
     if regularised and sizes["d"] > (2 if not g.affine else 1_000 if family.affine else 1):
@@ -658,7 +672,8 @@ def _outcomes(shape: Shape, family: Family, counts_steps: bool) -> int:
     sampling, g = _sampling(shape), FAMILIES[dict(shape.flags).get("regulariser", "none")]
     if sampling is None and ((family.affine and g.affine and not counts_steps) or not noisy):
         return 1
-    return paths_needed(shape["T"], 1 if counts_steps else shape["E"], shape["C"], noisy, shared, sampling)
+    steps, twice = 1 if counts_steps else shape["E"], dict(shape.flags).get("draws") == "twice"
+    return paths_needed(shape["T"], steps, shape["C"], noisy, shared, sampling, twice)
 
 
 def _sizes(reading: Reading, axis: str) -> list[int]:
@@ -722,6 +737,13 @@ def _has(reading: Reading, name: str) -> bool:
 
 
 @lru_cache
+def _constants(reading: Reading) -> dict[str, str]:
+    """Constants of the losses and the noise, with the assumptions that name them."""
+    said = {a: _argument(reading, a) for a in CONSTANTS if a not in reading.claim["means"]}
+    return {name: a for a, name in said.items() if name}
+
+
+@lru_cache
 def _argument(reading: Reading, name: str) -> str:
     """The constant that an assumption introduces, or nothing."""
     return next(iter(_arguments(reading, name)), "")
@@ -767,15 +789,42 @@ def _free_steps(reading: Reading) -> dict[str, int]:
 
 
 @lru_cache
+def _stride(reading: Reading) -> str:
+    """The step size of the local steps: the first scalar of their rules."""
+    factors = (part[1] for part in _lists(list(reading.claim["method"]["local"].values())) if part[0] == "*")
+    return next(name for name in factors if isinstance(name, str) and name in reading.claim["domains"])
+
+
+def one_round(claim: Mapping[str, Any]) -> bool:
+    """Whether the claim reads the first round alone."""
+    measures, places = claim["method"]["measures"], list(_parts_at(claim["then"]))
+    first = [part[2:3] == ["0"] and part[3:] for part in places if part[1] in measures]
+    used = {name for relation in (*claim["then"], *claim["when"]) for name, _ in names(relation)}
+    return bool(first) and all(first) and "T" not in used and not claim["means"]
+
+
+@lru_cache
+def _ones(reading: Reading) -> list[str]:
+    """Counts that nothing determines, where clients have no data points: sizes of batches, which are 1."""
+    counts = sorted(name for name, kind in reading.claim["domains"].items() if kind == "count")
+    return [] if data.reads_data(reading) else [name for name in counts if name not in _taken(reading)]
+
+
+@lru_cache
 def _free_symbols(reading: Reading) -> list[str]:
     """Scalars that nothing determines: no assumption, sweep, count, or measure of the run."""
-    taken = {_argument(reading, a) for a in CONSTANTS} | {"C", "E", "T", "D", "d", "m", "Gamma", "p", *"tkijn"}
+    domains, taken = reading.claim["domains"], _taken(reading)
+    return [name for name, kind in sorted(domains.items()) if name not in taken and kind in KINDS]
+
+
+@lru_cache
+def _taken(reading: Reading) -> frozenset[str]:
+    """Names that the run, the claim or its sweep gives a meaning to."""
+    taken = {*_constants(reading)} | {"C", "E", "T", "D", "d", "m", "b", "Gamma", "p", *"tkijn"}
     taken |= {*declared(reading.claim), *reading.claim["choose"], *reading.claim["method"]["measures"]}
     taken |= {*reading.lowered.sweep, *_steps(reading), *reading.lowered.knobs}
     taken |= {*reading.claim["method"].get("before", ()), *reading.claim["method"].get("names", ())}
-    taken |= {name for family in losses().values() for name in _arguments(reading, family.assumption)}
-    domains = reading.claim["domains"]
-    return [name for name, kind in sorted(domains.items()) if name not in taken and kind in KINDS]
+    return frozenset(taken | {name for family in losses().values() for name in _arguments(reading, family.assumption)})
 
 
 def _curvatures(reading: Reading, genome: Mapping[str, Array]) -> tuple[Array, Array]:
@@ -787,7 +836,7 @@ def _curvatures(reading: Reading, genome: Mapping[str, Array]) -> tuple[Array, A
     return (-depth * high * genome["dip"] if "dip" in genome else 0 * high), high
 
 
-def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Any]:
+def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Array]) -> dict[str, Any]:
     """Genes -> losses, weights, start, noise, graph. Plain arithmetic: floats and rationals alike."""
     C, d = shape["C"], shape["d"]
     if dict(shape.flags).get("clients") == "alike":
@@ -827,6 +876,9 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[
     parts["v"] = level[:, :, None] * axis
     if start:
         parts["w0"] = parts["loss"]["c"][:, -1] if start == "client" else 0 * parts["w0"]
+    if "pace" in parts["loss"]:  # where all users move alike: far enough upstream to arrive with the last local step
+        stride = (shape["E"] - 1) * known[_stride(reading)]
+        parts["w0"] = parts["w0"] + stride[:, None] * parts["loss"]["pace"]
     if dict(shape.flags).get("weights") == "own":
         parts["rows"] = np.repeat(p[:, None], -(-shape["T"] // (shape["E"] if _counts_steps(reading) else 1)), axis=1)
     if "share" in genome:

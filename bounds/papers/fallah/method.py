@@ -6,9 +6,11 @@ from ...algebra import Eq, Ge, Gt, Le, sqrt
 from ...derivation import Derivation
 from ...statement import Statement, free, unit
 from . import method_proofs as proofs
+from .algorithm import PER_FEDAVG
 from .method_symbols import (
     Z2,
     Delta,
+    average,
     averaged2,
     bounded_below,
     drift,
@@ -21,11 +23,13 @@ from .method_symbols import (
     product,
     product_all,
     round2,
+    sampled,
     sampled2,
     sampled2_all,
     sigma_T2,
     slope2,
     slope2_all,
+    slope2_t,
 )
 from .symbols import (
     D0,
@@ -69,13 +73,19 @@ CONSTANTS = {
 _ALPHA = unit("alpha") ** 4 / L  # small ones too: alpha rho B and alpha B gamma_H stand in the constants
 _STEPS = {alpha: _ALPHA, beta: unit("beta") ** 2 / (10 * tau * L_F)}
 _LEMMAS = (bounded_gradients, smooth, lipschitz_hessian, gradient_variance, hessian_variance)
-ASSUMPTIONS = (*_LEMMAS, similar_gradients, similar_hessians)
-_WITHIN = (Le(alpha, 1 / L), Le(t, tau - 1), Ge(n, 2))
-_SHORT = (*_WITHIN, Le(beta, 1 / (10 * tau * L_F)))
-_UNTIL = (Le(alpha, 1 / L), Le(t, tau), Le(beta, 1 / (10 * tau * L_F)))
+_RUNS = (average, sampled, *_LEMMAS)
+ASSUMPTIONS = (*_RUNS, similar_gradients, similar_hessians)
+_STEP = (Le(rn, n), Le(alpha, 1 / L), Le(beta, 1 / (10 * tau * L_F)))
+_SOME = (*_STEP, Ge(n, 2))
+_SHORT = (*_SOME, Le(t, tau - 1))
+_WITHIN, _UNTIL = {t: (0, tau - 1)}, {t: (0, tau)}
 _FIVE = "gamma_F is that of lemma 4.4, whose assumption 5 belongs to it, although the text names assumptions 2-4"
 _ROUND = "one round from a given w_k: E is over the set A_k (uniform, without replacement) and the round's batches"
 _ALL = "all n users run from w_k (appendix G); w_t is their average and does not depend on A_k"
+_WIDE = (
+    "tried on runs of at most 3 updates and 3 users, whose Hessians have the same eigenvectors, in 1 or 2 dimensions; "
+    "with batches of one point, at which gradients have a random sign and Hessians are exact",
+)
 _TWO = "n >= 2: for n = 1 the fraction (1 - r)/(r (n - 1)) is 0/0"
 
 SHARE = (1 - r) / (r * (n - 1))
@@ -107,14 +117,15 @@ PROPOSITION_F1_A = Statement(
     kind="inequality",
     title="Users drift apart at most linearly",
     cite="proposition F.1, (57a)",
-    method="per_fedavg",
+    method=PER_FEDAVG,
     glossary=GLOSSARY,
     let=ASSUMPTIONS,
-    when=(Le(alpha, 1 / L),),
+    when=(Le(rn, n), Le(alpha, 1 / L)),
+    for_all=_UNTIL,
     then=Le(drift, 2 * beta * t * (1 + 2 * beta * L_F) ** (t - 1) * (sigma_F + gamma_F)),
     where=CONSTANTS,
     sweep={alpha: _ALPHA, beta: free("beta") / L_F},
-    reading=(_FIVE, _ROUND, "the step beta is any positive number"),
+    reading=(_FIVE, _ROUND, *_WIDE, "the step beta is any positive number"),
     follows_from=(Derivation(proofs.proposition_a, closed=proofs.CLOSED),),
 )
 
@@ -123,17 +134,18 @@ PROPOSITION_F1_B = Statement(
     kind="inequality",
     title="Users drift apart: second moment",
     cite="proposition F.1, (57b)",
-    method="per_fedavg",
+    method=PER_FEDAVG,
     glossary=GLOSSARY,
     let=ASSUMPTIONS,
-    when=(Le(alpha, 1 / L),),
+    when=(Le(rn, n), Le(alpha, 1 / L)),
+    for_all=_UNTIL,
     then=Le(
         drift2,
         4 * beta**2 * (1 + 1 / phi) * t * (1 + phi + 16 * (1 + 1 / phi) * beta**2 * L_F**2) ** (t - 1) * BOTH,
     ),
     where=CONSTANTS,
     sweep={alpha: _ALPHA, beta: free("beta") / L_F, phi: free("phi")},
-    reading=(_FIVE, _ROUND, "the step beta is any positive number, and so is phi"),
+    reading=(_FIVE, _ROUND, *_WIDE, "the step beta is any positive number, and so is phi"),
     follows_from=(Derivation(proofs.proposition_b, closed=proofs.CLOSED),),
 )
 
@@ -142,14 +154,15 @@ COROLLARY_F2_A = Statement(
     kind="inequality",
     title="Users drift apart: short steps",
     cite="corollary F.2, (58a)",
-    method="per_fedavg",
+    method=PER_FEDAVG,
     glossary=GLOSSARY,
     let=ASSUMPTIONS,
-    when=_UNTIL,
+    when=_STEP,
+    for_all=_UNTIL,
     then=Le(drift, 4 * beta * t * (sigma_F + gamma_F)),
     where=CONSTANTS,
     sweep=_STEPS,
-    reading=(_FIVE, _ROUND),
+    reading=(_FIVE, _ROUND, *_WIDE),
     follows_from=(Derivation(proofs.corollary_a, cites=("fallah/propF.1-a",), closed=proofs.CLOSED),),
 )
 
@@ -158,14 +171,15 @@ COROLLARY_F2_B = Statement(
     kind="inequality",
     title="Users drift apart: second moment, short steps",
     cite="corollary F.2, (58b)",
-    method="per_fedavg",
+    method=PER_FEDAVG,
     glossary=GLOSSARY,
     let=ASSUMPTIONS,
-    when=_UNTIL,
+    when=_STEP,
+    for_all=_UNTIL,
     then=Le(drift2, 35 * beta**2 * t * tau * BOTH),
     where=CONSTANTS,
     sweep=_STEPS,
-    reading=(_FIVE, _ROUND),
+    reading=(_FIVE, _ROUND, *_WIDE),
     follows_from=(
         Derivation(
             proofs.corollary_b, cites=("fallah/propF.1-b",), substitute={phi: 1 / (2 * tau)}, closed=proofs.CLOSED
@@ -178,14 +192,15 @@ EQUATION_95 = Statement(
     kind="inequality",
     title="The average of the sampled users against that of all",
     cite="appendix G, (95)",
-    method="per_fedavg",
+    method=PER_FEDAVG,
     glossary=GLOSSARY,
     let=ASSUMPTIONS,
-    when=_SHORT,
+    when=_SOME,
+    for_all=_WITHIN,
     then=Le(averaged2, 35 * SHARE * beta**2 * tau * (tau - 1) * BOTH),
     where=CONSTANTS,
     sweep=_STEPS,
-    reading=(_FIVE, _ROUND, _ALL, _TWO),
+    reading=(_FIVE, _ROUND, *_WIDE, _ALL, _TWO),
     follows_from=(Derivation(proofs.equation_95, cites=("fallah/corF.2-b",), closed=proofs.CLOSED),),
 )
 
@@ -194,14 +209,15 @@ EQUATION_97 = Statement(
     kind="inequality",
     title="The second moment of Z",
     cite="appendix G, (97)",
-    method="per_fedavg",
+    method=PER_FEDAVG,
     glossary=GLOSSARY,
     let=ASSUMPTIONS,
-    when=_SHORT,
+    when=_SOME,
+    for_all=_WITHIN,
     then=Le(Z2, 35 * SHARE * beta**2 * L_F**2 * tau * (tau - 1) * BOTH),
     where=CONSTANTS,
     sweep=_STEPS,
-    reading=(_FIVE, _ROUND, _ALL, _TWO),
+    reading=(_FIVE, _ROUND, *_WIDE, _ALL, _TWO),
     follows_from=(Derivation(proofs.equation_97, cites=("fallah/eq95",), closed=proofs.CLOSED),),
 )
 
@@ -210,14 +226,15 @@ EQUATION_99 = Statement(
     kind="identity",
     title="The sampled gradient, multiplied by the gradient",
     cite="appendix G, (99)",
-    method="per_fedavg",
+    method=PER_FEDAVG,
     glossary=GLOSSARY,
-    let=_LEMMAS,
-    when=_SHORT,
-    then=Eq(product, slope2),
+    let=_RUNS,
+    when=_SOME,
+    for_all=_WITHIN,
+    then=Eq(product, slope2_t),
     where=CONSTANTS,
     sweep=_STEPS,
-    reading=(_ROUND, "wbar_t is the average over A_k itself: from the first update on it depends on A_k"),
+    reading=(_ROUND, *_WIDE, "wbar_t is the average over A_k itself: from the first update on it depends on A_k"),
 )
 
 EQUATION_99_REPAIRED = Statement(
@@ -225,15 +242,15 @@ EQUATION_99_REPAIRED = Statement(
     kind="identity",
     title="The sampled gradient, multiplied by the gradient",
     cite="appendix G, (99)",
-    method="per_fedavg",
+    method=PER_FEDAVG,
     glossary=GLOSSARY,
-    let=_LEMMAS,
-    when=_SHORT,
+    let=_RUNS,
+    when=_SOME,
+    for_all=_WITHIN,
     then=Eq(product_all, slope2_all),
     where=CONSTANTS,
     sweep=_STEPS,
-    reading=(_ROUND, _ALL),
-    seen_along=r,
+    reading=(_ROUND, *_WIDE, _ALL),
     repairs="at the average w_t of all users, which does not depend on A_k, in place of wbar_t, which does",
     follows_from=(Derivation(proofs.equation_99, closed=proofs.CLOSED),),
 )
@@ -243,14 +260,15 @@ EQUATION_105 = Statement(
     kind="inequality",
     title="The second moment of the sampled gradient",
     cite="appendix G, (105)",
-    method="per_fedavg",
+    method=PER_FEDAVG,
     glossary=GLOSSARY,
     let=ASSUMPTIONS,
-    when=_SHORT,
-    then=Le(sampled2, slope2 + gamma_F**2 * SHARE),
+    when=_SOME,
+    for_all=_WITHIN,
+    then=Le(sampled2, slope2_t + gamma_F**2 * SHARE),
     where=CONSTANTS,
     sweep=_STEPS,
-    reading=(_FIVE, _ROUND, _TWO),
+    reading=(_FIVE, _ROUND, *_WIDE, _TWO),
     follows_from=(Derivation(proofs.equation_105_printed, cites=("fallah/eq99",), closed=proofs.CLOSED),),
 )
 
@@ -259,15 +277,15 @@ EQUATION_105_REPAIRED = Statement(
     kind="inequality",
     title="The second moment of the sampled gradient",
     cite="appendix G, (105)",
-    method="per_fedavg",
+    method=PER_FEDAVG,
     glossary=GLOSSARY,
     let=ASSUMPTIONS,
-    when=_SHORT,
+    when=_SOME,
+    for_all=_WITHIN,
     then=Le(sampled2_all, slope2_all + gamma_F**2 * SHARE),
     where=CONSTANTS,
     sweep=_STEPS,
-    reading=(_FIVE, _ROUND, _ALL, _TWO),
-    seen_along=r,
+    reading=(_FIVE, _ROUND, *_WIDE, _ALL, _TWO),
     repairs="at the average w_t of all users, which does not depend on A_k, in place of wbar_t, which does",
     follows_from=(Derivation(proofs.equation_105, closed=proofs.CLOSED),),
 )
@@ -288,7 +306,11 @@ EQUATION_107 = Statement(
     where={**CONSTANTS, sigma_T2: ERROR},
     sweep=_STEPS,
     reading=(_FIVE, _ROUND, _DESCENT, _LAST, _TWO),
-    follows_from=(Derivation(proofs.equation_107, cites=("fallah/eq99", "fallah/eq105"), closed=proofs.CLOSED),),
+    follows_from=(
+        Derivation(
+            proofs.equation_107, cites=("fallah/eq99", "fallah/eq105"), substitute=proofs.THERE, closed=proofs.CLOSED
+        ),
+    ),
 )
 
 EQUATION_107_REPAIRED = Statement(
@@ -309,7 +331,7 @@ EQUATION_107_REPAIRED = Statement(
     follows_from=(Derivation(proofs.equation_107_repaired, cites=("fallah/eq95",), closed=proofs.CLOSED),),
 )
 
-_RUN = (Gt(alpha, 0), Le(alpha, 1 / L), Le(beta, 1 / (10 * tau * L_F)), Ge(n, 2))
+_RUN = (Le(rn, n), Gt(alpha, 0), Le(alpha, 1 / L), Le(beta, 1 / (10 * tau * L_F)), Ge(n, 2))
 _AVERAGE = "E is over the sets A_k of all rounds, drawn independently, and over all batches"
 _INFIMUM = "where F^* has no closed form, a lower bound of F stands for it: that only weakens the claim"
 

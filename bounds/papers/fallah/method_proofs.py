@@ -25,6 +25,7 @@ from .method_symbols import (
     sampled2_all,
     slope2,
     slope2_all,
+    slope2_t,
 )
 from .symbols import D0, L_F, K, L, alpha, beta, gamma_F, i, n, r, sigma_F, sigma_G, t, tau
 
@@ -145,7 +146,8 @@ def equation_105_printed(goal: View, identity: View) -> Argument:
     """As printed: the gradients at wbar_t as if A_k were drawn after it, from (99) and (93)."""
     apart, among = _size("apart"), _size("among")
     split = _premise(
-        Eq(sampled2, slope2 + 2 * (product - slope2) + apart), "apart = E|A's mean of grad F_i - grad F|^2 at wbar_t"
+        Eq(sampled2, slope2_t + 2 * (product - slope2_t) + apart),
+        "apart = E|A's mean of grad F_i - grad F|^2 at wbar_t",
     )
     sampled = _premise(Eq(apart, SHARE * among), "(93) for the gradients at wbar_t, which depends on A_k")
     lemma = _premise(Le(among, gamma_F**2), "lemma 4.4", *SIMILAR)
@@ -251,6 +253,7 @@ def equation_107_repaired(goal: View, sampled: View) -> Argument:
 
 s = Symbol("s", integer=True, nonnegative=True)  # updates of a round, or rounds, so far
 f, g = Function("f", real=True), Function("g", nonnegative=True)  # E F and E|grad F|^2 there
+THERE = {slope2_t: slope2}  # one quantity under two names
 UPDATE = {level_next: f(s + 1), level: f(s), slope2: g(s), t: s}  # (107) at every update, in the mean
 ROUND = {level_end: f(s + 1) - f(s), round2: g(s)}  # (109) in every round, in the mean over what came before
 

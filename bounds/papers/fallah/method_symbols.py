@@ -4,32 +4,42 @@ Every user runs from w_k; A is the set of r n users that take part. wbar_t is th
 Expectations are over A and the batches of the round (of all rounds, where the claim is about K).
 """
 
+from typing import Any
+
 from ...statement import Assumption
-from .symbols import GLOSSARY
+from .symbols import GLOSSARY, t
 
 _s = GLOSSARY.symbol
 
 phi = _s("phi", "1", "any positive number (57b)", r"\phi")
 sigma_T2 = _s("sigma_T2", "F^2/W^2", "error of one local update (108)", r"\sigma_T^2", nonnegative=True)
-drift = _s("drift", "W", "E (1/n) sum_i |w_t^i - w_t|",
-    r"\mathbb{E}\frac1n\sum_i \|w_{k,t}^i - w_{k,t}\|", nonnegative=True)  # fmt: skip
-drift2 = _s("drift2", "W^2", "E (1/n) sum_i |w_t^i - w_t|^2",
-    r"\mathbb{E}\frac1n\sum_i \|w_{k,t}^i - w_{k,t}\|^2", nonnegative=True)  # fmt: skip
-averaged2 = _s("averaged2", "W^2", "E |wbar_t - w_t|^2",
-    r"\mathbb{E}\|\bar w_{k+1,t} - w_{k+1,t}\|^2", nonnegative=True)  # fmt: skip
-Z2 = _s("Z2", "F^2/W^2", "E |Z|^2, Z of (87)", r"\mathbb{E}\|Z\|^2", nonnegative=True)
-product = _s("product", "F^2/W^2", "E of grad F(wbar_t)' times A's mean of grad F_i(wbar_t)",
-    r"\mathbb{E}\bigl[\nabla F(\bar w_{k+1,t})^\top \tfrac1{rn}\sum_{i\in A_k} \nabla F_i(\bar w_{k+1,t})\bigr]",
-    real=True)  # fmt: skip
+# of the first round, w_0 being any point; Q[name](k, t) is the quantity after t updates of round k
+Q: dict[str, Any] = {}
+
+
+def _after(name: str, dim: str, meaning: str, latex: str, **domain: bool) -> Any:
+    """The quantity after t updates of the first round; `latex` speaks of round k, update t."""
+    template = latex.replace("{", "{{").replace("}", "}}").replace("k,t", "{0},{1}").replace("_k", "_{0}")
+    Q[name] = GLOSSARY.quantity(name, dim, meaning, template, **(domain or {"nonnegative": True}))
+    return Q[name](0, t)
+
+
+_WBAR, _SET = r"\bar w_{k,t}", r"\tfrac1{rn}\sum_{i\in A_k} \nabla F_i"
+drift = _after("drift", "W", "E (1/n) sum_i |w_t^i - w_t|", r"\mathbb{E}\frac1n\sum_i \|w_{k,t}^i - w_{k,t}\|")
+drift2 = _after("drift2", "W^2", "E (1/n) sum_i |w_t^i - w_t|^2", r"\mathbb{E}\frac1n\sum_i \|w_{k,t}^i - w_{k,t}\|^2")
+averaged2 = _after("averaged2", "W^2", "E |wbar_t - w_t|^2", rf"\mathbb{{E}}\|{_WBAR} - w_{{k,t}}\|^2")
+Z2 = _after("Z2", "F^2/W^2", "E |Z|^2, Z of (87)", r"\mathbb{E}\|Z_{k,t}\|^2")
+product = _after("product", "F^2/W^2", "E of grad F(wbar_t)' times A's mean of grad F_i(wbar_t)",
+    rf"\mathbb{{E}}\bigl[\nabla F({_WBAR})^\top {_SET}({_WBAR})\bigr]", real=True)  # fmt: skip
+slope2_t = _after("slope2", "F^2/W^2", "E |grad F(wbar_t)|^2", rf"\mathbb{{E}}\|\nabla F({_WBAR})\|^2")
+sampled2 = _after("sampled2", "F^2/W^2", "E |A's mean of grad F_i(wbar_t)|^2", rf"\mathbb{{E}}\|{_SET}({_WBAR})\|^2")
+product_all = _after("product_all", "F^2/W^2", "`product` at w_t, which does not depend on A",
+    rf"\mathbb{{E}}\bigl[\nabla F(w_{{k,t}})^\top {_SET}(w_{{k,t}})\bigr]", real=True)  # fmt: skip
+slope2_all = _after("slope2_all", "F^2/W^2", "E |grad F(w_t)|^2", r"\mathbb{E}\|\nabla F(w_{k,t})\|^2")
+sampled2_all = _after("sampled2_all", "F^2/W^2", "E |A's mean of grad F_i(w_t)|^2",
+    rf"\mathbb{{E}}\|{_SET}(w_{{k,t}})\|^2")  # fmt: skip
+
 slope2 = _s("slope2", "F^2/W^2", "E |grad F(wbar_t)|^2", r"\mathbb{E}\|\nabla F(\bar w_{k+1,t})\|^2", nonnegative=True)
-sampled2 = _s("sampled2", "F^2/W^2", "E |A's mean of grad F_i(wbar_t)|^2",
-    r"\mathbb{E}\|\tfrac1{rn}\sum_{i\in A_k} \nabla F_i(\bar w_{k+1,t})\|^2", nonnegative=True)  # fmt: skip
-product_all = _s("product_all", "F^2/W^2", "`product` at w_t, which does not depend on A",
-    r"\mathbb{E}\bigl[\nabla F(w_{k+1,t})^\top \tfrac1{rn}\sum_{i\in A_k} \nabla F_i(w_{k+1,t})\bigr]",
-    real=True)  # fmt: skip
-slope2_all = _s("slope2_all", "F^2/W^2", "E |grad F(w_t)|^2", r"\mathbb{E}\|\nabla F(w_{k+1,t})\|^2", nonnegative=True)
-sampled2_all = _s("sampled2_all", "F^2/W^2", "E |A's mean of grad F_i(w_t)|^2",
-    r"\mathbb{E}\|\tfrac1{rn}\sum_{i\in A_k} \nabla F_i(w_{k+1,t})\|^2", nonnegative=True)  # fmt: skip
 level = _s("level", "F", "E F(wbar_t) - F(w_k)", r"\mathbb{E} F(\bar w_{k+1,t})", real=True)
 level_next = _s("level_next", "F", "E F(wbar_{t+1}) - F(w_k)", r"\mathbb{E} F(\bar w_{k+1,t+1})", real=True)
 level_end = _s("level_end", "F", "E F(w_{k+1}) - F(w_k)", r"\mathbb{E} F(w_{k+1}) - F(w_k)", real=True)
@@ -47,4 +57,6 @@ a3 = _s("a3", "W^2/F", "constant of beta_k = O((tau k)^(-1/2))", "a_3")
 c = _s("c", "W", "distance of both users' minimisers from that of F")
 h = _s("h", "F/W^2", "curvature of F near the run")
 
+average = Assumption("equal_weights", (), "f is the average of the f_i", "(1)")
+sampled = Assumption("without_replacement", (), "A_k is uniform among the sets of r n users", "algorithm 1")
 bounded_below = Assumption("bounded_below", (), "every f_i is bounded below", "assumption 1")

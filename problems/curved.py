@@ -1,0 +1,50 @@
+"""Losses of several users with bounded gradients, Lipschitz Hessians that need not be diagonal, and known constants.
+
+f_i(w) = sum_j base_j(y_j) + a_ij y_j + b_ij eta_j(y_j), where y is w reflected at the plane across `turn`: users
+differ by a and b alone. Leading axes are batch axes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .arrays import Array, namespace
+from .splines import Splines
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curved:
+    users: Splines  # (n, C, d)
+    turn: Array  # (n, d): zero for no reflection
+    p: Array  # (n, C)
+
+    @property
+    def C(self) -> int:
+        return self.p.shape[-1]
+
+    @property
+    def d(self) -> int:
+        return self.turn.shape[-1]
+
+    def value(self, w: Array) -> Array:  # (..., C, d) -> (..., C)
+        y, inside = self._inside(w)
+        return namespace(w).sum(self.users.value(inside) + (y - inside) * self.users.grad(inside), axis=-1)
+
+    def grad(self, w: Array) -> Array:  # (..., C, d) -> (..., C, d)
+        return self._turned(self.users.grad(self._inside(w)[1]))
+
+    def hess(self, w: Array, v: Array) -> Array:
+        """Hess f_i(w) v, (..., C, d)."""
+        return self._turned(self.users.hess(self._inside(w)[1]) * self._turned(v))
+
+    def _inside(self, w: Array) -> tuple[Array, Array]:
+        """w reflected, and cut off at the last knot: beyond it all is straight, but cubes that cancel are inexact."""
+        xp, y = namespace(w), self._turned(w)
+        return y, xp.minimum(y, xp.max(self.users.x, axis=-1))
+
+    def _turned(self, w: Array) -> Array:
+        xp = namespace(w)
+        turn = self.turn[:, None, :]
+        square = xp.sum(turn * turn, axis=-1, keepdims=True)
+        share = xp.sum(turn * w, axis=-1, keepdims=True) / xp.where(square == 0, 1 + 0 * square, square)
+        return w - 2 * share * turn

@@ -90,7 +90,7 @@ class RunSetting:
             once = [one for one in small if one["T"] == 1]
             small = [one | {"T": one["E"] * R} for one in once for R in ((1, 2, 9) if one["E"] == 1 else (1, 2))]
         if _uses(reading, "weighted") or _uses(reading, "sampled"):  # of one client there is nothing to weigh or draw
-            small = sorted(small, key=lambda one: one["C"] == 1)
+            small = sorted(small, key=lambda one: (one["C"] == 1, self.first_round and one["E"] == 1))
         small = [one for one in small if one["d"] == 1 or one["C"] == max(2, min(sizes["C"]))]
         small = [one for one in small if _rational(reading, one)]
         large = [dict(zip(SMALL, values, strict=True)) for values in LARGE]

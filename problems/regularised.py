@@ -110,7 +110,7 @@ def _of_quadratic(problem: Quadratics, g: Regulariser) -> Array:
     if g.affine:
         return argmin(A, b)
     if d > 2:
-        raise fail(f"d = {d}", "d = 1 or d = 2", "use reference.py for a numerical minimiser")
+        raise fail(f"d = {d}", "d = 1 or d = 2", "take fewer coordinates")
     candidates: list[Array] = []
     for signs in product((-1.0, 0.0, 1.0), repeat=d):
         sign = xp.asarray(signs, dtype=b.dtype)

@@ -1183,10 +1183,15 @@ class _Moments:
         others = {name: m for name, m in scope.rules.measures.items() if m.law != "picked"}
         first = replace(scope, rules=replace(scope.rules, measures=others), setup=replace(setup, T=1, sampling=None))
         measured = _Walked(first).measures() if others else {}
-        if "zero" not in scope.rules.ops:  # seen from the start, where clients that nearly agree do not cancel
+        if (
+            "zero" not in scope.rules.ops
+        ):  # seen from the start, where clients that nearly agree do not cancel, and then
             problem, away = setup.problem, matvec(xp, setup.problem.A, setup.start[:, None, :])
             near = Quadratics(problem.A, problem.b - away, problem.p)
-            scope = replace(scope, setup=replace(setup, problem=near, start=0 * setup.start, w_star=None), constants={})
+            centre = near.minimiser()  # and then from where the mean comes to rest, beside which variances are small
+            centre = xp.where(xp.isfinite(centre), centre, 0 * centre)
+            near = Quadratics(problem.A, near.b - matvec(xp, problem.A, centre[:, None, :]), problem.p)
+            scope = replace(scope, setup=replace(setup, problem=near, start=-centre, w_star=None), constants={})
         mapped, start = _Mapped(scope), initial(scope)
         z = mapped.flat([start[name][0, ...] for name in scope.rules.kept])
         before = mapped.identity(start, z.shape[-1], 0)
@@ -1227,12 +1232,15 @@ class _Moments:
         return xp.concat([one, linear, xp.concat([pairs[..., 0, :1], cross, square], axis=-1)], axis=1)
 
     def powers(self, step: Array) -> Array:
-        """1 + step + ... + step^(T - 1)."""
+        """1 + step + ... + step^(T - 1).
+
+        What a power lacks to the identity is followed, not the power: near 1, rounding would grow with T.
+        """
         xp = self.scope.xp
-        power = xp.eye(step.shape[-1], dtype=xp.float64) + 0 * step
-        sums = 0 * step
+        one = xp.eye(step.shape[-1], dtype=xp.float64) + 0 * step
+        fall, lack, sums = one - step, 0 * step, 0 * step
         for bit in bin(self.scope.setup.T)[2:]:
-            sums, power = sums + xp.matmul(power, sums), xp.matmul(power, power)
+            sums, lack = 2 * sums - xp.matmul(lack, sums), 2 * lack - xp.matmul(lack, lack)
             if bit == "1":
-                sums, power = sums + power, xp.matmul(power, step)
+                sums, lack = sums + one - lack, lack + fall - xp.matmul(lack, fall)
         return sums

@@ -22,6 +22,7 @@ from fedaudit.verify.audit import audit_row, hunt_row, read
 from fedaudit.verify.check import EXACT_ROWS, genes_of, score
 from fedaudit.verify.claims import lower
 from fedaudit.verify.genome import draw
+from fedaudit.verify.kernel import order
 from fedaudit.verify.kernel.expression import Op, Tree
 from fedaudit.verify.kernel.order import Growth, Paths, constant
 from fedaudit.verify.kernel.rational import Rejected
@@ -203,3 +204,14 @@ def test_leading_terms_are_the_limits(data: Any, p: Fraction, q: Fraction, r: Fr
         values["z"] = values["z"] + 1 if r < 0 else values["z"]
         expected = lead * (arb(size) * rank[1]).exp() * arb(size) ** arb(rank[2])
         assert lead == 0 or abs(_at(tree, values) / expected - 1) < 0.05
+
+
+def test_what_falls_faster_than_every_power_is_below_the_rest() -> None:
+    """Two such terms of unlike signs would be rejected; where the rest is larger, they do not matter."""
+    falling = (-1, order.ZERO, order.ZERO)
+    rest = (0, fmpq(-5), order.ZERO)
+    unsure = order.Growth({order.CONSTANT: order.ONE, (0, fmpq(-1), order.ZERO): -order.ONE}, rest)
+    sure = order.Growth({order.CONSTANT: order.ONE, falling: order.ONE})
+    assert order.multiply(unsure, sure) == unsure
+    with pytest.raises(Rejected, match="difference of exponentials"):
+        order.multiply(replace(unsure, rest=order.NOTHING), sure)

@@ -75,9 +75,11 @@ def add(x: Growth, y: Growth) -> Growth:
 
 
 def gathered(parts: Iterable[tuple[Rank, Value]], rest: Rank) -> Growth:
-    """The sum of single terms. Of exponentials only the sign is known: they must agree."""
+    """The sum of single terms, those above the rest. Of exponentials only the sign is known: they must agree."""
     terms: dict[Rank, Value] = {}
     for rank, c in parts:
+        if rank <= rest:
+            continue
         before = terms.get(rank)
         if before is None:
             terms[rank] = c

@@ -26,6 +26,7 @@ from .premises import tried
 from .repair import repair
 from .settings import setting_of
 from .settings.base import Reading, Setting, Shape
+from .settings.order import Order
 from .shrink import reduced, shrink, simplicity
 from .statistical import statistics
 from .sturdy import breaks, endurance, tougher
@@ -50,6 +51,7 @@ MOST_TURNS = 5
 LEAST_SHAPES, LEAST_GENERATIONS = 16, 6  # of a hunt, however small its effort
 RACE = 24  # random instances of every shape, where there are more shapes than a hunt can climb on
 REPLAYS = 5  # most dangerous candidates that the kernel replays
+STEADY = 15  # most of those that hold, to say how tight they are: where floats are right about the first, it is enough
 CHEAP, DEAR = 100, 2000  # sizes of instances (clients × dimension × steps) that are replayed to say how tight they are
 DEAR_REPLAYS = 2
 CLEAR = 1e-3  # a float violation this large ends the search: the kernel has the word
@@ -223,10 +225,12 @@ def judge(reading: Reading, world: Setting, seen: Searched, siblings: Claims | N
     violations = sorted((f for f in seen.best if f.margin > VIOLATION), key=_worth)
     suspects = violations[:REPLAYS]
     others = [f for f in seen.best if f not in suspects]
-    cheap = [f for f in others if f.scores.shape.cost <= CHEAP][:REPLAYS]
+    small = [f for f in others if f.scores.shape.cost <= CHEAP]
+    cheap = [f for f in small if f.margin > VIOLATION][:REPLAYS] + [f for f in small if f.margin <= VIOLATION][:STEADY]
     dear = [f for f in others[:DEAR_REPLAYS] if CHEAP < f.scores.shape.cost <= DEAR]
     for found in suspects + sorted(cheap + dear, key=_promise):
-        if found.margin < -PLAINLY and any(found.ratio <= made.ratio for made in replays):
+        beaten = any(found.ratio <= made.ratio for made in replays)
+        if beaten and found.margin < -PLAINLY and not isinstance(world, Order):  # whose slopes are only fitted
             continue  # it says nothing about the claim, and less about how tight it is
         made = certify(reading, world, found)
         if made is None and found.margin > BEYOND_ROUNDING:

@@ -27,7 +27,7 @@ from .decide import Decision, decide, entails, told, violates, violation
 from .derivation import Argument, Given, Induction, Known, Step, View, domains, put_in
 from .dimension import DimensionError, dimension_of
 from .dominance import dominance
-from .evaluate import Point, compiled, entangled, opaque, quantities
+from .evaluate import Compiled, Point, Undefined, compiled, entangled, opaque, quantities
 from .factor import Factor, coefficients, unbounded
 from .facts import FACTS, SUMS, Fact
 from .sampling import Raw, Sampler, conjuncts
@@ -632,14 +632,21 @@ def supremum(comparison: Comparison) -> tuple[float | None, Point | None]:
     if point is None:
         return None, None
     sides = [{q for q in quantities(side) if opaque(q)} for side in (comparison.gives, comparison.claims)]
-    value, claims = (
-        float(side.precise([point[v] for v in sampler.variables]))
-        for side in (ratio, compiled(comparison.claims, sampler.variables))
-    )
+    value, claims = (_number(side, point, sampler) for side in (ratio, compiled(comparison.claims, sampler.variables)))
     comparable = claims > 0 and (
         sides[0] <= sides[1] or sides[1] <= sides[0]
     )  # a ratio to a negative side says nothing
     return (value if comparable else None), point
+
+
+def _number(side: Compiled, point: Point, sampler: Sampler) -> float:
+    """As exactly as it can be had; in floats where 60 digits cannot tell a denominator from 0."""
+    values = [point[v] for v in sampler.variables]
+    try:
+        exact = side.exact(values)
+        return float(side.precise(values) if exact is None else exact)
+    except (Undefined, OverflowError):
+        return float(side.float([float(x) for x in values]))
 
 
 def _violated(comparison: Comparison) -> Point | None:

@@ -144,7 +144,7 @@ def equation_99(goal: View) -> Argument:
 
 def equation_105_printed(goal: View, identity: View) -> Argument:
     """As printed: the gradients at wbar_t as if A_k were drawn after it, from (99) and (93)."""
-    apart, among = _size("apart"), _size("among")
+    apart, among = _size("apart"), _size("among_users")
     split = _premise(
         Eq(sampled2, slope2_t + 2 * (product - slope2_t) + apart),
         "apart = E|A's mean of grad F_i - grad F|^2 at wbar_t",
@@ -157,7 +157,7 @@ def equation_105_printed(goal: View, identity: View) -> Argument:
 
 
 def equation_105(goal: View) -> Argument:
-    among = _size("among")
+    among = _size("among_users")
     sampled = _premise(Eq(sampled2_all, slope2_all + SHARE * among), "(93) for the gradients at w_t")
     lemma = _premise(Le(among, gamma_F**2), "lemma 4.4", *SIMILAR)
     whole = _premise(Le(r, 1), "A_k is a set of users")

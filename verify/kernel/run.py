@@ -130,11 +130,16 @@ def merged(states: list[Weighted]) -> list[Weighted]:
     weights: defaultdict[tuple[object, ...], fmpq] = defaultdict(fmpq)
     kept: dict[tuple[object, ...], tuple[State, Draw]] = {}
     for state, draw, weight in states:
-        spend(HASH * sum(len(vectors) * len(vectors[0]) for vectors in state.values()))
-        key = (draw, *((name, *map(label, vectors)) for name, vectors in state.items()))
+        key = keyed(state, draw)
         weights[key] += weight
         kept[key] = (state, draw)
     return [(*kept[key], weight) for key, weight in weights.items()]
+
+
+def keyed(state: State, draw: Draw) -> tuple[object, ...]:
+    """What equal states have in common, to look them up by."""
+    spend(HASH * sum(len(vectors) * len(vectors[0]) for vectors in state.values()))
+    return (draw, *((name, *map(label, vectors)) for name, vectors in state.items()))
 
 
 def condensed(states: list[Weighted], names: list[str]) -> list[Weighted]:
@@ -259,7 +264,7 @@ class Run(World):
         """Before round t (k = -1), or in round t after k local steps."""
         if (t, k) in self.laws:
             return self.laws[t, k]
-        known = max((place for place in self.laws if place <= (t, k)), default=None)
+        known = next(reversed(self.laws), None)  # all before it are known too
         everyone = Draw((1,) * len(self.problem.p))
         if known is None:
             self.laws[0, -1] = Law([(self.initial(), everyone, ONE)], self.paths)
@@ -327,7 +332,7 @@ class Run(World):
         alike = self.method.timeless and self.problem.rows is None
         settled = max(len(self.problem.oracle.step) - 1, 0) if alike else self.T
         for t in range(self.T):
-            before, after = ({(tuple(x.items()), draw): q for x, draw, q in self.law(s, -1).states} for s in (t, t + 1))
+            before, after = ({keyed(x, draw): q for x, draw, q in self.law(s, -1).states} for s in (t, t + 1))
             rests = t >= settled and before == after
             yield t, self.T - t if rests else 1
             if rests:

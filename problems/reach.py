@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .arrays import Array, fail, matvec, norm2
-from .interpret import Place, Scope, Setup, State, initial, scope_of
 from .programme import Linear, Measure, Operation, Programme
+from .scope import Place, Scope, Setup, State, initial, scope_of
 
 BOUNDED = frozenset(("name", "start", "zero", "w_star", "grad", "noisy", "mean", "neighbours"))
 

@@ -142,7 +142,8 @@ def test_blocks_of_rounds_meet(monkeypatch, T, v):
     steps = walked(fedprox(), setup)
     for blocks in (1 << 18, 300):
         monkeypatch.setattr(forward, "POWERED", blocks)
-        monkeypatch.setattr("fedaudit.problems.interpret.SCRATCH", blocks)
+        for module in ("walked", "forwarded"):
+            monkeypatch.setattr(f"fedaudit.problems.{module}.SCRATCH", blocks)
         measured = run(fedprox(), replace(setup, v=v))
         for name in ALL:
             np.testing.assert_allclose(measured[name], steps[name], **AGREE, err_msg=name)

@@ -1,0 +1,510 @@
+"""What a run needs, and a method's rules as arrays.
+
+A vector of the run is an array (S, n, c, d): S outcomes of the law, n instances, c = 1 at the server and C at the
+clients. Nothing is written in place, so any array library will do.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import combinations, product
+from typing import Any
+
+from . import forward, regularised
+from .arrays import Array, Namespace, fail, matvec, namespace, norm2, spread_to
+from .programme import (
+    Atom,
+    Coefficient,
+    Linear,
+    Measure,
+    Number,
+    Operation,
+    Programme,
+    Weights,
+    programme,
+)
+from .quadratics import Quadratics, half_square
+from .regularised import Regulariser
+
+MANY = 12  # clients: fewer are added one by one, which is faster
+ROUNDS, ENDS = -1, -2  # in place of a round: all of them; all and the end of the last
+State = dict[str, Array]
+Measured = dict[str, Array]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Setup:
+    """What a run needs besides the method. Arrays of the problem have the batch axis n."""
+
+    problem: Any  # Quadratics, Piecewise, Wells, ...: value, grad, gap_from, optimum, p, C, d
+    start: Array  # (n, d)
+    scalar: Callable[[Any], Array]  # a tree -> an array that broadcasts to (n, T, E)
+    E: int
+    T: int
+    v: Array = None  # (n, C, d): noise s v_i with a fair sign s per step
+    shared: bool = False  # one sign for all clients of a step
+    sampling: tuple[str, int] | None = None  # ("without_replacement" | "with_replacement", m)
+    graph: Array = None  # (n, C, C)
+    w_star: Array = None  # (n, d)
+    regulariser: Regulariser | None = None  # then w_star is a minimiser of F = f + g, or any point if none is read
+    points: Mapping[str, Array] = field(default_factory=dict[str, Array])  # (n, d)
+    rows: Array = None  # (n, R, C): weights that are chosen, one row per round; otherwise the largest, as FedMax
+    floor: Array = None  # (n,): values below it are rounding
+    minibatch: tuple[int, bool] | None = None  # points that a client draws per round, whether all draw the same; or all
+    oracle: tuple[Array, Array] | None = None  # step (n, J, C) and shift (n, J, C, minibatches or 1); exact without
+    moments: bool = False  # of quadratics that all clients solve exactly: only mean and covariance are followed
+    gaps: list[Array] = field(default_factory=list[Any])  # how far from optimal its answers were (n,), after a run
+    signs: Array = None  # (S, n, T, E, C) or (.., C, d): sampled noise, not all of it; then measures have a last axis S
+
+
+@lru_cache
+def draws(C: int, kind: str, m: int) -> tuple[tuple[tuple[int, ...], float], ...]:
+    """How often each client is drawn, and how probable that is."""
+    if kind == "without_replacement":
+        chosen = list(combinations(range(C), m))
+        return tuple((tuple(int(i in s) for i in range(C)), 1 / len(chosen)) for s in chosen)
+    counts: dict[tuple[int, ...], float] = {}
+    for s in product(range(C), repeat=m):
+        key = tuple(s.count(i) for i in range(C))
+        counts[key] = counts.get(key, 0.0) + 1 / C**m
+    return tuple(counts.items())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """Where rules are evaluated: the state, the noise of this step, who was drawn, the indices; what is known here."""
+
+    state: State
+    t: int  # or ROUNDS, ENDS
+    k: int
+    kick: Array = None
+    counts: Array = None  # (S, C)
+    batch: Any = None  # (S, C): which minibatch each client drew, on the host
+    known: dict[Any, Array] = field(default_factory=dict[Any, Array])  # operations and weights
+    last: int = 0  # the other client, or the coordinate, that a measure looks at
+
+    def at(self, coefficient: Any) -> Any:
+        """A coefficient here: a number, (n, 1, 1), or of all rounds (T or 1, n, 1, 1)."""
+        if isinstance(coefficient, float):
+            return coefficient
+        k = min(self.k, coefficient.shape[1] - 1)
+        if self.t >= 0:
+            return coefficient[min(self.t, coefficient.shape[0] - 1), k, ...]
+        rounds = coefficient[:, k, ...]
+        if self.t == ROUNDS or rounds.shape[0] == 1:
+            return rounds
+        return namespace(rounds).concat([rounds, rounds[-1:, ...]], axis=0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """Rules as arrays. `columns`: outcomes are columns of a map, so that what is not random has only the first."""
+
+    xp: Namespace
+    rules: Programme
+    setup: Setup
+    factors: list[Any]
+    coefficients: list[Any]
+    columns: int = 0
+    constants: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def steady(self) -> bool:
+        """Whether all rounds and all local steps have the same coefficients."""
+        return all(x.shape[:2] == (1, 1) for x in self.factors)
+
+    def of_rounds(self, first: int, stop: int) -> "Scope":
+        """With the coefficients of some rounds; after the last one they are as in it."""
+
+        def cut(x: Any) -> Any:
+            if isinstance(x, float) or x.shape[0] == 1:
+                return x
+            T = x.shape[0]
+            inside = x[min(first, T - 1) : min(stop, T), ...]
+            return inside if inside.shape[0] == stop - first else self.xp.concat([inside, x[-1:, ...]], axis=0)
+
+        return self if self.steady else replace(self, coefficients=[cut(x) for x in self.coefficients])
+
+    def number_at(self, t: int) -> forward.Evaluated:
+        """Coefficients in a round whose local steps are alike: numbers, or (n or 1,)."""
+        values = [x[min(t, x.shape[0] - 1), 0, :, 0, 0] for x in self.factors]
+        return lambda coefficient: evaluated(values, coefficient)
+
+    def linear(self, rule: Linear, place: Place) -> Array:
+        total = None
+        for index, operation in rule.terms:
+            x = self.value(operation, place)
+            coefficient = place.at(self.coefficients[index])
+            if not (isinstance(coefficient, float) and coefficient == 1.0):
+                x = coefficient * x
+            total = x if total is None else total + x
+        return total
+
+    def value(self, operation: Operation, place: Place) -> Array:
+        if operation.op == "name":
+            return place.state[operation.name]
+        if operation.noisy:
+            return self.operation(operation, place)
+        if operation not in place.known:
+            place.known[operation] = self.operation(operation, place)
+        return place.known[operation]
+
+    def operation(self, operation: Operation, place: Place) -> Array:
+        xp, setup = self.xp, self.setup
+        args = [self.linear(arg, place) for arg in operation.args]
+        match operation.op:
+            case "start":
+                return self.constant("start", setup.start[:, None, :])
+            case "zero":
+                return self.constant("zero", xp.zeros_like(setup.start)[:, None, :])
+            case "w_star":
+                return self.constant("w_star", setup.w_star[:, None, :])
+            case "axis":
+                along = xp.eye(setup.problem.d, dtype=xp.float64)[place.last, :]
+                return self.constant(f"axis {place.last}", xp.broadcast_to(along, setup.start.shape)[:, None, :])
+            case "grad":
+                return self.gradient(args[0])
+            case "hess":
+                return setup.problem.hess(*args)
+            case "noisy" | "again":
+                return args[0] if place.kick is None else args[0] + self.fresh(operation.op, place.kick)
+            case "mean" | "sampled" | "neighbours" | "other":
+                return self.mixed(operation.op, args[0], place)
+            case "point":
+                return self.constant(f"point {operation.name}", setup.points[operation.name][:, None, :])
+            case "weighted":
+                return self.averaged(self.weights(operation.weights, place)[..., None], args[0])
+            case "w_i_star":
+                return self.constant("w_i_star", setup.problem.minimisers())
+            case "batch_grad":
+                return self.drawn(place).grad(args[0][..., 0])[..., None]
+            case "oracle" | "full_prox" if isinstance(setup.problem, Quadratics):
+                step = place.at(self.coefficients[operation.scalars[0]])
+                return self.proximal(args[0], step, whole=operation.op == "full_prox")
+            case "oracle":
+                return self.answer(args[0], place.at(self.coefficients[operation.scalars[0]]), place)
+            case "full_prox":
+                return setup.problem.full_prox(args[0], place.at(self.coefficients[operation.scalars[0]]))
+            case "prox":
+                return self.regulariser.prox(args[0], place.at(self.coefficients[operation.scalars[0]]))
+            case op:
+                raise fail(f"the operation {op!r}", "one of a method's operations", "see bounds/method.py")
+
+    def drawn(self, place: Place) -> Any:
+        """The risks of what the clients drew."""
+        b = 1 if self.setup.minibatch is None else self.setup.minibatch[0]
+        if "drawn" not in place.known:
+            place.known["drawn"] = self.setup.problem.drawn(place.batch, b)
+        return place.known["drawn"]
+
+    def proximal(self, x: Array, step: Any, whole: bool) -> Array:
+        """The minimiser of every client's quadratic, or of their mean, + |. - x|^2/(2 step)."""
+        xp, problem = self.xp, self.setup.problem
+        curved, b = problem.A, self.constant("b", problem.b)
+        if whole:
+            curved, b = problem.mean()[0][:, None, ...], self.averaged(problem.p[..., None], b)
+        eta = step if isinstance(step, float) else step[..., None]
+        inverse = xp.linalg.inv(xp.eye(problem.d, dtype=xp.float64) + eta * curved)
+        return matvec(xp, inverse, x + step * b)
+
+    def answer(self, x: Array, step: Array, place: Place) -> Array:
+        """What the oracle of every client returns."""
+        xp, setup = self.xp, self.setup
+        best, gap = setup.problem.solved(self.drawn(place), x, step)
+        if setup.oracle is None:
+            return best
+        steps, shifts = setup.oracle
+        row = min(place.t, steps.shape[1] - 1)
+        taken, shift = steps[:, row, :], shifts[:, row, ...]
+        if shift.shape[-1] > 1:
+            each = [xp.take(shift[:, i, :], xp.asarray(place.batch[:, i]), axis=1) for i in range(setup.problem.C)]
+            moved = xp.permute_dims(xp.stack(each, axis=-1), (1, 0, 2))
+        else:
+            moved = shift[..., 0]
+        answer = xp.where(taken[..., None] == 1, best, x + taken[..., None] * (best - x)) + moved[..., None]
+        off = gap(answer)
+        setup.gaps.append(xp.max(xp.maximum(off, 0 * off), axis=(0, 2)))
+        return answer
+
+    @property
+    def regulariser(self) -> Regulariser:
+        if self.setup.regulariser is None:
+            raise fail("a method with a regulariser", "a problem that has one", "give one")
+        return self.setup.regulariser
+
+    @property
+    def v(self) -> Array:
+        """The noise of one step (n, C, d); (n, 2 C, d) where a step draws twice."""
+        return self.xp.concat([self.setup.v] * 2, axis=-2) if "again" in self.rules.ops else self.setup.v
+
+    def fresh(self, op: str, kick: Array) -> Array:
+        """Of the noise of a step, its first or its second draw."""
+        C = self.setup.problem.C
+        return kick[..., :C, :] if op == "noisy" else kick[..., C:, :]
+
+    def mixed(self, op: str, x: Array, place: Place) -> Array:
+        """Vectors of all clients combined."""
+        xp, setup = self.xp, self.setup
+        if op == "neighbours":
+            return xp.matmul(setup.graph, self.wide(x))
+        if op == "mean":
+            return self.averaged(setup.problem.p[..., None], x)
+        if op == "other":
+            return self.wide(x)[..., place.last : place.last + 1, :]
+        if place.counts is None:
+            return xp.sum(self.wide(x), axis=-2, keepdims=True) / setup.problem.C
+        drawn = place.counts / xp.sum(place.counts, axis=-1, keepdims=True)
+        return self.averaged(drawn[:, None, :, None], x)
+
+    def weights(self, weights: Weights | None, place: Place) -> Array:
+        """One weight per client, (S or 1, n, C)."""
+        assert weights is not None
+        if weights not in place.known:
+            place.known[weights] = self.weighed(weights, place)
+        return place.known[weights]
+
+    def weighed(self, weights: Weights, place: Place) -> Array:
+        xp, p, rows = self.xp, self.setup.problem.p, self.setup.rows
+        row, turn = (place.t // self.setup.E, place.t % self.setup.E == 0) if self.rules.steps else (place.t, True)
+        if weights.op == "own" or (weights.op == "in_turn" and not turn):
+            return p[None, ...]
+        if weights.inside is not None:
+            return self.weights(weights.inside, place)
+        if weights.op == "chosen" and rows is not None:
+            return rows[None, :, min(row, rows.shape[1] - 1), :]
+        by = self.total(weights.by, place, self.plain)
+        top = xp.max(by, axis=-1, keepdims=True)
+        if weights.op == "softmax":
+            weight = p * xp.exp((by - top) / self.here(weights.scalar, place))
+        elif weights.scalar < 0:
+            weight = xp.astype(by == top, xp.float64)
+        else:
+            rank = xp.argsort(xp.argsort(-by, axis=-1, stable=True), axis=-1, stable=True)
+            weight = xp.astype(xp.astype(rank, xp.float64) < self.here(weights.scalar, place), xp.float64)
+        return weight / xp.sum(weight, axis=-1, keepdims=True)
+
+    def plain(self, atom: Atom, place: Place) -> Array:
+        """An atom without noise per outcome, (S, n, 1 or C)."""
+        return self.number(atom.op, [self.linear(arg, place) for arg in atom.args])
+
+    def here(self, index: int, place: Place) -> Any:
+        """A coefficient as it multiplies numbers (.., n, c)."""
+        coefficient = place.at(self.coefficients[index])
+        return coefficient if isinstance(coefficient, float) else coefficient[..., 0]
+
+    def total(self, number: Number, place: Place, leaf: Callable[[Atom, Place], Array]) -> Array:
+        """A number per outcome, (S, n, 1 or C); `leaf` values the atoms that are no means or ratios."""
+        total: Any = None
+        for index, atom in number:
+            x = self.here(index, place) * self.valued(atom, place, leaf)
+            total = x if total is None else total + x
+        return total
+
+    def valued(self, atom: Atom, place: Place, leaf: Callable[[Atom, Place], Array]) -> Array:
+        xp, setup = self.xp, self.setup
+        if atom.op == "weight":
+            return self.weights(atom.weights, place)
+        if atom.inside is not None:
+            weights = setup.problem.p if atom.weights is None else self.weights(atom.weights, place)
+            return self.averaged(weights[..., None], self.valued(atom.inside, place, leaf)[..., None])[..., 0]
+        if not atom.parts:
+            return leaf(atom, place)
+        x, y = (self.total(part, place, leaf) for part in atom.parts)
+        if atom.op == "smaller":
+            return xp.minimum(x, y)
+        floor = setup.floor[:, None] if atom.settled and setup.floor is not None else 0.0
+        return x / xp.where(xp.abs(y) > floor, y, xp.full_like(y, float("nan")))
+
+    def response(self, rule: Linear, place: Place, kick: Array) -> Array:
+        """What the noise `kick` (K, .., C, d) adds to a rule that is linear in it."""
+        total = None
+        for index, operation in rule.terms:
+            if not operation.noisy:
+                continue
+            inside = operation.args[0]
+            x = self.response(inside, place, kick) if inside.noisy else None
+            match operation.op:
+                case "noisy" | "again":
+                    x = self.fresh(operation.op, kick) if x is None else self.fresh(operation.op, kick) + x
+                case "grad":
+                    x = matvec(self.xp, self.setup.problem.A, x)
+                case op:
+                    x = self.mixed(op, x, place)
+            x = place.at(self.coefficients[index]) * x
+            total = x if total is None else total + x
+        return total
+
+    def column(self, x: Array, first: int) -> Array:
+        """Vectors (K, n, c, d) as the columns from `first` on."""
+        rest = self.columns - first - x.shape[0]
+        none = [self.xp.zeros((size, *x.shape[1:]), dtype=self.xp.float64) for size in (first, rest)]
+        return self.xp.concat([none[0], x, none[1]], axis=0)[:, None, ...]
+
+    def constant(self, name: str, x: Array) -> Array:
+        """A vector (n, c, d) that is not random."""
+        key = f"{name} {self.columns}"
+        if key not in self.constants:
+            self.constants[key] = self.column(x[None, ...], 0) if self.columns else x[None, ...]
+        return self.constants[key]
+
+    def wide(self, x: Array) -> Array:
+        C = self.setup.problem.C
+        return x if x.shape[-2] == C else self.xp.broadcast_to(x, (*x.shape[:-2], C, x.shape[-1]))
+
+    def averaged(self, weights: Array, x: Array) -> Array:
+        """(.., C, 1) weights, (S, n, C, d) -> (S, n, 1, d)."""
+        if x.shape[-2] == 1:
+            return x * self.xp.sum(weights, axis=-2, keepdims=True)
+        if x.shape[-2] > MANY:
+            return self.xp.matmul(self.xp.matrix_transpose(weights), x)
+        total = weights[..., :1, :] * x[..., :1, :]
+        for i in range(1, x.shape[-2]):
+            total = total + weights[..., i : i + 1, :] * x[..., i : i + 1, :]
+        return total
+
+    def gradient(self, x: Array) -> Array:
+        problem = self.setup.problem
+        if not self.columns:
+            return problem.grad(x)
+        return matvec(self.xp, problem.A, x) - self.constant("b", problem.b)
+
+    def carried(self, place: Place, phase: str) -> State:
+        """The state after one phase."""
+        values = {name: self.linear(rule, place) for name, rule in self.rules.phases[phase].items()}
+        return place.state | (values if phase == "update" else {name: self.wide(x) for name, x in values.items()})
+
+    def excess(self, x: Array) -> Array:
+        """f(x) - f_star for x (.., n, c, d), without cancellation."""
+        if "gap" not in self.constants:
+            self.constants["gap"] = self.setup.problem.gap_from(self.setup.w_star)
+        gap = self.constants["gap"]
+        if x.shape[-2] == 1:
+            return gap(x[..., 0, :])[..., None]
+        return self.xp.stack([gap(x[..., i, :]) for i in range(x.shape[-2])], axis=-1)
+
+    def full_value(self, x: Array) -> Array:
+        """f(x) for x (.., n, c, d)."""
+        problem = self.setup.problem
+        each = [self.xp.sum(problem.p * problem.value(x[..., i : i + 1, :]), axis=-1) for i in range(x.shape[-2])]
+        return self.xp.stack(each, axis=-1)
+
+    def number(self, op: str, vectors: Sequence[Array]) -> Array:
+        """(.., n, c) of vectors (.., n, c, d)."""
+        match op:
+            case "norm2":
+                return norm2(self.xp, vectors[0])
+            case "norm":
+                return self.xp.sqrt(norm2(self.xp, vectors[0]))
+            case "inner":
+                return self.xp.sum(vectors[0] * vectors[1], axis=-1)
+            case "f":
+                return self.excess(vectors[0])
+            case "F":
+                return regularised.excess(self.setup.problem, self.regulariser, self.setup.w_star)(vectors[0])
+            case "g":
+                return self.regulariser.value(vectors[0])
+            case "conjugate":
+                return self.regulariser.conjugate(vectors[0])
+            case "excess":
+                return self.own_excess(vectors[0])
+            case "value":
+                return self.full_value(vectors[0])
+            case _:
+                return self.setup.problem.value(vectors[0])
+
+    def own_excess(self, x: Array) -> Array:
+        """f_i(x_i) - f_i_star, without cancellation."""
+        problem = self.setup.problem
+        if isinstance(problem, Quadratics):
+            return half_square(problem.A, x - self.constant("w_i_star", problem.minimisers()))
+        return problem.value(x)
+
+    def mean_over(self, atom: Atom, place: Place, own: bool, expected: Callable[[Atom, Place, bool], Array]) -> Array:
+        """An atom (.., n, 1 or C), or its mean over the clients."""
+        if atom.inside is None:
+            return expected(atom, place, own)
+        inside = self.mean_over(atom.inside, place, own=True, expected=expected)
+        return self.averaged(self.setup.problem.p[..., None], inside[..., None])[..., 0]
+
+    def measure(self, measure: Measure, place: Place, expected: Callable[[Atom, Place, bool], Array]) -> Array:
+        """(.., n) or, at every client, (.., n, C), from the expectation of its atoms (.., n, 1 or C).
+
+        One more axis where it has one more index.
+        """
+        setup = self.setup
+        if measure.last:
+            size = setup.problem.C if measure.last == "j" else setup.problem.d
+            rest = replace(measure, at=measure.at[:-1])
+            each = [self.measure(rest, replace(place, known={}, last=last), expected) for last in range(size)]
+            return self.xp.stack(each, axis=-1)
+
+        total: Any = None
+        for index, atom in measure.terms:
+            x = self.here(index, place) * self.mean_over(atom, place, measure.own, expected)
+            total = x if total is None else total + x
+        stars = self.here(measure.stars, place)
+        if not isinstance(stars, float) or stars != 0.0:
+            offset = stars * self.optimum()[..., None]
+            total = offset if total is None else total + offset
+        shape = (*total.shape[:-2], setup.start.shape[0], setup.problem.C if measure.own else 1)
+        total = spread_to(self.xp, total, shape)
+        return total if measure.own else total[..., 0]
+
+    def optimum(self) -> Array:
+        """f_star (n,), or the value of F from which values count."""
+        problem, g = self.setup.problem, self.setup.regulariser
+        return problem.optimum() if g is None else regularised.least_value(problem, g, self.setup.w_star)
+
+    def kicks(self) -> Array:
+        """The noise of one step, one independent source after the other: (K, n, C, d)."""
+        xp, v = self.xp, self.v
+        return v[None, ...] if self.setup.shared else xp.eye(v.shape[-2], dtype=xp.float64)[:, None, :, None] * v
+
+
+def scope_of(method: Mapping[str, Any], setup: Setup) -> "Scope":
+    xp, rules = namespace(setup.start), programme(method)
+    values = factors(xp, rules, setup)
+    return Scope(xp, rules, setup, values, [evaluated(values, coefficient) for coefficient in rules.coefficients])
+
+
+def factors(xp: Namespace, rules: Programme, setup: Setup) -> list[Any]:
+    """Every factor of the coefficients as (T or 1, E or 1, n or 1, 1, 1); axes along which it is constant are 1."""
+    return [_short(xp, xp.permute_dims(setup.scalar(tree), (1, 2, 0))[..., None, None]) for tree in rules.factors]
+
+
+def evaluated(values: Sequence[Any], coefficient: Coefficient) -> Any:
+    """A coefficient from its factors: a number, or an array like them."""
+    total: Any = 0.0
+    for rational, inside in coefficient:
+        term: Any = float(rational)
+        for factor in inside:
+            term = term * values[factor]
+        total = total + term
+    return total
+
+
+def _short(xp: Namespace, x: Array) -> Array:
+    for axis in (0, 1):
+        first = x[:1, ...] if axis == 0 else x[:, :1, ...]
+        if x.shape[axis] > 1 and bool(xp.all(x == first)):
+            x = first
+    return x
+
+
+def initial(scope: Scope) -> State:
+    state: State = {}
+    for whose, rules in (("server", scope.rules.server), ("client", scope.rules.client)):
+        place = Place(dict(state), 0, 0)
+        values = {name: scope.linear(rule, place) for name, rule in rules.items()}
+        state |= values if whose == "server" else {name: scope.wide(x) for name, x in values.items()}
+    n = scope.setup.start.shape[0]
+    return {name: spread_to(scope.xp, x, (1, n, *x.shape[-2:])) for name, x in state.items()}
+
+
+def expectation(xp: Namespace, chance: Array, values: Array) -> Array:
+    """The mean over the outcomes (S, n, ..) with the chances (S,) or (S, n)."""
+    if values.shape[0] == 1:
+        return values[0, ...]
+    if chance.ndim == 1:
+        return xp.tensordot(chance, values, axes=1)
+    return xp.sum(xp.reshape(chance, (*chance.shape, *(1,) * (values.ndim - 2))) * values, axis=0)

@@ -1,0 +1,435 @@
+"""Every step of every outcome: a run branches where noise or sampling does, so that outcomes with one past share it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from . import forward
+from .arrays import Array, Namespace, fail, matvec, norm2, spread_to
+from .programme import (
+    FORMS,
+    LINEAR,
+    Atom,
+    Measure,
+)
+from .quadratics import Quadratics
+from .scope import ROUNDS, Measured, Place, Scope, State, draws, expectation, initial
+
+MOST_OUTCOMES = 1 << 14
+SCRATCH = 1 << 16  # numbers in the local iterates that are taken together, unless one round has more
+TIMELESS = frozenset((*LINEAR, "grad", "prox", "sampled", "w_i_star"))  # do not look at the round but by coefficients
+
+
+def paths_needed(
+    T: int, E: int, C: int, noisy: bool, shared: bool, sampling: tuple[str, int] | None, twice: bool = False
+) -> int:
+    """How many outcomes the law of paths has; `twice`: a step draws its noise twice."""
+    each = len(draws(C, *sampling)) if sampling else 1
+    return 2 ** min(60, T * E * (1 if shared else C) * (1 + twice) if noisy else 0) * each ** min(T, 60)
+
+
+def walk(scope: Scope) -> Measured:
+    return Walked(scope).stepwise() if scope.rules.steps else Walked(scope).measures()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Walked:
+    """Every step of every outcome."""
+
+    scope: Scope
+
+    def measures(self) -> Measured:
+        scope, xp, setup, rules = self.scope, self.scope.xp, self.scope.setup, self.scope.rules
+        if self.alone():
+            return self.single()
+        self.check()
+        slow = {name: m for name, m in rules.measures.items() if "t" in m.at and "k" not in m.at}
+        fast = {name: m for name, m in rules.measures.items() if "k" in m.at}
+        whole = _Whole(self, {name: m for name, m in rules.measures.items() if "t" not in m.at})
+        measured: dict[str, list[Array]] = {name: [] for name in (*slow, *fast)}
+        state, chance, counts, batch = initial(scope), xp.ones((1,), dtype=xp.float64), None, None
+        if setup.signs is not None:
+            state = {name: tiled(xp, x, setup.signs.shape[0]) for name, x in state.items()}
+        for t in range(setup.T + 1):
+            kept = state
+            if (setup.sampling is not None or setup.minibatch is not None) and t < setup.T:
+                state, chance, counts, batch = self.drawn(state, chance)
+            place = Place(state, t, 0, counts=counts, batch=batch)
+            for name, measure in slow.items():
+                measured[name].append(self.mean(measure, place, chance))
+            if t == setup.T:
+                break
+            whole.between(place, chance)
+            before = {name: state[name] for name in rules.kept if name in rules.client}
+            place = replace(place, state=scope.carried(place, "begin"), known={})
+            local: dict[str, list[Array]] = {name: [] for name in fast}
+            for k in range(setup.E + 1):
+                place = replace(place, k=k, known={})
+                for name, measure in fast.items():
+                    local[name].append(self.mean(measure, place, chance))
+                if k == 0 or rules.phases["local"]:
+                    whole.inside(place, chance)
+                if k < setup.E:
+                    place, chance, fold = self.stepped(place, chance)
+                    if fold > 1:
+                        before = {name: tiled(xp, x, fold) for name, x in before.items()}
+            for name, values in local.items():
+                measured[name].append(xp.stack(values, axis=1))
+            state = scope.carried(replace(place, k=setup.E, known={}), "end")
+            if place.counts is not None:
+                there = place.counts[:, None, :, None] > 0
+                state = state | {name: xp.where(there, state[name], old) for name, old in before.items()}
+            state = scope.carried(replace(place, state=state, k=setup.E, known={}), "update")
+            state, counts = {name: state[name] for name in rules.kept}, place.counts
+            rests = not measured and self.rests(kept, state, t)
+            whole.count(setup.T - t if rests else 1)
+            if rests:
+                break
+        return {name: xp.stack(values, axis=1) for name, values in measured.items()} | whole.values()
+
+    def alone(self) -> bool:
+        """Whether there is one outcome, and all that is measured is measured in every round, by coefficients alone."""
+        setup, rules = self.scope.setup, self.scope.rules
+        random = (setup.v, setup.signs, setup.sampling, setup.minibatch, setup.oracle)
+        every = all("t" in measure.at for measure in rules.measures.values())
+        return every and rules.ops <= TIMELESS and all(x is None for x in random)
+
+    def single(self) -> Measured:
+        """The same where there is one outcome: what is measured is measured in many rounds at once."""
+        scope, setup, rules = self.scope, self.scope.setup, self.scope.rules
+        inside, fast = any("k" in measure.at for measure in rules.measures.values()), self.steps()
+        n, d = setup.start.shape
+        most = max(1, SCRATCH // (n * setup.problem.C * d * (setup.E + 1 if inside else 1)))
+        measured: dict[str, list[Array]] = {name: [] for name in rules.measures}
+        servers: list[State] = []
+        steps: list[list[State]] = [[] for _ in range(setup.E + 1)] if inside else []
+        state = initial(scope)
+        for t in range(setup.T + 1):
+            servers.append({name: state[name] for name in rules.kept})
+            if t < setup.T:
+                before = Place(state, t, 0)
+                place = Place(scope.carried(before, "begin"), t, 0)
+                for k in range(setup.E if fast is None else 0):
+                    if inside:
+                        steps[k].append(place.state)
+                    place = Place(scope.carried(place, "local"), t, k + 1)
+                if fast is not None:
+                    place = Place(fast.advance(place, before), t, setup.E)
+                elif inside:
+                    steps[-1].append(place.state)
+                state = scope.carried(place, "end")
+                state = scope.carried(Place(state, t, setup.E), "update")
+            if len(servers) == most or t == setup.T:
+                local = [joined(scope.xp, each) for each in steps if each]
+                note(scope, measured, t + 1 - len(servers), joined(scope.xp, servers), local)
+                servers, steps = [], [[] for _ in steps]
+        return over_rounds(scope, measured)
+
+    def rests(self, before: State, after: State, t: int) -> bool:
+        """Whether every round from now on is like this one."""
+        scope, oracle = self.scope, self.scope.setup.oracle
+        timeless = all(isinstance(c, float) or c.shape[0] == 1 for c in scope.coefficients)
+        varied = any(x is not None for x in (scope.setup.rows, scope.setup.v))
+        if not timeless or varied or (oracle is not None and t + 1 < oracle[0].shape[1]):
+            return False
+        return all(x.shape == before[name].shape and bool(scope.xp.all(x == before[name])) for name, x in after.items())
+
+    def steps(self) -> "_Steps | None":
+        """The local steps as one affine map, taken E times, where nothing is measured between them."""
+        scope, setup = self.scope, self.scope.setup
+        alike = all(x.shape[1] == 1 for x in scope.factors)
+        inside = any("k" in measure.at for measure in scope.rules.measures.values())
+        if setup.v is not None or inside or not alike or setup.E == 1 or not isinstance(setup.problem, Quadratics):
+            return None
+        step = forward.local(scope.rules)
+        return None if step is None else _Steps(scope, step)
+
+    def stepwise(self) -> Measured:
+        """The same where t counts steps; extremes run on from step to step."""
+        scope, xp, setup, rules = self.scope, self.scope.xp, self.scope.setup, self.scope.rules
+        self.check()
+        measured: dict[str, list[Array]] = {name: [] for name in rules.measures}
+        state, chance = initial(scope), xp.ones((1,), dtype=xp.float64)
+        if setup.signs is not None:
+            state = {name: tiled(xp, x, setup.signs.shape[0]) for name, x in state.items()}
+        for t in range(setup.T + 1):
+            if rules.begins(t, setup.E):
+                state = scope.carried(Place(state, t, 0), "begin")
+            place = Place(state, t, 0)
+            for name, measure in rules.measures.items():
+                self.add(measured[name], measure, place, chance)
+            if t == setup.T:
+                break
+            place, chance, _ = self.stepped(place, chance)
+            state = place.state
+            if rules.begins(t + 1, setup.E):
+                state = scope.carried(Place(state, t, 0), "end")
+                state = scope.carried(Place(state, t, 0), "update")
+                state = {name: state[name] for name in rules.kept}
+        return {
+            name: xp.stack(values, axis=1) if rules.measures[name].at else values[-1]
+            for name, values in measured.items()
+        }
+
+    def add(self, values: list[Array], measure: Measure, place: Place, chance: Array) -> None:
+        """A measure at this step: (n,) or (n, C)."""
+        scope, xp, setup = self.scope, self.scope.xp, self.scope.setup
+        if measure.extreme and values and measure.each_round and place.t % setup.E:
+            values.append(values[-1])
+        elif measure.at or place.t < setup.T:
+            own = measure.own
+            each = scope.total(measure.terms, place, lambda atom, there: self.outcomes(atom, there, own))
+            stars = scope.here(measure.stars, place)
+            if not isinstance(stars, float) or stars != 0.0:
+                each = each + stars * setup.problem.optimum()[..., None]
+            width = setup.problem.C if own else each.shape[-1]
+            outcomes = each.shape[0] if setup.signs is None else setup.signs.shape[0]
+            each = xp.broadcast_to(each, (outcomes, setup.start.shape[0], width))
+            if not measure.extreme and setup.signs is not None:
+                values.append(xp.moveaxis(each if own else each[..., 0], 0, -1))
+                return
+            if not measure.extreme:
+                value = each[0, ...] if each.shape[0] == 1 else xp.tensordot(chance, each, axes=1)
+                values.append(value if own else value[..., 0])
+                return
+            over, best = (xp.min, xp.minimum) if measure.extreme == "least" else (xp.max, xp.maximum)
+            value = over(each, axis=0) if own else over(each, axis=(0, 2))
+            values.append(best(values[-1], value) if values else value)
+
+    def check(self) -> None:
+        setup, C = self.scope.setup, self.scope.setup.problem.C
+        noisy = setup.v is not None and setup.signs is None
+        E = 1 if self.scope.rules.steps else setup.E
+        twice = "again" in self.scope.rules.ops
+        outcomes = paths_needed(setup.T, E, C, noisy, setup.shared, setup.sampling, twice)
+        if setup.minibatch is not None:
+            outcomes *= len(setup.problem.minibatches(*setup.minibatch)[0]) ** min(setup.T, 60)
+        if outcomes > MOST_OUTCOMES:
+            what = f"{outcomes} outcomes of noise and sampling"
+            raise fail(what, f"at most {MOST_OUTCOMES}", "take fewer rounds or clients")
+
+    def drawn(self, state: State, chance: Array) -> tuple[State, Array, Array, Any]:
+        """Every outcome once for every draw of clients and minibatches; counts and minibatches (S, C).
+
+        Chances are (S,), or (S, n) where probabilities of data points differ.
+        """
+        xp, setup = self.scope.xp, self.scope.setup
+        C, size, n = setup.problem.C, chance.shape[0], setup.start.shape[0]
+        picks = draws(C, *(setup.sampling or ("without_replacement", C)))
+        counts = xp.asarray([c for c, _ in picks], dtype=xp.float64)
+        likely = xp.asarray([q for _, q in picks], dtype=xp.float64)
+        fold, batch = len(picks), None
+        if setup.minibatch is None:
+            chance = xp.reshape(likely[:, None] * chance, (-1,))
+        else:
+            rows, own = setup.problem.minibatches(*setup.minibatch)  # (Q, C), (Q, n)
+            counts, fold = repeated(xp, counts, len(rows)), fold * len(rows)
+            chance = chance if chance.ndim == 2 else xp.broadcast_to(chance[:, None], (size, n))
+            each = xp.reshape(likely[:, None, None] * own, (-1, n))
+            chance = xp.reshape(each[:, None, :] * chance, (-1, n))
+            batch = np.repeat(np.tile(rows, (len(picks), 1)), size, axis=0)
+        state = {name: tiled(xp, x, fold) for name, x in state.items()}
+        return state, chance, repeated(xp, counts, size), batch
+
+    def stepped(self, place: Place, chance: Array) -> tuple[Place, Array, int]:
+        """One local step of every outcome; it branches into the signs of the noise."""
+        scope, xp, setup = self.scope, self.scope.xp, self.scope.setup
+        rules = scope.rules.phases["local"]
+        noisy = [name for name, rule in rules.items() if rule.noisy]
+        if setup.v is None or not noisy:
+            return replace(place, state=scope.carried(place, "local")), chance, 1
+        if setup.signs is not None:
+            signs = setup.signs[:, :, place.t, place.k, ...]
+            kick = (signs if setup.signs.ndim == 6 else signs[..., None]) * setup.v
+            return replace(place, state=scope.carried(replace(place, kick=kick), "local")), chance, 1
+        signs = list(product((1.0, -1.0), repeat=1 if setup.shared else scope.v.shape[-2]))
+        kick = xp.asarray(signs, dtype=xp.float64)[:, None, :, None] * scope.v
+        fold, size = len(signs), chance.shape[0]
+        counts = None if place.counts is None else tiled(xp, place.counts, fold)
+        chance = tiled(xp, chance, fold) / fold
+
+        def wider(x: Array) -> Array:
+            """Every outcome once for every sign; what is the same in all of them stays one."""
+            return tiled(xp, x, fold) if x.shape[0] == size else x
+
+        wide = {name: wider(x) for name, x in place.state.items() if name not in rules}
+        if any(rule.curved for rule in rules.values()):
+            wide |= {name: wider(place.state[name]) for name in rules}
+            there = replace(place, state=wide, kick=repeated(xp, kick, size), counts=counts, known={})
+            return replace(there, state=scope.carried(there, "local"), kick=None), chance, fold
+        for name, rule in rules.items():
+            x = scope.wide(scope.linear(rule, place))
+            if name in noisy:
+                added = scope.response(rule, place, kick)
+                x = xp.reshape(x[None, ...] + added[:, None, ...], (-1, *x.shape[1:]))
+                wide[name] = x if x.shape[0] == fold * size else tiled(xp, x, size)
+            else:
+                wide[name] = wider(x)
+        return replace(place, state=wide, counts=counts, known={}), chance, fold
+
+    def mean(self, measure: Measure, place: Place, chance: Array) -> Array:
+        """A measure (n,) or (n, C) as the mean over the outcomes; of sampled noise (n, S) or (n, C, S)."""
+        xp, samples = self.scope.xp, self.scope.setup.signs is not None
+
+        def expected(atom: Atom, place: Place, own: bool) -> Array:
+            values = self.outcomes(atom, place, own)  # (S, n, c)
+            if samples:
+                return values
+            return expectation(xp, chance, values)
+
+        value = self.scope.measure(measure, place, expected)
+        return xp.moveaxis(value, 0, -1) if samples else value
+
+    def outcomes(self, atom: Atom, place: Place, own: bool) -> Array:
+        """An atom per outcome, averaged over the noise that it reads itself."""
+        scope, setup = self.scope, self.scope.setup
+
+        def vectors(place: Place) -> list[Array]:
+            xs = [scope.linear(arg, place) for arg in atom.args]
+            return [scope.wide(x) for x in xs] if own else xs
+
+        if setup.v is None or not atom.noisy:
+            return scope.number(atom.op, vectors(place))
+        if atom.op in FORMS and not any(arg.curved for arg in atom.args):
+            kick = scope.kicks()
+            responses = [scope.response(arg, place, kick) if arg.noisy else None for arg in atom.args]
+            fixed = scope.number(atom.op, vectors(place))
+            if any(x is None for x in responses):
+                return fixed
+            spread = scope.number(atom.op, responses)
+            return fixed + scope.xp.sum(spread, axis=0, keepdims=True)
+        signs = list(product((1.0, -1.0), repeat=1 if setup.shared else scope.v.shape[-2]))
+        total = None
+        for row in signs:
+            kick = scope.xp.asarray(row, dtype=scope.xp.float64)[None, None, :, None] * scope.v
+            x = scope.number(atom.op, vectors(replace(place, kick=kick, known={}))) / len(signs)
+            total = x if total is None else total + x
+        return total
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Steps:
+    """The local steps y <- B_i y + r_i of one round after the other; what stays the same is kept."""
+
+    scope: Scope
+    local: forward.Local
+    known: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def advance(self, place: Place, before: Place) -> State:
+        """The state after all steps; `before` the round began."""
+        scope, setup, name = self.scope, self.scope.setup, self.local.name
+        if not self.known or any(x.shape[0] > 1 for x in scope.factors):
+            number = self.known["number"] = scope.number_at(place.t)
+            slope = [number(coefficient) for coefficient in self.local.slope]
+            steps = self.known["steps"] = forward.Stepper.of(setup.problem, slope, setup.start.shape[0])
+            self.known["constant"] = steps.laid(scope.wide(self.rest(place, lambda vector: vector == "")))
+        rest = self.known["constant"] + self.rest(place, lambda vector: vector != "")
+        rest = spread_to(scope.xp, rest, (*setup.start.shape[:1], *setup.problem.b.shape[-2:]))
+        begin = scope.rules.phases["begin"]
+        y = scope.linear(begin[name], before) if name in begin else place.state[name]  # one point for all, perhaps
+        return place.state | {name: self.known["steps"].advance(y[0, ...], rest, setup.E)[None, ...]}
+
+    def rest(self, place: Place, wanted: Callable[[str], bool]) -> Array:
+        """r_i (n, C, d), or a part of it."""
+        xp, problem = self.scope.xp, self.scope.setup.problem
+        total = xp.zeros((1, 1, 1), dtype=xp.float64)
+        for (vector, power, _), coefficient in self.local.rest.items():
+            if wanted(vector):
+                x = place.state[vector][0, ...] if vector else problem.b
+                for _ in range(power):
+                    x = matvec(xp, problem.A, x)
+                factor = self.known["number"](coefficient)
+                total = total + (factor if isinstance(factor, float) else factor[:, None, None]) * x
+        return total
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Whole:
+    """Measures of the whole run, or of its first round, when it has begun."""
+
+    walk: Walked
+    measures: Mapping[str, Measure]
+    found: dict[str, Array] = field(default_factory=dict[str, Any])
+    here: dict[str, Array] = field(default_factory=dict[str, Any])  # of a round that may be picked, in this round
+
+    def between(self, place: Place, chance: Array) -> None:
+        for name, measure in self.measures.items():
+            if measure.law == "picked":
+                self.here[name] = self.walk.mean(replace(measure, at=()), place, chance)
+
+    def count(self, rounds: int) -> None:
+        """The round that was looked at stands for so many."""
+        T = self.walk.scope.setup.T
+        for name, value in self.here.items():
+            self.found[name] = self.found.get(name, 0 * value) + rounds / T * value
+
+    def inside(self, place: Place, chance: Array) -> None:
+        xp = self.walk.scope.xp
+        for name, measure in self.measures.items():
+            if measure.extreme:
+                values: list[Array] = [self.found[name]] if name in self.found else []
+                self.walk.add(values, measure, place, chance)
+                self.found[name] = values[-1]
+            elif (place.t, place.k) == (0, 0) and measure.law != "picked":
+                about = measure.law in ("of_mean", "around_mean")
+                value = self.about_mean(measure, place, chance) if about else self.walk.mean(measure, place, chance)
+                self.found[name] = xp.asarray(value)
+
+    def about_mean(self, measure: Measure, place: Place, chance: Array) -> Array:
+        scope, xp = self.walk.scope, self.walk.scope.xp
+        ((index, atom),) = measure.terms
+        x = scope.linear(atom.args[0], place)
+        x = scope.wide(x) if measure.own else x
+        mean = expectation(xp, chance, x)
+        value = norm2(xp, mean) if measure.law == "of_mean" else expectation(xp, chance, norm2(xp, x - mean))
+        value = scope.here(index, place) * value
+        return value if measure.own else value[..., 0]
+
+    def values(self) -> Measured:
+        """(n,), (n, C), or (n, 1) of a round that is picked."""
+        return {name: x[:, None] if self.measures[name].law == "picked" else x for name, x in self.found.items()}
+
+
+def note(scope: Scope, measured: dict[str, list[Array]], first: int, state: State, steps: Sequence[State]) -> None:
+    """Measures in the rounds from `first` on, which are outcomes here: (rounds, n, ..) or (rounds, E + 1, n, ..)."""
+    xp, together = scope.xp, [joined(scope.xp, steps)] if scope.steady else steps  # then steps are outcomes too
+
+    def seen(measure: Measure, state: State, k: int) -> Array:
+        size = next(iter(state.values())).shape[0]
+        there = scope.of_rounds(first, first + size)
+        values = there.measure(measure, Place(state, ROUNDS, k), Walked(there).outcomes)
+        return spread_to(xp, values, (size, *values.shape[1:]))  # of constants there is one
+
+    for name, measure in scope.rules.measures.items():
+        if "k" not in measure.at:
+            measured[name].append(seen(measure, state, 0))
+        elif steps:
+            values = [seen(measure, there, k) for k, there in enumerate(together)]
+            each = values[0] if len(values) == 1 else xp.concat(values, axis=0)
+            each = xp.reshape(each, (len(steps), -1, *each.shape[1:]))
+            measured[name].append(xp.moveaxis(each, 0, 1))
+
+
+def joined(xp: Namespace, states: Sequence[State]) -> State:
+    """Outcomes of many states, one after the other."""
+    return {name: xp.concat([state[name] for state in states], axis=0) for name in states[0]} if states else {}
+
+
+def over_rounds(scope: Scope, measured: dict[str, list[Array]]) -> Measured:
+    """All that was noted, the instances first."""
+    xp, rules = scope.xp, scope.rules
+    whole = {name: x[0] if len(x) == 1 else xp.concat(x, axis=0) for name, x in measured.items()}
+    return {name: xp.moveaxis(x, 2 if "k" in rules.measures[name].at else 1, 0) for name, x in whole.items()}
+
+
+def tiled(xp: Namespace, x: Array, fold: int) -> Array:
+    """All outcomes again and again: (S, ...) -> (fold S, ...)."""
+    return xp.reshape(xp.broadcast_to(x[None, ...], (fold, *x.shape)), (-1, *x.shape[1:]))
+
+
+def repeated(xp: Namespace, x: Array, size: int) -> Array:
+    """Every outcome `size` times: (R, ...) -> (R size, ...)."""
+    return xp.reshape(xp.broadcast_to(x[:, None, ...], (x.shape[0], size, *x.shape[1:])), (-1, *x.shape[1:]))

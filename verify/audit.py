@@ -17,7 +17,7 @@ from fedaudit.bounds.lint import lint
 from fedaudit.bounds.statement import Assumption, Statement
 
 from .audited import Audited, Derivation, Linted, Literally, counterexample
-from .certify import PLAINLY, Replayed, certificate, certify
+from .certify import Replayed, certificate, certify
 from .check import BEYOND_ROUNDING
 from .claims import lower
 from .experiments import experiment
@@ -230,7 +230,7 @@ def judge(reading: Reading, world: Setting, seen: Searched, siblings: Claims | N
     dear = [f for f in others[:DEAR_REPLAYS] if CHEAP < f.scores.shape.cost <= DEAR]
     for found in suspects + sorted(cheap + dear, key=_promise):
         beaten = any(found.ratio <= made.ratio for made in replays)
-        if beaten and found.margin < -PLAINLY and not isinstance(world, Order):  # whose slopes are only fitted
+        if beaten and found.margin < -BEYOND_ROUNDING and not isinstance(world, Order):  # whose slopes are only fitted
             continue  # it says nothing about the claim, and less about how tight it is
         made = certify(reading, world, found)
         if made is None and found.margin > BEYOND_ROUNDING:

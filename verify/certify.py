@@ -11,10 +11,10 @@ import numpy as np
 from flint import fmpq
 
 from . import kernel
-from .check import Scores, genes_of, score
+from .check import BEYOND_ROUNDING, Scores, genes_of, score
 from .evaluate import Array
 from .genome import Genome, exactly
-from .hunt import Found
+from .hunt import VIOLATION, Found
 from .kernel.expression import Evaluator, World, parse
 from .kernel.rational import DIGITS as READ
 from .kernel.rational import Node
@@ -22,7 +22,6 @@ from .settings.base import Reading, Setting, Shape, rules
 
 FORMAT = "fedaudit-certificate/1"
 DIGITS = (2, 4, 8)  # precision of the rationals that are tried, coarse ones first
-PLAINLY = 1e-3  # a float margin this far below 0 is no rounding, in floats or to two digits: the claim holds there
 MOST_DIGITS = 400  # steps times digits: exact numbers grow with both
 
 
@@ -103,21 +102,26 @@ def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None
     """The candidate in rationals of growing precision: the first that the kernel finds to violate the claim.
 
     If none does, the most precise replay that was admitted (which then `holds`), or None. Where floats see it hold
-    plainly, only that one is wanted, and the most precise rationals come first.
+    beyond rounding, only that one is wanted, and the most precise rationals come first. An equation has no near misses:
+    where floats see it hold, one exact instance says as much as three.
     """
     last: Replayed | None = None
     shape = _needed(reading, setting, found)
     genes = genes_of(reading, setting, shape)
     affordable = [digits for digits in DIGITS if shape.steps * digits <= MOST_DIGITS]
-    plain = found.margin < -PLAINLY
+    plain, equal = found.margin < -BEYOND_ROUNDING, _equation(reading, found) and found.margin <= VIOLATION
     for digits in (*reversed(affordable), *(d for d in DIGITS if d not in affordable)) if plain else DIGITS:
-        if last is not None and (plain or digits not in affordable):
+        if last is not None and (plain or equal or digits not in affordable):
             break
         made = replay(reading, setting, shape, exactly(genes, found.scores.genome, found.row, digits))
         if made is not None and not made.holds:
             return made
         last = made or last
     return last
+
+
+def _equation(reading: Reading, found: Found) -> bool:
+    return bool(reading.claim["then"][found.scores.at[found.row]["relation"]][0] == "=")
 
 
 def _needed(reading: Reading, setting: Setting, found: Found) -> Shape:

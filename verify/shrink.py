@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from .certify import PLAINLY, Replayed, decided, in_floats
+from .certify import Replayed, decided, in_floats
 from .check import BEYOND_ROUNDING, genes_of, score
 from .evaluate import Array
 from .genome import simpler, size
@@ -68,7 +68,7 @@ def _refuting(
     for shape, genomes in _alike(proposals, 1 if isinstance(setting, Order) else AT_ONCE):
         scores = score(reading, setting, shape, in_floats(genomes), again=False)
         for row, genome in enumerate(genomes):
-            suspect = scores.margin[row] > -PLAINLY
+            suspect = scores.margin[row] > -BEYOND_ROUNDING
             made = decided(reading, setting, scores, row, genome) if suspect else None
             yield shape, None if made is None or made.holds else made
 

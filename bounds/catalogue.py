@@ -11,6 +11,8 @@ import importlib
 import importlib.util
 import os
 import pkgutil
+import re
+import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -22,6 +24,7 @@ from fedaudit.errors import UserError
 from . import papers as _papers
 from .method import Method
 from .statement import Statement
+from .wellformed import faults
 
 LONGEST_ID = 200
 
@@ -102,6 +105,22 @@ def find(selectors: Sequence[str]) -> list[Statement]:
     for made in found if own else ():
         _named(made.id, own)
     return found
+
+
+def well_formed(selector: str) -> list[Statement]:
+    """The statements of a user's file; a slip in one of them is said with its line."""
+    found, path = find([selector]), file_of(selector)
+    for made in found:
+        for fault in faults(made):
+            raise UserError(f"{path}:{_line_of(made, path)}: {made.id}: {fault}")
+    return found
+
+
+def _line_of(statement: Statement, path: str) -> int:
+    """Where its id stands in the file; the first line if it is put together there."""
+    said = re.compile(rf"""(['"]){re.escape(statement.id)}\1""")
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    return next((n for n, line in enumerate(lines, 1) if said.search(line)), 1)
 
 
 def find_methods(selectors: Sequence[str]) -> list[tuple[str, Method]]:
@@ -207,12 +226,24 @@ def _loaded(name: str) -> ModuleType:
         raise UserError(f"got {path}, expected a Python file that can be imported; do: check its name")
     module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        with _beside(path):
+            spec.loader.exec_module(module)
     except Exception as error:  # the user's own code: any failure is theirs to see, in one line
         raise UserError(
             f"got {path}, which fails ({type(error).__name__}: {error}), expected statements; do: run it alone"
         ) from error
     return module
+
+
+@contextmanager
+def _beside(path: Path) -> Generator[None]:
+    """Modules beside the file can be imported, as if it were run."""
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
 
 
 def _unknown(given: str, known: Sequence[str]) -> str:

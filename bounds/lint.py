@@ -36,6 +36,7 @@ from .decide import decide
 from .dimension import DimensionError, dimension_of
 from .method_dimension import mismatches
 from .statement import Assumption, Limit, Statement
+from .wellformed import faults
 
 Catalogue = Mapping[str, Statement]
 
@@ -50,7 +51,7 @@ class Finding:
 
 def lint(statement: Statement, catalogue: Catalogue | None = None) -> tuple[Finding, ...]:
     """All findings on one statement; none means that nothing was seen, not that it is true."""
-    found: list[Finding] = []
+    found = [Finding("form", str(fault)) for fault in faults(statement)]
     for name, rule in RULES.items():
         found += (Finding(name, message) for message in rule(statement, catalogue or {}))
     return tuple(found)
@@ -215,8 +216,9 @@ def _background(statement: Statement, *more: Boolean) -> list[Boolean]:
     """What the assumptions say about the constants: mu <= L once both are assumed."""
     named: dict[str, Assumption] = {a.name: a for a in (*statement.let, *statement.implicit)}
     given = list(more)
-    if "smooth" in named and "strongly_convex" in named:
-        given.append(Le(named["strongly_convex"].args[0], named["smooth"].args[0]))
+    curvatures = [named[name].args for name in ("strongly_convex", "smooth") if name in named]
+    if [len(constants) for constants in curvatures] == [1, 1]:
+        given.append(Le(curvatures[0][0], curvatures[1][0]))
     for index, ends in statement.for_all.items():
         given.append(Ge(index, ends[0]))
     return [g for g in given if g is not true]

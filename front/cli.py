@@ -304,7 +304,7 @@ def _run(arguments: argparse.Namespace) -> int:
     jobs, out = _jobs(arguments.jobs), None if arguments.out is None else _out(arguments.out)
     one_thread()
     use_backend(backend)
-    selection = choose(arguments.selectors)
+    selection = choose(arguments.selectors, well_formed=move != "lint")
     if move == "audit":
         done = _audit(arguments, selection, settings, jobs, out)
     else:

@@ -113,11 +113,14 @@ class Done:
     document: dict[str, Any]  # an audit's audit.json
 
 
-def choose(selectors: Sequence[str]) -> list[Chosen]:
-    """What the selectors name, each statement once, in order; raises `UserError` that says what is unknown."""
+def choose(selectors: Sequence[str], *, well_formed: bool = True) -> list[Chosen]:
+    """What the selectors name, each statement once, in order; raises `UserError` that says what is unknown.
+
+    Statements of a user's own file are looked through for slips first, unless that is what is asked for.
+    """
     found: dict[str, Chosen] = {}
     for selector in selectors or [""]:
-        for one in _own(selector) if file_of(selector) else _listed([selector] if selectors else []):
+        for one in _own(selector, well_formed) if file_of(selector) else _listed([selector] if selectors else []):
             known = found.setdefault(one.id, one)
             if known.origin != one.origin:
                 raise UserError(f"{one.id} from {known.origin} and from {one.origin}", "one of them", "rename the id")
@@ -130,13 +133,13 @@ def _listed(selectors: Sequence[str]) -> Iterator[Chosen]:
         yield Chosen(entry["id"], entry["id"], source_digest(papers=False) + entry["fingerprint"])
 
 
-def _own(selector: str) -> Iterator[Chosen]:
+def _own(selector: str, checked: bool) -> Iterator[Chosen]:
     """Statements of a user's file, which may read anything of ours."""
-    from fedaudit.bounds.catalogue import find
+    from fedaudit.bounds.catalogue import find, well_formed
 
     path = file_of(selector)
     source = _source_of(path)
-    for made in find([selector]):
+    for made in well_formed(selector) if checked else find([selector]):
         yield Chosen(made.id, path, source_digest() + source + content_of(made))
 
 

@@ -176,6 +176,8 @@ def _margin(op: str, lhs: Array, rhs: Array, rounding: Array) -> tuple[Array, Ar
         margin = gap / scale
         drowned = (scale <= floor) & (margin <= BEYOND_ROUNDING)  # beside a far larger index rounding looks tight
         margin = np.where((scale > rounding) & ~drowned, margin, np.nan)
+        if op == "=":  # 0 = 0 holds, and is never closer than another index or instance
+            margin = np.where((small == 0) & (large == 0), -1.0, margin)
         ratio = np.where((large > 0) & (scale > rounding), small / large, np.nan)
     return margin, ratio
 

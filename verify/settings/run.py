@@ -713,9 +713,10 @@ def _alone(reading: Reading, axis: str, size: int) -> bool:
 
 
 def _meets_counts(reading: Reading, sizes: Mapping[str, int]) -> bool:
-    """Whether the conditions that speak of these counts alone hold."""
+    """Whether the conditions that speak of these counts alone hold, and no range of theirs is empty."""
     table = Table(1, {}, {}, {**sizes, "D": sizes.get("d", 1)})
-    for relation in reading.claim["when"]:
+    ranges = [["<=", low, high] for low, high in reading.claim["for_all"].values()]
+    for relation in [*reading.claim["when"], *ranges]:
         used = set[tuple[str, bool]]().union(*(names(side) for side in relation[1:]))
         inside = {name for name, _ in used if not name[:1].isdigit() and name[:1] != "-"}
         counted = inside <= {*sizes, *(("D",) if "d" in sizes else ())} and not any(indexed for _, indexed in used)

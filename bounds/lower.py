@@ -126,7 +126,7 @@ def lower(statement: Statement, inputs: Inputs) -> Lowered:
         return tree(written(statement, expr))
 
     def fixed(pairs: Mapping[Expr, Expr]) -> dict[str, Tree]:
-        return {_name(k): {"index": [tree(a) for a in k.args], "value": lowered(v)} for k, v in pairs.items()}
+        return {name_of(k): {"index": [tree(a) for a in k.args], "value": lowered(v)} for k, v in pairs.items()}
 
     def assumption(a: Assumption) -> list[str]:
         return [a.name, *(s.name for s in a.args)]
@@ -165,7 +165,7 @@ def lower(statement: Statement, inputs: Inputs) -> Lowered:
         claim["form"] = lower(statement.form.identity, inputs).claim
     starts = any(_compares_with_start(statement.defined(r)) for r in statement.relations)
     units = tuple(_unit(statement.defined(r.args[0]), statement) for r in statement.relations)
-    symbols = {s.name: _domain(s) for s in sorted(scalars, key=str)}
+    symbols = {s.name: domain_of(s) for s in sorted(scalars, key=str)}
     replays = statement.form.replays if statement.form is not None else ()
     scales = _scales(statement, claim["domains"]) if "method" in claim else {}
     along = statement.seen_along.name if statement.seen_along is not None else ""
@@ -188,23 +188,23 @@ def _domains(statement: Statement, relations: list[Any], inputs: Mapping[str, st
         meant = [a for a in (*statement.let, *statement.implicit) if a.means is not None]
         exprs += [(a.means, {index for index, *_ in a.for_all}) for a in meant]
         exprs += [(sympify(end, strict=True), set[Any]()) for a in meant for _, *both in a.for_all for end in both]
-        read = {_name(f) for e, _ in exprs for f in e.atoms(AppliedUndef, Symbol)}
+        read = {name_of(f) for e, _ in exprs for f in e.atoms(AppliedUndef, Symbol)}
         inside = [sympify(e, strict=True) for e in statement.method.scalars(read)]
         exprs += [(e, {s for s in e.free_symbols if str(s) in ("t", "k", "i")}) for e in inside]
     symbols = {s for e, bound in exprs for s in e.free_symbols if isinstance(s, Symbol) and s not in bound}
     symbols |= {s for a in (*statement.let, *statement.implicit) for s in a.args}
-    domains = {s.name: _domain(s) for s in symbols}
+    domains = {s.name: domain_of(s) for s in symbols}
     for quantity in (f for e, _ in exprs for f in e.atoms(AppliedUndef, Indexed)):
-        domains[_name(quantity)] = _narrower(_domain(quantity), domains.get(_name(quantity)))
+        domains[name_of(quantity)] = _narrower(domain_of(quantity), domains.get(name_of(quantity)))
     known = {s.name: s for s in statement.glossary if isinstance(s, Symbol)}
     for name, least in inputs.items():
-        domains.setdefault(name, _domain(known[name]) if name in known else least)
+        domains.setdefault(name, domain_of(known[name]) if name in known else least)
     return dict(sorted(domains.items()))
 
 
 def _scales(statement: Statement, domains: Mapping[str, str]) -> dict[str, tuple[float, float]]:
     """Powers of F and W of everything that the claim reads, by name."""
-    entries = {_name(head) if isinstance(head, Symbol) else str(head): e for head, e in statement.glossary.items()}
+    entries = {name_of(head) if isinstance(head, Symbol) else str(head): e for head, e in statement.glossary.items()}
     return {name: (float(entries[name].dim.f), float(entries[name].dim.w)) for name in domains if name in entries}
 
 
@@ -223,7 +223,7 @@ def _unit(expr: Basic, statement: Statement) -> tuple[float, float]:
     return (float(dim.f), float(dim.w)) if dim else (0.0, 0.0)
 
 
-def _name(head: Basic) -> str:
+def name_of(head: Basic) -> str:
     if isinstance(head, Indexed):
         return str(cast("Any", head.base).label)
     return head.func.__name__ if isinstance(head, AppliedUndef) else str(head)
@@ -235,7 +235,7 @@ def _narrower(domain: str, other: str | None) -> str:
     return domain if other is None else other if other not in order else max(domain, other, key=order.index)
 
 
-def _domain(symbol: Basic) -> str:
+def domain_of(symbol: Basic) -> str:
     if symbol.is_integer:
         return "count" if symbol.is_positive else "index"
     return "positive" if symbol.is_positive else "nonnegative" if symbol.is_nonnegative else "real"

@@ -9,7 +9,7 @@ verify, hunt, certify) lives elsewhere and reads these fields.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -23,8 +23,10 @@ from fedaudit.errors import UserError
 from .dimension import Dimension, dimension
 
 if TYPE_CHECKING:
+    from .bound import Bound
     from .derivation import Derivation
     from .method import Method
+    from .parameters import Given
 
 Kind = Literal["inequality", "identity", "exists", "order", "experiment"]
 RELATIONS: dict[type, str] = {Le: "<=", Lt: "<", Ge: ">=", Gt: ">", Eq: "="}
@@ -165,6 +167,29 @@ class Statement:
         if written is None:
             raise UserError(f"{self.id}: got a circular `where`, expected definitions that end; do: break the cycle")
         return written
+
+    def bound(self, **values: Given) -> Bound:
+        """Its right-hand side at these values, term by term. Raises `UserError`: a symbol that is missing or unknown, a
+        value outside its domain, a condition that fails.
+
+        >>> import fedaudit as fa
+        >>> fa.statement("buttaci/lem4.1").bound(E=5, G=2, gamma="1/100").value.exact
+        Fraction(1, 100)
+        """
+        from .bound import bound
+
+        return bound(self, values)
+
+    def bound_table(self, **values: Given | Iterable[Given]) -> list[Bound]:
+        """The same at every combination of several values; `failing` says where a condition fails.
+
+        >>> import fedaudit as fa
+        >>> [str(b.value) for b in fa.statement("buttaci/lem4.1").bound_table(E=[1, 2, 4], G=2, gamma="1/100")]
+        ['0.0004', '0.0016', '0.0064']
+        """
+        from .bound import table
+
+        return table(self, values)
 
 
 @lru_cache(maxsize=16384)

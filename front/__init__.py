@@ -3,6 +3,7 @@
     import fedaudit as fa
 
     claim = fa.statement("buttaci/lem4.1")  # or fa.statements("yuan/thm*"), or fa.load("my_paper.py")
+    claim.bound(E=5, G=2, gamma="1/100").value  # its right-hand side in numbers
     fa.lint(claim), fa.derive(claim), fa.plot(claim)
     match fa.hunt(claim, budget=10):  # also fa.verify, fa.audit; each verdict has a `row()`
         case fa.Refuted(certificate=found): ...
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fedaudit.bounds.algebra import Abs, Eq, Ge, Gt, Le, Lt, Max, Min, Ne, Product, Rational, Sum, exp, log, sqrt
+    from fedaudit.bounds.bound import Bound
     from fedaudit.bounds.method import (
         Method,
         expect,
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from . import verify
     from .api import audit, certify, derive, hunt, lint, load, plot, statement, statements
     from .errors import UserError
+    from .testing import fedaudit_check, instances, theorem
 
     __version__: str
 
@@ -52,6 +55,7 @@ __all__ = [
     "Abs",
     "Assumption",
     "Audited",
+    "Bound",
     "Eq",
     "Ge",
     "Glossary",
@@ -83,11 +87,13 @@ __all__ = [
     "f",
     "f_i",
     "f_star",
+    "fedaudit_check",
     "free",
     "full_grad",
     "grad",
     "hunt",
     "inner",
+    "instances",
     "lint",
     "load",
     "log",
@@ -101,6 +107,7 @@ __all__ = [
     "start",
     "statement",
     "statements",
+    "theorem",
     "unit",
     "vector",
     "verify",
@@ -117,8 +124,10 @@ _HOME = {
     **dict.fromkeys(_METHOD, ".bounds.method"),
     **dict.fromkeys(("Assumption", "Glossary", "Statement", "free", "unit"), ".bounds.statement"),
     **dict.fromkeys(_API, ".api"),
+    **dict.fromkeys(("fedaudit_check", "instances", "theorem"), ".testing"),
     **dict.fromkeys(_VERDICTS, ".verify.verdict"),
     "Audited": ".verify.audited",
+    "Bound": ".bounds.bound",
     "UserError": ".errors",
 }
 

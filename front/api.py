@@ -12,10 +12,11 @@ from fedaudit.bounds.statement import Statement
 from .errors import UserError
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
     from fedaudit.bounds.derive import Derived
     from fedaudit.bounds.lint import Finding
+    from fedaudit.bounds.parameters import Given
     from fedaudit.verify.audited import Audited
     from fedaudit.verify.verdict import Verdict
 
@@ -84,9 +85,17 @@ def certify(certificate: str | PathLike[str] | Mapping[str, Any], *sources: str 
     return rows[0]
 
 
-def plot(claim: Statement | str, seed: int = 0) -> Figure:
-    """Its runs against its bound."""
-    from fedaudit.figures import draw
-    from fedaudit.verify.curves import picture
+def plot(claim: Statement | str, *, seed: int = 0, **values: Given) -> Axes:
+    """Its runs against its bound, on matplotlib axes; at constants of your own where any are given.
 
-    return draw(picture(catalogue.given(claim), seed))
+    `fa.plot("my_paper.py::li/thm1", L=10, mu=1, E=5, T=200).figure.savefig("thm1.png")`
+    """
+    from fedaudit.bounds.parameters import points, told
+    from fedaudit.figures import draw
+    from fedaudit.verify.curves import curves_at, picture
+
+    found = catalogue.given(claim)
+    chosen = points(told(values))
+    if len(chosen) != 1:
+        raise UserError(f"{len(chosen)} combinations of values", "one value for each symbol", "make several pictures")
+    return draw(curves_at(found, chosen[0], seed) if values else picture(found, seed)).axes[0]

@@ -28,6 +28,7 @@ TEACH = """\
 start here:
   fedaudit list                            the statements, by paper
   fedaudit show buttaci/thm4.1-I           one of them, as printed
+  fedaudit bound buttaci/lem4.1 E=5 G=2 gamma=1/100    its bound in numbers; `fedaudit bound --help` shows more
   fedaudit methods fedprox                 a method, as an algorithm
   fedaudit audit                           every move on all of them; then open audit/index.html
   fedaudit hunt 'buttaci/thm*' --budget 60 try to break some of them for a minute
@@ -58,16 +59,39 @@ MOST_SEED = 2**63 - 1
 MOST_BUDGET = 1e6  # seconds: eleven days
 MOST_JOBS = 1024
 WHAT = "a paper, an id `paper/label`, a glob ('buttaci/thm*'), your own .py file or `my.py::id`; nothing means all"
+BOUND = """\
+values are exact: 10, 1/3, 0.1, 1e-3; a range t=0:100 or t=0:100:10 and a list E=1,2,4 make tables
+examples:
+  fedaudit bound buttaci/lem4.1                               says which symbols it needs, and what they mean
+  fedaudit bound buttaci/lem4.1 E=5 G=2 gamma=1/100           one number, term by term
+  fedaudit bound buttaci/lem4.1 E=1:10 G=2 gamma=1/100 --csv  a table
+  fedaudit bound buttaci/lemB.2 L=10 mu=1 alpha=1 E=5 G=2 sigma=1 Gamma=1 p=1/10 C=10 Delta=3 t=100 --minimise gamma
+  fedaudit bound buttaci/lem4.1 E=5 G=2 gamma=1/100 --sensitivity
+  fedaudit bound buttaci/lem4.1 --compare buttaci/lem4.2 E=1:10 G=2 gamma=1/100
+  fedaudit bound my_paper.py::li/thm1 L=10 mu=1 E=5 t=0:100   a statement of your own
+What the statement chooses (a step size) or defines is computed. What it measures (gap(0), or Delta that stands for it)
+is given like a constant; a quantity with indices has one value for all (p=1/10) or one each ('p(1)=1/2' 'p(2)=1/2').
+"""
+PLOT = """\
+examples:
+  fedaudit plot buttaci/thm4.1-I                                       random runs against the bound
+  fedaudit plot buttaci/thm4.1-I L=10 mu=1 C=10 E=5 d=20 T=200         at sizes and constants of your own
+  fedaudit plot my_paper.py::li/thm1 L=10 mu=1 E=5 T=200 --out a.pdf   a statement of your own
+What a run measures (G, Gamma, gap(0)) is what it is on each run.
+"""
 PICTURES = {  # of figures/pictures.py
     "crossover": "rates that change at T = I^3 and T = (b I)^3 (yuan, 1.4 and 1.6), beside what the method does",
     "digits": "networks from imbalanced handwritten digits (buttaci, figures 3.3 to 3.5); needs the extra `data`",
     "table1": "communication complexities side by side (yuan, table 1)",
     "zhang-fig3": "composite federated learning with stochastic gradients (zhang, figure 3)",
 }
+VALUED = ("bound", "plot")  # commands that take NAME=VALUE
+TAKES = ("--minimise", "--out", "--seed")  # their options that take one value
 RUNS = ("lint", "derive", "verify", "hunt", "audit")
 HELP = {
     "list": "the statements that are encoded",
     "show": "one statement, as printed",
+    "bound": "a statement's right-hand side in numbers, term by term",
     "methods": "the methods that are encoded; of a name, the algorithm",
     "lint": "does it make sense?",
     "derive": "does it follow from what it cites?",
@@ -110,6 +134,17 @@ def parser() -> Parser:
     sub.add_argument("selectors", nargs="+", metavar="ID", help=WHAT)
     sub.add_argument("--latex", action="store_true", help="formulas as LaTeX")
 
+    sub = command("bound", epilog=BOUND, formatter_class=argparse.RawDescriptionHelpFormatter)
+    sub.usage = "fedaudit bound ID NAME=VALUE… [--json | --csv] [--minimise NAME] [--compare ID …] [--sensitivity]"
+    sub.add_argument("selectors", nargs=1, metavar="ID", help="one statement, also `my.py::id`")
+    _values(sub)
+    sub.add_argument("--minimise", metavar="NAME", help="the best value of a symbol under the conditions")
+    sub.add_argument("--compare", nargs="+", default=[], metavar="ID", help="bounds of others, and where they cross")
+    sub.add_argument("--sensitivity", action="store_true", help="d log(bound) / d log(constant) of each constant")
+    form = sub.add_mutually_exclusive_group()
+    form.add_argument("--csv", action="store_true", help="a table for programs")
+    form.add_argument("--json", action="store_true", help="one JSON array on stdout, nothing else")
+
     sub = command("methods")
     named = "a method's id, a paper, your own .py file or `my.py::id`; nothing lists all"
     sub.add_argument("selectors", nargs="*", metavar="NAME", help=named)
@@ -143,9 +178,11 @@ def parser() -> Parser:
     sub.add_argument("--explain", action="store_true", help=trusted)
     _json(sub)
 
-    sub = command("plot")
+    sub = command("plot", epilog=PLOT, formatter_class=argparse.RawDescriptionHelpFormatter)
+    sub.usage = "fedaudit plot ID|NAME [NAME=VALUE…] [--seed N] [--out FILE]"
     named = "; ".join(f"{name}: {shows}" for name, shows in PICTURES.items())
     sub.add_argument("selectors", nargs=1, metavar="ID|NAME", help=f"one statement, or a picture by name. {named}")
+    _values(sub)
     sub.add_argument("--seed", default="0", metavar="N", help="same seed, same picture (default 0)")
     sub.add_argument("--out", metavar="FILE", help="a .png, .svg or .pdf file (default: the id, .png)")
 
@@ -210,7 +247,7 @@ def _dispatch(given: Sequence[str]) -> int:
         raise UserError("an argument with a NUL byte", "arguments without one", "leave it out")
     if given and not given[0].startswith("-") and given[0] not in known:
         raise UserError(f"the command {given[0]!r}", f"one of {', '.join(known)}", _nearest(given[0], known))
-    arguments = parser().parse_args(given)
+    arguments = parser().parse_args(_with_values(given))
     if arguments.version:
         from importlib.metadata import version
 
@@ -228,6 +265,7 @@ def _dispatch(given: Sequence[str]) -> int:
     commands: dict[str, Callable[[argparse.Namespace], int]] = {
         "list": _list,
         "show": _show,
+        "bound": _bound,
         "methods": _methods,
         "certify": _certify,
         "plot": _plot,
@@ -285,6 +323,22 @@ def _show(arguments: argparse.Namespace) -> int:
     from .listing import shown
 
     print("\n\n".join(shown(arguments.selectors, as_latex=arguments.latex)))
+    return 0
+
+
+def _bound(arguments: argparse.Namespace) -> int:
+    from .bound import as_csv, as_rows, as_text, asked
+    from .listing import find
+
+    names = [*arguments.selectors, *arguments.compare]
+    found = [find([name]) for name in names]
+    for name, those in zip(names, found, strict=True):
+        if len(those) != 1:
+            raise UserError(f"{name}, which names {len(those)} statements", "one id", "pick one of them")
+    answer = asked([s for (s,) in found], arguments.values, arguments.minimise, elastic=arguments.sensitivity)
+    if arguments.json:
+        return _print_json(as_rows(answer))
+    print(as_csv(answer) if arguments.csv else as_text(answer), end="" if arguments.csv else "\n")
     return 0
 
 
@@ -423,6 +477,7 @@ def _certify(arguments: argparse.Namespace) -> int:
 
 def _plot(arguments: argparse.Namespace) -> int:
     from fedaudit.bounds.catalogue import find
+    from fedaudit.bounds.parameters import axes_of, points
     from fedaudit.verify.names import slug
 
     from .runner import one_thread
@@ -437,14 +492,37 @@ def _plot(arguments: argparse.Namespace) -> int:
         raise UserError(f"--out {path}", "a name that ends in .png, .svg or .pdf", "rename it")
     if path.is_dir() or not path.parent.is_dir():
         raise UserError(f"--out {path}", "a file in a folder that exists", "make the folder first")
+    several = points(axes_of(arguments.values))
+    if len(several) != 1:
+        raise UserError(f"{len(several)} combinations of values", "one value for each symbol", "make several pictures")
+    values = several[0]
+    if values and not found:
+        raise UserError(f"{name} with values", "a statement", "leave the values out")
     one_thread()
     from fedaudit.figures import draw, image, pictures
-    from fedaudit.verify.curves import picture  # by its full name: the type that fedaudit.figures sees
+    from fedaudit.verify.curves import curves_at, picture  # by its full name: the type that fedaudit.figures sees
 
-    figure = draw(picture(found[0], seed)) if found else getattr(pictures, name.replace("-", "_"))(seed)
+    if found and values:
+        figure = draw(curves_at(found[0], values, seed))
+    else:
+        figure = draw(picture(found[0], seed)) if found else getattr(pictures, name.replace("-", "_"))(seed)
     write(path, image(figure, path.suffix[1:]))
     print(path)
     return 0
+
+
+def _values(sub: argparse.ArgumentParser) -> None:
+    """NAME=VALUE, wherever it stands: `_with_values` has collected them."""
+    sub.add_argument("--values", nargs="*", default=[], help=argparse.SUPPRESS)
+
+
+def _with_values(given: Sequence[str]) -> list[str]:
+    """The command line of `bound` or `plot` with every NAME=VALUE at its end, behind one option."""
+    if not given or given[0] not in VALUED:
+        return list(given)
+    taken = [n for n, word in enumerate(given) if "=" in word and word[0] != "-" and given[n - 1] not in TAKES]
+    rest = [word for n, word in enumerate(given) if n not in taken]
+    return [*rest, *(["--values", *(given[n] for n in taken)] if taken else [])]
 
 
 def _json(sub: argparse.ArgumentParser) -> None:

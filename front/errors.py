@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
-__all__ = ["UserError", "crash", "one_line"]
+__all__ = ["UserError", "crash", "cut", "one_line"]
 
 LONGEST = 300  # characters of what was got; names of files may have thousands
 LONGEST_LINE = 1000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
@@ -22,6 +23,7 @@ from .claims import lower
 from .evaluate import Array, Evaluator, Table
 from .experiments import Picture, experiment, pictures
 from .genome import Gene, Genome, draw, rows
+from .held import genes_at, reading_at, shape_at
 from .hunt import VIOLATION
 from .seeds import seed_for
 from .settings.base import Pictured, Reading, Setting, Shape, View, Viewed, with_scalars
@@ -106,6 +108,31 @@ class Cloud:
 def picture(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud | Picture:
     """What `fedaudit plot` shows: an experiment shows itself in its own way."""
     return experiment(statement.id).picture(seed) if statement.kind == "experiment" else curves(statement, seed)
+
+
+def curves_at(statement: Statement, values: Mapping[str, Fraction], seed: int = 0) -> Curves:
+    """Random runs along t at constants of one's own, each divided by its bound at the start."""
+    if statement.quoted or statement.kind == "experiment":
+        raise UserError(f"{statement.id} with values", "a claim about runs", "plot it without values")
+    given, world = read(statement)
+    reading = reading_at(given, values)
+    index = _round(reading)
+    if not index:
+        raise UserError(f"{statement.id} with values", "a claim for every round t", "plot it without values")
+    shape = shape_at(reading, world, values, ROUNDS)
+    rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
+    genome = draw(genes_of(reading, world, shape), RUNS, rng)
+    genome = genes_at(reading, world, shape, genome, values)
+    lhs, rhs = _relative(*sides_of(reading, tabulate(reading, world, shape, genome)))
+    first = 0 if index == "t" else 1
+    sizes = {k: v for k, v in shape.counts if k != "T"} | {k: str(v) for k, v in values.items() if k != "T"}
+    constants = ", ".join(f"{k} = {v}" for k, v in sizes.items())
+    loss = dict(shape.flags).get("loss", "")
+    kind = f" ({loss} losses, {'no noise' if dict(shape.flags).get('noise') == 'none' else 'noise'})" if loss else ""
+    caption = f"{len(lhs)} random problems{kind} at {constants}; each divided by its bound at {index} = {first}"
+    counted = "step" if getattr(world, "counts_steps", False) else "round"
+    rounds: int = lhs.shape[1]
+    return along(statement, np.arange(first, first + rounds), f"{counted} ${index}$", lhs, rhs, caption)
 
 
 def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import forward
-from .arrays import quiet
+from .arrays import fail, quiet
 from .forwarded import Forwarded
 from .mapped import Mapped
 from .moments import Moments
@@ -16,10 +16,10 @@ from .programme import (
     Programme,
 )
 from .quadratics import Quadratics
-from .scope import Measured, Setup, scope_of
-from .walked import paths_needed, walk
+from .scope import Measured, Setup, State, initial, scope_of
+from .walked import Walked, paths_needed, walk
 
-__all__ = ["Measured", "Setup", "paths_needed", "run", "walked"]
+__all__ = ["Measured", "Setup", "State", "paths_needed", "resumed", "run", "walked"]
 
 
 def run(method: Mapping[str, Any], setup: Setup) -> Measured:
@@ -44,6 +44,15 @@ def walked(method: Mapping[str, Any], setup: Setup) -> Measured:
     scope = scope_of(method, setup)
     with quiet(scope.xp):
         return walk(scope)
+
+
+def resumed(method: Mapping[str, Any], setup: Setup, state: State | None) -> tuple[Measured, State]:
+    """The measures of a run with one outcome that goes on from the state where another one ended, and its own end."""
+    scope = scope_of(method, setup)
+    if not (found := Walked(scope)).alone():
+        raise fail("a run with several outcomes", "one outcome", "take noise and sampling out of it")
+    with quiet(scope.xp):
+        return found.single(initial(scope) if state is None else state)
 
 
 def _affine(rules: Programme, setup: Setup) -> bool:

@@ -3,8 +3,7 @@
 Tian Li et al., Federated optimization in heterogeneous networks (MLSys 2020), section 5.1: client k has the model
 W_k ~ N(u_k, 1), b_k ~ N(u_k, 1) with u_k ~ N(0, alpha), and features x ~ N(v_k, Sigma), Sigma_jj = j^-1.2, with
 v_k ~ N(B_k, 1) and B_k ~ N(0, beta); a label is the likeliest class of softmax(W_k x + b_k). What a binary experiment
-(section 4.1 of zhang) leaves open is a `Reading`. Axes: features (..., n, m, d), labels (..., n, m), models
-(..., n, d).
+(section 4.1 of zhang) leaves open is a `Reading`.
 """
 
 from dataclasses import dataclass
@@ -12,8 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from .arrays import Array, fail, namespace
-from .proximal import Prox
+from .arrays import Array, fail, matvec, namespace
 
 Spread = Literal["variance", "deviation"]
 Labels = Literal["sign", "argmax", "sampled"]
@@ -36,62 +34,38 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Logistic:
-    """f_i(x) = 1/m sum_l ln(1 + exp(-b_il a_il'x)) and f their mean."""
+    """f_i(x) = 1/m sum_l ln(1 + exp(-b_il a_il'x)), and f their mean."""
 
-    ba: Array  # (..., n, m, d)  b_il a_il, all that the loss depends on
+    ba: Array  # (n, C, m, d)  b_il a_il, all that the losses depend on
 
     @property
-    def n(self) -> int:
+    def C(self) -> int:
         return self.ba.shape[-3]
 
     @property
     def d(self) -> int:
         return self.ba.shape[-1]
 
-    def grad(self, x: Array) -> Array:
-        """Gradients of all clients: (..., n, d) -> (..., n, d)."""
-        return _grad(self.ba, x)
-
-    def minibatch(self, rows: Array, x: Array) -> Array:
-        """The same on the samples `rows` (..., n, b) of each client."""
-        return _grad(namespace(x).take_along_axis(self.ba, rows[..., None], axis=-2), x)
-
-    def slopes(self, x: Array) -> Array:
-        """The gradient of f at k points of the server: (..., k, d) -> (..., k, d)."""
-        xp = namespace(x)
-        pooled = xp.reshape(self.ba, (*self.ba.shape[:-3], self.n * self.ba.shape[-2], self.d))
-        weight = _weight(xp, xp.matmul(x, xp.matrix_transpose(pooled)))
-        return xp.matmul(weight, pooled) / pooled.shape[-2]
-
-    def curvature(self) -> tuple[Array, Array]:
-        """The smallest and the largest eigenvalue of f's Hessian at 0, (...); the largest is f's constant L."""
+    @property
+    def p(self) -> Array:
         xp = namespace(self.ba)
-        pooled = xp.reshape(self.ba, (*self.ba.shape[:-3], self.n * self.ba.shape[-2], self.d))
-        values = xp.linalg.eigvalsh(xp.matmul(xp.matrix_transpose(pooled), pooled) / (4 * pooled.shape[-2]))
-        return values[..., 0], values[..., -1]
+        return xp.full(self.ba.shape[:-2], 1 / self.C, dtype=xp.float64)
 
+    def grad(self, x: Array) -> Array:
+        """(.., n, C or 1, d) -> (.., n, C, d)."""
+        xp = namespace(x)
+        weight = (-1 / self.ba.shape[-2]) / (1 + xp.exp(matvec(xp, self.ba, x)))
+        return matvec(xp, xp.matrix_transpose(self.ba), weight)
 
-def prox_gradient(problem: Logistic, prox: Prox, x: Array, step: Array) -> Array:
-    """|G(x)|, G(x) = (x - P_s(x - s grad f(x))) / s with s = step: (..., k, d) -> (..., k)."""
-    xp = namespace(x)
-    s = xp.asarray(step)[..., None]
-    moved = prox(x - s[..., None] * problem.slopes(x), s)
-    return xp.sqrt(xp.sum((x - moved) ** 2, axis=-1)) / s
-
-
-def _weight(xp: Array, margin: Array) -> Array:
-    """-1 / (1 + exp(margin)), without overflow."""
-    return -0.5 * (1 - xp.tanh(margin / 2))
-
-
-def _grad(ba: Array, x: Array) -> Array:
-    xp = namespace(x)
-    weight = _weight(xp, xp.matmul(ba, x[..., None])[..., 0])
-    return xp.matmul(weight[..., None, :], ba)[..., 0, :] / ba.shape[-2]
+    def smoothness(self) -> Array:
+        """f's constant L (n,): the largest eigenvalue of its Hessian at 0."""
+        xp = namespace(self.ba)
+        squares = xp.mean(xp.matmul(xp.matrix_transpose(self.ba), self.ba), axis=-3) / (4 * self.ba.shape[-2])
+        return xp.linalg.eigvalsh(squares)[..., -1]
 
 
 def draw(rng: np.random.Generator, n: int, m: int, d: int, alpha: float, beta: float, how: Reading) -> Logistic:
-    """One data set of n clients with m samples each."""
+    """One data set of n clients with m samples each; batches of them are joined along the first axis."""
     scale = {"variance": np.sqrt, "deviation": float}[how.spread]
     u, B = rng.normal(0, scale(alpha), n), rng.normal(0, scale(beta), n)
     v = rng.normal(B[:, None], 1, (n, d))
@@ -102,7 +76,7 @@ def draw(rng: np.random.Generator, n: int, m: int, d: int, alpha: float, beta: f
     margin = score[..., 0] - (score[..., 1] if classes == 2 else 0)
     if how.labels == "sampled":
         margin = 0.5 * (1 + np.tanh(margin / 2)) - rng.uniform(size=margin.shape)
-    return Logistic(how.factor * scaled(a, how.scale) * np.where(margin >= 0, 1.0, -1.0)[..., None])
+    return Logistic(how.factor * scaled(a, how.scale) * np.where(margin >= 0, 1.0, -1.0)[None, ..., None])
 
 
 def scaled(a: Array, how: Scale) -> Array:

@@ -33,8 +33,7 @@ class Regulariser:
         shrink = 1 + s * ridge
         if self.affine:
             return x / shrink
-        none = xp.zeros_like(x)
-        return (xp.maximum(x - s * up, none) + xp.minimum(x + s * down, none)) / shrink
+        return (x - xp.minimum(xp.maximum(x, -s * down), s * up)) / shrink
 
     def coordinates(self, x: Array) -> Array:
         xp, up, down, ridge = self.parts(x)

@@ -52,6 +52,7 @@ class Setup:
     floor: Array = None  # (n,): values below it are rounding
     minibatch: tuple[int, bool] | None = None  # points that a client draws per round, whether all draw the same; or all
     oracle: tuple[Array, Array] | None = None  # step (n, J, C) and shift (n, J, C, minibatches or 1); exact without
+    batches: Callable[[int, int], Any] | None = None  # the losses of what clients draw for step k of round t
     moments: bool = False  # of quadratics that all clients solve exactly: only mean and covariance are followed
     gaps: list[Array] = field(default_factory=list[Any])  # how far from optimal its answers were (n,), after a run
     signs: Array = None  # (S, n, T, E, C) or (.., C, d): sampled noise, not all of it; then measures have a last axis S
@@ -143,7 +144,7 @@ class Scope:
     def value(self, operation: Operation, place: Place) -> Array:
         if operation.op == "name":
             return place.state[operation.name]
-        if operation.noisy:
+        if operation.noisy and self.setup.v is not None:
             return self.operation(operation, place)
         if operation not in place.known:
             place.known[operation] = self.operation(operation, place)
@@ -151,6 +152,9 @@ class Scope:
 
     def operation(self, operation: Operation, place: Place) -> Array:
         xp, setup = self.xp, self.setup
+        if operation.op == "noisy" and setup.batches is not None:
+            drawn = replace(setup, problem=setup.batches(place.t, place.k), batches=None)
+            return replace(self, setup=drawn).linear(operation.args[0], replace(place, known={}))
         args = [self.linear(arg, place) for arg in operation.args]
         match operation.op:
             case "start":

@@ -44,7 +44,7 @@ class Walked:
     def measures(self) -> Measured:
         scope, xp, setup, rules = self.scope, self.scope.xp, self.scope.setup, self.scope.rules
         if self.alone():
-            return self.single()
+            return self.single(initial(scope))[0]
         self.check()
         slow = {name: m for name, m in rules.measures.items() if "t" in m.at and "k" not in m.at}
         fast = {name: m for name, m in rules.measures.items() if "k" in m.at}
@@ -97,8 +97,10 @@ class Walked:
         every = all("t" in measure.at for measure in rules.measures.values())
         return every and rules.ops <= TIMELESS and all(x is None for x in random)
 
-    def single(self) -> Measured:
-        """The same where there is one outcome: what is measured is measured in many rounds at once."""
+    def single(self, state: State) -> tuple[Measured, State]:
+        """The same where there is one outcome, and the state at the end: what is measured is measured in many rounds
+        at once.
+        """
         scope, setup, rules = self.scope, self.scope.setup, self.scope.rules
         inside, fast = any("k" in measure.at for measure in rules.measures.values()), self.steps()
         n, d = setup.start.shape
@@ -106,7 +108,6 @@ class Walked:
         measured: dict[str, list[Array]] = {name: [] for name in rules.measures}
         servers: list[State] = []
         steps: list[list[State]] = [[] for _ in range(setup.E + 1)] if inside else []
-        state = initial(scope)
         for t in range(setup.T + 1):
             servers.append({name: state[name] for name in rules.kept})
             if t < setup.T:
@@ -126,7 +127,7 @@ class Walked:
                 local = [joined(scope.xp, each) for each in steps if each]
                 note(scope, measured, t + 1 - len(servers), joined(scope.xp, servers), local)
                 servers, steps = [], [[] for _ in steps]
-        return over_rounds(scope, measured)
+        return over_rounds(scope, measured), state
 
     def rests(self, before: State, after: State, t: int) -> bool:
         """Whether every round from now on is like this one."""

@@ -354,6 +354,8 @@ def composite(run: Run) -> Measured:
         shifted = add((1, P), (-eta_t, run.slope(P)))
         ahead = run.prox(shifted, eta_t)
         s = add((1 / eta_t, shifted), (-1 / eta_t, ahead))
+        for j, y in enumerate(P):
+            put(None, (r, j + 1), model=y)
         put(level=run.F(P), gap=run.F(P) - run.F(run.w_star), vlevel=run.F(ahead), post2=dot(P, P))
         put(sub_inner=dot(s, ahead), sub_g=run.g(ahead), sub_conj=run.conjugate(s))
         put(add((1, ahead), (-1, P)), vstep2=Fraction(0))
@@ -391,6 +393,8 @@ def composite_compact(run: Run) -> Measured:
     for now in proposed(run, run.w0):
         r, x = now["r"], now["x"]
         seen["xx", (r,)], seen["XX", (r,)], seen["xX", (r,)] = dot(x, x), dot(X, X), dot(x, X)
+        seen["vstep2", (r,)] = seen_at(run, r, now["P"])["vstep2", (r,)]
+        seen["VSTEP2", (r,)] = seen_at(run, r, run.prox(X, run.eta_t))["vstep2", (r,)]
         Zhat = Z = [run.prox(X, run.eta_t)] * run.C
         total, mean = [zero] * run.C, run.mean(before)
         for t in range(tau + 1) if r <= run.T else ():
@@ -403,6 +407,84 @@ def composite_compact(run: Run) -> Measured:
                 Zhat = [add((1, w), (-eta, a)) for w, a in zip(Zhat, aim, strict=True)]
                 Z, total = [run.prox(w, (t + 1) * eta) for w in Zhat], [add((1, total[i]), (1, g[i])) for i in n]
         X, before = add((1, run.prox(X, run.eta_t)), (-run.eta_g * eta, run.mean(total))), total
+    return seen
+
+
+def seen_at(run: Run, r: int, x: Vec) -> Measured:
+    """What section 4.1 compares methods by: the step of proximal gradient descent from x, and x itself."""
+    step = add((1, run.prox(add((1, x), (-run.eta_t, run.slope(x))), run.eta_t)), (-1, x))
+    return {("vstep2", (r,)): dot(step, step)} | {("model", (r, j + 1)): y for j, y in enumerate(x)}
+
+
+def fedmid(run: Run) -> Measured:
+    """Federated mirror descent with |.|^2/2: mirror maps are proximal operators, at the clients and at the server."""
+    x, seen = run.w0, Measured()
+    for r in range(run.T + 1):
+        seen |= seen_at(run, r + 1, x)
+        if r < run.T:
+            own = [x] * run.C
+            for k in range(run.E):
+                slopes = [run.noisy(r, k, i, own[i]) for i in range(run.C)]
+                own = [run.prox(add((1, z), (-run.eta, g)), run.eta) for z, g in zip(own, slopes, strict=True)]
+            change = run.mean([add((1, z), (-1, x)) for z in own])
+            x = run.prox(add((1, x), (run.eta_g, change)), run.eta_g * run.eta * run.E)
+    return seen
+
+
+def fedda(run: Run) -> Measured:
+    """Federated dual averaging: clients send dual states, of which the primal ones are proximal points."""
+    dual, seen = run.w0, Measured()
+    for r in range(run.T + 1):
+        seen |= seen_at(run, r + 1, run.prox(dual, run.eta_g * run.eta * r * run.E))
+        if r < run.T:
+            own = [dual] * run.C
+            for k in range(run.E):
+                so_far = run.eta_g * run.eta * r * run.E + run.eta * k
+                points = [run.prox(z, so_far) for z in own]
+                own = [add((1, z), (-run.eta, run.noisy(r, k, i, points[i]))) for i, z in enumerate(own)]
+            change = run.mean([add((1, z), (-1, dual)) for z in own])
+            dual = add((1, dual), (run.eta_g, change))
+    return seen
+
+
+def fedda_restarted(run: Run) -> Measured:
+    """Every client runs dual averaging from the server's model; the server averages in the dual space, then prox."""
+    x, seen = run.w0, Measured()
+    for r in range(run.T + 1):
+        seen |= seen_at(run, r + 1, x)
+        if r < run.T:
+            total = [(Fraction(0),) * len(x)] * run.C
+            for k in range(run.E):
+                points = [run.prox(add((1, x), (-run.eta, g)), k * run.eta) for g in total]
+                total = [add((1, g), (1, run.noisy(r, k, i, points[i]))) for i, g in enumerate(total)]
+            x = run.prox(add((1, x), (-run.eta_g * run.eta, run.mean(total))), run.eta_g * run.eta * run.E)
+    return seen
+
+
+def fast_fedda(run: Run) -> Measured:
+    """Dual averaging of mu-strongly convex losses: all steps count, step s with the weight (s + a)^2, a = 6 L/mu."""
+    x, seen, zero = run.w0, Measured(), (Fraction(0),) * len(run.w0)
+    mu, gradients, models, weights = 6 * run.L / run.a, zero, zero, list[Fraction]()
+    gamma = mu * run.a**3 / 6
+
+    def least(g: Vec, w: Vec) -> Vec:
+        """argmin <g, u> + mu/4 sum alpha |u - w_s|^2 + gamma/2 |u - x^1|^2 + (sum alpha) g(u)."""
+        curve = sum(weights) * mu / 2 + gamma
+        centre = add((mu / (2 * curve), w), (-1 / curve, g), (gamma / curve, run.w0))
+        return run.prox(centre, sum(weights) / curve)
+
+    for r in range(run.T + 1):
+        seen |= seen_at(run, r + 1, x)
+        if r < run.T:
+            own, g, w = [x] * run.C, [gradients] * run.C, [models] * run.C
+            for k in range(run.E):
+                weights.append((len(weights) + run.a) ** 2)
+                slopes = [run.noisy(r, k, i, own[i]) for i in range(run.C)]
+                g = [add((1, past), (weights[-1], new)) for past, new in zip(g, slopes, strict=True)]
+                w = [add((1, past), (weights[-1], z)) for past, z in zip(w, own, strict=True)]
+                own = [least(*sums) for sums in zip(g, w, strict=True)]
+            gradients, models = run.mean(g), run.mean(w)
+            x = least(gradients, models)
     return seen
 
 
@@ -565,6 +647,10 @@ BOXES: dict[str, Callable[[Run], Measured]] = {
     "composite-compact": composite_compact,
     "composite-stationary": composite_stationary,
     "proximal-step": proximal_step,
+    "fedmid": fedmid,
+    "fedda": fedda,
+    "fedda-restarted": fedda_restarted,
+    "fast-fedda": fast_fedda,
     **{f"weighted-{rule}": averaging(rule, by_rows) for rule in ("printed", "rounds", "kept")},
     "weighted-beside-fedmax": beside_fedmax,
     "fedmax": averaging("printed", fedmax),
@@ -632,7 +718,7 @@ def instances(draw: Any, method: Method) -> dict[str, Any]:
         return draw(curved(method))
     bent, noisy = draw(st.booleans()), method.uses("noisy") and draw(st.booleans())
     C, d, E, T = (draw(st.integers(1, most)) for most in (3, 3, 2, 2 if method.clock == "rounds" else 5))
-    if noisy and (MOST_PATHS if "composite" not in method.id else 16) < 2 ** (C * E * T):
+    if noisy and (16 if method.uses("prox") else MOST_PATHS) < 2 ** (C * E * T):
         C, E, T = min(C, 2), 1 if method.clock == "rounds" else E, min(T, 3)
     weights = [draw(above) for _ in range(C)]
     p = [x / sum(weights) for x in weights] if not method.uses("sampled") else [Fraction(1, C)] * C
@@ -649,7 +735,7 @@ def instances(draw: Any, method: Method) -> dict[str, Any]:
             b = tuple(draw(small) for _ in range(d))
             clients.append({"kind": "quadratic", "A": text(A), "b": text(b)})
             centres.append(add((1, b), (-dot(tuple(u), b) / (1 + dot(tuple(u), tuple(u))), tuple(u))))
-    regulariser = draw(regularisers()) if "composite" in method.id or method.id == "proximal-step" else None
+    regulariser = draw(regularisers()) if method.uses("prox") or method.id == "proximal-step" else None
     extra = {"regulariser": text_all(regulariser)} if regulariser else {}
     a = draw(above)
     slopes = [Run({"clients": clients}, {}, []).grad(i, w_star) for i in range(C - 1)]

@@ -3,48 +3,70 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice
+from typing import Any
 
+import array_api_strict
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fedaudit.bounds.catalogue import statement
+from fedaudit.bounds.lower import tree
+from fedaudit.bounds.papers.zhang.baselines import FAST_FEDDA, FEDDA, FEDDA_RESTARTED, FEDMID
+from fedaudit.bounds.papers.zhang.methods import PROPOSED
+from fedaudit.errors import UserError
 from fedaudit.figures import draw as figure_of
 from fedaudit.figures import image
 from fedaudit.figures.zhang import race
-from fedaudit.problems.composite import per_client
-from fedaudit.problems.composite_baselines import fast_fedda, fedda, fedda_restarted, fedmid
-from fedaudit.problems.logistic import Logistic, Reading, draw, prox_gradient, scaled
-from fedaudit.problems.proximal import l1, zero
-from fedaudit.problems.proximal import scaled as weighted
+from fedaudit.problems.interpret import Setup, resumed
+from fedaudit.problems.interpret import run as run_method
+from fedaudit.problems.logistic import Logistic, Reading, draw, scaled
 from fedaudit.verify.audit import audit_row
 from fedaudit.verify.experiments.zhang import exact as zhang_exact
 from fedaudit.verify.experiments.zhang import fedda as zhang_fedda
 from fedaudit.verify.experiments.zhang import logistic as zhang_logistic
 from fedaudit.verify.experiments.zhang import rounds as zhang_rounds
-from fedaudit.verify.experiments.zhang.logistic import DEFAULT, METHODS, PRINTED, optimality, reached, task
+from fedaudit.verify.experiments.zhang.logistic import (
+    DEFAULT,
+    METHODS,
+    PRINTED,
+    Look,
+    Task,
+    models,
+    observed,
+    optimality,
+    reached,
+    rounds_of,
+    task,
+)
 
 IDS = ("zhang/sec4.1-exact", "zhang/sec4.1-rounds", "zhang/sec4.1-fedda-equal")
-ONE = np.float64(1)
+
+
+def rows_of(looks: tuple[Look, ...]) -> list[list[tuple[Any, dict[str, Any]]]]:
+    """Of every look, the three experiments and their rows."""
+    return [
+        [
+            (zhang_exact, zhang_exact.row(0, seen)),
+            (zhang_rounds, zhang_rounds.row(seen.look.name, zhang_rounds.ratios(seen))),
+            (zhang_fedda, zhang_fedda.row(0, seen)),
+        ]
+        for seen in observed(0, looks)
+    ]
 
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer readings and data sets."""
 
-    def four(effort: float) -> int:
+    def looks(effort: float) -> tuple[Look, ...]:
         del effort
-        return 4
-
-    def sizes(how: Reading, draws: int) -> tuple[int, int]:
-        return (draws, 1) if how == DEFAULT else (1, 10)
+        (printed, as_printed), (settled, default), *_ = zhang_logistic.READINGS
+        return Look(printed, as_printed, 1, 10), Look(settled, default, 4)
 
     for module in (zhang_exact, zhang_rounds, zhang_fedda):
-        monkeypatch.setattr(module, "READINGS", zhang_logistic.READINGS[:2])
-        monkeypatch.setattr(module, "size", sizes)
-        monkeypatch.setattr(module, "drawn", four)
+        monkeypatch.setattr(module, "looks", looks)
 
 
 def small(seed: int = 0, n: int = 3, m: int = 5, d: int = 4) -> Logistic:
@@ -53,26 +75,31 @@ def small(seed: int = 0, n: int = 3, m: int = 5, d: int = 4) -> Logistic:
 
 def test_gradients_are_those_of_the_loss() -> None:
     made, rng = small(), np.random.default_rng(1)
-    x, h = rng.standard_normal((3, 4)), 1e-6
+    x, h = rng.standard_normal((2, 1, 3, 4)), 1e-6
 
     def value(z: np.ndarray) -> np.ndarray:
-        return np.logaddexp(0, -(made.ba @ z[:, :, None])[..., 0]).mean(axis=1)
+        return np.logaddexp(0, -(made.ba @ z[..., None])[..., 0]).mean(axis=-1)
 
     steps = [(value(x + h * e) - value(x - h * e)) / (2 * h) for e in np.eye(4)]
     np.testing.assert_allclose(made.grad(x), np.stack(steps, axis=-1), rtol=1e-7, atol=1e-9)
-    point = x[:1]
-    np.testing.assert_allclose(made.slopes(point)[0], made.grad(np.repeat(point, 3, axis=0)).mean(axis=0), rtol=1e-12)
-    every = np.broadcast_to(np.arange(5), (3, 5))
-    np.testing.assert_allclose(made.minibatch(every, x), made.grad(x), rtol=1e-12)
+    one = x[:, :, :1]
+    np.testing.assert_allclose(made.grad(one), made.grad(np.broadcast_to(one, x.shape)), rtol=1e-12)
+    strict: Any = array_api_strict
+    other = Logistic(strict.asarray(made.ba)).grad(strict.asarray(x))
+    np.testing.assert_allclose(np.asarray(other), made.grad(x), rtol=1e-12)
 
 
-def test_curvature_bounds_differences_of_gradients() -> None:
+def test_smoothness_bounds_differences_of_gradients_and_is_reached_at_0() -> None:
     made, rng = small(), np.random.default_rng(2)
-    x, y = rng.standard_normal((2, 50, 4))
-    ratio = np.linalg.norm(made.slopes(x) - made.slopes(y), axis=-1) / np.linalg.norm(x - y, axis=-1)
-    low, high = made.curvature()
-    assert 0 <= low <= high
-    assert (ratio <= high * (1 + 1e-12)).all()
+    x, y = rng.standard_normal((2, 50, 1, 1, 4))
+
+    def slope(x: np.ndarray) -> np.ndarray:
+        return made.grad(x).mean(axis=2)
+
+    ratio = np.linalg.norm(slope(x) - slope(y), axis=-1) / np.linalg.norm((x - y)[:, :, 0], axis=-1)
+    assert (ratio <= made.smoothness() * (1 + 1e-12)).all()
+    bends = [(slope(1e-5 * e[None, None, None]) - slope(-1e-5 * e[None, None, None]))[0, 0] / 2e-5 for e in np.eye(4)]
+    assert np.linalg.eigvalsh(np.stack(bends))[-1] == pytest.approx(made.smoothness()[0], rel=1e-6)
 
 
 @given(st.integers(0, 1000), st.sampled_from(["unit", "largest", "client columns", "columns"]))
@@ -92,71 +119,117 @@ def test_data_follow_the_generator() -> None:
     for spread, expected in (("variance", 51.0), ("deviation", 2501.0)):
         how = Reading(scale="none", spread=spread, factor=1.0)  # type: ignore[arg-type]
         made = draw(np.random.default_rng(0), 3000, 4, 2, 50.0, 50.0, how)
-        centre = np.abs(made.ba).mean(axis=1)  # a client's labels and features hardly change their signs
+        centre = np.abs(made.ba[0]).mean(axis=1)  # a client's labels and features hardly change their signs
         assert (centre**2).mean() == pytest.approx(expected, rel=0.1)
 
 
-def test_without_a_regulariser_and_local_updates_all_are_gradient_descent() -> None:
-    made, w, x = small(), np.full(3, 1 / 3), np.ones(4)
-    expected = [x]
+def few_data(theta: float, x: float = 1.0) -> Task:
+    """One small data set; eta eta_g = 0.2."""
+    return Task(small(), np.full((1, 4), x), zhang_logistic.Setup(5, theta, 0.1, 2.0))
+
+
+def test_without_a_regulariser_and_local_updates_all_are_gradient_descent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zhang_logistic, "FEDMID_STEPS", (0.1, 2.0))
+    made = few_data(0.0)
+    expected = [made.x]
     for _ in range(5):
-        expected.append(expected[-1] - 0.2 * made.slopes(expected[-1][None])[0])
-    for method in (fedmid, fedda, fedda_restarted):
-        got = list(islice(method(lambda r, t, z: made.grad(z), zero, x, 0.1 * ONE, 2 * ONE, 1, w), 6))
-        np.testing.assert_allclose(got, expected, rtol=1e-12)
+        expected.append(expected[-1] - 0.2 * made.problem.grad(expected[-1][:, None]).mean(axis=1))
+    for method in (PROPOSED, FEDMID, FEDDA, FEDDA_RESTARTED):
+        np.testing.assert_allclose(models(method, made, 1, 6)[0], np.concatenate(expected), rtol=1e-12)
 
 
 def test_fedda_with_restarts_is_algorithm_1_when_tau_is_1() -> None:
-    made, w, x = small(), np.full(3, 1 / 3), np.ones(4)
-    prox = weighted(l1, np.float64(0.05))
-    ours = [r.P for r in per_client(lambda r, t, z: made.grad(z), prox, x, 0.1 * ONE, 2 * ONE, 1, w, 30)]
-    got = list(islice(fedda_restarted(lambda r, t, z: made.grad(z), prox, ours[0], 0.1 * ONE, 2 * ONE, 1, w), 30))
-    np.testing.assert_allclose(got, ours, rtol=1e-9, atol=1e-12)
+    made = few_data(0.05)
+    ours = models(PROPOSED, made, 1, 30)
+    np.testing.assert_allclose(models(FEDDA_RESTARTED, made, 1, 30), ours, rtol=1e-9, atol=1e-12)
 
 
 def test_fedda_as_published_is_another_method() -> None:
     """From a start that is not 0 its models differ, and its rate does not."""
-    made = task(0, 3, replace(DEFAULT, start="normal"))
-    ours, theirs = (optimality(METHODS[name], made, 1, 1500) for name in ("algorithm 1", "FedDA"))
-    assert zhang_fedda.apart(0, 3, replace(DEFAULT, start="normal"), METHODS["FedDA"]) > 1e-4
+    made = task(0, 4, replace(DEFAULT, start="normal")).only([3])
+    (ours,), (theirs,) = (optimality(METHODS[name], made, 1, 1500) for name in ("algorithm 1", "FedDA"))
+    assert zhang_fedda.apart(made, FEDDA) > 1e-4
     assert zhang_fedda.rate(ours) == pytest.approx(zhang_fedda.rate(theirs), rel=1e-3)
 
 
-def test_fast_fedda_minimises_its_model() -> None:
-    """One client, one step: the model solves the printed problem, so that 0 is a subgradient there."""
-    rng, L, mu, theta = np.random.default_rng(0), 2.0, 0.5, 0.3
-    x, g = rng.standard_normal(4), rng.standard_normal(4)
-    run = fast_fedda(lambda r, t, z: g[None], weighted(l1, np.float64(theta)), x, mu * ONE, L * ONE, 1, np.ones(1))
-    w = list(islice(run, 2))[1]
-    a = 6 * L / mu
-    slope = a**2 * g + mu / 2 * a**2 * (w - x) + mu * a**3 / 6 * (w - x)
-    on = w != 0
-    np.testing.assert_allclose(slope[on], -(a**2) * theta * np.sign(w[on]), rtol=1e-9)
-    assert (np.abs(slope[~on]) <= a**2 * theta).all()
+def test_fast_fedda_begins_with_the_step_1_over_L() -> None:
+    made = few_data(0.0)
+    x, y = models(FAST_FEDDA, made, 1, 2)[0]
+    L = (made.problem.ba**2).sum(axis=-1).max() / 4
+    slope = made.problem.grad(made.x[:, None]).mean(axis=(0, 1))
+    a, mu = 60, L / 10  # after one step: alpha (slope + mu/2 (y - x)) + mu a^3/6 (y - x) = 0
+    np.testing.assert_allclose(y - x, -slope * a**2 / (mu * a**2 / 2 + mu * a**3 / 6), rtol=1e-12)
 
 
 def test_fast_fedda_with_equal_clients_needs_no_communication() -> None:
-    made, x = small(n=1), np.ones(4)
-    prox = weighted(l1, np.float64(0.05))
+    one = few_data(0.05, x=0.0)
+    made = replace(one, problem=Logistic(np.repeat(one.problem.ba[:, :1], 3, axis=1)))
+    five, alone = models(FAST_FEDDA, made, 5, 3)[0], models(FAST_FEDDA, made, 1, 11)[0]
+    np.testing.assert_allclose(five, alone[::5], rtol=1e-10)
+    assert np.abs(five[2]).max() > 0.1
 
-    def models(tau: int, n: int, count: int) -> list[np.ndarray]:
-        run = fast_fedda(
-            lambda r, t, z: np.repeat(made.grad(z[:1]), n, axis=0), prox, x, 0.1 * ONE, ONE, tau, np.full(n, 1 / n)
-        )
-        return list(islice(run, count))
 
-    np.testing.assert_allclose(models(5, 2, 3)[2], models(1, 1, 11)[10], rtol=1e-10)
+@pytest.mark.parametrize("method", METHODS.values(), ids=lambda m: m.id)
+def test_a_run_that_is_resumed_is_the_run(method: Any) -> None:
+    made, data = few_data(0.05), method.data(tree, {"vstep2"})
+    whole = run_method(data, rounds_of(method, made, 3, 0, 9))["vstep2"]
+    first, state = resumed(data, rounds_of(method, made, 3, 0, 4), None)
+    second, _ = resumed(data, rounds_of(method, made, 3, 4, 5), state)
+    np.testing.assert_array_equal(np.concatenate([first["vstep2"], second["vstep2"][:, 1:]], axis=1), whole)
+
+
+def test_a_run_with_several_outcomes_is_not_resumed() -> None:
+    made = few_data(0.05)
+    noisy = replace(rounds_of(FEDMID, made, 1, 0, 2), v=np.ones((1, 3, 4)))
+    with pytest.raises(UserError, match="one outcome"):
+        resumed(FEDMID.data(tree, {"vstep2"}), noisy, None)
+
+
+def test_noisy_gradients_are_those_of_the_minibatch() -> None:
+    """Rows 0 and 3 in the first step and 1 and 4 in the second: one round of FedMid by hand."""
+    made = few_data(0.05)
+    rows = {(0, 0): [0, 3], (0, 1): [1, 4]}
+
+    def batch(t: int, k: int) -> Logistic:
+        return Logistic(made.problem.ba[:, :, rows[t, k]])
+
+    setup: Setup = replace(rounds_of(FEDMID, made, 2, 0, 1), batches=batch)
+    found = run_method(FEDMID.data(tree, {"model"}), setup)["model"][0, 1]
+    g = setup.regulariser
+    assert g is not None
+    x = setup.start[:, None]
+    z = np.repeat(x, 3, axis=1)
+    for k in range(2):
+        z = g.prox(z - 1.0 * batch(0, k).grad(z), 1.0)
+    np.testing.assert_allclose(g.prox(x + 5 * (z.mean(axis=1, keepdims=True) - x), 10.0)[0, 0], found, rtol=1e-12)
+
+
+def test_minibatches_are_drawn_without_replacement_anew_in_every_step() -> None:
+    made = few_data(0.05)
+    setup = rounds_of(FEDMID, replace(made, setup=replace(made.setup, b=3)), 2, 7, 1)
+    assert setup.batches is not None
+    drawn = [setup.batches(0, k).ba for k in (0, 1)]
+    for ba in drawn:
+        assert ba.shape == (1, 3, 3, 4)
+        for i in range(3):
+            assert len(np.unique(ba[0, i], axis=0)) == 3
+            assert {tuple(row) for row in ba[0, i]} <= {tuple(row) for row in made.problem.ba[0, i]}
+    assert not np.array_equal(*drawn)
 
 
 def test_the_measure_vanishes_at_the_minimiser_only() -> None:
-    made = task(0, 0, DEFAULT)
-    curve = optimality(METHODS["algorithm 1"], made, 10, 80)
+    (curve,) = optimality(PROPOSED, task(0, 1, DEFAULT), 10, 80)
     assert curve[0] == 1
     assert reached(curve, 1e-10) is not None
     assert reached(curve, -1.0) is None
-    size = prox_gradient(made.problem, made.prox, np.ones((1, 20)), np.float64(600))
-    assert size.shape == (1,)
-    assert size > 0
+
+
+def test_data_sets_are_run_at_once_as_alone() -> None:
+    """Also when some of them get there earlier."""
+    made = task(0, 3, DEFAULT)
+    for k, curve in enumerate(optimality(PROPOSED, made, 10, 100)):
+        (alone,) = optimality(PROPOSED, made.only([k]), 10, 100)
+        np.testing.assert_allclose(curve, alone, rtol=1e-6, atol=1e-12)
 
 
 def test_tau_1_is_proximal_gradient_descent_and_forgets_no_rounding() -> None:
@@ -167,9 +240,10 @@ def test_tau_1_is_proximal_gradient_descent_and_forgets_no_rounding() -> None:
 
 
 def test_features_as_generated_never_converge() -> None:
+    made = task(0, 1, PRINTED)
     for tau, limit in ((1, 400), (10, 40)):
-        assert zhang_logistic.run(0, 0, PRINTED, tau, limit).min() > 1e-3
-    assert 60 * task(0, 0, PRINTED).problem.curvature()[1] > 1000
+        assert optimality(PROPOSED, made, tau, limit)[0].min() > 1e-3
+    assert 60 * made.problem.smoothness()[0] > 1000
 
 
 @pytest.mark.parametrize("identifier", IDS)
@@ -185,30 +259,19 @@ def test_rows(identifier: str) -> None:
     assert row["verify"]["instances"] == 5
 
 
-@pytest.mark.usefixtures("few")
 def test_data_sets_that_start_optimal_are_counted_apart() -> None:
     """With tiny features the minimiser is 0, the start, on every data set: nothing is shown."""
-    idle = replace(DEFAULT, factor=0.01)
-    seen = (
-        zhang_exact.row("idle", idle, 0, 2, 10),
-        zhang_rounds.row("idle", zhang_rounds.ratios(0, idle, 2, 10)),
-        zhang_fedda.row("idle", idle, 0, 2, 10),
-    )
-    for module, row in zip((zhang_exact, zhang_rounds, zhang_fedda), seen, strict=True):
+    (seen,) = rows_of((Look("idle", replace(DEFAULT, factor=0.01), 2, 10),))
+    for module, row in seen:
         assert (row["data sets"], row["optimal at the start"]) == (2, 2)
         assert not module.shown(row)
 
 
-@pytest.mark.usefixtures("few")
-def test_a_scale_that_is_too_large_is_not_reproduced(monkeypatch: pytest.MonkeyPatch) -> None:
-    wide = replace(DEFAULT, factor=4.0)
-    for module in (zhang_exact, zhang_rounds, zhang_fedda):
-        monkeypatch.setattr(module, "DEFAULT", wide)
-        monkeypatch.setattr(module, "READINGS", (("wider", replace(wide, factor=5.0)), ("wide", wide)))
-        monkeypatch.setattr(module, "LIMIT", {1: 200, 10: 20})
-    for module in (zhang_exact, zhang_rounds, zhang_fedda):
-        outcome = module.run(0, 1.0)
-        assert (outcome.reproduced, outcome.under) == (False, ())
+def test_a_scale_that_is_too_large_is_not_reproduced() -> None:
+    wider, wide = (Look(str(factor), replace(DEFAULT, factor=factor), 4, 10) for factor in (5.0, 4.0))
+    for seen in rows_of((wider, wide)):
+        for module, row in seen:
+            assert not module.shown(row)
 
 
 @pytest.mark.usefixtures("few")

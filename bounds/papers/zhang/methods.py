@@ -6,6 +6,7 @@ from ...algebra import Sum
 from ...method import (
     F,
     Method,
+    axis,
     conjugate,
     expect,
     f_star,
@@ -25,6 +26,7 @@ from ...method import (
 from .symbols import (
     G2,
     GLOSSARY,
+    VSTEP2,
     XX,
     ZZ,
     F_plus,
@@ -35,6 +37,7 @@ from .symbols import (
     S,
     cc,
     cc_apart,
+    coordinate,
     direction2,
     dist2,
     drift,
@@ -49,6 +52,7 @@ from .symbols import (
     level,
     mean_G2,
     mean_off2,
+    model,
     moved2,
     n,
     off2,
@@ -133,6 +137,7 @@ PROPOSED = Method(
         cc(r): expect(mean(norm2(c))),
         cc_apart(r): expect(mean(norm2(c - mean(c)))),
         post2(r): expect(norm2(P)),
+        model(r, coordinate): expect(inner(P, axis)),
         server2(r): expect(norm2(along)),
         post_server(r): expect(inner(P, along)),
     },
@@ -141,6 +146,7 @@ PROPOSED = Method(
 
 X, Zhat, Z = vector("X", r"\overline{\mathbf X}"), vector("Zhat", r"\hat{\mathbf Z}_i"), vector("Z", r"\mathbf Z_i")
 s_c, s_c_before = vector("s_c", r"\mathbf S_i"), vector("s_c_before", r"\mathbf S_i^{-}")
+PX = prox(X, eta_t)
 compact_direction = noisy(grad(Z)) + (mean(s_c_before) - s_c_before) / tau
 
 COMPACT = replace(
@@ -150,7 +156,7 @@ COMPACT = replace(
     cite="Algorithm 1 and equation (2), section 2.2",
     server={**PROPOSED.server, X: start},
     client={**PROPOSED.client, Zhat: x, Z: x, s_c: 0, s_c_before: 0},
-    begin={**PROPOSED.begin, Zhat: prox(X, eta_t), Z: prox(X, eta_t), s_c: 0},
+    begin={**PROPOSED.begin, Zhat: PX, Z: PX, s_c: 0},
     local={
         **PROPOSED.local,
         Zhat: Zhat - eta * compact_direction,
@@ -158,8 +164,10 @@ COMPACT = replace(
         s_c: s_c + noisy(grad(Z)),
     },
     end={**PROPOSED.end, s_c_before: s_c},
-    update={**PROPOSED.update, X: prox(X, eta_t) - eta_g * eta * mean(s_c)},
+    update={**PROPOSED.update, X: PX - eta_g * eta * mean(s_c)},
     measures={
+        vstep2(r): PROPOSED.measures[vstep2(r)],
+        VSTEP2(r): expect(norm2(prox(PX - eta_t * full_grad(PX), eta_t) - PX)),
         xx(r): expect(norm2(x)),
         XX(r): expect(norm2(X)),
         xX(r): expect(inner(x, X)),

@@ -92,6 +92,8 @@ SMOOTH = "assumption 3.2 is printed with an upper bound only; L-smooth is read a
 CONVEX_PART = (
     "g = theta |.|_1, up max(x, 0) + down max(-x, 0), or 0: g with exact proximal steps and bounded subgradients"
 )
+FOUR_ROUNDS = "where g or a loss has a kink, all paths of the noise are walked, over at most 4 rounds"
+NOISY_KINKS = f"{FOUR_ROUNDS}; longer noisy runs have quadratic losses and g = 0"
 ROUND_ONE = "at r = 1 the gradients of round 0 are 0 and c_i^1 = 0, so Lambda_i^1 = eta tau grad f_i(P(x^1))"
 ON_PATHS = "two vectors a and b are equal on every path exactly if E|a|^2 + E|b|^2 = 2 E<a, b>"
 
@@ -109,7 +111,11 @@ EQ_2_COMPACT = Statement(
         Eq(zz(r, t + 1) + ZZ(r, t + 1), 2 * zZ(r, t + 1)),
     ),
     for_all={r: (1, T), t: (0, tau - 1)},
-    reading=(ON_PATHS, "sums printed from t = 1 in (A.2) and below run from t = 0, as in (A.3) and in (2)"),
+    reading=(
+        ON_PATHS,
+        NOISY_KINKS,
+        "sums printed from t = 1 in (A.2) and below run from t = 0, as in (A.3) and in (2)",
+    ),
 )
 
 EQ_2_ZERO_MEAN = Statement(
@@ -122,7 +128,7 @@ EQ_2_ZERO_MEAN = Statement(
     let=(average, bounded_variance),
     then=Eq(cc_apart(r + 1), cc(r + 1)),
     for_all={r: (1, T)},
-    reading=("mean c = 0 on every path exactly if sum_i E|c_i - mean c|^2 = sum_i E|c_i|^2",),
+    reading=("mean c = 0 on every path exactly if sum_i E|c_i - mean c|^2 = sum_i E|c_i|^2", NOISY_KINKS),
     follows_from=(Derivation(derivations.zero_mean),),
 )
 
@@ -136,7 +142,7 @@ EQ_3_SERVER = Statement(
     let=(average, bounded_variance),
     then=Eq(post2(r + 1) + server2(r + 1), 2 * post_server(r + 1)),
     for_all={r: (1, T)},
-    reading=(ON_PATHS,),
+    reading=(ON_PATHS, NOISY_KINKS),
     follows_from=(Derivation(derivations.server_update),),
 )
 
@@ -150,7 +156,10 @@ EQ_12 = Statement(
     let=(average, bounded_variance),
     then=Eq(sub_inner(r), sub_g(r) + sub_conj(r)),
     for_all={r: (1, T)},
-    reading=("s = G(P) - grad f(P) is a subgradient of g at x exactly if <s, x> = g(x) + g*(s) (Fenchel and Young)",),
+    reading=(
+        "s = G(P) - grad f(P) is a subgradient of g at x exactly if <s, x> = g(x) + g*(s) (Fenchel and Young)",
+        FOUR_ROUNDS,
+    ),
 )
 
 APP_A_2 = Statement(
@@ -208,6 +217,7 @@ LEMMA_A_1 = Statement(
     reading=(
         SMOOTH,
         CONVEX_PART,
+        NOISY_KINKS,
         ROUND_ONE,
         "printed |G|^2 on the right is its expectation",
         "G_{eta~ g} is G of (11)",
@@ -243,7 +253,7 @@ EQ_A_20 = Statement(
     where={**CLIENT_STEP, A_r: A_I},
     for_all={r: (1, T), t: (0, tau - 2), i: (1, n)},
     sweep=SWEEP_EIGHTH,
-    reading=(SMOOTH, CONVEX_PART, ROUND_ONE, EIGHTH, TAU_2),
+    reading=(SMOOTH, CONVEX_PART, NOISY_KINKS, ROUND_ONE, EIGHTH, TAU_2),
     follows_from=(Derivation(derivations.drift_recursion),),
 )
 
@@ -271,6 +281,7 @@ EQ_A_21 = Statement(
     reading=(
         SMOOTH,
         CONVEX_PART,
+        NOISY_KINKS,
         ROUND_ONE,
         "under lemma A.1's condition, in whose proof it stands; (A.20), which it repeats, asks for more: eqA.21~eighth",
         "for tau = 1 the sum is empty and S is 0; A^r depends on i through |Lambda_i - mean|^2",
@@ -282,7 +293,7 @@ EQ_A_21_EIGHTH = Statement(
     id="zhang/eqA.21~eighth",
     when=(Le(eta_t, eta_g / (8 * L)),),
     sweep=SWEEP_EIGHTH,
-    reading=(SMOOTH, CONVEX_PART, ROUND_ONE, EIGHTH, "under lemma A.1's condition: eqA.21"),
+    reading=(SMOOTH, CONVEX_PART, NOISY_KINKS, ROUND_ONE, EIGHTH, "under lemma A.1's condition: eqA.21"),
     **_EQ_A_21,
 )
 
@@ -303,7 +314,7 @@ LEMMA_A_2 = Statement(
     where=CLIENT_STEP,
     for_all={r: (1, T)},
     sweep=SWEEP_DRIFT,
-    reading=(SMOOTH, CONVEX_PART, ROUND_ONE, "printed |G|^2 on the right is its expectation"),
+    reading=(SMOOTH, CONVEX_PART, NOISY_KINKS, ROUND_ONE, "printed |G|^2 on the right is its expectation"),
     follows_from=(Derivation(derivations.lemma_A_2, cites=("zhang/lemA.1",)),),
 )
 
@@ -319,7 +330,7 @@ EQ_A_25 = Statement(
     then=Le(vlevel(r), level(r) + (L / 2 - 1 / (2 * eta_t)) * vstep2(r) - vstep2(r) / (2 * eta_t)),
     for_all={r: (1, T)},
     sweep=SWEEP_MILD,
-    reading=(SMOOTH, CONVEX_PART),
+    reading=(SMOOTH, CONVEX_PART, NOISY_KINKS),
     follows_from=(Derivation(derivations.virtual_decrease, cites=("zhang/fact1",)),),
 )
 
@@ -335,7 +346,7 @@ EQ_A_29 = Statement(
     then=Le(vdev(r), 2 * L**2 / (n * tau) * drift(r) + 2 * NOISE / (tau * n)),
     for_all={r: (1, T)},
     sweep=SWEEP_MILD,
-    reading=(SMOOTH, CONVEX_PART),
+    reading=(SMOOTH, CONVEX_PART, NOISY_KINKS),
     follows_from=(Derivation(derivations.direction_error),),
 )
 
@@ -359,7 +370,7 @@ EQ_A_33 = Statement(
     then=DESCENT,
     for_all={r: (1, T)},
     sweep=SWEEP_13,
-    reading=(SMOOTH, CONVEX_PART, ROUND_ONE),
+    reading=(SMOOTH, CONVEX_PART, NOISY_KINKS, ROUND_ONE),
     follows_from=(Derivation(derivations.one_round, cites=CHAIN),),
 )
 
@@ -376,7 +387,7 @@ EQ_A_33_REPAIRED = Statement(
     then=DESCENT,
     for_all={r: (1, T)},
     sweep=SWEEP_REPAIRED,
-    reading=(SMOOTH, CONVEX_PART, ROUND_ONE),
+    reading=(SMOOTH, CONVEX_PART, NOISY_KINKS, ROUND_ONE),
     repairs="eta_g >= max{1.5, sqrt(n)} in place of max{1.5, sqrt(n/8)}: lemma A.2's noise has to fit into that 6",
     follows_from=(Derivation(derivations.one_round_repaired, cites=CHAIN),),
 )
@@ -396,6 +407,7 @@ EQ_A_34 = Statement(
     reading=(
         "only the printed side of assumption 3.2 is used",
         CONVEX_PART,
+        NOISY_KINKS,
         "D_g(x, mu) = -2 mu min_y {<grad f(x), y - x> + mu/2 |y - x|^2 + g(y) - g(x)}: the minimum is over all terms"
         " and the printed grad F is grad f, as in [10, 11]",
     ),
@@ -420,7 +432,7 @@ EQ_A_38 = Statement(
     then=CONTRACTION,
     for_all={r: (1, T)},
     sweep=SWEEP_13,
-    reading=(SMOOTH, CONVEX_PART, ROUND_ONE, "eta~ (F - F*) + |Lambda - mean|^2/n is eta~ Omega"),
+    reading=(SMOOTH, CONVEX_PART, NOISY_KINKS, ROUND_ONE, "eta~ (F - F*) + |Lambda - mean|^2/n is eta~ Omega"),
     follows_from=(Derivation(derivations.one_round_pl, cites=CHAIN),),
 )
 
@@ -437,7 +449,7 @@ EQ_A_38_REPAIRED = Statement(
     then=CONTRACTION,
     for_all={r: (1, T)},
     sweep=SWEEP_REPAIRED,
-    reading=(SMOOTH, CONVEX_PART, ROUND_ONE, "eta~ (F - F*) + |Lambda - mean|^2/n is eta~ Omega"),
+    reading=(SMOOTH, CONVEX_PART, NOISY_KINKS, ROUND_ONE, "eta~ (F - F*) + |Lambda - mean|^2/n is eta~ Omega"),
     repairs="eta_g >= max{1.5, sqrt(n)} in place of max{1.5, sqrt(n/8)}, as for (A.33)",
     follows_from=(Derivation(derivations.one_round_pl_repaired, cites=CHAIN),),
 )
@@ -461,7 +473,7 @@ THEOREM_3_5 = Statement(
     for_all={R: (1, T)},
     limits=(Limit(R, oo, 20 * sigma**2 / (n * tau * b) + 187 * L**2 * eta_t**2 * B_g**2 / eta_g**2),),
     sweep=SWEEP_13,
-    reading=(SMOOTH, CONVEX_PART, ROUND_ONE, OTHER_PROOF),
+    reading=(SMOOTH, CONVEX_PART, NOISY_KINKS, ROUND_ONE, OTHER_PROOF),
     follows_from=(
         Derivation(derivations.theorem_3_5, cites=("zhang/eqA.33",), substitute=ANY_HORIZON),
         Derivation(derivations.theorem_3_5_anew, cites=CHAIN, substitute=ANY_HORIZON),
@@ -487,7 +499,7 @@ THEOREM_3_6 = Statement(
     for_all={R: (1, T)},
     limits=(Limit(R, oo, 18 * sigma**2 / (mu * n * tau * b) + 168 * L**2 * eta_t**2 * B_g**2 / (mu * eta_g**2)),),
     sweep=SWEEP_13,
-    reading=(SMOOTH, CONVEX_PART, ROUND_ONE, OTHER_PROOF),
+    reading=(SMOOTH, CONVEX_PART, NOISY_KINKS, ROUND_ONE, OTHER_PROOF),
     follows_from=(
         Derivation(derivations.theorem_3_6, cites=("zhang/eqA.38",), substitute=ANY_HORIZON),
         Derivation(derivations.theorem_3_6_anew, cites=CHAIN, substitute=ANY_HORIZON),
@@ -513,6 +525,6 @@ THEOREM_3_8 = Statement(
     for_all={R: (1, T)},
     limits=(Limit(R, oo, 30 * eta_t * sigma**2 / (mu_sc * n * tau * b) + 21 * eta_t * B_g**2 / (mu_sc * eta_g**2)),),
     sweep={eta_t: unit("eta") * mu_sc / (150 * L**2), eta_g: sqrt(n)},
-    reading=(SMOOTH, CONVEX_PART, ROUND_ONE, "only f is strongly convex, single f_i need not be convex"),
+    reading=(SMOOTH, CONVEX_PART, NOISY_KINKS, ROUND_ONE, "only f is strongly convex, single f_i need not be convex"),
     follows_from=(Derivation(derivations.theorem_3_8, cites=("zhang/lemA.1", "zhang/lemA.2"), substitute=ANY_HORIZON),),
 )

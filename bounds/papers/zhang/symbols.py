@@ -16,6 +16,7 @@ R = _n("R", "number of rounds")
 r = _n("t", "round, counted from 1", "r")
 t = _s("k", "1", "local update, counted from 0", "t", nonnegative=True, integer=True)
 i = _n("i", "client, counted from 1")
+coordinate = GLOSSARY.index("n", "coordinate, counted from 1", "j")
 l = GLOSSARY.index("l", "exponent in (A.21)")  # noqa: E741
 
 L = _s("L", "F/W^2", "smoothness of every f_i (assumption 3.2)")
@@ -26,6 +27,7 @@ sigma = _s("sigma", "F/W", "noise of a stochastic gradient (assumption 3.4)", r"
 eta_t = _s("eta_t", "W^2/F", "step size of the server, eta eta_g tau (13)", r"\tilde\eta")
 eta_g = _s("eta_g", "1", "scaling of the server's step", r"\eta_g")
 eta = _s("eta", "W^2/F", "step size of the clients", r"\eta")
+a = _s("a", "1", "offset of Fast-FedDA's weights: 6 L over the strong convexity that it is told")
 A_r = _s("A_r", "W^2", "the last four terms of (A.19)", "A^r", nonnegative=True)
 
 _E = r"\mathbb{{E}}"
@@ -73,6 +75,7 @@ mean_off2 = _q("mean_off2", "W^2", "the mean of E|z_{i,t} - P(x^r)|^2 over the c
 
 # Two random vectors a and b are equal on every path exactly if E|a|^2 + E|b|^2 = 2 E<a, b>.
 xx = _q("xx", "W^2", "E|x^r|^2 of the pre-proximal global model", nonnegative=True)
+VSTEP2 = _q("VSTEP2", "W^2", "vstep2 under the compact form (2)", nonnegative=True)
 XX = _q("XX", "W^2", "the same under the compact form (2)", nonnegative=True)
 xX = _q("xX", "W^2", "their inner product")
 zz = _q("zz", "W^2", "E|z|^2 of the pre-proximal local models, over the clients", nonnegative=True)
@@ -83,6 +86,7 @@ cc_apart = _q("cc_apart", "F^2/W^2", "E|c_i - mean c|^2, over the clients", nonn
 post2 = _q("post2", "W^2", "E|P(x^r)|^2 of the post-proximal global model", nonnegative=True)
 server2 = _q("server2", "W^2", "E|P(P(x^(r-1)) - eta~ v^(r-1))|^2, the right side of (3)", nonnegative=True)
 post_server = _q("post_server", "W^2", "their inner product")
+model = _q("model", "W", "a coordinate of the post-proximal global model")
 star2 = _q("star2", "W^2", "|x*|^2 of a stationary point", nonnegative=True)
 post_star = _q("post_star", "W^2", "E<P(x^r), x*>")
 sub_inner = _q(

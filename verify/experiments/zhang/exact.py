@@ -7,27 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.logistic import Reading
+from fedaudit.bounds.papers.zhang.methods import COMPACT, PROPOSED
 
 from ...evaluate import Array
 from .. import Experiment, Outcome
 from .logistic import (
-    COMPACT,
     DEFAULT,
     LIMIT,
     METHODS,
     PRECISION,
-    READINGS,
     STOCHASTIC,
     TAU_STOCHASTIC,
-    drawn,
+    Look,
+    Seen,
+    looks,
+    observed,
     optimality,
     reached,
-    size,
     task,
-)  # fmt: skip
-from .logistic import (
-    run as simulate,
 )
 
 ID = "zhang/sec4.1-exact"
@@ -46,13 +43,13 @@ class Race:
     figure: str = "zhang.race"
 
 
-def row(name: str, how: Reading, seed: int, draws: int, short: int = 1) -> dict[str, Any]:
+def row(seed: int, seen: Seen) -> dict[str, Any]:
     """One reading: on how many data sets each tau reaches machine precision."""
-    curves = {tau: [simulate(seed, k, how, tau, LIMIT[tau] // short) for k in range(draws)] for tau in LIMIT}
-    moving = [k for k in range(draws) if curves[1][k][0] > 0]
+    look, curves, moving = seen.look, seen.curves, seen.moving
     done = {tau: [reached(curves[tau][k], PRECISION) is not None for k in moving] for tau in LIMIT}
-    L = [float(task(seed, k, how).problem.curvature()[1]) for k in range(draws)]
-    made: dict[str, Any] = {"reading": name, "data sets": draws, "optimal at the start": draws - len(moving)}
+    L = look.task(seed).problem.smoothness()
+    idle = look.draws - len(moving)
+    made: dict[str, Any] = {"reading": look.name, "data sets": look.draws, "optimal at the start": idle}
     made |= {"median eta~ L, tau = 1": _short(60 * float(np.median(L)))}
     for tau in LIMIT:
         made |= {f"reach, tau = {tau}": sum(done[tau])}
@@ -68,15 +65,15 @@ def shown(seen: dict[str, Any]) -> bool:
 
 def run(seed: int, effort: float) -> Outcome:
     """What is printed, the settled reading on more data sets, the others on a few."""
-    draws = drawn(effort)
-    rows = tuple(row(name, how, seed, *size(how, draws)) for name, how in READINGS)
+    every = observed(seed, looks(effort))
+    rows = tuple(row(seed, seen) for seen in every)
     printed, settled, *others = rows
     works = [r["reading"] for r in others if r["reach both"]]
     idle = [r["reading"] for r in others if r["optimal at the start"] == r["data sets"]]
     fails = [r["reading"] for r in others if not r["reach both"] and r["reading"] not in idle]
-    kept = floors(seed, representative(seed))
-    stable = [k for k in range(draws) if centralised(seed, k)]
-    follow = sum(reached(simulate(seed, k, DEFAULT, 10, LIMIT[10]), PRECISION) is not None for k in stable)
+    kept = floors(seed, representative(every[1]))
+    stable = centralised(seed, every[1].look.draws)
+    follow = sum(reached(every[1].curves[10][k], PRECISION) is not None for k in stable)
     reason = (
         f"as printed ({_counted(printed)}), where eta~ L = {printed['median eta~ L, tau = 1']:g} for tau = 1, and 2 is "
         f"the limit for proximal gradient steps; settled after looking ({_counted(settled)}), for tau = 10 on "
@@ -84,7 +81,7 @@ def run(seed: int, effort: float) -> Outcome:
         f"readings, few data sets each, reach it for both somewhere ({_listed(works)}), nowhere "
         f"({_listed(fails)}), or start at the minimiser ({_listed(idle)}); rounding "
         f"errors of the corrections add up, for their mean is never set back to 0: after {LIMIT[1]} rounds with "
-        f"tau = 1 the optimality is {kept[0]:.1g} again (the compact form (2): {kept[1]:.1g})"
+        f"tau = 1 the optimality is {kept[0]:.1g} (the compact form (2): {kept[1]:.1g})"
     )
     under = tuple(r["reading"] for r in rows[1:] if shown(r))
     return Outcome(shown(printed), reason, sum(r["data sets"] for r in rows), rows, under)
@@ -101,24 +98,24 @@ def _counted(seen: dict[str, Any]) -> str:
 
 def floors(seed: int, number: int) -> tuple[float, float]:
     """The optimality after all rounds with tau = 1: algorithm 1 as printed, and its compact form (2)."""
-    made = task(seed, number, DEFAULT)
-    printed, compact = (optimality(m, made, 1, LIMIT[1], stop=-1.0)[-1] for m in (METHODS["algorithm 1"], COMPACT))
-    return float(printed), float(compact)
+    made = task(seed, number + 1, DEFAULT).only([number])
+    printed, compact = (optimality(COMPACT, made, 1, LIMIT[1], stop=-1.0, of=name) for name in ("vstep2", "VSTEP2"))
+    return float(printed[0][-1]), float(compact[0][-1])
 
 
-def centralised(seed: int, number: int) -> bool:
-    """Whether (4), proximal gradient descent with tau = 10's eta~, gets there; for tau = 1 algorithm 1 is just (4)."""
-    made = task(seed, number, DEFAULT)
-    curve = optimality(METHODS["algorithm 1"], replace(made, setup=replace(made.setup, eta_g=150.0)), 1, LIMIT[10])
-    return bool(curve[0] > 0) and reached(curve, PRECISION) is not None
+def centralised(seed: int, draws: int) -> list[int]:
+    """Where (4), proximal gradient descent with tau = 10's eta~, gets there; for tau = 1 algorithm 1 is just (4)."""
+    made = task(seed, draws, DEFAULT)
+    curves = optimality(PROPOSED, replace(made, setup=replace(made.setup, eta_g=150.0)), 1, LIMIT[10])
+    return [k for k, curve in enumerate(curves) if curve[0] > 0 and reached(curve, PRECISION) is not None]
 
 
 def picture(seed: int) -> Race:
     """Figure 2 on the first data set that shows it."""
-    number, rounds = representative(seed), {1: 1200, 10: 200}
-    made = task(seed, number, DEFAULT)
+    number, rounds = representative(default(seed)), {1: 1200, 10: 200}
+    made = task(seed, number + 1, DEFAULT).only([number])
     curves = tuple(
-        {name: optimality(method, made, tau, rounds[tau], stop=0.0) for name, method in METHODS.items()}
+        {name: optimality(method, made, tau, rounds[tau], stop=0.0)[0] for name, method in METHODS.items()}
         for tau in LIMIT
     )
     return Race(
@@ -135,9 +132,8 @@ def stochastic(seed: int, rounds: int = 150, most: int = 10) -> Race:
     """Figure 3: minibatches of 1 and of 20 samples, tau = 20, on the first data set where algorithm 1 settles."""
 
     def curve(name: str, number: int, b: int) -> Array:
-        rng = np.random.default_rng([abs(seed), number, b, list(METHODS).index(name)])
-        made = task(seed, number, DEFAULT, replace(STOCHASTIC, b=b))
-        return optimality(METHODS[name], made, TAU_STOCHASTIC, rounds, stop=-1.0, rng=rng)
+        made = task(seed, number + 1, DEFAULT, replace(STOCHASTIC, b=b)).only([number])
+        return optimality(METHODS[name], made, TAU_STOCHASTIC, rounds, stop=-1.0)[0]
 
     number = next((k for k in range(most) if 0 < np.median(curve("algorithm 1", k, 20)[-rounds // 3 :]) < SETTLED), 0)
     names = [name for name in METHODS if name != "FedMid"]
@@ -152,13 +148,15 @@ def stochastic(seed: int, rounds: int = 150, most: int = 10) -> Race:
     )
 
 
-def representative(seed: int, most: int = 12) -> int:
+def default(seed: int) -> Seen:
+    """The settled reading on as many data sets as figures choose from."""
+    return observed(seed, (Look("", DEFAULT, 12),))[0]
+
+
+def representative(seen: Seen) -> int:
     """The first data set on which both tau reach machine precision; 0 if none does."""
-    for k in range(most):
-        curves = [simulate(seed, k, DEFAULT, tau, LIMIT[tau]) for tau in LIMIT]
-        if curves[0][0] > 0 and all(reached(c, PRECISION) is not None for c in curves):
-            return k
-    return 0
+    there = (k for k in seen.moving if all(reached(c[k], PRECISION) is not None for c in seen.curves.values()))
+    return min(there, default=0)
 
 
 def _listed(names: list[str]) -> str:

@@ -13,29 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.logistic import Reading
+from fedaudit.bounds.method import Method
+from fedaudit.bounds.papers.zhang.baselines import FEDDA, FEDDA_RESTARTED
+from fedaudit.bounds.papers.zhang.methods import PROPOSED
 
 from ...evaluate import Array
 from .. import Experiment, Outcome
-from .exact import Race, representative
-from .logistic import (
-    DEFAULT,
-    LIMIT,
-    METHODS,
-    PRECISION,
-    READINGS,
-    RESTARTED,
-    Method,
-    drawn,
-    models,
-    optimality,
-    reached,
-    size,
-    task,
-)  # fmt: skip
-from .logistic import (
-    run as simulate,
-)
+from .exact import Race, default, representative
+from .logistic import METHODS, PRECISION, Seen, Task, looks, models, observed, optimality, reached
 
 ID = "zhang/sec4.1-fedda-equal"
 UPPER, LOWER = 1e-4, 1e-8  # the rate is measured between these optimalities: rounding is 1e-11
@@ -52,40 +37,31 @@ def rate(curve: Array) -> float | None:
     return float((curve[b] / curve[a]) ** (1 / (b - a)))
 
 
-def apart(seed: int, number: int, how: Reading, method: Method) -> float:
-    """The largest distance of algorithm 1's models from this method's, relative to the largest model."""
-    made = task(seed, number, how)
-    ours, theirs = (np.concatenate(list(models(m, made, 1, COMPARED))) for m in (METHODS["algorithm 1"], method))
-    size = np.abs(ours).max()
-    return float(np.abs(ours - theirs).max() / size) if size else 0.0
+def apart(made: Task, method: Method) -> Array:
+    """The largest distance of algorithm 1's models from this method's, relative to the largest model, by data sets."""
+    ours, theirs = (models(m, made, 1, COMPARED) for m in (PROPOSED, method))
+    size = np.abs(ours).max(axis=(1, 2))
+    return np.abs(ours - theirs).max(axis=(1, 2)) / np.where(size > 0, size, 1.0)
 
 
-def row(name: str, how: Reading, seed: int, draws: int, short: int = 1) -> dict[str, Any]:
+def row(seed: int, seen: Seen) -> dict[str, Any]:
     """One reading."""
-    rates: list[tuple[float, float | None]] = []
-    rounds, distance, idle = list[float](), list[float](), 0
-    for k in range(draws):
-        ours = simulate(seed, k, how, 1, LIMIT[1] // short)
-        idle += bool(ours[0] == 0)
-        mine = rate(ours)
-        if mine is None or reached(ours, PRECISION) is None:
-            continue
-        theirs = optimality(METHODS["FedDA"], task(seed, k, how), 1, LIMIT[1] // short)
-        rates.append((mine, rate(theirs)))
-        distance.append(apart(seed, k, how, METHODS["FedDA"]))
-        if (a := reached(theirs, PRECISION)) and (b := reached(ours, PRECISION)):
-            rounds.append(a / b)
-    off = [abs(np.log(a) / np.log(b) - 1) if b else np.inf for a, b in rates]
-    there = [x for x in off if np.isfinite(x)]
-    made: dict[str, Any] = {"reading": name, "data sets": draws, "optimal at the start": idle}
-    made |= {"algorithm 1 gets there": len(rates)}
-    made |= {"FedDA too": len(there), "equal rate": int(sum(x <= EQUAL for x in off))}
-    made |= {"same iterates": sum(x <= SAME for x in distance)}
-    if distance:
-        made |= {"iterates apart": float(f"{max(distance):.2g}")}
-    if there:
-        made |= {"largest difference of log rates": float(f"{max(there):.2g}")}
-    if rounds:
+    look, runs = seen.look, seen.curves[1]
+    there = [k for k, c in enumerate(runs) if rate(c) is not None and reached(c, PRECISION) is not None]
+    made: dict[str, Any] = {"reading": look.name, "data sets": look.draws}
+    made |= {"optimal at the start": look.draws - len(seen.moving), "algorithm 1 gets there": len(there)}
+    if not there:
+        return made | {"FedDA too": 0, "equal rate": 0, "same iterates": 0}
+    sets, ours = look.task(seed).only(there), [runs[k] for k in there]
+    theirs, distance = optimality(FEDDA, sets, 1, look.limit(1)), apart(sets, FEDDA)
+    rates = [(rate(a), rate(b)) for a, b in zip(ours, theirs, strict=True)]
+    off = [abs(np.log(a) / np.log(b) - 1) for a, b in rates if a and b]
+    made |= {"FedDA too": len(off), "equal rate": int(sum(x <= EQUAL for x in off))}
+    made |= {"same iterates": int((distance <= SAME).sum()), "iterates apart": float(f"{distance.max():.2g}")}
+    if off:
+        made |= {"largest difference of log rates": float(f"{max(off):.2g}")}
+    ends = [(reached(b, PRECISION), reached(a, PRECISION)) for a, b in zip(ours, theirs, strict=True)]
+    if rounds := [a / b for a, b in ends if a and b]:
         made |= {"FedDA's rounds over ours": [float(f"{x:.3g}") for x in (min(rounds), max(rounds))]}
     return made
 
@@ -97,10 +73,10 @@ def shown(seen: dict[str, Any]) -> bool:
 
 def run(seed: int, effort: float) -> Outcome:
     """What is printed, the settled reading on more data sets, the others on a few."""
-    draws = drawn(effort)
-    rows = tuple(row(name, how, seed, *size(how, draws)) for name, how in READINGS)
+    every = observed(seed, looks(effort))
+    rows = tuple(row(seed, seen) for seen in every)
     printed, settled, *_ = rows
-    again = max(apart(seed, k, DEFAULT, RESTARTED) for k in range(draws))
+    again = apart(every[1].look.task(seed), FEDDA_RESTARTED).max()
     low, high = settled.get("FedDA's rounds over ours", [np.nan, np.nan])
     reason = (
         f"as printed ({_counted(printed)}); settled after looking ({_counted(settled)}; FedDA gets there on "
@@ -125,17 +101,12 @@ def _counted(seen: dict[str, Any]) -> str:
 
 def picture(seed: int) -> Race:
     """Both methods with tau = 1 on two data sets: the first that reaches machine precision, and the next."""
-    first = representative(seed)
-    found = [first]
-    for k in range(first + 1, first + 12):
-        if rate(simulate(seed, k, DEFAULT, 1, LIMIT[1])) is not None:
-            found.append(k)
-            break
-    names = ("algorithm 1", "FedDA")
-    curves = tuple(
-        {name: optimality(METHODS[name], task(seed, k, DEFAULT), 1, 900, stop=PRECISION) for name in names}
-        for k in found
-    )
+    seen = default(seed)
+    first = representative(seen)
+    found = [first, *[k for k, c in enumerate(seen.curves[1]) if k > first and rate(c) is not None][:1]]
+    sets, names = seen.look.task(seed).only(found), ("algorithm 1", "FedDA")
+    both = [optimality(METHODS[name], sets, 1, 900) for name in names]
+    curves = tuple(dict(zip(names, each, strict=True)) for each in zip(*both, strict=True))
     return Race(
         title=f"{ID}: one local update, full gradients",
         caption="optimality of algorithm 1 and of FedDA with the same step sizes; parallel lines are equal rates",

@@ -6,20 +6,25 @@ eta~ = eta eta_g tau. A run ends when it has reached PRECISION, or at the limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.composite import Oracle, Round, compact, per_client
-from fedaudit.problems.composite_baselines import fast_fedda, fedda, fedda_restarted, fedmid
-from fedaudit.problems.logistic import Logistic, Reading, draw, prox_gradient
-from fedaudit.problems.proximal import Prox, l1, scaled
+from fedaudit.bounds.lower import tree
+from fedaudit.bounds.method import Method
+from fedaudit.bounds.papers.zhang.baselines import FAST_FEDDA, FEDDA, FEDMID
+from fedaudit.bounds.papers.zhang.methods import COMPACT, PROPOSED
+from fedaudit.problems.interpret import Setup as Rounds
+from fedaudit.problems.interpret import resumed
+from fedaudit.problems.interpret import run as run_method
+from fedaudit.problems.logistic import Logistic, Reading, draw
+from fedaudit.problems.regularised import Regulariser
 
-from ...evaluate import Array
+from ...evaluate import Array, Evaluator, Table
 from ...seeds import seed_for
 
 CLIENTS, DIMENSION, ALPHA, BETA = 30, 20, 50.0, 50.0  # n, d, (alpha, beta)
@@ -62,106 +67,94 @@ class Setup:
 FULL = Setup(100, 0.003, 4.0, 15.0)
 STOCHASTIC = Setup(2000, 0.0005, 2.0, 8.0, b=1)  # the second set, figure 3; b is 1 or 20
 TAU_STOCHASTIC = 20
-FEDMID = (1.0, 5.0)  # "For FedDA, we use eta = 1 and eta_g = 5" right after FedDA's own 4 and 15: FedMid is meant
+FEDMID_STEPS = (1.0, 5.0)  # "For FedDA, we use eta = 1 and eta_g = 5" right after FedDA's own 4 and 15: FedMid is meant
+METHODS = {"algorithm 1": PROPOSED, "FedDA": FEDDA, "Fast-FedDA": FAST_FEDDA, "FedMid": FEDMID}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """One data set and the first model."""
+    """Data sets, which are run at once, and the first models."""
 
     problem: Logistic
-    x: Array  # (d,)
+    x: Array  # (data sets, d)
     setup: Setup
 
-    @property
-    def prox(self) -> Prox:
-        return scaled(l1, np.float64(self.setup.theta))
-
-    @property
-    def weights(self) -> Array:
-        return np.full(self.problem.n, 1 / self.problem.n)
+    def only(self, rows: Any) -> Task:
+        """Some of the data sets."""
+        return replace(self, problem=Logistic(self.problem.ba[rows]), x=self.x[rows])
 
 
-def task(seed: int, number: int, how: Reading, setup: Setup = FULL) -> Task:
-    """Data set `number` of this seed, the same for every caller."""
-    rng = np.random.default_rng(seed_for(seed, "zhang/sec4.1", str(number)))
-    problem = draw(rng, CLIENTS, setup.samples, DIMENSION, ALPHA, BETA, how)
-    return Task(problem, rng.standard_normal(DIMENSION) if how.start == "normal" else np.zeros(DIMENSION), setup)
+@lru_cache(maxsize=16)
+def task(seed: int, draws: int, how: Reading, setup: Setup = FULL) -> Task:
+    """The first data sets of this seed, the same for every caller."""
+    problems, starts = list[Array](), list[Array]()
+    for number in range(draws):
+        rng = np.random.default_rng(seed_for(seed, "zhang/sec4.1", str(number)))
+        problems.append(draw(rng, CLIENTS, setup.samples, DIMENSION, ALPHA, BETA, how).ba)
+        starts.append(rng.standard_normal(DIMENSION) if how.start == "normal" else np.zeros(DIMENSION))
+    return Task(Logistic(np.concatenate(problems)), np.stack(starts), setup)
 
 
-def oracle(made: Task, rng: np.random.Generator | None) -> Oracle:
-    """Full gradients, or minibatches drawn without replacement."""
-    b = made.setup.b
-    if b is None or rng is None:
-        return lambda r, t, z: made.problem.grad(z)
-
-    def sampled(r: int, t: int, z: Array) -> Array:
-        del r, t
-        n, m = made.problem.n, made.setup.samples
-        rows = rng.integers(0, m, (n, 1)) if b == 1 else np.argpartition(rng.random((n, m)), b, axis=1)[:, :b]
-        return made.problem.minibatch(rows, z)
-
-    return sampled
+def together(tasks: Sequence[Task]) -> Task:
+    """All of their data sets."""
+    problem = Logistic(np.concatenate([made.problem.ba for made in tasks]))
+    return Task(problem, np.concatenate([made.x for made in tasks]), tasks[0].setup)
 
 
-def ours(form: Callable[..., Iterator[Round]], made: Task, tau: int, gradients: Oracle) -> Iterator[Array]:
-    """Algorithm 1: the post-proximal global models."""
-    s = made.setup
-    rounds = form(gradients, made.prox, made.x, np.float64(s.eta), np.float64(s.eta_g), tau, made.weights, 10**9)
-    return (r.P for r in rounds)
+def rounds_of(method: Method, made: Task, tau: int, first: int, rounds: int) -> Rounds:
+    """Rounds `first` + 1, ... with the printed step sizes; all start from algorithm 1's first post-proximal model.
+
+    Fast-FedDA: the text gives no strong convexity (the loss has next to none): mu = L/10, and L is a client's.
+    """
+    printed = (made.setup.eta, made.setup.eta_g)
+    eta, eta_g = FEDMID_STEPS if method is FEDMID else printed
+    whole, L = printed[0] * printed[1] * tau, (made.problem.ba**2).sum(axis=-1).max(axis=(1, 2)) / 4
+    values = {"eta": eta, "eta_g": eta_g, "eta_t": whole, "a": 60.0}
+    known = Table(len(L), {"L": L, **{name: np.array([x]) for name, x in values.items()}}, {}, {"E": tau})
+    scalar = Evaluator(known, {"t": (str(first + 1), str(first + rounds)), "k": ("0", str(tau - 1))})
+    theta = np.full(len(L), made.setup.theta)
+    g = Regulariser(theta, theta, 0 * theta, affine=False, unit=theta)
+    start = made.x if method in (PROPOSED, COMPACT) else g.prox(made.x[:, None], whole)[:, 0]
+    return Rounds(made.problem, start, scalar, tau, rounds, regulariser=g, batches=_minibatches(made, first))
 
 
-def other(
-    step: Callable[..., Iterator[Array]],
-    made: Task,
-    tau: int,
-    gradients: Oracle,
-    steps: tuple[float, float] | None = None,
-) -> Iterator[Array]:
-    """FedMid or FedDA from algorithm 1's first post-proximal model, with its step sizes or others."""
-    eta, eta_g = steps or (made.setup.eta, made.setup.eta_g)
-    first = made.prox(made.x, _whole(made.setup, tau))
-    return step(gradients, made.prox, first, np.float64(eta), np.float64(eta_g), tau, made.weights)
+def _minibatches(made: Task, first: int) -> Callable[[int, int], Logistic] | None:
+    """Samples drawn without replacement, the same for all methods; None: full gradients."""
+    b, (_, n, m, _) = made.setup.b, made.problem.ba.shape
+    if b is None:
+        return None
+
+    def drawn(t: int, k: int) -> Logistic:
+        rng = np.random.default_rng([first + t, k])
+        one = rng.integers(0, m, (1, n, 1)) if b == 1 else None
+        rows = np.argpartition(rng.random((1, n, m)), b, axis=-1)[..., :b] if one is None else one
+        return Logistic(np.take_along_axis(made.problem.ba, rows[..., None], axis=-2))
+
+    return drawn
 
 
-def fast(made: Task, tau: int, gradients: Oracle) -> Iterator[Array]:
-    """Fast-FedDA. The text gives no strong convexity (the loss has next to none): mu = L/10, and L is a client's."""
-    L = np.float64((made.problem.ba**2).sum(axis=-1).max() / 4)
-    first = made.prox(made.x, _whole(made.setup, tau))
-    return fast_fedda(gradients, made.prox, first, L / 10, L, tau, made.weights)
-
-
-Method = Callable[[Task, int, Oracle], Iterator[Array]]
-METHODS: dict[str, Method] = {
-    "algorithm 1": partial(ours, per_client),
-    "FedDA": partial(other, fedda),
-    "Fast-FedDA": fast,
-    "FedMid": partial(other, fedmid, steps=FEDMID),
-}
-COMPACT: Method = partial(ours, compact)
-RESTARTED: Method = partial(other, fedda_restarted)
-
-
-def models(method: Method, made: Task, tau: int, limit: int, rng: np.random.Generator | None = None) -> Iterator[Array]:
-    """The server's models in chunks (rounds, d)."""
-    run = islice(method(made, tau, oracle(made, rng)), limit)
-    while chunk := list(islice(run, CHUNK)):
-        yield np.stack(chunk)
+def models(method: Method, made: Task, tau: int, rounds: int) -> Array:
+    """The server's models (data sets, rounds, d)."""
+    return run_method(method.data(tree, {"model"}), rounds_of(method, made, tau, 0, rounds - 1))["model"]
 
 
 def optimality(
-    method: Method, made: Task, tau: int, limit: int, stop: float = PRECISION, rng: np.random.Generator | None = None
-) -> Array:
-    """Relative to the first round, (rounds,); 0 throughout if the start is optimal already."""
-    seen: list[Array] = []
-    first = 0.0
-    for chunk in models(method, made, tau, limit, rng):
-        size = prox_gradient(made.problem, made.prox, chunk, _whole(made.setup, tau))
-        first = first or float(size[0])
-        seen.append(size / first if first else size)
-        if seen[-1].min() <= stop:
+    method: Method, made: Task, tau: int, limit: int, stop: float = PRECISION, of: str = "vstep2"
+) -> list[Array]:
+    """Relative to the first round, (rounds,) for every data set; 0 if the start is optimal already."""
+    data, left, state = method.data(tree, {of}), np.arange(len(made.x)), None
+    seen: list[list[Array]] = [[] for _ in left]
+    for first in range(0, limit, CHUNK):
+        found, state = resumed(data, rounds_of(method, made, tau, first, min(CHUNK, limit - first)), state)
+        sizes = np.sqrt(found[of][:, :-1])
+        for number, row in zip(left, sizes, strict=True):
+            seen[number].append(row)
+        more = ~(sizes.min(axis=1) <= stop * np.array([seen[number][0][0] for number in left]))
+        if not more.any():
             break
-    return np.concatenate(seen)
+        left, made, state = left[more], made.only(more), {name: x[:, more] for name, x in state.items()}
+    curves = [np.concatenate(parts) for parts in seen]
+    return [curve / curve[0] if curve[0] else curve for curve in curves]
 
 
 def reached(curve: Array, level: float) -> int | None:
@@ -170,23 +163,50 @@ def reached(curve: Array, level: float) -> int | None:
     return int(below[0]) if below.size else None
 
 
-@lru_cache(maxsize=512)
-def run(seed: int, number: int, how: Reading, tau: int, limit: int) -> Array:
-    """Algorithm 1 with full gradients on data set `number`; kept, for three statements look at the same runs."""
-    curve = optimality(METHODS["algorithm 1"], task(seed, number, how), tau, limit)
-    curve.setflags(write=False)
-    return curve
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A reading, how many data sets of it are looked at, and by what its limits of rounds are divided."""
+
+    name: str
+    how: Reading
+    draws: int
+    short: int = 1
+
+    def task(self, seed: int) -> Task:
+        return task(seed, self.draws, self.how)
+
+    def limit(self, tau: int) -> int:
+        return LIMIT[tau] // self.short
 
 
-def _whole(setup: Setup, tau: int) -> Any:
-    return np.float64(setup.eta * setup.eta_g * tau)
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """Algorithm 1 with full gradients under one reading."""
+
+    look: Look
+    curves: Mapping[int, Sequence[Array]]  # tau -> the optimality (rounds,) of every data set
+
+    @property
+    def moving(self) -> list[int]:
+        """Data sets whose start is not optimal already."""
+        return [k for k, curve in enumerate(self.curves[1]) if curve[0] > 0]
 
 
-def size(how: Reading, draws: int) -> tuple[int, int]:
-    """How many data sets of a reading are looked at, and by what its limits of rounds are divided."""
-    return {DEFAULT: (draws, 1), PRINTED: (AS_PRINTED, 1)}.get(how, (OTHERS, SHORT))
+@lru_cache(maxsize=8)
+def observed(seed: int, looks: tuple[Look, ...]) -> tuple[Seen, ...]:
+    """Data sets with the same limits are run at once; kept, for three statements look at the same runs."""
+    curves: dict[Look, dict[int, list[Array]]] = {look: {} for look in looks}
+    for short in {look.short for look in looks}:
+        these = [look for look in looks if look.short == short]
+        made = together([look.task(seed) for look in these])
+        for tau in LIMIT:
+            every = iter(optimality(PROPOSED, made, tau, these[0].limit(tau)))
+            for look in these:
+                curves[look][tau] = list(islice(every, look.draws))
+    return tuple(Seen(look, curves[look]) for look in looks)
 
 
-def drawn(effort: float) -> int:
-    """Data sets of the default reading for an effort in nominal seconds."""
-    return int(min(40, max(24, effort)))
+def looks(effort: float) -> tuple[Look, ...]:
+    """What is printed, the settled reading on more data sets for an effort in nominal seconds, the others on a few."""
+    sizes = {PRINTED: (AS_PRINTED, 1), DEFAULT: (int(min(40, max(24, effort))), 1)}
+    return tuple(Look(name, how, *sizes.get(how, (OTHERS, SHORT))) for name, how in READINGS)

@@ -7,12 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.logistic import Reading
-
 from ...evaluate import Array
 from .. import Experiment, Outcome
-from .logistic import DEFAULT, LIMIT, PRECISION, READINGS, drawn, reached, size
-from .logistic import run as simulate
+from .logistic import DEFAULT, PRECISION, Look, Seen, looks, observed, reached
 
 ID = "zhang/sec4.1-rounds"
 TAU = 10
@@ -33,11 +30,10 @@ class Saved:
     figure: str = "zhang.saved"
 
 
-def ratios(seed: int, how: Reading, draws: int, short: int = 1) -> Array:
+def ratios(seen: Seen) -> Array:
     """Rounds for tau = 1 over rounds for tau = 10 at every level, (data sets, levels); 0: optimal at the start."""
-    made = np.full((draws, len(LEVELS)), np.nan)
-    for k in range(draws):
-        one, ten = (simulate(seed, k, how, tau, LIMIT[tau] // short) for tau in (1, TAU))
+    made = np.full((seen.look.draws, len(LEVELS)), np.nan)
+    for k, (one, ten) in enumerate(zip(seen.curves[1], seen.curves[TAU], strict=True)):
         if one[0] == 0:
             made[k] = 0
             continue
@@ -71,8 +67,7 @@ def shown(seen: dict[str, Any]) -> bool:
 
 def run(seed: int, effort: float) -> Outcome:
     """What is printed, the settled reading on more data sets, the others on a few."""
-    draws = drawn(effort)
-    rows = tuple(row(name, ratios(seed, how, *size(how, draws))) for name, how in READINGS)
+    rows = tuple(row(seen.look.name, ratios(seen)) for seen in observed(seed, looks(effort)))
     printed, settled, *_ = rows
     reason = (
         f"rounds to {PRECISION:g} with tau = 1 over rounds with tau = 10; as printed ({_counted(printed)}); settled "
@@ -96,7 +91,7 @@ def _counted(seen: dict[str, Any]) -> str:
 
 def picture(seed: int) -> Saved:
     """All levels, for the data sets of the default reading."""
-    found = ratios(seed, DEFAULT, drawn(16))
+    found = ratios(observed(seed, (Look("", DEFAULT, 24),))[0])
     there = found[:, -1] > 0
     return Saved(
         title=f"{ID}: rounds that ten local updates save",

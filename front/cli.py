@@ -93,6 +93,7 @@ HELP = {
     "show": "one statement, as printed",
     "bound": "a statement's right-hand side in numbers, term by term",
     "methods": "the methods that are encoded; of a name, the algorithm",
+    "assumptions": "the assumptions that a run understands, and what each one asks of an instance",
     "lint": "does it make sense?",
     "derive": "does it follow from what it cites?",
     "verify": "does it hold on real trajectories?",
@@ -149,6 +150,10 @@ def parser() -> Parser:
     named = "a method's id, a paper, your own .py file or `my.py::id`; nothing lists all"
     sub.add_argument("selectors", nargs="*", metavar="NAME", help=named)
     sub.add_argument("--latex", action="store_true", help="the algorithm as a LaTeX display")
+    _json(sub)
+
+    sub = command("assumptions")
+    sub.add_argument("names", nargs="*", metavar="NAME", help="a name, or what it is about (losses, noise, …); or all")
     _json(sub)
 
     for name in RUNS:
@@ -267,6 +272,7 @@ def _dispatch(given: Sequence[str]) -> int:
         "show": _show,
         "bound": _bound,
         "methods": _methods,
+        "assumptions": _assumptions,
         "certify": _certify,
         "plot": _plot,
         "report": _report,
@@ -317,6 +323,21 @@ def _methods(arguments: argparse.Namespace) -> int:
         return _columns(rows, ("id", "paper", "title", "where"))
     print("\n\n".join(box(m, as_latex=arguments.latex) for _, m in found))
     return 0
+
+
+def _assumptions(arguments: argparse.Namespace) -> int:
+    from fedaudit.bounds.assumptions import ASSUMPTIONS
+
+    rows: list[Row] = [
+        {"id": name, "about": known.about, "constants": known.constants, "asks": known.asks}
+        for name, known in ASSUMPTIONS.items()
+    ]
+    for name in arguments.names:
+        if not any(name in (row["id"], row["about"]) for row in rows):
+            known = sorted({row[key] for row in rows for key in ("id", "about")})
+            raise UserError(name, "an assumption that a run understands", _nearest(name, known))
+    chosen = [row for row in rows if not arguments.names or {row["id"], row["about"]} & set(arguments.names)]
+    return _print_json(chosen) if arguments.json else _columns(chosen, ("id", "about", "constants", "asks"))
 
 
 def _show(arguments: argparse.Namespace) -> int:

@@ -52,6 +52,9 @@ def table(move: str, rows: Sequence[Row]) -> None:
     for row in rows:
         made.add_row(escape(row["id"]), *(cell(row) for cell in COLUMNS[move].values()))
     console().print(made)
+    if "reason" not in COLUMNS[move]:
+        for row in (row for row in rows if row.get("verdict") == "undecided" and row.get("reason")):
+            console().print(escape(f"{row['id']}: {row['reason']}"), style="dim", soft_wrap=True)
 
 
 def summary(document: dict[str, Any], page: str) -> None:

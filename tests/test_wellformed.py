@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -156,3 +157,22 @@ def kernel_runs() -> list[Any]:
                 runs.append(kernel.world(reading.claim, replayed.instance))
                 break
     return runs
+
+
+def test_assumptions_are_listed_by_name_and_by_what_they_are_about(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["assumptions", "smooth", "weights", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["id"] for row in rows} == {
+        "smooth",
+        *(n for n, known in ASSUMPTIONS.items() if known.about == "weights"),
+    }
+    assert main(["assumptions"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1 + len(ASSUMPTIONS)
+    assert main(["assumptions", "nois"]) == 2
+    said = "fedaudit: got nois, expected an assumption that a run understands; do: did you mean noise?\n"
+    assert capsys.readouterr().err == said
+
+
+def test_a_table_says_why_a_row_is_undecided(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "yuan/table1-fco", "--jobs", "1"]) == 0
+    assert "yuan/table1-fco: quoted, source not encoded: " in capsys.readouterr().out

@@ -62,6 +62,7 @@ readme: $(READY)
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
 		--config-settings editable_mode=strict --editable '.[dev,bench]'
+	$(BIN)/python -m pytest -n 2 -rs -m jax
 	$(BIN)/python -m benchmarks
 
 clean:

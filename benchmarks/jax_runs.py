@@ -76,3 +76,39 @@ def mean_gap(form, seeds, A, b, p, w0, alpha, gamma, A_mean, w_star, E, T):
     if form == "vmap":
         return jnp.mean(jax.vmap(one)(jax.random.split(key, seeds)), axis=0)
     return jax.lax.scan(round_, jnp.broadcast_to(w0, (seeds, d)), jax.random.split(key, T))[1]
+
+
+@partial(jax.jit, static_argnames=("E", "T"))
+def sparse(ba, eta, eta_g, theta, E, T):
+    """Composite federated learning on logistic losses ba (C, m, d): the squared proximal gradient step, (T + 1,)."""
+    C, m, d = ba.shape
+    local = eta / (eta_g * E)
+
+    def shrunk(x, s):
+        return jnp.sign(x) * jnp.maximum(jnp.abs(x) - s * theta, 0.0)
+
+    def grad(z):
+        margin = jnp.einsum("cmd,cd->cm", ba, z)
+        return -jnp.einsum("cm,cmd->cd", jax.nn.sigmoid(-margin), ba) / m
+
+    def step2(P):
+        slope = jnp.mean(grad(jnp.broadcast_to(P, (C, d))), axis=0)
+        return jnp.sum((shrunk(P - eta * slope, eta) - P) ** 2)
+
+    def round_(carry, _):
+        x, c = carry
+        P = shrunk(x, eta)
+        start = jnp.broadcast_to(P, (C, d))
+
+        def step(state, k):
+            zhat, z, total = state
+            g = grad(z)
+            zhat = zhat - local * (g + c)
+            return (zhat, shrunk(zhat, (k + 1) * local), total + g), None
+
+        (zhat, _, total), _ = jax.lax.scan(step, (start, start, jnp.zeros((C, d))), jnp.arange(E))
+        onward = P + eta_g * (jnp.mean(zhat, axis=0) - P)
+        return (onward, (P - onward) / eta - total / E), step2(P)
+
+    (x, _), found = jax.lax.scan(round_, (jnp.zeros(d), jnp.zeros((C, d))), None, length=T)
+    return jnp.append(found, step2(shrunk(x, eta)))

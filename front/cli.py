@@ -15,7 +15,7 @@ from .errors import UserError, crash, one_line
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .runner import Chosen, Done, Settings
+    from .runner import Chosen, Done, Engine, Settings
     from .store import Folder, Row
 
 __all__ = ["main"]
@@ -34,6 +34,7 @@ start here:
   fedaudit hunt 'buttaci/thm*' --budget 60 try to break some of them for a minute
   fedaudit verify my_paper.py --json       statements of your own, rows for a program
   fedaudit certify audit                   check every counterexample again, in exact arithmetic
+  fedaudit audit --engine dask://HOST:8786 the same audit on a Dask cluster that you started
 
 moves:
   lint     does the statement make sense? dimensions, satisfiable conditions, limits, step sizes
@@ -168,6 +169,8 @@ def parser() -> Parser:
         kept = {"audit": writes, "verify": "certificates", "hunt": "certificates"}.get(name, f"{name}.json")
         sub.add_argument("--out", metavar="DIR", help=f"folder for {kept}")
         if name in ("verify", "hunt", "audit"):
+            elsewhere = "a Dask cluster that you started (extra `dask`; workers with --nthreads 1); same output"
+            sub.add_argument("--engine", metavar="dask://HOST:PORT", help=elsewhere)
             sub.add_argument("--backend", default="numpy", metavar="numpy|cupy", help="array library (default numpy)")
             if name == "audit":
                 sub.add_argument("--no-figures", action="store_true", help="draw none; a later run may")
@@ -376,14 +379,15 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UserError(f"--backend {backend}", "numpy or cupy", "leave it out to use numpy")
     figures = not getattr(arguments, "no_figures", False)
     settings = Settings(_seed(arguments.seed), _budget(arguments.budget), backend, figures)
-    jobs, out = _jobs(arguments.jobs), None if arguments.out is None else _out(arguments.out)
+    engines, out = _engine(arguments), None if arguments.out is None else _out(arguments.out)
     one_thread()
     use_backend(backend)
     selection = choose(arguments.selectors, well_formed=move != "lint")
-    if move == "audit":
-        done = _audit(arguments, selection, settings, jobs, out)
-    else:
-        done = _move(arguments, selection, settings, jobs, out)
+    with engines as engine:
+        if move == "audit":
+            done = _audit(arguments, selection, settings, engine, out)
+        else:
+            done = _move(arguments, selection, settings, engine, out)
     if done.failures:
         which = "; ".join(f"{name}: {failure}" for name, failure in done.failures.items())
         return _complain(f"the tool failed on {which}; the other rows are good; do: report it", 1)
@@ -391,7 +395,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _move(
-    arguments: argparse.Namespace, selection: Sequence[Chosen], settings: Settings, jobs: int, out: Path | None
+    arguments: argparse.Namespace, selection: Sequence[Chosen], settings: Settings, engine: Engine, out: Path | None
 ) -> Done:
     from .progress import progress
     from .runner import run
@@ -401,8 +405,8 @@ def _move(
     move: str = arguments.command
     held: AbstractContextManager[Folder | None] = Folder.open(out).held() if out else nullcontext()
     with held as folder:
-        with progress(move, [one.id for one in selection], jobs) as step:
-            done = run(move, selection, settings, jobs, step)
+        with progress(move, [one.id for one in selection], engine.jobs) as step:
+            done = run(move, selection, settings, engine, step)
         rows = done.rows
         if folder:
             rows = [folder.certified(row) for row in rows] if move in ("verify", "hunt") else rows
@@ -415,7 +419,7 @@ def _move(
 
 
 def _audit(
-    arguments: argparse.Namespace, selection: Sequence[Chosen], settings: Settings, jobs: int, out: Path | None
+    arguments: argparse.Namespace, selection: Sequence[Chosen], settings: Settings, engine: Engine, out: Path | None
 ) -> Done:
     from pathlib import Path
 
@@ -430,10 +434,10 @@ def _audit(
 
     with Folder.open(out or Path("audit")).held() as folder:
         ids = [one.id for one in selection]
-        with progress("audit", [one.id for one in ordered(selection, folder)], jobs) as step:
+        with progress("audit", [one.id for one in ordered(selection, folder)], engine.jobs) as step:
             pages = Pages(folder, header(settings), ids)
             try:
-                done = audit(selection, settings, jobs, folder, step, notice, pages.add)
+                done = audit(selection, settings, engine, folder, step, notice, pages.add)
             except BaseException:
                 pages.index()
                 raise
@@ -610,6 +614,22 @@ def _jobs(text: str | None) -> int:
 
         return cores()
     return _whole("--jobs", text, 1, MOST_JOBS, "2")
+
+
+def _engine(arguments: argparse.Namespace) -> AbstractContextManager[Engine]:
+    """Who carries out the tasks, once entered."""
+    from .runner import Local
+
+    address: str | None = getattr(arguments, "engine", None)
+    if address is None:
+        return nullcontext(Local(_jobs(arguments.jobs)))
+    if arguments.jobs is not None:
+        raise UserError(
+            f"--jobs {arguments.jobs} beside --engine", "one of them", "leave out --jobs: the cluster has its workers"
+        )
+    from .cluster import connected
+
+    return connected(address)
 
 
 def _whole(option: str, text: str, least: int, most: int, like: str) -> int:

@@ -1,6 +1,6 @@
 """Running moves over many statements: budget to effort, worker processes, and an audit that can be resumed.
 
-The same seed gives the same rows whatever the number of jobs: each statement is one task with its own share of the
+The same seed gives the same rows whatever carries them out: each statement is one task with its own share of the
 budget, counted as work and not by the clock, and rows are put in the order of the selection.
 """
 
@@ -29,7 +29,24 @@ if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
     from fedaudit.verify.child import Checker
 
-__all__ = ["Chosen", "Done", "Interrupted", "Settings", "audit", "choose", "header", "ordered", "run"]
+__all__ = [
+    "Chosen",
+    "Done",
+    "Engine",
+    "Interrupted",
+    "Local",
+    "Outcome",
+    "Settings",
+    "Task",
+    "attempt",
+    "audit",
+    "choose",
+    "ended",
+    "header",
+    "libraries",
+    "ordered",
+    "run",
+]
 
 AUDIT_BUDGET = 120.0  # seconds, the whole audit
 SINGLE_BUDGET = 10.0  # seconds a statement, for verify and hunt on their own
@@ -104,6 +121,19 @@ class Outcome:
     failure: str | None = None
 
 
+class Engine(Protocol):
+    """Who carries out tasks."""
+
+    @property
+    def jobs(self) -> int:
+        """How many of them at a time."""
+        ...
+
+    def work(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Outcome]]:
+        """Tasks with their results, as they finish."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Done:
     """A finished command: its rows in the order of the selection, and the statements on which the tool failed."""
@@ -149,13 +179,15 @@ def content_of(statement: Statement) -> str:
     return ADDRESS.sub("", "\n".join(said))
 
 
-def run(move: str, selection: Sequence[Chosen], settings: Settings, jobs: int, progress: Progress = silent) -> Done:
+def run(
+    move: str, selection: Sequence[Chosen], settings: Settings, engine: Engine, progress: Progress = silent
+) -> Done:
     """The rows of one move."""
     tasks = _tasks(move, selection, settings, figure=False)
     done: dict[str, Row] = {}
     failures: dict[str, str] = {}
     try:
-        for task, outcome in _work_all(tasks, jobs):
+        for task, outcome in engine.work(tasks):
             done[task.chosen.id] = outcome.row
             if outcome.failure:
                 failures[task.chosen.id] = outcome.failure
@@ -168,7 +200,7 @@ def run(move: str, selection: Sequence[Chosen], settings: Settings, jobs: int, p
 def audit(
     selection: Sequence[Chosen],
     settings: Settings,
-    jobs: int,
+    engine: Engine,
     out: Folder,
     progress: Progress = silent,
     notice: Notice = silent,
@@ -200,7 +232,7 @@ def audit(
                     show(row, fresh=False)
                     progress(task.chosen.id, len(done), len(tasks))
         left = [replace(t, move="plot" if t.chosen.id in bare else "audit") for t in tasks if t.chosen.id not in done]
-        for task, outcome in _work_all(left, jobs):
+        for task, outcome in engine.work(left):
             name = task.chosen.id
             if outcome.failure:
                 failures[name] = outcome.failure
@@ -369,11 +401,11 @@ def _tasks(move: str, selection: Sequence[Chosen], settings: Settings, *, figure
 
 
 @cache
-def _libraries() -> tuple[str, ...]:
+def libraries() -> dict[str, str]:
     """Our version, and those of the libraries that a row depends on."""
     from importlib.metadata import version
 
-    return tuple(version(name) for name in ("fedaudit", "numpy", "scipy", "sympy", "z3-solver", "python-flint"))
+    return {name: version(name) for name in ("fedaudit", "numpy", "scipy", "sympy", "z3-solver", "python-flint")}
 
 
 def _key(task: Task) -> str:
@@ -383,7 +415,7 @@ def _key(task: Task) -> str:
         seed=task.seed,
         effort=task.effort,
         backend=task.backend,
-        libraries=_libraries(),
+        libraries=list(libraries().values()),
     )
 
 
@@ -397,24 +429,30 @@ def _source_of(path: str) -> str:
         raise UserError(f"{path} ({error.strerror})", "a Python file that can be read", "check the path") from error
 
 
-def _work_all(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, Outcome]]:
-    """Tasks with their results, as they finish."""
-    if jobs == 1 or len(tasks) <= 1:
-        for task in tasks:
-            yield task, attempt(task)
-        return
-    from joblib.externals.loky.process_executor import (  # pyright: ignore[reportMissingTypeStubs]
-        BrokenProcessPool,  # pyright: ignore[reportUnknownVariableType]
-    )
+@dataclass(frozen=True, slots=True)
+class Local:
+    """Worker processes on this machine."""
 
-    left = dict(enumerate(tasks))
-    try:
-        for number, outcome in _in_pool(left, jobs):
-            yield left.pop(number), outcome
-    except cast("type[Exception]", BrokenProcessPool):  # a worker was killed, by the system or by a crash below Python
-        while left:  # one at a time: the one that ends its worker again is the one that failed
-            number = min(left)
-            yield left.pop(number), _alone(tasks[number])
+    jobs: int
+
+    def work(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Outcome]]:
+        """Tasks with their results, as they finish."""
+        if self.jobs == 1 or len(tasks) <= 1:
+            for task in tasks:
+                yield task, attempt(task)
+            return
+        from joblib.externals.loky.process_executor import (  # pyright: ignore[reportMissingTypeStubs]
+            BrokenProcessPool,  # pyright: ignore[reportUnknownVariableType]
+        )
+
+        left = dict(enumerate(tasks))
+        try:
+            for number, outcome in _in_pool(left, self.jobs):
+                yield left.pop(number), outcome
+        except cast("type[Exception]", BrokenProcessPool):  # a worker was killed, by the system or by a crash
+            while left:  # one at a time: the one that ends its worker again is the one that failed
+                number = min(left)
+                yield left.pop(number), _alone(tasks[number])
 
 
 def _in_pool(tasks: dict[int, Task], jobs: int) -> Iterator[tuple[int, Outcome]]:
@@ -447,8 +485,13 @@ def _alone(task: Task) -> Outcome:
         try:
             return cast("tuple[int, Outcome]", pool.submit(_in_worker, 0, task).result())[1]
         except cast("type[Exception]", BrokenProcessPool):
-            what = "its worker process ended"
-            return Outcome(failed_row(task, f"the tool failed: {what}"), None, what)
+            return ended(task)
+
+
+def ended(task: Task) -> Outcome:
+    """Of a task that takes its worker down with it."""
+    what = "its worker process ended"
+    return Outcome(failed_row(task, f"the tool failed: {what}"), None, what)
 
 
 def _in_worker(number: int, task: Task) -> tuple[int, Outcome]:

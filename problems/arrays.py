@@ -1,6 +1,7 @@
 """What every kernel needs from an array library, and the checks on its input.
 
-Kernels take their namespace from their arguments, so one source runs on NumPy, CuPy and array-api-strict.
+Kernels take their namespace from their arguments, so one source runs on NumPy, CuPy, array-api-strict and JAX:
+no array is written into once another name may hold it.
 """
 
 from collections.abc import Generator, Sequence
@@ -106,9 +107,9 @@ def norm2(xp: Namespace, x: Array) -> Array:
 
 
 def add_identity(xp: Namespace, x: Array, times: Array) -> Array:
-    """x + times I, in place and returned; x (..., d, d), times (...) or a number."""
-    x += xp.asarray(times)[..., None, None] * xp.eye(x.shape[-1], dtype=xp.float64)
-    return x
+    """x + times I; x (..., d, d), times (...) or a number."""
+    wide = times if isinstance(times, float) else times[..., None, None]
+    return x + wide * xp.eye(x.shape[-1], dtype=xp.float64)
 
 
 @contextmanager

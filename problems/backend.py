@@ -1,12 +1,10 @@
 """The array library to compute with, chosen by name."""
 
 from importlib import import_module
-from typing import Literal
 
 from .arrays import Namespace, fail
 
-BACKENDS = ("numpy", "cupy", "array-api-strict")
-Backend = Literal["numpy", "cupy", "array-api-strict"]
+BACKENDS = ("numpy", "cupy", "array-api-strict", "jax")
 
 
 def namespace(backend: str) -> Namespace:
@@ -18,6 +16,8 @@ def namespace(backend: str) -> Namespace:
             return _load("array_api_strict", backend, "install fedaudit[test]")
         case "cupy":
             return _cupy()
+        case "jax":
+            return _jax()
         case _:
             raise fail(f"backend {backend!r}", f"one of {', '.join(BACKENDS)}", "choose one of these")
 
@@ -27,6 +27,12 @@ def _load(module: str, backend: str, do: str) -> Namespace:
         return import_module(module)
     except ImportError:
         raise fail(f"backend {backend!r} without {module}", f"an installed {module}", do) from None
+
+
+def _jax() -> Namespace:
+    """With floats of 64 bits, which JAX gives to who asks before the first array."""
+    _load("jax", "jax", "install fedaudit[bench]").config.update("jax_enable_x64", True)
+    return _load("jax.numpy", "jax", "install fedaudit[bench]")
 
 
 def _cupy() -> Namespace:

@@ -138,12 +138,12 @@ def geometric(N: Array, E: int) -> Array:
     xp = namespace(N)
     if E == 1:
         return xp.broadcast_to(xp.eye(N.shape[-1], dtype=xp.float64), N.shape)
-    total = add_identity(xp, xp.asarray(N, copy=True), 2.0)  # S_2
+    total = add_identity(xp, N, 2.0)  # S_2
     for place, bit in enumerate(bin(E)[3:]):
         if place > 0:
             total = xp.matmul(total, add_identity(xp, xp.matmul(N, total), 2.0))
         if bit == "1":
-            total += add_identity(xp, xp.matmul(N, total), 1.0)
+            total = total + add_identity(xp, xp.matmul(N, total), 1.0)
     return total
 
 
@@ -153,13 +153,13 @@ def _wide(x: Any, axes: int) -> Any:
 
 
 def polynomial(xp: Namespace, A: Array, slope: Sequence[Any]) -> Array:
-    """N_i (.., C, d, d), a fresh array."""
+    """N_i (.., C, d, d)."""
     total, power = _wide(slope[1], 3) * A if len(slope) > 1 else xp.zeros_like(A), A
     for coefficient in slope[2:]:
         power = xp.matmul(power, A)
         total = total + _wide(coefficient, 3) * power
     if not isinstance(slope[0], float) and slope[0].shape[0] > 1:
-        total = xp.broadcast_to(total, (*slope[0].shape, *A.shape[-3:])) + 0.0
+        total = xp.broadcast_to(total, (*slope[0].shape, *A.shape[-3:]))
     return add_identity(xp, total, _wide(slope[0], 1))
 
 
@@ -273,8 +273,7 @@ class Stepper:
         if self.last:
             x, add = (x.transpose(2, 0, 1).reshape(d, -1) for x in (wide, r))
             for _ in range(E):
-                x = np.einsum("ijn,jn->in", B, x)
-                x += add
+                x = np.einsum("ijn,jn->in", B, x) + add
             return x.reshape(d, *r.shape[:-1]).transpose(1, 2, 0)
         x, add = (xp.reshape(x, (-1, d, 1)) for x in (wide, r))
         for k in range(E):
@@ -282,5 +281,5 @@ class Stepper:
                 x = xp.reshape(xp.matmul(xp.reshape(B, (-1, d)), y[0, 0, :, None]), add.shape)
             else:
                 x = xp.matmul(xp.matrix_transpose(B), x)  # symmetric, and this way the faster to read
-            x += add
+            x = x + add
         return xp.reshape(x, r.shape)

@@ -351,6 +351,12 @@ class Scope:
             self.constants[key] = self.column(x[None, ...], 0) if self.columns else x[None, ...]
         return self.constants[key]
 
+    def known(self, name: str, rows: Callable[[], Any]) -> Array:
+        """Numbers of the host, brought to the device once."""
+        if name not in self.constants:
+            self.constants[name] = self.xp.asarray(rows(), dtype=self.xp.float64)
+        return self.constants[name]
+
     def wide(self, x: Array) -> Array:
         C = self.setup.problem.C
         return x if x.shape[-2] == C else self.xp.broadcast_to(x, (*x.shape[:-2], C, x.shape[-1]))

@@ -220,8 +220,8 @@ class Walked:
         xp, setup = self.scope.xp, self.scope.setup
         C, size, n = setup.problem.C, chance.shape[0], setup.start.shape[0]
         picks = draws(C, *(setup.sampling or ("without_replacement", C)))
-        counts = xp.asarray([c for c, _ in picks], dtype=xp.float64)
-        likely = xp.asarray([q for _, q in picks], dtype=xp.float64)
+        counts = self.scope.known("counts", lambda: [c for c, _ in picks])
+        likely = self.scope.known("likely", lambda: [q for _, q in picks])
         fold, batch = len(picks), None
         if setup.minibatch is None:
             chance = xp.reshape(likely[:, None] * chance, (-1,))
@@ -246,9 +246,9 @@ class Walked:
             signs = setup.signs[:, :, place.t, place.k, ...]
             kick = (signs if setup.signs.ndim == 6 else signs[..., None]) * setup.v
             return replace(place, state=scope.carried(replace(place, kick=kick), "local")), chance, 1
-        signs = list(product((1.0, -1.0), repeat=1 if setup.shared else scope.v.shape[-2]))
-        kick = xp.asarray(signs, dtype=xp.float64)[:, None, :, None] * scope.v
-        fold, size = len(signs), chance.shape[0]
+        signs = self.signs()
+        kick = signs[:, None, :, None] * scope.v
+        fold, size = signs.shape[0], chance.shape[0]
         counts = None if place.counts is None else tiled(xp, place.counts, fold)
         chance = tiled(xp, chance, fold) / fold
 
@@ -302,13 +302,17 @@ class Walked:
                 return fixed
             spread = scope.number(atom.op, responses)
             return fixed + scope.xp.sum(spread, axis=0, keepdims=True)
-        signs = list(product((1.0, -1.0), repeat=1 if setup.shared else scope.v.shape[-2]))
-        total = None
-        for row in signs:
-            kick = scope.xp.asarray(row, dtype=scope.xp.float64)[None, None, :, None] * scope.v
-            x = scope.number(atom.op, vectors(replace(place, kick=kick, known={}))) / len(signs)
+        signs, total = self.signs(), None
+        for row in range(signs.shape[0]):
+            kick = signs[row, None, None, :, None] * scope.v
+            x = scope.number(atom.op, vectors(replace(place, kick=kick, known={}))) / signs.shape[0]
             total = x if total is None else total + x
         return total
+
+    def signs(self) -> Array:
+        """Every outcome of the signs of one step, (S, C), (S, 2 C) or (S, 1)."""
+        sources = 1 if self.scope.setup.shared else self.scope.v.shape[-2]
+        return self.scope.known("signs", lambda: list(product((1.0, -1.0), repeat=sources)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -368,7 +372,6 @@ class _Whole:
             self.found[name] = self.found.get(name, 0 * value) + rounds / T * value
 
     def inside(self, place: Place, chance: Array) -> None:
-        xp = self.walk.scope.xp
         for name, measure in self.measures.items():
             if measure.extreme:
                 values: list[Array] = [self.found[name]] if name in self.found else []
@@ -377,7 +380,7 @@ class _Whole:
             elif (place.t, place.k) == (0, 0) and measure.law != "picked":
                 about = measure.law in ("of_mean", "around_mean")
                 value = self.about_mean(measure, place, chance) if about else self.walk.mean(measure, place, chance)
-                self.found[name] = xp.asarray(value)
+                self.found[name] = value
 
     def about_mean(self, measure: Measure, place: Place, chance: Array) -> Array:
         scope, xp = self.walk.scope, self.walk.scope.xp

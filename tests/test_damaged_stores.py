@@ -44,7 +44,7 @@ def audit(chosen, moves, tmp_path):
         moves.calls.clear()
         said = []
         with Folder.open(tmp_path / "out").held() as folder:
-            done = runner.audit(chosen, SETTINGS, 1, folder, notice=said.append)
+            done = runner.audit(chosen, SETTINGS, runner.Local(1), folder, notice=said.append)
         return done.rows, list(moves.calls), said
 
     return call

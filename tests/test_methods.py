@@ -22,6 +22,7 @@ import pytest
 from fuzz import SECONDS, Log, mutants, pool
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from libraries import JAX, library
 from sympy import Le
 from test_algorithm import EVERY, EXAMPLES, SCAFFOLD
 
@@ -946,6 +947,14 @@ def test_every_method_that_is_found_has_a_loop_by_definition() -> None:
 @settings(max_examples=12, deadline=None, derandomize=True)
 def test_kernel_and_arrays_do_what_the_box_says(name: str, data: st.DataObject) -> None:
     agree(name, data.draw(instances(TRIED[name])), (np, array_api_strict))
+
+
+@JAX
+@pytest.mark.parametrize("name", TRIED)
+@given(data=st.data())
+@settings(max_examples=2, deadline=None, derandomize=True)  # every shape of every operation is compiled
+def test_kernel_and_jax_do_what_the_box_says(name: str, data: st.DataObject) -> None:
+    agree(name, data.draw(instances(TRIED[name])), (library("jax"),))
 
 
 @pytest.mark.slow

@@ -5,9 +5,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from libraries import LIBRARIES, library
 
 from fedaudit.problems.piecewise import Piecewise
 from fedaudit.problems.quadratics import Quadratics, argmin
+from fedaudit.problems.wells import Wells
 
 settings.register_profile("problems", max_examples=60, deadline=None)
 QUICK = settings.get_profile("problems")
@@ -198,3 +200,30 @@ def test_bad_piecewise_in_one_line(change, message):
     one = np.ones((2, 1))
     with pytest.raises(ValueError, match=message):
         Piecewise(**({"a": one, "m": one, "lo": one, "hi": one, "c": one, "p": np.full(2, 0.5)} | change))
+
+
+ANSWERS = ("smoothness", "minimiser", "optimum")
+
+
+@pytest.mark.parametrize("other", LIBRARIES)
+@pytest.mark.parametrize("kind", [Quadratics, Piecewise, Wells])
+def test_losses_answer_the_same_on_another_library(other, kind):
+    """Values, slopes, curvature along a vector, the gap, and the constants that each of them declares."""
+    xp, rng = library(other), np.random.default_rng(4)
+    n, C, d = 3, 4, 2
+    p = rng.dirichlet(np.ones(C), size=n)
+    R = rng.normal(size=(n, C, d, d))
+    inner = rng.uniform(-1 if kind is Wells else 0, 2, size=(n, C, d))
+    bent = (inner, *(rng.uniform(0.1, 2, size=(n, C, d)) for _ in range(3)), rng.normal(size=(n, C, d)), p)
+    parts = (R @ R.swapaxes(-1, -2), rng.normal(size=(n, C, d)), p) if kind is Quadratics else bent
+    here, there = kind(*parts), kind(*map(xp.asarray, parts))
+    w, v = rng.normal(size=(2, n, C, d))
+    more = () if kind is Wells else ("strong_convexity", "minimisers", "heterogeneity")
+    found = {name: [getattr(one, name)() for one in (here, there)] for name in (*ANSWERS, *more)}
+    for name, given_ in {"value": (w,), "grad": (w,), "hess": (w, v), "average": (w,)}.items():
+        found[name] = [getattr(here, name)(*given_), getattr(there, name)(*map(xp.asarray, given_))]
+    points_ = w[:, 0], here.minimiser()
+    found["gap"] = [here.gap(*points_), there.gap(*map(xp.asarray, points_))]
+    for name, (ours, theirs) in found.items():
+        assert type(theirs) is type(xp.zeros(1)), name
+        np.testing.assert_allclose(np.asarray(theirs), ours, rtol=1e-11, atol=1e-12, err_msg=name)

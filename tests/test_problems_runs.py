@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from libraries import LIBRARIES, library
 
 from fedaudit.bounds.catalogue import statement
 from fedaudit.bounds.lower import tree
@@ -272,15 +273,15 @@ def both_agree(xp, setup, names=ALL):
 @pytest.mark.parametrize("constant", [True, False])
 @pytest.mark.parametrize("noisy", [True, False])
 @pytest.mark.parametrize("make", [quadratics, huber])
-def test_array_api_strict_agrees(make, constant, noisy):
+@pytest.mark.parametrize("other", LIBRARIES)
+def test_another_library_agrees(other, make, constant, noisy):
     rng = np.random.default_rng(6)
     n, C, d, E, T = 2, 3, 4, 2, 2 if noisy else 20
     problem = make(rng, n, C, d)
     gamma = rng.uniform(0.05, 0.2, size=(n, 1 if constant else T)) * np.ones(T)
     v = rng.normal(size=(n, C, d)) if noisy else None
     setup = setting(problem, rng.normal(size=(n, d)), rng.uniform(size=n), gamma, E, v=v)
-    xp = backend.namespace("array-api-strict")
-    assert xp is array_api_strict
+    xp = library(other)
     for method in ("minimisers", "minimiser", "optimum", "heterogeneity"):
         ours, theirs = (getattr(one.problem, method)() for one in (setup, elsewhere(xp, setup)))
         np.testing.assert_allclose(np.asarray(theirs), ours, rtol=1e-11, atol=1e-12)
@@ -288,16 +289,9 @@ def test_array_api_strict_agrees(make, constant, noisy):
     both_agree(xp, setup, SERVER)
 
 
-def test_jax_agrees():
-    """Installed for benchmarks only; nothing in the interpreter writes into an array that another name holds."""
-    jax = pytest.importorskip("jax")
-    with jax.enable_x64(True):
-        setup = setting(quadratics(np.random.default_rng(6), 2, 3, 4), np.ones((2, 4)), 0.3, np.full(20, 0.1), 3)
-        both_agree(jax.numpy, setup, SERVER)
-
-
-def test_strict_negative_weights_and_singular_clients():
-    xp = array_api_strict
+@pytest.mark.parametrize("other", LIBRARIES)
+def test_negative_weights_and_singular_clients_on_another_library(other):
+    xp = library(other)
     a, m = np.array([[1.0], [2.0]]), np.array([[0.5], [1.0]])
     parts = (a, m, a, m, a, np.array([-0.25, 1.25]))
     here, there = Piecewise(*parts), Piecewise(*map(xp.asarray, parts))
@@ -305,6 +299,52 @@ def test_strict_negative_weights_and_singular_clients():
     groups = two_group(0.5, 1.0, 2.0, 5)
     problem = Quadratics(*map(xp.asarray, (groups.A, groups.b, groups.p)))
     np.testing.assert_allclose(np.asarray(problem.minimisers())[0, :, 0], [-2, -2, 4, 4, 0])
+
+
+@pytest.fixture
+def transfers(monkeypatch):
+    """How often the device is given something of the host (a list, a number, an array), and how often it is asked."""
+    device, counts = type(array_api_strict.zeros(1)), {"to": 0, "from": 0}
+
+    def counted(owner, name, way, outward):
+        usual = getattr(owner, name)
+
+        def call(x, *more, **options):
+            counts[way] += outward or not isinstance(x, device)
+            return usual(x, *more, **options)
+
+        monkeypatch.setattr(owner, name, call)
+
+    counted(array_api_strict, "asarray", "to", False)
+    for name in ("__array__", "__buffer__", "__bool__", "__float__", "__int__"):
+        if hasattr(device, name):
+            counted(device, name, "from", True)
+
+    def count(work):
+        counts.update({"to": 0, "from": 0})
+        work()
+        return dict(counts)
+
+    return count
+
+
+@pytest.mark.parametrize("make", [quadratics, huber])
+@pytest.mark.parametrize("noisy", [False, True])
+@pytest.mark.parametrize("way", [run, walked])
+def test_a_device_is_given_and_asked_as_often_whatever_the_rounds_and_instances(transfers, way, make, noisy):
+    rng = np.random.default_rng(9)
+
+    def count(n, E, T):
+        C, d = 2, 2
+        v = rng.normal(size=(n, C, d)) if noisy else None
+        here = setting(make(rng, n, C, d), np.ones((n, d)), 0.1, rng.uniform(0.05, 0.1, size=(n, T)), E, v=v)
+        there = elsewhere(array_api_strict, here)
+        return transfers(lambda: [np.asarray(x) for x in way(fedprox(), there).values()])
+
+    sizes = [(2, 2, 2), (2, 3, 2), (2, 2, 3), (50, 2, 2)] if noisy else [(2, 2, 8), (2, 8, 8), (2, 2, 80), (50, 2, 8)]
+    first, *others = (count(*size) for size in sizes)
+    assert others == [first] * 3
+    assert first["from"] >= len(ALL), "every measure is read"
 
 
 @pytest.mark.parametrize("way", [run, walked])
@@ -328,7 +368,10 @@ def test_memory_grows_with_the_recorded_scalars_alone(way):
 
 def test_backends_by_name():
     assert backend.namespace("numpy") is np
-    with pytest.raises(ValueError, match="got backend 'torch', expected one of numpy, cupy, array-api-strict; do:"):
+    assert backend.namespace("array-api-strict") is array_api_strict
+    with pytest.raises(
+        ValueError, match="got backend 'torch', expected one of numpy, cupy, array-api-strict, jax; do:"
+    ):
         backend.namespace("torch")
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from libraries import JAX, library
 
 from fedaudit.bounds.algebra import Le
 from fedaudit.bounds.papers.yuan.run import FEDMSPP
@@ -206,10 +207,22 @@ def test_kernel_and_arrays_do_what_the_box_says(instance: dict[str, Any]) -> Non
     for name, x in exact.items():
         assert [F(int(y.p), int(y.q)) for y in said(name)] == (x if isinstance(x, list) else [x]), name
     assert F(int(world.inaccuracy().p), int(world.inaccuracy().q)) == gap
-    for xp in (np, array_api_strict):
+    arrays_agree(instance, exact, gap, (np, array_api_strict))
+    assert T.name in CLAIM["domains"]
+
+
+@JAX
+@given(instances())
+@settings(max_examples=2, deadline=None, derandomize=True, phases=(Phase.generate,))
+def test_jax_does_what_the_box_says(instance: dict[str, Any]) -> None:
+    exact = by_definition(instance)
+    arrays_agree(instance, exact, exact.pop("gap"), (library("jax"),))
+
+
+def arrays_agree(instance: dict[str, Any], exact: dict[str, Any], gap: Any, libraries: tuple[Any, ...]) -> None:
+    for xp in libraries:
         measured, worst = in_arrays(xp, instance)
         assert worst == pytest.approx(float(gap), rel=1e-9, abs=1e-9)
         for name, values in measured.items():
             x = exact[name] if isinstance(exact[name], list) else [exact[name]]
             assert np.ravel(np.asarray(values)) == pytest.approx([float(y) for y in x], rel=1e-8, abs=1e-9), name
-    assert T.name in CLAIM["domains"]

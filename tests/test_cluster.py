@@ -1,0 +1,269 @@
+"""`--engine dask://host:port`: a real scheduler and two real worker processes on loopback, one of which is killed."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import distributed
+import pytest
+
+from fedaudit import cluster, runner
+from fedaudit.cli import main
+from fedaudit.errors import UserError
+
+CHEAP = ("buttaci/appA-peterpaul", "buttaci/sec4.4-optimal-E", "buttaci/prop3.3-upper", "buttaci/lemB.1-kappa")
+IDS = ("buttaci/lemB.1-kappa", "buttaci/lemB.7", "buttaci/lem4.1", "buttaci/prop3.3-upper")
+PYTHON = [sys.executable, "-m"]
+OWN = """
+from dataclasses import replace
+from fedaudit.bounds.catalogue import statement
+
+MINE = replace(statement("buttaci/lemB.1-kappa"), id="mine/kappa")
+"""
+
+
+def timeless(value):
+    """Without `seconds`, the one field that is measured by a clock."""
+    if isinstance(value, dict):
+        return {k: timeless(v) for k, v in value.items() if k != "seconds"}
+    return [timeless(v) for v in value] if isinstance(value, list) else value
+
+
+def fedaudit(*argv, cwd):
+    command = [*PYTHON, "fedaudit", *map(str, argv)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def rows_of(done):
+    assert done.returncode == 0, done.stderr
+    return timeless(json.loads(done.stdout))
+
+
+class Machines:
+    """A scheduler and its workers, each in a process of its own."""
+
+    def __init__(self, folder):
+        self.folder, self.file, self.started = folder, folder / "scheduler.json", []
+
+    def start(self, what, *options, **env):
+        command = [*PYTHON, f"distributed.cli.dask_{what}", "--no-dashboard", "--host", "127.0.0.1", *options]
+        command += ["--scheduler-file", str(self.file)]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", **env}
+        with (self.folder / f"{what}{len(self.started)}.log").open("w") as log:
+            process = subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        self.started.append(process)
+
+    def worker(self, threads=1, **env):
+        self.start("worker", "--nthreads", str(threads), "--no-nanny", "--local-directory", ".", **env)
+
+    @property
+    def address(self):
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if self.file.is_file() and (text := self.file.read_text()):
+                return json.loads(text)["address"].replace("tcp://", "dask://")
+            time.sleep(0.05)
+        raise AssertionError("no scheduler")
+
+    def stop(self):
+        for process in self.started:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def machines(folder, workers):
+    made = Machines(folder)
+    made.start("scheduler", "--port", "0")
+    try:
+        for _ in range(workers):
+            made.worker()
+        yield made
+    finally:
+        made.stop()
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    with machines(tmp_path_factory.mktemp("machines"), 2) as made:
+        with distributed.Client(made.address.replace("dask", "tcp")) as client:
+            client.wait_for_workers(2, timeout=60)
+        yield made
+
+
+@pytest.mark.parametrize("move", ["verify", "hunt"])
+def test_rows_are_the_same_as_with_one_process(two, tmp_path, move):
+    """Of the catalogue, and of a user's own file that is named from the folder where the command runs."""
+    (tmp_path / "mine.py").write_text(OWN)
+    asked = (move, *IDS[:2], "mine.py", "--budget", 0.3, "--json")
+    there, here = (fedaudit(*asked, *how, cwd=tmp_path) for how in (("--engine", two.address), ("--jobs", 1)))
+    assert rows_of(there) == rows_of(here)
+    assert [row["id"] for row in rows_of(there)] == [*IDS[:2], "mine/kappa"]
+
+
+def killed_at_work(made, ended):
+    """Kill the first worker that is seen twice with the same tasks; appends its process and these tasks."""
+    pids = {process.pid: process for process in made.started}
+    with distributed.Client(made.address.replace("dask", "tcp")) as client:
+        client.wait_for_workers(2, timeout=60)
+        own = client.run(os.getpid)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not ended:
+            busy = {worker: tasks for worker, tasks in client.processing().items() if tasks}
+            time.sleep(0.3)
+            still = [w for w, tasks in client.processing().items() if tasks and tasks == busy.get(w)]
+            if still:
+                os.kill(own[still[0]], signal.SIGKILL)
+                ended.append((pids[own[still[0]]], busy[still[0]]))
+
+
+def test_an_audit_survives_a_worker_that_is_killed_in_the_middle(tmp_path):
+    whole = fedaudit("audit", *CHEAP, "--budget", 1, "--jobs", 1, "--json", "--out", "one", cwd=tmp_path)
+    ended = []
+    with machines(tmp_path, 2) as made:
+        killer = threading.Thread(target=killed_at_work, args=(made, ended))
+        killer.start()
+        with distributed.Client(made.address.replace("dask", "tcp")) as client:
+            client.wait_for_workers(2, timeout=60)
+        asked = ("audit", *CHEAP, "--budget", 1, "--json", "--out", "many", "--engine", made.address)
+        done = fedaudit(*asked, cwd=tmp_path)
+        killer.join()
+        ((process, had),) = ended
+        assert process.wait(10) == -signal.SIGKILL
+        assert had, "it was at work"
+    assert rows_of(done) == rows_of(whole)
+    for kind in ("certificates", "figures"):
+        files = {p.name: p.read_bytes() for p in (tmp_path / "one" / kind).iterdir()}
+        assert files == {p.name: p.read_bytes() for p in (tmp_path / "many" / kind).iterdir()}
+        assert files
+
+
+def complaint(capsys, *argv):
+    """The one line that is said, with exit status 2."""
+    assert main([*argv]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    (line,) = said.err.splitlines()
+    return line
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["", "127.0.0.1:8786", "tcp://127.0.0.1:8786", "dask://", "dask://host", "dask://host:", "dask://host:port",
+     "dask://:8786", "dask://host:99999", "dask://host:8786/", "dask://host:8786?x", "dask://[::1"],
+)  # fmt: skip
+def test_an_address_that_is_none_is_refused(capsys, address):
+    assert "expected dask://HOST:PORT; do: write it like" in complaint(capsys, "hunt", IDS[0], "--engine", address)
+
+
+def test_jobs_and_engine_do_not_go_together(capsys):
+    line = complaint(capsys, "verify", IDS[0], "--engine", "dask://127.0.0.1:8786", "--jobs", "2")
+    assert "got --jobs 2 beside --engine, expected one of them" in line
+
+
+@pytest.mark.parametrize("move", ["lint", "derive"])
+def test_moves_that_need_no_cluster_have_no_engine(capsys, move):
+    assert "--engine" in complaint(capsys, move, IDS[0], "--engine", "dask://127.0.0.1:8786")
+
+
+def test_without_dask(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    line = complaint(capsys, "hunt", IDS[0], "--engine", "dask://127.0.0.1:8786")
+    assert "without Dask, expected the package distributed; do: pip install 'fedaudit[dask]'" in line
+
+
+def test_nobody_listens(capsys):
+    line = complaint(capsys, "hunt", IDS[0], "--engine", f"dask://127.0.0.1:{free_port()}")
+    assert "where no scheduler answers, expected a Dask scheduler; do: start one" in line
+
+
+@pytest.mark.parametrize("greeting", [b"", b"SSH-2.0-OpenSSH"])
+def test_somebody_else_listens(capsys, monkeypatch, greeting):
+    monkeypatch.setattr(cluster, "CONNECT", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        guests = []
+
+        def greet():
+            guests.append(server.accept()[0])
+            guests[0].sendall(greeting)
+
+        host = threading.Thread(target=greet)
+        host.start()
+        line = complaint(capsys, "hunt", IDS[0], "--engine", f"dask://127.0.0.1:{server.getsockname()[1]}")
+        host.join()
+        guests[0].close()
+    assert "where no scheduler answers" in line
+
+
+def test_a_scheduler_without_workers(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(cluster, "CONNECT", 3.0)
+    with machines(tmp_path, 0) as made:
+        line = complaint(capsys, "hunt", IDS[0], "--engine", made.address)
+    assert "without workers, expected at least one; do: start some" in line
+
+
+def test_another_version_here_than_at_the_workers_is_named(two, capsys, monkeypatch):
+    for name, there in (("fedaudit", "0.0.9"), ("numpy", "1.0")):
+        monkeypatch.setattr(cluster, "libraries", lambda name=name, there=there: {**runner.libraries(), name: there})
+        cluster._installed.cache_clear()
+        line = complaint(capsys, "hunt", IDS[0], "--engine", two.address)
+        assert f"with {name} {runner.libraries()[name]}, expected {name} {there}; do: install the same there" in line
+    cluster._installed.cache_clear()
+
+
+@pytest.mark.parametrize(("threads", "blas", "said"), [(2, "1", "nthreads 2"), (1, "4", "OMP_NUM_THREADS 4")])
+def test_workers_that_would_disturb_each_other_or_sum_in_another_order(capsys, tmp_path, threads, blas, said):
+    with machines(tmp_path, 0) as made:
+        made.worker(threads, OMP_NUM_THREADS=blas)
+        line = complaint(capsys, "hunt", IDS[0], "--engine", made.address)
+    assert f"with {said}, expected {said.split()[0]} 1" in line
+
+
+def tasks(monkeypatch, *ids):
+    """Tasks as an audit would send them, from a process like those of the workers."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    return [runner.Task("hunt", chosen, 0, 0.05, "numpy", False) for chosen in runner.choose(ids)]
+
+
+def test_a_file_that_differs_at_the_worker_is_refused(two, monkeypatch, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(OWN)
+    (task,) = tasks(monkeypatch, str(path))
+    path.write_text(OWN + "\n")
+    with cluster.connected(two.address) as there, pytest.raises(UserError, match="which differs at the worker"):
+        list(there.work([task]))
+
+
+def test_a_cluster_that_ends_is_said_and_not_waited_for(monkeypatch, tmp_path):
+    monkeypatch.setattr(cluster, "ALONE", 1.0)
+    long = [runner.replace(task, effort=60.0) for task in tasks(monkeypatch, *IDS[:2])]
+    for which, said in ((1, "every worker has ended"), (0, "the scheduler has ended")):
+        folder = tmp_path / str(which)
+        folder.mkdir()
+        with machines(folder, 1) as made, cluster.connected(made.address) as there:
+            threading.Timer(1.0, made.started[which].kill).start()
+            with pytest.raises(UserError, match=said):
+                list(there.work(long))
+
+
+def test_a_task_that_ends_its_worker_every_time_is_the_one_that_failed(monkeypatch):
+    (task,) = tasks(monkeypatch, IDS[0])
+
+    class Future:
+        def result(self):
+            raise distributed.KilledWorker("task", None, 3)
+
+    outcome = cluster.Cluster("", distributed, None).outcome(Future(), task)
+    assert outcome == runner.ended(task)
+    assert outcome.row["reason"] == "the tool failed: its worker process ended"

@@ -119,6 +119,7 @@ class Outcome:
     row: Row
     figure: str | None = None
     failure: str | None = None
+    undrawn: str | None = None  # where the tool failed on the figure alone
 
 
 class Engine(Protocol):
@@ -238,9 +239,12 @@ def audit(
                 failures[name] = outcome.failure
                 done[name] = bare.get(name, outcome.row)
             elif name in bare:
-                done[name] = out.illustrate(keys[name], bare[name], outcome.figure)
+                done[name] = out.illustrate(keys[name], bare[name], outcome.figure, drawn=not outcome.undrawn)
             else:
-                done[name] = out.keep(keys[name], outcome.row, outcome.figure, drawn=settings.figures)
+                drawn = settings.figures and not outcome.undrawn
+                done[name] = out.keep(keys[name], outcome.row, outcome.figure, drawn=drawn)
+            if outcome.undrawn:
+                failures[name] = outcome.undrawn
             show(done[name])
             progress(name, len(done), len(tasks))
     except KeyboardInterrupt as error:
@@ -334,13 +338,22 @@ def statement_of(chosen: Chosen) -> Statement:
 def attempt(task: Task) -> Outcome:
     """One task, also where the tool fails on it: that is our fault, and the other statements' rows are still good."""
     try:
-        row, figure = perform(task)
-        return Outcome(row, figure)
+        row = perform(task)
     except Exception as error:
-        if sys.flags.dev_mode or isinstance(error, UserError):
-            raise
-        what, where = crash(error)
-        return Outcome(failed_row(task, f"the tool failed: {what}"), None, f"{what} ({where})")
+        what, where = _ours(error)
+        return Outcome(failed_row(task, f"the tool failed: {what}"), failure=f"{what} ({where})")
+    try:
+        return Outcome(row, figure_of(statement_of(task.chosen), task.seed) if task.figure else None)
+    except Exception as error:  # a picture that fails takes no verdict with it
+        what, where = _ours(error)
+        return Outcome(row, undrawn=f"its figure: {what} ({where})")
+
+
+def _ours(error: Exception) -> tuple[str, str]:
+    """What an error of ours is, and where it arose; the user's, and all of them in development, are raised."""
+    if sys.flags.dev_mode or isinstance(error, UserError):
+        raise error
+    return crash(error)
 
 
 def failed_row(task: Task, reason: str) -> Row:
@@ -357,23 +370,21 @@ def failed_row(task: Task, reason: str) -> Row:
     return {**row, "lint": None, "derive": None, "verify": None, "hunt": None, "implicit": [], "repaired": None}
 
 
-def perform(task: Task) -> tuple[Row, str | None]:
-    """One task: the row, and for an audit the figure as SVG."""
+def perform(task: Task) -> Row:
+    """The row of one task; none where only its figure is wanted."""
     from fedaudit.bounds.show import printed
     from fedaudit.verify import audit as moves
 
     use_backend(task.backend)
     if task.move in ("lint", "derive", "audit"):
         _leave_interrupts_to_us()
-    statement = statement_of(task.chosen)
     if task.move == "plot":
-        return {}, figure_of(statement, task.seed)
+        return {}
+    statement = statement_of(task.chosen)
     if task.move in ("lint", "derive"):
-        return cast(Row, getattr(moves, f"{task.move}_row")(statement)), None
+        return cast(Row, getattr(moves, f"{task.move}_row")(statement))
     row = cast(Row, getattr(moves, f"{task.move}_row")(statement, task.seed, task.effort, task.backend))
-    if task.move != "audit":
-        return row, None
-    return {**row, "statement": printed(statement)}, figure_of(statement, task.seed) if task.figure else None
+    return {**row, "statement": printed(statement)} if task.move == "audit" else row
 
 
 def use_backend(name: str) -> None:

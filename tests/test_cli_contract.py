@@ -369,6 +369,26 @@ def test_no_figures_draws_none_and_a_later_run_draws_what_is_missing(run, moves,
     assert (moves.calls, drawn) == ([], [])
 
 
+def test_a_figure_that_fails_takes_no_row_with_it_and_is_drawn_by_a_later_run(run, moves, monkeypatch, tmp_path):
+    def draw(statement, _):
+        if statement.id == SOME:
+            raise KeyError("prox")
+        return "<svg/>"
+
+    monkeypatch.setattr(runner, "figure_of", draw)
+    status, out, err = run("audit", LEMMAS, "--jobs", "1", "--json")
+    rows = json.loads(out)
+    assert (status, err.count("\n")) == (1, 1)
+    assert err.startswith(f"fedaudit: the tool failed on {SOME}: its figure: KeyError: 'prox' (")
+    assert "the tool failed" not in out
+    assert "figure" not in rows[IDS.index(SOME)]
+    monkeypatch.setattr(runner, "figure_of", lambda *_: "<svg/>")
+    moves.calls.clear()
+    status, out, _ = run("audit", LEMMAS, "--jobs", "1", "--json")
+    assert (status, moves.calls) == (0, [])
+    assert json.loads(out)[IDS.index(SOME)]["figure"]
+
+
 def test_an_interrupted_audit_leaves_an_index_of_what_is_finished(run, moves, monkeypatch, tmp_path):
     good = moves.audit_row
 

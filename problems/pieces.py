@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 from .arrays import Array, Namespace, namespace
 
+ROUNDING = 1e-13  # of the largest bend or slope: what is smaller is 0 that was added up
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pieces:
@@ -147,6 +149,8 @@ class Pieces:
         """Knots and stationary points (..., 2K + 1), and whether f falls for ever on either side (...)."""
         xp = namespace(self.x)
         z, curvature = self._segments()
+        most = (xp.abs(self.a) + xp.sum(xp.abs(self.bend), axis=-1))[..., None]
+        curvature = xp.where(xp.abs(curvature) > ROUNDING * most, curvature, 0 * curvature)
         left, right = self.spread().slopes(z)
         start = xp.concat([z[..., :1], z], axis=-1)
         slope = xp.concat([left[..., :1], right], axis=-1)
@@ -156,8 +160,9 @@ class Pieces:
         high = xp.concat([z, xp.maximum(root[..., -1:], z[..., -1:])], axis=-1)
         points = xp.concat([z, xp.minimum(xp.maximum(root, low), high)], axis=-1)
         first, last = curvature[..., 0], curvature[..., -1]
-        falls_left = (first < 0) | ((first == 0) & (left[..., 0] > 0))
-        return points, falls_left | (last < 0) | ((last == 0) & (right[..., -1] < 0))
+        steep = ROUNDING * xp.max(xp.abs(right), axis=-1)
+        falls_left = (first < 0) | ((first == 0) & (left[..., 0] > steep))
+        return points, falls_left | (last < 0) | ((last == 0) & (right[..., -1] < -steep))
 
     def _reach(self, w: Array, eps: Array, side: int) -> Array:
         """From the furthest knot (or w itself) that is still within eps, a quadratic's root."""

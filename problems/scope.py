@@ -51,7 +51,7 @@ class Setup:
     rows: Array = None  # (n, R, C): weights that are chosen, one row per round; otherwise the largest, as FedMax
     floor: Array = None  # (n,): values below it are rounding
     minibatch: tuple[int, bool] | None = None  # points that a client draws per round, whether all draw the same; or all
-    oracle: tuple[Array, Array] | None = None  # step (n, J, C) and shift (n, J, C, minibatches or 1); exact without
+    oracle: tuple[Array, Array] | None = None  # step (n, J, C), shift (n, J, C, minibatches or 1, d); exact without
     batches: Callable[[int, int], Any] | None = None  # the losses of what clients draw for step k of round t
     moments: bool = False  # of quadratics that all clients solve exactly: only mean and covariance are followed
     gaps: list[Array] = field(default_factory=list[Any])  # how far from optimal its answers were (n,), after a run
@@ -181,7 +181,7 @@ class Scope:
             case "w_i_star":
                 return self.constant("w_i_star", setup.problem.minimisers())
             case "batch_grad":
-                return self.drawn(place).grad(args[0][..., 0])[..., None]
+                return setup.problem.slope(self.drawn(place), args[0])
             case "oracle" | "full_prox" if isinstance(setup.problem, Quadratics):
                 step = place.at(self.coefficients[operation.scalars[0]])
                 return self.proximal(args[0], step, whole=operation.op == "full_prox")
@@ -220,12 +220,12 @@ class Scope:
         steps, shifts = setup.oracle
         row = min(place.t, steps.shape[1] - 1)
         taken, shift = steps[:, row, :], shifts[:, row, ...]
-        if shift.shape[-1] > 1:
-            each = [xp.take(shift[:, i, :], xp.asarray(place.batch[:, i]), axis=1) for i in range(setup.problem.C)]
-            moved = xp.permute_dims(xp.stack(each, axis=-1), (1, 0, 2))
+        if shift.shape[-2] > 1:
+            each = [xp.take(shift[:, i, ...], xp.asarray(place.batch[:, i]), axis=1) for i in range(setup.problem.C)]
+            moved = xp.permute_dims(xp.stack(each, axis=-2), (1, 0, 2, 3))
         else:
-            moved = shift[..., 0]
-        answer = xp.where(taken[..., None] == 1, best, x + taken[..., None] * (best - x)) + moved[..., None]
+            moved = shift[..., 0, :]
+        answer = xp.where(taken[..., None] == 1, best, x + taken[..., None] * (best - x)) + moved
         off = gap(answer)
         setup.gaps.append(xp.max(xp.maximum(off, 0 * off), axis=(0, 2)))
         return answer

@@ -12,9 +12,9 @@ from flint import fmpq
 
 from .expression import Tree, free, parse
 from .loss import ZERO, Loss, Vector, combine, dot, norm2, plus, scaled
-from .pieces import Pieces
 from .rational import Malformed, Node, Rejected, shown
 from .regulariser import Regulariser
+from .rotated import Rotated
 from .sample import AnyLoss
 from .work import label, paid, spend, summed
 
@@ -329,14 +329,15 @@ class Oracle:
     """
 
     step: tuple[Vector, ...] = ()
-    shift: tuple[tuple[Vector, ...], ...] = ()
+    shift: tuple[tuple[tuple[Vector, ...], ...], ...] = ()
 
-    def answer(self, x: fmpq, best: fmpq, t: int, i: int, batch: int) -> fmpq:
+    def answer(self, x: Vector, best: Vector, t: int, i: int, batch: int) -> Vector:
         if not self.step:
             return best
         row = min(t, len(self.step) - 1)
-        shifts = self.shift[row][i]
-        return paid(x + self.step[row][i] * (best - x) + shifts[min(batch, len(shifts) - 1)])
+        step, shifts = self.step[row][i], self.shift[row][i]
+        moved = shifts[min(batch, len(shifts) - 1)]
+        return tuple(paid(a + step * (b - a) + c) for a, b, c in zip(x, best, moved, strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -353,8 +354,8 @@ class Problem:
     alike: tuple[int, ...] = ()  # of each client the first one with the same loss and weight; none where it matters who
     minimisers: tuple[Vector, ...] | None = None  # of every f_i
     rows: tuple[Vector, ...] | None = None  # chosen weights, one row per round; None: the largest, as FedMax has it
-    whole: Mapping[str, Pieces] = field(default_factory=dict[str, Pieces])  # what the operations of WHOLE are of
-    batches: tuple[tuple[Pieces, ...], ...] = ()  # risks of the minibatches that each client may draw
+    whole: Mapping[str, Rotated] = field(default_factory=dict[str, Rotated])  # what the operations of WHOLE are of
+    batches: tuple[tuple[Rotated, ...], ...] = ()  # risks of the minibatches that each client may draw
     oracle: Oracle = field(default_factory=lambda: Oracle())
     gaps: list[fmpq] = field(default_factory=list[fmpq])  # how far from optimal the oracle's answers were
 
@@ -473,14 +474,14 @@ class Place:
                     raise Rejected("instance.clients: got data points, expected losses with a Hessian")
                 return loss.bend(x, v)
             case "batch_grad":
-                return (self.minibatch(i).gradient(self.vector(rule.args[0], i)[0]),)
+                return self.minibatch(i).gradient(self.vector(rule.args[0], i))
             case "oracle":
-                return (self.solved(i, self.vector(rule.args[0], i)[0], self.scalar[_factor(rule)]),)
+                return self.solved(i, self.vector(rule.args[0], i), self.scalar[_factor(rule)])
             case "full_prox" | "training_prox":
-                x, rho = self.vector(rule.args[0], i)[0], self.scalar[_factor(rule)]
+                x, rho = self.vector(rule.args[0], i), self.scalar[_factor(rule)]
                 if rule.op not in problem.whole or rho <= 0:
                     raise Rejected("instance.clients: got no data points, or rho = 0, expected a proximal point of f")
-                return (problem.whole[rule.op].prox(x, rho),)
+                return problem.whole[rule.op].prox(x, rho)
             case "noisy" | "again":
                 kick = self.kick[i + len(problem.p) * NOISE.index(rule.op)]
                 return plus(self.vector(rule.args[0], i), kick)
@@ -509,13 +510,13 @@ class Place:
                     raise Rejected(f"method: got prox with the step {shown(step)}, expected none below 0")
                 return problem.g.prox(self.vector(rule.args[0], i), step)
 
-    def minibatch(self, i: int) -> Pieces:
+    def minibatch(self, i: int) -> Rotated:
         """The risk of what client i drew."""
         if not self.batch:
             raise Rejected("instance.clients: got no data points, expected some to draw from")
         return self.problem.batches[i][self.batch[i]]
 
-    def solved(self, i: int, x: fmpq, eta: fmpq) -> fmpq:
+    def solved(self, i: int, x: Vector, eta: fmpq) -> Vector:
         """What the oracle of client i returns for its minibatch's risk + |. - x|^2/(2 eta)."""
         risk = self.minibatch(i)
         if eta <= 0:

@@ -10,8 +10,8 @@ from itertools import pairwise
 from flint import fmpq
 
 from .loss import ZERO, Loss, Vector, dot
-from .pieces import mix
 from .regulariser import Regulariser
+from .rotated import mix
 from .sample import AnyLoss, samples
 
 
@@ -26,8 +26,10 @@ def separable(losses: Sequence[AnyLoss]) -> list[Loss]:
 def lowest(losses: Sequence[AnyLoss], p: Vector, g: Regulariser) -> Vector | None:
     """A global minimiser of F, where F is a sum over coordinates and does not fall for ever."""
     if found := samples(losses):
+        if any(loss.risk.basis != found[0].risk.basis for loss in found):
+            return None
         f = mix(p, [loss.risk for loss in found])
-        return (f.least(),) if g == Regulariser() and f.bounded_below() else None
+        return f.least() if g == Regulariser() and f.bounded_below() else None
     least = [line.lowest() for line in lines(separable(losses), p, g)]
     return tuple(x for x in least if x is not None) if least and None not in least else None
 

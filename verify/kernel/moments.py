@@ -18,6 +18,7 @@ from .loss import ONE, ZERO, Matrix, Vector, dot
 from .method import Method, Problem, Rule, rules
 from .pieces import Pieces
 from .rational import Rejected, affordable
+from .rotated import Rotated
 from .sample import Sample
 from .work import paid, spend, summed
 
@@ -84,8 +85,11 @@ def on_box(problem: Problem, low: fmpq, high: fmpq) -> Problem:
     return replace(problem, losses=losses, whole=whole, batches=tuple((f,) for f in risks))
 
 
-def quadratic(f: Pieces, low: fmpq, high: fmpq) -> Pieces:
-    """The quadratic that f is on [low, high]."""
+def quadratic(function: Rotated, low: fmpq, high: fmpq) -> Rotated:
+    """The quadratic that a function of one variable is on [low, high]."""
+    if len(function.parts) != 1 or function.basis:
+        raise Rejected("instance.box: got several variables or a basis, expected one variable")
+    f = function.parts[0]
     inside = [s for s in f.segments() if (s[0] is None or s[0] < high) and (s[1] is None or s[1] > low)]
     if len({curvature for _, _, curvature in inside}) != 1 or inside[0][2] < 0:
         raise Rejected("instance.box: got a risk that is no convex quadratic there, expected one curvature")
@@ -93,7 +97,7 @@ def quadratic(f: Pieces, low: fmpq, high: fmpq) -> Pieces:
         raise Rejected("instance.box: got a kink, expected quadratics")
     a = inside[0][2]
     slope = f.slopes(low)[1] - a * low
-    return Pieces((), a, slope, f.value(low) - slope * low - a * low * low / 2)
+    return Rotated((Pieces((), a, slope, f.value(low) - slope * low - a * low * low / 2),))
 
 
 def mixed(maps: Sequence[tuple[fmpq, Affine]]) -> Matrix:

@@ -71,10 +71,14 @@ class Pieces:
         return least is not None and least >= -nu
 
     def lipschitz(self, G: fmpq) -> bool:
-        """Between two knots the slope is monotone: its largest size is at a knot, and both ends are straight."""
+        steepest = self.steepest()
+        return steepest is not None and steepest <= G
+
+    def steepest(self) -> fmpq | None:
+        """The largest size of a slope, if both ends are straight: between two knots slopes are monotone."""
         parts = self.segments()
         slopes = [self.s, *(side for x, _, _ in self.knots for side in self.slopes(x))]
-        return parts[0][2] == 0 and parts[-1][2] == 0 and max(map(abs, slopes)) <= G
+        return max(map(abs, slopes)) if parts[0][2] == 0 and parts[-1][2] == 0 else None
 
     def bounded_below(self) -> bool:
         parts = self.segments()

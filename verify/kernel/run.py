@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, product
-from math import prod
+from math import comb, prod
 from typing import NamedTuple
 
 from flint import fmpq
@@ -38,11 +38,12 @@ from .loss import (
 from .method import NOISE, NONE, Measure, Method, Number, Oracle, Place, Problem, Rule, State, rules, scalars
 from .method import read as read_method
 from .minimum import lines, lowest, separable
-from .pieces import mix
 from .rational import Malformed, Node, Rejected, affordable, shown
 from .regulariser import read as read_regulariser
-from .sample import AnyLoss, samples, similar_slopes
+from .rotated import mix
+from .sample import AnyLoss, samples
 from .sample import read as read_sample
+from .sample import similar as similar_gradients
 from .spline import Curves, curves, hessian_spread, spread, steepest2
 from .work import HASH, label, spend, summed
 
@@ -527,7 +528,7 @@ class Run(World):
             "hessian_variance": lambda sigma: sigma >= 0,  # noise adds straight lines
             "lipschitz": lambda G: bool(points) and all(loss.lipschitz(G) for loss in each),
             "inexact": lambda eps: self.inaccuracy() <= eps,
-            "lgd": lambda B: bool(points) and similar_slopes([client.risk for client in points], p, B),
+            "lgd": lambda B: bool(points) and similar_gradients(points, p, B),
         }
         if (users := alike(f)) is not None:
             even, a, b = (fmpq(1, C),) * C, [user.a for user in users], [user.b for user in users]
@@ -646,7 +647,7 @@ def _drawn(
     return [(Draw(counts, batch), chance * q) for counts, chance in clients for batch, q in batches]
 
 
-def _oracle(node: Node | None, method: Method, C: int, T: int) -> Oracle:
+def _oracle(node: Node | None, method: Method, C: int, d: int, T: int) -> Oracle:
     """The instance's answers; exact ones where it gives none."""
     if node is None:
         return Oracle()
@@ -655,11 +656,17 @@ def _oracle(node: Node | None, method: Method, C: int, T: int) -> Oracle:
     given = node.fields("step shift")
     step = tuple(row.vector(C) for row in given["step"].items())
     shift = tuple(
-        tuple(cell.vector(len(cell.items())) for cell in row.items(C)) for row in given["shift"].items(len(step))
+        tuple(tuple(_shift(entry, d) for entry in cell.items()) for cell in row.items(C))
+        for row in given["shift"].items(len(step))
     )
     if not 0 < len(step) <= T or not all(cell for row in shift for cell in row):
         raise node.malformed("a row or more of steps and shifts, at most one per round")
     return Oracle(step, shift)
+
+
+def _shift(node: Node, d: int) -> Vector:
+    """A number along a line, a vector otherwise."""
+    return node.vector(d) if d > 1 else (node.rational(),)
 
 
 def _draws(node: Node | None, C: int) -> list[tuple[tuple[int, ...], fmpq]]:
@@ -669,7 +676,7 @@ def _draws(node: Node | None, C: int) -> list[tuple[tuple[int, ...], fmpq]]:
     given = node.fields("kind m")
     kind, m = given["kind"].one_of(SAMPLINGS), given["m"].integer(1, C)
     if kind == "without_replacement":
-        affordable(prod(range(C - m + 1, C + 1)), STATES * 40, node.where)
+        affordable(comb(C, m), STATES, node.where)
         chosen = list(combinations(range(C), m))
         return [(tuple(int(i in s) for i in range(C)), fmpq(1, len(chosen))) for s in chosen]
     affordable(C**m, STATES, node.where)
@@ -716,11 +723,12 @@ def read(node: Node, claim: Claim) -> Run:
         shared = bool(minibatch) and minibatch["shared"].flag()
         drawn = [client.minibatches(b) if b else [(ONE, client.risk)] for client in data]
         chances = [[chance for chance, _ in risks] for risks in drawn]
+        risks = {"full_prox": [c.risk for c in data], "training_prox": [c.empirical for c in data]}
         problem = replace(
             problem,
-            whole={"full_prox": mix(p, [c.risk for c in data]), "training_prox": mix(p, [c.empirical for c in data])},
+            whole={op: mix(p, each) for op, each in risks.items() if method.reads(op)},
             batches=tuple(tuple(risk for _, risk in risks) for risks in drawn),
-            oracle=_oracle(given.get("oracle"), method, C, T),
+            oracle=_oracle(given.get("oracle"), method, C, d, T),
         )
     elif "minibatch" in given or "oracle" in given:
         raise Malformed("instance: got minibatches or an oracle, expected them of clients with data points alone")

@@ -1,4 +1,4 @@
-"""A client's loss as the mean over finitely many data points, each a function of one variable made of pieces."""
+"""A client's loss as the mean over finitely many data points, each made of pieces along the directions of one basis."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from itertools import pairwise
 
 from flint import fmpq
 
+from . import pieces
 from .loss import ONE, ZERO, Loss, Matrix, Vector, dot
 from .minibatch import batches, likely, probabilities
-from .pieces import Pieces, mix
-from .pieces import read as read_pieces
+from .pieces import Pieces
 from .rational import Node, Rejected
+from .rotated import Rotated, mix, read_basis
+from .rotated import read as read_point
 
 MINIBATCH = 1_000  # points of a minibatch, where there is more than one to draw from
 
@@ -22,40 +24,37 @@ MINIBATCH = 1_000  # points of a minibatch, where there is more than one to draw
 class Sample:
     """Data points with their probabilities q; `training`: their shares of the training sample."""
 
-    points: tuple[Pieces, ...]
+    points: tuple[Rotated, ...]
     q: Vector
     training: Vector
     bends: bool = True
 
     @cached_property
-    def risk(self) -> Pieces:
+    def risk(self) -> Rotated:
         return mix(self.q, self.points)
 
     @cached_property
-    def empirical(self) -> Pieces:
+    def empirical(self) -> Rotated:
         return mix(self.training, self.points)
 
     def value(self, w: Vector) -> fmpq:
-        return self.risk.value(w[0])
+        return self.risk.value(w)
 
     def gradient(self, w: Vector) -> Vector:
-        return (self.risk.gradient(w[0]),)
+        return self.risk.gradient(w)
 
     def hessian(self, most: bool) -> Matrix:
-        """The smallest or the largest curvature."""
-        curvature = self.risk.curvatures()[most]
-        if curvature is None:
-            raise Rejected("instance.clients: got a kink, expected a curvature everywhere")
-        return ((curvature,),)
+        """The smallest or the largest Hessian."""
+        return self.risk.hessian(most)
 
     def above(self, mu: fmpq) -> bool:
         """Whether every data point's curvature is at least mu."""
         return all(f.weakly_convex(-mu) for f in self.points)
 
     def below(self, L: fmpq) -> bool:
-        return all((most := f.curvatures()[1]) is not None and most <= L for f in self.points)
+        return all(f.below(L) for f in self.points)
 
-    def minibatches(self, b: int) -> list[tuple[fmpq, Pieces]]:
+    def minibatches(self, b: int) -> list[tuple[fmpq, Rotated]]:
         """What a draw of b points may be, with its probability."""
         if len(self.q) == 1:
             return [(fmpq(1), self.risk)]
@@ -68,10 +67,9 @@ AnyLoss = Loss | Sample
 
 
 def read(node: Node, d: int) -> Sample:
-    given = node.fields("kind q points", "training")
-    points = tuple(read_pieces(entry) for entry in given["points"].items())
-    if d != 1:
-        raise node.malformed("one variable")
+    given = node.fields("kind q points", "training basis")
+    basis = read_basis(given["basis"], d) if "basis" in given else ()
+    points = tuple(read_point(entry, d, basis) for entry in given["points"].items())
     q = probabilities(given["q"], len(points))
     training = probabilities(given["training"], len(points)) if "training" in given else q
     if any(share > 0 and chance == 0 for share, chance in zip(training, q, strict=True)):
@@ -85,14 +83,22 @@ def samples(losses: Sequence[AnyLoss]) -> list[Sample]:
     return found if len(found) == len(losses) else []
 
 
+def similar(clients: Sequence[Sample], p: Vector, B: fmpq) -> bool:
+    """Whether the mean of |grad R_i|^2 is provably at most B^2 |grad f|^2 everywhere: along every direction it is."""
+    risks = [client.risk for client in clients]
+    if any(f.basis != risks[0].basis for f in risks):
+        return False
+    return all(similar_slopes(line, p, B) for line in zip(*(f.parts for f in risks), strict=True))
+
+
 def similar_slopes(risks: Sequence[Pieces], p: Vector, B: fmpq) -> bool:
     """Whether the mean of risks'^2 is at most B^2 f'^2 everywhere, f the mean: on every piece a quadratic in y."""
-    whole = mix(p, risks)
+    whole = pieces.mix(p, risks)
     if any(None in f.curvatures() for f in risks):
         return False
     ends = sorted({x for f in risks for x, _, _ in f.knots}) or [ZERO]
-    pieces = [(low, ONE, high - low) for low, high in pairwise(ends)]
-    for end, side, length in [(ends[0], -ONE, None), *pieces, (ends[-1], ONE, None)]:  # f' = s + c y, y in [0, length]
+    inner = [(low, ONE, high - low) for low, high in pairwise(ends)]
+    for end, side, length in [(ends[0], -ONE, None), *inner, (ends[-1], ONE, None)]:  # f' = s + c y, y in [0, length]
         lines: list[tuple[fmpq, fmpq]] = []
         for f in (*risks, whole):
             at, beyond = f.gradient(end), f.gradient(end + side * (length or ONE))

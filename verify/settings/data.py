@@ -5,6 +5,9 @@ same, all take part, one data point each, so that a run is deterministic and may
 any answer; `aimed`: errors up to the limit that the statement sets for them, which decides what is admissible; `still`:
 after the first round it returns what it was given, so that T may be huge. `parabolas`: moments say all of a run, so
 that T may be huge too.
+
+With more than one variable Hessians are full. In one round every client has a basis of its own; where a statement reads
+the minimum or a proximal point of f, all clients have one.
 """
 
 from __future__ import annotations
@@ -33,6 +36,14 @@ ROUNDS = (1, 4, 8, 9, 16, 27, 64)
 CALM = (1, 4, 9, 16, 25, 64, 100)
 SIXTH_POWERS = tuple(n**6 for n in (2, 3, 5, 10, 20, 30))  # both roots that step sizes take of T are integers
 TAKING_PART = (1, 4, 16)
+WIDE = (
+    (2, 1, 1, 2), (2, 2, 1, 2), (2, 2, 2, 2), (3, 2, 1, 3), (1, 1, 2, 2), (1, 1, 2, 3),
+    (5, 5, 1, 1), (5, 1, 1, 1), (6, 2, 1, 1), (5, 5, 1, 2),
+)  # fmt: skip  # C, m, K, d of rounds with several variables or many clients
+WIDE_RUNS = (
+    (2, 1, 1, 2), (2, 2, 1, 2), (4, 4, 1, 2), (3, 3, 1, 3), (1, 1, 2, 2), (1, 1, 2, 3), (5, 5, 1, 1), (5, 1, 1, 1),
+    (9, 9, 1, 1),
+)  # fmt: skip
 PHASES = 2  # the oracle follows one rule in the first round and another one after it
 MOST_PATHS = 72
 DIGITS, ALMOST = 6, 1 - 1e-5  # of rounded shifts: what is rounded stays below the limit
@@ -65,6 +76,11 @@ def shapes(reading: Reading) -> list[Shape]:
         groups = [(C, m) for C, m in groups if not everyone or m == C]
         clients = "shared" if reading.dropped else "different"
         proposed = [_shape(clients, errs, C, m, K, b, 1) for (C, m), (K, b) in product(groups, data)]
+        drawn = any(m < C for C, m in groups)
+        for C, m, K, d in WIDE if not reading.dropped else ():
+            fits = C == 1 if groups == [(1, 1)] else m == C or drawn
+            b = next((b for size, b in data if size == K), None)
+            proposed += [_shape(clients, errs, C, m, K, b, 1, d, "own")] if fits and b is not None else []
         return [shape for shape in proposed if outcomes(shape) <= MOST_PATHS]
     return [shape for shape in _long_shapes(reading, full, everyone, errs) if rational(reading, shape)]
 
@@ -77,6 +93,8 @@ def _long_shapes(reading: Reading, full: bool, everyone: bool, errs: str) -> Ite
     smooth = has(reading, "smooth")
     for m, b, rounds in product(counts, sizes, ROUNDS if smooth else CALM):
         yield _shape("alike", errs, m, m, 1, b, rounds)
+    for rounds, d in product((8, 64) if smooth else (4, 9), (2, 3)):
+        yield _shape("alike", errs, 1, 1, 1, sizes[0], rounds, d)
     if has(reading, "lgd"):
         return
     if errs != "exact":
@@ -88,19 +106,30 @@ def _long_shapes(reading: Reading, full: bool, everyone: bool, errs: str) -> Ite
         shape = _shape("different", errs, C, m, K, b, rounds)
         if outcomes(shape.but(T=max(rounds - 1, 1))) <= MOST_PATHS and (C > 1 or K > 1):
             yield shape
+    yield from _wide_runs(full, everyone, errs, data[0][1], (1, 8, 64) if smooth else (1, 4))
     plain = not (reading.claim["method"]["local"] or reading.claim["method"]["end"])  # rounds that begin and update
     for (size, m), rounds in product(((2, 1), (3, 1), (3, 2)), SIXTH_POWERS if plain and not everyone else ()):
         yield _shape("parabolas", "exact", size, m, 1, 0 if full else rounds, rounds)
 
 
-def _shape(clients: str, oracle: str, C: int, m: int, K: int, b: int, T: int) -> Shape:
-    """b = 0: a batch is all data."""
+def _wide_runs(full: bool, everyone: bool, errs: str, b: int, lengths: tuple[int, ...]) -> Iterator[Shape]:
+    """Several variables, or many clients."""
+    for (C, m, K, d), rounds in product(WIDE_RUNS, lengths):
+        shape = _shape("different", errs, C, m, K, b, rounds, d)
+        fits = (m == C or not everyone) and (C > 1 or (K > 1 and not full))
+        if fits and outcomes(shape.but(T=max(rounds - 1, 1))) <= MOST_PATHS:
+            yield shape
+
+
+def _shape(clients: str, oracle: str, C: int, m: int, K: int, b: int, T: int, d: int = 1, basis: str = "one") -> Shape:
+    """b = 0: a batch is all data. The basis of several variables is `one` for all clients, or their `own`."""
     shared = {"draws": "shared"} if clients == "shared" else {}
     flags = {"loss": "stairs", "noise": "none", "sampling": "without_replacement", "oracle": oracle, **shared}
     flags |= {"clients": "alike"} if clients == "alike" else {}
     flags |= {"loss": "parabola"} if clients == "parabolas" else {}
     flags |= {"rounds": "alike"} if clients == "parabolas" or oracle == "still" else {}
-    return Shape.of(flags, C=C, d=1, E=1, T=T, K=K, m=m, **({"b": b} if b else {}))
+    flags |= {"basis": basis} if d > 1 else {}
+    return Shape.of(flags, C=C, d=d, E=1, T=T, K=K, m=m, **({"b": b} if b else {}))
 
 
 def alike(reading: Reading, T: int) -> Shape:
@@ -158,7 +187,7 @@ def genes(reading: Reading, shape: Shape) -> list[Gene]:
     C = 1 if dict(shape.flags).get("clients") == "alike" else sizes["C"]
     rows = 1 if kind == "still" else min(sizes["T"], PHASES)
     drawn = count(sizes["K"], sizes["b"]) if "b" in sizes and sizes["T"] == 1 else 1
-    shift = Gene("shift", "real", (rows, C, drawn), ("", "C", ""))
+    shift = Gene("shift", "real", (rows, C, drawn, sizes["d"]), ("", "C", "", "d"))
     step = Gene("step", "fraction", (rows, C), ("", "C"))
     return {"exact": [], "aimed": [shift], "free": [step, shift], "still": [step, shift]}[kind]
 
@@ -170,18 +199,19 @@ def _limit(reading: Reading) -> Any:
 
 
 def oracle(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Table) -> tuple[Array, Array] | None:
-    """step (n, J, C) and shift (n, J, C, minibatches or 1).
+    """step (n, J, C) and shift (n, J, C, minibatches or 1, d).
 
     A shift of sqrt(2 eps eta/(1 + eta L)) makes an error of at most eps, curvatures being at most L.
     """
     if "shift" not in genome:
         return None
     eta, shift, high = known.scalars["eta"], genome["shift"], genome["curvature"]
-    wide = (slice(None), None, None, None)
+    wide = (slice(None), None, None, None, None)
     if shape.flag("oracle") == "aimed":
         limit = np.broadcast_to(Evaluator(known, {})(_limit(reading)), (known.n,))
         most = np.sqrt(2 * limit * eta / (1 + eta * high))
-        step, shift = 1 + 0 * shift[..., 0], ALMOST * most[wide] * np.clip(shift, -1.0, 1.0)
+        length = np.linalg.norm(shift, axis=-1, keepdims=True)
+        step, shift = 1 + 0 * shift[..., 0, 0], ALMOST * most[wide] * shift / np.maximum(length, 1.0)
     else:
         step, shift = genome["step"], shift * (eta * high * genome["scale"])[wide]
     if shape.flag("oracle") == "still":
@@ -238,6 +268,12 @@ def reductions(
             yield less, {k: _fitted(v, wanted[k].shape) if k in wanted else v for k, v in kept.items()}
             yield from ((less, calm) for calm in still(kept))
     yield from ((shape, calm) for calm in still(genome))
+
+
+def cut(genome: Mapping[str, Array], genes: Mapping[str, Gene], kept: Mapping[str, Gene]) -> dict[str, Array]:
+    """What is left of a genome for fewer genes, or shorter ones."""
+    left = {k: v for k, v in genome.items() if k in kept or k not in genes}
+    return {k: _fitted(v, kept[k].shape) if k in kept else v for k, v in left.items()}
 
 
 def _fitted(values: Array, shape: tuple[int, ...]) -> Array:

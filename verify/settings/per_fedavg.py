@@ -24,7 +24,7 @@ from ..evaluate import Array, Table
 from ..genome import Gene, Genome
 from .base import Reading, Shape, View, text
 
-GROUPS = ((2, 1), (2, 2), (3, 1), (3, 2), (4, 2))  # users, how many of them take part
+GROUPS = ((2, 1), (2, 2), (3, 1), (3, 2), (4, 2), (6, 1))  # users, how many of them take part
 KNOTS = 4
 MOST_UPDATES, MOST_ROUNDS = 10**9, 10**15  # the kernel's
 MEASURED = ("slope2", "level", "level_next", "level_end", "round2", "mean2", "Delta")

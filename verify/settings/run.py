@@ -57,6 +57,7 @@ CROWDS = (
     (18, 1, 1, 1),
     (24, 1, 1, 1),
 )  # C, d, E, T of many equal clients, whose noise averages out
+MANY_DRAWN = ((5, 1, 1, 1), (6, 1, 2, 1))  # C, d, E, T of many clients of which one or two are drawn
 DEEP = 10  # how far below -L a curvature may go where smoothness is said from above only
 FAR = 1e100  # a run that has left the floats says nothing
 LENGTH = 1e12  # how much coarser lengths are rounded than their squares
@@ -96,16 +97,19 @@ class RunSetting:
         large = [dict(zip(SMALL, values, strict=True)) for values in LARGE]
         if reading.dropped:  # elsewhere floats may see a run whose step sizes are irrational, and the kernel does not
             large = [one for one in large if _rational(reading, one)]
+        drawn = [dict(zip(SMALL, values, strict=True)) for values in MANY_DRAWN]
+        drawn = [one for one in drawn if _rational(reading, one)]
         proposed: list[Shape] = []
         for counts, family, noise, sampling, layout in product(
-            small + large, _families(reading), *_choices(reading), _layouts(reading)
+            small + large + drawn, _families(reading), *_choices(reading), _layouts(reading)
         ):
             few = {**counts, "E": min(counts["E"], family.updates)}
-            if sampling and counts not in small:
+            if (counts in drawn and (not sampling or noise != "none")) or (sampling and counts not in small + drawn):
                 continue
             if layout.get("start") and (counts["C"] == 1 or counts not in small or noise != "none"):
                 continue
-            for m, g in product(range(1, counts["C"] + 1) if sampling else (0,), _regularisers(reading)):
+            most = 2 if counts in drawn else counts["C"]
+            for m, g in product(range(1, most + 1) if sampling else (0,), _regularisers(reading)):
                 shape = _shape(few, family, noise, sampling, m, {**layout, **({"regulariser": g} if g else {})})
                 if _fits(reading, shape, family, counts in small) and shape not in proposed:
                     proposed.append(shape)
@@ -124,7 +128,7 @@ class RunSetting:
         sizes = dict(shape.counts)
         if dict(shape.flags).get("clients") == "alike":
             sizes = {**sizes, "C": 1}
-        sizes["kinks"] = not _has(reading, "smooth")
+        sizes |= {"kinks": not _has(reading, "smooth"), "own": dict(shape.flags).get("basis") == "own"}
         genes = [Gene("scale", "positive"), along("start", "real", sizes, "d"), *_family(shape).genes(sizes)]
         genes.append(Gene("curvature", "positive"))
         if "regulariser" in dict(shape.flags):
@@ -325,7 +329,8 @@ class RunSetting:
                 instance["box"] = {"low": text(loss["low"][0]), "high": text(loss["high"][0])}
             answers = data.exact_oracle(reading, shape, batch, known["scalars"])
             if answers is not None:
-                instance["oracle"] = {"step": text(answers[0][0]), "shift": text(answers[1][0])}
+                step, shift = answers[0][0], answers[1][0]
+                instance["oracle"] = {"step": text(step), "shift": text(shift if sizes["d"] > 1 else shift[..., 0])}
         needed = set(_steps(reading)) - set(reading.claim["choose"])
         if needed:
             instance["steps"] = {name: self.exact_steps(reading, shape, batch, known, name) for name in sorted(needed)}
@@ -352,6 +357,9 @@ class RunSetting:
         genes = {gene.name: gene for gene in self.genes(reading, shape)}
         sizes = dict(shape.counts)
         if data.reads_data(reading):
+            if sizes["d"] > 1:
+                less = shape.but(d=sizes["d"] - 1)
+                yield less, data.cut(genome, genes, {gene.name: gene for gene in self.genes(reading, less)})
             yield from data.reductions(reading, shape, genome, {name: gene.axes for name, gene in genes.items()})
             return
         smaller: list[tuple[Shape, dict[str, Array]]] = []
@@ -912,7 +920,7 @@ def _losses(
 def _copied(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
     """Equal clients: every gene of a client for all of them."""
     copied = dict(genome)
-    one = {**dict(shape.counts), "C": 1, "kinks": "kink" in genome}
+    one = {**dict(shape.counts), "C": 1, "kinks": "kink" in genome, "own": False}
     for gene in (*_family(shape).genes(one), Gene("noise", "nonnegative", (1,), ("C",))):
         if "C" in gene.axes and gene.name in genome:
             copied[gene.name] = np.repeat(genome[gene.name], shape["C"], axis=1 + gene.axes.index("C"))

@@ -4,7 +4,7 @@ from ...algebra import Eq, Integer, Le, Lt, Max, Min, Sum, sqrt
 from ...derivation import Derivation
 from ...statement import Assumption, Statement, free
 from . import lemma_proofs as proofs
-from .run import FEDMSPP
+from .run import FEDMSPP, OWN_BASES
 from .symbols import (
     DEVICES,
     GLOSSARY,
@@ -57,7 +57,10 @@ from .symbols import (
     weakly_convex,
 )
 
-_WITHIN = ("what came before the step (F_{t-1}) is fixed: every expectation is over the devices and minibatches of t",)
+_WITHIN = (
+    "what came before the step (F_{t-1}) is fixed: every expectation is over the devices and minibatches of t",
+    OWN_BASES,
+)
 _STEP = {eta: 1 / (L * (1 + free("eta")))}
 
 DEF_1 = Statement(

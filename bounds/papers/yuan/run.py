@@ -40,6 +40,15 @@ from .symbols import (
 
 _s, _q = GLOSSARY.symbol, GLOSSARY.quantity
 
+OWN_BASES = (
+    "tried with 1 to 3 coordinates: a loss is a sum of functions of one variable along an orthonormal basis, and every"
+    " device has a basis of its own"
+)
+ONE_BASIS = (
+    "tried with 1 to 3 coordinates: a loss is a sum of functions of one variable along an orthonormal basis, the same"
+    " for all devices, since the risk's minimum and proximal points are read off along it; huge T with one coordinate"
+)
+
 residual = _s(
     "residual",
     "W",

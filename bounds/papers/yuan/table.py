@@ -41,7 +41,7 @@ from .theorems import (
     CONVEX_TOO,
     ENVELOPE,
     LENGTHS,
-    ONE_VARIABLE,
+    ONE_BASIS,
     PICKED,
     STEP_1,
     THEOREM_1_REPAIRED,
@@ -79,7 +79,7 @@ TABLE_THEOREM_1 = Statement(
     sweep={eta: STEP_1},
     order=ROW_1,
     reading=(
-        ONE_VARIABLE,
+        ONE_BASIS,
         PICKED,
         "T <= 36 (1/(I e^2) + e^(-3/2)) for e = E|grad R(w_t*)|^2/(L Delta + G^2), multiplied by I e^2, so that e may"
         " be 0: a run that is not yet epsilon-stationary has e > epsilon. 36 is what theorem 1's inequality gives",
@@ -113,7 +113,7 @@ TABLE_THEOREM_2 = Statement(
     sweep=ENVELOPE,
     order=ROW_2,
     reading=(
-        ONE_VARIABLE,
+        ONE_BASIS,
         PICKED,
         CONVEX_TOO,
         "T <= 16/e^2 for e = E|grad R_rho(w_t*)|^2/(Delta_rho/rho + G^2), multiplied by e^2; theorem 2 gives 16",
@@ -156,7 +156,7 @@ TABLE_THEOREM_4 = Statement(
     sweep=ENVELOPE,
     order=ROW_4,
     reading=(
-        ONE_VARIABLE,
+        ONE_BASIS,
         PICKED,
         CONVEX_TOO,
         WHOLE_SPACE,

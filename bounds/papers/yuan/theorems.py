@@ -12,7 +12,7 @@ from ...algebra import Eq, Le, Lt, Max, Min, Rational, sqrt
 from ...derivation import Derivation
 from ...statement import Assumption, Statement, free
 from . import proofs
-from .run import FEDMSPP, drift2, move, picked2, picked_env2, residual
+from .run import FEDMSPP, ONE_BASIS, OWN_BASES, drift2, move, picked2, picked_env2, residual
 from .symbols import (
     DEVICES,
     GLOSSARY,
@@ -44,7 +44,6 @@ THIRD = Rational(1, 3)
 SMALL_STEP = {eta: 1 / (L * (1 + free("eta")))}  # every step below 1/L
 CALM_STEP = {eta: 1 / (nu * (1 + free("eta")))}  # every step below 1/nu
 ENVELOPE = {rho: 1 / (2 * nu * (1 + free("rho"))), eta: rho / sqrt(T)}
-ONE_VARIABLE = "the parameter has one coordinate: a statement about every p is one about p = 1"
 OWN_SAMPLES = "algorithm 1: every device samples for itself, so that minibatches of different devices are independent"
 CONVEX_TOO = "a bound by 1/nu is one of its product with nu, so that nu = 0, a convex loss, is allowed"
 WHOLE_SPACE = "the set W of (3.2) is the whole space, as in definition 3 and in the proofs"
@@ -78,7 +77,7 @@ LEMMA_5 = _statement(
     when=(Lt(eta, 1 / L),),
     then=Le(residual, 2 * L * eps * eta),
     sweep=SMALL_STEP,
-    reading=(ONE_VARIABLE, "d_t^(m) is the gradient of the device's empirical risk at w_t^(m) (appendix B.1)"),
+    reading=(OWN_BASES, "d_t^(m) is the gradient of the device's empirical risk at w_t^(m) (appendix B.1)"),
     follows_from=(Derivation(proofs.inexact_step),),
 )
 LEMMA_5_REPAIRED = replace(
@@ -95,7 +94,7 @@ LEMMA_9 = _statement(
     when=(Lt(eta, 1 / L),),
     then=Le(residual, 2 * L * eps * eta),
     sweep=SMALL_STEP,
-    reading=(ONE_VARIABLE, WHOLE_SPACE, "d_t^(m) is the gradient of the minibatch risk at w_t^(m) (appendix C.1)"),
+    reading=(OWN_BASES, WHOLE_SPACE, "d_t^(m) is the gradient of the minibatch risk at w_t^(m) (appendix C.1)"),
     follows_from=(Derivation(proofs.inexact_step),),
 )
 LEMMA_9_REPAIRED = replace(
@@ -112,7 +111,7 @@ LEMMA_6 = _statement(
     when=(Lt(eta, 1 / L),),
     then=Le(drift2, L**2 * (G + 2 * L * eps) ** 2 * eta**2),
     sweep=SMALL_STEP,
-    reading=(ONE_VARIABLE, "the mean direction is over all M devices, each with an eps_t-optimal local solution"),
+    reading=(OWN_BASES, "the mean direction is over all M devices, each with an eps_t-optimal local solution"),
     follows_from=(Derivation(proofs.mean_direction, cites=("yuan/lem5",)),),
 )
 LEMMA_6_REPAIRED = replace(
@@ -130,7 +129,7 @@ LEMMA_8 = _statement(
     when=(Lt(eta * nu, 1),),
     then=Le(move, G * eta),
     sweep=CALM_STEP,
-    reading=(ONE_VARIABLE, CONVEX_TOO),
+    reading=(OWN_BASES, CONVEX_TOO),
     follows_from=(Derivation(proofs.exact_step),),
 )
 LEMMA_12 = _statement(
@@ -141,7 +140,7 @@ LEMMA_12 = _statement(
     when=(Lt(eta * nu, 1),),
     then=Le(move, G * eta),
     sweep=CALM_STEP,
-    reading=(ONE_VARIABLE, CONVEX_TOO, WHOLE_SPACE),
+    reading=(OWN_BASES, CONVEX_TOO, WHOLE_SPACE),
     follows_from=(Derivation(proofs.exact_step),),
 )
 
@@ -166,7 +165,7 @@ THEOREM_1_INEQUALITY = _statement(
     sweep={eta: STEP_1},
     order=UNIT * RATE_1,
     reading=(
-        ONE_VARIABLE,
+        ONE_BASIS,
         PICKED,
         ENDS.format(1),
         "the proof's constants are taken where it ends, 10 L G^2 eta / I; the line before, 5 L G^2 eta^2 / (2 I), would"
@@ -179,7 +178,7 @@ THEOREM_1_REPAIRED = replace(
     THEOREM_1_INEQUALITY,
     id="yuan/thm1~repaired",
     when=(Eq(eta, STEP_1), Le(eps, 3 * L**2 * G**2 * eta**3 / (2 * I**2))),
-    reading=(ONE_VARIABLE, PICKED, ENDS.format(1)),
+    reading=(ONE_BASIS, PICKED, ENDS.format(1)),
     repairs="eps_t <= 3 L^2 G^2 eta^3 / (2 I^2) in place of min{G/(2 L sqrt(I)), G eta/I}, which is not even a value",
     follows_from=(
         Derivation(proofs.theorem_1, cites=("yuan/lem4-variance", "yuan/lem5~repaired", "yuan/lem6~repaired")),
@@ -196,7 +195,7 @@ REMARK_2_INEQUALITY = _statement(
     sweep={eta: STEP_2},
     order=UNIT * T ** (-2 * THIRD),
     reading=(
-        ONE_VARIABLE,
+        ONE_BASIS,
         PICKED,
         "the term related to I is the last one of theorem 1's inequality; the step size O(1/(L T^(1/3))) is theorem 1's"
         " without I; the accuracy is theorem 1's",
@@ -208,7 +207,7 @@ REMARK_2_REPAIRED = replace(
     REMARK_2_INEQUALITY,
     id="yuan/rem2~repaired",
     when=(Eq(eta, STEP_2), Le(eps, 3 * L**4 * G**2 * eta**5 / 8)),
-    reading=(ONE_VARIABLE, PICKED),
+    reading=(ONE_BASIS, PICKED),
     repairs="eps_t <= 3 L^4 G^2 eta^5 / 8: without the term in 1/I no room of first order in eta is left for an error",
     follows_from=(Derivation(proofs.remark_2_repaired, cites=("yuan/lem5~repaired", "yuan/lem6~repaired")),),
 )
@@ -226,7 +225,7 @@ REMARK_2_LGD = _statement(
     sweep={eta: 1 / (4 * L * B)},
     order=L * B * Delta / T,
     reading=(
-        ONE_VARIABLE,
+        ONE_BASIS,
         PICKED,
         "the sentence names no step size and no accuracy: a step that does it, and exact local solutions, are the"
         " kindest reading; with theorem 1's accuracy it is yuan/rem2~lgd-inexact",
@@ -258,7 +257,7 @@ THEOREM_3_INEQUALITY = _statement(
     then=Le(picked2(T), bound_3(b * I)),
     sweep={eta: step_3(b * I)},
     order=UNIT * Max(T ** (-2 * THIRD), 1 / sqrt(T * b * I)),
-    reading=(ONE_VARIABLE, WHOLE_SPACE, OWN_SAMPLES, ENDS.format(3), ONE_VALUE),
+    reading=(ONE_BASIS, WHOLE_SPACE, OWN_SAMPLES, ENDS.format(3), ONE_VALUE),
     follows_from=(Derivation(proofs.theorem_3, cites=("yuan/lem9", "yuan/lem11-first", "yuan/lem11-second")),),
 )
 THEOREM_3_EXACT = replace(
@@ -266,7 +265,7 @@ THEOREM_3_EXACT = replace(
     id="yuan/thm3~exact",
     let=(*DEVICES, independent_minibatches, nonnegative_loss, lipschitz, smooth, exact_oracle),
     when=(Eq(eta, step_3(b * I)),),
-    reading=(ONE_VARIABLE, WHOLE_SPACE, OWN_SAMPLES),
+    reading=(ONE_BASIS, WHOLE_SPACE, OWN_SAMPLES),
     repairs="as printed, but with local problems that are solved exactly: what is left to fail is 1/(b I)",
     follows_from=(),
 )
@@ -284,7 +283,7 @@ THEOREM_3_REPAIRED = replace(
     then=Le(picked2(T), bound_3(I)),
     sweep={eta: step_3(I)},
     order=UNIT * RATE_1,
-    reading=(ONE_VARIABLE, WHOLE_SPACE, OWN_SAMPLES),
+    reading=(ONE_BASIS, WHOLE_SPACE, OWN_SAMPLES),
     repairs="1/I for 1/(b I): minibatches do not average out which devices were drawn; eps_t <= L^2 G^2 eta^3 / I^2",
     follows_from=(Derivation(proofs.theorem_3_repaired, cites=("yuan/lem9~repaired",)),),
 )
@@ -293,7 +292,7 @@ THEOREM_3_FULL = replace(
     id="yuan/thm3~full",
     let=(*THEOREM_3_INEQUALITY.let, full_participation),
     when=(Eq(eta, step_3(b * I)), Le(eps, L**2 * G**2 * eta**3 / (b * I) ** 2)),
-    reading=(ONE_VARIABLE, WHOLE_SPACE, OWN_SAMPLES),
+    reading=(ONE_BASIS, WHOLE_SPACE, OWN_SAMPLES),
     repairs="1/(b I) is right when all devices take part (I = M); and eps_t <= L^2 G^2 eta^3 / (b I)^2",
     follows_from=(Derivation(proofs.theorem_3_full, cites=("yuan/lem9~repaired",)),),
 )
@@ -311,7 +310,7 @@ THEOREM_2 = _statement(
     then=Le(picked_env2(T), BOUND_2),
     sweep=ENVELOPE,
     order=(Delta_rho + rho * G**2) / (rho * sqrt(T)),
-    reading=(ONE_VARIABLE, PICKED, CONVEX_TOO, STRONGER),
+    reading=(ONE_BASIS, PICKED, CONVEX_TOO, STRONGER),
     follows_from=(Derivation(proofs.theorem_2, cites=("yuan/lem8",)),),
 )
 THEOREM_4 = _statement(
@@ -324,7 +323,7 @@ THEOREM_4 = _statement(
     sweep=ENVELOPE,
     order=(Delta_rho + rho * G**2) / (rho * sqrt(T)),
     reading=(
-        ONE_VARIABLE,
+        ONE_BASIS,
         PICKED,
         CONVEX_TOO,
         WHOLE_SPACE,

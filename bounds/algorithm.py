@@ -44,6 +44,7 @@ AROUND = {  # operation -> text and LaTeX of its argument in brackets
 }
 LAWS = {  # of a whole number: text and LaTeX around it
     "picked": ("mean_(t < T) E[{}]", r"\frac1T \sum_{{t < T}} \mathbb{{E}} \, {}"),
+    "picked_step": ("mean_steps E[{}]", r"\operatorname{{mean}}_{{\text{{steps}}}} \mathbb{{E}} \, {}"),
     "of_mean": ("|E[{}]|^2", r"\left\| \mathbb{{E}} \, {} \right\|^2"),
     "around_mean": ("Var[{}]", r"\operatorname{{Var}} \left[ {} \right]"),
 }

@@ -116,7 +116,6 @@ class Lowered:
     scales: Mapping[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
     # powers of F and W of the symbols and quantities that a method's run reads
     replays: tuple[Mapping[str, Any], ...] = ()  # exact runs of which the left side is a closed form
-    seen_along: str = ""  # the axis of its picture, where the setting offers more than one
 
 
 def lower(statement: Statement, inputs: Inputs) -> Lowered:
@@ -168,9 +167,8 @@ def lower(statement: Statement, inputs: Inputs) -> Lowered:
     symbols = {s.name: domain_of(s) for s in sorted(scalars, key=str)}
     replays = statement.form.replays if statement.form is not None else ()
     scales = _scales(statement, claim["domains"]) if "method" in claim else {}
-    along = statement.seen_along.name if statement.seen_along is not None else ""
     swept = fixed(statement.sweep)
-    return Lowered(statement.id, claim, swept, tuple(knobs), symbols, starts, units, scales, replays, along)
+    return Lowered(statement.id, claim, swept, tuple(knobs), symbols, starts, units, scales, replays)
 
 
 def written(statement: Statement, expr: Any) -> Any:

@@ -26,7 +26,7 @@ PHASES = ("begin", "local", "end", "update")
 LAST = {"other": "j", "axis": "n"}  # the index that it needs, which only a measure has
 Over = Literal["all", "sampled"]
 Clock = Literal["rounds", "steps"]
-Law = Literal["", "expect", "least", "most", "picked", "of_mean", "around_mean"]
+Law = Literal["", "expect", "least", "most", "picked", "picked_step", "of_mean", "around_mean"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +300,11 @@ def expect(x: Number) -> Number:
 def picked(x: Number) -> Number:
     """The expectation at a round that is picked uniformly among 0, ..., T - 1; its quantity has the index T."""
     return Number(x.terms, "picked")
+
+
+def picked_step(x: Number) -> Number:
+    """The expectation before a local step that is picked uniformly: of all rounds (index T), or of round t alone."""
+    return Number(x.terms, "picked_step")
 
 
 def mean_norm2(x: Vector) -> Number:

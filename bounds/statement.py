@@ -130,7 +130,6 @@ class Statement:
     repairs: str = ""  # of a `~repaired` sibling: what was changed, in one line
     form: Form | None = field(default=None, repr=False)  # of an order claim: the run behind its left side
     by_hand: str = ""  # what an order claim rests on that nothing replays: a closed form of a run, derived by hand
-    seen_along: Symbol | None = None  # the axis of its picture, where the setting offers more than one
     quoted: str = ""  # whose theorem this is, where another paper's is quoted whose assumptions are not encoded
 
     def __post_init__(self) -> None:

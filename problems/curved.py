@@ -37,6 +37,12 @@ class Curved:
         """Hess f_i(w) v, (..., C, d)."""
         return self._turned(self.users.hess(self._inside(w)[1]) * self._turned(v))
 
+    def meta_gap(self, w: Array, alpha: Array) -> Array:
+        """F(w) - F^* (n,) or more, F the mean of f_i(. - alpha grad f_i(.)); w (n, d), alpha (n,)."""
+        xp, x = namespace(w), w[:, None, :] + 0 * self.turn[:, None, :]
+        above = self.value(x - alpha[:, None, None] * self.grad(x)) - xp.sum(self.users.lowest, axis=-1)
+        return xp.mean(above, axis=-1)
+
     def _inside(self, w: Array) -> tuple[Array, Array]:
         """w reflected, and cut off at the last knot: beyond it all is straight, but cubes that cancel are inexact."""
         xp, y = namespace(w), self._turned(w)

@@ -58,7 +58,7 @@ def resumed(method: Mapping[str, Any], setup: Setup, state: State | None) -> tup
 def _affine(rules: Programme, setup: Setup) -> bool:
     smooth = setup.regulariser is not None and setup.regulariser.affine
     quadratic = isinstance(setup.problem, Quadratics) and rules.linear(smooth)
-    every = all("t" in measure.at for measure in rules.measures.values())
+    every = all("t" in measure.at and not measure.law for measure in rules.measures.values())
     return quadratic and every and setup.sampling is None and setup.signs is None
 
 

@@ -66,6 +66,13 @@ class Quadratics:
         """Hess f_i(w) v, (..., C, d)."""
         return matvec(namespace(v), self.A, v + 0 * w)
 
+    def meta_gap(self, w: Array, alpha: Array) -> Array:
+        """F(w) - F^* (n,), F the mean of f_i(. - alpha grad f_i(.)) in one dimension; w (n, d), alpha (n,)."""
+        xp = namespace(w)
+        short = 1 - alpha[:, None] * self.A[..., 0, 0]
+        h, pull = xp.mean(short**2 * self.A[..., 0, 0], axis=-1), xp.mean(short**2 * self.b[..., 0], axis=-1)
+        return h / 2 * (w[:, 0] - pull / xp.where(h == 0, 1 + h, h)) ** 2
+
     def average(self, w: Array) -> Array:  # (..., C, d) -> (..., d)
         return namespace(w).matmul(self.p[..., None, :], w)[..., 0, :]
 

@@ -54,6 +54,7 @@ class Setup:
     oracle: tuple[Array, Array] | None = None  # step (n, J, C), shift (n, J, C, minibatches or 1, d); exact without
     batches: Callable[[int, int], Any] | None = None  # the losses of what clients draw for step k of round t
     moments: bool = False  # of quadratics that all clients solve exactly: only mean and covariance are followed
+    box: tuple[Array, Array] | None = None  # (n, d) each: the losses are these quadratics there; with moments alone
     gaps: list[Array] = field(default_factory=list[Any])  # how far from optimal its answers were (n,), after a run
     signs: Array = None  # (S, n, T, E, C) or (.., C, d): sampled noise, not all of it; then measures have a last axis S
 

@@ -83,6 +83,16 @@ class Splines:
         found = xp.concat([self.g[..., None], found], axis=-1)
         return xp.min(found, axis=-1), xp.max(found, axis=-1)
 
+    @property
+    def lowest(self) -> Array:
+        """A lower bound where phi' is bounded and phi too, below: the least Bernstein coefficient of the cubics."""
+        xp, many = namespace(self.x), self.over()
+        x = xp.sort(self.x, axis=-1)
+        value, slope = many.value(x), many.grad(x)
+        third = (x[..., 1:] - x[..., :-1]) / 3
+        inner = [value[..., :-1] + third * slope[..., :-1], value[..., 1:] - third * slope[..., 1:]]
+        return xp.min(xp.concat([value, *inner], axis=-1), axis=-1)
+
 
 def through(x: Array, bend: Array, g: Array) -> Splines:
     """phi''(x_j) = bend_j at rising knots x (..., J), phi'' = 0 beyond them, and phi' = g to their left."""

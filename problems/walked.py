@@ -46,9 +46,11 @@ class Walked:
         if self.alone():
             return self.single(initial(scope))[0]
         self.check()
-        slow = {name: m for name, m in rules.measures.items() if "t" in m.at and "k" not in m.at}
-        fast = {name: m for name, m in rules.measures.items() if "k" in m.at}
-        whole = _Whole(self, {name: m for name, m in rules.measures.items() if "t" not in m.at})
+        steps = {name: m for name, m in rules.measures.items() if m.law == "picked_step"}
+        others = {name: m for name, m in rules.measures.items() if name not in steps}
+        slow = {name: m for name, m in others.items() if "t" in m.at and "k" not in m.at}
+        fast = {name: m for name, m in others.items() if "k" in m.at} | steps
+        whole = _Whole(self, {name: m for name, m in others.items() if "t" not in m.at})
         measured: dict[str, list[Array]] = {name: [] for name in (*slow, *fast)}
         state, chance, counts, batch = initial(scope), xp.ones((1,), dtype=xp.float64), None, None
         if setup.signs is not None:
@@ -77,7 +79,8 @@ class Walked:
                     if fold > 1:
                         before = {name: tiled(xp, x, fold) for name, x in before.items()}
             for name, values in local.items():
-                measured[name].append(xp.stack(values, axis=1))
+                each = xp.stack(values, axis=1)
+                measured[name].append(xp.mean(each[:, :-1, ...], axis=1) if name in steps else each)
             state = scope.carried(replace(place, k=setup.E, known={}), "end")
             if place.counts is not None:
                 there = place.counts[:, None, :, None] > 0
@@ -88,13 +91,15 @@ class Walked:
             whole.count(setup.T - t if rests else 1)
             if rests:
                 break
-        return {name: xp.stack(values, axis=1) for name, values in measured.items()} | whole.values()
+        rounds = {name: xp.stack(values, axis=1) for name, values in measured.items()}
+        picked = {name: xp.mean(rounds[name], axis=1, keepdims=True) for name, m in steps.items() if m.at == ("T",)}
+        return rounds | picked | whole.values()
 
     def alone(self) -> bool:
         """Whether there is one outcome, and all that is measured is measured in every round, by coefficients alone."""
         setup, rules = self.scope.setup, self.scope.rules
         random = (setup.v, setup.signs, setup.sampling, setup.minibatch, setup.oracle)
-        every = all("t" in measure.at for measure in rules.measures.values())
+        every = all("t" in measure.at and not measure.law for measure in rules.measures.values())
         return every and rules.ops <= TIMELESS and all(x is None for x in random)
 
     def single(self, state: State) -> tuple[Measured, State]:

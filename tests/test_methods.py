@@ -84,7 +84,7 @@ class Run:
         return add((1, w), (-2 * dot(u, w) / dot(u, u), u)) if any(u) else w
 
     def curves(self, i: int, y: Vec, order: int) -> Vec:
-        """The first or second derivative of base_j + a_j y_j + b_j eta_j, by coordinates."""
+        """The value (0), the first or second derivative of base_j + a_j y_j + b_j eta_j, by coordinates."""
         loss, found = self.instance["clients"][i], list[Fraction]()
         for j, x in enumerate(y):
             one, total = Fraction(loss["a"][j]), Fraction(0)
@@ -93,10 +93,14 @@ class Run:
                     (Fraction(s), max(x - Fraction(at), Fraction(0)))
                     for at, s in zip(part["x"], part["s"], strict=True)
                 ]
-                bend = Fraction(part["a"])
-                slope = Fraction(part["g"]) + bend * x + sum((s * z * z / 2 for s, z in past), Fraction(0))
-                total += times * (slope if order == 1 else bend + sum((s * z for s, z in past), Fraction(0)))
-            found.append(total + (one if order == 1 else 0))
+                bend, g, cubes = Fraction(part["a"]), Fraction(part["g"]), [s * z**3 / 6 for s, z in past]
+                orders = (
+                    g * x + bend * x * x / 2 + sum(cubes, Fraction(0)),
+                    g + bend * x + sum((s * z * z / 2 for s, z in past), Fraction(0)),
+                    bend + sum((s * z for s, z in past), Fraction(0)),
+                )
+                total += times * orders[order]
+            found.append(total + (one * x, one, 0)[order])
         return tuple(found)
 
     def hess(self, i: int, w: Vec, v: Vec) -> Vec:
@@ -116,6 +120,8 @@ class Run:
     def value(self, i: int, w: Vec) -> Fraction:
         """f_i(w) = w A w/2 - b w; of bent losses the integral of the gradient from their centre."""
         loss = self.instance["clients"][i]
+        if loss["kind"] == "curves":
+            return sum(self.curves(i, self.turned(i, w), 0), Fraction(0))
         if loss["kind"] == "quadratic":
             b = tuple(Fraction(x) for x in loss["b"])
             return dot(w, add((1, self.grad(i, w)), (-1, b))) / 2
@@ -248,9 +254,13 @@ def per_fedavg(run: Run) -> Measured:
         g = add((1, run.grad(i, moved)), (1, outer))
         return add((1, g), (-run.alpha, run.hess(i, x, g)))
 
-    none = add((0, w))
+    def level(x: Vec) -> Fraction:
+        return sum((run.value(i, add((1, x), (-run.alpha, run.grad(i, x)))) for i in users), Fraction(0)) / run.C
+
+    none, first = add((0, w)), level(w)
     for t in range(run.T):
         own = [w] * run.C
+        seen["fall", (t,)] = level(w) - first
         for k in range(run.E + 1):
             every, some = run.mean(own), run.mean_drawn(t, own)
             at, at_all = ([full(i, x, none, none) for i in users] for x in (some, every))
@@ -264,10 +274,14 @@ def per_fedavg(run: Run) -> Measured:
                 whole, drawn = run.mean(each), run.mean_drawn(t, each)
                 seen[f"product{name}", (t, k)], seen[f"slope2{name}", (t, k)] = dot(whole, drawn), dot(whole, whole)
                 seen[f"sampled2{name}", (t, k)] = dot(drawn, drawn)
+            seen["level", (t, k)] = level(some) - first
             if k < run.E:
                 noise = [[add((run.signs.get((t, k, i + n), 0), run.v(i))) for n in (0, run.C)] for i in users]
                 own = [add((1, x), (-run.beta, full(i, x, *noise[i]))) for i, x in enumerate(own)]
         w = run.mean_drawn(t, own)
+        seen["round2", (t,)] = sum((seen["slope2", (t, k)] for k in range(run.E)), Fraction(0)) / run.E
+    seen["fall", (run.T,)] = level(w) - first
+    seen["mean2", (run.T,)] = sum((seen["round2", (t,)] for t in range(run.T)), Fraction(0)) / run.T
     return seen
 
 
@@ -693,12 +707,12 @@ def paths(method: Method, instance: dict[str, Any]) -> Iterator[tuple[Fraction, 
 
 def by_definition(method: Method, instance: dict[str, Any]) -> Measured:
     laws = {quantity_name(q): number.law for q, number in method.measures.items()}
-    over = {"expect": sum, "least": min, "most": max}
+    over = {"expect": sum, "picked_step": sum, "least": min, "most": max}
     seen: dict[tuple[str, tuple[int, ...]], list[Fraction]] = {}
     for chance, run in paths(method, instance):
         for key, x in BOXES[method.id](run).items():
             if key[0] in laws:
-                seen.setdefault(key, []).append(chance * x if laws[key[0]] == "expect" else x)
+                seen.setdefault(key, []).append(chance * x if over[laws[key[0]]] is sum else x)
     return {key: Fraction(over[laws[key[0]]](values)) for key, values in seen.items()}
 
 
@@ -841,7 +855,7 @@ def claim_of(method: Method) -> dict[str, Any]:
     known = {str(s): s for s in method.glossary}
     for_all = {}
     for quantity in method.measures:
-        for index in quantity.args:
+        for index in (index for index in quantity.args if str(index) in counts):  # not T, of a whole run
             name, less = counts[str(index)]
             top = known[name] if name in known else method.glossary.count(name, "a size")
             low = {"i": 1, "j": 1, "n": 1, "t": method.counts_from}.get(str(index), 0)
@@ -919,7 +933,7 @@ def agree(name: str, instance: dict[str, Any], libraries: tuple[Any, ...]) -> No
     for xp in libraries:
         measured = in_arrays(xp, CLAIMS[name], instance)
         for (quantity, place), x in exact.items():
-            starts = {"i": 1, "j": 1, "n": 1, "k": 0, "t": TRIED[name].counts_from}
+            starts = {"i": 1, "j": 1, "n": 1, "k": 0, "t": TRIED[name].counts_from, "T": instance["T"]}
             pairs = zip(place, indices(name, quantity), strict=True)
             at = (0, *(n - starts[index] for n, index in pairs))
             assert float(measured[quantity][at if place else 0]) == pytest.approx(float(x), rel=1e-9, abs=1e-9), (

@@ -192,6 +192,9 @@ def _longer(reading: Reading, setting: Setting, shape: Shape, genome: Mapping[st
     whole = local if getattr(setting, "counts_steps", False) else 1  # T counts steps, and rounds are whole
     axis, each = ("E", 1) if getattr(setting, "first_round", False) else ("T", local)
     rounds = shape[axis] // whole
+    if shape.follows_moments:
+        yield from ((shape.but(**{axis: n * rounds}), genome) for n in ROUNDS[:3])
+        return
     for many in [n for n in ROUNDS if n > rounds] or [2 * rounds]:
         longer = shape.but(**{axis: many * whole})
         if many * each > MOST_STEPS:

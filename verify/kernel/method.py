@@ -29,7 +29,8 @@ SIZES = ("C", "m", "E", "T", "D", "t", "k", "i", "j", "n")
 LAST = {"other": "j", "axis": "n"}  # the index that it needs, which only a measure has
 WEIGHTS = {"own": 0, "chosen": 1, "largest": 1, "softmax": 2, "in_turn": 1}
 ATOM = {"norm": 1, "norm2": 1, "inner": 2, "f": 1, "f_i": 1, "F": 1, "g": 1, "conjugate": 1, "f_star": 0, "f_i_star": 0}
-EXTREMES, LAWS = ("least", "most"), ("picked", "of_mean", "around_mean")
+EXTREMES, LAWS = ("least", "most"), ("picked", "picked_step", "of_mean", "around_mean")
+PICKED = {"picked": (("T",),), "picked_step": (("T",), ("t",))}  # where a measure of these laws stands
 PHASES = ("begin", "local", "end", "update")
 NONE = Regulariser()
 State = dict[str, tuple[Vector, ...]]  # of the server's vectors one each, of the clients' vectors one per client
@@ -122,7 +123,8 @@ class Measure:
     at: tuple[str, ...]  # t or t, k; then i, or i and another client j, or a coordinate n; nothing or T: the whole run
     terms: Number
     extreme: str = ""  # "least" or "most" over all outcomes, clients and steps so far; otherwise the expectation
-    law: str = ""  # "picked": at any round before the last; "of_mean": |E x|^2; "around_mean": E|x - E x|^2
+    law: str = ""  # "picked": at any round before the last; "picked_step": before any step of it; "of_mean"
+    # and "around_mean": |E x|^2 and E|x - E x|^2
     each_round: bool = False  # of an extreme: over the steps that E divides
 
 
@@ -174,7 +176,12 @@ class Method:
     @property
     def timeless(self) -> bool:
         """Whether every round has the same rules."""
-        return self.brief and not any(name in ("t", "k") or arity >= 0 for name, arity in self.needs(frozenset()))
+        return self.brief and self.steady
+
+    @property
+    def steady(self) -> bool:
+        """Whether no scalar of it changes with the round or the step."""
+        return not any(name in ("t", "k") or arity >= 0 for name, arity in self.needs(frozenset()))
 
     @property
     def kept(self) -> list[str]:
@@ -271,7 +278,7 @@ def read(node: Node) -> Method:
         law = extreme.one_of((*EXTREMES, *LAWS)) if extreme is not None else ""
         each_round = span is not None and span.one_of(("rounds", "steps")) == "rounds"
         unclocked = law in EXTREMES and "clock" not in given and (at or each_round)
-        misplaced = (law in LAWS and "clock" in given) or (law == "picked") != (at == ("T",))
+        misplaced = (law in LAWS and "clock" in given) or (at not in PICKED[law] if law in PICKED else at == ("T",))
         if at not in places or unclocked or misplaced or (not at and not law and "clock" in given):
             raise entry.malformed(f"indices among {places}, T for a round that is picked, and none for an extreme")
         number = _number(parts["terms"], server, client, "i" in at or law in EXTREMES)  # which look at every client
@@ -298,7 +305,7 @@ def read(node: Node) -> Method:
             raise Malformed(f"method.begin.{name}: got {sorted(lost)}, expected vectors that are kept between rounds")
     for name, measure in method.measures.items():
         read_names = {rule.name for rule in rules(measure.terms)} - {""}
-        between = "t" in measure.at and "k" not in measure.at and not method.steps
+        between = "t" in measure.at and "k" not in measure.at and not method.steps and measure.law != "picked_step"
         if (between or measure.law == "picked") and read_names - kept:
             raise Malformed(f"method.measures.{name}: got {sorted(read_names - kept)}, expected vectors that are kept")
         if any(rule.op in LAST and LAST[rule.op] not in measure.at for rule in rules(measure.terms)):

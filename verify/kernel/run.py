@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import comb, prod
-from typing import NamedTuple
 
 from flint import fmpq
 
@@ -35,31 +34,25 @@ from .loss import (
     scaled,
     semidefinite,
 )
-from .method import NOISE, NONE, Measure, Method, Number, Oracle, Place, Problem, Rule, State, rules, scalars
+from .method import NOISE, NONE, PICKED, Measure, Method, Number, Oracle, Place, Problem, State, rules, scalars
 from .method import read as read_method
 from .minimum import lines, lowest, separable
+from .moments import Draw
 from .rational import Malformed, Node, Rejected, affordable, shown
 from .regulariser import read as read_regulariser
 from .rotated import mix
 from .sample import AnyLoss, samples
 from .sample import read as read_sample
 from .sample import similar as similar_gradients
-from .spline import Curves, curves, hessian_spread, spread, steepest2
+from .spline import Curves, curves, hessian_spread, meta_gap, spread, steepest2
 from .work import HASH, label, spend, summed
 
 COUNT, POINTS, STATES = 1_000, 100_000, 4_096
 SAMPLINGS = ("without_replacement", "with_replacement")
 LOSSES = {"quadratic": quadratic, "bent": piecewise, "curves": curves, "sample": read_sample}
-LARGE = 10**9  # rounds, where a law that stands still or its moments say all
+LARGE, LONG = 10**9, 10**15  # rounds where a law stands still, where moments say all
 RESERVED = ("C", "E", "T", "D", "m", "Gamma")  # what only the run itself may say
 BEFORE = " before the round"  # of a client's vector: what it goes back to if the client was not drawn
-
-
-class Draw(NamedTuple):
-    """Of one round: how often each client takes part, and which minibatch it draws, if it draws any."""
-
-    counts: tuple[int, ...]
-    batch: tuple[int, ...] = ()
 
 
 Weighted = tuple[State, Draw, fmpq]  # a state, what was drawn in this round, its weight
@@ -181,6 +174,7 @@ class Run(World):
         self.laws: dict[tuple[int, int], Law] = {}  # (t, -1) before round t, (t, k) after k local steps
         self.f_star: fmpq | None = None
         self.box: tuple[Vector, Vector] | None = None  # that holds the run, if only its moments are followed
+        self.followed: moments.Followed | None = None
         self.sampling, self.shared = "", False  # how clients are drawn; whether all draw the same minibatch
 
     def size(self, E: int, T: int) -> None:
@@ -340,78 +334,41 @@ class Run(World):
                 return
 
     def picked(self, name: str) -> Value:
-        """The expectation at a round before the last, each with the same probability."""
-        terms = self.method.measures[name].terms
-        if self.box is not None:
-            return self.picked_in_box(terms, *self.box)
-        each = (n * self.expected(self.law(t, -1), terms, 0, t, 0) for t, n in self.rounds())
+        """The expectation at a round before the last, each with the same probability; or before any step of it."""
+        measure = self.method.measures[name]
+        each = (n * self.seen(measure, t) for t, n in self.rounds())
         return summed(each) / self.T
 
-    def picked_in_box(self, terms: Number, low: Vector, high: Vector) -> Value:
-        """The same from moments: of a box that no outcome leaves, on which every risk is a quadratic."""
-        moments.readable(self.method)
-        kept, d, scalar = self.method.kept, len(low), self.scalars(self.method.scalars(), 0, 0)
-        self.law(0, 0)  # or rejected: no solution of a local problem but the stationary point
-        self.expected(self.law(0, -1), terms, 0, 0, 0)
-        true, self.problem = self.problem, moments.on_box(self.problem, low[0], high[0])
-        D = d * len(kept)
-        ends = low * len(kept), high * len(kept)
+    def seen(self, measure: Measure, t: int) -> fmpq:
+        """The expectation when round t begins, or before any of its steps."""
+        if measure.law == "picked":
+            return self.expected(self.law(t, -1), measure.terms, 0, t, 0)
+        return summed(self.expected(self.law(t, k), measure.terms, 0, t, k) for k in range(self.E)) / self.E
 
-        def state(z: Vector) -> State:
-            return {name: (z[n * d : (n + 1) * d],) for n, name in enumerate(kept)}
-
-        def after(z: Vector, draw: Draw, phases: tuple[str, ...], name: str, i: int) -> Vector:
-            law = Law([(state(z), draw, ONE)], True)
-            for phase in phases:
-                law = self.carried(law, phase, 0, 0)
-            vectors = law.states[0][0][name]
-            return vectors[i if len(vectors) > 1 else 0]
-
-        try:
-            maps: list[tuple[fmpq, moments.Affine]] = []
-            for draw, chance in self.draws:
-                for name, i in product(self.method.phases["begin"], range(len(self.problem.p))):
-                    local = moments.affine(lambda z, n=name, i=i, w=draw: after(z, w, ("begin",), n, i), D)
-                    if not local.inside(*ends):
-                        raise Rejected("instance.box: got a step that leaves it, expected the box to hold the run")
-                whole = [
-                    moments.affine(lambda z, n=name, w=draw: after(z, w, ("begin", "update"), n, 0), D) for name in kept
-                ]
-                columns = tuple(tuple(x for f in whole for x in f.columns[j]) for j in range(D))
-                maps.append((chance, moments.Affine(tuple(x for f in whole for x in f.offset), columns)))
-            first = tuple(x for name in kept for x in self.law(0, -1).states[0][0][name][0])
-            if not all(one.inside(*ends) for _, one in maps) or not all(
-                a <= x <= b for a, x, b in zip(ends[0], first, ends[1], strict=True)
-            ):
-                raise Rejected("instance.box: got a start or a round outside, expected the box to hold the run")
-            total: Value = ZERO
-            step = moments.mixed(maps)
-            y = (ONE, *first, *(x * z for x, z in product(first, repeat=2)))
-            everyone = Draw((1,) * len(self.problem.p), self.draws[0][0].batch)
-            for factor, atom in terms:
-                if atom.op != "norm2":
-                    raise Rejected("instance.box: got another measure, expected squared norms")
-
-                def point(z: Vector, rule: Rule) -> Vector:
-                    none = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
-                    return self.place(0, state(z), everyone, none, scalar).vector(rule, 0)
-
-                for near in moments.losses_read(atom.args[0]):
-                    if not moments.affine(lambda z, near=near: point(z, near), D).inside(*ends):
-                        raise Rejected("instance.box: got a proximal point outside, expected the box to hold it")
-                x = moments.affine(lambda z, atom=atom: point(z, atom.args[0]), D)
-                rows = x.moments()[1 + d :]
-                form = tuple(summed(rows[k * d + k][s] for k in range(d)) for s in range(len(y)))
-                total = total + scalar[factor] * moments.mean(step, y, form, self.T)
-            return total
-        finally:
-            self.problem = true
+    def in_box(self, measure: Measure, t: int, k: int, low: Vector, high: Vector) -> Value:
+        """From moments: of a box that no outcome leaves, on which every loss is a quadratic."""
+        if measure.law not in ("", *PICKED) or measure.extreme or {*measure.at} & {*"ijn"}:
+            raise Rejected("instance.box: got another measure, expected the expectation of what all clients do")
+        if self.followed is None:
+            if self.method.reads(
+                *moments.SOLVED
+            ):  # or rejected: no solution of a local problem but the stationary point
+                self.law(0, 0)
+                self.expected(self.law(0, -1), measure.terms, 0, 0, 0)
+            kicks, scalar = self.noise.kicks(), self.scalars(self.method.scalars(), 0, 0)
+            boxed = moments.Boxed(self.method, self.problem, self.draws, kicks, scalar)
+            self.followed = moments.followed(boxed, low, high, self.initial(), self.E, self.T)
+        return self.followed.measured(measure, t, k)
 
     def measured(self, name: str, indices: tuple[int, ...]) -> Value:
         measure = self.method.measures[name]
-        if measure.law == "picked":
-            return self.picked(name)
         where = dict(zip(measure.at, indices, strict=True))
+        if self.box is not None and measure.at:  # without an index: of the first round when it has begun
+            return self.in_box(measure, where.get("t", 0) - self.method.counts_from, where.get("k", 0), *self.box)
+        if measure.at == ("T",):
+            return self.picked(name)
+        if measure.law == "picked_step":
+            return self.seen(measure, where["t"] - self.method.counts_from)
         if measure.extreme and not self.method.steps:
             places = [(t, k) for t, _ in self.rounds() for k in range(self.E + 1 if self.method.phases["local"] else 1)]
             clients = range(len(self.problem.p))
@@ -532,6 +489,7 @@ class Run(World):
         }
         if (users := alike(f)) is not None:
             even, a, b = (fmpq(1, C),) * C, [user.a for user in users], [user.b for user in users]
+            self.facts["bounded_below"] = all(part.rises() for u in users for part in u.parts)
             self.bounds |= {
                 "bounded_gradients": lambda B: all((x := steepest2(u.parts)) is not None and x <= B * B for u in users),
                 "lipschitz_hessian": lambda rho: all(part.steepness() <= rho for u in users for part in u.parts),
@@ -541,6 +499,7 @@ class Run(World):
         self.pairs = {
             "minibatch_variance": lambda sigma, b: all(norm2(v) * b <= sigma**2 for v in self.noise.v),
             "two_groups": lambda mu, G: two_groups(f, self.problem.start, mu, G),
+            "meta_gap": lambda Delta, alpha: users is not None and meta_gap(users, self.problem.start, alpha) <= Delta,
         }
 
     def inaccuracy(self) -> fmpq:
@@ -692,9 +651,11 @@ def read(node: Node, claim: Claim) -> Run:
         "parameters steps w_star minimisers participation graph weights regulariser points minibatch oracle box",
     )
     method = read_method(Node(claim.method, "claim.method"))
-    C, d, E = (given[name].integer(1, COUNT) for name in ("C", "d", "E"))
-    T = given["T"].integer(1, LARGE if method.brief else COUNT)
-    affordable(E * (1 if method.brief else T) * C * d * d, POINTS)
+    C, d = (given[name].integer(1, COUNT) for name in ("C", "d"))
+    long = "box" in given
+    E = given["E"].integer(1, LARGE if long else COUNT)
+    T = given["T"].integer(1, LONG if long else LARGE if method.brief else COUNT)
+    affordable((1 if long else E) * (1 if long or method.brief else T) * C * d * d, POINTS)
     losses = tuple(LOSSES[n.kind(LOSSES)](n, d) for n in given["clients"].items(C))
     noisy = given["noise"].kind(("none", "signs")) == "signs"
     signs = given["noise"].fields("kind shared v" if noisy else "kind")
@@ -744,8 +705,8 @@ def read(node: Node, claim: Claim) -> Run:
     if "box" in given:
         box = given["box"].fields("low high")
         run.box = box["low"].vector(d), box["high"].vector(d)
-        if noisy or "oracle" in given or not data:
-            raise given["box"].malformed("none, unless there are data points, no noise and exact answers")
+        if "oracle" in given or method.steps or (data and noisy):
+            raise given["box"].malformed("none, unless there are exact answers, no noise of data points, and rounds")
         if not all(a < b for a, b in zip(*run.box, strict=True)):
             raise Rejected("instance.box: got an empty one, expected low < high")
     if "minibatch" in given:
@@ -761,7 +722,12 @@ def read(node: Node, claim: Claim) -> Run:
         raise Malformed(f"instance.constants: got {sorted(clash)}, expected names that the run does not give itself")
     run.values |= {name: claim.number(name, entry, least=0) for name, entry in constants.items()}
     taken = {*run.values, *RESERVED, *method.measures}
-    run.values |= claim.parameters(given["parameters"], taken) if "parameters" in given else {}
+    parameters = claim.parameters(given["parameters"], taken) if "parameters" in given else {}
+    known = {arg for _, args in (*claim.let, *claim.implicit) for arg in args} | {name for name, _ in method.needs()}
+    several = [n for n, x in parameters.items() if claim.domains[n] == "count" and n not in known and x != 1]
+    if noisy and several:  # nothing else says what they do to the noise
+        raise Rejected(f"instance.parameters: got {several} other than 1, expected batches of one point")
+    run.values |= parameters
     _steps(run, given.get("steps"))
     for name, now in method.before.items():
         if name in {*run.values, *run.ranges, *RESERVED} or run.ranges.get(now) != ((0, T - 1),):

@@ -69,6 +69,27 @@ class Spline:
     def places(self) -> list[fmpq]:
         return sorted({x for x, _ in self.knots})
 
+    def rises(self) -> bool:
+        """Whether it is bounded below: slopes are bounded, and do not point down far out."""
+        return self.slopes() is not None and self.g <= 0 <= self.slope(max(self.places(), default=ZERO))
+
+    def lowest(self) -> fmpq:
+        """A lower bound: the least Bernstein coefficient of its cubics."""
+        found = [self.value(x) for x in self.places()] or [self.value(ZERO)]
+        for x, y in pairwise(self.places()):
+            third = (y - x) / 3
+            found += [self.value(x) + third * self.slope(x), self.value(y) - third * self.slope(y)]
+        return min(found)
+
+    def bottom(self) -> tuple[fmpq, fmpq] | None:
+        """Minimiser and curvature of a convex one that is a parabola there; None where it is not."""
+        ends = self.bends()
+        for x, y in pairwise(self.places() if ends is not None and ends[0] >= 0 else ()):
+            a = self.bend(x)
+            if self.slope(x) <= 0 <= self.slope(y) and a == self.bend(y) > 0:
+                return x - self.slope(x) / a, a
+        return None
+
 
 def mix(weights: Sequence[fmpq], functions: Sequence[Spline]) -> Spline:
     """sum_j weights_j f_j."""
@@ -164,6 +185,36 @@ def hessian_spread(eta: Sequence[Spline], q: Vector, b: Sequence[Vector]) -> fmp
     mean = combine(q, b)
     off = [[x * s for x, s in zip(minus(row, mean), scales, strict=True)] for row in b]
     return dot(q, [max(x * x for x in row) for row in off])
+
+
+def meta_gap(users: Sequence[Curves], w: Vector, alpha: fmpq) -> fmpq:
+    """F(w) - inf F, or more, where F is the mean of f_i(. - alpha grad f_i(.)), coordinate by coordinate.
+
+    F_i >= inf f_i. If f_i is convex and alpha f_i'' <= 1, F_i falls towards the minimiser c_i of f_i from both sides,
+    so that F is least between the c_i; where every f_i is a parabola there, F is one too.
+    """
+    if not all(part.rises() for user in users for part in user.parts):
+        raise Rejected("instance.clients: got a loss that falls for ever, expected losses bounded below")
+    values = [user.value(combine((ONE, -alpha), (w, user.gradient(w)))) for user in users]
+    least = [_meta_least([user.parts[j] for user in users], alpha) for j in range(len(w))]
+    return summed(values) / len(users) - summed(least)
+
+
+def _meta_least(f: Sequence[Spline], alpha: fmpq) -> fmpq:
+    """A lower bound of the mean of f_i(y - alpha f_i'(y)); the least value where that is easy to see."""
+    found = [part.bottom() for part in f]
+    bottoms = [pair for pair in found if pair is not None]
+    low, high = (pick((c for c, _ in bottoms), default=ZERO) for pick in (min, max))
+    one = all(part.bend(low) == part.bend(high) and not _knots(part, low, high) for part in f)
+    if len(bottoms) < len(f) or not one or any(alpha * _bounded(part.bends())[1] > 1 for part in f):
+        return summed(part.lowest() for part in f) / len(f)
+    h = [a * (1 - alpha * a) ** 2 for _, a in bottoms]
+    y = dot(h, [c for c, _ in bottoms]) / summed(h) if any(h) else low
+    return summed(part.value(y - alpha * part.slope(y)) for part in f) / len(f)
+
+
+def _knots(f: Spline, low: fmpq, high: fmpq) -> bool:
+    return any(low < x < high for x in f.places())
 
 
 def read(node: Node) -> Spline:

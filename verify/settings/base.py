@@ -56,12 +56,18 @@ class Shape:
     def steps(self) -> int:
         """Gradient steps that one run takes, one after the other."""
         sizes = dict(self.counts)
-        return sizes.get("E", 1) * (1 if self.brief else sizes.get("T", 1))
+        return (1 if self.follows_moments else sizes.get("E", 1)) * (1 if self.brief else sizes.get("T", 1))
+
+    @property
+    def follows_moments(self) -> bool:
+        """Whether steps are not walked either."""
+        return dict(self.flags).get("steps") == "alike"
 
     @property
     def cost(self) -> int:
         """Rough size of one instance, for planning batches."""
         free = {*(("T", "b") if self.brief else ()), *(("C", "m") if self.one_for_all else ())}
+        free |= {*(("E",) if self.follows_moments else ())}
         return int(np.prod([max(v, 1) for name, v in self.counts if name not in free]))
 
 

@@ -51,6 +51,12 @@ KINDS = ("positive", "nonnegative", "real")
 NO_LAYOUT: Mapping[str, str] = {}
 SQUARES = (1, 4, 9, 16, 25)
 SAMPLINGS = ("without_replacement", "with_replacement")
+GROUPS = ((2, 1), (2, 2), (3, 1), (3, 2), (4, 2))  # C and m of a run whose moments are followed
+LENGTHS = {  # its E and T: where all steps are looked at, where one round is, where all rounds are
+    "k": ((1, 1), (1_200, 1), (40, 1)),
+    "t": ((1, 1), (10_000, 1), (100, 1), (10**6, 1)),
+    "T": ((1, 10**9), (10**6, 10**12), (1, 1), (10**4, 10**9), (100, 10**4)),
+}
 CROWDS = (
     (15, 1, 1, 1),
     (16, 1, 1, 1),
@@ -59,6 +65,7 @@ CROWDS = (
 )  # C, d, E, T of many equal clients, whose noise averages out
 MANY_DRAWN = ((5, 1, 1, 1), (6, 1, 2, 1))  # C, d, E, T of many clients of which one or two are drawn
 DEEP = 10  # how far below -L a curvature may go where smoothness is said from above only
+FAR_SIZE = 30  # of long runs: not shortened one by one
 FAR = 1e100  # a run that has left the floats says nothing
 LENGTH = 1e12  # how much coarser lengths are rounded than their squares
 ROUNDING = 1e-13  # of an instance's values: below this a heterogeneity is 0
@@ -120,6 +127,7 @@ class RunSetting:
                 for counts in crowds
             ]
             proposed = [s for s in alike if _fits(reading, s, losses()["quadratic"], small=False)] + proposed
+        proposed = _long_shapes(reading) + proposed
         if reading.claim["kind"] == "identity":  # with one client there is often nothing to compare
             proposed.sort(key=lambda shape: shape["C"] == 1)
         return proposed
@@ -165,6 +173,7 @@ class RunSetting:
 
     def statics(self, reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict[str, Array]:
         low, high = _curvatures(reading, genome)
+        genome = _placed(shape, genome)
         values = {"smooth": high, "strongly_convex": low, "descent": high}
         values["bounded_variance"] = genome["noise"].max(axis=-1) if "noise" in genome else 0 * high
         values["exact_variance"] = values["gradient_variance"] = values["bounded_variance"]
@@ -212,6 +221,9 @@ class RunSetting:
             scalars["Gamma"] = to_numpy(setup.problem.heterogeneity())
         if inexact := _argument(reading, "inexact"):
             scalars[inexact] = np.maximum.reduce([0 * parts["high"], *(to_numpy(gap) for gap in setup.gaps)])
+        if gap := _arguments(reading, "meta_gap"):
+            alpha = to_backend(reading.backend, known.scalars[gap[1]])
+            scalars[gap[0]] = to_numpy(setup.problem.meta_gap(setup.start, alpha))
         far = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["loss"]["c"]).max(axis=(1, 2)))
         W = np.where(far > 0, far, 1.0)
         steep = sum(scalars[name] for name, a in _constants(reading).items() if a == "bounded_gradients")
@@ -320,13 +332,13 @@ class RunSetting:
             instance["weights"] = rows
         if sampling := _sampling(shape):
             instance["participation"] = {"kind": sampling[0], "m": sampling[1]}
+        if "low" in loss:
+            instance["box"] = {"low": text(loss["low"][0]), "high": text(loss["high"][0])}
         if "graph" in parts:
             instance["graph"] = text(parts["graph"][0])
         if "oracle" in dict(shape.flags):
             if "b" in sizes:
                 instance["minibatch"] = {"b": sizes["b"], "shared": dict(shape.flags).get("draws") == "shared"}
-            if "low" in loss:
-                instance["box"] = {"low": text(loss["low"][0]), "high": text(loss["high"][0])}
             answers = data.exact_oracle(reading, shape, batch, known["scalars"])
             if answers is not None:
                 step, shift = answers[0][0], answers[1][0]
@@ -375,7 +387,8 @@ class RunSetting:
                 smaller += [(less, _without(genes, genome, axis, out)) for out in range(sizes[axis])]
         for axis in ("T", "E", "m"):
             size = sizes.get(axis, 1)
-            shorter = [n for n in sorted({1, 2, size // 2, size - 1}) if 0 < n < size]
+            less = {size // 10, size * 3 // 4} if shape.follows_moments and size > FAR_SIZE else {size - 1}
+            shorter = [n for n in sorted({1, 2, size // 2, *less}) if 0 < n < size]
             smaller += [(shape.but(**{axis: n}), _first(genes, genome, axis, n)) for n in shorter]
         if shape.flag("noise") != "none":
             quiet = Shape(shape.counts, tuple((k, "none" if k == "noise" else v) for k, v in shape.flags))
@@ -390,6 +403,31 @@ class RunSetting:
             if _meets_counts(reading, dict(proposal.counts)) and _rational(reading, dict(proposal.counts)):
                 wanted = {gene.name for gene in self.genes(reading, proposal)}
                 yield proposal, {k: v for k, v in kept.items() if k in wanted or k not in genes}
+
+
+def _long_shapes(reading: Reading) -> list[Shape]:
+    """Users in a basin, whose moments say all of a run: where a claim reads values of F, or a step that is picked."""
+    measures = reading.claim["method"]["measures"].values()
+    long = any(measure.get("over", [""])[0] == "picked_step" for measure in measures) or _reads(reading, "f_i")
+    if not long or not _has(reading, "lipschitz_hessian") or reading.dropped:
+        return []
+    index = next((index for index in ("k", "T") if any(index in measure["at"] for measure in measures)), "t")
+    noises, (sampling,) = _choices(reading)
+    flags = {"draws": "twice", "rounds": "alike", "steps": "alike"}
+    proposed: list[Shape] = []
+    for (E, T), (C, m), noise in product(LENGTHS[index], GROUPS, noises):
+        counts = {"C": C, "d": 1, "E": E, "T": T}
+        starts = [dict[str, str](), *([{"start": "between"}] if noise == "none" else [])][::-1]
+        large = index == "k" and LENGTHS["k"][-1][0] < E  # where every step is looked at
+        if _meets_counts(reading, counts) and (noise == "none" or C < 4) and (not large or (C, noise) == (2, "none")):
+            proposed += [_shape(counts, losses()["basin"], noise, sampling, m, flags | start) for start in starts]
+    return proposed
+
+
+def _placed(shape: Shape, genome: Mapping[str, Array]) -> Mapping[str, Array]:
+    """The start where the shape puts it."""
+    between = dict(shape.flags).get("start") == "between"
+    return {**genome, "start": 0 * genome["start"]} if between and "start" in genome else genome
 
 
 def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Table, signs: Any = None) -> Setup:
@@ -420,8 +458,9 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
         rows=on(parts["rows"]) if "rows" in parts else None,
         floor=on(ROUNDING * parts["high"] * np.abs(parts["loss"]["c"]).max(axis=(1, 2)) ** 2),
         signs=None if signs is None else on(signs),
-        minibatch=_minibatch(shape) if shape.flag("loss") != "parabola" else None,
-        moments=shape.flag("loss") == "parabola",
+        minibatch=_minibatch(shape) if "low" not in parts["loss"] else None,
+        moments="low" in parts["loss"],
+        box=tuple(on(parts["loss"][end][:, 0]) for end in ("low", "high")) if shape.follows_moments else None,
         oracle=None if parts.get("oracle") is None else tuple(map(on, parts["oracle"])),
     )
 
@@ -430,7 +469,8 @@ def _scalars(table: Table, shape: Shape, backend: str, first: int) -> Callable[[
     """Scalar factors of the rules, in all rounds and local steps."""
     sizes, brief = dict(shape.counts), shape.brief
     last = first + (0 if brief else sizes["T"] - 1)
-    evaluator = Evaluator(table, {"t": (str(first), str(last)), "k": ("0", str(sizes["E"] - 1))})
+    steps = 1 if shape.follows_moments else sizes["E"]
+    evaluator = Evaluator(table, {"t": (str(first), str(last)), "k": ("0", str(steps - 1))})
     return lambda tree: to_backend(backend, evaluator(tree))
 
 
@@ -456,8 +496,8 @@ def _starts(reading: Reading, measure: str, T: int) -> tuple[int, ...]:
 def declared(claim: Mapping[str, Any]) -> tuple[str, ...]:
     """Constants that an assumption bounds a measure by: as measure <= G^2 or measure <= G."""
     bounds = (meaning["relation"] for meaning in claim["means"].values())
-    inexact = [name for kind, *args in (*claim["let"], *claim["implicit"]) if kind == "inexact" for name in args]
-    return (*(name for op, _, right in bounds if op == "<=" and (name := _root_name(right))), *inexact)
+    said = [args[0] for kind, *args in (*claim["let"], *claim["implicit"]) if kind in ("inexact", "meta_gap")]
+    return (*(name for op, _, right in bounds if op == "<=" and (name := _root_name(right))), *said)
 
 
 def _root_name(tree: Any) -> str:
@@ -806,8 +846,12 @@ def _stride(reading: Reading) -> str:
 
 def one_round(claim: Mapping[str, Any]) -> bool:
     """Whether the claim reads the first round alone."""
-    measures, places = claim["method"]["measures"], list(_parts_at(claim["then"]))
-    first = [part[2:3] == ["0"] and part[3:] for part in places if part[1] in measures]
+    measures, places = (
+        claim["method"]["measures"],
+        [p for p in _parts_at(claim["then"]) if p[1] in claim["method"]["measures"]],
+    )
+    step = any(measures[part[1]].get("over", [""])[0] == "picked_step" for part in places)
+    first = [(part[2:3] == ["0"] and (part[3:] or step)) or (step and part[2:3] == ["1"]) for part in places]
     used = {name for relation in (*claim["then"], *claim["when"]) for name, _ in names(relation)}
     return bool(first) and all(first) and "T" not in used and not claim["means"]
 
@@ -853,6 +897,7 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: M
     if dict(shape.flags).get("draws") == "shared" and "chance" in genome:
         genome = {**genome, "chance": genome["chance"][:, :1] + 0 * genome["chance"]}
     low, high = _curvatures(reading, genome)
+    genome = _placed(shape, genome)
     links = None
     if _uses(reading, "neighbours") and _has(reading, "equal_weights"):  # then all similarities are equal
         links = (1 + 0 * high)[:, None, None] * (1 - np.eye(C, dtype=int))

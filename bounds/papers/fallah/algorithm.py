@@ -2,9 +2,23 @@
 
 from typing import Any
 
-from ...method import Method, expect, grad, hess, inner, mean, noisy, norm, norm2, start, vector
+from ...method import (
+    Method,
+    expect,
+    f_i,
+    grad,
+    hess,
+    inner,
+    mean,
+    noisy,
+    norm,
+    norm2,
+    picked_step,
+    start,
+    vector,
+)
 from .method_symbols import Q
-from .symbols import GLOSSARY, alpha, beta, k, t
+from .symbols import GLOSSARY, K, alpha, beta, k, t
 
 w, w_i = vector("w"), vector("w_i", "w^i")
 
@@ -13,6 +27,11 @@ def meta_grad(x: Any) -> Any:
     """grad F_i(x) = (I - alpha Hess f_i(x)) grad f_i(x - alpha grad f_i(x)), (5)."""
     there = grad(x - alpha * grad(x))
     return there - alpha * hess(x, there)
+
+
+def level(x: Any) -> Any:
+    """E F(x) - F(w_0), where F_i(x) = f_i(x - alpha grad f_i(x)), (4)."""
+    return expect(mean(f_i(x - alpha * grad(x))) - mean(f_i(start - alpha * grad(start))))
 
 
 OUTER = noisy(grad(w_i - alpha * noisy(grad(w_i))), again=True)
@@ -41,5 +60,9 @@ PER_FEDAVG = Method(
         Q["product_all"](k, t): expect(inner(SLOPE_ALL, SAMPLED_ALL)),
         Q["slope2_all"](k, t): expect(norm2(SLOPE_ALL)),
         Q["sampled2_all"](k, t): expect(norm2(SAMPLED_ALL)),
+        Q["level"](k, t): level(WBAR),
+        Q["fall"](k): level(w),
+        Q["round2"](k): picked_step(norm2(SLOPE)),
+        Q["mean2"](K): picked_step(norm2(SLOPE)),
     },
 )

@@ -46,27 +46,23 @@ def run(values: Values) -> dict[str, Any]:
     L_, c_ = Fraction(values["L"]), Fraction(values["c"])
     bend = L_ / (6 * c_)
     knots = [-12 * c_, -6 * c_, 6 * c_, 12 * c_]
+    base = {"x": knots, "s": [bend, -bend, -bend, bend], "a": 0, "g": -9 * L_ * c_}
+    none: dict[str, Any] = {"x": [], "s": [], "a": 0, "g": 0}
+    names = ("alpha", "beta", "c", "eps", "a1", "a2", "a3")
     return {
         "C": 2,
-        "m": 1,
+        "d": 1,
         "E": int(values["tau"]),
         "T": int(values["K"]),
-        "k": 0,
-        "alpha": str(values["alpha"]),
-        "beta": str(values["beta"]),
-        "w0": "0",
-        "base": {
-            "x": [str(x) for x in knots],
-            "s": [str(s) for s in (bend, -bend, -bend, bend)],
-            "a": "0",
-            "g": str(-9 * L_ * c_),
-        },
-        "eta": {"x": [], "s": [], "a": "0", "g": "0"},
-        "a": [str(-L_ * c_), str(L_ * c_)],
-        "b": ["0", "0"],
-        "sizes": {"D0": int(values.get("D0", 1)), "D1": 1, "D2": 1},
-        "noise": "0",
-        "inside": [str(-2 * c_), str(2 * c_)],
+        "p": ["1/2", "1/2"],
+        "w0": ["0"],
+        "clients": [
+            {"kind": "curves", "base": [_text(base)], "eta": [_text(none)], "a": [str(a)], "b": ["0"], "turn": ["0"]}
+            for a in (-L_ * c_, L_ * c_)
+        ],
+        "noise": {"kind": "none"},
+        "participation": {"kind": "without_replacement", "m": 1},
+        "box": {"low": [str(-2 * c_)], "high": [str(2 * c_)]},
         "constants": {
             "L": str(L_),
             "rho": str(bend),
@@ -75,9 +71,13 @@ def run(values: Values) -> dict[str, Any]:
             "sigma_H": "0",
             "gamma_G": str(L_ * c_),
             "gamma_H": "0",
-            **{name: str(values[name]) for name in ("c", "eps", "a1", "a2", "a3") if name in values},
         },
+        "parameters": {name: str(values[name]) for name in names if name in values},
     }
+
+
+def _text(spline: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: [str(x) for x in spline[k]] if k in ("x", "s") else str(spline[k]) for k in spline}
 
 
 def _root(x: Fraction) -> Fraction:

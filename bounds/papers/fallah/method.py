@@ -19,6 +19,7 @@ from .method_symbols import (
     level_end,
     level_next,
     mean2,
+    meta_gap,
     phi,
     product,
     product_all,
@@ -29,7 +30,6 @@ from .method_symbols import (
     sigma_T2,
     slope2,
     slope2_all,
-    slope2_t,
 )
 from .symbols import (
     D0,
@@ -77,7 +77,6 @@ _RUNS = (average, sampled, *_LEMMAS)
 ASSUMPTIONS = (*_RUNS, similar_gradients, similar_hessians)
 _STEP = (Le(rn, n), Le(alpha, 1 / L), Le(beta, 1 / (10 * tau * L_F)))
 _SOME = (*_STEP, Ge(n, 2))
-_SHORT = (*_SOME, Le(t, tau - 1))
 _WITHIN, _UNTIL = {t: (0, tau - 1)}, {t: (0, tau)}
 _FIVE = "gamma_F is that of lemma 4.4, whose assumption 5 belongs to it, although the text names assumptions 2-4"
 _ROUND = "one round from a given w_k: E is over the set A_k (uniform, without replacement) and the round's batches"
@@ -85,6 +84,10 @@ _ALL = "all n users run from w_k (appendix G); w_t is their average and does not
 _WIDE = (
     "tried on runs of at most 3 updates and 3 users, whose Hessians have the same eigenvectors, in 1 or 2 dimensions; "
     "with batches of one point, at which gradients have a random sign and Hessians are exact",
+)
+_LONG = (
+    "runs of more than 3 updates are tried in one dimension, on users that differ by straight lines and have one "
+    "Hessian around the run; with batches of one point, at which gradients have a random sign and Hessians are exact",
 )
 _TWO = "n >= 2: for n = 1 the fraction (1 - r)/(r (n - 1)) is 0/0"
 
@@ -231,7 +234,7 @@ EQUATION_99 = Statement(
     let=_RUNS,
     when=_SOME,
     for_all=_WITHIN,
-    then=Eq(product, slope2_t),
+    then=Eq(product, slope2),
     where=CONSTANTS,
     sweep=_STEPS,
     reading=(_ROUND, *_WIDE, "wbar_t is the average over A_k itself: from the first update on it depends on A_k"),
@@ -265,7 +268,7 @@ EQUATION_105 = Statement(
     let=ASSUMPTIONS,
     when=_SOME,
     for_all=_WITHIN,
-    then=Le(sampled2, slope2_t + gamma_F**2 * SHARE),
+    then=Le(sampled2, slope2 + gamma_F**2 * SHARE),
     where=CONSTANTS,
     sweep=_STEPS,
     reading=(_FIVE, _ROUND, *_WIDE, _TWO),
@@ -298,19 +301,16 @@ EQUATION_107 = Statement(
     kind="inequality",
     title="Descent in one local update",
     cite="appendix G, (107) and (108)",
-    method="per_fedavg",
+    method=PER_FEDAVG,
     glossary=GLOSSARY,
     let=(bounded_below, *ASSUMPTIONS),
-    when=_SHORT,
+    when=_SOME,
+    for_all=_WITHIN,
     then=Le(level_next - level + beta / 4 * slope2, beta * sigma_T2),
     where={**CONSTANTS, sigma_T2: ERROR},
     sweep=_STEPS,
-    reading=(_FIVE, _ROUND, _DESCENT, _LAST, _TWO),
-    follows_from=(
-        Derivation(
-            proofs.equation_107, cites=("fallah/eq99", "fallah/eq105"), substitute=proofs.THERE, closed=proofs.CLOSED
-        ),
-    ),
+    reading=(_FIVE, _ROUND, *_LONG, _DESCENT, _LAST, _TWO),
+    follows_from=(Derivation(proofs.equation_107, cites=("fallah/eq99", "fallah/eq105"), closed=proofs.CLOSED),),
 )
 
 EQUATION_107_REPAIRED = Statement(
@@ -318,22 +318,22 @@ EQUATION_107_REPAIRED = Statement(
     kind="inequality",
     title="Descent in one local update",
     cite="appendix G, (107) and (108)",
-    method="per_fedavg",
+    method=PER_FEDAVG,
     glossary=GLOSSARY,
     let=(bounded_below, *ASSUMPTIONS),
-    when=_SHORT,
+    when=_SOME,
+    for_all=_WITHIN,
     then=Le(level_next - level + beta / 4 * slope2, beta * sigma_T2),
     where={**CONSTANTS, sigma_T2: REPAIRED_ERROR},
     sweep=_STEPS,
-    reading=(_FIVE, _ROUND, _DESCENT, _TWO),
-    seen_along=r,
+    reading=(_FIVE, _ROUND, *_LONG, _DESCENT, _TWO),
     repairs=_REPAIR,
     follows_from=(Derivation(proofs.equation_107_repaired, cites=("fallah/eq95",), closed=proofs.CLOSED),),
 )
 
 _RUN = (Le(rn, n), Gt(alpha, 0), Le(alpha, 1 / L), Le(beta, 1 / (10 * tau * L_F)), Ge(n, 2))
 _AVERAGE = "E is over the sets A_k of all rounds, drawn independently, and over all batches"
-_INFIMUM = "where F^* has no closed form, a lower bound of F stands for it: that only weakens the claim"
+_INFIMUM = "F(w_0) - F^* is any Delta that it does not exceed: a larger one only weakens the claim"
 
 _OWN_STEP = "the step is that of the round: remark G.1 takes it as beta_k; the values of F are counted from F(w_k)"
 
@@ -342,14 +342,14 @@ EQUATION_109 = Statement(
     kind="inequality",
     title="Descent in one round",
     cite="(109), appendix G, and remark G.1",
-    method="per_fedavg",
+    method=PER_FEDAVG,
     glossary=GLOSSARY,
     let=(bounded_below, *ASSUMPTIONS),
     when=_RUN,
     then=Le(level_end + beta * tau / 4 * round2, beta * tau * sigma_T2),
     where={**CONSTANTS, sigma_T2: ERROR},
     sweep=_STEPS,
-    reading=(_FIVE, _ROUND, _OWN_STEP, _TWO),
+    reading=(_FIVE, _ROUND, *_LONG, _OWN_STEP, _TWO),
     follows_from=(Derivation(proofs.equation_109, ("fallah/eq107",), proofs.UPDATE, (*proofs.CLOSED, sigma_T2)),),
 )
 
@@ -358,15 +358,14 @@ EQUATION_109_REPAIRED = Statement(
     kind="inequality",
     title="Descent in one round",
     cite="(109), appendix G, and remark G.1",
-    method="per_fedavg",
+    method=PER_FEDAVG,
     glossary=GLOSSARY,
     let=(bounded_below, *ASSUMPTIONS),
     when=_RUN,
     then=Le(level_end + beta * tau / 4 * round2, beta * tau * sigma_T2),
     where={**CONSTANTS, sigma_T2: REPAIRED_ERROR},
     sweep=_STEPS,
-    reading=(_FIVE, _ROUND, _OWN_STEP, _TWO),
-    seen_along=r,
+    reading=(_FIVE, _ROUND, *_LONG, _OWN_STEP, _TWO),
     repairs=_REPAIR,
     follows_from=(
         Derivation(proofs.equation_109, ("fallah/eq107~repaired",), proofs.UPDATE, (*proofs.CLOSED, sigma_T2)),
@@ -378,9 +377,9 @@ THEOREM_45_EXPLICIT = Statement(
     kind="inequality",
     title="Per-FedAvg finds stationary points, with the proof's constants",
     cite="(111) with (108), appendix G",
-    method="per_fedavg",
+    method=PER_FEDAVG,
     glossary=GLOSSARY,
-    let=(bounded_below, *ASSUMPTIONS),
+    let=(bounded_below, meta_gap, *ASSUMPTIONS),
     when=_RUN,
     then=Le(mean2, 4 * Delta / (beta * tau * K) + 4 * sigma_T2),
     where={**CONSTANTS, sigma_T2: ERROR},
@@ -388,6 +387,7 @@ THEOREM_45_EXPLICIT = Statement(
     reading=(
         _FIVE,
         _AVERAGE,
+        *_LONG,
         _INFIMUM,
         _TWO,
         "what the proof of theorem 4.5 ends with; the theorem itself, with O(1), is fallah/thm4.5",
@@ -400,15 +400,14 @@ THEOREM_45_REPAIRED = Statement(
     kind="inequality",
     title="Per-FedAvg finds stationary points",
     cite="theorem 4.5, with the constants of (108) and (111)",
-    method="per_fedavg",
+    method=PER_FEDAVG,
     glossary=GLOSSARY,
-    let=(bounded_below, *ASSUMPTIONS),
+    let=(bounded_below, meta_gap, *ASSUMPTIONS),
     when=_RUN,
     then=Le(mean2, 4 * Delta / (beta * tau * K) + 4 * sigma_T2),
     where={**CONSTANTS, sigma_T2: REPAIRED_ERROR},
     sweep=_STEPS,
-    reading=(_FIVE, _AVERAGE, _INFIMUM, _TWO),
-    seen_along=r,
+    reading=(_FIVE, _AVERAGE, *_LONG, _INFIMUM, _TWO),
     repairs=_REPAIR,
     follows_from=(Derivation(proofs.theorem, ("fallah/eq109~repaired",), proofs.ROUND, (*proofs.CLOSED, sigma_T2)),),
 )

@@ -25,7 +25,6 @@ from .method_symbols import (
     sampled2_all,
     slope2,
     slope2_all,
-    slope2_t,
 )
 from .symbols import D0, L_F, K, L, alpha, beta, gamma_F, i, n, r, sigma_F, sigma_G, t, tau
 
@@ -146,7 +145,7 @@ def equation_105_printed(goal: View, identity: View) -> Argument:
     """As printed: the gradients at wbar_t as if A_k were drawn after it, from (99) and (93)."""
     apart, among = _size("apart"), _size("among_users")
     split = _premise(
-        Eq(sampled2, slope2_t + 2 * (product - slope2_t) + apart),
+        Eq(sampled2, slope2 + 2 * (product - slope2) + apart),
         "apart = E|A's mean of grad F_i - grad F|^2 at wbar_t",
     )
     sampled = _premise(Eq(apart, SHARE * among), "(93) for the gradients at wbar_t, which depends on A_k")
@@ -253,7 +252,6 @@ def equation_107_repaired(goal: View, sampled: View) -> Argument:
 
 s = Symbol("s", integer=True, nonnegative=True)  # updates of a round, or rounds, so far
 f, g = Function("f", real=True), Function("g", nonnegative=True)  # E F and E|grad F|^2 there
-THERE = {slope2_t: slope2}  # one quantity under two names
 UPDATE = {level_next: f(s + 1), level: f(s), slope2: g(s), t: s}  # (107) at every update, in the mean
 ROUND = {level_end: f(s + 1) - f(s), round2: g(s)}  # (109) in every round, in the mean over what came before
 
@@ -286,7 +284,7 @@ def equation_109(goal: View, descent: View) -> Argument:
 def theorem(goal: View, descent: View) -> Argument:
     """(110) and (111)."""
     total, added = _added(descent, beta * tau / 4, K, "(110)")
-    ends = _premise(Le(f(0) - f(K), Delta), "F >= F^*", "bounded_below")
+    ends = _premise(Le(f(0) - f(K), Delta), "F >= F^*", "meta_gap")
     means = _premise(Eq(total, K * mean2), "the mean over all rounds")
     last = Step(goal.relations[0], given=(added.at(K), ends, means), where="(111)")
     return Argument((added, last), last)

@@ -7,7 +7,7 @@ Expectations are over A and the batches of the round (of all rounds, where the c
 from typing import Any
 
 from ...statement import Assumption
-from .symbols import GLOSSARY, t
+from .symbols import GLOSSARY, K, alpha, t
 
 _s = GLOSSARY.symbol
 
@@ -31,23 +31,24 @@ averaged2 = _after("averaged2", "W^2", "E |wbar_t - w_t|^2", rf"\mathbb{{E}}\|{_
 Z2 = _after("Z2", "F^2/W^2", "E |Z|^2, Z of (87)", r"\mathbb{E}\|Z_{k,t}\|^2")
 product = _after("product", "F^2/W^2", "E of grad F(wbar_t)' times A's mean of grad F_i(wbar_t)",
     rf"\mathbb{{E}}\bigl[\nabla F({_WBAR})^\top {_SET}({_WBAR})\bigr]", real=True)  # fmt: skip
-slope2_t = _after("slope2", "F^2/W^2", "E |grad F(wbar_t)|^2", rf"\mathbb{{E}}\|\nabla F({_WBAR})\|^2")
+slope2 = _after("slope2", "F^2/W^2", "E |grad F(wbar_t)|^2", rf"\mathbb{{E}}\|\nabla F({_WBAR})\|^2")
 sampled2 = _after("sampled2", "F^2/W^2", "E |A's mean of grad F_i(wbar_t)|^2", rf"\mathbb{{E}}\|{_SET}({_WBAR})\|^2")
 product_all = _after("product_all", "F^2/W^2", "`product` at w_t, which does not depend on A",
     rf"\mathbb{{E}}\bigl[\nabla F(w_{{k,t}})^\top {_SET}(w_{{k,t}})\bigr]", real=True)  # fmt: skip
 slope2_all = _after("slope2_all", "F^2/W^2", "E |grad F(w_t)|^2", r"\mathbb{E}\|\nabla F(w_{k,t})\|^2")
 sampled2_all = _after("sampled2_all", "F^2/W^2", "E |A's mean of grad F_i(w_t)|^2",
     rf"\mathbb{{E}}\|{_SET}(w_{{k,t}})\|^2")  # fmt: skip
+level = _after("level", "F", "E F(wbar_t) - F(w_0)", r"\mathbb{E} F(\bar w_{k,t})", real=True)
+level_next = Q["level"](0, t + 1)
 
-slope2 = _s("slope2", "F^2/W^2", "E |grad F(wbar_t)|^2", r"\mathbb{E}\|\nabla F(\bar w_{k+1,t})\|^2", nonnegative=True)
-level = _s("level", "F", "E F(wbar_t) - F(w_k)", r"\mathbb{E} F(\bar w_{k+1,t})", real=True)
-level_next = _s("level_next", "F", "E F(wbar_{t+1}) - F(w_k)", r"\mathbb{E} F(\bar w_{k+1,t+1})", real=True)
-level_end = _s("level_end", "F", "E F(w_{k+1}) - F(w_k)", r"\mathbb{E} F(w_{k+1}) - F(w_k)", real=True)
-round2 = _s("round2", "F^2/W^2", "the mean of E|grad F(wbar_t)|^2 over the updates of a round",
-    r"\frac1\tau\sum_{t<\tau}\mathbb{E}\|\nabla F(\bar w_{k+1,t})\|^2", nonnegative=True)  # fmt: skip
-mean2 = _s("mean2", "F^2/W^2", "the mean of E|grad F(wbar_{k+1,t})|^2 over all rounds and updates",
-    r"\frac{1}{\tau K}\sum_{k<K}\sum_{t<\tau}\mathbb{E}\|\nabla F(\bar w_{k+1,t})\|^2", nonnegative=True)  # fmt: skip
-Delta = _s("Delta", "F", "F(w_0) - F^*", r"(F(w_0) - F^*)", nonnegative=True)
+Q["fall"] = GLOSSARY.quantity("fall", "F", "E F(w_k) - F(w_0)", r"\mathbb{{E}} F(w_{{{0}}}) - F(w_0)", real=True)
+Q["round2"] = GLOSSARY.quantity("round2", "F^2/W^2", "the mean of E|grad F(wbar_t)|^2 over the updates of round k",
+    r"\frac1\tau\sum_{{t<\tau}}\mathbb{{E}}\|\nabla F(\bar w_{{{0},t}})\|^2", nonnegative=True)  # fmt: skip
+Q["mean2"] = GLOSSARY.quantity("mean2", "F^2/W^2", "the mean of E|grad F(wbar_t)|^2 over the updates of K rounds",
+    r"\frac{{1}}{{\tau {0}}}\sum_{{k<{0}}}\sum_{{t<\tau}}\mathbb{{E}}\|\nabla F(\bar w_{{k,t}})\|^2",
+    nonnegative=True)  # fmt: skip
+level_end, round2, mean2 = Q["fall"](1), Q["round2"](0), Q["mean2"](K)
+Delta = _s("Delta", "F", "F(w_0) - F^*, or more", r"(F(w_0) - F^*)", nonnegative=True)
 
 # order claims, and the two users on which they are decided
 eps = _s("eps", "F^2/W^2", "accuracy: E|grad F|^2 <= epsilon", r"\epsilon")
@@ -60,3 +61,4 @@ h = _s("h", "F/W^2", "curvature of F near the run")
 average = Assumption("equal_weights", (), "f is the average of the f_i", "(1)")
 sampled = Assumption("without_replacement", (), "A_k is uniform among the sets of r n users", "algorithm 1")
 bounded_below = Assumption("bounded_below", (), "every f_i is bounded below", "assumption 1")
+meta_gap = Assumption("meta_gap", (Delta, alpha), "F(w_0) - F(w) <= Delta for every w", "assumption 1")

@@ -11,6 +11,7 @@ from typing import Any
 from ...algebra import Eq, Ge, Gt, Integer, Le, log, sqrt
 from ...statement import Assumption, Form, Statement
 from . import forms
+from .algorithm import PER_FEDAVG
 from .forms import FAMILY, mean_square
 from .method import ASSUMPTIONS, BOTH, CONSTANTS, SHARE, error, repaired_error
 from .method_symbols import Delta, a1, a2, a3, bounded_below, c, eps, mean2
@@ -61,7 +62,7 @@ def _run(
         kind="identity",
         title="The closed form of a run of two users",
         cite=f"fallah/{label}",
-        method="per_fedavg",
+        method=PER_FEDAVG,
         glossary=GLOSSARY,
         let=(bounded_below, *ASSUMPTIONS),
         when=(Gt(alpha, 0), *(Eq(name, value) for name, value in chosen.items())),

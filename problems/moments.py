@@ -12,7 +12,7 @@ from .quadratics import Quadratics
 from .scope import ROUNDS, Measured, Place, Scope, State, draws, initial
 from .walked import Walked
 
-ROUNDING = 1e-13  # of entries that are 0 or 1
+ROUNDING = 1e-13  # of the terms of a sum
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,8 +146,9 @@ class Moments:
         start = initial(self.scope)
         z = Mapped(self.scope).flat([start[name][0, ...] for name in self.scope.rules.kept])
         y = self.lifted(z[..., None])[..., 0]
-        fall = xp.eye(y.shape[-1], dtype=xp.float64) - xp.matmul(law.update, law.begin)
-        fall = xp.where(xp.abs(fall) < ROUNDING, 0 * fall, fall)
+        one = xp.eye(y.shape[-1], dtype=xp.float64)
+        fall, terms = (one - xp.matmul(law.update, law.begin), one + xp.matmul(xp.abs(law.update), xp.abs(law.begin)))
+        fall = xp.where(xp.abs(fall) <= ROUNDING * terms, 0 * fall, fall)
         fall = fall + xp.matmul(law.update, xp.matmul(law.lack, law.begin))
         inside = "k" in measure.at or measure.law == "picked_step"
         form = self.form(measure, inside)

@@ -111,9 +111,15 @@ class DataPoints:
 
     def solved(self, local: Pieces, x: Array, step: Array) -> tuple[Array, Callable[[Array], Array]]:
         """The minimisers (.., n, C, d) of local + |. - x|^2/(2 step); how far from optimal a point is (.., n, C)."""
-        regularised = local.plus(1 / _array(x, step), self.along(x))
-        best = regularised.convex_least()
-        return self.back(best), lambda y: self.total(regularised, self.along(y)) - self.total(regularised, best)
+        curvature, centre = 1 / _array(x, step), self.along(x)
+        best = local.plus(curvature, centre).convex_least()
+
+        def gap(y: Array) -> Array:
+            at = self.along(y)
+            near = curvature * (at - best) * ((at - centre) + (best - centre)) / 2  # squares of long ways would cancel
+            return self.total(local, at) - self.total(local, best) + namespace(near).sum(near, axis=-2)
+
+        return self.back(best), gap
 
 
 def count(K: int, b: int) -> int:

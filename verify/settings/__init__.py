@@ -11,7 +11,7 @@ from typing import cast
 from fedaudit.bounds.lower import Lowered
 from fedaudit.errors import UserError
 
-from . import data, run
+from . import asked, data, run
 from .base import Reading, Setting
 from .long_runs import LongRuns
 
@@ -32,7 +32,7 @@ def setting_of(lowered: Lowered) -> Setting:
     found, claim = setting(lowered.claim["setting"]), lowered.claim
     if not isinstance(found, run.RunSetting):
         return found
-    droppable, declared = (*found.droppable, *claim["means"]), run.declared(claim)
+    droppable, declared = (*found.droppable, *claim["means"]), asked.declared(claim)
     if data.reads_data(Reading(lowered)):
         return cast("Setting", LongRuns(declared=declared, droppable=droppable))
     return replace(
@@ -40,7 +40,7 @@ def setting_of(lowered: Lowered) -> Setting:
         declared=declared,
         droppable=droppable,
         counts_steps="clock" in claim["method"],
-        first_round=run.one_round(claim),
+        first_round=asked.one_round(claim),
     )
 
 

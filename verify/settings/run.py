@@ -6,10 +6,8 @@ serves all. Constants that an assumption bounds the run by (G) are measured and 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import product
 from math import isqrt
 from typing import Any, cast
@@ -17,10 +15,9 @@ from typing import Any, cast
 import numpy as np
 
 from fedaudit.problems.components import losses
-from fedaudit.problems.components.family import Family
 from fedaudit.problems.components.regularisers import FAMILIES, longest, minimiser
 from fedaudit.problems.genes import Gene, along
-from fedaudit.problems.interpret import Setup, paths_needed, run
+from fedaudit.problems.interpret import Setup, run
 from fedaudit.problems.programme import programme
 from fedaudit.problems.reach import bounded, reach
 from fedaudit.problems.regularised import Regulariser
@@ -28,16 +25,9 @@ from fedaudit.problems.regularised import minimiser as least
 
 from ..evaluate import Array, Evaluator, Quantity, Table
 from ..genome import Genome
-from . import data
-from .base import Reading, Shape, names, text, to_backend, to_numpy
+from . import asked, data, sized
+from .base import Reading, Shape, text, to_backend, to_numpy
 
-MOST_PATHS = 256
-CONSTANTS = (
-    "smooth", "strongly_convex", "bounded_variance", "descent", "mean_strongly_convex", "prox_pl", "minibatch_variance",
-    "bounded_subgradients", "exact_variance", "lipschitz", "weakly_convex", "lgd", "bounded_gradients",
-    "lipschitz_hessian", "gradient_variance", "hessian_variance", "similar_gradients", "similar_hessians",
-)  # fmt: skip
-SMALL = {"C": (1, 2, 3), "d": (1, 2), "E": (1, 2, 4), "T": (1, 4)}
 LARGE = (
     (10, 1, 8, 10),
     (4, 3, 5, 20),
@@ -47,16 +37,6 @@ LARGE = (
     (2, 1, 16, 9),
 )  # C, d, E, T
 MANY = {"C": 4, "d": 1, "E": 4, "T": 10}  # a run whose noise is sampled
-KINDS = ("positive", "nonnegative", "real")
-NO_LAYOUT: Mapping[str, str] = {}
-SQUARES = (1, 4, 9, 16, 25)
-SAMPLINGS = ("without_replacement", "with_replacement")
-GROUPS = ((2, 1), (2, 2), (3, 1), (3, 2), (4, 2))  # C and m of a run whose moments are followed
-LENGTHS = {  # its E and T: where all steps are looked at, where one round is, where all rounds are
-    "k": ((1, 1), (1_200, 1), (40, 1)),
-    "t": ((1, 1), (10_000, 1), (100, 1), (10**6, 1)),
-    "T": ((1, 10**9), (10**6, 10**12), (1, 1), (10**4, 10**9), (100, 10**4)),
-}
 CROWDS = (
     (15, 1, 1, 1),
     (16, 1, 1, 1),
@@ -90,25 +70,29 @@ class RunSetting:
     def shapes(self, reading: Reading) -> Sequence[Shape]:
         if data.reads_data(reading):
             return data.shapes(reading)
-        sizes = {axis: _sizes(reading, axis) for axis in SMALL} | ({"T": [1]} if one_round(reading.claim) else {})
+        sizes = {axis: sized.sizes(reading, axis) for axis in sized.SMALL} | (
+            {"T": [1]} if asked.one_round(reading.claim) else {}
+        )
         least = 2 if reading.dropped else _least(reading)  # a literal reading differs only with several clients
         sizes["C"] = [C for C in sizes["C"] if least <= C] or [least]
-        small = [dict(zip(SMALL, values, strict=True)) for values in product(*sizes.values())]
-        if _counts_steps(reading):
+        small = [dict(zip(sized.SMALL, values, strict=True)) for values in product(*sizes.values())]
+        if asked.counts_steps(reading):
             once = [one for one in small if one["T"] == 1]
             small = [one | {"T": one["E"] * R} for one in once for R in ((1, 2, 9) if one["E"] == 1 else (1, 2))]
-        if _uses(reading, "weighted") or _uses(reading, "sampled"):  # of one client there is nothing to weigh or draw
+        if asked.uses(reading, "weighted") or asked.uses(
+            reading, "sampled"
+        ):  # of one client there is nothing to weigh or draw
             small = sorted(small, key=lambda one: (one["C"] == 1, self.first_round and one["E"] == 1))
         small = [one for one in small if one["d"] == 1 or one["C"] == max(2, min(sizes["C"]))]
-        small = [one for one in small if _rational(reading, one)]
-        large = [dict(zip(SMALL, values, strict=True)) for values in LARGE]
+        small = [one for one in small if sized.rational(reading, one)]
+        large = [dict(zip(sized.SMALL, values, strict=True)) for values in LARGE]
         if reading.dropped:  # elsewhere floats may see a run whose step sizes are irrational, and the kernel does not
-            large = [one for one in large if _rational(reading, one)]
-        drawn = [dict(zip(SMALL, values, strict=True)) for values in MANY_DRAWN]
-        drawn = [one for one in drawn if _rational(reading, one)]
+            large = [one for one in large if sized.rational(reading, one)]
+        drawn = [dict(zip(sized.SMALL, values, strict=True)) for values in MANY_DRAWN]
+        drawn = [one for one in drawn if sized.rational(reading, one)]
         proposed: list[Shape] = []
         for counts, family, noise, sampling, layout in product(
-            small + large + drawn, _families(reading), *_choices(reading), _layouts(reading)
+            small + large + drawn, asked.families(reading), *asked.choices(reading), asked.layouts(reading)
         ):
             few = {**counts, "E": min(counts["E"], family.updates)}
             if (counts in drawn and (not sampling or noise != "none")) or (sampling and counts not in small + drawn):
@@ -116,18 +100,20 @@ class RunSetting:
             if layout.get("start") and (counts["C"] == 1 or counts not in small or noise != "none"):
                 continue
             most = 2 if counts in drawn else counts["C"]
-            for m, g in product(range(1, most + 1) if sampling else (0,), _regularisers(reading)):
-                shape = _shape(few, family, noise, sampling, m, {**layout, **({"regulariser": g} if g else {})})
-                if _fits(reading, shape, family, counts in small) and shape not in proposed:
+            for m, g in product(range(1, most + 1) if sampling else (0,), asked.regularisers(reading)):
+                shape = sized.shape(few, family, noise, sampling, m, {**layout, **({"regulariser": g} if g else {})})
+                if sized.fits(reading, shape, family, counts in small) and shape not in proposed:
                     proposed.append(shape)
-        if "none" in _regularisers(reading) and "independent" in _choices(reading)[0]:
-            crowds = [dict(zip(SMALL, values, strict=True)) for values in CROWDS]
+        if "none" in asked.regularisers(reading) and "independent" in asked.choices(reading)[0]:
+            crowds = [dict(zip(sized.SMALL, values, strict=True)) for values in CROWDS]
             alike = [
-                _shape(counts, losses()["quadratic"], "independent", "", 0, {"regulariser": "none", "clients": "alike"})
+                sized.shape(
+                    counts, losses()["quadratic"], "independent", "", 0, {"regulariser": "none", "clients": "alike"}
+                )
                 for counts in crowds
             ]
-            proposed = [s for s in alike if _fits(reading, s, losses()["quadratic"], small=False)] + proposed
-        proposed = _long_shapes(reading) + proposed
+            proposed = [s for s in alike if sized.fits(reading, s, losses()["quadratic"], small=False)] + proposed
+        proposed = sized.long_shapes(reading) + proposed
         if reading.claim["kind"] == "identity":  # with one client there is often nothing to compare
             proposed.sort(key=lambda shape: shape["C"] == 1)
         return proposed
@@ -136,35 +122,39 @@ class RunSetting:
         sizes = dict(shape.counts)
         if dict(shape.flags).get("clients") == "alike":
             sizes = {**sizes, "C": 1}
-        sizes |= {"kinks": not _has(reading, "smooth"), "own": dict(shape.flags).get("basis") == "own"}
-        genes = [Gene("scale", "positive"), along("start", "real", sizes, "d"), *_family(shape).genes(sizes)]
+        sizes |= {"kinks": not asked.has(reading, "smooth"), "own": dict(shape.flags).get("basis") == "own"}
+        genes = [Gene("scale", "positive"), along("start", "real", sizes, "d"), *sized.family(shape).genes(sizes)]
         genes.append(Gene("curvature", "positive"))
         if "regulariser" in dict(shape.flags):
             genes += FAMILIES[shape.flag("regulariser")].genes()
-        genes += [along(f"point_{name}", "real", sizes, "d") for name in _points(reading)]
-        if _lifted(reading):
+        genes += [along(f"point_{name}", "real", sizes, "d") for name in asked.points(reading)]
+        if asked.lifted(reading):
             genes.append(Gene("mu", "positive" if "mu_at_most_L" in reading.dropped else "unit"))
-        if _argument(reading, "strongly_convex"):
+        if asked.argument(reading, "strongly_convex"):
             genes.append(Gene("ratio", "nonnegative"))
-        elif not _has(reading, "convex") and not _family(shape).assumption:
+        elif not asked.has(reading, "convex") and not sized.family(shape).assumption:
             genes.append(Gene("dip", "fraction"))
-        if _has(reading, "similarity_weights"):
+        if asked.has(reading, "similarity_weights"):
             pass  # the links say how much a client counts
-        elif not _has(reading, "equal_weights") or "equal_weights" in reading.dropped:
-            any_sign = "nonnegative_weights" in reading.dropped and not _uses(reading, "chosen")
+        elif not asked.has(reading, "equal_weights") or "equal_weights" in reading.dropped:
+            any_sign = "nonnegative_weights" in reading.dropped and not asked.uses(reading, "chosen")
             genes.append(along("weight", "real" if any_sign else "positive", sizes, "C"))
         if shape.flag("noise") != "none":
             each = along("noise", "nonnegative", sizes, "C")
-            genes.append(replace(each, shape=(1,), axes=("",)) if _argument(reading, "exact_variance") else each)
+            genes.append(replace(each, shape=(1,), axes=("",)) if asked.argument(reading, "exact_variance") else each)
         if dict(shape.flags).get("weights") == "rows":
-            genes.append(along("share", _share(reading), sizes, "T", "C"))
-        if _has(reading, "homogeneous"):
+            genes.append(along("share", asked.share(reading), sizes, "T", "C"))
+        if asked.has(reading, "homogeneous"):
             genes = [gene for gene in genes if gene.name != "centre"]
-        if _uses(reading, "neighbours") and not _has(reading, "broadcast") and not _has(reading, "equal_weights"):
+        if (
+            asked.uses(reading, "neighbours")
+            and not asked.has(reading, "broadcast")
+            and not asked.has(reading, "equal_weights")
+        ):
             genes.append(Gene("link", "positive", (sizes["C"], sizes["C"]), ("C", "C")))
         genes += data.genes(reading, shape) if data.reads_data(reading) else []
-        genes += [Gene(name, reading.claim["domains"][name]) for name in _free_symbols(reading)]
-        steps = _free_steps(reading).items()
+        genes += [Gene(name, reading.claim["domains"][name]) for name in asked.free_symbols(reading)]
+        steps = asked.free_steps(reading).items()
         genes += [along(f"step_{name}", "positive", sizes, *("T", "E")[:arity]) for name, arity in steps]
         return [
             replace(g, axes=tuple("" if a == "C" else a for a in g.axes)) if sizes["C"] != shape["C"] else g
@@ -182,17 +172,21 @@ class RunSetting:
         )
         values["prox_pl"] = values["mean_strongly_convex"] = high * genome.get("mu", 0)
         values["bounded_subgradients"] = longest(_regulariser(shape, genome, high), shape["d"])
-        values |= {"weakly_convex": high, "lgd": 1 + 0 * high, **_family(shape).bounds(genome, high, genome["scale"])}
-        if _argument(reading, "lipschitz"):
-            values["lipschitz"] = cast("Any", _family(shape)).steepest(genome, high, genome["scale"])
-        known = {name: values.get(a, 0 * high) for name, a in _constants(reading).items()}
-        known |= dict.fromkeys(_ones(reading), 1 + 0 * high)
+        values |= {
+            "weakly_convex": high,
+            "lgd": 1 + 0 * high,
+            **sized.family(shape).bounds(genome, high, genome["scale"]),
+        }
+        if asked.argument(reading, "lipschitz"):
+            values["lipschitz"] = cast("Any", sized.family(shape)).steepest(genome, high, genome["scale"])
+        known = {name: values.get(a, 0 * high) for name, a in asked.constants(reading).items()}
+        known |= dict.fromkeys(asked.ones(reading), 1 + 0 * high)
         known |= {name: size + 0 * high for name, size in _named_sizes(reading, shape).items()}
-        named = _arguments(reading, _family(shape).assumption)
+        named = asked.arguments(reading, sized.family(shape).assumption)
         if not set(named) <= set(known):
-            known |= dict(zip(named, _family(shape).constants(genome, high, genome["scale"]), strict=True))
+            known |= dict(zip(named, sized.family(shape).constants(genome, high, genome["scale"]), strict=True))
         F, W = high * genome["scale"] ** 2, genome["scale"]
-        for name in _free_symbols(reading):
+        for name in asked.free_symbols(reading):
             f, w = reading.lowered.scales.get(name, (0.0, 0.0))
             known[name] = genome[name] * _power(F, f) * _power(W, w)
         return known
@@ -207,7 +201,7 @@ class RunSetting:
         measured = {name: to_numpy(values) for name, values in run(reading.claim["method"], setup).items()}
         quantities, scalars = {**known.quantities, "p": Quantity(parts["p"], (1,))}, dict(known.scalars)
         bounded = np.ones(known.n, dtype=bool)
-        if _has(reading, "lower_bounded"):
+        if asked.has(reading, "lower_bounded"):
             bounded = np.isfinite(to_numpy(setup.w_star)).all(axis=1)
         for name, values in measured.items():
             start = _starts(reading, name, shape["T"])
@@ -219,28 +213,32 @@ class RunSetting:
                 scalars[name] = _inside(usable, reading.claim["domains"][name])
         if reading.uses("Gamma"):
             scalars["Gamma"] = to_numpy(setup.problem.heterogeneity())
-        if inexact := _argument(reading, "inexact"):
+        if inexact := asked.argument(reading, "inexact"):
             scalars[inexact] = np.maximum.reduce([0 * parts["high"], *(to_numpy(gap) for gap in setup.gaps)])
-        if gap := _arguments(reading, "meta_gap"):
+        if gap := asked.arguments(reading, "meta_gap"):
             alpha = to_backend(reading.backend, known.scalars[gap[1]])
             scalars[gap[0]] = to_numpy(setup.problem.meta_gap(setup.start, alpha))
         far = np.maximum(np.abs(parts["w0"]).max(axis=1), np.abs(parts["loss"]["c"]).max(axis=(1, 2)))
         W = np.where(far > 0, far, 1.0)
-        steep = sum(scalars[name] for name, a in _constants(reading).items() if a == "bounded_gradients")
-        scale = _curvatures(reading, genome)[1] * W**2 + steep * W, W * (LENGTH if _reads(reading, "norm") else 1)
+        steep = sum(scalars[name] for name, a in asked.constants(reading).items() if a == "bounded_gradients")
+        scale = _curvatures(reading, genome)[1] * W**2 + steep * W, W * (LENGTH if asked.reads(reading, "norm") else 1)
         return _with_bounds(reading, Table(known.n, scalars, quantities, known.counts, scale))
 
     def sampled_shape(self, reading: Reading) -> Shape | None:
         """Noise on more paths than can be listed, for claims about a measure at t whose range is known."""
         rules = programme(reading.claim["method"])
         relations = reading.claim["then"]
-        about = [part for _, left, _ in relations for part in _parts_at(left) if part is left and part[2:] == ["t"]]
+        about = [
+            part for _, left, _ in relations for part in asked.parts_at(left) if part is left and part[2:] == ["t"]
+        ]
         known = all(bounded(rules, name) for name in rules.measures) and len(about) == len(relations) == 1
-        later = {part[1] for _, _, right in relations for part in _parts_at(right) if part[2:] != ["0"]}
-        shape = _shape(MANY, losses()["bent"], "independent", "", 0)
-        noisy = "independent" in _choices(reading)[0] and not reading.dropped and not _uses(reading, "sampled")
-        noisy = noisy and losses()["bent"] in _families(reading)
-        fits = known and noisy and not later & set(rules.measures) and _meets_counts(reading, MANY)
+        later = {part[1] for _, _, right in relations for part in asked.parts_at(right) if part[2:] != ["0"]}
+        shape = sized.shape(MANY, losses()["bent"], "independent", "", 0)
+        noisy = (
+            "independent" in asked.choices(reading)[0] and not reading.dropped and not asked.uses(reading, "sampled")
+        )
+        noisy = noisy and losses()["bent"] in asked.families(reading)
+        fits = known and noisy and not later & set(rules.measures) and sized.meets_counts(reading, MANY)
         return shape if fits else None
 
     def sampled(
@@ -271,7 +269,7 @@ class RunSetting:
 
     def with_steps(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         """Step sizes that neither the statement nor its sweep gives, and those of the round before."""
-        free, before = _free_steps(reading), reading.claim["method"].get("before", {})
+        free, before = asked.free_steps(reading), reading.claim["method"].get("before", {})
         if not free and not before:
             return known
         F, W = _curvatures(reading, genome)[1] * genome["scale"] ** 2, genome["scale"]
@@ -294,7 +292,7 @@ class RunSetting:
         loss = {k: v[0] for k, v in parts["loss"].items()}
         p, sizes = parts["p"][0], dict(shape.counts)
         scalars = dict(known["scalars"])
-        constants = {name: text(scalars.pop(name)) for name in _constants(reading) if name in scalars}
+        constants = {name: text(scalars.pop(name)) for name in asked.constants(reading) if name in scalars}
         instance: dict[str, Any] = {
             **{name: sizes[name] for name in ("C", "d", "E", "T")},
             "p": text(p),
@@ -304,7 +302,7 @@ class RunSetting:
             | ({"b": str(sizes["b"])} if "b" in sizes and "oracle" not in dict(shape.flags) else {}),
             "clients": [
                 {k: v if isinstance(v, str) else text(v) for k, v in client.items()}
-                for client in _family(shape).clients(loss)
+                for client in sized.family(shape).clients(loss)
             ],
             "noise": {"kind": "none"},
         }
@@ -315,22 +313,22 @@ class RunSetting:
             instance["regulariser"] = {
                 k: v if k == "kind" else text(v) for k, v in FAMILIES[shape.flag("regulariser")].written(g).items()
             }
-        if _points(reading):
+        if asked.points(reading):
             instance["points"] = {name: text(x[0]) for name, x in parts["points"].items()}
         w_star = None
-        if _reads_minimum(reading) and not any(g.values()):
-            w_star = _family(shape).minimiser(loss, p)
-        elif _reads_minimum(reading) and "A" in loss and shape["d"] > 1:
+        if asked.reads_minimum(reading) and not any(g.values()):
+            w_star = sized.family(shape).minimiser(loss, p)
+        elif asked.reads_minimum(reading) and "A" in loss and shape["d"] > 1:
             A, b = (p[:, None, None] * loss["A"]).sum(axis=0), (p[:, None] * loss["b"]).sum(axis=0)
             w_star = minimiser(A, b, g)
         if w_star is not None:
             instance["w_star"] = text(w_star)
-        if reading.uses("Gamma") or _has(reading, "homogeneous") or _reads(reading, "f_i_star", "w_i_star"):
+        if reading.uses("Gamma") or asked.has(reading, "homogeneous") or asked.reads(reading, "f_i_star", "w_i_star"):
             instance["minimisers"] = text(loss["c"])
-        if _uses(reading, "chosen"):
+        if asked.uses(reading, "chosen"):
             rows = {"kind": "rows", "rows": text(parts["rows"][0])} if "rows" in parts else {"kind": "largest"}
             instance["weights"] = rows
-        if sampling := _sampling(shape):
+        if sampling := sized.sampling(shape):
             instance["participation"] = {"kind": sampling[0], "m": sampling[1]}
         if "low" in loss:
             instance["box"] = {"low": text(loss["low"][0]), "high": text(loss["high"][0])}
@@ -343,7 +341,7 @@ class RunSetting:
             if answers is not None:
                 step, shift = answers[0][0], answers[1][0]
                 instance["oracle"] = {"step": text(step), "shift": text(shift if sizes["d"] > 1 else shift[..., 0])}
-        needed = set(_steps(reading)) - set(reading.claim["choose"])
+        needed = set(asked.steps(reading)) - set(reading.claim["choose"])
         if needed:
             instance["steps"] = {name: self.exact_steps(reading, shape, batch, known, name) for name in sorted(needed)}
         return instance
@@ -360,7 +358,7 @@ class RunSetting:
 
     def paths(self, shape: Shape) -> int:
         """Outcomes that a run walks."""
-        return _outcomes(shape, _family(shape), self.counts_steps)
+        return sized.outcomes(shape, sized.family(shape), self.counts_steps)
 
     def reductions(
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array]
@@ -393,35 +391,16 @@ class RunSetting:
         if shape.flag("noise") != "none":
             quiet = Shape(shape.counts, tuple((k, "none" if k == "noise" else v) for k, v in shape.flags))
             smaller.append((quiet, dict(genome)))
-        if _family(shape).name == "bent" and sizes["d"] == 1:
+        if sized.family(shape).name == "bent" and sizes["d"] == 1:
             straight = Shape(shape.counts, tuple((k, "quadratic" if k == "loss" else v) for k, v in shape.flags))
             smaller.append((straight, dict(genome)))
-        if "none" in _regularisers(reading) and dict(shape.flags).get("regulariser") not in (None, "none"):
+        if "none" in asked.regularisers(reading) and dict(shape.flags).get("regulariser") not in (None, "none"):
             plain = Shape(shape.counts, tuple((k, "none" if k == "regulariser" else v) for k, v in shape.flags))
             smaller.append((plain, dict(genome)))
         for proposal, kept in smaller:
-            if _meets_counts(reading, dict(proposal.counts)) and _rational(reading, dict(proposal.counts)):
+            if sized.meets_counts(reading, dict(proposal.counts)) and sized.rational(reading, dict(proposal.counts)):
                 wanted = {gene.name for gene in self.genes(reading, proposal)}
                 yield proposal, {k: v for k, v in kept.items() if k in wanted or k not in genes}
-
-
-def _long_shapes(reading: Reading) -> list[Shape]:
-    """Users in a basin, whose moments say all of a run: where a claim reads values of F, or a step that is picked."""
-    measures = reading.claim["method"]["measures"].values()
-    long = any(measure.get("over", [""])[0] == "picked_step" for measure in measures) or _reads(reading, "f_i")
-    if not long or not _has(reading, "lipschitz_hessian") or reading.dropped:
-        return []
-    index = next((index for index in ("k", "T") if any(index in measure["at"] for measure in measures)), "t")
-    noises, (sampling,) = _choices(reading)
-    flags = {"draws": "twice", "rounds": "alike", "steps": "alike"}
-    proposed: list[Shape] = []
-    for (E, T), (C, m), noise in product(LENGTHS[index], GROUPS, noises):
-        counts = {"C": C, "d": 1, "E": E, "T": T}
-        starts = [dict[str, str](), *([{"start": "between"}] if noise == "none" else [])][::-1]
-        large = index == "k" and LENGTHS["k"][-1][0] < E  # where every step is looked at
-        if _meets_counts(reading, counts) and (noise == "none" or C < 4) and (not large or (C, noise) == (2, "none")):
-            proposed += [_shape(counts, losses()["basin"], noise, sampling, m, flags | start) for start in starts]
-    return proposed
 
 
 def _placed(shape: Shape, genome: Mapping[str, Array]) -> Mapping[str, Array]:
@@ -436,12 +415,12 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
     def on(x: Array) -> Any:
         return to_backend(backend, x)
 
-    problem = _family(shape).problem({k: on(v) for k, v in parts["loss"].items()}, on(parts["p"]))
-    g, w_star = None, problem.minimiser() if _reads_minimum(reading) else None
+    problem = sized.family(shape).problem({k: on(v) for k, v in parts["loss"].items()}, on(parts["p"]))
+    g, w_star = None, problem.minimiser() if asked.reads_minimum(reading) else None
     if "regulariser" in dict(shape.flags):
         up, down, ridge = (on(parts["regulariser"][name]) for name in ("up", "down", "ridge"))
         g = Regulariser(up, down, ridge, FAMILIES[shape.flag("regulariser")].affine, on(parts["slope"]))
-        w_star = least(problem, g) if _reads_minimum(reading) else on(parts["w0"])
+        w_star = least(problem, g) if asked.reads_minimum(reading) else on(parts["w0"])
     return Setup(
         problem,
         on(parts["w0"]),
@@ -450,7 +429,7 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
         sizes["T"],
         v=on(parts["v"]) if shape.flag("noise") != "none" else None,
         shared=shape.flag("noise") == "shared",
-        sampling=_sampling(shape),
+        sampling=sized.sampling(shape),
         graph=on(parts["graph"]) if "graph" in parts else None,
         w_star=w_star,
         regulariser=g,
@@ -493,19 +472,6 @@ def _starts(reading: Reading, measure: str, T: int) -> tuple[int, ...]:
     return tuple(first[index] for index in method["measures"][measure]["at"])
 
 
-def declared(claim: Mapping[str, Any]) -> tuple[str, ...]:
-    """Constants that an assumption bounds a measure by: as measure <= G^2 or measure <= G."""
-    bounds = (meaning["relation"] for meaning in claim["means"].values())
-    said = [args[0] for kind, *args in (*claim["let"], *claim["implicit"]) if kind in ("inexact", "meta_gap")]
-    return (*(name for op, _, right in bounds if op == "<=" and (name := _root_name(right))), *said)
-
-
-def _root_name(tree: Any) -> str:
-    if isinstance(tree, list) and tree[0] == "^" and tree[2] == "2" and isinstance(tree[1], str):
-        return tree[1]
-    return tree if isinstance(tree, str) and not tree[0].isdigit() else ""
-
-
 def _with_bounds(reading: Reading, table: Table) -> Table:
     for name in reading.claim["means"]:
         if name not in reading.dropped:
@@ -515,7 +481,7 @@ def _with_bounds(reading: Reading, table: Table) -> Table:
 
 def _least(reading: Reading) -> int:
     """The least number of clients: one alone has no neighbour."""
-    return 2 if _uses(reading, "neighbours") else 1
+    return 2 if asked.uses(reading, "neighbours") else 1
 
 
 def _bounded(reading: Reading, table: Table, name: str) -> Table:
@@ -523,7 +489,7 @@ def _bounded(reading: Reading, table: Table, name: str) -> Table:
     meaning = reading.claim["means"][name]
     op, left, right = meaning["relation"]
     evaluator = Evaluator(table, {index: tuple(ends) for index, ends in meaning["for_all"].items()})
-    constant = _root_name(right) if op == "<=" else ""
+    constant = asked.root_name(right) if op == "<=" else ""
     if constant:
         most = np.broadcast_to(evaluator(left), evaluator.shape).reshape(table.n, -1).max(axis=1)
         value = np.sqrt(most) if isinstance(right, list) else most
@@ -541,118 +507,14 @@ def _bounded(reading: Reading, table: Table, name: str) -> Table:
     return Table(table.n, scalars, hidden, table.counts, table.scale)
 
 
-def _parts_at(tree: Any) -> Iterator[list[Any]]:
-    """Every indexed quantity in a tree."""
-    return (part for part in _lists(tree) if part[0] == "at")
-
-
-def _lists(tree: Any) -> Iterator[list[Any]]:
-    """A tree and all that is inside it, but names, numbers and what is empty."""
-    if isinstance(tree, list):
-        parts = cast("list[Any]", tree)
-        if parts:
-            yield parts
-        for part in parts:
-            yield from _lists(part)
-
-
 def _power(x: Any, power: float) -> Any:
     whole = int(power)
     return x**whole if whole == power else x**power
 
 
-@lru_cache
-def _families(reading: Reading) -> list[Family]:
-    """Losses that the statement asks for by an assumption; all that serve any statement if it asks for none."""
-    named = [family for family in losses().values() if family.assumption and _has(reading, family.assumption)]
-    return named or [family for family in losses().values() if not family.assumption]
-
-
-def _family(shape: Shape) -> Family:
-    return losses()[shape.flag("loss")]
-
-
-def _sampling(shape: Shape) -> tuple[str, int] | None:
-    kind = shape.flag("sampling")
-    return (kind, shape["m"]) if kind != "all" else None
-
-
-def _shape(
-    counts: Mapping[str, int], family: Family, noise: str, sampling: str, m: int, layout: Mapping[str, str] = NO_LAYOUT
-) -> Shape:
-    flags = {"loss": family.name, "noise": noise, "sampling": sampling or "all", **layout}
-    batch = {"b": 4 if noise != "none" and counts["E"] > 1 else 1} if "regulariser" in layout else {}
-    return Shape.of(flags, **counts, **batch, **({"m": m} if sampling else {}))
-
-
-@lru_cache
-def _lifted(reading: Reading) -> bool:
-    """Whether f on the whole has to be convex: for mu, or for a minimum of F to be there and easy to find."""
-    return bool(_mu(reading)) or (_regularisers(reading) != [""] and _reads_minimum(reading))
-
-
-@lru_cache
-def _regularisers(reading: Reading) -> list[str]:
-    """Those that the statement's assumptions allow; no name where the method reads none."""
-    if not _reads(reading, "prox", "F", "g", "conjugate"):
-        return [""]
-    bounded = _has(reading, "bounded_subgradients")
-    about_g = _reads(reading, "g", "conjugate")  # of g = 0 such a claim says nothing
-    return [name for name, g in FAMILIES.items() if (not g.ridge or not bounded) and (name != "none" or not about_g)]
-
-
 def _regulariser(shape: Shape, genome: Mapping[str, Array], high: Array) -> dict[str, Array]:
     family = FAMILIES[dict(shape.flags).get("regulariser", "none")]
     return family.parts(genome, high * genome["scale"], high)
-
-
-@lru_cache
-def _points(reading: Reading) -> list[str]:
-    """Points that the method starts from besides its start."""
-    return sorted({part[1] for part in _lists([*reading.claim["method"]["server"].values()]) if part[0] == "point"})
-
-
-@lru_cache
-def _mu(reading: Reading) -> str:
-    """How convex f on the whole, or F, has to be."""
-    return _argument(reading, "prox_pl") or _argument(reading, "mean_strongly_convex")
-
-
-@lru_cache
-def _choices(reading: Reading) -> tuple[list[str], list[str]]:
-    """Kinds of noise and of participation that the statement's assumptions speak of."""
-    noises = ["none"]
-    kinds = ("bounded_variance", "minibatch_variance", "exact_variance", "gradient_variance")
-    bound = next((name for kind in kinds if (name := _argument(reading, kind))), "")
-    if bound and _uses(reading, "noisy"):
-        noises = ["shared"] if "independent_noise" in reading.dropped else ["none", "independent"]
-        if ["<", "0", bound] in reading.claim["when"] or [">", bound, "0"] in reading.claim["when"]:
-            noises.remove("none")
-    named = [kind for kind in SAMPLINGS if _has(reading, kind)]
-    sampled = _uses(reading, "sampled") and not _has(reading, "full_participation")
-    return noises, (named or [*SAMPLINGS]) if sampled else [""]
-
-
-@lru_cache
-def _layouts(reading: Reading) -> list[dict[str, str]]:
-    """Which weights an instance chooses, where it may; and where runs begin if the clients' own minima matter."""
-    rows, own = {"weights": "rows"}, {"weights": "own"}
-    looks = [] if reading.dropped or _has(reading, "positive_weights") else [{"weights": "largest"}]
-    weights = [own] if _has(reading, "fedavg_weights") else [*looks, rows]
-    layouts = weights if _uses(reading, "chosen") else [dict[str, str]()]
-    if _uses(reading, "again"):
-        layouts = [one | {"draws": "twice"} for one in layouts]
-    if _has(reading, "at_rest"):
-        return [one | {"start": "between"} for one in layouts]
-    corners = _reads(reading, "f_i_star", "w_i_star") and not _has(reading, "homogeneous")
-    return layouts + ([one | {"start": "client"} for one in layouts] if corners else [])
-
-
-def _share(reading: Reading) -> Any:
-    """The kind of gene that rows of weights are made of."""
-    if _has(reading, "positive_weights"):
-        return "positive"
-    return "real" if "nonnegative_weights" in reading.dropped else "fraction"
 
 
 def _rows(reading: Reading, share: Array, E: int) -> Array:
@@ -661,11 +523,11 @@ def _rows(reading: Reading, share: Array, E: int) -> Array:
     A round has the entries of its last step.
     """
     T, C = share.shape[1:]
-    last = [min(first + E, T) - 1 for first in range(0, T, E)] if _counts_steps(reading) else list(range(T))
+    last = [min(first + E, T) - 1 for first in range(0, T, E)] if asked.counts_steps(reading) else list(range(T))
     share = share[:, last]
-    if _share(reading) == "positive":
+    if asked.share(reading) == "positive":
         return share / share.sum(axis=-1, keepdims=True)
-    if _share(reading) == "real":
+    if asked.share(reading) == "real":
         rest = share[..., : C - 1]
         return np.concatenate([rest, 1 - rest.sum(axis=-1, keepdims=True)], axis=-1)
     left, parts = 1 + 0 * share[..., 0], list[Array]()
@@ -679,205 +541,6 @@ def _inside(values: Array, domain: str) -> Array:
     """Not a number where the kernel would refuse it."""
     out = values <= 0 if domain == "positive" else values < 0 if domain == "nonnegative" else np.isnan(values)
     return np.where(out, np.nan, values)
-
-
-@lru_cache
-def _counts_steps(reading: Reading) -> bool:
-    return "clock" in reading.claim["method"]
-
-
-def _fits(reading: Reading, shape: Shape, family: Family, small: bool) -> bool:
-    sizes = dict(shape.counts)
-    if sizes["d"] > family.dimensions or not _meets_counts(reading, sizes):
-        return False
-    if sizes["d"] > 1 and _reads(reading, "norm"):  # lengths are rational along a line
-        return False
-    if "draws" in dict(shape.flags) and shape.flag("noise") != "none" and sizes["C"] > 2:  # 64 signs a step, and more
-        return False
-    g = FAMILIES[dict(shape.flags).get("regulariser", "none")]
-    regularised = "regulariser" in dict(shape.flags)
-    if regularised and sizes["d"] > (2 if not g.affine else 1_000 if family.affine else 1):
-        return False
-    if not g.affine and not family.affine and sizes["d"] > 1:
-        return False
-    if "mu_at_most_L" in reading.dropped and (not family.affine or g.name != "none" or sizes["C"] != 2):
-        return False
-    plain = shape.flag("noise") == "none" and sizes["E"] < 4 and sizes["C"] < 3
-    if g.name in ("pinball", "ridge") and not (small and plain):  # variants of the l1 norm and of none
-        return False
-    steps = _counts_steps(reading)
-    affine = family.affine and g.affine and not steps and not _reads(reading, "g", "conjugate")
-    if _sampling(shape) is None and (affine or shape.flag("noise") == "none"):
-        return small or family.affine or sizes["d"] == 1
-    return _outcomes(shape, family, steps) <= MOST_PATHS
-
-
-def _outcomes(shape: Shape, family: Family, counts_steps: bool) -> int:
-    """Paths of noise and of who takes part; of affine rules with noise alone the moments are known."""
-    if "oracle" in dict(shape.flags):
-        return data.outcomes(shape)
-    noisy, shared = shape.flag("noise") != "none", shape.flag("noise") == "shared"
-    sampling, g = _sampling(shape), FAMILIES[dict(shape.flags).get("regulariser", "none")]
-    if sampling is None and ((family.affine and g.affine and not counts_steps) or not noisy):
-        return 1
-    steps, twice = 1 if counts_steps else shape["E"], dict(shape.flags).get("draws") == "twice"
-    return paths_needed(shape["T"], steps, shape["C"], noisy, shared, sampling, twice)
-
-
-def _sizes(reading: Reading, axis: str) -> list[int]:
-    """Sizes worth trying along an axis: small ones, and those near a number that a condition compares it with."""
-    near: set[int] = set()
-    for op, left, right in reading.claim["when"]:
-        for one, other in ((left, right), (right, left)):
-            if one == axis and isinstance(other, str) and other.isdigit():
-                near |= {int(other), int(other) + 1} if op != "=" else {int(other)}
-    near |= {4, 9} if axis in _roots(reading) else set()
-    if axis in _below_roots(reading):
-        near |= set(SQUARES[:2])
-    fitting = [n for n in sorted({*SMALL[axis], *near}) if n > 0 and _alone(reading, axis, n)]
-    return fitting or [max(SMALL[axis])]
-
-
-def _rational(reading: Reading, sizes: Mapping[str, int]) -> bool:
-    """Whether the chosen step sizes are rational at these sizes: what stands below a root is a square."""
-    below = _below_roots(reading)
-    squares = all(sizes[name] in SQUARES for name in ("E", "T") if name in below)
-    return squares and ("t" not in below or sizes["T"] == 1)
-
-
-@lru_cache
-def _below_roots(reading: Reading) -> frozenset[str]:
-    """Names that the chosen step sizes take a square root of."""
-    rooted = (part[1] for rule in reading.claim["choose"].values() for part in _lists(rule["value"]) if _is_root(part))
-    return frozenset(name for inside in rooted for name, _ in names(inside))
-
-
-def _is_root(tree: list[Any]) -> bool:
-    return tree[0] == "^" and tree[2] in ("1/2", "-1/2")
-
-
-def _alone(reading: Reading, axis: str, size: int) -> bool:
-    return _meets_counts(reading, {axis: size})
-
-
-def _meets_counts(reading: Reading, sizes: Mapping[str, int]) -> bool:
-    """Whether the conditions that speak of these counts alone hold, and no range of theirs is empty."""
-    table = Table(1, {}, {}, {**sizes, "D": sizes.get("d", 1)})
-    ranges = [["<=", low, high] for low, high in reading.claim["for_all"].values()]
-    for relation in [*reading.claim["when"], *ranges]:
-        used = set[tuple[str, bool]]().union(*(names(side) for side in relation[1:]))
-        inside = {name for name, _ in used if not name[:1].isdigit() and name[:1] != "-"}
-        counted = inside <= {*sizes, *(("D",) if "d" in sizes else ())} and not any(indexed for _, indexed in used)
-        if inside and counted and not bool(np.all(Evaluator(table, {}).holds(relation))):
-            return False
-    return all(isqrt(size) ** 2 == size for axis, size in sizes.items() if axis in _roots(reading))
-
-
-@lru_cache
-def _roots(reading: Reading) -> set[str]:
-    """Counts of which the sweep takes the square root: exact only where they are squares."""
-    trees = [rule["value"] for rule in reading.lowered.sweep.values()]
-    return {part[1] for part in _lists(trees) if part[0] == "^" and part[2:] == ["1/2"]}
-
-
-@lru_cache
-def _has(reading: Reading, name: str) -> bool:
-    return any(a[0] == name for a in (*reading.claim["let"], *reading.claim["implicit"]))
-
-
-@lru_cache
-def _constants(reading: Reading) -> dict[str, str]:
-    """Constants of the losses and the noise, with the assumptions that name them."""
-    said = {a: _argument(reading, a) for a in CONSTANTS if a not in reading.claim["means"]}
-    return {name: a for a, name in said.items() if name}
-
-
-@lru_cache
-def _argument(reading: Reading, name: str) -> str:
-    """The constant that an assumption introduces, or nothing."""
-    return next(iter(_arguments(reading, name)), "")
-
-
-@lru_cache
-def _arguments(reading: Reading, name: str) -> tuple[str, ...]:
-    """All constants that an assumption introduces."""
-    return next((tuple(a[1:]) for a in (*reading.claim["let"], *reading.claim["implicit"]) if a[0] == name), ())
-
-
-@lru_cache
-def _uses(reading: Reading, op: str) -> bool:
-    method = reading.claim["method"]
-    return any(f'"{op}"' in json.dumps(method[phase]) for phase in ("begin", "local", "end", "update", "measures"))
-
-
-@lru_cache
-def _reads_minimum(reading: Reading) -> bool:
-    unsaid = _has(reading, "homogeneous") or _has(reading, "lower_bounded")
-    return unsaid or reading.uses("Gamma") or _reads(reading, "f_star", "w_star")
-
-
-@lru_cache
-def _reads(reading: Reading, *ops: str) -> bool:
-    """Whether a rule or a measure contains one of these operations."""
-    text = json.dumps(reading.claim["method"])
-    return any(f'["{op}"' in text for op in ops)
-
-
-@lru_cache
-def _steps(reading: Reading) -> dict[str, int]:
-    """Quantities that the rules read, with their number of indices."""
-    method = reading.claim["method"]
-    blocks = [method[phase] for phase in ("server", "client", "begin", "local", "end", "update")]
-    return {part[1]: len(part) - 2 for part in _parts_at([list(block.values()) for block in blocks])}
-
-
-@lru_cache
-def _free_steps(reading: Reading) -> dict[str, int]:
-    fixed = {*reading.claim["choose"], *reading.lowered.sweep}
-    return {name: arity for name, arity in _steps(reading).items() if name not in fixed}
-
-
-@lru_cache
-def _stride(reading: Reading) -> str:
-    """The step size of the local steps: the first scalar of their rules."""
-    factors = (part[1] for part in _lists(list(reading.claim["method"]["local"].values())) if part[0] == "*")
-    return next(name for name in factors if isinstance(name, str) and name in reading.claim["domains"])
-
-
-def one_round(claim: Mapping[str, Any]) -> bool:
-    """Whether the claim reads the first round alone."""
-    measures, places = (
-        claim["method"]["measures"],
-        [p for p in _parts_at(claim["then"]) if p[1] in claim["method"]["measures"]],
-    )
-    step = any(measures[part[1]].get("over", [""])[0] == "picked_step" for part in places)
-    first = [(part[2:3] == ["0"] and (part[3:] or step)) or (step and part[2:3] == ["1"]) for part in places]
-    used = {name for relation in (*claim["then"], *claim["when"]) for name, _ in names(relation)}
-    return bool(first) and all(first) and "T" not in used and not claim["means"]
-
-
-@lru_cache
-def _ones(reading: Reading) -> list[str]:
-    """Counts that nothing determines, where clients have no data points: sizes of batches, which are 1."""
-    counts = sorted(name for name, kind in reading.claim["domains"].items() if kind == "count")
-    return [] if data.reads_data(reading) else [name for name in counts if name not in _taken(reading)]
-
-
-@lru_cache
-def _free_symbols(reading: Reading) -> list[str]:
-    """Scalars that nothing determines: no assumption, sweep, count, or measure of the run."""
-    domains, taken = reading.claim["domains"], _taken(reading)
-    return [name for name, kind in sorted(domains.items()) if name not in taken and kind in KINDS]
-
-
-@lru_cache
-def _taken(reading: Reading) -> frozenset[str]:
-    """Names that the run, the claim or its sweep gives a meaning to."""
-    taken = {*_constants(reading)} | {"C", "E", "T", "D", "d", "m", "b", "Gamma", "p", *"tkijn"}
-    taken |= {*declared(reading.claim), *reading.claim["choose"], *reading.claim["method"]["measures"]}
-    taken |= {*reading.lowered.sweep, *_steps(reading), *reading.lowered.knobs}
-    taken |= {*reading.claim["method"].get("before", ()), *reading.claim["method"].get("names", ())}
-    return frozenset(taken | {name for family in losses().values() for name in _arguments(reading, family.assumption)})
 
 
 def _curvatures(reading: Reading, genome: Mapping[str, Array]) -> tuple[Array, Array]:
@@ -899,22 +562,22 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: M
     low, high = _curvatures(reading, genome)
     genome = _placed(shape, genome)
     links = None
-    if _uses(reading, "neighbours") and _has(reading, "equal_weights"):  # then all similarities are equal
+    if asked.uses(reading, "neighbours") and asked.has(reading, "equal_weights"):  # then all similarities are equal
         links = (1 + 0 * high)[:, None, None] * (1 - np.eye(C, dtype=int))
     if "link" in genome:
         links = (genome["link"] + np.swapaxes(genome["link"], 1, 2)) * (1 - np.eye(C, dtype=int))
-    if links is not None and _has(reading, "similarity_weights"):
+    if links is not None and asked.has(reading, "similarity_weights"):
         p = links.sum(axis=2) / links.sum(axis=(1, 2))[:, None]
     elif "weight" not in genome:
         p = np.broadcast_to((1 + 0 * high / C)[:, None] / C, (len(high), C))
-    elif "nonnegative_weights" in reading.dropped and not _uses(reading, "chosen"):
+    elif "nonnegative_weights" in reading.dropped and not asked.uses(reading, "chosen"):
         rest = genome["weight"][:, : C - 1]
         p = np.concatenate([rest, 1 - rest.sum(axis=1, keepdims=True)], axis=1)
     else:
         p = genome["weight"] / genome["weight"].sum(axis=1, keepdims=True)
     parts: dict[str, Any] = {"p": p, "w0": genome["scale"][:, None] * genome["start"], "high": high}
     if "between" in genome:
-        parts["w0"] = cast("Any", _family(shape)).start(genome, genome["scale"])
+        parts["w0"] = cast("Any", sized.family(shape)).start(genome, genome["scale"])
     start = dict(shape.flags).get("start")
     genome = _laid_out(genome, start, C)
     parts["loss"] = _losses(reading, shape, genome, p, low, high)
@@ -922,22 +585,24 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: M
     lengths = [abs(parts["loss"][name]).max(axis=(1, 2)) for name in ("c", "lo", "hi") if name in parts["loss"]]
     far = np.maximum.reduce([abs(parts["w0"]).max(axis=1), *lengths])
     parts["unit"], parts["slope"] = high * genome["scale"], high * far
-    parts["points"] = {name: genome["scale"][:, None] * genome[f"point_{name}"] for name in _points(reading)}
+    parts["points"] = {name: genome["scale"][:, None] * genome[f"point_{name}"] for name in asked.points(reading)}
     level = genome["noise"] if "noise" in genome else 0 * p
     axis = np.array([[1 if j == i % d else 0 for j in range(d)] for i in range(C)])
-    if _argument(reading, "minibatch_variance"):
+    if asked.argument(reading, "minibatch_variance"):
         level = level * parts["unit"][:, None]
     parts["v"] = level[:, :, None] * axis
     if start:
         parts["w0"] = parts["loss"]["c"][:, -1] if start == "client" else 0 * parts["w0"]
     if "pace" in parts["loss"]:  # where all users move alike: far enough upstream to arrive with the last local step
-        stride = (shape["E"] - 1) * known[_stride(reading)]
+        stride = (shape["E"] - 1) * known[asked.stride(reading)]
         parts["w0"] = parts["w0"] + stride[:, None] * parts["loss"]["pace"]
     if dict(shape.flags).get("weights") == "own":
-        parts["rows"] = np.repeat(p[:, None], -(-shape["T"] // (shape["E"] if _counts_steps(reading) else 1)), axis=1)
+        parts["rows"] = np.repeat(
+            p[:, None], -(-shape["T"] // (shape["E"] if asked.counts_steps(reading) else 1)), axis=1
+        )
     if "share" in genome:
         parts["rows"] = _rows(reading, genome["share"], shape["E"])
-    if _has(reading, "broadcast"):
+    if asked.has(reading, "broadcast"):
         parts["graph"] = np.repeat(p[:, None], C, axis=1)
     elif links is not None:
         parts["graph"] = links / links.sum(axis=2, keepdims=True)
@@ -948,16 +613,16 @@ def _losses(
     reading: Reading, shape: Shape, genome: Mapping[str, Array], p: Array, low: Array, high: Array
 ) -> Mapping[str, Array]:
     """Of curvature between low and high; mu more convex on the whole where the claim asks for it."""
-    family = _family(shape)
+    family = sized.family(shape)
     if "mu_at_most_L" in reading.dropped:  # then f is constant
         parts, pull = family.parts(genome, p, low, high, genome["scale"]), (high * genome["scale"])[:, None, None]
         signs = np.array([1, -1, *[0] * shape["C"]])[: shape["C"]] * (shape["C"] > 1)
         return {**parts, "A": 0 * parts["A"], "b": pull * genome["centre"][:, :1] * signs[:, None]}
-    if _lifted(reading):
+    if asked.lifted(reading):
         mu = high * genome["mu"]
-        least = low - mu if family.affine or not _mu(reading) else 0 * low
+        least = low - mu if family.affine or not asked.mu(reading) else 0 * low
         return family.lifted(family.parts(genome, p, least, high - mu, genome["scale"]), mu)
-    if _has(reading, "descent") and family.affine and not _reads_minimum(reading):  # nothing is bounded below
+    if asked.has(reading, "descent") and family.affine and not asked.reads_minimum(reading):  # nothing is bounded below
         return family.lifted(family.parts(genome, p, 0 * low, high - low, genome["scale"]), low)
     return family.parts(genome, p, low, high, genome["scale"])
 
@@ -966,7 +631,7 @@ def _copied(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict
     """Equal clients: every gene of a client for all of them."""
     copied = dict(genome)
     one = {**dict(shape.counts), "C": 1, "kinks": "kink" in genome, "own": False}
-    for gene in (*_family(shape).genes(one), Gene("noise", "nonnegative", (1,), ("C",))):
+    for gene in (*sized.family(shape).genes(one), Gene("noise", "nonnegative", (1,), ("C",))):
         if "C" in gene.axes and gene.name in genome:
             copied[gene.name] = np.repeat(genome[gene.name], shape["C"], axis=1 + gene.axes.index("C"))
     return copied

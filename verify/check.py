@@ -52,7 +52,8 @@ def genes_of(reading: Reading, setting: Setting, shape: Shape) -> list[Gene]:
 
 def tabulate(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> Table:
     """Constants, step sizes and measured quantities of a batch."""
-    genome = {k: v.astype(setting.precision) for k, v in genome.items()}
+    precision = np.float64 if shape.follows_moments else setting.precision  # nothing cancels between moments
+    genome = {k: v.astype(precision) for k, v in genome.items()}
     return setting.measure(reading, shape, genome, known_table(reading, setting, shape, genome))
 
 

@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import cache
 from typing import cast
 
+import numpy as np
+
 from fedaudit.bounds.lower import Lowered
 from fedaudit.errors import UserError
 
@@ -41,6 +43,7 @@ def setting_of(lowered: Lowered) -> Setting:
         droppable=droppable,
         counts_steps="clock" in claim["method"],
         first_round=asked.one_round(claim),
+        precision=np.longdouble if asked.differs(Reading(lowered)) else found.precision,
     )
 
 

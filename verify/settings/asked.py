@@ -190,6 +190,12 @@ def reads(reading: Reading, *ops: str) -> bool:
 
 
 @lru_cache
+def differs(reading: Reading) -> bool:
+    """Whether it reads differences of values of losses that are sums of cubes, of which floats lose half the digits."""
+    return uses(reading, "hess") and reads(reading, "f_i")
+
+
+@lru_cache
 def steps(reading: Reading) -> dict[str, int]:
     """Quantities that the rules read, with their number of indices."""
     method = reading.claim["method"]

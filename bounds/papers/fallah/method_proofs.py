@@ -166,7 +166,7 @@ def equation_105(goal: View) -> Argument:
 
 def _descent(goal: View, inner: Any, sampled: Any, facts: tuple[Known | Step, ...], cross: Any) -> Argument:
     """(83) to (108). E grad F(wbar)'(A's mean of grad F_i) is `inner`, its part of second moment `sampled`."""
-    X2, Y2, YZ2, bias2, whole2, M = (_size(name) for name in ("X2", "Y2", "YZ2", "bias2", "whole2", "M"))
+    X2, Y2, YZ2, bias2, whole2, M = (_size(name) for name in ("X2", "Y2", "YZ2", "mean_X2", "whole2", "M"))
     along, biased = _real("along"), _size("biased")
     named = [
         _premise(Eq(M, (beta * L_F) ** 2 * tau * (tau - 1) * BOTH), "a name for what stands in (92)"),

@@ -50,6 +50,7 @@ LEAST_SAMPLE = 10_000  # admissible instances that `verify` tries at least
 MOST_TURNS = 5
 LEAST_SHAPES, LEAST_GENERATIONS = 16, 6  # of a hunt, however small its effort
 RACE = 24  # random instances of every shape, where there are more shapes than a hunt can climb on
+SPARED = 2  # generations more, where another search ran the race
 REPLAYS = 5  # most dangerous candidates that the kernel replays
 STEADY = 15  # most of those that hold, to say how tight they are: where floats are right about the first, it is enough
 CHEAP, DEAR = 100, 2000  # sizes of instances (clients × dimension × steps) that are replayed to say how tight they are
@@ -98,15 +99,27 @@ def derived(statement: Statement) -> Derivation:
     return Derivation(statement, derive(statement, known), tried(statement, known))
 
 
-def verify(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Verdict:
-    """Property testing on random admissible instances; an observed claim is observed again."""
+def verify(
+    statement: Statement,
+    seed: int,
+    effort: float,
+    backend: str = "numpy",
+    *,
+    seen: Searched | None = None,
+    sturdy: bool = True,
+) -> Verdict:
+    """Property testing on random admissible instances; an observed claim is observed again.
+
+    `seen`: what was sampled already. Without `sturdy` the first counterexample is only shrunk.
+    """
     if statement.quoted:
         return quoted(statement, seed)
     if statement.kind == "experiment":
         return observe(statement, seed, effort)
     reading, world = read(statement, backend=backend)
     began = time.perf_counter()
-    verdict = _by_kind(statement, judge(reading, world, _sampled(reading, world, seed, effort), _siblings(statement)))
+    seen = _sampled(reading, world, seed, effort) if seen is None else seen
+    verdict = _by_kind(statement, judge(reading, world, seen, _siblings(statement), sturdy))
     sampled = statistics(reading, world, seed)
     if sampled is not None:
         if sampled.suspects and isinstance(verdict, Survived):
@@ -117,15 +130,17 @@ def verify(statement: Statement, seed: int, effort: float, backend: str = "numpy
     return searched(verdict, seconds=_since(began), seed=seed)
 
 
-def hunt(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Verdict:
-    """Search for a counterexample, shrink it, certify it."""
+def hunt(
+    statement: Statement, seed: int, effort: float, backend: str = "numpy", *, race: Searched | None = None
+) -> Verdict:
+    """Search for a counterexample, shrink it, certify it; `race`: random instances that were counted elsewhere."""
     if statement.quoted:
         return quoted(statement, seed)
     if statement.kind == "experiment":
         return Undecided(statement.id, NOTHING_TO_HUNT, search=Search(seed=seed))
     reading, world = read(statement, backend=backend)
     began = time.perf_counter()
-    judged = judge(reading, world, _hunted(reading, world, seed, effort), _siblings(statement))
+    judged = judge(reading, world, _hunted(reading, world, seed, effort, race), _siblings(statement))
     return searched(_by_kind(statement, judged), seconds=_since(began), seed=seed)
 
 
@@ -146,9 +161,8 @@ def observe(statement: Statement, seed: int, effort: float) -> Verdict:
 def audit(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Audited:
     """All moves; the verdict is the strongest that any of them reached."""
     sense, derivation = linted(statement), derived(statement)
-    verified = verify(statement, seed, effort / 3, backend)
-    hunted = hunt(statement, seed, effort / 3, backend)
-    moves: list[Verdict] = [verified, hunted]
+    verified, hunted = _both(statement, seed, effort / 3, backend)
+    moves: list[Verdict] = [hunted, verified]
     proved = derivation.derived.proved
     if proved and not rests_on(statement):
         moves.append(Proved(statement.id))
@@ -173,6 +187,21 @@ def audit(statement: Statement, seed: int, effort: float, backend: str = "numpy"
         _repaired(statement),
         repair(statement, catalogue([statement]), seed) if isinstance(best, Refuted) else None,
     )
+
+
+def _both(statement: Statement, seed: int, effort: float, backend: str) -> tuple[Verdict, Verdict]:
+    """`verify` and `hunt`, sharing work: the sample chooses the shapes that `hunt` climbs on, and where `hunt` has the
+    sturdiest counterexample of all that both met, `verify` shows its first one.
+    """
+    if statement.quoted or statement.kind == "experiment":
+        return verify(statement, seed, effort, backend), hunt(statement, seed, effort, backend)
+    reading, world = read(statement, backend=backend)
+    began = time.perf_counter()
+    seen = _sampled(reading, world, seed, effort)
+    sampling = _since(began)
+    hunted = hunt(statement, seed, effort, backend, race=seen)
+    verified = verify(statement, seed, effort, backend, seen=seen, sturdy=_against(hunted) is None)
+    return searched(verified, seconds=round(verified.search.seconds + sampling, 3)), hunted
 
 
 def rests_on(statement: Statement) -> str | None:
@@ -216,7 +245,9 @@ def read(statement: Statement, dropped: tuple[str, ...] = (), backend: str = "nu
     return Reading(lowered, dropped, backend), setting_of(lowered)
 
 
-def judge(reading: Reading, world: Setting, seen: Searched, siblings: Claims | None = None) -> Judged:
+def judge(
+    reading: Reading, world: Setting, seen: Searched, siblings: Claims | None = None, sturdy: bool = True
+) -> Judged:
     """A verdict from what a search saw. Only the kernel makes it `Refuted`."""
     identifier, search = reading.lowered.id, Search(seen.instances)
     if not seen.best:
@@ -244,7 +275,8 @@ def judge(reading: Reading, world: Setting, seen: Searched, siblings: Claims | N
             fallen.append(made)
             break
     if fallen:
-        against = _counterexample(reading, world, fallen[0], violations, siblings or {})
+        look = _counterexample if sturdy else _first
+        against = look(reading, world, fallen[0], violations, siblings or {})
         return Refuted(identifier, against, search)
     if unseen:
         reason = f"floats see {unseen} violations that the kernel could not replay"
@@ -304,6 +336,13 @@ def _counterexample(
     return Counterexample(certificate(reading, shrunk), finite(chosen.ratio), lasts.refutes, lasts.until, too)
 
 
+def _first(reading: Reading, world: Setting, first: Replayed, _: Sequence[Found], siblings: Claims) -> Counterexample:
+    """The first counterexample, shrunk, and how long it lasts."""
+    shrunk = shrink(reading, world, first)
+    lasts, too = endurance(reading, world, shrunk), tuple(breaks(siblings, shrunk))
+    return Counterexample(certificate(reading, shrunk), finite(first.ratio), lasts.refutes, lasts.until, too)
+
+
 def _others(
     reading: Reading, world: Setting, violations: Sequence[Found], fragile: bool, spares: bool
 ) -> Iterator[Replayed]:
@@ -324,30 +363,38 @@ def _siblings(statement: Statement) -> Claims:
 def _sampled(reading: Reading, world: Setting, seed: int, effort: float) -> Searched:
     shapes = world.shapes(reading)
     weights = [shape.cost**-0.5 for shape in shapes]
-    total, found = max(LEAST_SAMPLE, effort * RATE), Searched(0, ())
-    for turn in range(MOST_TURNS):  # again where the conditions turn many proposals away
-        counts = [math.ceil(total * w / sum(weights)) for w in weights]
-        parts = [sample(reading, world, [s], n, seed + turn) for s, n in zip(shapes, counts, strict=True)]
-        found = _merge([found, *parts])
-        if found.instances >= LEAST_SAMPLE:
-            break
-    return found
+    total = max(LEAST_SAMPLE, effort * RATE)
+
+    def turn(number: int, times: int) -> Searched:
+        counts = [times * math.ceil(total * w / sum(weights)) for w in weights]
+        return _merge([sample(reading, world, [s], n, seed + number) for s, n in zip(shapes, counts, strict=True)])
+
+    first = turn(0, 1)
+    if first.instances >= LEAST_SAMPLE:
+        return first
+    wanted = math.ceil(LEAST_SAMPLE / max(first.instances, 1)) - 1  # the conditions turn many proposals away
+    return _merge([first, turn(1, min(wanted, MOST_TURNS - 1))])
 
 
-def _hunted(reading: Reading, world: Setting, seed: int, effort: float) -> Searched:
-    """A short climb on every shape, then a longer one on the most dangerous shapes."""
-    shapes, race = world.shapes(reading), Searched(0, ())
+def _hunted(reading: Reading, world: Setting, seed: int, effort: float, race: Searched | None = None) -> Searched:
+    """A short climb on every shape, then a longer one on the most dangerous shapes.
+
+    Where a `race` was run and counted already, the climbs are longer instead.
+    """
+    shapes, counted = world.shapes(reading), Searched(0, () if race is None else race.best)
+    least = LEAST_GENERATIONS + (0 if race is None else SPARED)
     populations = effort * RATE / 2 / POPULATION
     places = max(LEAST_SHAPES, round(populations / LEAST_GENERATIONS))
     if len(shapes) > places:
-        race = sample(reading, world, shapes, RACE, seed)
+        if race is None:
+            race = counted = sample(reading, world, shapes, RACE, seed)
         shapes = _entrants(shapes, race, places)
-    generations = max(LEAST_GENERATIONS, round(populations / len(shapes)))
-    first = _merge([race, climb(reading, world, shapes, generations, seed)])
+    generations = max(least, round(populations / len(shapes)))
+    first = _merge([counted, climb(reading, world, shapes, generations, seed)])
     lead: list[Shape] = list(dict.fromkeys(f.scores.shape for f in first.best))[:LEAD]
     if not lead or first.best[0].margin > CLEAR:
         return first
-    longer = max(LEAST_GENERATIONS, round(populations / len(lead)))
+    longer = max(least, round(populations / len(lead)))
     return _merge([first, climb(reading, world, lead, longer, seed + 1)])
 
 
@@ -368,8 +415,12 @@ def _merge(parts: Sequence[Searched]) -> Searched:
 
 def _lasts(verdict: Verdict) -> int:
     """At how many longer horizons a counterexample goes on refuting."""
-    against = verdict.counterexample if isinstance(verdict, Refuted | Undecided) else None
+    against = _against(verdict)
     return len(against.persists) if against else 0
+
+
+def _against(verdict: Verdict) -> Counterexample | None:
+    return verdict.counterexample if isinstance(verdict, Refuted | Undecided) else None
 
 
 def _repaired(statement: Statement) -> str | None:

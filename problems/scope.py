@@ -84,6 +84,7 @@ class Place:
     batch: Any = None  # (S, C): which minibatch each client drew, on the host
     known: dict[Any, Array] = field(default_factory=dict[Any, Array])  # operations and weights
     last: int = 0  # the other client, or the coordinate, that a measure looks at
+    first: int = 0  # where outcomes are steps from this one on, one after the other
 
     def at(self, coefficient: Any) -> Any:
         """A coefficient here: a number, (n, 1, 1), or of all rounds (T or 1, n, 1, 1)."""
@@ -269,7 +270,9 @@ class Scope:
         return place.known[weights]
 
     def weighed(self, weights: Weights, place: Place) -> Array:
-        xp, p, rows = self.xp, self.setup.problem.p, self.setup.rows
+        p, rows = self.setup.problem.p, self.setup.rows
+        if self.rules.steps and place.t == ROUNDS and weights.op in ("in_turn", "chosen"):
+            return self.weighed_by_step(weights, place)
         row, turn = (place.t // self.setup.E, place.t % self.setup.E == 0) if self.rules.steps else (place.t, True)
         if weights.op == "own" or (weights.op == "in_turn" and not turn):
             return p[None, ...]
@@ -277,6 +280,22 @@ class Scope:
             return self.weights(weights.inside, place)
         if weights.op == "chosen" and rows is not None:
             return rows[None, :, min(row, rows.shape[1] - 1), :]
+        return self.weighed_by(weights, place)
+
+    def weighed_by_step(self, weights: Weights, place: Place) -> Array:
+        """The same where outcomes are steps."""
+        xp, E, p, rows = self.xp, self.setup.E, self.setup.problem.p, self.setup.rows
+        steps = range(place.first, place.first + next(iter(place.state.values())).shape[0])
+        if weights.op == "in_turn":
+            turn = xp.asarray([t % E == 0 for t in steps])
+            return xp.where(turn[:, None, None], self.weights(weights.inside, place), p)
+        if rows is None:
+            return self.weighed_by(weights, place)
+        taken = xp.asarray([min(t // E, rows.shape[1] - 1) for t in steps])
+        return xp.moveaxis(xp.take(rows, taken, axis=1), 1, 0)
+
+    def weighed_by(self, weights: Weights, place: Place) -> Array:
+        xp, p = self.xp, self.setup.problem.p
         by = self.total(weights.by, place, self.plain)
         top = xp.max(by, axis=-1, keepdims=True)
         if weights.op == "softmax":

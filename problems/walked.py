@@ -1,6 +1,6 @@
 """Every step of every outcome: a run branches where noise or sampling does, so that outcomes with one past share it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
@@ -9,14 +9,10 @@ import numpy as np
 
 from . import forward
 from .arrays import Array, Namespace, fail, matvec, norm2, spread_to
-from .programme import (
-    FORMS,
-    LINEAR,
-    Atom,
-    Measure,
-)
+from .noted import Noted, joined, note, over_rounds
+from .programme import FORMS, LINEAR, Atom, Measure
 from .quadratics import Quadratics
-from .scope import ROUNDS, Measured, Place, Scope, State, draws, expectation, initial
+from .scope import Measured, Place, Scope, State, draws, expectation, initial
 
 MOST_OUTCOMES = 1 << 14
 SCRATCH = 1 << 16  # numbers in the local iterates that are taken together, unless one round has more
@@ -130,7 +126,7 @@ class Walked:
                 state = scope.carried(Place(state, t, setup.E), "update")
             if len(servers) == most or t == setup.T:
                 local = [joined(scope.xp, each) for each in steps if each]
-                note(scope, measured, t + 1 - len(servers), joined(scope.xp, servers), local)
+                note(scope, measured, t + 1 - len(servers), joined(scope.xp, servers), local, look)
                 servers, steps = [], [[] for _ in steps]
         return over_rounds(scope, measured), state
 
@@ -157,6 +153,8 @@ class Walked:
         """The same where t counts steps; extremes run on from step to step."""
         scope, xp, setup, rules = self.scope, self.scope.xp, self.scope.setup, self.scope.rules
         self.check()
+        if all(x is None for x in (setup.v, setup.oracle, setup.batches, setup.minibatch, setup.sampling)):
+            return self.noted()
         measured: dict[str, list[Array]] = {name: [] for name in rules.measures}
         state, chance = initial(scope), xp.ones((1,), dtype=xp.float64)
         if setup.signs is not None:
@@ -179,6 +177,27 @@ class Walked:
             name: xp.stack(values, axis=1) if rules.measures[name].at else values[-1]
             for name, values in measured.items()
         }
+
+    def noted(self) -> Measured:
+        """The same where there is one outcome: what is measured is measured at many steps at once."""
+        scope, setup, rules = self.scope, self.scope.setup, self.scope.rules
+        n, d = setup.start.shape
+        noted, most = Noted(scope, look), max(1, SCRATCH // (n * setup.problem.C * d))
+        state, states = initial(scope), list[State]()
+        for t in range(setup.T + 1):
+            if rules.begins(t, setup.E):
+                state = scope.carried(Place(state, t, 0), "begin")
+            states.append(state)
+            if len(states) == most or t == setup.T:
+                noted.add(t + 1 - len(states), states)
+                states = []
+            if t < setup.T:
+                state = scope.carried(Place(state, t, 0), "local")
+                if rules.begins(t + 1, setup.E):
+                    state = scope.carried(Place(state, t, 0), "end")
+                    state = scope.carried(Place(state, t, 0), "update")
+                    state = {name: state[name] for name in rules.kept}
+        return noted.values()
 
     def add(self, values: list[Array], measure: Measure, place: Place, chance: Array) -> None:
         """A measure at this step: (n,) or (n, C)."""
@@ -320,6 +339,11 @@ class Walked:
         return self.scope.known("signs", lambda: list(product((1.0, -1.0), repeat=sources)))
 
 
+def look(scope: Scope) -> Callable[[Atom, Place, bool], Array]:
+    """How atoms are valued, outcome by outcome."""
+    return Walked(scope).outcomes
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Steps:
     """The local steps y <- B_i y + r_i of one round after the other; what stays the same is kept."""
@@ -400,38 +424,6 @@ class _Whole:
     def values(self) -> Measured:
         """(n,), (n, C), or (n, 1) of a round that is picked."""
         return {name: x[:, None] if self.measures[name].law == "picked" else x for name, x in self.found.items()}
-
-
-def note(scope: Scope, measured: dict[str, list[Array]], first: int, state: State, steps: Sequence[State]) -> None:
-    """Measures in the rounds from `first` on, which are outcomes here: (rounds, n, ..) or (rounds, E + 1, n, ..)."""
-    xp, together = scope.xp, [joined(scope.xp, steps)] if scope.steady else steps  # then steps are outcomes too
-
-    def seen(measure: Measure, state: State, k: int) -> Array:
-        size = next(iter(state.values())).shape[0]
-        there = scope.of_rounds(first, first + size)
-        values = there.measure(measure, Place(state, ROUNDS, k), Walked(there).outcomes)
-        return spread_to(xp, values, (size, *values.shape[1:]))  # of constants there is one
-
-    for name, measure in scope.rules.measures.items():
-        if "k" not in measure.at:
-            measured[name].append(seen(measure, state, 0))
-        elif steps:
-            values = [seen(measure, there, k) for k, there in enumerate(together)]
-            each = values[0] if len(values) == 1 else xp.concat(values, axis=0)
-            each = xp.reshape(each, (len(steps), -1, *each.shape[1:]))
-            measured[name].append(xp.moveaxis(each, 0, 1))
-
-
-def joined(xp: Namespace, states: Sequence[State]) -> State:
-    """Outcomes of many states, one after the other."""
-    return {name: xp.concat([state[name] for state in states], axis=0) for name in states[0]} if states else {}
-
-
-def over_rounds(scope: Scope, measured: dict[str, list[Array]]) -> Measured:
-    """All that was noted, the instances first."""
-    xp, rules = scope.xp, scope.rules
-    whole = {name: x[0] if len(x) == 1 else xp.concat(x, axis=0) for name, x in measured.items()}
-    return {name: xp.moveaxis(x, 2 if "k" in rules.measures[name].at else 1, 0) for name, x in whole.items()}
 
 
 def tiled(xp: Namespace, x: Array, fold: int) -> Array:

@@ -30,6 +30,8 @@ def namespace(*arrays: Array) -> Namespace:
 
     NumPy meets the standard by itself and is used bare: wrappers cost more than the smallest kernels.
     """
+    if all(type(x) is np.ndarray for x in arrays):  # nearly always; the rest costs as much as a small sum
+        return np
     made = [x for x in arrays if hasattr(x, "shape")]
     if all(isinstance(x, np.ndarray | np.generic) for x in made):
         return np

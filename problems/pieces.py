@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from .arrays import Array, Namespace, namespace
 
 ROUNDING = 1e-13  # of the largest bend or slope: what is smaller is 0 that was added up
@@ -211,5 +213,4 @@ def _positive(xp: Namespace, x: Array) -> Array:
 
 
 def _batch(*arrays: Array) -> tuple[int, ...]:
-    xp = namespace(*arrays)
-    return tuple(xp.broadcast_arrays(*arrays)[0].shape)
+    return np.broadcast_shapes(*(x.shape for x in arrays))

@@ -325,6 +325,13 @@ def test_a_row_without_sizes_has_no_table_of_them(tmp_path):
     assert rows == []
 
 
+def test_a_letter_is_text(tmp_path):
+    sizes = [{"<i>": 2, "instances": 1, "tightness": 0.5}]
+    text = everything(document_of({"id": "a/b", "verdict": "survived", "sizes": sizes}), tmp_path, ["a/b"])
+    assert "<i>" not in text
+    assert text.count("&lt;i&gt;") == 3  # in the line twice, and above its column
+
+
 def test_letters_of_different_sizes_stand_in_their_own_columns(tmp_path):
     sizes = [{"C": 2, "instances": 1, "tightness": 0.5}, {"C": 2, "m": 1, "instances": 1, "tightness": 0.5}]
     text = everything(document_of({"id": "a/b", "verdict": "survived", "sizes": sizes}), tmp_path, ["a/b"])

@@ -47,7 +47,7 @@ DEPTH = 40  # of lists and objects inside each other
 ROWS = 5_000
 LENGTH = 100_000  # characters of one text, digits of one number, entries of one list
 NAME = 200  # characters of an id or of a file's name
-SIZES, LETTERS = 1_000, 12  # that one search tried (the catalogue's longest list has 82), and their letters
+LETTERS = 50  # of the sizes of an instance, and characters of each
 
 T = TypeVar("T")
 
@@ -360,7 +360,7 @@ def _row(node: Node) -> Row:
         evidence=at.text("evidence"),
         reason=at.text("reason"),
         tightness=at.number("tightness"),
-        sizes=_sizes(at),
+        sizes=at.list("sizes", _size),
         certificate=at.path("certificate"),
         figure=at.path("figure"),
         repaired=None if (repaired := at.get("repaired")) is None else repaired.identifier(),
@@ -384,21 +384,11 @@ def _longer(node: Node) -> str:
     return ", ".join(f"{name} = {at.need(name).whole()}" for name in at.raw)
 
 
-def _sizes(at: Fields) -> tuple[Size, ...]:
-    """The sizes that a search tried, each of them once."""
-    if (found := at.get("sizes")) is None:
-        return ()
-    sizes = found.items(_size, SIZES)
-    if len({frozenset(size.counts) for size in sizes}) < len(sizes):
-        found.refuse("every size once")
-    return sizes
-
-
 def _size(node: Node) -> Size:
     at = node.mapping()
     counts = tuple((name, at.need(name).count()) for name in at.raw if name not in TOLD)
-    if not 0 < len(counts) <= LETTERS or not all(name.isidentifier() and len(name) <= LETTERS for name, _ in counts):
-        node.refuse(f"one to {LETTERS} sizes with short names")
+    if len(counts) > LETTERS or not all(name.isprintable() and 0 < len(name) <= LETTERS for name, _ in counts):
+        node.refuse(f"at most {LETTERS} sizes with short names")
     return Size(counts, at.need("instances").count(), at.number("tightness"))
 
 
@@ -466,7 +456,7 @@ def _move(node: Node) -> Move:
         instances=None if instances is None else instances.whole(),
         tightness=at.number("tightness"),
         seconds=at.number("seconds"),
-        sizes=_sizes(at),
+        sizes=at.list("sizes", _size),
         certificate=at.path("certificate"),
         counterexample=None if counterexample is None else counterexample.mapping().raw,
         more={name: value for name, value in at.raw.items() if name not in known and value not in (None, "")},
@@ -481,7 +471,7 @@ def _literal(node: Node) -> Literal:
         literal="" if literal is None else literal.one_of(LITERALS),
         reason=at.text("reason"),
         tightness=at.number("tightness"),
-        sizes=_sizes(at),
+        sizes=at.list("sizes", _size),
         certificate=at.path("certificate"),
     )
 

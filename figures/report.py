@@ -23,9 +23,11 @@ from markupsafe import Markup
 
 from fedaudit.verify.document import Document, Row, Step, Unreadable, inside
 from fedaudit.verify.names import slug
+from fedaudit.verify.sizes import Size
 
 from . import numbers
 from .formulas import mathml
+from .sizes import letters, line
 
 if TYPE_CHECKING:
     from fedaudit.verify.recheck import Checked
@@ -46,6 +48,7 @@ MEANING = {
 }
 FIGURE, FIGURES = 8_000_000, 300_000_000  # bytes of a picture, and of all of them
 LOW, HIGH, WIDTH = 1e-3, 1e1, 80  # the scale of tightness beside each number, and its width
+SIZES = 12  # of a table of sizes that is open
 FORMULAS = 2_000_000_000  # of all formulas, characters squared: what typesetting them costs
 
 
@@ -270,6 +273,7 @@ def _shown(checked: Checked, album: Album) -> dict[str, Any]:
         "other_text": checked.other_text,
         "steps": _numbered(row.derive.steps if row.derive else ()),
         "moves": [_move(name, checked) for name in checked.moves],
+        "sizes": _sizes(row.sizes),
         "literals": [
             (literal.tried, literal.standing, MARKS[literal.standing.kind][0]) for literal in checked.literals
         ],
@@ -293,6 +297,15 @@ def _move(name: str, checked: Checked) -> dict[str, Any]:
         "sides": _sides(example.certificate) if example else None,
         "example_mark": example and (MARKS[example.kind][0] or example.reason),
     }
+
+
+def _sizes(sizes: Sequence[Size]) -> dict[str, Any] | None:
+    """What the page shows of the sizes that were tried; nothing where there are none."""
+    if not sizes:
+        return None
+    names = letters(sizes)
+    rows = [([dict(size.counts).get(name) for name in names], size) for size in sizes]
+    return {"line": line(sizes), "letters": names, "rows": rows, "open": len(sizes) <= SIZES}
 
 
 def _sides(certificate: Mapping[str, Any] | None) -> dict[str, Any] | None:

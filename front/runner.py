@@ -364,7 +364,7 @@ def failed_row(task: Task, reason: str) -> Row:
     if task.move == "derive":
         return {"id": identifier, "status": "not-derived", "factor": None, "evidence": "", "findings": [reason]}
     row: Row = {"id": identifier, "verdict": "undecided", "evidence": "", "reason": reason, "tightness": None}
-    row["certificate"] = None
+    row |= {"certificate": None, "sizes": []}
     if task.move != "audit":
         return {**row, "instances": 0, "seconds": 0.0, "seed": task.seed}
     return {**row, "lint": None, "derive": None, "verify": None, "hunt": None, "implicit": [], "repaired": None}

@@ -12,6 +12,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from fedaudit.figures.numbers import short
+from fedaudit.figures.sizes import line
+from fedaudit.verify.sizes import Size
 
 from .store import Row
 
@@ -55,6 +57,8 @@ def table(move: str, rows: Sequence[Row]) -> None:
     if "reason" not in COLUMNS[move]:
         for row in (row for row in rows if row.get("verdict") == "undecided" and row.get("reason")):
             console().print(escape(f"{row['id']}: {row['reason']}"), style="dim", soft_wrap=True)
+    if len(rows) == 1 and (sizes := [Size.of(size) for size in rows[0].get("sizes", ())]):
+        console().print(escape(f"sizes: {line(sizes)}"), style="dim", soft_wrap=True)
 
 
 def summary(document: dict[str, Any], page: str) -> None:

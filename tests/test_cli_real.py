@@ -14,8 +14,8 @@ import pytest
 from fedaudit.verify.names import slug
 
 QUICK = ("buttaci/lemB.1-kappa", "buttaci/lemB.7", "buttaci/lem4.1")
-TRIED = {"id", "verdict", "evidence", "instances", "tightness", "certificate", "seconds", "seed"}
-AUDITED = {"id", "verdict", "evidence", "tightness", "certificate", "lint", "derive", "verify", "hunt", "implicit"}
+TRIED = {"id", "verdict", "evidence", "instances", "tightness", "sizes", "certificate", "seconds", "seed"}
+AUDITED = TRIED - {"instances", "seconds", "seed"} | {"lint", "derive", "verify", "hunt", "implicit"}
 OWN = """
 from dataclasses import replace
 from sympy import Le

@@ -33,6 +33,7 @@ def literal(word):
     return {"implicit": [{"name": "kind", "literal": word}]}
 
 
+SIZES = [{"C": n, "instances": 500, "tightness": 0.5 * n} for n in (1, 2)]
 CASES = {
     "nothing": ({}, {}, []),
     "broken now": ({}, {"verdict": "refuted"}, [("verdict", "survived", "refuted", False)]),
@@ -67,6 +68,7 @@ CASES = {
     "fewer instances": ({}, hunted(instances=600), [("instances", 1000, 600, True)]),
     "hardly fewer": ({}, hunted(instances=800), []),
     "more instances": ({}, hunted(instances=5000), [("instances", 1000, 5000, False)]),
+    "other sizes": ({"sizes": SIZES[:1]}, {"sizes": SIZES} | hunted(sizes=SIZES), []),
     "slower": ({}, hunted(seconds=9.0), [("seconds", 2.0, 9.0, False)]),
     "hardly slower": ({}, hunted(seconds=2.9), []),
 }

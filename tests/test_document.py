@@ -19,6 +19,7 @@ from fedaudit.figures.report import MEANING
 from fedaudit.verify import document
 from fedaudit.verify.audit import STRENGTH
 from fedaudit.verify.document import VERDICTS, Unreadable, inside, parse, read
+from fedaudit.verify.sizes import Size
 
 ONE_LINE = re.compile(r"fedaudit: got .+, expected .+; do: .+\n")
 STEP = {
@@ -37,6 +38,7 @@ MOVE = {
     "tightness": 0.5,
     "seconds": 1.5,
     "seed": 0,
+    "sizes": [{"C": 1, "T": 1, "instances": 5, "tightness": None}, {"C": 2, "T": 1, "instances": 7, "tightness": 0.5}],
     "certificate": None,
     "reason": "",
     "tightest": {"instance": {"p": ["1/2", "1/2"]}, "at": {"t": 1}, "lhs": "1", "rhs": "2"},
@@ -49,6 +51,7 @@ ROW = {
     "evidence": "exact",
     "reason": "",
     "tightness": 0.5,
+    "sizes": MOVE["sizes"],
     "certificate": None,
     "lint": {"findings": [{"rule": "dimension", "message": "F"}]},
     "derive": {
@@ -63,7 +66,14 @@ ROW = {
     "verify": MOVE,
     "hunt": {**MOVE, "counterexample": {"statement": "mine/thm1"}},
     "implicit": [
-        {"name": "positive", "says": "s", "literal": "breaks", "tightness": 2.0, "certificate": "certificates/a.json"}
+        {
+            "name": "positive",
+            "says": "s",
+            "literal": "breaks",
+            "tightness": 2.0,
+            "certificate": "certificates/a.json",
+            "sizes": [{"C": 2, "instances": 3, "tightness": 2}],
+        }
     ],
     "repaired": "mine/thm1~repaired",
     "figure": "figures/a.svg",
@@ -196,6 +206,24 @@ MALFORMED = {
     "implicit-an-object": changed({}, *R, "implicit"),
     "implicit-of-texts": changed(["positive"], *R, "implicit"),
     "implicit-without-a-name": changed([{"literal": "breaks"}], *R, "implicit"),
+    "sizes-an-object": changed({"C": 1}, *R, "sizes"),
+    "sizes-a-text": changed("C = 1", *R, "verify", "sizes"),
+    "sizes-of-numbers": changed([1, 2], *R, "hunt", "sizes"),
+    "size-without-instances": changed([{"C": 1, "tightness": 0.5}], *R, "sizes"),
+    "size-null": changed([{"C": None, "instances": 1}], *R, "sizes"),
+    "size-a-fraction": changed([{"C": 1.5, "instances": 1}], *R, "sizes"),
+    "size-a-flag": changed([{"C": True, "instances": 1}], *R, "sizes"),
+    "size-a-text": changed([{"C": "2", "instances": 1}], *R, "sizes"),
+    "size-negative": changed([{"C": -1, "instances": 1}], *R, "sizes"),
+    "size-huge": json.dumps(changed([{"C": 10**400, "instances": 1}], *R, "sizes")),
+    "size-with-an-odd-letter": changed([{"a\u202eb": 1, "instances": 1}], *R, "sizes"),
+    "size-with-no-letter": changed([{"": 1, "instances": 1}], *R, "sizes"),
+    "size-with-a-long-letter": changed([{"C" * 99: 1, "instances": 1}], *R, "sizes"),
+    "size-of-many-letters": changed([{f"C{n}": 1 for n in range(51)} | {"instances": 1}], *R, "sizes"),
+    "size-tried-less-than-never": changed([{"C": 1, "instances": -1}], *R, "verify", "sizes"),
+    "size-tight-as-a-text": changed([{"C": 1, "instances": 1, "tightness": "0.5"}], *R, "hunt", "sizes"),
+    "size-tight-as-nan": json.dumps(changed([{"C": 1, "instances": 1, "tightness": float("nan")}], *R, "sizes")),
+    "size-of-a-literal-reading-a-list": changed([[1]], *R, "implicit", 0, "sizes"),
     "literal-unknown": changed("crashes", *R, "implicit", 0, "literal"),
 }  # fmt: skip
 
@@ -232,6 +260,14 @@ def test_what_is_missing_beyond_id_and_verdict_is_blank():
         {"version": "0", "seed": 0, "budget": 1, "statements": [{"id": "a/b", "verdict": "proved"}]}
     ).statements[0]
     assert (row.id, row.verdict, row.lint, row.derive, row.certificate) == ("a/b", "proved", (), None, None)
+
+
+def test_sizes_are_read_as_they_were_written():
+    row = parse(WHOLE).statements[0]
+    assert row.sizes == row.verify.sizes == (Size((("C", 1), ("T", 1)), 5, None), Size((("C", 2), ("T", 1)), 7, 0.5))
+    assert row.implicit[0].sizes == (Size((("C", 2),), 3, 2.0),)
+    assert "sizes" not in row.verify.more
+    assert parse(changed(GONE, *R, "sizes")).statements[0].sizes == ()
 
 
 def test_fields_of_a_later_version_are_let_be():

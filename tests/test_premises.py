@@ -11,19 +11,25 @@ from sympy.logic.boolalg import Boolean
 from fedaudit.bounds.catalogue import catalogue, statement
 from fedaudit.bounds.derivation import Argument, Derivation, Known, Step, View
 from fedaudit.bounds.papers.buttaci.inequalities import dist2, gap, grad2, mu
+from fedaudit.bounds.papers.fallah.measured import bias2
 from fedaudit.bounds.statement import Statement
 from fedaudit.verify.audit import derive_row
 from fedaudit.verify.premises import Tried, tried
 
 
-def resting_on(claim: Le) -> Statement:
-    """appA-strong-gap with a proof that takes `claim` for granted."""
+def resting_on(claim: Le, identifier: str = "buttaci/appA-strong-gap") -> Statement:
+    """A statement with a proof that takes `claim` for granted."""
+    return defining(claim, identifier=identifier, because="taken for granted")
+
+
+def defining(*claims: Boolean, identifier: str = "buttaci/appA-strong-gap", because: str = "premise") -> Statement:
+    """A statement with a proof that takes several things for granted."""
 
     def proof(goal: View) -> Argument:
-        taken = Known(claim, "taken for granted", "premise")
-        return Argument(tuple(Step(relation, given=(taken,)) for relation in goal.relations))
+        taken = tuple(Known(claim, f"{because} {n}", "premise") for n, claim in enumerate(claims))
+        return Argument(tuple(Step(relation, given=taken) for relation in goal.relations))
 
-    return replace(statement("buttaci/appA-strong-gap"), follows_from=(Derivation(proof),))
+    return replace(statement(identifier), follows_from=(Derivation(proof),))
 
 
 def only(made: Statement) -> Tried:
@@ -80,16 +86,6 @@ def test_the_row_says_for_each_premise_what_became_of_it() -> None:
     assert all(part["instances"] > 0 and part["premise"] in row["premises"] for part in row["measured"])
 
 
-def defining(*claims: Boolean) -> Statement:
-    """appA-strong-gap with a proof that takes several things for granted."""
-
-    def proof(goal: View) -> Argument:
-        taken = tuple(Known(claim, f"premise {n}", "premise") for n, claim in enumerate(claims))
-        return Argument(tuple(Step(relation, given=taken) for relation in goal.relations))
-
-    return replace(statement("buttaci/appA-strong-gap"), follows_from=(Derivation(proof),))
-
-
 def test_a_quantity_of_the_proof_is_measured_by_its_definition() -> None:
     half = Symbol("half_of_it", real=True)
     for claim, status in ((Le(gap, half), "holds"), (Le(gap, half * mu**2 / 2 * dist2 / grad2), "fails")):
@@ -104,6 +100,29 @@ def test_a_quantity_that_nothing_defines_stays_unmeasured() -> None:
     half, size = Symbol("half_of_it", real=True), Symbol("other", real=True)
     made = defining(Eq(half, size), Le(gap, half))
     assert {row.status for row in tried(made, catalogue([made]))} == {"not-measured"}
+
+
+def test_a_symbol_that_neither_statement_nor_method_speaks_of_is_a_letter_of_the_proof() -> None:
+    """bias2 is what lemma 4.3 bounds. A run of Per-FedAvg has none: it would be drawn like a constant."""
+    row = only(resting_on(Le(bias2, 1), "fallah/eq99"))
+    assert (row.status, row.reason) == ("not-measured", "only the proof speaks of bias2")
+    assert only(resting_on(Le(bias2, 1), "fallah/lem4.3-bias")).status == "fails"
+    product, slope2 = statement("fallah/eq99").relations[0].args
+    made = defining(Eq(bias2, slope2), Le(product, bias2), identifier="fallah/eq99")
+    definition, other = tried(made, catalogue([made]))
+    assert definition.reason == "read as the definition of bias2"
+    assert (other.status, other.reason) == ("fails", "bias2 as in 'premise 0'")  # as (99) does
+
+
+def test_a_claim_about_numbers_measures_its_own_symbols_alone() -> None:
+    """zeta is a symbol of Peter-Paul; a and b are those of Young's inequality too."""
+    young, peter_paul = statement("buttaci/appA-young"), statement("buttaci/appA-peterpaul")
+    zeta = next(s for s in peter_paul.relations[0].free_symbols if str(s) == "zeta")
+    assert zeta in young.glossary
+    own = next(iter(young.relations[0].free_symbols))
+    assert only(resting_on(Le(zeta, 1), young.id)).reason == "only the proof speaks of zeta"
+    assert only(resting_on(Le(0, own**2), young.id)).status == "holds"
+    assert only(resting_on(Le(zeta, 1), peter_paul.id)).status == "fails"
 
 
 def test_the_step_at_which_proposition_3_4_goes_wrong_fails_on_a_network() -> None:

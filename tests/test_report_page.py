@@ -39,6 +39,8 @@ STEP = {
     "how": "z3",
     "because": ["choose"],
 }
+SIZES = [{"C": 1, "T": 1, "instances": 400, "tightness": None}]
+SIZES += [{"C": n, "T": 10**6, "instances": 1200 + n, "tightness": 0.5 + n / 100} for n in range(2, 21)]
 HEADER = {"version": "0.1.0", "seed": 3, "budget": 120.0}
 VOID = {"meta", "link", "img", "input", "br", "hr"}
 
@@ -51,6 +53,7 @@ def row_of(number, statement):
         "verdict": "refuted" if refuted else VERDICTS[number % 3],
         "evidence": "exact",
         "tightness": None if number == 3 else (number * 37 % 11) / 11,
+        "sizes": SIZES[: 20 * number],
         "certificate": CERTIFICATE if refuted else None,
         "lint": {"findings": [{"rule": "dimension", "message": "<script>alert(1)</script> & F"}] if refuted else []},
         "derive": {
@@ -289,6 +292,50 @@ def test_a_page_that_somebody_changed_is_written_again(tmp_path):
 
 def document_of(*rows):
     return parse({"version": "0", "seed": 0, "budget": 1, "statements": list(rows)})
+
+
+def sized(tmp_path, count):
+    """The table of sizes in the page of a row with so many of them, and all that stands around it."""
+    text = everything(document_of({"id": "a/b", "verdict": "survived", "sizes": SIZES[:count]}), tmp_path, ["a/b"])
+    Reader(text)
+    return text, re.findall(r"<tr>.*?</tr>", text.partition('<table class="sizes">')[2].partition("</table>")[0], re.S)
+
+
+def test_a_page_says_which_sizes_were_tried_and_how_tight_each_was(tmp_path):
+    text, rows = sized(tmp_path, 3)
+    assert "3 tried, C 1-3, T 1-1000000; tightest at C=3 T=1000000: 0.53. These are floats" in text
+    assert [re.findall(r"<t[hd][^>]*>([^<]*)<", row) for row in rows] == [
+        ["C", "T", "instances", "tightness"],
+        ["1", "1", "400", ""],
+        ["2", "1,000,000", "1,202", "0.52"],
+        ["3", "1,000,000", "1,203", "0.53"],
+    ]
+
+
+@pytest.mark.parametrize(("count", "folded"), [(12, False), (13, True)])
+def test_many_sizes_are_folded(tmp_path, count, folded):
+    text, rows = sized(tmp_path, count)
+    assert len(rows) == count + 1
+    assert (f"<details><summary>All {count} sizes</summary>" in text) == folded
+
+
+def test_a_row_without_sizes_has_no_table_of_them(tmp_path):
+    text, rows = sized(tmp_path, 0)
+    assert "Sizes" not in text
+    assert rows == []
+
+
+def test_a_letter_is_text(tmp_path):
+    sizes = [{"<i>": 2, "instances": 1, "tightness": 0.5}]
+    text = everything(document_of({"id": "a/b", "verdict": "survived", "sizes": sizes}), tmp_path, ["a/b"])
+    assert "<i>" not in text
+    assert text.count("&lt;i&gt;") == 3  # in the line twice, and above its column
+
+
+def test_letters_of_different_sizes_stand_in_their_own_columns(tmp_path):
+    sizes = [{"C": 2, "instances": 1, "tightness": 0.5}, {"C": 2, "m": 1, "instances": 1, "tightness": 0.5}]
+    text = everything(document_of({"id": "a/b", "verdict": "survived", "sizes": sizes}), tmp_path, ["a/b"])
+    assert '<td class="n">2</td><td class="n"></td><td class="n">1</td>' in text
 
 
 @pytest.mark.parametrize("name", ["../secret.svg", "/etc/hostname", "figures/../../secret.svg", "figures/link.svg"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fedaudit.bounds.catalogue import catalogue
@@ -28,6 +29,7 @@ from .settings import setting_of
 from .settings.base import Reading, Setting, Shape
 from .settings.order import Order
 from .shrink import reduced, shrink, simplicity
+from .sizes import merged
 from .statistical import statistics
 from .sturdy import breaks, endurance, tougher
 from .verdict import (
@@ -225,13 +227,15 @@ def literally(
     if name not in world.droppable:
         return Literally(name, says, "not-tried", "the statement has no meaning without it")
     judged = _by_kind(statement, judge(reading, world, _hunted(reading, world, seed, LITERAL_SHARE * effort)))
+    tightness, sizes = judged.tightness, judged.search.sizes
     match judged:
         case Refuted():
-            return Literally(name, says, "breaks", tightness=judged.tightness, certificate=judged.certificate)
+            certificate = judged.certificate
+            return Literally(name, says, "breaks", tightness=tightness, certificate=certificate, sizes=sizes)
         case Survived():
-            return Literally(name, says, "survives", tightness=judged.tightness)
+            return Literally(name, says, "survives", tightness=tightness, sizes=sizes)
         case _:
-            return Literally(name, says, "undecided", tightness=judged.tightness)
+            return Literally(name, says, "undecided", tightness=tightness, sizes=sizes)
 
 
 def falls_anyway(assumption: Assumption) -> Literally:
@@ -249,7 +253,7 @@ def judge(
     reading: Reading, world: Setting, seen: Searched, siblings: Claims | None = None, sturdy: bool = True
 ) -> Judged:
     """A verdict from what a search saw. Only the kernel makes it `Refuted`."""
-    identifier, search = reading.lowered.id, Search(seen.instances)
+    identifier, search = reading.lowered.id, Search(seen.instances, sizes=tuple(s for s in seen.sizes if s.counts))
     if not seen.best:
         return Undecided(identifier, "no admissible instance was found", search=search)
     replays, fallen, unseen = list[Replayed](), list[Replayed](), 0
@@ -281,6 +285,7 @@ def judge(
     if unseen:
         reason = f"floats see {unseen} violations that the kernel could not replay"
         return Undecided(identifier, reason, search=search)
+    search = replace(search, sizes=tuple(size.held() for size in search.sizes))
     tightest = max(replays, key=lambda r: -math.inf if math.isnan(r.ratio) else r.ratio, default=None)
     if tightest is None:
         most = min(seen.best[0].ratio, 1.0)  # above 1: rounding
@@ -410,7 +415,8 @@ def _entrants(shapes: Sequence[Shape], race: Searched, places: int) -> list[Shap
 
 
 def _merge(parts: Sequence[Searched]) -> Searched:
-    return Searched(sum(p.instances for p in parts), order([f for p in parts for f in p.best]))
+    sizes = merged(size for part in parts for size in part.sizes)
+    return Searched(sum(p.instances for p in parts), order([f for p in parts for f in p.best]), sizes)
 
 
 def _lasts(verdict: Verdict) -> int:

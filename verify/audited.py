@@ -13,6 +13,7 @@ from fedaudit.bounds.statement import Statement
 
 from .premises import Tried
 from .repair import Answer
+from .sizes import Size, merged
 from .verdict import Counterexample, Proved, Refuted, Undecided, Verdict
 
 __all__ = ["Audited", "Derivation", "Linted", "Literally"]
@@ -79,10 +80,12 @@ class Literally:
     reason: str = ""  # why not tried
     tightness: float | None = None
     certificate: Mapping[str, Any] | None = None
+    sizes: tuple[Size, ...] = ()
 
     def row(self) -> Row:
         row: Row = {"name": self.name, "says": self.says, "literal": self.literal}
-        more = {"reason": self.reason} if self.literal == "not-tried" else {"tightness": self.tightness}
+        met: Row = {"tightness": self.tightness, "sizes": [size.row() for size in self.sizes]}
+        more = {"reason": self.reason} if self.literal == "not-tried" else met
         return {**row, **more, "certificate": None if self.certificate is None else dict(self.certificate)}
 
 
@@ -111,6 +114,12 @@ class Audited:
         met = [v.tightness for v in (self.verified, self.hunted) if v.tightness is not None]
         return max(met, default=None)
 
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """Those that verify and hunt tried."""
+        searches = [v.search for v in (self.verified, self.hunted) if not isinstance(v, Proved)]
+        return merged(size for search in searches for size in search.sizes)
+
     def row(self) -> Row:
         verdict = self.verdict.row()
         verified, hunted = _inner(self.verified.row()), _inner(self.hunted.row())
@@ -126,6 +135,7 @@ class Audited:
             "reason": verdict["reason"],
             **how,
             "tightness": self.tightness,
+            "sizes": [size.row() for size in self.sizes],
             "certificate": verdict["certificate"],
             **{name: verdict[name] for name in sturdy},
             "rests_on": self.rests_on,

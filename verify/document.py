@@ -19,6 +19,7 @@ from typing import Any, NoReturn, TypeVar, cast
 from fedaudit.errors import UserError
 
 from .names import AUDIT
+from .sizes import TOLD, Size
 
 __all__ = [
     "VERDICTS",
@@ -46,6 +47,7 @@ DEPTH = 40  # of lists and objects inside each other
 ROWS = 5_000
 LENGTH = 100_000  # characters of one text, digits of one number, entries of one list
 NAME = 200  # characters of an id or of a file's name
+LETTERS = 50  # of the sizes of an instance, and characters of each
 
 T = TypeVar("T")
 
@@ -118,6 +120,7 @@ class Move:
     instances: int | None = None
     tightness: float | None = None
     seconds: float | None = None
+    sizes: tuple[Size, ...] = ()
     certificate: str | None = None
     counterexample: Mapping[str, Any] | None = None
     more: Mapping[str, Any] | None = None
@@ -131,6 +134,7 @@ class Literal:
     literal: str = ""
     reason: str = ""
     tightness: float | None = None
+    sizes: tuple[Size, ...] = ()
     certificate: str | None = None
 
 
@@ -143,6 +147,7 @@ class Row:
     evidence: str = ""
     reason: str = ""
     tightness: float | None = None
+    sizes: tuple[Size, ...] = ()  # of verify and hunt
     certificate: str | None = None
     figure: str | None = None
     repaired: str | None = None
@@ -340,6 +345,11 @@ class Node:
             self.refuse("a whole number")
         return self.raw
 
+    def count(self) -> int:
+        if (number := self.whole()) < 0:
+            self.refuse("a whole number that is not negative")
+        return number
+
 
 def _row(node: Node) -> Row:
     at = node.mapping()
@@ -350,10 +360,11 @@ def _row(node: Node) -> Row:
         evidence=at.text("evidence"),
         reason=at.text("reason"),
         tightness=at.number("tightness"),
+        sizes=at.list("sizes", _size),
         certificate=at.path("certificate"),
         figure=at.path("figure"),
         repaired=None if (repaired := at.get("repaired")) is None else repaired.identifier(),
-        persists=at.list("persists", _sizes),
+        persists=at.list("persists", _longer),
         persists_until=at.text("persists_until"),
         breaks_too=at.list("breaks_too", Node.identifier),
         repair=at.text("repair"),
@@ -367,10 +378,18 @@ def _row(node: Node) -> Row:
     )
 
 
-def _sizes(node: Node) -> str:
+def _longer(node: Node) -> str:
     """E.g. T = 4, t = 3."""
     at = node.mapping()
     return ", ".join(f"{name} = {at.need(name).whole()}" for name in at.raw)
+
+
+def _size(node: Node) -> Size:
+    at = node.mapping()
+    counts = tuple((name, at.need(name).count()) for name in at.raw if name not in TOLD)
+    if len(counts) > LETTERS or not all(name.isprintable() and 0 < len(name) <= LETTERS for name, _ in counts):
+        node.refuse(f"at most {LETTERS} sizes with short names")
+    return Size(counts, at.need("instances").count(), at.number("tightness"))
 
 
 def _printed(node: Node) -> Printed:
@@ -428,7 +447,8 @@ def _step(node: Node) -> Step:
 
 def _move(node: Node) -> Move:
     at = node.mapping()
-    known = ("id", "seed", "verdict", "evidence", "instances", "tightness", "seconds", "certificate", "counterexample")
+    known = {"id", "seed", "verdict", "evidence", "instances", "tightness", "seconds", "sizes"}
+    known |= {"certificate", "counterexample"}
     instances, counterexample = at.get("instances"), at.get("counterexample")
     return Move(
         verdict=at.need("verdict").one_of(VERDICTS),
@@ -436,6 +456,7 @@ def _move(node: Node) -> Move:
         instances=None if instances is None else instances.whole(),
         tightness=at.number("tightness"),
         seconds=at.number("seconds"),
+        sizes=at.list("sizes", _size),
         certificate=at.path("certificate"),
         counterexample=None if counterexample is None else counterexample.mapping().raw,
         more={name: value for name, value in at.raw.items() if name not in known and value not in (None, "")},
@@ -450,6 +471,7 @@ def _literal(node: Node) -> Literal:
         literal="" if literal is None else literal.one_of(LITERALS),
         reason=at.text("reason"),
         tightness=at.number("tightness"),
+        sizes=at.list("sizes", _size),
         certificate=at.path("certificate"),
     )
 

@@ -16,6 +16,8 @@ from .evaluate import Array
 from .genome import draw, join, mutate, rows
 from .seeds import seed_for
 from .settings.base import Reading, Setting, Shape
+from .settings.order import Order
+from .sizes import Counts, Size, merged
 
 POPULATION = 96
 ELITE = 16
@@ -44,39 +46,44 @@ class Found:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Searched:
-    """All that a search saw: admissible instances tried, and the best candidates, most dangerous first."""
+    """All that a search saw: admissible instances tried, the best candidates, most dangerous first, and the sizes."""
 
     instances: int
     best: tuple[Found, ...]
+    sizes: tuple[Size, ...] = ()
 
 
 def sample(reading: Reading, setting: Setting, shapes: Sequence[Shape], n: int, seed: int) -> Searched:
     """Property testing: `n` random instances over the shapes, no climbing."""
-    tried, best = 0, list[Found]()
+    tried, best, sizes = 0, list[Found](), list[Size]()
     for shape in shapes:
         rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "sample", shape, *reading.dropped))
         scores = score(reading, setting, shape, draw(genes_of(reading, setting, shape), n, rng))
         tried += scores.admissible
         best += top(scores, 1)
-    return Searched(tried, order(best))
+        sizes.append(_size(reading, setting, scores, scores.admissible))
+    return Searched(tried, order(best), merged(sizes))
 
 
 def climb(reading: Reading, setting: Setting, shapes: Sequence[Shape], generations: int, seed: int) -> Searched:
     """Evolve a population on each shape."""
-    tried, best = 0, list[Found]()
+    tried, best, sizes = 0, list[Found](), list[Size]()
     for shape in shapes:
         genes = genes_of(reading, setting, shape)
         rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "climb", shape, *reading.dropped))
         scores = score(reading, setting, shape, draw(genes, 2 * POPULATION, rng))
         tried += scores.admissible
+        sizes.append(_size(reading, setting, scores, scores.admissible))
         elite = rows(scores.genome, _ranking(scores)[:ELITE])
         for _ in range(generations):
             picks = rng.integers(0, len(next(iter(elite.values()))), POPULATION)
             scores = score(reading, setting, shape, join([elite, mutate(genes, rows(elite, picks), rng)]))
-            tried += scores.admissible - ELITE
+            fresh = int(np.isfinite(scores.margin[ELITE:]).sum())  # the elite was counted before
+            tried += fresh
+            sizes.append(_size(reading, setting, scores, fresh))
             elite = rows(scores.genome, _ranking(scores)[:ELITE])
         best += top(scores, 2)
-    return Searched(max(tried, 0), order(best))
+    return Searched(tried, order(best), merged(sizes))
 
 
 def top(scores: Scores, count: int) -> list[Found]:
@@ -97,3 +104,28 @@ def _danger(scores: Scores) -> Array:
     """Of each row: violations first, then how close it comes where the claim is not trivial."""
     danger = np.where(scores.margin > VIOLATION, 2 + scores.margin, scores.later)
     return np.where(np.isfinite(scores.margin), np.nan_to_num(danger, nan=-9.0), -np.inf)
+
+
+def _size(reading: Reading, setting: Setting, scores: Scores, fresh: int) -> Size:
+    """What a scored batch says of its sizes; `fresh`: how many of its admissible rows were not counted before.
+
+    A margin that fell when the genes were moved a little takes its ratio along: that one was rounding.
+    """
+    margin, ratio = scores.margin, scores.ratio
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steady = np.fmin(ratio, np.where(margin <= 0, 1 + margin, 1 / (1 - margin)))
+    usable = np.isfinite(margin) & np.isfinite(ratio)
+    within = np.minimum(steady[usable & (margin <= VIOLATION)], 1.0)
+    return Size(_counts(reading, setting, scores.shape), fresh, _largest(steady[usable]), _largest(within))
+
+
+def _largest(ratios: Array) -> float | None:
+    return float(ratios.max()) if ratios.size else None
+
+
+def _counts(reading: Reading, setting: Setting, shape: Shape) -> Counts:
+    """The sizes of a shape. A growth path has none; T says nothing where nothing is run and the claim has no T."""
+    if isinstance(setting, Order):
+        return ()
+    rounds = "method" in reading.claim or "T" in reading.lowered.symbols
+    return tuple((name, n) for name, n in shape.counts if name != "T" or rounds)

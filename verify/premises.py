@@ -11,7 +11,7 @@ others are tried with it. A premise about anything else is not measured, and the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Literal, cast
@@ -25,6 +25,7 @@ from sympy.logic.boolalg import And, true
 from fedaudit.bounds.derivation import Known, put_in
 from fedaudit.bounds.derive import premises
 from fedaudit.bounds.lower import written
+from fedaudit.bounds.method import quantity_name
 from fedaudit.bounds.statement import Statement
 
 from .certify import certify
@@ -35,7 +36,7 @@ from .genome import Genome, draw
 from .hunt import VIOLATION, Found
 from .kernel import Malformed
 from .seeds import seed_for
-from .settings import setting_of
+from .settings import asked, setting_of
 from .settings.base import Reading, Setting, Shape
 
 INSTANCES, SHAPES, SIZE = 48, 12, 60  # draws of a shape, shapes, and their largest size
@@ -86,9 +87,10 @@ def tried(statement: Statement, catalogue: Mapping[str, Statement], seed: int = 
     if statement.method == "order":
         return tuple(_unmeasured(p, "a claim about formulas has no runs") for p in known)
     world = setting_of(lower(statement))
-    named = definitions(statement, known)
+    meant = _meant(statement)
+    named = definitions(meant, known)
     read = {p: _written(p, named) for p in known}
-    told = {p: _hindrance(statement, read[p].premise) for p in known}
+    told = {p: _hindrance(statement, meant, read[p].premise) for p in known}
     open_ = [read[p].premise for p in known if not told[p] and _parts(statement, read[p].premise)]
     batches = list(_batches(statement, world, open_, seed)) if open_ else []
     return tuple(
@@ -123,9 +125,8 @@ class Written:
     by: tuple[Definition, ...]
 
 
-def definitions(statement: Statement, known: Sequence[Known]) -> tuple[Definition, ...]:
+def definitions(meant: Set[Any], known: Sequence[Known]) -> tuple[Definition, ...]:
     """The first equation of each quantity that only the proof speaks of, in whose formula it does not stand itself."""
-    glossary = cast("Mapping[Any, Any]", statement.glossary)
     found: dict[Any, Definition] = {}
     for premise in known:
         claim: Any = premise.claim
@@ -133,7 +134,7 @@ def definitions(statement: Statement, known: Sequence[Known]) -> tuple[Definitio
             if not isinstance(part, Eq) or not _names_it(part.lhs):
                 continue
             name, formula = cast("Any", part.lhs), cast("Any", part.rhs)
-            if _head(name) not in found and _head(name) not in glossary and _head(name) not in _heads(formula):
+            if _head(name) not in found and _head(name) not in meant and _head(name) not in _heads(formula):
                 spelled = Lambda(name.args, formula) if isinstance(name, AppliedUndef) else formula
                 found[_head(name)] = Definition(_head(name), spelled, premise)
     return tuple(found.values())
@@ -186,17 +187,34 @@ def _parts(statement: Statement, premise: Known) -> tuple[Any, ...]:
     return tuple(c for c in parts if written(statement, c) is not true)
 
 
-def _hindrance(statement: Statement, premise: Known) -> str:
+def _meant(statement: Statement) -> set[Any]:
+    """Of what the paper has names for: what the statement or its method speaks of, and what any run has.
+
+    A symbol of another statement would be drawn like a constant that nothing determines, and it is a letter of the
+    proof here. A world without a method says itself what it measures, but for numbers alone, which are all drawn.
+    """
+    glossary, lowered, method = cast("Mapping[Any, Any]", statement.glossary), lower(statement), statement.method
+    spoken = {*lowered.claim["domains"], *lowered.symbols, *lowered.claim["choose"], *lowered.claim["for_all"]}
+    if not isinstance(method, str):
+        spoken |= asked.taken(Reading(lowered))
+        measures = {quantity_name(q) for q in method.measures}
+        read = [*method.scalars(measures), *method.formulas, *method.formulas.values(), *method.before]
+        spoken |= {*measures, *(_said(head) for e in read for head in _heads(e))}
+    elif method != "scalar":
+        return set(glossary)
+    return {head for head in glossary if _said(head) in spoken}
+
+
+def _hindrance(statement: Statement, meant: Set[Any], premise: Known) -> str:
     """Why a premise cannot be put to a run; empty if it may be."""
     parts = (*_parts(statement, premise), *(statement.defined(r.claim) for r in premise.requires))
     if not all(isinstance(c, Relational) or c is true for c in parts):
         return "not a relation between two quantities"
-    glossary = cast("Mapping[Any, Any]", statement.glossary)
     named = {q for c in parts for q in _names(c)}
     weights = any(c.atoms(Indexed) for c in parts)
     if named and not weights and all(isinstance(q, Symbol) and q.is_integer for q in named):
         return "about indices and sizes alone"
-    unknown = {str(q) for q in named if _head(q) not in glossary}
+    unknown = {str(q) for q in named if _head(q) not in meant}
     return f"only the proof speaks of {', '.join(sorted(unknown))}" if unknown else ""
 
 
@@ -210,6 +228,10 @@ def _names(claim: Any) -> set[Any]:
 
 def _head(quantity: Any) -> Any:
     return quantity.func if isinstance(quantity, AppliedUndef) else quantity
+
+
+def _said(head: Any) -> str:
+    return head.name if isinstance(head, Symbol) else str(head)
 
 
 def _batches(statement: Statement, world: Setting, known: Sequence[Known], seed: int) -> Iterator[Batch]:

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from .sizes import Size
+
 __all__ = [
     "Counterexample",
     "Judged",
@@ -38,6 +40,7 @@ class Search:
     seconds: float = 0.0
     how: str | None = None
     statistical: Mapping[str, Any] | None = None  # what sampling saw besides
+    sizes: tuple[Size, ...] = ()  # none where instances have no sizes
 
     def begun(self, identifier: str, verdict: str, evidence: str, tightness: float | None) -> Row:
         """How every row begins."""
@@ -48,7 +51,8 @@ class Search:
         """How every row ends."""
         how = {} if self.how is None else {"how": self.how}
         sampled = {} if self.statistical is None else {"statistical": dict(self.statistical)}
-        return {**row, **how, **sampled, "seconds": self.seconds, "seed": self.seed}
+        sizes = [size.row() for size in self.sizes]
+        return {**row, **how, **sampled, "sizes": sizes, "seconds": self.seconds, "seed": self.seed}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

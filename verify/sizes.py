@@ -1,0 +1,62 @@
+"""Sizes that a search tried (C, d, E, T, ...): at each, how many admissible instances, and how close they came.
+
+Floats tell it. The tightness of a row is the kernel's where it replayed an instance; that of a size is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+__all__ = ["TOLD", "Counts", "Size", "merged"]
+
+Counts = tuple[tuple[str, int], ...]
+TOLD = ("instances", "tightness")  # of a size, beside its letters
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Instances of the same sizes, whatever their losses and noise; `tightness`: the largest lhs/rhs among them."""
+
+    counts: Counts
+    instances: int
+    tightness: float | None
+    within: float | None = None  # the same, of those on which floats see the claim hold
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Size:
+        """The size that a row of ours tells."""
+        counts = tuple((name, n) for name, n in row.items() if name not in TOLD)
+        return cls(counts, row["instances"], row["tightness"])
+
+    def held(self) -> Size:
+        """Where the kernel saw no violation, what floats take for one counts for nothing."""
+        return replace(self, tightness=self.within)
+
+    def row(self) -> dict[str, Any]:
+        return {**dict(self.counts), "instances": self.instances, "tightness": self.tightness}
+
+
+def merged(sizes: Iterable[Size]) -> tuple[Size, ...]:
+    """Each size once, small ones first."""
+    found: dict[Counts, Size] = {}
+    for size in sizes:
+        known = found.get(size.counts)
+        found[size.counts] = size if known is None else _both(known, size)
+    return tuple(sorted(found.values(), key=_order))
+
+
+def _both(one: Size, other: Size) -> Size:
+    larger = (_larger(one.tightness, other.tightness), _larger(one.within, other.within))
+    return Size(one.counts, one.instances + other.instances, *larger)
+
+
+def _larger(one: float | None, other: float | None) -> float | None:
+    return max((x for x in (one, other) if x is not None), default=None)
+
+
+def _order(size: Size) -> tuple[int, list[int], Counts]:
+    numbers = [n for _, n in size.counts]
+    return prod(max(n, 1) for n in numbers), numbers, size.counts

@@ -28,11 +28,13 @@ from . import (
 )
 from .claim import Claim
 from .claim import read as read_claim
-from .expression import Domains, Evaluator, Tree, Value, World, free
-from .rational import BITS, Malformed, Node, Rejected, shown
+from .expression import Domains, Evaluator, Tree, Value, free
+from .rational import BITS, Malformed, Node, Rejected, affordable, shown
 from .work import MOST, SEARCH, metered
+from .world import World as Numbers
 
 FORMAT = "fedaudit-certificate/1"
+World = Numbers | order.Paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +145,22 @@ def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> World:
             if not world.meets(condition, scope, claim.domains):
                 raise Rejected(f"claim.when[{n}]: got a condition that fails at {scope}, expected it everywhere")
     for name, args in (*claim.let, *(a for a in claim.implicit if a[0] not in dropped)):
-        world.assume(name, args)
+        assume(claim, world, name, args)
     return world
+
+
+def assume(claim: Claim, world: World, name: str, args: tuple[str, ...]) -> None:
+    """Raise `Rejected` unless an assumption holds for certain: a relation of the claim, or one that its world knows."""
+    if name not in claim.means:
+        world.assume(name, args)
+        return
+    relation, for_all = claim.means[name]
+    ranges = [_range(ends, world, claim.domains) for ends in for_all.values()]
+    affordable(prod(map(len, ranges)), POINTS)
+    for point in product(*ranges):
+        scope = dict(zip(for_all, point, strict=True))
+        if not world.meets(relation, scope, claim.domains):
+            raise Rejected(f"assumption {name}: got a failure at {scope}, expected an instance that meets it")
 
 
 def _range(ends: tuple[Tree, Tree], world: World, domains: Domains) -> range:

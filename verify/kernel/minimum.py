@@ -10,7 +10,7 @@ from itertools import pairwise
 from flint import fmpq
 
 from .loss import ZERO, Loss, Vector, dot
-from .regulariser import Regulariser
+from .regulariser import NONE, Regulariser
 from .rotated import mix
 from .sample import AnyLoss, samples
 
@@ -29,7 +29,7 @@ def lowest(losses: Sequence[AnyLoss], p: Vector, g: Regulariser) -> Vector | Non
         if any(loss.risk.basis != found[0].risk.basis for loss in found):
             return None
         f = mix(p, [loss.risk for loss in found])
-        return f.least() if g == Regulariser() and f.bounded_below() else None
+        return f.least() if g == NONE and f.bounded_below() else None
     least = [line.lowest() for line in lines(separable(losses), p, g)]
     return tuple(x for x in least if x is not None) if least and None not in least else None
 
@@ -71,7 +71,8 @@ class Line:
 
     def curvatures(self) -> list[fmpq]:
         """Of f, on every piece."""
-        return [(self.smooth(b) - self.smooth(a)) / (b - a) for a, b in pairwise(self.ends)]
+        middles = [(a + b) / 2 for a, b in pairwise(self.ends)]
+        return [dot(self.p, [loss.curvature(self.j, x) for loss in self.losses]) for x in middles]
 
     def lowest(self) -> fmpq | None:
         """A global minimiser: the best of all kinks and stationary points; None where F falls for ever."""

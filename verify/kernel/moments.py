@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import NamedTuple
 
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
+from .draws import Draw, Draws
 from .expression import Tree, Value
 from .loss import ONE, ZERO, Loss, Matrix, Vector, dot
-from .method import NOISE, Atom, Measure, Method, Number, Place, Problem, Rule, State, rules
+from .method import NOISE, Atom, Measure, Method, Number, Rule, rules
 from .pieces import Pieces
+from .place import Place, State
+from .problem import Problem
 from .rational import Rejected, affordable
 from .rotated import Rotated
 from .sample import AnyLoss, Sample
@@ -28,13 +30,6 @@ EXACT, SIZE = 40_000, 144  # bits of the last round, of entries of a vector of m
 LINEAR = ("name", "+", "*", "mean", "sampled", "zero", "start", "noisy", "again")  # affine whatever the losses are
 READ, SOLVED = ("grad", "hess", "batch_grad"), ("oracle", "full_prox")  # at a point, and to find one
 Array = fmpq_mat | arb_mat
-
-
-class Draw(NamedTuple):
-    """Of one round: how often each client takes part, and which minibatch it draws, if it draws any."""
-
-    counts: tuple[int, ...]
-    batch: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +64,7 @@ class Boxed:
 
     method: Method
     problem: Problem
-    draws: Sequence[tuple[Draw, fmpq]]
+    draws: Draws
     kicks: Sequence[tuple[Vector, ...]]  # what each independent sign of a step moves
     scalar: Mapping[Tree, fmpq]
 

@@ -118,6 +118,12 @@ class Evaluator:
         with metered(SEARCH):
             return self.node(tree, scope)
 
+    def rational(self, tree: Tree, scope: Mapping[str, int], where: str) -> fmpq:
+        x = self.value(tree, scope)
+        if not isinstance(x, fmpq):
+            raise Rejected(f"{where}: got the irrational {shown(x)}, expected a rational")
+        return x
+
     def node(self, tree: Tree, scope: Mapping[str, int]) -> Value:
         spend(NODE)
         if isinstance(tree, fmpq):
@@ -213,6 +219,11 @@ def power(x: Value, y: Value) -> Value:
     return x**top
 
 
+def outcome(name: str, left: Value, right: Value) -> bool | None:
+    """Whether a relation holds; None where balls do not say so for certain."""
+    return True if RELATIONS[name](left, right) else False if RELATIONS[OPPOSITE[name]](left, right) else None
+
+
 def decide(
     relation: Relation, scope: Mapping[str, int], world: Names, domains: Domains | None
 ) -> tuple[Value, Value, bool]:
@@ -226,7 +237,6 @@ def decide(
             except Unsure as error:
                 unsure = f" ({error})"
                 continue
-            for outcome, test in ((True, RELATIONS[name]), (False, RELATIONS[OPPOSITE[name]])):
-                if test(left, right):  # of balls: true only when certain
-                    return left, right, outcome
+            if (holds := outcome(name, left, right)) is not None:
+                return left, right, holds
     raise Rejected(f"claim: got a relation {name!r} undecided at {PRECISIONS[-1]} bits{unsure}, expected a decision")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from flint import ctx, fmpq
 
 from .claim import Claim
-from .expression import OPPOSITE, PRECISIONS, RELATIONS, Value
+from .expression import PRECISIONS, Value, outcome
 from .order import Growth, Paths, add, compare, constant, error_function, limit, multiply, raised
 from .order import read as read_paths
 from .rational import Node, Rejected
@@ -26,9 +26,8 @@ def limits(name: str, sides: Callable[[], list[Growth]]) -> tuple[Value, Value, 
     for bits in PRECISIONS:
         with ctx.workprec(bits):
             left, right = map(limit, sides())
-            for outcome, test in ((True, RELATIONS[name]), (False, RELATIONS[OPPOSITE[name]])):
-                if test(left, right):  # of balls: true only when certain
-                    return left, right, outcome
+            if (holds := outcome(name, left, right)) is not None:
+                return left, right, holds
     raise Rejected(f"claim: got limits undecided at {PRECISIONS[-1]} bits, expected a decision")
 
 

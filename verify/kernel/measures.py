@@ -64,9 +64,7 @@ class Measures:
         if measure.law:
             return self.about_mean(law, measure, i, t, max(k, 0))
         for factor, atom in measure.terms:
-            coefficient = replay.evaluator.value(factor, where)
-            if not isinstance(coefficient, fmpq):
-                raise Rejected(f"method.measures.{name}: got an irrational factor, expected rational ones")
+            coefficient = replay.evaluator.rational(factor, where, f"method.measures.{name}")
             total += coefficient * replay.expected(law, ((ONE, atom),), i, t, max(k, 0), last)
         return total
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations_with_replacement
-from math import comb, factorial, prod
+from math import prod
 
 from flint import fmpq
 
 from .claim import Claim
+from .draws import batches, number
 from .loss import ONE, ZERO, Vector, combine, dot, minus, norm2
 from .rational import Node, Rejected, affordable
 from .spline import LINE, Cubic, Spline, hessian_spread, mix, spread, steepest2
 from .spline import read as read_spline
-from .work import paid, powered, spend, summed
+from .work import summed
 from .world import World, named, tabled
 
 COUNT, SIZE, WORK = 20, 200, 1_000_000
@@ -64,22 +64,6 @@ def rate(f: Spline, w: fmpq, alpha: fmpq) -> fmpq:
             for n in range(len(power) + 2)
         ]
     return total[1]
-
-
-def outcomes(q: Vector, size: int) -> int:
-    """How many different batches of this size there are."""
-    return comb(size + sum(x > 0 for x in q) - 1, size)
-
-
-def batches(q: Vector, size: int) -> Iterator[tuple[Vector, fmpq]]:
-    """The shares of the points in a batch, and its probability."""
-    support = [z for z, x in enumerate(q) if x > 0]
-    for pick in combinations_with_replacement(support, size):
-        times = [pick.count(z) for z in range(len(q))]
-        spend(10 * len(q) + size)
-        ways = fmpq(factorial(size) // prod(map(factorial, times)))
-        chance = paid(prod((powered(x, c) for x, c in zip(q, times, strict=True)), start=ways))
-        yield tuple(fmpq(c, size) for c in times), chance
 
 
 def _parts(claim: Claim) -> list[str]:
@@ -223,7 +207,7 @@ class Meta:
         q, w, alpha, point = self.p[0], self.w, self.value("alpha"), [gradient(f, self.w) for f in self.points]
         alone = kind in ("FO", "shared")  # no third batch
         sizes = [self.sizes[name] for name in ("D0", "D1", *(() if alone else ("D2",)))]
-        affordable(prod(outcomes(q, size) for size in sizes) * self.pieces, WORK, "instance.sizes")
+        affordable(prod(number(q, size) for size in sizes) * self.pieces, WORK, "instance.sizes")
         for first, P in batches(q, self.sizes["D0"]):
             at = along(w, -alpha, combine(first, point))
             outer = [gradient(f, at) for f in self.points]
@@ -262,7 +246,7 @@ class Meta:
     def hessian_error(self) -> fmpq:
         """E|e_1|^2 of (30b)."""
         true, total = hessian(self.users[0], self.w), ZERO
-        affordable(outcomes(self.p[0], self.sizes["D2"]) * self.pieces, WORK, "instance.sizes")
+        affordable(number(self.p[0], self.sizes["D2"]) * self.pieces, WORK, "instance.sizes")
         for third, P in batches(self.p[0], self.sizes["D2"]):
             total += P * top2(minus(hessian(self.loss(third), self.w), true))
         return self.value("alpha") ** 2 * total

@@ -7,20 +7,9 @@ from dataclasses import dataclass
 
 from .expression import Tree, free
 
-CONSTANT = ("start", "zero", "w_star", "w_i_star", "axis")
-UNARY = ("grad", "batch_grad", "noisy", "again", "neighbours", "mean", "sampled", "other")
 NOISE = ("noisy", "again")  # two draws of one step, independent
-WHOLE = ("full_prox", "training_prox")  # proximal points of f, and of the risk of the training sample
-SCALED = ("*", "prox", "oracle", *WHOLE)
-OWN = ("grad", "batch_grad", "hess", "oracle", *NOISE, "neighbours", "w_i_star")  # where a client reads it
-SIZES = ("C", "m", "E", "T", "D", "t", "k", "i", "j", "n")
-LAST = {"other": "j", "axis": "n"}  # the index that it needs, which only a measure has
-WEIGHTS = {"own": 0, "chosen": 1, "largest": 1, "softmax": 2, "in_turn": 1}
-ATOM = {"norm": 1, "norm2": 1, "inner": 2, "f": 1, "f_i": 1, "F": 1, "g": 1, "conjugate": 1, "f_star": 0, "f_i_star": 0}
 BENT = ("hess", "norm", "ratio", "smaller")  # no quadratic functions of the state, whatever the losses are
-EXTREMES, LAWS = ("least", "most"), ("picked", "picked_step", "of_mean", "around_mean")
-PICKED = {"picked": (("T",),), "picked_step": (("T",), ("t",))}  # where a measure of these laws stands
-PHASES = ("begin", "local", "end", "update")
+PICKED = {"picked": (("T",),), "picked_step": (("T",), ("t",))}  # laws of a measure, and where it stands
 
 
 @dataclass(frozen=True, slots=True)

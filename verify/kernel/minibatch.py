@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import combinations, combinations_with_replacement, product
-from math import factorial, prod
+from itertools import combinations, product
+from math import prod
 
 from flint import fmpq
 
 from .claim import Claim
+from .draws import probabilities
 from .loss import Vector, dot, minus, norm2
 from .pieces import Pieces, mix
 from .pieces import read as read_pieces
-from .rational import Node, Rejected, shown
-from .work import paid, powered, spend, summed
+from .rational import Node, Rejected
+from .work import paid, summed
 from .world import World, tabled
 
-SETS, POINTS, WORK = 1_000, 10, 400_000
+SETS = 1_000
 ERM_INPUTS: dict[str, str] = dict.fromkeys(("G", "lam", "eps"), "nonnegative")
 TABLE_INPUTS = {"beta": "nonnegative"}
 ALGORITHM_INPUTS: dict[str, str] = dict.fromkeys(("G", "L", "gamma"), "nonnegative")
@@ -31,15 +31,6 @@ def shared(losses: Sequence[Pieces]) -> tuple[dict[str, bool], dict[str, Callabl
         "smooth": lambda L: all(f.smooth(L) for f in losses),
         "weakly_convex": lambda nu: all(f.weakly_convex(nu) for f in losses),
     }
-
-
-def probabilities(node: Node, n: int) -> Vector:
-    q = node.vector(n, least=0)
-    if n > POINTS:
-        raise Rejected(f"{node.where}: got {n} points, expected at most {POINTS}")
-    if summed(q) != 1:
-        raise Rejected(f"{node.where}: got probabilities of sum {shown(summed(q))}, expected 1")
-    return q
 
 
 def solved(risk: Pieces, shift: fmpq) -> tuple[fmpq, fmpq]:
@@ -118,24 +109,6 @@ def read_algorithm(node: Node, claim: Claim) -> World:
     values["about_empirical"] = dot(weights, [(x - centre) ** 2 for x in population])
     facts, bounds = shared(losses)
     return tabled(values, {}, facts, {**bounds, "stable": spread([(w,) for w in A], sets)})
-
-
-def batches(n: int, b: int) -> list[tuple[fmpq, Vector]]:
-    """Multisets of b points out of n: how many orders each has, and each point's share of it."""
-    found: list[tuple[fmpq, Vector]] = []
-    for chosen in combinations_with_replacement(range(n), b):
-        if len(found) >= SETS:
-            raise Rejected(f"instance: got more than {SETS} minibatches, expected fewer")
-        counted = Counter(chosen)
-        times = [counted[z] for z in range(n)]
-        spend(b + 10 * n)
-        found.append((fmpq(factorial(b) // prod(map(factorial, times))), tuple(fmpq(k, b) for k in times)))
-    return found
-
-
-def likely(orders: fmpq, q: Vector, shares: Vector, b: int) -> fmpq:
-    """The probability of such a minibatch of b points."""
-    return paid(prod((powered(p, int(k * b)) for p, k in zip(q, shares, strict=True)), start=orders))
 
 
 def read_subset(node: Node, claim: Claim) -> World:

@@ -10,6 +10,7 @@ from itertools import pairwise
 from flint import fmpq
 
 from .loss import ZERO, Loss, Vector, dot
+from .pieces import nonnegative
 from .regulariser import NONE, Regulariser
 from .rotated import mix
 from .sample import AnyLoss, samples
@@ -109,15 +110,6 @@ class Line:
             return -model - (self.value(x) - f_star)
 
         points = sorted(cuts)
-        inner = all(_nonnegative(room(a), room((a + b) / 2), room(b), bounded=True) for a, b in pairwise(points))
+        inner = all(nonnegative(room(a), room((a + b) / 2), room(b), bounded=True) for a, b in pairwise(points))
         ends = ((points[0], -1), (points[-1], 1))
-        return inner and all(_nonnegative(*(room(x + k * side) for k in range(3)), bounded=False) for x, side in ends)
-
-
-def _nonnegative(p: fmpq, q: fmpq, r: fmpq, bounded: bool) -> bool:
-    """Whether the quadratic with values p, q, r at 0, 1, 2 is >= 0 on [0, 2], or on [0, inf)."""
-    a, b = (p - 2 * q + r) / 2, (4 * q - 3 * p - r) / 2  # a s^2 + b s + p
-    if p < 0 or (bounded and r < 0) or (not bounded and (a < 0 or (a == 0 and b < 0))):
-        return False
-    inside = a > 0 and b < 0 and (not bounded or -b < 4 * a)
-    return not inside or 4 * a * p >= b * b
+        return inner and all(nonnegative(*(room(x + k * side) for k in range(3)), bounded=False) for x, side in ends)

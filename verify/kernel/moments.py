@@ -15,6 +15,7 @@ from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from .draws import Draw, Draws
 from .expression import Tree, Value
+from .law import unflattened
 from .loss import ONE, ZERO, Loss, Matrix, Vector, dot
 from .method import NOISE, Atom, Measure, Method, Number, Rule, rules
 from .pieces import Pieces
@@ -70,13 +71,9 @@ class Boxed:
 
     def state(self, x: Vector, whole: bool) -> State:
         """The server's vectors, and if `whole` those of all clients, from their entries."""
-        d, C = len(self.problem.start), len(self.problem.p)
-        vectors = [x[n : n + d] for n in range(0, len(x), d)]
-        state: State = {}
-        for name in (*self.method.server, *(self.method.client if whole else ())):
-            size = 1 if name in self.method.server else C
-            state[name], vectors = tuple(vectors[:size]), vectors[size:]
-        return state
+        shapes = [(name, 1) for name in self.method.server]
+        shapes += [(name, len(self.problem.p)) for name in self.method.client] if whole else []
+        return unflattened(x, shapes, len(self.problem.start))
 
     def entries(self, whole: bool) -> int:
         clients = len(self.method.client) * len(self.problem.p) if whole else 0

@@ -15,7 +15,7 @@ from .loss import ONE, Loss
 from .method import BENT, NOISE, Method, Number, factors, rules, scalars
 from .place import Place, State
 from .problem import Problem
-from .rational import Rejected, affordable, shown
+from .rational import affordable
 from .work import summed
 
 BEFORE = " before the round"  # of a client's vector: what it goes back to if the client was not drawn
@@ -65,13 +65,8 @@ class Replay:
 
     def scalars(self, trees: Iterable[Tree], t: int, k: int) -> dict[Tree, fmpq]:
         """The value of every scalar factor at this place; exact, or the run has no exact replay."""
-        values: dict[Tree, fmpq] = {}
-        for tree in trees:
-            x = self.evaluator.value(tree, {"t": self.method.counts_from + t, "k": k})
-            if not isinstance(x, fmpq):
-                raise Rejected(f"method: got the irrational factor {shown(x)}, expected rational ones")
-            values[tree] = x
-        return values
+        at = {"t": self.method.counts_from + t, "k": k}
+        return {tree: self.evaluator.rational(tree, at, "method") for tree in trees}
 
     def place(self, t: int, state: State, draw: Draw, kick: Kick, scalar: Mapping[Tree, fmpq], last: int = 0) -> Place:
         row, turn = (t // self.E, t % self.E == 0) if self.method.steps else (t, True)

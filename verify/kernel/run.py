@@ -252,13 +252,8 @@ def chosen(
         raise Malformed(
             f"claim.choose.{name}: got {names}, expected {len(places[0])} indices and a value before the run"
         )
-    evaluator, found = Evaluator(tabled(values, {}), claim.domains), dict[tuple[int, ...], fmpq]()
-    for place in places:
-        x = evaluator.value(tree, dict(zip(names, place, strict=True)))
-        if not isinstance(x, fmpq):
-            raise Rejected(f"{name}: got the step size {shown(x)}, expected a rational")
-        found[place] = x
-    return found
+    evaluator = Evaluator(tabled(values, {}), claim.domains)
+    return {place: evaluator.rational(tree, dict(zip(names, place, strict=True)), name) for place in places}
 
 
 def shifted(steps: Steps, method: Method, taken: set[str], T: int) -> Steps:

@@ -8,8 +8,9 @@ from math import prod
 from flint import fmpq
 
 from .claim import Claim
+from .draws import batches, number
 from .loss import ONE, ZERO, Vector, combine, minus
-from .meta import COUNT, SIZE, batches, outcomes
+from .meta import COUNT, SIZE
 from .rational import Node, affordable
 from .work import paid, spend, summed
 from .world import World, tabled
@@ -34,7 +35,7 @@ def read(node: Node, claim: Claim) -> World:
     if not 1 <= N <= COUNT or list(x) != sorted(set(x)) or summed(q) != 1:
         raise given["x"].malformed(f"from 1 to {COUNT} rising points and their probabilities")
     n, m = given["C"].integer(1, COUNT), given["b"].integer(1, SIZE)
-    affordable(outcomes(q, m) ** n * n * N, WORK)
+    affordable(number(q, m) ** n * n * N, WORK)
     draws = list(batches(q, m))
     single = summed(P * distance(x, shares, q) ** 2 for shares, P in draws)
     pair = ZERO

@@ -111,6 +111,8 @@ def test_no_class_of_the_kernel_inherits_but_from_tuples_protocols_and_errors() 
     assert len(classes) > 20
     for name, node in classes:
         assert {*map(ast.unparse, node.bases)} <= {"NamedTuple", "Protocol", *errors}, f"{name}: class {node.name}"
+        frozen = any("frozen=True" in ast.unparse(decorator) for decorator in node.decorator_list)
+        assert frozen or node.bases or node.name == "Work", f"{name}: class {node.name} is not frozen"  # it counts
 
 
 @pytest.mark.parametrize(

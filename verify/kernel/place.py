@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import isqrt
-from typing import Any
+from typing import Any, TypeVar
 
 from flint import fmpq
 
@@ -18,6 +18,7 @@ from .rational import Malformed, Rejected, shown
 from .rotated import Rotated
 from .work import label, spend, summed
 
+Given = TypeVar("Given")
 State = dict[str, tuple[Vector, ...]]  # of the server's vectors one each, of the clients' vectors one per client
 
 
@@ -96,11 +97,6 @@ class Place:
         """The value of a number at client i."""
         return summed(self.scalar[factor] * self.number(atom, i) for factor, atom in number)
 
-    def own_minimiser(self, i: int) -> Vector:
-        if self.problem.minimisers is None:
-            raise Malformed("instance: got no minimisers, expected those of every f_i, which the method reads")
-        return self.problem.minimisers[i]
-
     def vector(self, rule: Rule, i: int) -> Vector:
         """The value of a rule for client i (any i where only the server is read)."""
         problem, d = self.problem, len(self.problem.start)
@@ -112,57 +108,61 @@ class Place:
                 return problem.start
             case "zero":
                 return (ZERO,) * d
-            case "w_star":
-                if problem.w_star is None:
-                    raise Malformed("instance: got no w_star, expected the minimiser that a measure reads")
-                return problem.w_star
-            case "+":
-                return plus(*(self.vector(arg, i) for arg in rule.args))
-            case "*":
-                return scaled(self.scalar[_factor(rule)], self.vector(rule.args[0], i))
-            case "grad":
-                return problem.losses[i].gradient(self.vector(rule.args[0], i))
-            case "hess":
-                loss, (x, v) = problem.losses[i], (self.vector(arg, i) for arg in rule.args)
-                if not isinstance(loss, Loss):
-                    raise Rejected("instance.clients: got data points, expected losses with a Hessian")
-                return loss.bend(x, v)
-            case "batch_grad":
-                return self.minibatch(i).gradient(self.vector(rule.args[0], i))
-            case "oracle":
-                return self.solved(i, self.vector(rule.args[0], i), self.scalar[_factor(rule)])
-            case "full_prox" | "training_prox":
-                x, rho = self.vector(rule.args[0], i), self.scalar[_factor(rule)]
-                if rule.op not in problem.whole or rho <= 0:
-                    raise Rejected("instance.clients: got no data points, or rho = 0, expected a proximal point of f")
-                return problem.whole[rule.op].prox(x, rho)
-            case "noisy" | "again":
-                kick = self.kick[i + len(problem.p) * NOISE.index(rule.op)]
-                return plus(self.vector(rule.args[0], i), kick)
-            case "w_i_star":
-                return self.own_minimiser(i)
-            case "mean" | "sampled" | "weighted":
-                if id(rule) not in self.means:
-                    drawn = [fmpq(count, sum(self.counts)) for count in self.counts]
-                    shares = problem.p if rule.op == "mean" else drawn
-                    shares = shares if rule.weights is None else self.weights(rule.weights)
-                    self.means[id(rule)] = combine(shares, self.each(lambda j: self.vector(rule.args[0], j)))
-                return self.means[id(rule)]
-            case "other":
-                return self.vector(rule.args[0], self.last)
             case "axis":
                 return tuple(fmpq(r == self.last) for r in range(d))
+            case "w_star":
+                return _given(problem.w_star, "w_star")
+            case "w_i_star":
+                return _given(problem.minimisers, "minimisers")[i]
+            case "point":
+                return _given(problem.points.get(rule.name), f"points.{rule.name}")
+            case "mean" | "sampled" | "weighted":
+                return self.mean(rule)
             case "neighbours":
                 return combine(problem.graph[i], [self.vector(rule.args[0], j) for j in range(len(problem.p))])
-            case "point":
-                if rule.name not in problem.points:
-                    raise Malformed(f"instance.points: got none named {rule.name!r}, expected one")
-                return problem.points[rule.name]
+            case "other":
+                return self.vector(rule.args[0], self.last)
             case _:
-                step = self.scalar[_factor(rule)]
-                if step < 0:
-                    raise Rejected(f"method: got prox with the step {shown(step)}, expected none below 0")
-                return problem.g.prox(self.vector(rule.args[0], i), step)
+                return self.applied(rule, i, *(self.vector(arg, i) for arg in rule.args))
+
+    def mean(self, rule: Rule) -> Vector:
+        """Over all clients with their weights, over those that take part, or with weights of its own."""
+        if id(rule) not in self.means:
+            drawn = [fmpq(count, sum(self.counts)) for count in self.counts]
+            shares = self.problem.p if rule.op == "mean" else drawn
+            shares = shares if rule.weights is None else self.weights(rule.weights)
+            self.means[id(rule)] = combine(shares, self.each(lambda j: self.vector(rule.args[0], j)))
+        return self.means[id(rule)]
+
+    def applied(self, rule: Rule, i: int, x: Vector, *more: Vector) -> Vector:
+        """An operation on vectors, for client i."""
+        problem, scale = self.problem, ZERO if rule.factor is None else self.scalar[rule.factor]
+        match rule.op:
+            case "+":
+                return plus(x, *more)
+            case "*":
+                return scaled(scale, x)
+            case "grad":
+                return problem.losses[i].gradient(x)
+            case "hess":
+                loss = problem.losses[i]
+                if not isinstance(loss, Loss):
+                    raise Rejected("instance.clients: got data points, expected losses with a Hessian")
+                return loss.bend(x, *more)
+            case "noisy" | "again":
+                return plus(x, self.kick[i + len(problem.p) * NOISE.index(rule.op)])
+            case "batch_grad":
+                return self.minibatch(i).gradient(x)
+            case "oracle":
+                return self.solved(i, x, scale)
+            case "full_prox" | "training_prox":
+                if rule.op not in problem.whole or scale <= 0:
+                    raise Rejected("instance.clients: got no data points, or rho = 0, expected a proximal point of f")
+                return problem.whole[rule.op].prox(x, scale)
+            case _:
+                if scale < 0:
+                    raise Rejected(f"method: got prox with the step {shown(scale)}, expected none below 0")
+                return problem.g.prox(x, scale)
 
     def minibatch(self, i: int) -> Rotated:
         """The risk of what client i drew."""
@@ -187,38 +187,37 @@ class Place:
         return self.state | {name: tuple(self.each(partial(self.vector, rule))) for name, rule in rules.items()}
 
     def number(self, atom: Atom, i: int) -> fmpq:
-        problem, inside = self.problem, atom.inside
+        problem, inside, x = self.problem, atom.inside, [self.vector(arg, i) for arg in atom.args]
         match atom.op:
             case "norm2":
-                return norm2(self.vector(atom.args[0], i))
+                return norm2(x[0])
             case "norm":
-                return length(self.vector(atom.args[0], i))
+                return length(x[0])
             case "inner":
-                return dot(*(self.vector(arg, i) for arg in atom.args))
+                return dot(*x)
             case "f":
-                return problem.value(self.vector(atom.args[0], i))
+                return problem.value(x[0])
             case "f_i":
-                return problem.losses[i].value(self.vector(atom.args[0], i))
+                return problem.losses[i].value(x[0])
             case "F" | "g":
-                x = self.vector(atom.args[0], i)
-                return problem.g.value(x) + (problem.value(x) if atom.op == "F" else 0)
+                return problem.g.value(x[0]) + (problem.value(x[0]) if atom.op == "F" else 0)
             case "conjugate":
-                value = problem.g.conjugate(self.vector(atom.args[0], i))
+                value = problem.g.conjugate(x[0])
                 if value is None:
                     raise Rejected("claim: got a conjugate of g that is infinite, expected finite values")
                 return value
             case "f_i_star":
-                return problem.losses[i].value(self.own_minimiser(i))
+                return problem.losses[i].value(_given(problem.minimisers, "minimisers")[i])
             case "weight" if atom.weights is not None:
                 return self.weights(atom.weights)[i]
             case "mean" | "weighted" if inside is not None:
                 weights = problem.p if atom.weights is None else self.weights(atom.weights)
                 return dot(weights, self.each(lambda j: self.number(inside, j)))
             case "ratio" | "smaller":
-                x, y = (self.total(number, i) for number in atom.numbers)
-                if atom.op == "ratio" and not y:
+                over, under = (self.total(number, i) for number in atom.numbers)
+                if atom.op == "ratio" and not under:
                     raise Rejected("method: got a ratio over 0, expected another value below")
-                return min(x, y) if atom.op == "smaller" else x / y
+                return min(over, under) if atom.op == "smaller" else over / under
             case _:
                 if problem.f_star is None:
                     raise Rejected("instance: got no minimiser, expected one, for the claim reads f_star")
@@ -234,7 +233,8 @@ def length(x: Vector) -> fmpq:
     return fmpq(p, q)
 
 
-def _factor(rule: Rule) -> Tree:
-    if rule.factor is None:
-        raise Malformed(f"method: got {rule.op!r} without its scalar")
-    return rule.factor
+def _given(found: Given | None, name: str) -> Given:
+    """What the method reads of the instance."""
+    if found is None:
+        raise Malformed(f"instance: got no {name}, expected it, for the method reads it")
+    return found

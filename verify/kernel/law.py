@@ -51,7 +51,8 @@ class Law:
 
     def outcomes(self, noise: Noise, noisy: bool) -> list[tuple[State, Draw, Kick, fmpq]]:
         """Every state beside the noise of the next step, where that is read."""
-        still = [(x, draw, noise.none, q) for x, draw, q in self.states]
+        none = noise.none
+        still = [(x, draw, none, q) for x, draw, q in self.states]
         if not noisy:
             return still
         kicks, draws = noise.kicks(), [] if self.paths else self.by_draw()
@@ -59,11 +60,11 @@ class Law:
         affordable(size, STATES, "instance.noise")
         if self.paths:
             signs = [[_signed(kick, sign) for sign in (ONE, -ONE)] for kick in kicks]
-            sums = [_added(noise.none, chosen) for chosen in product(*signs)]
+            sums = [_added(none, chosen) for chosen in product(*signs)]
             return [(x, draw, kick, q / len(sums)) for x, draw, q in self.states for kick in sums]
         for x, draw, chance in draws:
             for kick in kicks:
-                still.append((x, draw, noise.none, -chance))
+                still.append((x, draw, none, -chance))
                 still += [(x, draw, _signed(kick, sign), chance / 2) for sign in (ONE, -ONE)]
         return still
 

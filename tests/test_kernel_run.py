@@ -77,3 +77,9 @@ def test_a_rule_reads_no_measure_as_a_step_size() -> None:
     wrong = claim(SQUARE, update={"x": ["*", ["at", "measure", "t"], ["mean", "y"]]})
     with pytest.raises(kernel.Malformed, match="no measures"):
         kernel.world(wrong, INSTANCE | {"steps": {"measure": ["1"]}})
+
+
+def test_a_second_draw_that_no_rule_reads_is_refused() -> None:
+    """It has no noise of its own."""
+    with pytest.raises(kernel.Malformed, match="second draw"):
+        measured(claim([["1", ["norm2", ["mean", ["again", "x"]]]]]))

@@ -157,3 +157,5 @@ def _check_noise(method: Method) -> None:
     )
     if any(several) or any(rule.has(*NOISE) for block in outside for rule in block.values()):
         raise Malformed("method: got noise outside `local` or twice in a rule, expected one oracle call per local step")
+    if method.reads("again") and not method.rules_use("again"):
+        raise Malformed("method: got a second draw in a measure alone, expected one that a rule reads")

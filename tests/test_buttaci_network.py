@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -28,8 +28,14 @@ from fedaudit.verify.claims import lower
 from fedaudit.verify.confidence import interval
 from fedaudit.verify.evaluate import Table
 from fedaudit.verify.kernel.check import world
+from fedaudit.verify.kernel.claim import read as read_claim
 from fedaudit.verify.kernel.expression import Op
+from fedaudit.verify.kernel.limit import moments
+from fedaudit.verify.kernel.network import Network
+from fedaudit.verify.kernel.order import Paths
 from fedaudit.verify.kernel.order import limit as limit_of
+from fedaudit.verify.kernel.order import read as read_paths
+from fedaudit.verify.kernel.rational import Node
 from fedaudit.verify.settings.base import Shape
 
 EFFORT = 0.1
@@ -219,7 +225,8 @@ def test_finite_networks_approach_the_certified_limits(name: str, paths: Any) ->
     """The kernel's sums over all pairs at 20 and 200 clients on the path, against the closed form's limit."""
     claim = lower(statement(f"buttaci/{name}")).claim
     fixed = {"C": [["1", "1"]], "theta": [["1", "0"]], "phi": [["1", "0"]], "delta": [["1", "-1"]]}
-    tends_to = limit_of(world(claim, {"paths": {**fixed, **paths}}).grow(Op("at", ("probability", "C"))))
+    grown = cast("Paths", world(claim, {"paths": {**fixed, **paths}}))
+    tends_to = limit_of(grown.grow(Op("at", ("probability", "C"))))
     errors: list[float] = []
     for C in (20, 200):
         ((c, a),) = paths["epsilon"]
@@ -238,8 +245,8 @@ def test_growths_are_the_moments_of_the_sums_over_pairs(
     values = {"theta": theta, "phi": phi, "epsilon": epsilon, "delta": spread - 1}
     claim = lower(statement("buttaci/prop3.4-largeC")).claim
     constant = {name: [[str(v), "0"]] if v else [] for name, v in {"C": Fraction(C), **values}.items()}
-    made = world(claim, {"paths": constant})
-    one = exact("buttaci/prop3.3-lower", C, **values)
+    made = moments(read_paths(Node({"paths": constant}, "instance"), read_claim(Node(claim, "claim"))).paths)
+    one = Network(C, coupling=fmpq(0), **{name: fmpq(x.numerator, x.denominator) for name, x in values.items()})
     mean, variance = one.moments(one.trace(), "step")
     assert limit_of(made.ordered) * limit_of(made.mean) == mean
     assert 2 * limit_of(made.ordered) * limit_of(made.variance) == variance

@@ -12,8 +12,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fedaudit.verify.kernel import Malformed, Rejected
-from fedaudit.verify.kernel.expression import Evaluator, World, decide, free, parse, parse_relation, power
+from fedaudit.verify.kernel.expression import Evaluator, decide, free, parse, parse_relation, power
 from fedaudit.verify.kernel.rational import Node
+from fedaudit.verify.kernel.world import tabled
 
 NAMES = {"x": F(2, 3), "y": F(-5, 4), "n": F(3)}
 LIST = [F(1, 2), F(-3), F(7, 5)]
@@ -21,15 +22,11 @@ EULER = 271828182845904523536028747135266249775724709369995957496696762772407663
 rationals = st.fractions(-5, 5, max_denominator=9)
 
 
-class Table(World):
-    def __init__(self) -> None:
-        self.values = {name: fmpq(x.numerator, x.denominator) for name, x in NAMES.items()}
-        self.ranges = {"q": ((1, len(LIST)),)}
-        self.facts, self.bounds = {}, {}
+def exact(x: F) -> fmpq:
+    return fmpq(x.numerator, x.denominator)
 
-    def quantity(self, name: str, indices: tuple[int, ...]) -> fmpq:
-        x = LIST[indices[0] - 1]
-        return fmpq(x.numerator, x.denominator)
+
+TABLE = tabled({name: exact(x) for name, x in NAMES.items()}, {"q": [exact(x) for x in LIST]})
 
 
 def trees(rational: bool) -> st.SearchStrategy[Any]:
@@ -103,9 +100,9 @@ def test_rational_trees_are_exact(tree: Any) -> None:
         expected = reference(tree, SCOPE, F)
     except ZeroDivisionError:
         with pytest.raises(Rejected, match="nonzero base"):
-            Evaluator(Table(), None).value(parse(Node(tree, "tree")), {"i": 2})
+            Evaluator(TABLE, None).value(parse(Node(tree, "tree")), {"i": 2})
         return
-    found = Evaluator(Table(), None).value(parse(Node(tree, "tree")), {"i": 2})
+    found = Evaluator(TABLE, None).value(parse(Node(tree, "tree")), {"i": 2})
     assert isinstance(found, fmpq)
     assert (int(found.p), int(found.q)) == (expected.numerator, expected.denominator)
 
@@ -117,7 +114,7 @@ def test_other_trees_overlap_intervals(tree: Any) -> None:
     try:
         expected = reference(tree, SCOPE, interval)
         with ctx.workprec(200):
-            found = Evaluator(Table(), None).value(parse(Node(tree, "tree")), {"i": 2})
+            found = Evaluator(TABLE, None).value(parse(Node(tree, "tree")), {"i": 2})
     except (ZeroDivisionError, Rejected, ValueError, mpmath.libmp.ComplexResult, OverflowError):
         assume(False)
         return
@@ -139,7 +136,7 @@ def _ratio(x: Any) -> tuple[int, int]:
 @given(rationals, rationals, st.sampled_from(["<=", "<", ">=", ">", "=", "!="]))
 def test_relations_of_rationals(a: F, b: F, op: str) -> None:
     expected = {"<=": a <= b, "<": a < b, ">=": a >= b, ">": a > b, "=": a == b, "!=": a != b}[op]
-    assert decide(parse_relation(Node([op, str(a), str(b)], "r")), {}, Table(), None)[2] is expected
+    assert decide(parse_relation(Node([op, str(a), str(b)], "r")), {}, TABLE, None)[2] is expected
 
 
 @pytest.mark.parametrize(
@@ -165,14 +162,14 @@ def test_relations_of_rationals(a: F, b: F, op: str) -> None:
     ],
 )  # fmt: skip
 def test_decided(relation: Any, holds: bool) -> None:
-    assert decide(parse_relation(Node(relation, "r")), {}, Table(), None)[2] is holds
+    assert decide(parse_relation(Node(relation, "r")), {}, TABLE, None)[2] is holds
 
 
 @pytest.mark.parametrize("name", ["=", "!=", "<=", "<", ">=", ">"])
 def test_equal_irrationals_are_never_decided(name: str) -> None:
     relation = [name, ["*", ["^", 2, "1/2"], ["^", 3, "1/2"]], ["^", 6, "1/2"]]
     with pytest.raises(Rejected, match="undecided"):
-        decide(parse_relation(Node(relation, "r")), {}, Table(), None)
+        decide(parse_relation(Node(relation, "r")), {}, TABLE, None)
 
 
 @pytest.mark.parametrize(

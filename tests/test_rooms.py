@@ -97,6 +97,24 @@ def test_the_kernel_imports_itself_the_standard_library_and_flint() -> None:
             assert ours or name.split(".")[0] in sys.stdlib_module_names | EXACT, f"{path} imports {name}"
 
 
+def test_no_class_of_the_kernel_inherits_but_from_tuples_protocols_and_errors() -> None:
+    """Records are composed: what a class does is in its own lines."""
+    errors: set[str] = {"Exception"}
+    classes = [
+        (path.name, node)
+        for path in sorted((ROOT / "verify" / "kernel").glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    for _ in classes:  # errors of errors
+        errors |= {node.name for _, node in classes if node.bases and {*map(ast.unparse, node.bases)} <= errors}
+    assert len(classes) > 20
+    for name, node in classes:
+        assert {*map(ast.unparse, node.bases)} <= {"NamedTuple", "Protocol", *errors}, f"{name}: class {node.name}"
+        frozen = any("frozen=True" in ast.unparse(decorator) for decorator in node.decorator_list)
+        assert frozen or node.bases or node.name == "Work", f"{name}: class {node.name} is not frozen"  # it counts
+
+
 @pytest.mark.parametrize(
     ("module", "source", "seen"),
     [

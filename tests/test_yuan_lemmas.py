@@ -28,7 +28,7 @@ from fedaudit.verify.certify import replay
 from fedaudit.verify.check import genes_of, score
 from fedaudit.verify.claims import lower
 from fedaudit.verify.genome import draw, exactly
-from fedaudit.verify.kernel.minibatch import batches
+from fedaudit.verify.kernel.draws import batches
 
 WORLDS = ("devices", "erm", "table", "algorithm", "subset", "prox")
 STEPS = ("yuan/lem10", "yuan/lem11")  # one step of a run
@@ -270,7 +270,7 @@ def test_sampling_without_replacement_by_its_formula(rows: list[tuple[F, F]], si
 def test_all_minibatches_are_counted(n: int, b: int) -> None:
     times, orders = multisets(n, b)
     assert orders.sum() == n**b
-    assert [(int(k), [int(x * b) for x in shares]) for k, shares in batches(n, b)] == [
+    assert [(int((q * n**b).p), [int(x * b) for x in shares]) for shares, q in batches((fmpq(1, n),) * n, b)] == [
         (int(k), list(row)) for k, row in zip(orders, times, strict=True)
     ]
 

@@ -15,7 +15,7 @@ from .check import BEYOND_ROUNDING, Scores, genes_of, score
 from .evaluate import Array
 from .genome import Genome, exactly
 from .hunt import VIOLATION, Found
-from .kernel.expression import Evaluator, World, parse
+from .kernel.expression import Evaluator, parse
 from .kernel.rational import DIGITS as READ
 from .kernel.rational import Node
 from .settings.base import Reading, Setting, Shape, rules
@@ -157,17 +157,18 @@ def _fraction(x: Any) -> Fraction:
     return Fraction(int(x.p), int(x.q))
 
 
-class _Known(World):
-    """Exact scalars and quantities as a kernel world, for sweeps and chosen step sizes."""
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Exact scalars and quantities by name, for sweeps and chosen step sizes."""
 
-    def __init__(self, scalars: Mapping[str, Fraction], quantities: Mapping[str, Array]) -> None:
-        self.scalars, self.quantities_ = scalars, quantities
+    scalars: Mapping[str, Fraction]
+    quantities: Mapping[str, Array]
 
     def value(self, name: str) -> Any:
         return _flint(self.scalars[name])
 
     def at(self, name: str, indices: tuple[int, ...]) -> Any:
-        return _flint(self.quantities_[name][indices])
+        return _flint(self.quantities[name][indices])
 
 
 def _instances(

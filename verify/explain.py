@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from . import kernel
-from .kernel.check import WORLDS
+from .kernel.check import WORLDS, assume
 from .kernel.claim import read as read_claim
 from .kernel.expression import Evaluator, free
 from .kernel.rational import Node, shown
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["explain"]
 
-CORE = ("check", "claim", "expression", "rational", "work")  # what reads every certificate
+CORE = ("check", "claim", "expression", "rational", "work", "world")  # what reads every certificate
 Parts = dict[str, list[str]]
 
 
@@ -37,7 +37,7 @@ def explain(certificate: Mapping[str, Any], statement: Statement) -> Parts:
         constants = ", ".join(f"{arg} = {shown(world.value(arg))}" for arg in args)
         what = f"{name}({constants})" if args else name
         if name not in dropped:
-            world.assume(name, args)
+            assume(claim, world, name, args)
         outcome = "not required" if name in dropped else "holds"
         assumptions.append(f"{outcome}: {what}" + (f"  [{said[name]}]" if said.get(name) else ""))
     conditions: list[str] = []

@@ -28,11 +28,13 @@ from . import (
 )
 from .claim import Claim
 from .claim import read as read_claim
-from .expression import Domains, Evaluator, Tree, Value, World, free
-from .rational import BITS, Malformed, Node, Rejected, shown
+from .expression import Domains, Evaluator, Relation, Tree, Value, free
+from .rational import BITS, Malformed, Node, Rejected, affordable, shown
 from .work import MOST, SEARCH, metered
+from .world import World as Numbers
 
 FORMAT = "fedaudit-certificate/1"
+World = Numbers | order.Paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,17 +136,32 @@ def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> World:
     for name, kind in claim.domains.items():
         world.inhabit(name, kind)
     for n, condition in enumerate(claim.when):
-        names = [name for name in claim.for_all if any((name, -1) in free(side) for side in condition[1:])]
-        ranges = [_range(claim.for_all[name], world, claim.domains) for name in names]
-        if prod(map(len, ranges)) > POINTS:
-            raise Rejected(f"claim.when[{n}]: got more than {POINTS} points, expected a smaller instance")
-        for point in product(*ranges):
-            scope = dict(zip(names, point, strict=True))
-            if not world.meets(condition, scope, claim.domains):
-                raise Rejected(f"claim.when[{n}]: got a condition that fails at {scope}, expected it everywhere")
+        named = {name for side in condition[1:] for name, arity in free(side) if arity < 0}
+        for_all = {name: ends for name, ends in claim.for_all.items() if name in named}
+        if (scope := _failure(condition, for_all, world, claim.domains, f"claim.when[{n}]")) is not None:
+            raise Rejected(f"claim.when[{n}]: got a condition that fails at {scope}, expected it everywhere")
     for name, args in (*claim.let, *(a for a in claim.implicit if a[0] not in dropped)):
-        world.assume(name, args)
+        assume(claim, world, name, args)
     return world
+
+
+def assume(claim: Claim, world: World, name: str, args: tuple[str, ...]) -> None:
+    """Raise `Rejected` unless an assumption holds for certain: a relation of the claim, or one that its world knows."""
+    if name not in claim.means:
+        world.assume(name, args)
+        return
+    if (scope := _failure(*claim.means[name], world, claim.domains, f"assumption {name}")) is not None:
+        raise Rejected(f"assumption {name}: got a failure at {scope}, expected an instance that meets it")
+
+
+def _failure(
+    relation: Relation, for_all: Mapping[str, tuple[Tree, Tree]], world: World, domains: Domains, where: str
+) -> dict[str, int] | None:
+    """The first point of all at which the relation does not hold."""
+    ranges = [_range(ends, world, domains) for ends in for_all.values()]
+    affordable(prod(map(len, ranges)), POINTS, where)
+    scopes = (dict(zip(for_all, point, strict=True)) for point in product(*ranges))
+    return next((scope for scope in scopes if not world.meets(relation, scope, domains)), None)
 
 
 def _range(ends: tuple[Tree, Tree], world: World, domains: Domains) -> range:

@@ -6,10 +6,11 @@ from flint import fmpq
 
 from .claim import Claim
 from .loss import ZERO
-from .minibatch import Data
+from .minibatch import shared
 from .pieces import Pieces, mix
 from .pieces import read as read_pieces
 from .rational import Node, Rejected
+from .world import World, tabled
 
 INPUTS = {"nu": "nonnegative", "eta": "positive", "rho": "positive", "G": "nonnegative"}
 
@@ -38,12 +39,11 @@ def envelope_gradient(f: Pieces, w: fmpq, rho: fmpq) -> fmpq:
     return found[0]
 
 
-def read_prox(node: Node, claim: Claim) -> Data:
+def read_prox(node: Node, claim: Claim) -> World:
     """Lemma 7 (w, u, eta) and remark 5 (w, rho): both sides of the inequality, and of the identity."""
     given = node.fields("f w constants", "u")
     f, w = read_pieces(given["f"]), given["w"].rational()
     values = claim.numbers(given["constants"], "nu", "eta rho G")
-    made = Data(values, [f])
     if "u" in given:
         u, step = given["u"].rational(), values.get("eta", ZERO)
         if step <= 0:
@@ -56,16 +56,16 @@ def read_prox(node: Node, claim: Claim) -> Data:
         values |= {"away": abs(w - f.prox(w, rho)), "envelope_slope": abs(envelope_gradient(f, w, rho))}
     else:
         raise given["constants"].malformed("a positive rho, or u and a positive eta")
-    return made
+    return tabled(values, {}, *shared([f]))
 
 
-def read_devices(node: Node, claim: Claim) -> Data:
+def read_devices(node: Node, claim: Claim) -> World:
     """Definition 1 at one w: squared gradients of every device and of their mean."""
     given = node.fields("M w devices")
     M, w = given["M"].integer(1, 100), given["w"].rational()
     devices = [read_pieces(entry) for entry in given["devices"].items(M)]
     whole = mix([fmpq(1, M)] * M, devices)
-    made = Data({"M": fmpq(M), "global2": whole.gradient(w) ** 2}, devices)
-    made.give("local2", [f.gradient(w) ** 2 for f in devices])
-    made.facts["identical"] = all(f == devices[0] for f in devices)
-    return made
+    facts, bounds = shared(devices)
+    facts["identical"] = all(f == devices[0] for f in devices)
+    values = {"M": fmpq(M), "global2": whole.gradient(w) ** 2}
+    return tabled(values, {"local2": [f.gradient(w) ** 2 for f in devices]}, facts, bounds)

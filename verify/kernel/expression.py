@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from types import MappingProxyType
+from typing import Protocol
 
 from flint import arb, ctx, fmpq
 
@@ -54,63 +54,11 @@ def inhabits(name: str, x: fmpq, kind: str) -> fmpq:
     return x
 
 
-class World:
-    """What an instance says: scalars by name, indexed quantities with their ranges, and assumptions."""
+class Names(Protocol):
+    """Where a tree's symbols and quantities come from; `at` checks that every index is in its range."""
 
-    values: dict[str, fmpq]
-    ranges: dict[str, tuple[tuple[int, int], ...]]
-    listed: tuple[str, ...] = ()  # quantities with one index that the instance gives, and does not compute
-    facts: dict[str, bool]  # assumptions without a constant
-    bounds: dict[str, Callable[[fmpq], bool]]  # assumptions with one
-    pairs: Mapping[str, Callable[[fmpq, fmpq], bool]] = MappingProxyType({})  # assumptions with two
-
-    def value(self, name: str) -> fmpq:
-        if name not in self.values:
-            raise Malformed(f"claim: got the symbol {name!r}, expected one of {', '.join(sorted(self.values))}")
-        return self.values[name]
-
-    def at(self, name: str, indices: tuple[int, ...]) -> Value:
-        """The quantity `name` at `indices`, each of which must be in its range; a ball has the working precision."""
-        expected = self.ranges.get(name, ())
-        if not expected or len(expected) != len(indices):
-            raise Malformed(f"claim: got {name!r} with {len(indices)} indices, expected one of {sorted(self.ranges)}")
-        if not all(low <= index <= high for index, (low, high) in zip(indices, expected, strict=True)):
-            raise Rejected(f"claim: got {name}{indices}, expected each index in its range {expected}")
-        return self.quantity(name, indices)
-
-    def quantity(self, name: str, indices: tuple[int, ...]) -> Value:
-        raise NotImplementedError
-
-    def assume(self, name: str, args: tuple[str, ...] = ()) -> None:
-        """Raise `Rejected` unless the assumption holds for certain."""
-        constants = [self.value(arg) for arg in args]
-        tests: dict[str, Callable[..., bool]] = {**self.bounds, **self.pairs}
-        arity = 0 if name in self.facts else 2 if name in self.pairs else 1
-        if len(args) != arity or name not in {*self.facts, *tests}:
-            known = (self.facts, self.bounds, self.pairs)[min(len(args), 2)]  # with as many constants
-            raise Malformed(f"claim: got {name!r} of {args}, expected one of {', '.join(known)}")
-        if not (tests[name](*constants) if args else self.facts[name]):
-            given = ", ".join(f"{arg} = {shown(x)}" for arg, x in zip(args, constants, strict=True)) or "a failure"
-            raise Rejected(f"assumption {name}: got {given}, expected an instance that meets it")
-
-    def inhabit(self, name: str, kind: str) -> None:
-        """Raise `Rejected` unless what the instance gives under this name is in the domain `kind`."""
-        if name in self.values:
-            inhabits(name, self.values[name], kind)
-        if name in self.listed and name in self.ranges:
-            ((low, high),) = self.ranges[name]
-            for n in range(low, high + 1):
-                x = self.at(name, (n,))
-                if isinstance(x, fmpq):
-                    inhabits(f"{name}({n})", x, kind)
-
-    def meets(self, condition: Relation, scope: Mapping[str, int], domains: Domains) -> bool:
-        """Whether a condition holds, for certain."""
-        return decide(condition, scope, self, domains)[2]
-
-    def settle(self, relation: Relation, scope: Mapping[str, int], domains: Domains) -> tuple[Value, Value, bool]:
-        """Both sides of a claimed relation and whether it holds, for certain."""
-        return decide(relation, scope, self, domains)
+    def value(self, name: str) -> fmpq: ...
+    def at(self, name: str, indices: tuple[int, ...]) -> Value: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,15 +107,22 @@ def free(tree: Tree, bound: frozenset[str] = frozenset()) -> set[tuple[str, int]
     return found.union(*(free(arg, bound) for arg in args))
 
 
+@dataclass(frozen=True, slots=True)
 class Evaluator:
     """Values of trees in one world, within a bounded amount of work; what is read is in its domain."""
 
-    def __init__(self, world: World, domains: Domains | None) -> None:
-        self.world, self.domains = world, domains
+    world: Names
+    domains: Domains | None  # None: a search asks without a claim
 
     def value(self, tree: Tree, scope: Mapping[str, int]) -> Value:
         with metered(SEARCH):
             return self.node(tree, scope)
+
+    def rational(self, tree: Tree, scope: Mapping[str, int], where: str) -> fmpq:
+        x = self.value(tree, scope)
+        if not isinstance(x, fmpq):
+            raise Rejected(f"{where}: got the irrational {shown(x)}, expected a rational")
+        return x
 
     def node(self, tree: Tree, scope: Mapping[str, int]) -> Value:
         spend(NODE)
@@ -190,7 +145,7 @@ class Evaluator:
         else:
             name = str(tree.args[0])
             x = self.world.at(name, tuple(self.integer(arg, scope) for arg in tree.args[1:]))
-        kind = "real" if self.domains is None else self.domains.get(name)  # a search asks without a claim
+        kind = "real" if self.domains is None else self.domains.get(name)
         if kind is None:
             raise Malformed(f"claim.domains: got none for {name!r}, expected one for every symbol and quantity")
         if isinstance(x, arb):
@@ -264,8 +219,13 @@ def power(x: Value, y: Value) -> Value:
     return x**top
 
 
+def outcome(name: str, left: Value, right: Value) -> bool | None:
+    """Whether a relation holds; None where balls do not say so for certain."""
+    return True if RELATIONS[name](left, right) else False if RELATIONS[OPPOSITE[name]](left, right) else None
+
+
 def decide(
-    relation: Relation, scope: Mapping[str, int], world: World, domains: Domains | None
+    relation: Relation, scope: Mapping[str, int], world: Names, domains: Domains | None
 ) -> tuple[Value, Value, bool]:
     """Both sides and whether the relation holds; precision rises until that is certain."""
     name, *sides = relation
@@ -277,7 +237,6 @@ def decide(
             except Unsure as error:
                 unsure = f" ({error})"
                 continue
-            for outcome, test in ((True, RELATIONS[name]), (False, RELATIONS[OPPOSITE[name]])):
-                if test(left, right):  # of balls: true only when certain
-                    return left, right, outcome
+            if (holds := outcome(name, left, right)) is not None:
+                return left, right, holds
     raise Rejected(f"claim: got a relation {name!r} undecided at {PRECISIONS[-1]} bits{unsure}, expected a decision")

@@ -109,6 +109,11 @@ class Loss:
             bent[j] += h * v[j] * (-lo < w[j] - c < hi)
         return tuple(bent) if self.curves is None else combine((ONE, ONE), (tuple(bent), self.curves.bend(w, v)))
 
+    def curvature(self, j: int, x: fmpq) -> fmpq:
+        """Of a separable one without curves, along coordinate j, at no kink."""
+        h, lo, hi, c = self.bends[j] if self.bends else (ZERO,) * 4
+        return self.A[j][j] + (h if c - lo < x < c + hi else 0)
+
     def hessian(self, most: bool) -> Matrix:
         """The smallest or the largest Hessian; each is attained on a set with an interior."""
         pick = max if most else min

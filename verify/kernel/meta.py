@@ -7,19 +7,20 @@ Hessians are diagonal: the spectral norm is the largest entry.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations_with_replacement
-from math import comb, factorial, prod
+from math import prod
 
 from flint import fmpq
 
 from .claim import Claim
-from .expression import World
+from .draws import batches, number
 from .loss import ONE, ZERO, Vector, combine, dot, minus, norm2
 from .rational import Node, Rejected, affordable
 from .spline import LINE, Cubic, Spline, hessian_spread, mix, spread, steepest2
 from .spline import read as read_spline
-from .work import paid, powered, spend, summed
+from .work import summed
+from .world import World, named, tabled
 
 COUNT, SIZE, WORK = 20, 200, 1_000_000
 Loss = list[Spline]  # one a coordinate
@@ -65,22 +66,6 @@ def rate(f: Spline, w: fmpq, alpha: fmpq) -> fmpq:
     return total[1]
 
 
-def outcomes(q: Vector, size: int) -> int:
-    """How many different batches of this size there are."""
-    return comb(size + sum(x > 0 for x in q) - 1, size)
-
-
-def batches(q: Vector, size: int) -> Iterator[tuple[Vector, fmpq]]:
-    """The shares of the points in a batch, and its probability."""
-    support = [z for z, x in enumerate(q) if x > 0]
-    for pick in combinations_with_replacement(support, size):
-        times = [pick.count(z) for z in range(len(q))]
-        spend(10 * len(q) + size)
-        ways = fmpq(factorial(size) // prod(map(factorial, times)))
-        chance = paid(prod((powered(x, c) for x, c in zip(q, times, strict=True)), start=ways))
-        yield tuple(fmpq(c, size) for c in times), chance
-
-
 def _parts(claim: Claim) -> list[str]:
     """What an instance says only where the claim asks for it; `f` only where the claim leaves open what f is."""
     named = {name for name, _ in claim.needs()} | {name for name, _ in (*claim.let, *claim.implicit)}
@@ -97,48 +82,33 @@ PARTS = {
 }
 
 
-class Meta(World):
-    def __init__(self, node: Node, claim: Claim) -> None:
-        given = node.fields(" ".join(("d base eta p a b w sizes constants", *_parts(claim))))
-        d, m = given["d"].integer(1, COUNT), len(given["a"].items())
-        self.base, self.eta = ([read_spline(part) for part in given[name].items(d)] for name in ("base", "eta"))
-        self.a, self.b = ([row.vector(d) for row in given[name].items(m)] for name in ("a", "b"))
-        self.p = [row.vector(m, least=0) for row in given["p"].items()]
-        if not 1 <= m <= COUNT or not 1 <= len(self.p) <= COUNT or any(summed(row) != 1 for row in self.p):
-            raise given["p"].malformed(f"from 1 to {COUNT} distributions on from 1 to {COUNT} points")
-        self.w = given["w"].vector(d)
-        self.u, self.v = (given[name].vector(d) if name in given else self.w for name in ("u", "v"))
-        self.sizes = {name: size.integer(1, SIZE) for name, size in given["sizes"].fields("D0 D1 D2").items()}
-        self.average = "f" not in given or given["f"].one_of(("average", "sum")) == "average"
-        self.users, self.points = [self.loss(q) for q in self.p], [self.loss(q) for q in _units(m)]
-        self.given, self.lists = given, dict[str, Vector]()
-        self.values = {"D": fmpq(d), "C": fmpq(len(self.p)), **{k: fmpq(x) for k, x in self.sizes.items()}}
-        self.values |= claim.parameters(given["constants"], {*self.values, *QUANTITIES})
-        self.facts = {"average": self.average, "total": not self.average, "metric": "metric" in given}
-        self.bounds: dict[str, Callable[[fmpq], bool]] = {
-            "bounded_gradients": lambda B: all(steepest(f, B) for f in self.users),
-            "smooth": lambda L: all(bent(f, L) for f in self.users),
-            "lipschitz_hessian": lambda rho: all(part.steepness() <= rho for f in self.users for part in f),
-            "gradient_variance": lambda s: all(spread(self.eta, q, self.a, self.b) <= s * s for q in self.p),
-            "hessian_variance": lambda s: all(hessian_spread(self.eta, q, self.b) <= s * s for q in self.p),
-            "similar_gradients": lambda s: spread(self.eta, self.even, *self.tilts) <= s * s,
-            "similar_hessians": lambda s: hessian_spread(self.eta, self.even, self.tilts[1]) <= s * s,
-            "point_gradients": lambda B: all(steepest(f, B) for f in self.points),
-            "point_hessians": lambda L: all(bent(f, L) for f in self.points),
-            "lipschitz_in_z": self.lipschitz_in_z,
-            "hessian_lipschitz_in_z": self.hessian_lipschitz_in_z,
-        }
-        for name, arity in claim.needs():
-            if name in QUANTITIES:
-                found = QUANTITIES[name](self)
-                if arity < 0 and isinstance(found, fmpq):
-                    self.values[name] = found
-                elif isinstance(found, tuple):
-                    self.lists[name] = found
-        self.ranges = {name: ((1, len(entries)),) for name, entries in self.lists.items()}
+@dataclass(frozen=True, eq=False)
+class Meta:
+    """What an instance gives. `numbers` are its scalars; `given` holds what is read only where a claim asks for it."""
 
-    def quantity(self, name: str, indices: tuple[int, ...]) -> fmpq:
-        return self.lists[name][indices[0] - 1]
+    base: list[Spline]
+    eta: list[Spline]
+    a: list[Vector]
+    b: list[Vector]
+    p: list[Vector]
+    w: Vector
+    u: Vector
+    v: Vector
+    sizes: dict[str, int]
+    average: bool
+    numbers: dict[str, fmpq]
+    given: dict[str, Node]
+
+    def value(self, name: str) -> fmpq:
+        return named(self.numbers, name)
+
+    @cached_property
+    def users(self) -> list[Loss]:
+        return [self.loss(q) for q in self.p]
+
+    @cached_property
+    def points(self) -> list[Loss]:
+        return [self.loss(q) for q in _units(len(self.a))]
 
     def loss(self, q: Vector) -> Loss:
         """sum_z q_z l_z."""
@@ -237,7 +207,7 @@ class Meta(World):
         q, w, alpha, point = self.p[0], self.w, self.value("alpha"), [gradient(f, self.w) for f in self.points]
         alone = kind in ("FO", "shared")  # no third batch
         sizes = [self.sizes[name] for name in ("D0", "D1", *(() if alone else ("D2",)))]
-        affordable(prod(outcomes(q, size) for size in sizes) * self.pieces, WORK, "instance.sizes")
+        affordable(prod(number(q, size) for size in sizes) * self.pieces, WORK, "instance.sizes")
         for first, P in batches(q, self.sizes["D0"]):
             at = along(w, -alpha, combine(first, point))
             outer = [gradient(f, at) for f in self.points]
@@ -276,7 +246,7 @@ class Meta(World):
     def hessian_error(self) -> fmpq:
         """E|e_1|^2 of (30b)."""
         true, total = hessian(self.users[0], self.w), ZERO
-        affordable(outcomes(self.p[0], self.sizes["D2"]) * self.pieces, WORK, "instance.sizes")
+        affordable(number(self.p[0], self.sizes["D2"]) * self.pieces, WORK, "instance.sizes")
         for third, P in batches(self.p[0], self.sizes["D2"]):
             total += P * top2(minus(hessian(self.loss(third), self.w), true))
         return self.value("alpha") ** 2 * total
@@ -329,5 +299,41 @@ QUANTITIES: dict[str, Callable[[Meta], fmpq | Vector]] = {
 }
 
 
-def read(node: Node, claim: Claim) -> Meta:
-    return Meta(node, claim)
+def read(node: Node, claim: Claim) -> World:
+    given = node.fields(" ".join(("d base eta p a b w sizes constants", *_parts(claim))))
+    d, m = given["d"].integer(1, COUNT), len(given["a"].items())
+    base, eta = ([read_spline(part) for part in given[name].items(d)] for name in ("base", "eta"))
+    a, b = ([row.vector(d) for row in given[name].items(m)] for name in ("a", "b"))
+    p = [row.vector(m, least=0) for row in given["p"].items()]
+    if not 1 <= m <= COUNT or not 1 <= len(p) <= COUNT or any(summed(row) != 1 for row in p):
+        raise given["p"].malformed(f"from 1 to {COUNT} distributions on from 1 to {COUNT} points")
+    w = given["w"].vector(d)
+    u, v = (given[name].vector(d) if name in given else w for name in ("u", "v"))
+    sizes = {name: size.integer(1, SIZE) for name, size in given["sizes"].fields("D0 D1 D2").items()}
+    average = "f" not in given or given["f"].one_of(("average", "sum")) == "average"
+    values = {"D": fmpq(d), "C": fmpq(len(p)), **{name: fmpq(size) for name, size in sizes.items()}}
+    values |= claim.parameters(given["constants"], {*values, *QUANTITIES})
+    o = Meta(base, eta, a, b, p, w, u, v, sizes, average, values, given)
+    lists: dict[str, Vector] = {}
+    for name, arity in claim.needs():
+        if name in QUANTITIES:
+            found = QUANTITIES[name](o)
+            if arity < 0 and isinstance(found, fmpq):
+                values[name] = found
+            elif isinstance(found, tuple):
+                lists[name] = found
+    facts = {"average": average, "total": not average, "metric": "metric" in given}
+    bounds: dict[str, Callable[[fmpq], bool]] = {
+        "bounded_gradients": lambda B: all(steepest(f, B) for f in o.users),
+        "smooth": lambda L: all(bent(f, L) for f in o.users),
+        "lipschitz_hessian": lambda rho: all(part.steepness() <= rho for f in o.users for part in f),
+        "gradient_variance": lambda s: all(spread(eta, q, a, b) <= s * s for q in p),
+        "hessian_variance": lambda s: all(hessian_spread(eta, q, b) <= s * s for q in p),
+        "similar_gradients": lambda s: spread(eta, o.even, *o.tilts) <= s * s,
+        "similar_hessians": lambda s: hessian_spread(eta, o.even, o.tilts[1]) <= s * s,
+        "point_gradients": lambda B: all(steepest(f, B) for f in o.points),
+        "point_hessians": lambda L: all(bent(f, L) for f in o.points),
+        "lipschitz_in_z": o.lipschitz_in_z,
+        "hessian_lipschitz_in_z": o.hessian_lipschitz_in_z,
+    }
+    return tabled(values, lists, facts, bounds)

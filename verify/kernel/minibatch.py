@@ -2,53 +2,35 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations, combinations_with_replacement, product
-from math import factorial, prod
+from collections.abc import Callable, Sequence
+from itertools import combinations, product
+from math import prod
 
 from flint import fmpq
 
 from .claim import Claim
-from .expression import World
+from .draws import probabilities
 from .loss import Vector, dot, minus, norm2
 from .pieces import Pieces, mix
 from .pieces import read as read_pieces
-from .rational import Node, Rejected, shown
-from .work import paid, powered, spend, summed
+from .rational import Node, Rejected
+from .work import paid, summed
+from .world import World, tabled
 
-SETS, POINTS, WORK = 1_000, 10, 400_000
+SETS = 1_000
 ERM_INPUTS: dict[str, str] = dict.fromkeys(("G", "lam", "eps"), "nonnegative")
 TABLE_INPUTS = {"beta": "nonnegative"}
 ALGORITHM_INPUTS: dict[str, str] = dict.fromkeys(("G", "L", "gamma"), "nonnegative")
 SUBSET_INPUTS = {"G": "nonnegative"}
 
 
-class Data(World):
-    """Constants and measured scalars in `values`, one number a device (from 1) in `lists`."""
-
-    def __init__(self, values: dict[str, fmpq], losses: Sequence[Pieces] = ()) -> None:
-        self.values, self.ranges, self.lists, self.facts, self.bounds = values, {}, dict[str, list[fmpq]](), {}, {}
-        if losses:
-            self.facts["nonnegative_loss"] = all(f.bounded_below() for f in losses)
-            self.bounds["lipschitz"] = lambda G: all(f.lipschitz(G) for f in losses)
-            self.bounds["smooth"] = lambda L: all(f.smooth(L) for f in losses)
-            self.bounds["weakly_convex"] = lambda nu: all(f.weakly_convex(nu) for f in losses)
-
-    def give(self, name: str, values: list[fmpq]) -> None:
-        self.lists[name], self.ranges[name] = values, ((1, len(values)),)
-
-    def quantity(self, name: str, indices: tuple[int, ...]) -> fmpq:
-        return self.lists[name][indices[0] - 1]
-
-
-def probabilities(node: Node, n: int) -> Vector:
-    q = node.vector(n, least=0)
-    if n > POINTS:
-        raise Rejected(f"{node.where}: got {n} points, expected at most {POINTS}")
-    if summed(q) != 1:
-        raise Rejected(f"{node.where}: got probabilities of sum {shown(summed(q))}, expected 1")
-    return q
+def shared(losses: Sequence[Pieces]) -> tuple[dict[str, bool], dict[str, Callable[[fmpq], bool]]]:
+    """Assumptions that every one of the losses meets."""
+    return {"nonnegative_loss": all(f.bounded_below() for f in losses)}, {
+        "lipschitz": lambda G: all(f.lipschitz(G) for f in losses),
+        "smooth": lambda L: all(f.smooth(L) for f in losses),
+        "weakly_convex": lambda nu: all(f.weakly_convex(nu) for f in losses),
+    }
 
 
 def solved(risk: Pieces, shift: fmpq) -> tuple[fmpq, fmpq]:
@@ -57,11 +39,7 @@ def solved(risk: Pieces, shift: fmpq) -> tuple[fmpq, fmpq]:
     return w + shift, risk.value(w + shift) - risk.value(w)
 
 
-def within(gaps: Iterable[fmpq]) -> Callable[[fmpq], bool]:
-    return lambda eps: max(gaps) <= eps
-
-
-def read_erm(node: Node, claim: Claim) -> Data:
+def read_erm(node: Node, claim: Claim) -> World:
     """Lemma 1. S holds the first N losses, S' has the last one in place of the first; r is a function of its own.
 
     N copies of one point are a data set too: R_S^r is lam-strongly convex for every S if and only if each loss + r is.
@@ -74,10 +52,10 @@ def read_erm(node: Node, claim: Claim) -> Data:
     regularised = [mix([fmpq(1)] * 2, [loss, r]) for loss in losses]
     values = claim.numbers(given["constants"], "G lam eps")
     (w, gap), (v, other) = (solved(risk, shift) for risk, shift in zip(risks, given["shift"].vector(2), strict=True))
-    made = Data({**values, "N": fmpq(N), "apart": abs(w - v)}, losses)
-    made.bounds["strongly_convex"] = lambda lam: all(f.weakly_convex(-lam) for f in regularised)
-    made.bounds["inexact"] = within((gap, other))
-    return made
+    facts, bounds = shared(losses)
+    bounds["strongly_convex"] = lambda lam: all(f.weakly_convex(-lam) for f in regularised)
+    bounds["inexact"] = lambda eps: max(gap, other) <= eps
+    return tabled({**values, "N": fmpq(N), "apart": abs(w - v)}, {}, facts, bounds)
 
 
 def tuples(n: int, N: int) -> list[tuple[int, ...]]:
@@ -101,7 +79,7 @@ def moments(weights: Sequence[fmpq], values: Sequence[fmpq]) -> tuple[fmpq, fmpq
     return mean, dot(weights, [(x - mean) ** 2 for x in values])
 
 
-def read_table(node: Node, claim: Claim) -> Data:
+def read_table(node: Node, claim: Claim) -> World:
     """Lemma 2: a function h of N independent points, as the table of its values."""
     given = node.fields("N d q h constants")
     N, d = given["N"].integer(1, 12), given["d"].integer(1, 10)
@@ -111,12 +89,10 @@ def read_table(node: Node, claim: Claim) -> Data:
     weights = [paid(prod((q[z] for z in S), start=fmpq(1))) for S in sets]
     spread2 = summed(moments(weights, column)[1] for column in zip(*h, strict=True))
     values = claim.numbers(given["constants"], "beta")
-    made = Data({**values, "N": fmpq(N), "spread2": spread2})
-    made.bounds["bounded_differences"] = spread(h, sets)
-    return made
+    return tabled({**values, "N": fmpq(N), "spread2": spread2}, {}, bounds={"bounded_differences": spread(h, sets)})
 
 
-def read_algorithm(node: Node, claim: Claim) -> Data:
+def read_algorithm(node: Node, claim: Claim) -> World:
     """Lemma 3: an algorithm A as the table of its models, and losses on a finite sample space."""
     given = node.fields("N q losses A constants")
     N, losses = given["N"].integer(1, 12), [read_pieces(entry) for entry in given["losses"].items()]
@@ -131,30 +107,11 @@ def read_algorithm(node: Node, claim: Claim) -> Data:
     values |= {"N": fmpq(N), "bias": abs(mean - dot(weights, empirical)), "variance": variance}
     centre = dot(weights, empirical)
     values["about_empirical"] = dot(weights, [(x - centre) ** 2 for x in population])
-    made = Data(values, losses)
-    made.bounds["stable"] = spread([(w,) for w in A], sets)
-    return made
+    facts, bounds = shared(losses)
+    return tabled(values, {}, facts, {**bounds, "stable": spread([(w,) for w in A], sets)})
 
 
-def batches(n: int, b: int) -> list[tuple[fmpq, Vector]]:
-    """Multisets of b points out of n: how many orders each has, and each point's share of it."""
-    found: list[tuple[fmpq, Vector]] = []
-    for chosen in combinations_with_replacement(range(n), b):
-        if len(found) >= SETS:
-            raise Rejected(f"instance: got more than {SETS} minibatches, expected fewer")
-        counted = Counter(chosen)
-        times = [counted[z] for z in range(n)]
-        spend(b + 10 * n)
-        found.append((fmpq(factorial(b) // prod(map(factorial, times))), tuple(fmpq(k, b) for k in times)))
-    return found
-
-
-def likely(orders: fmpq, q: Vector, shares: Vector, b: int) -> fmpq:
-    """The probability of such a minibatch of b points."""
-    return paid(prod((powered(p, int(k * b)) for p, k in zip(q, shares, strict=True)), start=orders))
-
-
-def read_subset(node: Node, claim: Claim) -> Data:
+def read_subset(node: Node, claim: Claim) -> World:
     """Lemma 4: the mean of I of M directions, drawn uniformly without replacement.
 
     Any vectors are gradients: of losses that are straight along each of them, around the point in question.
@@ -172,8 +129,5 @@ def read_subset(node: Node, claim: Claim) -> Data:
     values |= {"M": fmpq(M), "I": fmpq(size), "D": fmpq(d), "deviation": summed(squares) / len(chosen)}
     apart = [(x - centre) ** 2 for column, centre in zip(columns, mean, strict=True) for x in column]
     values["among"] = summed(apart) / M
-    made = Data(values)
-    made.give("sampled", [summed(column) / len(chosen) for column in drawn])
-    made.give("mean", mean)
-    made.bounds["lipschitz"] = lambda G: all(norm2(row) <= G * G for row in rows)
-    return made
+    lists = {"sampled": [summed(column) / len(chosen) for column in drawn], "mean": mean}
+    return tabled(values, lists, bounds={"lipschitz": lambda G: all(norm2(row) <= G * G for row in rows)})

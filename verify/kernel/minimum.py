@@ -10,7 +10,8 @@ from itertools import pairwise
 from flint import fmpq
 
 from .loss import ZERO, Loss, Vector, dot
-from .regulariser import Regulariser
+from .pieces import nonnegative
+from .regulariser import NONE, Regulariser
 from .rotated import mix
 from .sample import AnyLoss, samples
 
@@ -29,7 +30,7 @@ def lowest(losses: Sequence[AnyLoss], p: Vector, g: Regulariser) -> Vector | Non
         if any(loss.risk.basis != found[0].risk.basis for loss in found):
             return None
         f = mix(p, [loss.risk for loss in found])
-        return f.least() if g == Regulariser() and f.bounded_below() else None
+        return f.least() if g == NONE and f.bounded_below() else None
     least = [line.lowest() for line in lines(separable(losses), p, g)]
     return tuple(x for x in least if x is not None) if least and None not in least else None
 
@@ -71,7 +72,8 @@ class Line:
 
     def curvatures(self) -> list[fmpq]:
         """Of f, on every piece."""
-        return [(self.smooth(b) - self.smooth(a)) / (b - a) for a, b in pairwise(self.ends)]
+        middles = [(a + b) / 2 for a, b in pairwise(self.ends)]
+        return [dot(self.p, [loss.curvature(self.j, x) for loss in self.losses]) for x in middles]
 
     def lowest(self) -> fmpq | None:
         """A global minimiser: the best of all kinks and stationary points; None where F falls for ever."""
@@ -108,15 +110,6 @@ class Line:
             return -model - (self.value(x) - f_star)
 
         points = sorted(cuts)
-        inner = all(_nonnegative(room(a), room((a + b) / 2), room(b), bounded=True) for a, b in pairwise(points))
+        inner = all(nonnegative(room(a), room((a + b) / 2), room(b), bounded=True) for a, b in pairwise(points))
         ends = ((points[0], -1), (points[-1], 1))
-        return inner and all(_nonnegative(*(room(x + k * side) for k in range(3)), bounded=False) for x, side in ends)
-
-
-def _nonnegative(p: fmpq, q: fmpq, r: fmpq, bounded: bool) -> bool:
-    """Whether the quadratic with values p, q, r at 0, 1, 2 is >= 0 on [0, 2], or on [0, inf)."""
-    a, b = (p - 2 * q + r) / 2, (4 * q - 3 * p - r) / 2  # a s^2 + b s + p
-    if p < 0 or (bounded and r < 0) or (not bounded and (a < 0 or (a == 0 and b < 0))):
-        return False
-    inside = a > 0 and b < 0 and (not bounded or -b < 4 * a)
-    return not inside or 4 * a * p >= b * b
+        return inner and all(nonnegative(*(room(x + k * side) for k in range(3)), bounded=False) for x, side in ends)

@@ -10,14 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import NamedTuple
 
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
+from .draws import Draw, Draws
 from .expression import Tree, Value
+from .law import unflattened
 from .loss import ONE, ZERO, Loss, Matrix, Vector, dot
-from .method import NOISE, Atom, Measure, Method, Number, Place, Problem, Rule, State, rules
+from .method import NOISE, Atom, Measure, Method, Number, Rule, rules
 from .pieces import Pieces
+from .place import Place, State
+from .problem import Problem
 from .rational import Rejected, affordable
 from .rotated import Rotated
 from .sample import AnyLoss, Sample
@@ -28,13 +31,6 @@ EXACT, SIZE = 40_000, 144  # bits of the last round, of entries of a vector of m
 LINEAR = ("name", "+", "*", "mean", "sampled", "zero", "start", "noisy", "again")  # affine whatever the losses are
 READ, SOLVED = ("grad", "hess", "batch_grad"), ("oracle", "full_prox")  # at a point, and to find one
 Array = fmpq_mat | arb_mat
-
-
-class Draw(NamedTuple):
-    """Of one round: how often each client takes part, and which minibatch it draws, if it draws any."""
-
-    counts: tuple[int, ...]
-    batch: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +65,15 @@ class Boxed:
 
     method: Method
     problem: Problem
-    draws: Sequence[tuple[Draw, fmpq]]
+    draws: Draws
     kicks: Sequence[tuple[Vector, ...]]  # what each independent sign of a step moves
     scalar: Mapping[Tree, fmpq]
 
     def state(self, x: Vector, whole: bool) -> State:
         """The server's vectors, and if `whole` those of all clients, from their entries."""
-        d, C = len(self.problem.start), len(self.problem.p)
-        vectors = [x[n : n + d] for n in range(0, len(x), d)]
-        state: State = {}
-        for name in (*self.method.server, *(self.method.client if whole else ())):
-            size = 1 if name in self.method.server else C
-            state[name], vectors = tuple(vectors[:size]), vectors[size:]
-        return state
+        shapes = [(name, 1) for name in self.method.server]
+        shapes += [(name, len(self.problem.p)) for name in self.method.client] if whole else []
+        return unflattened(x, shapes, len(self.problem.start))
 
     def entries(self, whole: bool) -> int:
         clients = len(self.method.client) * len(self.problem.p) if whole else 0

@@ -7,14 +7,16 @@ in independent Gaussians, and its mean and variance are sums over pairs.
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from itertools import combinations, permutations
 
 from flint import arb, fmpq
 
 from .claim import Claim
-from .expression import Value, World
-from .rational import Node, Rejected
+from .expression import Value
+from .rational import Malformed, Node, Rejected
 from .work import spend, summed
+from .world import Ranges, World, tabled
 
 CLIENTS = 200
 INPUTS = {"theta": "real", "phi": "nonnegative", "epsilon": "real", "delta": "real"}
@@ -22,49 +24,21 @@ ZERO = fmpq(0)
 Form = dict[frozenset[int], fmpq]  # pair of clients -> coefficient of its weight
 
 
-class Messages(World):
-    """Two vectors a and b."""
-
-    listed = ("a", "b")
-
-    def __init__(self, a: tuple[fmpq, ...], b: tuple[fmpq, ...]) -> None:
-        self.lists, self.values, self.bounds = {"a": a, "b": b}, {"D": fmpq(len(a))}, {}
-        self.ranges, self.facts = dict.fromkeys(self.lists, ((1, len(a)),)), {}
-
-    def quantity(self, name: str, indices: tuple[int, ...]) -> fmpq:
-        return self.lists[name][indices[0] - 1]
-
-
-class Graph(World):
-    """One graph: its homogeneity (3.2), entry by entry, and the sum of its eigenvalues but the first.
-
-    The eigenvalue of the constant vector is 0, and the sum of all of them is the trace.
-    """
-
-    def __init__(self, C: int, weights: dict[frozenset[int], fmpq]) -> None:
-        L = [[-weights[frozenset((i, j))] if i != j else ZERO for j in range(C)] for i in range(C)]
-        for i in range(C):
-            L[i][i] = -summed(L[i])
-        hom = summed(weights[frozenset(pair)] for pair in permutations(range(C), 2)) / (2 * C * (C - 1))
-        self.values, self.ranges = {"C": fmpq(C), "hom": hom, "spectrum": summed(L[i][i] for i in range(C))}, {}
-        self.facts, self.bounds = {"nonnegative_weights": all(w >= 0 for w in weights.values())}, {}
-
-
-class Network(World):
+@dataclass(frozen=True, slots=True)
+class Network:
     """A (theta, phi)-heterogeneous network and the altered one, whose weights on one pair may be correlated.
 
     Quantities at C: probability = P(hom~ < hom), msd and sad = the mean squared and absolute deviation of the spectra,
     Phi and density = the normal distribution and its density at A, from the A2 = A^2 that the claim fixes.
     """
 
-    def __init__(self, C: int, given: dict[str, fmpq], coupling: fmpq) -> None:
-        self.C, self.values = C, {"C": fmpq(C), **given}
-        self.theta, self.phi, self.epsilon, self.delta = (given[k] for k in ("theta", "phi", "epsilon", "delta"))
-        if coupling**2 > self.phi**4 * (1 + self.delta) or self.delta <= -1:
-            raise Rejected("instance: got no covariance matrix, expected coupling^2 <= phi^4 (1 + delta), delta > -1")
-        self.ranges = dict.fromkeys(("probability", "msd", "sad", "Phi", "density"), ((C, C),))
-        self.coupling, self.facts, self.bounds = coupling, {"independent_networks": coupling == 0}, {}
-        self.facts["nonnegative_weights"] = self.phi == 0 and self.epsilon <= 1  # a Gaussian has both signs
+    C: int
+    theta: fmpq
+    phi: fmpq
+    epsilon: fmpq
+    delta: fmpq
+    coupling: fmpq
+    A2: fmpq | None = None
 
     def law(self, of: str) -> tuple[fmpq, fmpq]:
         """Mean and variance of one weight of the network, of the altered one, or of the second minus the first."""
@@ -95,7 +69,9 @@ class Network(World):
 
     def quantity(self, name: str, indices: tuple[int, ...]) -> Value:
         if name in ("Phi", "density"):
-            A = arb(self.value("A2")).sqrt() * (-1 if self.epsilon < 0 else 1)
+            if self.A2 is None:
+                raise Malformed("instance.parameters: got no A2, expected the one that the claim reads")
+            A = arb(self.A2).sqrt() * (-1 if self.epsilon < 0 else 1)
             return (-A * A / 2).exp() / (2 * arb.pi()).sqrt() if name == "density" else _below(A)
         mean, variance = self.moments(self.trace(), "step")  # of tr L~ - tr L: 2C(C-1) times the step in homogeneity
         if name == "probability":
@@ -142,21 +118,39 @@ def _below(x: arb) -> arb:
     return (-x / arb(2).sqrt()).erfc() / 2
 
 
-def read(node: Node, claim: Claim) -> Network:
+def read(node: Node, claim: Claim) -> World:
     given = node.fields("C coupling parameters")
     parameters = claim.parameters(given["parameters"], {"C"})
     given["parameters"].fields("theta phi epsilon delta", "A2")
-    return Network(given["C"].integer(2, CLIENTS), parameters, given["coupling"].rational())
+    C, coupling = given["C"].integer(2, CLIENTS), given["coupling"].rational()
+    network = Network(C, coupling=coupling, **parameters)
+    if coupling**2 > network.phi**4 * (1 + network.delta) or network.delta <= -1:
+        raise Rejected("instance: got no covariance matrix, expected coupling^2 <= phi^4 (1 + delta), delta > -1")
+    facts = {"independent_networks": coupling == 0}
+    facts["nonnegative_weights"] = network.phi == 0 and network.epsilon <= 1  # a Gaussian has both signs
+    ranges: Ranges = dict.fromkeys(("probability", "msd", "sad", "Phi", "density"), ((C, C),))
+    return World({"C": fmpq(C), **parameters}, ranges, network.quantity, facts)
 
 
-def read_graph(node: Node, claim: Claim) -> Graph:
+def read_graph(node: Node, claim: Claim) -> World:
+    """One graph: its homogeneity (3.2), entry by entry, and the sum of its eigenvalues but the first.
+
+    The eigenvalue of the constant vector is 0, and the sum of all of them is the trace.
+    """
     given = node.fields("C weights")
     C = given["C"].integer(2, 40)
     pairs = list(combinations(range(C), 2))
-    return Graph(C, {frozenset(p): w for p, w in zip(pairs, given["weights"].vector(len(pairs)), strict=True)})
+    weights = {frozenset(p): w for p, w in zip(pairs, given["weights"].vector(len(pairs)), strict=True)}
+    L = [[-weights[frozenset((i, j))] if i != j else ZERO for j in range(C)] for i in range(C)]
+    for i in range(C):
+        L[i][i] = -summed(L[i])
+    hom = summed(weights[frozenset(pair)] for pair in permutations(range(C), 2)) / (2 * C * (C - 1))
+    values = {"C": fmpq(C), "hom": hom, "spectrum": summed(L[i][i] for i in range(C))}
+    return tabled(values, {}, {"nonnegative_weights": all(w >= 0 for w in weights.values())})
 
 
-def read_messages(node: Node, claim: Claim) -> Messages:
+def read_messages(node: Node, claim: Claim) -> World:
+    """Two vectors a and b."""
     given = node.fields("D a b")
     D = given["D"].integer(1, CLIENTS)
-    return Messages(given["a"].vector(D), given["b"].vector(D))
+    return tabled({"D": fmpq(D)}, {name: given[name].vector(D) for name in ("a", "b")}, listed=["a", "b"])

@@ -5,35 +5,17 @@ from __future__ import annotations
 from flint import fmpq
 
 from .claim import Claim
-from .expression import World
-from .loss import Vector, combine, norm2
+from .loss import combine, norm2
 from .rational import BITS, Malformed, Node, affordable
 from .work import powered, summed
+from .world import World, tabled
 
 COUNT = 1_000
 INPUTS = {"lambda": "real", "sigma": "nonnegative"}
 
 
-class NoiseSum(World):
+def read(node: Node, claim: Claim) -> World:
     """Symbols noise_sum2 = E|...|^2 and mean2 = |sum_i p_i Z_i|^2; the quantity p(i)."""
-
-    listed = ("p",)
-
-    def __init__(self, p: Vector, Z: list[Vector], v: list[Vector], E: int, sigma: fmpq, lam: fmpq) -> None:
-        mean2 = norm2(combine(p, Z))
-        spread = summed(q**2 * norm2(x) for q, x in zip(p, v, strict=True))
-        powers = [powered(1 - lam, k) for k in range(E)]
-        total = mean2 * summed(powers) ** 2 + spread * summed(x**2 for x in powers)
-        self.p, self.ranges = p, {"p": ((1, len(p)),)}
-        self.values = {"M": fmpq(len(p)), "E": fmpq(E), "D": fmpq(len(Z[0])), "sigma": sigma, "noise_sum2": total}
-        self.values["mean2"] = mean2
-        self.facts, self.bounds = {"independent": all(norm2(x) == sigma**2 for x in v)}, {}
-
-    def quantity(self, name: str, indices: tuple[int, ...]) -> fmpq:
-        return self.p[indices[0] - 1]
-
-
-def read(node: Node, claim: Claim) -> NoiseSum:
     given = node.fields("M E d p Z v sigma parameters")
     M, E, d = (given[name].integer(1, COUNT) for name in ("M", "E", "d"))
     Z, v = ([entry.vector(d) for entry in given[name].items(M)] for name in ("Z", "v"))
@@ -41,6 +23,9 @@ def read(node: Node, claim: Claim) -> NoiseSum:
     if "lambda" not in free:
         raise Malformed("instance.parameters: got no 'lambda', expected one")
     affordable(E * free["lambda"].height_bits(), BITS, "instance.E")
-    world = NoiseSum(given["p"].vector(M), Z, v, E, claim.number("sigma", given["sigma"], least=0), free["lambda"])
-    world.values |= free
-    return world
+    p, sigma = given["p"].vector(M), claim.number("sigma", given["sigma"], least=0)
+    mean2, spread = norm2(combine(p, Z)), summed(q**2 * norm2(x) for q, x in zip(p, v, strict=True))
+    powers = [powered(1 - free["lambda"], k) for k in range(E)]
+    total = mean2 * summed(powers) ** 2 + spread * summed(x**2 for x in powers)
+    values = {"M": fmpq(M), "E": fmpq(E), "D": fmpq(d), "sigma": sigma, "noise_sum2": total, "mean2": mean2, **free}
+    return tabled(values, {"p": p}, {"independent": all(norm2(x) == sigma**2 for x in v)}, listed=["p"])

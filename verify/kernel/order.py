@@ -7,16 +7,17 @@ level of its own, of which only the sign is known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 
 from flint import arb, ctx, fmpq
 
 from .claim import Claim
-from .expression import Domains, Op, Relation, Tree, Value, World, power
+from .expression import Domains, Relation, Tree, Value, power
 from .rational import Malformed, Node, Rejected, shown
 from .work import paid, spend
+from .world import Ranges, named
 
 Rank = tuple[int, fmpq, fmpq]  # level, power of n, power of log n
 ZERO, ONE = fmpq(0), fmpq(1)
@@ -194,19 +195,61 @@ def compare(x: Growth, y: Growth) -> int:
     return add(x, multiply(y, constant(-ONE))).sign
 
 
-class Paths(World):
-    def __init__(self, paths: dict[str, Growth]) -> None:
-        self.paths, self.ranges, self.facts, self.bounds = paths, {}, {}, {}
-        self.values = dict.fromkeys(paths, ZERO)  # which names are given; their growth is in `paths`
+def orders(name: str, sides: Callable[[], list[Growth]]) -> tuple[Value, Value, bool]:
+    """Powers of n of both sides (of log n where those agree) and whether lhs = O(rhs) is left standing.
+
+    "<=" is O, ">=" Omega, "=" Theta, "<" o, ">" omega.
+    """
+    with ctx.workprec(PRECISION):
+        left, right = sides()
+        if left.sign < 0 or right.sign < 0:
+            raise Rejected("claim: got a side that is negative for large n, expected positive ones")
+    x, y = left.rank, right.rank
+    if x == y and x[0] in (-1, 1):
+        raise Rejected("claim: got two exponentials, expected sides that powers of n tell apart")
+    holds = {"<=": x <= y, ">=": x >= y, "=": x == y, "<": x < y, ">": x > y}.get(name)
+    if holds is None:
+        raise Malformed(f"claim.then: got {name!r}, expected an order of growth")
+    place = next((n for n in range(3) if x[n] != y[n]), 1)
+    return fmpq(x[place]), fmpq(y[place]), holds
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Paths:
+    """A world of growths: a path of every parameter, growths of quantities at C, and how two sides are compared."""
+
+    paths: dict[str, Growth]
+    quantities: Mapping[str, Callable[[], Growth]] = field(default_factory=dict[str, Callable[[], Growth]])
+    facts: tuple[str, ...] = ()  # assumptions that hold by what the quantities are
+    compared: Callable[[str, Callable[[], list[Growth]]], tuple[Value, Value, bool]] = orders
+
+    @property
+    def values(self) -> dict[str, fmpq]:
+        """Which names are given; their growth is in `paths`."""
+        return dict.fromkeys(self.paths, ZERO)
+
+    @property
+    def ranges(self) -> Ranges:
+        return dict.fromkeys(self.quantities, ((0, 0),))
+
+    def value(self, name: str) -> fmpq:
+        named(self.paths, name)
+        return ZERO
+
+    def at(self, name: str, indices: tuple[int, ...]) -> Value:
+        raise Rejected(f"claim: got {name!r} at {indices}, expected no number of what grows")
 
     def grow(self, tree: Tree) -> Growth:
         spend(10)
         if isinstance(tree, fmpq):
             return constant(tree)
         if isinstance(tree, str):
-            self.value(tree)
-            return self.paths[tree]
-        assert isinstance(tree, Op)
+            return named(self.paths, tree)
+        if tree.name == "at" and self.quantities:
+            spend(990)
+            if tree.args[1:] != ("C",) or tree.args[0] not in self.quantities:
+                raise Rejected(f"claim: got {tree.args}, expected one of {sorted(self.quantities)} at C")
+            return self.quantities[str(tree.args[0])]()
         if tree.name in ("sum", "at"):
             raise Rejected(f"claim: got {tree.name!r}, expected a formula without sums and runs in the world 'order'")
         args = [self.grow(arg) for arg in tree.args]
@@ -232,6 +275,10 @@ class Paths(World):
 
     def inhabit(self, name: str, kind: str) -> None:
         """Positive for all large n; counts are whole for infinitely many n (n = (d m)^q clears all fractions)."""
+        if name in self.quantities:
+            if kind not in ("real", "nonnegative"):
+                raise Rejected(f"{name}: got a quantity that may be 0, expected it {kind}")
+            return
         x = self.paths[name]
         signs = {"real": (-1, 0, 1), "nonnegative": (0, 1), "index": (0, 1), "positive": (1,), "count": (1,)}[kind]
         whole = all(r > CONSTANT or (r == CONSTANT and isinstance(c, fmpq) and c.q == 1) for r, c in x.terms.items())
@@ -245,29 +292,16 @@ class Paths(World):
         return {"<=": sign <= 0, "<": sign < 0, ">=": sign >= 0, ">": sign > 0, "=": sign == 0, "!=": sign != 0}[name]
 
     def settle(self, relation: Relation, scope: Mapping[str, int], domains: Domains) -> tuple[Value, Value, bool]:
-        """Powers of n of both sides (of log n where those agree) and whether lhs = O(rhs) is left standing.
-
-        "<=" is O, ">=" Omega, "=" Theta, "<" o, ">" omega.
-        """
+        """What both sides grow like, or tend to, and whether the relation is left standing, for certain."""
         name, *sides = relation
-        with ctx.workprec(PRECISION):
-            left, right = (self.grow(side) for side in sides)
-            if left.sign < 0 or right.sign < 0:
-                raise Rejected("claim: got a side that is negative for large n, expected positive ones")
-        x, y = left.rank, right.rank
-        if x == y and x[0] in (-1, 1):
-            raise Rejected("claim: got two exponentials, expected sides that powers of n tell apart")
-        holds = {"<=": x <= y, ">=": x >= y, "=": x == y, "<": x < y, ">": x > y}.get(name)
-        if holds is None:
-            raise Malformed(f"claim.then: got {name!r}, expected an order of growth")
-        place = next((n for n in range(3) if x[n] != y[n]), 1)
-        return fmpq(x[place]), fmpq(y[place]), holds
+        return self.compared(name, lambda: [self.grow(side) for side in sides])
 
     def assume(self, name: str, args: tuple[str, ...] = ()) -> None:
         """fixed: constants of O; grows: tends to infinity; vanishes: tends to 0 and is not 0."""
+        if name in self.facts and not args:
+            return
         for arg in args:
-            self.value(arg)
-            x = self.paths[arg]
+            x = named(self.paths, arg)
             fits = {
                 "fixed": not set(x.terms) - {CONSTANT},
                 "grows": x.rank > CONSTANT and x.sign > 0,

@@ -117,6 +117,15 @@ class Pieces:
         return made.least()
 
 
+def nonnegative(p: fmpq, q: fmpq, r: fmpq, bounded: bool) -> bool:
+    """Whether the quadratic with values p, q, r at 0, 1, 2 is >= 0 on [0, 2], or on [0, inf)."""
+    a, b = (p - 2 * q + r) / 2, (4 * q - 3 * p - r) / 2  # a s^2 + b s + p
+    if p < 0 or (bounded and r < 0) or (not bounded and (a < 0 or (a == 0 and b < 0))):
+        return False
+    inside = a > 0 and b < 0 and (not bounded or -b < 4 * a)
+    return not inside or 4 * a * p >= b * b
+
+
 def mix(weights: Sequence[fmpq], functions: Sequence[Pieces]) -> Pieces:
     """sum_j weights_j f_j."""
     pairs = list(zip(weights, functions, strict=True))

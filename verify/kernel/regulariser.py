@@ -53,6 +53,9 @@ class Regulariser:
         return B >= 0 and not self.ridge and d * max(self.up, self.down) ** 2 <= B**2
 
 
+NONE = Regulariser()
+
+
 def read(node: Node) -> Regulariser:
     kind = node.kind(("l1", "pinball", "ridge"))
     if kind == "pinball":

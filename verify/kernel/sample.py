@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import comb
 
 from flint import fmpq
 
 from . import pieces
-from .loss import ONE, ZERO, Loss, Matrix, Vector, dot
-from .minibatch import batches, likely, probabilities
-from .pieces import Pieces
-from .rational import Node, Rejected
+from .draws import batches, probabilities
+from .loss import ZERO, Loss, Matrix, Vector, dot
+from .pieces import Pieces, nonnegative
+from .rational import Node, Rejected, affordable
 from .rotated import Rotated, mix, read_basis
 from .rotated import read as read_point
 
-MINIBATCH = 1_000  # points of a minibatch, where there is more than one to draw from
+MINIBATCH, BATCHES = 1_000, 1_000  # points of a minibatch, where there is more than one to draw from, and how many
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,9 @@ class Sample:
             return [(fmpq(1), self.risk)]
         if b > MINIBATCH:
             raise Rejected(f"instance.minibatch: got {b} points, expected at most {MINIBATCH}")
-        return [(likely(n, self.q, shares, b), mix(shares, self.points)) for n, shares in batches(len(self.q), b)]
+        every = range(len(self.q))  # those of probability 0 too: an oracle counts them
+        affordable(comb(b + len(every) - 1, b), BATCHES, "instance.minibatch")
+        return [(chance, mix(shares, self.points)) for shares, chance in batches(self.q, b, every)]
 
 
 AnyLoss = Loss | Sample
@@ -92,30 +95,15 @@ def similar(clients: Sequence[Sample], p: Vector, B: fmpq) -> bool:
 
 
 def similar_slopes(risks: Sequence[Pieces], p: Vector, B: fmpq) -> bool:
-    """Whether the mean of risks'^2 is at most B^2 f'^2 everywhere, f the mean: on every piece a quadratic in y."""
+    """Whether the mean of risks'^2 is at most B^2 f'^2 everywhere, f the mean: on every piece a quadratic."""
     whole = pieces.mix(p, risks)
     if any(None in f.curvatures() for f in risks):
         return False
-    ends = sorted({x for f in risks for x, _, _ in f.knots}) or [ZERO]
-    inner = [(low, ONE, high - low) for low, high in pairwise(ends)]
-    for end, side, length in [(ends[0], -ONE, None), *inner, (ends[-1], ONE, None)]:  # f' = s + c y, y in [0, length]
-        lines: list[tuple[fmpq, fmpq]] = []
-        for f in (*risks, whole):
-            at, beyond = f.gradient(end), f.gradient(end + side * (length or ONE))
-            lines.append((at, (beyond - at) / (length or ONE)))
-        a, b, c = (
-            B**2 * x * y - dot(p, [r * s for r, s in others])
-            for x, y, others in (
-                (lines[-1][1], lines[-1][1], [(k, k) for _, k in lines[:-1]]),
-                (2 * lines[-1][0], lines[-1][1], [(2 * s, k) for s, k in lines[:-1]]),
-                (lines[-1][0], lines[-1][0], [(s, s) for s, _ in lines[:-1]]),
-            )
-        )
-        if c < 0 or (length is None and (a < 0 or (a == 0 and b < 0))):
-            return False
-        if length is not None and a * length**2 + b * length + c < 0:
-            return False
-        inside = a > 0 and b < 0 and (length is None or -b < 2 * a * length)
-        if inside and 4 * a * c < b**2:
-            return False
-    return True
+
+    def room(x: fmpq) -> fmpq:
+        return B**2 * whole.gradient(x) ** 2 - dot(p, [f.gradient(x) ** 2 for f in risks])
+
+    knots = sorted({x for f in risks for x, _, _ in f.knots}) or [ZERO]
+    inner = all(nonnegative(room(a), room((a + b) / 2), room(b), bounded=True) for a, b in pairwise(knots))
+    ends = ((knots[0], -1), (knots[-1], 1))
+    return inner and all(nonnegative(*(room(x + k * side) for k in range(3)), bounded=False) for x, side in ends)

@@ -8,11 +8,12 @@ from math import prod
 from flint import fmpq
 
 from .claim import Claim
-from .expression import World
+from .draws import batches, number
 from .loss import ONE, ZERO, Vector, combine, minus
-from .meta import COUNT, SIZE, batches, outcomes
+from .meta import COUNT, SIZE
 from .rational import Node, affordable
 from .work import paid, spend, summed
+from .world import World, tabled
 
 WORK = 400_000
 
@@ -27,25 +28,20 @@ def distance(x: Vector, q: Vector, r: Vector) -> fmpq:
     return paid(total)
 
 
-class Samples(World):
-    def __init__(self, node: Node, claim: Claim) -> None:
-        given = node.fields("x q C b constants")
-        N = len(given["x"].items())
-        x, q = given["x"].vector(N), given["q"].vector(N, least=0)
-        if not 1 <= N <= COUNT or list(x) != sorted(set(x)) or summed(q) != 1:
-            raise given["x"].malformed(f"from 1 to {COUNT} rising points and their probabilities")
-        n, m = given["C"].integer(1, COUNT), given["b"].integer(1, SIZE)
-        affordable(outcomes(q, m) ** n * n * N, WORK)
-        draws = list(batches(q, m))
-        single = summed(P * distance(x, shares, q) ** 2 for shares, P in draws)
-        pair = ZERO
-        for users in product(draws, repeat=n):
-            mean = combine((fmpq(1, n),) * n, [shares for shares, _ in users])
-            pair += prod((P for _, P in users), start=ONE) * distance(x, users[0][0], mean) ** 2
-        self.values = {"C": fmpq(n), "b": fmpq(m), "R": x[-1] - x[0], "W_u2": single, "W_mean2": pair}
-        self.values |= claim.parameters(given["constants"], set(self.values))
-        self.facts, self.bounds, self.ranges = {"on_a_line": True, "homogeneous": True}, {}, {}
-
-
-def read(node: Node, claim: Claim) -> Samples:
-    return Samples(node, claim)
+def read(node: Node, claim: Claim) -> World:
+    given = node.fields("x q C b constants")
+    N = len(given["x"].items())
+    x, q = given["x"].vector(N), given["q"].vector(N, least=0)
+    if not 1 <= N <= COUNT or list(x) != sorted(set(x)) or summed(q) != 1:
+        raise given["x"].malformed(f"from 1 to {COUNT} rising points and their probabilities")
+    n, m = given["C"].integer(1, COUNT), given["b"].integer(1, SIZE)
+    affordable(number(q, m) ** n * n * N, WORK)
+    draws = list(batches(q, m))
+    single = summed(P * distance(x, shares, q) ** 2 for shares, P in draws)
+    pair = ZERO
+    for users in product(draws, repeat=n):
+        mean = combine((fmpq(1, n),) * n, [shares for shares, _ in users])
+        pair += prod((P for _, P in users), start=ONE) * distance(x, users[0][0], mean) ** 2
+    values = {"C": fmpq(n), "b": fmpq(m), "R": x[-1] - x[0], "W_u2": single, "W_mean2": pair}
+    values |= claim.parameters(given["constants"], set(values))
+    return tabled(values, {}, {"on_a_line": True, "homogeneous": True})

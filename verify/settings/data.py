@@ -13,6 +13,7 @@ the minimum or a proximal point of f, all clients have one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -27,7 +28,7 @@ from fedaudit.problems.interpret import paths_needed
 from ..evaluate import Array, Evaluator, Table
 from ..genome import rational as rational_near
 from ..kernel.expression import Evaluator as ExactEvaluator
-from ..kernel.expression import World, parse
+from ..kernel.expression import parse
 from ..kernel.rational import Node
 from .base import Reading, Shape, names, rules
 
@@ -166,8 +167,8 @@ def _letters(reading: Reading, name: str) -> list[str]:
 
 def rational(reading: Reading, shape: Shape) -> bool:
     """Whether the step sizes of this shape are rational (with every constant and knob 1)."""
-    world, sizes = _Ones(), dict(shape.counts)
-    world.values = {letter: fmpq(n) for name, n in sizes.items() for letter in _letters(reading, name)}
+    sizes = dict(shape.counts)
+    world = _Ones({letter: fmpq(n) for name, n in sizes.items() for letter in _letters(reading, name)})
     for name, rule in rules(reading.lowered):
         value = ExactEvaluator(world, None).value(parse(Node(rule["value"], "sweep")), {})
         if not isinstance(value, fmpq):
@@ -176,9 +177,17 @@ def rational(reading: Reading, shape: Shape) -> bool:
     return True
 
 
-class _Ones(World):
+@dataclass(frozen=True, slots=True)
+class _Ones:
+    """Scalars by name, 1 where nothing else is said."""
+
+    values: dict[str, fmpq]
+
     def value(self, name: str) -> fmpq:
         return self.values.get(name, fmpq(1))
+
+    def at(self, name: str, indices: tuple[int, ...]) -> fmpq:
+        raise KeyError(name)
 
 
 def genes(reading: Reading, shape: Shape) -> list[Gene]:

@@ -1,0 +1,85 @@
+"""The kernel's replay of a small method, against expectations by hand."""
+
+from __future__ import annotations
+
+import copy
+from fractions import Fraction as F
+from itertools import product
+from typing import Any
+
+import pytest
+
+from fedaudit.verify import kernel
+
+METHOD: dict[str, Any] = {
+    "id": "tests/sgd", "server": {"x": ["start"]}, "client": {"y": "x"}, "begin": {"y": "x"},
+    "local": {"y": ["+", "y", ["*", ["*", -1, "gamma"], ["noisy", ["grad", "y"]]]]}, "end": {},
+    "update": {"x": ["mean", "y"]}, "measures": {},
+}  # fmt: skip
+CLAIM: dict[str, Any] = {
+    "id": "tests/claim", "kind": "inequality", "setting": "run", "let": [], "implicit": [], "choose": {}, "when": [],
+    "for_all": {}, "then": [["<=", ["at", "measure", 1], 0]], "domains": {"measure": "real", "gamma": "positive"},
+    "means": {}, "method": METHOD,
+}  # fmt: skip
+INSTANCE: dict[str, Any] = {
+    "C": 2, "d": 1, "E": 1, "T": 1, "p": ["1/2", "1/2"], "w0": ["1"], "constants": {}, "parameters": {"gamma": "1/2"},
+    "clients": [{"kind": "quadratic", "A": [["1"]], "b": ["0"]}] * 2,
+    "noise": {"kind": "signs", "shared": False, "v": [["1"], ["1"]]},
+}  # fmt: skip
+
+
+def claim(terms: Any, over: Any = None, **rules: Any) -> dict[str, Any]:
+    """About one measure of the method at round 1, with other rules where they are given."""
+    found = copy.deepcopy(CLAIM)
+    found["method"]["measures"] = {"measure": {"at": ["t"], "terms": terms, **({"over": over} if over else {})}}
+    found["method"] |= rules
+    return found
+
+
+def measured(asked: dict[str, Any]) -> F:
+    return F(str(kernel.world(asked, INSTANCE).at("measure", (1,))))
+
+
+SQUARE = [["1", ["norm2", "x"]]]
+MOVED = [["1", ["norm2", ["+", "x", ["*", -1, ["start"]]]]]]
+OTHER = [["1", ["norm2", ["+", "x", ["start"]]]]]
+
+
+@pytest.mark.parametrize(
+    ("terms", "by_hand"),
+    [
+        (SQUARE, lambda x: x * x),
+        ([["1", ["ratio", SQUARE, OTHER]]], lambda x: x * x / (x + 1) ** 2),
+        ([["3", ["smaller", SQUARE, MOVED]]], lambda x: 3 * min(x * x, (x - 1) ** 2)),
+        ([["1", ["norm", "x"]]], abs),
+        ([["1", ["mean", ["ratio", SQUARE, OTHER]]]], lambda x: x * x / (x + 1) ** 2),
+    ],
+)
+def test_expectations_of_what_is_no_quadratic_are_sums_over_all_signs(terms: Any, by_hand: Any) -> None:
+    """x = 1 - (1 + (s + r)/2)/2 with two fair signs s and r."""
+    ends = [1 - (1 + F(s + r, 2)) / 2 for s, r in product((1, -1), repeat=2)]
+    assert measured(claim(terms)) == sum(map(by_hand, ends)) / 4
+
+
+def test_noise_before_the_first_round_is_refused() -> None:
+    with pytest.raises(kernel.Malformed, match="noise outside"):
+        measured(claim(SQUARE, server={"x": ["mean", ["noisy", ["start"]]]}))
+
+
+@pytest.mark.parametrize("draw", ["noisy", "again"])
+def test_a_measure_about_a_mean_reads_no_noise(draw: str) -> None:
+    wrong = claim([["1", ["norm2", ["mean", [draw, "x"]]]]], over=["of_mean", "steps"])
+    with pytest.raises(kernel.Malformed, match="without noise"):
+        measured(wrong)
+
+
+def test_a_rule_reads_no_measure_as_a_step_size() -> None:
+    wrong = claim(SQUARE, update={"x": ["*", ["at", "measure", "t"], ["mean", "y"]]})
+    with pytest.raises(kernel.Malformed, match="no measures"):
+        kernel.world(wrong, INSTANCE | {"steps": {"measure": ["1"]}})
+
+
+def test_a_second_draw_that_no_rule_reads_is_refused() -> None:
+    """It has no noise of its own."""
+    with pytest.raises(kernel.Malformed, match="second draw"):
+        measured(claim([["1", ["norm2", ["mean", ["again", "x"]]]]]))

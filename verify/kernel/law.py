@@ -1,0 +1,132 @@
+"""The law of a run at one moment: weighted states, and the noise that the next step adds to them.
+
+Noise is s v_i with a fair sign s per step, and per client unless it is shared. All expectations are sums over weighted
+states.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from flint import fmpq
+
+from .draws import STATES, Draw
+from .loss import ONE, ZERO, Vector, combine, ldl, minus, plus, scaled
+from .place import State
+from .rational import affordable
+from .work import HASH, label, spend, summed
+
+Weighted = tuple[State, Draw, fmpq]  # a state, what was drawn in this round, its weight
+Kick = tuple[Vector, ...]  # what the noise of a step adds, per client
+COVARIANCE = 1_000_000  # products of entries
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    v: tuple[Vector, ...]
+    shared: bool
+
+    @property
+    def none(self) -> Kick:
+        return tuple((ZERO,) * len(v) for v in self.v)
+
+    def kicks(self) -> list[Kick]:
+        """What each independent sign of a step moves, per client."""
+        none = (ZERO,) * len(self.v[0])
+        alone = [tuple(v if i == j else none for j in range(len(self.v))) for i, v in enumerate(self.v) if any(v)]
+        return [self.v] if self.shared and alone else alone
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """Weighted states. With `paths`, every outcome and its probability. Otherwise a signed measure with the same mean
+    and covariance: where all is affine in the signs, quadratic functions have the same expectation under it.
+    """
+
+    states: list[Weighted]
+    paths: bool
+
+    def outcomes(self, noise: Noise, noisy: bool) -> list[tuple[State, Draw, Kick, fmpq]]:
+        """Every state beside the noise of the next step, where that is read."""
+        none = noise.none
+        still = [(x, draw, none, q) for x, draw, q in self.states]
+        if not noisy:
+            return still
+        kicks, draws = noise.kicks(), [] if self.paths else self.by_draw()
+        size = len(still) * 2 ** len(kicks) if self.paths else len(still) + 3 * len(kicks) * len(draws)
+        affordable(size, STATES, "instance.noise")
+        if self.paths:
+            signs = [[_signed(kick, sign) for sign in (ONE, -ONE)] for kick in kicks]
+            sums = [_added(none, chosen) for chosen in product(*signs)]
+            return [(x, draw, kick, q / len(sums)) for x, draw, q in self.states for kick in sums]
+        for x, draw, chance in draws:
+            for kick in kicks:
+                still.append((x, draw, none, -chance))
+                still += [(x, draw, _signed(kick, sign), chance / 2) for sign in (ONE, -ONE)]
+        return still
+
+    def by_draw(self) -> list[Weighted]:
+        """Of each draw one state (any will do) and the probability of the draw."""
+        first: dict[Draw, State] = {}
+        chances: defaultdict[Draw, fmpq] = defaultdict(fmpq)
+        for state, draw, weight in self.states:
+            first.setdefault(draw, state)
+            chances[draw] += weight
+        return [(state, draw, chances[draw]) for draw, state in first.items()]
+
+
+def law(states: list[Weighted], paths: bool) -> Law:
+    """With `paths` equal states are put together."""
+    if not paths:
+        return Law(states, False)
+    weights: defaultdict[tuple[object, ...], fmpq] = defaultdict(fmpq)
+    kept: dict[tuple[object, ...], tuple[State, Draw]] = {}
+    for state, draw, weight in states:
+        key = keyed(state, draw)
+        weights[key] += weight
+        kept[key] = (state, draw)
+    return Law([(*kept[key], weight) for key, weight in weights.items()], True)
+
+
+def keyed(state: State, draw: Draw) -> tuple[object, ...]:
+    """What equal states have in common, to look them up by."""
+    spend(HASH * sum(len(vectors) * len(vectors[0]) for vectors in state.values()))
+    return (draw, *((name, *map(label, vectors)) for name, vectors in state.items()))
+
+
+def condensed(states: list[Weighted], names: list[str]) -> list[Weighted]:
+    """The law of these vectors on few points with the same mean and covariance; the other vectors are forgotten."""
+    shapes = [(name, len(states[0][0][name])) for name in names]
+    d = len(states[0][0][names[0]][0])
+    flat = [(tuple(x for name, _ in shapes for vector in s[name] for x in vector), q) for s, _, q in states]
+    affordable(len(flat) * len(flat[0][0]) ** 2, COVARIANCE)
+    mean = combine([q for _, q in flat], [x for x, _ in flat])
+    apart = [(minus(x, mean), q) for x, q in flat]
+    rows = range(len(mean))
+    parts = ldl([[summed(q * x[r] * x[s] for x, q in apart) for s in rows] for r in rows])
+    if parts is None:
+        raise ArithmeticError("got an indefinite covariance, expected a semidefinite one")
+    points = [(combine((ONE, s), (mean, u)), D / 2) for D, u in parts for s in (ONE, -ONE)]
+    points.append((mean, 1 - summed(D for D, _ in parts)))
+    return [(unflattened(point, shapes, d), states[0][1], weight) for point, weight in points]
+
+
+def unflattened(entries: Vector, shapes: Sequence[tuple[str, int]], d: int) -> State:
+    """Vectors of d entries, so many of each name."""
+    vectors, state = [entries[n : n + d] for n in range(0, len(entries), d)], State()
+    for name, size in shapes:
+        state[name], vectors = tuple(vectors[:size]), vectors[size:]
+    return state
+
+
+def _signed(kick: Kick, sign: fmpq) -> Kick:
+    return tuple(scaled(sign, v) for v in kick)
+
+
+def _added(total: Kick, kicks: Sequence[Kick]) -> Kick:
+    for kick in kicks:
+        total = tuple(plus(*pair) for pair in zip(total, kick, strict=True))
+    return total

@@ -1,0 +1,165 @@
+"""The replay of a run: its law before every round and after every local step, phase by phase."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from flint import fmpq
+
+from .draws import STATES, Draw, Draws
+from .expression import Evaluator, Tree
+from .law import Kick, Law, Noise, Weighted, condensed, keyed, law
+from .loss import ONE, Loss
+from .method import BENT, NOISE, Method, Number, factors, rules, scalars
+from .place import Place, State
+from .problem import Problem
+from .rational import affordable
+from .work import summed
+
+BEFORE = " before the round"  # of a client's vector: what it goes back to if the client was not drawn
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    method: Method
+    problem: Problem
+    noise: Noise
+    draws: Draws
+    E: int
+    T: int
+    evaluator: Evaluator  # of the scalars that rules and measures read
+    laws: dict[tuple[int, int], Law] = field(default_factory=dict[tuple[int, int], Law])  # known, in their order
+
+    @cached_property
+    def paths(self) -> bool:
+        """Whether every outcome is followed, and not only mean and covariance: then all is affine in the signs."""
+        losses, method = self.problem.losses, self.method
+        bent = any(loss.bends or (isinstance(loss, Loss) and loss.curves) for loss in losses)
+        extremes = any(measure.extreme for measure in method.measures.values())
+        straight = self.problem.g.affine and not method.reads(*BENT) and not method.weighs("chosen", "largest")
+        return bool(bent) or extremes or not straight
+
+    # time
+
+    def length(self, r: int) -> int:
+        """Local steps of round r."""
+        return self.method.first if r == 0 and self.method.first else self.E
+
+    def round(self, t: int) -> tuple[int, int]:
+        """Where t counts steps: its round, and how many steps of that come before it."""
+        if t < self.length(0):
+            return 0, t
+        r, k = divmod(t - self.length(0), self.E)
+        return r + 1, k
+
+    def time(self, r: int, k: int) -> tuple[int, int]:
+        """The indices t, k of the step of round r before which k are taken, or of its last one."""
+        if not self.method.steps:
+            return r, k
+        before = 0 if r == 0 else self.length(0) + (r - 1) * self.E
+        return before + min(max(k, 0), self.length(r) - 1), 0
+
+    # one place
+
+    def scalars(self, trees: Iterable[Tree], t: int, k: int) -> dict[Tree, fmpq]:
+        """The value of every scalar factor at this place; exact, or the run has no exact replay."""
+        at = {"t": self.method.counts_from + t, "k": k}
+        return {tree: self.evaluator.rational(tree, at, "method") for tree in trees}
+
+    def place(self, t: int, state: State, draw: Draw, kick: Kick, scalar: Mapping[Tree, fmpq], last: int = 0) -> Place:
+        row, turn = (t // self.E, t % self.E == 0) if self.method.steps else (t, True)
+        return Place(self.problem, state, kick, draw.counts, scalar, row, turn, last, draw.batch)
+
+    def expected(self, states: Law, number: Number, i: int, t: int, k: int, last: int = 0) -> fmpq:
+        """The expectation of a number over the law, and over the noise of a step where the number has some."""
+        scalar = self.scalars(factors(number), t, k)
+        outcomes = states.outcomes(self.noise, any(rule.op in NOISE for rule in rules(number)))
+        places = ((self.place(t, x, draw, kick, scalar, last), q) for x, draw, kick, q in outcomes)
+        return summed(q * place.total(number, i) for place, q in places)
+
+    # rounds
+
+    def law(self, t: int, k: int) -> Law:
+        """Before round t (k = -1), or in round t after k local steps."""
+        if (t, k) in self.laws:
+            return self.laws[t, k]
+        if not self.laws:
+            self.laws[0, -1] = Law([(self.initial(), self.everyone, ONE)], self.paths)
+        known = next(reversed(self.laws))  # all before it are known too
+        while known != (t, k):
+            (s, done), now = known, self.laws[known]
+            if done == -1:
+                known, now = (s, 0), self.begun(now, s)
+            elif done < self.length(s):
+                known, now = (s, done + 1), self.carried(now, "local", s, done)
+            else:
+                known, now = (s + 1, -1), self.ended(now, s)
+            self.laws[known] = now
+        return self.laws[t, k]
+
+    def rounds(self) -> Iterator[tuple[int, int]]:
+        """Rounds from the first on, and how many of the run are like it: 1, or all that are left of a law at rest."""
+        alike = self.method.brief and self.method.steady and self.problem.rows is None
+        settled = max(len(self.problem.oracle.step) - 1, 0) if alike else self.T
+        for t in range(self.T):
+            before, after = ({keyed(x, draw): q for x, draw, q in self.law(s, -1).states} for s in (t, t + 1))
+            rests = t >= settled and before == after
+            yield t, self.T - t if rests else 1
+            if rests:
+                return
+
+    @property
+    def everyone(self) -> Draw:
+        return Draw((1,) * len(self.problem.p))
+
+    def initial(self) -> State:
+        method, counts = self.method, self.everyone.counts
+        scalar = self.scalars(scalars(*method.server.values(), *method.client.values()), 0, 0)
+        first = Place(self.problem, {}, self.noise.none, counts, scalar)
+        state: State = {name: (first.vector(rule, 0),) for name, rule in method.server.items()}
+        second = Place(self.problem, state, self.noise.none, counts, scalar)
+        kept = {name: rule for name, rule in method.client.items() if name in method.kept}
+        return state | {name: (second.vector(rule, 0),) * len(counts) for name, rule in kept.items()}
+
+    def begun(self, now: Law, t: int) -> Law:
+        """After the draw of round t and `begin`. All clients compute: who is not drawn keeps what it had."""
+        affordable(len(now.states) * len(self.draws), STATES, "instance.participation")
+        kept = [name for name in self.method.kept if name in self.method.client]
+        back = kept if any(not all(draw.counts) for draw, _ in self.draws) else []
+        states = [(x | {name + BEFORE: x[name] for name in back}, q) for x, _, q in now.states]
+        drawn = [(x, draw, q * chance) for x, q in states for draw, chance in self.draws]
+        return self.carried(Law(drawn, self.paths), "begin", t, 0)
+
+    def ended(self, now: Law, t: int) -> Law:
+        """After `end` and `update`, before the next round, which reads what is kept."""
+        finished = self.carried(now, "end", t, self.E)
+        finished = Law([(undone(x, draw.counts), draw, q) for x, draw, q in finished.states], self.paths)
+        states, kept = self.carried(finished, "update", t, self.E).states, self.method.kept
+        entries = sum(len(states[0][0][name]) for name in kept) * len(self.problem.start)
+        if not self.paths and len(states) > 2 * entries + 1:  # fewer points with the same moments will do
+            states = condensed(states, kept)
+        forgotten: list[Weighted] = [({name: x[name] for name in kept}, self.everyone, q) for x, _, q in states]
+        return law(forgotten, self.paths)
+
+    def carried(self, now: Law, phase: str, t: int, k: int) -> Law:
+        """The law after one phase of round t."""
+        block = self.method.phases[phase]
+        if not block:
+            return now
+        t, k = self.time(t, k)
+        scalar = self.scalars(scalars(*block.values()), t, k)
+        outcomes = now.outcomes(self.noise, any(rule.has(*NOISE) for rule in block.values()))
+        places = [(self.place(t, x, draw, kick, scalar), draw, q) for x, draw, kick, q in outcomes]
+        return law([(place.carried(block, phase == "update"), draw, q) for place, draw, q in places], self.paths)
+
+
+def undone(state: State, counts: tuple[int, ...]) -> State:
+    """Of clients that were not drawn: what they had before the round."""
+    back = {name.removesuffix(BEFORE): vectors for name, vectors in state.items() if name.endswith(BEFORE)}
+    kept = {
+        name: tuple(x if count else y for x, y, count in zip(state[name], old, counts, strict=True))
+        for name, old in back.items()
+    }
+    return {name: x for name, x in state.items() if not name.endswith(BEFORE)} | kept

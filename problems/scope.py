@@ -43,6 +43,8 @@ class Setup:
     T: int
     v: Array = None  # (n, C, d): noise s v_i with a fair sign s per step
     shared: bool = False  # one sign for all clients of a step
+    noisy_steps: tuple[int, ...] | None = None  # with noise, counted over all rounds; None: all of them
+    loud: int | None = None  # v_i = 0 beyond the first so many clients, so that they need no signs
     sampling: tuple[str, int] | None = None  # ("without_replacement" | "with_replacement", m)
     graph: Array = None  # (n, C, C)
     w_star: Array = None  # (n, d)
@@ -241,6 +243,12 @@ class Scope:
     def v(self) -> Array:
         """The noise of one step (n, C, d); (n, 2 C, d) where a step draws twice."""
         return self.xp.concat([self.setup.v] * 2, axis=-2) if "again" in self.rules.ops else self.setup.v
+
+    def quiet(self, place: Place) -> bool:
+        """Whether the step here has no noise."""
+        steps = self.setup.noisy_steps
+        number = place.t if self.rules.steps else place.t * self.setup.E + place.k
+        return self.setup.v is None or (steps is not None and number not in steps)
 
     def fresh(self, op: str, kick: Array) -> Array:
         """Of the noise of a step, its first or its second draw."""

@@ -59,6 +59,7 @@ class Run:
     instance: dict[str, Any]
     signs: dict[tuple[int, int, int], int]
     drawn: list[tuple[int, ...]]
+    each: int = 1  # steps of a round; 1 where t counts steps
 
     def __getattr__(self, name: str) -> Any:
         if name in ("C", "E", "T"):
@@ -175,9 +176,14 @@ class Run:
     def noisy(self, t: int, k: int, i: int, w: Vec) -> Vec:
         return add((1, self.grad(i, w)), (self.signs.get((t, k, i), 0), self.v(i)))
 
-    def slope2(self, i: int, w: Vec) -> Fraction:
+    def loud(self, t: int, k: int) -> bool:
+        """Whether the draws of this step have noise."""
+        steps = self.instance["noise"].get("steps")
+        return steps is None or t * self.each + k in steps
+
+    def slope2(self, t: int, k: int, i: int, w: Vec) -> Fraction:
         """E |g_i(w)|^2 of a new draw at w."""
-        both = [add((1, self.grad(i, w)), (s, self.v(i))) for s in (1, -1)]
+        both = [add((1, self.grad(i, w)), (s * self.loud(t, k), self.v(i))) for s in (1, -1)]
         return sum((dot(g, g) for g in both), Fraction(0)) / 2
 
     def mean(self, vectors: list[Vec]) -> Vec:
@@ -202,7 +208,7 @@ def fedprox(run: Run) -> Measured:
                 off, apart = add((1, own[i]), (-1, w)), add((1, run.mean(own)), (-1, own[i]))
                 seen["deviation", (t, k, i + 1)] = dot(off, off)
                 seen["divergence", (t, k, i + 1)] = dot(apart, apart)
-                seen["grad2", (t, k, i + 1)] = run.slope2(i, own[i])
+                seen["grad2", (t, k, i + 1)] = run.slope2(t, k, i, own[i])
             if k < run.E:
                 pulled = [add((1, run.noisy(t, k, i, x)), (run.alpha, x), (-run.alpha, w)) for i, x in enumerate(own)]
                 own = [add((1, x), (-run.step(t), g)) for x, g in zip(own, pulled, strict=True)]
@@ -293,7 +299,7 @@ def local_sgd(run: Run) -> Measured:
             for i, x in enumerate(own):
                 off = add((1, x), (-1, w))
                 seen["drift", (t, k, i + 1)] = dot(off, off)
-                seen["slope2", (t, k, i + 1)] = run.slope2(i, x)
+                seen["slope2", (t, k, i + 1)] = run.slope2(t, k, i, x)
             if k < run.E:
                 own = [add((1, x), (-run.step(t, k), run.noisy(t, k, i, x))) for i, x in enumerate(own)]
         w = run.mean(own)
@@ -576,7 +582,7 @@ def averaging(rule: str, choice: Choice) -> Callable[[Run], Measured]:
             far, moved = add((1, w), (-1, run.w_star)), add((1, w), (-1, run.w0))
             seen["gap", (t,)], seen["dist2", (t,)], seen["moved2", (t,)] = run.gap(w), dot(far, far), dot(moved, moved)
             for i in range(run.C):
-                extreme(f"grad2 {i}", max, run.slope2(i, own[i]))
+                extreme(f"grad2 {i}", max, run.slope2(t, 0, i, own[i]))
                 seen["grad2", (t, i + 1)], seen["excess", (t, i + 1)] = running[f"grad2 {i}"][0], x[i]
             if t == run.T:
                 break
@@ -640,8 +646,8 @@ def perturbed(run: Run) -> Measured:
             for i in range(run.C):
                 off = add((1, run.mean(own)), (-1, points[i]))
                 seen["perturbation", (t, k, i + 1)] = dot(off, off)
-                seen["grad2", (t, k, i + 1)] = run.slope2(i, own[i])
-                seen["perturbed2", (t, k, i + 1)] = run.slope2(i, points[i])
+                seen["grad2", (t, k, i + 1)] = run.slope2(t, k, i, own[i])
+                seen["perturbed2", (t, k, i + 1)] = run.slope2(t, k, i, points[i])
             if k < run.E:
                 slopes = [run.noisy(t, k, i, x) for i, x in enumerate(points)]
                 own = [add((1, x), (-run.step(t), g)) for x, g in zip(own, slopes, strict=True)]
@@ -699,10 +705,12 @@ def paths(method: Method, instance: dict[str, Any]) -> Iterator[tuple[Fraction, 
             everyone = [tuple(int(i in s) for i in range(C)) for s in combinations(range(C), m)]
         else:
             everyone = [tuple(s.count(i) for i in range(C)) for s in product(range(C), repeat=m)]
-    signs, sets = list(product(width, repeat=T * E)), list(product(everyone, repeat=T))
+    steps = noise.get("steps", list(range(T * E)))
+    signs, sets = list(product(width, repeat=len(steps))), list(product(everyone, repeat=T))
     for chosen, drawn in product(signs, sets):
-        each = {(n // E, n % E, i): row[i if len(row) > 1 else 0] for n, row in enumerate(chosen) for i in range(draws)}
-        yield Fraction(1, len(signs) * len(sets)), Run(instance, each, list(drawn))
+        rows = list(zip(steps, chosen, strict=True))
+        each = {(n // E, n % E, i): row[i if len(row) > 1 else 0] for n, row in rows for i in range(draws)}
+        yield Fraction(1, len(signs) * len(sets)), Run(instance, each, list(drawn), E)
 
 
 def by_definition(method: Method, instance: dict[str, Any]) -> Measured:
@@ -795,6 +803,15 @@ def instances(draw: Any, method: Method) -> dict[str, Any]:
     (step,) = {q.func.__name__ for q in method.steps()}
     sizes = [draw(above) if arities == {1} else [draw(above) for _ in range(E)] for _ in range(T)]
     return instance | {"steps": {step: text([small_step(x) for x in sizes])}}
+
+
+def sparsely(draw: Any, instance: dict[str, Any], clock: str) -> dict[str, Any]:
+    """The instance with noise at one or two of its steps, of some of its clients."""
+    C, d, total = instance["C"], instance["d"], instance["T"] * (1 if clock == "steps" else instance["E"])
+    steps = sorted(draw(st.sets(st.integers(0, total - 1), min_size=1, max_size=2)))
+    last = draw(st.integers(1, C))
+    v = text([[draw(small) if i < last else 0 for _ in range(d)] for i in range(C)])
+    return instance | {"noise": {"kind": "signs", "shared": draw(st.booleans()), "v": v, "steps": steps}}
 
 
 @st.composite
@@ -906,6 +923,7 @@ def in_arrays(xp: Any, claim: dict[str, Any], instance: dict[str, Any]) -> dict[
     setup = Setup(
         problem, on([instance["w0"]]), scalar, sizes["E"], sizes["T"],
         v=on([noise["v"]]) if noise["kind"] == "signs" else None, shared=noise.get("shared", False),
+        noisy_steps=tuple(noise["steps"]) if "steps" in noise else None, loud=loud(noise),
         sampling=(sampled["kind"], sampled["m"]) if sampled else None,
         w_star=on([instance["w_star"]]) if "w_star" in instance else None,
         regulariser=regulariser, points={name: on([x]) for name, x in instance.get("points", {}).items()},
@@ -913,6 +931,11 @@ def in_arrays(xp: Any, claim: dict[str, Any], instance: dict[str, Any]) -> dict[
         graph=on([instance["graph"]]) if "graph" in instance else None,
     )  # fmt: skip
     return run_arrays(claim["method"], setup)
+
+
+def loud(noise: dict[str, Any]) -> int | None:
+    """So many clients, from the first on, that all others are without noise."""
+    return max((i + 1 for i, v in enumerate(noise.get("v", [])) if any(map(Fraction, v))), default=None)
 
 
 def agree(name: str, instance: dict[str, Any], libraries: tuple[Any, ...]) -> None:
@@ -963,6 +986,16 @@ def test_kernel_and_arrays_do_what_the_box_says(name: str, data: st.DataObject) 
     agree(name, data.draw(instances(TRIED[name])), (np, array_api_strict))
 
 
+NOISY = [name for name, method in TRIED.items() if method.uses("noisy") and not method.uses("hess")]
+
+
+@pytest.mark.parametrize("name", NOISY)
+@given(data=st.data())
+@settings(max_examples=4, deadline=None, derandomize=True)
+def test_kernel_and_arrays_do_what_the_box_says_with_noise_at_a_few_steps(name: str, data: st.DataObject) -> None:
+    agree(name, sparsely(data.draw, data.draw(instances(TRIED[name])), TRIED[name].clock), (np, array_api_strict))
+
+
 @JAX
 @pytest.mark.parametrize("name", TRIED)
 @given(data=st.data())
@@ -1011,6 +1044,10 @@ def changed(raw: Any, place: tuple[Any, ...], value: Any) -> Any:
     return raw
 
 
+def noisy_at(*steps: int) -> dict[str, Any]:
+    return {"kind": "signs", "shared": False, "v": [["1"], ["0"]], "steps": [*steps]}
+
+
 IN_METHOD = {
     "another client where there is none": (("measures", "gap", "terms"), [[1, ["norm2", ["other", "c_i"]]]]),
     "a coordinate where there is none": (("measures", "gap", "terms"), [[1, ["inner", "x", ["axis"]]]]),
@@ -1056,6 +1093,10 @@ IN_INSTANCE = {
     "a point that is no minimiser": (("w_star",), ["1/5"]),
     "an unknown loss": (("clients", 0, "kind"), "cubic"),
     "noise of one client": (("noise",), {"kind": "signs", "shared": False, "v": [["1"]]}),
+    "noise at no step": (("noise",), noisy_at()),
+    "noise after the last step": (("noise",), noisy_at(4)),
+    "noise at a step twice": (("noise",), noisy_at(1, 1)),
+    "noise at steps in disorder": (("noise",), noisy_at(2, 1)),
 }
 
 

@@ -1,7 +1,7 @@
 """The exact law of a run, and the world of claims about it: any method that is data, on any losses of the table.
 
-Noise is s v_i with a fair sign s per step, and per client unless it is shared; `sampled` methods draw their clients
-anew in every round. All expectations are sums over weighted states.
+Noise is additive (noise.py); `sampled` methods draw their clients anew in every round. All expectations are sums over
+weighted states.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ from .method import NOISE, NONE, PICKED, Measure, Method, Number, Oracle, Place,
 from .method import read as read_method
 from .minimum import lines, lowest, separable
 from .moments import Draw
+from .noise import Noise
+from .noise import read as read_noise
 from .rational import Malformed, Node, Rejected, affordable, shown
 from .regulariser import read as read_regulariser
 from .rotated import mix
@@ -56,18 +58,6 @@ BEFORE = " before the round"  # of a client's vector: what it goes back to if th
 
 
 Weighted = tuple[State, Draw, fmpq]  # a state, what was drawn in this round, its weight
-
-
-@dataclass(frozen=True, slots=True)
-class Noise:
-    v: tuple[Vector, ...]
-    shared: bool
-
-    def kicks(self) -> list[tuple[Vector, ...]]:
-        """What each independent sign of a step moves, per client."""
-        none = tuple(ZERO for _ in self.v[0])
-        alone = [tuple(v if i == j else none for j in range(len(self.v))) for i, v in enumerate(self.v) if any(v)]
-        return [self.v] if self.shared and alone else alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +204,10 @@ class Run(World):
         before = 0 if r == 0 else self.length(0) + (r - 1) * self.E
         return before + min(max(k, 0), self.length(r) - 1), 0
 
+    def noise_at(self, t: int, k: int) -> Noise:
+        """The noise of the step at these indices."""
+        return self.noise.at(t if self.method.steps else t * self.E + k)
+
     def scalars(self, trees: Iterable[Tree], t: int, k: int) -> dict[Tree, fmpq]:
         """The value of every scalar factor at this place; exact, or the run has no exact replay."""
         values: dict[Tree, fmpq] = {}
@@ -245,7 +239,7 @@ class Run(World):
         t, k = self.time(t, k)
         scalar = self.scalars((tree for rule in rules.values() for tree in rule.scalars()), t, k)
         if any(rule.has(op) for rule in rules.values() for op in NOISE):
-            outcomes = law.kicked(self.noise)
+            outcomes = law.kicked(self.noise_at(t, k))
         else:
             none = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
             outcomes = [(x, draw, none, q) for x, draw, q in law.states]
@@ -324,7 +318,7 @@ class Run(World):
 
     def rounds(self) -> Iterator[tuple[int, int]]:
         """Rounds from the first on, and how many of the run are like it: 1, or all that are left of a law at rest."""
-        alike = self.method.timeless and self.problem.rows is None
+        alike = self.method.timeless and self.problem.rows is None and self.noise.steps is None
         settled = max(len(self.problem.oracle.step) - 1, 0) if alike else self.T
         for t in range(self.T):
             before, after = ({keyed(x, draw): q for x, draw, q in self.law(s, -1).states} for s in (t, t + 1))
@@ -418,7 +412,7 @@ class Run(World):
         """The expectation of a number over the law, and over the noise of a step where the number has some."""
         scalar = self.scalars(scalars(number), t, k)
         if any(rule.op in NOISE for rule in rules(number)):
-            outcomes = law.kicked(self.noise)
+            outcomes = law.kicked(self.noise_at(t, k))
         else:
             none = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
             outcomes = [(x, draw, none, q) for x, draw, q in law.states]
@@ -474,7 +468,7 @@ class Run(World):
             "smooth": lambda L: all(loss.above(-L) and loss.below(L) for loss in f),
             "strongly_convex": lambda mu: all(loss.above(mu) for loss in f),
             "bounded_variance": lambda sigma: all(norm2(v) <= sigma**2 for v in self.noise.v),
-            "exact_variance": lambda sigma: all(norm2(v) == sigma**2 for v in self.noise.v),
+            "exact_variance": lambda s: self.noise.steps is None and all(norm2(v) == s**2 for v in self.noise.v),
             "descent": lambda L: all(loss.below(L) for loss in f),
             "two_sided": lambda L: all(loss.above(-L) for loss in f),
             "weakly_convex": lambda nu: all(loss.above(-nu) for loss in f),
@@ -657,9 +651,10 @@ def read(node: Node, claim: Claim) -> Run:
     T = given["T"].integer(1, LONG if long else LARGE if method.brief else COUNT)
     affordable((1 if long else E) * (1 if long or method.brief else T) * C * d * d, POINTS)
     losses = tuple(LOSSES[n.kind(LOSSES)](n, d) for n in given["clients"].items(C))
+    noise = read_noise(given["noise"], C, d, T if method.steps else E * T)
     noisy = given["noise"].kind(("none", "signs")) == "signs"
-    signs = given["noise"].fields("kind shared v" if noisy else "kind")
-    noise = tuple(v.vector(d) for v in signs["v"].items(C)) if noisy else ((ZERO,) * d,) * C
+    if noise.steps is not None:
+        affordable(E * T * C * d * d, POINTS, given["noise"].where)
     graph = tuple(row.vector(C) for row in given["graph"].items(C)) if "graph" in given else ()
     if method.rules_use("neighbours") and not graph:
         raise Malformed("instance: got no graph, expected one, for the method reads neighbours")
@@ -694,19 +689,20 @@ def read(node: Node, claim: Claim) -> Run:
     elif "minibatch" in given or "oracle" in given:
         raise Malformed("instance: got minibatches or an oracle, expected them of clients with data points alone")
     draws = _drawn(clients, chances, shared, "instance.minibatch")
-    together = noisy and signs["shared"].flag()
     if method.rules_use("again"):
-        noise *= 2
-        if together:
+        noise = replace(noise, v=noise.v * 2)
+        if noise.shared:
             raise Malformed("instance.noise: got one sign for all, expected independent ones, for a step draws twice")
-    run = Run(method, problem, Noise(noise, together), draws, claim)
+    run = Run(method, problem, noise, draws, claim)
     run.size(E, T)
     run.shared = shared
     if "box" in given:
         box = given["box"].fields("low high")
         run.box = box["low"].vector(d), box["high"].vector(d)
-        if "oracle" in given or method.steps or (data and noisy):
-            raise given["box"].malformed("none, unless there are exact answers, no noise of data points, and rounds")
+        if "oracle" in given or method.steps or (data and noisy) or noise.steps is not None:
+            raise given["box"].malformed(
+                "none, unless there are exact answers, no noise of data points or of a few steps, and rounds"
+            )
         if not all(a < b for a, b in zip(*run.box, strict=True)):
             raise Rejected("instance.box: got an empty one, expected low < high")
     if "minibatch" in given:

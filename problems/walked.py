@@ -262,8 +262,10 @@ class Walked:
         wide = {name: wider(x) for name, x in place.state.items() if name not in rules}
         if any(rule.curved for rule in rules.values()):
             wide |= {name: wider(place.state[name]) for name in rules}
-            there = replace(place, state=wide, kick=repeated(xp, kick, size), counts=counts, known={})
-            return replace(there, state=scope.carried(there, "local"), kick=None), chance, fold
+            every = repeated(xp, kick, size)
+            rough = None if setup.h is None else every[..., -setup.problem.C :, :]
+            there = replace(place, state=wide, kick=every, rough=rough, counts=counts, known={})
+            return replace(there, state=scope.carried(there, "local"), kick=None, rough=None), chance, fold
         for name, rule in rules.items():
             x = scope.wide(scope.linear(rule, place))
             if name in noisy:
@@ -325,9 +327,9 @@ class Walked:
         return self.scope.known("signs", rows)
 
     def sources(self) -> list[int]:
-        """Draws of a step that have noise, of C or, where it draws twice, 2 C."""
+        """Draws of a step that have noise, of C or, where it draws more than once, 2 C or 3 C."""
         C, loud = self.scope.setup.problem.C, self.scope.setup.loud
-        draws = C * (1 + ("again" in self.scope.rules.ops))
+        draws = C * (1 + ("again" in self.scope.rules.ops) + (self.scope.setup.h is not None))
         return [i for i in range(draws) if loud is None or i % C < loud]
 
 

@@ -173,6 +173,11 @@ class Run:
         noise = self.instance["noise"]
         return tuple(Fraction(x) for x in noise["v"][i]) if noise["kind"] == "signs" else (Fraction(0),) * len(self.w0)
 
+    def h(self, i: int) -> Vec:
+        """The diagonal of the noise of Hessians."""
+        noise = self.instance["noise"]
+        return tuple(Fraction(x) for x in noise["h"][i]) if "h" in noise else (Fraction(0),) * len(self.w0)
+
     def noisy(self, t: int, k: int, i: int, w: Vec) -> Vec:
         return add((1, self.grad(i, w)), (self.signs.get((t, k, i), 0), self.v(i)))
 
@@ -252,13 +257,14 @@ def sampled_fedavg(run: Run) -> Measured:
 
 
 def per_fedavg(run: Run) -> Measured:
-    """Algorithm 1 of fallah with batches of one point: (8) has a draw for the inner gradient and one for the outer."""
+    """Algorithm 1 of fallah with batches of one point: (8) has draws for both gradients and one for the Hessian."""
     w, users, seen = run.w0, range(run.C), Measured()
 
-    def full(i: int, x: Vec, inner: Vec, outer: Vec) -> Vec:
+    def full(i: int, x: Vec, inner: Vec, outer: Vec, bent: Vec) -> Vec:
         moved = add((1, x), (-run.alpha, run.grad(i, x)), (-run.alpha, inner))
         g = add((1, run.grad(i, moved)), (1, outer))
-        return add((1, g), (-run.alpha, run.hess(i, x, g)))
+        rough = tuple(b * y for b, y in zip(bent, g, strict=True))
+        return add((1, g), (-run.alpha, run.hess(i, x, g)), (-run.alpha, rough))
 
     def level(x: Vec) -> Fraction:
         return sum((run.value(i, add((1, x), (-run.alpha, run.grad(i, x)))) for i in users), Fraction(0)) / run.C
@@ -269,7 +275,7 @@ def per_fedavg(run: Run) -> Measured:
         seen["fall", (t,)] = level(w) - first
         for k in range(run.E + 1):
             every, some = run.mean(own), run.mean_drawn(t, own)
-            at, at_all = ([full(i, x, none, none) for i in users] for x in (some, every))
+            at, at_all = ([full(i, x, none, none, none) for i in users] for x in (some, every))
             off, gap = add((1, some), (-1, every)), add((1, run.mean_drawn(t, at_all)), (-1, run.mean_drawn(t, at)))
             far = [add((1, x), (-1, every)) for x in own]
             if len(w) == 1:
@@ -282,7 +288,10 @@ def per_fedavg(run: Run) -> Measured:
                 seen[f"sampled2{name}", (t, k)] = dot(drawn, drawn)
             seen["level", (t, k)] = level(some) - first
             if k < run.E:
-                noise = [[add((run.signs.get((t, k, i + n), 0), run.v(i))) for n in (0, run.C)] for i in users]
+                sizes = [(run.v(i), run.v(i), run.h(i)) for i in users]
+                noise = [
+                    [add((run.signs.get((t, k, i + n * run.C), 0), x)) for n, x in enumerate(sizes[i])] for i in users
+                ]
                 own = [add((1, x), (-run.beta, full(i, x, *noise[i]))) for i, x in enumerate(own)]
         w = run.mean_drawn(t, own)
         seen["round2", (t,)] = sum((seen["slope2", (t, k)] for k in range(run.E)), Fraction(0)) / run.E
@@ -696,7 +705,7 @@ def paths(method: Method, instance: dict[str, Any]) -> Iterator[tuple[Fraction, 
     """Every path with its probability; where t counts steps, each of them is a t."""
     C, E, T, noise = (instance[name] for name in ("C", "E", "T", "noise"))
     E = 1 if method.clock == "steps" else E
-    draws = C * (2 if method.uses("again") else 1)
+    draws = C * ((2 if method.uses("again") else 1) + ("h" in noise))
     width = [(0,)] if noise["kind"] == "none" else list(product((1, -1), repeat=1 if noise["shared"] else draws))
     everyone = [(1,) * C]
     if "participation" in instance:
@@ -737,7 +746,7 @@ def text(x: Any) -> Any:
 @st.composite
 def instances(draw: Any, method: Method) -> dict[str, Any]:
     """Convex losses of one family whose mean has its minimiser at w_star: the last client sees to that."""
-    if method.uses("hess"):
+    if method.uses("noisy_hess"):
         return draw(curved(method))
     bent, noisy = draw(st.booleans()), method.uses("noisy") and draw(st.booleans())
     C, d, E, T = (draw(st.integers(1, most)) for most in (3, 3, 2, 2 if method.clock == "rounds" else 5))
@@ -834,11 +843,12 @@ def curved(draw: Any, method: Method) -> dict[str, Any]:
 
     base, eta, turn = [spline() for _ in range(d)], [spline() for _ in range(d)], point()
     clients = [{"kind": "curves", "base": base, "eta": eta, "a": point(), "b": point(), "turn": turn} for _ in range(C)]
-    quiet = {"kind": "none"}
+    quiet, noise = {"kind": "none"}, {"v": [point() for _ in range(C)]} if noisy else {}
+    noise |= {"h": [point() for _ in range(C)]} if noisy and draw(st.booleans()) else {}
     return {
         "C": C, "d": d, "E": E, "T": T, "p": text([Fraction(1, C)] * C), "w0": point(), "constants": {},
         "parameters": {"alpha": str(draw(above)), "beta": str(draw(above) / 4)}, "clients": clients,
-        "noise": {"kind": "signs", "shared": False, "v": [point() for _ in range(C)]} if noisy else quiet,
+        "noise": {"kind": "signs", "shared": False, **noise} if noise else quiet,
         "participation": {"kind": "without_replacement", "m": draw(st.integers(1, C))},
     }  # fmt: skip
 
@@ -924,6 +934,7 @@ def in_arrays(xp: Any, claim: dict[str, Any], instance: dict[str, Any]) -> dict[
         problem, on([instance["w0"]]), scalar, sizes["E"], sizes["T"],
         v=on([noise["v"]]) if noise["kind"] == "signs" else None, shared=noise.get("shared", False),
         noisy_steps=tuple(noise["steps"]) if "steps" in noise else None, loud=loud(noise),
+        h=on([noise["h"]]) if "h" in noise else None,
         sampling=(sampled["kind"], sampled["m"]) if sampled else None,
         w_star=on([instance["w_star"]]) if "w_star" in instance else None,
         regulariser=regulariser, points={name: on([x]) for name, x in instance.get("points", {}).items()},
@@ -935,7 +946,8 @@ def in_arrays(xp: Any, claim: dict[str, Any], instance: dict[str, Any]) -> dict[
 
 def loud(noise: dict[str, Any]) -> int | None:
     """So many clients, from the first on, that all others are without noise."""
-    return max((i + 1 for i, v in enumerate(noise.get("v", [])) if any(map(Fraction, v))), default=None)
+    rows = zip(noise.get("v", []), noise.get("h", noise.get("v", [])), strict=True)
+    return max((i + 1 for i, (v, h) in enumerate(rows) if any(map(Fraction, (*v, *h)))), default=None)
 
 
 def agree(name: str, instance: dict[str, Any], libraries: tuple[Any, ...]) -> None:
@@ -986,7 +998,7 @@ def test_kernel_and_arrays_do_what_the_box_says(name: str, data: st.DataObject) 
     agree(name, data.draw(instances(TRIED[name])), (np, array_api_strict))
 
 
-NOISY = [name for name, method in TRIED.items() if method.uses("noisy") and not method.uses("hess")]
+NOISY = [name for name, method in TRIED.items() if method.uses("noisy") and not method.uses("noisy_hess")]
 
 
 @pytest.mark.parametrize("name", NOISY)

@@ -78,7 +78,7 @@ def test_reductions_keep_the_noise_inside_the_run_and_make_it_less() -> None:
 
 @given(noises, st.integers(1, 30), st.integers(1, 4))
 def test_as_many_signs_as_draws_that_have_noise(noise: Noise, total: int, C: int) -> None:
-    written = noise.written([["1"]] * C, total)
+    written = noise.written([["1"]] * C, None, total)
     steps = written.get("steps", list(range(total)) if written["kind"] == "signs" else [])
     assert noise.signs(total, C, twice=False) == len(steps) * (1 if noise.kind == "shared" else C)
     assert all(0 <= step < total for step in steps)

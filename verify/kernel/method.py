@@ -21,7 +21,8 @@ from .work import label, paid, spend, summed
 DEPTH, ATOMS, FIRST = 24, 40, 1_000
 CONSTANT = ("start", "zero", "w_star", "w_i_star", "axis")
 UNARY = ("grad", "batch_grad", "noisy", "again", "neighbours", "mean", "sampled", "other")
-NOISE = ("noisy", "again")  # two draws of one step, independent
+NOISE = ("noisy", "again", "noisy_hess")  # draws of one step, independent
+HESSIANS = ("hess", "noisy_hess")  # at a point, times a vector
 WHOLE = ("full_prox", "training_prox")  # proximal points of f, and of the risk of the training sample
 SCALED = ("*", "prox", "oracle", *WHOLE)
 OWN = ("grad", "batch_grad", "hess", "oracle", *NOISE, "neighbours", "w_i_star")  # where a client reads it
@@ -208,10 +209,11 @@ def _rule(node: Node, server: set[str], client: set[str], own: bool, depth: int 
             raise node.malformed(f"a vector among {sorted(server | client)}, a client's one only inside a mean")
         return Rule("name", name=name)
     head, *rest = node.items() or [node]
-    op = head.one_of((*CONSTANT, *UNARY, *SCALED, "hess", "weighted", "+", "point"))
+    op = head.one_of((*CONSTANT, *UNARY, *SCALED, *HESSIANS, "weighted", "+", "point"))
     if op == "point" and len(rest) == 1:
         return Rule(op, name=rest[0].name())
-    sizes = {**dict.fromkeys(CONSTANT, 0), **dict.fromkeys(UNARY, 1), **dict.fromkeys((*SCALED, "hess", "weighted"), 2)}
+    sizes = {**dict.fromkeys(CONSTANT, 0), **dict.fromkeys(UNARY, 1)}
+    sizes |= dict.fromkeys((*SCALED, *HESSIANS, "weighted"), 2)
     if depth > DEPTH or (len(rest) != sizes[op] if op in sizes else not rest):
         raise node.malformed(f"{sizes.get(op, 'one or more')} arguments of {op!r}, nested at most {DEPTH} deep")
     if op in OWN and not own:
@@ -475,11 +477,12 @@ class Place:
                 return scaled(self.scalar[_factor(rule)], self.vector(rule.args[0], i))
             case "grad":
                 return problem.losses[i].gradient(self.vector(rule.args[0], i))
-            case "hess":
+            case "hess" | "noisy_hess":
                 loss, (x, v) = problem.losses[i], (self.vector(arg, i) for arg in rule.args)
                 if not isinstance(loss, Loss):
                     raise Rejected("instance.clients: got data points, expected losses with a Hessian")
-                return loss.bend(x, v)
+                rough = self.kick[i + len(problem.p) * NOISE.index(rule.op)] if rule.op in NOISE else (ZERO,) * d
+                return tuple(paid(a + b * c) for a, b, c in zip(loss.bend(x, v), rough, v, strict=True))
             case "batch_grad":
                 return self.minibatch(i).gradient(self.vector(rule.args[0], i))
             case "oracle":

@@ -71,7 +71,7 @@ class Law:
 
     def kicked(self, noise: Noise) -> list[tuple[State, Draw, tuple[Vector, ...], fmpq]]:
         """Every state beside the noise of the next step."""
-        kicks, none = noise.kicks(), tuple(tuple(ZERO for _ in v) for v in noise.v)
+        kicks, none = noise.kicks(), noise.none
         size = (
             len(self.states) * 2 ** len(kicks)
             if self.paths
@@ -183,7 +183,7 @@ class Run(World):
             or not self.problem.g.affine
         )
         extremes = any(measure.extreme for measure in self.method.measures.values())
-        curved = self.method.reads("hess", "norm")
+        curved = self.method.reads("hess", "noisy_hess", "norm")
         self.paths = bent or extremes or curved or self.method.weighs("chosen", "largest")
 
     def length(self, r: int) -> int:
@@ -241,8 +241,7 @@ class Run(World):
         if any(rule.has(op) for rule in rules.values() for op in NOISE):
             outcomes = law.kicked(self.noise_at(t, k))
         else:
-            none = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
-            outcomes = [(x, draw, none, q) for x, draw, q in law.states]
+            outcomes = [(x, draw, self.noise.none, q) for x, draw, q in law.states]
         states = [
             (self.place(t, x, draw, kick, scalar).carried(rules, phase == "update"), draw, q)
             for x, draw, kick, q in outcomes
@@ -294,7 +293,7 @@ class Run(World):
         return {name: x for name, x in state.items() if not name.endswith(BEFORE)} | kept
 
     def initial(self) -> State:
-        nobody = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
+        nobody = self.noise.none
         everyone = (1,) * len(self.problem.p)
         starts = [*self.method.server.values(), *self.method.client.values()]
         scalar = self.scalars((tree for rule in starts for tree in rule.scalars()), 0, 0)
@@ -349,8 +348,8 @@ class Run(World):
             ):  # or rejected: no solution of a local problem but the stationary point
                 self.law(0, 0)
                 self.expected(self.law(0, -1), measure.terms, 0, 0, 0)
-            kicks, scalar = self.noise.kicks(), self.scalars(self.method.scalars(), 0, 0)
-            boxed = moments.Boxed(self.method, self.problem, self.draws, kicks, scalar)
+            kicks, scalar = self.noise.of_gradients().kicks(), self.scalars(self.method.scalars(), 0, 0)
+            boxed = moments.Boxed(self.method, self.problem, self.draws, kicks, scalar, self.noise)
             self.followed = moments.followed(boxed, low, high, self.initial(), self.E, self.T)
         return self.followed.measured(measure, t, k)
 
@@ -390,7 +389,7 @@ class Run(World):
         """|E x|^2, or E|x - E x|^2, times its factor."""
         ((factor, atom),) = measure.terms
         scalar = self.scalars(scalars(measure.terms), t, k)
-        none = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
+        none = self.noise.none
         points = [self.place(t, x, draw, none, scalar).vector(atom.args[0], i) for x, draw, _ in law.states]
         weights = [q for _, _, q in law.states]
         mean = combine(weights, points)
@@ -414,8 +413,7 @@ class Run(World):
         if any(rule.op in NOISE for rule in rules(number)):
             outcomes = law.kicked(self.noise_at(t, k))
         else:
-            none = tuple(tuple(ZERO for _ in v) for v in self.noise.v)
-            outcomes = [(x, draw, none, q) for x, draw, q in law.states]
+            outcomes = [(x, draw, self.noise.none, q) for x, draw, q in law.states]
         places = ((self.place(t, x, draw, kick, scalar, last), q) for x, draw, kick, q in outcomes)
         return summed(q * place.total(number, i) for place, q in places)
 
@@ -475,8 +473,8 @@ class Run(World):
             "bounded_subgradients": lambda B: self.problem.g.bounded(B, len(self.problem.start)),
             "mean_strongly_convex": self.strongly_convex,
             "prox_pl": self.prox_pl,
-            "gradient_variance": lambda sigma: all(norm2(v) <= sigma**2 for v in self.noise.v),
-            "hessian_variance": lambda sigma: sigma >= 0,  # noise adds straight lines
+            "gradient_variance": self.noise.bounded,
+            "hessian_variance": self.noise.bent_at_most,
             "lipschitz": lambda G: bool(points) and all(loss.lipschitz(G) for loss in each),
             "inexact": lambda eps: self.inaccuracy() <= eps,
             "lgd": lambda B: bool(points) and similar_gradients(points, p, B),
@@ -689,6 +687,11 @@ def read(node: Node, claim: Claim) -> Run:
     elif "minibatch" in given or "oracle" in given:
         raise Malformed("instance: got minibatches or an oracle, expected them of clients with data points alone")
     draws = _drawn(clients, chances, shared, "instance.minibatch")
+    if noise.h and not method.rules_use("noisy_hess"):
+        raise given["noise"].malformed("no noise of Hessians, for the method draws none")
+    if method.rules_use("noisy_hess"):
+        none = ((ZERO,) * d,) * C
+        noise = replace(noise, h=noise.h or none, v=noise.v if method.rules_use("again") else noise.v + none)
     if method.rules_use("again"):
         noise = replace(noise, v=noise.v * 2)
         if noise.shared:

@@ -49,6 +49,7 @@ DEEP = 10  # how far below -L a curvature may go where smoothness is said from a
 FAR_SIZE = 30  # of long runs: not shortened one by one
 FAR = 1e100  # a run that has left the floats says nothing
 LENGTH = 1e12  # how much coarser lengths are rounded than their squares
+BARELY = 10**6  # how many times less than the problem's slopes
 ROUNDING = 1e-13  # of an instance's values: below this a heterogeneity is 0
 
 
@@ -173,6 +174,9 @@ class RunSetting:
         noise = sized.noise(shape)
         values["bounded_variance"] = noise.level(genome, shape["C"]).max(axis=-1) if "noise" in genome else 0 * high
         values["exact_variance"] = values["gradient_variance"] = values["bounded_variance"]
+        if "rough" in genome:  # where Hessians differ, gradients do, however little
+            values["hessian_variance"] = noise.bends(genome, high, 1).max(axis=(1, 2))
+            values["gradient_variance"] = values["bounded_variance"] + high * genome["scale"] / BARELY
         values["minibatch_variance"] = (
             isqrt(dict(shape.counts).get("b", 1)) * high * genome["scale"] * values["bounded_variance"]
         )
@@ -310,7 +314,11 @@ class RunSetting:
                 {k: v if isinstance(v, str) else text(v) for k, v in client.items()}
                 for client in sized.family(shape).clients(loss)
             ],
-            "noise": sized.noise(shape).written(text(parts["v"][0]), sized.draws(shape, asked.counts_steps(reading))),
+            "noise": sized.noise(shape).written(
+                text(parts["v"][0]),
+                text(parts["h"][0]) if "h" in parts else None,
+                sized.draws(shape, asked.counts_steps(reading)),
+            ),
         }
         g = {k: v[0] for k, v in parts["regulariser"].items()}
         if "regulariser" in dict(shape.flags):
@@ -433,6 +441,7 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
         sizes["E"],
         sizes["T"],
         v=on(parts["v"]) if noise.kind != "none" else None,
+        h=on(parts["h"]) if "h" in parts else None,
         shared=noise.kind == "shared",
         noisy_steps=noise.steps(sized.draws(shape, asked.counts_steps(reading))),
         loud=noise.clients(sizes["C"]),
@@ -598,6 +607,8 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: M
     if asked.argument(reading, "minibatch_variance"):
         level = level * parts["unit"][:, None]
     parts["v"] = noise.vectors(level, C, d)
+    if "rough" in genome:
+        parts["h"] = noise.bends(genome, high, d)
     if start:
         parts["w0"] = parts["loss"]["c"][:, -1] if start == "client" else 0 * parts["w0"]
     if "pace" in parts["loss"]:  # where all users move alike: far enough upstream to arrive with the last local step

@@ -104,7 +104,9 @@ class RunSetting:
             most = 2 if counts in drawn else counts["C"]
             for m, g in product(range(1, most + 1) if sampling else (0,), asked.regularisers(reading)):
                 flags = {**layout, **({"regulariser": g} if g else {})}
-                shape = sized.shape(few, family, Noise(noise), sampling, m, flags)
+                loud = int(noise == "rough" and counts["d"] > 1)  # of all clients there would be too many outcomes
+                own = Noise(noise, loud=loud)
+                shape = sized.shape(few, family, own, sampling, m, flags)
                 if sized.fits(reading, shape, family, counts in small) and shape not in proposed:
                     proposed.append(shape)
         if "none" in asked.regularisers(reading) and "independent" in asked.choices(reading)[0]:

@@ -35,6 +35,7 @@ WEIGHTS = {  # operation -> text and LaTeX of the client's weight, and of the me
 AROUND = {  # operation -> text and LaTeX of its argument in brackets
     "grad": ("grad f_i({})", r"\nabla f_i\left({}\right)"),
     "hess": ("hess f_i({})({})", r"\nabla^2 f_i\left({}\right)\left({}\right)"),
+    "noisy_hess": ("noisy hess f_i({})({})", r"\tilde\nabla^2 f_i\left({}\right)\left({}\right)"),
     "batch_grad": ("grad f_B({})", r"\nabla f_{{B_i}}\left({}\right)"),
     "oracle": ("oracle_({1} f_B)({0})", r"\operatorname{{oracle}}_{{{1} f_{{B_i}}}}\left({0}\right)"),
     "full_prox": ("prox_({1} f)({0})", r"\operatorname{{prox}}_{{{1} f}}\left({0}\right)"),

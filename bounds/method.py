@@ -183,6 +183,11 @@ def hess(x: Vector, v: Vector) -> Vector:
     return Vector("hess", (x, v))
 
 
+def noisy_hess(x: Vector, v: Vector) -> Vector:
+    """The Hessian at a data point that is drawn anew in every step, independent of all other draws, times v."""
+    return Vector("noisy_hess", (x, v))
+
+
 def noisy(x: Vector, *, again: bool = False) -> Vector:
     """What the client's oracle returns for x: unbiased, with noise that is new in every step.
 

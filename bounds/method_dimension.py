@@ -88,7 +88,7 @@ def _of(x: Vector, method: Method, known: Dimensions) -> Dimension | None:
         case "grad" | "batch_grad":
             _expect(x.args[0], inside[0], LENGTH, method)
             return SLOPE
-        case "hess":
+        case "hess" | "noisy_hess":
             _expect(x.args[0], inside[0], LENGTH, method)
             return None if inside[1] is None else inside[1] * SLOPE * LENGTH ** Fraction(-1)
         case "prox" | "oracle" | "full_prox" | "training_prox":

@@ -29,6 +29,8 @@ def run(method: Mapping[str, Any], setup: Setup) -> Measured:
     """
     scope = scope_of(method, setup)
     with quiet(scope.xp):
+        if setup.moments and setup.noisy_steps is not None:
+            raise fail("noise at some steps", "noise at every step where only moments are followed", "walk the run")
         if setup.moments:
             return Moments(scope).measures()
         if scope.rules.steps or not _affine(scope.rules, setup):
@@ -59,7 +61,7 @@ def _affine(rules: Programme, setup: Setup) -> bool:
     smooth = setup.regulariser is not None and setup.regulariser.affine
     quadratic = isinstance(setup.problem, Quadratics) and rules.linear(smooth)
     every = all("t" in measure.at and not measure.law for measure in rules.measures.values())
-    return quadratic and every and setup.sampling is None and setup.signs is None
+    return quadratic and every and all(x is None for x in (setup.sampling, setup.signs, setup.noisy_steps))
 
 
 def _entries(rules: Programme, setup: Setup) -> int:

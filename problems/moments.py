@@ -64,16 +64,21 @@ class Moments:
         before, within = self.columns(whole=False), self.columns(whole=True)
         begin = self.rows(before, self.carried(before, "begin"), whole=True)
         noisy = setup.v is not None and any(rule.noisy for rule in scope.rules.phases["local"].values())
-        kicks = scope.kicks() if noisy else None
+        kicks = replace(scope, setup=replace(setup, h=None)).kicks() if noisy else None
         local = self.columns(whole=True, noise=0 if kicks is None else kicks.shape[0])
         width = self.width(within)
         kick = None if kicks is None else replace(scope, columns=self.width(local)).column(kicks, width)
         rows = self.rows(local, self.changed(local, kick), whole=True)
         change, signs = (self.under(0, rows[..., part]) for part in (slice(width), slice(width, None)))
+        rough = [self.under(0, self.rows(local, self.changed(local, kick, h), whole=True) - rows) for h in self.rough()]
         one = xp.eye(width, dtype=xp.float64) + 0 * change
-        held = self.held((one + change)[:, 1:, :], signs[:, 1:, :])
+        held = self.held((one + change)[:, 1:, :], signs[:, 1:, :], [x[:, 1:, :] for x in rough])
         fall = -pairs(xp, one, change) - pairs(xp, change, one) - pairs(xp, change, change)
-        noise = xp.reshape(xp.matmul(signs, xp.matrix_transpose(signs)), (-1, width * width, 1))
+        spread = xp.matmul(signs, xp.matrix_transpose(signs))
+        for x in rough:  # one more sign each, which multiplies the vectors and the other signs
+            fall = fall - pairs(xp, x[..., :width], x[..., :width])
+            spread = spread + xp.matmul(x[..., width:], xp.matrix_transpose(x[..., width:]))
+        noise = xp.reshape(spread, (-1, width * width, 1))
         fall = xp.concat([fall[..., :1] - noise, fall[..., 1:]], axis=-1)
         one = pairs(xp, one, one)
         lack, sums = self.powers(fall, setup.E) if scope.rules.phases["local"] else (0 * fall, setup.E * one)
@@ -108,7 +113,13 @@ class Moments:
         wide = self.scope.xp.broadcast_to(flat, (self.width(before), *flat.shape[1:]))
         return self.scope.xp.permute_dims(wide[:, 0, ...], (1, 2, 0))
 
-    def held(self, rows: Array, noise: Array) -> Array:
+    def rough(self) -> list[Array]:
+        """The noise of one client's Hessian after the other, (n, C, d)."""
+        xp, h, C = self.scope.xp, self.scope.setup.h, self.scope.setup.problem.C
+        only = xp.eye(C, dtype=xp.float64)
+        return [] if h is None else [only[i, :, None] * h for i in range(C)]
+
+    def held(self, rows: Array, noise: Array, rough: Sequence[Array]) -> Array:
         """Whether a step maps the box into itself (n,)."""
         xp, box = self.scope.xp, self.scope.setup.box
         if box is None:
@@ -117,12 +128,17 @@ class Moments:
         middle, half = (low + high) / 2, (high - low) / 2
         centre = rows[..., 0] + matvec(xp, rows[..., 1:], middle)
         swing = matvec(xp, xp.abs(rows[..., 1:]), half) + xp.sum(xp.abs(noise), axis=-1)
+        for x in rough:
+            swing = swing + xp.abs(x[..., 0] + matvec(xp, x[..., 1 : rows.shape[-1]], middle))
+            swing = swing + matvec(xp, xp.abs(x[..., 1 : rows.shape[-1]]), half)
+            swing = swing + xp.sum(xp.abs(x[..., rows.shape[-1] :]), axis=-1)
         return xp.all(xp.abs(centre - middle) + swing <= (1 + ROUNDING) * half, axis=-1)
 
-    def changed(self, state: State, kick: Array) -> State:
+    def changed(self, state: State, kick: Array, rough: Array = None) -> State:
         """What a local step adds to all vectors. Beside 1, short steps would be rounded away."""
         rules, wide = self.scope.rules, replace(self.scope, columns=self.width(state), constants={})
-        place, changes = Place(state, ROUNDS, 0, kick=kick), {name: 0 * x for name, x in state.items()}
+        place = Place(state, ROUNDS, 0, kick=kick, rough=rough)
+        changes = {name: 0 * x for name, x in state.items()}
         for name, rule in rules.phases["local"].items():
             added = [term for term in rule.terms if term[1].name != name or rules.coefficients[term[0]] != ONE]
             x = wide.wide(wide.linear(Linear(tuple(added)), place)) if added else changes[name]

@@ -17,6 +17,7 @@ from typing import Any
 PHASES = ("begin", "local", "end", "update")
 FIXED = ("start", "zero", "w_star", "axis", "point")
 LINEAR = ("name", *FIXED, "noisy", "again", "mean", "neighbours", "other")  # whatever the losses are
+NOISE = ("noisy", "again", "noisy_hess")  # draws of one step, independent
 PROXIMAL = ("prox", "oracle", "full_prox")
 FORMS = ("norm2", "inner")  # bilinear in their vectors
 Monomial = tuple[Fraction, tuple[int, ...]]  # a rational times factors, by their place in `Programme.factors`
@@ -218,10 +219,8 @@ class _Reader:
         key = op, name, tuple(v.terms for v in vectors), factors, weights
         if key not in self.operations:
             inside = any(v.noisy for v in vectors)
-            curved = any(v.curved for v in vectors) or (inside and op not in (*LINEAR, "sampled"))
-            self.operations[key] = Operation(
-                op, name, vectors, factors, inside or op in ("noisy", "again"), curved, weights
-            )
+            curved = any(v.curved for v in vectors) or (inside and op not in (*LINEAR, "sampled")) or op == "noisy_hess"
+            self.operations[key] = Operation(op, name, vectors, factors, inside or op in NOISE, curved, weights)
         return self.operations[key]
 
     def weights(self, raw: Any) -> Weights:

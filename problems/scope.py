@@ -42,7 +42,10 @@ class Setup:
     E: int
     T: int
     v: Array = None  # (n, C, d): noise s v_i with a fair sign s per step
+    h: Array = None  # (n, C, d): Hessians at a data point are Hess f_i + s diag(h_i), s another fair sign
     shared: bool = False  # one sign for all clients of a step
+    noisy_steps: tuple[int, ...] | None = None  # with noise, counted over all rounds; None: all of them
+    loud: int | None = None  # v_i = 0 beyond the first so many clients, so that they need no signs
     sampling: tuple[str, int] | None = None  # ("without_replacement" | "with_replacement", m)
     graph: Array = None  # (n, C, C)
     w_star: Array = None  # (n, d)
@@ -80,6 +83,7 @@ class Place:
     t: int  # or ROUNDS, ENDS
     k: int
     kick: Array = None
+    rough: Array = None  # (.., C, d): what is on the diagonal of the Hessians' noise
     counts: Array = None  # (S, C)
     batch: Any = None  # (S, C): which minibatch each client drew, on the host
     known: dict[Any, Array] = field(default_factory=dict[Any, Array])  # operations and weights
@@ -172,6 +176,9 @@ class Scope:
                 return self.gradient(args[0])
             case "hess":
                 return setup.problem.hess(*args)
+            case "noisy_hess":
+                x = setup.problem.hess(*args)
+                return x if place.rough is None else x + place.rough * args[1]
             case "noisy" | "again":
                 return args[0] if place.kick is None else args[0] + self.fresh(operation.op, place.kick)
             case "mean" | "sampled" | "neighbours" | "other":
@@ -240,13 +247,21 @@ class Scope:
 
     @property
     def v(self) -> Array:
-        """The noise of one step (n, C, d); (n, 2 C, d) where a step draws twice."""
-        return self.xp.concat([self.setup.v] * 2, axis=-2) if "again" in self.rules.ops else self.setup.v
+        """The noise of one step (n, C, d); of every draw where it draws more than once, that of Hessians last."""
+        v, h = self.setup.v, self.setup.h
+        rows = [v, *([v] if "again" in self.rules.ops else []), *([] if h is None else [h])]
+        return v if len(rows) == 1 else self.xp.concat(rows, axis=-2)
+
+    def quiet(self, place: Place) -> bool:
+        """Whether the step here has no noise."""
+        steps = self.setup.noisy_steps
+        number = place.t if self.rules.steps else place.t * self.setup.E + place.k
+        return self.setup.v is None or (steps is not None and number not in steps)
 
     def fresh(self, op: str, kick: Array) -> Array:
         """Of the noise of a step, its first or its second draw."""
         C = self.setup.problem.C
-        return kick[..., :C, :] if op == "noisy" else kick[..., C:, :]
+        return kick[..., :C, :] if op == "noisy" else kick[..., C : 2 * C, :]
 
     def mixed(self, op: str, x: Array, place: Place) -> Array:
         """Vectors of all clients combined."""

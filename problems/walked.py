@@ -19,12 +19,10 @@ SCRATCH = 1 << 16  # numbers in the local iterates that are taken together, unle
 TIMELESS = frozenset((*LINEAR, "grad", "prox", "sampled", "w_i_star"))  # do not look at the round but by coefficients
 
 
-def paths_needed(
-    T: int, E: int, C: int, noisy: bool, shared: bool, sampling: tuple[str, int] | None, twice: bool = False
-) -> int:
-    """How many outcomes the law of paths has; `twice`: a step draws its noise twice."""
+def paths_needed(T: int, C: int, signs: int, sampling: tuple[str, int] | None) -> int:
+    """How many outcomes the law of paths has, with so many signs of noise in all."""
     each = len(draws(C, *sampling)) if sampling else 1
-    return 2 ** min(60, T * E * (1 if shared else C) * (1 + twice) if noisy else 0) * each ** min(T, 60)
+    return 2 ** min(60, signs) * each ** min(T, 60)
 
 
 def walk(scope: Scope) -> Measured:
@@ -225,11 +223,11 @@ class Walked:
             values.append(best(values[-1], value) if values else value)
 
     def check(self) -> None:
-        setup, C = self.scope.setup, self.scope.setup.problem.C
-        noisy = setup.v is not None and setup.signs is None
-        E = 1 if self.scope.rules.steps else setup.E
-        twice = "again" in self.scope.rules.ops
-        outcomes = paths_needed(setup.T, E, C, noisy, setup.shared, setup.sampling, twice)
+        setup, total = self.scope.setup, self.scope.setup.T * (1 if self.scope.rules.steps else self.scope.setup.E)
+        noisy = 0 if setup.v is None or setup.signs is not None else total
+        noisy = noisy if setup.noisy_steps is None else min(noisy, len(setup.noisy_steps))
+        signs = noisy * (1 if setup.shared else len(self.sources()))
+        outcomes = paths_needed(setup.T, setup.problem.C, signs, setup.sampling)
         if setup.minibatch is not None:
             outcomes *= len(setup.problem.minibatches(*setup.minibatch)[0]) ** min(setup.T, 60)
         if outcomes > MOST_OUTCOMES:
@@ -264,7 +262,7 @@ class Walked:
         scope, xp, setup = self.scope, self.scope.xp, self.scope.setup
         rules = scope.rules.phases["local"]
         noisy = [name for name, rule in rules.items() if rule.noisy]
-        if setup.v is None or not noisy:
+        if not noisy or scope.quiet(place):
             return replace(place, state=scope.carried(place, "local")), chance, 1
         if setup.signs is not None:
             signs = setup.signs[:, :, place.t, place.k, ...]
@@ -283,8 +281,10 @@ class Walked:
         wide = {name: wider(x) for name, x in place.state.items() if name not in rules}
         if any(rule.curved for rule in rules.values()):
             wide |= {name: wider(place.state[name]) for name in rules}
-            there = replace(place, state=wide, kick=repeated(xp, kick, size), counts=counts, known={})
-            return replace(there, state=scope.carried(there, "local"), kick=None), chance, fold
+            every = repeated(xp, kick, size)
+            rough = None if setup.h is None else every[..., -setup.problem.C :, :]
+            there = replace(place, state=wide, kick=every, rough=rough, counts=counts, known={})
+            return replace(there, state=scope.carried(there, "local"), kick=None, rough=None), chance, fold
         for name, rule in rules.items():
             x = scope.wide(scope.linear(rule, place))
             if name in noisy:
@@ -310,13 +310,13 @@ class Walked:
 
     def outcomes(self, atom: Atom, place: Place, own: bool) -> Array:
         """An atom per outcome, averaged over the noise that it reads itself."""
-        scope, setup = self.scope, self.scope.setup
+        scope = self.scope
 
         def vectors(place: Place) -> list[Array]:
             xs = [scope.linear(arg, place) for arg in atom.args]
             return [scope.wide(x) for x in xs] if own else xs
 
-        if setup.v is None or not atom.noisy:
+        if not atom.noisy or scope.quiet(place):
             return scope.number(atom.op, vectors(place))
         if atom.op in FORMS and not any(arg.curved for arg in atom.args):
             kick = scope.kicks()
@@ -335,8 +335,21 @@ class Walked:
 
     def signs(self) -> Array:
         """Every outcome of the signs of one step, (S, C), (S, 2 C) or (S, 1)."""
-        sources = 1 if self.scope.setup.shared else self.scope.v.shape[-2]
-        return self.scope.known("signs", lambda: list(product((1.0, -1.0), repeat=sources)))
+        if self.scope.setup.shared:
+            return self.scope.known("signs", lambda: [[1.0], [-1.0]])
+        sources, size = self.sources(), self.scope.v.shape[-2]
+
+        def rows() -> list[list[float]]:
+            chosen = (dict(zip(sources, signs, strict=True)) for signs in product((1.0, -1.0), repeat=len(sources)))
+            return [[row.get(i, 0.0) for i in range(size)] for row in chosen]
+
+        return self.scope.known("signs", rows)
+
+    def sources(self) -> list[int]:
+        """Draws of a step that have noise, of C or, where it draws more than once, 2 C or 3 C."""
+        C, loud = self.scope.setup.problem.C, self.scope.setup.loud
+        draws = C * (1 + ("again" in self.scope.rules.ops) + (self.scope.setup.h is not None))
+        return [i for i in range(draws) if loud is None or i % C < loud]
 
 
 def look(scope: Scope) -> Callable[[Atom, Place, bool], Array]:

@@ -23,6 +23,9 @@ from fedaudit.bounds.method import quantity_name
 from fedaudit.bounds.papers.fallah.algorithm import PER_FEDAVG
 from fedaudit.bounds.papers.fallah.symbols import L_F, K, tau
 from fedaudit.bounds.statement import Statement
+from fedaudit.problems.interpret import Setup
+from fedaudit.problems.interpret import run as run_arrays
+from fedaudit.problems.quadratics import Quadratics
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import hunt_row, read
 from fedaudit.verify.certify import _instances  # pyright: ignore[reportPrivateUsage]
@@ -66,19 +69,21 @@ def test_the_simulator_agrees_with_the_kernel(label: str) -> None:
 
 
 def instance(
-    a: tuple[str, ...] = ("1", "-1"), m: int = 1, noise: str = "0", box: str = "", **changed: Any
+    a: tuple[str, ...] = ("1", "-1"), m: int = 1, noise: str = "0", h: str = "0", box: str = "", **changed: Any
 ) -> dict[str, Any]:
     """Users with f' = w + a_i around 0, straight far out; the first update is taken from w_0 = 1/2."""
     base = {"x": ["-12", "-6", "6", "12"], "s": ["1/6", "-1/6", "-1/6", "1/6"], "a": "0", "g": "-9"}
     none: dict[str, Any] = {"x": [], "s": [], "a": "0", "g": "0"}
     users = [{"kind": "curves", "base": [base], "eta": [none], "a": [x], "b": ["0"], "turn": ["0"]} for x in a]
     signs = {"kind": "signs", "shared": False, "v": [[noise]] * len(a)}
+    signs |= {"h": [[h]] * len(a)} if h != "0" else {}
+    sigma_G = Fraction(noise) + (Fraction(1, 10**6) if h != "0" else 0)  # where Hessians differ, gradients do
     made: dict[str, Any] = {
         "C": len(a), "d": 1, "E": 2, "T": 2, "p": [str(Fraction(1, len(a)))] * len(a), "w0": ["1/2"], "clients": users,
         "parameters": {"alpha": "1/16", "beta": "1/100", "D0": "1", "D1": "1", "D2": "1"},
-        "noise": signs if noise != "0" else {"kind": "none"},
+        "noise": signs if (noise, h) != ("0", "0") else {"kind": "none"},
         "participation": {"kind": "without_replacement", "m": m},
-        "constants": {k: str(v) for k, v in (("L", 1), ("rho", "1/6"), ("B", 10), ("sigma_G", noise), ("sigma_H", 0),
+        "constants": {k: str(v) for k, v in (("L", 1), ("rho", "1/6"), ("B", 10), ("sigma_G", sigma_G), ("sigma_H", h),
                                              ("gamma_G", 1), ("gamma_H", 0), ("Delta", 1))},
         **({"box": {"low": [f"-{box}"], "high": [box]}} if box else {}),
     }  # fmt: skip
@@ -109,19 +114,22 @@ def measured(given: dict[str, Any], names: tuple[str, ...] = ROUND) -> list[Any]
 
 
 @pytest.mark.parametrize(
-    ("a", "m", "E", "T", "noise"),
+    ("a", "m", "E", "T", "noise", "h"),
     [
-        (("1", "-1"), 1, 2, 2, "0"),
-        (("1", "-1"), 2, 3, 1, "0"),
-        (("1", "-1", "1/3"), 1, 2, 2, "0"),
-        (("1", "-1", "1/3"), 2, 2, 1, "0"),
-        (("1", "-1"), 1, 1, 1, "1/3"),
-        (("1",), 1, 2, 2, "1/3"),
+        (("1", "-1"), 1, 2, 2, "0", "0"),
+        (("1", "-1"), 2, 3, 1, "0", "0"),
+        (("1", "-1", "1/3"), 1, 2, 2, "0", "0"),
+        (("1", "-1", "1/3"), 2, 2, 1, "0", "0"),
+        (("1", "-1"), 1, 1, 1, "1/3", "0"),
+        (("1",), 1, 2, 2, "1/3", "0"),
+        (("1", "-1"), 1, 2, 2, "0", "1/2"),
+        (("1", "-1"), 2, 1, 1, "1/3", "3/2"),
+        (("1",), 1, 2, 1, "1/3", "2"),
     ],
 )
-def test_moments_are_the_run_step_by_step(a: tuple[str, ...], m: int, E: int, T: int, noise: str) -> None:
+def test_moments_are_the_run_step_by_step(a: tuple[str, ...], m: int, E: int, T: int, noise: str, h: str) -> None:
     """Matrices against every update of every user, every sign and every sequence of sets, in rationals."""
-    run = {"a": a, "m": m, "E": E, "T": T, "noise": noise}
+    run = {"a": a, "m": m, "E": E, "T": T, "noise": noise, "h": h}
     assert measured(instance(**run)) == measured(instance(**run, box="3"))
 
 
@@ -137,10 +145,51 @@ def test_noise_by_enumeration() -> None:
     assert found[1] == fmpq(total.numerator, total.denominator)
 
 
+def test_noise_of_hessians_by_enumeration() -> None:
+    """The same with Hessians 1 + h and 1 - h in place of 1: eight outcomes a user."""
+    v, h, alpha, step, total = Fraction(1, 3), Fraction(3, 2), Fraction(1, 16), Fraction(1, 100), Fraction(0)
+    for centre, inner, outer, bent in product((-1, 1), repeat=4):
+        moved = Fraction(1, 2) - alpha * (Fraction(1, 2) - centre + inner * v)
+        w = Fraction(1, 2) - step * (1 - alpha * (1 + bent * h)) * (moved - centre + outer * v)
+        total += ((1 - alpha) ** 2 * w) ** 2 / 16
+    noisy = {"noise": "1/3", "h": "3/2", "E": 1, "T": 1}
+    for box in ("", "3"):
+        assert measured(instance(**noisy, box=box), ("slope2",))[1] == fmpq(total.numerator, total.denominator)
+
+
+def test_where_hessians_differ_so_do_gradients() -> None:
+    """A deviation of Hessians needs one of gradients, however small; and both constants are checked."""
+    claim = read(statement("fallah/thm4.5~repaired"))[0].claim
+    noisy = instance(noise="1/3", h="1/2", box="3")
+    noisy["parameters"] |= {"beta": "1/1000"}
+    assert kernel.admissible(claim, noisy)
+    for wrong in ({"sigma_G": "1/3"}, {"sigma_H": "49/100"}):
+        assert not kernel.admissible(claim, {**noisy, "constants": {**noisy["constants"], **wrong}})
+
+
+@pytest.mark.parametrize("h", ["0", "1/2", "2"])
+def test_a_long_run_in_arrays_has_the_moments_of_the_kernel_with_noise_of_hessians(h: str) -> None:
+    """Mean and covariance of 40 rounds of 5 updates, in floats and in rationals."""
+    given = instance(noise="1/3", h=h, box="3", E=5, T=40)
+    exact = [float(x) for x in measured(given, ("mean2", "fall"))]
+    claim = free(("mean2", "fall"))
+    start, half = np.array([[0.5]]), np.array([[3.0]])
+    problem = Quadratics(np.ones((1, 2, 1, 1)), np.array([[[-1.0], [1.0]]]), np.array([[0.5, 0.5]]))
+    values = {"alpha": 1 / 16, "beta": 1 / 100}
+    setup = Setup(
+        problem, start, lambda tree: np.full((1, 1, 1), values[tree]), 5, 40, v=np.full((1, 2, 1), 1 / 3),
+        h=np.full((1, 2, 1), float(Fraction(h))), sampling=("without_replacement", 1), moments=True, box=(-half, half),
+    )  # fmt: skip
+    found = run_arrays(claim["method"], setup)
+    floats = [float(found["mean2"][0, 0]), *map(float, found["fall"][0])]
+    assert floats == pytest.approx(exact, rel=1e-9, abs=1e-12)
+
+
 @pytest.mark.parametrize("change", [
     {"box": "1/2"},  # a minimiser lies outside
     {"box": "20"},  # the curvature changes there
     {"box": "2", "noise": "1"},  # noise leaves the box
+    {"box": "2", "h": "2000"},  # noise of Hessians does
     {"box": "2", "w0": ["5/2"]},
     {"box": "2", "parameters": {"alpha": "1/16", "beta": "3"}},
     {"noise": "1", "E": 6},  # without a box

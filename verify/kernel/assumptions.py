@@ -13,6 +13,7 @@ from .draws import SAMPLINGS
 from .loss import ZERO, Loss, Vector, dot, norm2, semidefinite
 from .measures import Measures
 from .minimum import lines, separable
+from .noise import Noise
 from .problem import Problem, least_hessian
 from .regulariser import NONE
 from .sample import AnyLoss, samples
@@ -25,7 +26,7 @@ from .world import Bounds, Facts, Pairs
 def assumptions(measures: Measures, sampling: str, shared: bool, Gamma: fmpq | None) -> tuple[Facts, Bounds, Pairs]:
     """`sampling`: how clients are drawn, if they are; `shared`: whether all draw the same minibatch."""
     replay, problem, users = measures.replay, measures.replay.problem, alike(measures.replay.problem.losses)
-    bounds: dict[str, Callable[[fmpq], bool]] = {**_of_losses(problem), **_of_noise(replay.noise.v)}
+    bounds: dict[str, Callable[[fmpq], bool]] = {**_of_losses(problem), **_of_noise(replay.noise)}
     bounds["inexact"] = lambda eps: measures.inaccuracy() <= eps
     facts: dict[str, bool | Callable[[], bool]] = {
         **_of_weights(problem, replay.method.weighs("chosen") and problem.rows is None),
@@ -86,15 +87,12 @@ def _of_losses(problem: Problem) -> dict[str, Callable[[fmpq], bool]]:
     }
 
 
-def _of_noise(v: tuple[Vector, ...]) -> dict[str, Callable[[fmpq], bool]]:
-    def below(sigma: fmpq) -> bool:
-        return all(norm2(x) <= sigma**2 for x in v)
-
+def _of_noise(noise: Noise) -> dict[str, Callable[[fmpq], bool]]:
     return {
-        "bounded_variance": below,
-        "gradient_variance": below,
-        "exact_variance": lambda sigma: all(norm2(x) == sigma**2 for x in v),
-        "hessian_variance": lambda sigma: sigma >= 0,  # noise adds straight lines
+        "bounded_variance": lambda sigma: all(norm2(v) <= sigma**2 for v in noise.v),
+        "exact_variance": lambda sigma: noise.steps is None and all(norm2(v) == sigma**2 for v in noise.v),
+        "gradient_variance": noise.bounded,
+        "hessian_variance": noise.bent_at_most,
     }
 
 

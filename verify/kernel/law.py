@@ -1,7 +1,6 @@
-"""The law of a run at one moment: weighted states, and the noise that the next step adds to them.
+"""The law of a run at one moment: weighted states, and the noise that the next step adds to them (noise.py).
 
-Noise is s v_i with a fair sign s per step, and per client unless it is shared. All expectations are sums over weighted
-states.
+All expectations are sums over weighted states.
 """
 
 from __future__ import annotations
@@ -14,30 +13,14 @@ from itertools import product
 from flint import fmpq
 
 from .draws import STATES, Draw
-from .loss import ONE, ZERO, Vector, combine, ldl, minus, plus, scaled
+from .loss import ONE, Vector, combine, ldl, minus, plus, scaled
+from .noise import Kick, Noise
 from .place import State
 from .rational import affordable
 from .work import HASH, label, spend, summed
 
 Weighted = tuple[State, Draw, fmpq]  # a state, what was drawn in this round, its weight
-Kick = tuple[Vector, ...]  # what the noise of a step adds, per client
 COVARIANCE = 1_000_000  # products of entries
-
-
-@dataclass(frozen=True, slots=True)
-class Noise:
-    v: tuple[Vector, ...]
-    shared: bool
-
-    @property
-    def none(self) -> Kick:
-        return tuple((ZERO,) * len(v) for v in self.v)
-
-    def kicks(self) -> list[Kick]:
-        """What each independent sign of a step moves, per client."""
-        none = (ZERO,) * len(self.v[0])
-        alone = [tuple(v if i == j else none for j in range(len(self.v))) for i, v in enumerate(self.v) if any(v)]
-        return [self.v] if self.shared and alone else alone
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from .expression import Tree, free
 
-NOISE = ("noisy", "again")  # two draws of one step, independent
-BENT = ("hess", "norm", "ratio", "smaller")  # no quadratic functions of the state, whatever the losses are
+NOISE = ("noisy", "again", "noisy_hess")  # draws of one step, independent
+HESSIANS = ("hess", "noisy_hess")  # at a point, times a vector
+BENT = (*HESSIANS, "norm", "ratio", "smaller")  # no quadratic functions of the state, whatever the losses are
 PICKED = {"picked": (("T",),), "picked_step": (("T",), ("t",))}  # laws of a measure, and where it stands
 
 

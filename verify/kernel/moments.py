@@ -18,6 +18,7 @@ from .expression import Tree, Value
 from .law import unflattened
 from .loss import ONE, ZERO, Loss, Matrix, Vector, dot
 from .method import NOISE, Atom, Measure, Method, Number, Rule, rules
+from .noise import Noise
 from .pieces import Pieces
 from .place import Place, State
 from .problem import Problem
@@ -29,7 +30,7 @@ from .work import paid, price, spend, summed
 
 EXACT, SIZE = 40_000, 144  # bits of the last round, of entries of a vector of moments
 LINEAR = ("name", "+", "*", "mean", "sampled", "zero", "start", "noisy", "again")  # affine whatever the losses are
-READ, SOLVED = ("grad", "hess", "batch_grad"), ("oracle", "full_prox")  # at a point, and to find one
+READ, SOLVED = ("grad", "hess", "noisy_hess", "batch_grad"), ("oracle", "full_prox")  # at a point, and to find one
 Array = fmpq_mat | arb_mat
 
 
@@ -68,6 +69,7 @@ class Boxed:
     draws: Draws
     kicks: Sequence[tuple[Vector, ...]]  # what each independent sign of a step moves
     scalar: Mapping[Tree, fmpq]
+    noise: Noise
 
     def state(self, x: Vector, whole: bool) -> State:
         """The server's vectors, and if `whole` those of all clients, from their entries."""
@@ -81,8 +83,7 @@ class Boxed:
 
     def affine(self, of: Callable[[Place], Vector], whole: bool, draw: Draw) -> Affine:
         """The map that `of` is, from its values at 0, at the unit vectors, and at every sign."""
-        D, C = self.entries(whole), len(self.problem.p)
-        none = ((ZERO,) * len(self.problem.start),) * (2 * C)
+        D, none = self.entries(whole), self.noise.none
 
         def at(x: Vector, kick: tuple[Vector, ...] = none) -> Vector:
             place = Place(self.problem, self.state(x, whole), kick, draw.counts, self.scalar, batch=draw.batch)
@@ -110,7 +111,17 @@ class Boxed:
 
         yield "begin", False, first, ONE, lambda place: flat(place.carried(phases["begin"], False))
         if phases["local"]:
-            yield "local", True, first, ONE, lambda place: flat(place.carried(phases["local"], False))
+            rough, most = self.noise.rough(), len(self.noise.v)
+            for bent in rough:
+                yield (
+                    "local",
+                    True,
+                    first,
+                    fmpq(1, len(rough)),
+                    lambda place, bent=bent: flat(
+                        replace(place, kick=(*place.kick[:most], *bent)).carried(phases["local"], False)
+                    ),
+                )
         for draw, chance in self.draws:
             yield "update", True, draw, chance, last
 
@@ -226,6 +237,8 @@ def followed(boxed: Boxed, low: Vector, high: Vector, first: State, E: int, T: i
         raise Rejected("instance.box: got a method with memory or with a clock, expected the server's vectors alone")
     if problem.oracle.step or any(len(risks) != 1 for risks in problem.batches):
         raise Rejected("instance.box: got minibatches or an oracle that errs, expected neither")
+    if any(point.has("noisy_hess") for r in (*blocks, *seen) if r.op in READ for point in r.args[:1]):
+        raise Rejected("instance.box: got losses that are read where a Hessian's noise leads, expected other points")
     inside = replace(boxed, problem=on_box(problem, list(zip(low, high, strict=True))))
     wide = on_box(problem, inside.region(low, high))
     if _written(wide) != _written(inside.problem):

@@ -16,7 +16,7 @@ from .method import NOISE, Atom, Number, Rule, Weights
 from .problem import Problem
 from .rational import Malformed, Rejected, shown
 from .rotated import Rotated
-from .work import label, spend, summed
+from .work import label, paid, spend, summed
 
 Given = TypeVar("Given")
 State = dict[str, tuple[Vector, ...]]  # of the server's vectors one each, of the clients' vectors one per client
@@ -144,13 +144,16 @@ class Place:
                 return scaled(scale, x)
             case "grad":
                 return problem.losses[i].gradient(x)
-            case "hess":
-                loss = problem.losses[i]
+            case "hess" | "noisy_hess":
+                loss, (v,) = problem.losses[i], more
                 if not isinstance(loss, Loss):
                     raise Rejected("instance.clients: got data points, expected losses with a Hessian")
-                return loss.bend(x, *more)
+                bent = loss.bend(x, v)
+                if rule.op == "hess":
+                    return bent
+                return tuple(paid(a + b * c) for a, b, c in zip(bent, self.drawn(rule.op, i), v, strict=True))
             case "noisy" | "again":
-                return plus(x, self.kick[i + len(problem.p) * NOISE.index(rule.op)])
+                return plus(x, self.drawn(rule.op, i))
             case "batch_grad":
                 return self.minibatch(i).gradient(x)
             case "oracle":
@@ -163,6 +166,10 @@ class Place:
                 if scale < 0:
                     raise Rejected(f"method: got prox with the step {shown(scale)}, expected none below 0")
                 return problem.g.prox(x, scale)
+
+    def drawn(self, op: str, i: int) -> Vector:
+        """Of the noise of this step, what one draw of client i is."""
+        return self.kick[i + len(self.problem.p) * NOISE.index(op)]
 
     def minibatch(self, i: int) -> Rotated:
         """The risk of what client i drew."""

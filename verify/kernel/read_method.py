@@ -6,7 +6,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 
 from .expression import parse
-from .method import NOISE, PICKED, Atom, Measure, Method, Number, Rule, Weights, rules
+from .method import HESSIANS, NOISE, PICKED, Atom, Measure, Method, Number, Rule, Weights, rules
 from .rational import Malformed, Node
 
 DEPTH, ATOMS, FIRST = 24, 40, 1_000
@@ -15,7 +15,8 @@ UNARY = ("grad", "batch_grad", "noisy", "again", "neighbours", "mean", "sampled"
 SCALED = ("*", "prox", "oracle", "full_prox", "training_prox")  # proximal points: of g, of a local problem, of f, ...
 OWN = ("grad", "batch_grad", "hess", "oracle", *NOISE, "neighbours", "w_i_star")  # where a client reads it
 LAST = {"other": "j", "axis": "n"}  # the index that it needs, which only a measure has
-VECTOR = {**dict.fromkeys(CONSTANT, 0), **dict.fromkeys(UNARY, 1), **dict.fromkeys((*SCALED, "hess", "weighted"), 2)}
+VECTOR = {**dict.fromkeys(CONSTANT, 0), **dict.fromkeys(UNARY, 1)}
+VECTOR |= dict.fromkeys((*SCALED, *HESSIANS, "weighted"), 2)
 WEIGHTS = {"own": 0, "chosen": 1, "largest": 1, "softmax": 2, "in_turn": 1}
 ATOM = {"norm": 1, "norm2": 1, "inner": 2, "f": 1, "f_i": 1, "F": 1, "g": 1, "conjugate": 1, "f_star": 0, "f_i_star": 0}
 NUMBER = {**ATOM, "mean": 1, "weighted": 2, "weight": 1, "ratio": 2, "smaller": 2}

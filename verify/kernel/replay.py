@@ -10,9 +10,10 @@ from flint import fmpq
 
 from .draws import STATES, Draw, Draws
 from .expression import Evaluator, Tree
-from .law import Kick, Law, Noise, Weighted, condensed, keyed, law
+from .law import Law, Weighted, condensed, keyed, law
 from .loss import ONE, Loss
 from .method import BENT, NOISE, Method, Number, factors, rules, scalars
+from .noise import Kick, Noise
 from .place import Place, State
 from .problem import Problem
 from .rational import affordable
@@ -61,6 +62,10 @@ class Replay:
         before = 0 if r == 0 else self.length(0) + (r - 1) * self.E
         return before + min(max(k, 0), self.length(r) - 1), 0
 
+    def noise_at(self, t: int, k: int) -> Noise:
+        """The noise of the step at these indices."""
+        return self.noise.at(t if self.method.steps else t * self.E + k)
+
     # one place
 
     def scalars(self, trees: Iterable[Tree], t: int, k: int) -> dict[Tree, fmpq]:
@@ -75,7 +80,7 @@ class Replay:
     def expected(self, states: Law, number: Number, i: int, t: int, k: int, last: int = 0) -> fmpq:
         """The expectation of a number over the law, and over the noise of a step where the number has some."""
         scalar = self.scalars(factors(number), t, k)
-        outcomes = states.outcomes(self.noise, any(rule.op in NOISE for rule in rules(number)))
+        outcomes = states.outcomes(self.noise_at(t, k), any(rule.op in NOISE for rule in rules(number)))
         places = ((self.place(t, x, draw, kick, scalar, last), q) for x, draw, kick, q in outcomes)
         return summed(q * place.total(number, i) for place, q in places)
 
@@ -101,7 +106,7 @@ class Replay:
 
     def rounds(self) -> Iterator[tuple[int, int]]:
         """Rounds from the first on, and how many of the run are like it: 1, or all that are left of a law at rest."""
-        alike = self.method.brief and self.method.steady and self.problem.rows is None
+        alike = self.method.brief and self.method.steady and self.problem.rows is None and self.noise.steps is None
         settled = max(len(self.problem.oracle.step) - 1, 0) if alike else self.T
         for t in range(self.T):
             before, after = ({keyed(x, draw): q for x, draw, q in self.law(s, -1).states} for s in (t, t + 1))
@@ -150,7 +155,7 @@ class Replay:
             return now
         t, k = self.time(t, k)
         scalar = self.scalars(scalars(*block.values()), t, k)
-        outcomes = now.outcomes(self.noise, any(rule.has(*NOISE) for rule in block.values()))
+        outcomes = now.outcomes(self.noise_at(t, k), any(rule.has(*NOISE) for rule in block.values()))
         places = [(self.place(t, x, draw, kick, scalar), draw, q) for x, draw, kick, q in outcomes]
         return law([(place.carried(block, phase == "update"), draw, q) for place, draw, q in places], self.paths)
 

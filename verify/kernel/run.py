@@ -15,10 +15,10 @@ from .assumptions import assumptions
 from .claim import Claim
 from .draws import SAMPLINGS, Draws, drawn, participation
 from .expression import Evaluator, Value, free
-from .law import Noise
 from .loss import ONE, ZERO, Vector, piecewise, quadratic
 from .measures import Measures
 from .method import Method
+from .noise import read as read_noise
 from .problem import EXACT, Oracle, Problem, minimised
 from .rational import Malformed, Node, Rejected, affordable, shown
 from .read_method import read as read_method
@@ -49,7 +49,9 @@ def read(node: Node, claim: Claim) -> World:
     T = given["T"].integer(1, LONG if long else LARGE if method.brief else COUNT)
     affordable((1 if long else E) * (1 if long or method.brief else T) * C * d * d, POINTS)
     problem = problem_of(given, method, C, d, (T - 1) // E + 1 if method.steps else T)
-    noise = noise_of(given["noise"], method, C, d)
+    noise = read_noise(given["noise"], method, C, d, T if method.steps else E * T)
+    if noise.steps is not None:
+        affordable(E * T * C * d * d, POINTS, given["noise"].where)
     problem, draws, shared = drawing(given, method, problem, T)
     box = box_of(given, method, d) if long else None
     problem = minimised(problem)
@@ -115,20 +117,6 @@ def noisy(given: Fields) -> bool:
     return given["noise"].kind(("none", "signs")) == "signs"
 
 
-def noise_of(node: Node, method: Method, C: int, d: int) -> Noise:
-    if node.kind(("none", "signs")) == "none":
-        node.fields("kind")
-        v, shared = ((ZERO,) * d,) * C, False
-    else:
-        signs = node.fields("kind shared v")
-        v, shared = tuple(x.vector(d) for x in signs["v"].items(C)), signs["shared"].flag()
-    if method.rules_use("again"):
-        v *= 2
-        if shared:
-            raise Malformed("instance.noise: got one sign for all, expected independent ones, for a step draws twice")
-    return Noise(v, shared)
-
-
 def drawing(given: Fields, method: Method, problem: Problem, T: int) -> tuple[Problem, Draws, bool]:
     """What a round draws, the problem with the risks of minibatches, and whether all clients draw the same one."""
     C, d = len(problem.p), len(problem.start)
@@ -175,8 +163,11 @@ def box_of(given: Fields, method: Method, d: int) -> tuple[Vector, Vector]:
     ends = given["box"].fields("low high")
     low, high = ends["low"].vector(d), ends["high"].vector(d)
     data = any(n.kind(LOSSES) == "sample" for n in given["clients"].items())
-    if "oracle" in given or method.steps or (data and noisy(given)):
-        raise given["box"].malformed("none, unless there are exact answers, no noise of data points, and rounds")
+    few = "steps" in given["noise"].mapping()
+    if "oracle" in given or method.steps or (data and noisy(given)) or few:
+        raise given["box"].malformed(
+            "none, unless there are exact answers, no noise of data points or of a few steps, and rounds"
+        )
     if not all(a < b for a, b in zip(low, high, strict=True)):
         raise Rejected("instance.box: got an empty one, expected low < high")
     return low, high

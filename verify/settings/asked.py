@@ -96,6 +96,8 @@ def choices(reading: Reading) -> tuple[list[str], list[str]]:
         noises = ["shared"] if "independent_noise" in reading.dropped else ["none", "independent"]
         if ["<", "0", bound] in reading.claim["when"] or [">", bound, "0"] in reading.claim["when"]:
             noises.remove("none")
+        if has(reading, "hessian_variance") and uses(reading, "noisy_hess"):
+            noises.append("rough")
     named = [kind for kind in SAMPLINGS if has(reading, kind)]
     sampled = uses(reading, "sampled") and not has(reading, "full_participation")
     return noises, (named or [*SAMPLINGS]) if sampled else [""]

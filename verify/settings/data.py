@@ -147,7 +147,7 @@ def outcomes(shape: Shape) -> int:
     batches = count(sizes["K"], sizes["b"]) if "b" in sizes else 1
     if dict(shape.flags).get("draws") == "shared":
         return batches ** min(sizes["T"], 20)
-    drawn = paths_needed(sizes["T"], 1, sizes["C"], False, False, (shape.flag("sampling"), sizes["m"]))
+    drawn = paths_needed(sizes["T"], sizes["C"], 0, (shape.flag("sampling"), sizes["m"]))
     return drawn * batches ** (sizes["C"] * min(sizes["T"], 20))
 
 

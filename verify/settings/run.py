@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from fedaudit.problems.components import losses
+from fedaudit.problems.components.noise import Noise
 from fedaudit.problems.components.regularisers import FAMILIES, longest, minimiser
 from fedaudit.problems.genes import Gene, along
 from fedaudit.problems.interpret import Setup, run
@@ -48,6 +49,7 @@ DEEP = 10  # how far below -L a curvature may go where smoothness is said from a
 FAR_SIZE = 30  # of long runs: not shortened one by one
 FAR = 1e100  # a run that has left the floats says nothing
 LENGTH = 1e12  # how much coarser lengths are rounded than their squares
+BARELY = 10**6  # how many times less than the problem's slopes
 ROUNDING = 1e-13  # of an instance's values: below this a heterogeneity is 0
 
 
@@ -101,19 +103,27 @@ class RunSetting:
                 continue
             most = 2 if counts in drawn else counts["C"]
             for m, g in product(range(1, most + 1) if sampling else (0,), asked.regularisers(reading)):
-                shape = sized.shape(few, family, noise, sampling, m, {**layout, **({"regulariser": g} if g else {})})
+                flags = {**layout, **({"regulariser": g} if g else {})}
+                loud = int(noise == "rough" and counts["d"] > 1)  # of all clients there would be too many outcomes
+                own = Noise(noise, loud=loud)
+                shape = sized.shape(few, family, own, sampling, m, flags)
                 if sized.fits(reading, shape, family, counts in small) and shape not in proposed:
                     proposed.append(shape)
         if "none" in asked.regularisers(reading) and "independent" in asked.choices(reading)[0]:
             crowds = [dict(zip(sized.SMALL, values, strict=True)) for values in CROWDS]
             alike = [
                 sized.shape(
-                    counts, losses()["quadratic"], "independent", "", 0, {"regulariser": "none", "clients": "alike"}
+                    counts,
+                    losses()["quadratic"],
+                    Noise("independent"),
+                    "",
+                    0,
+                    {"regulariser": "none", "clients": "alike"},
                 )
                 for counts in crowds
             ]
             proposed = [s for s in alike if sized.fits(reading, s, losses()["quadratic"], small=False)] + proposed
-        proposed = sized.long_shapes(reading) + proposed
+        proposed = sized.long_shapes(reading) + proposed + sized.sparse_shapes(reading)
         if reading.claim["kind"] == "identity":  # with one client there is often nothing to compare
             proposed.sort(key=lambda shape: shape["C"] == 1)
         return proposed
@@ -139,9 +149,7 @@ class RunSetting:
         elif not asked.has(reading, "equal_weights") or "equal_weights" in reading.dropped:
             any_sign = "nonnegative_weights" in reading.dropped and not asked.uses(reading, "chosen")
             genes.append(along("weight", "real" if any_sign else "positive", sizes, "C"))
-        if shape.flag("noise") != "none":
-            each = along("noise", "nonnegative", sizes, "C")
-            genes.append(replace(each, shape=(1,), axes=("",)) if asked.argument(reading, "exact_variance") else each)
+        genes += sized.noise(shape).genes(sizes, equal=bool(asked.argument(reading, "exact_variance")))
         if dict(shape.flags).get("weights") == "rows":
             genes.append(along("share", asked.share(reading), sizes, "T", "C"))
         if asked.has(reading, "homogeneous"):
@@ -165,8 +173,12 @@ class RunSetting:
         low, high = _curvatures(reading, genome)
         genome = _placed(shape, genome)
         values = {"smooth": high, "strongly_convex": low, "descent": high}
-        values["bounded_variance"] = genome["noise"].max(axis=-1) if "noise" in genome else 0 * high
+        noise = sized.noise(shape)
+        values["bounded_variance"] = noise.level(genome, shape["C"]).max(axis=-1) if "noise" in genome else 0 * high
         values["exact_variance"] = values["gradient_variance"] = values["bounded_variance"]
+        if "rough" in genome:  # where Hessians differ, gradients do, however little
+            values["hessian_variance"] = noise.bends(genome, high, 1).max(axis=(1, 2))
+            values["gradient_variance"] = values["bounded_variance"] + high * genome["scale"] / BARELY
         values["minibatch_variance"] = (
             isqrt(dict(shape.counts).get("b", 1)) * high * genome["scale"] * values["bounded_variance"]
         )
@@ -233,7 +245,7 @@ class RunSetting:
         ]
         known = all(bounded(rules, name) for name in rules.measures) and len(about) == len(relations) == 1
         later = {part[1] for _, _, right in relations for part in asked.parts_at(right) if part[2:] != ["0"]}
-        shape = sized.shape(MANY, losses()["bent"], "independent", "", 0)
+        shape = sized.shape(MANY, losses()["bent"], Noise("independent"), "", 0)
         noisy = (
             "independent" in asked.choices(reading)[0] and not reading.dropped and not asked.uses(reading, "sampled")
         )
@@ -304,10 +316,12 @@ class RunSetting:
                 {k: v if isinstance(v, str) else text(v) for k, v in client.items()}
                 for client in sized.family(shape).clients(loss)
             ],
-            "noise": {"kind": "none"},
+            "noise": sized.noise(shape).written(
+                text(parts["v"][0]),
+                text(parts["h"][0]) if "h" in parts else None,
+                sized.draws(shape, asked.counts_steps(reading)),
+            ),
         }
-        if shape.flag("noise") != "none":
-            instance["noise"] = {"kind": "signs", "shared": shape.flag("noise") == "shared", "v": text(parts["v"][0])}
         g = {k: v[0] for k, v in parts["regulariser"].items()}
         if "regulariser" in dict(shape.flags):
             instance["regulariser"] = {
@@ -387,10 +401,11 @@ class RunSetting:
             size = sizes.get(axis, 1)
             less = {size // 10, size * 3 // 4} if shape.follows_moments and size > FAR_SIZE else {size - 1}
             shorter = [n for n in sorted({1, 2, size // 2, *less}) if 0 < n < size]
-            smaller += [(shape.but(**{axis: n}), _first(genes, genome, axis, n)) for n in shorter]
-        if shape.flag("noise") != "none":
-            quiet = Shape(shape.counts, tuple((k, "none" if k == "noise" else v) for k, v in shape.flags))
-            smaller.append((quiet, dict(genome)))
+            for n in shorter:
+                short = shape.but(**{axis: n})
+                noise = sized.noise(short).within(sized.draws(short, asked.counts_steps(reading)))
+                smaller.append((sized.with_noise(short, noise), _first(genes, genome, axis, n)))
+        smaller += [(sized.with_noise(shape, noise), dict(genome)) for noise in sized.noise(shape).fewer()]
         if sized.family(shape).name == "bent" and sizes["d"] == 1:
             straight = Shape(shape.counts, tuple((k, "quadratic" if k == "loss" else v) for k, v in shape.flags))
             smaller.append((straight, dict(genome)))
@@ -410,7 +425,7 @@ def _placed(shape: Shape, genome: Mapping[str, Array]) -> Mapping[str, Array]:
 
 
 def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Table, signs: Any = None) -> Setup:
-    sizes, backend = dict(shape.counts), reading.backend
+    sizes, backend, noise = dict(shape.counts), reading.backend, sized.noise(shape)
 
     def on(x: Array) -> Any:
         return to_backend(backend, x)
@@ -427,8 +442,11 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
         _scalars(known, shape, backend, reading.claim["method"].get("counts_from", 0)),
         sizes["E"],
         sizes["T"],
-        v=on(parts["v"]) if shape.flag("noise") != "none" else None,
-        shared=shape.flag("noise") == "shared",
+        v=on(parts["v"]) if noise.kind != "none" else None,
+        h=on(parts["h"]) if "h" in parts else None,
+        shared=noise.kind == "shared",
+        noisy_steps=noise.steps(sized.draws(shape, asked.counts_steps(reading))),
+        loud=noise.clients(sizes["C"]),
         sampling=sized.sampling(shape),
         graph=on(parts["graph"]) if "graph" in parts else None,
         w_star=w_star,
@@ -586,11 +604,13 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: M
     far = np.maximum.reduce([abs(parts["w0"]).max(axis=1), *lengths])
     parts["unit"], parts["slope"] = high * genome["scale"], high * far
     parts["points"] = {name: genome["scale"][:, None] * genome[f"point_{name}"] for name in asked.points(reading)}
-    level = genome["noise"] if "noise" in genome else 0 * p
-    axis = np.array([[1 if j == i % d else 0 for j in range(d)] for i in range(C)])
+    noise = sized.noise(shape)
+    level = noise.level(genome, C) if "noise" in genome else 0 * p
     if asked.argument(reading, "minibatch_variance"):
         level = level * parts["unit"][:, None]
-    parts["v"] = level[:, :, None] * axis
+    parts["v"] = noise.vectors(level, C, d)
+    if "rough" in genome:
+        parts["h"] = noise.bends(genome, high, d)
     if start:
         parts["w0"] = parts["loss"]["c"][:, -1] if start == "client" else 0 * parts["w0"]
     if "pace" in parts["loss"]:  # where all users move alike: far enough upstream to arrive with the last local step

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import product
 from math import isqrt
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from fedaudit.problems.components import losses
 from fedaudit.problems.components.family import Family
+from fedaudit.problems.components.noise import Noise
 from fedaudit.problems.components.regularisers import FAMILIES
 from fedaudit.problems.interpret import paths_needed
 
@@ -20,6 +22,12 @@ from .base import Reading, Shape, names
 MOST_PATHS = 256
 SMALL = {"C": (1, 2, 3), "d": (1, 2), "E": (1, 2, 4), "T": (1, 4)}
 SQUARES = (1, 4, 9, 16, 25)
+SPARSE = (  # C, E and T of long runs, and their noise: at how many steps, from which on, how far apart, of whom
+    ((1, 1, 12), Noise(count=6)),
+    ((2, 1, 10), Noise(count=3, first=7)),
+    ((2, 2, 10), Noise(count=3, apart=7)),
+    ((4, 1, 16), Noise(count=5, apart=3, loud=1)),
+)
 NO_LAYOUT: Mapping[str, str] = {}
 GROUPS = ((2, 1), (2, 2), (3, 1), (3, 2), (4, 2))  # C and m of a run whose moments are followed
 LENGTHS = {  # its E and T: where all steps are looked at, where one round is, where all rounds are
@@ -44,7 +52,26 @@ def long_shapes(reading: Reading) -> list[Shape]:
         starts = [dict[str, str](), *([{"start": "between"}] if noise == "none" else [])][::-1]
         large = index == "k" and LENGTHS["k"][-1][0] < E  # where every step is looked at
         if meets_counts(reading, counts) and (noise == "none" or C < 4) and (not large or (C, noise) == (2, "none")):
-            proposed += [shape(counts, losses()["basin"], noise, sampling, m, flags | start) for start in starts]
+            proposed += [shape(counts, losses()["basin"], Noise(noise), sampling, m, flags | start) for start in starts]
+    return proposed
+
+
+def sparse_shapes(reading: Reading) -> list[Shape]:
+    """Many rounds with noise at a few steps, where all its outcomes are walked."""
+    noisy = not asked.argument(reading, "exact_variance") and not asked.one_round(reading.claim)
+    kinds = [kind for kind in asked.choices(reading)[0] if noisy and kind != "none"]
+    proposed: list[Shape] = []
+    for ((C, E, T), few), kind, family, g, layout in product(
+        SPARSE, kinds, asked.families(reading), asked.regularisers(reading), asked.layouts(reading)
+    ):
+        counts = {"C": C, "d": 1, "E": E, "T": T}
+        if family.updates < E * T or "start" in layout or asked.uses(reading, "sampled"):
+            continue
+        flags = {**layout, **({"regulariser": g} if g else {})}
+        one = shape(counts, family, replace(few, kind=kind), "", 0, flags)
+        walked = outcomes(with_noise(one, Noise(kind)), family, asked.counts_steps(reading)) > 1
+        if walked and rational(reading, counts) and fits(reading, one, family, small=False):
+            proposed.append(one)
     return proposed
 
 
@@ -58,11 +85,35 @@ def sampling(shape: Shape) -> tuple[str, int] | None:
 
 
 def shape(
-    counts: Mapping[str, int], family: Family, noise: str, sampling: str, m: int, layout: Mapping[str, str] = NO_LAYOUT
+    counts: Mapping[str, int],
+    family: Family,
+    noise: Noise,
+    sampling: str,
+    m: int,
+    layout: Mapping[str, str] = NO_LAYOUT,
 ) -> Shape:
-    flags = {"loss": family.name, "noise": noise, "sampling": sampling or "all", **layout}
-    batch = {"b": 4 if noise != "none" and counts["E"] > 1 else 1} if "regulariser" in layout else {}
-    return Shape.of(flags, **counts, **batch, **({"m": m} if sampling else {}))
+    flags = {"loss": family.name, **noise.flags, "sampling": sampling or "all", **layout}
+    batch = {"b": 4 if noise.kind != "none" and counts["E"] > 1 else 1} if "regulariser" in layout else {}
+    return Shape.of(flags, **counts, **batch, **noise.sizes, **({"m": m} if sampling else {}))
+
+
+def noise(shape: Shape) -> Noise:
+    return Noise.of(dict(shape.flags), dict(shape.counts))
+
+
+def with_noise(shape: Shape, other: Noise) -> Shape:
+    """The same shape with other noise."""
+    own = noise(shape)
+    if other == own:
+        return shape
+    flags = {name: value for name, value in shape.flags if name not in own.flags}
+    counts = {name: size for name, size in shape.counts if name not in own.sizes}
+    return Shape.of(flags | other.flags, **counts, **other.sizes)
+
+
+def draws(shape: Shape, counts_steps: bool) -> int:
+    """Local steps of a run, over all rounds."""
+    return shape["T"] * (1 if counts_steps else shape["E"])
 
 
 def fits(reading: Reading, shape: Shape, family: Family, small: bool) -> bool:
@@ -95,12 +146,13 @@ def outcomes(shape: Shape, family: Family, counts_steps: bool) -> int:
     """Paths of noise and of who takes part; of affine rules with noise alone the moments are known."""
     if "oracle" in dict(shape.flags):
         return data.outcomes(shape)
-    noisy, shared = shape.flag("noise") != "none", shape.flag("noise") == "shared"
-    drawn, g = sampling(shape), FAMILIES[dict(shape.flags).get("regulariser", "none")]
-    if drawn is None and ((family.affine and g.affine and not counts_steps) or not noisy):
+    own, drawn, total = noise(shape), sampling(shape), draws(shape, counts_steps)
+    g = FAMILIES[dict(shape.flags).get("regulariser", "none")]
+    moments = family.affine and g.affine and not counts_steps and own.steps(total) is None
+    if drawn is None and (moments or own.kind == "none"):
         return 1
-    steps, twice = 1 if counts_steps else shape["E"], dict(shape.flags).get("draws") == "twice"
-    return paths_needed(shape["T"], steps, shape["C"], noisy, shared, drawn, twice)
+    twice = dict(shape.flags).get("draws") == "twice"
+    return paths_needed(shape["T"], shape["C"], own.signs(total, shape["C"], twice), drawn)
 
 
 def sizes(reading: Reading, axis: str) -> list[int]:

@@ -11,6 +11,7 @@ from ...method import (
     inner,
     mean,
     noisy,
+    noisy_hess,
     norm,
     norm2,
     picked_step,
@@ -47,7 +48,7 @@ PER_FEDAVG = Method(
     server={w: start},
     client={w_i: w},
     begin={w_i: w},
-    local={w_i: w_i - beta * (OUTER - alpha * hess(w_i, OUTER))},
+    local={w_i: w_i - beta * (OUTER - alpha * noisy_hess(w_i, OUTER))},
     update={w: WBAR},
     measures={
         Q["drift"](k, t): expect(mean(norm(w_i - CENTRE))),

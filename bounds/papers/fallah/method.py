@@ -81,13 +81,17 @@ _WITHIN, _UNTIL = {t: (0, tau - 1)}, {t: (0, tau)}
 _FIVE = "gamma_F is that of lemma 4.4, whose assumption 5 belongs to it, although the text names assumptions 2-4"
 _ROUND = "one round from a given w_k: E is over the set A_k (uniform, without replacement) and the round's batches"
 _ALL = "all n users run from w_k (appendix G); w_t is their average and does not depend on A_k"
+_POINTS = (
+    "with batches of one point, at which gradients deviate by a fixed vector and Hessians by a fixed diagonal matrix, "
+    "each with a random sign of its own"
+)
 _WIDE = (
     "tried on runs of at most 3 updates and 3 users, whose Hessians have the same eigenvectors, in 1 or 2 dimensions; "
-    "with batches of one point, at which gradients have a random sign and Hessians are exact",
+    f"{_POINTS}",
 )
 _LONG = (
     "runs of more than 3 updates are tried in one dimension, on users that differ by straight lines and have one "
-    "Hessian around the run; with batches of one point, at which gradients have a random sign and Hessians are exact",
+    f"Hessian around the run; {_POINTS}",
 )
 _TWO = "n >= 2: for n = 1 the fraction (1 - r)/(r (n - 1)) is 0/0"
 

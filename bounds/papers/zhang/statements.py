@@ -92,8 +92,11 @@ SMOOTH = "assumption 3.2 is printed with an upper bound only; L-smooth is read a
 CONVEX_PART = (
     "g = theta |.|_1, up max(x, 0) + down max(-x, 0), or 0: g with exact proximal steps and bounded subgradients"
 )
-FOUR_ROUNDS = "where g or a loss has a kink, all paths of the noise are walked, over at most 4 rounds"
-NOISY_KINKS = f"{FOUR_ROUNDS}; longer noisy runs have quadratic losses and g = 0"
+ALL_PATHS = (
+    "where g or a loss has a kink, all paths of the noise are walked: over at most 4 rounds with noise at every step,"
+    " over 10 to 16 with noise at 3 to 6 of the steps"
+)
+NOISY_KINKS = f"{ALL_PATHS}; longer runs with noise at every step have quadratic losses and g = 0"
 ROUND_ONE = "at r = 1 the gradients of round 0 are 0 and c_i^1 = 0, so Lambda_i^1 = eta tau grad f_i(P(x^1))"
 ON_PATHS = "two vectors a and b are equal on every path exactly if E|a|^2 + E|b|^2 = 2 E<a, b>"
 
@@ -158,7 +161,7 @@ EQ_12 = Statement(
     for_all={r: (1, T)},
     reading=(
         "s = G(P) - grad f(P) is a subgradient of g at x exactly if <s, x> = g(x) + g*(s) (Fenchel and Young)",
-        FOUR_ROUNDS,
+        ALL_PATHS,
     ),
 )
 

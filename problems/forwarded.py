@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from . import forward
 from .arrays import Array
+from .noted import note, over_rounds
 from .scope import ROUNDS, Measured, Place, Scope, State, initial
-from .walked import SCRATCH, note, over_rounds
+from .walked import SCRATCH, look
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +33,7 @@ class Forwarded:
             rounds = min(block.shape[0], setup.T - first)  # that have local steps
             local = {name: x[:rounds, ...] for name, x in state.items()} if inside and rounds else None
             steps = None if local is None else self.steps(local)
-            note(scope, measured, first, state, steps or [])
+            note(scope, measured, first, state, steps or [], look)
         return over_rounds(scope, measured)
 
     def steps(self, state: State) -> list[State]:

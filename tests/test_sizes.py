@@ -22,7 +22,7 @@ from fedaudit.verify.sizes import TOLD, Size, merged
 from fedaudit.verify.verdict import Survived
 
 TWO, FOUR, WIDE = (("C", 2), ("T", 1)), (("C", 1), ("T", 4)), (("C", 3), ("T", 1))
-LETTERS = {  # a run, its steps counted, a run of clients with data, a network, a graph, numbers, formulas alone
+LETTERS = {  # runs, also with minibatches and with data points; a network, a function, numbers, formulas alone
     "buttaci/lem4.1": {"C", "d", "E", "T"},
     "zhang/lemA.1": {"C", "d", "E", "T", "b"},
     "yuan/lem5": {"C", "d", "E", "T", "K", "m"},

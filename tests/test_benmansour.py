@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from marks import slow
 
 from fedaudit.bounds.algebra import Le, Rational
 from fedaudit.bounds.catalogue import statement
@@ -70,13 +71,13 @@ def test_found_again(name: str) -> None:
     assert row["certificate"]["instance"]["C"] <= 2
 
 
-@pytest.mark.slow
+@slow("a long search for each")
 @pytest.mark.parametrize("name", REFUTED)
 def test_found_by_the_search(name: str) -> None:
     assert hunt_row(statement(f"benmansour/{name}"), 0, 5.0)["verdict"] == "refuted"
 
 
-@pytest.mark.slow
+@slow("a long search")
 def test_literal_reading_of_15_breaks() -> None:
     made = statement("benmansour/eq15~same-iterates")
     (dropped,) = made.implicit
@@ -170,12 +171,12 @@ def scaled(name: str, factor: Any, part: int = 0) -> Statement:
     return replace(made, id=f"{made.id}-mutant", then=tuple(relations), follows_from=())
 
 
-slow = pytest.mark.slow
+SEARCHED = slow("one search each")
 TIGHT = [("lem1", 0), ("eq16-ratios", 0), ("eq18", 3)]
 ALSO_TIGHT = [("eq15~same-iterates", 0), ("eq16-ratios", 1), ("eq18", 0), ("eq18", 1), ("rem6~repaired", 0)]
 
 
-@pytest.mark.parametrize(("name", "part"), [*TIGHT, *(pytest.param(*pair, marks=slow) for pair in ALSO_TIGHT)])
+@pytest.mark.parametrize(("name", "part"), [*TIGHT, *(pytest.param(*pair, marks=SEARCHED) for pair in ALSO_TIGHT)])
 def test_shortened_bounds_are_caught(name: str, part: int) -> None:
     assert hunt_row(scaled(name, Rational(9, 10), part), 0, 0.5)["verdict"] == "refuted"
 
@@ -184,7 +185,7 @@ TRUE = ("lem1", "eq14", "eq15~same-iterates", "eq17", "rem6")
 ALSO_TRUE = ("eq16-ratios", "eq18", "eq19", "rem6~repaired")
 
 
-@pytest.mark.parametrize("name", [*TRUE, *(pytest.param(name, marks=slow) for name in ALSO_TRUE)])
+@pytest.mark.parametrize("name", [*TRUE, *(pytest.param(name, marks=SEARCHED) for name in ALSO_TRUE)])
 def test_true_statements_survive(name: str) -> None:
     assert verify_row(statement(f"benmansour/{name}"), 1, 0.1)["verdict"] == "survived"
 
@@ -193,7 +194,7 @@ REPAIRED = ("lem2", "thm3", "cor4", "rem5")
 ALSO_REPAIRED = ("eq13", "rem7", "eq18-error", "eq20")
 
 
-@pytest.mark.parametrize("name", [*REPAIRED, *(pytest.param(name, marks=slow) for name in ALSO_REPAIRED)])
+@pytest.mark.parametrize("name", [*REPAIRED, *(pytest.param(name, marks=SEARCHED) for name in ALSO_REPAIRED)])
 def test_repairs_survive(name: str) -> None:
     made = statement(f"benmansour/{name}~repaired")
     assert made.repairs
@@ -206,14 +207,14 @@ def test_repairs_survive(name: str) -> None:
         ("lem1", "follows"), ("lem2~repaired", "claims-less"), ("eq13", "claims-more"), ("eq13~likely", "follows"),
         ("eq15~same-iterates", "follows"), ("eq20", "claims-more"), ("eq18-error", "claims-more"),
         ("eq16-ratios", "follows"), ("eq18", "follows"), ("rem6", "follows"), ("rem7~repaired", "follows"),
-        *(pytest.param(name, "follows", marks=slow) for name in ("eq14", "eq17", "eq19", "eq20~repaired")),
+        *(pytest.param(name, "follows", marks=SEARCHED) for name in ("eq14", "eq17", "eq19", "eq20~repaired")),
     ],
 )  # fmt: skip
 def test_derivations(name: str, status: str) -> None:
     assert derive_row(statement(f"benmansour/{name}"))["status"] == status
 
 
-@pytest.mark.slow
+@slow("four long proofs")
 def test_the_long_proofs() -> None:
     for name in ("thm3~repaired", "eq13~repaired", "cor4~repaired", "rem5~repaired"):
         row = derive_row(statement(f"benmansour/{name}"))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import fmpq
+from marks import slow
 
 from fedaudit.bounds.algebra import Ge
 from fedaudit.bounds.catalogue import catalogue, statement
@@ -63,7 +64,7 @@ def test_the_component_is_the_construction(C: int) -> None:
     np.testing.assert_allclose(table.quantities["gap"].values[0], gaps, rtol=1e-12)
 
 
-@pytest.mark.slow
+@slow("derives it in two ways, with slack")
 def test_its_second_case_is_false_as_printed_and_not_needed() -> None:
     findings = derive(THEOREM, catalogue()).findings
     assert [f.split(":")[0] for f in findings if "false" in f] == ["step C.45"]
@@ -75,7 +76,7 @@ def test_it_survives() -> None:
     assert hunt_row(THEOREM, 0, 0.5)["verdict"] == "survived"
 
 
-@pytest.mark.slow
+@slow("a long search")
 def test_rule_4_6_breaks_it() -> None:
     row = hunt_row(BY_RULE, 0, 8)
     assert (row["verdict"], row["certificate"]) == ("undecided", None)  # the witness fails, and another one may do

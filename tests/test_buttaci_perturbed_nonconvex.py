@@ -11,6 +11,7 @@ import pytest
 from helpers import assert_rational_where_roots_are
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marks import slow
 from sympy import Le, Rational
 from test_buttaci_perturbed import CLAIM, exact, runs
 
@@ -51,7 +52,7 @@ def test_the_sharper_drift(data: st.DataObject) -> None:
         ("thm4.6-II", "claims-more", 4),  # 3/8 E G², where lemma C.6 gives 3/2
         ("thm4.6-II~repaired", "follows", 1), ("cor4.1~order", "follows", 1), ("lemC.6-limit", "follows", 1),
         ("lemC.4~perturbed-points", "follows", 1),
-        pytest.param("cor4.1~formula", "follows", 1, marks=pytest.mark.slow),
+        pytest.param("cor4.1~formula", "follows", 1, marks=slow("a long derivation")),
     ],
 )  # fmt: skip
 def test_derivations(label: str, status: str, factor: float) -> None:
@@ -67,11 +68,11 @@ def test_derivations(label: str, status: str, factor: float) -> None:
         assert made.findings[-1].endswith("follows (proof)")
 
 
-SLOW = pytest.mark.slow
+SEARCHED = slow("one long search each")
 
 
 @pytest.mark.parametrize(
-    "label", [*(pytest.param(label, marks=SLOW) for label in ("lemC.5", "lemC.6", "thm4.6-I")), "thm4.6-II"]
+    "label", [*(pytest.param(label, marks=SEARCHED) for label in ("lemC.5", "lemC.6", "thm4.6-I")), "thm4.6-II"]
 )
 def test_survives(label: str) -> None:
     row = hunt_row(statement(f"buttaci/{label}"), seed=3, effort=0.01)
@@ -90,7 +91,7 @@ def test_lemma_C_4_is_attained_up_to_two() -> None:
     kernel.check(row["certificate"])
 
 
-@pytest.mark.slow
+@slow("a long search")
 def test_without_its_error_terms_theorem_4_6_falls() -> None:
     printed = statement("buttaci/thm4.6-II")
     (old,) = printed.relations
@@ -108,7 +109,7 @@ def test_the_literal_reading_of_lemma_C_4_breaks_with_shared_noise() -> None:
     assert kernel.check(row["certificate"]).dropped == ("independent_noise",)
 
 
-@pytest.mark.slow
+@slow("a long derivation and a search")
 def test_corollary_4_1_is_theorem_4_6_written_with_the_best_number_of_steps() -> None:
     printed = statement("buttaci/cor4.1")
     made = derive(printed, catalogue(), slack=False)

@@ -14,6 +14,7 @@ from typing import Any
 
 import hostile
 import pytest
+from marks import slow
 
 from fedaudit import cli
 from fedaudit.bounds.catalogue import catalogue
@@ -80,7 +81,7 @@ def test_an_expensive_certificate_is_answered(name: str) -> None:
         assert asked.ask(GOOD).outcome == "accepted"  # it goes on
 
 
-@pytest.mark.slow
+@slow("each takes what the limits of the command allow")
 @pytest.mark.parametrize("name", hostile.EXPENSIVE)
 def test_an_expensive_certificate_is_answered_by_the_command(name: str, tmp_path: Path) -> None:
     """The whole command: processor time, which other programs do not add to, and memory of the largest process."""

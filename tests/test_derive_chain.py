@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import pytest
 from chain import CHAIN
+from marks import slow
 from sympy import Indexed, Le, Pow, Rational, Symbol
 
 from fedaudit.bounds.catalogue import catalogue
@@ -237,7 +238,7 @@ def test_changes_of_the_goal(identifier, constant, factor):
     check_goal(identifier, constant, factor)
 
 
-@pytest.mark.slow
+@slow("every change of a constant is derived again")
 @pytest.mark.parametrize(
     ("identifier", "constant", "factor"),
     [m for i in ("thm4.1-I", "lemB.2", "lemB.3", "lemB.7", "lemB.8") for m in mutants(f"buttaci/{i}")],
@@ -277,7 +278,7 @@ def test_changes_of_lemma_B_3_show_in_theorem_4_1_II(citing, identifier, constan
     assert result.status in flipped(constant)
 
 
-@pytest.mark.slow
+@slow("every change of a constant is derived again")
 @pytest.mark.parametrize(
     ("citing", "identifier", "constant", "factor"),
     [(citing, *m) for citing, cited in CITED for m in mutants(cited)],

@@ -14,6 +14,7 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marks import slow
 from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
 
 from fedaudit.bounds.algebra import Rational
@@ -104,7 +105,7 @@ def test_a_batch_of_two_hessians_does_not_halve_the_square_of_the_spectral_norm(
     assert kernel.evaluate(variance, NOISE, (), {"relation": 0})[2]
 
 
-@pytest.mark.slow
+@slow("one long search each")
 @pytest.mark.parametrize(("label", "d"), [("eq30b", 2), ("lem4.3-bias~algorithm1", 1)])
 def test_the_search_finds_that(label: str, d: int) -> None:
     row = hunt_row(statement(f"fallah/{label}"), seed=0, effort=1.0)
@@ -135,7 +136,7 @@ def test_the_printed_sum_in_assumption_5() -> None:
 FALSE = ("fallah/asm5-default~sum", "fallah/sec5-hf-formula", "fallah/eq30b", "fallah/lem4.3-bias~algorithm1")
 
 
-@pytest.mark.slow
+@slow("one long search each")
 @pytest.mark.parametrize("identifier", [i for i in MINE if i not in FALSE])
 def test_the_others_survive(identifier: str) -> None:
     assert hunt_row(statement(identifier), seed=0, effort=EFFORT)["verdict"] == "survived"

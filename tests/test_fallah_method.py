@@ -15,6 +15,7 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marks import slow
 
 from fedaudit.bounds.algebra import Le, Rational
 from fedaudit.bounds.catalogue import catalogue, statement
@@ -197,7 +198,7 @@ def test_what_falls(label: str) -> None:
     assert certificate["claim"] == read(statement(f"fallah/{label}"))[0].claim
 
 
-@pytest.mark.slow
+@slow("one long search each")
 @pytest.mark.parametrize("label", ["eq99", "eq105", "eq107", "eq109", "cor4.6", "remG.1", "remG.1~formula"])
 def test_the_search_finds_the_others(label: str) -> None:
     assert hunt_row(statement(f"fallah/{label}"), 0, 6.7)["verdict"] == "refuted"
@@ -210,13 +211,13 @@ def test_the_search_finds_it(label: str) -> None:
     assert row["certificate"]["instance"]["C"] == 2
 
 
-@pytest.mark.slow
+@slow("one long search each")
 @pytest.mark.parametrize("label", ["eq99", "eq105", "eq107", "eq109", "thm4.5", "cor4.6"])
 def test_the_repaired_ones_stand(label: str) -> None:
     assert hunt_row(statement(f"fallah/{label}~repaired"), 0, 2)["verdict"] == "survived"
 
 
-@pytest.mark.slow
+@slow("two long searches")
 def test_remark_G_1_repaired_stands_as_a_formula_and_of_the_run_nothing_is_refuted() -> None:
     assert hunt_row(statement("fallah/remG.1~repaired-formula"), 0, 2)["verdict"] == "survived"
     assert hunt_row(statement("fallah/remG.1~repaired"), 0, 2)["verdict"] in ("survived", "undecided")

@@ -10,6 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from marks import slow
 
 from fedaudit.store import LEFT_BEHIND
 
@@ -107,7 +108,7 @@ def test_three_kills(nursery, tmp_path):
     assert all(any(name.endswith(".part") for name in names) for names in left)
 
 
-@pytest.mark.slow
+@slow("an audit and its continuation for each of some forty kills")
 def test_kills_at_every_write_and_between(nursery, tmp_path):
     """Every file of the audit, half written, written and moved, audit.json and index.html included; and the work."""
     argv = audit(*CHEAP)
@@ -127,7 +128,7 @@ def test_kills_at_every_write_and_between(nursery, tmp_path):
     assert {"audit.json", "index.html"} <= ends
 
 
-@pytest.mark.slow
+@slow("seven audits by real processes")
 def test_kills_by_the_clock_of_an_audit_with_workers(nursery, tmp_path):
     """The whole process group at six moments of a real process with two workers."""
     argv = audit(*CHEAP, jobs=2)

@@ -23,6 +23,7 @@ from fuzz import SECONDS, Log, mutants, pool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from libraries import JAX, library
+from marks import slow
 from sympy import Le
 from test_algorithm import EVERY, EXAMPLES, SCAFFOLD
 
@@ -971,7 +972,7 @@ def test_kernel_and_jax_do_what_the_box_says(name: str, data: st.DataObject) -> 
     agree(name, data.draw(instances(TRIED[name])), (library("jax"),))
 
 
-@pytest.mark.slow
+@slow("many random instances of every method")
 @pytest.mark.parametrize("name", TRIED)
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from marks import slow
 from sympy import Le
 
 from fedaudit.bounds.catalogue import statement
@@ -237,7 +238,7 @@ def test_remark_7_falls_at_longer_horizons_too() -> None:
         assert fails(certificate["claim"], {**instance, "T": T}, certificate["at"])
 
 
-@pytest.mark.slow
+@slow("one long search each")
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("name", ["cor4", "rem7"])
 def test_corollary_4_and_remark_7_fall_at_longer_horizons_whatever_the_seed(name: str, seed: int) -> None:

@@ -13,6 +13,7 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marks import slow
 
 from fedaudit.bounds.algebra import Rational
 from fedaudit.bounds.catalogue import catalogue, statement, statements
@@ -72,7 +73,7 @@ def test_false_prints_fall(identifier: str) -> None:
 FALSE_STEPS = ("yuan/lem4-proof-step", "yuan/lem11-proof-step")
 
 
-@pytest.mark.slow
+@slow("one long search each")
 @pytest.mark.parametrize(
     "identifier", [i for i in MINE if i not in (*FALSE, *FALSE_STEPS) and i.split("/")[1] not in LIGHT]
 )
@@ -80,7 +81,7 @@ def test_the_others_survive(identifier: str) -> None:
     assert hunt_row(statement(identifier), seed=0, effort=EFFORT)["verdict"] == "survived"
 
 
-@pytest.mark.slow
+@slow("one long search each")
 @pytest.mark.parametrize("identifier", FALSE_STEPS)
 def test_steps_of_the_printed_proofs_fall(identifier: str) -> None:
     assert hunt_row(statement(identifier), seed=0, effort=EFFORT)["verdict"] == "refuted"
@@ -127,7 +128,7 @@ def test_minibatches_do_not_lower_the_variance_of_devices() -> None:
     assert kernel.evaluate(repaired, opposed(10, "1/10"), (), {"relation": 0})[2]
 
 
-@pytest.mark.slow
+@slow("a long search")
 def test_without_independent_minibatches_even_the_repair_falls() -> None:
     """Three devices that draw the same points: their mean has the variance of one."""
     told = statement("yuan/lem11-first~repaired")

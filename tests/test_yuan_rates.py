@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from marks import slow
 
 from fedaudit.bounds.algebra import Eq, Ge, Gt, Le, Lt, Rational
 from fedaudit.bounds.catalogue import catalogue, statement
@@ -81,7 +82,7 @@ def test_golden_certificates(name: str) -> None:
     assert accepted.lhs > accepted.rhs
 
 
-@pytest.mark.slow
+@slow("one search each")
 @pytest.mark.parametrize("name", SURVIVES)
 def test_repaired_ones_survive(name: str) -> None:
     assert hunt_row(statement(name), 0, 0.02)["verdict"] == "survived"

@@ -15,6 +15,7 @@ import pytest
 from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marks import slow
 
 from fedaudit.bounds.algebra import Le
 from fedaudit.bounds.catalogue import catalogue, statement
@@ -93,7 +94,7 @@ SLOW = ("thm2", "thm4", "thm3~repaired", "thm3~full", "rem2~repaired", "thm3~ine
 
 
 def slowly(label: str, *rest: Any) -> Any:
-    return pytest.param(label, *rest, marks=pytest.mark.slow if label in SLOW else ())
+    return pytest.param(label, *rest, marks=slow("one long search each") if label in SLOW else ())
 
 
 LEMMAS = [of(label) for label in ("lem5~repaired", "lem6~repaired", "lem9~repaired", "lem8", "lem12")]
@@ -339,7 +340,7 @@ def test_derivations(label: str, status: str) -> None:
     assert made.premises or status == "claims-more"
 
 
-@pytest.mark.slow
+@slow("long derivations")
 @pytest.mark.parametrize(("label", "status"), [
     ("thm1~inequality", "follows"), ("thm1~repaired", "follows"), ("rem2~inequality", "claims-more"),
     ("rem2~repaired", "follows"), ("thm3~inequality", "claims-more"), ("thm3~repaired", "follows"),

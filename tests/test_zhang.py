@@ -14,6 +14,7 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from marks import slow
 from sympy import Le, Rational
 
 from fedaudit.bounds.catalogue import catalogue, statement, statements
@@ -291,7 +292,7 @@ def test_literal_readings_break(label: str, name: str) -> None:
 
 FOLLOWS = ["eq2-zero-mean", "fact1", "eqA.20", "eqA.21~eighth", "lemA.2", "eqA.25", "eqA.29", "eqA.34"]
 FOLLOWS += ["eq3-server", "appA.2-fixed-point", "eqA.33~repaired"]
-LATER = [pytest.param(label, marks=pytest.mark.slow) for label in ("eqA.38~repaired", "thm3.8")]
+LATER = [pytest.param(label, marks=slow("a long derivation")) for label in ("eqA.38~repaired", "thm3.8")]
 
 
 @pytest.mark.parametrize("label", [*FOLLOWS, *LATER])
@@ -312,7 +313,7 @@ def test_the_printed_way_to_lemma_A_1_has_a_gap() -> None:
     assert "another way, from the assumptions: follows (proof)" in lemma.findings
 
 
-@pytest.mark.parametrize("label", ["eqA.33", pytest.param("eqA.38", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("label", ["eqA.33", pytest.param("eqA.38", marks=slow("a long derivation"))])
 def test_six_does_not_follow_from_the_printed_condition(label: str) -> None:
     made = derive(statement(f"zhang/{label}"), catalogue(), slack=False)
     assert made.status == "claims-more"
@@ -321,7 +322,7 @@ def test_six_does_not_follow_from_the_printed_condition(label: str) -> None:
     assert [step.note for step in bad] == ["6 from the step-size condition"]
 
 
-@pytest.mark.parametrize("label", ["thm3.5", pytest.param("thm3.6", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("label", ["thm3.5", pytest.param("thm3.6", marks=slow("a long derivation"))])
 def test_theorems_stand_without_the_false_inequality(label: str) -> None:
     """The paper's way rests on (A.33) or (A.38), which are false; lemmas A.1, A.2 and (A.29) are enough."""
     made = derive(statement(f"zhang/{label}"), catalogue(), slack=False)

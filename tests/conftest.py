@@ -6,9 +6,14 @@ Keys and caches of the tests are their own, and go when they end.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
+import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +31,24 @@ settings.load_profile("fedaudit")
 def pytest_itemcollected(item: Any) -> None:
     if not all(mark.kwargs.get("reason", "").strip() for mark in item.iter_markers("slow")):
         raise pytest.UsageError(f'{item.nodeid} is slow without a reason; do: @slow("why"), see tests/marks.py')
+
+
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Callable[..., dict[str, Any]]]:
+    """Command lines as processes of their own, without the time that imports take; see tests/nursery.py."""
+    command = [sys.executable, str(Path(__file__).parent / "nursery.py")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        to, back = process.stdin, process.stdout
+
+        def ask(argv: list[str], cwd: Path, kill: list[Any] | None = None) -> dict[str, Any]:
+            cwd.mkdir(exist_ok=True)
+            print(json.dumps({"argv": argv, "cwd": str(cwd), "kill": kill}), file=to, flush=True)
+            return json.loads(back.readline())
+
+        yield ask
+        to.close()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -6,10 +6,8 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
 from marks import slow
 
 from fedaudit.store import LEFT_BEHIND
@@ -20,22 +18,6 @@ KILLED = -signal.SIGKILL
 
 def audit(*ids, jobs=1):
     return ["audit", *ids, "--budget", "0.1", "--jobs", str(jobs), "--json", "--out", "out"]
-
-
-@pytest.fixture(scope="module")
-def nursery():
-    """Ask for an audit with or without a kill; see tests/nursery.py."""
-    script = Path(__file__).parent / "nursery.py"
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen([sys.executable, str(script)], **pipes) as process:
-
-        def ask(argv, cwd, kill=None):
-            cwd.mkdir(exist_ok=True)
-            print(json.dumps({"argv": argv, "cwd": str(cwd), "kill": kill}), file=process.stdin, flush=True)
-            return json.loads(process.stdout.readline())
-
-        yield ask
-        process.stdin.close()
 
 
 def timeless(value):

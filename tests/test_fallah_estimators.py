@@ -14,7 +14,7 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marks import slow
+from marks import examples, slow
 from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
 
 from fedaudit.bounds.algebra import Rational
@@ -209,7 +209,7 @@ small = st.fractions(-3, 3, max_denominator=4)
 gaps = st.fractions(F(1, 4), 3, max_denominator=4)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(gaps, min_size=3, max_size=3), st.lists(small, min_size=2, max_size=2), small, small, small)
 def test_splines(gap: list[F], bend: list[F], g: F, left: F, w: F) -> None:
     """The constants bound the derivatives everywhere and are attained; rationals pass through the array code."""
@@ -237,7 +237,7 @@ def test_splines(gap: list[F], bend: list[F], g: F, left: F, w: F) -> None:
     assert rate(exact, here, alpha) == (1 - alpha * exact.bend(here)) * exact.slope(inner)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.integers(2, 4), st.integers(0, 2**32 - 1))
 def test_wasserstein_against_a_linear_programme(m: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -23,7 +23,7 @@ from fuzz import SECONDS, Log, mutants, pool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from libraries import JAX, library
-from marks import slow
+from marks import examples, slow
 from sympy import Le
 from test_algorithm import EVERY, EXAMPLES, SCAFFOLD
 
@@ -959,7 +959,7 @@ def test_every_method_that_is_found_has_a_loop_by_definition() -> None:
 
 @pytest.mark.parametrize("name", TRIED)
 @given(data=st.data())
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=examples(12), deadline=None, derandomize=True)
 def test_kernel_and_arrays_do_what_the_box_says(name: str, data: st.DataObject) -> None:
     agree(name, data.draw(instances(TRIED[name])), (np, array_api_strict))
 
@@ -975,7 +975,7 @@ def test_kernel_and_jax_do_what_the_box_says(name: str, data: st.DataObject) -> 
 @slow("many random instances of every method")
 @pytest.mark.parametrize("name", TRIED)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_kernel_and_arrays_do_what_the_box_says_often(name: str, data: st.DataObject) -> None:
     agree(name, data.draw(instances(TRIED[name])), (np,))
 

@@ -13,7 +13,7 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marks import slow
+from marks import examples, slow
 
 from fedaudit.bounds.algebra import Rational
 from fedaudit.bounds.catalogue import catalogue, statement, statements
@@ -247,7 +247,7 @@ def test_floats_agree_with_the_kernel(identifier: str) -> None:
 small = st.fractions(-3, 3, max_denominator=4)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.tuples(small, small), min_size=1, max_size=5), st.integers(1, 5))
 def test_sampling_without_replacement_by_its_formula(rows: list[tuple[F, F]], size: int) -> None:
     """E|d_t - dbar|^2 = (M - I)/(M - 1) V/I, which is V/I, as the paper's proof has it, only for I = 1."""
@@ -267,7 +267,7 @@ def test_sampling_without_replacement_by_its_formula(rows: list[tuple[F, F]], si
 
 
 @given(st.integers(1, 4), st.integers(1, 5))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_all_minibatches_are_counted(n: int, b: int) -> None:
     times, orders = multisets(n, b)
     assert orders.sum() == n**b

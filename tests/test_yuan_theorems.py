@@ -15,7 +15,7 @@ import pytest
 from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marks import slow
+from marks import examples, slow
 
 from fedaudit.bounds.algebra import Le
 from fedaudit.bounds.catalogue import catalogue, statement
@@ -171,7 +171,7 @@ BOTH = replace(of("thm2"), then=(of("thm2").then, Le(picked2(rounds), 1)), follo
 fractions = st.fractions(min_value=-2, max_value=2, max_denominator=3)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(fractions, min_size=2, max_size=3, unique=True), fractions, st.integers(1, 2), st.integers(1, 4))
 def test_moments_are_what_all_paths_give(centres: list[Fraction], w0: Fraction, size: int, T: int) -> None:
     claim = read(BOTH)[0].claim
@@ -232,7 +232,7 @@ def two_slopes(share: Fraction, B: Fraction) -> dict[str, Any]:
     return {**made, "constants": {"L": "1", "G": "2", "B": str(B)}, "parameters": {"eta": str(1 / (4 * B))}}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.fractions(min_value=0, max_value=1, max_denominator=20), st.fractions(1, 2, max_denominator=20))
 def test_similar_devices(share: Fraction, B: Fraction) -> None:
     """The kernel's check of (B, 0)-LGD on devices that differ, and the 1/T of remark 2 on them."""
@@ -243,7 +243,7 @@ def test_similar_devices(share: Fraction, B: Fraction) -> None:
         assert kernel.evaluate(claim, instance, (), {"relation": 0})[2]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.tuples(fractions, fractions), min_size=4, max_size=4), st.fractions(1, 4, max_denominator=5))
 def test_similar_everywhere_is_what_a_grid_sees(ends: list[tuple[Fraction, Fraction]], B: Fraction) -> None:
     pieces = [

@@ -14,7 +14,7 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from marks import slow
+from marks import examples, slow
 from sympy import Le, Rational
 
 from fedaudit.bounds.catalogue import catalogue, statement, statements
@@ -42,7 +42,7 @@ REFUTED = {"zhang/eqA.33", "zhang/eqA.38"}
 # --- regularisers ----------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     arrays(float, (4, 1, 3), elements=st.floats(-5, 5, allow_subnormal=False)),
     arrays(float, (3, 4), elements=st.sampled_from([0.0, 0.3, 2.0])),
@@ -184,7 +184,7 @@ def test_prox_pl_on_the_line(loss: dict[str, Any], theta: str, mu_: str, holds: 
     assert kernel.admissible(PL, made) is holds
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.fractions(-1, 1, max_denominator=4), min_size=4, max_size=4), st.sampled_from(["0", "1/3", "1"]))
 def test_prox_pl_agrees_with_a_fine_grid(values: list[Any], theta: str) -> None:
     """A non-convex average of two clients, mu between 1/16 and 1: the exact answer against 4,001 points."""

@@ -23,7 +23,7 @@ EFFORT = 0.1
 LABELS = ("lemB.4", "lemB.5", "lemB.6", "thm4.3-I", "thm4.3-II")
 
 
-@pytest.mark.parametrize("label", only(["lemB.6", "thm4.3-I"], LABELS[1:], "one derivation each"))
+@pytest.mark.parametrize("label", only(["thm4.3-I"], LABELS[1:], "one derivation each"))
 def test_follows(label: str) -> None:
     printed = statement(f"buttaci/{label}")
     assert not lint(printed, catalogue())
@@ -56,7 +56,7 @@ def changed(label: str, **values: Any) -> Statement:
     return replace(printed, then=Le(old.lhs, right))
 
 
-@pytest.mark.parametrize("label", only(["lemB.4"], ["lemB.4", "thm4.3-II"], "one search each"))
+@pytest.mark.parametrize("label", only(["thm4.3-II"], ["lemB.4", "thm4.3-II"], "one search each"))
 def test_without_its_error_terms_it_falls(label: str) -> None:
     row = hunt_row(changed(label, G=0, sigma=0), seed=0, effort=EFFORT)
     assert row["verdict"] == "refuted"

@@ -240,7 +240,9 @@ def test_cupy_without_a_device_is_one_line(tmp_path):
 @pytest.mark.parametrize("name", ["buttaci/thm4.1-I", "buttaci/thm4.2"])
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_plot_writes_a_picture(forked, tmp_path, name, suffix):
-    done = (fedaudit if suffix == "png" else forked)("plot", name, "--out", f"a.{suffix}", cwd=tmp_path)
+    done = (fedaudit if (name, suffix) == ("buttaci/thm4.1-I", "png") else forked)(
+        "plot", name, "--out", f"a.{suffix}", cwd=tmp_path
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, f"a.{suffix}\n", "")
     start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[suffix]
     assert (tmp_path / f"a.{suffix}").read_bytes().startswith(start)
@@ -262,9 +264,9 @@ MINE = replace(statement("buttaci/lem4.1"), id="mine/deadly")
 
 def test_a_worker_that_dies_costs_its_statement_and_no_other(tmp_path):
     (tmp_path / "deadly.py").write_text(DEADLY)
-    done = fedaudit("lint", "deadly.py", *QUICK, "--jobs", 2, "--json", cwd=tmp_path)
+    done = fedaudit("lint", "deadly.py", *QUICK[:2], "--jobs", 2, "--json", cwd=tmp_path)
     rows = json.loads(done.stdout)
-    assert (done.returncode, [row["id"] for row in rows]) == (1, ["mine/deadly", *QUICK])
+    assert (done.returncode, [row["id"] for row in rows]) == (1, ["mine/deadly", *QUICK[:2]])
     assert len(complaints(done.stderr)) == 1
     assert "the tool failed on mine/deadly: its worker process ended" in done.stderr
-    assert [row["findings"] for row in rows[1:]] == [[]] * len(QUICK)
+    assert [row["findings"] for row in rows[1:]] == [[], []]

@@ -14,7 +14,7 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marks import examples, slow
+from marks import examples, slow, some
 from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
 
 from fedaudit.bounds.algebra import Rational
@@ -142,7 +142,9 @@ def test_the_others_survive(identifier: str) -> None:
     assert hunt_row(statement(identifier), seed=0, effort=EFFORT)["verdict"] == "survived"
 
 
-@pytest.mark.parametrize("label", ["eq5", "eq14a-grad", "eq16-hess", "eq119", "sec4.1-sample-rate~on-a-line"])
+@pytest.mark.parametrize(
+    "label", some(["eq5", "eq14a-grad", "eq16-hess", "eq119", "sec4.1-sample-rate~on-a-line"], 3, "one search each")
+)
 def test_light_ones_survive(label: str) -> None:
     assert hunt_row(statement(f"fallah/{label}"), seed=0, effort=EFFORT)["verdict"] == "survived"
 
@@ -153,7 +155,7 @@ LABELS = [i.split("/")[1] for i in MINE if i not in FALSE]
 STATUS = {**dict.fromkeys(LABELS, "follows"), "asm5-default": "claims-less", "eq119": "claims-less"}
 
 
-@pytest.mark.parametrize("label", STATUS)
+@pytest.mark.parametrize("label", some(STATUS, 4, "one derivation each"))
 def test_what_follows(label: str) -> None:
     made = derive(statement(f"fallah/{label}"), catalogue(), slack=False)
     assert (made.status, made.evidence) == (STATUS[label], "proof")
@@ -175,14 +177,14 @@ TIGHT = {"eq5": Rational(9, 10), "eq14a-grad": Rational(9, 10), "eq14a-hess": Ra
          "lemH.1-bias": Rational(7, 10)}  # fmt: skip
 
 
-@pytest.mark.parametrize("label", TIGHT)
+@pytest.mark.parametrize("label", some(TIGHT, 3, "one search each"))
 def test_broken_copies_fall(label: str) -> None:
     row = hunt_row(bound(label, TIGHT[label]), seed=0, effort=EFFORT)
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
 
 
-@pytest.mark.parametrize("identifier", MINE)
+@pytest.mark.parametrize("identifier", some(MINE, 4, "many instances of every statement"))
 def test_floats_agree_with_the_kernel(identifier: str) -> None:
     """The kernel enumerates every batch, the simulator uses that means and variances of batches are known."""
     reading, world = read(statement(identifier))

@@ -13,7 +13,7 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marks import examples, slow
+from marks import examples, slow, some
 
 from fedaudit.bounds.algebra import Rational
 from fedaudit.bounds.catalogue import catalogue, statement, statements
@@ -59,7 +59,7 @@ def test_all_are_here() -> None:
 # --- what falls ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("identifier", FALSE)
+@pytest.mark.parametrize("identifier", some(FALSE, 2, "one long search each"))
 def test_false_prints_fall(identifier: str) -> None:
     row = hunt_row(statement(identifier), seed=0, effort=EFFORT)
     assert row["verdict"] == "refuted"

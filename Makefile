@@ -36,7 +36,7 @@ audit: $(READY)
 # A file goes to one process, which keeps what its tests share. Bytecode is kept: the tests start many interpreters.
 test test-slow: export PYTHONDONTWRITEBYTECODE =
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist loadfile -rs
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -rs
 
 # Slow tests, and every property on all its examples: `make test` tries a fifth of them.
 test-slow: $(READY)

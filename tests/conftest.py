@@ -28,6 +28,15 @@ settings.register_profile("fedaudit", deadline=None, max_examples=examples(100))
 settings.load_profile("fedaudit")
 
 
+LONG = ("cli_real", "certify_command", "kernel_check", "cluster", "methods", "hunt")
+
+
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    """The files that take longest come first, so that at the end no process waits for another one."""
+    files = [f"test_{name}" for name in LONG]
+    items.sort(key=lambda item: files.index(item.path.stem) if item.path.stem in files else len(files))
+
+
 def pytest_itemcollected(item: Any) -> None:
     if not all(mark.kwargs.get("reason", "").strip() for mark in item.iter_markers("slow")):
         raise pytest.UsageError(f'{item.nodeid} is slow without a reason; do: @slow("why"), see tests/marks.py')

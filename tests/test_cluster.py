@@ -230,7 +230,10 @@ def test_another_version_here_than_at_the_workers_is_named(two, capsys, monkeypa
     cluster._installed.cache_clear()
 
 
-@pytest.mark.parametrize(("threads", "blas", "said"), [(2, "1", "nthreads 2"), (1, "4", "OMP_NUM_THREADS 4")])
+ALONE = [(2, "1", "nthreads 2"), (1, "4", "OMP_NUM_THREADS 4")]
+
+
+@pytest.mark.parametrize(("threads", "blas", "said"), only([1], ALONE, "starts a cluster for each"))
 def test_workers_that_would_disturb_each_other_or_sum_in_another_order(capsys, tmp_path, threads, blas, said):
     with machines(tmp_path, 0) as made:
         made.worker(threads, OMP_NUM_THREADS=blas)

@@ -173,12 +173,13 @@ def test_ctrl_c_keeps_what_is_finished(whole, forked, tmp_path, jobs):
 
 
 @pytest.fixture(scope="module")
-def broken(tmp_path_factory):
+def broken(nursery, tmp_path_factory):
     """A user's own file with lemma 4.1 made 10 % too strong, and what hunt says about it."""
     folder = tmp_path_factory.mktemp("own")
     (folder / "mine.py").write_text(OWN)
-    argv = ("hunt", "mine.py", "--budget", 1, "--out", "found", "--json", "--fail-on", "refuted")
-    return folder, fedaudit(*argv, cwd=folder)
+    argv = ["hunt", "mine.py", "--budget", "1", "--out", "found", "--json", "--fail-on", "refuted"]
+    done = nursery(argv, folder)
+    return folder, subprocess.CompletedProcess(argv, done["status"], done["shown"], done["said"])
 
 
 def test_a_broken_statement_of_ones_own_is_refuted_and_certified(broken, forked):
@@ -262,9 +263,9 @@ MINE = replace(statement("buttaci/lem4.1"), id="mine/deadly")
 """
 
 
-def test_a_worker_that_dies_costs_its_statement_and_no_other(tmp_path):
+def test_a_worker_that_dies_costs_its_statement_and_no_other(forked, tmp_path):
     (tmp_path / "deadly.py").write_text(DEADLY)
-    done = fedaudit("lint", "deadly.py", *QUICK[:2], "--jobs", 2, "--json", cwd=tmp_path)
+    done = forked("lint", "deadly.py", *QUICK[:2], "--jobs", 2, "--json", cwd=tmp_path)
     rows = json.loads(done.stdout)
     assert (done.returncode, [row["id"] for row in rows]) == (1, ["mine/deadly", *QUICK[:2]])
     assert len(complaints(done.stderr)) == 1

@@ -27,6 +27,7 @@ from fedaudit.verify.check import genes_of, tabulate
 from fedaudit.verify.genome import draw
 
 EFFORT = 0.1
+LONG = slow("a long derivation")
 
 
 @settings(max_examples=examples(30), deadline=None)
@@ -47,12 +48,12 @@ def test_the_sharper_drift(data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     ("label", "status", "factor"),
     [
-        pytest.param("lemC.4", "follows", 1, marks=slow("a long derivation")), ("lemC.5", "follows", 1), ("lemC.6", "follows", 1),
+        pytest.param("lemC.4", "follows", 1, marks=LONG), ("lemC.5", "follows", 1), ("lemC.6", "follows", 1),
         ("thm4.6-I", "claims-more", 2),  # 4 L Δ, where lemma C.5 gives 8
-        pytest.param("thm4.6-II", "claims-more", 4, marks=slow("a long derivation")),  # 3/8 E G², where lemma C.6 gives 3/2
+        pytest.param("thm4.6-II", "claims-more", 4, marks=LONG),  # 3/8 E G², where lemma C.6 gives 3/2
         ("thm4.6-II~repaired", "follows", 1), ("cor4.1~order", "follows", 1), ("lemC.6-limit", "follows", 1),
         ("lemC.4~perturbed-points", "follows", 1),
-        pytest.param("cor4.1~formula", "follows", 1, marks=slow("a long derivation")),
+        pytest.param("cor4.1~formula", "follows", 1, marks=LONG),
     ],
 )  # fmt: skip
 def test_derivations(label: str, status: str, factor: float) -> None:

@@ -18,7 +18,7 @@ from fedaudit import cluster, runner
 from fedaudit.cli import main
 from fedaudit.errors import UserError
 
-CHEAP = ("buttaci/appA-peterpaul", "buttaci/sec4.4-optimal-E", "buttaci/prop3.3-upper", "buttaci/lemB.1-kappa")
+CHEAP = ("buttaci/appA-peterpaul", "buttaci/sec4.4-optimal-E", "buttaci/prop3.3-upper")  # the last one is refuted
 IDS = ("buttaci/lemB.1-kappa", "buttaci/lemB.7", "buttaci/lem4.1", "buttaci/prop3.3-upper")
 PYTHON = [sys.executable, "-m"]
 OWN = """
@@ -46,9 +46,9 @@ def rows_of(done):
     return timeless(json.loads(done.stdout))
 
 
-def alone(nursery, *argv, cwd):
-    """The rows that one process gives."""
-    done = nursery([*argv, "--jobs", "1"], cwd)
+def forked(nursery, *argv, cwd):
+    """The rows of a command that costs no imports."""
+    done = nursery([*argv], cwd)
     assert done["status"] == 0, done["said"]
     return timeless(json.loads(done["shown"]))
 
@@ -109,10 +109,10 @@ def two(tmp_path_factory):
 def test_rows_are_the_same_as_with_one_process(two, nursery, tmp_path, move):
     """Of the catalogue, and of a user's own file that is named from the folder where the command runs."""
     (tmp_path / "mine.py").write_text(OWN)
-    asked = (move, *IDS[:2], "mine.py", "--budget", "0.1", "--json")
-    there = rows_of(fedaudit(*asked, "--engine", two.address, cwd=tmp_path))
-    assert there == alone(nursery, *asked, cwd=tmp_path)
-    assert [row["id"] for row in there] == [*IDS[:2], "mine/kappa"]
+    asked = (move, IDS[0], "mine.py", "--budget", "0.1", "--json")
+    there = forked(nursery, *asked, "--engine", two.address, cwd=tmp_path)
+    assert there == forked(nursery, *asked, "--jobs", "1", cwd=tmp_path)
+    assert [row["id"] for row in there] == [IDS[0], "mine/kappa"]
 
 
 def killed_at_work(made, ended):
@@ -132,15 +132,15 @@ def killed_at_work(made, ended):
 
 
 def test_an_audit_survives_a_worker_that_is_killed_in_the_middle(nursery, tmp_path):
-    whole = alone(nursery, "audit", *CHEAP, "--budget", "0.1", "--json", "--out", "one", cwd=tmp_path)
+    asked = ("audit", *CHEAP, "--budget", "0.1", "--json")
+    whole = forked(nursery, *asked, "--jobs", "1", "--out", "one", cwd=tmp_path)
     ended = []
     with machines(tmp_path, 2) as made:
         killer = threading.Thread(target=killed_at_work, args=(made, ended))
         killer.start()
         with distributed.Client(made.address.replace("dask", "tcp")) as client:
             client.wait_for_workers(2, timeout=60)
-        asked = ("audit", *CHEAP, "--budget", 0.1, "--json", "--out", "many", "--engine", made.address)
-        done = fedaudit(*asked, cwd=tmp_path)
+        done = fedaudit(*asked, "--out", "many", "--engine", made.address, cwd=tmp_path)
         killer.join()
         ((process, had),) = ended
         assert process.wait(10) == -signal.SIGKILL

@@ -10,6 +10,7 @@ from html import unescape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from marks import slow
 from test_document import MOVE, ROW, STEP, places
 from test_report_page import BROWSER, Reader, browse, driven, everything
 
@@ -193,7 +194,9 @@ def test_the_payloads_stand_in_every_text_of_a_row():
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome on this machine")
-@pytest.mark.parametrize("believed", [False, True], ids=["read", "believed"])
+@pytest.mark.parametrize(
+    "believed", [False, pytest.param(True, marks=slow("a browser for each page"))], ids=["read", "believed"]
+)
 def test_a_real_browser_runs_nothing_of_a_hostile_folder(tmp_path, server, believed):
     host, asked = server
     asked.clear()

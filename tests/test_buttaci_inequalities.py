@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marks import examples
+from marks import examples, some
 from sympy import Expr, Le, Rational
 
 from fedaudit.bounds.catalogue import catalogue, statement, statements
@@ -54,7 +54,7 @@ def test_all_of_appendix_a_is_here() -> None:
     assert {s.id for s in statements(["buttaci/appA-*"])} == {f"buttaci/{label}" for label in VERDICTS}
 
 
-@pytest.mark.parametrize("label", VERDICTS)
+@pytest.mark.parametrize("label", some(VERDICTS, 3, "one search each"))
 def test_verdict(label: str) -> None:
     row = audited(label)
     assert row["verdict"] == VERDICTS[label]

@@ -99,7 +99,8 @@ def assert_refused(name: str, path: tuple[Any, ...], garbage: Any) -> None:
 @pytest.mark.parametrize("name", GOLDEN)
 def test_garbage_at_any_leaf_is_refused(name: str) -> None:
     """Another kind of it at each leaf."""
-    for number, path in enumerate(some_leaves(name)):
+    leaves = some_leaves(name)
+    for number, path in enumerate(leaves[::3] if "replays" in GOLDEN[name] else leaves):
         assert_refused(name, path, GARBAGE[number * 5 % len(GARBAGE)])
 
 

@@ -23,7 +23,7 @@ from fuzz import SECONDS, Log, mutants, pool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from libraries import JAX, library
-from marks import examples, slow
+from marks import examples, slow, some
 from sympy import Le
 from test_algorithm import EVERY, EXAMPLES, SCAFFOLD
 
@@ -1093,7 +1093,7 @@ CERTIFICATES = {path.stem: json.loads(path.read_text()) for path in sorted(FOLDE
 SOURCES = {"scaffold-descent": "scaffold.py", "sampled-fedavg-contraction": "sampled_fedavg.py"}
 
 
-@pytest.mark.parametrize("name", CERTIFICATES)
+@pytest.mark.parametrize("name", some(CERTIFICATES, 3, "every certificate of a run"))
 def test_certify_accepts_the_certificate_and_no_other_method(name: str) -> None:
     sources = [str(EXAMPLES / SOURCES[name])] if name in SOURCES else []
     assert certify(CERTIFICATES[name], name, sources)["accepted"]
@@ -1107,7 +1107,7 @@ def test_certify_accepts_the_certificate_and_no_other_method(name: str) -> None:
         assert "another claim" in row["reason"]
 
 
-@pytest.mark.parametrize("name", CERTIFICATES)
+@pytest.mark.parametrize("name", some(CERTIFICATES, 4, "mutants of every certificate of a run"))
 def test_certificates_of_runs_mutated(name: str, record_property: Callable[[str, object], None]) -> None:
     log = Log()
     for what, mutant in mutants(CERTIFICATES[name], 60, f"run {name}", pool()):

@@ -95,7 +95,7 @@ def test_two_of_two_devices_have_no_variance() -> None:
     assert row["certificate"]["lhs"] == "0"
 
 
-@pytest.mark.parametrize("label", LIGHT)
+@pytest.mark.parametrize("label", some(LIGHT, 3, "one search each"))
 def test_light_ones_survive(label: str) -> None:
     assert hunt_row(statement(f"yuan/{label}"), seed=0, effort=EFFORT)["verdict"] == "survived"
 
@@ -182,7 +182,7 @@ STATUS = {
 }
 
 
-@pytest.mark.parametrize("label", STATUS)
+@pytest.mark.parametrize("label", some(STATUS, 3, "one derivation each"))
 def test_what_follows(label: str) -> None:
     made = derive(statement(f"yuan/{label}"), catalogue(), slack=False)
     assert made.status == STATUS[label]
@@ -203,7 +203,7 @@ TIGHT = {"def1-homogeneous": Rational(9, 10), "lem4-mean": Rational(9, 10), "lem
          "lem3-variance": Rational(2, 10), "rem5-identity": Rational(9, 10)}  # fmt: skip
 
 
-@pytest.mark.parametrize("label", TIGHT)
+@pytest.mark.parametrize("label", some(TIGHT, 3, "one search each"))
 def test_broken_copies_fall(label: str) -> None:
     row = hunt_row(bound(label, TIGHT[label]), seed=0, effort=EFFORT)
     assert row["verdict"] == "refuted"
@@ -222,7 +222,7 @@ def test_a_three_point_lemma_with_more_convexity_falls() -> None:
 # --- floats against the kernel, the kernel against a second opinion --------------------------------------------------
 
 
-@pytest.mark.parametrize("identifier", MINE)
+@pytest.mark.parametrize("identifier", some(MINE, 4, "many instances of every statement"))
 def test_floats_agree_with_the_kernel(identifier: str) -> None:
     reading, world = read(statement(identifier))
     rng = np.random.default_rng(1)

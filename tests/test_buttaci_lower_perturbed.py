@@ -121,6 +121,7 @@ def test_fedavg_keeps_a_sixteenth_of_its_gap_a_round() -> None:
     assert hunt_row(faster, 0, 0.1)["reason"].startswith("the witness fails")
 
 
+@slow("a search; tests/test_hunt.py has the same for theorem 4.2")
 def test_a_mutant_falls() -> None:
     """Without the minimum and with 1 - beta/16 for beta/4: the run loses its start faster than that."""
     first, *rest = THEOREM.relations

@@ -156,7 +156,7 @@ def test_a_killed_audit_goes_on_and_ends_the_same(whole, forked, tmp_path, jobs)
     assert all(p.stat().st_mtime_ns == before for p, before in kept.items())  # taken over, not done again
 
 
-@pytest.mark.parametrize("jobs", [pytest.param(1, marks=SAME), 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=slow("two workers that import everything"))])
 def test_ctrl_c_keeps_what_is_finished(whole, forked, tmp_path, jobs):
     argv = command("audit", *QUICK, "--budget", 0.1, "--jobs", jobs, "--out", "out")
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}

@@ -338,7 +338,7 @@ def checked(folder: Path, names: Sequence[str], seconds: int) -> None:
 
 
 def test_hostile_certificates_are_answered(tmp_path: Path) -> None:
-    checked(tmp_path, list(HOSTILE)[::4], 60)
+    checked(tmp_path, list(HOSTILE)[::8], 60)
 
 
 @slow("what the fast tests leave out of it takes most of a minute")

@@ -160,6 +160,7 @@ def test_a_claim_about_every_round_has_to_fail_at_a_later_one() -> None:
     assert all(one["T"] // 2 <= one["t"] < one["T"] for one in row["persists"])
 
 
+@slow("a long search")
 def test_what_fails_in_the_first_round_alone_stays_fragile() -> None:
     """eta_t L <= t: at t = 0 it fails on every run, and never again. No search may call that lasting."""
     first_only = replace(statement("benmansour/lem2"), id="benmansour/first-round", then=Le(eta(t) * L, t))

@@ -92,7 +92,7 @@ def both(made: Statement, shape: Shape, seed: int, n: int = 3) -> list[tuple[flo
 
 SLOW = (
     "thm2", "thm4", "thm3~repaired", "thm3~full", "rem2~repaired", "thm3~inexact", "thm3~inequality", "thm3~exact",
-    "lem9", "lem9~repaired", "thm1~repaired",
+    "lem9", "lem9~repaired", "thm1~repaired", "thm1~inequality", "lem5",
     "rem2~inequality", *ROWS,
 )  # fmt: skip
 

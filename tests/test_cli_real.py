@@ -238,7 +238,7 @@ def test_cupy_without_a_device_is_one_line(tmp_path):
     assert "cupy" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["buttaci/thm4.1-I", "buttaci/thm4.2"])
+@pytest.mark.parametrize("name", ["buttaci/thm4.1-I", pytest.param("buttaci/thm4.2", marks=slow("the same again"))])
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_plot_writes_a_picture(forked, tmp_path, name, suffix):
     done = (fedaudit if (name, suffix) == ("buttaci/thm4.1-I", "png") else forked)(

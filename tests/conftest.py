@@ -28,7 +28,7 @@ settings.register_profile("fedaudit", deadline=None, max_examples=examples(100))
 settings.load_profile("fedaudit")
 
 
-LONG = ("cli_real", "cluster", "report_hostile", "kernel_check", "hunt", "sturdy", "derive_chain", "certify_command")
+LONG = ("cli_real", "pytest_plugin", "cluster", "kernel_check", "hunt", "report_hostile", "sturdy", "certify_command")
 
 
 def pytest_collection_modifyitems(items: list[Any]) -> None:

@@ -40,7 +40,7 @@ test: $(READY)
 
 # Slow tests, and every property on all its examples: `make test` tries a fifth of them.
 test-slow: $(READY)
-	FEDAUDIT_THOROUGH=1 $(BIN)/python -m pytest -n 2 -rs -m "slow or hypothesis"
+	FEDAUDIT_THOROUGH=1 $(BIN)/python -m pytest -n 2 -rs -m "(slow or hypothesis) and not jax"
 
 lint: $(READY)
 	$(BIN)/ruff check .

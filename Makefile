@@ -33,11 +33,14 @@ $(READY): pyproject.toml constraints.txt $(VENV)/.sources | $(BIN)/pip
 audit: $(READY)
 	$(BIN)/fedaudit audit
 
+# A file goes to one process, which keeps what its tests share. Bytecode is kept: the tests start many interpreters.
+test test-slow: export PYTHONDONTWRITEBYTECODE =
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 -rs
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -rs
 
+# Slow tests, and every property on all its examples: `make test` tries a fifth of them.
 test-slow: $(READY)
-	$(BIN)/python -m pytest -n 2 -rs -m slow
+	FEDAUDIT_THOROUGH=1 $(BIN)/python -m pytest -n 2 -rs -m "(slow or hypothesis) and not jax"
 
 lint: $(READY)
 	$(BIN)/ruff check .

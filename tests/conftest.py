@@ -1,4 +1,4 @@
-"""No property test asserts a time; what the fuzzing showed is summed up at the end of a session.
+"""No property test asserts a time; what the fuzzing showed is summed up at the end of a session. Slow tests say why.
 
 A shell that starts the tests in the background has them ignore Ctrl-C, and every process that they start: not here.
 Keys and caches of the tests are their own, and go when they end.
@@ -6,19 +6,58 @@ Keys and caches of the tests are their own, and go when they end.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
+import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import settings
+from marks import examples
 
 HOME = tempfile.TemporaryDirectory(prefix="fedaudit-tests-")
 os.environ.update(XDG_STATE_HOME=HOME.name, XDG_CACHE_HOME=HOME.name)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-settings.register_profile("fedaudit", deadline=None)
+settings.register_profile("fedaudit", deadline=None, max_examples=examples(100))
 settings.load_profile("fedaudit")
+
+
+LONG = ("cli_real", "pytest_plugin", "cluster", "kernel_check", "hunt", "report_hostile", "sturdy", "certify_command")
+
+
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    """The files that take longest come first, so that at the end no process waits for another one."""
+    files = [f"test_{name}" for name in LONG]
+    items.sort(key=lambda item: files.index(item.path.stem) if item.path.stem in files else len(files))
+
+
+def pytest_itemcollected(item: Any) -> None:
+    if not all(mark.kwargs.get("reason", "").strip() for mark in item.iter_markers("slow")):
+        raise pytest.UsageError(f'{item.nodeid} is slow without a reason; do: @slow("why"), see tests/marks.py')
+
+
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Callable[..., dict[str, Any]]]:
+    """Command lines as processes of their own, without the time that imports take; see tests/nursery.py."""
+    command = [sys.executable, str(Path(__file__).parent / "nursery.py")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        to, back = process.stdin, process.stdout
+
+        def ask(argv: list[str], cwd: Path, kill: list[Any] | None = None) -> dict[str, Any]:
+            cwd.mkdir(exist_ok=True)
+            print(json.dumps({"argv": argv, "cwd": str(cwd), "kill": kill}), file=to, flush=True)
+            return json.loads(back.readline())
+
+        yield ask
+        to.close()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

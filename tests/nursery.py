@@ -1,8 +1,8 @@
-"""Runs audits in forked children that die by SIGKILL at a chosen moment. Not a test: tests/test_kills.py talks to it.
+"""Runs command lines in forked children, which may die by SIGKILL at a chosen moment. Not a test: see conftest.py.
 
 A line on stdin is a request: {"argv": […], "cwd": …, "kill": null | [moment, n]}; the answer on stdout is the child's
-exit status, its standard error, how often it came by each moment, and its seconds. Children are forked from a process
-that has imported everything, so that a kill costs seconds of work and none of imports.
+exit status, its standard output and error, how often it came by each moment, and its seconds. Children are forked from
+a process that has imported everything, so that a command costs its work and no imports.
 
 Moments, each counted from 1:
     part    a file's content is half written beside its place
@@ -54,32 +54,35 @@ def patched(kill, counts):
     os.fsync, store.Path.replace, runner.figure_of = fsync, move, draw
 
 
-def child(request, log, counted):
+def child(request, out, err, counted):
     os.setsid()
-    os.dup2(log, 2)
-    os.dup2(log, 1)
+    os.dup2(out, 1)
+    os.dup2(err, 2)
     os.chdir(request["cwd"])
     patched(request["kill"], {"file": counted, **dict.fromkeys(MOMENTS, 0)})
-    os._exit(cli.main(request["argv"]))
+    status = cli.main(request["argv"])
+    sys.stdout.flush()
+    os._exit(status)
 
 
 def answer(request):
-    with tempfile.TemporaryFile() as log, tempfile.TemporaryFile() as counted:
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as counted:
         began = time.monotonic()
         pid = os.fork()
         if pid == 0:
-            child(request, log.fileno(), counted.fileno())
+            child(request, out.fileno(), err.fileno(), counted.fileno())
         kill = request["kill"]
         if kill and kill[0] == "clock":
             time.sleep(kill[1] / 1000)
             os.kill(pid, signal.SIGKILL)
         _, status = os.waitpid(pid, 0)
         seconds = time.monotonic() - began
-        log.seek(0)
-        counted.seek(0)
+        for file in (out, err, counted):
+            file.seek(0)
         return {
             "status": os.waitstatus_to_exitcode(status),
-            "said": log.read().decode(),
+            "shown": out.read().decode(),
+            "said": err.read().decode(),
             "counts": json.loads(counted.read() or "{}"),
             "seconds": seconds,
         }

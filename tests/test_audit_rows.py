@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from marks import slow
 from sympy import Le, Rational
 
 from fedaudit.bounds.catalogue import catalogue, statement
@@ -135,7 +136,7 @@ def test_what_is_not_decided_says_why() -> None:
     assert "diff2" in answer.why
 
 
-@pytest.mark.slow
+@slow("compares every print of the catalogue with its repair")
 def test_every_refuted_print_with_a_sibling_has_an_answer() -> None:
     known = catalogue()
     printed = [s for n, s in known.items() if f"{n}~repaired" in known]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from marks import slow
 
 from fedaudit.bounds.algebra import Eq, Ge, Le, Rational
 from fedaudit.bounds.catalogue import catalogue, statement
@@ -35,7 +36,7 @@ def test_formulas_are_proved(label: str) -> None:
     assert not made.premises
 
 
-@pytest.mark.slow
+@slow("derives the theorems first")
 @pytest.mark.parametrize("label", RATES)
 def test_rates_follow_from_the_theorems(label: str) -> None:
     assert derive(statement(f"buttaci/sec1.2-{label}"), catalogue(), slack=False).status == "follows"
@@ -82,7 +83,7 @@ def test_the_first_term_is_needed() -> None:
     kernel.check(row["certificate"])
 
 
-@pytest.mark.slow
+@slow("a long search")
 def test_the_comparison_needs_noise_within_the_gradients() -> None:
     made = statement("buttaci/sec4.4-complexity-compared")
     row = hunt_row(replace(made, when=made.when[1:]), 0, 0.5)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import fmpq
+from marks import slow
 
 from fedaudit.bounds.algebra import Ge
 from fedaudit.bounds.catalogue import catalogue, statement
@@ -63,7 +64,7 @@ def test_the_component_is_the_construction(C: int) -> None:
     np.testing.assert_allclose(table.quantities["gap"].values[0], gaps, rtol=1e-12)
 
 
-@pytest.mark.slow
+@slow("derives it in two ways, with slack")
 def test_its_second_case_is_false_as_printed_and_not_needed() -> None:
     findings = derive(THEOREM, catalogue()).findings
     assert [f.split(":")[0] for f in findings if "false" in f] == ["step C.45"]
@@ -75,7 +76,7 @@ def test_it_survives() -> None:
     assert hunt_row(THEOREM, 0, 0.5)["verdict"] == "survived"
 
 
-@pytest.mark.slow
+@slow("a long search")
 def test_rule_4_6_breaks_it() -> None:
     row = hunt_row(BY_RULE, 0, 8)
     assert (row["verdict"], row["certificate"]) == ("undecided", None)  # the witness fails, and another one may do
@@ -103,19 +104,24 @@ def test_rule_4_6_by_hand() -> None:
             kernel.evaluate(claim, averaged | change, (), at)
 
 
-def test_fedavg_keeps_a_sixteenth_of_its_gap_a_round() -> None:
+def test_fedavg_keeps_a_sixteenth_of_its_gap_a_round_by_hand() -> None:
     """gamma = 1/(E mu), E = C = 2: the mean contracts by (1/4 + 9/16)/2, the force of size 1 adds 1/16."""
+    one = kernel.world(lower(statement("buttaci/sec4.4-fedavg-lower")).claim, two_groups("1", beta="1"))
+    assert one.at("gap", (1,)) == one.at("gap", (0,)) * fmpq(15, 32) ** 2
+
+
+@slow("two searches and a derivation")
+def test_fedavg_keeps_a_sixteenth_of_its_gap_a_round() -> None:
     printed = statement("buttaci/sec4.4-fedavg-lower")
     assert hunt_row(printed, 0, 0.5)["verdict"] == "survived"
     made = derive(printed, catalogue(), slack=False)
     assert made.status == "claims-more"  # theorem 4.5 leaves out beta = 1 and has a second term
     assert made.findings[-1].endswith("follows (proof)")
-    one = kernel.world(lower(printed).claim, two_groups("1", beta="1"))
-    assert one.at("gap", (1,)) == one.at("gap", (0,)) * fmpq(15, 32) ** 2
     faster = replace(printed, then=Ge(gap(t), Delta / 2 ** (2 * t)), follows_from=())
     assert hunt_row(faster, 0, 0.1)["reason"].startswith("the witness fails")
 
 
+@slow("a search; tests/test_hunt.py has the same for theorem 4.2")
 def test_a_mutant_falls() -> None:
     """Without the minimum and with 1 - beta/16 for beta/4: the run loses its start faster than that."""
     first, *rest = THEOREM.relations

@@ -9,11 +9,13 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import hostile
 import pytest
+from marks import slow, some
 
 from fedaudit import cli
 from fedaudit.bounds.catalogue import catalogue
@@ -58,6 +60,12 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.fixture
+def one_kernel(checker: Checker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All commands ask one process, where only the answers matter."""
+    monkeypatch.setattr(certificates, "Checker", lambda *_: nullcontext(checker))
+
+
+@pytest.fixture
 def accepts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel that accepts everything."""
     monkeypatch.setattr(Checker, "ask", lambda *_: Answer("accepted", "", "2", "1"))
@@ -80,7 +88,7 @@ def test_an_expensive_certificate_is_answered(name: str) -> None:
         assert asked.ask(GOOD).outcome == "accepted"  # it goes on
 
 
-@pytest.mark.slow
+@slow("each takes what the limits of the command allow")
 @pytest.mark.parametrize("name", hostile.EXPENSIVE)
 def test_an_expensive_certificate_is_answered_by_the_command(name: str, tmp_path: Path) -> None:
     """The whole command: processor time, which other programs do not add to, and memory of the largest process."""
@@ -183,7 +191,9 @@ def alive(process: int) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "how", some([signal.SIGINT, signal.SIGTERM, signal.SIGKILL], 2, "the same with another signal")
+)
 def test_no_process_is_left_behind(how: signal.Signals, tmp_path: Path) -> None:
     slow = (
         "import time\nfrom fedaudit.verify.kernel import serve\nserve.check = lambda *_: time.sleep(600)\nserve.main()"
@@ -284,6 +294,7 @@ def test_what_only_follows_from_premises_is_no_contradiction() -> None:
     assert certify(hostile.of("buttaci/thm4.1-I", {}), "here")["what"] == "refutation"
 
 
+@pytest.mark.usefixtures("one_kernel")
 def test_step_sizes_below_zero_refute_no_proved_lemma(run, tmp_path: Path) -> None:
     """gamma = -1 once made 5 <= 2 out of lemma B.1's kappa."""
     for name in ("lemB.1-kappa", "lemC.1-kappa"):
@@ -310,6 +321,7 @@ def test_the_claim_is_compared_before_the_kernel_is_asked(monkeypatch: pytest.Mo
 # --- batches ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("one_kernel")
 def test_one_bad_file_does_not_end_a_batch(run, tmp_path: Path) -> None:
     save(tmp_path / "good.json", GOOD)
     save(tmp_path / "false.json", {**GOOD, "lhs": "2"})
@@ -401,6 +413,7 @@ WRONG = {  # a change to the refuted row -> what is said
 }
 
 
+@pytest.mark.usefixtures("one_kernel")
 @pytest.mark.parametrize("name", WRONG)
 def test_what_audit_json_says_and_what_is_there_are_compared(name: str, run, tmp_path: Path) -> None:
     change, says = WRONG[name]
@@ -442,6 +455,7 @@ ODD = [
 ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("one_kernel")
 @pytest.mark.parametrize("text", ODD)
 def test_an_odd_audit_json_is_one_line_and_the_certificates_are_checked_all_the_same(text, run, tmp_path) -> None:
     save(tmp_path / "audit/certificates/a.json", {**GOOD, "lhs": 0.5})
@@ -576,6 +590,7 @@ TEXTS = {
 }  # fmt: skip
 
 
+@pytest.mark.usefixtures("one_kernel")
 @pytest.mark.parametrize("name", LINES)
 def test_a_hostile_command_line_is_one_line(name: str, run, tmp_path: Path) -> None:
     for file, data in FILES.items():

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from marks import slow
 from sympy import Eq, Ge, Gt, Le, Rational, Symbol, false
 
 from fedaudit.bounds.catalogue import catalogue
@@ -326,7 +327,7 @@ def scaled(relation, weaker):
     return relation.func(relation.lhs, (10 if up else Rational(1, 10)) * relation.rhs)
 
 
-@pytest.mark.slow
+@slow("derives every citation twice")
 @pytest.mark.parametrize(("name", "cited"), CITING, ids=str)
 def test_bounds_ten_times_weaker_or_stronger_leave_no_false_step_standing(name, cited):
     known = catalogue()

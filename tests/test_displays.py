@@ -10,6 +10,7 @@ from importlib import import_module
 from types import ModuleType
 
 import pytest
+from marks import slow
 from sympy import Le, Symbol
 
 from fedaudit.bounds import papers
@@ -119,7 +120,7 @@ def test_a_display_has_something_that_it_is_compared_with(name: str) -> None:
     assert display.follows_from or (display.kind == "order" and display.method == "order")
 
 
-@pytest.mark.slow
+@slow("derives the theorems first")
 @pytest.mark.parametrize("name", INTRODUCTION)
 def test_the_introductions_rates_follow_from_their_theorems(name: str) -> None:
     result = derive(statement(name), catalogue())

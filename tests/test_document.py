@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from marks import examples
 
 from fedaudit.cli import main
 from fedaudit.errors import UserError
@@ -354,7 +355,7 @@ def places(value, path=()):
 PLACES = [path for path in places(WHOLE) if path]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from(PLACES), JSON | st.just(GONE)), min_size=1, max_size=3))
 def test_any_change_of_an_audit_is_shown_or_refused(tmp_path, capsys, changes):
     whole = copy.deepcopy(WHOLE)
@@ -375,7 +376,7 @@ def test_any_change_of_an_audit_is_shown_or_refused(tmp_path, capsys, changes):
     assert ONE_LINE.fullmatch(err) if status else out
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.data())
 def test_any_cut_or_flip_of_the_bytes_is_read_or_refused(tmp_path_factory, data):
     text = json.dumps(WHOLE).encode()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from fuzz import Place, Start, by_id, claim_of, get, places, put, runs, start
+from marks import slow
 from sympy import Basic, Symbol
 
 from fedaudit.verify import kernel
@@ -129,7 +130,7 @@ def test_outside_a_domain_nothing_counts(identifier: str, check: Any) -> None:
     check(identifier)
 
 
-@pytest.mark.slow
+@slow("the rest of the catalogue")
 @pytest.mark.parametrize("identifier", [name for name in CATALOGUE if name not in SOME])
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.__name__)
 def test_outside_a_domain_nothing_counts_anywhere(identifier: str, check: Any) -> None:

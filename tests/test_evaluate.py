@@ -9,6 +9,7 @@ import pytest
 from flint import fmpz
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from marks import examples, some
 from sympy import E, Function, IndexedBase, Max, Min, Ne, Pow, Rational, Sum, Symbol, exp, log
 from sympy.logic.boolalg import And, Implies, Not, Or, false, true
 
@@ -44,7 +45,7 @@ EXPRESSIONS = [
     st.tuples(st.floats(0.01, 10), st.floats(0.01, 10), st.integers(1, 6)),
     st.lists(st.floats(0.1, 1), min_size=3, max_size=3),
 )
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_numpy_agrees_with_sympy(expr: object, values: tuple[float, float, int], weights: list[float]) -> None:
     a, b, m = values
     table = Table(
@@ -64,7 +65,7 @@ SCALAR = [expr for expr in EXPRESSIONS if not expr.has(p)]
 
 @pytest.mark.parametrize("expr", SCALAR, ids=str)
 @given(st.tuples(*[st.fractions("1/9", 9, max_denominator=9)] * 2, st.integers(1, 6)))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_the_three_arithmetics_of_bounds_agree_with_sympy(expr: object, values: tuple[Fraction, ...]) -> None:
     arguments = (x, y, n)
     ready = compiled(expr, arguments)
@@ -151,7 +152,7 @@ def test_a_sum_over_nothing_is_zero() -> None:
 MEASURED = [s.id for s in statements() if s.method not in ("order", "network_limit") and s.kind != "experiment"]
 
 
-@pytest.mark.parametrize("identifier", MEASURED)
+@pytest.mark.parametrize("identifier", some(MEASURED, 8, "the whole catalogue"))
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=4, deadline=None, derandomize=True)  # a few of very many: the same ones on every machine
 def test_floats_agree_with_the_kernel(identifier: str, seed: int) -> None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from marks import slow
 
 from fedaudit.bounds.catalogue import find
 from fedaudit.cli import main
@@ -42,7 +43,7 @@ def test_verify_plot_and_certify_work_as_on_a_paper(tmp_path: Path, capsys: pyte
     assert (tmp_path / "rate.svg").read_text().startswith("<?xml")
 
 
-@pytest.mark.slow
+@slow("a long search for each example")
 @BY_NAME
 def test_hunt_decides_both(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = rows(capsys, "hunt", str(path), "--budget", "20", "--out", str(tmp_path))

@@ -14,6 +14,7 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marks import examples, slow, some
 from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
 
 from fedaudit.bounds.algebra import Rational
@@ -104,7 +105,7 @@ def test_a_batch_of_two_hessians_does_not_halve_the_square_of_the_spectral_norm(
     assert kernel.evaluate(variance, NOISE, (), {"relation": 0})[2]
 
 
-@pytest.mark.slow
+@slow("one long search each")
 @pytest.mark.parametrize(("label", "d"), [("eq30b", 2), ("lem4.3-bias~algorithm1", 1)])
 def test_the_search_finds_that(label: str, d: int) -> None:
     row = hunt_row(statement(f"fallah/{label}"), seed=0, effort=1.0)
@@ -135,13 +136,15 @@ def test_the_printed_sum_in_assumption_5() -> None:
 FALSE = ("fallah/asm5-default~sum", "fallah/sec5-hf-formula", "fallah/eq30b", "fallah/lem4.3-bias~algorithm1")
 
 
-@pytest.mark.slow
+@slow("one long search each")
 @pytest.mark.parametrize("identifier", [i for i in MINE if i not in FALSE])
 def test_the_others_survive(identifier: str) -> None:
     assert hunt_row(statement(identifier), seed=0, effort=EFFORT)["verdict"] == "survived"
 
 
-@pytest.mark.parametrize("label", ["eq5", "eq14a-grad", "eq16-hess", "eq119", "sec4.1-sample-rate~on-a-line"])
+@pytest.mark.parametrize(
+    "label", some(["eq5", "eq14a-grad", "eq16-hess", "eq119", "sec4.1-sample-rate~on-a-line"], 3, "one search each")
+)
 def test_light_ones_survive(label: str) -> None:
     assert hunt_row(statement(f"fallah/{label}"), seed=0, effort=EFFORT)["verdict"] == "survived"
 
@@ -152,7 +155,7 @@ LABELS = [i.split("/")[1] for i in MINE if i not in FALSE]
 STATUS = {**dict.fromkeys(LABELS, "follows"), "asm5-default": "claims-less", "eq119": "claims-less"}
 
 
-@pytest.mark.parametrize("label", STATUS)
+@pytest.mark.parametrize("label", some(STATUS, 4, "one derivation each"))
 def test_what_follows(label: str) -> None:
     made = derive(statement(f"fallah/{label}"), catalogue(), slack=False)
     assert (made.status, made.evidence) == (STATUS[label], "proof")
@@ -174,14 +177,14 @@ TIGHT = {"eq5": Rational(9, 10), "eq14a-grad": Rational(9, 10), "eq14a-hess": Ra
          "lemH.1-bias": Rational(7, 10)}  # fmt: skip
 
 
-@pytest.mark.parametrize("label", TIGHT)
+@pytest.mark.parametrize("label", some(TIGHT, 3, "one search each"))
 def test_broken_copies_fall(label: str) -> None:
     row = hunt_row(bound(label, TIGHT[label]), seed=0, effort=EFFORT)
     assert row["verdict"] == "refuted"
     kernel.check(row["certificate"])
 
 
-@pytest.mark.parametrize("identifier", MINE)
+@pytest.mark.parametrize("identifier", some(MINE, 4, "many instances of every statement"))
 def test_floats_agree_with_the_kernel(identifier: str) -> None:
     """The kernel enumerates every batch, the simulator uses that means and variances of batches are known."""
     reading, world = read(statement(identifier))
@@ -208,7 +211,7 @@ small = st.fractions(-3, 3, max_denominator=4)
 gaps = st.fractions(F(1, 4), 3, max_denominator=4)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(gaps, min_size=3, max_size=3), st.lists(small, min_size=2, max_size=2), small, small, small)
 def test_splines(gap: list[F], bend: list[F], g: F, left: F, w: F) -> None:
     """The constants bound the derivatives everywhere and are attained; rationals pass through the array code."""
@@ -236,7 +239,7 @@ def test_splines(gap: list[F], bend: list[F], g: F, left: F, w: F) -> None:
     assert rate(exact, here, alpha) == (1 - alpha * exact.bend(here)) * exact.slope(inner)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.integers(2, 4), st.integers(0, 2**32 - 1))
 def test_wasserstein_against_a_linear_programme(m: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

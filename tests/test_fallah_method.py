@@ -15,6 +15,7 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marks import examples, only, slow, some
 
 from fedaudit.bounds.algebra import Le, Rational
 from fedaudit.bounds.catalogue import catalogue, statement
@@ -40,7 +41,7 @@ CHAIN = ("eq107", "eq109", "thm4.5~explicit")
 ROUND = ("slope2", "level", "fall", "round2", "mean2")
 
 
-@pytest.mark.parametrize("label", CHAIN)
+@pytest.mark.parametrize("label", only(["thm4.5~explicit"], CHAIN, "long runs in rational arithmetic"))
 def test_the_simulator_agrees_with_the_kernel(label: str) -> None:
     reading, world = read(statement(f"fallah/{label}"))
     seen = 0
@@ -246,12 +247,13 @@ def test_what_falls(label: str) -> None:
     assert certificate["claim"] == read(statement(f"fallah/{label}"))[0].claim
 
 
-@pytest.mark.slow
+@slow("one long search each")
 @pytest.mark.parametrize("label", ["eq99", "eq105", "eq107", "eq109", "cor4.6", "remG.1", "remG.1~formula"])
 def test_the_search_finds_the_others(label: str) -> None:
     assert hunt_row(statement(f"fallah/{label}"), 0, 6.7)["verdict"] == "refuted"
 
 
+@slow("a long search; its certificate is a golden one")
 @pytest.mark.parametrize("label", ["thm4.5~explicit"])
 def test_the_search_finds_it(label: str) -> None:
     row = hunt_row(statement(f"fallah/{label}"), 0, 1)
@@ -259,13 +261,13 @@ def test_the_search_finds_it(label: str) -> None:
     assert row["certificate"]["instance"]["C"] == 2
 
 
-@pytest.mark.slow
+@slow("one long search each")
 @pytest.mark.parametrize("label", ["eq99", "eq105", "eq107", "eq109", "thm4.5", "cor4.6"])
 def test_the_repaired_ones_stand(label: str) -> None:
     assert hunt_row(statement(f"fallah/{label}~repaired"), 0, 2)["verdict"] == "survived"
 
 
-@pytest.mark.slow
+@slow("two long searches")
 def test_remark_G_1_repaired_stands_as_a_formula_and_of_the_run_nothing_is_refuted() -> None:
     assert hunt_row(statement("fallah/remG.1~repaired-formula"), 0, 2)["verdict"] == "survived"
     assert hunt_row(statement("fallah/remG.1~repaired"), 0, 2)["verdict"] in ("survived", "undecided")
@@ -277,13 +279,17 @@ def broken(label: str, factor: Any) -> Statement:
     return replace(made, then=relation.func(relation.lhs, factor * relation.rhs))
 
 
-@pytest.mark.parametrize(("label", "factor"), [("eq105~repaired", Rational(1, 200)), ("corF.2-b", Rational(1, 50_000))])
+SMALLER = [("eq105~repaired", Rational(1, 200)), ("corF.2-b", Rational(1, 50_000))]
+
+
+@slow("one long search each; tests/test_fallah_estimators.py has shorter ones")
+@pytest.mark.parametrize(("label", "factor"), SMALLER)
 def test_much_smaller_bounds_are_refuted(label: str, factor: Any) -> None:
     assert hunt_row(broken(label, factor), 0, 0.3)["verdict"] == "refuted"
 
 
 @given(st.lists(st.fractions(-5, 5, max_denominator=9), min_size=2, max_size=5), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_sampling_without_replacement(a: list[Fraction], data: st.DataObject) -> None:
     """(93) in rationals."""
     size, n = data.draw(st.integers(1, len(a))), len(a)
@@ -294,11 +300,11 @@ def test_sampling_without_replacement(a: list[Fraction], data: st.DataObject) ->
     assert sum(((x - mu) ** 2 for x in means), Fraction(0)) / len(means) == variance * (1 - r) / (r * (n - 1))
 
 
-@pytest.mark.parametrize("label", [
+@pytest.mark.parametrize("label", some([
     "propF.1-a", "propF.1-b", "corF.2-a", "corF.2-b", "eq93", "eq95", "eq97", "eq99~repaired", "eq105~repaired",
     "eq105", "eq107", "eq107~repaired", "eq109", "eq109~repaired", "thm4.5~explicit", "thm4.5~repaired",
     "thm4.5~formula", "cor4.6~formula", "cor4.6~repaired-formula",
-])  # fmt: skip
+], 4, "one derivation each"))  # fmt: skip
 def test_it_follows(label: str) -> None:
     known = catalogue()
     made = derive(known[f"fallah/{label}"], known, slack=False)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from marks import slow
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.text import Text
@@ -165,7 +166,7 @@ def test_real_runs_make_a_readable_figure(name):
     assert two_group.fits(made) == (name == "buttaci/thm4.2")
 
 
-@pytest.mark.slow
+@slow("draws the whole catalogue")
 @pytest.mark.parametrize("name", [s.id for s in statements() if not s.quoted])
 def test_every_statement_makes_a_readable_figure(name):
     """What `fedaudit plot` shows; an experiment is drawn in its own way."""

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from fuzz import GOLDEN, MEMORY, SECONDS, Log, Start, by_id, evaluated, mutants, pool, runs, start
+from marks import slow
 
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.derive import derive
@@ -77,20 +78,20 @@ def test_instances_mutated(identifier: str, record_property: Record) -> None:
     fuzz_instance(identifier, begun(identifier), f"fast {identifier}", 20).judge(record_property)
 
 
-@pytest.mark.slow
+@slow("many mutants of each")
 @pytest.mark.parametrize("name", list(GOLDEN))
 def test_golden_certificates_mutated_often(name: str, record_property: Record) -> None:
     fuzz_certificate(GOLDEN[name], f"slow {name}", 300).judge(record_property)
 
 
-@pytest.mark.slow
+@slow("many mutants of the whole catalogue")
 @pytest.mark.parametrize("identifier", CATALOGUE)
 def test_certificates_mutated_often(identifier: str, record_property: Record) -> None:
     """Of an instance on which the claim may hold: then the certificate lies, and so do its mutants."""
     fuzz_certificate(begun(identifier).certificate(), f"slow {identifier}", 130).judge(record_property)
 
 
-@pytest.mark.slow
+@slow("many mutants of the whole catalogue")
 @pytest.mark.parametrize("identifier", CATALOGUE)
 @pytest.mark.parametrize("number", range(3))
 def test_instances_mutated_often(identifier: str, number: int, record_property: Record) -> None:
@@ -98,7 +99,7 @@ def test_instances_mutated_often(identifier: str, number: int, record_property: 
     fuzz_instance(identifier, begun(identifier, number), f"slow {identifier} {number}", 75).judge(record_property)
 
 
-@pytest.mark.slow
+@slow("draws an instance of every statement")
 def test_nearly_every_statement_has_an_exact_instance() -> None:
     """Skipped are only those whose parameters are irrational."""
     assert sum(start(identifier) is None for identifier in CATALOGUE) <= 2
@@ -337,10 +338,15 @@ def checked(folder: Path, names: Sequence[str], seconds: int) -> None:
 
 
 def test_hostile_certificates_are_answered(tmp_path: Path) -> None:
+    checked(tmp_path, list(HOSTILE)[::8], 60)
+
+
+@slow("what the fast tests leave out of it takes most of a minute")
+def test_all_hostile_certificates_are_answered_by_one_process(tmp_path: Path) -> None:
     checked(tmp_path, list(HOSTILE), 60)
 
 
-@pytest.mark.slow
+@slow("each takes what the kernel's limits allow")
 @pytest.mark.parametrize("name", list(HOSTILE))
 def test_each_hostile_certificate_is_answered_in_time(name: str, tmp_path: Path) -> None:
     checked(tmp_path, [name], int(SECONDS))

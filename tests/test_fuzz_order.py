@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from flint import arb, ctx, fmpq
 from fuzz import Log, by_id, claim_of, mutants, pool
+from marks import slow
 
 from fedaudit.verify import kernel
 
@@ -139,7 +140,7 @@ def test_growth_paths(identifier: str, record_property: Record) -> None:
     fuzz_paths(identifier, f"fast {identifier}", 40)[0].judge(record_property)
 
 
-@pytest.mark.slow
+@slow("many paths of every order claim")
 @pytest.mark.parametrize("identifier", ORDERS)
 def test_many_growth_paths(identifier: str, record_property: Record) -> None:
     fuzz_paths(identifier, f"slow {identifier}", 360)[0].judge(record_property)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 from chain import CHAIN
+from marks import only
 from sympy import Expr, Rational
 
 from fedaudit.bounds.catalogue import statement
@@ -55,9 +58,19 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@cache
+def hunted(name: str) -> dict[str, Any]:
+    return hunt_row(BROKEN[name], seed=0, effort=EFFORT)
+
+
+QUICK = (  # with a search for a witness that lasts, without runs, of kind "exists"
+    "lem4.1 × 0.9", "lemB.1-kappa × 0.9", "lemB.8 × 4", "thm4.2 without the minimum, × 2",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", only(QUICK, BROKEN, "one search each"))
 def test_broken_copy_is_refuted_with_a_certificate_that_the_kernel_accepts(name: str) -> None:
-    row = hunt_row(BROKEN[name], seed=0, effort=EFFORT)
+    row = hunted(name)
     witness = BROKEN[name].kind == "exists"  # a construction that fails refutes nothing
     assert row["verdict"] == ("undecided" if witness else "refuted")
     assert row["evidence"] == "exact"
@@ -89,7 +102,7 @@ def test_the_witness_is_minimal() -> None:
 
 def test_the_witness_of_a_row_is_as_small_and_lasts() -> None:
     """With a step of 1 the run arrives at once, and no later round breaks the bound: the row's step is another."""
-    row = hunt_row(BROKEN["lem4.1 × 0.9"], seed=0, effort=EFFORT)
+    row = hunted("lem4.1 × 0.9")
     instance = row["certificate"]["instance"]
     assert (instance["C"], instance["d"], instance["E"], instance["T"]) == (1, 1, 1, 1)
     assert [one["T"] for one in row["persists"]] == [2, 4, 8, 16]
@@ -111,13 +124,16 @@ def test_shrinking_never_leaves_the_refutation() -> None:
     kernel.check(certificate(reading, shrunk))
 
 
-@pytest.mark.parametrize("identifier", CHAIN)
+@pytest.mark.parametrize(
+    "identifier", only(["buttaci/lemB.1-kappa", "buttaci/lemB.3", "buttaci/thm4.2"], CHAIN, "two searches each")
+)
 def test_true_chain_survives(identifier: str) -> None:
     printed = statement(identifier)
-    for row in (verify_row(printed, seed=3, effort=EFFORT), hunt_row(printed, seed=3, effort=EFFORT)):
+    verified, hunted = verify_row(printed, seed=3, effort=EFFORT), hunt_row(printed, seed=3, effort=EFFORT)
+    for row in (verified, hunted):
         assert row["verdict"] == "survived"
         assert row["tightness"] is None or row["tightness"] <= 1
-    assert verify_row(printed, seed=3, effort=EFFORT)["instances"] >= 10_000
+    assert verified["instances"] >= 10_000
 
 
 def test_same_seed_same_rows() -> None:
@@ -152,7 +168,9 @@ def test_what_the_kernel_cannot_replay_is_undecided(monkeypatch: pytest.MonkeyPa
     assert "could not replay" in row["reason"]
 
 
-@pytest.mark.parametrize("identifier", ["buttaci/lemB.1", "buttaci/thm4.2"])
+@pytest.mark.parametrize(
+    "identifier", only(["buttaci/thm4.2"], ["buttaci/lemB.1", "buttaci/thm4.2"], "one search on each library")
+)
 def test_another_array_library_gives_the_same_answer(identifier: str) -> None:
     """The path that CuPy takes, on the strict array-API namespace: same instances, same verdict, same numbers.
 

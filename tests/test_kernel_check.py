@@ -14,6 +14,7 @@ import pytest
 from flint import fmpq
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from marks import examples, only, slow
 
 from fedaudit.bounds.catalogue import statement
 from fedaudit.verify.claims import lower
@@ -89,35 +90,53 @@ def accepted(raw: Any) -> bool:
     return not said
 
 
+def assert_refused(name: str, path: tuple[Any, ...], garbage: Any) -> None:
+    if ("index" in path and str(garbage).isidentifier()) or path[-2:] in (("form", "id"), ("method", "id")):
+        return  # a bound index may have any name, and so may an identity and a method
+    assert not accepted(changed(GOLDEN[name], path, lambda _: garbage)), (path, garbage)
+
+
 @pytest.mark.parametrize("name", GOLDEN)
 def test_garbage_at_any_leaf_is_refused(name: str) -> None:
+    """Another kind of it at each leaf."""
+    leaves = some_leaves(name)
+    for number, path in enumerate(leaves[::3] if "replays" in GOLDEN[name] else leaves):
+        assert_refused(name, path, GARBAGE[number * 5 % len(GARBAGE)])
+
+
+@slow("seven to thirty kinds of garbage at each leaf")
+@pytest.mark.parametrize("name", GOLDEN)
+def test_all_garbage_at_any_leaf_is_refused(name: str) -> None:
     for path in some_leaves(name):
         for garbage in GARBAGE if name == RICH else GARBAGE[::4]:
-            if ("index" in path and str(garbage).isidentifier()) or path[-2:] in (("form", "id"), ("method", "id")):
-                continue  # a bound index may have any name, and so may an identity and a method
-            assert not accepted(changed(GOLDEN[name], path, lambda _, garbage=garbage: garbage)), (path, garbage)
+            assert_refused(name, path, garbage)
 
 
 SHORT = 1_000  # steps that are walked one by one
 
 
-@pytest.mark.parametrize("name", GOLDEN)
+BRIEF = [name for name in GOLDEN if "replays" not in GOLDEN[name] or name == "yuan-eq1.5.json"]
+
+
+@pytest.mark.parametrize("name", only(BRIEF, GOLDEN, "every check replays several runs"))
 def test_any_field_lost_or_added_is_refused(name: str) -> None:
-    for path in some_leaves(name):
-        for depth in range(len(path)):
-            holder = changed({"all": GOLDEN[name]}, ("all",), lambda x: x)
-            place = holder["all"]
-            for key in path[:depth]:
-                place = place[key]
-            if isinstance(place, dict):
-                place["surplus"] = "1"
-                assert not accepted(holder["all"]), (path[:depth], "added")
-                del place["surplus"]
-                walked = path[depth] == "box" and place["E"] * place["T"] <= SHORT
-                if place[path[depth]] == {} or walked or path[depth] == "oracle" or "method" in path[:depth]:
-                    continue  # no parameters, or none said; a run that can be walked without its box; another method
-                del place[path[depth]]
-                assert not accepted(holder["all"]), (path[: depth + 1], "lost")
+    paths = {path[: depth + 1] for path in some_leaves(name) for depth in range(len(path))}
+    for *above, last in sorted(paths, key=str):
+        holder = copy.deepcopy(GOLDEN[name])
+        place = holder
+        for key in above:
+            place = place[key]
+        if not isinstance(place, dict):
+            continue
+        if last == next(key for key in place if (*above, key) in paths):  # once for each place
+            place["surplus"] = "1"
+            assert not accepted(holder), (above, "added")
+            del place["surplus"]
+        walked = last == "box" and place["E"] * place["T"] <= SHORT
+        if place[last] == {} or walked or last == "oracle" or "method" in above:
+            continue  # no parameters, or none said; a run that can be walked without its box; another method
+        del place[last]
+        assert not accepted(holder), (*above, last, "lost")
 
 
 @pytest.mark.parametrize("name", GOLDEN)
@@ -317,7 +336,7 @@ tokens = st.sampled_from(
 ) | st.integers(-(10**30), 10**30) | st.integers(-3, 3)  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.recursive(tokens, lambda inner: st.lists(inner, max_size=5), max_leaves=12), st.sampled_from(["<=", "!="]))
 def test_any_tree_is_decided_or_refused(tree: Any, op: str) -> None:
     """Nothing but the kernel's own errors comes out, whatever the tree."""

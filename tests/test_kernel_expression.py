@@ -10,6 +10,7 @@ import pytest
 from flint import arb, ctx, fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from marks import examples
 
 from fedaudit.verify.kernel import Malformed, Rejected
 from fedaudit.verify.kernel.expression import Evaluator, decide, free, parse, parse_relation, power
@@ -93,7 +94,7 @@ def interval(x: F) -> Any:
 SCOPE = {**NAMES, "i": F(2)}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(trees(rational=True))
 def test_rational_trees_are_exact(tree: Any) -> None:
     try:
@@ -107,7 +108,7 @@ def test_rational_trees_are_exact(tree: Any) -> None:
     assert (int(found.p), int(found.q)) == (expected.numerator, expected.denominator)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(trees(rational=False))
 def test_other_trees_overlap_intervals(tree: Any) -> None:
     mpmath.iv.prec = 200

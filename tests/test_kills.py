@@ -6,10 +6,9 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
+from marks import slow
 
 from fedaudit.store import LEFT_BEHIND
 
@@ -19,22 +18,6 @@ KILLED = -signal.SIGKILL
 
 def audit(*ids, jobs=1):
     return ["audit", *ids, "--budget", "0.1", "--jobs", str(jobs), "--json", "--out", "out"]
-
-
-@pytest.fixture(scope="module")
-def nursery():
-    """Ask for an audit with or without a kill; see tests/nursery.py."""
-    script = Path(__file__).parent / "nursery.py"
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen([sys.executable, str(script)], **pipes) as process:
-
-        def ask(argv, cwd, kill=None):
-            cwd.mkdir(exist_ok=True)
-            print(json.dumps({"argv": argv, "cwd": str(cwd), "kill": kill}), file=process.stdin, flush=True)
-            return json.loads(process.stdout.readline())
-
-        yield ask
-        process.stdin.close()
 
 
 def timeless(value):
@@ -107,7 +90,7 @@ def test_three_kills(nursery, tmp_path):
     assert all(any(name.endswith(".part") for name in names) for names in left)
 
 
-@pytest.mark.slow
+@slow("an audit and its continuation for each of some forty kills")
 def test_kills_at_every_write_and_between(nursery, tmp_path):
     """Every file of the audit, half written, written and moved, audit.json and index.html included; and the work."""
     argv = audit(*CHEAP)
@@ -127,7 +110,7 @@ def test_kills_at_every_write_and_between(nursery, tmp_path):
     assert {"audit.json", "index.html"} <= ends
 
 
-@pytest.mark.slow
+@slow("seven audits by real processes")
 def test_kills_by_the_clock_of_an_audit_with_workers(nursery, tmp_path):
     """The whole process group at six moments of a real process with two workers."""
     argv = audit(*CHEAP, jobs=2)

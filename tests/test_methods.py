@@ -23,6 +23,7 @@ from fuzz import SECONDS, Log, mutants, pool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from libraries import JAX, library
+from marks import examples, slow, some
 from sympy import Le
 from test_algorithm import EVERY, EXAMPLES, SCAFFOLD
 
@@ -993,7 +994,7 @@ def test_every_method_that_is_found_has_a_loop_by_definition() -> None:
 
 @pytest.mark.parametrize("name", TRIED)
 @given(data=st.data())
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=examples(12), deadline=None, derandomize=True)
 def test_kernel_and_arrays_do_what_the_box_says(name: str, data: st.DataObject) -> None:
     agree(name, data.draw(instances(TRIED[name])), (np, array_api_strict))
 
@@ -1016,10 +1017,10 @@ def test_kernel_and_jax_do_what_the_box_says(name: str, data: st.DataObject) -> 
     agree(name, data.draw(instances(TRIED[name])), (library("jax"),))
 
 
-@pytest.mark.slow
+@slow("many random instances of every method")
 @pytest.mark.parametrize("name", TRIED)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_kernel_and_arrays_do_what_the_box_says_often(name: str, data: st.DataObject) -> None:
     agree(name, data.draw(instances(TRIED[name])), (np,))
 
@@ -1145,7 +1146,7 @@ CERTIFICATES = {path.stem: json.loads(path.read_text()) for path in sorted(FOLDE
 SOURCES = {"scaffold-descent": "scaffold.py", "sampled-fedavg-contraction": "sampled_fedavg.py"}
 
 
-@pytest.mark.parametrize("name", CERTIFICATES)
+@pytest.mark.parametrize("name", some(CERTIFICATES, 3, "every certificate of a run"))
 def test_certify_accepts_the_certificate_and_no_other_method(name: str) -> None:
     sources = [str(EXAMPLES / SOURCES[name])] if name in SOURCES else []
     assert certify(CERTIFICATES[name], name, sources)["accepted"]
@@ -1159,7 +1160,7 @@ def test_certify_accepts_the_certificate_and_no_other_method(name: str) -> None:
         assert "another claim" in row["reason"]
 
 
-@pytest.mark.parametrize("name", CERTIFICATES)
+@pytest.mark.parametrize("name", some(CERTIFICATES, 4, "mutants of every certificate of a run"))
 def test_certificates_of_runs_mutated(name: str, record_property: Callable[[str, object], None]) -> None:
     log = Log()
     for what, mutant in mutants(CERTIFICATES[name], 60, f"run {name}", pool()):

@@ -12,6 +12,7 @@ import pytest
 from flint import arb, ctx, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marks import examples
 
 from fedaudit.bounds.algebra import Eq, Ge, Le, Lt, Max, Min, Rational, Sum, log, sqrt
 from fedaudit.bounds.derive import derive
@@ -182,7 +183,7 @@ def _at(tree: Tree, values: dict[str, arb]) -> arb:
             return args[0].log()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TREES, POWERS, POWERS, POWERS)
 def test_leading_terms_are_the_limits(data: Any, p: Fraction, q: Fraction, r: Fraction) -> None:
     """tree / (leading term) is close to 1 at n = e^4096, where log n is still only 4096."""

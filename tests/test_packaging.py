@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from marks import slow
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -71,7 +72,7 @@ def test_figures_never_load_pyplot():
     assert done.stdout.strip() == "False"
 
 
-@pytest.mark.slow
+@slow("builds a wheel")
 def test_the_wheel_holds_the_packages_and_the_templates(tmp_path):
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(ROOT)]
     subprocess.run(command, check=True)

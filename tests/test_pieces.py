@@ -10,6 +10,7 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marks import examples
 
 from fedaudit.problems.pieces import Pieces, staircase
 from fedaudit.verify.kernel import pieces as exact
@@ -56,7 +57,7 @@ def near(a: Any, b: fmpq, tol: float = 1e-9) -> bool:
     return abs(float(a) - float(b)) <= tol * (1 + abs(float(b)))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(stairs(), rationals)
 def test_values_and_slopes(made: tuple[Pieces, Fraction], w: Fraction) -> None:
     f, limit = made
@@ -69,7 +70,7 @@ def test_values_and_slopes(made: tuple[Pieces, Fraction], w: Fraction) -> None:
     assert two.lipschitz(max(abs(side) for x, _, _ in two.knots for side in two.slopes(x)))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(stairs(), rationals, st.fractions(min_value=Fraction(1, 10), max_value=Fraction(9, 10), max_denominator=10))
 def test_prox(made: tuple[Pieces, Fraction], v: Fraction, unit: Fraction) -> None:
     f, limit = made
@@ -80,7 +81,7 @@ def test_prox(made: tuple[Pieces, Fraction], v: Fraction, unit: Fraction) -> Non
     assert left <= 0 <= right
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(stairs(kinks=False), rationals, positive)
 def test_reach_of_an_inexact_solution(made: tuple[Pieces, Fraction], v: Fraction, eps: Fraction) -> None:
     f, limit = made
@@ -92,7 +93,7 @@ def test_reach_of_an_inexact_solution(made: tuple[Pieces, Fraction], v: Fraction
         assert abs(float(whole.value(end) - whole.value(best)) - float(eps)) < 1e-9
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(stairs(), stairs(), rationals)
 def test_mixtures(one: tuple[Pieces, Fraction], two: tuple[Pieces, Fraction], w: Fraction) -> None:
     both = Pieces(*(np.stack([getattr(one[0], name), getattr(two[0], name)]) for name in NAMES))
@@ -105,7 +106,7 @@ def test_mixtures(one: tuple[Pieces, Fraction], two: tuple[Pieces, Fraction], w:
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(stairs())
 def test_least(made: tuple[Pieces, Fraction]) -> None:
     f, two = floats(made[0]), kernel(made[0])

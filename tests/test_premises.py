@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
+from marks import slow
 from sympy import And, Eq, Le, Symbol
 from sympy.logic.boolalg import Boolean
 
@@ -133,7 +133,7 @@ def test_the_step_at_which_proposition_3_4_goes_wrong_fails_on_a_network() -> No
     assert "traces as in" in row.reason
 
 
-@pytest.mark.slow
+@slow("tries the premises of the whole catalogue")
 def test_no_other_premise_fails() -> None:
     known = catalogue()
     failing = {name for name, s in known.items() for row in tried(s, known) if row.status in ("fails", "suspect")}

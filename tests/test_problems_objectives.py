@@ -6,12 +6,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from libraries import LIBRARIES, library
+from marks import examples
 
 from fedaudit.problems.piecewise import Piecewise
 from fedaudit.problems.quadratics import Quadratics, argmin
 from fedaudit.problems.wells import Wells
 
-settings.register_profile("problems", max_examples=60, deadline=None)
+settings.register_profile("problems", max_examples=examples(60), deadline=None)
 QUICK = settings.get_profile("problems")
 
 

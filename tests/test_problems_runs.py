@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from libraries import LIBRARIES, library
+from marks import examples
 
 from fedaudit.bounds.catalogue import statement
 from fedaudit.bounds.lower import tree
@@ -106,7 +107,7 @@ def test_sampled_paths_are_rule_4_3(make, names):
             np.testing.assert_allclose(measured[name][j, ..., s], path[name], rtol=1e-11, atol=1e-12, err_msg=name)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     n=st.sampled_from([1, 3]),

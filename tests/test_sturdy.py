@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from marks import only, slow, some
 from sympy import Le
 
 from fedaudit.bounds.catalogue import statement
@@ -159,6 +160,7 @@ def test_a_claim_about_every_round_has_to_fail_at_a_later_one() -> None:
     assert all(one["T"] // 2 <= one["t"] < one["T"] for one in row["persists"])
 
 
+@slow("a long search")
 def test_what_fails_in_the_first_round_alone_stays_fragile() -> None:
     """eta_t L <= t: at t = 0 it fails on every run, and never again. No search may call that lasting."""
     first_only = replace(statement("benmansour/lem2"), id="benmansour/first-round", then=Le(eta(t) * L, t))
@@ -177,7 +179,10 @@ def test_what_is_not_about_a_run_says_no_run(identifier: str) -> None:
     assert (row["persists"], row["persists_until"]) == ([], "no run")
 
 
-@pytest.mark.parametrize(("identifier", "size"), [("fallah/eq99", "E"), ("yuan/thm1~inequality", "T")])
+LONGER = [("fallah/eq99", "E"), ("yuan/thm1~inequality", "T")]
+
+
+@pytest.mark.parametrize(("identifier", "size"), only(["yuan/thm1~inequality"], LONGER, "one long search each"))
 def test_runs_of_other_settings_grow_longer_too(identifier: str, size: str) -> None:
     row = hunt_row(statement(identifier), seed=0, effort=0.05)
     sizes = [row["certificate"]["instance"][size], *(one[size] for one in row["persists"])]
@@ -210,7 +215,7 @@ def test_siblings_are_other_readings_and_not_repairs() -> None:
     assert set(_siblings(statement("benmansour/cor4"))) == set()
 
 
-@pytest.mark.parametrize("identifier", ["benmansour/eq13", "benmansour/lem2~iterates"])
+@pytest.mark.parametrize("identifier", some(["benmansour/eq13", "benmansour/lem2~iterates"], 2, "one search each"))
 def test_a_counterexample_breaks_the_other_reading_too_and_says_so(identifier: str) -> None:
     row = hunt_row(statement(identifier), seed=0, effort=EFFORT)
     (other,) = _siblings(statement(identifier))
@@ -225,6 +230,7 @@ def test_a_sibling_that_stands_is_not_listed() -> None:
     assert breaks({"repaired": claim, "same": REMARK_7.claim, "true": below}, one) == ["same"]
 
 
+@slow("a long search, as for other seeds below")
 def test_remark_7_falls_at_longer_horizons_too() -> None:
     row = hunt_row(statement("benmansour/rem7"), seed=0, effort=EFFORT)
     certificate = row["certificate"]
@@ -237,7 +243,7 @@ def test_remark_7_falls_at_longer_horizons_too() -> None:
         assert fails(certificate["claim"], {**instance, "T": T}, certificate["at"])
 
 
-@pytest.mark.slow
+@slow("one long search each")
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("name", ["cor4", "rem7"])
 def test_corollary_4_and_remark_7_fall_at_longer_horizons_whatever_the_seed(name: str, seed: int) -> None:

@@ -13,6 +13,7 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marks import examples, slow, some
 
 from fedaudit.bounds.algebra import Rational
 from fedaudit.bounds.catalogue import catalogue, statement, statements
@@ -58,7 +59,7 @@ def test_all_are_here() -> None:
 # --- what falls ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("identifier", FALSE)
+@pytest.mark.parametrize("identifier", some(FALSE, 2, "one long search each"))
 def test_false_prints_fall(identifier: str) -> None:
     row = hunt_row(statement(identifier), seed=0, effort=EFFORT)
     assert row["verdict"] == "refuted"
@@ -72,7 +73,7 @@ def test_false_prints_fall(identifier: str) -> None:
 FALSE_STEPS = ("yuan/lem4-proof-step", "yuan/lem11-proof-step")
 
 
-@pytest.mark.slow
+@slow("one long search each")
 @pytest.mark.parametrize(
     "identifier", [i for i in MINE if i not in (*FALSE, *FALSE_STEPS) and i.split("/")[1] not in LIGHT]
 )
@@ -80,7 +81,7 @@ def test_the_others_survive(identifier: str) -> None:
     assert hunt_row(statement(identifier), seed=0, effort=EFFORT)["verdict"] == "survived"
 
 
-@pytest.mark.slow
+@slow("one long search each")
 @pytest.mark.parametrize("identifier", FALSE_STEPS)
 def test_steps_of_the_printed_proofs_fall(identifier: str) -> None:
     assert hunt_row(statement(identifier), seed=0, effort=EFFORT)["verdict"] == "refuted"
@@ -94,7 +95,7 @@ def test_two_of_two_devices_have_no_variance() -> None:
     assert row["certificate"]["lhs"] == "0"
 
 
-@pytest.mark.parametrize("label", LIGHT)
+@pytest.mark.parametrize("label", some(LIGHT, 3, "one search each"))
 def test_light_ones_survive(label: str) -> None:
     assert hunt_row(statement(f"yuan/{label}"), seed=0, effort=EFFORT)["verdict"] == "survived"
 
@@ -127,7 +128,7 @@ def test_minibatches_do_not_lower_the_variance_of_devices() -> None:
     assert kernel.evaluate(repaired, opposed(10, "1/10"), (), {"relation": 0})[2]
 
 
-@pytest.mark.slow
+@slow("a long search")
 def test_without_independent_minibatches_even_the_repair_falls() -> None:
     """Three devices that draw the same points: their mean has the variance of one."""
     told = statement("yuan/lem11-first~repaired")
@@ -181,7 +182,7 @@ STATUS = {
 }
 
 
-@pytest.mark.parametrize("label", STATUS)
+@pytest.mark.parametrize("label", some(STATUS, 3, "one derivation each"))
 def test_what_follows(label: str) -> None:
     made = derive(statement(f"yuan/{label}"), catalogue(), slack=False)
     assert made.status == STATUS[label]
@@ -202,7 +203,7 @@ TIGHT = {"def1-homogeneous": Rational(9, 10), "lem4-mean": Rational(9, 10), "lem
          "lem3-variance": Rational(2, 10), "rem5-identity": Rational(9, 10)}  # fmt: skip
 
 
-@pytest.mark.parametrize("label", TIGHT)
+@pytest.mark.parametrize("label", some(TIGHT, 3, "one search each"))
 def test_broken_copies_fall(label: str) -> None:
     row = hunt_row(bound(label, TIGHT[label]), seed=0, effort=EFFORT)
     assert row["verdict"] == "refuted"
@@ -221,7 +222,7 @@ def test_a_three_point_lemma_with_more_convexity_falls() -> None:
 # --- floats against the kernel, the kernel against a second opinion --------------------------------------------------
 
 
-@pytest.mark.parametrize("identifier", MINE)
+@pytest.mark.parametrize("identifier", some(MINE, 4, "many instances of every statement"))
 def test_floats_agree_with_the_kernel(identifier: str) -> None:
     reading, world = read(statement(identifier))
     rng = np.random.default_rng(1)
@@ -246,7 +247,7 @@ def test_floats_agree_with_the_kernel(identifier: str) -> None:
 small = st.fractions(-3, 3, max_denominator=4)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.tuples(small, small), min_size=1, max_size=5), st.integers(1, 5))
 def test_sampling_without_replacement_by_its_formula(rows: list[tuple[F, F]], size: int) -> None:
     """E|d_t - dbar|^2 = (M - I)/(M - 1) V/I, which is V/I, as the paper's proof has it, only for I = 1."""
@@ -266,7 +267,7 @@ def test_sampling_without_replacement_by_its_formula(rows: list[tuple[F, F]], si
 
 
 @given(st.integers(1, 4), st.integers(1, 5))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_all_minibatches_are_counted(n: int, b: int) -> None:
     times, orders = multisets(n, b)
     assert orders.sum() == n**b

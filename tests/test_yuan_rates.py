@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from marks import only, slow
 
 from fedaudit.bounds.algebra import Eq, Ge, Gt, Le, Lt, Rational
 from fedaudit.bounds.catalogue import catalogue, statement
@@ -63,7 +64,10 @@ def test_the_search_does_not_contradict_a_proof(name: str) -> None:
     assert row["tightness"] <= 0
 
 
-@pytest.mark.parametrize("name", REFUTED)
+QUICK = ("yuan/thm1", "yuan/rem2", "yuan/rem2~lgd-inexact", "yuan/eq1.5", "yuan/eq1.6-nonsmooth")
+
+
+@pytest.mark.parametrize("name", only(QUICK, REFUTED, "one search each"))
 def test_refuted_for_every_constant(name: str) -> None:
     row = verify_row(statement(name), 0, 0.02)
     if row["verdict"] != "refuted":
@@ -81,7 +85,7 @@ def test_golden_certificates(name: str) -> None:
     assert accepted.lhs > accepted.rhs
 
 
-@pytest.mark.slow
+@slow("one search each")
 @pytest.mark.parametrize("name", SURVIVES)
 def test_repaired_ones_survive(name: str) -> None:
     assert hunt_row(statement(name), 0, 0.02)["verdict"] == "survived"
@@ -121,7 +125,13 @@ MUTANTS = [
 ]
 
 
-@pytest.mark.parametrize("made", MUTANTS, ids=lambda s: s.id)
+LONG = ("yuan/rem7~formula", "yuan/table1-thm1~formula", "yuan/eq1.4-few-rounds")
+SEARCHED = slow("one search each")
+
+
+@pytest.mark.parametrize(
+    "made", [pytest.param(m, marks=SEARCHED if m.id in LONG else ()) for m in MUTANTS], ids=lambda s: s.id
+)
 def test_mutants_fall(made: Statement) -> None:
     assert not derive(made, {}).proved
     row = verify_row(made, 0, 0.1)

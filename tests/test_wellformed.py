@@ -98,6 +98,13 @@ def test_a_slip_is_a_finding_and_one_line_before_any_move(
     assert str(said.value) == f"{statement.id}: {SLIPS[slip]}"
 
 
+def test_an_unknown_name_is_one_finding_wherever_it_stands(tmp_path: Path) -> None:
+    (statement,) = fa.load(written(tmp_path, "then=fa.Le(F_gap(t + 1) + F_gap(0), F_gap(t))"))
+    assert [found.message for found in fa.lint(statement) if found.rule == "form"] == [
+        "got 'F_gap', expected what fedavg offers (gamma, gap, none, p); do: did you mean 'gap'?"
+    ]
+
+
 def test_what_is_well_formed_has_no_slip() -> None:
     assert not [(s.id, str(fault)) for s in statements() for fault in faults(s)]
 

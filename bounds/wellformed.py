@@ -138,18 +138,21 @@ def _choices(statement: Statement, method: Method) -> Iterator[Fault]:
 
 
 def _indices(statement: Statement, method: Method) -> Iterator[Fault]:
-    """Every index of a measure stays in its range, where that can be said for all sizes."""
-    measures = {x.func.__name__: x.args for x in method.measures if isinstance(x, AppliedUndef)}
+    """Every index of a measure or of a step size stays in its range, where that can be said for all sizes."""
+    steps = {x.func.__name__: (x.args, 1) for x in method.steps()}  # none after the last round
+    known = steps | {x.func.__name__: (x.args, 0) for x in method.measures if isinstance(x, AppliedUndef)}
     for x in _quantities((*statement.relations, *statement.when)):
-        at = measures.get(x.func.__name__, ())
+        at, less = known.get(x.func.__name__, ((), 0))
+        letters = [method.names.get(index, str(index)) for index in at]
         allowed = ranges(method, statement.glossary, at)
         for one, value in zip(allowed, x.args, strict=False):  # another number of them is a fault of its own
             if one is None or not value.free_symbols & set(statement.for_all):
                 continue
+            last = one.last - less * (one.letter == "k" or "k" not in letters)
             low, high = (_at_end(statement, value, side) for side in (0, 1))
-            if (high - one.last).is_positive or (one.first - low).is_positive:
+            if (high - last).is_positive or (one.first - low).is_positive:
                 got = f"{x}, whose index {one.letter} goes from {low} to {high}"
-                yield Fault(got, f"{one.first} to {one.last}", "mend `for_all`")
+                yield Fault(got, f"{one.first} to {last}", "mend `for_all`")
 
 
 def _quantities(formulas: Iterable[Any]) -> list[AppliedUndef]:

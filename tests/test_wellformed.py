@@ -64,6 +64,8 @@ SLIPS = {
     " `for_all`",
     "then=fa.Le(gap(t), gap(t - 1))": "got gap(t - 1), whose index t goes from -1 to T - 2, expected 0 to T; do: mend"
     " `for_all`",
+    "then=fa.Le(gap(t), gamma(t + 1) * L * gap(0))": "got gamma(t + 1), whose index t goes from 1 to T, expected 0 to"
+    " T - 1; do: mend `for_all`",
     "then=fa.Le(gap(t), L**0.5)": "got the float 0.5 in `then`, expected exact numbers; do: write Rational(1, 2)",
     "then=fa.Le(gap(t), 0.1 * L)": "got the float 0.1 in `then`, expected exact numbers; do: write Rational('0.1')",
     "when=(fa.Ge(t, 3),)": "got t >= 3 in `when`, expected the range of the index t in `for_all`; do: write for_all={t:"

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import fedaudit as fa
 from fedaudit.bounds.algorithm import algorithm, box, measures
 from fedaudit.bounds.catalogue import methods
 from fedaudit.bounds.lint import lint
@@ -151,6 +152,10 @@ def test_one_statement_of_a_file_can_be_selected(capsys: pytest.CaptureFixture[s
     assert [row["id"] for row in json.loads(capsys.readouterr().out)] == ["scaffold/descent", "scaffold/one-step"]
     assert main(["list", f"{path}::*/one*", "--json"]) == 0
     assert [row["id"] for row in json.loads(capsys.readouterr().out)] == ["scaffold/one-step"]
+    assert [s.id for s in fa.load(f"{path}::scaffold/descent")] == ["scaffold/descent"]
+    assert fa.statement(f"{path}::scaffold/descent").id == "scaffold/descent"
+    with pytest.raises(UserError, match=r"ends in \.py"):
+        fa.load("scaffold.txt")
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import os
 import re
 import shlex
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from pages import blocks, commands, shows
 
 from fedaudit.cli import RUNS, main
 from fedaudit.verify.certificates import certify
@@ -21,49 +19,11 @@ from fedaudit.verify.certificates import certify
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
-FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-TITLE = re.compile(r'title="([\w.]+)"')
-RUN_BY_HAND = {"transcript.md"}  # of an installed wheel; tests/test_packaging.py runs its commands
+OF_THE_WHEEL = "transcript.md"  # tests/test_packaging.py runs it in an environment of its own
 GOLDEN = ROOT / "tests" / "certificates"
 
 
-@dataclass(frozen=True)
-class Block:
-    language: str
-    options: str
-    text: str
-
-
-def blocks(page: Path) -> list[Block]:
-    return [Block(*found.groups()) for found in FENCE.finditer(page.read_text())]
-
-
-def commands(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Each `$ ` line with the output that is shown below it."""
-    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-        command, *shown = part.splitlines()
-        yield command, [line for line in shown if line.strip()]
-
-
-def words(line: str) -> str:
-    return " ".join(line.split())
-
-
-def shows(shown: list[str], out: str) -> str:
-    """The first line that is shown and not printed, in order; nothing if all are. `…` stands for anything."""
-    printed = [words(line) for line in out.splitlines()]
-    for line in map(words, shown):
-        if line == "…":
-            continue
-        pattern = re.sub(r"([\[\]?*])", r"[\1]", line).replace("…", "*")
-        at = next((n for n, other in enumerate(printed) if fnmatch.fnmatchcase(other, pattern.rstrip())), None)
-        if at is None:
-            return line
-        printed = printed[at + 1 :]
-    return ""
-
-
-@pytest.mark.parametrize("page", [p for p in PAGES if p.name not in RUN_BY_HAND], ids=lambda p: p.stem)
+@pytest.mark.parametrize("page", [p for p in PAGES if p.name != OF_THE_WHEEL], ids=lambda p: p.stem)
 def test_what_a_page_shows_is_what_happens(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -72,8 +32,8 @@ def test_what_a_page_shows_is_what_happens(
         (tmp_path / name).symlink_to(ROOT / name)
     space: dict[str, Any] = {"__name__": "page"}
     for block in blocks(page):
-        if named := TITLE.search(block.options):
-            (tmp_path / named[1]).write_text(block.text)
+        if block.file:
+            (tmp_path / block.file).write_text(block.text)
         elif block.language == "python":
             exec(compile(block.text, f"{page.name}", "exec"), space)
             capsys.readouterr()
@@ -108,6 +68,11 @@ def test_what_is_said_to_have_fallen_has_a_certificate_that_the_kernel_accepts()
     for name in said:
         judged = [certify(found, "golden", []) for found in held[name] if not found["dropped"]]
         assert any(row["accepted"] and row["what"] == "refutation" for row in judged), name
+
+
+def test_a_theorem_of_one_s_own_takes_at_most_thirty_lines() -> None:
+    (own,) = [block for block in blocks(DOCS / OF_THE_WHEEL) if block.file]
+    assert len(own.text.splitlines()) <= 30
 
 
 def test_every_page_is_in_the_menu_and_links_lead_somewhere() -> None:

@@ -1,6 +1,7 @@
 # make audit   audit everything that is encoded; then open audit/index.html
 # make test    the fast tests
 # make check   ruff, pyright, tests, report: what has to pass before a change goes in
+# make docs    the pages of docs/ as HTML, in build/docs
 # Needs python3 (3.11 or newer), pip and make; everything else goes into .venv.
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PACKAGES := front bounds problems verify figures
 
-.PHONY: setup audit test test-slow check lint types report readme bench clean FORCE
+.PHONY: setup audit test test-slow check lint types report docs readme bench clean FORCE
 .DELETE_ON_ERROR:
 
 setup: $(READY)
@@ -61,6 +62,11 @@ check: lint types test report
 # The README's table, from the audit in audit/.
 readme: $(READY)
 	$(BIN)/python -m fedaudit.overview audit README.md tests/catalogue_ids.txt
+
+docs: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--config-settings editable_mode=strict --editable '.[dev,docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \

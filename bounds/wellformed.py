@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from sympy import Dummy, Float, Symbol
+from sympy import Dummy, Float
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import BooleanFalse, BooleanTrue
 
@@ -23,9 +23,8 @@ from fedaudit.errors import UserError
 
 from .assumptions import ASSUMPTIONS
 from .method import Method
+from .offers import ranges
 from .statement import Assumption, Kind, Statement
-
-ENDS = {"t": "T", "k": "E", "i": "C", "j": "C", "n": "D"}  # the largest value of an index
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +113,13 @@ def _names(statement: Statement, method: Method) -> Iterator[Fault]:
     offers = {x.func.__name__: len(x.args) for x in known if isinstance(x, AppliedUndef)} | {"p": 1}
     means = [a.means for a in (*statement.let, *statement.implicit) if a.means is not None]
     formulas = (*statement.relations, *statement.when, *statement.choose.values(), *statement.where.values())
+    unknown = set[str]()
     for x in _quantities((*formulas, *means)):
         name = x.func.__name__
+        if name in unknown:  # once is enough, wherever it stands
+            continue
         if name not in offers:
+            unknown.add(name)
             expected = f"what {method.id} offers ({', '.join(sorted(offers))})"
             yield Fault(repr(name), expected, _near(name, offers))
         elif len(x.args) != offers[name]:
@@ -135,32 +138,25 @@ def _choices(statement: Statement, method: Method) -> Iterator[Fault]:
 
 
 def _indices(statement: Statement, method: Method) -> Iterator[Fault]:
-    """Every index of a measure stays in its range, where that can be said for all sizes."""
-    measures = {x.func.__name__: x.args for x in method.measures if isinstance(x, AppliedUndef)}
+    """Every index of a measure or of a step size stays in its range, where that can be said for all sizes."""
+    steps = {x.func.__name__: (x.args, 1) for x in method.steps()}  # none after the last round
+    known = steps | {x.func.__name__: (x.args, 0) for x in method.measures if isinstance(x, AppliedUndef)}
     for x in _quantities((*statement.relations, *statement.when)):
-        at = measures.get(x.func.__name__, ())
+        at, less = known.get(x.func.__name__, ((), 0))
         letters = [method.names.get(index, str(index)) for index in at]
-        for letter, value in zip(letters, x.args, strict=False):  # another number of them is a fault of its own
-            if letter not in ENDS or not value.free_symbols & set(statement.for_all):
+        allowed = ranges(method, statement.glossary, at)
+        for one, value in zip(allowed, x.args, strict=False):  # another number of them is a fault of its own
+            if one is None or not value.free_symbols & set(statement.for_all):
                 continue
-            first = method.counts_from if letter == "t" else int(letter in "ijn")
-            last = _size(statement, method, ENDS[letter])
-            last = last + first - int("k" in letters) if letter == "t" else last  # inside a round it is not the end
+            last = one.last - less * (one.letter == "k" or "k" not in letters)
             low, high = (_at_end(statement, value, side) for side in (0, 1))
-            if (high - last).is_positive or (first - low).is_positive:
-                got = f"{x}, whose index {letter} goes from {low} to {high}"
-                yield Fault(got, f"{first} to {last}", "mend `for_all`")
+            if (high - last).is_positive or (one.first - low).is_positive:
+                got = f"{x}, whose index {one.letter} goes from {low} to {high}"
+                yield Fault(got, f"{one.first} to {last}", "mend `for_all`")
 
 
 def _quantities(formulas: Iterable[Any]) -> list[AppliedUndef]:
     return sorted({x for formula in formulas for x in formula.atoms(AppliedUndef)}, key=str)
-
-
-def _size(statement: Statement, method: Method, name: str) -> Any:
-    """The paper's own symbol for a size."""
-    own = [symbol for symbol, common in method.names.items() if common == name]
-    named = own or [s for s in statement.glossary if isinstance(s, Symbol) and s.name == name]
-    return named[0] if named else Symbol(name, positive=True, integer=True)
 
 
 def _at_end(statement: Statement, value: Any, side: int) -> Any:

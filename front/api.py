@@ -34,9 +34,9 @@ def statements(*selectors: str) -> list[Statement]:
 
 
 def load(path: str | PathLike[str]) -> list[Statement]:
-    """The statements of a Python file."""
+    """The statements of a Python file; `my.py::id` is one of them."""
     name = fspath(path)
-    if not name.endswith(".py"):
+    if not catalogue.file_of(name):
         raise UserError(name, "a file that ends in .py", "rename it")
     return catalogue.find([name])
 

@@ -30,6 +30,7 @@ start here:
   fedaudit show buttaci/thm4.1-I           one of them, as printed
   fedaudit bound buttaci/lem4.1 E=5 G=2 gamma=1/100    its bound in numbers; `fedaudit bound --help` shows more
   fedaudit methods fedprox                 a method, as an algorithm
+  fedaudit new my_paper.py                 a file of your own, complete, to be changed
   fedaudit audit                           every move on all of them; then open audit/index.html
   fedaudit hunt 'buttaci/thm*' --budget 60 try to break some of them for a minute
   fedaudit verify my_paper.py --json       statements of your own, rows for a program
@@ -93,7 +94,8 @@ HELP = {
     "list": "the statements that are encoded",
     "show": "one statement, as printed",
     "bound": "a statement's right-hand side in numbers, term by term",
-    "methods": "the methods that are encoded; of a name, the algorithm",
+    "methods": "the methods that are encoded; of a name, all that statements may use",
+    "new": "a file of your own to begin with; from LaTeX where it can be read",
     "assumptions": "the assumptions that a run understands, and what each one asks of an instance",
     "lint": "does it make sense?",
     "derive": "does it follow from what it cites?",
@@ -152,6 +154,11 @@ def parser() -> Parser:
     sub.add_argument("selectors", nargs="*", metavar="NAME", help=named)
     sub.add_argument("--latex", action="store_true", help="the algorithm as a LaTeX display")
     _json(sub)
+
+    sub = command("new")
+    sub.add_argument("file", metavar="FILE", help="a name that ends in .py and is not there yet")
+    sub.add_argument("--method", default="fedavg", metavar="NAME", help="fedavg, gd, or a method of a paper (fedprox)")
+    sub.add_argument("--latex", metavar="TEXT", help=r"the theorem: 'E f(w_T) - f^* \le \frac{L \|w_0 - w^*\|^2}{2T}'")
 
     sub = command("assumptions")
     sub.add_argument("names", nargs="*", metavar="NAME", help="a name, or what it is about (losses, noise, …); or all")
@@ -275,6 +282,7 @@ def _dispatch(given: Sequence[str]) -> int:
         "show": _show,
         "bound": _bound,
         "methods": _methods,
+        "new": _new,
         "assumptions": _assumptions,
         "certify": _certify,
         "plot": _plot,
@@ -305,27 +313,26 @@ def _columns(rows: Sequence[Row], columns: tuple[str, ...]) -> int:
 
 
 def _methods(arguments: argparse.Namespace) -> int:
-    from fedaudit.bounds.algorithm import algorithm, box, measures
+    from fedaudit.bounds.algorithm import box
     from fedaudit.bounds.catalogue import find_methods
 
+    from .methods import described, full_row, row
+
     found = find_methods(arguments.selectors)
-    rows: list[Row] = [
-        {
-            "id": m.id,
-            "paper": paper,
-            "title": m.title,
-            "where": m.cite,
-            "algorithm": algorithm(m),
-            "measures": measures(m),
-        }
-        for paper, m in found
-    ]
     if arguments.json:
-        return _print_json(rows)
+        return _print_json([(full_row if arguments.selectors else row)(paper, m) for paper, m in found])
     if not arguments.selectors and not arguments.latex:
-        return _columns(rows, ("id", "paper", "title", "where"))
-    print("\n\n".join(box(m, as_latex=arguments.latex) for _, m in found))
+        return _columns([row(paper, m) for paper, m in found], ("id", "paper", "title", "where"))
+    print("\n\n".join(box(m, as_latex=True) if arguments.latex else described(m) for _, m in found))
     return 0
+
+
+def _new(arguments: argparse.Namespace) -> int:
+    from .new import written
+
+    unread = written(arguments.file, arguments.method, arguments.latex)
+    print(arguments.file)
+    return _complain(unread, 0) if unread else 0
 
 
 def _assumptions(arguments: argparse.Namespace) -> int:

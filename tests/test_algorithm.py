@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import fedaudit as fa
 from fedaudit.bounds.algorithm import algorithm, box, measures
 from fedaudit.bounds.catalogue import methods
 from fedaudit.bounds.lint import lint
@@ -29,10 +31,12 @@ from fedaudit.bounds.method import (
     vector,
 )
 from fedaudit.bounds.method_dimension import mismatches
+from fedaudit.bounds.offers import measured
 from fedaudit.bounds.show import parts, show
 from fedaudit.cli import main
 from fedaudit.errors import UserError
 from fedaudit.figures.formulas import mathml
+from fedaudit.verify.proposed import sizes
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -129,7 +133,8 @@ def test_methods_lists_and_prints_and_names_what_it_does_not_know(capsys: pytest
     listed = capsys.readouterr().out
     assert "fedprox" in listed
     assert main(["methods", f"{EXAMPLES}/scaffold.py::scaf*"]) == 0
-    assert capsys.readouterr().out.strip() == box(SCAFFOLD.SCAFFOLD)
+    printed = box(SCAFFOLD.SCAFFOLD).partition("\nmeasures:")[0]
+    assert capsys.readouterr().out.startswith(printed)
     assert main(["methods", "fedprox", "buttaci/fedprox", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["id"] for row in rows] == ["fedprox"]
@@ -147,6 +152,10 @@ def test_one_statement_of_a_file_can_be_selected(capsys: pytest.CaptureFixture[s
     assert [row["id"] for row in json.loads(capsys.readouterr().out)] == ["scaffold/descent", "scaffold/one-step"]
     assert main(["list", f"{path}::*/one*", "--json"]) == 0
     assert [row["id"] for row in json.loads(capsys.readouterr().out)] == ["scaffold/one-step"]
+    assert [s.id for s in fa.load(f"{path}::scaffold/descent")] == ["scaffold/descent"]
+    assert fa.statement(f"{path}::scaffold/descent").id == "scaffold/descent"
+    with pytest.raises(UserError, match=r"ends in \.py"):
+        fa.load("scaffold.txt")
 
 
 @pytest.mark.parametrize(
@@ -157,3 +166,32 @@ def test_one_statement_of_a_file_can_be_selected(capsys: pytest.CaptureFixture[s
 def test_another_client_and_a_coordinate_are_for_measures_that_have_their_index(changed: dict[str, Any]) -> None:
     with pytest.raises(UserError, match=r"'other'|'axis'"):
         replace(SCAFFOLD.SCAFFOLD, **changed)
+
+
+def test_a_method_by_name_says_all_that_a_statement_may_use(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["methods", "fedprox"]) == 0
+    out = capsys.readouterr().out
+    for line in (
+        r"gamma\(t\) +F\^-1·W\^2 +step size: step size of round t",
+        r"grad2\(t, k, i\) +F\^2·W\^-2 +t = 0, ..., T - 1, k = 0, ..., E, i = 1, ..., C +E\[\|noisy grad",
+        r'Assumption\("bounded_variance", \(…,\)\) +noise',
+        r"C +clients +1, 2",
+    ):
+        assert re.search(line, out), line
+    assert "with_replacement" not in out  # it draws no sample
+    assert "exact_oracle" not in out
+
+
+def test_ranges_of_measures_are_those_that_lint_asks_for() -> None:
+    for _, method in methods():
+        for row in measured(method):
+            assert len(row["for"]) <= row["name"].count(",") + 1
+    (prox,) = [m for _, m in methods() if m.id == "fedprox"]
+    assert [row["for"] for row in measured(prox)][:1] == [["t = 0, ..., T"]]
+
+
+def test_every_method_says_which_sizes_are_tried() -> None:
+    for _, method in methods():
+        tried = sizes(method)
+        assert {"C", "T"} <= set(tried), method.id
+        assert all(min(those) >= 1 for those in tried.values())

@@ -1,6 +1,9 @@
 """The five folders install as one package, whole, and nothing generic reaches site-packages."""
 
+import ast
+import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -9,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from marks import slow
+from pages import blocks, commands, shows
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -44,6 +48,57 @@ def test_constraints_are_names_and_versions():
     assert {re.sub(r"[-_.]+", "-", name).lower() for name in wanted} <= pinned
 
 
+PROVIDES = {  # a module that is not called like its distribution
+    "PIL": "pillow",
+    "flint": "python-flint",
+    "z3": "z3-solver",
+    "sklearn": "scikit-learn",
+    "distributed": "dask",
+    "cupy": "cupy-cuda12x",
+}
+OPTIONAL = {"dask": "dask", "data": "scikit-learn", "gpu": "cupy-cuda12x"}  # extra -> what the code asks for by name
+OF_TESTS = {"pytest", "hypothesis"}  # of the pytest plugin, which somebody has who runs it
+
+
+def normal(name):
+    return re.sub(r"[-_.]+", "-", re.match(r"[A-Za-z0-9._-]+", name)[0]).lower()
+
+
+def imported():
+    """Distributions whose modules the runtime imports, also inside functions and by name."""
+    found = set()
+    for path in (p for folder in FOLDERS for p in (ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module]
+            elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+                called = getattr(node.func, "id", getattr(node.func, "attr", ""))
+                names = [node.args[0].value] if called in ("import_module", "_load") else []
+            else:
+                names = []
+            found |= {str(name).partition(".")[0] for name in names}
+    outside = {name for name in found if name and name not in sys.stdlib_module_names and name != "fedaudit"}
+    return {normal(PROVIDES.get(name, name)) for name in outside}
+
+
+def test_runtime_dependencies_are_what_the_runtime_imports():
+    declared = {normal(need) for need in PROJECT["project"]["dependencies"]}
+    elsewhere = {"jax", "array-api-strict"}  # array libraries of the tests and of `bench`, by name
+    assert imported() - OF_TESTS - set(OPTIONAL.values()) - elsewhere == declared
+
+
+def test_every_extra_is_used():
+    extras = PROJECT["project"]["optional-dependencies"]
+    assert set(extras) == {*OPTIONAL, "bench", "docs", "test", "dev"}
+    for extra, wanted in OPTIONAL.items():
+        assert wanted in {normal(need) for need in extras[extra]}
+        assert wanted in imported()
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert all(f"dev,{extra}]" in makefile for extra in ("bench", "docs"))
+
+
 def loaded_by(code):
     probe = f"{code}\nimport sys\nprint(*sorted(m for m in sys.modules))"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
@@ -72,11 +127,17 @@ def test_figures_never_load_pyplot():
     assert done.stdout.strip() == "False"
 
 
-@slow("builds a wheel")
-def test_the_wheel_holds_the_packages_and_the_templates(tmp_path):
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(ROOT)]
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
     subprocess.run(command, check=True)
-    (wheel,) = tmp_path.glob("*.whl")
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+@slow("builds a wheel")
+def test_the_wheel_holds_the_packages_the_templates_and_says_that_it_is_typed(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names} == {"fedaudit", "fedaudit-0.1.0.dist-info"}
     code = {n for n in names if n.endswith(".py")}
@@ -84,3 +145,30 @@ def test_the_wheel_holds_the_packages_and_the_templates(tmp_path):
     templates = {f"fedaudit/figures/templates/{p.name}" for p in (ROOT / "figures" / "templates").iterdir()}
     assert templates
     assert templates <= set(names)
+    assert {"fedaudit/py.typed", *(f"fedaudit/{f}/py.typed" for f in FOLDERS[1:])} <= set(names)
+
+
+@slow("installs everything into an empty environment: minutes")
+def test_an_empty_environment_and_the_wheel_are_enough_for_a_theorem_of_one_s_own(wheel, tmp_path):
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
+    bin = tmp_path / "venv" / "bin"
+    install = [bin / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*install, "--constraint", ROOT / "constraints.txt", wheel], check=True)
+    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_STATE_HOME": str(tmp_path / "state")}
+    ran = []
+    for block in blocks(ROOT / "docs" / "transcript.md"):
+        if block.file:
+            (tmp_path / block.file).write_text(block.text)
+            continue
+        for command, shown in commands(block.text):
+            program, *arguments = shlex.split(command)
+            if program != "fedaudit":  # the environment and pip, which were done above
+                continue
+            done = subprocess.run(
+                [bin / program, *arguments], cwd=tmp_path, env={**os.environ, **home}, capture_output=True, text=True
+            )
+            assert done.returncode == 0, f"{command}: {done.stderr}"
+            missing = shows(shown, done.stdout)
+            assert not missing, f"{command}: {missing!r} is not in\n{done.stdout}"
+            ran.append(arguments[0])
+    assert ran == ["new", "methods", "lint", "bound", "audit", "certify"]

@@ -64,6 +64,8 @@ SLIPS = {
     " `for_all`",
     "then=fa.Le(gap(t), gap(t - 1))": "got gap(t - 1), whose index t goes from -1 to T - 2, expected 0 to T; do: mend"
     " `for_all`",
+    "then=fa.Le(gap(t), gamma(t + 1) * L * gap(0))": "got gamma(t + 1), whose index t goes from 1 to T, expected 0 to"
+    " T - 1; do: mend `for_all`",
     "then=fa.Le(gap(t), L**0.5)": "got the float 0.5 in `then`, expected exact numbers; do: write Rational(1, 2)",
     "then=fa.Le(gap(t), 0.1 * L)": "got the float 0.1 in `then`, expected exact numbers; do: write Rational('0.1')",
     "when=(fa.Ge(t, 3),)": "got t >= 3 in `when`, expected the range of the index t in `for_all`; do: write for_all={t:"
@@ -96,6 +98,13 @@ def test_a_slip_is_a_finding_and_one_line_before_any_move(
     with pytest.raises(fa.UserError) as said:
         fa.hunt(statement)
     assert str(said.value) == f"{statement.id}: {SLIPS[slip]}"
+
+
+def test_an_unknown_name_is_one_finding_wherever_it_stands(tmp_path: Path) -> None:
+    (statement,) = fa.load(written(tmp_path, "then=fa.Le(F_gap(t + 1) + F_gap(0), F_gap(t))"))
+    assert [found.message for found in fa.lint(statement) if found.rule == "form"] == [
+        "got 'F_gap', expected what fedavg offers (gamma, gap, none, p); do: did you mean 'gap'?"
+    ]
 
 
 def test_what_is_well_formed_has_no_slip() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from . import show
 from .errors import UserError, crash, one_line
 
 if TYPE_CHECKING:
@@ -132,9 +133,8 @@ def parser() -> Parser:
     sub.add_argument("selectors", nargs="*", metavar="PAPER", help=WHAT)
     _json(sub)
 
-    sub = command("show")
-    sub.add_argument("selectors", nargs="+", metavar="ID", help=WHAT)
-    sub.add_argument("--latex", action="store_true", help="formulas as LaTeX")
+    sub = command("show", epilog=show.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
+    show.arguments(sub, WHAT)
 
     sub = command("bound", epilog=BOUND, formatter_class=argparse.RawDescriptionHelpFormatter)
     sub.usage = "fedaudit bound ID NAME=VALUE… [--json | --csv] [--minimise NAME] [--compare ID …] [--sensitivity]"
@@ -344,9 +344,10 @@ def _assumptions(arguments: argparse.Namespace) -> int:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from .listing import shown
-
-    print("\n\n".join(shown(arguments.selectors, as_latex=arguments.latex)))
+    made = show.show(arguments)
+    if not isinstance(made, str):
+        return _print_json(made)
+    print(made)
     return 0
 
 

@@ -24,6 +24,7 @@ SUM, NEG, TIMES, POWER, ATOM = range(1, 6)  # how strongly a form holds together
 LEVEL = {"+": SUM, "-": SUM, "neg": NEG, "*": TIMES, "/": TIMES, "^": POWER, "sum": NEG, "product": NEG}
 SIGNS = ("<=", "<", ">=", ">", "=", "!=")
 TEX_SIGNS = {"<=": r"\leq", ">=": r"\geq", "!=": r"\neq"}
+SUMS = ("sum", "product")
 JOINED = {"and": "and", "or": "or"}
 
 
@@ -130,7 +131,7 @@ class _Text:
 
     def held(self, form: Form, least: int) -> str:
         """In brackets where it would fall apart; Python's sums are calls."""
-        call = form.op in ("sum", "product") and not self.style.greek
+        call = form.op in SUMS and not self.style.greek
         return self.of(form) if call or level(form) >= least else f"({self.of(form)})"
 
     def sum(self, form: Form) -> str:
@@ -145,20 +146,20 @@ class _Text:
     def product(self, form: Form) -> str:
         said, divided = "", False
         for above, below in groups(form):
-            top = self.factors(above, alone=not below and not said and len(above) == 1)
+            top = self.factors(above)
             if below:
                 many = len(below) > 1
-                bottom = self.factors(below, alone=False) if many else self.held(below[0], POWER)
+                bottom = self.factors(below) if many else self.held(below[0], POWER)
                 top += f"/({bottom})" if many else f"/{bottom}"
-            said += (self.style.dot if divided or top[0].isdigit() else self.style.times if said else "") if said else ""
-            said += top
+            between = self.style.dot if divided or top[0].isdigit() else self.style.times
+            said += between + top if said else top
             divided = bool(below)
         return said
 
-    def factors(self, factors: Sequence[Form], *, alone: bool) -> str:
+    def factors(self, factors: Sequence[Form]) -> str:
         said = ""
         for factor in factors:
-            one = self.of(factor) if alone else self.held(factor, POWER if _fraction(factor) else TIMES)
+            one = self.held(factor, POWER if _fraction(factor) else TIMES)
             if not said:
                 said = one
             elif self.style.greek and one[0] == "(" and said.isdigit():
@@ -268,9 +269,8 @@ class _Latex:
         if alone and len(factors) == 1:
             return self.of(factors[0])
         # A sum sign takes all that follows: only the last factor may go without brackets.
-        return _times(
-            [self.held(f, TIMES if f.op not in ("sum", "product") else NEG if f is factors[-1] else TIMES) for f in factors]
-        )
+        last = factors[-1]
+        return _times([self.of(f) if f is last and f.op in SUMS else self.held(f, TIMES) for f in factors])
 
 
 def _falls_apart(said: str) -> bool:

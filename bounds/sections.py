@@ -3,12 +3,18 @@
 A long relation is broken before the terms of its right-hand side.
 """
 
+# sympy ships no type stubs (2026-11).
+# pyright: reportMissingTypeStubs=false
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from sympy import Symbol
+
 from .form import Form, addends
+from .latex import latex
 from .printing import TEX_SIGNS, latex_form
 from .show import formulas, used_symbols
 from .statement import Assumption, Statement
@@ -47,10 +53,10 @@ def section(statement: Statement, verdict: Sequence[str] = ()) -> str:
 
 def _named(symbol: Any, statement: Statement) -> str:
     """A symbol; of a quantity its template without indices."""
-    entry = statement.glossary.get(symbol)
-    if entry is not None and "{0}" in entry.latex:
-        return entry.latex.format(*(r"\cdot" for _ in range(9)))
-    return entry.latex if entry is not None and entry.latex else rf"\text{{{escaped(str(symbol))}}}"
+    template = statement.glossary[symbol].latex
+    if "{0}" in template:
+        return template.format(*(r"\cdot" for _ in range(9)))
+    return template or latex(Symbol(str(symbol)), statement.glossary)
 
 
 def _said(assumption: Assumption) -> str:

@@ -384,9 +384,9 @@ class _Reader:
             return _Record({**self.record(args[0]), **named})
         if head is dict and not args:
             return {_plain(k): v for k, v in named.items()}
-        if isinstance(head, FunctionType) and _ours(sys.modules.get(head.__module__)):
+        if isinstance(head, FunctionType) and (home := _home(head)):
             try:
-                return self.followed(head, args, named)
+                return self.followed(head, home, args, named)
             except _Obscure:
                 pass
         if not _may_call(head):
@@ -411,9 +411,8 @@ class _Reader:
             raise _Obscure
         return _fields(made)
 
-    def followed(self, function: FunctionType, args: list[Any], named: dict[str, Any]) -> Any:
+    def followed(self, function: FunctionType, module: ModuleType, args: list[Any], named: dict[str, Any]) -> Any:
         """A function of the paper: lines that give names values, conditions, and what it returns."""
-        module = sys.modules[function.__module__]
         node = _lines(module).get(function.__name__)
         if not isinstance(node, ast.FunctionDef) or node.decorator_list or function.__closure__:
             raise _Obscure
@@ -479,8 +478,19 @@ def _may_call(head: Any) -> bool:
     """Whether a call has no effect: sympy, the algebra, a paper's own functions, and what builds plain values."""
     if isinstance(head, UndefinedFunction) or head in (dict, tuple, list, sum, range, zip, len, str, int):
         return True
-    home = str(getattr(head, "__module__", "") or "")
-    return home.startswith(("sympy", algebra.__name__, papers.__name__)) or _ours(sys.modules.get(home))
+    if isinstance(head, FunctionType) and _home(head):
+        return True
+    return str(getattr(head, "__module__", "") or "").startswith(("sympy", algebra.__name__))
+
+
+def _home(function: FunctionType) -> ModuleType | None:
+    """The module of statements in which a function stands."""
+    from .catalogue import users_modules
+
+    loaded = sys.modules.get(function.__module__)
+    candidates = (loaded, *users_modules()) if loaded else users_modules()
+    found = next((m for m in candidates if vars(m) is function.__globals__), None)
+    return found if _ours(found) else None
 
 
 def _ours(module: ModuleType | None) -> bool:
@@ -488,7 +498,7 @@ def _ours(module: ModuleType | None) -> bool:
     if module is None:
         return False
     name = module.__name__
-    return name.startswith(papers.__name__) or not name.startswith(("fedaudit", "sympy", "builtins", "dataclasses"))
+    return name.startswith(papers.__name__) or name.partition(".")[0] not in ("fedaudit", "sympy", *sys.stdlib_module_names)
 
 
 def _imported(module: ModuleType, node: ast.ImportFrom) -> ModuleType | None:

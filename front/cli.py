@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import show
+from . import export, show
 from .errors import UserError, crash, one_line
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ RUNS = ("lint", "derive", "verify", "hunt", "audit")
 HELP = {
     "list": "the statements that are encoded",
     "show": "one statement, as printed",
+    "export": "a paper's statements, repairs and verdicts as one LaTeX document",
     "bound": "a statement's right-hand side in numbers, term by term",
     "methods": "the methods that are encoded; of a name, the algorithm",
     "assumptions": "the assumptions that a run understands, and what each one asks of an instance",
@@ -135,6 +136,9 @@ def parser() -> Parser:
 
     sub = command("show", epilog=show.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
     show.arguments(sub, WHAT)
+
+    sub = command("export", epilog=export.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
+    export.arguments(sub, WHAT)
 
     sub = command("bound", epilog=BOUND, formatter_class=argparse.RawDescriptionHelpFormatter)
     sub.usage = "fedaudit bound ID NAME=VALUE… [--json | --csv] [--minimise NAME] [--compare ID …] [--sensitivity]"
@@ -273,6 +277,7 @@ def _dispatch(given: Sequence[str]) -> int:
     commands: dict[str, Callable[[argparse.Namespace], int]] = {
         "list": _list,
         "show": _show,
+        "export": _export,
         "bound": _bound,
         "methods": _methods,
         "assumptions": _assumptions,
@@ -348,6 +353,11 @@ def _show(arguments: argparse.Namespace) -> int:
     if not isinstance(made, str):
         return _print_json(made)
     print(made)
+    return 0
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    print(export.export(arguments))
     return 0
 
 

@@ -54,8 +54,8 @@ KEPT = (Le, Lt, Ge, Gt, Eq, Ne, Min, Max)  # are not decided as they are made (a
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """`op` is + - * / ^ neg, sqrt, a relation, a name of `CALLS` or `SUMS` (body, variable, low, high), `at` (a quantity
-    at its indices), or `leaf`: a symbol, a number, anything else.
+    """One operation: + - * / ^ neg, sqrt, a relation, a name of `CALLS` or `SUMS` (body, variable, low, high), `at` (a
+    quantity at its indices), or `leaf`: a symbol, a number, anything else.
     """
 
     op: str
@@ -95,10 +95,11 @@ def addends(form: Form) -> list[tuple[bool, Form]]:
     return [*addends(left), *((plus == same, term) for plus, term in addends(right))]
 
 
-def form_of(expr: Any) -> Form:
+def form_of(whole: Any) -> Form:
     """An expression in a usual order; what this module does not know is a leaf."""
-    if not isinstance(expr, Basic):
-        return leaf(expr)
+    if not isinstance(whole, Basic):
+        return leaf(whole)
+    expr: Any = whole
     if isinstance(expr, Add):
         return _sum(expr)
     if isinstance(expr, Mul):
@@ -114,9 +115,16 @@ def form_of(expr: Any) -> Form:
         if type(expr) is head:
             return Form(name, tuple(map(form_of, expr.args)), expr)
     for name, head in SUMS.items():
-        if type(expr) is head and len(expr.limits) == 1 and len(expr.limits[0]) == 3:
-            return Form(name, (form_of(expr.function), *map(form_of, expr.limits[0])), expr)
+        if type(expr) is head:
+            return _over(name, expr)
     return leaf(expr)
+
+
+def _over(name: str, expr: Any) -> Form:
+    """A sum or a product over one index."""
+    if len(expr.limits) != 1 or len(expr.limits[0]) != 3:
+        return leaf(expr)
+    return Form(name, (form_of(expr.function), *map(form_of, expr.limits[0])), expr)
 
 
 def _sum(expr: Add) -> Form:
@@ -124,11 +132,11 @@ def _sum(expr: Add) -> Form:
     content, inside = expr.primitive()
     if content.is_Integer and content > 1:
         return Form("*", (leaf(content), form_of(inside)), expr)
-    terms = list(expr.as_ordered_terms())
+    terms: list[Any] = list(expr.as_ordered_terms())
     plus = [t for t in terms if not t.could_extract_minus_sign()]
     minus = [t for t in terms if t.could_extract_minus_sign()]
     if minus:
-        plus.sort(key=lambda t: not t.is_number)
+        plus = [*(t for t in plus if t.is_number), *(t for t in plus if not t.is_number)]
     if not plus:
         return Form("neg", (form_of(-expr),), expr)
     made = _chain("+", plus)

@@ -6,12 +6,11 @@ import re
 
 __all__ = ["GREEK", "in_greek"]
 
-NAMES = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho - sigma tau upsilon phi chi "
-    "psi omega"
-).split()
-GREEK = {name: chr(0x3B1 + n) for n, name in enumerate(NAMES) if name != "-"}
-GREEK |= {name.capitalize(): letter.upper() for name, letter in GREEK.items()}
+SMALL = "αβγδεζηθικλμνξοπρστυφχψω"
+NAMES = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi
+chi psi omega"""
+LOWER = dict(zip(NAMES.split(), SMALL, strict=True))
+GREEK = {**LOWER, **{name.capitalize(): letter.upper() for name, letter in LOWER.items()}}
 WORD = re.compile(rf"(?<![A-Za-z])({'|'.join(sorted((*GREEK, 'eps'), key=len, reverse=True))})(?![A-Za-z])")
 
 

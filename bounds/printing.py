@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from sympy import E, Rational, Symbol, oo
 from sympy.core.function import AppliedUndef
@@ -220,7 +220,7 @@ class _Latex:
         """A quantity by its template, with its indices as they are written."""
         if not isinstance(form.value, AppliedUndef):
             return latex(form.value, self.glossary)
-        entry = self.glossary.get(form.value.func)
+        entry = self.glossary.get(cast("Any", form.value).func)
         try:
             return entry.latex.format(*map(self.of, form.args)) if entry and entry.latex else self._plain(form)
         except IndexError:  # a proof's own function that shares a quantity's name

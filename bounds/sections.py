@@ -24,8 +24,15 @@ from .written import written
 __all__ = ["section"]
 
 LONGEST = 110  # characters of LaTeX in one line of a display
-HEADINGS = {"choose": "Choose", "when": "When", "then": "Then", "for all": "For all", "where": "Where"}
-HEADINGS |= {"limit": "Limit", "printed order": "Order, as printed"}
+HEADINGS = {
+    "choose": "Choose",
+    "when": "When",
+    "then": "Then",
+    "for all": "For all",
+    "where": "Where",
+    "limit": "Limit",
+    "printed order": "Order, as printed",
+}
 
 
 def section(statement: Statement, verdict: Sequence[str] = ()) -> str:
@@ -91,7 +98,9 @@ def _aligned(form: Form, statement: Statement) -> str:
     left, right = form.args
     first, *rest = _terms(right, statement)
     rows = [f"{latex_form(left, statement.glossary)} &{TEX_SIGNS.get(form.op, form.op)} {first}", *rest]
-    return "\\begin{aligned}\n" + " \\\\\n".join([rows[0], *(f"&\\quad {row}" for row in rows[1:])]) + "\n\\end{aligned}"
+    return (
+        "\\begin{aligned}\n" + " \\\\\n".join([rows[0], *(f"&\\quad {row}" for row in rows[1:])]) + "\n\\end{aligned}"
+    )
 
 
 def _terms(form: Form, statement: Statement) -> list[str]:

@@ -28,7 +28,7 @@ from sympy import Basic, Expr, Rational, Symbol
 from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from . import algebra, papers
-from .form import Form, form_of, leaf
+from .form import RELATIONS, Form, form_of, leaf
 from .statement import Limit, Statement
 
 __all__ = ["Written", "written"]
@@ -107,14 +107,20 @@ class _Same:
 
 @lru_cache(maxsize=512)
 def _written(key: _Same) -> Written:
-    made = key.statement
-    fields = _fields(made)
+    try:
+        return _in_order(key.statement, _fields(key.statement))
+    except Exception:  # a user's file may hold anything; what it writes is never needed
+        return _in_order(key.statement, {})
+
+
+def _in_order(made: Statement, fields: Mapping[str, Any]) -> Written:
     chain = made.then if isinstance(made.then, tuple) else (made.then,)
     then = fields.get("then")
     parts = _sequence(then) if isinstance(made.then, tuple) else [then]
     relations = [found for found, whole in zip(_matched(parts, chain), chain, strict=True) if whole in made.relations]
-    limits = [m.fields if isinstance(m, _Record) else {} for m in _sequence(fields.get("limits"))]
-    limits += [{}] * (len(made.limits) - len(limits))
+    nothing: Mapping[str, Any] = {}
+    read = [m.fields if isinstance(m, _Record) else nothing for m in _sequence(fields.get("limits"))]
+    limits = read if len(read) == len(made.limits) else [nothing for _ in made.limits]
     return Written(
         then=tuple(relations),
         when=tuple(_matched(_sequence(fields.get("when")), made.when)),
@@ -131,7 +137,7 @@ def _written(key: _Same) -> Written:
 
 def _same(found: Any, value: Any) -> Form:
     """What was read, if it is this value."""
-    made = sympy.sympify(value)
+    made: Any = leaf(value).value
     if isinstance(found, Form) and type(found.value) is type(made) and found.value == made:
         return found
     return form_of(made)
@@ -309,13 +315,24 @@ class _Reader:
                 found = self.of(whole, module, local)
                 if isinstance(found, _Record) and attr in found.fields:
                     return found.fields[attr]
+                if (
+                    isinstance(found, _Record)
+                    and attr == "relations"
+                    and isinstance(then := found.fields.get("then"), Form)
+                ):
+                    return (then,)
+                if isinstance(found, Form) and attr == "args" and found.op in RELATIONS:
+                    return found.args
                 if isinstance(found, ModuleType) and attr in vars(found):
                     return self.top(found, attr) if _ours(found) else _plain(vars(found)[attr])
-                return _plain(getattr(value_of(found), attr))
+                return _plain(_called(getattr, [value_of(found), attr], {}))
+            case ast.Subscript(value=whole, slice=index):
+                found, n = self.of(whole, module, local), value_of(self.of(index, module, local))
+                return _plain(_called(operator.getitem, [found if type(found) is tuple else value_of(found), n], {}))
             case ast.Call():
                 return self.call(node, module, local)
             case _:
-                return self.evaluated(node, module, local)
+                raise _Obscure
 
     def name(self, name: str, module: ModuleType, local: Mapping[str, Any]) -> Any:
         if name in local:
@@ -350,14 +367,6 @@ class _Reader:
                 made |= {_plain(k): _plain(v) for k, v in dict(value_of(found)).items()}
         return made
 
-    def evaluated(self, node: ast.expr, module: ModuleType, local: Mapping[str, Any]) -> Any:
-        """What is not followed: its value. The module is this package's or one that the user ran already."""
-        scope = vars(module) | {name: value_of(found) for name, found in local.items()}
-        try:
-            return _plain(eval(compile(ast.Expression(node), "<written>", "eval"), scope))  # noqa: S307
-        except Exception as error:
-            raise _Obscure from error
-
     # --- calls --------------------------------------------------------------------------------------------------------
 
     def call(self, node: ast.Call, module: ModuleType, local: Mapping[str, Any]) -> Any:
@@ -391,7 +400,7 @@ class _Reader:
                 pass
         if not _may_call(head):
             raise _Obscure
-        value = _called(head, [value_of(a) for a in args], {k: value_of(v) for k, v in named.items()})
+        value = _called(cast("Any", head), [value_of(a) for a in args], {k: value_of(v) for k, v in named.items()})
         if isinstance(head, UndefinedFunction) and isinstance(value, AppliedUndef):
             return Form("at", tuple(map(_form, args)), value)
         name = HEADS.get(head) if isinstance(head, FunctionType | type) else None
@@ -444,7 +453,9 @@ class _Reader:
                     continue
                 case ast.Return(value=ast.expr() as value):
                     return self.of(value, module, local)
-                case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
+                case (
+                    ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value)
+                ):
                     found = self.of(value, module, local)
                     for inner in ast.walk(target):
                         if isinstance(inner, ast.Name):
@@ -498,7 +509,11 @@ def _ours(module: ModuleType | None) -> bool:
     if module is None:
         return False
     name = module.__name__
-    return name.startswith(papers.__name__) or name.partition(".")[0] not in ("fedaudit", "sympy", *sys.stdlib_module_names)
+    return name.startswith(papers.__name__) or name.partition(".")[0] not in (
+        "fedaudit",
+        "sympy",
+        *sys.stdlib_module_names,
+    )
 
 
 def _imported(module: ModuleType, node: ast.ImportFrom) -> ModuleType | None:
@@ -534,22 +549,18 @@ def _parts(value: Any) -> list[Any]:
 
 def value_of(found: Any) -> Any:
     """The value of what was read."""
-    match found:
-        case Form():
-            return found.value
-        case _Record() if found.value is not None:
-            return found.value
-        case _Record() | _Unknown():
-            raise _Obscure
-        case tuple() | list():
-            return tuple(value_of(part) for part in cast("Sequence[Any]", found))
-        case dict():
-            return {value_of(k): value_of(v) for k, v in cast("dict[Any, Any]", found).items()}
-        case _:
-            return found
+    if isinstance(found, Form):
+        return found.value
+    if isinstance(found, _Record) and found.value is not None:
+        return found.value
+    if isinstance(found, _Record | _Unknown):
+        raise _Obscure
+    if type(found) in (tuple, list):
+        return tuple(value_of(part) for part in found)
+    if type(found) is dict:
+        return {value_of(k): value_of(v) for k, v in cast("dict[Any, Any]", found).items()}
+    return found
 
 
 def _form(found: Any) -> Form:
     return found if isinstance(found, Form) else form_of(sympy.sympify(value_of(found)))
-
-

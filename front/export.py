@@ -110,7 +110,9 @@ def _lines(checked: Checked) -> list[str]:
     evidence = f" ({row.evidence})" if row.evidence else ""
     lines = [f"{checked.verdict}{evidence}: {BEHIND[checked.standing.kind]}"]
     lines += [f"because: {row.reason}"] if row.reason else []
-    lines += [f"largest left side over right side that was met: {row.tightness:.6g}"] if row.tightness is not None else []
+    lines += (
+        [f"largest left side over right side that was met: {row.tightness:.6g}"] if row.tightness is not None else []
+    )
     lines += [f"the same problem refutes it on longer runs too: {', '.join(row.persists)}"] if row.persists else []
     lines += [f"it breaks too: {', '.join(row.breaks_too)}"] if row.breaks_too else []
     lines += [f"repaired as {row.repaired}"] if row.repaired else []

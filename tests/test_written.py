@@ -75,7 +75,9 @@ def read(said: str, names: Mapping[str, Any]) -> Any:
 
 
 def names_in(expr: Any) -> dict[str, Any]:
-    kept = {name: lambda *a, head=head: head(*a, evaluate=False) for name, head in (("Min", sympy.Min), ("Max", sympy.Max))}
+    kept = {
+        name: lambda *a, head=head: head(*a, evaluate=False) for name, head in (("Min", sympy.Min), ("Max", sympy.Max))
+    }
     heads = {n: getattr(sympy, n) for n in ("Sum", "Product", "Abs", "sqrt", "exp", "log", "erf")} | kept
     quantities = {f.func.__name__: f.func for f in expr.atoms(AppliedUndef)}
     indexed = {str(x.base): x.base for x in expr.atoms(sympy.Indexed)}
@@ -251,7 +253,8 @@ def test_show_as_rows(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_terms_of_a_bound_stand_in_the_papers_order() -> None:
     made = statement("buttaci/lemB.1-kappa").bound(alpha=1, mu=1, E=2, gamma="1/10", L=1, t=0)
     assert [term.term for term in made.terms] == ["1", "-gamma(t)*mu"]
-    side = statement("zhang/thm3.6").bound(L=1, mu=1, eta_t="1/10", eta_g=2, R=3, sigma=1, C=2, E=2, b=1, B_g=1, Omega=1)
+    values = {"L": 1, "mu": 1, "eta_t": "1/10", "eta_g": 2, "R": 3, "sigma": 1, "C": 2, "E": 2, "b": 1, "B_g": 1}
+    side = statement("zhang/thm3.6").bound(**values, lam2=1, gap=1)
     assert [term.term for term in side.terms] == [
         "(1 - mu*eta_t/3)**R*Omega(1)",
         "18*sigma**2/(mu*C*E*b)",
@@ -279,11 +282,10 @@ def audited(tmp_path: Path) -> Path:
     return folder
 
 
-def test_export_writes_statements_repairs_and_verdicts(
-    audited: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_export_writes_statements_repairs_and_verdicts(audited: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = audited.parent / "a.tex"
-    assert main(["export", "buttaci/lem4.1", "buttaci/lem4.2", "buttaci/lemC.2*", "--latex", "--audit", str(audited), "--out", str(out)]) == 0  # fmt: skip
+    chosen = ["buttaci/lem4.1", "buttaci/lem4.2", "buttaci/lemC.2*"]
+    assert main(["export", *chosen, "--latex", "--audit", str(audited), "--out", str(out)]) == 0
     assert capsys.readouterr().out == f"{out}\n"
     text = out.read_text()
     assert balanced(text)

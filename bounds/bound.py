@@ -30,6 +30,7 @@ from .form import Form, addends, form_of
 from .lower import domain_of, name_of, tree, truth
 from .numbers import Missing, Rule, Scope, Truth, Value, computed, formula, total, value_of
 from .parameters import Given, points, told
+from .records import Recorded, html_table
 from .statement import RELATIONS, Entry, Statement
 from .trees import Formula, Tree
 from .written import written
@@ -74,7 +75,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Recorded):
     """A statement's bound at one choice of its constants.
 
     >>> import fedaudit as fa
@@ -102,6 +103,20 @@ class Bound:
     def failing(self) -> tuple[str, ...]:
         """The conditions that fail."""
         return tuple(c.condition for c in self.conditions if c.holds is False)
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """One row per term of each relation: the values that were given, and the term's."""
+        given = {name: float(x) for name, x in self.values.items()}
+        return [
+            {**given, "left": side.left, "relation": side.relation, "term": t.term, "value": t.value.approx}
+            for side in self.sides
+            for t in side.terms
+        ]
+
+    def _repr_html_(self) -> str:
+        rows = [{"term": t.term, "value": str(t.value)} for side in self.sides for t in side.terms]
+        rows += [{"term": f"{side.left} {side.relation}", "value": str(side.value)} for side in self.sides]
+        return html_table([*rows, *({"term": f"fails: {one}", "value": ""} for one in self.failing)])
 
     def must_hold(self) -> None:
         """Raises `UserError` where a condition fails."""

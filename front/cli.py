@@ -30,6 +30,7 @@ start here:
   fedaudit list                            the statements, by paper
   fedaudit show buttaci/thm4.1-I           one of them, as printed
   fedaudit bound buttaci/lem4.1 E=5 G=2 gamma=1/100    its bound in numbers; `fedaudit bound --help` shows more
+  fedaudit export yuan --latex --out yuan.tex          a paper's statements and verdicts as a document
   fedaudit methods fedprox                 a method, as an algorithm
   fedaudit audit                           every move on all of them; then open audit/index.html
   fedaudit hunt 'buttaci/thm*' --budget 60 try to break some of them for a minute

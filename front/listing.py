@@ -111,11 +111,17 @@ def shown(selectors: Sequence[str], form: str) -> list[Any]:
 
 def _printed(selectors: Sequence[str], form: str) -> list[Any]:
     with quiet():
-        from fedaudit.bounds.sections import section
-        from fedaudit.bounds.show import show, shown_row
+        return [_said(form)(s) for s in find(selectors)]
 
-        made: dict[str, Callable[[Statement], Any]] = {"text": show, "latex": section, "rows": shown_row}
-        return [made[form](s) for s in find(selectors)]
+
+def _said(form: str) -> Callable[[Statement], Any]:
+    if form == "latex":
+        from fedaudit.bounds.sections import section
+
+        return section
+    from fedaudit.bounds.show import show, shown_row
+
+    return show if form == "text" else shown_row
 
 
 @cache

@@ -15,34 +15,90 @@ _sympy = cast("Any", _untyped)
 
 
 def Eq(left: Any, right: Any, evaluate: bool = False) -> Any:
+    """`left` is equal to `right`; kept as it is written.
+
+    >>> import fedaudit as fa
+    >>> T = fa.Glossary().count("T", "rounds")
+    >>> fa.Eq(T, 2)
+    Eq(T, 2)
+    """
     return _sympy.Eq(left, right, evaluate=evaluate)
 
 
 def Ge(left: Any, right: Any, evaluate: bool = False) -> Any:
+    """`left` is at least `right`; kept as it is written.
+
+    >>> import fedaudit as fa
+    >>> T = fa.Glossary().count("T", "rounds")
+    >>> fa.Ge(T, 2)
+    T >= 2
+    """
     return _sympy.Ge(left, right, evaluate=evaluate)
 
 
 def Gt(left: Any, right: Any, evaluate: bool = False) -> Any:
+    """`left` is more than `right`; kept as it is written.
+
+    >>> import fedaudit as fa
+    >>> T = fa.Glossary().count("T", "rounds")
+    >>> fa.Gt(T, 2)
+    T > 2
+    """
     return _sympy.Gt(left, right, evaluate=evaluate)
 
 
 def Le(left: Any, right: Any, evaluate: bool = False) -> Any:
+    """`left` is at most `right`; kept as it is written.
+
+    >>> import fedaudit as fa
+    >>> T = fa.Glossary().count("T", "rounds")
+    >>> fa.Le(T, 2)
+    T <= 2
+    """
     return _sympy.Le(left, right, evaluate=evaluate)
 
 
 def Lt(left: Any, right: Any, evaluate: bool = False) -> Any:
+    """`left` is less than `right`; kept as it is written.
+
+    >>> import fedaudit as fa
+    >>> T = fa.Glossary().count("T", "rounds")
+    >>> fa.Lt(T, 2)
+    T < 2
+    """
     return _sympy.Lt(left, right, evaluate=evaluate)
 
 
 def Ne(left: Any, right: Any, evaluate: bool = False) -> Any:
+    """`left` is other than `right`; kept as it is written.
+
+    >>> import fedaudit as fa
+    >>> T = fa.Glossary().count("T", "rounds")
+    >>> fa.Ne(T, 2)
+    Ne(T, 2)
+    """
     return _sympy.Ne(left, right, evaluate=evaluate)
 
 
 def Max(*args: Any, evaluate: bool = False) -> Any:
+    """The largest of its arguments; kept as it is written.
+
+    >>> import fedaudit as fa
+    >>> T = fa.Glossary().count("T", "rounds")
+    >>> fa.Max(T, 2).subs(T, 5)
+    5
+    """
     return _sympy.Max(*args, evaluate=evaluate)
 
 
 def Min(*args: Any, evaluate: bool = False) -> Any:
+    """The smallest of its arguments; kept as it is written.
+
+    >>> import fedaudit as fa
+    >>> T = fa.Glossary().count("T", "rounds")
+    >>> fa.Min(T, 2).subs(T, 5)
+    2
+    """
     return _sympy.Min(*args, evaluate=evaluate)
 
 

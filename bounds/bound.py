@@ -12,6 +12,7 @@ What the statement chooses and defines (step sizes, kappa, ...) is computed, not
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -23,12 +24,16 @@ from sympy.core.function import AppliedUndef
 
 from fedaudit.errors import UserError, cut
 
+from . import printing
 from .evaluate import Undefined
+from .form import Form, addends, form_of
 from .lower import domain_of, name_of, tree, truth
 from .numbers import Missing, Rule, Scope, Truth, Value, computed, formula, total, value_of
 from .parameters import Given, points, told
+from .records import Recorded, html_table
 from .statement import RELATIONS, Entry, Statement
 from .trees import Formula, Tree
+from .written import written
 
 __all__ = ["Bound", "Condition", "Needed", "Plan", "Side", "Term", "bound", "plan", "table"]
 
@@ -70,7 +75,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Recorded):
     """A statement's bound at one choice of its constants.
 
     >>> import fedaudit as fa
@@ -98,6 +103,20 @@ class Bound:
     def failing(self) -> tuple[str, ...]:
         """The conditions that fail."""
         return tuple(c.condition for c in self.conditions if c.holds is False)
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """One row per term of each relation: the values that were given, and the term's."""
+        given = {name: float(x) for name, x in self.values.items()}
+        return [
+            {**given, "left": side.left, "relation": side.relation, "term": t.term, "value": t.value.approx}
+            for side in self.sides
+            for t in side.terms
+        ]
+
+    def _repr_html_(self) -> str:
+        rows = [{"term": t.term, "value": str(t.value)} for side in self.sides for t in side.terms]
+        rows += [{"term": f"{side.left} {side.relation}", "value": str(side.value)} for side in self.sides]
+        return html_table([*rows, *({"term": f"fails: {one}", "value": ""} for one in self.failing)])
 
     def must_hold(self) -> None:
         """Raises `UserError` where a condition fails."""
@@ -364,18 +383,20 @@ def plan(statement: Statement) -> Plan:
     for quantity in (q for e in exprs for q in e.atoms(AppliedUndef, Indexed)):
         domains.setdefault(name_of(quantity), domain_of(quantity))
     entries = {(s.name if isinstance(s, Symbol) else str(s)): e for s, e in statement.glossary.items()}
-    conditions = [(str(c), truth(c), "") for c in statement.when]
-    for v, low, high in ranges:
-        between = ["and", ["<=", tree(low), v.name], ["<=", v.name, tree(high)]]
-        conditions.append((f"{low} <= {v} <= {high}", between, v.name))
+    forms = written(statement)
+    conditions = [(said(form), truth(c), "") for form, c in zip(forms.when, statement.when, strict=True)]
+    for v, low, high in forms.for_all:
+        name, ends = v.value.name, (tree(low.value), tree(high.value))
+        between = ["and", ["<=", ends[0], name], ["<=", name, ends[1]]]
+        conditions.append((f"{said(low)} <= {name} <= {said(high)}", between, name))
     sides = tuple(
         _Side(
-            str(r.args[0]),
+            said(form.args[0]),
             RELATIONS.get(type(r), "="),
-            tuple((str(t), formula(tree(t))) for t in split(statement, r.args[1])),
+            tuple((said(t), formula(tree(t.value))) for t in terms_of(statement, form.args[1])),
             tree(r.args[1]),
         )
-        for r in statement.relations
+        for form, r in zip(forms.then, statement.relations, strict=True)
     )
     chosen = {name_of(k) for k in statement.choose}
     measured = frozenset(
@@ -397,9 +418,15 @@ def plan(statement: Statement) -> Plan:
 def _fixed(statement: Statement) -> dict[str, tuple[tuple[str, ...], Any, str]]:
     """What the statement and its method fix: the indices, the value, and both as text."""
     formulas = {} if isinstance(statement.method, str) else dict(statement.method.formulas)
+    forms = written(statement)
+    own = ((form_of(left), form_of(right)) for left, right in formulas.items())
     return {
-        name_of(left): (tuple(str(a) for a in _indices(left)), right, f"{left} = {right}")
-        for left, right in (*formulas.items(), *statement.where.items(), *statement.choose.items())
+        name_of(left.value): (
+            tuple(str(a) for a in _indices(left.value)),
+            right.value,
+            f"{said(left)} = {said(right)}",
+        )
+        for left, right in (*own, *forms.where, *forms.choose)
     }
 
 
@@ -410,6 +437,37 @@ def _indices(left: Basic) -> tuple[Basic, ...]:
 def _measures(value: Any, chosen: set[str]) -> bool:
     """Whether a definition reads what is not chosen but measured, or drawn by an instance (weights)."""
     return any(name_of(q) not in chosen for q in value.atoms(AppliedUndef, Indexed))
+
+
+def said(form: Form) -> str:
+    """In the names that values are given to."""
+    return printing.text(form, printing.PYTHON)
+
+
+def terms_of(statement: Statement, side: Form) -> list[Form]:
+    """The terms of a right-hand side, in the order that is printed."""
+    terms = split(statement, side.value)
+    found = _pieces(side, set(terms))
+    if found is not None and Counter(form.value for form in found) == Counter(terms):
+        return found
+    return [form_of(term) for term in terms]
+
+
+def _pieces(form: Form, terms: set[Expr]) -> list[Form] | None:
+    """What a form is the sum of: terms as they are written, or products of them with what stands before a sum."""
+    if form.value in terms:
+        return [form]
+    parts = [term if plus else Form("neg", (term,), -term.value) for plus, term in addends(form)]
+    if len(parts) == 1 and form.op == "*":
+        left, right = form.args
+        if len(addends(right)) > 1:
+            parts = [Form("*", (left, term), left.value * term.value) for _, term in addends(right)]
+        elif len(addends(left)) > 1:
+            parts = [Form("*", (term, right), term.value * right.value) for _, term in addends(left)]
+    if len(parts) == 1:
+        return None
+    found = [_pieces(part, terms) for part in parts]
+    return None if None in found else [piece for several in found for piece in several or ()]
 
 
 def split(statement: Statement, expr: Any) -> list[Expr]:

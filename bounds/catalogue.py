@@ -27,6 +27,7 @@ from .statement import Statement
 from .wellformed import faults
 
 LONGEST_ID = 200
+_USERS: dict[str, ModuleType] = {}  # the files of users that were read, by path
 
 
 @cache
@@ -228,11 +229,17 @@ def _loaded(name: str) -> ModuleType:
     try:
         with _beside(path):
             spec.loader.exec_module(module)
+        _USERS[str(path.resolve())] = module
     except Exception as error:  # the user's own code: any failure is theirs to see, in one line
         raise UserError(
             f"got {path}, which fails ({type(error).__name__}: {error}), expected statements; do: run it alone"
         ) from error
     return module
+
+
+def users_modules() -> tuple[ModuleType, ...]:
+    """The files of users that were read, the last one first."""
+    return tuple(reversed(_USERS.values()))
 
 
 @contextmanager

@@ -31,7 +31,12 @@ Law = Literal["", "expect", "least", "most", "picked", "picked_step", "of_mean",
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """A vector of the run: a name, or an operation on vectors."""
+    """A vector of the run: a name, or an operation on vectors.
+
+    >>> import fedaudit as fa
+    >>> (fa.start - fa.w_star).op
+    '+'
+    """
 
     op: str
     args: tuple[Any, ...] = ()
@@ -78,7 +83,12 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A combination of norms, inner products and values; of a measure, of their expectations or extremes."""
+    """A combination of norms, inner products and values; of a measure, of their expectations or extremes.
+
+    >>> import fedaudit as fa
+    >>> (fa.expect(fa.f(fa.vector("x"))) - fa.f_star).law
+    'expect'
+    """
 
     terms: tuple[tuple[Expr, tuple[Any, ...]], ...]  # (coefficient, (operation, vectors ...))
     law: Law = ""
@@ -144,7 +154,12 @@ own = Weights("own")  # the problem's weights p_i
 
 
 def vector(name: str, latex: str = "") -> Vector:
-    """A vector of the server or of every client; which of them, the method says."""
+    """A vector of the server or of every client; which of them, the method says.
+
+    >>> import fedaudit as fa
+    >>> fa.vector("y", "y_i").name
+    'y'
+    """
     return Vector("name", (name, latex or name))
 
 
@@ -154,7 +169,12 @@ def point(name: str) -> Vector:
 
 
 def grad(x: Vector) -> Vector:
-    """The gradient of the client's own loss."""
+    """The gradient of the client's own loss.
+
+    >>> import fedaudit as fa
+    >>> fa.grad(fa.vector("x")).op
+    'grad'
+    """
     return Vector("grad", (x,))
 
 
@@ -192,6 +212,10 @@ def noisy(x: Vector, *, again: bool = False) -> Vector:
     """What the client's oracle returns for x: unbiased, with noise that is new in every step.
 
     `again`: a second draw of the same step, independent of the first.
+
+    >>> import fedaudit as fa
+    >>> fa.noisy(fa.grad(fa.vector("x"))).op
+    'noisy'
     """
     return Vector("again" if again else "noisy", (x,))
 
@@ -202,17 +226,32 @@ def other(x: Vector) -> Vector:
 
 
 def prox(x: Vector, step: Any) -> Vector:
-    """The proximal point of the regulariser."""
+    """The proximal point of the regulariser.
+
+    >>> import fedaudit as fa
+    >>> fa.prox(fa.vector("x"), 1).op
+    'prox'
+    """
     return Vector("prox", (_scalar(step), x))
 
 
 def neighbours(x: Vector) -> Vector:
-    """The mean over the client's neighbours in the similarity graph, with the graph's weights."""
+    """The mean over the client's neighbours in the similarity graph, with the graph's weights.
+
+    >>> import fedaudit as fa
+    >>> fa.neighbours(fa.vector("x")).op
+    'neighbours'
+    """
     return Vector("neighbours", (x,))
 
 
 def mean(x: Any, over: Over = "all", weights: Weights = own) -> Any:
-    """The mean over all clients with the problem's weights or others; over the sampled ones each counts the same."""
+    """The mean over all clients with the problem's weights or others; over the sampled ones each counts the same.
+
+    >>> import fedaudit as fa
+    >>> fa.mean(fa.vector("y")).op, fa.mean(fa.vector("y"), over="sampled").op
+    ('mean', 'sampled')
+    """
     if isinstance(x, Number):
         around = ("mean",) if weights == own else ("weighted", weights)
         return Number(tuple((c, (*around, atom)) for c, atom in x.terms), x.law)
@@ -260,15 +299,33 @@ def norm(x: Vector) -> Number:
 
 
 def norm2(x: Vector) -> Number:
+    """The squared Euclidean norm.
+
+    >>> import fedaudit as fa
+    >>> dist2 = fa.expect(fa.norm2(fa.vector("x") - fa.w_star))
+    >>> dist2.law
+    'expect'
+    """
     return Number(((Integer(1), ("norm2", x)),))
 
 
 def inner(x: Vector, y: Vector) -> Number:
+    """The inner product.
+
+    >>> import fedaudit as fa
+    >>> fa.inner(fa.vector("x"), fa.w_star).terms[0][1][0]
+    'inner'
+    """
     return Number(((Integer(1), ("inner", x, y)),))
 
 
 def f(x: Vector) -> Number:
-    """The value of f = sum_i p_i f_i."""
+    """The value of f = sum_i p_i f_i.
+
+    >>> import fedaudit as fa
+    >>> fa.f(fa.vector("x")).terms[0][1][0]
+    'f'
+    """
     return Number(((Integer(1), ("f", x)),))
 
 
@@ -288,17 +345,32 @@ def conjugate(s: Vector) -> Number:
 
 
 def f_i(x: Vector) -> Number:
-    """The value of the client's own loss."""
+    """The value of the client's own loss.
+
+    >>> import fedaudit as fa
+    >>> fa.f_i(fa.vector("x")).terms[0][1][0]
+    'f_i'
+    """
     return Number(((Integer(1), ("f_i", x)),))
 
 
 def full_grad(x: Vector) -> Vector:
-    """The gradient of f = sum_i p_i f_i at a vector of the server."""
+    """The gradient of f = sum_i p_i f_i at a vector of the server.
+
+    >>> import fedaudit as fa
+    >>> fa.full_grad(fa.vector("x")) == fa.mean(fa.grad(fa.vector("x")))
+    True
+    """
     return mean(grad(x))
 
 
 def expect(x: Number) -> Number:
-    """The expectation over noise and sampling."""
+    """The expectation over noise and sampling.
+
+    >>> import fedaudit as fa
+    >>> fa.expect(fa.f(fa.vector("x"))).law
+    'expect'
+    """
     return Number(x.terms, "expect")
 
 
@@ -346,6 +418,20 @@ class Method:
     Where the clock counts steps, t and T count local steps over all rounds: measures look before the step t, and what
     the server does after it comes before step t + 1. A measure without an index is about the whole run if it is an
     extreme, otherwise about the first round when it has begun. `names`: the paper's letters for C, m, E, i, ...
+
+    >>> import fedaudit as fa
+    >>> glossary = fa.Glossary()
+    >>> gamma = glossary.quantity("gamma", "W^2/F", "step size", positive=True)
+    >>> gap, t = glossary.quantity("gap", "F", "f(x_t) - f*"), glossary.index("t", "round")
+    >>> x, y = fa.vector("x"), fa.vector("y")
+    >>> descent = fa.Method(
+    ...     id="descent", title="Gradient descent", cite="Cauchy 1847", glossary=glossary,
+    ...     server={x: fa.start}, client={y: x}, begin={y: x},
+    ...     local={y: y - gamma(t) * fa.grad(y)}, update={x: fa.mean(y)},
+    ...     measures={gap(t): fa.expect(fa.f(x)) - fa.f_star},
+    ... )
+    >>> fa.simulate(descent, fa.Problem.quadratic([[2.0]], [[2.0]]), rounds=2, gamma=0.25)["gap"].tolist()
+    [1.0, 0.25, 0.0625]
     """
 
     id: str

@@ -1,66 +1,89 @@
-"""A statement as text or LaTeX, generated from the one formula that the catalogue holds."""
+"""A statement as text, as LaTeX or as data: its formulas in the order in which the paper prints them."""
 
 # sympy ships no type stubs, and few of its methods are annotated (2026-11).
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
-from sympy import Basic, Eq, Expr, Ge, Gt, Le, Lt, Symbol
+from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
 from .algorithm import algorithm, measures
-from .latex import latex
+from .form import Form
+from .greek import in_greek
 from .method import quantity_name
-from .statement import RELATIONS, Assumption, Statement
+from .printing import PEOPLE, PYTHON, latex_form, text
+from .statement import Assumption, Entry, Statement
+from .written import Written, written
 
-GROWTH: dict[type, tuple[str, str]] = {
-    Le: ("O", r"\mathcal{O}"),
-    Lt: ("o", "o"),
-    Ge: ("Omega", r"\Omega"),
-    Gt: ("omega", r"\omega"),
-    Eq: ("Theta", r"\Theta"),
+__all__ = ["formulas", "parts", "printed", "relations_latex", "show", "shown_row", "used_symbols"]
+
+Print = Callable[[Any], str]  # a form, or an expression
+GROWTH = {  # of orders: text and LaTeX
+    "<=": ("O", r"\mathcal{O}"),
+    "<": ("o", "o"),
+    ">=": ("Ω", r"\Omega"),
+    ">": ("ω", r"\omega"),
+    "=": ("Θ", r"\Theta"),
 }
 
 
-def _relation(statement: Statement, relation: Any, form: Callable[[Basic], str], as_latex: bool) -> str:
+def relation(statement: Statement, form: Form, said: Print, *, as_latex: bool) -> str:
     """A relation; of orders of growth as they are printed, left = O(right)."""
-    if statement.method == "network_limit" and type(relation) in RELATIONS:
-        sign, to = RELATIONS[type(relation)], r"\lim_{C \to \infty} " if as_latex else "lim "
-        sign = {"<=": r"\leq", ">=": r"\geq"}.get(sign, sign) if as_latex else sign
-        return f" {sign} ".join(to + form(side) for side in relation.args)
-    if statement.method != "order" or type(relation) not in GROWTH:
-        return form(relation)
-    left, right = (form(side) for side in relation.args)
-    name = GROWTH[type(relation)][as_latex]
+    if statement.method == "network_limit" and form.op in GROWTH:
+        to = r"\lim_{C \to \infty} " if as_latex else "lim "
+        left, right = (to + said(side) for side in form.args)
+        signs = {"<=": (r"\leq", "≤"), ">=": (r"\geq", "≥")}
+        sign = signs[form.op][not as_latex] if form.op in signs else form.op
+        return f"{left} {sign} {right}"
+    if statement.method != "order" or form.op not in GROWTH:
+        return said(form)
+    left, right = map(said, form.args)
+    name = GROWTH[form.op][as_latex]
     return f"{left} = {name}\\left({right}\\right)" if as_latex else f"{left} = {name}({right})"
 
 
-def relation_latex(statement: Statement, relation: Any) -> str:
-    """A relation as it is printed."""
-    return _relation(statement, relation, lambda expr: latex(expr, statement.glossary), True)
+def formulas(statement: Statement, *, as_latex: bool = False) -> list[tuple[str, list[str]]]:
+    """The statement's formulas in the paper's order: choose, when, then, for all, where, limit, order."""
+    made = written(statement)
+    said: Print = partial(latex_form, glossary=statement.glossary) if as_latex else text
+    return _lines(statement, made, said, as_latex=as_latex)
+
+
+def _lines(statement: Statement, made: Written, said: Print, *, as_latex: bool) -> list[tuple[str, list[str]]]:
+    def equal(pairs: Iterable[tuple[Form, Form]]) -> list[str]:
+        return [f"{said(a)} = {said(b)}" for a, b in pairs]
+
+    def span(v: Form, low: Form, high: Form) -> str:
+        a, b, c = said(v), said(low), said(high)
+        return f"{a} \\in \\{{{b}, \\ldots, {c}\\}}" if as_latex else f"{a} = {b}, …, {c}"
+
+    to = r"\to" if as_latex else "→"
+    when = r"\text{ as }" if as_latex else "as"
+    return [
+        ("choose", equal(made.choose)),
+        ("when", [said(c) for c in made.when]),
+        ("then", [relation(statement, r, said, as_latex=as_latex) for r in made.then]),
+        ("for all", [span(*three) for three in made.for_all]),
+        ("where", equal(made.where)),
+        ("limit", [f"{to} {said(value)} {when} {said(v)} {to} {said(point)}" for value, v, point in made.limits]),
+        ("printed order", [] if made.order is None else [said(made.order)]),
+    ]
 
 
 def parts(statement: Statement) -> list[tuple[str, list[str]]]:
-    """The statement in the paper's order, as LaTeX lines: let, choose, when, then, where."""
+    """The statement in the paper's order, as LaTeX lines; the algorithm last."""
+    lines = formulas(statement, as_latex=True)
+    return [*(pair for pair in lines if pair[0] not in ("limit", "printed order")), *_method(statement, as_latex=True)]
 
-    def tex(expr: Basic) -> str:
-        return latex(expr, statement.glossary)
 
-    def equal(pairs: Any) -> list[str]:
-        return [f"{tex(a)} = {tex(b)}" for a, b in pairs]
-
-    ranges = [f"{tex(v)} \\in \\{{{tex(r[0])}, \\ldots, {tex(r[1])}\\}}" for v, r in statement.for_all.items()]
-    return [
-        ("choose", equal(statement.choose.items())),
-        ("when", [tex(c) for c in statement.when]),
-        ("then", [relation_latex(statement, r) for r in statement.relations]),
-        ("for all", ranges),
-        ("where", equal(statement.where.items())),
-        *_method(statement, as_latex=True),
-    ]
+def relations_latex(statement: Statement) -> tuple[str, ...]:
+    """The printed chain as LaTeX."""
+    return tuple(dict(formulas(statement, as_latex=True))["then"])
 
 
 def _method(statement: Statement, *, as_latex: bool) -> list[tuple[str, list[str]]]:
@@ -70,17 +93,15 @@ def _method(statement: Statement, *, as_latex: bool) -> list[tuple[str, list[str
     meant = [a.means for a in (*statement.let, *statement.implicit) if a.means is not None]
     exprs: list[Any] = [statement.defined(e) for e in (*statement.relations, *statement.when, *meant)]
     used = {quantity_name(f) for e in exprs for f in e.atoms(AppliedUndef, Symbol)}
-    return [
+    found = [
         ("algorithm", algorithm(statement.method, as_latex=as_latex)),
         ("measures", measures(statement.method, used, as_latex=as_latex)),
     ]
+    return found if as_latex else [(name, [in_greek(line) for line in lines]) for name, lines in found]
 
 
-def show(statement: Statement, *, as_latex: bool = False) -> str:
-    """The whole statement for a terminal, formulas as text or LaTeX."""
-
-    def form(expr: Basic) -> str:
-        return latex(expr, statement.glossary) if as_latex else str(expr)
+def show(statement: Statement) -> str:
+    """The whole statement for a terminal."""
 
     def said(assumption: Assumption) -> str:
         return f"{assumption.name}: {assumption.says}" + (f"  [{assumption.cite}]" if assumption.cite else "")
@@ -88,28 +109,33 @@ def show(statement: Statement, *, as_latex: bool = False) -> str:
     lines = [f"{statement.id}  ({statement.kind})", statement.title, f"printed: {statement.cite}"]
     lines += _block("let", [said(a) for a in statement.let])
     lines += _block("implicit", [said(a) for a in statement.implicit])
-    lines += _block("choose", [f"{form(a)} = {form(b)}" for a, b in statement.choose.items()])
-    lines += _block("when", [form(c) for c in statement.when])
-    lines += _block("then", [_relation(statement, r, form, as_latex) for r in statement.relations])
-    lines += _block("for all", [f"{form(v)} = {form(r[0])} .. {form(r[1])}" for v, r in statement.for_all.items()])
-    lines += _block("where", [f"{form(a)} = {form(b)}" for a, b in statement.where.items()])
-    for name, rows in _method(statement, as_latex=as_latex):
+    made = dict(formulas(statement))
+    for name in ("choose", "when", "then", "for all", "where"):
+        lines += _block(name, made[name])
+    for name, rows in _method(statement, as_latex=False):
         lines += _block(name, rows)
-    lines += _block("limit", [f"-> {form(m.value)} as {form(m.variable)} -> {form(m.point)}" for m in statement.limits])
-    lines += _block("printed order", [form(statement.order)] if statement.order is not None else [])
+    for name in ("limit", "printed order"):
+        lines += _block(name, made[name])
     lines += _block("follows from", [", ".join(d.cites) for d in statement.follows_from])
     lines += _block("reading", list(statement.reading))
     lines += _block("repairs", [statement.repairs] if statement.repairs else [])
     lines += _block("quoted", [statement.quoted] if statement.quoted else [])
-    lines += _block("symbols", [f"{form(s)}: {e.meaning}  [{e.dim}]" for s, e in _used(statement)])
+    lines += _block("symbols", [_symbol(s, e) for s, e in used_symbols(statement)])
     return "\n".join(lines)
+
+
+def _symbol(symbol: Any, entry: Entry) -> str:
+    """A line of the glossary; a letter with the name that `fedaudit bound` takes."""
+    name, letter = str(symbol), in_greek(str(symbol))
+    return f"{letter}{f' ({name})' if letter != name else ''}: {entry.meaning}  [{entry.dim}]"
 
 
 def _block(name: str, rows: list[str]) -> list[str]:
     return [f"{name}:", *(f"  {row}" for row in rows)] if rows else []
 
 
-def _used(statement: Statement) -> list[tuple[Any, Any]]:
+def used_symbols(statement: Statement) -> list[tuple[Any, Entry]]:
+    """The lines of the glossary that the statement speaks of."""
     pairs: list[tuple[Any, Any]] = [*statement.where.items(), *statement.choose.items()]
     exprs: list[Any] = [*statement.relations, *statement.when]
     exprs += [e for pair in pairs for e in pair if isinstance(e, Expr)]
@@ -119,20 +145,51 @@ def _used(statement: Statement) -> list[tuple[Any, Any]]:
     return [(s, entry) for s, entry in statement.glossary.items() if s in heads]
 
 
+def _words(assumptions: Iterable[Assumption]) -> list[dict[str, str]]:
+    return [{"name": a.name, "says": a.says, "cite": a.cite} for a in assumptions]
+
+
 def printed(statement: Statement) -> dict[str, Any]:
     """The statement as the report prints it: words, and formulas as LaTeX."""
-
-    def words(assumptions: Any) -> list[dict[str, str]]:
-        return [{"name": a.name, "says": a.says, "cite": a.cite} for a in assumptions]
-
     return {
         "title": statement.title,
         "kind": statement.kind,
         "where": statement.cite,
         "method": statement.method_id,
-        "let": words(statement.let),
-        "implicit": words(statement.implicit),
+        "let": _words(statement.let),
+        "implicit": _words(statement.implicit),
         "parts": [[name, lines] for name, lines in parts(statement) if lines],
         "reading": list(statement.reading),
         "repairs": statement.repairs,
+    }
+
+
+def shown_row(statement: Statement) -> dict[str, Any]:
+    """The statement as data: each formula as text, in Python's signs and names, and as LaTeX."""
+    made = written(statement)
+    forms: dict[str, Print] = {
+        "text": partial(text, style=PEOPLE),
+        "python": partial(text, style=PYTHON),
+        "latex": partial(latex_form, glossary=statement.glossary),
+    }
+    said = {kind: dict(_lines(statement, made, form, as_latex=kind == "latex")) for kind, form in forms.items()}
+    names = [name for name, lines in said["text"].items() if lines]
+    return {
+        "id": statement.id,
+        "paper": statement.paper,
+        **{name: value for name, value in printed(statement).items() if name != "parts"},
+        "formulas": {
+            name: [{kind: said[kind][name][n] for kind in forms} for n in range(len(said["text"][name]))]
+            for name in names
+        },
+        "algorithm": dict(_method(statement, as_latex=False)).get("algorithm", []),
+        "symbols": [
+            {
+                "name": str(s),
+                "latex": entry.latex or str(s),
+                "meaning": entry.meaning,
+                "dimension": str(entry.dim),
+            }
+            for s, entry in used_symbols(statement)
+        ],
     }

@@ -45,6 +45,12 @@ class Glossary(dict[Basic, Entry]):
     """Symbol or function -> `Entry`. Filled once per paper, read by lint, show and the report.
 
     What it makes is `Any` to a type checker, and so is every formula in it: sympy's arithmetic is not annotated.
+
+    >>> import fedaudit as fa
+    >>> glossary = fa.Glossary()
+    >>> L, T = glossary.symbol("L", "F/W^2", "smoothness"), glossary.count("T", "rounds")
+    >>> 1 / (2 * L * T), glossary[L].meaning
+    (1/(2*L*T), 'smoothness')
     """
 
     def symbol(self, name: str, dim: str, meaning: str, latex: str = "", **assumptions: bool) -> Any:
@@ -70,7 +76,13 @@ class Glossary(dict[Basic, Entry]):
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """A hypothesis on the problem or the run, by name; `args` are the constants it introduces."""
+    """A hypothesis on the problem or the run, by name; `args` are the constants it introduces.
+
+    >>> import fedaudit as fa
+    >>> L = fa.Glossary().symbol("L", "F/W^2", "smoothness")
+    >>> fa.Assumption("smooth", (L,), "every f_i is L-smooth").args
+    (L,)
+    """
 
     name: str
     args: tuple[Symbol, ...] = ()
@@ -107,7 +119,16 @@ def _none() -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """One printed claim. Ids are `paper/label` as in the catalogue."""
+    """One printed claim. Ids are `paper/label` as in the catalogue.
+
+    >>> import fedaudit as fa
+    >>> glossary = fa.Glossary()
+    >>> a, b = (glossary.symbol(name, "1", "a number") for name in "ab")
+    >>> claim = fa.Statement(id="mine/am-gm", kind="inequality", title="AM-GM", cite="made up", method="scalar",
+    ...                      glossary=glossary, then=fa.Le(2 * a * b, a**2 + b**2))
+    >>> claim.relation, claim.bound(a=1, b=2).value.exact
+    ('<=', Fraction(5, 1))
+    """
 
     id: str
     kind: Kind
@@ -136,6 +157,12 @@ class Statement:
         for name in ("choose", "where", "sweep"):
             object.__setattr__(self, name, Dict(getattr(self, name)))
         object.__setattr__(self, "for_all", Dict({v: tuple(r) for v, r in self.for_all.items()}))
+
+    def _repr_latex_(self) -> str:
+        """Its relations as the paper prints them, for a notebook."""
+        from .show import relations_latex
+
+        return "\n".join(f"$$ {line} $$" for line in relations_latex(self))
 
     @property
     def paper(self) -> str:
@@ -204,10 +231,20 @@ def _written_out(expr: Any, where: tuple[tuple[Any, Any], ...]) -> Any | None:
 
 
 def unit(name: str) -> Any:
-    """A knob in (0, 1] for `sweep`."""
+    """A knob in (0, 1] for `sweep`.
+
+    >>> import fedaudit as fa
+    >>> fa.unit("gamma")
+    unit_gamma
+    """
     return Symbol(f"unit_{name}", positive=True)
 
 
 def free(name: str) -> Any:
-    """A knob in (0, ∞) for `sweep`."""
+    """A knob in (0, ∞) for `sweep`.
+
+    >>> import fedaudit as fa
+    >>> fa.free("gamma")
+    free_gamma
+    """
     return Symbol(f"free_{name}", positive=True)

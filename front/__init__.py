@@ -4,7 +4,8 @@
 
     claim = fa.statement("buttaci/lem4.1")  # or fa.statements("yuan/thm*"), or fa.load("my_paper.py")
     claim.bound(E=5, G=2, gamma="1/100").value  # its right-hand side in numbers
-    fa.lint(claim), fa.derive(claim), fa.plot(claim)
+    fa.lint(claim), fa.derive(claim), fa.plot(claim)  # results have `to_records()`, and are tables in a notebook
+    fa.simulate("fedprox", fa.Problem.quadratic(A, b), rounds=100, steps=5, gamma=0.1, alpha=0)  # on data of your own
     match fa.hunt(claim, budget=10):  # also fa.verify, fa.audit; each verdict has a `row()`
         case fa.Refuted(certificate=found): ...
         case fa.Survived(tightness=ratio): ...
@@ -41,12 +42,15 @@ if TYPE_CHECKING:
         w_star,
     )
     from fedaudit.bounds.statement import Assumption, Glossary, Statement, free, unit
-    from fedaudit.verify.audited import Audited
+    from fedaudit.problems.given import Problem
+    from fedaudit.verify.audited import Audited, Derivation, Linted
+    from fedaudit.verify.certificates import Certified
     from fedaudit.verify.verdict import NotReproduced, Proved, Refuted, Reproduced, ReproducedIf, Survived, Undecided
 
     from . import verify
     from .api import audit, certify, derive, hunt, lint, load, plot, statement, statements
     from .errors import UserError
+    from .simulation import Trajectories, simulate
     from .testing import fedaudit_check, instances, theorem
 
     __version__: str
@@ -56,17 +60,21 @@ __all__ = [
     "Assumption",
     "Audited",
     "Bound",
+    "Certified",
+    "Derivation",
     "Eq",
     "Ge",
     "Glossary",
     "Gt",
     "Le",
+    "Linted",
     "Lt",
     "Max",
     "Method",
     "Min",
     "Ne",
     "NotReproduced",
+    "Problem",
     "Product",
     "Proved",
     "Rational",
@@ -76,6 +84,7 @@ __all__ = [
     "Statement",
     "Sum",
     "Survived",
+    "Trajectories",
     "Undecided",
     "UserError",
     "__version__",
@@ -103,6 +112,7 @@ __all__ = [
     "norm2",
     "plot",
     "prox",
+    "simulate",
     "sqrt",
     "start",
     "statement",
@@ -126,8 +136,12 @@ _HOME = {
     **dict.fromkeys(_API, ".api"),
     **dict.fromkeys(("fedaudit_check", "instances", "theorem"), ".testing"),
     **dict.fromkeys(_VERDICTS, ".verify.verdict"),
-    "Audited": ".verify.audited",
+    **dict.fromkeys(("Audited", "Derivation", "Linted"), ".verify.audited"),
+    "Certified": ".verify.certificates",
     "Bound": ".bounds.bound",
+    "Problem": ".problems.given",
+    "Trajectories": ".simulation",
+    "simulate": ".simulation",
     "UserError": ".errors",
 }
 

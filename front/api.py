@@ -1,4 +1,8 @@
-"""What `import fedaudit` offers, beside the names to write a statement with. A statement may be given by its id."""
+"""What `import fedaudit` offers, beside the names to write a statement with. A statement may be given by its id.
+
+The moves answer with types that have `row()`, `to_records()` and, in a notebook, a table. There, long ones say how far
+they are; `progress=True` says it anywhere, `progress=False` nowhere.
+"""
 
 from __future__ import annotations
 
@@ -14,81 +18,153 @@ from .errors import UserError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from fedaudit.bounds.derive import Derived
-    from fedaudit.bounds.lint import Finding
     from fedaudit.bounds.parameters import Given
-    from fedaudit.verify.audited import Audited
+    from fedaudit.verify.audited import Audited, Derivation, Linted
+    from fedaudit.verify.certificates import Certified
     from fedaudit.verify.verdict import Verdict
 
 __all__ = ["audit", "certify", "derive", "hunt", "lint", "load", "plot", "statement", "statements"]
 
 
 def statement(identifier: str) -> Statement:
-    """The one statement with this id."""
+    """The one statement with this id; also `my_paper.py::id`.
+
+    >>> import fedaudit as fa
+    >>> fa.statement("buttaci/lem4.1").title
+    'FedProx: local deviation in one round'
+    """
     return catalogue.given(identifier)
 
 
 def statements(*selectors: str) -> list[Statement]:
-    """What the selectors name: papers, ids, globs, paths of Python files; none means all."""
+    """What the selectors name: papers, ids, globs, paths of Python files; none means all.
+
+    >>> import fedaudit as fa
+    >>> [claim.id for claim in fa.statements("buttaci/lem4.[12]")]
+    ['buttaci/lem4.1', 'buttaci/lem4.2']
+    """
     return catalogue.find(selectors)
 
 
 def load(path: str | PathLike[str]) -> list[Statement]:
-    """The statements of a Python file; `my.py::id` is one of them."""
+    """The statements of a Python file; `my.py::id` is one of them.
+
+    >>> import pathlib, tempfile, fedaudit as fa
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "mine.py"
+    >>> _ = path.write_text("import fedaudit as fa\\nMINE = fa.statement('buttaci/lem4.1')")
+    >>> [claim.id for claim in fa.load(path)]
+    ['buttaci/lem4.1']
+    """
     name = fspath(path)
     if not catalogue.file_of(name):
         raise UserError(name, "a file that ends in .py", "rename it")
     return catalogue.find([name])
 
 
-def lint(claim: Statement | str) -> list[Finding]:
-    """Does it make sense? What is wrong, by rule."""
+def lint(claim: Statement | str) -> Linted:
+    """Does it make sense? What is wrong, by rule.
+
+    >>> import fedaudit as fa
+    >>> [finding.rule for finding in fa.lint("yuan/lem5")]
+    ['dimension']
+    """
     from fedaudit.bounds.lint import lint as look
+    from fedaudit.verify.audited import Linted
 
     found = catalogue.given(claim)
-    return list(look(found, catalogue.catalogue([found])))
+    return Linted(found.id, look(found, catalogue.catalogue([found])))
 
 
-def derive(claim: Statement | str) -> Derived:
-    """Does it follow from what it cites? Step by step."""
+def derive(claim: Statement | str) -> Derivation:
+    """Does it follow from what it cites? Step by step.
+
+    >>> import fedaudit as fa
+    >>> fa.derive("buttaci/lemB.1-kappa").status
+    'follows'
+    """
     from fedaudit.bounds.derive import derive as decide
+    from fedaudit.verify.audited import Derivation
 
     found = catalogue.given(claim)
-    return decide(found, catalogue.catalogue([found]))
+    return Derivation(found, decide(found, catalogue.catalogue([found])))
 
 
-def hunt(claim: Statement | str, *, seed: int = 0, budget: float = 10.0, backend: str = "numpy") -> Verdict:
-    """Can it be broken? `budget` is nominal seconds; the same seed gives the same verdict."""
+def hunt(
+    claim: Statement | str,
+    *,
+    seed: int = 0,
+    budget: float = 10.0,
+    backend: str = "numpy",
+    progress: bool | None = None,
+) -> Verdict:
+    """Can it be broken? `budget` is nominal seconds; the same seed gives the same verdict.
+
+    >>> import fedaudit as fa
+    >>> match fa.hunt("buttaci/appA-strong-second", budget=0.1):
+    ...     case fa.Refuted(certificate=found):
+    ...         print(found["statement"])
+    buttaci/appA-strong-second
+    """
     from fedaudit.verify.audit import hunt as search
 
-    return search(catalogue.given(claim), seed, budget, backend)
+    from .progress import watched
+
+    found = catalogue.given(claim)
+    with watched(f"hunt {found.id}", 1, progress):
+        return search(found, seed, budget, backend)
 
 
-def audit(claim: Statement | str, *, seed: int = 0, budget: float = 120.0, backend: str = "numpy") -> Audited:
-    """All moves on one statement. (`fedaudit audit` reads the rows of many together: a proof stands on proved ones.)"""
+def audit(
+    claim: Statement | str,
+    *,
+    seed: int = 0,
+    budget: float = 120.0,
+    backend: str = "numpy",
+    progress: bool | None = None,
+) -> Audited:
+    """All moves on one statement. (`fedaudit audit` reads the rows of many together: a proof stands on proved ones.)
+
+    >>> import fedaudit as fa
+    >>> fa.audit("buttaci/appA-strong-second", budget=0.2).repaired
+    'buttaci/appA-strong-second~repaired'
+    """
     from fedaudit.verify.audit import audit as all_moves
 
-    return all_moves(catalogue.given(claim), seed, budget, backend)
+    from .progress import watched
+
+    found = catalogue.given(claim)
+    with watched(f"audit {found.id}", 1, progress):
+        return all_moves(found, seed, budget, backend)
 
 
-def certify(certificate: str | PathLike[str] | Mapping[str, Any], *sources: str | PathLike[str]) -> dict[str, Any]:
-    """Is that really a counterexample? A file or its data; `sources` are Python files with statements of your own."""
+def certify(certificate: str | PathLike[str] | Mapping[str, Any], *sources: str | PathLike[str]) -> Certified:
+    """Is that really a counterexample? A file or its data; `sources` are Python files with statements of your own.
+
+    >>> import fedaudit as fa
+    >>> fa.certify({"format": "none"}).accepted
+    False
+    """
+    from fedaudit.verify.certificates import Certified, certify_files
     from fedaudit.verify.certificates import certify as judge
-    from fedaudit.verify.certificates import certify_files
 
     names = [fspath(source) for source in sources]
     if isinstance(certificate, Mapping):
-        return judge(dict(certificate), "certificate", names)
+        return Certified.of(judge(dict(certificate), "certificate", names))
     rows = certify_files([fspath(certificate), *names])
     if len(rows) != 1:
         raise UserError(f"{fspath(certificate)} with {len(rows)} certificates", "one certificate", "name one file")
-    return rows[0]
+    return Certified.of(rows[0])
 
 
 def plot(claim: Statement | str, *, seed: int = 0, **values: Given) -> Axes:
     """Its runs against its bound, on matplotlib axes; at constants of your own where any are given.
 
     `fa.plot("my_paper.py::li/thm1", L=10, mu=1, E=5, T=200).figure.savefig("thm1.png")`
+
+    >>> import fedaudit as fa
+    >>> axes = fa.plot("buttaci/lem4.1")
+    >>> len(axes.lines) > 0
+    True
     """
     from fedaudit.bounds.parameters import points, told
     from fedaudit.figures import draw

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from . import export, show
 from .errors import UserError, crash, one_line
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ start here:
   fedaudit list                            the statements, by paper
   fedaudit show buttaci/thm4.1-I           one of them, as printed
   fedaudit bound buttaci/lem4.1 E=5 G=2 gamma=1/100    its bound in numbers; `fedaudit bound --help` shows more
+  fedaudit export yuan --latex --out yuan.tex          a paper's statements and verdicts as a document
   fedaudit methods fedprox                 a method, as an algorithm
   fedaudit new my_paper.py                 a file of your own, complete, to be changed
   fedaudit audit                           every move on all of them; then open audit/index.html
@@ -93,6 +95,7 @@ RUNS = ("lint", "derive", "verify", "hunt", "audit")
 HELP = {
     "list": "the statements that are encoded",
     "show": "one statement, as printed",
+    "export": "a paper's statements, repairs and verdicts as one LaTeX document",
     "bound": "a statement's right-hand side in numbers, term by term",
     "methods": "the methods that are encoded; of a name, all that statements may use",
     "new": "a file of your own to begin with; from LaTeX where it can be read",
@@ -134,9 +137,11 @@ def parser() -> Parser:
     sub.add_argument("selectors", nargs="*", metavar="PAPER", help=WHAT)
     _json(sub)
 
-    sub = command("show")
-    sub.add_argument("selectors", nargs="+", metavar="ID", help=WHAT)
-    sub.add_argument("--latex", action="store_true", help="formulas as LaTeX")
+    sub = command("show", epilog=show.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
+    show.arguments(sub, WHAT)
+
+    sub = command("export", epilog=export.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
+    export.arguments(sub, WHAT)
 
     sub = command("bound", epilog=BOUND, formatter_class=argparse.RawDescriptionHelpFormatter)
     sub.usage = "fedaudit bound ID NAME=VALUE… [--json | --csv] [--minimise NAME] [--compare ID …] [--sensitivity]"
@@ -280,6 +285,7 @@ def _dispatch(given: Sequence[str]) -> int:
     commands: dict[str, Callable[[argparse.Namespace], int]] = {
         "list": _list,
         "show": _show,
+        "export": _export,
         "bound": _bound,
         "methods": _methods,
         "new": _new,
@@ -351,9 +357,15 @@ def _assumptions(arguments: argparse.Namespace) -> int:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from .listing import shown
+    made = show.show(arguments)
+    if not isinstance(made, str):
+        return _print_json(made)
+    print(made)
+    return 0
 
-    print("\n\n".join(shown(arguments.selectors, as_latex=arguments.latex)))
+
+def _export(arguments: argparse.Namespace) -> int:
+    print(export.export(arguments))
     return 0
 
 

@@ -12,7 +12,12 @@ LONGEST_LINE = 1000
 
 
 class UserError(ValueError):
-    """Bad input. `UserError(got, expected, do)`, or the whole line as one argument. No other error is the user's."""
+    """Bad input. `UserError(got, expected, do)`, or the whole line as one argument. No other error is the user's.
+
+    >>> import fedaudit as fa
+    >>> print(fa.UserError("--seed x", "a whole number", "write --seed 7"))
+    got --seed x, expected a whole number; do: write --seed 7
+    """
 
     def __init__(self, got: str, expected: str = "", do: str = "") -> None:
         short = cut(got, LONGEST)

@@ -12,7 +12,7 @@ import gc
 import hashlib
 import json
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -97,24 +97,31 @@ def quiet() -> Generator[None]:
             gc.enable()
 
 
-def shown(selectors: Sequence[str], *, as_latex: bool) -> list[str]:
-    """The statements that the selectors name, as printed; what was asked for before is kept."""
+def shown(selectors: Sequence[str], form: str) -> list[Any]:
+    """The statements that the selectors name, as `text`, as `latex` or as `rows`; what was asked for before is kept."""
     if any(file_of(selector) for selector in selectors):
-        return _printed(selectors, as_latex=as_latex)
-    kind = "latex" if as_latex else "text"
-    kept: dict[str, str] = _kept(kind) or {}
+        return _printed(selectors, form)
+    kept: dict[str, Any] = _kept(form) or {}
     names = [entry["id"] for entry in listed(selectors)]
     if missing := [name for name in names if name not in kept]:
-        kept |= zip(missing, _printed(missing, as_latex=as_latex), strict=True)
-        _keep(kind, kept)
+        kept |= zip(missing, _printed(missing, form), strict=True)
+        _keep(form, kept)
     return [kept[name] for name in names]
 
 
-def _printed(selectors: Sequence[str], *, as_latex: bool) -> list[str]:
+def _printed(selectors: Sequence[str], form: str) -> list[Any]:
     with quiet():
-        from fedaudit.bounds.show import show
+        return [_said(form)(s) for s in find(selectors)]
 
-        return [show(s, as_latex=as_latex) for s in find(selectors)]
+
+def _said(form: str) -> Callable[[Statement], Any]:
+    if form == "latex":
+        from fedaudit.bounds.sections import section
+
+        return section
+    from fedaudit.bounds.show import show, shown_row
+
+    return show if form == "text" else shown_row
 
 
 @cache

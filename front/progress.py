@@ -13,7 +13,7 @@ from typing import TextIO, cast
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-__all__ = ["Lines", "progress"]
+__all__ = ["Lines", "in_notebook", "progress", "watched"]
 
 FIRST, EVERY = 1.5, 10.0  # seconds until the first line, and from one line to the next
 RECENT = 20  # statements that the time that is left is estimated from
@@ -25,6 +25,22 @@ def progress(label: str, names: Sequence[str], jobs: int) -> AbstractContextMana
     """What to call when a statement has finished; `names` in the order in which they are begun."""
     err = Console(stderr=True)
     return _bar(err, label, len(names)) if err.is_terminal else _now_and_then(Lines(label, names, jobs))
+
+
+def in_notebook() -> bool:
+    """Whether a notebook's kernel runs this: its cells show lines of stderr as they come."""
+    return "ipykernel" in sys.modules
+
+
+@contextmanager
+def watched(label: str, total: int, wanted: bool | None) -> Generator[Callable[[int], None]]:
+    """How far one piece of work is, as a line now and then; by default in notebooks alone."""
+    lines = Lines(label, [str(n + 1) for n in range(total)], 0)
+    if not (in_notebook() if wanted is None else wanted):
+        yield lambda _: None
+        return
+    with _now_and_then(lines) as step:
+        yield lambda done: step(str(done), done, total)
 
 
 @contextmanager

@@ -90,7 +90,15 @@ class Instance:
 def theorem(
     claim: Statement | str, *, budget: float | None = None, seed: int = 0
 ) -> Callable[[Callable[P, Any]], Callable[..., None]]:
-    """A test that attacks a statement, then runs the function, which may take the `verdict`."""
+    """A test that attacks a statement, then runs the function, which may take the `verdict`.
+
+    >>> import fedaudit as fa
+    >>> @fa.theorem("buttaci/appA-strong-second~repaired", budget=0.1)
+    ... def test_it(verdict):
+    ...     print(verdict.verdict)
+    >>> test_it()
+    survived
+    """
 
     def decorate(function: Callable[P, Any]) -> Callable[..., None]:
         parameters = inspect.signature(function).parameters
@@ -116,6 +124,10 @@ def fedaudit_check(
     """Try to break a statement for `budget` nominal seconds (default 5; `--fedaudit-budget` wins).
 
     Raises `Refutation` with the shrunken counterexample, and `NotAttacked` where nothing could be tried.
+
+    >>> import fedaudit as fa
+    >>> fa.fedaudit_check("buttaci/appA-strong-second~repaired", budget=0.1).verdict
+    'survived'
     """
     __tracebackhide__ = True
     from fedaudit.bounds.catalogue import given
@@ -137,7 +149,13 @@ def fedaudit_check(
 
 
 def instances(claim: Statement | str) -> SearchStrategy[Instance]:
-    """Hypothesis' strategy of admissible exact instances, small ones; they shrink to one client and short numbers."""
+    """Hypothesis' strategy of admissible exact instances, small ones; they shrink to one client and short numbers.
+
+    >>> import fedaudit as fa
+    >>> from hypothesis import strategies as st
+    >>> isinstance(fa.instances("buttaci/lem4.1"), st.SearchStrategy)
+    True
+    """
     try:
         from hypothesis import assume
         from hypothesis import strategies as st

@@ -11,7 +11,8 @@ import pytest
 from fedaudit import listing
 from fedaudit.bounds import catalogue
 from fedaudit.bounds.fingerprints import fingerprints
-from fedaudit.bounds.show import show
+from fedaudit.bounds.sections import section
+from fedaudit.bounds.show import show, shown_row
 from fedaudit.errors import UserError
 
 ROOT = Path(__file__).parent.parent
@@ -58,12 +59,12 @@ def test_every_statement_is_found_in_the_module_that_is_named(cache):
     assert [listing.find([name])[0] for name in names] == catalogue.statements()
 
 
-@pytest.mark.parametrize("as_latex", [False, True])
-def test_what_is_shown_is_the_same_when_it_is_kept(cache, as_latex):
-    wanted = [show(catalogue.statement("buttaci/lem4.1"), as_latex=as_latex)]
-    assert listing.shown(["buttaci/lem4.1"], as_latex=as_latex) == wanted
+@pytest.mark.parametrize(("form", "made"), [("text", show), ("latex", section), ("rows", shown_row)])
+def test_what_is_shown_is_the_same_when_it_is_kept(cache, form, made):
+    wanted = [made(catalogue.statement("buttaci/lem4.1"))]
+    assert listing.shown(["buttaci/lem4.1"], form) == wanted
     assert len(list(cache.glob("*.json"))) == 2
-    assert listing.shown(["buttaci/lem4.1"], as_latex=as_latex) == wanted
+    assert listing.shown(["buttaci/lem4.1"], form) == wanted
 
 
 def test_it_is_kept_and_what_somebody_wrote_there_is_not_read(cache, monkeypatch):

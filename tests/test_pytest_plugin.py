@@ -100,7 +100,7 @@ def test_instances_are_admissible_exact_and_shrink_to_one_client(
     broken = find(fa.instances(false), lambda one: not one.holds, settings=quick)
     instance = broken.certificate["instance"]
     assert {name: instance[name] for name in "CdET"} == {"C": 1, "d": 1, "E": 1, "T": 1}
-    assert fa.certify(dict(broken.certificate), LI)["what"] == "refutation"
+    assert fa.certify(dict(broken.certificate), LI).what == "refutation"
     monkeypatch.chdir(tmp_path)
     with pytest.raises(Refutation):
         broken.check()

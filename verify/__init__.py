@@ -1,6 +1,10 @@
 """What is true: searches, verdicts, certificates, the kernel. The module can be called: `fedaudit.verify(claim)`.
 
 A name of the public interface and a folder are the same word here, so that the folder answers for both.
+
+>>> import fedaudit as fa
+>>> fa.verify("buttaci/appA-strong-second~repaired", budget=0.1).verdict
+'survived'
 """
 
 from __future__ import annotations

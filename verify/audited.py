@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from fedaudit.bounds.derive import Derived
 from fedaudit.bounds.latex import latex
 from fedaudit.bounds.lint import Finding
+from fedaudit.bounds.records import Recorded, html_table
 from fedaudit.bounds.statement import Statement
 
 from .premises import Tried
@@ -22,23 +23,72 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Linted:
-    """What `lint` found."""
+class Linted(Recorded):
+    """What `lint` found; a sequence of findings, empty where it found nothing.
+
+    >>> import fedaudit as fa
+    >>> found = fa.lint("yuan/lem5")
+    >>> len(found), found.to_records()[0]["rule"]
+    (1, 'dimension')
+    """
 
     id: str
     findings: tuple[Finding, ...]
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def to_records(self) -> list[Row]:
+        """One row per finding."""
+        return [{"id": self.id, "rule": f.rule, "message": f.message} for f in self.findings]
+
+    def _repr_html_(self) -> str:
+        return html_table(self.to_records()) if self.findings else "<p>nothing found</p>"
 
     def row(self) -> Row:
         return {"id": self.id, "findings": [{"rule": f.rule, "message": f.message} for f in self.findings]}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Derivation:
-    """What `derive` decided, and its hand-written premises as they were measured on runs."""
+class Derivation(Recorded):
+    """What `derive` decided, and its hand-written premises as they were measured on runs.
+
+    >>> import fedaudit as fa
+    >>> made = fa.derive("buttaci/lemB.1-kappa")
+    >>> made.status, made.to_records()[-1]["status"]
+    ('follows', 'true')
+    """
 
     statement: Statement
     derived: Derived
-    measured: tuple[Tried, ...]
+    measured: tuple[Tried, ...] = ()
+
+    @property
+    def status(self) -> str:
+        """follows, claims-more, claims-less or not-derived."""
+        return self.derived.status
+
+    @property
+    def factor(self) -> Any:
+        """By how much the claim is more than what is derived, or less."""
+        return self.derived.factor
+
+    @property
+    def proved(self) -> bool:
+        """Whether nothing in it is written by hand."""
+        return self.derived.proved
+
+    def to_records(self) -> list[Row]:
+        """One row per step."""
+        steps: list[Row] = self.row()["steps"]
+        return [{"id": self.statement.id, **step, "because": "; ".join(step["because"])} for step in steps]
+
+    def _repr_html_(self) -> str:
+        columns = ("claim", "where", "status", "how")
+        return html_table([{name: step[name] for name in columns} for step in self.to_records()])
 
     def row(self) -> Row:
         made = self.derived
@@ -90,8 +140,14 @@ class Literally:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Audited:
-    """All moves on one statement; `verdict` is the strongest that any of them reached."""
+class Audited(Recorded):
+    """All moves on one statement; `verdict` is the strongest that any of them reached.
+
+    >>> import fedaudit as fa
+    >>> found = fa.audit("buttaci/appA-strong-second", budget=0.2)
+    >>> isinstance(found, fa.Audited), found.verdict.verdict
+    (True, 'refuted')
+    """
 
     statement: Statement
     verdict: Verdict
@@ -149,6 +205,11 @@ class Audited:
             "repair": None if self.repair is None else self.repair.change,
             "repair_why": "" if self.repair is None else self.repair.why,
         }
+
+    def _repr_html_(self) -> str:
+        names = ("id", "title", "verdict", "evidence", "reason", "tightness", "repaired")
+        row = self.row()
+        return html_table([{"": name, "value": row[name]} for name in names if row[name] not in (None, "")])
 
 
 def counterexample(verdict: Verdict) -> Counterexample | None:

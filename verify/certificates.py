@@ -17,9 +17,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from fedaudit.bounds.records import Recorded
 from fedaudit.errors import UserError
 
 from .child import LIMIT, Checker, Limit
@@ -31,7 +33,7 @@ from .references import Reference, Row, references
 if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
 
-__all__ = ["certify", "certify_files", "line", "status"]
+__all__ = ["Certified", "certify", "certify_files", "line", "status"]
 
 FIELDS = {"format", "statement", "claim", "dropped", "instance", "at", "lhs", "rhs"}
 DOCUMENT = 16_000_000  # bytes of audit.json that are read
@@ -39,6 +41,38 @@ NO_RATE = "rejected as a refutation: the explicit rate of the reading falls, wha
 WITNESS = "rejected as a refutation: the witness fails, what is printed says that one exists"
 BOTH = "the kernel accepts a counterexample to a statement that derive proves: one of them is wrong; report this"
 AGAIN = "write it again with `fedaudit hunt --out`"
+
+
+@dataclass(frozen=True, slots=True)
+class Certified(Recorded):
+    """What the kernel and the catalogue say of one certificate; see `what` above.
+
+    >>> import fedaudit as fa
+    >>> found = fa.hunt("buttaci/appA-strong-second", budget=0.1)
+    >>> judged = fa.certify(found.certificate)
+    >>> judged.accepted, judged.what
+    (True, 'refutation')
+    """
+
+    id: str
+    accepted: bool
+    malformed: bool
+    what: str | None
+    reason: str | None
+    lhs: str | None
+    rhs: str | None
+    dropped: tuple[str, ...]
+    rest: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)  # of its row
+
+    @classmethod
+    def of(cls, row: Row) -> Certified:
+        names = ("id", "accepted", "malformed", "what", "reason", "lhs", "rhs")
+        rest = {name: value for name, value in row.items() if name not in (*names, "dropped")}
+        return cls(**{name: row[name] for name in names}, dropped=tuple(row["dropped"]), rest=rest)
+
+    def row(self) -> Row:
+        row = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("rest", "dropped")}
+        return {**row, "dropped": list(self.dropped), **self.rest}
 
 
 def certify(data: object, name: str, sources: Sequence[str] = (), checker: Checker | None = None) -> Row:

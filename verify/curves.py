@@ -13,7 +13,7 @@ import numpy as np
 from fedaudit.bounds.algebra import Symbol
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.latex import latex
-from fedaudit.bounds.show import relation_latex
+from fedaudit.bounds.show import relations_latex
 from fedaudit.bounds.statement import Statement
 from fedaudit.errors import UserError
 
@@ -213,7 +213,7 @@ def _profile(statement: Statement, reading: Reading, world: Viewed, view: View) 
         x=np.array([x for x, *_ in view.points]),
         xlabel=view.label,
         ylabel=latex(statement.relations[0].args[0], statement.glossary),
-        relation=", ".join(relation_latex(statement, r) for r in statement.relations),
+        relation=", ".join(relations_latex(statement)),
         lines=tuple(lines),
         caption=view.caption,
     )
@@ -272,7 +272,7 @@ def _cloud(statement: Statement, reading: Reading, world: Setting, seed: int) ->
     return Cloud(
         id=statement.id,
         title=statement.title,
-        relations=tuple(relation_latex(statement, r) for r in statement.relations),
+        relations=relations_latex(statement),
         signs=tuple(op for op, *_ in reading.claim["then"]),
         lhs=lhs[:, usable],
         rhs=rhs[:, usable],
@@ -399,7 +399,7 @@ def _along_paths(statement: Statement, reading: Reading, world: Any, seed: int) 
         f"claimed is that every line {ASKED[statement.relation]} for large n, at whatever height"
     )
     made = along(statement, n, "$n$", lhs, np.ones(lhs.shape), caption)
-    return replace(made, form=relation_latex(statement, statement.relations[0]))
+    return replace(made, form=relations_latex(statement)[0])
 
 
 def _along_sizes(

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from fedaudit.bounds.records import Recorded
+
 from .sizes import Size
 
 __all__ = [
@@ -67,8 +69,14 @@ class Counterexample:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Refuted:
-    """What is printed fails."""
+class Refuted(Recorded):
+    """What is printed fails.
+
+    >>> import fedaudit as fa
+    >>> found = fa.hunt("buttaci/appA-strong-second", budget=0.1)
+    >>> isinstance(found, fa.Refuted), found.to_records()[0]["verdict"]
+    (True, 'refuted')
+    """
 
     verdict: ClassVar[str] = "refuted"
     id: str
@@ -94,8 +102,13 @@ class Refuted:
 
 
 @dataclass(frozen=True, slots=True)
-class Proved:
-    """Decided for all parameters."""
+class Proved(Recorded):
+    """Decided for all parameters.
+
+    >>> import fedaudit as fa
+    >>> fa.Proved("mine/thm1", reason="an identity").row()["evidence"]
+    'proof'
+    """
 
     verdict: ClassVar[str] = "proved"
     id: str
@@ -109,8 +122,13 @@ class Proved:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Survived:
-    """Attacked and not broken. `tightest` is the instance that came closest, where the kernel replayed it."""
+class Survived(Recorded):
+    """Attacked and not broken. `tightest` is the instance that came closest, where the kernel replayed it.
+
+    >>> import fedaudit as fa
+    >>> fa.Survived("mine/thm1", tightness=0.5).row()["tightness"]
+    0.5
+    """
 
     verdict: ClassVar[str] = "survived"
     id: str
@@ -129,8 +147,13 @@ class Survived:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Undecided:
-    """None of the others, and why. `counterexample`: of a reading or a witness; it refutes nothing that is printed."""
+class Undecided(Recorded):
+    """None of the others, and why. `counterexample`: of a reading or a witness; it refutes nothing that is printed.
+
+    >>> import fedaudit as fa
+    >>> fa.Undecided("mine/thm1", "no admissible instance").reason
+    'no admissible instance'
+    """
 
     verdict: ClassVar[str] = "undecided"
     id: str
@@ -150,7 +173,7 @@ class Undecided:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Observed:
+class Observed(Recorded):
     """An observed claim, observed again: the reason in one sentence, and the table behind it (JSON data)."""
 
     verdict: ClassVar[str]
@@ -169,21 +192,36 @@ class Observed:
 
 
 class Reproduced(Observed):
-    """It was seen again, as printed."""
+    """It was seen again, as printed.
+
+    >>> import fedaudit as fa
+    >>> fa.Reproduced("mine/figure1", "the curves cross").verdict
+    'reproduced'
+    """
 
     __slots__ = ()
     verdict: ClassVar[str] = "reproduced"
 
 
 class ReproducedIf(Observed):
-    """It was seen again, only under readings that were settled after looking."""
+    """It was seen again, only under readings that were settled after looking.
+
+    >>> import fedaudit as fa
+    >>> fa.ReproducedIf("mine/figure1", "it crosses", under=("a larger step",)).under
+    ('a larger step',)
+    """
 
     __slots__ = ()
     verdict: ClassVar[str] = "reproduced-if"
 
 
 class NotReproduced(Observed):
-    """It was not seen again."""
+    """It was not seen again.
+
+    >>> import fedaudit as fa
+    >>> fa.NotReproduced("mine/figure1", "no crossing").verdict
+    'not-reproduced'
+    """
 
     __slots__ = ()
     verdict: ClassVar[str] = "not-reproduced"

@@ -1,0 +1,326 @@
+"""Formulas in the author's order: read from the source, equal to the statement's own, and printed without a slip."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sympy
+from sympy import Symbol
+from sympy.core.function import AppliedUndef, UndefinedFunction
+
+import fedaudit as fa
+from fedaudit.bounds.catalogue import papers, statement, statements
+from fedaudit.bounds.form import Form, form_of, leaf, recomputed
+from fedaudit.bounds.printing import PYTHON, latex_form, text
+from fedaudit.bounds.sections import section
+from fedaudit.bounds.show import show, shown_row
+from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.tex import document, escaped
+from fedaudit.bounds.written import written
+from fedaudit.cli import main
+
+ALL = statements()
+BY_ID = pytest.mark.parametrize("made", ALL, ids=lambda s: s.id)
+ENGINE = next(filter(None, map(shutil.which, ("pdflatex", "xelatex", "lualatex", "tectonic"))), None)
+SHOWN = {  # as the papers print them
+    "buttaci/thm4.1-I": "gap(t) ≤ L Δ/μ · (1 − μ/(3(α + L)))^t + L/L_α · (S σ^2/(4 μ) + 3 L Γ/(2 μ) + 2 E^2 G^2/μ)",
+    "buttaci/lem4.1": "deviation(t, k, i) ≤ γ(t)^2 E^2 G^2",
+    "zhang/thm3.6": "Ω(R + 1) ≤ (1 − μ η_t/3)^R Ω(1) + 18 σ^2/(μ C E b) + 168 L^2 η_t^2 B_g^2/(μ η_g^2)",
+    "yuan/lem5": "residual ≤ 2 L ε η",
+    "buttaci/thm4.5": "A_B7 ≤ 1 − 1/e",
+}
+
+
+def values(made: Statement) -> list[Any]:
+    """What the statement's fields hold, place by place."""
+    pairs = [*made.choose.items(), *made.where.items()]
+    ranges = [(v, *both) for v, both in made.for_all.items()]
+    limits = [(m.value, m.variable, m.point) for m in made.limits]
+    several = [x for group in (*pairs, *ranges, *limits) for x in group]
+    return [*made.relations, *made.when, *several, *([] if made.order is None else [made.order])]
+
+
+@BY_ID
+def test_what_is_printed_is_the_statement(made: Statement) -> None:
+    forms = list(written(made).forms())
+    assert sorted(str(f.value) for f in forms) == sorted(str(sympy.sympify(v)) for v in values(made))
+    assert {f.value for f in forms} == {sympy.sympify(v) for v in values(made)}
+    for form in forms:
+        assert recomputed(form) == form.value
+
+
+class Reader(ast.NodeTransformer):
+    """Python's text of a formula, with whole numbers and names as sympy's."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        return ast.parse(f"Integer({node.value})", mode="eval").body
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        return ast.Call(ast.Name(f"call_{name}", ast.Load()), [self.visit(arg) for arg in node.args], [])
+
+
+def read(said: str, names: Mapping[str, Any]) -> Any:
+    tree = ast.fix_missing_locations(Reader().visit(ast.parse(said, mode="eval")))
+    return eval(compile(tree, "formula", "eval"), {"__builtins__": {}, **names})
+
+
+def names_in(expr: Any) -> dict[str, Any]:
+    kept = {
+        name: lambda *a, head=head: head(*a, evaluate=False) for name, head in (("Min", sympy.Min), ("Max", sympy.Max))
+    }
+    heads = {n: getattr(sympy, n) for n in ("Sum", "Product", "Abs", "sqrt", "exp", "log", "erf")} | kept
+    quantities = {f.func.__name__: f.func for f in expr.atoms(AppliedUndef)}
+    indexed = {str(x.base): x.base for x in expr.atoms(sympy.Indexed)}
+    symbols = {s.name.replace("lambda", "lambda_"): s for s in expr.atoms(Symbol) if s.name not in indexed}
+    calls = {f"call_{name}": head for name, head in {**heads, **quantities}.items()}
+    return calls | indexed | symbols | {"Integer": sympy.Integer, "oo": sympy.oo, "pi": sympy.pi}
+
+
+@BY_ID
+def test_the_text_says_the_same_when_it_is_read_again(made: Statement) -> None:
+    relations = {"<=", "<", ">=", ">", "=", "!="}
+    for form in written(made).forms():
+        for side in form.args if form.op in relations else [form]:
+            if side.op in ("and", "or", "not") or isinstance(side.value, UndefinedFunction):
+                continue
+            again = read(text(side, PYTHON).replace("lambda", "lambda_"), names_in(side.value))
+            assert again == side.value or sympy.simplify(again - side.value) == 0
+
+
+@pytest.mark.parametrize(("identifier", "wanted"), SHOWN.items())
+def test_formulas_stand_in_the_papers_order(identifier: str, wanted: str) -> None:
+    assert f"  {wanted}" in show(statement(identifier)).splitlines()
+
+
+def test_latex_keeps_the_fractions_of_the_paper() -> None:
+    (then,) = written(statement("buttaci/thm4.1-I")).then
+    said = latex_form(then, statement("buttaci/thm4.1-I").glossary)
+    assert r"\frac{L \Delta}{\mu} \left(1 - \frac{\mu}{3 \left(\alpha + L\right)}\right)^{t}" in said
+
+
+def test_names_and_functions_of_a_paper_are_followed() -> None:
+    """`lem5~repaired` says `error(eta)`, `lem9~repaired` says `LEMMA_5_REPAIRED.then`."""
+    for name in ("yuan/lem5~repaired", "yuan/lem9~repaired"):
+        (then,) = written(statement(name)).then
+        assert text(then) == "residual ≤ sqrt(2 ε η (1 + η L))"
+
+
+def test_most_statements_are_read_from_their_source() -> None:
+    other = [s.id for s in ALL if any(f != form_of(f.value) for f in written(s).forms())]
+    assert len(other) > len(ALL) / 2
+
+
+MINE = '''
+import fedaudit as fa
+G = fa.Glossary()
+t, T = G.index("t", "round"), G.count("T", "rounds")
+L, mu = G.symbol("L", "F/W^2", "smoothness"), G.symbol("mu", "F/W^2", "strong convexity")
+gap = G.quantity("gap", "F", "gap")
+def rate(x):
+    """One step."""
+    return 1 - x / (3 * (mu + L))
+STATEMENTS = {"id": "mine/thm1", "kind": "inequality", "title": "made up", "cite": "nowhere"}
+CLAIM = fa.Statement(**STATEMENTS, method="scalar", glossary=G, then=fa.Le(gap(t), rate(mu) ** t * gap(0)),
+                     for_all={t: (0, T)})
+LOOP = [fa.Statement(id=f"mine/{n}", kind="inequality", title="t", cite="c", method="scalar", glossary=G,
+                     then=fa.Le(gap(t), (1 - n * mu) * L)) for n in (2, 3)]
+FIRST, SECOND = LOOP
+'''
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    path = tmp_path / "my_paper.py"
+    path.write_text(MINE)
+    return path
+
+
+def test_a_users_file_is_read_too(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", f"{mine}::mine/thm1"]) == 0
+    assert "  gap(t) ≤ (1 − μ/(3(μ + L)))^t gap(0)" in capsys.readouterr().out.splitlines()
+
+
+def test_what_is_not_plain_is_printed_in_a_usual_order(mine: Path) -> None:
+    by_id = {s.id: s for s in fa.load(mine)}
+    assert text(written(by_id["mine/2"]).then[0]) == "gap(t) ≤ L (1 − 2 μ)"
+    changed = replace(by_id["mine/thm1"], title="changed")  # has no line of its own
+    assert text(written(changed).then[0]) == text(form_of(changed.then))
+
+
+def test_a_form_of_another_value_is_never_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fedaudit.bounds import written as module
+
+    claim = replace(statement("buttaci/lem4.1"))
+    x = Symbol("x")
+    monkeypatch.setattr(module, "_fields", lambda _: {"then": Form("<=", (leaf(x), leaf(1)), sympy.Le(x, 1))})
+    assert written(claim).then[0].value == claim.then
+
+
+x, y, z = (Symbol(name, positive=True) for name in "xyz")
+
+
+@pytest.mark.parametrize(
+    ("expr", "wanted"),
+    [
+        (1 - x, "1 − x"),
+        (-x - y, "−(x + y)"),
+        (3 * x + 3 * y, "3(x + y)"),
+        (x / (2 * y), "x/(2 y)"),
+        (-x / y, "−x/y"),
+        ((x - y) ** 2 / z, "(x − y)^2/z"),
+        (sympy.sqrt(x) / y ** sympy.Rational(1, 3), "sqrt(x)/y^(1/3)"),
+        (sympy.exp(-x), "exp(−x)"),
+        (x**-y, "1/x^y"),
+        (sympy.Rational(-1, 2), "−1/2"),
+    ],
+)
+def test_expressions_without_a_source_stand_in_a_usual_order(expr: Any, wanted: str) -> None:
+    assert text(expr) == wanted
+    assert recomputed(form_of(expr)) == expr
+
+
+# --- LaTeX ------------------------------------------------------------------------------------------------------------
+
+
+def balanced(source: str) -> bool:
+    """Groups, brackets that grow, environments and formulas that are begun are ended, in their order."""
+    opened: list[str] = []
+    ends = {"}": "{", r"\]": r"\[", r"\right": r"\left"}
+    for token in re.findall(r"\\(?:begin|end)\{\w+\*?\}|\\left(?![a-z])|\\right(?![a-z])|\\[\[\]]|\\.|[{}$]", source):
+        if token.startswith(r"\begin"):
+            opened.append(token[6:])
+        elif token.startswith(r"\end"):
+            if not opened or opened.pop() != token[4:]:
+                return False
+        elif token in ("{", r"\[", r"\left"):
+            opened.append(token)
+        elif token in ends:
+            if not opened or opened.pop() != ends[token]:
+                return False
+        elif token == "$":
+            opened.pop() if opened and opened[-1] == "$" else opened.append("$")
+    return not opened
+
+
+def test_the_check_of_balance_sees_a_slip() -> None:
+    good = r"\begin{itemize}\[\left(\frac{1}{2}\right)\] $x$ \{ \end{itemize}"
+    assert balanced(good)
+    slips = (r"\right", "}", r"\]", r"\end{itemize}", "$x")
+    assert not any(balanced(good.replace(slip, "x", 1)) for slip in slips)
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_a_papers_document_compiles_or_is_balanced_where_there_is_no_tex(paper: str, tmp_path: Path) -> None:
+    """A TeX engine is asked where one is installed; elsewhere groups, letters and commands are all that is checked."""
+    made = document(paper, [section(s, ["survived: é ≤ 100 % & $ # _ ^ ~ \\ { } γ²"]) for s in statements([paper])])
+    assert balanced(made)
+    assert all(ord(c) < 0x180 for c in made)
+    assert made.startswith(r"\documentclass")
+    assert made.rstrip().endswith(r"\end{document}")
+    if ENGINE:
+        (tmp_path / "a.tex").write_text(made)
+        command = [ENGINE, *([] if "tectonic" in ENGINE else ["-interaction=nonstopmode", "-halt-on-error"]), "a.tex"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[-2000:]
+        assert (tmp_path / "a.pdf").is_file()
+
+
+def test_words_are_no_commands() -> None:
+    assert escaped(r"\input{x} 50 % a_b μ 𝔸") == r"\textbackslash{}input\{x\} 50 \% a\_b $\mu$ [U+1D538]"
+
+
+# --- the commands -----------------------------------------------------------------------------------------------------
+
+
+def test_show_as_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "buttaci/lem4.*", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert rows[0] == json.loads(json.dumps(shown_row(statement("buttaci/lem4.1"))))
+    (then,) = rows[0]["formulas"]["then"]
+    assert then["python"] == "deviation(t, k, i) <= gamma(t)**2*E**2*G**2"
+
+
+def test_the_terms_of_a_bound_stand_in_the_papers_order() -> None:
+    made = statement("buttaci/lemB.1-kappa").bound(alpha=1, mu=1, E=2, gamma="1/10", L=1, t=0)
+    assert [term.term for term in made.terms] == ["1", "-gamma(t)*mu"]
+    values = {"L": 1, "mu": 1, "eta_t": "1/10", "eta_g": 2, "R": 3, "sigma": 1, "C": 2, "E": 2, "b": 1, "B_g": 1}
+    side = statement("zhang/thm3.6").bound(**values, lam2=1, gap=1)
+    assert [term.term for term in side.terms] == [
+        "(1 - mu*eta_t/3)**R*Omega(1)",
+        "18*sigma**2/(mu*C*E*b)",
+        "168*L**2*eta_t**2*B_g**2/(mu*eta_g**2)",
+    ]
+
+
+CERTIFICATE = Path(__file__).parent / "certificates" / "run" / "buttaci-lemC.2.json"
+
+
+@pytest.fixture
+def audited(tmp_path: Path) -> Path:
+    """An audit that refuted one lemma, and says so falsely of another."""
+    folder = tmp_path / "audit"
+    (folder / "certificates").mkdir(parents=True)
+    shutil.copy(CERTIFICATE, folder / "certificates" / "a.json")
+    found = {"verdict": "refuted", "evidence": "exact", "certificate": "certificates/a.json"}
+    rows = [
+        {"id": "buttaci/lemC.2", **found, "repair": "constant", "repair_why": "a factor"},
+        {"id": "buttaci/lem4.1", **found},
+        {"id": "buttaci/lem4.2", "verdict": "survived", "tightness": 0.5},
+    ]
+    text = json.dumps({"version": "1", "seed": 0, "budget": 1.0, "statements": rows})
+    (folder / "audit.json").write_text(text)
+    return folder
+
+
+def test_export_writes_statements_repairs_and_verdicts(audited: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = audited.parent / "a.tex"
+    chosen = ["buttaci/lem4.1", "buttaci/lem4.2", "buttaci/lemC.2*"]
+    assert main(["export", *chosen, "--latex", "--audit", str(audited), "--out", str(out)]) == 0
+    assert capsys.readouterr().out == f"{out}\n"
+    text = out.read_text()
+    assert balanced(text)
+    assert "refuted (exact): its counterexample was replayed by the exact kernel for this document" in text
+    assert "unverified (exact): its counterexample could not be replayed" in text
+    assert "survived: as audit.json says, not checked again" in text
+    assert "a repair has to change: constant (a factor)" in text
+    assert r"\texttt{buttaci/lemC.2\textasciitilde{}repaired}" in text
+
+
+def test_export_without_an_audit_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["export", "buttaci/lem4.1", "--latex"]) == 0
+    out = capsys.readouterr().out
+    assert "1 statement. No audit of them was found." in out
+    assert "Verdict" not in out
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["buttaci"], "expected --latex"),
+        (["buttaci", "--latex", "--out", "a.pdf"], "ends in .tex"),
+        (["buttaci", "--latex", "--out", "nowhere/a.tex"], "a folder that exists"),
+        (["buttaci", "--latex", "--out", "x" * 5000 + ".tex"], "ends in .tex"),
+        (["buttaci", "--latex", "--audit", "nowhere"], "a folder that holds audit.json"),
+        (["butaci", "--latex"], "did you mean"),
+    ],
+)
+def test_what_cannot_be_exported_is_said_in_one_line(
+    options: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", *options]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert expected in err

@@ -108,11 +108,12 @@ def verify(
     backend: str = "numpy",
     *,
     seen: Searched | None = None,
+    spent: float = 0.0,
     sturdy: bool = True,
 ) -> Verdict:
     """Property testing on random admissible instances; an observed claim is observed again.
 
-    `seen`: what was sampled already. Without `sturdy` the first counterexample is only shrunk.
+    `seen`: what was sampled already, for `spent` seconds. Without `sturdy` the first counterexample is only shrunk.
     """
     if statement.quoted:
         return quoted(statement, seed)
@@ -126,10 +127,10 @@ def verify(
     if sampled is not None:
         if sampled.suspects and isinstance(verdict, Survived):
             reason = f"{sampled.suspects} sampled instances exceed the bound at confidence 1 - {sampled.delta}"
-            seen = (verdict.tightness, verdict.tightest, None, verdict.search)
-            verdict = Undecided(verdict.id, reason, "statistical", *seen)
+            so_far = (verdict.tightness, verdict.tightest, None, verdict.search)
+            verdict = Undecided(verdict.id, reason, "statistical", *so_far)
         verdict = searched(verdict, statistical=sampled.row())
-    return searched(verdict, seconds=_since(began), seed=seed)
+    return searched(verdict, seconds=round(_since(began) + spent, 3), seed=seed)
 
 
 def hunt(
@@ -200,10 +201,10 @@ def _both(statement: Statement, seed: int, effort: float, backend: str) -> tuple
     reading, world = read(statement, backend=backend)
     began = time.perf_counter()
     seen = _sampled(reading, world, seed, effort)
-    sampling = _since(began)
+    spent = _since(began)
     hunted = hunt(statement, seed, effort, backend, race=seen)
-    verified = verify(statement, seed, effort, backend, seen=seen, sturdy=_against(hunted) is None)
-    return searched(verified, seconds=round(verified.search.seconds + sampling, 3)), hunted
+    verified = verify(statement, seed, effort, backend, seen=seen, spent=spent, sturdy=_against(hunted) is None)
+    return verified, hunted
 
 
 def rests_on(statement: Statement) -> str | None:

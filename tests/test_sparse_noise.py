@@ -60,6 +60,13 @@ def test_noise_with_kinks_is_tried_over_ten_rounds_and_more(name: str) -> None:
     assert all(1 < sized.outcomes(s, sized.family(s), counts_steps=False) <= sized.MOST_PATHS for s in kinked)
 
 
+@pytest.mark.parametrize("name", ["buttaci/lem4.4", "buttaci/lemC.1"])
+def test_a_client_with_neighbours_is_not_alone(name: str) -> None:
+    shapes = sized.sparse_shapes(read(fa.statement(name))[0])
+    assert shapes
+    assert all(shape["C"] > 1 for shape in shapes)
+
+
 def test_reductions_keep_the_noise_inside_the_run_and_make_it_less() -> None:
     reading, world = read(fa.statement("zhang/thm3.5"))
     shape = next(s for s in world.shapes(reading) if sized.noise(s).first > 0)

@@ -60,12 +60,13 @@ def sparse_shapes(reading: Reading) -> list[Shape]:
     """Many rounds with noise at a few steps, where all its outcomes are walked."""
     noisy = not asked.argument(reading, "exact_variance") and not asked.one_round(reading.claim)
     kinds = [kind for kind in asked.choices(reading)[0] if noisy and kind != "none"]
+    least = 2 if reading.dropped or asked.uses(reading, "neighbours") else 1
     proposed: list[Shape] = []
     for ((C, E, T), few), kind, family, g, layout in product(
         SPARSE, kinds, asked.families(reading), asked.regularisers(reading), asked.layouts(reading)
     ):
         counts = {"C": C, "d": 1, "E": E, "T": T}
-        if family.updates < E * T or "start" in layout or asked.uses(reading, "sampled"):
+        if least > C or family.updates < E * T or "start" in layout or asked.uses(reading, "sampled"):
             continue
         flags = {**layout, **({"regulariser": g} if g else {})}
         one = shape(counts, family, replace(few, kind=kind), "", 0, flags)

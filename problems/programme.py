@@ -124,7 +124,7 @@ class Programme:
 
     def begins(self, t: int, E: int) -> bool:
         """Whether a round begins with step t, where t counts steps."""
-        return t == 0 or (t - self.first) % E == 0
+        return t == 0 or (t >= self.first and (t - self.first) % E == 0)
 
     def rules(self) -> Iterator[Linear]:
         for block in (self.server, self.client, *self.phases.values()):

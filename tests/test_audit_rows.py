@@ -27,7 +27,7 @@ def test_a_witness_that_fails_refutes_nothing() -> None:
 
 
 def test_an_audit_keeps_a_witness_that_one_move_saw_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit, "hunt", lambda s, *_: Survived(s.id, 0.5, evidence="exact"))
+    monkeypatch.setattr(audit, "hunt", lambda s, *_, **__: Survived(s.id, 0.5, evidence="exact"))
     row = audit.audit_row(replace(statement(FALLS), kind="exists"), 0, 0.1)
     assert (row["verdict"], row["certificate"]) == ("undecided", None)
     assert row["counterexample"]["statement"] == FALLS

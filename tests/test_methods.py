@@ -316,6 +316,64 @@ def local_sgd(run: Run) -> Measured:
     return seen
 
 
+def gradient_descent(run: Run) -> Measured:
+    x, seen = run.w0, Measured()
+    for t in range(run.T + 1):
+        far = add((1, x), (-1, run.w_star))
+        seen["gap", (t,)], seen["dist2", (t,)] = run.gap(x), dot(far, far)
+        ends = [x] * run.C
+        for _ in range(run.E) if t < run.T else ():
+            ends = [add((1, y), (-run.step(t), run.grad(i, y))) for i, y in enumerate(ends)]
+        x = run.mean(ends)
+    return seen
+
+
+def drifting(run: Run) -> Measured:
+    w, seen = run.w0, Measured()
+    for t in range(run.T):
+        own = [w] * run.C
+        for k in range(run.E + 1):
+            for i, x in enumerate(own):
+                off, slope = add((1, x), (-1, w)), run.grad(i, x)
+                seen["drift", (t, k, i + 1)], seen["grad2", (t, k, i + 1)] = dot(off, off), dot(slope, slope)
+            if k < run.E:
+                own = [add((1, x), (-run.step(t), run.grad(i, x))) for i, x in enumerate(own)]
+        w = run.mean(own)
+    return seen
+
+
+def li(run: Run) -> Measured:
+    """Li et al.: t counts steps, and the first round has two."""
+    own, seen, ends = [run.w0] * run.C, Measured(), set(range(2, run.T + 1, run.E))
+    for t in range(run.T + 1):
+        w = run.mean(own)
+        far, apart = add((1, w), (-1, run.w_star)), [add((1, w), (-1, x)) for x in own]
+        seen["gap", (t,)], seen["dist2", (t,)] = run.gap(w), dot(far, far)
+        seen["drift", (t,)] = sum((p * dot(v, v) for p, v in zip(run.p, apart, strict=True)), Fraction(0))
+        for i, x in enumerate(own):
+            seen["grad2", (t, i + 1)] = run.slope2(t, 0, i, x)
+            seen["noise2", (t, i + 1)] = run.loud(t, 0) * dot(run.v(i), run.v(i))
+        if t < run.T:
+            own = [add((1, x), (-run.step(t), run.noisy(t, 0, i, x))) for i, x in enumerate(own)]
+            own = [run.mean(own)] * run.C if t + 1 in ends else own
+    return seen
+
+
+def li_sampled(run: Run) -> Measured:
+    w, seen = run.w0, Measured()
+    for t in range(run.T + 1):
+        far, own = add((1, w), (-1, run.w_star)), [w] * run.C
+        seen["gap", (t,)], seen["dist2", (t,)] = run.gap(w), dot(far, far)
+        if t == run.T:
+            break
+        for k in range(run.E + 1):
+            seen |= {("grad2", (t, k, i + 1)): run.slope2(t, k, i, x) for i, x in enumerate(own)}
+            if k < run.E:
+                own = [add((1, x), (-run.step(t, k), run.noisy(t, k, i, x))) for i, x in enumerate(own)]
+        w = run.mean_drawn(t, own)
+    return seen
+
+
 def fedlin(run: Run) -> Measured:
     x, seen = run.w0, Measured()
     for t in range(run.T + 1):
@@ -672,6 +730,10 @@ BOXES: dict[str, Callable[[Run], Measured]] = {
     "sampled-fedavg": sampled_fedavg,
     "local-sgd": local_sgd,
     "per-fedavg": per_fedavg,
+    "gd": gradient_descent,
+    "fedavg-drift": drifting,
+    "fedavg-li": li,
+    "fedavg-li-sampled": li_sampled,
     "fedlin": fedlin,
     "fedavgm": fedavgm,
     "composite": composite,

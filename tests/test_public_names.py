@@ -59,6 +59,7 @@ def test_progress_is_said_in_notebooks_alone(
     monkeypatch.setattr("fedaudit.progress.FIRST", 0.01)
     for wanted, kernel, said in ((None, False, False), (None, True, True), (False, True, False), (True, False, True)):
         with monkeypatch.context() as patched:
+            patched.delitem(sys.modules, "ipykernel", raising=False)
             if kernel:
                 patched.setitem(sys.modules, "ipykernel", sys)
             with watched("hunt a/b", 2, wanted) as tell:

@@ -15,7 +15,7 @@ from .check import Scores, genes_of, score
 from .evaluate import Array
 from .genome import draw, join, mutate, rows
 from .seeds import seed_for
-from .settings.base import Reading, Setting, Shape
+from .settings.base import NOISY, Reading, Setting, Shape
 from .settings.order import Order
 from .sizes import Counts, Size, merged
 
@@ -128,4 +128,4 @@ def _counts(reading: Reading, setting: Setting, shape: Shape) -> Counts:
     if isinstance(setting, Order):
         return ()
     rounds = "method" in reading.claim or "T" in reading.lowered.symbols
-    return tuple((name, n) for name, n in shape.counts if name != "T" or rounds)
+    return tuple((name, n) for name, n in shape.counts if name not in NOISY and (name != "T" or rounds))

@@ -20,6 +20,8 @@ from fedaudit.problems.backend import namespace
 from ..evaluate import Array, Evaluator, Quantity, Table
 from ..genome import Gene, Genome
 
+NOISY = ("noisy", "loud")  # counts that say where there is noise, not how large a run is
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:

@@ -145,3 +145,19 @@ def test_every_refuted_print_with_a_sibling_has_an_answer() -> None:
     undecided = {name for name, answer in answers.items() if answer.change == "undecided"}
     assert undecided == {"buttaci/appA-strong-second", "benmansour/rem6"}
     assert {"hypothesis", "constant", "rate"} <= {answer.change for answer in answers.values()}
+
+
+def test_a_violation_that_is_only_rounding_of_zero_is_settled_by_the_kernel() -> None:
+    """Of theorem 4.3 (II), some samples have 0 <= 0 exactly, and 0 <= -1e-16 in floats."""
+    row = audit.verify_row(statement("buttaci/thm4.3-II-body"), 0, 0.1)
+    assert row["verdict"] == "survived"
+    assert row["evidence"] == "exact"
+
+
+def test_an_audit_shares_its_sample_with_the_hunt() -> None:
+    """`verify` says of an audit what it says alone; the hunt does not count the sample again."""
+    claim = statement("buttaci/prop3.2")
+    both, alone = audit.audit_row(claim, 0, 0.3), audit.verify_row(claim, 0, 0.1)
+    same = ("verdict", "instances", "tightness", "sizes")
+    assert {k: both["verify"][k] for k in same} == {k: alone[k] for k in same}
+    assert sum(size["instances"] for size in both["hunt"]["sizes"]) == both["hunt"]["instances"]

@@ -52,7 +52,7 @@ LEAST_SAMPLE = 10_000  # admissible instances that `verify` tries at least
 MOST_TURNS = 5
 LEAST_SHAPES, LEAST_GENERATIONS = 16, 6  # of a hunt, however small its effort
 RACE = 24  # random instances of every shape, where there are more shapes than a hunt can climb on
-SPARED = 2  # generations more, where another search ran the race
+SPARED = 4, 1  # shapes and generations more, where another search ran the race
 REPLAYS = 5  # most dangerous candidates that the kernel replays
 STEADY = 15  # most of those that hold, to say how tight they are: where floats are right about the first, it is enough
 CHEAP, DEAR = 100, 2000  # sizes of instances (clients × dimension × steps) that are replayed to say how tight they are
@@ -193,8 +193,8 @@ def audit(statement: Statement, seed: int, effort: float, backend: str = "numpy"
 
 
 def _both(statement: Statement, seed: int, effort: float, backend: str) -> tuple[Verdict, Verdict]:
-    """`verify` and `hunt`, sharing work: the sample chooses the shapes that `hunt` climbs on, and where `hunt` has the
-    sturdiest counterexample of all that both met, `verify` shows its first one.
+    """`verify` and `hunt`, sharing work: the sample chooses the shapes that `hunt` climbs on, and where `hunt` has
+    looked for the sturdiest counterexample, `verify` shows its first one.
     """
     if statement.quoted or statement.kind == "experiment":
         return verify(statement, seed, effort, backend), hunt(statement, seed, effort, backend)
@@ -385,12 +385,13 @@ def _sampled(reading: Reading, world: Setting, seed: int, effort: float) -> Sear
 def _hunted(reading: Reading, world: Setting, seed: int, effort: float, race: Searched | None = None) -> Searched:
     """A short climb on every shape, then a longer one on the most dangerous shapes.
 
-    Where a `race` was run and counted already, the climbs are longer instead.
+    Where a `race` was run and counted already, there are more and longer climbs instead.
     """
-    shapes, counted = world.shapes(reading), Searched(0, () if race is None else race.best)
-    least = LEAST_GENERATIONS + (0 if race is None else SPARED)
+    shapes, counted = world.shapes(reading), Searched(0, ())
+    more = (0, 0) if race is None else SPARED
+    least = LEAST_GENERATIONS + more[1]
     populations = effort * RATE / 2 / POPULATION
-    places = max(LEAST_SHAPES, round(populations / LEAST_GENERATIONS))
+    places = max(LEAST_SHAPES + more[0], round(populations / LEAST_GENERATIONS))
     if len(shapes) > places:
         if race is None:
             race = counted = sample(reading, world, shapes, RACE, seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, cast
 
@@ -40,14 +40,22 @@ class Replayed:
 
 
 def replay(
-    reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array], among: Reading | None = None
+    reading: Reading,
+    setting: Setting,
+    shape: Shape,
+    genome: Mapping[str, Array],
+    among: Reading | None = None,
+    at: dict[str, int] | None = None,
 ) -> Replayed | None:
     """Build the exact instance of rational genes, find its worst index in floats, decide that index in the kernel.
 
-    The worst index `among` those of the same claim over fewer of them, if one is given. None when the kernel does not
-    admit the instance (a condition fails exactly, or sizes exceed its limits).
+    The worst index `among` those of the same claim over fewer of them, if one is given; `at`, where floats know none:
+    both sides are 0 or rounding there, and the kernel sees which. None when the kernel does not admit the instance (a
+    condition fails exactly, or sizes exceed its limits).
     """
     scores = score(among or reading, setting, shape, in_floats([genome]), again=False)
+    if at is not None and not np.isfinite(scores.margin[0]):
+        scores = replace(scores, margin=0 * np.nan_to_num(scores.margin), at=[at])
     return decided(reading, setting, scores, 0, genome)
 
 
@@ -106,14 +114,15 @@ def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None
     where floats see it hold, one exact instance says as much as three.
     """
     last: Replayed | None = None
-    shape = _needed(reading, setting, found)
+    shape, at = _needed(reading, setting, found), found.scores.at[found.row]
     genes = genes_of(reading, setting, shape)
     affordable = [digits for digits in DIGITS if shape.steps * digits <= MOST_DIGITS]
     plain, equal = found.margin < -BEYOND_ROUNDING, _equation(reading, found) and found.margin <= VIOLATION
     for digits in (*reversed(affordable), *(d for d in DIGITS if d not in affordable)) if plain else DIGITS:
         if last is not None and (plain or equal or digits not in affordable):
             break
-        made = replay(reading, setting, shape, exactly(genes, found.scores.genome, found.row, digits))
+        exact = exactly(genes, found.scores.genome, found.row, digits)
+        made = replay(reading, setting, shape, exact, at=at if found.margin > BEYOND_ROUNDING else None)
         if made is not None and not made.holds:
             return made
         last = made or last

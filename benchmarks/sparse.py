@@ -1,6 +1,5 @@
 """Sparse logistic regression by composite federated learning (algorithm 1 of zhang), as the interpreter runs it."""
 
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -17,26 +16,13 @@ ETA, ETA_G, THETA = 0.5, 2.0, 1e-3  # whole step, server step, weight of |.|_1
 METHOD = PROPOSED.data(tree, {"vstep2"})  # how far a proximal gradient step would go
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Clients(Logistic):
-    """The losses with what else the interpreter asks for."""
-
-    @property
-    def C(self) -> int:
-        return self.n
-
-    @property
-    def p(self) -> Any:
-        return np.full((1, self.n), 1 / self.n)
-
-
-def problem(clients: int = CLIENTS, instances: int = 1) -> Clients:
+def problem(clients: int = CLIENTS, instances: int = 1) -> Logistic:
     rng = np.random.default_rng(3)
     each = [draw(rng, clients, SAMPLES, DIMENSION, 1.0, 1.0, Reading()).ba for _ in range(instances)]
-    return Clients(np.stack(each))
+    return Logistic(np.concatenate(each))
 
 
-def setup(losses: Clients, rounds: int = T) -> Setup:
+def setup(losses: Logistic, rounds: int = T) -> Setup:
     n = losses.ba.shape[0]
     values = {"eta_t": ETA, "eta_g": ETA_G, "E": float(E), "k": np.arange(E, dtype=float)}
 

@@ -86,6 +86,12 @@ def relations_latex(statement: Statement) -> tuple[str, ...]:
     return tuple(dict(formulas(statement, as_latex=True))["then"])
 
 
+def sides_latex(statement: Statement) -> tuple[str, str]:
+    """Both sides of the first relation as LaTeX."""
+    left, right = written(statement).then[0].args
+    return latex_form(left, statement.glossary), latex_form(right, statement.glossary)
+
+
 def _method(statement: Statement, *, as_latex: bool) -> list[tuple[str, list[str]]]:
     """The algorithm, and the measures of it that the statement reads."""
     if isinstance(statement.method, str):

@@ -13,7 +13,7 @@ import numpy as np
 from fedaudit.bounds.algebra import Symbol
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.latex import latex
-from fedaudit.bounds.show import relations_latex
+from fedaudit.bounds.show import relations_latex, sides_latex
 from fedaudit.bounds.statement import Statement
 from fedaudit.errors import UserError
 
@@ -212,7 +212,7 @@ def _profile(statement: Statement, reading: Reading, world: Viewed, view: View) 
         title=statement.title,
         x=np.array([x for x, *_ in view.points]),
         xlabel=view.label,
-        ylabel=latex(statement.relations[0].args[0], statement.glossary),
+        ylabel=sides_latex(statement)[0],
         relation=", ".join(relations_latex(statement)),
         lines=tuple(lines),
         caption=view.caption,
@@ -467,7 +467,7 @@ def along(statement: Statement, x: Array, xlabel: str, lhs: Array, rhs: Array, c
     small, large = (rhs, lhs) if statement.relation in (">=", ">") else (lhs, rhs)
     with np.errstate(invalid="ignore", divide="ignore"):
         closeness = np.nan_to_num(np.where(large > 0, small / large, 0.0)[:, -max(1, len(x) // 2) :].mean(axis=1))
-    relation = statement.relations[0]
+    left, right = sides_latex(statement)
     return Curves(
         id=statement.id,
         title=statement.title,
@@ -477,8 +477,8 @@ def along(statement: Statement, x: Array, xlabel: str, lhs: Array, rhs: Array, c
         rhs=rhs,
         relation=statement.relation,
         tightest=int(np.argmax(closeness)),
-        ylabel=latex(relation.args[0], statement.glossary),
-        bound_label=latex(relation.args[1], statement.glossary),
+        ylabel=left,
+        bound_label=right,
         caption=caption,
     )
 

@@ -13,11 +13,13 @@ import os
 import pkgutil
 import re
 import sys
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from fedaudit.errors import UserError
 
@@ -218,11 +220,19 @@ def _from_file(path: str, wanted: str) -> list[Statement]:
     return found
 
 
+class _Fresh(SourceFileLoader):
+    """Reads a file as it is now: Python's cache of compiled files tells versions apart by second and size alone."""
+
+    def path_stats(self, path: str) -> Mapping[str, Any]:
+        raise OSError("no cache")
+
+
 def _loaded(name: str) -> ModuleType:
     path = Path(name)
     if not path.is_file():
         raise UserError(f"got {path}, expected a Python file that exists; do: check the path")
-    spec = importlib.util.spec_from_file_location(f"fedaudit_user_{path.stem}", path)
+    module_name = f"fedaudit_user_{path.stem}"
+    spec = importlib.util.spec_from_file_location(module_name, path, loader=_Fresh(module_name, str(path)))
     if spec is None or spec.loader is None:
         raise UserError(f"got {path}, expected a Python file that can be imported; do: check its name")
     module = importlib.util.module_from_spec(spec)

@@ -211,3 +211,10 @@ def test_a_tree_knows_its_parts() -> None:
 def test_a_method_that_does_not_exist_is_a_user_error() -> None:
     with pytest.raises(UserError, match="one of fedavg, gd"):
         made("nothing", None)
+
+
+def test_a_file_that_changes_within_a_second_is_read_again(tmp_path: Path) -> None:
+    """Same size, same second: a cache of compiled files would not notice."""
+    rates = (rf"f(x_N) - f^* \le \frac{{L \|x_0 - x^*\|^2}}{{4N + {n}}}" for n in (2, 3))
+    one, other = [loaded(made("gd", rate)[0], tmp_path) for rate in rates]
+    assert one.then != other.then

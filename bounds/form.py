@@ -64,7 +64,7 @@ class Form:
 
 
 def leaf(value: Any) -> Form:
-    return Form("leaf", (), sympify(value))
+    return Form("leaf", (), sympify(value, strict=True))  # text is never read as a formula
 
 
 def recomputed(form: Form) -> Any:

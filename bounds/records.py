@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -12,14 +13,14 @@ LONGEST = 120  # characters of a cell
 MOST = 60  # rows that a notebook shows
 
 
-class Recorded:
+class Recorded(ABC):
     """What has a row: `pandas.DataFrame(result.to_records())` is a table, and a notebook shows one."""
 
     __slots__ = ()
 
+    @abstractmethod
     def row(self) -> dict[str, Any]:
         """As `--json` prints it."""
-        raise NotImplementedError
 
     def to_records(self) -> list[dict[str, Any]]:
         """A list of rows; here of one."""

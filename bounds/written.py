@@ -563,4 +563,4 @@ def value_of(found: Any) -> Any:
 
 
 def _form(found: Any) -> Form:
-    return found if isinstance(found, Form) else form_of(sympy.sympify(value_of(found)))
+    return found if isinstance(found, Form) else form_of(sympy.sympify(value_of(found), strict=True))

@@ -8,6 +8,7 @@ import pytest
 from marks import slow
 from sympy import Le, Rational
 
+import fedaudit as fa
 from fedaudit.bounds.catalogue import catalogue, statement
 from fedaudit.bounds.statement import Statement
 from fedaudit.tables import broken_without
@@ -161,3 +162,11 @@ def test_an_audit_shares_its_sample_with_the_hunt() -> None:
     same = ("verdict", "instances", "tightness", "sizes")
     assert {k: both["verify"][k] for k in same} == {k: alone[k] for k in same}
     assert sum(size["instances"] for size in both["hunt"]["sizes"]) == both["hunt"]["instances"]
+
+
+def test_an_audit_s_verify_shows_a_counterexample_that_the_kernel_accepts_too() -> None:
+    """Where `hunt` has looked for the sturdiest one, `verify` shows its first one, shrunk."""
+    row = audit.audit_row(statement(FALLS), 0, 0.3)
+    for move in ("verify", "hunt"):
+        assert row[move]["verdict"] == "refuted"
+        assert fa.certify(row[move]["certificate"]).accepted

@@ -1061,6 +1061,15 @@ def test_kernel_and_arrays_do_what_the_box_says(name: str, data: st.DataObject) 
     agree(name, data.draw(instances(TRIED[name])), (np, array_api_strict))
 
 
+@pytest.mark.parametrize("name", [name for name, method in TRIED.items() if method.clock == "steps"])
+@given(data=st.data())
+@settings(max_examples=examples(12), deadline=None, derandomize=True)
+def test_steps_that_are_measured_in_several_pieces_are_what_the_box_says(name: str, data: st.DataObject) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("fedaudit.problems.walked.SCRATCH", 1)
+        agree(name, data.draw(instances(TRIED[name])), (np,))
+
+
 NOISY = [name for name, method in TRIED.items() if method.uses("noisy") and not method.uses("noisy_hess")]
 
 

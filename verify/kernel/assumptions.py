@@ -10,7 +10,7 @@ from collections.abc import Callable
 from flint import fmpq
 
 from .draws import SAMPLINGS
-from .loss import ZERO, Loss, Vector, dot, norm2, semidefinite
+from .loss import ZERO, Loss, Vector, dot, semidefinite
 from .measures import Measures
 from .minimum import lines, separable
 from .noise import Noise
@@ -47,7 +47,7 @@ def assumptions(measures: Measures, sampling: str, shared: bool, Gamma: fmpq | N
         facts["bounded_below"] = all(part.rises() for user in users for part in user.parts)
         bounds |= _of_users(users)
     pairs: dict[str, Callable[[fmpq, fmpq], bool]] = {
-        "minibatch_variance": lambda sigma, b: all(norm2(v) * b <= sigma**2 for v in replay.noise.v),
+        "minibatch_variance": replay.noise.bounded,
         "two_groups": lambda mu, G: two_groups(problem.losses, problem.start, mu, G),
         "meta_gap": lambda Delta, alpha: users is not None and meta_gap(users, problem.start, alpha) <= Delta,
     }
@@ -89,8 +89,8 @@ def _of_losses(problem: Problem) -> dict[str, Callable[[fmpq], bool]]:
 
 def _of_noise(noise: Noise) -> dict[str, Callable[[fmpq], bool]]:
     return {
-        "bounded_variance": lambda sigma: all(norm2(v) <= sigma**2 for v in noise.v),
-        "exact_variance": lambda sigma: noise.steps is None and all(norm2(v) == sigma**2 for v in noise.v),
+        "bounded_variance": noise.bounded,
+        "exact_variance": noise.exactly,
         "gradient_variance": noise.bounded,
         "hessian_variance": noise.bent_at_most,
     }

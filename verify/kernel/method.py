@@ -143,8 +143,8 @@ class Method:
         """Whether a rule or a measure contains one of these operations."""
         return any(not isinstance(part, Weights) and part.op in ops for part in self.parts())
 
-    def rules_use(self, op: str) -> bool:
-        return any(rule.has(op) for block in self.phases.values() for rule in block.values())
+    def rules_use(self, *ops: str) -> bool:
+        return any(rule.has(*ops) for block in self.phases.values() for rule in block.values())
 
     def needs(self, bound: frozenset[str] = frozenset("tkijn")) -> set[tuple[str, int]]:
         """Symbols (with -1) and quantities (with their number of indices) that its rules read."""

@@ -13,7 +13,7 @@ from itertools import pairwise, product
 
 from flint import fmpq
 
-from .loss import ZERO, Vector, norm2
+from .loss import ONE, ZERO, Vector, norm2
 from .method import Method
 from .rational import Malformed, Node
 
@@ -52,10 +52,19 @@ class Noise:
         signs = [(h, tuple(-x for x in h)) if any(h) else (h,) for h in self.h]
         return list(product(*signs))
 
-    def bounded(self, sigma: fmpq) -> bool:
-        """Whether no gradient's deviation exceeds sigma."""
-        most, bent = max(norm2(v) for v in self.v), any(any(h) for h in self.h)
-        return most < sigma**2 if bent else most <= sigma**2
+    @property
+    def bent(self) -> bool:
+        """Whether Hessians have noise."""
+        return any(any(h) for h in self.h)
+
+    def bounded(self, sigma: fmpq, b: fmpq = ONE) -> bool:
+        """Whether no gradient's deviation, of one point in b, exceeds sigma."""
+        most = b * max(norm2(v) for v in self.v)
+        return most < sigma**2 if self.bent else most <= sigma**2
+
+    def exactly(self, sigma: fmpq) -> bool:
+        """Whether the deviation of every gradient is sigma, at every step."""
+        return self.steps is None and not self.bent and all(norm2(v) == sigma**2 for v in self.v)
 
     def bent_at_most(self, sigma: fmpq) -> bool:
         """Whether no Hessian's deviation exceeds sigma."""
@@ -67,7 +76,7 @@ def read(node: Node, method: Method, C: int, d: int, steps: int) -> Noise:
     noise, none = _written(node, C, d, steps), ((ZERO,) * d,) * C
     if noise.h and not method.rules_use("noisy_hess"):
         raise node.malformed("no noise of Hessians, for the method draws none")
-    if method.rules_use("again") and noise.shared:
+    if method.rules_use("again", "noisy_hess") and noise.shared:
         raise Malformed("instance.noise: got one sign for all, expected independent ones, for a step draws twice")
     if method.rules_use("again"):
         noise = replace(noise, v=noise.v * 2)

@@ -76,7 +76,14 @@ class Atom:
 
     @property
     def noisy(self) -> bool:
-        return any(arg.noisy for arg in self.args)
+        parts = (*(atom for part in self.parts for _, atom in part), *((self.inside,) if self.inside else ()))
+        return any(inside.noisy for inside in (*self.args, *parts))
+
+    @property
+    def composed(self) -> bool:
+        """Whether it is a ratio, the smaller of two, or weighted anew: its expectation is of the whole of it."""
+        inside = self.inside is not None and self.inside.composed
+        return bool(self.parts) or self.weights is not None or inside
 
 
 Number = tuple[tuple[int, Atom], ...]  # a sum of coefficients times atoms
@@ -119,8 +126,9 @@ class Programme:
 
     def linear(self, prox: bool) -> bool:
         """Whether all rules are affine where gradients are (and proximal points, if `prox`), all atoms quadratic."""
-        atoms = {_innermost(atom).op for measure in self.measures.values() for _, atom in measure.terms}
-        return self.ops <= {*LINEAR, "grad", *(("prox",) if prox else ())} and not atoms & {"g", "conjugate", "norm"}
+        atoms = [atom for measure in self.measures.values() for _, atom in measure.terms]
+        quadratic = all(not atom.composed and _innermost(atom).op not in ("g", "conjugate", "norm") for atom in atoms)
+        return quadratic and self.ops <= {*LINEAR, "grad", *(("prox",) if prox else ())}
 
     def begins(self, t: int, E: int) -> bool:
         """Whether a round begins with step t, where t counts steps."""

@@ -466,7 +466,7 @@ class Scope:
 
     def mean_over(self, atom: Atom, place: Place, own: bool, expected: Callable[[Atom, Place, bool], Array]) -> Array:
         """An atom (.., n, 1 or C), or its mean over the clients."""
-        if atom.inside is None:
+        if atom.inside is None or atom.composed:
             return expected(atom, place, own)
         inside = self.mean_over(atom.inside, place, own=True, expected=expected)
         return self.averaged(self.setup.problem.p[..., None], inside[..., None])[..., 0]

@@ -312,12 +312,15 @@ class Walked:
         """An atom per outcome, averaged over the noise that it reads itself."""
         scope = self.scope
 
-        def vectors(place: Place) -> list[Array]:
+        def vectors(place: Place, atom: Atom = atom) -> list[Array]:
             xs = [scope.linear(arg, place) for arg in atom.args]
             return [scope.wide(x) for x in xs] if own else xs
 
+        def value(place: Place) -> Array:
+            return scope.valued(atom, place, lambda part, there: scope.number(part.op, vectors(there, part)))
+
         if not atom.noisy or scope.quiet(place):
-            return scope.number(atom.op, vectors(place))
+            return value(place)
         if atom.op in FORMS and not any(arg.curved for arg in atom.args):
             kick = scope.kicks()
             responses = [scope.response(arg, place, kick) if arg.noisy else None for arg in atom.args]
@@ -329,7 +332,7 @@ class Walked:
         signs, total = self.signs(), None
         for row in range(signs.shape[0]):
             kick = signs[row, None, None, :, None] * scope.v
-            x = scope.number(atom.op, vectors(replace(place, kick=kick, known={}))) / signs.shape[0]
+            x = value(replace(place, kick=kick, known={})) / signs.shape[0]
             total = x if total is None else total + x
         return total
 

@@ -7,8 +7,11 @@ from fractions import Fraction as F
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 
+from fedaudit.problems.interpret import Setup, run
+from fedaudit.problems.quadratics import Quadratics
 from fedaudit.verify import kernel
 
 METHOD: dict[str, Any] = {
@@ -40,6 +43,17 @@ def measured(asked: dict[str, Any]) -> F:
     return F(str(kernel.world(asked, INSTANCE).at("measure", (1,))))
 
 
+def in_arrays(asked: dict[str, Any], at: int = 1) -> float:
+    """The same by the array interpreter, which shares nothing with the kernel."""
+    losses = Quadratics(np.ones((1, 2, 1, 1)), np.zeros((1, 2, 1)), np.full((1, 2), 0.5))
+
+    def scalar(tree: Any) -> Any:
+        return np.full((1, 1, 1), {"gamma": 0.5}[tree] if isinstance(tree, str) else -0.5)
+
+    setup = Setup(losses, np.ones((1, 1)), scalar, E=1, T=1, v=np.ones((1, 2, 1)))
+    return float(run(asked["method"], setup)["measure"][0, at])
+
+
 SQUARE = [["1", ["norm2", "x"]]]
 MOVED = [["1", ["norm2", ["+", "x", ["*", -1, ["start"]]]]]]
 OTHER = [["1", ["norm2", ["+", "x", ["start"]]]]]
@@ -58,7 +72,18 @@ OTHER = [["1", ["norm2", ["+", "x", ["start"]]]]]
 def test_expectations_of_what_is_no_quadratic_are_sums_over_all_signs(terms: Any, by_hand: Any) -> None:
     """x = 1 - (1 + (s + r)/2)/2 with two fair signs s and r."""
     ends = [1 - (1 + F(s + r, 2)) / 2 for s, r in product((1, -1), repeat=2)]
-    assert measured(claim(terms)) == sum(map(by_hand, ends)) / 4
+    by_outcomes = sum(map(by_hand, ends)) / 4
+    assert measured(claim(terms)) == by_outcomes
+    assert in_arrays(claim(terms)) == pytest.approx(float(by_outcomes), rel=1e-12)
+
+
+def test_noise_inside_a_ratio_is_not_averaged_before_it() -> None:
+    """At the start x = 1, and the mean of two noisy gradients is 1 + (s + r)/2 with two fair signs."""
+    kicked = [["1", ["norm2", ["+", ["start"], ["mean", ["noisy", ["grad", "x"]]]]]]]
+    asked = claim([["1", ["ratio", SQUARE, kicked]]])
+    by_outcomes = sum(F(1) / (2 + F(s + r, 2)) ** 2 for s, r in product((1, -1), repeat=2)) / 4
+    assert F(str(kernel.world(asked, INSTANCE).at("measure", (0,)))) == by_outcomes
+    assert in_arrays(asked, at=0) == pytest.approx(float(by_outcomes), rel=1e-12)
 
 
 def test_noise_before_the_first_round_is_refused() -> None:

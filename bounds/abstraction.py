@@ -51,7 +51,6 @@ from sympy import (
     together,
 )  # fmt: skip
 from sympy.core.function import AppliedUndef
-from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean, BooleanFalse, BooleanTrue, Implies, Not, Or, false, true
 
 LARGEST_ROOT = 4  # beyond that a root is any positive real: its polynomial would be too long to be of use
@@ -311,9 +310,3 @@ def _expr(part: Basic) -> Expr:
     if not isinstance(part, Expr):
         raise Unsupported(f"got {part}, expected an expression")
     return part
-
-
-def relation_parts(relation: Relational) -> tuple[Expr, Expr]:
-    """Numerator and denominator of rhs - lhs."""
-    numerator, denominator = cancel(together(relation.rhs - relation.lhs)).as_numer_denom()
-    return numerator, denominator

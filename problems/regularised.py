@@ -80,28 +80,6 @@ def least_value(problem: Any, g: Regulariser, x: Array) -> Array:
     return xp.sum(problem.p * problem.value(x[:, None, :]), axis=-1) + g.value(x[:, None, :])[:, 0]
 
 
-def prox_pl_room(problem: Piecewise, g: Regulariser, mu: Array, x_star: Array, fine: int = 12) -> Array:
-    """The least D_g(x, mu)/(2 mu) - (F(x) - F*) over many points of the line (n,): negative means that the proximal PL
-    inequality fails; the points are dense between kinks and reach far beyond them."""
-    xp = namespace(problem.c)
-    inner = _kinks(problem)
-    width = inner[..., -1:] - inner[..., :1] + xp.abs(x_star)
-    share = xp.arange(fine, dtype=inner.dtype) / fine
-    between = [
-        inner[..., k : k + 1] * (1 - share) + inner[..., k + 1 : k + 2] * share for k in range(inner.shape[-1] - 1)
-    ]
-    beyond = width * 10.0 ** (6 * share - 3)
-    points = xp.concat([*between, inner[..., :1] - beyond, inner[..., -1:] + beyond], axis=-1)  # (n, points)
-    above, level, room = excess(problem, g, x_star), mu[:, None, None], list[Array]()
-    for k in range(points.shape[-1]):
-        x = points[:, k : k + 1][:, None, :]
-        slope = xp.sum(problem.p[..., None] * problem.grad(x), axis=-2)[:, None, :]
-        y = g.prox(x - slope / level, 1 / level)
-        model = slope * (y - x) + level / 2 * (y - x) ** 2 + g.coordinates(y) - g.coordinates(x)
-        room.append(-model[:, 0, 0] - above(x)[:, 0])
-    return xp.min(xp.stack(room, axis=-1), axis=-1)
-
-
 def _of_quadratic(problem: Quadratics, g: Regulariser) -> Array:
     plain, b = problem.mean()
     xp, d = namespace(plain), b.shape[-1]

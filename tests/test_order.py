@@ -216,3 +216,12 @@ def test_what_falls_faster_than_every_power_is_below_the_rest() -> None:
     assert order.multiply(unsure, sure) == unsure
     with pytest.raises(Rejected, match="difference of exponentials"):
         order.multiply(replace(unsure, rest=order.NOTHING), sure)
+
+
+def test_a_root_of_what_moves_alone_stays_rational() -> None:
+    """The left side is 2 x^3. Floats lose it, and so does a ball around the root of 2 n^(-1)."""
+    root = sqrt(x) ** 3
+    made = claim(Le(1 + x**3 - (1 - root) * (1 + root), x**3), Assumption("vanishes", (x,), "x is small"))
+    assert hunt_row(made, 0, 0.3)["verdict"] == "survived"
+    with pytest.raises(Rejected, match="cancel"):
+        kernel.evaluate(lower(made).claim, {"paths": {"x": [["2", "-1"]]}}, (), {"relation": 0})

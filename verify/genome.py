@@ -98,7 +98,7 @@ def exactly(genes: Sequence[Gene], genome: Mapping[str, Array], row: int, digits
     Of genes of a shorter run, what there is one of per round is cut.
     """
     cut = {g.name: tuple(slice(0, size) for size in g.shape) for g in genes}
-    return {g.name: _exactly(g, genome[g.name][row][cut[g.name]], digits) for g in genes}
+    return {g.name: _exactly(g, genome[g.name][(row, *cut[g.name], ...)], digits) for g in genes}
 
 
 def _exactly(gene: Gene, values: Array, digits: int) -> Array:

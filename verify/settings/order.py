@@ -43,7 +43,7 @@ class Order:
 
     def genes(self, reading: Reading, shape: Shape) -> Sequence[Gene]:
         domains = reading.lowered.symbols
-        coefficients = [Gene(f"c_{s}", _KINDS.get(d, "positive")) for s, d in domains.items()]
+        coefficients = [Gene(f"c_{s}", _KINDS.get(d, "positive")) for s, d in domains.items() if s != _alone(reading)]
         powers = [
             Gene(f"a_{s}", _power(reading, s, d)) for s, d in domains.items() if s not in _named(reading, "fixed")
         ]
@@ -60,7 +60,8 @@ class Order:
         rows = len(next(iter(genome.values())))
         values: dict[str, Array] = {}
         for s, domain in reading.lowered.symbols.items():
-            c, a = _mild(genome[f"c_{s}"]), np.clip(genome.get(f"a_{s}", np.zeros(rows)), -STEEPEST, STEEPEST)
+            c = _mild(genome.get(f"c_{s}", np.ones(rows)))
+            a = np.clip(genome.get(f"a_{s}", np.zeros(rows)), -STEEPEST, STEEPEST)
             a = a * _side(reading, s)
             if s in shape.flag("near").split():
                 values[s] = 1 - c * n ** -np.abs(a)
@@ -89,7 +90,7 @@ class Order:
         self, reading: Reading, shape: Shape, genome: Mapping[str, Array], known: Mapping[str, Any]
     ) -> dict[str, Any]:
         def path(s: str, domain: str) -> list[list[str]]:
-            c: Fraction = _mild(_exact(genome[f"c_{s}"]))
+            c: Fraction = _mild(_exact(genome[f"c_{s}"])) if f"c_{s}" in genome else Fraction(1)
             a = _clipped(genome[f"a_{s}"]) * _side(reading, s) if f"a_{s}" in genome else Fraction(0)
             if s in shape.flag("near").split():
                 terms = {Fraction(0): Fraction(1)}
@@ -152,6 +153,13 @@ def _power(reading: Reading, s: str, domain: str) -> Kind:
 
 def _side(reading: Reading, s: str) -> int:
     return -1 if s in _named(reading, "vanishes") else 1
+
+
+def _alone(reading: Reading) -> str:
+    """The one parameter that moves, to 0 or to infinity, if only one does: its path is n^a, for n has any unit."""
+    domains, moves = reading.lowered.symbols, _named(reading, "grows") | _named(reading, "vanishes")
+    moving = [s for s in domains if s not in _named(reading, "fixed")]
+    return moving[0] if len(moving) == 1 and moving[0] in moves and domains[moving[0]] == "positive" else ""
 
 
 def _below_one(reading: Reading) -> list[str]:

@@ -19,6 +19,7 @@ from .regulariser import NONE
 from .sample import AnyLoss, samples
 from .sample import similar as similar_gradients
 from .spline import Curves, hessian_spread, meta_gap, spread, steepest2
+from .table import Table
 from .work import summed
 from .world import Bounds, Facts, Pairs
 
@@ -35,6 +36,7 @@ def assumptions(measures: Measures, sampling: str, shared: bool, Gamma: fmpq | N
         **{kind: kind == sampling for kind in SAMPLINGS},
         "independent_noise": not replay.noise.shared or len(problem.p) == 1 or not replay.noise.kicks(),
         "convex": all(loss.above(ZERO) for loss in problem.losses),
+        "subgradients": True,  # a gradient is one
         "lower_bounded": problem.f_star is not None,
         "exact_oracle": lambda: measures.inaccuracy() == 0,
     }
@@ -46,6 +48,9 @@ def assumptions(measures: Measures, sampling: str, shared: bool, Gamma: fmpq | N
     if users is not None:
         facts["bounded_below"] = all(part.rises() for user in users for part in user.parts)
         bounds |= _of_users(users)
+    tables = [loss for loss in problem.losses if isinstance(loss, Table)]
+    if len(tables) == len(problem.losses):
+        bounds["bounded_gradients"] = lambda B: all(table.slopes_at_most(B) for table in tables)
     pairs: dict[str, Callable[[fmpq, fmpq], bool]] = {
         "minibatch_variance": replay.noise.bounded,
         "two_groups": lambda mu, G: two_groups(problem.losses, problem.start, mu, G),

@@ -18,7 +18,7 @@ from scipy import sparse  # pyright: ignore[reportMissingTypeStubs]
 
 from ..evaluate import Array
 
-__all__ = ["Cone", "Form", "Solved", "deepest", "smallest"]
+__all__ = ["Cone", "Form", "Solved", "deepest", "on_face", "smallest"]
 
 TOLERANCE = 1e-10
 _solver: Any = clarabel
@@ -94,6 +94,27 @@ def deepest(cone: Cone, factor: float, weights: Array) -> Solved | None:
     return Solved(factor, x[:-1], gram, unknowns, scale, float(x[-1]))
 
 
+def on_face(cone: Cone, equations: tuple[Array, Array], best: Solved) -> Solved | None:
+    """Of the factors and multipliers that meet the equations, those that stay furthest from every other boundary."""
+    matrix, right = equations
+    zeros = (np.abs(matrix).sum(axis=1) == np.abs(matrix).max(axis=1, initial=0.0)) & (right == 0)
+    fixed = np.unique(np.argmax(np.abs(matrix[zeros]), axis=1)) - 1  # multipliers that are 0
+    weight = max(float(np.abs(best.multipliers).mean()), 1e-6)
+    weights = np.where(np.isin(np.arange(len(cone.rows)), fixed), 0.0, weight)
+    inside = Form(tuple(-np.eye(len(block)) for block in cone.rhs.gram), -cone.signed.astype(float), 0.0)
+    columns = (cone.rhs, *(_minus(row) for row in cone.rows), inside)
+    least = np.zeros((len(columns), len(columns)))
+    least[1:-1, -1] = weights
+    cost = np.zeros(len(columns))
+    cost[-1] = -1.0
+    exact = np.hstack([matrix, np.zeros((len(matrix), 1))]), right
+    found = _solve(cone, columns, _minus(cone.lhs), cost, least, most=1.0, exact=exact)
+    if found is None:
+        return None
+    x, gram, unknowns, scale = found
+    return Solved(float(x[0]), x[1:-1], gram, unknowns, scale, float(x[-1]))
+
+
 def _times(form: Form, by: float) -> Form:
     return Form(tuple(by * block for block in form.gram), by * form.linear, by * form.constant)
 
@@ -108,9 +129,10 @@ def _plus(a: Form, b: Form) -> Form:
 
 
 def _solve(
-    cone: Cone, columns: Sequence[Form], fixed: Form, cost: Array, least: Array, most: float | None = None
+    cone: Cone, columns: Sequence[Form], fixed: Form, cost: Array, least: Array, most: float | None = None,
+    exact: tuple[Array, Array] | None = None,
 ) -> tuple[Array, tuple[Array, ...], Array, float] | None:
-    """min cost x with fixed + sum x_j column_j never negative, x >= least x, and the last x at most `most`."""
+    """min cost x with fixed + sum x_j column_j never negative, x >= least x, the last x at most `most`, and equations."""
     free, signed = np.flatnonzero(~cone.signed), np.flatnonzero(cone.signed)
     linear = np.array([column.linear for column in columns]).T.reshape(len(cone.signed), len(columns))
     constants = np.array([[column.constant for column in columns]])
@@ -126,6 +148,10 @@ def _solve(
         parts.append(-np.array([_packed(column.gram[number]) for column in columns]).T)
         right.append(_packed(block))
         cones.append(_solver.PSDTriangleConeT(len(block)))
+    if exact is not None:
+        parts.append(exact[0])
+        right.append(exact[1])
+        cones.append(_solver.ZeroConeT(len(exact[1])))
     matrix = _sparse.csc_matrix(np.vstack(parts))
     quadratic = _sparse.csc_matrix((count, count))
     made = _solver.DefaultSolver(quadratic, cost, matrix, np.concatenate(right), cones, _settings()).solve()

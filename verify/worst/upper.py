@@ -112,16 +112,16 @@ def sums(programme: Programme, shape: Blocks) -> list[list[Form]]:
     return forms
 
 
-def _balance(programme: Programme, shape: Blocks) -> Callable[[fmpq], Equations | None]:
-    """The equations that multipliers meet at a factor: nothing is left of any unknown."""
+def balance_rows(programme: Programme, shape: Blocks) -> tuple[list[list[fmpq]], list[tuple[fmpq, fmpq]]]:
+    """Of every unknown that may have any sign, what each row, and what the right and the left side have of it."""
     entries = [int(n) for n in np.unique(shape.unknown, return_index=True)[1]]
     free = [u for u, signed in zip(entries, shape.cone.signed, strict=True) if not signed]
-    grouped = sums(programme, shape)
-    zero = fmpq(0)
+    grouped, zero = sums(programme, shape), fmpq(0)
     rows = [[sum((form.linear.get(u, zero) for form in row), zero) for row in grouped] for u in free]
+    return rows, [(programme.rhs.linear.get(u, zero), programme.lhs.linear.get(u, zero)) for u in free]
 
-    def at(factor: fmpq) -> Equations | None:
-        right = [factor * programme.rhs.linear.get(u, zero) - programme.lhs.linear.get(u, zero) for u in free]
-        return Equations.of(rows, right)
 
-    return at
+def _balance(programme: Programme, shape: Blocks) -> Callable[[fmpq], Equations | None]:
+    """The equations that multipliers meet at a factor: nothing is left of any unknown."""
+    rows, sides = balance_rows(programme, shape)
+    return lambda factor: Equations.of(rows, [factor * of_rhs - of_lhs for of_rhs, of_lhs in sides])

@@ -1,0 +1,133 @@
+"""The lower end: the worst run as an instance in rationals, with losses known at finitely many points.
+
+Of the programme with constraints that have a little room, the Gram matrix is factored and the leaves are rounded. All
+other vectors are computed from the leaves, so the method's rules hold exactly. Values are the largest ones that the
+constraints allow below the rounded ones: shortest paths. The kernel reads the instance like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from ..evaluate import Array
+from ..kernel.gram import Form, Programme
+from .blocks import Blocks
+from .cone import Solved, smallest
+from .faces import Face
+
+__all__ = ["Run", "runs"]
+
+SHAVED = (1e-6, 1e-5, 1e-4, 1e-3)  # of the worst case: what room costs
+SMALL = 1e-3  # of the room: directions that are dropped
+DIGITS = 2  # beyond the room
+SHORT = 10**6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """The leaves as vectors (columns), and the unknowns; it meets every constraint."""
+
+    leaves: fmpq_mat
+    unknowns: tuple[fmpq, ...]
+
+    def vector(self, combination: Mapping[int, fmpq]) -> list[fmpq]:
+        """A combination of leaves."""
+        rows = range(self.leaves.nrows())
+        return [sum((x * self.leaves[r, leaf] for leaf, x in combination.items()), fmpq(0)) for r in rows]
+
+
+def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None) -> Iterator[Run]:
+    """Runs that come close to the worst one, the closest first: on its face exactly, or beside it."""
+    if on is not None and len(on.directions) == 1:
+        direction = np.array(on.directions[0], dtype=float)
+        gram = shape.gram(best) / best.scale
+        length = sqrt(float(direction @ gram @ direction)) / float(direction @ direction)
+        for size in (fmpq(1), _short(length)) if not shape.cone.constant else (_short(length),):
+            row = [size * fmpq(x.numerator, x.denominator) for x in on.directions[0]]
+            by = float(size) ** 2 / length**2
+            values = [_short(x * by) for x in shape.unknowns(best) / best.scale]
+            yield from _admitted(programme, fmpq_mat(1, len(row), row), values)
+    total = max(float(np.abs(best.multipliers).sum()), 1e-12)
+    for shaved in SHAVED:
+        room = shaved * abs(best.factor) / total
+        inside = smallest(shape.cone, room)
+        if inside is None or inside.scale <= 0:
+            continue
+        gram, unknowns = shape.gram(inside) / inside.scale, shape.unknowns(inside) / inside.scale
+        for finer in (1.0, 1e-3):
+            parts = 10 ** (DIGITS + int(np.ceil(-np.log10(room * finer / max(1.0, np.abs(gram).max())))))
+            leaves = _rounded(_factor(gram, SMALL * room * finer), parts)
+            yield from _admitted(programme, leaves, [_part(x, parts) for x in unknowns])
+
+
+def _short(x: float) -> fmpq:
+    near = Fraction(float(x)).limit_denominator(SHORT)
+    return fmpq(near.numerator, near.denominator)
+
+
+def _part(x: float, parts: int) -> fmpq:
+    return fmpq(round(Fraction(float(x)) * parts), parts)
+
+
+def _rounded(leaves: Array, parts: int) -> fmpq_mat:
+    return fmpq_mat(*leaves.shape, [_part(x, parts) for x in leaves.ravel()])
+
+
+def _factor(gram: Array, small: float) -> Array:
+    """Vectors (columns) with this Gram matrix, without small directions; the first leaf along the first axis."""
+    values, vectors = np.linalg.eigh(gram)
+    kept = values > max(small, 1e-14 * float(values[-1]))
+    rows = (vectors[:, kept] * np.sqrt(values[kept])).T
+    made = np.linalg.qr(rows)[1]
+    return made * np.where(np.diag(made) < 0, -1.0, 1.0)[:, None] if len(made) else np.zeros((1, len(gram)))
+
+
+def _admitted(programme: Programme, leaves: fmpq_mat, unknowns: Sequence[fmpq]) -> Iterator[Run]:
+    """The run, with the largest unknowns below these that all constraints allow, if there are any."""
+    gram = leaves.transpose() * leaves
+    forms = [(form, _at(form, gram)) for form in programme.constraints.values()]
+    values = _relaxed(forms, list(unknowns))
+    if values is not None:
+        yield Run(leaves, tuple(values))
+
+
+def _at(form: Form, gram: fmpq_mat) -> fmpq:
+    """What the form is without unknowns."""
+    return sum((x * gram[a, b] for (a, b), x in form.gram.items()), form.constant)
+
+
+def _relaxed(forms: Sequence[tuple[Form, fmpq]], values: list[fmpq]) -> list[fmpq] | None:
+    """Shortest paths: an unknown that a constraint has with a minus sign falls until the constraint holds.
+
+    One that only a plus sign could help rises first, to what its constraints ask.
+    """
+    zero = fmpq(0)
+    alone = [(form, rest) for form, rest in forms if form.linear and min(form.linear.values()) > 0]
+    for form, rest in alone:
+        room = sum((x * values[u] for u, x in form.linear.items()), rest)
+        if room < 0:
+            u, x = next(iter(form.linear.items()))
+            values[u] -= room / x
+    paths = [(form, rest) for form, rest in forms if form.linear and min(form.linear.values()) < 0]
+    if any(rest < 0 for form, rest in forms if not form.linear):
+        return None
+    for _ in range(len(values) + 1):
+        moved = False
+        for form, rest in paths:
+            room = sum((x * values[u] for u, x in form.linear.items()), rest)
+            if room < 0:
+                u, x = min(form.linear.items(), key=lambda one: one[1])
+                values[u] += room / -x
+                moved = True
+        if not moved:
+            break
+    else:
+        return None
+    fine = all(sum((x * values[u] for u, x in form.linear.items()), rest) >= zero for form, rest in forms)
+    return values if fine else None

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from ..evaluate import Array
-from ..kernel.gram import Form as Exact
-from ..kernel.gram import Programme
+from ..kernel.form import Form as Exact
+from ..kernel.form import Vec
+from ..kernel.programme import Programme
 from .cone import Cone, Form, Solved
 
-__all__ = ["Blocks", "blocks"]
+__all__ = ["Blocks", "blocks", "places"]
 
 DIGITS = 9  # that two equal forms share
 RANK = 1e-9
@@ -51,6 +52,10 @@ class Blocks:
     def unknowns(self, solved: Solved) -> Array:
         shared = np.bincount(self.unknown, minlength=len(solved.unknowns))
         return (solved.unknowns / np.maximum(shared, 1))[self.unknown]
+
+
+def places(names: Sequence[str]) -> dict[str, int]:
+    return {name: n for n, name in enumerate(names)}
 
 
 def blocks(programme: Programme) -> Blocks:
@@ -86,11 +91,12 @@ class _Floats:
 
 def _floats(programme: Programme, form: Exact) -> _Floats:
     gram, linear = np.zeros((len(programme.leaves),) * 2), np.zeros(len(programme.unknowns))
+    place, entry = places(programme.leaves), places(programme.unknowns)
     for (a, b), x in form.gram.items():
-        gram[a, b] += float(x) / 2
-        gram[b, a] += float(x) / 2
+        gram[place[a], place[b]] += float(x) / 2
+        gram[place[b], place[a]] += float(x) / 2
     for u, x in form.linear.items():
-        linear[u] = float(x)
+        linear[entry[u]] = float(x)
     return _Floats(gram, linear, float(form.constant))
 
 
@@ -102,8 +108,9 @@ def _maps(programme: Programme) -> Maps | None:
     tables = programme.tables
     if len(tables) < 2 or len({len(table) for table in tables}) > 1 or not tables[0]:
         return None
-    vectors = np.array([[_vector(programme, v) for x, g, _ in table for v in (x, g)] for table in tables])
-    values = np.array([[value for *_, value in table] for table in tables])
+    entry = places(programme.unknowns)
+    vectors = np.array([[_vector(programme, v) for one in table for v in (one.x, one.g)] for table in tables])
+    values = np.array([[entry[one.f] for one in table] for table in tables])
     source = vectors.reshape(-1, len(programme.leaves))
     if np.linalg.matrix_rank(source, RANK) < len(programme.leaves):
         return None
@@ -124,10 +131,10 @@ def _maps(programme: Programme) -> Maps | None:
     return made
 
 
-def _vector(programme: Programme, combination: Any) -> Array:
-    made = np.zeros(len(programme.leaves))
-    for leaf, x in combination.items():
-        made[leaf] = float(x)
+def _vector(programme: Programme, vector: Vec) -> Array:
+    made, place = np.zeros(len(programme.leaves)), places(programme.leaves)
+    for leaf, x in vector.terms.items():
+        made[place[leaf]] = float(x)
     return made
 
 
@@ -191,6 +198,5 @@ def _blocks(
 
     lhs, rhs = (restricted(side) for side in sides)
     summed = tuple(restricted(total(row)) for row in range(int(rows.max(initial=-1)) + 1))
-    signed = np.zeros(len(first), dtype=bool)
-    cone = Cone(lhs, rhs, summed, signed)
+    cone = Cone(lhs, rhs, summed)
     return Blocks(cone, tuple(programme.constraints), rows, entries, bases, spread)

@@ -36,12 +36,11 @@ class Form:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cone:
-    """max lhs subject to rows >= 0, rhs <= 1; `signed`: which unknowns are not negative."""
+    """max lhs subject to rows >= 0, rhs <= 1."""
 
     lhs: Form
     rhs: Form
     rows: tuple[Form, ...]
-    signed: Array
 
     @property
     def constant(self) -> bool:
@@ -77,9 +76,7 @@ def deepest(cone: Cone, factor: float, weights: Array) -> Solved | None:
 
     `weights`: of a depth of 1, how large each multiplier is at least.
     """
-    inside = Form(
-        tuple(-np.eye(len(block)) for block in cone.rhs.gram), -cone.signed.astype(float), -float(cone.constant)
-    )
+    inside = Form(_minus_one(cone), np.zeros(len(cone.rhs.linear)), -float(cone.constant))
     columns = (*(_minus(row) for row in cone.rows), inside)
     fixed = _plus(_times(cone.rhs, factor), _minus(cone.lhs))
     count = len(columns)
@@ -101,7 +98,7 @@ def on_face(cone: Cone, equations: tuple[Array, Array], best: Solved) -> Solved 
     fixed = np.unique(np.argmax(np.abs(matrix[zeros]), axis=1)) - 1  # multipliers that are 0
     weight = max(float(np.abs(best.multipliers).mean()), 1e-6)
     weights = np.where(np.isin(np.arange(len(cone.rows)), fixed), 0.0, weight)
-    inside = Form(tuple(-np.eye(len(block)) for block in cone.rhs.gram), -cone.signed.astype(float), 0.0)
+    inside = Form(_minus_one(cone), np.zeros(len(cone.rhs.linear)), 0.0)
     columns = (cone.rhs, *(_minus(row) for row in cone.rows), inside)
     least = np.zeros((len(columns), len(columns)))
     least[1:-1, -1] = weights
@@ -113,6 +110,10 @@ def on_face(cone: Cone, equations: tuple[Array, Array], best: Solved) -> Solved 
         return None
     x, gram, unknowns, scale = found
     return Solved(float(x[0]), x[1:-1], gram, unknowns, scale, float(x[-1]))
+
+
+def _minus_one(cone: Cone) -> tuple[Array, ...]:
+    return tuple(-np.eye(len(block)) for block in cone.rhs.gram)
 
 
 def _times(form: Form, by: float) -> Form:
@@ -133,17 +134,17 @@ def _solve(
     exact: tuple[Array, Array] | None = None,
 ) -> tuple[Array, tuple[Array, ...], Array, float] | None:
     """min cost x with fixed + sum x_j column_j never negative, x >= least x, the last x at most `most`, and equations."""
-    free, signed = np.flatnonzero(~cone.signed), np.flatnonzero(cone.signed)
-    linear = np.array([column.linear for column in columns]).T.reshape(len(cone.signed), len(columns))
+    free = len(fixed.linear)
+    linear = np.array([column.linear for column in columns]).T.reshape(free, len(columns))
     constants = np.array([[column.constant for column in columns]])
     count = len(columns)
     bounds = [least - np.eye(count)] if most is None else [least - np.eye(count), np.eye(count)[-1:]]
     limits = [np.zeros(count)] if most is None else [np.zeros(count), np.array([most])]
     numbers = ([-constants], [np.array([fixed.constant])]) if cone.constant else ([], [])
-    parts = [-linear[free], *bounds, -linear[signed], *numbers[0]]
-    right = [fixed.linear[free], *limits, fixed.linear[signed], *numbers[1]]
+    parts = [-linear, *bounds, *numbers[0]]
+    right = [fixed.linear, *limits, *numbers[1]]
     positive = sum(len(part) for part in parts[1:])
-    cones: list[Any] = [_solver.ZeroConeT(len(free)), _solver.NonnegativeConeT(positive)]
+    cones: list[Any] = [_solver.ZeroConeT(free), _solver.NonnegativeConeT(positive)]
     for number, block in enumerate(fixed.gram):
         parts.append(-np.array([_packed(column.gram[number]) for column in columns]).T)
         right.append(_packed(block))
@@ -158,9 +159,7 @@ def _solve(
     x, z = np.array(made.x), np.array(made.z)
     if "Infeasible" in str(made.status) or not (np.isfinite(x).all() and np.isfinite(z).all()):
         return None
-    unknowns, at, gram = np.zeros(len(cone.signed)), len(free) + positive, list[Array]()
-    unknowns[free] = z[: len(free)]
-    unknowns[signed] = z[at - len(numbers[0]) - len(signed) : at - len(numbers[0])]
+    unknowns, at, gram = z[:free], free + positive, list[Array]()
     scale = float(z[at - 1]) if cone.constant else 1.0
     for block in fixed.gram:
         length = len(block) * (len(block) + 1) // 2

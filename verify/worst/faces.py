@@ -6,7 +6,7 @@ constraints with room have no multiplier, are linear equations; inside their sol
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -14,8 +14,9 @@ import numpy as np
 from flint import fmpq
 
 from ..evaluate import Array
-from ..kernel.gram import Form, Programme
-from .blocks import Blocks
+from ..kernel.form import Form
+from ..kernel.programme import Programme
+from .blocks import Blocks, places
 from .cone import Cone, Solved, on_face
 from .cone import Form as Floats
 from .upper import Equations, Proved, balance_rows, rational, sums
@@ -112,13 +113,13 @@ def _vanishing(programme: Programme, shape: Blocks, on: Face) -> tuple[list[list
     for of_rows, (of_rhs, of_lhs) in zip(coefficients, sides, strict=True):
         rows.append([of_rhs, *(-x for x in of_rows)])
         right.append(of_lhs)
-    size = len(programme.leaves)
+    place = places(programme.leaves)
     for direction in on.directions:
         v = [fmpq(x.numerator, x.denominator) for x in direction]
-        images = [[sum(column, zero) for column in zip(*(_image(f, v, size) for f in own), strict=True)]
+        images = [[sum(column, zero) for column in zip(*(_image(f, v, place) for f in own), strict=True)]
                   for own in grouped]  # fmt: skip
-        of_rhs, of_lhs = _image(programme.rhs, v, size), _image(programme.lhs, v, size)
-        for leaf in range(size):
+        of_rhs, of_lhs = _image(programme.rhs, v, place), _image(programme.lhs, v, place)
+        for leaf in place.values():
             rows.append([of_rhs[leaf], *(-image[leaf] for image in images)])
             right.append(of_lhs[leaf])
     for n, active in enumerate(on.active):
@@ -131,10 +132,11 @@ def _vanishing(programme: Programme, shape: Blocks, on: Face) -> tuple[list[list
     return rows, right
 
 
-def _image(form: Form, v: list[fmpq], size: int) -> list[fmpq]:
+def _image(form: Form, v: list[fmpq], place: Mapping[str, int]) -> list[fmpq]:
     """The form's matrix times v."""
-    made = [fmpq(0)] * size
-    for (a, b), x in form.gram.items():
+    made = [fmpq(0)] * len(place)
+    for (one, other), x in form.gram.items():
+        a, b = place[one], place[other]
         made[a] += x * v[b] / 2
         made[b] += x * v[a] / 2
     return made
@@ -157,4 +159,4 @@ def _restricted(shape: Blocks, on: Face) -> Cone:
         return replace(form, gram=tuple(b.T @ block @ b for b, block in zip(left, form.gram, strict=True)))
 
     cone = shape.cone
-    return Cone(cut(cone.lhs), cut(cone.rhs), tuple(cut(row) for row in cone.rows), cone.signed)
+    return Cone(cut(cone.lhs), cut(cone.rhs), tuple(cut(row) for row in cone.rows))

@@ -16,8 +16,9 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from ..evaluate import Array
-from ..kernel.gram import Form, Programme
-from .blocks import Blocks
+from ..kernel.form import Form, Vec
+from ..kernel.programme import Programme
+from .blocks import Blocks, places
 from .cone import Solved, smallest
 from .faces import Face
 
@@ -34,12 +35,21 @@ class Run:
     """The leaves as vectors (columns), and the unknowns; it meets every constraint."""
 
     leaves: fmpq_mat
-    unknowns: tuple[fmpq, ...]
+    place: Mapping[str, int]  # of every leaf: its column
+    unknowns: Mapping[str, fmpq]
 
-    def vector(self, combination: Mapping[int, fmpq]) -> list[fmpq]:
+    @property
+    def dimension(self) -> int:
+        return self.leaves.nrows()
+
+    def value(self, name: str) -> fmpq:
+        """Of a loss; 0 where nothing depends on it."""
+        return self.unknowns.get(name, fmpq(0))
+
+    def vector(self, of: Vec) -> list[fmpq]:
         """A combination of leaves."""
-        rows = range(self.leaves.nrows())
-        return [sum((x * self.leaves[r, leaf] for leaf, x in combination.items()), fmpq(0)) for r in rows]
+        terms = [(self.place[leaf], x) for leaf, x in of.terms.items()]
+        return [sum((x * self.leaves[r, n] for n, x in terms), fmpq(0)) for r in range(self.dimension)]
 
 
 def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None) -> Iterator[Run]:
@@ -51,7 +61,7 @@ def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None) -> 
         for size in (fmpq(1), _short(length)) if not shape.cone.constant else (_short(length),):
             row = [size * fmpq(x.numerator, x.denominator) for x in on.directions[0]]
             by = float(size) ** 2 / length**2
-            values = [_short(x * by) for x in shape.unknowns(best) / best.scale]
+            values = [_short(x * by) for x in _shifted(programme, shape.unknowns(best) / best.scale)]
             yield from _admitted(programme, fmpq_mat(1, len(row), row), values)
     total = max(float(np.abs(best.multipliers).sum()), 1e-12)
     for shaved in SHAVED:
@@ -59,11 +69,22 @@ def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None) -> 
         inside = smallest(shape.cone, room)
         if inside is None or inside.scale <= 0:
             continue
-        gram, unknowns = shape.gram(inside) / inside.scale, shape.unknowns(inside) / inside.scale
+        gram, unknowns = shape.gram(inside) / inside.scale, _shifted(programme, shape.unknowns(inside) / inside.scale)
         for finer in (1.0, 1e-3):
             parts = 10 ** (DIGITS + int(np.ceil(-np.log10(room * finer / max(1.0, np.abs(gram).max())))))
             leaves = _rounded(_factor(gram, SMALL * room * finer), parts)
             yield from _admitted(programme, leaves, [_part(x, parts) for x in unknowns])
+
+
+def _shifted(programme: Programme, unknowns: Array) -> Array:
+    """Values of a client from the one at w* on, or from its first one, where only differences count."""
+    forms, place, made = (programme.lhs, programme.rhs, *programme.constraints.values()), places(programme.unknowns), unknowns.copy()
+    for table in programme.tables:
+        names = [entry.f for entry in table if entry.f in place]
+        if names and not any(sum((form.linear.get(name, fmpq(0)) for name in names), fmpq(0)) for form in forms):
+            first = next((entry.f for entry in table if not entry.x.terms and entry.f in place), names[0])
+            made[[place[name] for name in names]] -= unknowns[place[first]]
+    return made
 
 
 def _short(x: float) -> fmpq:
@@ -90,19 +111,19 @@ def _factor(gram: Array, small: float) -> Array:
 
 def _admitted(programme: Programme, leaves: fmpq_mat, unknowns: Sequence[fmpq]) -> Iterator[Run]:
     """The run, with the largest unknowns below these that all constraints allow, if there are any."""
-    gram = leaves.transpose() * leaves
-    forms = [(form, _at(form, gram)) for form in programme.constraints.values()]
-    values = _relaxed(forms, list(unknowns))
+    gram, place = leaves.transpose() * leaves, places(programme.leaves)
+    forms = [(form, _at(form, gram, place)) for form in programme.constraints.values()]
+    values = _relaxed(forms, dict(zip(programme.unknowns, unknowns, strict=True)))
     if values is not None:
-        yield Run(leaves, tuple(values))
+        yield Run(leaves, place, values)
 
 
-def _at(form: Form, gram: fmpq_mat) -> fmpq:
+def _at(form: Form, gram: fmpq_mat, place: Mapping[str, int]) -> fmpq:
     """What the form is without unknowns."""
-    return sum((x * gram[a, b] for (a, b), x in form.gram.items()), form.constant)
+    return sum((x * gram[place[a], place[b]] for (a, b), x in form.gram.items()), form.constant)
 
 
-def _relaxed(forms: Sequence[tuple[Form, fmpq]], values: list[fmpq]) -> list[fmpq] | None:
+def _relaxed(forms: Sequence[tuple[Form, fmpq]], values: dict[str, fmpq]) -> dict[str, fmpq] | None:
     """Shortest paths: an unknown that a constraint has with a minus sign falls until the constraint holds.
 
     One that only a plus sign could help rises first, to what its constraints ask.

@@ -14,7 +14,8 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from ..evaluate import Array
-from ..kernel.gram import Form, Programme
+from ..kernel.form import Form
+from ..kernel.programme import Programme
 from .blocks import Blocks
 from .cone import Solved, deepest
 
@@ -113,9 +114,8 @@ def sums(programme: Programme, shape: Blocks) -> list[list[Form]]:
 
 
 def balance_rows(programme: Programme, shape: Blocks) -> tuple[list[list[fmpq]], list[tuple[fmpq, fmpq]]]:
-    """Of every unknown that may have any sign, what each row, and what the right and the left side have of it."""
-    entries = [int(n) for n in np.unique(shape.unknown, return_index=True)[1]]
-    free = [u for u, signed in zip(entries, shape.cone.signed, strict=True) if not signed]
+    """Of every unknown, what each row, and what the right and the left side have of it."""
+    free = [programme.unknowns[int(n)] for n in np.unique(shape.unknown, return_index=True)[1]]
     grouped, zero = sums(programme, shape), fmpq(0)
     rows = [[sum((form.linear.get(u, zero) for form in row), zero) for row in grouped] for u in free]
     return rows, [(programme.rhs.linear.get(u, zero), programme.lhs.linear.get(u, zero)) for u in free]

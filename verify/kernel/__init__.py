@@ -1,12 +1,16 @@
 """The kernel: replays a certificate in exact arithmetic and accepts it or names the first thing that fails.
 
-Standard library and python-flint only. `check` judges a certificate; `admissible` and `evaluate` serve a search.
+Standard library and python-flint only. `check` judges a certificate; `admissible` and `evaluate` serve a search;
+`programme` gives the worst case of a claim as linear forms.
 """
 
 from .check import Accepted, admissible, admit, check, claimed, evaluate, inputs, world
+from .form import Form, OutOfReach, Vec
+from .leaves import Entry
+from .programme import Programme, programme
 from .rational import Malformed, Rejected, load
 
 __all__ = [
-    "Accepted", "Malformed", "Rejected", "admissible", "admit", "check", "claimed", "evaluate", "inputs", "load",
-    "world",
+    "Accepted", "Entry", "Form", "Malformed", "OutOfReach", "Programme", "Rejected", "Vec", "admissible", "admit",
+    "check", "claimed", "evaluate", "inputs", "load", "programme", "world",
 ]  # fmt: skip

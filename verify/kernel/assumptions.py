@@ -30,7 +30,7 @@ def assumptions(measures: Measures, sampling: str, shared: bool, Gamma: fmpq | N
     bounds: dict[str, Callable[[fmpq], bool]] = {**_of_losses(problem), **_of_noise(replay.noise)}
     bounds["inexact"] = lambda eps: measures.inaccuracy() <= eps
     facts: dict[str, bool | Callable[[], bool]] = {
-        **_of_weights(problem, replay.method.weighs("chosen") and problem.rows is None),
+        **of_weights(problem, replay.method.weighs("chosen") and problem.rows is None),
         "homogeneous": Gamma is not None and Gamma == 0,
         "full_participation": all(set(draw.counts) == {1} for draw, _ in replay.draws),
         **{kind: kind == sampling for kind in SAMPLINGS},
@@ -59,7 +59,7 @@ def assumptions(measures: Measures, sampling: str, shared: bool, Gamma: fmpq | N
     return facts, bounds, pairs
 
 
-def _of_weights(problem: Problem, looks: bool) -> dict[str, bool]:
+def of_weights(problem: Problem, looks: bool) -> dict[str, bool]:
     """`looks`: weights are those of the largest values, and may be 0."""
     p, graph = problem.p, problem.graph
     rows, plain = (p, *(problem.rows or ())), len(p) == 1 or not looks

@@ -49,6 +49,12 @@ class Blocks:
             total += sum(one @ own @ one.T for one in maps) / len(maps)
         return total
 
+    def like(self, programme: Programme) -> Cone:
+        """The same cone of a programme whose constraints have other coefficients."""
+        forms = [_floats(programme, form) for form in programme.constraints.values()]
+        sides = [_floats(programme, side) for side in (programme.lhs, programme.rhs)]
+        return _blocks(programme, forms, sides, (self.orbit, self.unknown), self.bases, self.spread).cone
+
     def unknowns(self, solved: Solved) -> Array:
         shared = np.bincount(self.unknown, minlength=len(solved.unknowns))
         return (solved.unknowns / np.maximum(shared, 1))[self.unknown]

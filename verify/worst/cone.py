@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import clarabel  # pyright: ignore[reportMissingTypeStubs]
 import numpy as np
-from scipy import sparse  # pyright: ignore[reportMissingTypeStubs]
+from scipy import linalg, sparse  # pyright: ignore[reportMissingTypeStubs]
 
 from ..evaluate import Array
 
@@ -23,6 +23,7 @@ __all__ = ["Cone", "Form", "Solved", "deepest", "on_face", "smallest"]
 TOLERANCE = 1e-10
 _solver: Any = clarabel
 _sparse: Any = sparse
+_linalg: Any = linalg
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,15 +135,16 @@ def _solve(
     exact: tuple[Array, Array] | None = None,
 ) -> tuple[Array, tuple[Array, ...], Array, float] | None:
     """min cost x with fixed + sum x_j column_j never negative, x >= least x, the last x at most `most`, and equations."""
-    free = len(fixed.linear)
-    linear = np.array([column.linear for column in columns]).T.reshape(free, len(columns))
+    everything = np.array([column.linear for column in columns]).T.reshape(len(fixed.linear), len(columns))
+    own = _independent(everything)
+    free, linear = len(own), everything[own]
     constants = np.array([[column.constant for column in columns]])
     count = len(columns)
     bounds = [least - np.eye(count)] if most is None else [least - np.eye(count), np.eye(count)[-1:]]
     limits = [np.zeros(count)] if most is None else [np.zeros(count), np.array([most])]
     numbers = ([-constants], [np.array([fixed.constant])]) if cone.constant else ([], [])
     parts = [-linear, *bounds, *numbers[0]]
-    right = [fixed.linear, *limits, *numbers[1]]
+    right = [fixed.linear[own], *limits, *numbers[1]]
     positive = sum(len(part) for part in parts[1:])
     cones: list[Any] = [_solver.ZeroConeT(free), _solver.NonnegativeConeT(positive)]
     for number, block in enumerate(fixed.gram):
@@ -159,13 +161,23 @@ def _solve(
     x, z = np.array(made.x), np.array(made.z)
     if "Infeasible" in str(made.status) or not (np.isfinite(x).all() and np.isfinite(z).all()):
         return None
-    unknowns, at, gram = z[:free], free + positive, list[Array]()
+    unknowns, at, gram = np.zeros(len(fixed.linear)), free + positive, list[Array]()
+    unknowns[own] = z[:free]
     scale = float(z[at - 1]) if cone.constant else 1.0
     for block in fixed.gram:
         length = len(block) * (len(block) + 1) // 2
         gram.append(_unpacked(z[at : at + length], len(block)))
         at += length
     return x, tuple(gram), unknowns, scale
+
+
+def _independent(rows: Array) -> Array:
+    """Of rows that depend on each other (values count by differences alone), enough of them."""
+    if not rows.size:
+        return np.arange(0)
+    _, triangle, order = _linalg.qr(rows.T, mode="economic", pivoting=True)
+    sizes = np.abs(np.diag(triangle))
+    return np.sort(order[: len(sizes)][sizes > 1e-9 * max(float(sizes[0]), 1e-300)])
 
 
 def _settings() -> Any:

@@ -8,8 +8,9 @@ constraints allow below the rounded ones: shortest paths. The kernel reads the i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import permutations
 from math import sqrt
 
 import numpy as np
@@ -17,6 +18,7 @@ from flint import fmpq, fmpq_mat
 
 from ..evaluate import Array
 from ..kernel.form import Form, Vec
+from ..kernel.leaves import Leaves
 from ..kernel.programme import Programme
 from .blocks import Blocks, places
 from .cone import Solved, smallest
@@ -24,10 +26,11 @@ from .faces import Face
 
 __all__ = ["Run", "runs"]
 
-SHAVED = (1e-6, 1e-5, 1e-4, 1e-3)  # of the worst case: what room costs
-SMALL = 1e-3  # of the room: directions that are dropped
-DIGITS = 2  # beyond the room
-SHORT = 10**6
+# Of L - mu, how much is cut off at both ends; of the Gram matrix, how much room constraints have besides.
+SHAVED = ((1e-6, 0.0), (1e-5, 0.0), (1e-5, 1e-8), (1e-5, 1e-7), (1e-4, 1e-6), (1e-3, 1e-5))
+SMALL = 1e-3  # of what is shaved: directions that are dropped
+DIGITS = 1
+CLOSE = (1e-6, 1e-7, 1e-8)  # of values on a face: what may be rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,22 +61,38 @@ def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None) -> 
         direction = np.array(on.directions[0], dtype=float)
         gram = shape.gram(best) / best.scale
         length = sqrt(float(direction @ gram @ direction)) / float(direction @ direction)
-        for size in (fmpq(1), _short(length)) if not shape.cone.constant else (_short(length),):
+        unknowns = _shifted(programme, shape.unknowns(best) / best.scale)
+        for close in CLOSE:
+            size = _short(length, close) if shape.cone.constant else fmpq(1)
             row = [size * fmpq(x.numerator, x.denominator) for x in on.directions[0]]
-            by = float(size) ** 2 / length**2
-            values = [_short(x * by) for x in _shifted(programme, shape.unknowns(best) / best.scale)]
+            values = [_short(x * float(size) ** 2 / length**2, close) for x in unknowns]
             yield from _admitted(programme, fmpq_mat(1, len(row), row), values)
-    total = max(float(np.abs(best.multipliers).sum()), 1e-12)
-    for shaved in SHAVED:
-        room = shaved * abs(best.factor) / total
-        inside = smallest(shape.cone, room)
+    largest = float(np.abs(shape.gram(best)).max())
+    for shaved, room in SHAVED:
+        narrow = shape.cone if None in programme.L else shape.like(_narrower(programme, shaved))
+        inside = smallest(narrow, max(room, shaved if narrow is shape.cone else 0.0) * largest)
         if inside is None or inside.scale <= 0:
             continue
         gram, unknowns = shape.gram(inside) / inside.scale, _shifted(programme, shape.unknowns(inside) / inside.scale)
-        for finer in (1.0, 1e-3):
-            parts = 10 ** (DIGITS + int(np.ceil(-np.log10(room * finer / max(1.0, np.abs(gram).max())))))
-            leaves = _rounded(_factor(gram, SMALL * room * finer), parts)
-            yield from _admitted(programme, leaves, [_part(x, parts) for x in unknowns])
+        size = float(np.abs(gram).max())
+        for small in (SMALL, SMALL / 1000):
+            parts = 10 ** (DIGITS + int(np.ceil(-np.log10(shaved * small))) - int(np.floor(np.log10(size) / 2)))
+            leaves = _rounded(_factor(gram, small * shaved * size), parts)
+            yield from _admitted(programme, leaves, [_part(x, parts**2) for x in unknowns])
+
+
+def _narrower(programme: Programme, shaved: float) -> Programme:
+    """With curvatures from a little more than mu to a little less than L."""
+    by = Fraction(shaved).limit_denominator(10**9)
+    part, constraints = fmpq(by.numerator, by.denominator), dict(programme.constraints)
+    for i, (table, mu, L) in enumerate(zip(programme.tables, programme.mu, programme.L, strict=True)):
+        if L is None:
+            continue
+        less = Leaves((), mu + part * (L - mu), L - part * (L - mu), ())
+        for a, b in permutations(range(len(table)), 2):
+            if (name := f"f{i + 1}_{a}_{b}") in constraints:
+                constraints[name] = less.above(table[a], table[b])
+    return replace(programme, constraints=constraints)
 
 
 def _shifted(programme: Programme, unknowns: Array) -> Array:
@@ -87,9 +106,15 @@ def _shifted(programme: Programme, unknowns: Array) -> Array:
     return made
 
 
-def _short(x: float) -> fmpq:
-    near = Fraction(float(x)).limit_denominator(SHORT)
-    return fmpq(near.numerator, near.denominator)
+def _short(x: float, close: float) -> fmpq:
+    """A rational with a small denominator that is so close: the first one of its continued fraction."""
+    exact, rest = Fraction(float(x)), Fraction(float(x))
+    below, last = (Fraction(1), Fraction(0)), (Fraction(rest.__floor__()), Fraction(1))
+    while abs(last[0] / last[1] - exact) > close:
+        rest = 1 / (rest - rest.__floor__())
+        whole = rest.__floor__()
+        below, last = last, (whole * last[0] + below[0], whole * last[1] + below[1])
+    return fmpq(int(last[0]), int(last[1]))
 
 
 def _part(x: float, parts: int) -> fmpq:

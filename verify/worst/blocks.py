@@ -140,7 +140,8 @@ def _maps(programme: Programme) -> Maps | None:
 def _vector(programme: Programme, vector: Vec) -> Array:
     made, place = np.zeros(len(programme.leaves)), places(programme.leaves)
     for leaf, x in vector.terms.items():
-        made[place[leaf]] = float(x)
+        if leaf in place:  # otherwise nothing depends on it
+            made[place[leaf]] = float(x)
     return made
 
 

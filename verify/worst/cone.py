@@ -18,9 +18,10 @@ from scipy import linalg, sparse  # pyright: ignore[reportMissingTypeStubs]
 
 from ..evaluate import Array
 
-__all__ = ["Cone", "Form", "Solved", "deepest", "on_face", "smallest"]
+__all__ = ["Cone", "Form", "Solved", "deepest", "eased", "on_face", "smallest"]
 
 TOLERANCE = 1e-10
+LITTLE = 1e-3
 _solver: Any = clarabel
 _sparse: Any = sparse
 _linalg: Any = linalg
@@ -70,6 +71,12 @@ def smallest(cone: Cone, shave: float = 0.0) -> Solved | None:
         return None
     x, gram, unknowns, scale = found
     return Solved(float(x[0]), x[1:], gram, unknowns, scale)
+
+
+def eased(cone: Cone) -> Cone:
+    """With a right side that is a little larger: then there is a worst case."""
+    little = Form(tuple(LITTLE * np.eye(len(block)) for block in cone.rhs.gram), np.zeros(len(cone.rhs.linear)), 0.0)
+    return Cone(cone.lhs, _plus(cone.rhs, little), cone.rows)
 
 
 def deepest(cone: Cone, factor: float, weights: Array) -> Solved | None:
@@ -131,10 +138,15 @@ def _plus(a: Form, b: Form) -> Form:
 
 
 def _solve(
-    cone: Cone, columns: Sequence[Form], fixed: Form, cost: Array, least: Array, most: float | None = None,
+    cone: Cone,
+    columns: Sequence[Form],
+    fixed: Form,
+    cost: Array,
+    least: Array,
+    most: float | None = None,
     exact: tuple[Array, Array] | None = None,
 ) -> tuple[Array, tuple[Array, ...], Array, float] | None:
-    """min cost x with fixed + sum x_j column_j never negative, x >= least x, the last x at most `most`, and equations."""
+    """min cost x with fixed + sum x_j column_j never negative, x >= least x, its last at most `most`, and equations."""
     everything = np.array([column.linear for column in columns]).T.reshape(len(fixed.linear), len(columns))
     own = _independent(everything)
     free, linear = len(own), everything[own]

@@ -1,4 +1,4 @@
-"""Tight cases: where the bound is attained, the form that is left over is 0 on the worst run, so nothing can be rounded.
+"""Tight cases: where the bound is attained, the form that is left over is 0 on the worst run; rounding breaks that.
 
 The directions of the worst run are guessed in rationals from its Gram matrix. That the form vanishes on them, and that
 constraints with room have no multiplier, are linear equations; inside their solutions there may be room again.

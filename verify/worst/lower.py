@@ -29,6 +29,7 @@ __all__ = ["Run", "runs"]
 # Of L - mu, how much is cut off at both ends; of the Gram matrix, how much room constraints have besides.
 SHAVED = ((1e-6, 0.0), (1e-5, 0.0), (1e-5, 1e-8), (1e-5, 1e-7), (1e-4, 1e-6), (1e-3, 1e-5))
 SMALL = 1e-3  # of what is shaved: directions that are dropped
+NOTHING = 1e-7  # of the largest square of a leaf: what may be 0 but for the solver's accuracy
 DIGITS = 1
 CLOSE = (1e-6, 1e-7, 1e-8)  # of values on a face: what may be rounding
 
@@ -50,8 +51,8 @@ class Run:
         return self.unknowns.get(name, fmpq(0))
 
     def vector(self, of: Vec) -> list[fmpq]:
-        """A combination of leaves."""
-        terms = [(self.place[leaf], x) for leaf, x in of.terms.items()]
+        """A combination of leaves; one that nothing depends on is 0."""
+        terms = [(self.place[leaf], x) for leaf, x in of.terms.items() if leaf in self.place]
         return [sum((x * self.leaves[r, n] for n, x in terms), fmpq(0)) for r in range(self.dimension)]
 
 
@@ -75,9 +76,10 @@ def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None) -> 
             continue
         gram, unknowns = shape.gram(inside) / inside.scale, _shifted(programme, shape.unknowns(inside) / inside.scale)
         size = float(np.abs(gram).max())
-        for small in (SMALL, SMALL / 1000):
+        for small, nothing in ((SMALL, NOTHING), (SMALL / 1000, 0.0)):
             parts = 10 ** (DIGITS + int(np.ceil(-np.log10(shaved * small))) - int(np.floor(np.log10(size) / 2)))
-            leaves = _rounded(_factor(gram, small * shaved * size), parts)
+            there = np.diag(gram) > nothing * size
+            leaves = _rounded(_factor(gram * np.outer(there, there), small * shaved * size), parts)
             yield from _admitted(programme, leaves, [_part(x, parts**2) for x in unknowns])
 
 
@@ -97,7 +99,11 @@ def _narrower(programme: Programme, shaved: float) -> Programme:
 
 def _shifted(programme: Programme, unknowns: Array) -> Array:
     """Values of a client from the one at w* on, or from its first one, where only differences count."""
-    forms, place, made = (programme.lhs, programme.rhs, *programme.constraints.values()), places(programme.unknowns), unknowns.copy()
+    forms, place, made = (
+        (programme.lhs, programme.rhs, *programme.constraints.values()),
+        places(programme.unknowns),
+        unknowns.copy(),
+    )
     for table in programme.tables:
         names = [entry.f for entry in table if entry.f in place]
         if names and not any(sum((form.linear.get(name, fmpq(0)) for name in names), fmpq(0)) for form in forms):

@@ -1,4 +1,4 @@
-"""From values that a person gives to the point that the kernel reads: sizes, weights, constants, step sizes, indices."""
+"""From values that a person gives to the point that the kernel reads: sizes, weights, constants, steps, indices."""
 
 from __future__ import annotations
 
@@ -13,19 +13,29 @@ from flint import fmpq
 
 from fedaudit.errors import UserError
 
+from ..kernel import Malformed, Rejected
 from ..kernel.claim import Claim
 from ..kernel.claim import read as read_claim
-from ..kernel.expression import Evaluator
+from ..kernel.expression import Evaluator, parse
 from ..kernel.method import NOISE, Method
 from ..kernel.programme import VARIANCES
 from ..kernel.rational import Node
 from ..kernel.read_method import read as read_method
 from ..kernel.world import tabled
-from ..settings.base import Reading
+from ..settings.asked import declared
+from ..settings.base import Reading, rules
 
-__all__ = ["Point", "missing", "told"]
+__all__ = ["ONE", "SMALL", "Choices", "Point", "missing", "proposed", "told"]
 
-SMALL = {"C": (2, 1), "E": (2, 1), "T": (1,)}  # sizes that are tried where none is given
+Choices = Mapping[str, tuple[int, ...]]
+SMALL: Choices = {"C": (2, 1), "E": (2, 1), "T": (1,)}  # sizes that are tried where none is given
+ONE: Choices = {"C": (1,), "E": (1,), "T": (1,)}
+ORDINARY = (  # L, mu; C, E, T: what `hunt` looks at, away from corners where a claim says nothing
+    (2, 1, 2, 1, 1),
+    (10, 1, 1, 1, 2),
+    (2, 1, 2, 2, 1),
+)
+KNOB = Fraction(1, 2)  # of what a statement draws
 MOST = 1000  # of a size
 
 
@@ -84,7 +94,7 @@ class _Asked:
         return list(dict.fromkeys(known))
 
 
-def told(reading: Reading, values: Mapping[str, Fraction]) -> Iterator[list[Point]]:
+def told(reading: Reading, values: Mapping[str, Fraction], small: Choices = SMALL) -> Iterator[list[Point]]:
     """The points of every relation at these values, at sizes that are given or at small ones, one list each.
 
     Indices that are not given stand at the end of their range. Raises `UserError`.
@@ -97,7 +107,7 @@ def told(reading: Reading, values: Mapping[str, Fraction]) -> Iterator[list[Poin
                             _near(head, asked.names))  # fmt: skip
     if wanted := [name for name in asked.steps if name not in values]:
         raise UserError(f"no value for {', '.join(wanted)}", "step sizes", f"write for example {wanted[0]}=1/10")
-    for sizes in _sizes(asked, values):
+    for sizes in _sizes(asked, values, small):
         yield [_point(asked, sizes, values, number) for number in range(len(asked.claim.then))]
 
 
@@ -105,7 +115,62 @@ def missing(reading: Reading, point: Point) -> list[str]:
     """Constants and parameters that a point leaves open."""
     asked = _Asked.of(reading)
     given = {*point.data["constants"], *point.data.get("parameters", {})}
-    return [name for name in (*asked.constants, *asked.parameters) if name not in given]
+    measured = declared(reading.claim)
+    return [name for name in (*asked.constants, *asked.parameters) if name not in {*given, *measured}]
+
+
+def proposed(reading: Reading) -> Iterator[Point]:
+    """A few ordinary points: small sizes, condition numbers 2 and 10, everything else 1 or as the statement draws it.
+
+    What bounds the run alone (G) is left open; of several indices, the end of their range.
+    """
+    asked, lowered = _Asked.of(reading), reading.lowered
+    open_ = {*declared(reading.claim), *asked.noise}
+    for L, mu, *counts in ORDINARY:
+        sizes = dict(zip(SMALL, counts, strict=True))
+        named = {"L": Fraction(L), "mu": Fraction(mu)}
+        drawn = set(lowered.sweep)
+        values = {n: named.get(n, Fraction(1)) for n in (*asked.constants, *asked.parameters) if n not in open_ | drawn}
+        known = values | {asked.sizes[size]: Fraction(n) for size, n in sizes.items()}
+        known |= dict.fromkeys(lowered.knobs, KNOB)
+        steps: dict[str, list[Any]] = {}
+        for name, rule in rules(lowered):
+            try:
+                _draw(asked, name, rule, known, sizes, steps)
+            except (Malformed, Rejected):
+                break
+        values |= {name: known[name] for name in (*asked.constants, *asked.parameters) if name in known}
+        if set(asked.steps) <= {*steps, *values}:
+            for number in range(len(asked.claim.then)):
+                yield _point(asked, sizes, values, number, steps)
+
+
+def _draw(
+    asked: _Asked,
+    name: str,
+    rule: Mapping[str, Any],
+    known: dict[str, Fraction],
+    sizes: Mapping[str, int],
+    steps: dict[str, list[Any]],
+) -> None:
+    """A parameter or a step size that a statement draws, at this point."""
+    if rule["index"] and name in asked.claim.choose:
+        return
+    tree, indices = parse(Node(rule["value"], "sweep")), list(rule["index"])
+    values = {n: fmpq(x.numerator, x.denominator) for n, x in known.items()}
+    evaluator = Evaluator(tabled(values, {}), dict.fromkeys(values, "real"))
+
+    def at(*place: int) -> str:
+        return str(evaluator.rational(tree, dict(zip(indices, place, strict=True)), "sweep"))
+
+    first = asked.method.counts_from
+    rounds = range(first, first + sizes["T"])
+    if not indices:
+        known[name] = Fraction(at())
+    elif len(indices) == 1:
+        steps[name] = [at(t) for t in rounds]
+    else:
+        steps[name] = [[at(t, k) for k in range(sizes["E"])] for t in rounds]
 
 
 def _near(name: str, known: list[str]) -> str:
@@ -113,19 +178,25 @@ def _near(name: str, known: list[str]) -> str:
     return f"did you mean {near[0]}?" if near else "leave it out"
 
 
-def _sizes(asked: _Asked, values: Mapping[str, Fraction]) -> Iterator[dict[str, int]]:
+def _sizes(asked: _Asked, values: Mapping[str, Fraction], small: Choices) -> Iterator[dict[str, int]]:
     """Sizes that are given, with small ones for the others."""
     choices: list[tuple[int, ...]] = []
     for size, letter in asked.sizes.items():
         x = values.get(letter)
         if x is not None and (x.denominator != 1 or not 1 <= x <= MOST):
             raise UserError(f"{letter}={x}", f"a whole number from 1 to {MOST}", f"write it like {letter}=2")
-        choices.append(SMALL[size] if x is None else (int(x),))
+        choices.append(small[size] if x is None else (int(x),))
     for chosen in product(*choices):
         yield dict(zip(asked.sizes, chosen, strict=True))
 
 
-def _point(asked: _Asked, sizes: Mapping[str, int], values: Mapping[str, Fraction], number: int) -> Point:
+def _point(
+    asked: _Asked,
+    sizes: Mapping[str, int],
+    values: Mapping[str, Fraction],
+    number: int,
+    steps: Mapping[str, list[Any]] | None = None,
+) -> Point:
     C, claim = sizes["C"], asked.claim
     p = [values.get(f"p({i + 1})", values.get("p", Fraction(1, C))) for i in range(C)]
     values = {**dict.fromkeys(asked.noise, Fraction(0)), **values}
@@ -138,8 +209,9 @@ def _point(asked: _Asked, sizes: Mapping[str, int], values: Mapping[str, Fractio
         data["parameters"] = parameters
     if asked.steps:
         row = {1: lambda x: [str(x)] * sizes["T"], 2: lambda x: [[str(x)] * sizes["E"]] * sizes["T"]}
-        data["steps"] = {name: row[arity](values[name]) for name, arity in asked.steps.items()}
-    known = {asked.sizes[size]: Fraction(n) for size, n in sizes.items()} | {n: x for n, x in values.items()}
+        drawn = steps or {}
+        data["steps"] = {n: drawn[n] if n in drawn else row[arity](values[n]) for n, arity in asked.steps.items()}
+    known = {asked.sizes[size]: Fraction(n) for size, n in sizes.items()} | dict(values)
     at: dict[str, int] = {"relation": number}
     for index, ends in claim.for_all.items():
         low, high = (_whole(end, known, claim) for end in ends)

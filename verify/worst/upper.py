@@ -66,9 +66,7 @@ class Equations:
         return [moved[n, 0] for n in range(len(x))]
 
 
-def proofs(
-    programme: Programme, shape: Blocks, best: Solved, accepted: Callable[[Proved], bool]
-) -> Iterator[Proved]:
+def proofs(programme: Programme, shape: Blocks, best: Solved, accepted: Callable[[Proved], bool]) -> Iterator[Proved]:
     """The first factor, from the smallest on, that the kernel accepts a proof of."""
     balanced = _balance(programme, shape)
     for spare in SPARE:

@@ -10,9 +10,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt, sqrt
 from typing import Any
 
-from math import isqrt, sqrt
+import numpy as np
 from flint import fmpq
 
 from fedaudit.bounds.records import Recorded
@@ -28,19 +29,20 @@ from ..kernel.gram import START
 from ..kernel.leaves import Entry
 from ..kernel.programme import Programme, programme
 from ..kernel.proof import FORMAT as PROOF
-from ..kernel.proof import check as proved
+from ..kernel.proof import prove, rest
 from ..settings.base import Reading
-from .blocks import Blocks, blocks
-from .cone import Solved, smallest
+from .blocks import Blocks, blocks, places
+from .cone import Solved, eased, smallest
 from .faces import attained, face
 from .lower import Run, runs
-from .points import Point, missing, told
+from .points import SMALL, Choices, Point, missing, told
 from .upper import Proved, proofs
 
 __all__ = ["Worst", "worst", "worst_at"]
 
 Row = dict[str, Any]
 MOST = 100  # leaves: the exact check of a proof takes a minute
+ROUNDING = 1e-9  # of the largest eigenvalue
 ENOUGH = 1e-4  # below the worst case: no better run is looked for
 MOST_ALONE = 40  # leaves of one block: the solver takes a minute
 
@@ -116,13 +118,16 @@ def _text(x: Fraction | None) -> str | None:
     return None if x is None else str(x)
 
 
-def worst(statement: Statement, values: Mapping[str, Fraction]) -> list[Worst]:
-    """Of every relation of the statement at these values. Raises `UserError` where it is out of reach."""
+def worst(statement: Statement, values: Mapping[str, Fraction], small: Choices = SMALL) -> list[Worst]:
+    """Of every relation of the statement at these values; `small`: sizes where none are given.
+
+    Raises `UserError` where it is out of reach.
+    """
     if statement.quoted or statement.kind == "experiment" or statement.setting != "run":
         raise UserError(f"{statement.id}, which is no claim about runs of a method", "one that is", "ask for another")
     reading = Reading(lowered(statement))
     why: UserError | None = None
-    for points in told(reading, values):
+    for points in told(reading, values, small):
         try:
             return [worst_at(reading, point) for point in points]
         except UserError as error:
@@ -130,12 +135,13 @@ def worst(statement: Statement, values: Mapping[str, Fraction]) -> list[Worst]:
     raise why or UserError(f"{statement.id} without sizes", "one size at least", "give C, E and T")
 
 
-def worst_at(reading: Reading, point: Point) -> Worst:
-    """Both ends at one point."""
+def worst_at(reading: Reading, point: Point, largest: int = MOST) -> Worst:
+    """Both ends at one point; of a run of at most so many vectors."""
     began, claim = time.perf_counter(), reading.claim
-    shape, asked = reached(reading, point)
+    shape, asked = reached(reading, point, largest)
     best = smallest(shape.cone)
-    below, certificate = (None, None) if best is None else _lower(claim, point, asked, shape, best)
+    from_below = best or smallest(eased(shape.cone))  # nothing bounds lhs by rhs: how large it gets before long
+    below, certificate = (None, None) if from_below is None else _lower(claim, point, asked, shape, from_below)
     above, proof = (None, None) if best is None else _upper(claim, point, asked, shape, best)
     sizes = tuple(len(block) for block in shape.cone.rhs.gram)
     estimate = None if best is None else best.factor
@@ -144,7 +150,7 @@ def worst_at(reading: Reading, point: Point) -> Worst:
     return Worst(claim["id"], point.told, point.at, *found)
 
 
-def reached(reading: Reading, point: Point) -> tuple[Blocks, Programme]:
+def reached(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Programme]:
     """The programme of a point; `UserError` with the kernel's reason where there is none."""
     claim = reading.claim
     try:
@@ -154,7 +160,7 @@ def reached(reading: Reading, point: Point) -> tuple[Blocks, Programme]:
         left = missing(reading, point)
         do = f"give {', '.join(left)} too, or other values" if left else "change a value"
         raise UserError(f"{claim['id']} at {at} ({error})", "a claim and a point in reach", do) from error
-    if len(asked.leaves) > MOST:
+    if len(asked.leaves) > largest:
         raise _too_large(claim, asked)
     shape = blocks(asked)
     size = max(len(block) for block in shape.cone.rhs.gram)
@@ -249,8 +255,10 @@ def _upper(
         return {**made, "factor": str(found.factor), "multipliers": used}
 
     def accepted(found: Proved) -> bool:
+        if not _looks_right(asked, found):
+            return False
         try:
-            proved(written(found))
+            prove(written(found))
         except (Malformed, Rejected):
             return False
         return True
@@ -259,6 +267,19 @@ def _upper(
     found = None if on is None else attained(asked, shape, best, on, accepted)
     found = found or next(proofs(asked, shape, best, accepted), None)
     return (None, None) if found is None else (_fraction(found.factor), written(found))
+
+
+def _looks_right(asked: Programme, found: Proved) -> bool:
+    """Whether it is worth the kernel's time."""
+    left = rest(asked, found.factor, dict(found.multipliers))
+    if left.linear or left.constant < 0:
+        return False
+    place, matrix = places(asked.leaves), np.zeros((len(asked.leaves),) * 2)
+    for (a, b), x in left.gram.items():
+        matrix[place[a], place[b]] += float(x) / 2
+        matrix[place[b], place[a]] += float(x) / 2
+    values = np.linalg.eigvalsh(matrix)
+    return bool(values[0] >= -ROUNDING * max(abs(float(values[-1])), 1e-300))
 
 
 def _fraction(x: fmpq) -> Fraction:

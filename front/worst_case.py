@@ -12,6 +12,7 @@ from .errors import UserError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fedaudit.bounds.statement import Statement
     from fedaudit.verify.worst.worst import Worst
 
 __all__ = ["ABOUT", "arguments", "as_text", "asked", "kept"]
@@ -27,9 +28,10 @@ examples:
   fedaudit certify worst examples/gradient_descent.py                     check both ends again
   fedaudit worst buttaci/thm4.1-I L=2 mu=1 alpha=1 C=2 E=2 T=2            how much too large the bound is
   fedaudit worst examples/gradient_descent.py --measure 'gap(T)' --scale 'dist2(0)' L=3 mu=0 gamma=1/3 T=4
-values are exact: 10, 1/3, 0.1. Sizes that are not given are small (C=2, E=2, T=1 where the conditions allow it), weights
-are equal, indices stand at the end of their range. What the run measures (G, Gamma) is not given: the worst case is
-over it. With --measure the class follows from the values: L smoothness, mu strong convexity, mu=0 convexity, no mu none.
+values are exact: 10, 1/3, 0.1. Sizes that are not given are small (C=2, E=2, T=1 where the conditions allow it),
+weights are equal, indices stand at the end of their range. What the run measures (G, Gamma) is not given: the worst
+case is over it. With --measure the class follows from the values: L smoothness, mu strong convexity, mu=0 convexity,
+no mu none; sizes are then 1.
 Equal clients are solved as one: 10 of them cost little more than 2.
 """
 
@@ -54,13 +56,20 @@ def asked(name: str, texts: Sequence[str], measure: str | None, scale: str | Non
     return answered(name, several[0], measure, scale)
 
 
-def answered(name: str, values: Mapping[str, Fraction], measure: str | None, scale: str | None) -> list[Worst]:
+def answered(
+    claim: Statement | str, values: Mapping[str, Fraction], measure: str | None, scale: str | None
+) -> list[Worst]:
+    """The same for values that are numbers, and of a statement that is at hand."""
     from fedaudit.bounds.catalogue import find, find_methods
     from fedaudit.verify.worst.methods import question
+    from fedaudit.verify.worst.points import ONE
     from fedaudit.verify.worst.worst import worst
 
     if (measure is None) != (scale is None):
         raise UserError("one of --measure and --scale", "both or none", "write --measure 'gap(T)' --scale 'dist2(0)'")
+    if not isinstance(claim, str):
+        return worst(claim, values)
+    name = claim
     found: list[Any] = find([name]) if measure is None else [method for _, method in find_methods([name])]
     if len(found) != 1:
         what = "statements" if measure is None else "methods"
@@ -68,7 +77,7 @@ def answered(name: str, values: Mapping[str, Fraction], measure: str | None, sca
     if measure is None or scale is None:
         return worst(found[0], values)
     made = question(found[0], measure, scale, values)
-    return worst(made, {k: x for k, x in values.items() if k != "mu" or x})
+    return worst(made, {k: x for k, x in values.items() if k != "mu" or x}, ONE)
 
 
 def as_text(found: Sequence[Worst]) -> str:
@@ -81,6 +90,8 @@ def _lines(one: Worst) -> Iterator[str]:
     yield f"{one.id}{number} at {at}"
     if one.lower is not None and one.lower == one.upper:
         yield f"  worst lhs/rhs  {_said(one.lower)}, exactly"
+    elif one.estimate is None:
+        yield f"  worst lhs/rhs  at least {_said(one.lower)}; nothing bounds the left side by the right one"
     else:
         yield f"  worst lhs/rhs  between {_said(one.lower)} and {_said(one.upper)}"
     d = one.certificate["instance"]["d"] if one.certificate else None

@@ -11,14 +11,19 @@ from flint import fmpq
 from runs import Data, exact_run
 
 from fedaudit.verify import kernel
-from fedaudit.verify.kernel import Form, Programme, Vec, table
+from fedaudit.verify.kernel import Entry, Form, Programme, Vec, problem, table
 from fedaudit.verify.kernel.loss import Vector, combine, dot
+from fedaudit.verify.kernel.minimum import lowest
 from fedaudit.verify.kernel.rational import Node
+from fedaudit.verify.kernel.regulariser import NONE, Regulariser
+from fedaudit.verify.kernel.regulariser import read as regulariser
 from fedaudit.verify.kernel.run import LOSSES
 
 IN_REACH = [
     *("buttaci/thm4.1-I", "buttaci/lem4.1", "buttaci/lem4.2", "buttaci/lemB.1", "buttaci/lemB.4", "buttaci/thm4.4-I"),
+    *("buttaci/thm4.3-I", "buttaci/lemB.6", "buttaci/thm4.6-I"),
     *("buttaci/lemC.4", "benmansour/lem2", "benmansour/lem2~repaired", "benmansour/eq19"),
+    *("zhang/lemA.1", "zhang/eqA.20", "zhang/lemA.2", "zhang/eqA.25", "zhang/eqA.33", "zhang/thm3.5"),
     *("gradient_descent.py::gd/rate", "fedlin.py::fedlin/rate", "scaffold.py::scaffold/one-step", "li.py::li/thm1"),
     *(
         "li.py::li/lem3",
@@ -44,19 +49,52 @@ def grams(leaves: dict[str, Vector]) -> dict[tuple[str, str], fmpq]:
     return {pair: dot(leaves[pair[0]], leaves[pair[1]]) for pair in combinations_with_replacement(sorted(leaves), 2)}
 
 
+def add_penalty(
+    entry: Entry, instance: Data, origin: Vector, leaves: dict[str, Vector], values: dict[str, fmpq]
+) -> None:
+    """A point u of g with its subgradient r: u = w - s r is a proximal point of w; or u is read as it is."""
+    g, d = regulariser(Node(instance["regulariser"], "g"), instance["d"]), instance["d"]
+    assert isinstance(g, Regulariser)
+    own = set(entry.g.terms) & set(entry.x.terms)
+    rest = vector(Vec({name: x for name, x in entry.x.terms.items() if name not in own}), leaves, d)
+    before = tuple(a + b for a, b in zip(rest, origin, strict=True))
+    u = before
+    if own:
+        (name,) = own
+        u = g.prox(before, -entry.x.terms[name])
+        leaves[name] = tuple((b - a) / entry.x.terms[name] for a, b in zip(before, u, strict=True))
+    elif len(entry.g.terms) == 1 and next(iter(entry.g.terms)).startswith("r"):
+        leaves[next(iter(entry.g.terms))] = tuple(g.slope(x, right=True) for x in u)
+    values[entry.f] = g.value(u)
+    if set(entry.g.terms) <= set(leaves):
+        assert g.subgradient(u, vector(entry.g, leaves, d))
+
+
+def minimiser(instance: Data, losses: list[Any]) -> Vector:
+    if "w_star" in instance:
+        return tuple(fmpq(str(x)) for x in instance["w_star"])
+    g = regulariser(Node(instance["regulariser"], "g"), instance["d"]) if "regulariser" in instance else NONE
+    least = lowest(losses, tuple(fmpq(str(x)) for x in instance["p"]), g)
+    assert least is not None
+    return least
+
+
 def read_off(worst: Programme, instance: Data) -> tuple[dict[tuple[str, str], fmpq], dict[str, fmpq]]:
     """The Gram matrix and the unknowns of an instance: gradients and values of its losses where they are read."""
     d, losses = instance["d"], [LOSSES[c["kind"]](Node(c, "loss"), instance["d"]) for c in instance["clients"]]
-    origin = tuple(fmpq(str(x)) for x in instance["w_star"]) if worst.minimised else (fmpq(0),) * d
+    origin = minimiser(instance, losses) if worst.minimised else (fmpq(0),) * d
     start = tuple(fmpq(str(x)) - y for x, y in zip(instance["w0"], origin, strict=True))
     leaves: dict[str, Vector] = {"start": start}
     for i, least in enumerate(instance.get("minimisers", ())):
         leaves[f"w{i + 1}"] = tuple(fmpq(str(x)) - y for x, y in zip(least, origin, strict=True))
     values: dict[str, fmpq] = {}
     entries = [(i, entry) for i, entries in enumerate(worst.tables) for entry in entries]
-    while entries:
+    penalties = list(worst.penalty)
+    while entries or penalties:
+        for entry in [entry for entry in penalties if set(entry.x.terms) - set(entry.g.terms) <= set(leaves)]:
+            penalties.remove(entry)
+            add_penalty(entry, instance, origin, leaves, values)
         known = [(i, entry) for i, entry in entries if set(entry.x.terms) <= set(leaves)]
-        assert known
         for i, entry in known:
             x = tuple(a + b for a, b in zip(vector(entry.x, leaves, d), origin, strict=True))
             values[entry.f] = losses[i].value(x)
@@ -92,29 +130,42 @@ def test_forms_of_any_leaves_are_what_a_replay_measures(name: str, monkeypatch: 
     def anything() -> fmpq:
         return fmpq(rng.randint(-9, 9), rng.randint(1, 5))
 
-    every = {leaf for entries in worst.tables for entry in entries for leaf in (*entry.x.terms, *entry.g.terms)}
+    every = {
+        leaf
+        for entries in (*worst.tables, worst.penalty)
+        for entry in entries
+        for leaf in (*entry.x.terms, *entry.g.terms)
+    }
     leaves = {leaf: tuple(anything() for _ in range(d)) for leaf in sorted({*every, *worst.leaves, "start"})}
     values = {name: anything() for name in worst.unknowns}
-    values |= {entry.f: anything() for entries in worst.tables for entry in entries if entry.f not in values}
+    values |= {
+        entry.f: anything() for entries in (*worst.tables, worst.penalty) for entry in entries if entry.f not in values
+    }
     drawn = {name: abs(anything()) for name in worst.open}
     values |= {square: drawn[name] ** 2 for name, square in worst.open.items()}
 
     def written(x: Vector) -> list[str]:
         return [str(entry) for entry in x]
 
-    clients: list[Data] = []
-    for entries, mu, L in zip(worst.tables, worst.mu, worst.L, strict=True):
-        points = [{"x": written(vector(entry.x, leaves, d)), "g": written(vector(entry.g, leaves, d)),
-                   "f": str(values[entry.f])} for entry in entries]  # fmt: skip
-        clients.append({"kind": "table", "mu": str(mu), "L": str(L), "points": points})
+    def listed(entries: tuple[Entry, ...]) -> list[Data]:
+        return [{"x": written(vector(entry.x, leaves, d)), "g": written(vector(entry.g, leaves, d)),
+                 "f": str(values[entry.f])} for entry in entries]  # fmt: skip
+
+    clients = [
+        {"kind": "table", "mu": str(mu), "L": str(L), "points": listed(entries)}
+        for entries, mu, L in zip(worst.tables, worst.mu, worst.L, strict=True)
+    ]
     made = {**instance, "d": d, "w0": written(leaves["start"]), "clients": clients, "noise": {"kind": "none"}}
     made["constants"] = instance["constants"] | {name: str(x) for name, x in drawn.items()}
     made = {key: x for key, x in made.items() if key not in ("w_star", "minimisers")}
+    if "regulariser" in made:
+        made["regulariser"] = {"kind": "table", "points": listed(worst.penalty)}
     if worst.minimised:
         made["w_star"] = ["0"] * d
     if worst.minimisers is not None:
         made["minimisers"] = [written(vector(x, leaves, d)) for x in worst.minimisers]
     monkeypatch.setattr(table, "interpolates", anywhere)
+    monkeypatch.setattr(problem, "least_of_each", taken)
     world = kernel.world(claim, made)
     op, *_ = relation = claim["then"][at["relation"]]
     evaluated = [side(world, tree, at, claim) for tree in relation[1:]]
@@ -125,6 +176,11 @@ def test_forms_of_any_leaves_are_what_a_replay_measures(name: str, monkeypatch: 
 
 def anywhere(*_: object) -> None:
     """No pair of points contradicts the class."""
+
+
+def taken(*_: object) -> bool:
+    """A minimiser is believed."""
+    return True
 
 
 def side(world: Any, tree: Any, at: Data, claim: Data) -> Any:

@@ -13,8 +13,8 @@ from typing import TypeVar
 from flint import fmpq
 
 from .loss import ONE, ZERO
-from .rational import Rejected
-from .work import paid, spend
+from .rational import BITS, Rejected
+from .work import SHORT, paid, price, spend
 
 Pair = tuple[str, str]  # two leaves, in alphabetical order
 Key = tuple[tuple[str, fmpq], ...]
@@ -104,12 +104,29 @@ def inner(x: Vec, y: Vec) -> Form:
 
 
 def square(x: Vec) -> Form:
-    return inner(x, x)
+    """|x|^2 of a direction."""
+    if x.weight:
+        return inner(x, x)
+    terms = list(x.terms.items())
+    spend(len(terms) ** 2)
+    products = (
+        ((min(a, b), max(a, b)), p * q if n == m else 2 * p * q)
+        for n, (a, p) in enumerate(terms)
+        for m, (b, q) in enumerate(terms[: n + 1])
+    )
+    return Form(_summed(products))
 
 
 def _summed(terms: Iterable[tuple[Name, fmpq]]) -> dict[Name, fmpq]:
-    """By name, without those that cancel."""
+    """By name, without those that cancel; every partial sum is counted."""
     sums: dict[Name, fmpq] = {}
+    cost = 0
     for name, x in terms:
-        sums[name] = paid(sums[name] + x) if name in sums else paid(x)
+        y = sums[name] + x if name in sums else x
+        sums[name] = y
+        bits = y.height_bits()
+        cost += 1 if bits <= SHORT else price(bits)
+        if bits > BITS:
+            paid(y)
+    spend(cost)
     return {name: x for name, x in sums.items() if x}

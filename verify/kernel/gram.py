@@ -91,6 +91,8 @@ class Spot:
                 return mixed([self.scalar(rule.factor)], [self.vector(rule.args[0], i)])
             case "grad":
                 return leaves.gradient(i, self.vector(rule.args[0], i))
+            case "prox":
+                return leaves.prox(self.vector(rule.args[0], i), self.scalar(rule.factor))
             case "noisy" | "again":  # without noise
                 return self.vector(rule.args[0], i)
             case _:
@@ -113,8 +115,12 @@ class Spot:
                 return leaves.mean_value(self.vector(atom.args[0], i))
             case "f_i":
                 return leaves.value(i, self.vector(atom.args[0], i))
+            case "F":
+                return leaves.total_value(self.vector(atom.args[0], i))
+            case "g":
+                return leaves.penalty_value(self.vector(atom.args[0], i))
             case "f_star":
-                return leaves.mean_value(leaves.minimised())
+                return leaves.total_value(leaves.minimised())
             case "f_i_star":
                 return leaves.value(i, leaves.own_minimiser(i))
             case "weight" if atom.weights is not None:

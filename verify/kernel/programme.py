@@ -30,14 +30,16 @@ from .problem import Problem
 from .rational import Malformed, Node, Rejected, affordable, shown
 from .read_method import read as read_method
 from .run import Fields, constants, ranges_of, rows_of, shifted, sizes, steps_of
-from .work import MOST, metered
+from .work import metered
 from .world import World
 
 OPTIONAL = "parameters steps participation graph weights noise"
+WORK = 40_000_000  # operations for a programme and a proof on it
 SIZE, PLACES = 200, 2_000  # local steps of all clients; points at which an assumption is asked
 VARIANCES = ("bounded_variance", "exact_variance", "minibatch_variance", "gradient_variance", "hessian_variance")
 LOWER = {"smooth": -1, "two_sided": -1, "weakly_convex": -1, "strongly_convex": 1}  # curvature at least, times constant
 UPPER = ("smooth", "descent")
+STEEPNESS = ("bounded_gradients", "bounded_subgradients")
 NOTHING_MORE = ("lower_bounded", "independent_noise", "subgradients")  # in a run without noise that reads what it reads
 
 
@@ -49,6 +51,7 @@ class Programme:
     lhs: Form  # the claim is lhs <= rhs
     rhs: Form
     tables: tuple[tuple[Entry, ...], ...]  # of every client
+    penalty: tuple[Entry, ...]  # of the regulariser
     mu: tuple[fmpq, ...]  # of every client
     L: tuple[fmpq | None, ...]
     minimised: bool  # whether the origin is w*
@@ -56,9 +59,9 @@ class Programme:
     open: Mapping[str, str]  # constant that the point does not give -> the unknown that is its square
 
 
-def programme(claim: object, point: object, at: object) -> Programme:
+def programme(claim: object, point: object, at: object, most: int = WORK) -> Programme:
     """The programme of a lowered claim; `OutOfReach` with the reason, `Rejected` where the point is not admissible."""
-    with metered(MOST):
+    with metered(most):
         return _programme(read_claim(Node(claim, "claim")), Node(point, "point"), Node(at, "at"))
 
 
@@ -76,7 +79,7 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
     rows = rows_of(given.get("weights"), method, C, (T - 1) // E + 1 if method.steps else T)
     world, numbers = numbers_of(given, claim, method, C, E, T)
     quiet(claim, method, world, given.get("noise"))
-    leaves = leaves_of(claim, world, p)
+    leaves = leaves_of(claim, world, p, method.composite)
     draws = participation(given.get("participation"), C)
     if draws != [((1,) * C, ONE)] and not method.rules_use("sampled"):
         raise Malformed("point.participation: got sampled clients, expected a method that means over them")
@@ -102,6 +105,7 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
         lhs,
         rhs,
         tuple(tuple(table.values()) for table in leaves.tables),
+        tuple(leaves.penalty.values()),
         (leaves.mu,) * C,
         (leaves.L,) * C,
         any(not entry.x.terms for entry in leaves.tables[0].values()),
@@ -142,7 +146,7 @@ def numbers_of(given: Fields, claim: Claim, method: Method, C: int, E: int, T: i
     return world, World(values, ranges, lambda name, at: steps[name][at])
 
 
-def leaves_of(claim: Claim, world: World, p: Vector) -> Leaves:
+def leaves_of(claim: Claim, world: World, p: Vector, composite: bool) -> Leaves:
     """The class of every loss, from what is assumed of all of them."""
     lower, upper = list[fmpq](), list[fmpq]()
     for name, args in (*claim.let, *claim.implicit):
@@ -159,7 +163,7 @@ def leaves_of(claim: Claim, world: World, p: Vector) -> Leaves:
     mu, L = max(lower), min(upper) if upper else None
     if L is not None and mu >= L:
         raise OutOfReach(f"out of reach: curvatures from {shown(mu)} to {shown(L)}, expected an interval")
-    return Leaves(p, mu, L, tuple({} for _ in p))
+    return Leaves(p, mu, L, tuple({} for _ in p), composite)
 
 
 def given_constant(world: World, name: str) -> fmpq:
@@ -242,18 +246,19 @@ def assumed(claim: Claim, sides: Sides, leaves: Leaves, facts: Mapping[str, bool
                 raise OutOfReach("out of reach: noise of an exact size")
         elif name == "homogeneous":
             found[name] = total([-ONE], [leaves.gap_of_minima()])
-        elif name not in (*facts, *LOWER, *UPPER, "convex", "bounded_gradients", *NOTHING_MORE):
+        elif name not in (*facts, *LOWER, *UPPER, "convex", *STEEPNESS, *NOTHING_MORE):
             raise OutOfReach(f"out of reach: the assumption {name}")
     return found
 
 
 def steepness(claim: Claim, sides: Sides, leaves: Leaves) -> dict[str, Form]:
-    """A bound on gradients everywhere, at every point that is read: asked when all of them are known."""
+    """Bounds on all gradients or subgradients, at every point that is read: asked when all of them are known."""
     found: dict[str, Form] = {}
+    each = {"bounded_gradients": leaves.slopes, "bounded_subgradients": leaves.penalty_slopes}
     for name, args in (*claim.let, *claim.implicit):
-        if name == "bounded_gradients" and name not in claim.means:
+        if name in each and name not in claim.means:
             bound = sides.form_of_square(args[0])
-            found |= {entry: total((ONE, -ONE), (bound, form)) for entry, form in leaves.slopes().items()}
+            found |= {entry: total((ONE, -ONE), (bound, form)) for entry, form in each[name]().items()}
     return found
 
 

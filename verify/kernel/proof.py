@@ -14,12 +14,12 @@ from flint import fmpq
 
 from .form import Form, total
 from .loss import ONE, ldl
-from .programme import Programme, programme
+from .programme import WORK, Programme, programme
 from .rational import Malformed, Node, Rejected, affordable, shown
 from .work import metered
 
 FORMAT = "fedaudit-proof/1"
-PROOF, SIZE = 40_000_000, 120  # operations for a proof, and leaves
+SIZE = 120  # leaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Proved:
     factor: fmpq
 
 
-def prove(certificate: object, most: int = PROOF) -> Proved:
+def prove(certificate: object, most: int = WORK) -> Proved:
     """Accept a proof, or raise `Malformed` or `Rejected` with the first thing that is wrong."""
     try:
         node = Node(json.loads(json.dumps(certificate)), "proof")

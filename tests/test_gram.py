@@ -235,7 +235,8 @@ BOTH = [["1", ["norm2", "x"]]]
         ({"rules": {"local": {"y": ["noisy", ["grad", "y"]]}}}, "noise"),
         ({"let": [["smooth", "L"], ["prox_pl", "L"]]}, "prox_pl"),
         ({"let": [["smooth", "L"], ["lipschitz_hessian", "L"]]}, "lipschitz_hessian"),
-        ({"let": []}, "not bounded below"),
+        ({"let": []}, "read at several points"),
+        ({"let": [["descent", "L"]]}, "read at several points"),
         ({"let": [["smooth", "mu"]]}, "mu is not given"),
         ({"let": [["smooth", "L"], ["strongly_convex", "L"]]}, "expected an interval"),
         ({"then": [["=", ["at", "gap", 1], 1]]}, "relation"),
@@ -338,3 +339,33 @@ def test_without_smoothness_there_are_no_squares_of_slopes() -> None:
     assert not any(
         a == b and a.startswith("g") for f in worst.constraints.values() for a, b in f.gram if f.gram[a, b] < 0
     )
+
+
+PROX: Data = {
+    "id": "prox", "server": {"x": ["start"]}, "client": {"y": "x"}, "begin": {"y": "x"},
+    "local": {"y": ["prox", "gamma", "y"]}, "end": {}, "update": {"x": ["mean", "y"]},
+    "measures": {"over": {"at": ["t"], "terms": [["1", ["g", "x"]], ["-1", ["g", ["w_star"]]]]},
+                 "dist2": GD["measures"]["dist2"]},
+}  # fmt: skip
+
+
+def test_a_proximal_step_says_nothing_of_losses_that_it_does_not_read() -> None:
+    """u = start - gamma r, and g(w*) >= g(u) + <r, w* - u>: from this alone g(u) - g(w*) <= |start|^2 / (4 gamma)."""
+    claim: Data = {**CLAIM, "let": [], "method": PROX, "domains": {**DOMAINS, "over": "real"},
+             "then": [["<=", ["at", "over", 1], ["*", "1/4", ["^", "gamma", -1], ["at", "dist2", 0]]]]}  # fmt: skip
+    worst = kernel.programme(claim, {**POINT, "constants": {}}, {"relation": 0})
+    assert set(worst.constraints) == {"g_0_1", "g_1_0"}
+    assert len(worst.penalty) == 2
+    proof: Data = {"format": "fedaudit-proof/1", "statement": claim["id"], "claim": claim, "at": {"relation": 0},
+             "point": {**POINT, "constants": {}}, "factor": "1"}  # fmt: skip
+    star = next(n for n, entry in enumerate(worst.penalty) if not entry.x.terms)
+    assert kernel.prove({**proof, "multipliers": {f"g_{star}_{1 - star}": "1"}}).factor == 1
+    with pytest.raises(kernel.Rejected, match="indefinite"):
+        kernel.prove({**proof, "factor": "99/100", "multipliers": {f"g_{star}_{1 - star}": "1"}})
+
+
+def test_bounds_on_subgradients_hold_at_every_point_of_the_regulariser() -> None:
+    claim: Data = {**CLAIM, "let": [["bounded_subgradients", "G"]], "method": PROX, "domains": {**DOMAINS, "over": "real"},
+             "then": [["<=", ["at", "over", 1], ["^", "G", 2]]]}  # fmt: skip
+    worst = kernel.programme(claim, {**POINT, "constants": {}}, {"relation": 0})
+    assert {"h_0_slope", "h_1_slope", "G_squared_nonnegative"} <= set(worst.constraints)

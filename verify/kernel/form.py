@@ -53,7 +53,7 @@ def minus(x: Vec, y: Vec) -> Vec:
     return mixed((ONE, -ONE), (x, y))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Form:
     """sum over pairs of c <a, b>, plus sum over unknowns of c u, plus a constant."""
 
@@ -65,10 +65,6 @@ class Form:
     def known(self) -> bool:
         """Whether it is a number."""
         return not self.gram and not self.linear
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        return tuple(sorted(self.gram.items())), tuple(sorted(self.linear.items())), self.constant
 
     def at(self, gram: Mapping[Pair, fmpq], unknown: Mapping[str, fmpq]) -> fmpq:
         """Its value for the products of all leaves and the values of all unknowns."""

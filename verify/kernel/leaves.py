@@ -58,8 +58,8 @@ class Leaves:
 
     def gradient(self, i: int, x: Vec) -> Vec:
         entry = self.entry(i, x)
-        if self.L is None and not entry.x.terms:
-            raise OutOfReach("out of reach: a subgradient at w*, which may be any one")
+        if self.L is None and (not entry.x.terms or entry.x is self.least.get(i)):
+            raise OutOfReach("out of reach: a subgradient at a minimiser, which may be any one")
         return entry.g
 
     def value(self, i: int, x: Vec) -> Form:

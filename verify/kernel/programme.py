@@ -9,6 +9,7 @@ Every constraint holds on every admissible instance at the point, so that a boun
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -95,6 +96,8 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
     also_read(run)
     constraints = {**conditions(claim, sides), **assumed(claim, sides, leaves, facts)}
     constraints |= steepness(claim, sides, leaves)
+    if not classified(claim) and any(len(table) > 1 for table in leaves.tables):
+        raise OutOfReach("out of reach: losses whose curvature is not bounded below, read at several points")
     constraints |= {f"{square}_nonnegative": unknown(square) for square in sides.open.values()}
     constraints = distinct(constraints | leaves.interpolation())
     forms = [lhs, rhs, *constraints.values()]
@@ -158,12 +161,17 @@ def leaves_of(claim: Claim, world: World, p: Vector, composite: bool) -> Leaves:
             upper.append(given_constant(world, args[0]))
         if name == "convex":
             lower.append(ZERO)
-    if not lower:
-        raise OutOfReach("out of reach: losses whose curvature is not bounded below")
+    if not lower:  # then nothing is said of two points, and of one point any class says the same
+        return Leaves(p, ZERO, ONE, tuple({} for _ in p), composite)
     mu, L = max(lower), min(upper) if upper else None
     if L is not None and mu >= L:
         raise OutOfReach(f"out of reach: curvatures from {shown(mu)} to {shown(L)}, expected an interval")
     return Leaves(p, mu, L, tuple({} for _ in p), composite)
+
+
+def classified(claim: Claim) -> bool:
+    """Whether curvatures are bounded below."""
+    return any(name in (*LOWER, "convex") and name not in claim.means for name, _ in (*claim.let, *claim.implicit))
 
 
 def given_constant(world: World, name: str) -> fmpq:
@@ -274,12 +282,13 @@ def also_read(run: Run) -> None:
 
 def distinct(constraints: Mapping[str, Form]) -> dict[str, Form]:
     """Each once, without those that say 0 >= 0 or that a number is one."""
-    seen: set[tuple[object, ...]] = set()
+    alike: defaultdict[frozenset[object], list[Form]] = defaultdict(list)  # by leaves and unknowns
     found: dict[str, Form] = {}
     for name, form in constraints.items():
         if form.known and form.constant < 0:
             raise Rejected(f"point: got a failure of {name}, expected a point that meets it")
-        if not form.known and form.key not in seen:
-            seen.add(form.key)
+        same = alike[frozenset({*form.gram, *form.linear})]
+        if not form.known and form not in same:
+            same.append(form)
             found[name] = form
     return found

@@ -280,6 +280,20 @@ def test_what_is_no_point_is_malformed(point: Data) -> None:
         worst_of(point)
 
 
+def test_a_long_run_is_followed_round_by_round() -> None:
+    long = {**POINT, "T": 150}
+    worst = worst_of(long, then=[["<=", ["at", "gap", 1], ["*", "L", ["at", "dist2", 0]]]])
+    assert len(worst.tables[0]) == 3
+    with pytest.raises(kernel.OutOfReach, match="read at several points"):  # and not a stack that is too deep
+        worst_of(long, then=[["<=", ["at", "gap", 150], 1]], let=[])
+
+
+def test_assumptions_have_their_constants() -> None:
+    for let in ([["smooth"]], [["smooth", "L", "L"]], [["convex", "L"]]):
+        with pytest.raises((kernel.Malformed, kernel.OutOfReach)):
+            worst_of(let=let)
+
+
 def test_too_many_steps_are_refused_before_they_are_taken() -> None:
     with pytest.raises(kernel.Rejected, match="smaller"):
         worst_of({**POINT, "E": 200, "T": 200})
@@ -365,7 +379,9 @@ def test_a_proximal_step_says_nothing_of_losses_that_it_does_not_read() -> None:
 
 
 def test_bounds_on_subgradients_hold_at_every_point_of_the_regulariser() -> None:
-    claim: Data = {**CLAIM, "let": [["bounded_subgradients", "G"]], "method": PROX, "domains": {**DOMAINS, "over": "real"},
-             "then": [["<=", ["at", "over", 1], ["^", "G", 2]]]}  # fmt: skip
+    claim: Data = {
+        **CLAIM, "let": [["bounded_subgradients", "G"]], "method": PROX, "domains": {**DOMAINS, "over": "real"},
+        "then": [["<=", ["at", "over", 1], ["^", "G", 2]]],
+    }  # fmt: skip
     worst = kernel.programme(claim, {**POINT, "constants": {}}, {"relation": 0})
     assert {"h_0_slope", "h_1_slope", "G_squared_nonnegative"} <= set(worst.constraints)

@@ -35,7 +35,7 @@ from .work import metered
 from .world import World
 
 OPTIONAL = "parameters steps participation graph weights noise"
-WORK = 40_000_000  # operations for a programme and a proof on it
+WORK = 10_000_000  # operations
 SIZE, PLACES = 200, 2_000  # local steps of all clients; points at which an assumption is asked
 VARIANCES = ("bounded_variance", "exact_variance", "minibatch_variance", "gradient_variance", "hessian_variance")
 LOWER = {"smooth": -1, "two_sided": -1, "weakly_convex": -1, "strongly_convex": 1}  # curvature at least, times constant
@@ -71,6 +71,7 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
         raise OutOfReach(f"out of reach: a claim about {claim.setting}, not about a run")
     given = node.fields("C E T p constants", OPTIONAL)
     method = read_method(Node(claim.method, "claim.method"))
+    arity(claim)
     C, E, T = (given[name].integer(1, SIZE) for name in "CET")
     affordable(C * E * T, SIZE, "point")
     p = given["p"].vector(C)
@@ -115,6 +116,15 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
         tuple(leaves.least[i] for i in range(C)) if len(leaves.least) == C else None,
         dict(sides.open),
     )
+
+
+def arity(claim: Claim) -> None:
+    """Assumptions that are known here have as many constants as they are known with."""
+    for name, args in (*claim.let, *claim.implicit):
+        one = name in (*LOWER, *UPPER, *VARIANCES, *STEEPNESS)
+        constants = 2 if name == "minibatch_variance" else int(one)
+        if name not in claim.means and len(args) != constants:
+            raise (Malformed if one else OutOfReach)(f"out of reach: the assumption {name} of {len(args)} constants")
 
 
 def quiet(claim: Claim, method: Method, world: World, noise: Node | None) -> None:

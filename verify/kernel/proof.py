@@ -14,12 +14,12 @@ from flint import fmpq
 
 from .form import Form, total
 from .loss import ONE, ldl
-from .programme import WORK, Programme, programme
+from .programme import Programme, programme
 from .rational import Malformed, Node, Rejected, affordable, shown
 from .work import metered
 
 FORMAT = "fedaudit-proof/1"
-SIZE = 120  # leaves
+PROOF, SIZE = 40_000_000, 120  # operations for a proof, and leaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,10 @@ class Proved:
 
     statement: str
     factor: fmpq
+    quiet: bool = False  # whether the point asks for runs without noise, which the claim allows
 
 
-def prove(certificate: object, most: int = WORK) -> Proved:
+def prove(certificate: object, most: int = PROOF) -> Proved:
     """Accept a proof, or raise `Malformed` or `Rejected` with the first thing that is wrong."""
     try:
         node = Node(json.loads(json.dumps(certificate)), "proof")
@@ -56,7 +57,7 @@ def _proved(node: Node) -> Proved:
         raise Rejected(f"proof.multipliers: got {shown(unknown)}, expected constraints of the programme")
     multipliers = {name: entry.rational(least=0) for name, entry in entries.items()}
     _semidefinite(rest(worst, factor, multipliers))
-    return Proved(statement, factor)
+    return Proved(statement, factor, "noise" in given["point"].mapping())
 
 
 def rest(worst: Programme, factor: fmpq, multipliers: dict[str, fmpq]) -> Form:

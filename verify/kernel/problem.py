@@ -10,9 +10,10 @@ from flint import fmpq
 from .loss import ZERO, Matrix, Vector, combine, dot, semidefinite
 from .minimum import lowest
 from .rational import Rejected, shown
-from .regulariser import NONE, Regulariser
+from .regulariser import NONE, AnyRegulariser
 from .rotated import Rotated
 from .sample import AnyLoss
+from .table import Table
 from .work import paid
 
 
@@ -47,7 +48,7 @@ class Problem:
     graph: tuple[Vector, ...]
     start: Vector
     w_star: Vector | None
-    g: Regulariser = NONE
+    g: AnyRegulariser = NONE
     points: Mapping[str, Vector] = field(default_factory=dict[str, Vector])
     alike: tuple[int, ...] = ()  # of each client the first one with the same loss and weight; none where it matters who
     minimisers: tuple[Vector, ...] | None = None  # of every f_i
@@ -75,6 +76,13 @@ def least_hessian(problem: Problem) -> Matrix:
     return tuple(combine(problem.p, [h[r] for h in H]) for r in range(len(H[0])))
 
 
+def least_of_each(problem: Problem, w: Vector) -> bool:
+    """Whether every f_i, each known at a few points and with a weight that is not negative, is least at w; no g."""
+    tables = [loss for loss in problem.losses if isinstance(loss, Table)]
+    plain = len(tables) == len(problem.losses) and problem.g == NONE and min(problem.p) >= 0
+    return plain and all(table.least_at(w) for table in tables)
+
+
 def minimised(problem: Problem) -> Problem:
     """With f_star, from a minimiser of a convex f or the best stationary point of a separable one.
 
@@ -87,7 +95,7 @@ def minimised(problem: Problem) -> Problem:
     if w is not None:
         slope = combine([-x for x in p], [loss.gradient(w) for loss in f])
         convex = f_star is None and g.subgradient(w, slope) and semidefinite(least_hessian(problem))
-        if not convex and problem.value(w) + g.value(w) != f_star:
+        if not convex and not least_of_each(problem, w) and problem.value(w) + g.value(w) != f_star:
             raise Rejected(f"instance.w_star: got {shown(w)}, expected a minimiser of a convex f")
         f_star = problem.value(w) + g.value(w)
     for i, x in enumerate(problem.minimisers or ()):

@@ -29,13 +29,16 @@ from .rotated import mix
 from .sample import read as read_sample
 from .sample import samples
 from .spline import curves
+from .table import Penalty, Table
+from .table import read as read_table
 from .world import Ranges, World, tabled
 
 COUNT, POINTS = 1_000, 100_000
 LARGE, LONG = 10**9, 10**15  # rounds where a law stands still, where moments say all
-LOSSES = {"quadratic": quadratic, "bent": piecewise, "curves": curves, "sample": read_sample}
+LOSSES = {"quadratic": quadratic, "bent": piecewise, "curves": curves, "sample": read_sample, "table": read_table}
 RESERVED = {"C", "E", "T", "D", "m", "Gamma"}  # what only the run itself may say
 OPTIONAL = "parameters steps w_star minimisers participation graph weights regulariser points minibatch oracle box"
+SUBGRADIENTS = ("subgradients", ())
 Fields = dict[str, Node]
 Steps = dict[str, dict[tuple[int, ...], fmpq]]  # of every quantity that the rules read, its value at every place
 
@@ -49,6 +52,7 @@ def read(node: Node, claim: Claim) -> World:
     T = given["T"].integer(1, LONG if long else LARGE if method.brief else COUNT)
     affordable((1 if long else E) * (1 if long or method.brief else T) * C * d * d, POINTS)
     problem = problem_of(given, method, C, d, (T - 1) // E + 1 if method.steps else T)
+    check_tables(problem, claim, long)
     noise = read_noise(given["noise"], method, C, d, T if method.steps else E * T)
     if noise.steps is not None:
         affordable(E * T * C * d * d, POINTS, given["noise"].where)
@@ -86,6 +90,8 @@ def problem_of(given: Fields, method: Method, C: int, d: int, rounds: int) -> Pr
         raise Malformed("instance: got no graph, expected one, for the method reads neighbours")
     if method.rules_use("prox") and "regulariser" not in given:
         raise Malformed("instance: got no regulariser, expected the one that the method's prox reads")
+    if "regulariser" in given and not method.composite:  # it would move w* and f* alone
+        raise given["regulariser"].malformed("none, for neither the method nor its measures read it")
     p, written = given["p"].vector(C), [str(n.raw) for n in given["clients"].items(C)]
     kinds = list(zip(p, written, strict=True))
     return Problem(
@@ -94,12 +100,22 @@ def problem_of(given: Fields, method: Method, C: int, d: int, rounds: int) -> Pr
         graph=graph,
         start=given["w0"].vector(d),
         w_star=given["w_star"].vector(d) if "w_star" in given else None,
-        g=read_regulariser(given["regulariser"]) if "regulariser" in given else NONE,
+        g=read_regulariser(given["regulariser"], d) if "regulariser" in given else NONE,
         points={name: x.vector(d) for name, x in given["points"].mapping().items()} if "points" in given else {},
         alike=() if graph else tuple(kinds.index(kind) for kind in kinds),
         minimisers=tuple(x.vector(d) for x in given["minimisers"].items(C)) if "minimisers" in given else None,
         rows=rows_of(given.get("weights"), method, C, rounds),
     )
+
+
+def check_tables(problem: Problem, claim: Claim, long: bool) -> None:
+    """A table has no moments, and its slopes are gradients of a smooth function unless the claim says otherwise."""
+    tables = [loss for loss in problem.losses if isinstance(loss, Table)]
+    if long and (tables or isinstance(problem.g, Penalty)):
+        raise Rejected("instance.box: got losses known at a few points, expected losses that are quadratic there")
+    said = SUBGRADIENTS in claim.let and SUBGRADIENTS[0] not in claim.means
+    if any(table.L is None for table in tables) and not said:
+        raise Rejected("instance.clients: got a table without L, expected a claim about subgradients")
 
 
 def rows_of(node: Node | None, method: Method, C: int, rounds: int) -> tuple[Vector, ...] | None:

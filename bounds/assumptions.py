@@ -30,6 +30,7 @@ ASSUMPTIONS: dict[str, Known] = {
     "weakly_convex": Known("losses", 1, "every f_i has curvature at least -nu"),
     "prox_pl": Known("losses", 1, "F = f + g meets the proximal Polyak-Lojasiewicz inequality with mu"),
     "lower_bounded": Known("losses", 0, "f, or F = f + g, has a minimum"),
+    "subgradients": Known("losses", 0, "a gradient may be any subgradient, where f_i has no gradient"),
     "bounded_below": Known("losses", 0, "every f_i is bounded below"),
     "nonnegative_loss": Known("losses", 0, "the loss of every data point is bounded below"),
     "lipschitz": Known("losses", 1, "the loss of every data point has slopes of at most G"),

@@ -1,12 +1,17 @@
 """The kernel: replays a certificate in exact arithmetic and accepts it or names the first thing that fails.
 
-Standard library and python-flint only. `check` judges a certificate; `admissible` and `evaluate` serve a search.
+Standard library and python-flint only. `check` judges a certificate; `admissible` and `evaluate` serve a search;
+`programme` gives the worst case of a claim as linear forms, and `prove` judges a proof of a bound on it.
 """
 
 from .check import Accepted, admissible, admit, check, claimed, evaluate, inputs, world
+from .form import Form, OutOfReach, Vec
+from .leaves import Entry
+from .programme import Programme, programme
+from .proof import Proved, prove
 from .rational import Malformed, Rejected, load
 
 __all__ = [
-    "Accepted", "Malformed", "Rejected", "admissible", "admit", "check", "claimed", "evaluate", "inputs", "load",
-    "world",
+    "Accepted", "Entry", "Form", "Malformed", "OutOfReach", "Programme", "Proved", "Rejected", "Vec", "admissible", "admit",
+    "check", "claimed", "evaluate", "inputs", "load", "programme", "prove", "world",
 ]  # fmt: skip

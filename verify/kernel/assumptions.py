@@ -19,6 +19,7 @@ from .regulariser import NONE
 from .sample import AnyLoss, samples
 from .sample import similar as similar_gradients
 from .spline import Curves, hessian_spread, meta_gap, spread, steepest2
+from .table import Table
 from .work import summed
 from .world import Bounds, Facts, Pairs
 
@@ -29,12 +30,13 @@ def assumptions(measures: Measures, sampling: str, shared: bool, Gamma: fmpq | N
     bounds: dict[str, Callable[[fmpq], bool]] = {**_of_losses(problem), **_of_noise(replay.noise)}
     bounds["inexact"] = lambda eps: measures.inaccuracy() <= eps
     facts: dict[str, bool | Callable[[], bool]] = {
-        **_of_weights(problem, replay.method.weighs("chosen") and problem.rows is None),
+        **of_weights(problem, replay.method.weighs("chosen") and problem.rows is None),
         "homogeneous": Gamma is not None and Gamma == 0,
         "full_participation": all(set(draw.counts) == {1} for draw, _ in replay.draws),
         **{kind: kind == sampling for kind in SAMPLINGS},
         "independent_noise": not replay.noise.shared or len(problem.p) == 1 or not replay.noise.kicks(),
         "convex": all(loss.above(ZERO) for loss in problem.losses),
+        "subgradients": True,  # a gradient is one
         "lower_bounded": problem.f_star is not None,
         "exact_oracle": lambda: measures.inaccuracy() == 0,
     }
@@ -46,6 +48,9 @@ def assumptions(measures: Measures, sampling: str, shared: bool, Gamma: fmpq | N
     if users is not None:
         facts["bounded_below"] = all(part.rises() for user in users for part in user.parts)
         bounds |= _of_users(users)
+    tables = [loss for loss in problem.losses if isinstance(loss, Table)]
+    if len(tables) == len(problem.losses):
+        bounds["bounded_gradients"] = lambda B: all(table.slopes_at_most(B) for table in tables)
     pairs: dict[str, Callable[[fmpq, fmpq], bool]] = {
         "minibatch_variance": replay.noise.bounded,
         "two_groups": lambda mu, G: two_groups(problem.losses, problem.start, mu, G),
@@ -54,7 +59,7 @@ def assumptions(measures: Measures, sampling: str, shared: bool, Gamma: fmpq | N
     return facts, bounds, pairs
 
 
-def _of_weights(problem: Problem, looks: bool) -> dict[str, bool]:
+def of_weights(problem: Problem, looks: bool) -> dict[str, bool]:
     """`looks`: weights are those of the largest values, and may be 0."""
     p, graph = problem.p, problem.graph
     rows, plain = (p, *(problem.rows or ())), len(p) == 1 or not looks

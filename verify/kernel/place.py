@@ -147,7 +147,7 @@ class Place:
             case "hess" | "noisy_hess":
                 loss, (v,) = problem.losses[i], more
                 if not isinstance(loss, Loss):
-                    raise Rejected("instance.clients: got data points, expected losses with a Hessian")
+                    raise Rejected("instance.clients: got data points or a table, expected losses with a Hessian")
                 bent = loss.bend(x, v)
                 if rule.op == "hess":
                     return bent

@@ -29,13 +29,16 @@ from .rotated import mix
 from .sample import read as read_sample
 from .sample import samples
 from .spline import curves
+from .table import Table
+from .table import read as read_table
 from .world import Ranges, World, tabled
 
 COUNT, POINTS = 1_000, 100_000
 LARGE, LONG = 10**9, 10**15  # rounds where a law stands still, where moments say all
-LOSSES = {"quadratic": quadratic, "bent": piecewise, "curves": curves, "sample": read_sample}
+LOSSES = {"quadratic": quadratic, "bent": piecewise, "curves": curves, "sample": read_sample, "table": read_table}
 RESERVED = {"C", "E", "T", "D", "m", "Gamma"}  # what only the run itself may say
 OPTIONAL = "parameters steps w_star minimisers participation graph weights regulariser points minibatch oracle box"
+SUBGRADIENTS = ("subgradients", ())
 Fields = dict[str, Node]
 Steps = dict[str, dict[tuple[int, ...], fmpq]]  # of every quantity that the rules read, its value at every place
 
@@ -49,6 +52,7 @@ def read(node: Node, claim: Claim) -> World:
     T = given["T"].integer(1, LONG if long else LARGE if method.brief else COUNT)
     affordable((1 if long else E) * (1 if long or method.brief else T) * C * d * d, POINTS)
     problem = problem_of(given, method, C, d, (T - 1) // E + 1 if method.steps else T)
+    check_tables(problem, claim, long)
     noise = read_noise(given["noise"], method, C, d, T if method.steps else E * T)
     if noise.steps is not None:
         affordable(E * T * C * d * d, POINTS, given["noise"].where)
@@ -100,6 +104,15 @@ def problem_of(given: Fields, method: Method, C: int, d: int, rounds: int) -> Pr
         minimisers=tuple(x.vector(d) for x in given["minimisers"].items(C)) if "minimisers" in given else None,
         rows=rows_of(given.get("weights"), method, C, rounds),
     )
+
+
+def check_tables(problem: Problem, claim: Claim, long: bool) -> None:
+    """A table has no moments, and its slopes are gradients of a smooth function unless the claim says otherwise."""
+    tables = [loss for loss in problem.losses if isinstance(loss, Table)]
+    if tables and long:
+        raise Rejected("instance.box: got losses known at a few points, expected losses that are quadratic there")
+    if any(table.L is None for table in tables) and SUBGRADIENTS not in (*claim.let, *claim.implicit):
+        raise Rejected("instance.clients: got a table without L, expected a claim about subgradients")
 
 
 def rows_of(node: Node | None, method: Method, C: int, rounds: int) -> tuple[Vector, ...] | None:

@@ -17,6 +17,7 @@ from .pieces import Pieces, nonnegative
 from .rational import Node, Rejected, affordable
 from .rotated import Rotated, mix, read_basis
 from .rotated import read as read_point
+from .table import Table
 
 MINIBATCH, BATCHES = 1_000, 1_000  # points of a minibatch, where there is more than one to draw from, and how many
 
@@ -66,7 +67,7 @@ class Sample:
         return [(chance, mix(shares, self.points)) for shares, chance in batches(self.q, b, every)]
 
 
-AnyLoss = Loss | Sample
+AnyLoss = Loss | Sample | Table
 
 
 def read(node: Node, d: int) -> Sample:

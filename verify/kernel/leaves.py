@@ -1,0 +1,133 @@
+"""What a run reads of losses that nobody has chosen yet: at every distinct point one gradient and one value.
+
+The minimiser w* of f = sum_i p_i f_i is the origin. There sum_i p_i grad f_i = 0, which gives one gradient from the
+others. Every inequality here holds for all losses of the class F_{mu,L}; those between two points of a client are also
+enough for a loss of the class to exist (table.py cites the theorem).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from flint import fmpq
+
+from .form import NOTHING, ORIGIN, Form, Key, OutOfReach, Vec, inner, leaf, minus, mixed, square, total, unknown
+from .loss import ONE, ZERO, Vector
+from .rational import affordable
+
+POINTS = 200  # of all clients
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """A point of one client, its gradient there, and the name of its value."""
+
+    x: Vec
+    g: Vec
+    f: str
+
+
+Table = dict[Key, Entry]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaves:
+    p: Vector
+    mu: fmpq
+    L: fmpq | None  # None: not smooth, so that gradients are subgradients
+    tables: tuple[Table, ...]
+    least: dict[int, Vec] = field(default_factory=dict[int, Vec])  # client -> where its loss is least
+
+    def entry(self, i: int, x: Vec) -> Entry:
+        """Of client i at x."""
+        if x.weight != 1:
+            raise OutOfReach("out of reach: a loss is read at what is no point")
+        table, key = self.tables[i], x.key
+        if not key:
+            self.minimised()
+        if key not in table:
+            self.enter(i, x, leaf(f"g{i + 1}_{len(table)}"))
+        return table[key]
+
+    def enter(self, i: int, x: Vec, g: Vec) -> None:
+        affordable(1 + sum(map(len, self.tables)), POINTS, "point")
+        self.tables[i][x.key] = Entry(x, g, f"f{i + 1}_{len(self.tables[i])}")
+
+    def gradient(self, i: int, x: Vec) -> Vec:
+        entry = self.entry(i, x)
+        if self.L is None and not entry.x.terms:
+            raise OutOfReach("out of reach: a subgradient at w*, which may be any one")
+        return entry.g
+
+    def value(self, i: int, x: Vec) -> Form:
+        return unknown(self.entry(i, x).f)
+
+    def mean_value(self, x: Vec) -> Form:
+        """f(x)."""
+        return total(self.p, [self.value(i, x) for i in range(len(self.p))])
+
+    def minimised(self) -> Vec:
+        """w*, with what every client has there."""
+        if ORIGIN.key not in self.tables[0]:
+            last = max((i for i, weight in enumerate(self.p) if weight), default=None)
+            if last is None:
+                raise OutOfReach("out of reach: a minimiser of nothing, all weights are 0")
+            others = [i for i in range(len(self.p)) if i != last]
+            slopes = {i: leaf(f"g{i + 1}_{len(self.tables[i])}") for i in others}
+            slopes[last] = mixed([-self.p[i] / self.p[last] for i in others], [slopes[i] for i in others])
+            for i, g in sorted(slopes.items()):
+                self.enter(i, ORIGIN, g)
+        return ORIGIN
+
+    def own_minimiser(self, i: int) -> Vec:
+        """Of client i."""
+        if i not in self.least:
+            if self.mu < 0:
+                raise OutOfReach("out of reach: minimisers of clients that are not convex")
+            self.least[i] = leaf(f"w{i + 1}", ONE)
+            self.enter(i, self.least[i], NOTHING)
+        return self.least[i]
+
+    def gap_of_minima(self) -> Form:
+        """Gamma = f* - sum_i p_i min f_i."""
+        each = [self.value(i, self.own_minimiser(i)) for i in range(len(self.p))]
+        return total((ONE, -ONE), (self.mean_value(self.minimised()), total(self.p, each)))
+
+    def interpolation(self) -> dict[str, Form]:
+        """For every client i and pair of its points a, b: f_i(a) is above what b and the class say, named fi_a_b."""
+        found: dict[str, Form] = {}
+        for i, table in enumerate(self.tables):
+            entries = list(table.values())
+            pairs = [(a, b) for a in range(len(entries)) for b in range(len(entries)) if a != b]
+            found |= {f"f{i + 1}_{a}_{b}": self.above(entries[a], entries[b]) for a, b in pairs}
+        return found | self.nowhere_lower()
+
+    def above(self, a: Entry, b: Entry) -> Form:
+        """f(a) - f(b) - <g_b, dx> - mu |dx|^2 / 2 - |dg - mu dx|^2 / (2 (L - mu))."""
+        dx = minus(a.x, b.x)
+        parts = [unknown(a.f), unknown(b.f), inner(b.g, dx), square(dx)]
+        weights = [ONE, -ONE, -ONE, -self.mu / 2]
+        if self.L is not None:
+            parts.append(square(mixed((ONE, -ONE, -self.mu), (a.g, b.g, dx))))
+            weights.append(-1 / (2 * (self.L - self.mu)))
+        return total(weights, parts)
+
+    def nowhere_lower(self) -> dict[str, Form]:
+        """f(x) - |grad f(x)|^2 / (2 L_f) >= f*, L_f = L sum_i p_i: of a convex f the other inequalities say it."""
+        L_f = ZERO if self.L is None or min(self.p) < 0 else self.L * sum(self.p, ZERO)
+        if self.mu >= 0 or L_f <= 0 or ORIGIN.key not in self.tables[0]:
+            return {}
+        found: dict[str, Form] = {}
+        for key in self.tables[0]:
+            if key and all(key in table for table in self.tables):
+                entries = [table[key] for table in self.tables]
+                slope = square(mixed(self.p, [entry.g for entry in entries]))
+                value = total(self.p, [unknown(entry.f) for entry in entries])
+                found[f"least_{len(found)}"] = total(
+                    (ONE, -ONE, -1 / (2 * L_f)), (value, self.mean_value(ORIGIN), slope)
+                )
+        return found
+
+    def slopes(self) -> dict[str, Form]:
+        """|g|^2 of every gradient that is read."""
+        return {f"{entry.f}_slope": square(entry.g) for table in self.tables for entry in table.values()}

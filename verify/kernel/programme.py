@@ -1,0 +1,275 @@
+"""The worst case of a claim at one point: its run as leaves, both sides and all that is assumed as linear forms.
+
+A point gives sizes, weights, step sizes and constants, and no losses, start, dimension or noise. The worst case is the
+largest left side over all semidefinite Gram matrices and unknowns where every constraint is >= 0. What the point leaves
+open is unknown: values of losses, and constants that the claim reads as squares alone.
+
+Every constraint holds on every admissible instance at the point, so that a bound proved here holds for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from flint import fmpq
+
+from .assumptions import of_weights
+from .claim import Claim
+from .claim import read as read_claim
+from .draws import SAMPLINGS, participation
+from .expression import Evaluator, Relation, Tree, free
+from .form import Form, OutOfReach, Vec, total, unknown
+from .gram import Extreme, Run
+from .leaves import Entry, Leaves
+from .linear import Sides
+from .loss import ONE, ZERO, Vector
+from .method import NOISE, Method
+from .problem import Problem
+from .rational import Malformed, Node, Rejected, affordable, shown
+from .read_method import read as read_method
+from .run import Fields, constants, ranges_of, rows_of, shifted, sizes, steps_of
+from .work import MOST, metered
+from .world import World
+
+OPTIONAL = "parameters steps participation graph weights noise"
+SIZE, PLACES = 200, 2_000  # local steps of all clients; points at which an assumption is asked
+VARIANCES = ("bounded_variance", "exact_variance", "minibatch_variance", "gradient_variance", "hessian_variance")
+LOWER = {"smooth": -1, "two_sided": -1, "weakly_convex": -1, "strongly_convex": 1}  # curvature at least, times constant
+UPPER = ("smooth", "descent")
+NOTHING_MORE = ("lower_bounded", "independent_noise", "subgradients")  # in a run without noise that reads what it reads
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Programme:
+    leaves: tuple[str, ...]  # of the Gram matrix
+    unknowns: tuple[str, ...]
+    constraints: Mapping[str, Form]  # each >= 0
+    lhs: Form  # the claim is lhs <= rhs
+    rhs: Form
+    tables: tuple[tuple[Entry, ...], ...]  # of every client
+    mu: tuple[fmpq, ...]  # of every client
+    L: tuple[fmpq | None, ...]
+    minimised: bool  # whether the origin is w*
+    minimisers: tuple[Vec, ...] | None  # of every client, where they are read
+    open: Mapping[str, str]  # constant that the point does not give -> the unknown that is its square
+
+
+def programme(claim: object, point: object, at: object) -> Programme:
+    """The programme of a lowered claim; `OutOfReach` with the reason, `Rejected` where the point is not admissible."""
+    with metered(MOST):
+        return _programme(read_claim(Node(claim, "claim")), Node(point, "point"), Node(at, "at"))
+
+
+def _programme(claim: Claim, node: Node, at: Node) -> Programme:
+    if claim.setting != "run":
+        raise OutOfReach(f"out of reach: a claim about {claim.setting}, not about a run")
+    given = node.fields("C E T p constants", OPTIONAL)
+    method = read_method(Node(claim.method, "claim.method"))
+    C, E, T = (given[name].integer(1, SIZE) for name in "CET")
+    affordable(C * E * T, SIZE, "point")
+    p = given["p"].vector(C)
+    graph = tuple(row.vector(C) for row in given["graph"].items(C)) if "graph" in given else ()
+    if method.rules_use("neighbours") and not graph:
+        raise Malformed("point: got no graph, expected one, for the method reads neighbours")
+    rows = rows_of(given.get("weights"), method, C, (T - 1) // E + 1 if method.steps else T)
+    world, numbers = numbers_of(given, claim, method, C, E, T)
+    quiet(claim, method, world, given.get("noise"))
+    leaves = leaves_of(claim, world, p)
+    draws = participation(given.get("participation"), C)
+    if draws != [((1,) * C, ONE)] and not method.rules_use("sampled"):
+        raise Malformed("point.participation: got sampled clients, expected a method that means over them")
+    run = Run(method, leaves, graph, rows, draws, E, T, Evaluator(numbers, claim.domains))
+    spans = {name: tuple((lo, hi) for lo, hi in ends) for name, ends in ranges_of(method, C, 1, E, T).items()}
+    sides = Sides(world, claim.domains, measured(run, spans), arities(method), leaves.gap_of_minima)
+    lhs, rhs = sides_of(claim, sides, at)
+    kind = given["participation"].kind(SAMPLINGS) if "participation" in given else ""
+    weights = of_weights(Problem((), p, graph, (), None, rows=rows), method.weighs("chosen") and rows is None)
+    facts = weights | {"full_participation": all(set(counts) == {1} for counts, _ in draws)}
+    facts |= {name: name == kind for name in SAMPLINGS}
+    also_read(run)
+    constraints = {**conditions(claim, sides), **assumed(claim, sides, leaves, facts)}
+    constraints |= steepness(claim, sides, leaves)
+    constraints |= {f"{square}_nonnegative": unknown(square) for square in sides.open.values()}
+    constraints = distinct(constraints | leaves.interpolation())
+    forms = [lhs, rhs, *constraints.values()]
+    return Programme(
+        tuple(sorted({leaf for form in forms for pair in form.gram for leaf in pair})),
+        tuple(sorted({name for form in forms for name in form.linear})),
+        constraints,
+        lhs,
+        rhs,
+        tuple(tuple(table.values()) for table in leaves.tables),
+        (leaves.mu,) * C,
+        (leaves.L,) * C,
+        any(not entry.x.terms for entry in leaves.tables[0].values()),
+        tuple(leaves.least[i] for i in range(C)) if len(leaves.least) == C else None,
+        dict(sides.open),
+    )
+
+
+def quiet(claim: Claim, method: Method, world: World, noise: Node | None) -> None:
+    """A programme has no noise. Where the claim allows some, the point has to ask for runs without it."""
+    if noise is not None:
+        noise.fields("kind")["kind"].one_of(("none",))
+    variances = [args[0] for name, args in (*claim.let, *claim.implicit) if name in VARIANCES[:-1]]
+    silent = any(world.values.get(name) == 0 for name in variances)
+    if method.reads(*NOISE) and noise is None and not silent:
+        raise OutOfReach("out of reach: noise; in reach are runs without it, of a point with the noise of kind none")
+
+
+def numbers_of(given: Fields, claim: Claim, method: Method, C: int, E: int, T: int) -> tuple[World, World]:
+    """What is known before the run: for the claim, and for the method, which has step sizes of its own."""
+    values = sizes(given, method, 0)
+    values.pop("D", None)
+    for letter, name in method.names.items():
+        if name == "D":
+            values.pop(letter, None)
+    given = given | {"noise": Node({"kind": "none"}, "point.noise")}
+    reserved = {"p", *values, "C", "E", "T", "D", "m", "Gamma", *method.measures}
+    values |= constants(given, claim, method, reserved)
+    steps = steps_of(given.get("steps"), claim, method, values, E, T)
+    listed = tuple(name for name, entries in steps.items() if len(next(iter(entries))) == 1)
+    steps |= shifted(steps, method, {*values, *method.measures, *reserved}, T)
+    ranges = {name: tuple((min(n), max(n)) for n in zip(*entries, strict=True)) for name, entries in steps.items()}
+    p = given["p"].vector(C)
+    world = World(values, {"p": ((1, C),), **ranges},
+                  lambda name, at: p[at[0] - 1] if name == "p" else steps[name][at], listed=listed)  # fmt: skip
+    for name, domain in claim.domains.items():
+        world.inhabit(name, domain)
+    return world, World(values, ranges, lambda name, at: steps[name][at])
+
+
+def leaves_of(claim: Claim, world: World, p: Vector) -> Leaves:
+    """The class of every loss, from what is assumed of all of them."""
+    lower, upper = list[fmpq](), list[fmpq]()
+    for name, args in (*claim.let, *claim.implicit):
+        if name in claim.means:
+            continue
+        if name in LOWER:
+            lower.append(LOWER[name] * given_constant(world, args[0]))
+        if name in UPPER:
+            upper.append(given_constant(world, args[0]))
+        if name == "convex":
+            lower.append(ZERO)
+    if not lower:
+        raise OutOfReach("out of reach: losses whose curvature is not bounded below")
+    mu, L = max(lower), min(upper) if upper else None
+    if L is not None and mu >= L:
+        raise OutOfReach(f"out of reach: curvatures from {shown(mu)} to {shown(L)}, expected an interval")
+    return Leaves(p, mu, L, tuple({} for _ in p))
+
+
+def given_constant(world: World, name: str) -> fmpq:
+    if name not in world.values:
+        raise OutOfReach(f"out of reach: {name} is not given, and the class of the losses depends on it")
+    return world.values[name]
+
+
+def arities(method: Method) -> dict[str, int]:
+    return {name: len(measure.at) for name, measure in method.measures.items()}
+
+
+def measured(
+    run: Run, spans: Mapping[str, tuple[tuple[int, int], ...]]
+) -> Callable[[str, tuple[int, ...]], Form | Extreme]:
+    known: dict[tuple[str, tuple[int, ...]], Form | Extreme] = {}
+
+    def value(name: str, indices: tuple[int, ...]) -> Form | Extreme:
+        if any(not low <= n <= high for n, (low, high) in zip(indices, spans.get(name, ()), strict=True)):
+            raise Rejected(f"claim: got {name}{indices}, expected each index in its range")
+        if (name, indices) not in known:
+            known[name, indices] = run.measured(name, indices)
+        return known[name, indices]
+
+    return value
+
+
+def sides_of(claim: Claim, sides: Sides, at: Node) -> tuple[Form, Form]:
+    """Both sides of the relation at `at`, the smaller one first."""
+    place = at.fields(" ".join(("relation", *claim.for_all)))
+    op, left, right = claim.then[place.pop("relation").integer(0, len(claim.then) - 1)]
+    if op not in ("<=", "<", ">=", ">"):
+        raise OutOfReach(f"out of reach: the relation {op!r}")
+    scope: dict[str, int] = {}
+    for name, (low, high) in claim.for_all.items():
+        scope[name] = place[name].integer(sides.integer(low, {}), sides.integer(high, {}))
+    lhs, rhs = (sides.form(side, scope) for side in (left, right))
+    return (lhs, rhs) if op in ("<=", "<") else (rhs, lhs)
+
+
+def everywhere(
+    sides: Sides, relation: Relation, for_all: Mapping[str, tuple[Tree, Tree]], name: str
+) -> dict[str, Form]:
+    """What a relation says at every place, by name and place."""
+    ranges = [range(sides.integer(low, {}), sides.integer(high, {}) + 1) for low, high in for_all.values()]
+    places = list(product(*ranges))
+    affordable(len(places), PLACES, name)
+    found: dict[str, Form] = {}
+    for place in places:
+        rooms = sides.rooms(relation, dict(zip(for_all, place, strict=True)))
+        found |= {"_".join(map(str, (name, *place, n))): room for n, room in enumerate(rooms)}
+    return found
+
+
+def conditions(claim: Claim, sides: Sides) -> dict[str, Form]:
+    found: dict[str, Form] = {}
+    for n, condition in enumerate(claim.when):
+        named = {name for side in condition[1:] for name, arity in free(side) if arity < 0}
+        for_all = {name: ends for name, ends in claim.for_all.items() if name in named}
+        found |= everywhere(sides, condition, for_all, f"when{n}")
+    return found
+
+
+def assumed(claim: Claim, sides: Sides, leaves: Leaves, facts: Mapping[str, bool]) -> dict[str, Form]:
+    """What the assumptions say, beyond the class. One that is not known here is never dropped."""
+    found: dict[str, Form] = {}
+    for name, args in (*claim.let, *claim.implicit):
+        if name in claim.means:
+            found |= everywhere(sides, *claim.means[name], name)
+        elif name in facts:
+            if not facts[name]:
+                raise Rejected(f"point: got a failure of {name}, expected a point that meets it")
+        elif name in VARIANCES:
+            given_constant(sides.world, args[0])  # >= 0, and there is no noise
+            if name == "exact_variance" and sides.world.values[args[0]] != 0:
+                raise OutOfReach("out of reach: noise of an exact size")
+        elif name == "homogeneous":
+            found[name] = total([-ONE], [leaves.gap_of_minima()])
+        elif name not in (*LOWER, *UPPER, "convex", "bounded_gradients", *NOTHING_MORE):
+            raise OutOfReach(f"out of reach: the assumption {name}")
+    return found
+
+
+def steepness(claim: Claim, sides: Sides, leaves: Leaves) -> dict[str, Form]:
+    """A bound on gradients everywhere, at every point that is read: asked when all of them are known."""
+    found: dict[str, Form] = {}
+    for name, args in (*claim.let, *claim.implicit):
+        if name == "bounded_gradients" and name not in claim.means:
+            bound = sides.form_of_square(args[0])
+            found |= {entry: total((ONE, -ONE), (bound, form)) for entry, form in leaves.slopes().items()}
+    return found
+
+
+def also_read(run: Run) -> None:
+    """What every replay reads, whatever the claim says: measures of the whole run."""
+    for name, measure in run.method.measures.items():
+        if not measure.at:
+            try:
+                run.measured(name, ())
+            except OutOfReach:
+                continue
+
+
+def distinct(constraints: Mapping[str, Form]) -> dict[str, Form]:
+    """Each once, without those that say 0 >= 0 or that a number is one."""
+    seen: set[tuple[object, ...]] = set()
+    found: dict[str, Form] = {}
+    for name, form in constraints.items():
+        if form.known and form.constant < 0:
+            raise Rejected(f"point: got a failure of {name}, expected a point that meets it")
+        if not form.known and form.key not in seen:
+            seen.add(form.key)
+            found[name] = form
+    return found

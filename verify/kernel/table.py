@@ -1,0 +1,116 @@
+"""A client's loss known at finitely many points: triples point, gradient, value of one function of a class.
+
+The class is F_{mu,L}: h = f - mu |x|^2 / 2 is convex and, unless L is None, (L - mu)-smooth. A function of it with
+these gradients and values exists if and only if, for all ordered pairs of points, with s = g - mu x,
+
+    h_i >= h_j + <s_j, x_i - x_j> + |s_i - s_j|^2 / (2 (L - mu))
+
+(Taylor, Hendrickx, Glineur 2017, theorem 4, which subtracts the quadratic just so; Rotaru, Glineur, Patrinos 2022 for
+mu < 0). For L = mu the function is a quadratic; for L = None the last term is not there and g are subgradients. The
+table says nothing about other points, so nothing else is answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flint import fmpq, fmpz
+
+from .loss import DENSE, ZERO, Matrix, Vector, combine, dot, minus, norm2
+from .rational import Node, Rejected, affordable, shown
+from .work import HASH, label, paid, spend
+
+Point = tuple[Vector, Vector, fmpq]  # x, g, f
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    mu: fmpq
+    L: fmpq | None  # None: not smooth, so that g are subgradients
+    points: Mapping[tuple[fmpz, ...], Point]  # by the label of x
+    bends: bool = True  # every outcome of a run is followed
+
+    def at(self, w: Vector) -> Point:
+        spend(HASH * len(w))
+        found = self.points.get(label(w))
+        if found is None:
+            raise Rejected(f"instance.clients: got the point {shown(w)} that is not in a table, expected one that is")
+        return found
+
+    def value(self, w: Vector) -> fmpq:
+        return self.at(w)[2]
+
+    def gradient(self, w: Vector) -> Vector:
+        return self.at(w)[1]
+
+    def hessian(self, most: bool) -> Matrix:
+        """No Hessian of a function of the class is larger, or smaller: L or mu times the identity."""
+        if most and self.L is None:
+            raise Rejected("instance.clients: got a table without L, expected a largest curvature")
+        bound = self.L if most and self.L is not None else self.mu
+        d = len(next(iter(self.points.values()))[0])
+        return tuple(tuple(bound if r == s else ZERO for s in range(d)) for r in range(d))
+
+    def above(self, mu: fmpq) -> bool:
+        """Whether every curvature is at least mu."""
+        return self.mu >= mu
+
+    def below(self, L: fmpq) -> bool:
+        """Whether every curvature is at most L."""
+        return self.L is not None and self.L <= L
+
+    def least_at(self, w: Vector) -> bool:
+        """Whether a function of the class with this table is least at w, whatever else is asked of it here.
+
+        Of a convex one, where g = 0. For mu < 0 < L: the convex hull of the least of h_j + <s_j, . - x_j> +
+        (L - mu) |. - x_j|^2 / 2, plus mu |.|^2 / 2, has the table and the least value min_j f_j - |g_j|^2 / (2 L),
+        because the hull's mixtures only gain by mu < 0 (Rotaru, Glineur, Patrinos 2022; Drori, Shamir 2020, theorem 7).
+        """
+        _, g, f = self.at(w)
+        if any(g) or self.mu >= 0:
+            return not any(g)
+        L = self.L
+        return L is not None and L > 0 and all(f <= y - norm2(s) / (2 * L) for _, s, y in self.points.values())
+
+    def slopes_at_most(self, G: fmpq) -> bool:
+        """Whether a convex function with this table has no gradient longer than G anywhere.
+
+        It is the conjugate of the largest function on the convex hull of all g whose gradients there are the x, and
+        1/L-strongly convex; so its gradients are mixtures of the g (Taylor, Hendrickx, Glineur 2017, theorem 4's own).
+        """
+        return self.mu == 0 and G >= 0 and all(norm2(g) <= G * G for _, g, _ in self.points.values())
+
+
+def interpolates(points: list[Point], mu: fmpq, L: fmpq | None) -> tuple[int, int] | None:
+    """The first ordered pair of points that no function of the class has; None where one has them all."""
+    bent = [(x, combine((fmpq(1), -mu), (g, x)), paid(f - mu * norm2(x) / 2)) for x, g, f in points]
+    for i, (x, s, h) in enumerate(bent):
+        for j, (y, r, k) in enumerate(bent):
+            room, apart = h - k - dot(r, minus(x, y)), minus(s, r)
+            if L is not None and mu < L:
+                room -= norm2(apart) / (2 * (L - mu))
+            if paid(room) < 0 or (mu == L and any(apart)):
+                return i, j
+    return None
+
+
+def read(node: Node, d: int) -> Table:
+    given = node.fields("kind mu L points")
+    mu, L = given["mu"].rational(), None if given["L"].raw is None else given["L"].rational()
+    if L is not None and mu > L:
+        raise given["L"].malformed("null or a number that is at least mu")
+    entries = given["points"].items()
+    affordable(3 * len(entries) ** 2 * d, DENSE, node.where)
+    points: list[Point] = []
+    for entry in entries:
+        point = entry.fields("x g f")
+        points.append((point["x"].vector(d), point["g"].vector(d), point["f"].rational()))
+    table = {label(point[0]): point for point in points}
+    if not points or len(table) < len(points):
+        raise given["points"].malformed("one point or more, each once")
+    if (pair := interpolates(points, mu, L)) is not None:
+        raise Rejected(
+            f"{node.where}: got points {pair[0]} and {pair[1]}, expected values of one function of the class"
+        )
+    return Table(mu, L, table)

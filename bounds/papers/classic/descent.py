@@ -12,7 +12,6 @@ from .symbols import (
     L,
     M,
     T,
-    anchor,
     bounded_subgradients,
     convex,
     dist2,
@@ -106,7 +105,7 @@ SUBGRADIENT = Statement(
 ANCHORED = Statement(
     id="classic/halpern", kind="inequality", title="Halpern's iteration with the operator x - (2/L) grad f(x)",
     cite="Lieder 2021, theorem 2.1: |x_N - Tx_N|^2 <= 4 R^2/(N + 1)^2 for nonexpansive T, attained by a Huber loss",
-    method=HALPERN, glossary=GLOSSARY, let=SMOOTH_CONVEX, choose={gamma(t): 2 / L, anchor(t): 1 / (t + 2)}, when=ONE,
+    method=HALPERN, glossary=GLOSSARY, let=SMOOTH_CONVEX, choose={gamma(t): 2 / L}, when=ONE,
     then=Le(4 * grad2(T) / L**2, 4 * dist2(0) / (T + 1) ** 2),
     reading=("T is x - (2/L) grad f(x), which is nonexpansive for convex and L-smooth f: x - Tx is (2/L) grad f(x)",),
 )  # fmt: skip

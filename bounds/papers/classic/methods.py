@@ -19,7 +19,7 @@ from ...method import (
     vector,
     w_star,
 )
-from .symbols import GLOSSARY, T, anchor, dist2, gamma, gap, grad2, last, level, over, pull, q, s, star2, t
+from .symbols import GLOSSARY, T, dist2, gamma, gap, grad2, last, level, over, pull, q, s, star2, t
 
 x, y, a, v, z = vector("x"), vector("y"), vector("a", "x_0"), vector("v"), vector("z")
 
@@ -89,7 +89,7 @@ HALPERN = Method(
     client={y: x},
     begin={y: x},
     local={y: y - gamma(t) * grad(y)},
-    update={x: anchor(t) * a + (1 - anchor(t)) * mean(y)},
+    update={x: a / (t + 2) + (t + 1) / (t + 2) * mean(y)},
     measures={
         dist2(t): expect(norm2(x - w_star)),
         grad2(t): expect(norm2(full_grad(x))),

@@ -23,7 +23,6 @@ young = _s("theta", "1", "any positive number: how Young's inequality is weighte
 
 gamma = _q("gamma", "W^2/F", "step size", r"\gamma_{{{0}}}", positive=True)
 pull = _q("pull", "1", "weight of the gradient of step t", "a_{{{0}}}", positive=True)
-anchor = _q("anchor", "1", "weight of the start", r"\lambda_{{{0}}}", positive=True)
 
 gap = _q("gap", "F", "f(x_t) - f*", r"f(x_{{{0}}}) - f^*", nonnegative=True)
 level = _q("level", "F", "f(x_t)", r"f(x_{{{0}}})")

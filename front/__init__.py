@@ -46,9 +46,10 @@ if TYPE_CHECKING:
     from fedaudit.verify.audited import Audited, Derivation, Linted
     from fedaudit.verify.certificates import Certified
     from fedaudit.verify.verdict import NotReproduced, Proved, Refuted, Reproduced, ReproducedIf, Survived, Undecided
+    from fedaudit.verify.worst.worst import Worst
 
     from . import verify
-    from .api import audit, certify, derive, hunt, lint, load, plot, statement, statements
+    from .api import audit, certify, derive, hunt, lint, load, plot, statement, statements, worst
     from .errors import UserError
     from .simulation import Trajectories, simulate
     from .testing import fedaudit_check, instances, theorem
@@ -87,6 +88,7 @@ __all__ = [
     "Trajectories",
     "Undecided",
     "UserError",
+    "Worst",
     "__version__",
     "audit",
     "certify",
@@ -122,12 +124,13 @@ __all__ = [
     "vector",
     "verify",
     "w_star",
+    "worst",
 ]
 
 _ALGEBRA = ("Abs", "Eq", "Ge", "Gt", "Le", "Lt", "Max", "Min", "Ne", "Product", "Rational", "Sum", "exp", "log", "sqrt")
 _VECTORS = ("full_grad", "grad", "mean", "neighbours", "noisy", "prox", "start", "vector", "w_star")
 _METHOD = ("Method", "expect", "f", "f_i", "f_star", "inner", "norm2", *_VECTORS)
-_API = ("audit", "certify", "derive", "hunt", "lint", "load", "plot", "statement", "statements")
+_API = ("audit", "certify", "derive", "hunt", "lint", "load", "plot", "statement", "statements", "worst")
 _VERDICTS = ("NotReproduced", "Proved", "Refuted", "Reproduced", "ReproducedIf", "Survived", "Undecided")
 _HOME = {
     **dict.fromkeys(_ALGEBRA, ".bounds.algebra"),
@@ -143,6 +146,7 @@ _HOME = {
     "Trajectories": ".simulation",
     "simulate": ".simulation",
     "UserError": ".errors",
+    "Worst": ".verify.worst.worst",
 }
 
 

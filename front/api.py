@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from fedaudit.verify.audited import Audited, Derivation, Linted
     from fedaudit.verify.certificates import Certified
     from fedaudit.verify.verdict import Verdict
+    from fedaudit.verify.worst.worst import Worst
 
-__all__ = ["audit", "certify", "derive", "hunt", "lint", "load", "plot", "statement", "statements"]
+__all__ = ["audit", "certify", "derive", "hunt", "lint", "load", "plot", "statement", "statements", "worst"]
 
 
 def statement(identifier: str) -> Statement:
@@ -175,3 +176,24 @@ def plot(claim: Statement | str, *, seed: int = 0, **values: Given) -> Axes:
     if len(chosen) != 1:
         raise UserError(f"{len(chosen)} combinations of values", "one value for each symbol", "make several pictures")
     return draw(curves_at(found, chosen[0], seed) if values else picture(found, seed)).axes[0]
+
+
+def worst(claim: Statement | str, *, measure: str | None = None, scale: str | None = None, **values: Given) -> Worst:
+    """The worst case at these values, over all functions of the class and all dimensions, from both sides.
+
+    Of several relations, the one that is worst. With `measure` and `scale`, of a method that `claim` names:
+    `fa.worst("my.py::gd", measure="gap(T)", scale="dist2(0)", L=3, mu=0, gamma="1/3", T=4)`.
+
+    >>> import fedaudit as fa
+    >>> made = fa.worst("buttaci/thm4.1-I", L=2, mu=1, alpha=1, C=1, E=1, T=1)
+    >>> float(made.lower) < 0.15625 == float(made.upper)
+    True
+    """
+    from fedaudit.bounds.parameters import points, told
+
+    from .worst_case import answered
+
+    chosen = points(told(values))
+    if len(chosen) != 1:
+        raise UserError(f"{len(chosen)} combinations of values", "one value for each symbol", "ask for each of them")
+    return max(answered(claim, chosen[0], measure, scale), key=lambda one: one.estimate or 0.0)

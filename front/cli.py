@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import export, show
+from . import export, show, worst_case
 from .errors import UserError, crash, one_line
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ start here:
   fedaudit show buttaci/thm4.1-I           one of them, as printed
   fedaudit bound buttaci/lem4.1 E=5 G=2 gamma=1/100    its bound in numbers; `fedaudit bound --help` shows more
   fedaudit export yuan --latex --out yuan.tex          a paper's statements and verdicts as a document
+  fedaudit worst buttaci/thm4.1-I L=10 mu=1 alpha=1    its worst case over all functions and dimensions, exactly
   fedaudit methods fedprox                 a method, as an algorithm
   fedaudit new my_paper.py                 a file of your own, complete, to be changed
   fedaudit audit                           every move on all of them; then open audit/index.html
@@ -89,14 +90,15 @@ PICTURES = {  # of figures/pictures.py
     "table1": "communication complexities side by side (yuan, table 1)",
     "zhang-fig3": "composite federated learning with stochastic gradients (zhang, figure 3)",
 }
-VALUED = ("bound", "plot")  # commands that take NAME=VALUE
-TAKES = ("--minimise", "--out", "--seed")  # their options that take one value
+VALUED = ("bound", "plot", "worst")  # commands that take NAME=VALUE
+TAKES = ("--measure", "--minimise", "--out", "--scale", "--seed")  # their options that take one value
 RUNS = ("lint", "derive", "verify", "hunt", "audit")
 HELP = {
     "list": "the statements that are encoded",
     "show": "one statement, as printed",
     "export": "a paper's statements, repairs and verdicts as one LaTeX document",
     "bound": "a statement's right-hand side in numbers, term by term",
+    "worst": "the worst case at your constants, over all functions and dimensions, from both sides",
     "methods": "the methods that are encoded; of a name, all that statements may use",
     "new": "a file of your own to begin with; from LaTeX where it can be read",
     "assumptions": "the assumptions that a run understands, and what each one asks of an instance",
@@ -153,6 +155,10 @@ def parser() -> Parser:
     form = sub.add_mutually_exclusive_group()
     form.add_argument("--csv", action="store_true", help="a table for programs")
     form.add_argument("--json", action="store_true", help="one JSON array on stdout, nothing else")
+
+    sub = command("worst", epilog=worst_case.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
+    worst_case.arguments(sub)
+    _values(sub)
 
     sub = command("methods")
     named = "a method's id, a paper, your own .py file or `my.py::id`; nothing lists all"
@@ -287,6 +293,7 @@ def _dispatch(given: Sequence[str]) -> int:
         "show": _show,
         "export": _export,
         "bound": _bound,
+        "worst": _worst,
         "methods": _methods,
         "new": _new,
         "assumptions": _assumptions,
@@ -382,6 +389,21 @@ def _bound(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return _print_json(as_rows(answer))
     print(as_csv(answer) if arguments.csv else as_text(answer), end="" if arguments.csv else "\n")
+    return 0
+
+
+def _worst(arguments: argparse.Namespace) -> int:
+    from .progress import progress
+    from .runner import one_thread
+
+    one_thread()
+    out, name = None if arguments.out is None else _out(arguments.out), str(arguments.selectors[0])
+    with progress("worst", [name], 1):
+        found = worst_case.asked(name, arguments.values, arguments.measure, arguments.scale)
+    files = worst_case.kept(found, out) if out else []
+    if arguments.json:
+        return _print_json([one.row() for one in found])
+    print("\n".join([worst_case.as_text(found), *files]))
     return 0
 
 

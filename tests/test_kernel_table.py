@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import copy
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
+from runs import exact_run
 
-import fedaudit as fa
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import read as read_statement
-from fedaudit.verify.certify import replay
-from fedaudit.verify.check import genes_of
-from fedaudit.verify.genome import draw, exactly
 from fedaudit.verify.kernel.loss import Loss, dot, piecewise, quadratic
 from fedaudit.verify.kernel.rational import Node
 from fedaudit.verify.kernel.run import LOSSES
@@ -154,30 +148,11 @@ def test_slopes_are_bounded_everywhere_for_convex_tables_alone() -> None:
 
 # runs
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
 RUNS = [
     *("buttaci/lem4.1", "buttaci/thm4.1-I", "zhang/lemA.1"),
     *("gradient_descent.py::gd/rate", "fedlin.py::fedlin/rate", "scaffold.py::scaffold/one-step", "li.py::li/thm1"),
     *("server_momentum.py::fedavgm/first", "sampled_fedavg.py::sampled-fedavg/one-step"),
 ]
-
-
-def named(name: str) -> fa.Statement:
-    file, _, identifier = name.rpartition("::")
-    return {s.id: s for s in fa.load(EXAMPLES / file)}[identifier] if file else fa.statement(name)
-
-
-def exact_run(statement: fa.Statement) -> tuple[Any, Data, Any]:
-    """A claim, an instance whose losses are quadratic between kinks, and a place."""
-    reading, setting = read_statement(statement)
-    rng = np.random.default_rng(1)
-    shapes = [shape for shape in setting.shapes(reading) if shape["T"] > 1 and shape["C"] <= 2]
-    for shape in sorted(shapes, key=lambda shape: -shape["C"])[:60]:
-        genes = genes_of(reading, setting, shape)
-        found = replay(reading, setting, shape, exactly(genes, draw(genes, 1, rng), 0, 2))
-        if found is not None and {client["kind"] for client in found.instance["clients"]} <= {"quadratic", "bent"}:
-            return reading.claim, found.instance, found.at
-    raise AssertionError(f"{statement.id}: got no instance, expected one")
 
 
 def as_tables(claim: Any, instance: Data, at: Any, patch: pytest.MonkeyPatch) -> Data:
@@ -211,7 +186,7 @@ def as_tables(claim: Any, instance: Data, at: Any, patch: pytest.MonkeyPatch) ->
 def test_a_run_on_tables_has_both_sides_of_the_run_that_they_are_from(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claim, instance, at = exact_run(named(name))
+    claim, instance, at = exact_run(name)
     tables = as_tables(claim, instance, at, monkeypatch)
     assert {client["kind"] for client in tables["clients"]} == {"table"}
     assert kernel.evaluate(claim, tables, (), at) == kernel.evaluate(claim, instance, (), at)

@@ -46,6 +46,7 @@ from .verdict import (
     Verdict,
     searched,
 )
+from .worst.hunted import examined
 
 RATE = 8000  # instances a nominal second
 LEAST_SAMPLE = 10_000  # admissible instances that `verify` tries at least
@@ -144,6 +145,7 @@ def hunt(
     reading, world = read(statement, backend=backend)
     began = time.perf_counter()
     judged = judge(reading, world, _hunted(reading, world, seed, effort, race), _siblings(statement))
+    judged = examined(statement, reading, judged)
     return searched(_by_kind(statement, judged), seconds=_since(began), seed=seed)
 
 

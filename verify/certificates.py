@@ -10,6 +10,8 @@ counterexample to the formula of the claim; whether that refutes what is printed
     "explicit rate of a reading"          no: what is printed names no rate
     "witness fails"                       no: what is printed says that a witness exists
     "contradiction"                       no: `derive` proves the statement
+    "proof at a point, times F"           yes: no counterexample but a proof, for all functions and dimensions, that at
+                                          its point the left side is at most F times the right one
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from fedaudit.errors import UserError
 from .child import LIMIT, Checker, Limit
 from .kernel import Malformed, Rejected, load
 from .kernel.files import read_text
+from .kernel.proof import is_proof
 from .names import AUDIT
 from .references import Reference, Row, references
 
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["Certified", "certify", "certify_files", "line", "status"]
 
 FIELDS = {"format", "statement", "claim", "dropped", "instance", "at", "lhs", "rhs"}
+OF_PROOFS = {"format", "statement", "claim", "point", "at", "factor", "multipliers"}
 DOCUMENT = 16_000_000  # bytes of audit.json that are read
 NO_RATE = "rejected as a refutation: the explicit rate of the reading falls, what is printed names no rate"
 WITNESS = "rejected as a refutation: the witness fails, what is printed says that one exists"
@@ -105,7 +109,12 @@ def certify_files(names: Sequence[str], limit: Limit = LIMIT, *, explained: bool
 def _explained(row: Row, known: Mapping[str, Statement]) -> Row:
     from .explain import explain
 
-    if row["what"] is None or not row["file"].endswith(".json") or Path(row["file"]).name == AUDIT:
+    if (
+        row["what"] is None
+        or row["what"].startswith("proof")
+        or not row["file"].endswith(".json")
+        or Path(row["file"]).name == AUDIT
+    ):
         return row
     try:
         data = cast("dict[str, Any]", load(read_text(row["file"])))
@@ -148,7 +157,8 @@ def _judge(data: object, name: str, known: Mapping[str, Statement], checker: Che
     shown = line(identifier, 200)
     if shown not in known:
         return _unknown(name, shown, known)
-    if wrong := FIELDS ^ (set(fields) - {"replays"}):  # only of order claims with a form; the kernel checks them
+    expected = OF_PROOFS if is_proof(fields) else FIELDS
+    if wrong := expected ^ (set(fields) - {"replays"}):  # only of order claims with a form; the kernel checks them
         return _malformed(name, f"certificate: got missing or unknown fields {sorted(wrong)}", shown)
     claim = fields["claim"]
     if not isinstance(claim, dict) or cast("dict[str, object]", claim).get("id") != identifier:
@@ -165,6 +175,8 @@ def _judge(data: object, name: str, known: Mapping[str, Statement], checker: Che
         return _malformed(name, answer.reason, shown)
     if answer.outcome == "rejected":
         return _row(name, shown, reason=line(answer.reason, 500))
+    if answer.factor is not None:
+        return _row(name, shown, accepted=True, what=f"proof at a point, times {line(answer.factor, 40)}")
     row = _row(name, shown, lhs=answer.lhs, rhs=answer.rhs, dropped=list(answer.dropped))
     return {**row, **_meaning(statement, answer.dropped, known)}
 

@@ -60,6 +60,7 @@ class Answer:
     lhs: str | None = None
     rhs: str | None = None
     dropped: tuple[str, ...] = ()
+    factor: str | None = None  # of a proof
 
 
 class Checker:
@@ -142,7 +143,7 @@ class Checker:
     def _understood(self, raw: dict[str, Any]) -> Answer:
         match raw["outcome"]:
             case "accepted":
-                return Answer("accepted", "", raw["lhs"], raw["rhs"], tuple(raw["dropped"]))
+                return Answer("accepted", "", raw["lhs"], raw["rhs"], tuple(raw["dropped"]), raw.get("factor"))
             case "rejected" | "malformed" as outcome:
                 return Answer(outcome, raw["reason"])
             case "time" | "memory" as what:

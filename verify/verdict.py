@@ -43,6 +43,7 @@ class Search:
     how: str | None = None
     statistical: Mapping[str, Any] | None = None  # what sampling saw besides
     sizes: tuple[Size, ...] = ()  # none where instances have no sizes
+    worst: tuple[Mapping[str, Any], ...] = ()  # over all functions and dimensions, at the points where it is known
 
     def begun(self, identifier: str, verdict: str, evidence: str, tightness: float | None) -> Row:
         """How every row begins."""
@@ -54,7 +55,8 @@ class Search:
         how = {} if self.how is None else {"how": self.how}
         sampled = {} if self.statistical is None else {"statistical": dict(self.statistical)}
         sizes = [size.row() for size in self.sizes]
-        return {**row, **how, **sampled, "sizes": sizes, "seconds": self.seconds, "seed": self.seed}
+        worst = {"worst": [dict(one) for one in self.worst]} if self.worst else {}
+        return {**row, **how, **sampled, **worst, "sizes": sizes, "seconds": self.seconds, "seed": self.seed}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

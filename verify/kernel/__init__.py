@@ -12,6 +12,6 @@ from .proof import Proved, prove
 from .rational import Malformed, Rejected, load
 
 __all__ = [
-    "Accepted", "Entry", "Form", "Malformed", "OutOfReach", "Programme", "Proved", "Rejected", "Vec", "admissible", "admit",
-    "check", "claimed", "evaluate", "inputs", "load", "programme", "prove", "world",
+    "Accepted", "Entry", "Form", "Malformed", "OutOfReach", "Programme", "Proved", "Rejected", "Vec", "admissible",
+    "admit", "check", "claimed", "evaluate", "inputs", "load", "programme", "prove", "world",
 ]  # fmt: skip

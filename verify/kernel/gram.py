@@ -122,6 +122,12 @@ class Spot:
             case "mean" | "weighted" if inside is not None:
                 weights = leaves.p if atom.weights is None else self.weights(atom.weights)
                 return total(weights, [self.number(inside, j) for j in self.clients])
+            case "ratio" | "smaller":
+                over, under = (self.total(terms, i) for terms in atom.numbers)
+                if not (over.known and under.known) or (atom.op == "ratio" and not under.constant):
+                    raise OutOfReach(f"out of reach: the number {atom.op!r}")
+                x, y = over.constant, under.constant
+                return number(min(x, y) if atom.op == "smaller" else x / y)
             case _:
                 raise OutOfReach(f"out of reach: the number {atom.op!r}")
 
@@ -236,7 +242,11 @@ class Run:
         if measure.law == "picked_step":
             return self.picked(measure, where["t"] - first)
         if measure.extreme:
-            return Extreme(measure.extreme, tuple(self.extremes(measure, where)))
+            each = self.extremes(measure, where)
+            if all(form.known for form in each):
+                known = [form.constant for form in each]
+                return number(min(known) if measure.extreme == "least" else max(known))
+            return Extreme(measure.extreme, tuple(each))
         return self.at_place(measure, where)
 
     def at_place(self, measure: Measure, where: Mapping[str, int]) -> Form:

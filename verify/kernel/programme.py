@@ -80,14 +80,15 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
     draws = participation(given.get("participation"), C)
     if draws != [((1,) * C, ONE)] and not method.rules_use("sampled"):
         raise Malformed("point.participation: got sampled clients, expected a method that means over them")
-    run = Run(method, leaves, graph, rows, draws, E, T, Evaluator(numbers, claim.domains))
-    spans = {name: tuple((lo, hi) for lo, hi in ends) for name, ends in ranges_of(method, C, 1, E, T).items()}
-    sides = Sides(world, claim.domains, measured(run, spans), arities(method), leaves.gap_of_minima)
-    lhs, rhs = sides_of(claim, sides, at)
     kind = given["participation"].kind(SAMPLINGS) if "participation" in given else ""
     weights = of_weights(Problem((), p, graph, (), None, rows=rows), method.weighs("chosen") and rows is None)
     facts = weights | {"full_participation": all(set(counts) == {1} for counts, _ in draws)}
     facts |= {name: name == kind for name in SAMPLINGS}
+    run = Run(method, leaves, graph, rows, draws, E, T, Evaluator(numbers, claim.domains))
+    spans = {name: tuple((lo, hi) for lo, hi in ends) for name, ends in ranges_of(method, C, 1, E, T).items()}
+    sides = Sides(world, claim.domains, measured(run, spans), arities(method), leaves.gap_of_minima)
+    meets(claim, facts)
+    lhs, rhs = sides_of(claim, sides, at)
     also_read(run)
     constraints = {**conditions(claim, sides), **assumed(claim, sides, leaves, facts)}
     constraints |= steepness(claim, sides, leaves)
@@ -213,6 +214,13 @@ def everywhere(
     return found
 
 
+def meets(claim: Claim, facts: Mapping[str, bool]) -> None:
+    """What the point itself says: weights, graph and who takes part."""
+    for name, _ in (*claim.let, *claim.implicit):
+        if name not in claim.means and not facts.get(name, True):
+            raise Rejected(f"point: got a failure of {name}, expected a point that meets it")
+
+
 def conditions(claim: Claim, sides: Sides) -> dict[str, Form]:
     found: dict[str, Form] = {}
     for n, condition in enumerate(claim.when):
@@ -228,16 +236,13 @@ def assumed(claim: Claim, sides: Sides, leaves: Leaves, facts: Mapping[str, bool
     for name, args in (*claim.let, *claim.implicit):
         if name in claim.means:
             found |= everywhere(sides, *claim.means[name], name)
-        elif name in facts:
-            if not facts[name]:
-                raise Rejected(f"point: got a failure of {name}, expected a point that meets it")
         elif name in VARIANCES:
             given_constant(sides.world, args[0])  # >= 0, and there is no noise
             if name == "exact_variance" and sides.world.values[args[0]] != 0:
                 raise OutOfReach("out of reach: noise of an exact size")
         elif name == "homogeneous":
             found[name] = total([-ONE], [leaves.gap_of_minima()])
-        elif name not in (*LOWER, *UPPER, "convex", "bounded_gradients", *NOTHING_MORE):
+        elif name not in (*facts, *LOWER, *UPPER, "convex", "bounded_gradients", *NOTHING_MORE):
             raise OutOfReach(f"out of reach: the assumption {name}")
     return found
 

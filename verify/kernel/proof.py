@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import cast
 
 from flint import fmpq
 
@@ -28,6 +29,11 @@ class Proved:
 
     statement: str
     factor: fmpq
+
+
+def is_proof(given: object) -> bool:
+    """Whether it says of itself that it is a proof, and no counterexample."""
+    return isinstance(given, dict) and cast("dict[str, object]", given).get("format") == FORMAT
 
 
 def prove(certificate: object, most: int = PROOF) -> Proved:

@@ -1,0 +1,126 @@
+"""`fedaudit worst`: the worst case at constants of one's own, over all functions of the class and all dimensions."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from .errors import UserError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fedaudit.bounds.statement import Statement
+    from fedaudit.verify.worst.worst import Worst
+
+__all__ = ["ABOUT", "arguments", "as_text", "asked", "kept"]
+
+ABOUT = """\
+The largest lhs/rhs of a statement at these constants, from both sides: `lower` is attained by an exact instance (losses
+known at finitely many points, checked by the interpolation conditions of their class), `upper` has a proof (exact
+multipliers) that no function of the class in any dimension does worse. The kernel checked both. Above 1 the statement
+fails there; at most 1 it is proved there. Without noise: a statement that grows with sigma is examined at sigma = 0.
+examples:
+  fedaudit worst examples/gradient_descent.py::gd/rate L=3 T=4            the tight rate: exactly 1
+  fedaudit worst examples/gradient_descent.py::gd/too-good L=1 T=1 --out worst
+  fedaudit certify worst examples/gradient_descent.py                     check both ends again
+  fedaudit worst buttaci/thm4.1-I L=2 mu=1 alpha=1 C=2 E=2 T=2            how much too large the bound is
+  fedaudit worst examples/gradient_descent.py --measure 'gap(T)' --scale 'dist2(0)' L=3 mu=0 gamma=1/3 T=4
+values are exact: 10, 1/3, 0.1. Sizes that are not given are small (C=2, E=2, T=1 where the conditions allow it),
+weights are equal, indices stand at the end of their range. What the run measures (G, Gamma) is not given: the worst
+case is over it. With --measure the class follows from the values: L smoothness, mu strong convexity, mu=0 convexity,
+no mu none; sizes are then 1.
+Equal clients are solved as one: 10 of them cost little more than 2.
+"""
+
+
+def arguments(sub: argparse.ArgumentParser) -> None:
+    """The command's options, but for the values."""
+    sub.usage = "fedaudit worst ID|FILE NAME=VALUE… [--measure M --scale S] [--out DIR] [--json]"
+    sub.add_argument("selectors", nargs=1, metavar="ID|FILE", help="one statement, also `my.py::id`; or a method")
+    sub.add_argument("--measure", metavar="M", help="of a method: the measure whose worst case is asked for, 'gap(T)'")
+    sub.add_argument("--scale", metavar="S", help="of a method: the measure that is at most 1, 'dist2(0)'")
+    sub.add_argument("--out", metavar="DIR", help="folder for the instance and the proof, for `fedaudit certify`")
+    sub.add_argument("--json", action="store_true", help="one JSON array on stdout, nothing else")
+
+
+def asked(name: str, texts: Sequence[str], measure: str | None, scale: str | None) -> list[Worst]:
+    """One answer per relation."""
+    from fedaudit.bounds.parameters import axes_of, points
+
+    several = points(axes_of(texts))
+    if len(several) != 1:
+        raise UserError(f"{len(several)} combinations of values", "one value for each symbol", "ask for each of them")
+    return answered(name, several[0], measure, scale)
+
+
+def answered(
+    claim: Statement | str, values: Mapping[str, Fraction], measure: str | None, scale: str | None
+) -> list[Worst]:
+    """The same for values that are numbers, and of a statement that is at hand."""
+    from fedaudit.bounds.catalogue import find, find_methods
+    from fedaudit.verify.worst.methods import question
+    from fedaudit.verify.worst.points import ONE
+    from fedaudit.verify.worst.worst import worst
+
+    if (measure is None) != (scale is None):
+        raise UserError("one of --measure and --scale", "both or none", "write --measure 'gap(T)' --scale 'dist2(0)'")
+    if not isinstance(claim, str):
+        return worst(claim, values)
+    name = claim
+    found: list[Any] = find([name]) if measure is None else [method for _, method in find_methods([name])]
+    if len(found) != 1:
+        what = "statements" if measure is None else "methods"
+        raise UserError(f"{name}, which names {len(found)} {what}", "one", "write FILE::id or an id of `fedaudit list`")
+    if measure is None or scale is None:
+        return worst(found[0], values)
+    made = question(found[0], measure, scale, values)
+    return worst(made, {k: x for k, x in values.items() if k != "mu" or x}, ONE)
+
+
+def as_text(found: Sequence[Worst]) -> str:
+    return "\n".join(line for one in found for line in _lines(one))
+
+
+def _lines(one: Worst) -> Iterator[str]:
+    at = ", ".join(f"{name} = {x}" for name, x in one.point.items())
+    number = f" (relation {one.at['relation'] + 1})" if one.at.get("relation") else ""
+    yield f"{one.id}{number} at {at}"
+    if one.lower is not None and one.lower == one.upper:
+        yield f"  worst lhs/rhs  {_said(one.lower)}, exactly"
+    elif one.estimate is None:
+        yield f"  worst lhs/rhs  at least {_said(one.lower)}; nothing bounds the left side by the right one"
+    else:
+        yield f"  worst lhs/rhs  between {_said(one.lower)} and {_said(one.upper)}"
+    d = one.certificate["instance"]["d"] if one.certificate else None
+    yield f"  lower end      {f'an exact instance in dimension {d}' if d else 'no exact instance was found'}"
+    proof = f"an exact proof with {one.multipliers} multipliers, for all functions and dimensions"
+    yield f"  upper end      {proof if one.proof else 'no exact proof was found'}"
+    if one.refuted or one.holds:
+        yield f"  so             {'it fails there' if one.refuted else 'it holds there'}"
+    blocks = " + ".join(map(str, one.blocks))
+    yield f"  size           {one.leaves} vectors in blocks of {blocks}, {one.constraints} constraints, {one.seconds} s"
+
+
+def _said(x: Fraction | None) -> str:
+    if x is None:
+        return "?"
+    return str(x) if len(str(x)) <= 12 else f"{float(x):.9g}"
+
+
+def kept(found: Sequence[Worst], folder: Path) -> list[str]:
+    """Write instances and proofs; the names of the files."""
+    from fedaudit.verify.names import slug
+
+    from .store import dumps, write
+
+    names: list[str] = []
+    for one in found:
+        for what, data in (("instance", one.certificate), ("proof", one.proof)):
+            if data is not None:
+                path = folder / f"{slug(one.id)}.{one.at['relation']}.{what}.json"
+                write(path, dumps(data))
+                names.append(str(path))
+    return names

@@ -1,0 +1,284 @@
+"""Worst cases as linear forms: they are what a replay measures, and every admissible instance meets the constraints."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations_with_replacement
+from typing import Any
+
+import pytest
+from flint import fmpq
+from runs import Data, exact_run
+
+from fedaudit.verify import kernel
+from fedaudit.verify.kernel import Form, Programme, Vec, table
+from fedaudit.verify.kernel.loss import Vector, combine, dot
+from fedaudit.verify.kernel.rational import Node
+from fedaudit.verify.kernel.run import LOSSES
+
+IN_REACH = [
+    *("buttaci/thm4.1-I", "buttaci/lem4.1", "buttaci/lem4.2", "buttaci/lemB.1", "buttaci/lemB.4", "buttaci/thm4.4-I"),
+    *("buttaci/lemC.4", "benmansour/lem2", "benmansour/lem2~repaired", "benmansour/eq19"),
+    *("gradient_descent.py::gd/rate", "fedlin.py::fedlin/rate", "scaffold.py::scaffold/one-step", "li.py::li/thm1"),
+    *(
+        "li.py::li/lem3",
+        "li_partial.py::li/thm3",
+        "server_momentum.py::fedavgm/descent",
+        "false_lemma.py::drift/square",
+    ),
+    *("sampled_fedavg.py::sampled-fedavg/one-step", "local_sgd.py::local-sgd/drift"),
+]
+GIVEN = ("C", "E", "T", "p", "constants", "parameters", "steps", "participation", "graph", "weights")
+
+
+def point_of(instance: Data) -> Data:
+    """What a point gives of an instance."""
+    return {name: instance[name] for name in GIVEN if name in instance} | {"noise": {"kind": "none"}}
+
+
+def vector(vec: Vec, leaves: dict[str, Vector], d: int) -> Vector:
+    return combine(list(vec.terms.values()), [leaves[name] for name in vec.terms]) if vec.terms else (fmpq(0),) * d
+
+
+def grams(leaves: dict[str, Vector]) -> dict[tuple[str, str], fmpq]:
+    return {pair: dot(leaves[pair[0]], leaves[pair[1]]) for pair in combinations_with_replacement(sorted(leaves), 2)}
+
+
+def read_off(worst: Programme, instance: Data) -> tuple[dict[tuple[str, str], fmpq], dict[str, fmpq]]:
+    """The Gram matrix and the unknowns of an instance: gradients and values of its losses where they are read."""
+    d, losses = instance["d"], [LOSSES[c["kind"]](Node(c, "loss"), instance["d"]) for c in instance["clients"]]
+    origin = tuple(fmpq(str(x)) for x in instance["w_star"]) if worst.minimised else (fmpq(0),) * d
+    start = tuple(fmpq(str(x)) - y for x, y in zip(instance["w0"], origin, strict=True))
+    leaves: dict[str, Vector] = {"start": start}
+    for i, least in enumerate(instance.get("minimisers", ())):
+        leaves[f"w{i + 1}"] = tuple(fmpq(str(x)) - y for x, y in zip(least, origin, strict=True))
+    values: dict[str, fmpq] = {}
+    entries = [(i, entry) for i, entries in enumerate(worst.tables) for entry in entries]
+    while entries:
+        known = [(i, entry) for i, entry in entries if set(entry.x.terms) <= set(leaves)]
+        assert known
+        for i, entry in known:
+            x = tuple(a + b for a, b in zip(vector(entry.x, leaves, d), origin, strict=True))
+            values[entry.f] = losses[i].value(x)
+            if len(entry.g.terms) == 1 and set(entry.g.terms.values()) == {1}:
+                leaves[next(iter(entry.g.terms))] = losses[i].gradient(x)
+        entries = [one for one in entries if one not in known]
+    for i, entry in ((i, entry) for i, entries in enumerate(worst.tables) for entry in entries):
+        x = tuple(a + b for a, b in zip(vector(entry.x, leaves, d), origin, strict=True))
+        assert vector(entry.g, leaves, d) == losses[i].gradient(x)
+    values |= {square: fmpq(str(instance["constants"][name])) ** 2 for name, square in worst.open.items()}
+    return grams(leaves), values
+
+
+@pytest.mark.parametrize("name", IN_REACH)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_an_admissible_instance_meets_every_constraint_and_has_both_sides(name: str, seed: int) -> None:
+    claim, instance, at = exact_run(name, noise=False, seed=seed)
+    worst = kernel.programme(claim, point_of(instance), at)
+    gram, values = read_off(worst, instance)
+    assert [name for name, form in worst.constraints.items() if form.at(gram, values) < 0] == []
+    lhs, rhs, _ = kernel.evaluate(claim, instance, (), at)
+    sides = [worst.lhs.at(gram, values), worst.rhs.at(gram, values)]
+    assert sides == ([lhs, rhs] if claim["then"][at["relation"]][0] in ("<", "<=") else [rhs, lhs])
+
+
+@pytest.mark.parametrize("name", IN_REACH)
+def test_forms_of_any_leaves_are_what_a_replay_measures(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaves at random, which no loss may have: a table of them is read without asking for one."""
+    claim, instance, at = exact_run(name, noise=False)
+    worst = kernel.programme(claim, point_of(instance), at)
+    rng, d = random.Random(7), 3
+
+    def anything() -> fmpq:
+        return fmpq(rng.randint(-9, 9), rng.randint(1, 5))
+
+    every = {leaf for entries in worst.tables for entry in entries for leaf in (*entry.x.terms, *entry.g.terms)}
+    leaves = {leaf: tuple(anything() for _ in range(d)) for leaf in sorted({*every, *worst.leaves, "start"})}
+    values = {name: anything() for name in worst.unknowns}
+    values |= {entry.f: anything() for entries in worst.tables for entry in entries if entry.f not in values}
+    drawn = {name: abs(anything()) for name in worst.open}
+    values |= {square: drawn[name] ** 2 for name, square in worst.open.items()}
+
+    def written(x: Vector) -> list[str]:
+        return [str(entry) for entry in x]
+
+    clients: list[Data] = []
+    for entries, mu, L in zip(worst.tables, worst.mu, worst.L, strict=True):
+        points = [{"x": written(vector(entry.x, leaves, d)), "g": written(vector(entry.g, leaves, d)),
+                   "f": str(values[entry.f])} for entry in entries]  # fmt: skip
+        clients.append({"kind": "table", "mu": str(mu), "L": str(L), "points": points})
+    made = {**instance, "d": d, "w0": written(leaves["start"]), "clients": clients, "noise": {"kind": "none"}}
+    made["constants"] = instance["constants"] | {name: str(x) for name, x in drawn.items()}
+    made = {key: x for key, x in made.items() if key not in ("w_star", "minimisers")}
+    if worst.minimised:
+        made["w_star"] = ["0"] * d
+    if worst.minimisers is not None:
+        made["minimisers"] = [written(vector(x, leaves, d)) for x in worst.minimisers]
+    monkeypatch.setattr(table, "interpolates", anywhere)
+    world = kernel.world(claim, made)
+    op, *_ = relation = claim["then"][at["relation"]]
+    evaluated = [side(world, tree, at, claim) for tree in relation[1:]]
+    lhs, rhs = evaluated if op in ("<", "<=") else evaluated[::-1]
+    assert worst.lhs.at(grams(leaves), values) == lhs
+    assert worst.rhs.at(grams(leaves), values) == rhs
+
+
+def anywhere(*_: object) -> None:
+    """No pair of points contradicts the class."""
+
+
+def side(world: Any, tree: Any, at: Data, claim: Data) -> Any:
+    from fedaudit.verify.kernel.expression import Evaluator, parse
+
+    scope = {name: n for name, n in at.items() if name != "relation"}
+    real = dict.fromkeys(claim["domains"], "real")
+    return Evaluator(world, real).value(parse(Node(tree, "claim.then")), scope)
+
+
+# what is out of reach says so
+
+GD: Data = {
+    "id": "gd", "server": {"x": ["start"]}, "client": {"y": "x"}, "begin": {"y": "x"},
+    "local": {"y": ["+", "y", ["*", -1, ["*", "gamma", ["grad", "y"]]]]}, "end": {}, "update": {"x": ["mean", "y"]},
+    "measures": {"gap": {"at": ["t"], "terms": [["1", ["f", "x"]], ["-1", ["f_star"]]]},
+                 "dist2": {"at": ["t"], "terms": [["1", ["norm2", ["+", "x", ["*", "-1", ["w_star"]]]]]]}},
+}  # fmt: skip
+DOMAINS = {"gap": "real", "dist2": "real", "L": "positive", "mu": "positive", "gamma": "positive", "G": "nonnegative"}
+CLAIM: Data = {
+    "id": "tests/claim", "kind": "inequality", "setting": "run", "let": [["smooth", "L"], ["convex"]], "implicit": [],
+    "choose": {}, "when": [], "for_all": {}, "then": [["<=", ["at", "gap", 1], ["*", "L", ["at", "dist2", 0]]]],
+    "domains": DOMAINS, "means": {}, "method": GD,
+}  # fmt: skip
+POINT: Data = {"C": 1, "E": 1, "T": 1, "p": ["1"], "constants": {"L": "1"}, "parameters": {"gamma": "1"}}
+
+
+def worst_of(point: Data = POINT, rules: Data | None = None, measures: Data | None = None, **claim: Any) -> Programme:
+    method = {**GD, **(rules or {})}
+    method["measures"] = {**GD["measures"], **(measures or {})}
+    return kernel.programme({**CLAIM, "method": method, **claim}, point, {"relation": 0})
+
+
+def extra(terms: Any, over: Any = None) -> Data:
+    """A claim about one more measure."""
+    measure = {"at": ["t"], "terms": terms, **({"over": over} if over else {})}
+    return {"measures": {"extra": measure}, "domains": {**DOMAINS, "extra": "real"},
+            "then": [["<=", ["at", "extra", 1], 1]]}  # fmt: skip
+
+
+BOTH = [["1", ["norm2", "x"]]]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        (extra(BOTH), "where the origin is"),
+        (extra([["1", ["f", ["*", "2", "x"]]]]), "no point"),
+        (extra([["1", ["norm", ["+", "x", ["*", -1, ["start"]]]]]]), "'norm'"),
+        (extra([["1", ["ratio", [["1", ["f_star"]]], [["1", ["f_star"]]]]]]), "'ratio'"),
+        ({"rules": {"local": {"y": ["hess", "y", "y"]}}}, "'hess'"),
+        ({"rules": {"local": {"y": ["noisy", ["grad", "y"]]}}}, "noise"),
+        ({"let": [["smooth", "L"], ["prox_pl", "L"]]}, "prox_pl"),
+        ({"let": [["smooth", "L"], ["lipschitz_hessian", "L"]]}, "lipschitz_hessian"),
+        ({"let": []}, "not bounded below"),
+        ({"let": [["smooth", "mu"]]}, "mu is not given"),
+        ({"let": [["smooth", "L"], ["strongly_convex", "L"]]}, "expected an interval"),
+        ({"then": [["=", ["at", "gap", 1], 1]]}, "relation"),
+        ({"then": [["<=", ["*", ["at", "gap", 1], ["at", "gap", 1]], 1]]}, "product of two"),
+        ({"then": [["<=", ["^", ["at", "gap", 1], "1/2"], 1]]}, "power"),
+        ({"then": [["<=", ["at", "gap", 1], "G"]]}, "not squared"),
+        ({"then": [["<=", ["at", "gap", 1], ["^", "2", "1/3"]]]}, "irrational"),
+        ({"setting": "scalar", "method": None}, "not about a run"),
+    ],
+)  # fmt: skip
+def test_what_is_out_of_reach_says_why(changes: Data, reason: str) -> None:
+    if changes.get("setting") == "scalar":
+        claim = {key: x for key, x in CLAIM.items() if key not in ("method", "means")}
+        with pytest.raises(kernel.OutOfReach, match=reason):
+            kernel.programme({**claim, "setting": "scalar"}, POINT, {"relation": 0})
+        return
+    with pytest.raises(kernel.OutOfReach, match=reason):
+        worst_of(**changes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"when": [["<=", "L", "1/2"]]},
+        {"let": [["smooth", "L"], ["convex"], ["weights_sum_to_one"]], "point": {**POINT, "p": ["2"]}},
+        {"let": [["smooth", "L"], ["without_replacement"]]},
+        {"then": [["<=", ["at", "gap", 2], 1]]},
+    ],
+)
+def test_a_point_that_is_not_admissible_is_rejected(changes: Data) -> None:
+    with pytest.raises(kernel.Rejected) as error:
+        worst_of(**changes)
+    assert not isinstance(error.value, kernel.OutOfReach)
+
+
+@pytest.mark.parametrize(
+    "point", [{**POINT, "C": 0}, {**POINT, "d": 1}, {**POINT, "p": ["0.5"]}, {**POINT, "constants": {"q": "1"}}, {}]
+)
+def test_what_is_no_point_is_malformed(point: Data) -> None:
+    with pytest.raises(kernel.Malformed):
+        worst_of(point)
+
+
+def test_too_many_steps_are_refused_before_they_are_taken() -> None:
+    with pytest.raises(kernel.Rejected, match="smaller"):
+        worst_of({**POINT, "E": 200, "T": 200})
+
+
+def same(form: Form, gram: dict[tuple[str, str], Any], linear: dict[str, int], constant: int = 0) -> bool:
+    return dict(form.gram) == gram and dict(form.linear) == linear and form.constant == constant
+
+
+def test_the_forms_of_one_step_of_gradient_descent_by_hand() -> None:
+    """Points: 0 is the start, 1 is start - g1_0, 2 is w*, the origin."""
+    worst = worst_of({**POINT, "constants": {"L": "2"}})
+    assert worst.leaves == ("g1_0", "g1_1", "start")
+    assert same(worst.lhs, {}, {"f1_0": 1, "f1_2": -1}) or same(worst.lhs, {}, {"f1_1": 1, "f1_2": -1})
+    assert same(worst.rhs, {("start", "start"): 2}, {})
+    names = {f"f1_{a}_{b}" for a in range(3) for b in range(3) if a != b}
+    assert set(worst.constraints) == names
+    start = next(n for n, entry in enumerate(worst.tables[0]) if set(entry.x.terms) == {"start"})
+    star = next(n for n, entry in enumerate(worst.tables[0]) if not entry.x.terms)
+    slope = next(iter(worst.tables[0][start].g.terms))
+    above = worst.constraints[f"f1_{start}_{star}"]  # f_0 - f* - |g_0|^2 / (2 L)
+    assert same(above, {(slope, slope): fmpq(-1, 4)}, {f"f1_{start}": 1, f"f1_{star}": -1})
+    below = worst.constraints[f"f1_{star}_{start}"]  # f* - f_0 + <g_0, start> - |g_0|^2 / (2 L)
+    assert same(below, {(slope, slope): fmpq(-1, 4), (slope, "start"): 1}, {f"f1_{star}": 1, f"f1_{start}": -1})
+
+
+def test_an_open_constant_is_unknown_and_not_negative() -> None:
+    grad2 = {"at": ["t"], "terms": [["1", ["mean", ["norm2", ["grad", "x"]]]]]}
+    means = {"steep": {"relation": ["<=", ["at", "grad2", "s"], ["^", "G", 2]], "for_all": {"s": ["0", "1"]}}}
+    worst = worst_of(
+        measures={"grad2": grad2}, domains={**DOMAINS, "grad2": "real"}, means=means,
+        let=[["smooth", "L"], ["convex"], ["steep", "G"]], then=[["<=", ["at", "gap", 1], ["^", "G", 2]]],
+    )  # fmt: skip
+    assert worst.open == {"G": "G_squared"}
+    assert {"steep_0_0", "steep_1_0", "G_squared_nonnegative"} <= set(worst.constraints)
+    assert worst.rhs.linear == {"G_squared": 1}
+
+
+def test_without_a_minimiser_in_the_claim_none_is_assumed() -> None:
+    """f may be a straight line: nothing about w* is among the constraints."""
+    worst = worst_of(**extra([["1", ["norm2", ["+", "x", ["*", -1, ["start"]]]]]]))
+    assert not worst.minimised
+    assert worst.leaves == ("g1_0",)
+
+
+def test_losses_that_are_not_convex_are_nowhere_below_their_least_value() -> None:
+    worst = worst_of(let=[["smooth", "L"]])
+    assert {"least_0", "least_1"} <= set(worst.constraints)
+    form = worst.constraints["least_0"]  # f_0 - f* - |g_0|^2 / (2 L)
+    assert set(form.gram.values()) == {fmpq(-1, 2)}
+    assert not {name for name in worst_of().constraints if name.startswith("least")}
+
+
+def test_without_smoothness_there_are_no_squares_of_slopes() -> None:
+    worst = worst_of(let=[["convex"], ["subgradients"]])
+    assert worst.L == (None,)
+    assert not any(
+        a == b and a.startswith("g") for f in worst.constraints.values() for a, b in f.gram if f.gram[a, b] < 0
+    )

@@ -1,0 +1,209 @@
+"""A programme in floats, on blocks: equal clients are one representative, their mean and their spread.
+
+A permutation of clients maps the leaves linearly. Where it maps constraints to constraints and leaves both sides as
+they are, multipliers may be taken equal along orbits. A form with this symmetry is never negative exactly if it is
+never negative on the assignments that all permutations keep, and on those that keep one client and have mean 0. If
+something is missed here, the kernel refuses what comes of it: no proof rests on this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..evaluate import Array
+from ..kernel.form import Form as Exact
+from ..kernel.form import Vec
+from ..kernel.programme import Programme
+from .cone import Cone, Form, Solved
+
+__all__ = ["Blocks", "blocks", "places"]
+
+DIGITS = 9  # that two equal forms share
+RANK = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blocks:
+    """A cone, and how its rows and unknowns stand for those of the programme."""
+
+    cone: Cone
+    names: tuple[str, ...]  # of the constraints
+    orbit: Array  # of every constraint: its row
+    unknown: Array  # of every unknown: its entry
+    bases: tuple[Array, ...]  # of every block: its assignments, as columns
+    spread: tuple[Sequence[Array], ...]  # of every block: the maps whose mean makes a run symmetric
+
+    def multipliers(self, of_rows: Sequence[Any]) -> dict[str, Any]:
+        """Of every constraint by name."""
+        return {name: of_rows[row] for name, row in zip(self.names, self.orbit, strict=True)}
+
+    def gram(self, solved: Solved) -> Array:
+        """The Gram matrix of all leaves."""
+        total = np.zeros((len(self.bases[0]),) * 2)
+        for basis, maps, block in zip(self.bases, self.spread, solved.gram, strict=True):
+            own = basis @ block @ basis.T
+            total += sum(one @ own @ one.T for one in maps) / len(maps)
+        return total
+
+    def like(self, programme: Programme) -> Cone:
+        """The same cone of a programme whose constraints have other coefficients."""
+        forms = [_floats(programme, form) for form in programme.constraints.values()]
+        sides = [_floats(programme, side) for side in (programme.lhs, programme.rhs)]
+        return _blocks(programme, forms, sides, (self.orbit, self.unknown), self.bases, self.spread).cone
+
+    def unknowns(self, solved: Solved) -> Array:
+        shared = np.bincount(self.unknown, minlength=len(solved.unknowns))
+        return (solved.unknowns / np.maximum(shared, 1))[self.unknown]
+
+
+def places(names: Sequence[str]) -> dict[str, int]:
+    return {name: n for n, name in enumerate(names)}
+
+
+def blocks(programme: Programme) -> Blocks:
+    """The programme on as few assignments as its symmetry allows."""
+    forms = [_floats(programme, form) for form in programme.constraints.values()]
+    sides = [_floats(programme, side) for side in (programme.lhs, programme.rhs)]
+    size, clients = len(programme.leaves), len(programme.tables)
+    whole = [np.eye(size)]
+    maps = _maps(programme)
+    if maps is not None:
+        orbits = _orbits(forms, sides, [*maps.values()])
+        split = _split(maps, clients, size)
+        if orbits is not None and split is not None:
+            return _blocks(programme, forms, sides, orbits, *split)
+    alone = np.arange(len(forms)), np.arange(len(programme.unknowns))
+    return _blocks(programme, forms, sides, alone, (np.eye(size),), (whole,))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Floats:
+    gram: Array
+    linear: Array
+    constant: float
+
+    def key(self) -> bytes:
+        """Equal for equal forms, up to rounding."""
+        flat = np.concatenate([self.gram.ravel(), self.linear, [self.constant]])
+        return (np.round(flat, DIGITS) + 0.0).tobytes()
+
+    def moved(self, leaf: Array, unknown: Array) -> _Floats:
+        return _Floats(leaf.T @ self.gram @ leaf, self.linear[unknown], self.constant)
+
+
+def _floats(programme: Programme, form: Exact) -> _Floats:
+    gram, linear = np.zeros((len(programme.leaves),) * 2), np.zeros(len(programme.unknowns))
+    place, entry = places(programme.leaves), places(programme.unknowns)
+    for (a, b), x in form.gram.items():
+        gram[place[a], place[b]] += float(x) / 2
+        gram[place[b], place[a]] += float(x) / 2
+    for u, x in form.linear.items():
+        linear[entry[u]] = float(x)
+    return _Floats(gram, linear, float(form.constant))
+
+
+Maps = dict[tuple[int, int], tuple[Array, Array]]  # by the two clients that change places: leaves and unknowns
+
+
+def _maps(programme: Programme) -> Maps | None:
+    """What it does to change the place of two clients, where all of them have tables of one kind."""
+    tables = programme.tables
+    if len(tables) < 2 or len({len(table) for table in tables}) > 1 or not tables[0]:
+        return None
+    entry = places(programme.unknowns)
+    vectors = np.array([[_vector(programme, v) for one in table for v in (one.x, one.g)] for table in tables])
+    values = np.array([[entry[one.f] for one in table] for table in tables])
+    source = vectors.reshape(-1, len(programme.leaves))
+    if np.linalg.matrix_rank(source, RANK) < len(programme.leaves):
+        return None
+    made: Maps = {}
+    for a in range(len(tables)):
+        for b in range(a + 1, len(tables)):
+            if b < len(tables) - 2:
+                continue
+            order = list(range(len(tables)))
+            order[a], order[b] = b, a
+            target = vectors[order].reshape(source.shape)
+            leaf = np.linalg.lstsq(source, target, rcond=None)[0]
+            if np.abs(source @ leaf - target).max() > RANK:
+                return None
+            unknown = np.arange(len(programme.unknowns))
+            unknown[values.ravel()] = values[order].ravel()
+            made[a, b] = leaf, unknown
+    return made
+
+
+def _vector(programme: Programme, vector: Vec) -> Array:
+    made, place = np.zeros(len(programme.leaves)), places(programme.leaves)
+    for leaf, x in vector.terms.items():
+        if leaf in place:  # otherwise nothing depends on it
+            made[place[leaf]] = float(x)
+    return made
+
+
+def _orbits(forms: Sequence[_Floats], sides: Sequence[_Floats], maps: Iterable[tuple[Array, Array]]) -> Any:
+    """Rows of constraints and of unknowns that may be taken equal; None where the programme has no such symmetry."""
+    place = {form.key(): n for n, form in enumerate(forms)}
+    rows, entries = np.arange(len(forms)), np.arange(len(forms[0].linear))
+    for leaf, unknown in maps:
+        if any(side.moved(leaf, unknown).key() != side.key() for side in sides):
+            return None
+        for n, form in enumerate(forms):
+            m = place.get(form.moved(leaf, unknown).key())
+            if m is None:
+                return None
+            rows = np.where(rows == max(rows[n], rows[m]), min(rows[n], rows[m]), rows)
+        for n, m in enumerate(unknown):
+            entries = np.where(entries == max(entries[n], entries[m]), min(entries[n], entries[m]), entries)
+    return tuple(np.unique(orbit, return_inverse=True)[1] for orbit in (rows, entries))
+
+
+def _split(maps: Maps, clients: int, size: int) -> Any:
+    """Bases of the two blocks, and the maps that spread each; None where the leaves hold more than these."""
+    last = clients - 1
+    few = [leaf for (_, b), (leaf, _) in maps.items() if b < last]
+    every = [leaf for leaf, _ in maps.values()]
+    cosets = [np.eye(size), *(leaf for (_, b), (leaf, _) in maps.items() if b == last)]
+    kept = _null([leaf - np.eye(size) for leaf in every], size)
+    spare = _null([sum(cosets) / len(cosets), *(leaf - np.eye(size) for leaf in few)], size)
+    if kept.shape[1] + last * spare.shape[1] != size or not kept.shape[1] or not spare.shape[1]:
+        return None
+    return (kept, spare), ([np.eye(size)], cosets)
+
+
+def _null(conditions: Sequence[Array], size: int) -> Array:
+    """An orthonormal basis of what all conditions map to 0, as columns."""
+    if not conditions:
+        return np.eye(size)
+    _, values, vectors = np.linalg.svd(np.vstack(conditions))
+    rank = int((values > RANK * max(values[0], 1.0)).sum())
+    return vectors[rank:].T
+
+
+def _blocks(
+    programme: Programme,
+    forms: Sequence[_Floats],
+    sides: Sequence[_Floats],
+    orbits: tuple[Array, Array],
+    bases: tuple[Array, ...],
+    spread: tuple[Sequence[Array], ...],
+) -> Blocks:
+    rows, entries = orbits
+    first = np.unique(entries, return_index=True)[1]
+
+    def restricted(form: _Floats) -> Form:
+        return Form(tuple(basis.T @ form.gram @ basis for basis in bases), form.linear[first], form.constant)
+
+    def total(row: int) -> _Floats:
+        own = [forms[n] for n in np.flatnonzero(rows == row)]
+        parts = (sum(f.gram for f in own), sum(f.linear for f in own), sum(f.constant for f in own))
+        return _Floats(*parts)
+
+    lhs, rhs = (restricted(side) for side in sides)
+    summed = tuple(restricted(total(row)) for row in range(int(rows.max(initial=-1)) + 1))
+    cone = Cone(lhs, rhs, summed)
+    return Blocks(cone, tuple(programme.constraints), rows, entries, bases, spread)

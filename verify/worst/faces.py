@@ -1,0 +1,162 @@
+"""Tight cases: where the bound is attained, the form that is left over is 0 on the worst run; rounding breaks that.
+
+The directions of the worst run are guessed in rationals from its Gram matrix. That the form vanishes on them, and that
+constraints with room have no multiplier, are linear equations; inside their solutions there may be room again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpq
+
+from ..evaluate import Array
+from ..kernel.form import Form
+from ..kernel.programme import Programme
+from .blocks import Blocks, places
+from .cone import Cone, Solved, on_face
+from .cone import Form as Floats
+from .upper import Equations, Proved, balance_rows, rational, sums
+
+__all__ = ["Face", "attained", "face"]
+
+RANK = 1e-6  # of the largest eigenvalue: what is no direction of the run
+ROOM = 1e-6  # a constraint with more is not active
+DENOMINATORS = (60, 1000, 10**5)
+CLOSE = 1e-5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Face:
+    """Directions of the worst run in rationals (one vector over the leaves each), and where constraints are active."""
+
+    directions: tuple[tuple[Fraction, ...], ...]
+    active: Array  # of every row
+
+
+def face(shape: Blocks, best: Solved) -> Face | None:
+    """The face of the worst run, where its directions look rational."""
+    gram = shape.gram(best)
+    values, vectors = np.linalg.eigh(gram)
+    basis = vectors[:, values > RANK * values[-1]]
+    made = _echelon(basis)
+    if made is None:
+        return None
+    return Face(made, _room(shape, best) < ROOM * max(best.factor, 1e-3))
+
+
+def _room(shape: Blocks, best: Solved) -> Array:
+    """What is left of every row at the run, of one of the constraints that it stands for."""
+    rows = [
+        sum(float((f * g).sum()) for f, g in zip(row.gram, best.gram, strict=True))
+        + float(row.linear @ best.unknowns)
+        + row.constant * best.scale * shape.cone.constant
+        for row in shape.cone.rows
+    ]
+    return np.array(rows) / np.bincount(shape.orbit)
+
+
+def _echelon(basis: Array) -> tuple[tuple[Fraction, ...], ...] | None:
+    """A rational basis of the same space, each vector with a 1 where the others have 0."""
+    rows = basis.T.copy()
+    used: list[int] = []
+    for n in range(len(rows)):
+        pivot = int(np.argmax(np.abs(np.where(np.isin(np.arange(rows.shape[1]), used), 0, rows[n:])).max(axis=0)))
+        best = n + int(np.argmax(np.abs(rows[n:, pivot])))
+        rows[[n, best]] = rows[[best, n]]
+        rows[n] /= rows[n, pivot]
+        for m in range(len(rows)):
+            if m != n:
+                rows[m] -= rows[m, pivot] * rows[n]
+        used.append(pivot)
+    for most in DENOMINATORS:
+        exact = tuple(tuple(Fraction(float(x)).limit_denominator(most) for x in row) for row in rows)
+        if np.abs(np.array(exact, dtype=float) - rows).max() <= min(CLOSE, 0.01 / most):
+            return exact
+    return None
+
+
+def attained(
+    programme: Programme, shape: Blocks, best: Solved, on: Face, accepted: Callable[[Proved], bool]
+) -> Proved | None:
+    """A proof of the factor that the worst run attains, exactly."""
+    rows, right = _vanishing(programme, shape, on)
+    equations = Equations.of(rows, right)
+    if equations is None:
+        return None
+    inside = on_face(_restricted(shape, on), _as_floats(rows, right), best)
+    proposals = [] if inside is None else [(inside, inside.depth)]
+    for solved, depth in (*proposals, (best, 0.0)):
+        x = np.array([solved.factor, *np.where(on.active, solved.multipliers, 0.0)])
+        for guess in _guesses(x, depth):
+            exact = equations.nearest(guess)
+            made = Proved(exact[0], shape.multipliers(exact[1:]))
+            if min(exact) >= 0 and accepted(made):
+                return made
+    return None
+
+
+def _guesses(x: Array, depth: float) -> list[list[fmpq]]:
+    short = [[Fraction(float(one)).limit_denominator(most) for one in x] for most in DENOMINATORS]
+    guesses = [[fmpq(one.numerator, one.denominator) for one in guess] for guess in short]
+    return [*([rational(x, depth)] if depth > 0 else []), *guesses]
+
+
+def _vanishing(programme: Programme, shape: Blocks, on: Face) -> tuple[list[list[fmpq]], list[fmpq]]:
+    """Equations in the factor and the multipliers of rows: factor * rhs - sum of multiplier * row - lhs vanishes."""
+    grouped, zero = sums(programme, shape), fmpq(0)
+    rows, right = list[list[fmpq]](), list[fmpq]()
+    coefficients, sides = balance_rows(programme, shape)
+    for of_rows, (of_rhs, of_lhs) in zip(coefficients, sides, strict=True):
+        rows.append([of_rhs, *(-x for x in of_rows)])
+        right.append(of_lhs)
+    place = places(programme.leaves)
+    for direction in on.directions:
+        v = [fmpq(x.numerator, x.denominator) for x in direction]
+        images = [[sum(column, zero) for column in zip(*(_image(f, v, place) for f in own), strict=True)]
+                  for own in grouped]  # fmt: skip
+        of_rhs, of_lhs = _image(programme.rhs, v, place), _image(programme.lhs, v, place)
+        for leaf in place.values():
+            rows.append([of_rhs[leaf], *(-image[leaf] for image in images)])
+            right.append(of_lhs[leaf])
+    for n, active in enumerate(on.active):
+        if not active:
+            rows.append([fmpq(int(m == n + 1)) for m in range(len(on.active) + 1)])
+            right.append(zero)
+    if shape.cone.constant:
+        rows.append([programme.rhs.constant, *(-sum((f.constant for f in own), zero) for own in grouped)])
+        right.append(programme.lhs.constant)
+    return rows, right
+
+
+def _image(form: Form, v: list[fmpq], place: Mapping[str, int]) -> list[fmpq]:
+    """The form's matrix times v."""
+    made = [fmpq(0)] * len(place)
+    for (one, other), x in form.gram.items():
+        a, b = place[one], place[other]
+        made[a] += x * v[b] / 2
+        made[b] += x * v[a] / 2
+    return made
+
+
+def _as_floats(rows: list[list[fmpq]], right: list[fmpq]) -> tuple[Array, Array]:
+    return np.array([[float(x) for x in row] for row in rows]), np.array([float(x) for x in right])
+
+
+def _restricted(shape: Blocks, on: Face) -> Cone:
+    """The cone on what is left of every block beside the directions; rows that are not active count nothing."""
+    directions = np.array(on.directions, dtype=float)
+    left: list[Array] = []
+    for basis in shape.bases:
+        inside = np.linalg.pinv(basis) @ directions.T
+        _, values, vectors = np.linalg.svd(inside.T)
+        left.append(vectors[int((values > 1e-9).sum()) :].T)
+
+    def cut(form: Floats) -> Floats:
+        return replace(form, gram=tuple(b.T @ block @ b for b, block in zip(left, form.gram, strict=True)))
+
+    cone = shape.cone
+    return Cone(cut(cone.lhs), cut(cone.rhs), tuple(cut(row) for row in cone.rows))

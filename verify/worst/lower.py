@@ -1,0 +1,185 @@
+"""The lower end: the worst run as an instance in rationals, with losses known at finitely many points.
+
+Of the programme with constraints that have a little room, the Gram matrix is factored and the leaves are rounded. All
+other vectors are computed from the leaves, so the method's rules hold exactly. Values are the largest ones that the
+constraints allow below the rounded ones: shortest paths. The kernel reads the instance like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import permutations
+from math import sqrt
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from ..evaluate import Array
+from ..kernel.form import Form, Vec
+from ..kernel.leaves import Leaves
+from ..kernel.programme import Programme
+from .blocks import Blocks, places
+from .cone import Solved, smallest
+from .faces import Face
+
+__all__ = ["Run", "runs"]
+
+# Of L - mu, how much is cut off at both ends; of the Gram matrix, how much room constraints have besides.
+SHAVED = ((1e-6, 0.0), (1e-5, 0.0), (1e-5, 1e-8), (1e-5, 1e-7), (1e-4, 1e-6), (1e-3, 1e-5))
+SMALL = 1e-3  # of what is shaved: directions that are dropped
+NOTHING = 1e-7  # of the largest square of a leaf: what may be 0 but for the solver's accuracy
+DIGITS = 1
+CLOSE = (1e-6, 1e-7, 1e-8)  # of values on a face: what may be rounding
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """The leaves as vectors (columns), and the unknowns; it meets every constraint."""
+
+    leaves: fmpq_mat
+    place: Mapping[str, int]  # of every leaf: its column
+    unknowns: Mapping[str, fmpq]
+
+    @property
+    def dimension(self) -> int:
+        return self.leaves.nrows()
+
+    def value(self, name: str) -> fmpq:
+        """Of a loss; 0 where nothing depends on it."""
+        return self.unknowns.get(name, fmpq(0))
+
+    def vector(self, of: Vec) -> list[fmpq]:
+        """A combination of leaves; one that nothing depends on is 0."""
+        terms = [(self.place[leaf], x) for leaf, x in of.terms.items() if leaf in self.place]
+        return [sum((x * self.leaves[r, n] for n, x in terms), fmpq(0)) for r in range(self.dimension)]
+
+
+def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None) -> Iterator[Run]:
+    """Runs that come close to the worst one, the closest first: on its face exactly, or beside it."""
+    if on is not None and len(on.directions) == 1:
+        direction = np.array(on.directions[0], dtype=float)
+        gram = shape.gram(best) / best.scale
+        length = sqrt(float(direction @ gram @ direction)) / float(direction @ direction)
+        unknowns = _shifted(programme, shape.unknowns(best) / best.scale)
+        for close in CLOSE:
+            size = _short(length, close) if shape.cone.constant else fmpq(1)
+            row = [size * fmpq(x.numerator, x.denominator) for x in on.directions[0]]
+            values = [_short(x * float(size) ** 2 / length**2, close) for x in unknowns]
+            yield from _admitted(programme, fmpq_mat(1, len(row), row), values)
+    largest = float(np.abs(shape.gram(best)).max())
+    for shaved, room in SHAVED:
+        narrow = shape.cone if None in programme.L else shape.like(_narrower(programme, shaved))
+        inside = smallest(narrow, max(room, shaved if narrow is shape.cone else 0.0) * largest)
+        if inside is None or inside.scale <= 0:
+            continue
+        gram, unknowns = shape.gram(inside) / inside.scale, _shifted(programme, shape.unknowns(inside) / inside.scale)
+        size = float(np.abs(gram).max())
+        for small, nothing in ((SMALL, NOTHING), (SMALL / 1000, 0.0)):
+            parts = 10 ** (DIGITS + int(np.ceil(-np.log10(shaved * small))) - int(np.floor(np.log10(size) / 2)))
+            there = np.diag(gram) > nothing * size
+            leaves = _rounded(_factor(gram * np.outer(there, there), small * shaved * size), parts)
+            yield from _admitted(programme, leaves, [_part(x, parts**2) for x in unknowns])
+
+
+def _narrower(programme: Programme, shaved: float) -> Programme:
+    """With curvatures from a little more than mu to a little less than L."""
+    by = Fraction(shaved).limit_denominator(10**9)
+    part, constraints = fmpq(by.numerator, by.denominator), dict(programme.constraints)
+    for i, (table, mu, L) in enumerate(zip(programme.tables, programme.mu, programme.L, strict=True)):
+        if L is None:
+            continue
+        less = Leaves((), mu + part * (L - mu), L - part * (L - mu), ())
+        for a, b in permutations(range(len(table)), 2):
+            if (name := f"f{i + 1}_{a}_{b}") in constraints:
+                constraints[name] = less.above(table[a], table[b])
+    return replace(programme, constraints=constraints)
+
+
+def _shifted(programme: Programme, unknowns: Array) -> Array:
+    """Values of a client from the one at w* on, or from its first one, where only differences count."""
+    forms, place, made = (
+        (programme.lhs, programme.rhs, *programme.constraints.values()),
+        places(programme.unknowns),
+        unknowns.copy(),
+    )
+    for table in programme.tables:
+        names = [entry.f for entry in table if entry.f in place]
+        if names and not any(sum((form.linear.get(name, fmpq(0)) for name in names), fmpq(0)) for form in forms):
+            first = next((entry.f for entry in table if not entry.x.terms and entry.f in place), names[0])
+            made[[place[name] for name in names]] -= unknowns[place[first]]
+    return made
+
+
+def _short(x: float, close: float) -> fmpq:
+    """A rational with a small denominator that is so close: the first one of its continued fraction."""
+    exact, rest = Fraction(float(x)), Fraction(float(x))
+    below, last = (Fraction(1), Fraction(0)), (Fraction(rest.__floor__()), Fraction(1))
+    while abs(last[0] / last[1] - exact) > close:
+        rest = 1 / (rest - rest.__floor__())
+        whole = rest.__floor__()
+        below, last = last, (whole * last[0] + below[0], whole * last[1] + below[1])
+    return fmpq(int(last[0]), int(last[1]))
+
+
+def _part(x: float, parts: int) -> fmpq:
+    return fmpq(round(Fraction(float(x)) * parts), parts)
+
+
+def _rounded(leaves: Array, parts: int) -> fmpq_mat:
+    return fmpq_mat(*leaves.shape, [_part(x, parts) for x in leaves.ravel()])
+
+
+def _factor(gram: Array, small: float) -> Array:
+    """Vectors (columns) with this Gram matrix, without small directions; the first leaf along the first axis."""
+    values, vectors = np.linalg.eigh(gram)
+    kept = values > max(small, 1e-14 * float(values[-1]))
+    rows = (vectors[:, kept] * np.sqrt(values[kept])).T
+    made = np.linalg.qr(rows)[1]
+    return made * np.where(np.diag(made) < 0, -1.0, 1.0)[:, None] if len(made) else np.zeros((1, len(gram)))
+
+
+def _admitted(programme: Programme, leaves: fmpq_mat, unknowns: Sequence[fmpq]) -> Iterator[Run]:
+    """The run, with the largest unknowns below these that all constraints allow, if there are any."""
+    gram, place = leaves.transpose() * leaves, places(programme.leaves)
+    forms = [(form, _at(form, gram, place)) for form in programme.constraints.values()]
+    values = _relaxed(forms, dict(zip(programme.unknowns, unknowns, strict=True)))
+    if values is not None:
+        yield Run(leaves, place, values)
+
+
+def _at(form: Form, gram: fmpq_mat, place: Mapping[str, int]) -> fmpq:
+    """What the form is without unknowns."""
+    return sum((x * gram[place[a], place[b]] for (a, b), x in form.gram.items()), form.constant)
+
+
+def _relaxed(forms: Sequence[tuple[Form, fmpq]], values: dict[str, fmpq]) -> dict[str, fmpq] | None:
+    """Shortest paths: an unknown that a constraint has with a minus sign falls until the constraint holds.
+
+    One that only a plus sign could help rises first, to what its constraints ask.
+    """
+    zero = fmpq(0)
+    alone = [(form, rest) for form, rest in forms if form.linear and min(form.linear.values()) > 0]
+    for form, rest in alone:
+        room = sum((x * values[u] for u, x in form.linear.items()), rest)
+        if room < 0:
+            u, x = next(iter(form.linear.items()))
+            values[u] -= room / x
+    paths = [(form, rest) for form, rest in forms if form.linear and min(form.linear.values()) < 0]
+    if any(rest < 0 for form, rest in forms if not form.linear):
+        return None
+    for _ in range(len(values) + 1):
+        moved = False
+        for form, rest in paths:
+            room = sum((x * values[u] for u, x in form.linear.items()), rest)
+            if room < 0:
+                u, x = min(form.linear.items(), key=lambda one: one[1])
+                values[u] += room / -x
+                moved = True
+        if not moved:
+            break
+    else:
+        return None
+    fine = all(sum((x * values[u] for u, x in form.linear.items()), rest) >= zero for form, rest in forms)
+    return values if fine else None

@@ -1,0 +1,70 @@
+"""A question about a method without a statement: how large can a measure be against another one?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from fedaudit.bounds.algebra import Le, Rational
+from fedaudit.bounds.method import Method, quantity_name
+from fedaudit.bounds.statement import Assumption, Glossary, Statement
+from fedaudit.errors import UserError
+
+__all__ = ["question"]
+
+_MEASURE = re.compile(r"(\w+)(?:\(([\w, ]*)\))?")
+
+
+def question(method: Method, measure: str, scale: str, values: Mapping[str, Fraction]) -> Statement:
+    """The statement measure <= scale: its worst case is the largest measure per scale.
+
+    The class follows from the values: L is smoothness, mu strong convexity, mu = 0 convexity; without mu a loss need
+    not be convex.
+    """
+    glossary = Glossary(method.glossary)
+    let: list[Assumption] = [Assumption("weights_sum_to_one", (), "weights sum to 1")]
+    if "L" in values:
+        let.append(Assumption("smooth", (_symbol(glossary, "L", "smoothness"),), "every f_i is L-smooth"))
+    if values.get("mu"):
+        let.append(Assumption("strongly_convex", (_symbol(glossary, "mu", "strong convexity"),), "every f_i is"))
+    elif "mu" in values:
+        let.append(Assumption("convex", (), "every f_i is convex"))
+    sides = [_measured(method, glossary, text) for text in (measure, scale)]
+    return Statement(
+        id=f"{method.id}/{_plain(measure)}-per-{_plain(scale)}",
+        kind="inequality",
+        title=f"{measure} per {scale}",
+        cite=method.cite,
+        method=method,
+        glossary=glossary,
+        let=tuple(let),
+        then=Le(*sides),
+    )
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\W+", "-", text).strip("-")
+
+
+def _symbol(glossary: Glossary, name: str, meaning: str) -> Any:
+    known = {str(head): head for head in glossary}
+    return known.get(name) or glossary.symbol(name, "F/W^2", meaning)
+
+
+def _measured(method: Method, glossary: Glossary, text: str) -> Any:
+    """E.g. gap(T), dist2(0)."""
+    known = {quantity_name(quantity): quantity for quantity in method.measures}
+    found = _MEASURE.fullmatch(text.strip())
+    quantity: Any = known.get(found[1]) if found else None
+    given = [part.strip() for part in found[2].split(",")] if found and found[2] else []
+    if quantity is None or len(given) != len(quantity.args):
+        raise UserError(text, f"one of {', '.join(map(str, known.values()))}", "write it like 'gap(T)' or 'dist2(0)'")
+    symbols = {str(head): head for head in glossary}
+    at: list[Any] = []
+    for index in given:
+        if not index.isdigit() and index != "T":
+            raise UserError(text, "numbers or T as indices", "write it like 'gap(T)' or 'dist2(0)'")
+        at.append(Rational(int(index)) if index.isdigit() else symbols.get("T") or glossary.count("T", "rounds"))
+    return quantity.func(*at) if at else quantity

@@ -1,0 +1,125 @@
+"""The upper end: multipliers that prove a bound for all functions and dimensions, exact and checked by the kernel.
+
+Floats find multipliers that stay away from every boundary. They are rounded and moved, in rationals, onto the linear
+equations that a proof has to meet; what the kernel then accepts is a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from ..evaluate import Array
+from ..kernel.form import Form
+from ..kernel.programme import Programme
+from .blocks import Blocks
+from .cone import Solved, deepest
+
+__all__ = ["Equations", "Proved", "proofs"]
+
+SPARE = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # of the smallest factor: how much more is tried to be proved
+DEPTH = 1e-12
+FINE = 10**4  # parts of the depth that multipliers are rounded to
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """A factor and the multipliers that prove it."""
+
+    factor: fmpq
+    multipliers: Mapping[str, fmpq]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Equations:
+    """Linear equations in rationals: matrix x = right. Redundant ones are left out."""
+
+    matrix: fmpq_mat
+    right: fmpq_mat
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[fmpq]], right: Sequence[fmpq]) -> Equations | None:
+        """None where they contradict each other."""
+        if not rows:
+            return cls(fmpq_mat(0, 0), fmpq_mat(0, 1))
+        wide = len(rows[0])
+        joined = fmpq_mat(len(rows), wide + 1, [x for row, b in zip(rows, right, strict=True) for x in (*row, b)])
+        reduced, rank = joined.rref()
+        if rank and all(reduced[rank - 1, n] == 0 for n in range(wide)):
+            return None
+        kept = [[reduced[m, n] for n in range(wide + 1)] for m in range(rank)]
+        return cls(
+            fmpq_mat(rank, wide, [x for row in kept for x in row[:-1]]), fmpq_mat(rank, 1, [row[-1] for row in kept])
+        )
+
+    def nearest(self, x: Sequence[fmpq]) -> list[fmpq]:
+        """The solution next to x."""
+        if not self.matrix.nrows():
+            return list(x)
+        across = self.matrix.transpose()
+        point = fmpq_mat(len(x), 1, list(x))
+        moved = point + across * (self.matrix * across).solve(self.right - self.matrix * point)
+        return [moved[n, 0] for n in range(len(x))]
+
+
+def proofs(programme: Programme, shape: Blocks, best: Solved, accepted: Callable[[Proved], bool]) -> Iterator[Proved]:
+    """The first factor, from the smallest on, that the kernel accepts a proof of."""
+    balanced = _balance(programme, shape)
+    for spare in SPARE:
+        factor = _above(best.factor * (1 + spare), spare)
+        inside = deepest(shape.cone, float(factor), _weights(best))
+        if inside is None or inside.depth <= DEPTH:
+            continue
+        equations = balanced(factor)
+        if equations is None:
+            return
+        for finer in (1, FINE):
+            rounded = rational(inside.multipliers, inside.depth / finer)
+            exact = equations.nearest(rounded)
+            made = Proved(factor, shape.multipliers(exact))
+            if min(exact) >= 0 and accepted(made):
+                yield made
+                return
+
+
+def _weights(best: Solved) -> Array:
+    """Multipliers are kept away from 0 by as much as suits their size."""
+    return np.full(len(best.multipliers), max(float(np.abs(best.multipliers).mean()), 1e-6))
+
+
+def _above(factor: float, spare: float) -> fmpq:
+    """A short rational at or above."""
+    parts = 10 ** max(3, 3 - int(np.floor(np.log10(factor * spare))))
+    return fmpq(int(np.ceil(factor * parts)), parts)
+
+
+def rational(x: Array, depth: float) -> list[fmpq]:
+    """Rounded to a small part of the depth."""
+    parts = 10 ** max(3, int(np.ceil(-np.log10(depth))) + 4)
+    return [fmpq(round(Fraction(float(one)) * parts), parts) for one in x]
+
+
+def sums(programme: Programme, shape: Blocks) -> list[list[Form]]:
+    """Of every row: the constraints that it stands for."""
+    forms: list[list[Form]] = [[] for _ in shape.cone.rows]
+    for name, row in zip(shape.names, shape.orbit, strict=True):
+        forms[int(row)].append(programme.constraints[name])
+    return forms
+
+
+def balance_rows(programme: Programme, shape: Blocks) -> tuple[list[list[fmpq]], list[tuple[fmpq, fmpq]]]:
+    """Of every unknown, what each row, and what the right and the left side have of it."""
+    free = [programme.unknowns[int(n)] for n in np.unique(shape.unknown, return_index=True)[1]]
+    grouped, zero = sums(programme, shape), fmpq(0)
+    rows = [[sum((form.linear.get(u, zero) for form in row), zero) for row in grouped] for u in free]
+    return rows, [(programme.rhs.linear.get(u, zero), programme.lhs.linear.get(u, zero)) for u in free]
+
+
+def _balance(programme: Programme, shape: Blocks) -> Callable[[fmpq], Equations | None]:
+    """The equations that multipliers meet at a factor: nothing is left of any unknown."""
+    rows, sides = balance_rows(programme, shape)
+    return lambda factor: Equations.of(rows, [factor * of_rhs - of_lhs for of_rhs, of_lhs in sides])

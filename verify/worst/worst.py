@@ -1,0 +1,286 @@
+"""The worst case of a claim at one point: over all functions of its class and all dimensions, from both sides.
+
+`lower` is attained by an instance in rationals that the kernel replayed; `upper` has a proof that the kernel accepted.
+Floats only propose both.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt, sqrt
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from fedaudit.bounds.records import Recorded
+from fedaudit.bounds.statement import Statement
+from fedaudit.errors import UserError
+
+from .. import kernel
+from ..certify import FORMAT as COUNTEREXAMPLE
+from ..claims import lower as lowered
+from ..kernel import Malformed, Rejected
+from ..kernel.form import Vec
+from ..kernel.gram import START
+from ..kernel.leaves import Entry
+from ..kernel.programme import Programme, programme
+from ..kernel.proof import FORMAT as PROOF
+from ..kernel.proof import prove, rest
+from ..settings.base import Reading
+from .blocks import Blocks, blocks, places
+from .cone import Solved, eased, smallest
+from .faces import attained, face
+from .lower import Run, runs
+from .points import SMALL, Choices, Point, missing, told
+from .upper import Proved, proofs
+
+__all__ = ["Worst", "worst", "worst_at"]
+
+Row = dict[str, Any]
+MOST = 100  # leaves: the exact check of a proof takes a minute
+ROUNDING = 1e-9  # of the largest eigenvalue
+ENOUGH = 1e-4  # below the worst case: no better run is looked for
+MOST_ALONE = 40  # leaves of one block: the solver takes a minute
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Worst(Recorded):
+    """The largest lhs/rhs at one point lies in [lower, upper]; above 1 the claim fails there.
+
+    >>> import fedaudit as fa
+    >>> made = fa.worst("examples/gradient_descent.py::gd/rate", L=3, T=4)
+    >>> made.lower, made.upper
+    (Fraction(1, 1), Fraction(1, 1))
+    """
+
+    id: str
+    point: Mapping[str, str]
+    at: Mapping[str, int]
+    lower: Fraction | None
+    upper: Fraction | None
+    certificate: Mapping[str, Any] | None  # of the lower end: an instance with both sides; a refutation above 1
+    proof: Mapping[str, Any] | None  # of the upper end
+    estimate: float | None  # of the solver
+    leaves: int  # vectors that the run is made of
+    blocks: tuple[int, ...]  # of the matrices that were solved for
+    constraints: int
+    seconds: float
+
+    @property
+    def refuted(self) -> bool:
+        return self.lower is not None and self.lower > 1
+
+    @property
+    def holds(self) -> bool:
+        """Proved at this point, for all functions and dimensions."""
+        return self.upper is not None and self.upper <= 1
+
+    @property
+    def multipliers(self) -> int:
+        """How many the proof has."""
+        return 0 if self.proof is None else len(self.proof["multipliers"])
+
+    def row(self) -> Row:
+        return {
+            "id": self.id,
+            "point": dict(self.point),
+            "at": dict(self.at),
+            "lower": _float(self.lower),
+            "upper": _float(self.upper),
+            "lower_exact": _text(self.lower),
+            "upper_exact": _text(self.upper),
+            "refuted": self.refuted,
+            "holds": self.holds,
+            "estimate": self.estimate,
+            "leaves": self.leaves,
+            "blocks": list(self.blocks),
+            "constraints": self.constraints,
+            "seconds": self.seconds,
+            "certificate": None if self.certificate is None else dict(self.certificate),
+            "proof": None if self.proof is None else dict(self.proof),
+        }
+
+    def brief(self) -> Row:
+        """What a row of `hunt` says of it."""
+        exact = {"lower_exact": _text(self.lower), "upper_exact": _text(self.upper)}
+        return {"point": dict(self.point), "lower": _float(self.lower), "upper": _float(self.upper), **exact}
+
+
+def _float(x: Fraction | None) -> float | None:
+    return None if x is None else float(x)
+
+
+def _text(x: Fraction | None) -> str | None:
+    return None if x is None else str(x)
+
+
+def worst(statement: Statement, values: Mapping[str, Fraction], small: Choices = SMALL) -> list[Worst]:
+    """Of every relation of the statement at these values; `small`: sizes where none are given.
+
+    Raises `UserError` where it is out of reach.
+    """
+    if statement.quoted or statement.kind == "experiment" or statement.setting != "run":
+        raise UserError(f"{statement.id}, which is no claim about runs of a method", "one that is", "ask for another")
+    reading = Reading(lowered(statement))
+    why: UserError | None = None
+    for points in told(reading, values, small):
+        try:
+            return [worst_at(reading, point) for point in points]
+        except UserError as error:
+            why = why or error
+    raise why or UserError(f"{statement.id} without sizes", "one size at least", "give C, E and T")
+
+
+def worst_at(reading: Reading, point: Point, largest: int = MOST) -> Worst:
+    """Both ends at one point; of a run of at most so many vectors."""
+    began, claim = time.perf_counter(), reading.claim
+    shape, asked = reached(reading, point, largest)
+    best = smallest(shape.cone)
+    from_below = best or smallest(eased(shape.cone))  # nothing bounds lhs by rhs: how large it gets before long
+    below, certificate = (None, None) if from_below is None else _lower(claim, point, asked, shape, from_below)
+    above, proof = (None, None) if best is None else _upper(claim, point, asked, shape, best)
+    sizes = tuple(len(block) for block in shape.cone.rhs.gram)
+    estimate = None if best is None else best.factor
+    seconds = round(time.perf_counter() - began, 3)
+    found = (below, above, certificate, proof, estimate, len(asked.leaves), sizes, len(asked.constraints), seconds)
+    return Worst(claim["id"], point.told, point.at, *found)
+
+
+def reached(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Programme]:
+    """The programme of a point; `UserError` with the kernel's reason where there is none."""
+    claim = reading.claim
+    try:
+        asked = programme(claim, point.data, point.at)
+    except (Malformed, Rejected) as error:
+        at = ", ".join(f"{name} = {x}" for name, x in point.told.items()) or "no values"
+        left = missing(reading, point)
+        do = f"give {', '.join(left)} too, or other values" if left else "change a value"
+        raise UserError(f"{claim['id']} at {at} ({error})", "a claim and a point in reach", do) from error
+    if len(asked.leaves) > largest:
+        raise _too_large(claim, asked)
+    shape = blocks(asked)
+    size = max(len(block) for block in shape.cone.rhs.gram)
+    if size > MOST_ALONE:
+        raise _too_large(claim, asked)
+    return shape, asked
+
+
+def _too_large(claim: Mapping[str, Any], asked: Programme) -> UserError:
+    got = f"{claim['id']} with {len(asked.leaves)} vectors and {len(asked.constraints)} constraints"
+    fits = f"at most {MOST} vectors, {MOST_ALONE} where clients differ"
+    return UserError(got, fits, "take a smaller C, E or T (about C times E times T vectors); equal p cost least")
+
+
+def _lower(
+    claim: Mapping[str, Any], point: Point, asked: Programme, shape: Blocks, best: Solved
+) -> tuple[Fraction | None, Row | None]:
+    """The worst run that the kernel admits, and what lhs/rhs is on it."""
+    most, found = None, None
+    for run in runs(asked, shape, best, face(shape, best)):
+        instance = instance_of(asked, point, run)
+        try:
+            lhs, rhs, _ = kernel.evaluate(claim, instance, (), dict(point.at))
+        except (Malformed, Rejected):  # one point with two gradients, or numbers that are too long
+            continue
+        small, large = (rhs, lhs) if claim["then"][point.at["relation"]][0] in (">=", ">") else (lhs, rhs)
+        if not (isinstance(small, fmpq) and isinstance(large, fmpq)) or large <= 0:
+            continue
+        ratio = _fraction(small / large)
+        if most is None or ratio > most:
+            sides = {"lhs": kernel.claimed(lhs), "rhs": kernel.claimed(rhs)}
+            made = {"format": COUNTEREXAMPLE, "statement": claim["id"], "claim": claim, "dropped": []}
+            most, found = ratio, {**made, "instance": instance, "at": dict(point.at), **sides}
+        if ratio > best.factor * (1 - ENOUGH):
+            break
+    return most, found
+
+
+def instance_of(asked: Programme, point: Point, run: Run) -> Row:
+    """The run as an instance of the kernel's, with losses known at finitely many points."""
+    constants = dict(point.data["constants"])
+    for name, square in asked.open.items():
+        constants[name] = str(_root_above(run.unknowns[square]))
+    made = {k: v for k, v in point.data.items() if k not in ("constants", "noise")}
+    made |= {"d": run.dimension, "w0": _texts(run.vector(START)), "constants": constants, "noise": {"kind": "none"}}
+    if asked.minimised:
+        made["w_star"] = ["0"] * run.dimension
+    if asked.minimisers is not None:
+        made["minimisers"] = [_texts(run.vector(w)) for w in asked.minimisers]
+    if given := [leaf for leaf in asked.leaves if leaf.startswith("point_")]:
+        made["points"] = {leaf.removeprefix("point_"): _texts(run.vector(Vec({leaf: fmpq(1)}))) for leaf in given}
+    made["clients"] = [
+        {"kind": "table", "mu": str(mu), "L": None if L is None else str(L), "points": _points(table, run)}
+        for table, mu, L in zip(asked.tables, asked.mu, asked.L, strict=True)
+    ]
+    return made
+
+
+def _points(table: Sequence[Entry], run: Run) -> list[Row]:
+    """Every point once."""
+    each: dict[str, Row] = {}
+    for entry in table:
+        x, g, f = _texts(run.vector(entry.x)), _texts(run.vector(entry.g)), str(run.value(entry.f))
+        each.setdefault(str((x, g, f)), {"x": x, "g": g, "f": f})
+    return list(each.values())
+
+
+def _texts(vector: Sequence[fmpq]) -> list[str]:
+    return [str(x) for x in vector]
+
+
+def _root_above(square: fmpq) -> Fraction:
+    """A short rational whose square is at least this."""
+    x = _fraction(square)
+    if x <= 0:
+        return Fraction(0)
+    near = Fraction(sqrt(x)).limit_denominator(1000)
+    if near * near == x:
+        return near
+    parts = 10**12
+    return Fraction(isqrt(x.numerator * parts**2 // x.denominator) + 1, parts)
+
+
+def _upper(
+    claim: Mapping[str, Any], point: Point, asked: Programme, shape: Blocks, best: Solved
+) -> tuple[Fraction | None, Row | None]:
+    """The smallest factor that the kernel accepts a proof of: the one that is attained, or one just above."""
+    made: Row = {"format": PROOF, "statement": claim["id"], "claim": claim, "point": point.data, "at": dict(point.at)}
+
+    def written(found: Proved) -> Row:
+        used = {name: str(x) for name, x in found.multipliers.items() if x}
+        return {**made, "factor": str(found.factor), "multipliers": used}
+
+    def accepted(found: Proved) -> bool:
+        if not _looks_right(asked, found):
+            return False
+        try:
+            prove(written(found))
+        except (Malformed, Rejected):
+            return False
+        return True
+
+    on = face(shape, best)
+    found = None if on is None else attained(asked, shape, best, on, accepted)
+    found = found or next(proofs(asked, shape, best, accepted), None)
+    return (None, None) if found is None else (_fraction(found.factor), written(found))
+
+
+def _looks_right(asked: Programme, found: Proved) -> bool:
+    """Whether it is worth the kernel's time."""
+    left = rest(asked, found.factor, dict(found.multipliers))
+    if left.linear or left.constant < 0:
+        return False
+    place, matrix = places(asked.leaves), np.zeros((len(asked.leaves),) * 2)
+    for (a, b), x in left.gram.items():
+        matrix[place[a], place[b]] += float(x) / 2
+        matrix[place[b], place[a]] += float(x) / 2
+    values = np.linalg.eigvalsh(matrix)
+    return bool(values[0] >= -ROUNDING * max(abs(float(values[-1])), 1e-300))
+
+
+def _fraction(x: fmpq) -> Fraction:
+    return Fraction(int(x.p), int(x.q))

@@ -51,10 +51,8 @@ def judge(file: str) -> tuple[int, str]:
         certificate = load(read_text(file))
         said = about(certificate)
         if is_proof(certificate):
-            return (
-                0,
-                f"accepted: proved for all functions and dimensions at its point, times {prove(certificate).factor}; {said}",
-            )
+            factor = shown(prove(certificate).factor)
+            return 0, f"accepted: a proof for all functions and dimensions at its point, times {factor}; {said}"
         found = check(certificate)
         return 0, f"accepted: lhs = {shown(found.lhs)}, rhs = {shown(found.rhs)}; {said}"
     except Rejected as error:

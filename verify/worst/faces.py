@@ -21,12 +21,13 @@ from .cone import Cone, Solved, on_face
 from .cone import Form as Floats
 from .upper import Equations, Proved, balance_rows, rational, sums
 
-__all__ = ["Face", "attained", "face"]
+__all__ = ["Face", "attained", "face", "idle"]
 
 RANK = 1e-6  # of the largest eigenvalue: what is no direction of the run
 ROOM = 1e-6  # a constraint with more is not active
 DENOMINATORS = (60, 1000, 10**5)
 CLOSE = 1e-5
+IDLE = 1e-7  # of the largest eigenvalue or multiplier: what has to be 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,11 +80,36 @@ def _echelon(basis: Array) -> tuple[tuple[Fraction, ...], ...] | None:
     return None
 
 
+def idle(shape: Blocks, inside: Solved) -> Face | None:
+    """The face of a proof that cannot stay away from every boundary: runs that cost nothing leave it no room."""
+    cone = shape.cone
+    multipliers = inside.multipliers
+    directions: list[Array] = []
+    for n, (basis, of_rhs, of_lhs) in enumerate(zip(shape.bases, cone.rhs.gram, cone.lhs.gram, strict=True)):
+        left = (
+            inside.factor * of_rhs
+            - of_lhs
+            - sum(x * row.gram[n] for x, row in zip(multipliers, cone.rows, strict=True))
+        )
+        values, vectors = np.linalg.eigh(left)
+        directions.append(basis @ vectors[:, values < IDLE * max(float(values[-1]), 1e-300)])
+    made = _echelon(np.linalg.qr(np.hstack(directions))[0])
+    return None if made is None else Face(made, multipliers > IDLE * float(multipliers.max()))
+
+
 def attained(
-    programme: Programme, shape: Blocks, best: Solved, on: Face, accepted: Callable[[Proved], bool]
+    programme: Programme,
+    shape: Blocks,
+    best: Solved,
+    on: Face,
+    accepted: Callable[[Proved], bool],
+    factor: fmpq | None = None,
 ) -> Proved | None:
-    """A proof of the factor that the worst run attains, exactly."""
-    rows, right = _vanishing(programme, shape, on)
+    """A proof of the factor that the worst run attains, exactly; or of another factor on this face."""
+    rows, right = _vanishing(programme, shape, on, factor is None)
+    if factor is not None:
+        rows.append([fmpq(int(n == 0)) for n in range(len(on.active) + 1)])
+        right.append(factor)
     equations = Equations.of(rows, right)
     if equations is None:
         return None
@@ -105,7 +131,7 @@ def _guesses(x: Array, depth: float) -> list[list[fmpq]]:
     return [*([rational(x, depth)] if depth > 0 else []), *guesses]
 
 
-def _vanishing(programme: Programme, shape: Blocks, on: Face) -> tuple[list[list[fmpq]], list[fmpq]]:
+def _vanishing(programme: Programme, shape: Blocks, on: Face, exact: bool) -> tuple[list[list[fmpq]], list[fmpq]]:
     """Equations in the factor and the multipliers of rows: factor * rhs - sum of multiplier * row - lhs vanishes."""
     grouped, zero = sums(programme, shape), fmpq(0)
     rows, right = list[list[fmpq]](), list[fmpq]()
@@ -126,7 +152,7 @@ def _vanishing(programme: Programme, shape: Blocks, on: Face) -> tuple[list[list
         if not active:
             rows.append([fmpq(int(m == n + 1)) for m in range(len(on.active) + 1)])
             right.append(zero)
-    if shape.cone.constant:
+    if shape.cone.constant and exact:
         rows.append([programme.rhs.constant, *(-sum((f.constant for f in own), zero) for own in grouped)])
         right.append(programme.lhs.constant)
     return rows, right

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -16,6 +17,7 @@ from fedaudit.errors import UserError
 from ..kernel import Malformed, Rejected
 from ..kernel.claim import Claim
 from ..kernel.claim import read as read_claim
+from ..kernel.draws import SAMPLINGS
 from ..kernel.expression import Evaluator, parse
 from ..kernel.method import NOISE, Method
 from ..kernel.programme import VARIANCES
@@ -70,6 +72,17 @@ class _Asked:
         return [name for name in named if name not in self.sizes.values()]
 
     @property
+    def sampling(self) -> str:
+        """How clients are drawn, where the statement says so."""
+        named = [name for name, _ in (*self.claim.let, *self.claim.implicit) if name in SAMPLINGS]
+        return named[0] if named and self.method.rules_use("sampled") else ""
+
+    @property
+    def drawn(self) -> str:
+        """The letter of how many clients are drawn."""
+        return {size: letter for letter, size in self.method.names.items()}.get("m", "m")
+
+    @property
     def noise(self) -> list[str]:
         """Sizes of noise, which is left out."""
         named = [args[0] for name, args in (*self.claim.let, *self.claim.implicit) if name in VARIANCES]
@@ -80,6 +93,7 @@ class _Asked:
         """What else the claim or the method reads as one number, but what a run itself says."""
         read = {name for name, arity in {*self.claim.needs(), *self.method.needs()} if arity < 0}
         own = {*self.sizes.values(), *self.claim.for_all, *self.constants, *self.method.measures, "D", "Gamma", "p"}
+        own |= {self.drawn}
         return sorted(name for name in read - own if name in self.claim.domains)
 
     @property
@@ -91,6 +105,7 @@ class _Asked:
     @property
     def names(self) -> list[str]:
         known = [*self.sizes.values(), "p", *self.constants, *self.parameters, *self.steps, *self.claim.for_all]
+        known += [self.drawn] if self.sampling else []
         return list(dict.fromkeys(known))
 
 
@@ -142,7 +157,8 @@ def proposed(reading: Reading) -> Iterator[Point]:
         values |= {name: known[name] for name in (*asked.constants, *asked.parameters) if name in known}
         if set(asked.steps) <= {*steps, *values}:
             for number in range(len(asked.claim.then)):
-                yield _point(asked, sizes, values, number, steps)
+                with suppress(UserError):  # a claim may have no index at these sizes
+                    yield _point(asked, sizes, values, number, steps)
 
 
 def _draw(
@@ -205,6 +221,11 @@ def _point(
     data: dict[str, Any] = {**sizes, "p": [str(x) for x in p], "constants": constants}
     if asked.method.reads(*NOISE):
         data["noise"] = {"kind": "none"}
+    if asked.method.rules_use("neighbours"):  # all others, each alike
+        data["graph"] = [[str(Fraction(int(i != j), max(C - 1, 1))) for j in range(C)] for i in range(C)]
+    if asked.sampling:
+        m = values.get(asked.drawn, Fraction(C))
+        data["participation"] = {"kind": asked.sampling, "m": int(m)}
     if parameters:
         data["parameters"] = parameters
     if asked.steps:

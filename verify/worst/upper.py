@@ -22,7 +22,7 @@ from .cone import Solved, deepest
 __all__ = ["Equations", "Proved", "proofs"]
 
 SPARE = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # of the smallest factor: how much more is tried to be proved
-DEPTH = 1e-12
+DEPTH = 1e-10
 FINE = 10**4  # parts of the depth that multipliers are rounded to
 
 
@@ -66,13 +66,27 @@ class Equations:
         return [moved[n, 0] for n in range(len(x))]
 
 
-def proofs(programme: Programme, shape: Blocks, best: Solved, accepted: Callable[[Proved], bool]) -> Iterator[Proved]:
-    """The first factor, from the smallest on, that the kernel accepts a proof of."""
+def proofs(
+    programme: Programme,
+    shape: Blocks,
+    best: Solved,
+    accepted: Callable[[Proved], bool],
+    beside: Callable[[fmpq, Solved], Proved | None],
+) -> Iterator[Proved]:
+    """The first factor, from the smallest on, that the kernel accepts a proof of.
+
+    `beside`: what to try where multipliers cannot stay away from every boundary.
+    """
     balanced = _balance(programme, shape)
     for spare in SPARE:
         factor = _above(best.factor * (1 + spare), spare)
         inside = deepest(shape.cone, float(factor), _weights(best))
-        if inside is None or inside.depth <= DEPTH:
+        if inside is None:
+            continue
+        if inside.depth <= DEPTH:
+            if (made := beside(factor, inside)) is not None:
+                yield made
+                return
             continue
         equations = balanced(factor)
         if equations is None:

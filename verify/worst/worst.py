@@ -33,7 +33,7 @@ from ..kernel.proof import prove, rest
 from ..settings.base import Reading
 from .blocks import Blocks, blocks, places
 from .cone import Solved, eased, smallest
-from .faces import attained, face
+from .faces import attained, face, idle
 from .lower import Run, runs
 from .points import SMALL, Choices, Point, missing, told
 from .upper import Proved, proofs
@@ -265,7 +265,12 @@ def _upper(
 
     on = face(shape, best)
     found = None if on is None else attained(asked, shape, best, on, accepted)
-    found = found or next(proofs(asked, shape, best, accepted), None)
+
+    def beside(factor: fmpq, inside: Solved) -> Proved | None:
+        edge = idle(shape, inside)
+        return None if edge is None else attained(asked, shape, inside, edge, accepted, factor)
+
+    found = found or next(proofs(asked, shape, best, accepted, beside), None)
     return (None, None) if found is None else (_fraction(found.factor), written(found))
 
 

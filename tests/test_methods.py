@@ -371,6 +371,20 @@ def optimized_gradient(run: Run) -> Measured:
     return seen
 
 
+def inexact_descent(run: Run) -> Measured:
+    """The error of the first gradient is L times one vector, that of all others L times another one."""
+    x, seen = run.w0, Measured()
+    for t in range(run.T + 1):
+        error = add((run.L, run.second if t else run.first), (-run.L, run.w0))
+        seen["gap", (t,)], seen["grad2", (t,)] = run.gap(x), dot(run.slope(x), run.slope(x))
+        seen["error2", (t,)] = dot(error, error)
+        ends = [x] * run.C
+        for _ in range(run.E) if t < run.T else ():
+            ends = [add((1, y), (-run.step(t), add((1, run.grad(i, y)), (1, error)))) for i, y in enumerate(ends)]
+        x = run.mean(ends)
+    return seen
+
+
 def halpern(run: Run) -> Measured:
     """x_t = x_0/(t + 1) + t/(t + 1) times the step from x_(t-1)."""
     x, seen = run.w0, Measured()
@@ -809,6 +823,7 @@ BOXES: dict[str, Callable[[Run], Measured]] = {
     "constant-momentum": accelerated(lambda run, _: (1 - run.q) / (1 + run.q)),
     "optimized-gradient": optimized_gradient,
     "halpern": halpern,
+    "inexact-descent": inexact_descent,
     "proximal-gradient": proximal(gradient=True),
     "proximal-point": proximal(gradient=False),
     "fedavg-drift": drifting,
@@ -930,8 +945,8 @@ def instances(draw: Any, method: Method) -> dict[str, Any]:
         "parameters": {str(s): str(draw(above)) for s in scalars_of(method)}, "clients": clients,
         "noise": {"kind": "none"}, "w_star": text(w_star), **extra,
     }  # fmt: skip
-    if method.id == "proximal-step":
-        instance["points"] = {name: text([draw(small) for _ in range(d)]) for name in ("along", "other")}
+    if names := {"proximal-step": ("along", "other"), "inexact-descent": ("first", "second")}.get(method.id):
+        instance["points"] = {name: text([draw(small) for _ in range(d)]) for name in names}
     if noisy:
         v = text([[draw(small) for _ in range(d)] for _ in range(C)])
         instance["noise"] = {"kind": "signs", "shared": draw(st.booleans()), "v": v}

@@ -4,7 +4,7 @@ from typing import Any
 
 from ...algebra import Eq, Le, Lt, Max, Sum
 from ...statement import Statement, unit
-from .methods import DESCENT, HALPERN
+from .methods import DESCENT, HALPERN, INEXACT
 from .symbols import (
     GLOSSARY,
     C,
@@ -15,6 +15,7 @@ from .symbols import (
     bounded_subgradients,
     convex,
     dist2,
+    eps,
     gamma,
     gap,
     grad2,
@@ -22,10 +23,12 @@ from .symbols import (
     level,
     mu,
     one_weight,
+    relative_errors,
     s,
     smooth,
     step,
     strongly_convex,
+    subgradients,
     t,
 )  # fmt: skip
 
@@ -90,16 +93,24 @@ NONCONVEX = Statement(
     reading=(FIXED, "the mean that the proof bounds, of which the least gradient is a part; both have one worst case"),
     **SHORT,
 )  # fmt: skip
+worse, flatter = (1 + eps) * L, (1 - eps) * mu
+INEXACT_STEPS = Statement(
+    id="classic/inexact-gradient", kind="inequality", title="Gradient descent with errors in its gradients",
+    cite="de Klerk, Glineur and Taylor 2020, theorem 5.3: ((L_eps - mu_eps)/(L_eps + mu_eps))^(2 N) at gamma ="
+    " 2/(L_eps + mu_eps), L_eps = (1 + eps) L, mu_eps = (1 - eps) mu",
+    method=INEXACT, glossary=GLOSSARY, let=(*STRONG, relative_errors),
+    choose={gamma(t): 2 / (worse + flatter)}, when=(*ONE, Lt(eps, 1), Le(mu, L), Le(T, 2)),
+    then=Le(gap(T), ((worse - flatter) / (worse + flatter)) ** (2 * T) * gap(0)), sweep={eps: unit("eps")},
+    reading=("of two steps at most: every error is a point that an instance gives",),
+)  # fmt: skip
+
 SUBGRADIENT = Statement(
     id="classic/subgradient", kind="inequality", title="Subgradient method, mean of the gaps", method=DESCENT,
     cite="Nesterov 2004, theorem 3.2.2; M R/sqrt(N + 1) at gamma = R/(M sqrt(N + 1)) is attained (Drori and Teboulle"
     " 2016, section 1)",
-    glossary=GLOSSARY, let=(convex, one_weight, bounded_subgradients), choose={gamma(t): step}, when=ONE,
+    glossary=GLOSSARY, let=(convex, subgradients, one_weight, bounded_subgradients), choose={gamma(t): step}, when=ONE,
     then=Le(Sum(gap(s), (s, 0, T)) / (T + 1), (dist2(0) + (T + 1) * step**2 * M**2) / (2 * (T + 1) * step)),
-    reading=(
-        "the mean over x_0, ..., x_N, of which the best of them is a part; both have one worst case",
-        "the gradient that the method is given is any subgradient; f need not be smooth",
-    ),
+    reading=("the mean over x_0, ..., x_N, of which the best of them is a part; both have one worst case",),
 )  # fmt: skip
 
 ANCHORED = Statement(

@@ -14,13 +14,15 @@ from ...method import (
     grad,
     mean,
     norm2,
+    point,
     prox,
     start,
     vector,
     w_star,
 )
-from .symbols import GLOSSARY, T, dist2, gamma, gap, grad2, last, level, over, pull, q, s, star2, t
+from .symbols import GLOSSARY, L, T, dist2, error2, gamma, gap, grad2, last, level, over, pull, q, s, star2, t
 
+e, after = vector("e"), vector("after", "e^+")  # errors over L: points, as seen from the start
 x, y, a, v, z = vector("x"), vector("y"), vector("a", "x_0"), vector("v"), vector("z")
 
 DESCENT = Method(
@@ -78,6 +80,23 @@ OPTIMIZED = Method(
     local={y: y - gamma(t) * grad(y)},
     update={x: mean(y), z: z - pull(t) * (ahead - mean(y))},
     measures={gap(t): expect(f((1 - final) * x + final * z)) - f_star, dist2(t): expect(norm2(x - w_star))},
+)
+
+INEXACT = Method(
+    id="inexact-descent",
+    title="Two steps of gradient descent, each with any error in its gradient",
+    cite="de Klerk, Glineur and Taylor 2020, algorithm 1",
+    glossary=GLOSSARY,
+    server={x: start, e: point("first") - start, after: point("second") - start},
+    client={y: x},
+    begin={y: x},
+    local={y: y - gamma(t) * (grad(y) + L * e)},
+    update={x: mean(y), e: after},
+    measures={
+        gap(t): expect(f(x)) - f_star,
+        grad2(t): expect(norm2(full_grad(x))),
+        error2(t): expect(norm2(L * e)),
+    },
 )
 
 HALPERN = Method(

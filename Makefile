@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PACKAGES := front bounds problems verify figures
 
-.PHONY: setup audit test test-slow check lint types report docs readme bench clean FORCE
+.PHONY: setup audit test test-slow check lint types report docs readme bench mutants clean FORCE
 .DELETE_ON_ERROR:
 
 setup: $(READY)
@@ -73,6 +73,14 @@ bench: $(READY)
 		--config-settings editable_mode=strict --editable '.[dev,bench]'
 	$(BIN)/python -m pytest -n 2 -rs -m jax
 	$(BIN)/python -m benchmarks
+
+# A slip in a statement, and which move sees it: make mutants ONLY='buttaci yuan/lem5' EFFORT=2 JOBS=4.
+# Without ONLY it takes hours.
+ONLY =
+EFFORT = 0.5
+JOBS = 1
+mutants: $(READY)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/mutants.py $(ONLY) --effort $(EFFORT) --jobs $(JOBS)
 
 clean:
 	rm -rf $(VENV) build audit *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -54,7 +54,8 @@ class Mapped:
     def flat(self, vectors: Sequence[Array]) -> Array:
         """Vectors (.., c, d) one after the other: (.., D)."""
         n = self.scope.setup.start.shape[0]
-        wide = [spread_to(self.scope.xp, x, (*x.shape[:-3], n, *x.shape[-2:])) for x in vectors]
+        lead = tuple(max(sizes) for sizes in zip(*(x.shape[:-3] for x in vectors), strict=True))  # rounds: T or 1
+        wide = [spread_to(self.scope.xp, x, (*lead, n, *x.shape[-2:])) for x in vectors]
         return self.scope.xp.concat([self.scope.xp.reshape(x, (*x.shape[:-2], -1)) for x in wide], axis=-1)
 
     def identity(self, start: State, size: int, noise: int) -> State:

@@ -76,8 +76,11 @@ class Run:
         raise AttributeError(name)
 
     def step(self, t: int, k: int | None = None) -> Fraction:
-        (rows,) = self.instance["steps"].values()
-        row = rows[t]
+        (name,) = self.instance["steps"]
+        return self.named(name, t, k)
+
+    def named(self, name: str, t: int, k: int | None = None) -> Fraction:
+        row = self.instance["steps"][name][t]
         return Fraction(row if k is None else row[k])
 
     def turned(self, i: int, w: Vec) -> Vec:
@@ -321,11 +324,95 @@ def gradient_descent(run: Run) -> Measured:
     for t in range(run.T + 1):
         far = add((1, x), (-1, run.w_star))
         seen["gap", (t,)], seen["dist2", (t,)] = run.gap(x), dot(far, far)
+        seen["level", (t,)], seen["grad2", (t,)] = run.f(x), dot(run.slope(x), run.slope(x))
+        at_star = [run.grad(i, run.w_star) for i in range(run.C)]
+        seen["star2", (t,)] = sum((p * dot(g, g) for p, g in zip(run.p, at_star, strict=True)), Fraction(0))
+        x = descended(run, t, x) if t < run.T else x
+    return seen
+
+
+def descended(run: Run, t: int, x: Vec) -> Vec:
+    """The mean of E gradient steps of every client from x."""
+    ends = [x] * run.C
+    for _ in range(run.E):
+        ends = [add((1, y), (-run.named("gamma", t), run.grad(i, y))) for i, y in enumerate(ends)]
+    return run.mean(ends)
+
+
+def accelerated(ahead: Callable[[Run, int], Fraction]) -> Callable[[Run], Measured]:
+    """y_0 = x_0; x_(t+1) is a gradient step from y_t, y_(t+1) = x_(t+1) + ahead (x_(t+1) - x_t)."""
+
+    def box(run: Run) -> Measured:
+        x, y, seen = run.w0, run.w0, Measured()
+        for t in range(run.T + 1):
+            far = add((1, x), (-1, run.w_star))
+            seen["gap", (t,)], seen["dist2", (t,)] = run.gap(x), dot(far, far)
+            if t < run.T:
+                onward, by = descended(run, t, y), ahead(run, t)
+                x, y = onward, add((1 + by, onward), (-by, x))
+        return seen
+
+    return box
+
+
+def optimized_gradient(run: Run) -> Measured:
+    """z_t = x_0 - sum of a_s times the gradient steps; y_t weighs x_t with A_(t-1) and z_t with a_t."""
+    x, z, seen, weight = run.w0, run.w0, Measured(), Fraction(0)
+    everything = sum((run.named("pull", t) for t in range(run.T)), Fraction(0)) + run.last
+    for t in range(run.T + 1):
+        far = add((1, x), (-1, run.w_star))
+        seen["dist2", (t,)] = dot(far, far)
+        seen["gap", (t,)] = run.gap(add((1 - run.last / everything, x), (run.last / everything, z)))
+        if t < run.T:
+            a = run.named("pull", t)
+            y = add((weight / (weight + a), x), (a / (weight + a), z))
+            x = descended(run, t, y)
+            z, weight = add((1, z), (-a, y), (a, x)), weight + a
+    return seen
+
+
+def inexact_descent(run: Run) -> Measured:
+    """The error of the first gradient is L times one vector, that of all others L times another one."""
+    x, seen = run.w0, Measured()
+    for t in range(run.T + 1):
+        error = add((run.L, run.second if t else run.first), (-run.L, run.w0))
+        seen["gap", (t,)], seen["grad2", (t,)] = run.gap(x), dot(run.slope(x), run.slope(x))
+        seen["error2", (t,)] = dot(error, error)
         ends = [x] * run.C
         for _ in range(run.E) if t < run.T else ():
-            ends = [add((1, y), (-run.step(t), run.grad(i, y))) for i, y in enumerate(ends)]
+            ends = [add((1, y), (-run.step(t), add((1, run.grad(i, y)), (1, error)))) for i, y in enumerate(ends)]
         x = run.mean(ends)
     return seen
+
+
+def halpern(run: Run) -> Measured:
+    """x_t = x_0/(t + 1) + t/(t + 1) times the step from x_(t-1)."""
+    x, seen = run.w0, Measured()
+    for t in range(run.T + 1):
+        far = add((1, x), (-1, run.w_star))
+        seen["dist2", (t,)], seen["grad2", (t,)] = dot(far, far), dot(run.slope(x), run.slope(x))
+        if t < run.T:
+            x = add((Fraction(1, t + 2), run.w0), (1 - Fraction(1, t + 2), descended(run, t, x)))
+    return seen
+
+
+def proximal(gradient: bool) -> Callable[[Run], Measured]:
+    """Proximal points of g, after a gradient step or without one."""
+
+    def box(run: Run) -> Measured:
+        x, seen = run.w0, Measured()
+        for t in range(run.T + 1):
+            far = add((1, x), (-1, run.w_star))
+            seen["dist2", (t,)], seen["gap", (t,)] = dot(far, far), run.F(x) - run.F(run.w_star)
+            seen["over", (t,)] = run.g(x) - run.g(run.w_star)
+            ends = [x] * run.C
+            for _ in range(run.E) if t < run.T else ():
+                by = -run.step(t) if gradient else Fraction(0)
+                ends = [run.prox(add((1, y), (by, run.grad(i, y))), run.step(t)) for i, y in enumerate(ends)]
+            x = run.mean(ends)
+        return seen
+
+    return box
 
 
 def drifting(run: Run) -> Measured:
@@ -731,6 +818,14 @@ BOXES: dict[str, Callable[[Run], Measured]] = {
     "local-sgd": local_sgd,
     "per-fedavg": per_fedavg,
     "gd": gradient_descent,
+    "descent": gradient_descent,
+    "accelerated": accelerated(lambda _, t: Fraction(t, t + 3)),
+    "constant-momentum": accelerated(lambda run, _: (1 - run.q) / (1 + run.q)),
+    "optimized-gradient": optimized_gradient,
+    "halpern": halpern,
+    "inexact-descent": inexact_descent,
+    "proximal-gradient": proximal(gradient=True),
+    "proximal-point": proximal(gradient=False),
     "fedavg-drift": drifting,
     "fedavg-li": li,
     "fedavg-li-sampled": li_sampled,
@@ -850,8 +945,8 @@ def instances(draw: Any, method: Method) -> dict[str, Any]:
         "parameters": {str(s): str(draw(above)) for s in scalars_of(method)}, "clients": clients,
         "noise": {"kind": "none"}, "w_star": text(w_star), **extra,
     }  # fmt: skip
-    if method.id == "proximal-step":
-        instance["points"] = {name: text([draw(small) for _ in range(d)]) for name in ("along", "other")}
+    if names := {"proximal-step": ("along", "other"), "inexact-descent": ("first", "second")}.get(method.id):
+        instance["points"] = {name: text([draw(small) for _ in range(d)]) for name in names}
     if noisy:
         v = text([[draw(small) for _ in range(d)] for _ in range(C)])
         instance["noise"] = {"kind": "signs", "shared": draw(st.booleans()), "v": v}
@@ -872,9 +967,11 @@ def instances(draw: Any, method: Method) -> dict[str, Any]:
     arities = {len(q.args) for q in method.steps()}
     if not arities:
         return instance
-    (step,) = {q.func.__name__ for q in method.steps()}
-    sizes = [draw(above) if arities == {1} else [draw(above) for _ in range(E)] for _ in range(T)]
-    return instance | {"steps": {step: text([small_step(x) for x in sizes])}}
+    steps = dict[str, Any]()
+    for step in sorted({q.func.__name__ for q in method.steps()}):
+        sizes = [draw(above) if arities == {1} else [draw(above) for _ in range(E)] for _ in range(T)]
+        steps[step] = text([small_step(x) for x in sizes])
+    return instance | {"steps": steps}
 
 
 def sparsely(draw: Any, instance: dict[str, Any], clock: str) -> dict[str, Any]:
@@ -981,9 +1078,8 @@ def in_arrays(xp: Any, claim: dict[str, Any], instance: dict[str, Any]) -> dict[
     problem = losses()["shelf" if kind == "curves" else kind].problem(parts, on([instance["p"]]))
     sizes = {name: instance[name] for name in ("C", "E", "T")}
     scalars = {name: np.array([float(Fraction(x))]) for name, x in instance["parameters"].items()}
-    step, steps = next(iter(instance.get("steps", {"gamma": []}).items()))
-    gamma = np.asarray(on([steps]))
-    table = Table(1, scalars, {step: Quantity(gamma, (0,) * (gamma.ndim - 1))}, sizes)
+    steps = {name: np.asarray(on([rows])) for name, rows in instance.get("steps", {"gamma": []}).items()}
+    table = Table(1, scalars, {name: Quantity(x, (0,) * (x.ndim - 1)) for name, x in steps.items()}, sizes)
     begins = claim["method"].get("counts_from", 0)
 
     def scalar(tree: Any) -> Any:

@@ -1,0 +1,85 @@
+"""`make mutants` on two statements: every kind of change is made, caught or explained, and a catch is a certificate."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sympy import Add, Ge
+
+from fedaudit.bounds.catalogue import statement
+from fedaudit.verify import kernel
+from fedaudit.verify.audit import hunt
+from fedaudit.verify.verdict import Refuted
+
+EFFORT = 0.1
+
+
+@pytest.fixture
+def mutation(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent))
+    monkeypatch.delitem(sys.modules, "benchmarks", raising=False)
+    from benchmarks import mutants
+
+    return mutants
+
+
+def test_every_kind_of_change_is_made_in_one_place(mutation: Any) -> None:
+    made = statement("classic/fedavg-round")
+    (printed,) = made.relations
+    found = list(mutation.mutants(made))
+    assert {m.kind for m in found} == set(mutation.KINDS)
+    for mutant in found:
+        (changed,) = mutant.statement.relations
+        assert changed != printed
+        assert changed.lhs == printed.lhs
+        assert (changed.func is Ge) == (mutant.kind == "flip")
+        assert (changed.rhs == printed.rhs) == (mutant.kind == "flip")
+    dropped = [m.statement.relations[0].rhs for m in found if m.kind == "term"]
+    assert isinstance(printed.rhs, Add)
+    assert sum(dropped) == printed.rhs
+    assert next(m for m in found if m.kind == "half").statement.relations[0].rhs * 2 == printed.rhs
+
+
+def test_a_tight_bound_that_is_halved_falls_with_a_certificate_that_the_kernel_accepts(mutation: Any) -> None:
+    half = next(m for m in mutation.mutants(statement("classic/gd-rate")) if m.kind == "half")
+    found = hunt(half.statement, 0, EFFORT)
+    assert isinstance(found, Refuted)
+    certificate = found.certificate
+    _, _, holds = kernel.evaluate(certificate["claim"], certificate["instance"], [], certificate["at"])
+    assert not holds
+
+
+def test_the_table_of_two_statements(mutation: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = ["classic/gd-rate", "buttaci/lem4.1"]
+    assert mutation.main([*chosen, "--effort", str(EFFORT)]) == 0
+    shown = capsys.readouterr()
+    assert [line.split(":")[0] for line in shown.err.splitlines()] == chosen
+    cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.out.splitlines() if "│" in line]
+    rows = {kind: [int(n) for n in numbers] for kind, *numbers in cells}
+    assert set(rows) == {*mutation.KINDS, "all"}
+    for total, *fates in rows.values():
+        assert total == sum(fates)
+    assert rows["all"] == [sum(rows[kind][n] for kind in mutation.KINDS) for n in range(len(rows["all"]))]
+    caught = sum(rows["half"][1 : 1 + len(mutation.MOVES)])
+    assert caught == rows["half"][0] == 2, "both are tight, so that half of them is false"
+    survivors = [line for line in shown.out.splitlines() if line.startswith(tuple(chosen))]
+    assert len(survivors) == sum(rows["all"][1 + len(mutation.MOVES) :])
+
+
+def test_what_claims_less_is_said_to(mutation: Any) -> None:
+    """E^3 in place of E^2: a larger bound, which no move may catch."""
+    made = statement("buttaci/lem4.1")
+    larger = next(m for m in mutation.mutants(made) if m.what == "E**2 with its exponent +1")
+    smaller = next(m for m in mutation.mutants(made) if m.what == "E**2 with its exponent -1")
+    assert mutation.claims_less(made, larger) > 0
+    assert mutation.claims_less(made, smaller) == 0
+
+
+@pytest.mark.parametrize("name", ["yuan/thm1", "fallah/thm4.5"])
+def test_statements_that_do_not_stand_are_left_out_with_the_reason(mutation: Any, name: str) -> None:
+    found = mutation.judged(name, EFFORT, 0)
+    assert found.left_out
+    assert not found.outcomes

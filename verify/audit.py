@@ -18,7 +18,7 @@ from fedaudit.bounds.lint import lint
 from fedaudit.bounds.statement import Assumption, Statement
 
 from .audited import Audited, Derivation, Linted, Literally, counterexample
-from .certify import Replayed, certificate, certify
+from .certify import Replayed, certificate, certify, refusal
 from .check import BEYOND_ROUNDING
 from .claims import lower
 from .experiments import experiment
@@ -257,7 +257,7 @@ def judge(
     identifier, search = reading.lowered.id, Search(seen.instances, sizes=tuple(s for s in seen.sizes if s.counts))
     if not seen.best:
         return Undecided(identifier, "no admissible instance was found", search=search)
-    replays, fallen, unseen = list[Replayed](), list[Replayed](), 0
+    replays, fallen, unseen = list[Replayed](), list[Replayed](), list[Found]()
     violations = sorted((f for f in seen.best if f.margin > VIOLATION), key=_worth)
     suspects = violations[:REPLAYS]
     others = [f for f in seen.best if f not in suspects]
@@ -273,7 +273,7 @@ def judge(
             made = certify(reading, world, reduced(reading, world, found))
             made = None if made is None or made.holds else made
         if made is None:
-            unseen += found.margin > BEYOND_ROUNDING
+            unseen += [found] if found.margin > BEYOND_ROUNDING else []
         elif made.holds:
             replays.append(made)
         else:
@@ -284,8 +284,9 @@ def judge(
         against = look(reading, world, fallen[0], violations, siblings or {})
         return Refuted(identifier, against, search)
     if unseen:
-        reason = f"floats see {unseen} violations that the kernel could not replay"
-        return Undecided(identifier, reason, search=search)
+        why = refusal(reading, world, unseen[0])
+        reason = f"floats see {len(unseen)} violations that the kernel could not replay"
+        return Undecided(identifier, f"{reason}: {why}" if why else reason, search=search)
     search = replace(search, sizes=tuple(size.held() for size in search.sizes))
     tightest = max(replays, key=lambda r: -math.inf if math.isnan(r.ratio) else r.ratio, default=None)
     if tightest is None:

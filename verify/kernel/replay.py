@@ -17,9 +17,11 @@ from .method import BENT, NOISE, Method, Number, factors, rules, scalars
 from .noise import Kick, Noise
 from .place import Place, State
 from .problem import Problem
-from .rational import affordable
+from .rational import Rejected, affordable
 from .work import summed
+from .world import tabled
 
+FIRST = 1_000  # steps of a first round
 BEFORE = " before the round"  # of a client's vector: what it goes back to if the client was not drawn
 
 
@@ -48,7 +50,15 @@ class Replay:
 
     def length(self, r: int) -> int:
         """Local steps of round r."""
-        return self.method.first if r == 0 and self.method.first else self.E
+        return self.first if r == 0 and self.first else self.E
+
+    @cached_property
+    def first(self) -> int:
+        """Local steps of the first round, or 0: as many as in every round."""
+        steps = Evaluator(tabled({"E": fmpq(self.E)}, {}), None).integer(self.method.first, {})
+        if not 0 <= steps <= FIRST:
+            raise Rejected(f"method.clock.first: got {steps} steps, expected 0 to {FIRST}")
+        return steps
 
     def round(self, t: int) -> tuple[int, int]:
         """Where t counts steps: its round, and how many steps of that come before it."""

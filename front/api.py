@@ -1,7 +1,8 @@
 """What `import fedaudit` offers, beside the names to write a statement with. A statement may be given by its id.
 
-The moves answer with types that have `row()`, `to_records()` and, in a notebook, a table. There, long ones say how far
-they are; `progress=True` says it anywhere, `progress=False` nowhere.
+The moves answer with types that have `row()`, `to_records()` and, in a notebook, a table. There and on a terminal,
+`verify`, `hunt`, `audit` and `simulate` say how far they are; `progress=True` says it anywhere, `progress=False`
+nowhere, and `progress=f` calls f(what, done, total) instead.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from fedaudit.verify.audited import Audited, Derivation, Linted
     from fedaudit.verify.certificates import Certified
     from fedaudit.verify.verdict import Verdict
+
+    from .progress import Wanted
 
 __all__ = ["audit", "certify", "derive", "hunt", "lint", "load", "plot", "statement", "statements"]
 
@@ -95,9 +98,11 @@ def hunt(
     seed: int = 0,
     budget: float = 10.0,
     backend: str = "numpy",
-    progress: bool | None = None,
+    progress: Wanted = None,
 ) -> Verdict:
     """Can it be broken? `budget` is nominal seconds; the same seed gives the same verdict.
+
+    `progress`: False for silence, True for a line now and then, or a function of (what, done, total).
 
     >>> import fedaudit as fa
     >>> match fa.hunt("buttaci/appA-strong-second", budget=0.1):
@@ -110,7 +115,7 @@ def hunt(
     from .progress import watched
 
     found = catalogue.given(claim)
-    with watched(f"hunt {found.id}", 1, progress):
+    with watched(f"hunt {found.id}", progress):
         return search(found, seed, budget, backend)
 
 
@@ -120,7 +125,7 @@ def audit(
     seed: int = 0,
     budget: float = 120.0,
     backend: str = "numpy",
-    progress: bool | None = None,
+    progress: Wanted = None,
 ) -> Audited:
     """All moves on one statement. (`fedaudit audit` reads the rows of many together: a proof stands on proved ones.)
 
@@ -133,7 +138,7 @@ def audit(
     from .progress import watched
 
     found = catalogue.given(claim)
-    with watched(f"audit {found.id}", 1, progress):
+    with watched(f"audit {found.id}", progress):
         return all_moves(found, seed, budget, backend)
 
 

@@ -16,6 +16,7 @@ from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.derive import derive
 from fedaudit.bounds.lint import lint
 from fedaudit.bounds.statement import Assumption, Statement
+from fedaudit.progress import told
 
 from .audited import Audited, Derivation, Linted, Literally, counterexample
 from .certify import Replayed, certificate, certify, refusal
@@ -163,6 +164,7 @@ def observe(statement: Statement, seed: int, effort: float) -> Verdict:
 
 def audit(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Audited:
     """All moves; the verdict is the strongest that any of them reached."""
+    told("lint and derive", 0, 1)
     sense, derivation = linted(statement), derived(statement)
     verified, hunted = _both(statement, seed, effort / 3, backend)
     moves: list[Verdict] = [hunted, verified]
@@ -264,7 +266,9 @@ def judge(
     small = [f for f in others if f.scores.shape.cost <= CHEAP]
     cheap = [f for f in small if f.margin > VIOLATION][:REPLAYS] + [f for f in small if f.margin <= VIOLATION][:STEADY]
     dear = [f for f in others[:DEAR_REPLAYS] if CHEAP < f.scores.shape.cost <= DEAR]
-    for found in suspects + sorted(cheap + dear, key=_promise):
+    asked = suspects + sorted(cheap + dear, key=_promise)
+    for n, found in enumerate(asked):
+        told("exact replays", n, len(asked))
         beaten = any(found.ratio <= made.ratio for made in replays)
         if beaten and found.margin < -BEYOND_ROUNDING and not isinstance(world, Order):  # whose slopes are only fitted
             continue  # it says nothing about the claim, and less about how tight it is
@@ -280,6 +284,7 @@ def judge(
             fallen.append(made)
             break
     if fallen:
+        told("a sturdy counterexample", 0, 1)
         look = _counterexample if sturdy else _first
         against = look(reading, world, fallen[0], violations, siblings or {})
         return Refuted(identifier, against, search)
@@ -374,7 +379,11 @@ def _sampled(reading: Reading, world: Setting, seed: int, effort: float) -> Sear
 
     def turn(number: int, times: int) -> Searched:
         counts = [times * math.ceil(total * w / sum(weights)) for w in weights]
-        return _merge([sample(reading, world, [s], n, seed + number) for s, n in zip(shapes, counts, strict=True)])
+        found: list[Searched] = []
+        for shape, n in zip(shapes, counts, strict=True):
+            told("random instances, shape", len(found), len(shapes))
+            found.append(sample(reading, world, [shape], n, seed + number))
+        return _merge(found)
 
     first = turn(0, 1)
     if first.instances >= LEAST_SAMPLE:

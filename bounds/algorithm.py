@@ -227,7 +227,13 @@ def _span(method: Method, to: str) -> str:
     """The local steps of round r, where t counts them over all rounds."""
     if not method.first:
         return f"t = rE{to}rE + E - 1"
-    return f"t = max(0, (r - 1)E + {method.first}){to}rE + {method.first} - 1"
+    first: Any = method.first
+    if not isinstance(method.first, Expr) or first.is_number:
+        return f"t = max(0, (r - 1)E + {first}){to}rE + {first} - 1"
+    (E,) = first.free_symbols
+    ends = (str(end.expand()) for end in (first - E, first - 1))
+    low, high = (f"rE - {end[1:]}" if end[0] == "-" else f"rE + {end}" if end != "0" else "rE" for end in ends)
+    return f"t = max(0, {low}){to}{high}"
 
 
 def measures(method: Method, used: Collection[str] | None = None, *, as_latex: bool = False) -> list[str]:

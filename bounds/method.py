@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from sympy import Expr, Integer, Lambda, SympifyError, sympify
+from sympy import Expr, Integer, Lambda, Pow, Symbol, SympifyError, sympify
 from sympy.core.function import AppliedUndef
 
 from fedaudit.errors import UserError
@@ -448,7 +448,7 @@ class Method:
     formulas: Mapping[Any, Expr] = field(default_factory=_nothing)  # quantity at its indices -> formula of measures
     counts_from: int = 0  # the number of the first round
     clock: Clock = "rounds"
-    first: int = 0  # local steps of the first round; 0: E, as in every round
+    first: Any = 0  # local steps of the first round: a number, or a formula of E such as E - 1; 0: E
     before: Mapping[Any, Any] = field(default_factory=_nothing)  # quantity of t -> the one it was before; 0 at first
     names: Mapping[Any, str] = field(default_factory=_nothing)  # a size or an index -> what every run calls it
 
@@ -462,6 +462,10 @@ class Method:
                 if target not in owners:
                     whose = "server" if phase == "update" else "clients"
                     raise UserError(f"{self.id}: got {target.name!r} in {phase}, expected a vector of the {whose}")
+        first = _scalar(self.first)
+        if {self.names.get(s, str(s)) for s in first.free_symbols} - {"E"} or not first.is_integer or first.has(Pow):
+            expected = "a whole number, or a sum or product with E alone, such as E - 1"
+            raise UserError(f"{self.id}: got first={self.first}, expected {expected}; do: mend `first`")
         for quantity, number in self.measures.items():
             if not number.law:
                 raise UserError(f"{self.id}: got {quantity} without an expectation; do: write expect(...)")
@@ -523,11 +527,17 @@ class Method:
             "id": self.id,
             **{name: rules(block) for name, block in blocks.items()},
             "measures": {name: measure for name, measure in kept.items() if name in measures},
-            **({"clock": {"first": self.first}} if self.clock == "steps" else {}),
+            **({"clock": {"first": self._first(tree)}} if self.clock == "steps" else {}),
             **({"before": read} if read else {}),
             **({"counts_from": self.counts_from} if self.counts_from else {}),
             **({"names": {tree(letter): name for letter, name in self.names.items()}} if self.names else {}),
         }
+
+    def _first(self, tree: Callable[[Any], Any]) -> Any:
+        """The length of the first round: a number as it is, a formula under the name that every run has for E."""
+        first = _scalar(self.first)
+        formula = first.subs(dict.fromkeys(first.free_symbols, Symbol("E", integer=True)))
+        return int(formula) if formula.is_number else tree(formula)
 
 
 def quantity_name(quantity: Any) -> str:

@@ -97,7 +97,7 @@ def method_lines(method: Method) -> list[str]:
     for name in ("counts_from", "clock", "first"):
         value = getattr(method, name)
         if value not in (0, "rounds"):
-            lines.append(f"    {name}={_quoted(value) if isinstance(value, str) else value},")
+            lines.append(f"    {name}={_quoted(value) if isinstance(value, str) else formula(value)},")
     return [*lines, ")"]
 
 

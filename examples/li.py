@@ -1,7 +1,7 @@
 """Li, Huang, Yang, Wang, Zhang (ICLR 2020, arXiv 1907.02189): FedAvg on non-IID data, theorem 1 and lemma 3.
 
 The paper counts steps from 1 and averages where E divides t, so that its first round has E - 1 steps; here t counts
-from 0, and E = 3. sigma_k^2 is the variance of device k, as it is on the run.
+from 0. sigma_k^2 is the variance of device k, as it is on the run.
 """
 
 import fedaudit as fa
@@ -27,7 +27,7 @@ noise2 = GLOSSARY.quantity("noise2", "F^2/W^2", "sigma_k^2", r"\sigma_{{{1}}}^2"
 w, w_i = fa.vector("w"), fa.vector("w_i", "w^k")
 FEDAVG = fa.Method(
     id="fedavg-li", title="FedAvg with full participation", cite="section 3.1", glossary=GLOSSARY,
-    clock="steps", first=2,  # steps of the first round
+    clock="steps", first=E - 1,  # steps of the first round
     server={w: fa.start}, client={w_i: w}, begin={w_i: w},
     local={w_i: w_i - eta(t) * fa.noisy(fa.grad(w_i))}, update={w: fa.mean(w_i)},
     measures={
@@ -40,7 +40,7 @@ FEDAVG = fa.Method(
 )  # fmt: skip
 EVERYWHERE = ((t, 0, T - 1), (i, 1, C))
 ABOUT = {
-    "kind": "inequality", "method": FEDAVG, "glossary": GLOSSARY, "when": (fa.Eq(E, 3),),
+    "kind": "inequality", "method": FEDAVG, "glossary": GLOSSARY,
     "choose": {eta(t): 2 / (mu * (gamma + t + 1))},
     "let": (
         fa.Assumption("smooth", (L,), "assumption 1"),

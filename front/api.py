@@ -1,7 +1,8 @@
 """What `import fedaudit` offers, beside the names to write a statement with. A statement may be given by its id.
 
-The moves answer with types that have `row()`, `to_records()` and, in a notebook, a table. There, long ones say how far
-they are; `progress=True` says it anywhere, `progress=False` nowhere.
+The moves answer with types that have `row()`, `to_records()` and, in a notebook, a table. There and on a terminal,
+`verify`, `hunt`, `audit` and `simulate` say how far they are; `progress=True` says it anywhere, `progress=False`
+nowhere, and `progress=f` calls f(what, done, total) instead.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from fedaudit.verify.certificates import Certified
     from fedaudit.verify.verdict import Verdict
     from fedaudit.verify.worst.worst import Worst
+
+    from .progress import Wanted
 
 __all__ = ["audit", "certify", "derive", "hunt", "lint", "load", "plot", "statement", "statements", "worst"]
 
@@ -96,9 +99,11 @@ def hunt(
     seed: int = 0,
     budget: float = 10.0,
     backend: str = "numpy",
-    progress: bool | None = None,
+    progress: Wanted = None,
 ) -> Verdict:
     """Can it be broken? `budget` is nominal seconds; the same seed gives the same verdict.
+
+    `progress`: False for silence, True for a line now and then, or a function of (what, done, total).
 
     >>> import fedaudit as fa
     >>> match fa.hunt("buttaci/appA-strong-second", budget=0.1):
@@ -111,7 +116,7 @@ def hunt(
     from .progress import watched
 
     found = catalogue.given(claim)
-    with watched(f"hunt {found.id}", 1, progress):
+    with watched(f"hunt {found.id}", progress):
         return search(found, seed, budget, backend)
 
 
@@ -121,7 +126,7 @@ def audit(
     seed: int = 0,
     budget: float = 120.0,
     backend: str = "numpy",
-    progress: bool | None = None,
+    progress: Wanted = None,
 ) -> Audited:
     """All moves on one statement. (`fedaudit audit` reads the rows of many together: a proof stands on proved ones.)
 
@@ -134,7 +139,7 @@ def audit(
     from .progress import watched
 
     found = catalogue.given(claim)
-    with watched(f"audit {found.id}", 1, progress):
+    with watched(f"audit {found.id}", progress):
         return all_moves(found, seed, budget, backend)
 
 

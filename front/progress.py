@@ -1,4 +1,8 @@
-"""Progress of long work on stderr: a bar on a terminal, elsewhere a line now and then."""
+"""Progress of long work on stderr: a bar on a terminal, elsewhere a line now and then.
+
+Work says how far it is with `told`, to whoever has asked with `watched`; mostly that is nobody. Every room but the
+kernel may import this module.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +12,41 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import TextIO, cast
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TextIO, cast
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+if TYPE_CHECKING:
+    from rich.console import Console
 
-__all__ = ["Lines", "in_notebook", "progress", "watched"]
+__all__ = ["Lines", "Step", "Wanted", "in_notebook", "progress", "told", "watched"]
 
 FIRST, EVERY = 1.5, 10.0  # seconds until the first line, and from one line to the next
 RECENT = 20  # statements that the time that is left is estimated from
 
-Step = Callable[[str, int, int], None]
+Step = Callable[[str, int, int], None]  # what is being done, how much of it is done, of how much
+Wanted = bool | Step | None  # None: on a terminal and in a notebook
+
+_LISTENER: ContextVar[Step | None] = ContextVar("listener", default=None)
+
+
+def told(what: str, done: int, total: int) -> None:
+    """Tell whoever watches how far this piece of work is."""
+    listener = _LISTENER.get()
+    if listener is not None:
+        listener(what, done, total)
 
 
 def progress(label: str, names: Sequence[str], jobs: int) -> AbstractContextManager[Step]:
     """What to call when a statement has finished; `names` in the order in which they are begun."""
-    err = Console(stderr=True)
-    return _bar(err, label, len(names)) if err.is_terminal else _now_and_then(Lines(label, names, jobs))
+    err, lines = _console(), Lines(label, names, jobs)
+    return _bar(err, label, len(names)) if err.is_terminal else _now_and_then(lines.step, lines.line)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True)
 
 
 def in_notebook() -> bool:
@@ -33,24 +55,54 @@ def in_notebook() -> bool:
 
 
 @contextmanager
-def watched(label: str, total: int, wanted: bool | None) -> Generator[Callable[[int], None]]:
-    """How far one piece of work is, as a line now and then; by default in notebooks alone."""
-    lines = Lines(label, [str(n + 1) for n in range(total)], 0)
-    if not (in_notebook() if wanted is None else wanted):
-        yield lambda _: None
+def watched(label: str, wanted: Wanted) -> Generator[None]:
+    """Show what the work inside tells, or hand it to a function of the caller's own."""
+    if callable(wanted):
+        with _listening(wanted):
+            yield
         return
-    with _now_and_then(lines) as step:
-        yield lambda done: step(str(done), done, total)
+    err = None if wanted is False else _console()
+    if err is None or not (wanted or err.is_terminal or in_notebook()):
+        yield
+        return
+    latest = Latest(label)
+    with _bar(err, label, 0) if err.is_terminal else _now_and_then(latest.step, latest.line) as step, _listening(step):
+        yield
+
+
+@contextmanager
+def _listening(step: Step) -> Generator[None]:
+    token = _LISTENER.set(step)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+@dataclass(slots=True)
+class Latest:
+    """What was told last, as one line."""
+
+    label: str
+    said: str = "begun"
+
+    def step(self, what: str, done: int, total: int) -> None:
+        self.said = f"{what} {done} of {total}"
+
+    def line(self, now: float) -> str:
+        return f"{self.label}: {self.said}"
 
 
 @contextmanager
 def _bar(err: Console, label: str, total: int) -> Generator[Step]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task(label, total=total)
+        task = bar.add_task(label, total=total or None)
 
-        def step(name: str, done: int, _: int) -> None:
-            bar.update(task, completed=done, description=f"{label} {name}")
+        def step(name: str, done: int, of: int) -> None:
+            bar.update(task, completed=done, total=of, description=f"{label} {name}")
 
         yield step
 
@@ -80,7 +132,7 @@ class Lines:
 
 
 @contextmanager
-def _now_and_then(lines: Lines) -> Generator[Step]:
+def _now_and_then(step: Step, line: Callable[[float], str]) -> Generator[Step]:
     ended = threading.Event()
     stderr = cast("TextIO | None", sys.stderr)  # None where it is closed; print would take stdout then
 
@@ -88,13 +140,13 @@ def _now_and_then(lines: Lines) -> Generator[Step]:
         pause = FIRST
         while stderr and not ended.wait(pause):
             with suppress(OSError, ValueError):  # nobody reads it any more
-                print(lines.line(time.monotonic()), file=stderr, flush=True)
+                print(line(time.monotonic()), file=stderr, flush=True)
             pause = EVERY
 
     speaker = threading.Thread(target=speak, daemon=True)
     speaker.start()
     try:
-        yield lines.step
+        yield step
     finally:
         ended.set()
         speaker.join()

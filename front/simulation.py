@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from .errors import UserError
-from .progress import watched
+from .progress import Wanted, told, watched
 
 if TYPE_CHECKING:
     from fedaudit.bounds.method import Method
@@ -105,7 +105,7 @@ def simulate(
     participating: int | None = None,
     repeats: int = 1,
     seed: int = 0,
-    progress: bool | None = None,
+    progress: Wanted = None,
     **symbols: Any,
 ) -> Trajectories:
     """A method on your own problem: `Problem.quadratic(A, b)`, or `Problem(grad=...)` with gradients of your own.
@@ -158,8 +158,8 @@ def simulate(
     def kick(_: int, __: int) -> Any:
         return rng.normal(scale=noise / np.sqrt(d), size=(1, repeats, again * C, d)) if noise else None
 
-    with watched(f"simulate {found.id}", rounds, progress) as tell:
-        made = follow(data, setup, kick, drawn, tell)
+    with watched(f"simulate {found.id}", progress):
+        made = follow(data, setup, kick, drawn, lambda done: told("round", done, rounds))
     one = 0 if repeats == 1 else slice(None)
     return Trajectories(
         found.id,

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from math import prod
+from typing import Any, cast
 
 PHASES = ("begin", "local", "end", "update")
 FIXED = ("start", "zero", "w_star", "axis", "point")
@@ -122,7 +123,7 @@ class Programme:
     kept: tuple[str, ...]  # vectors that the next round still reads
     ops: frozenset[str]
     steps: bool = False  # whether t counts local steps over all rounds
-    first: int = 0  # local steps of the first round, if not E
+    first: Any = 0  # local steps of the first round, a tree of E; 0: E
 
     def linear(self, prox: bool) -> bool:
         """Whether all rules are affine where gradients are (and proximal points, if `prox`), all atoms quadratic."""
@@ -132,11 +133,20 @@ class Programme:
 
     def begins(self, t: int, E: int) -> bool:
         """Whether a round begins with step t, where t counts steps."""
-        return t == 0 or (t >= self.first and (t - self.first) % E == 0)
+        first = _count(self.first, E)
+        return t == 0 or (t >= first and (t - first) % E == 0)
 
     def rules(self) -> Iterator[Linear]:
         for block in (self.server, self.client, *self.phases.values()):
             yield from block.values()
+
+
+def _count(tree: Any, E: int) -> int:
+    """A sum or product of whole numbers and E."""
+    if not isinstance(tree, list):
+        return E if tree == "E" else int(tree)
+    op, *args = cast("list[Any]", tree)
+    return {"+": sum, "*": prod, "min": min, "max": max}[op](_count(arg, E) for arg in args)
 
 
 def programme(method: Mapping[str, Any]) -> Programme:

@@ -195,3 +195,12 @@ def test_every_method_says_which_sizes_are_tried() -> None:
         tried = sizes(method)
         assert {"C", "T"} <= set(tried), method.id
         assert all(min(those) >= 1 for those in tried.values())
+
+
+def test_the_length_of_the_first_round_may_be_a_formula_of_E() -> None:
+    method, T = example("li").FEDAVG, example("li").T
+    assert "for t = max(0, rE - 1), ..., rE + E - 2" in box(method)
+    assert r"t = max(0, rE - 1), \ldots, rE + E - 2" in box(method, as_latex=True)
+    for wrong in (T - 1, "E - 1", fa.Rational(1, 2)):
+        with pytest.raises(UserError, match="expected a"):
+            replace(method, first=wrong)

@@ -199,7 +199,7 @@ SMUGGLED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     (RICH, {"claim__for_all": {"t": [0, ["+", "T", 1]]}, "at__t": 3}, Rejected, "gap(3,)"),
     (RICH, {"claim__for_all": {"t": [0, "T"], "L": [1, 2]}}, Malformed, "for_all"),
     (RICH, {"claim__choose": {"gamma": {"index": ["t"], "value": ["at", "gap", "t"]}}}, Malformed, "choose.gamma"),
-    (RICH, {"claim__choose": {"gamma": {"index": ["t"], "value": ["exp", "gamma"]}}}, Rejected, "expected a rational"),
+    (RICH, {"claim__choose": {"gamma": {"index": ["t"], "value": ["exp", "gamma"]}}}, Rejected, "bounded_gradients"),
     ("lemB.8-without-e.json", {"claim__setting": "chess"}, Malformed, "claim.setting"),
     (RICH, {"claim__let": [["smooth"]]}, Malformed, "smooth"),
     (RICH, {"claim__let": [["smooth", "L"], ["smooth", "L"]]}, Malformed, "once"),

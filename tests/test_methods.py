@@ -430,8 +430,8 @@ def drifting(run: Run) -> Measured:
 
 
 def li(run: Run) -> Measured:
-    """Li et al.: t counts steps, and the first round has two."""
-    own, seen, ends = [run.w0] * run.C, Measured(), set(range(2, run.T + 1, run.E))
+    """Li et al.: their step t + 1, where E divides the number of the step after it, ends a round."""
+    own, seen = [run.w0] * run.C, Measured()
     for t in range(run.T + 1):
         w = run.mean(own)
         far, apart = add((1, w), (-1, run.w_star)), [add((1, w), (-1, x)) for x in own]
@@ -442,7 +442,7 @@ def li(run: Run) -> Measured:
             seen["noise2", (t, i + 1)] = run.loud(t, 0) * dot(run.v(i), run.v(i))
         if t < run.T:
             own = [add((1, x), (-run.step(t), run.noisy(t, 0, i, x))) for i, x in enumerate(own)]
-            own = [run.mean(own)] * run.C if t + 1 in ends else own
+            own = [run.mean(own)] * run.C if (t + 2) % run.E == 0 else own
     return seen
 
 
@@ -907,7 +907,7 @@ def instances(draw: Any, method: Method) -> dict[str, Any]:
     if method.uses("noisy_hess"):
         return draw(curved(method))
     bent, noisy = draw(st.booleans()), method.uses("noisy") and draw(st.booleans())
-    C, d, E, T = (draw(st.integers(1, most)) for most in (3, 3, 2, 2 if method.clock == "rounds" else 5))
+    C, d, E, T = (draw(st.integers(1, most)) for most in ((3, 3, 2, 2) if method.clock == "rounds" else (3, 3, 3, 5)))
     if noisy and (16 if method.uses("prox") else MOST_PATHS) < 2 ** (C * E * T):
         C, E, T = min(C, 2), 1 if method.clock == "rounds" else E, min(T, 3)
     weights = [draw(above) for _ in range(C)]

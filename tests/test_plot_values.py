@@ -79,3 +79,31 @@ def test_the_command_writes_the_picture(tmp_path: Path) -> None:
     path = tmp_path / "a.png"
     assert main(["plot", f"{LI}::li/thm1", "L=10", "mu=1", "C=2", "--out", str(path), "T=10", "E=2"]) == 0
     assert path.read_bytes().startswith(b"\x89PNG")
+
+
+GD = Path(__file__).parent.parent / "examples" / "gradient_descent.py"
+
+
+def test_a_claim_about_T_alone_is_drawn_along_T() -> None:
+    """Measured at every length that is shown: a run of 4 steps is not one of 40 that was cut off."""
+    made = curves_at(fa.statement(f"{GD}::gd/rate"), {"L": Fraction(10), "T": Fraction(40)})
+    assert made.x.tolist() == [1, 2, 4, 9, 16, 36, 40]
+    assert made.xlabel == "rounds $T$"
+    assert (made.lhs <= made.rhs * (1 + 1e-9)).all()
+    assert np.allclose(made.rhs, 6 / (4 * made.x + 2))  # L |x_0 - x*|^2 / (4T + 2), relative to T = 1
+    assert (np.diff(made.lhs, axis=1) <= 1e-12).all()
+    assert "L = 10" in made.caption
+
+
+def test_where_T_counts_steps_lengths_are_whole_rounds(tmp_path: Path) -> None:
+    text = LI.read_text().replace("gap(t)", "gap(T)").replace("(gamma + t)", "(gamma + T)")
+    text = text.replace("gap(T): fa.expect", "gap(t): fa.expect").replace("for_all={t: (0, T)},", "")
+    (tmp_path / "last.py").write_text(text)
+    asked = {name: Fraction(x) for name, x in {"L": 10, "mu": 1, "C": 2, "E": 3, "T": 30}.items()}
+    made = curves_at(fa.statement(f"{tmp_path / 'last.py'}::li/thm1"), asked)
+    assert made.x.tolist() == [3, 6, 12, 27, 30]
+
+
+def test_a_claim_without_runs_is_not_drawn_at_values() -> None:
+    with pytest.raises(fa.UserError, match="about T rounds"):
+        curves_at(fa.statement("buttaci/appA-smooth-gap"), {"L": Fraction(10)})

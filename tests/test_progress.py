@@ -52,7 +52,8 @@ def test_a_closed_stderr_is_no_crash(monkeypatch: pytest.MonkeyPatch, capsys: py
     closed.close()
     for stream in (None, closed):
         monkeypatch.setattr("sys.stderr", stream)
-        with progress._now_and_then(Lines("lint", ["a/1"], 1)):
+        lines = Lines("lint", ["a/1"], 1)
+        with progress._now_and_then(lines.step, lines.line):
             time.sleep(0.05)
     assert capsys.readouterr().out == ""  # which belongs to the rows
     assert threading.active_count() == before

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fedaudit as fa
-from fedaudit.progress import watched
+from fedaudit.progress import told, watched
 
 NAMES = [name for name in fa.__all__ if name != "__version__"]
 
@@ -53,7 +53,7 @@ def test_a_statement_is_a_formula_in_a_notebook() -> None:
     assert fa.statement("buttaci/lem4.1")._repr_latex_().startswith("$$ ")
 
 
-def test_progress_is_said_in_notebooks_alone(
+def test_progress_is_said_in_notebooks_and_where_it_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("fedaudit.progress.FIRST", 0.01)
@@ -62,10 +62,38 @@ def test_progress_is_said_in_notebooks_alone(
             patched.delitem(sys.modules, "ipykernel", raising=False)
             if kernel:
                 patched.setitem(sys.modules, "ipykernel", sys)
-            with watched("hunt a/b", 2, wanted) as tell:
-                tell(1)
+            with watched("hunt a/b", wanted):
+                told("climbing, shape", 1, 2)
                 time.sleep(0.3)
-        assert ("hunt a/b: 1 of 2 done" in capsys.readouterr().err) == said
+            told("nobody listens", 1, 2)
+        assert ("hunt a/b: climbing, shape 1 of 2" in capsys.readouterr().err) == said
+
+
+@pytest.mark.parametrize("move", ["verify", "hunt", "audit"])
+def test_a_function_of_the_callers_own_is_told_how_far_a_move_is(move: str, capsys: pytest.CaptureFixture[str]) -> None:
+    heard: list[tuple[str, int, int]] = []
+    made = getattr(fa, move)("buttaci/lemB.1", budget=0.1, progress=lambda *said: heard.append(said))
+    assert made.row()["id"] == "buttaci/lemB.1"
+    assert all(0 <= done <= total for _, done, total in heard)
+    assert {"exact replays"} < {what for what, _, _ in heard}
+    assert capsys.readouterr().err == ""
+
+
+def test_on_a_terminal_there_is_a_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes this for a terminal
+    with watched("hunt a/b", None):
+        told("climbing, shape", 1, 2)
+        time.sleep(0.3)
+    assert "1/2" in capsys.readouterr().err
+
+
+def test_simulate_tells_every_round() -> None:
+    heard: list[int] = []
+    fa.simulate(
+        "fedprox", fa.Problem.quadratic([[2.0]], [[2.0]]), rounds=3, gamma=0.1, alpha=0,
+        progress=lambda _, done, __: heard.append(done),
+    )  # fmt: skip
+    assert heard == [1, 2, 3]
 
 
 # --- simulate ---------------------------------------------------------------------------------------------------------

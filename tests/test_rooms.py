@@ -20,7 +20,10 @@ MAY = {
     "problems": {"problems"},
     "bounds": {"bounds"},
 }
-LEAF = "fedaudit.errors"  # the one module of the front that every room but the kernel may import; it imports no room
+LEAVES = {
+    "fedaudit.errors",
+    "fedaudit.progress",
+}  # modules of the front that every room but the kernel may import; they import no room
 NEVER = {"bounds": {"numpy", "scipy"}, "problems": {"sympy"}}
 EXACT = {"flint"}  # besides the standard library, all that the kernel may import
 
@@ -74,14 +77,14 @@ def test_a_room_imports_only_what_lies_below_it(room: str) -> None:
         for path in files()
         if room_of(name_of(path)) == room
         for name in sorted(of(path))
-        if name.split(".")[0] == "fedaudit" and name != LEAF and room_of(name) not in MAY[room]
+        if name.split(".")[0] == "fedaudit" and name not in LEAVES and room_of(name) not in MAY[room]
     ]
     assert wrong == []
 
 
-def test_the_errors_import_nothing_but_the_standard_library() -> None:
-    used = {name.split(".")[0] for name in of(ROOT / "front" / "errors.py")}
-    assert used <= {*sys.stdlib_module_names}
+def test_leaves_import_nothing_but_the_standard_library_and_rich() -> None:
+    used = {name.split(".")[0] for leaf in LEAVES for name in of(ROOT / "front" / f"{leaf.partition('.')[2]}.py")}
+    assert used <= {*sys.stdlib_module_names, "rich"}
 
 
 @pytest.mark.parametrize(("room", "forbidden"), NEVER.items())

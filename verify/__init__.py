@@ -15,20 +15,33 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
+    from fedaudit.progress import Wanted
 
     from .verdict import Verdict
 
 
 class _Verify(ModuleType):
     def __call__(
-        self, claim: Statement | str, *, seed: int = 0, budget: float = 10.0, backend: str = "numpy"
+        self,
+        claim: Statement | str,
+        *,
+        seed: int = 0,
+        budget: float = 10.0,
+        backend: str = "numpy",
+        progress: Wanted = None,
     ) -> Verdict:
-        """Does it hold on real trajectories? `budget` is nominal seconds; the same seed gives the same verdict."""
+        """Does it hold on real trajectories? `budget` is nominal seconds; the same seed gives the same verdict.
+
+        `progress`: False for silence, True for a line now and then, or a function of (what, done, total).
+        """
         from fedaudit.bounds.catalogue import given
+        from fedaudit.progress import watched
 
         from .audit import verify
 
-        return verify(given(claim), seed, budget, backend)
+        found = given(claim)
+        with watched(f"verify {found.id}", progress):
+            return verify(found, seed, budget, backend)
 
 
 sys.modules[__name__].__class__ = _Verify

@@ -16,9 +16,10 @@ from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.derive import derive
 from fedaudit.bounds.lint import lint
 from fedaudit.bounds.statement import Assumption, Statement
+from fedaudit.progress import told
 
 from .audited import Audited, Derivation, Linted, Literally, counterexample
-from .certify import Replayed, certificate, certify
+from .certify import Replayed, certificate, certify, refusal
 from .check import BEYOND_ROUNDING
 from .claims import lower
 from .experiments import experiment
@@ -165,6 +166,7 @@ def observe(statement: Statement, seed: int, effort: float) -> Verdict:
 
 def audit(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Audited:
     """All moves; the verdict is the strongest that any of them reached."""
+    told("lint and derive", 0, 1)
     sense, derivation = linted(statement), derived(statement)
     verified, hunted = _both(statement, seed, effort / 3, backend)
     moves: list[Verdict] = [hunted, verified]
@@ -259,14 +261,16 @@ def judge(
     identifier, search = reading.lowered.id, Search(seen.instances, sizes=tuple(s for s in seen.sizes if s.counts))
     if not seen.best:
         return Undecided(identifier, "no admissible instance was found", search=search)
-    replays, fallen, unseen = list[Replayed](), list[Replayed](), 0
+    replays, fallen, unseen = list[Replayed](), list[Replayed](), list[Found]()
     violations = sorted((f for f in seen.best if f.margin > VIOLATION), key=_worth)
     suspects = violations[:REPLAYS]
     others = [f for f in seen.best if f not in suspects]
     small = [f for f in others if f.scores.shape.cost <= CHEAP]
     cheap = [f for f in small if f.margin > VIOLATION][:REPLAYS] + [f for f in small if f.margin <= VIOLATION][:STEADY]
     dear = [f for f in others[:DEAR_REPLAYS] if CHEAP < f.scores.shape.cost <= DEAR]
-    for found in suspects + sorted(cheap + dear, key=_promise):
+    asked = suspects + sorted(cheap + dear, key=_promise)
+    for n, found in enumerate(asked):
+        told("exact replays", n, len(asked))
         beaten = any(found.ratio <= made.ratio for made in replays)
         if beaten and found.margin < -BEYOND_ROUNDING and not isinstance(world, Order):  # whose slopes are only fitted
             continue  # it says nothing about the claim, and less about how tight it is
@@ -275,19 +279,21 @@ def judge(
             made = certify(reading, world, reduced(reading, world, found))
             made = None if made is None or made.holds else made
         if made is None:
-            unseen += found.margin > BEYOND_ROUNDING
+            unseen += [found] if found.margin > BEYOND_ROUNDING else []
         elif made.holds:
             replays.append(made)
         else:
             fallen.append(made)
             break
     if fallen:
+        told("a sturdy counterexample", 0, 1)
         look = _counterexample if sturdy else _first
         against = look(reading, world, fallen[0], violations, siblings or {})
         return Refuted(identifier, against, search)
     if unseen:
-        reason = f"floats see {unseen} violations that the kernel could not replay"
-        return Undecided(identifier, reason, search=search)
+        why = refusal(reading, world, unseen[0])
+        reason = f"floats see {len(unseen)} violations that the kernel could not replay"
+        return Undecided(identifier, f"{reason}: {why}" if why else reason, search=search)
     search = replace(search, sizes=tuple(size.held() for size in search.sizes))
     tightest = max(replays, key=lambda r: -math.inf if math.isnan(r.ratio) else r.ratio, default=None)
     if tightest is None:
@@ -375,7 +381,11 @@ def _sampled(reading: Reading, world: Setting, seed: int, effort: float) -> Sear
 
     def turn(number: int, times: int) -> Searched:
         counts = [times * math.ceil(total * w / sum(weights)) for w in weights]
-        return _merge([sample(reading, world, [s], n, seed + number) for s, n in zip(shapes, counts, strict=True)])
+        found: list[Searched] = []
+        for shape, n in zip(shapes, counts, strict=True):
+            told("random instances, shape", len(found), len(shapes))
+            found.append(sample(reading, world, [shape], n, seed + number))
+        return _merge(found)
 
     first = turn(0, 1)
     if first.instances >= LEAST_SAMPLE:

@@ -71,8 +71,7 @@ def decided(
     if not np.isfinite(scores.margin[row]):
         return None
     shape, at = scores.shape, scores.at[row]
-    measured = {k: float(np.broadcast_to(v, scores.margin.shape)[row]) for k, v in scores.table.scalars.items()}
-    for instance in _instances(reading, setting, shape, genome, measured):
+    for instance in _instances(reading, setting, shape, genome, _measured(scores, row)):
         if _longest(instance) > READ:
             continue
         try:
@@ -82,6 +81,10 @@ def decided(
         sides = kernel.claimed(lhs), kernel.claimed(rhs)
         return Replayed(shape, genome, instance, at, *sides, holds, _ratio(reading, at, lhs, rhs))
     return None
+
+
+def _measured(scores: Scores, row: int) -> dict[str, float]:
+    return {k: float(np.broadcast_to(v, scores.margin.shape)[row]) for k, v in scores.table.scalars.items()}
 
 
 def _longest(raw: Any) -> int:
@@ -127,6 +130,18 @@ def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None
             return made
         last = made or last
     return last
+
+
+def refusal(reading: Reading, setting: Setting, found: Found) -> str:
+    """What the kernel says of a candidate in short rationals that it does not replay; nothing where it does."""
+    shape = _needed(reading, setting, found)
+    exact = exactly(genes_of(reading, setting, shape), found.scores.genome, found.row, DIGITS[0])
+    try:
+        for instance in _instances(reading, setting, shape, exact, _measured(found.scores, found.row)):
+            kernel.evaluate(reading.claim, instance, reading.dropped, found.scores.at[found.row])
+    except kernel.Rejected as error:
+        return str(error)
+    return ""
 
 
 def _equation(reading: Reading, found: Found) -> bool:
@@ -194,7 +209,9 @@ def _instances(
         places = list(np.ndindex(*sizes))
         values = [Evaluator(world, None).value(tree, dict(zip(rule["index"], place, strict=True))) for place in places]
         if not all(isinstance(v, fmpq) for v in values):
-            return  # a step size with an irrational root has no exact instance
+            if name in reading.claim["choose"]:
+                continue  # the kernel computes it itself, as a ball
+            return  # what the sweep proposes is written into the instance, which has rationals alone
         exact = np.array([_fraction(v) for v in values], dtype=object).reshape(sizes)
         if rule["index"]:
             quantities[name] = exact

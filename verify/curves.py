@@ -111,28 +111,59 @@ def picture(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud | P
 
 
 def curves_at(statement: Statement, values: Mapping[str, Fraction], seed: int = 0) -> Curves:
-    """Random runs along t at constants of one's own, each divided by its bound at the start."""
+    """Random runs at constants of one's own, each divided by its first bound: along t, or along T up to its value."""
     if statement.quoted or statement.kind == "experiment":
         raise UserError(f"{statement.id} with values", "a claim about runs", "plot it without values")
     given, world = read(statement)
     reading = reading_at(given, values)
     index = _round(reading)
-    if not index:
-        raise UserError(f"{statement.id} with values", "a claim for every round t", "plot it without values")
+    if not index and not (reading.uses("T") and any("T" in dict(shape.counts) for shape in world.shapes(reading))):
+        raise UserError(
+            f"{statement.id} with values", "a claim for every round t, or about T rounds", "plot it without values"
+        )
     shape = shape_at(reading, world, values, ROUNDS)
-    rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
-    genome = draw(genes_of(reading, world, shape), RUNS, rng)
-    genome = genes_at(reading, world, shape, genome, values)
-    lhs, rhs = _relative(*sides_of(reading, tabulate(reading, world, shape, genome)))
-    first = 0 if index == "t" else 1
+    counted = "step" if getattr(world, "counts_steps", False) else "round"
+    if index:
+        rng = np.random.default_rng(seed_for(seed, statement.id, "curves"))
+        genome = genes_at(reading, world, shape, draw(genes_of(reading, world, shape), RUNS, rng), values)
+        lhs, rhs = _relative(*sides_of(reading, tabulate(reading, world, shape, genome)))
+        first = 0 if index == "t" else 1
+        rounds: int = lhs.shape[1]
+        x = np.arange(first, first + rounds)
+    else:
+        x, lhs, rhs = _lengths_at(reading, world, shape, values, seed)
+        index, first, counted = "T", int(x[0]) if len(x) else 0, f"{counted}s"
     sizes = {k: v for k, v in shape.counts if k != "T"} | {k: str(v) for k, v in values.items() if k != "T"}
     constants = ", ".join(f"{k} = {v}" for k, v in sizes.items())
     loss = dict(shape.flags).get("loss", "")
     kind = f" ({loss} losses, {'no noise' if dict(shape.flags).get('noise') == 'none' else 'noise'})" if loss else ""
     caption = f"{len(lhs)} random problems{kind} at {constants}; each divided by its bound at {index} = {first}"
-    counted = "step" if getattr(world, "counts_steps", False) else "round"
-    rounds: int = lhs.shape[1]
-    return along(statement, np.arange(first, first + rounds), f"{counted} ${index}$", lhs, rhs, caption)
+    return along(statement, x, f"{counted} ${index}$", lhs, rhs, caption)
+
+
+def _lengths_at(
+    reading: Reading, world: Setting, shape: Shape, values: Mapping[str, Fraction], seed: int
+) -> tuple[Array, Array, Array]:
+    """Runs of growing length T up to that of the shape, with the same draws at every T that the conditions allow."""
+    whole = shape["E"] if getattr(world, "counts_steps", False) else 1  # T counts steps, and rounds are whole
+    columns: list[tuple[int, Array, Array]] = []
+    for T in sorted({shape["T"], *(n * whole for n in LENGTHS if n * whole < shape["T"])}):
+        short = shape.but(T=T)
+        held = {**values, "T": Fraction(T)}
+        genome = genes_at(
+            reading, world, short, _same_draws(genes_of(reading, world, short), seed, reading.lowered.id), held
+        )
+        lhs, rhs = sides_of(reading, tabulate(reading, world, short, genome))
+        columns.append((T, lhs[:, 0], rhs[:, 0]))
+    return _admitted(columns)
+
+
+def _admitted(columns: Sequence[tuple[int, Array, Array]]) -> tuple[Array, Array, Array]:
+    """Sizes that are neither excluded by conditions nor without any positive bound, and both sides relative to it."""
+    x = np.array([c[0] for c in columns])
+    lhs, rhs = (np.stack([c[j] for c in columns], axis=1) for j in (1, 2))
+    admitted = np.isfinite(lhs).any(axis=0) & (rhs > 0).any(axis=0)
+    return x[admitted], *_relative(lhs[:, admitted], rhs[:, admitted])
 
 
 def curves(statement: Statement, seed: int = 0) -> Curves | Profile | Cloud:
@@ -357,12 +388,9 @@ def _along_count(
         genome = _same_draws(genes_of(reading, world, shape), seed, statement.id)
         lhs, rhs = sides_of(reading, tabulate(reading, world, shape, genome))
         columns.append((value, lhs[:, 0], rhs[:, 0]))
-    x = np.array([c[0] for c in columns])
-    lhs, rhs = (np.stack([c[j] for c in columns], axis=1) for j in (1, 2))
-    admitted = np.isfinite(lhs).any(axis=0) & (rhs > 0).any(axis=0)  # neither excluded by conditions nor all zero
-    x, lhs, rhs = x[admitted], lhs[:, admitted], rhs[:, admitted]
+    x, lhs, rhs = _admitted(columns)
     caption = f"{RUNS} random parameter choices at every {name}; each divided by its bound at the smallest {name}"
-    return along(statement, x, f"${name}$", *_relative(lhs, rhs), caption)
+    return along(statement, x, f"${name}$", lhs, rhs, caption)
 
 
 ASKED = {

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fedaudit.progress import told
+
 from .check import Scores, genes_of, score
 from .evaluate import Array
 from .genome import draw, join, mutate, rows
@@ -68,7 +70,8 @@ def sample(reading: Reading, setting: Setting, shapes: Sequence[Shape], n: int, 
 def climb(reading: Reading, setting: Setting, shapes: Sequence[Shape], generations: int, seed: int) -> Searched:
     """Evolve a population on each shape."""
     tried, best, sizes = 0, list[Found](), list[Size]()
-    for shape in shapes:
+    for n, shape in enumerate(shapes):
+        told("climbing, shape", n, len(shapes))
         genes = genes_of(reading, setting, shape)
         rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "climb", shape, *reading.dropped))
         scores = score(reading, setting, shape, draw(genes, 2 * POPULATION, rng))

@@ -26,19 +26,15 @@ RELATIONS: dict[str, Callable[[Value, Value], bool]] = {
 OPPOSITE = {"<=": ">", "<": ">=", ">=": "<", ">": "<=", "=": "!=", "!=": "="}
 
 
-def _paid(x: Value) -> Value:
-    return paid(x) if isinstance(x, fmpq) else x
-
-
-def _least(x: Value, y: Value) -> Value:
+def least(x: Value, y: Value) -> Value:
     return min(x, y) if isinstance(x, fmpq) and isinstance(y, fmpq) else arb(x).min(arb(y))
 
 
 FOLD: dict[str, Callable[[Value, Value], Value]] = {
-    "+": lambda x, y: _paid(x + y),
-    "*": lambda x, y: _paid(x * y),
-    "min": _least,
-    "max": lambda x, y: -_least(-x, -y),
+    "+": lambda x, y: paid(x + y) if isinstance(x, fmpq) and isinstance(y, fmpq) else x + y,
+    "*": lambda x, y: paid(x * y) if isinstance(x, fmpq) and isinstance(y, fmpq) else x * y,
+    "min": least,
+    "max": lambda x, y: -least(-x, -y),
 }
 
 

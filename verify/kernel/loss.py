@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, cast
 
 from flint import fmpq
 
+from .expression import FOLD, Value, least
 from .rational import Node, Rejected, affordable
 from .work import paid, spend, summed
 
@@ -39,6 +40,11 @@ def minus(x: Vector, y: Vector) -> Vector:
 
 def norm2(x: Vector) -> fmpq:
     return dot(x, x)
+
+
+def clipped(x: Value, low: fmpq, high: fmpq) -> fmpq:
+    """`x` between these ends; of a ball, one that holds all that its numbers become."""
+    return cast("fmpq", FOLD["max"](low, least(high, x)))
 
 
 def ldl(matrix: Sequence[Sequence[fmpq]]) -> list[tuple[fmpq, Vector]] | None:
@@ -87,7 +93,7 @@ class Loss:
     def clips(self, w: Vector) -> list[tuple[fmpq, fmpq, fmpq]]:
         """(h, u, clipped u) of each bend, u = w_j - c."""
         pairs = zip(self.bends, w, strict=True) if self.bends else ()
-        return [(h, x - c, max(-lo, min(hi, x - c))) for (h, lo, hi, c), x in pairs]
+        return [(h, x - c, clipped(x - c, -lo, hi)) for (h, lo, hi, c), x in pairs]
 
     def value(self, w: Vector) -> fmpq:
         smooth = summed(((dot(row, w) / 2 - b) * x for row, b, x in zip(self.A, self.b, w, strict=True)), self.constant)

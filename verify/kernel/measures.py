@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 
 from flint import fmpq
 
 from . import moments
-from .expression import Value
+from .balls import enclosed
+from .expression import FOLD, Value
 from .law import Law
 from .loss import ONE, ZERO, Vector, combine, dot, minus, norm2
 from .method import PICKED, Measure, factors
@@ -26,7 +28,7 @@ class Measures:
 
     replay: Replay
     box: tuple[Vector, Vector] | None  # that holds the run, if only its moments are followed
-    known: dict[tuple[str, tuple[int, ...]], fmpq] = field(default_factory=dict[tuple[str, tuple[int, ...]], fmpq])
+    known: dict[tuple[str, tuple[int, ...]], Value] = field(default_factory=dict[tuple[str, tuple[int, ...]], Value])
     extremes: Running = field(default_factory=lambda: Running(list))
     followed: list[moments.Followed] = field(default_factory=list[moments.Followed])  # one at most
 
@@ -34,7 +36,7 @@ class Measures:
         if (name, indices) in self.known:
             return self.known[name, indices]
         value = self.measured(name, indices)
-        if isinstance(value, fmpq):  # a ball has the precision of the moment
+        if isinstance(value, fmpq) or self.replay.balls:  # another ball has the precision of the moment
             self.known[name, indices] = value
         return value
 
@@ -64,7 +66,7 @@ class Measures:
         if measure.law:
             return self.about_mean(law, measure, i, t, max(k, 0))
         for factor, atom in measure.terms:
-            coefficient = replay.evaluator.rational(factor, where, f"method.measures.{name}")
+            coefficient = replay.scalar(factor, where, f"method.measures.{name}")
             total += coefficient * replay.expected(law, ((ONE, atom),), i, t, max(k, 0), last)
         return total
 
@@ -97,18 +99,19 @@ class Measures:
             for law in outcomes(replay.law(t, k))
             for i in range(len(replay.problem.p))
         ]
-        return min(each) if measure.extreme == "least" else max(each)
+        return reduce(extreme(measure), each)
 
     def extreme_of_steps(self, name: str, t: int, clients: list[int]) -> fmpq:
         """The least or largest value over all outcomes, these clients, and the steps up to t (that E divides)."""
         replay, measure = self.replay, self.replay.method.measures[name]
-        chosen, apart = min if measure.extreme == "least" else max, replay.E if measure.each_round else 1
+        chosen, apart = extreme(measure), replay.E if measure.each_round else 1
         for i in clients:
             running = self.extremes[name, i]
             for s in range(apart * len(running), t + 1, apart):
                 laws = outcomes(replay.law(*replay.round(s)))
-                running.append(chosen([*running[-1:], *(replay.expected(x, measure.terms, i, s, 0) for x in laws)]))
-        return chosen(self.extremes[name, i][t // apart] for i in clients)
+                each = [*running[-1:], *(replay.expected(x, measure.terms, i, s, 0) for x in laws)]
+                running.append(reduce(chosen, each))
+        return reduce(chosen, [self.extremes[name, i][t // apart] for i in clients])
 
     def in_box(self, measure: Measure, t: int, k: int, low: Vector, high: Vector) -> Value:
         """From moments: of a box that no outcome leaves, on which every loss is a quadratic."""
@@ -131,6 +134,12 @@ class Measures:
         for _ in self.replay.rounds():
             pass
         return max(self.replay.problem.gaps)
+
+
+def extreme(measure: Measure) -> Callable[[fmpq, fmpq], fmpq]:
+    """The smaller or the larger of two numbers."""
+    chosen = FOLD["min" if measure.extreme == "least" else "max"]
+    return lambda x, y: enclosed(chosen(x, y))
 
 
 def outcomes(law: Law) -> list[Law]:

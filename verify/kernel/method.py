@@ -121,7 +121,7 @@ class Method:
     phases: dict[str, dict[str, Rule]]
     measures: dict[str, Measure]
     steps: bool  # whether t counts local steps over all rounds
-    first: int  # local steps of the first round; 0: as many as in every round
+    first: Tree  # local steps of the first round, from E; 0: as many as in every round
     counts_from: int  # the number of the first round
     before: dict[str, str]  # quantity of t -> the one that it was in the round before
     names: dict[str, str]  # letter of the claim -> what every run calls it

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from flint import fmpq
 
-from .expression import Tree
+from .balls import enclosed, irrational
+from .expression import Tree, power
 from .loss import ZERO, Loss, Vector, combine, dot, norm2, plus, scaled
 from .method import NOISE, Atom, Number, Rule, Weights
 from .problem import Problem
@@ -232,8 +233,10 @@ class Place:
 
 
 def length(x: Vector) -> fmpq:
-    """|x|, where that is rational."""
+    """|x|, where that is rational, or a ball."""
     square = norm2(x)
+    if irrational(square):
+        return enclosed(abs(x[0]) if len(x) == 1 else power(square, fmpq(1, 2)))
     p, q = isqrt(int(square.p)), isqrt(int(square.q))
     if (p * p, q * q) != (square.p, square.q):
         raise Rejected("claim: got a vector of irrational length, expected rational lengths")

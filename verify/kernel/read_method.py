@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass
 
-from .expression import parse
+from flint import fmpq
+
+from .expression import Tree, free, parse
 from .method import HESSIANS, NOISE, PICKED, Atom, Measure, Method, Number, Rule, Weights, rules
 from .rational import Malformed, Node
 
-DEPTH, ATOMS, FIRST = 24, 40, 1_000
+DEPTH, ATOMS = 24, 40
 CONSTANT = ("start", "zero", "w_star", "w_i_star", "axis")
 UNARY = ("grad", "batch_grad", "noisy", "again", "neighbours", "mean", "sampled", "other")
 SCALED = ("*", "prox", "oracle", "full_prox", "training_prox")  # proximal points: of g, of a local problem, of f, ...
@@ -120,7 +122,7 @@ def read(node: Node) -> Method:
         phases=phases,
         measures={name: every.measure(entry, clocked) for name, entry in given["measures"].mapping().items()},
         steps=clocked,
-        first=given["clock"].fields("first")["first"].integer(0, FIRST) if clocked else 0,
+        first=_first(given["clock"].fields("first")["first"]) if clocked else fmpq(0),
         counts_from=given["counts_from"].integer(0, 1) if "counts_from" in given else 0,
         before={name: n.name() for name, n in given["before"].mapping().items()} if "before" in given else {},
         names={name: n.one_of(SIZES) for name, n in given["names"].mapping().items()} if "names" in given else {},
@@ -128,6 +130,14 @@ def read(node: Node) -> Method:
     _check_names(method)
     _check_noise(method)
     return method
+
+
+def _first(node: Node) -> Tree:
+    """The length of the first round: a whole number, or a formula of E."""
+    tree = parse(node)
+    if not free(tree) <= {("E", -1)}:
+        raise node.malformed("a whole number, or a formula of E alone")
+    return tree
 
 
 def _check_names(method: Method) -> None:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from flint import fmpq
 
+from .balls import enclosed
 from .draws import STATES, Draw, Draws
 from .expression import Evaluator, Tree
 from .law import Law, Weighted, condensed, keyed, law
@@ -16,9 +17,11 @@ from .method import BENT, NOISE, Method, Number, factors, rules, scalars
 from .noise import Kick, Noise
 from .place import Place, State
 from .problem import Problem
-from .rational import affordable
+from .rational import Rejected, affordable
 from .work import summed
+from .world import tabled
 
+FIRST = 1_000  # steps of a first round
 BEFORE = " before the round"  # of a client's vector: what it goes back to if the client was not drawn
 
 
@@ -31,6 +34,7 @@ class Replay:
     E: int
     T: int
     evaluator: Evaluator  # of the scalars that rules and measures read
+    balls: bool = False  # whether step sizes are irrational: then a replay is of one precision
     laws: dict[tuple[int, int], Law] = field(default_factory=dict[tuple[int, int], Law])  # known, in their order
 
     @cached_property
@@ -46,7 +50,15 @@ class Replay:
 
     def length(self, r: int) -> int:
         """Local steps of round r."""
-        return self.method.first if r == 0 and self.method.first else self.E
+        return self.first if r == 0 and self.first else self.E
+
+    @cached_property
+    def first(self) -> int:
+        """Local steps of the first round, or 0: as many as in every round."""
+        steps = Evaluator(tabled({"E": fmpq(self.E)}, {}), None).integer(self.method.first, {})
+        if not 0 <= steps <= FIRST:
+            raise Rejected(f"method.clock.first: got {steps} steps, expected 0 to {FIRST}")
+        return steps
 
     def round(self, t: int) -> tuple[int, int]:
         """Where t counts steps: its round, and how many steps of that come before it."""
@@ -69,9 +81,12 @@ class Replay:
     # one place
 
     def scalars(self, trees: Iterable[Tree], t: int, k: int) -> dict[Tree, fmpq]:
-        """The value of every scalar factor at this place; exact, or the run has no exact replay."""
+        """The value of every scalar factor at this place; exact, or a ball where step sizes are balls."""
         at = {"t": self.method.counts_from + t, "k": k}
-        return {tree: self.evaluator.rational(tree, at, "method") for tree in trees}
+        return {tree: self.scalar(tree, at, "method") for tree in trees}
+
+    def scalar(self, tree: Tree, at: Mapping[str, int], where: str) -> fmpq:
+        return enclosed(self.evaluator.value(tree, at)) if self.balls else self.evaluator.rational(tree, at, where)
 
     def place(self, t: int, state: State, draw: Draw, kick: Kick, scalar: Mapping[Tree, fmpq], last: int = 0) -> Place:
         row, turn = (t // self.E, t % self.E == 0) if self.method.steps else (t, True)
@@ -143,7 +158,7 @@ class Replay:
         finished = Law([(undone(x, draw.counts), draw, q) for x, draw, q in finished.states], self.paths)
         states, kept = self.carried(finished, "update", t, self.E).states, self.method.kept
         entries = sum(len(states[0][0][name]) for name in kept) * len(self.problem.start)
-        if not self.paths and len(states) > 2 * entries + 1:  # fewer points with the same moments will do
+        if not self.paths and not self.balls and len(states) > 2 * entries + 1:  # fewer points, the same moments
             states = condensed(states, kept)
         forgotten: list[Weighted] = [({name: x[name] for name in kept}, self.everyone, q) for x, _, q in states]
         return law(forgotten, self.paths)

@@ -12,6 +12,7 @@ from itertools import product
 from flint import fmpq
 
 from .assumptions import assumptions
+from .balls import enclosed, irrational, precise, refuse
 from .claim import Claim
 from .draws import SAMPLINGS, Draws, drawn, participation
 from .expression import Evaluator, Value, free
@@ -63,12 +64,22 @@ def read(node: Node, claim: Claim) -> World:
     values |= {} if Gamma is None else {"Gamma": Gamma}
     values |= constants(given, claim, method, {"p", *values, *RESERVED, *method.measures})
     ranges = ranges_of(method, C, d, E, T)
-    steps = steps_of(given.get("steps"), claim, method, values, E, T)
-    listed = tuple(name for name, entries in steps.items() if len(next(iter(entries))) == 1)
-    steps |= shifted(steps, method, {*values, *ranges, *RESERVED}, T)
-    ranges |= {name: tuple((min(n), max(n)) for n in zip(*entries, strict=True)) for name, entries in steps.items()}
-    known = World(values, ranges, lambda name, at: steps[name][at])
-    measures = Measures(Replay(method, problem, noise, draws, E, T, Evaluator(known, claim.domains)), box)
+    before_run, taken = dict(values), {*values, *ranges, *RESERVED}
+
+    def stepped() -> Steps:
+        steps = steps_of(given.get("steps"), claim, method, before_run, E, T)
+        return steps | shifted(steps, method, taken, T)
+
+    first = stepped()
+    ranges |= {name: tuple((min(n), max(n)) for n in zip(*places, strict=True)) for name, places in first.items()}
+    listed = tuple(name for name in first if name not in method.before and len(ranges[name]) == 1)
+    balls = any(irrational(x) for places in first.values() for x in places.values())
+    if balls:
+        refuse(method, problem, long)
+    steps = precise(stepped if balls else lambda: first, balls)
+    evaluator = Evaluator(World(values, ranges, lambda name, at: steps()[name][at]), claim.domains)
+    run = precise(lambda: Measures(Replay(method, problem, noise, draws, E, T, evaluator, balls), box), balls)
+    measures = run()
     kind = given["participation"].kind(SAMPLINGS) if "participation" in given else ""
     facts, bounds, pairs = assumptions(measures, kind, shared, Gamma)
     values |= {name: _rational(name, measures.value(name, ())) for name, m in method.measures.items() if not m.at}
@@ -78,7 +89,8 @@ def read(node: Node, claim: Claim) -> World:
     def quantity(name: str, indices: tuple[int, ...]) -> Value:
         if name == "p":
             return problem.p[indices[0] - 1]
-        return steps[name][indices] if name in steps else measures.value(name, indices)
+        chosen = steps()
+        return chosen[name][indices] if name in chosen else run().value(name, indices)
 
     return World(values, ranges, quantity, facts, bounds, pairs, listed)
 
@@ -245,7 +257,7 @@ def steps_of(node: Node | None, claim: Claim, method: Method, values: dict[str, 
             steps[name] = {place: cell.rational() for place, cell in zip(places, cells, strict=True)}
         else:
             steps[name] = chosen(name, claim, values, places)
-        if min(steps[name].values()) <= 0:
+        if not all(x > 0 for x in steps[name].values()):
             raise Rejected(f"{name}: got a step size that is not positive, expected positive ones")
     return steps
 
@@ -260,7 +272,7 @@ def chosen(
             f"claim.choose.{name}: got {names}, expected {len(places[0])} indices and a value before the run"
         )
     evaluator = Evaluator(tabled(values, {}), claim.domains)
-    return {place: evaluator.rational(tree, dict(zip(names, place, strict=True)), name) for place in places}
+    return {place: enclosed(evaluator.value(tree, dict(zip(names, place, strict=True)))) for place in places}
 
 
 def shifted(steps: Steps, method: Method, taken: set[str], T: int) -> Steps:

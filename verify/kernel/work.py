@@ -10,8 +10,9 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TypeVar, cast
 
-from flint import fmpq, fmpz
+from flint import arb, ctx, fmpq, fmpz
 
 from .rational import BITS, Rejected
 
@@ -20,6 +21,7 @@ SEARCH = MOST // 2  # to admit an instance that is only tried, and to evaluate i
 ZERO = fmpq(0)
 HASH = 5  # operations to look a number up
 SHORT = 64  # bits up to which a number costs one operation
+Real = TypeVar("Real", bound=fmpq | arb)
 
 
 class TooLarge(Rejected):
@@ -67,8 +69,11 @@ def price(bits: int) -> int:
     return 1 if bits <= SHORT else 1 + bits // 32 + (bits // 700) ** 2
 
 
-def paid(x: fmpq) -> fmpq:
-    """`x`, counted by its length, unless it has grown beyond what is worth replaying."""
+def paid(x: Real) -> Real:
+    """`x`, counted by its length, unless it has grown beyond what is worth replaying; a ball by its precision."""
+    if isinstance(x, arb):
+        spend(price(ctx.prec))
+        return x
     bits = x.height_bits()
     if bits > BITS:
         raise Rejected(f"claim: got a number of {bits} bits, expected at most {BITS}")
@@ -88,7 +93,7 @@ def summed(terms: Iterable[fmpq], start: fmpq = ZERO) -> fmpq:
     total, cost = start if start is ZERO else paid(start), 1
     for term in terms:
         total += term
-        bits = total.height_bits()
+        bits = ctx.prec if isinstance(cast("fmpq | arb", total), arb) else total.height_bits()
         cost += 1 if bits <= SHORT else 1 + price(bits)
         if bits > BITS:
             paid(total)
@@ -96,6 +101,13 @@ def summed(terms: Iterable[fmpq], start: fmpq = ZERO) -> fmpq:
     return total
 
 
-def label(numbers: Iterable[fmpq]) -> tuple[fmpz, ...]:
-    """What equal numbers have in common, to look them up by: a fraction's own hash takes ten times as long."""
-    return tuple(part for x in numbers for part in (x.p, x.q))
+def label(numbers: Iterable[fmpq | arb]) -> tuple[fmpz, ...]:
+    """What equal numbers have in common, to look them up by: a fraction's own hash takes ten times as long.
+
+    Balls with the same centre and radius count as equal: what is computed from the one encloses the other's value.
+    """
+    return tuple(part for x in numbers for part in ((x.p, x.q) if isinstance(x, fmpq) else _ends(x)))
+
+
+def _ends(x: arb) -> tuple[fmpz, ...]:
+    return (*x.mid().man_exp(), *x.rad().man_exp())

@@ -171,10 +171,9 @@ def sizes(reading: Reading, axis: str) -> list[int]:
 
 
 def rational(reading: Reading, sizes: Mapping[str, int]) -> bool:
-    """Whether the chosen step sizes are rational at these sizes: what stands below a root is a square."""
+    """Whether E and T are squares where a chosen step size has their root. Where t is below it, balls will do."""
     below = asked.below_roots(reading)
-    squares = all(sizes[name] in SQUARES for name in ("E", "T") if name in below)
-    return squares and ("t" not in below or sizes["T"] == 1)
+    return "t" in below or all(sizes[name] in SQUARES for name in ("E", "T") if name in below)
 
 
 def alone(reading: Reading, axis: str, size: int) -> bool:

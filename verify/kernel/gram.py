@@ -18,6 +18,7 @@ from .leaves import Leaves
 from .loss import ONE, Vector
 from .method import Atom, Measure, Method, Number, Rule, Weights
 from .rational import affordable
+from .replay import first_round
 
 State = dict[str, tuple[Vec, ...]]  # of the server's vectors one each, of the clients' vectors one per client
 Counts = tuple[int, ...]  # how often each client takes part
@@ -162,7 +163,7 @@ class Run:
 
     def length(self, r: int) -> int:
         """Local steps of round r."""
-        return self.method.first if r == 0 and self.method.first else self.E
+        return (first_round(self.method, self.E) or self.E) if r == 0 else self.E
 
     def round(self, t: int) -> tuple[int, int]:
         """Where t counts steps: its round, and how many steps of that come before it."""

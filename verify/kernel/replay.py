@@ -54,11 +54,7 @@ class Replay:
 
     @cached_property
     def first(self) -> int:
-        """Local steps of the first round, or 0: as many as in every round."""
-        steps = Evaluator(tabled({"E": fmpq(self.E)}, {}), None).integer(self.method.first, {})
-        if not 0 <= steps <= FIRST:
-            raise Rejected(f"method.clock.first: got {steps} steps, expected 0 to {FIRST}")
-        return steps
+        return first_round(self.method, self.E)
 
     def round(self, t: int) -> tuple[int, int]:
         """Where t counts steps: its round, and how many steps of that come before it."""
@@ -183,3 +179,11 @@ def undone(state: State, counts: tuple[int, ...]) -> State:
         for name, old in back.items()
     }
     return {name: x for name, x in state.items() if not name.endswith(BEFORE)} | kept
+
+
+def first_round(method: Method, E: int) -> int:
+    """Local steps of the first round, or 0: as many as in every round."""
+    steps = Evaluator(tabled({"E": fmpq(E)}, {}), None).integer(method.first, {})
+    if not 0 <= steps <= FIRST:
+        raise Rejected(f"method.clock.first: got {steps} steps, expected 0 to {FIRST}")
+    return steps

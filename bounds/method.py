@@ -67,7 +67,7 @@ class Vector:
 
     def scalars(self) -> Iterator[Expr]:
         """Every scalar factor in it."""
-        return (part for part in _parts(self) if isinstance(part, Expr))
+        return scalars_of(self)
 
     def uses(self, op: str) -> bool:
         return any(isinstance(part, Vector | Weights) and part.op == op for part in _parts(self))
@@ -120,6 +120,11 @@ def _parts(x: Any) -> Iterator[Any]:
     inside = x.terms if isinstance(x, Number) else x.args if isinstance(x, Vector | Weights) else x
     for part in cast("tuple[Any, ...]", inside) if isinstance(inside, tuple) else ():
         yield from _parts(part)
+
+
+def scalars_of(x: Vector | Number) -> Iterator[Expr]:
+    """Every scalar factor in it."""
+    return (part for part in _parts(x) if isinstance(part, Expr))
 
 
 def _terms(vector: Vector) -> tuple[Vector, ...]:
@@ -487,7 +492,7 @@ class Method:
             yield from rule.scalars()
         for quantity, number in self.measures.items():
             if quantity_name(quantity) in measures:
-                yield from (part for part in _parts(number) if isinstance(part, Expr))
+                yield from scalars_of(number)
 
     def written(self, expr: Any) -> Any:
         """`expr` in measures alone: its formulas written out, in their order."""

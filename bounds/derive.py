@@ -450,6 +450,14 @@ def premises(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[
     return tuple(k for k in dict.fromkeys(_knowns(argument)) if taken(k))
 
 
+def shown(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Known, ...]:
+    """What the statement's own derivation shows by identities."""
+    cited = [c for d in statement.follows_from[:1] for c in d.cites]
+    if not statement.follows_from or not all(c in catalogue for c in cited):
+        return ()
+    return tuple(_shown(_argue(statement, catalogue)[1]))
+
+
 def taken(known: Known) -> bool:
     """Whether it is taken for granted: a premise, or a "fact" that is no instance of a proved one."""
     if known.kind == "shown":

@@ -172,17 +172,18 @@ class Reader:
             case Vector(op="other", args=(inside,)) if other is not None:
                 return self.vector(inside, when, other)
             case Vector(op="grad", args=(inside,)) if plain is not None:
-                at = read(inside)
-                return Vec({(Name(f"grad({at.label(plain)})", at.stage), plain): self.ring.number(1)}, at.charges)
+                at = read(inside).owned(plain)
+                return Vec({(Name(f"grad({at.label})", at.stage, point=at), plain): self.ring.number(1)}, at.charges)
             case Vector(op="noisy", args=(inside,)) if plain is not None and when in ("base", "begun", "local"):
-                return read(inside) + self._noise(read(inside), when, plain)
+                return read(inside) + self.noise(read(inside), when, plain)
             case _:
                 raise UserError(f"got {x.op!r} of a vector, expected another; do: leave this premise by hand")
 
-    def _noise(self, at: Vec, when: When, plain: str) -> Vec:
+    def noise(self, at: Vec, when: When, plain: str) -> Vec:
         """New in every step: the noise of the next one is known later."""
         step = 1 if when == "local" else 0
-        name = Name(f"noise({'begun' if when == 'begun' else step}, {at.label(plain)})", step + 1, noise=True)
+        at = at.owned(plain)
+        name = Name(f"noise({'begun' if when == 'begun' else step}, {at.label})", step + 1, True, at)
         return Vec({(name, plain): self.ring.number(1)})
 
     def _named(self, x: Vector, when: When, plain: str | None) -> Vec:
@@ -208,7 +209,7 @@ class Reader:
         """The gradients whose mean over the clients is zero: those at w*, which minimises f (without a regulariser)."""
         if self.frame.method.uses("prox"):
             return frozenset()
-        return frozenset({f"grad({self.vector(Vector('w_star')).label(ANY)})"})
+        return frozenset({f"grad({self.vector(Vector('w_star')).label})"})
 
     # --- numbers and formulas ----------------------------------------------------------------------------------------
 
@@ -233,8 +234,8 @@ class Reader:
             case ("f_star",) if not self.frame.method.uses("prox"):
                 return (self._value(self.vector(Vector("w_star"))),)
             case ("f_i", x) if plain is not None:
-                at = self.vector(x, when, plain, other)
-                return ((one, Term("value", "one", (), f"f({at.label(plain)})", plain, at.charges)),)
+                at = self.vector(x, when, plain, other).owned(plain)
+                return ((one, Term("value", "one", (at,), f"f({at.label})", plain)),)
             case ("f_i_star",) if plain is not None:
                 return ((one, Term("value", "one", (), "least f", plain)),)
             case ("mean", inside):
@@ -246,7 +247,7 @@ class Reader:
         """f = sum_i p_i f_i at a point that all clients share."""
         if ANY in at.tags:
             raise UserError("got f at a client's own point under a mean, expected a shared point; do: use f_i")
-        return self.ring.number(1), Term("value", "mean", (), f"f({at.label(ANY)})", ANY, at.charges)
+        return self.ring.number(1), Term("value", "mean", (at,), f"f({at.label})", ANY)
 
     def formula(self, expr: Any, bound: Any = None) -> Scalar:
         """A formula that is linear in quantities; `bound` is the client over which a mean runs."""

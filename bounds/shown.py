@@ -103,7 +103,7 @@ def multipliers(premise: Known) -> Iterator[str]:
 @lru_cache(maxsize=2048)
 def check(premise: Shown) -> Checked:
     """Expand both sides and the atoms, and compare."""
-    reader = _reader(premise)
+    reader = reader_of(premise)
     charges: set[Charge] = set()
     identities = tuple(_identity(reader, left, terms, charges) for left, terms in _sides(premise, reader))
     for _, atom in premise.by:
@@ -182,7 +182,7 @@ def _key(key: tuple[Any, ...]) -> str:
     return " ".join(str(getattr(part, "label", part)) for part in key)
 
 
-def _reader(premise: Shown) -> Reader:
+def reader_of(premise: Shown) -> Reader:
     frame, numbers = premise.frame, list[Any]()
     for multiplier, atom in premise.by:
         numbers.append(multiplier)

@@ -12,13 +12,13 @@ expectation. Every rule of the normal form names the assumption that it takes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 Over = Literal["one", "mean", "squares"]
-ALL, MEAN, ANY = "", "mean", "*"
+ALL, MEAN, ANY, OWN = "", "mean", "*", "own"
 SUM, SIGN, UNBIASED, INDEPENDENT, FLAT = "sum of weights", "sign of weights", "unbiased", "independent", "flat"
 
 
@@ -53,7 +53,7 @@ class Coefficient:
 
     def data(self) -> list[list[list[Any]]]:
         """Its two polynomials, each a list of exponents and numbers."""
-        return [[[list(e), str(c)] for e, c in sorted(p.to_dict().items())] for p in (self.top, self.below)]
+        return [[[[int(n) for n in e], str(c)] for e, c in sorted(p.to_dict().items())] for p in (self.top, self.below)]
 
 
 def fraction(top: fmpq_mpoly, below: fmpq_mpoly) -> Coefficient:
@@ -82,11 +82,15 @@ class Ring:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Name:
-    """What a vector is called, when it becomes known (0: before the local step), and whether it is a step's noise."""
+    """What a vector is called, when it becomes known (0: before the local step), and whether it is a step's noise.
+
+    `point`: of a gradient and of noise, where it is taken, with the client's own vectors marked.
+    """
 
     label: str
     stage: int = 0
     noise: bool = False
+    point: Vec | None = field(default=None, compare=False, repr=False)
 
 
 Tagged = tuple[Name, str]
@@ -117,10 +121,15 @@ class Vec:
     def stage(self) -> int:
         return max((name.stage for name, _ in self.terms), default=0)
 
-    def label(self, client: str) -> str:
-        """The point in writing; the vectors of the client itself are told apart from those of others."""
-        own = {(name.label, "own" if tag == client != ALL else tag): str(c) for (name, tag), c in self.terms.items()}
-        return " + ".join(f"{c} {name}[{tag}]" for (name, tag), c in sorted(own.items()))
+    def owned(self, client: str) -> Vec:
+        """The same point with the vectors of the client itself told apart from those of others."""
+        own = {(name, OWN if tag == client != ALL else tag): c for (name, tag), c in self.terms.items()}
+        return Vec(own, self.charges)
+
+    @property
+    def label(self) -> str:
+        parts = sorted((name.label, tag, str(c)) for (name, tag), c in self.terms.items())
+        return " + ".join(f"{c} {name}[{tag}]" for name, tag, c in parts)
 
 
 def added(parts: Iterable[Mapping[Any, Coefficient]]) -> dict[Any, Coefficient]:

@@ -57,6 +57,24 @@ class Smooth:
 
 
 @dataclass(frozen=True, slots=True)
+class Lipschitz:
+    """|grad f_i(x) - grad f_i(y)|^2 <= L^2 |x - y|^2."""
+
+    x: Vector
+    y: Vector
+    L: Any
+    over: Over = "one"
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return (("smooth", (self.L,)),)
+
+    @property
+    def number(self) -> Number:
+        return self.L**2 * norm2(self.x - self.y) - norm2(grad(self.x) - grad(self.y))
+
+
+@dataclass(frozen=True, slots=True)
 class Convex:
     """f_i(y) >= f_i(x) + <grad f_i(x), y - x> + mu/2 |y - x|^2, with mu = 0 for a convex f_i."""
 
@@ -153,4 +171,4 @@ class Weight:
         return ()
 
 
-Atom = Square | Smooth | Convex | Lower | Minimum | Variance | Bound | Weight
+Atom = Square | Smooth | Lipschitz | Convex | Lower | Minimum | Variance | Bound | Weight

@@ -11,7 +11,7 @@ from typing import Any
 
 from sympy import Add, Integer, Mul, Pow, Rational
 
-from .atoms import Atom, Bound, Convex, Lower, Minimum, Smooth, Square, Variance, Weight
+from .atoms import Atom, Bound, Convex, Lipschitz, Lower, Minimum, Smooth, Square, Variance, Weight
 from .derivation import Known
 from .frame import Reader
 from .method import grad
@@ -144,8 +144,8 @@ class Names:
                 point = reader.vector(x, "base", client)
                 yield "x", self.vector(reader.noise(point, "base", client))
                 yield "constant", _tree(sigma, reader)
-            case Smooth(x=x, y=y, L=constant) | Convex(x=x, y=y, mu=constant):
-                vector(grad(x))  # a name for the gradient, whether or not a term has it
+            case Smooth(x=x, y=y, L=constant) | Lipschitz(x=x, y=y, L=constant) | Convex(x=x, y=y, mu=constant):
+                vector(grad(x)), vector(grad(y))  # names for the gradients, whether or not a term has them
                 yield "x", vector(x)
                 yield "y", vector(y)
                 yield "constant", "0" if constant == 0 else _tree(constant, reader)
@@ -159,6 +159,7 @@ KINDS: dict[type, str] = {
     Square: "square",
     Smooth: "smooth",
     Convex: "convex",
+    Lipschitz: "lipschitz",
     Lower: "lower",
     Minimum: "minimum",
     Variance: "variance",

@@ -16,6 +16,7 @@ from .rational import Malformed, Node, Rejected
 
 FORMAT = "fedaudit-identity/1"
 OVER, TAGS, SIGNS = ("one", "mean", "squares"), ("", "mean", "*", "i", "j"), ("positive", "nonnegative", "real")
+ATOMS = ("square", "smooth", "lipschitz", "convex", "lower", "minimum", "variance", "assumed", "weight")
 MOST, DEEP = 64, 16  # of an exponent; of a tree
 
 Fraction = tuple[fmpq_mpoly, fmpq_mpoly]
@@ -205,7 +206,9 @@ class Identities:
 
     def atom(self, node: Node) -> Iterator[tuple[tuple[object, ...], Fraction]]:
         """Terms whose sum is not negative, because of what the atom is."""
-        kind = node.kind(("square", "smooth", "convex", "lower", "minimum", "variance", "assumed", "weight"))
+        kind = node.kind(
+            ("square", "smooth", "lipschitz", "convex", "lower", "minimum", "variance", "assumed", "weight")
+        )
         at = node.mapping()
         over, client = at["over"].one_of(OVER), at["client"].one_of(("*", "i", "j"))
         if (over == "one") == (client == "*"):
@@ -221,6 +224,12 @@ class Identities:
             slopes += [(key, (-c[0], c[1])) for key, c in self.value(over, y, client)]
             yield from ((key, (-c[0], c[1]) if below else c) for key, c in slopes)
             yield from ((key, times(curved, c)) for key, c in self.inner(over, step, step))
+        elif kind == "lipschitz":
+            y, constant = self.vector(at["y"]), self.number(at["constant"])
+            step = self.combined((1, y), (-1, x))
+            turn = self.combined((1, self.gradient(y, client)), (-1, self.gradient(x, client)))
+            yield from ((key, times(times(constant, constant), c)) for key, c in self.inner(over, step, step))
+            yield from ((key, (-c[0], c[1])) for key, c in self.inner(over, turn, turn))
         elif kind in ("lower", "minimum"):
             if kind == "minimum" and any(tag == "*" for _, tag in x):
                 raise Rejected("identity: got f >= f* at a client's own point, expected a shared one")

@@ -15,7 +15,9 @@ from typing import Any
 
 from sympy import Integer
 
-from .method import Number, Vector, f, f_i, f_i_star, f_star, grad, inner, noisy, norm2
+from fedaudit.errors import UserError
+
+from .method import Number, Vector, f, f_i, f_i_star, f_star, g, grad, inner, noisy, norm2, prox
 from .statement import Assumption
 from .vectors import Over
 
@@ -45,10 +47,13 @@ class Smooth:
     L: Any
     over: Over = "one"
     below: bool = False
+    named: str = "smooth"  # or "descent" for the parabola above alone, "two_sided" for the one below
 
     @property
     def charges(self) -> tuple[Charge, ...]:
-        return (("smooth", (self.L,)),)
+        if self.named not in ("smooth", "two_sided" if self.below else "descent"):
+            raise UserError(f"got {self.named}, which says nothing of this side")
+        return ((self.named, (self.L,)),)
 
     @property
     def number(self) -> Number:
@@ -157,6 +162,25 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
+class Subgradient:
+    """g(y) >= g(p) + <(x - p)/step, y - p> for the regulariser g, which is convex, and p = prox(x, step)."""
+
+    x: Vector
+    y: Vector
+    step: Any
+    charges: tuple[Charge, ...]  # the assumption that says that g is convex
+
+    @property
+    def over(self) -> Over:
+        return "one"
+
+    @property
+    def number(self) -> Number:
+        p = prox(self.x, self.step)
+        return g(self.y) - g(p) - inner((self.x - p) / self.step, self.y - p)
+
+
+@dataclass(frozen=True, slots=True)
 class Weight:
     """p_i >= 0 of one client."""
 
@@ -171,4 +195,4 @@ class Weight:
         return ()
 
 
-Atom = Square | Smooth | Lipschitz | Convex | Lower | Minimum | Variance | Bound | Weight
+Atom = Square | Smooth | Lipschitz | Convex | Lower | Minimum | Variance | Bound | Subgradient | Weight

@@ -505,7 +505,7 @@ def _signs(statement: Statement, argument: Argument) -> Iterator[str]:
         if not quantity.is_nonnegative:
             continue
         number = HETEROGENEITY if str(head) == "Gamma" else meant.get(head)
-        rules = None if number is None or method.uses("prox") else not_negative(number)
+        rules = None if number is None else not_negative(number, method)
         if rules is None or (SIGN in rules and not made & WEIGHTS):
             yield f"{quantity} is not negative"
 

@@ -28,6 +28,7 @@ from .vectors import (
     ANY,
     FLAT,
     INDEPENDENT,
+    MEAN,
     SIGN,
     SUM,
     UNBIASED,
@@ -174,6 +175,13 @@ class Reader:
             case Vector(op="grad", args=(inside,)) if plain is not None:
                 at = read(inside).owned(plain)
                 return Vec({(Name(f"grad({at.label})", at.stage, point=at), plain): self.ring.number(1)}, at.charges)
+            case Vector(op="prox", args=(step, inside)):
+                at = read(inside)
+                if at.tags - {ALL, MEAN}:
+                    raise UserError("got a proximal point of one client, expected a shared one; do: leave it by hand")
+                size = self.coefficient(step)
+                name = Name(f"prox({size}, {at.label})", at.stage, point=at, step=size)
+                return Vec({(name, ALL): self.ring.number(1)}, at.charges)
             case Vector(op="noisy", args=(inside,)) if plain is not None and when in ("base", "begun", "local"):
                 return read(inside) + self.noise(read(inside), when, plain)
             case _:
@@ -207,7 +215,7 @@ class Reader:
     @property
     def flat(self) -> frozenset[str]:
         """The gradients whose mean over the clients is zero: those at w*, which minimises f (without a regulariser)."""
-        if self.frame.method.uses("prox"):
+        if self.frame.method.composite:
             return frozenset()
         return frozenset({f"grad({self.vector(Vector('w_star')).label})"})
 
@@ -231,7 +239,12 @@ class Reader:
                 return ((one, Term("inner", vectors=ends)),)
             case ("f", x):
                 return (self._value(self.vector(x, when, plain, other)),)
-            case ("f_star",) if not self.frame.method.uses("prox"):
+            case ("g", x):
+                at = self.vector(x, when, plain, other)
+                return ((one, Term("regulariser", "one", (at,), f"g({at.label})")),)
+            case ("F", x):
+                return (*self._atom(("f", x), when, plain, other), *self._atom(("g", x), when, plain, other))
+            case ("f_star",) if not self.frame.method.composite:
                 return (self._value(self.vector(Vector("w_star"))),)
             case ("f_i", x) if plain is not None:
                 at = self.vector(x, when, plain, other).owned(plain)

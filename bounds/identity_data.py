@@ -11,10 +11,10 @@ from typing import Any
 
 from sympy import Add, Integer, Mul, Pow, Rational
 
-from .atoms import Atom, Bound, Convex, Lipschitz, Lower, Minimum, Smooth, Square, Variance, Weight
+from .atoms import Atom, Bound, Convex, Lipschitz, Lower, Minimum, Smooth, Square, Subgradient, Variance, Weight
 from .derivation import Known
 from .frame import Reader
-from .method import grad
+from .method import grad, prox
 from .shown import Shown, by_form, check, reader_of
 from .vectors import ANY, Coefficient, Name, Scalar, Term, Vec
 
@@ -100,6 +100,8 @@ class Names:
                 row = {"kind": "gradient", "of": self.vector(name.point)}
                 if name.noise:
                     row = {"kind": "noise", "of": row["of"], "step": name.stage - 1}
+                elif name.step is not None:
+                    row = {"kind": "prox", "of": row["of"], "size": self.coefficient(name.step)}
             self.rows.append(row)
             self.numbers[name] = len(self.rows) - 1
         return self.numbers[name]
@@ -119,6 +121,8 @@ class Names:
         if term.op == "value":
             point = [self.vector(x) for x in term.vectors]
             return ["value" if point else "least", term.over, *point, term.tag]
+        if term.op == "regulariser":
+            return ["regulariser", term.over, self.vector(term.vectors[0])]
         return [term.op, term.over, *([term.label] if term.op == "weight" else [])]
 
     def atom(self, atom: Atom, reader: Reader) -> dict[str, Any]:
@@ -145,12 +149,18 @@ class Names:
                 yield "x", self.vector(reader.noise(point, "base", client))
                 yield "constant", _tree(sigma, reader)
             case Smooth(x=x, y=y, L=constant) | Lipschitz(x=x, y=y, L=constant) | Convex(x=x, y=y, mu=constant):
-                vector(grad(x)), vector(grad(y))  # names for the gradients, whether or not a term has them
+                vector(grad(x))  # names for the gradients, whether or not a term has them
+                vector(grad(y))
                 yield "x", vector(x)
                 yield "y", vector(y)
                 yield "constant", "0" if constant == 0 else _tree(constant, reader)
                 if isinstance(atom, Smooth):
                     yield "below", atom.below
+            case Subgradient(x=x, y=y, step=step):
+                vector(prox(x, step))
+                yield "x", vector(x)
+                yield "y", vector(y)
+                yield "constant", _tree(step, reader)
             case Square(x=x) | Lower(x=x) | Minimum(x=x):
                 yield "x", vector(x)
 
@@ -164,5 +174,6 @@ KINDS: dict[type, str] = {
     Minimum: "minimum",
     Variance: "variance",
     Bound: "assumed",
+    Subgradient: "subgradient",
     Weight: "weight",
 }

@@ -506,6 +506,13 @@ class Method:
         """Whether a rule contains this operation."""
         return any(_vector(v).uses(op) for block in self.phases.values() for v in block.values())
 
+    @property
+    def composite(self) -> bool:
+        """Whether a regulariser takes part: then w* minimises F = f + g, and f* is the least value of F."""
+        measured = (part for number in self.measures.values() for part in _parts(number))
+        spoken = any(part in ("F", "g", "conjugate") or getattr(part, "op", "") == "prox" for part in measured)
+        return spoken or self.uses("prox")
+
     def data(self, tree: Callable[[Any], Any], measures: Collection[str]) -> dict[str, Any]:
         """The method with these measures as JSON data; `tree` lowers scalars.
 

@@ -25,7 +25,7 @@ from fedaudit.errors import UserError
 from .atoms import Atom, Bound, Charge, Weight
 from .derivation import Known, Requirement
 from .frame import HETEROGENEITY, Frame, Reader
-from .method import Number, Vector, inner, norm2, scalars_of
+from .method import Method, Number, Vector, inner, norm2, scalars_of
 from .vectors import SIGN, Expanded, Ring, Scalar, Term, added
 
 By = tuple[tuple[Any, Atom], ...]
@@ -242,12 +242,13 @@ def _sympy(value: Any) -> Any:
     return value if isinstance(value, Expr) else Integer(value)
 
 
-def not_negative(number: Number) -> frozenset[str] | None:
+def not_negative(number: Number, method: Method) -> frozenset[str] | None:
     """The rules that a definition takes to be not negative by its form (squares, means, the gap); None if it is not."""
     rules: set[str] = set()
-    if sorted((str(c), atom[0]) for c, atom in number.terms) == [("-1", "f_star"), ("1", "f")]:
+    gap = [("-1", "f_star"), ("1", "F" if method.composite else "f")]
+    if sorted((str(c), atom[0]) for c, atom in number.terms) == gap:
         return frozenset()  # f at a shared point is at least f*
-    if number == HETEROGENEITY:
+    if number == HETEROGENEITY and not method.composite:
         return frozenset({SIGN})  # f_i(w*) is at least f_i*
     for coefficient, atom in number.terms:
         while atom[0] == "mean":

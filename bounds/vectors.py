@@ -84,13 +84,14 @@ class Ring:
 class Name:
     """What a vector is called, when it becomes known (0: before the local step), and whether it is a step's noise.
 
-    `point`: of a gradient and of noise, where it is taken, with the client's own vectors marked.
+    `point`: of a gradient, of noise and of a proximal point, where it is taken, with the client's own vectors marked.
     """
 
     label: str
     stage: int = 0
     noise: bool = False
     point: Vec | None = field(default=None, compare=False, repr=False)
+    step: Coefficient | None = field(default=None, compare=False, repr=False)  # of a proximal point
 
 
 Tagged = tuple[Name, str]
@@ -155,9 +156,9 @@ def mean_of(x: Vec, flat: frozenset[str] = frozenset()) -> Vec:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """An inner product, a value (`label`, of the client `tag`), a client's weight or the number 1, not yet expanded."""
+    """An inner product, a value (`label`, of the client `tag`), a client's weight or 1, not yet expanded."""
 
-    op: Literal["inner", "value", "weight", "one"]
+    op: Literal["inner", "value", "regulariser", "weight", "one"]
     over: Over = "one"
     vectors: tuple[Vec, ...] = ()
     label: str = ""

@@ -2,7 +2,8 @@
 
 # sympy and python-flint are annotated only in part.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
+# pyright: reportUnknownLambdaType=false
 
 import copy
 import json
@@ -171,6 +172,8 @@ class World:
                 return float(x @ y)
             if term.op == "weight":
                 return float(self.p[{"i": 0, "j": 1}[term.label]])
+            if term.op == "regulariser":
+                return self.value(term.label, "i", client)
             return self.value(term.label, term.tag, client) if term.op == "value" else 1.0
 
         def total(signs: Any) -> float:
@@ -186,6 +189,8 @@ class World:
             if op in ("mean", "squares"):
                 a, b = rest
                 return self.over(op, lambda n: self.at((a, "*"), n, signs) @ self.at((b, "*"), n, signs))
+            if op == "regulariser":
+                return self.value(rest[0], "i", 0)
             if op == "value":
                 return self.value(rest[0], rest[1], 0)
             return float(self.p[{"i": 0, "j": 1}[rest[0]]]) if op == "weight" else 1.0

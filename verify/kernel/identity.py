@@ -16,7 +16,7 @@ from .rational import Malformed, Node, Rejected
 
 FORMAT = "fedaudit-identity/1"
 OVER, TAGS, SIGNS = ("one", "mean", "squares"), ("", "mean", "*", "i", "j"), ("positive", "nonnegative", "real")
-ATOMS = ("square", "smooth", "lipschitz", "convex", "lower", "minimum", "variance", "assumed", "weight")
+ATOMS = ("square", "smooth", "lipschitz", "convex", "lower", "minimum", "variance", "assumed", "subgradient", "weight")
 MOST, DEEP = 64, 16  # of an exponent; of a tree
 
 Fraction = tuple[fmpq_mpoly, fmpq_mpoly]
@@ -50,6 +50,7 @@ class Identities:
         self.trusted: dict[str, None] = {}
         self.points: list[tuple[str, Vector]] = []
         self.stages: list[int] = []
+        self.sizes: list[Fraction] = []
         for node in at["names"].items():
             self._name(node)
         self.identities = at["identities"].items()
@@ -59,11 +60,12 @@ class Identities:
         return self.context.constant(1), self.context.constant(1)
 
     def _name(self, node: Node) -> None:
-        kind = node.kind(("vector", "w*", "gradient", "noise"))
-        at = node.fields("kind", {"gradient": "of", "noise": "of step"}.get(kind, "label"))
+        kind = node.kind(("vector", "w*", "gradient", "noise", "prox"))
+        at = node.fields("kind", {"gradient": "of", "noise": "of step", "prox": "of size"}.get(kind, "label"))
         point = self.vector(at["of"], own=True) if "of" in at else {}
         known = max((self.stages[n] for n, _ in point), default=0)
         self.points.append((kind, point))
+        self.sizes.append(self.number(at["size"]) if "size" in at else self.one)
         self.stages.append(known if kind != "noise" else at["step"].integer(known, 9) + 1)
 
     # --- fractions ---------------------------------------------------------------------------------------------------
@@ -178,7 +180,7 @@ class Identities:
 
     def term(self, node: Node) -> Iterator[tuple[tuple[object, ...], Fraction]]:
         op, over, *rest = node.items()
-        over_, kind = over.one_of(OVER), op.one_of(("inner", "value", "least", "weight", "one"))
+        over_, kind = over.one_of(OVER), op.one_of(("inner", "value", "least", "regulariser", "weight", "one"))
         if kind == "inner":
             x, y = (self.vector(part) for part in rest)
             yield from self.inner(over_, x, y)
@@ -186,6 +188,8 @@ class Identities:
             yield from self.constant(over_)
         elif kind == "weight":
             yield ("weight", rest[0].name()), self.one
+        elif kind == "regulariser":
+            yield from self.regulariser(self.vector(rest[0]))
         else:
             tag = rest[-1].one_of(TAGS)
             yield from self.value(over_, self.vector(rest[0], own=True) if kind == "value" else None, tag)
@@ -202,13 +206,16 @@ class Identities:
         where = "least" if point is None else self.at(point, tag)
         yield ("value", where, "mean" if over == "mean" and tag == "*" else tag), self.one
 
+    def regulariser(self, point: Vector) -> Iterator[tuple[tuple[object, ...], Fraction]]:
+        if any(tag not in ("", "mean") for _, tag in point):
+            raise Rejected("identity: got the regulariser at a client's own point, expected a shared one")
+        yield ("regulariser", self.at(point, "")), self.one
+
     # --- atoms -------------------------------------------------------------------------------------------------------
 
     def atom(self, node: Node) -> Iterator[tuple[tuple[object, ...], Fraction]]:
         """Terms whose sum is not negative, because of what the atom is."""
-        kind = node.kind(
-            ("square", "smooth", "lipschitz", "convex", "lower", "minimum", "variance", "assumed", "weight")
-        )
+        kind = node.kind(ATOMS)
         at = node.mapping()
         over, client = at["over"].one_of(OVER), at["client"].one_of(("*", "i", "j"))
         if (over == "one") == (client == "*"):
@@ -247,6 +254,20 @@ class Identities:
             sigma = self.number(at["constant"])
             yield from ((key, times(times(sigma, sigma), c)) for key, c in self.constant(over))
             yield from ((key, (-c[0], c[1])) for key, c in self.inner(over, x, x))
+        elif kind == "subgradient":
+            y, size = self.vector(at["y"]), self.number(at["constant"])
+            if not self.signed(at["constant"], True):
+                raise Rejected("identity: got a proximal step whose form does not show that it is positive")
+            same = [
+                n for n, (name, of) in enumerate(self.points) if name == "prox" and self.at(of, "") == self.at(x, "")
+            ]
+            found: list[Vector] = [{(n, ""): self.one} for n in same if self.sizes[n] == size]
+            if not found:
+                raise Rejected("identity: got a subgradient without a name for the proximal point")
+            slope, step = self.combined((1, x), (-1, found[0])), self.combined((1, y), (-1, found[0]))
+            yield from self.regulariser(y)
+            yield from ((key, (-c[0], c[1])) for key, c in self.regulariser(found[0]))
+            yield from ((key, times((-size[1], size[0]), c)) for key, c in self.inner("one", slope, step))
         elif kind == "weight":
             yield ("weight", at["index"].name()), self.one
         else:

@@ -44,16 +44,17 @@ class Citation:
 class Known:
     """Something a step may use: an instance of a fact, a premise about the problem, or a cited statement.
 
-    A fact without the `rule` that it is an instance of is what somebody wrote down: a premise.
+    A fact without the `rule` that it is an instance of is what somebody wrote down: a premise. A premise that is
+    `shown` is a consequence of the assumptions, by the identity that is its rule.
     """
 
     claim: Boolean
     because: str
-    kind: Literal["fact", "premise", "cited"] = "fact"
+    kind: Literal["fact", "premise", "cited", "shown"] = "fact"
     requires: tuple[Requirement, ...] = ()
     assumes: tuple[str, ...] = ()  # names of assumptions that the statement must make
     of: Induction | None = None  # an instance of it: no condition of the statement may restrict its index
-    rule: Any = None  # the `Fact`, or the rule about finite sums, of which this is an instance
+    rule: Any = None  # the `Fact`, the rule about finite sums, or the `Shown` of which this is an instance
     citation: Citation | None = None  # of a cited statement; the engine makes it again and compares
 
 

@@ -30,14 +30,19 @@ from .dominance import dominance
 from .evaluate import Compiled, Point, Undefined, compiled, entangled, opaque, quantities
 from .factor import Factor, coefficients, unbounded
 from .facts import FACTS, SUMS, Fact
+from .frame import HETEROGENEITY
+from .method import Method
 from .sampling import Raw, Sampler, conjuncts
+from .shown import check, multipliers, not_negative, stands
 from .statement import Statement
 from .terms import Term, orders, terms, written
+from .vectors import SIGN
 
 Verdict = Literal["follows", "claims-more", "claims-less", "not-derived"]
 TIGHT = 1e-6
 SAMPLES, POOL, CLIMB = 300, 400, 500
 SEEN = 1e-9
+WEIGHTS = {"nonnegative_weights", "positive_weights", "distribution", "similarity_weights"}  # none is negative
 LARGE = 10  # a search over many decades that finds a smaller ratio has not met an unbounded one
 
 
@@ -87,6 +92,7 @@ class Derived:
     steps: tuple[Decided, ...] = ()
     findings: tuple[str, ...] = ()
     premises: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()  # premises that follow from the assumptions, each with its multipliers and atoms
     proved: bool = False
     cites: tuple[str, ...] = ()  # of the first derivation
     proved_from: tuple[str, ...] = ()  # what the way that proves it cites
@@ -390,6 +396,7 @@ def _derive(statement: Statement, closure: tuple[Statement, ...], slack: bool) -
         steps=decided,
         findings=tuple(findings),
         premises=premises,
+        shown=tuple(f"{k.because}: {', '.join(multipliers(k)) or 'an identity'}" for k in _shown(argument)),
         proved=proved,
         cites=derivation.cites,
         slack=loose,
@@ -443,8 +450,18 @@ def premises(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[
     return tuple(k for k in dict.fromkeys(_knowns(argument)) if taken(k))
 
 
+def shown(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Known, ...]:
+    """What the statement's own derivation shows by identities."""
+    cited = [c for d in statement.follows_from[:1] for c in d.cites]
+    if not statement.follows_from or not all(c in catalogue for c in cited):
+        return ()
+    return tuple(_shown(_argue(statement, catalogue)[1]))
+
+
 def taken(known: Known) -> bool:
     """Whether it is taken for granted: a premise, or a "fact" that is no instance of a proved one."""
+    if known.kind == "shown":
+        return not stands(known)
     if known.kind != "fact" or known.of is not None:
         return known.kind == "premise"
     if isinstance(known.rule, Fact):
@@ -455,7 +472,10 @@ def taken(known: Known) -> bool:
 def _by_hand(statement: Statement, argument: Argument, catalogue: Mapping[str, Statement]) -> Iterator[str]:
     """What a derivation takes for granted: premises, what stands for assumptions, quantities read as others."""
     knowns = list(dict.fromkeys(_knowns(argument)))
-    yield from (k.because for k in knowns if taken(k))
+    hand = [k.because for k in knowns if taken(k)]
+    yield from hand
+    if not hand or _shown(argument):
+        yield from _signs(statement, argument)
     for known in knowns:
         if known.citation is None:
             continue
@@ -466,6 +486,32 @@ def _by_hand(statement: Statement, argument: Argument, catalogue: Mapping[str, S
         if known.because in statement.follows_from[0].cites:
             pairs += statement.follows_from[0].substitute.items()
             yield from _read_as(catalogue[known.because], pairs)
+
+
+def _signs(statement: Statement, argument: Argument) -> Iterator[str]:
+    """Quantities that are declared not to be negative, and whose definition does not show it: these are premises."""
+    method = statement.method
+    if not isinstance(method, Method):
+        return
+    names = {**method.measures, **{q: n for k in _shown(argument) for q, n in k.rule.frame.names.items()}}
+    meant = {q.func if isinstance(q, AppliedUndef) else q: number for q, number in names.items()}
+    made = {a.name for a in (*statement.let, *statement.implicit)}
+    numbers = {part for e in method.scalars(()) for part in e.atoms(Symbol)} | parameters(statement)
+    steps = {q.func for q in (*method.steps(), *method.before)}
+    claims = [item.claim for item in _walk((*argument.steps, *argument.bounds))]
+    found = {q.func: q for c in claims for q in c.atoms(AppliedUndef) if q.func not in steps}
+    found |= {q: q for c in claims for q in c.free_symbols - numbers}
+    for head, quantity in found.items():
+        if not quantity.is_nonnegative:
+            continue
+        number = HETEROGENEITY if str(head) == "Gamma" else meant.get(head)
+        rules = None if number is None else not_negative(number, method)
+        if rules is None or (SIGN in rules and not made & WEIGHTS):
+            yield f"{quantity} is not negative"
+
+
+def _shown(argument: Argument) -> list[Known]:
+    return [k for k in dict.fromkeys(_knowns(argument)) if k.kind == "shown"]
 
 
 def _read_as(cited: Statement, pairs: Sequence[tuple[Any, Any]]) -> Iterator[str]:
@@ -494,6 +540,14 @@ def _refused(statement: Statement, goal: View, argument: Argument, cited: Sequen
     for known in dict.fromkeys(_knowns(argument)):
         if known.kind == "cited" and not _as_cited(known, views.get(known.because)):
             yield f"refused: {known.because} is not used as it stands there: {known.claim}, {', '.join(known.assumes)}"
+    meant: dict[Any, Any] = {}
+    for known in _shown(argument):
+        if any(meant.setdefault(name, number) != number for name, number in known.rule.frame.names.items()):
+            yield f"refused: {known.because} gives another meaning to a name of this proof"
+        if known.rule.frame.method is not statement.method:
+            yield f"refused: {known.because} is about {known.rule.frame.method.id}"
+        elif not stands(known):
+            yield f"refused: {known.because} does not follow from its atoms, left over: {check(known.rule).rest}"
     numbers = parameters(statement)
     for premise in (k for k in dict.fromkeys(_knowns(argument)) if taken(k)):
         for relation in goal.relations:
@@ -541,11 +595,15 @@ def _unused(goal: View, argument: Argument, cited: Sequence[View]) -> Iterator[s
 
 def _overstretched(statement: Statement, argument: Argument) -> Iterator[str]:
     """Assumptions that the proof uses and the statement does not make."""
-    made = {a.name for a in (*statement.let, *statement.implicit)}
+    lets = (*statement.let, *statement.implicit)
+    made = {a.name for a in lets}
     for known in dict.fromkeys(_knowns(argument)):
         for name in known.assumes:
             if name not in made:
                 yield f"assumption: {known.because} assumes {name}, which {statement.id} does not"
+        for name, args in check(known.rule).charges if known.kind == "shown" else ():
+            if name in made and args and not any(a.name == name and a.args == args for a in lets):
+                yield f"assumption: {known.because} assumes {name} with {args}, which {statement.id} does not"
 
 
 def _unproved(decided: Sequence[Decided]) -> Iterator[str]:
@@ -559,7 +617,7 @@ def _unproved(decided: Sequence[Decided]) -> Iterator[str]:
 
 def compare(goal: View, argument: Argument) -> tuple[Comparison, ...]:
     """The printed relations as comparisons of two computable sides; each uses the proof's own bound for it, if any."""
-    premises = [k.claim for k in _knowns(argument) if k.kind == "premise"]
+    premises = [k.claim for k in _knowns(argument) if k.kind in ("premise", "shown")]
     made: list[Comparison] = []
     for n, relation in enumerate(goal.relations):
         bound = argument.bound_of(n)
@@ -790,7 +848,8 @@ def relaxations(statement: Statement, closure: tuple[Statement, ...]) -> Iterato
 def room(statement: Statement, argument: Argument, closure: tuple[Statement, ...]) -> Iterator[Slack]:
     """Conditions of cited statements that are met with room: they could be 1 % tighter."""
     goal, derivation = view(statement), statement.follows_from[0]
-    premises = [k.claim for k in _knowns(argument) if k.kind == "premise" and not k.claim.atoms(AppliedUndef)]
+    given = [k.claim for k in _knowns(argument) if k.kind in ("premise", "shown")]
+    premises = [claim for claim in given if not claim.atoms(AppliedUndef)]
     for cited in (s for s in closure if s.id in derivation.cites):
         for constant in constants(cited, ("when",)):
             for factor in (Rational(99, 100), Rational(101, 100)):

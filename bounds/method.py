@@ -67,7 +67,7 @@ class Vector:
 
     def scalars(self) -> Iterator[Expr]:
         """Every scalar factor in it."""
-        return (part for part in _parts(self) if isinstance(part, Expr))
+        return scalars_of(self)
 
     def uses(self, op: str) -> bool:
         return any(isinstance(part, Vector | Weights) and part.op == op for part in _parts(self))
@@ -120,6 +120,11 @@ def _parts(x: Any) -> Iterator[Any]:
     inside = x.terms if isinstance(x, Number) else x.args if isinstance(x, Vector | Weights) else x
     for part in cast("tuple[Any, ...]", inside) if isinstance(inside, tuple) else ():
         yield from _parts(part)
+
+
+def scalars_of(x: Vector | Number) -> Iterator[Expr]:
+    """Every scalar factor in it."""
+    return (part for part in _parts(x) if isinstance(part, Expr))
 
 
 def _terms(vector: Vector) -> tuple[Vector, ...]:
@@ -491,7 +496,7 @@ class Method:
             yield from rule.scalars()
         for quantity, number in self.measures.items():
             if quantity_name(quantity) in measures:
-                yield from (part for part in _parts(number) if isinstance(part, Expr))
+                yield from scalars_of(number)
 
     def written(self, expr: Any) -> Any:
         """`expr` in measures alone: its formulas written out, in their order."""
@@ -504,6 +509,13 @@ class Method:
     def uses(self, op: str) -> bool:
         """Whether a rule contains this operation."""
         return any(_vector(v).uses(op) for block in self.phases.values() for v in block.values())
+
+    @property
+    def composite(self) -> bool:
+        """Whether a regulariser takes part: then w* minimises F = f + g, and f* is the least value of F."""
+        measured = (part for number in self.measures.values() for part in _parts(number))
+        spoken = any(part in ("F", "g", "conjugate") or getattr(part, "op", "") == "prox" for part in measured)
+        return spoken or self.uses("prox")
 
     def data(self, tree: Callable[[Any], Any], measures: Collection[str]) -> dict[str, Any]:
         """The method with these measures as JSON data; `tree` lowers scalars.

@@ -57,8 +57,20 @@ def table(move: str, rows: Sequence[Row]) -> None:
     if "reason" not in COLUMNS[move]:
         for row in (row for row in rows if row.get("verdict") == "undecided" and row.get("reason")):
             console().print(escape(f"{row['id']}: {row['reason']}"), style="dim", soft_wrap=True)
+    if move == "derive" and len(rows) == 1 and rows[0].get("shown"):
+        _premises(rows[0])
     if len(rows) == 1 and (sizes := [Size.of(size) for size in rows[0].get("sizes", ())]):
         console().print(escape(f"sizes: {line(sizes)}"), style="dim", soft_wrap=True)
+
+
+def _premises(row: Row) -> None:
+    """What a derivation rests on: premises that follow from the assumptions, with their multipliers, and the others."""
+    told = [f"shown: {line_}" for line_ in cast("list[str]", row["shown"])]
+    told += [f"by hand: {line_}" for line_ in cast("list[str]", row.get("premises") or [])]
+    if row.get("proved"):
+        told.append(" and ".join(["proved from the assumptions", *row["proved_from"]]))
+    for line_ in told:
+        console().print(escape(line_), style="dim", soft_wrap=True)
 
 
 def summary(document: dict[str, Any], page: str) -> None:

@@ -39,7 +39,7 @@ def only(made: Statement) -> Tried:
 
 def test_true_premises_hold_on_runs() -> None:
     known = catalogue()
-    for name in ("buttaci/lemB.2", "buttaci/lemB.8"):
+    for name in ("benmansour/cor4~repaired", "buttaci/lemB.8"):
         rows = tried(known[name], known)
         assert rows
         assert {row.status for row in rows} == {"holds"}
@@ -71,16 +71,16 @@ def test_a_conjunction_is_tried_part_by_part() -> None:
 
 
 def test_an_index_goes_only_as_far_as_the_run() -> None:
-    """lemma 4.1's premise looks one local step ahead, and the corollary's one round."""
+    """Lemma 4.5's premise, on which C.1 rests, looks one local step ahead, and the corollary's one round."""
     known = catalogue()
-    for name, claim in (("buttaci/lemB.1", "p[i] >= 0"), ("benmansour/cor4", "gap(t + 1) <= L*dist2(t + 1)/2")):
+    for name, claim in (("buttaci/lemC.1", "p[i] >= 0"), ("benmansour/cor4", "gap(t + 1) <= L*dist2(t + 1)/2")):
         (row,) = [row for row in tried(known[name], known) if row.claim == claim]
         assert (row.status, row.reason) == ("holds", "")
         assert row.instances > 0
 
 
 def test_the_row_says_for_each_premise_what_became_of_it() -> None:
-    row = derive_row(statement("buttaci/lemB.2"))
+    row = derive_row(statement("benmansour/cor4~repaired"))
     assert row["measured"]
     assert {part["status"] for part in row["measured"]} == {"holds"}
     assert all(part["instances"] > 0 and part["premise"] in row["premises"] for part in row["measured"])

@@ -115,6 +115,7 @@ class Derivation(Recorded):
             "proved_from": list(made.proved_from),
             "findings": [*made.findings, *filter(None, (t.finding() for t in self.measured))],
             "premises": list(made.premises),
+            "shown": list(made.shown),
             "measured": [t.row() for t in self.measured],
             "steps": steps,
         }

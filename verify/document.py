@@ -108,6 +108,7 @@ class Derived:
     findings: tuple[str, ...] = ()
     cites: tuple[str, ...] = ()
     premises: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()  # premises that follow from the assumptions, with their multipliers
     steps: tuple[Step, ...] = ()
 
 
@@ -435,6 +436,7 @@ def _derived(node: Node) -> Derived:
         findings=at.texts("findings"),
         cites=at.list("cites", Node.identifier),
         premises=at.texts("premises"),
+        shown=at.texts("shown"),
         steps=at.list("steps", _step),
     )
 

@@ -6,8 +6,8 @@ from typing import Any
 from ...algebra import Eq, Ge, Gt, Integer, Le, Lt, Rational, sqrt
 from ...derivation import Argument, Derivation, Step, View
 from ...statement import Assumption, Statement, free, unit
-from .derivations import mu_at_most_L
 from .fedprox import THEOREM_4_1_I
+from .frames import FEDPROX_BASICS, PERTURBED_BASICS
 from .lower import TWO_GROUPS
 from .lower_perturbed import contracts_by_a_quarter
 from .methods import PERTURBED
@@ -34,7 +34,8 @@ THE_THEOREM_S = "the rate is the method's: O(1) is read as the constant 1 of the
 def restated(goal: View, theorem: View) -> Argument:
     """The theorem's own bound, compared with the rate."""
     given = theorem.holds()
-    ordered = (mu_at_most_L,) if "strongly_convex" in theorem.assumes else ()
+    basics = PERTURBED_BASICS if "similarity_weights" in theorem.assumes else FEDPROX_BASICS
+    ordered = (basics.mu_at_most_L,) if "strongly_convex" in theorem.assumes else ()
     return Argument((Step(goal.relations[0], given=(given, *ordered)),), given)
 
 

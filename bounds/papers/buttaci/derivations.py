@@ -16,6 +16,7 @@ from sympy import E as e
 from sympy import Eq, Expr, Function, Ge, Integer, Le, Lt, Max, Mul, Pow, Rational, Sum, Symbol, cancel, exp
 from sympy.logic.boolalg import And, Boolean
 
+from ...atoms import Atom, Bound, Convex, Lower, Minimum, Smooth, Square, Variance, Weight
 from ...derivation import Argument, Induction, Known, Step, View
 from ...facts import (
     bernoulli,
@@ -35,6 +36,32 @@ from ...facts import (
     sum_next,
     termwise,
 )  # fmt: skip
+from ...method import Vector, grad, mean, other, w_star
+from ...shown import shown
+from .frames import (
+    FEDPROX_BASICS,
+    ON_FEDPROX,
+    D,
+    F,
+    N,
+    P,
+    Q,
+    R,
+    W,
+    X,
+    Y,
+    Z,
+    centre,
+    diff2,
+    g,
+    g2,
+    gradient,
+    pair,
+    pair_product,
+    product,
+    stochastic,
+)  # fmt: skip
+from .methods import w, w_i
 from .symbols import (
     C,
     E,
@@ -43,6 +70,7 @@ from .symbols import (
     L,
     T,
     alpha,
+    bounded_gradients,
     deviation,
     dist2,
     divergence,
@@ -56,14 +84,10 @@ from .symbols import (
     sum_p2,
     t,
 )
+from .symbols_perturbed import j
 
-# --- what the assumptions give (appendix A) --------------------------------------------------------------------------
-
-smooth_gap = Known(Le(gap(t), L / 2 * dist2(t)), "f - f* ≤ L/2 |w - w*|² (appendix A)", "premise", assumes=("smooth",))
-strong_distance = Known(
-    Le(dist2(0), 2 * gap(0) / mu), "|w - w*|² ≤ 2/μ (f - f*) (appendix A)", "premise", assumes=("strongly_convex",)
-)
-mu_at_most_L = Known(Le(mu, L), "μ ≤ L (appendix A)", "premise", assumes=("smooth", "strongly_convex"))
+smooth_gap, strong_distance = FEDPROX_BASICS.smooth_gap, FEDPROX_BASICS.strong_distance
+mu_at_most_L = FEDPROX_BASICS.mu_at_most_L
 
 
 def base_of(expr: Expr, exponent: Symbol) -> Expr:
@@ -86,26 +110,31 @@ def named(view: View, name: str) -> Symbol:
 # --- appendix B.1 ----------------------------------------------------------------------------------------------------
 
 
-def spread(distance: Expr, onward: Expr, force: Expr, product: Expr) -> tuple[Known, Known]:
+def spread(distance: Expr, onward: Expr, force: Expr, product: Expr, *vectors: Vector) -> tuple[Known, Known]:
     """One local step of rule (4.3) for a difference d of two points: d ← (1 − α γ) d − γ g, squared and averaged."""
     kept = 1 - alpha * gamma(t)
     rule = Eq(onward, kept**2 * distance - 2 * kept * gamma(t) * product + gamma(t) ** 2 * force)
     return (
-        Known(rule, "rule (4.3), squared", "premise"),
-        Known(Le(product**2, distance * force), "Cauchy-Schwarz (appendix A)", "premise"),
+        shown(rule, "rule (4.3), squared", ON_FEDPROX),
+        shown(Le(product**2, distance * force), "Cauchy-Schwarz (appendix A)", ON_FEDPROX, schwarz=vectors),
     )
+
+
+def bounded(client: Symbol) -> Known:
+    """The stochastic gradients that the run takes."""
+    at = Bound(bounded_gradients, ((i, client),))
+    return shown(Le(g2(client, k), G**2), "assumption 4.3", ON_FEDPROX, (1, at))
 
 
 def lemma_4_1(goal: View) -> Argument:
     """|d_k| ≤ γ k G by induction over the local steps: (1 − α γ) ≤ 1 shrinks what is there, a step adds γ G."""
-    g2, product = Function("g2", nonnegative=True), Function("product", real=True)
-    start = Known(Eq(deviation(t, 0, i), 0), "w^i_{t,0} is the average", "premise")
-    bounded = Known(Le(g2(k), G**2), "assumption 4.3", "premise", assumes=("bounded_gradients",))
+    start = shown(Eq(deviation(t, 0, i), 0), "w^i_{t,0} is the average", ON_FEDPROX)
+    onward = spread(deviation(t, k, i), deviation(t, k + 1, i), g2(i, k), product(i, k), w_i - w, stochastic)
     steps = Induction(
         Le(deviation(t, k, i), gamma(t) ** 2 * k**2 * G**2),
         over=k,
         base=(start,),
-        step=(*spread(deviation(t, k, i), deviation(t, k + 1, i), g2(k), product(k)), bounded),
+        step=(*onward, bounded(i)),
         where="B.1, B.2",
     )
     return Argument((steps, Step(goal.relations[0], given=(steps,), note="k ≤ E")), steps)
@@ -113,33 +142,34 @@ def lemma_4_1(goal: View) -> Argument:
 
 def lemma_4_2(goal: View) -> Argument:
     """The same for two clients, whose gradients differ by at most 2 G; then Jensen over the clients."""
-    j = Symbol("j", integer=True, positive=True)
-    pair, diff2 = Function("pair", nonnegative=True), Function("diff2", nonnegative=True)
-    g2, product = Function("g2", nonnegative=True), Function("product", real=True)
-    start = Known(Eq(pair(j, 0), 0), "all clients start at the average", "premise")
-    young_ = Known(Le(diff2(j, k), 2 * g2(i, k) + 2 * g2(j, k)), "Young (appendix A)", "premise")
-    bounded = Known(
-        And(Le(g2(i, k), G**2), Le(g2(j, k), G**2)), "assumption 4.3", "premise", assumes=("bounded_gradients",)
+    apart, force = w_i - other(w_i), stochastic - other(stochastic)
+    start = shown(Eq(pair(i, j, 0), 0), "all clients start at the average", ON_FEDPROX)
+    young_ = shown(
+        Le(diff2(i, j, k), 2 * g2(i, k) + 2 * g2(j, k)),
+        "Young (appendix A)",
+        ON_FEDPROX,
+        (1, Square(stochastic + other(stochastic))),
     )
     most = 4 * gamma(t) ** 2 * k**2 * G**2
+    onward = spread(pair(i, j, k), pair(i, j, k + 1), diff2(i, j, k), pair_product(i, j, k), apart, force)
     pairs = Induction(
-        Le(pair(j, k), most),
+        Le(pair(i, j, k), most),
         over=k,
         base=(start,),
-        step=(*spread(pair(j, k), pair(j, k + 1), diff2(j, k), product(j, k)), young_, bounded),
+        step=(*onward, young_, bounded(i), bounded(j)),
         where="B.3, B.4",
     )
-    jensen = Known(
-        Le(divergence(t, k, i), Sum(p[j] * pair(j, k), (j, 1, C))),
+    jensen = shown(
+        Le(divergence(t, k, i), Sum(p[j] * pair(i, j, k), (j, 1, C))),
         "Jensen over the clients (appendix A)",
-        "premise",
-        assumes=("nonnegative_weights", "weights_sum_to_one"),
+        ON_FEDPROX,
+        (1, Square(w_i - centre, "mean")),
     )
-    sign = Known(Ge(p[j], 0), "weights are not negative", "premise", assumes=("nonnegative_weights",))
-    whole = Known(Eq(Sum(p[j], (j, 1, C)), 1), "weights sum to one", "premise", assumes=("weights_sum_to_one",))
+    sign = shown(Ge(p[j], 0), "weights are not negative", ON_FEDPROX, (1, Weight(j)))
+    whole = shown(Eq(Sum(p[j], (j, 1, C)), 1), "weights sum to one", ON_FEDPROX)
     given = Step(
         Le(divergence(t, k, i), most),
-        given=(jensen, whole, termwise(Le(p[j] * pair(j, k), p[j] * most), j, 1, C, pairs, sign)),
+        given=(jensen, whole, termwise(Le(p[j] * pair(i, j, k), p[j] * most), j, 1, C, pairs, sign)),
     )
     return Argument((pairs, given, Step(goal.relations[0], given=(given,), note="k ≤ E")), given)
 
@@ -150,63 +180,66 @@ def lemma_4_2(goal: View) -> Argument:
 def lemma_B_1(goal: View, local_deviation: View, local_divergence: View) -> Argument:
     """E D_{t,k+1} ≤ a E D_{t,k} + b E D_{t,0} + c for every local step, then recursion over the round."""
     step, free = gamma(t), 1 - alpha * gamma(t)
-    real, positive = {"real": True}, {"nonnegative": True}
-    D, F, g = (
-        Function(name, **positive)(k) for name in ("D", "F", "g")
-    )  # |w̄ − w*|², Σ p_i (f_i(w^i) − f_i*), f(w̄) − f*
-    P, Q, R = (Function(name, **real)(k) for name in "PQR")  # the inner products of a_1, a_2, a_3
-    N, Z, X, Y, W = (Function(name, **positive)(k) for name in "NZXYW")  # squared norms, averaged over the clients
     V = Sum(p[i] * divergence(t, k, i), (i, 1, C))
     U = Sum(p[i] * deviation(t, k, i), (i, 1, C))
-    next_D, D_0 = D.subs(k, k + 1), dist2(t)
+    next_D, D_0 = D(k + 1), dist2(t)
     within = (Le(k + 1, E),)
 
-    def known(claim: Boolean, because: str, *assumes: str) -> Known:
-        return Known(claim, because, "premise", assumes=assumes)
+    def known(claim: Boolean, because: str, *by: tuple[Expr | int, Atom]) -> Known:
+        return shown(claim, because, ON_FEDPROX, *by)
+
+    def below(point: Vector) -> tuple[tuple[Expr, Atom], ...]:
+        """Smoothness from a point to the end of a gradient step of length 1/L, where f_i is at least f_i*."""
+        end = point - grad(point) / L
+        return (2 * L, Smooth(point, end, L, "mean")), (2 * L, Lower(end, "mean"))
 
     rule = known(
-        Eq(next_D, free**2 * D + (alpha * step) ** 2 * D_0 + 2 * alpha * step * free * P - 2 * step * free * Q
-            - 2 * alpha * step**2 * R + step**2 * N + step**2 * Z),
-        "rule (4.4), squared; the noise has mean zero", "bounded_variance",
+        Eq(next_D, free**2 * D(k) + (alpha * step) ** 2 * D_0 + 2 * alpha * step * free * P(k)
+            - 2 * step * free * Q(k) - 2 * alpha * step**2 * R(k) + step**2 * N(k) + step**2 * Z(k)),
+        "rule (4.4), squared; the noise has mean zero",
     )  # fmt: skip
-    convex = known(Le(D, W), "Jensen: |w̄ − w*|² ≤ Σ p_i |w^i − w*|²", "nonnegative_weights", "weights_sum_to_one")
+    convex = known(Le(D(k), W(k)), "Jensen: |w̄ − w*|² ≤ Σ p_i |w^i − w*|²", (1, Square(w_i - centre, "mean")))
     smoothness = "|∇f_i|² ≤ 2L (f_i − f_i*) (appendix A)"
-    gradients = known(Le(X, 2 * L * F), smoothness, "smooth", "nonnegative_weights")
+    gradients = known(Le(X(k), 2 * L * F(k)), smoothness, *below(w_i))
     a_1 = Step(
-        Le(2 * alpha * step * free * P, alpha * step * free * (D + D_0)),
-        given=(known(Le(2 * P, D + D_0), "2u'v ≤ |u|² + |v|²"),),
+        Le(2 * alpha * step * free * P(k), alpha * step * free * (D(k) + D_0)),
+        given=(known(Le(2 * P(k), D(k) + D_0), "2u'v ≤ |u|² + |v|²", (1, Square(centre - w))),),
         where="a_1",
     )
 
-    def towards(product: Expr, apart: Expr, weight: Expr, where: str) -> Step:
-        """−2 (w̄ − w*)'Σ p_i ∇f_i(w^i): Peter-Paul on w̄ − w^i (its square is `apart`), strong convexity on w^i − w*."""
-        least = -2 * (F - Gamma)
-        split = Le(-2 * product, apart / step + step * X + least - mu * W)
+    def towards(product: Expr, start: Vector, apart: Expr, weight: Expr, where: str) -> Step:
+        """−2 (start − w*)'Σ p_i ∇f_i(w^i): Peter-Paul on start − w^i (its square is `apart`), strong convexity."""
+        at_least = -2 * (F(k) - Gamma)
+        split = known(
+            Le(-2 * product, apart / step + step * X(k) + at_least - mu * W(k)),
+            "Peter-Paul and strong convexity",
+            (2, Convex(w_i, w_star, mu, "mean")),
+            (1 / step, Square(start - w_i + step * gradient, "mean")),
+        )
         return Step(
-            Le(-2 * weight * product, weight * (apart / step + 2 * L * step * F + least - mu * D)),
-            given=(
-                known(split, "Peter-Paul and strong convexity", "strongly_convex", "nonnegative_weights"),
-                convex,
-                gradients,
-            ),
+            Le(-2 * weight * product, weight * (apart / step + 2 * L * step * F(k) + at_least - mu * D(k))),
+            given=(split, convex, gradients),
             where=where,
         )
 
-    a_2, a_3 = towards(Q, V, step * free, "a_2"), towards(R, U, alpha * step**2, "a_3")
+    a_2 = towards(Q(k), centre, V, step * free, "a_2")
+    a_3 = towards(R(k), w, U, alpha * step**2, "a_3")
     a_4 = Step(
-        Le(step**2 * (N + Z), step**2 * sigma**2 * sum_p2 + 2 * L * step**2 * F),
+        Le(step**2 * (N(k) + Z(k)), step**2 * sigma**2 * sum_p2 + 2 * L * step**2 * F(k)),
         given=(
             known(
-                Le(Z, sigma**2 * sum_p2), "variances of independent noise add", "bounded_variance", "independent_noise"
+                Le(Z(k), sigma**2 * sum_p2),
+                "variances of independent noise add",
+                (1, Variance(gradient, sigma, "squares")),
             ),
-            known(Le(N, X), "Jensen for |·|²", "nonnegative_weights", "weights_sum_to_one"),
+            known(Le(N(k), X(k)), "Jensen for |·|²", (1, Square(gradient - mean(gradient), "mean"))),
             gradients,
         ),
         where="a_4",
     )
-    b_1 = 4 * L * step**2 * F - 2 * step * (F - Gamma)
+    b_1 = 4 * L * step**2 * F(k) - 2 * step * (F(k) - Gamma)
     gathered = Step(
-        Le(next_D, (1 - step * (alpha + mu)) * D + alpha * step * D_0 + step**2 * sigma**2 * sum_p2 + free * V
+        Le(next_D, (1 - step * (alpha + mu)) * D(k) + alpha * step * D_0 + step**2 * sigma**2 * sum_p2 + free * V
             + alpha * step * U + b_1),
         given=(rule, a_1, a_2, a_3, a_4),
         note="all terms together",
@@ -214,15 +247,20 @@ def lemma_B_1(goal: View, local_deviation: View, local_divergence: View) -> Argu
     heterogeneity = Step(
         Le(b_1, 6 * L * Gamma * step**2 + V),
         given=(
-            known(Ge(F - Gamma, g - step * Y / 2 - V / (2 * step)), "convexity and Peter-Paul", "nonnegative_weights",
-                "strongly_convex"),
-            known(Le(Y, 2 * L * (g + Gamma)), smoothness, "smooth", "nonnegative_weights"),
-            known(Ge(V, 0), "weights are not negative", "nonnegative_weights"),
+            known(
+                Ge(F(k) - Gamma, g(k) - step * Y(k) / 2 - V / (2 * step)),
+                "convexity and Peter-Paul",
+                (1, Convex(centre, w_i, mu, "mean")),
+                (mu / 2, Square(w_i - centre, "mean")),
+                (1 / (2 * step), Square(w_i - centre + step * grad(centre), "mean")),
+            ),
+            known(Le(Y(k), 2 * L * (g(k) + Gamma)), smoothness, *below(centre)),
+            known(Ge(g(k), 0), "w* is a minimiser", (1, Minimum(centre))),
+            known(Ge(V, 0), "weights are not negative", (1, Square(centre - w_i, "mean"))),
         ),
         where="B.5 to B.11",
-    )  # fmt: skip
-    sign = known(Ge(p[i], 0), "weights are not negative", "nonnegative_weights")
-    whole = known(Eq(Sum(p[i], (i, 1, C)), 1), "weights sum to one", "weights_sum_to_one")
+    )
+    sign, whole = FEDPROX_BASICS.weight_sign, FEDPROX_BASICS.weight_sum
     averages = [
         Step(
             Le(total, lemma.rhs),
@@ -234,23 +272,24 @@ def lemma_B_1(goal: View, local_deviation: View, local_divergence: View) -> Argu
     ]
     c = step**2 * sigma**2 * sum_p2 + 6 * L * Gamma * step**2 + 2 * local_divergence.rhs
     local = Step(
-        Le(next_D, (1 - step * (alpha + mu)) * D + alpha * step * D_0 + c),
+        Le(next_D, (1 - step * (alpha + mu)) * D(k) + alpha * step * D_0 + c),
         given=(gathered, heterogeneity, *averages),
         note="8 − 3 α γ ≤ 8",
         under=within,
     )
     a = 1 - step * (alpha + mu)
     recursion = Induction(
-        Le(D, (alpha + mu * a**k) / (alpha + mu) * D_0 + c * k),
+        Le(D(k), (alpha + mu * a**k) / (alpha + mu) * D_0 + c * k),
         over=k,
-        base=(known(Eq(D.subs(k, 0), D_0), "the round starts at the average"),),
+        base=(known(Eq(D(0), D_0), "the round starts at the average"),),
         step=(local,),
         under=(Le(k, E),),
         note="geometric series, with the coarser k for the sum that multiplies c",
     )
+    last = shown(Eq(dist2(t + 1), D(E)), "the round ends with the average", ON_FEDPROX, at=(t, E))
     given = Step(
         Le(dist2(t + 1), (alpha + mu * a**E) / (alpha + mu) * D_0 + c * E),
-        given=(recursion.at(E), known(Eq(dist2(t + 1), D.subs(k, E)), "the round ends with the average")),
+        given=(recursion.at(E), last),
     )
     printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="A = c E")
     return Argument(

@@ -14,11 +14,15 @@ from sympy import Add, Expr, Function, Rational, Sum, Symbol, expand, fraction, 
 from sympy.logic.boolalg import And
 
 from ...algebra import Eq, Ge, Gt, Le, Min
+from ...atoms import Atom, Lipschitz, Smooth, Square, Variance
 from ...derivation import Argument, Derivation, Induction, Known, Step, View
 from ...facts import log_growth, log_positive, quotient, sum_next, sum_splits, termwise
+from ...method import grad, mean
+from ...shown import shown
 from ...statement import Assumption, Statement, free, unit
 from .fedprox import ASSUMPTIONS_1_TO_4, ON_THE_RUN
-from .methods import FEDPROX
+from .frames import FEDPROX_BASICS, ON_FEDPROX, Basics, Z, along, centre, gradient, lag, lag2, onward, slope, value
+from .methods import FEDPROX, w, w_i
 from .symbols import (
     CHANGING,
     GLOSSARY,
@@ -100,10 +104,6 @@ def error_sum(step: Expr) -> Expr:
 
 # --- proofs ----------------------------------------------------------------------------------------------------------
 
-bounded_below = Known(
-    Le(level(0) - level(T), START), "assumption 4.6: E f(w_{T,0}) ≥ f_inf", "premise", assumes=("lower_bounded",)
-)
-
 
 def telescope() -> Induction:
     """What the rounds gain, added up."""
@@ -114,12 +114,7 @@ def telescope() -> Induction:
     )
 
 
-value = Function("f", real=True)  # E f(w̄_{t,k})
-round_starts = Known(Eq(value(0), level(t)), "the round starts at the average", "premise")
-round_ends = Known(Eq(level(t + 1), value(E)), "the round ends with the average", "premise")
-
-
-def one_round(step: Expr, local: Step, c: Expr) -> tuple[Induction, Step]:
+def one_round(step: Expr, local: Step, c: Expr, on: Basics = FEDPROX_BASICS) -> tuple[Induction, Step]:
     """E f(w̄_{t,k+1}) − E f(w̄_{t,k}) ≤ c − γ/2 E|∇f(w̄_{t,k})|² (`local`), added up over the round; γ is `step`."""
     j = Symbol("j", integer=True, nonnegative=True)
     rounds = Induction(
@@ -131,7 +126,7 @@ def one_round(step: Expr, local: Step, c: Expr) -> tuple[Induction, Step]:
     )
     divided = Step(
         Le(ROUND_MEAN, 2 / (step * E) * (level(t) - level(t + 1)) + 2 * c / step),
-        given=(rounds.at(E), round_starts, round_ends),
+        given=(rounds.at(E), on.round_starts, on.round_ends),
         note="divided by γ E / 2",
     )
     return rounds, divided
@@ -140,35 +135,40 @@ def one_round(step: Expr, local: Step, c: Expr) -> tuple[Induction, Step]:
 def descent() -> dict[str, Known]:
     """What the assumptions give for one local step. u = α (w̄_{t,0} − w̄_{t,k}) + ∇f(w̄_{t,k}) − Σ p_i ∇f_i(w^i_{t,k})."""
     step, g2, f = gamma(t), slope2(t, k), value
-    product = Function("product", real=True)(k)  # E ∇f(w̄)'u
-    u2, noise2 = Function("u2", nonnegative=True)(k), Function("noise2", nonnegative=True)(k)
     U = Sum(p[i] * deviation(t, k, i), (i, 1, C))
     V = Sum(p[i] * divergence(t, k, i), (i, 1, C))
-    weights = ("nonnegative_weights", "weights_sum_to_one")
+    apart = grad(centre) - gradient
 
-    def known(claim: Expr, because: str, *assumes: str) -> Known:
-        return Known(claim, because, "premise", assumes=assumes)
+    def known(claim: Any, because: str, *by: tuple[Any, Atom]) -> Known:
+        return shown(claim, because, ON_FEDPROX, *by)
 
     return {
         "smooth": known(
             Le(
                 f(k + 1) - f(k),
-                -step * (1 - L * step / 2) * g2
-                + step * (1 - L * step) * product
-                + L * step**2 / 2 * (u2 + noise2),
+                -step * (1 - L * step / 2) * g2 + step * (1 - L * step) * along(k) + L * step**2 / 2 * (lag2(k) + Z(k)),
             ),
             "smoothness of f along rule (4.4), whose step is −γ (∇f − u) and noise of mean zero",
-            "smooth", "bounded_variance", *weights,
+            (1, Smooth(centre, onward, L, "mean")),
         ),
-        "product": known(Le(2 * product, g2 + u2), "2u'v ≤ |u|² + |v|²"),
-        "drift": known(Le(u2, 2 * alpha**2 * U + 2 * L**2 * V), "Young, Jensen and smoothness", "smooth", *weights),
-        "spread": known(Le(V, U), "Σ p_i |w^i − w̄|² = Σ p_i |w^i − w̄_{t,0}|² − |w̄ − w̄_{t,0}|²", *weights),
+        "product": known(Le(2 * along(k), g2 + lag2(k)), "2u'v ≤ |u|² + |v|²", (1, Square(slope - lag))),
+        "drift": known(
+            Le(lag2(k), 2 * alpha**2 * U + 2 * L**2 * V),
+            "Young, Jensen and smoothness",
+            (1, Square(alpha * (w - centre) - slope + mean(gradient))),
+            (2 * alpha**2, Square(w_i - centre, "mean")),
+            (2, Square(apart - mean(apart), "mean")),
+            (2, Lipschitz(centre, w_i, L, "mean")),
+        ),
+        "spread": known(
+            Le(V, U), "Σ p_i |w^i − w̄|² = Σ p_i |w^i − w̄_{t,0}|² − |w̄ − w̄_{t,0}|²", (1, Square(centre - w))
+        ),
         "noise": known(
-            Le(noise2, sigma**2 * sum_p2), "variances of independent noise add", "bounded_variance", "independent_noise"
+            Le(Z(k), sigma**2 * sum_p2), "variances of independent noise add", (1, Variance(gradient, sigma, "squares"))
         ),
-        "sign": known(Ge(p[i], 0), "weights are not negative", "nonnegative_weights"),
-        "whole": known(Eq(Sum(p[i], (i, 1, C)), 1), "weights sum to one", "weights_sum_to_one"),
-    }  # fmt: skip
+        "sign": FEDPROX_BASICS.weight_sign,
+        "whole": FEDPROX_BASICS.weight_sum,
+    }
 
 
 def lemma_B_4(goal: View, local_deviation: View) -> Argument:
@@ -179,7 +179,7 @@ def lemma_B_4(goal: View, local_deviation: View) -> Argument:
     """
     step, g2, f = gamma(t), slope2(t, k), value
     known = descent()
-    u2, noise2 = Function("u2", nonnegative=True)(k), Function("noise2", nonnegative=True)(k)
+    u2, noise2 = lag2(k), Z(k)
     U = Sum(p[i] * deviation(t, k, i), (i, 1, C))
     within = (Le(k + 1, E),)
     one = Step(
@@ -297,14 +297,16 @@ def lemma_B_4_printed(goal: View, local_deviation: View, local_divergence: View)
     )
     given = Step(
         Le(ROUND_MEAN, 4 / (step * E) * (level(t) - level(t + 1)) + 4 * c / step),
-        given=(rounds.at(E), round_starts, round_ends),
+        given=(rounds.at(E), FEDPROX_BASICS.round_starts, FEDPROX_BASICS.round_ends),
     )
     return Argument(
         (first, second, third, *averages, local, rounds, given, Step(goal.relations[0], given=(given,))), given
     )
 
 
-def averaged(one: Known | Step, factor: int, error_: Expr, step: Expr = gamma_) -> tuple[Induction, Step, Step]:
+def averaged(
+    one: Known | Step, factor: int, error_: Expr, step: Expr = gamma_, on: Basics = FEDPROX_BASICS
+) -> tuple[Induction, Step, Step]:
     """ROUND_MEAN ≤ `factor`/(γE) (E f(w̄_{t,0}) − E f(w̄_{t+1,0})) + `error_` (`one`), averaged over the rounds."""
     gains, summed = factor / (step * E) * (level(t) - level(t + 1)), telescope()
     added = Step(
@@ -316,7 +318,7 @@ def averaged(one: Known | Step, factor: int, error_: Expr, step: Expr = gamma_) 
         ),
         note="for every round",
     )
-    given = Step(Le(UNIFORM, factor / (step * T * E) * START + error_), given=(added, bounded_below))
+    given = Step(Le(UNIFORM, factor / (step * T * E) * START + error_), given=(added, *on.bounded_below))
     return summed, added, given
 
 
@@ -326,12 +328,14 @@ def lemma_B_5(goal: View, progress: View) -> Argument:
     return Argument((*steps, Step(goal.relations[0], given=steps[-1:])), steps[-1])
 
 
-def weighted(scaled: Step, factor: int, error_: Expr, step: Expr) -> tuple[Induction, Step, Step]:
+def weighted(
+    scaled: Step, factor: int, error_: Expr, step: Expr, on: Basics = FEDPROX_BASICS
+) -> tuple[Induction, Step, Step]:
     """γ_t ROUND_MEAN ≤ `factor`/E (E f(w̄_{t,0}) − E f(w̄_{t+1,0})) + `error_` (`scaled`), added up; γ_t is `step`."""
     gains, summed = factor / E * (level(t) - level(t + 1)), telescope()
-    mean, total = Sum(step * ROUND_MEAN, (t, 0, T - 1)), Sum(step, (t, 0, T - 1))
+    mean_, total = Sum(step * ROUND_MEAN, (t, 0, T - 1)), Sum(step, (t, 0, T - 1))
     added = Step(
-        Le(mean, factor / E * (level(0) - level(T)) + Sum(error_, (t, 0, T - 1))),
+        Le(mean_, factor / E * (level(0) - level(T)) + Sum(error_, (t, 0, T - 1))),
         given=(
             termwise(Le(step * ROUND_MEAN, gains + error_), t, 0, T - 1, scaled),
             sum_splits(t, 0, T - 1, gains, error_),
@@ -340,7 +344,7 @@ def weighted(scaled: Step, factor: int, error_: Expr, step: Expr) -> tuple[Induc
         note="for every round",
     )
     given = Step(
-        Le(mean / total, (factor / E * START + Sum(error_, (t, 0, T - 1))) / total), given=(added, bounded_below)
+        Le(mean_ / total, (factor / E * START + Sum(error_, (t, 0, T - 1))) / total), given=(added, *on.bounded_below)
     )
     return summed, added, given
 

@@ -12,10 +12,14 @@ from dataclasses import replace
 from sympy import Eq, Expr, Function, Ge, Gt, Le, Lt, Rational, Sum, log, sqrt
 from sympy.logic.boolalg import And, Or
 
+from ...atoms import Lipschitz, Smooth, Square, Variance
 from ...derivation import Argument, Derivation, Known, Step, View
 from ...facts import termwise
+from ...method import mean
+from ...shown import shown
 from ...statement import Assumption, Statement, free, unit
-from .methods import PERTURBED
+from .frames import ON_PERTURBED, PERTURBED_BASICS, Z, away, centre, lag2, perturbed_gradient, pull2, value
+from .methods import PERTURBED, perturbed_point, w_i
 from .nonconvex import (
     EXACT,
     INFIMUM,
@@ -37,7 +41,6 @@ from .nonconvex import (
     slope2,
     some_gap,
     squares,
-    value,
     weighted,
 )
 from .symbols import (
@@ -124,19 +127,26 @@ def descent(step: Expr, drift: Step) -> tuple[Step, Step, Expr]:
     v = Σ p_i ∇f_i(w̃^i_{t,k}) and u = v − ∇f(w̄_{t,k}); `drift` bounds Σ p_i E|w̄_{t,k} − w̃^i_{t,k}|².
     """
     g2, f = slope2(t, k), value
-    u2, v2, noise2 = (Function(name, nonnegative=True)(k) for name in ("u2", "v2", "noise2"))
-
-    def known(claim: Expr, because: str, *assumes: str) -> Known:
-        return Known(claim, because, "premise", assumes=assumes)
-
-    smooth = known(
-        Le(f(k + 1) - f(k), -step / 2 * (g2 + v2 - u2) + L * step**2 / 2 * (v2 + noise2)),
+    u2, v2, noise2 = lag2(k), pull2(k), Z(k)
+    moved = mean(PERTURBED.local[w_i])
+    smooth = shown(
+        Le(f(k + 1) - f(k), -gamma(t) / 2 * (g2 + v2 - u2) + L * gamma(t) ** 2 / 2 * (v2 + noise2)),
         "smoothness of f along rule (4.7), noise of mean zero, 2u'v = |u|² + |v|² − |u − v|² (C.36)",
-        "smooth", "bounded_variance", "similarity_weights",
-    )  # fmt: skip
-    apart = known(Le(u2, L**2 * DRIFT), "Jensen and smoothness (C.38, C.39)", "smooth", "similarity_weights")
-    noise = known(
-        Le(noise2, sigma**2 * sum_p2), "variances of independent noise add", "bounded_variance", "independent_noise"
+        ON_PERTURBED,
+        (1, Smooth(centre, moved, L, "mean")),
+    )
+    apart = shown(
+        Le(u2, L**2 * DRIFT),
+        "Jensen and smoothness (C.38, C.39)",
+        ON_PERTURBED,
+        (1, Square(away - mean(away), "mean")),
+        (1, Lipschitz(centre, perturbed_point, L, "mean")),
+    )
+    noise = shown(
+        Le(noise2, sigma**2 * sum_p2),
+        "variances of independent noise add",
+        ON_PERTURBED,
+        (1, Variance(perturbed_gradient, sigma, "squares")),
     )
     one = Step(
         Le(f(k + 1) - f(k), -step / 2 * g2 + step / 2 * u2 + L * step**2 / 2 * noise2),
@@ -156,12 +166,11 @@ def descent(step: Expr, drift: Step) -> tuple[Step, Step, Expr]:
 def lemma_C_4(goal: View, apart: View) -> Argument:
     """The thesis's way; where (C.37) to (C.39) print +γ/2 |∇f|², the line after them has the right sign."""
     step = gamma(t)
-    sign = Known(Ge(p[i], 0), "p_i > 0", "premise", assumes=("similarity_weights",))
-    whole = Known(Eq(Sum(p[i], (i, 1, C)), 1), "weights sum to one", "premise", assumes=("similarity_weights",))
+    sign, whole = PERTURBED_BASICS.weight_sign, PERTURBED_BASICS.weight_sum
     each = termwise(Le(p[i] * apart.lhs, p[i] * apart.rhs), i, 1, C, apart.holds(), sign)
     drift = Step(Le(DRIFT, apart.rhs), given=(whole, each), note=apart.id, under=(Le(k + 1, E),))
     one, local, c = descent(step, drift)
-    rounds, given = one_round(step, local, c)
+    rounds, given = one_round(step, local, c, PERTURBED_BASICS)
     return Argument((drift, one, local, rounds, given, Step(goal.relations[0], given=(given,))), given)
 
 
@@ -176,7 +185,7 @@ def lemma_C_5(goal: View, progress: View) -> Argument:
     error_ = error(gamma_, 8)
     gains = 2 / (gamma_ * E) * (level(t) - level(t + 1))
     same = equal_steps(progress, gains + error_, gamma_)
-    steps = (same, *averaged(same, 2, error_))
+    steps = (same, *averaged(same, 2, error_, on=PERTURBED_BASICS))
     return Argument((*steps, Step(goal.relations[0], given=steps[-1:])), steps[-1])
 
 
@@ -185,7 +194,7 @@ def lemma_C_6(goal: View, progress: View) -> Argument:
     error_ = error_sum(gamma(t), 4, bracket(32))
     gains = 2 / E * (level(t) - level(t + 1))
     scaled = Step(Le(gamma(t) * ROUND_MEAN, gains + error_), given=(progress.holds(),), note="R_t is γ_t A")
-    steps = (scaled, *weighted(scaled, 2, error_, gamma(t)))
+    steps = (scaled, *weighted(scaled, 2, error_, gamma(t), PERTURBED_BASICS))
     return Argument((*steps, Step(goal.relations[0], given=steps[-1:])), steps[-1])
 
 
@@ -200,7 +209,7 @@ def theorem_4_6_I_from_C_4(goal: View, progress: View) -> Argument:
     error_ = error(FIXED, 8)
     gains = 2 / (FIXED * E) * (level(t) - level(t + 1))
     same = equal_steps(progress, gains + error_, FIXED)
-    steps = (same, *averaged(same, 2, error_, FIXED))
+    steps = (same, *averaged(same, 2, error_, FIXED, PERTURBED_BASICS))
     return Argument((*steps, Step(goal.relations[0], given=steps[-1:])), steps[-1])
 
 
@@ -239,12 +248,12 @@ def theorem_4_6_II_sharper(goal: View) -> Argument:
         note="γ_{t−1} ≤ 2 γ_t",
     )
     one, local, c = descent(step, drift)
-    rounds, progress = one_round(step, local, c)
+    rounds, progress = one_round(step, local, c, PERTURBED_BASICS)
     error_ = error_sum(step, 1, 5 - 4 * beta)
     scaled = Step(
         Le(step * ROUND_MEAN, 2 / E * (level(t) - level(t + 1)) + error_), given=(progress,), note="times γ_t"
     )
-    summed, added, rate = weighted(scaled, 2, error_, step)
+    summed, added, rate = weighted(scaled, 2, error_, step, PERTURBED_BASICS)
     last = log_rate(goal, rate.claim, rate, 2, exact=False)
     return Argument((drift, one, local, rounds, progress, scaled, summed, added, rate, *last.steps), last.bound)
 

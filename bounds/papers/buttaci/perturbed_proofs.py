@@ -15,13 +15,16 @@ from sympy.logic.boolalg import Boolean
 
 from ...derivation import Argument, Induction, Known, Step, View
 from ...facts import bernoulli, exp_recip, one_minus_power, power_le_base, power_monotone, power_sign, termwise
-from .derivations import at_infinity, base_of, mu_at_most_L, smooth_gap, strong_distance
+from .derivations import at_infinity, base_of
+from .frames import PERTURBED_BASICS
 from .symbols import C, E, G, Gamma, L, T, dist2, gamma, gap, i, k, mu, p, sigma, sum_p2, t
 from .symbols_perturbed import beta, centre, j, mean, mismatch, n, perturbation, previous, spread
 
 l = Symbol("l", integer=True, positive=True)  # noqa: E741  the thesis's third client
 m = Symbol("m", integer=True, nonnegative=True)  # a local step
 nonnegative = {"nonnegative": True}
+smooth_gap, strong_distance = PERTURBED_BASICS.smooth_gap, PERTURBED_BASICS.strong_distance
+mu_at_most_L = PERTURBED_BASICS.mu_at_most_L
 
 
 def known(claim: Boolean, because: str, *assumes: str) -> Known:

@@ -11,11 +11,17 @@ arithmetic that the paper calls straightforward, the constants 0.3, 6, 2.8·20, 
 # pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
 # pyright: reportOptionalOperand=false
 
-from sympy import Eq, Expr, Function, Ge, Integer, Le, Mul, Pow, Rational, Sum, Symbol, exp
+from sympy import Eq, Expr, Function, Ge, IndexedBase, Integer, Le, Mul, Pow, Rational, Sum, Symbol, exp
 from sympy.logic.boolalg import And, Boolean
 
+from ...atoms import Smooth, Subgradient
 from ...derivation import Argument, Induction, Known, Requirement, Step, View
 from ...facts import exp_lower, power_monotone, power_positive, power_sign, termwise
+from ...frame import CHARGES, Frame
+from ...shown import shown
+from ...vectors import SIGN, SUM
+from .methods import PROXIMAL_STEP, plus, v, y
+from .methods import w as beside
 from .symbols import (
     G2,
     B_g,
@@ -57,6 +63,14 @@ from .symbols import (
 REAL, SIGNED = {"nonnegative": True}, {"real": True}
 N = sigma**2 / b
 LOCAL = eta_t / eta_g  # eta tau
+ON_A_STEP = Frame(
+    PROXIMAL_STEP,
+    {},
+    (r, t, i, l),
+    (tau, n),
+    IndexedBase("p"),
+    {**CHARGES, SUM: ("equal_weights", ()), SIGN: ("equal_weights", ())},
+)
 
 
 def known(claim: Boolean, because: str, *assumes: str) -> Known:
@@ -145,19 +159,15 @@ def fixed_point(goal: View) -> Argument:
 
 def fact_1(goal: View) -> Argument:
     """Smoothness from above at x+, from below at z, and the subgradient of g at x+ that the proximal step gives."""
-    f_x, f_plus, f_z, g_plus, g_z = symbols("f_x f_plus f_z g_plus g_z", **SIGNED)
-    to_plus, to_z, v_inner = symbols(
-        "slope_to_plus slope_to_z v_inner", **SIGNED
-    )  # <∇f(x), x⁺−x>, <∇f(x), z−x>, <v, x⁺−z>
-    upper = known(Le(f_plus, f_x + to_plus + L / 2 * plus2(r)), "assumption 3.2 at x⁺", "descent")
-    lower = known(Ge(f_z, f_x + to_z - L / 2 * z2(r)), "L-smoothness from below at z", "two_sided")
-    prox = known(
-        Ge(g_z, g_plus + step_inner(r) / eta_t + v_inner),
-        "(x − ηv − x⁺)/η is a subgradient of g at x⁺, and g is convex", "bounded_subgradients",
-    )  # fmt: skip
-    sums = known(And(Eq(F_plus(r), f_plus + g_plus), Eq(F_z(r), f_z + g_z)), "F = f + g")
-    linear = known(Eq(grad_inner(r), to_plus - to_z - v_inner), "inner products are linear")
-    return only(Step(goal.relations[0], given=(upper, lower, prox, sums, linear)))
+    at_once = shown(
+        goal.relations[0],
+        "assumption 3.2 at x⁺, L-smoothness from below at z, and (x − ηv − x⁺)/η is a subgradient of g at x⁺",
+        ON_A_STEP,
+        (1, Smooth(y, plus, L, "mean", named="descent")),
+        (1, Smooth(y, beside, L, "mean", below=True, named="two_sided")),
+        (1, Subgradient(y - eta_t * v, beside, eta_t, (("bounded_subgradients", (B_g,)),))),
+    )
+    return only(Step(goal.relations[0], given=(at_once,)))
 
 
 def virtual_decrease(goal: View, step: View) -> Argument:

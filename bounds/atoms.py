@@ -1,0 +1,198 @@
+"""The only inequalities that a shown premise may use: what squares and the assumptions give at named points.
+
+An atom is a number that is not negative in expectation, written in the language of `method`: for one client, under the
+mean over the clients, or under sum_i p_i^2 (.). It says what it charges.
+"""
+
+# sympy ships no type stubs (2026-11).
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Integer
+
+from fedaudit.errors import UserError
+
+from .method import Number, Vector, f, f_i, f_i_star, f_star, g, grad, inner, noisy, norm2, prox
+from .statement import Assumption
+from .vectors import Over
+
+Charge = tuple[str, tuple[Any, ...]]  # an assumption's name, and the constants with which it must be made
+_HALF = Integer(1) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Square:
+    """|x|^2 >= 0: Jensen, Young, Peter-Paul and Cauchy-Schwarz with a given constant are such squares."""
+
+    x: Vector
+    over: Over = "one"
+    charges: tuple[Charge, ...] = ()
+
+    @property
+    def number(self) -> Number:
+        return norm2(self.x)
+
+
+@dataclass(frozen=True, slots=True)
+class Smooth:
+    """f_i(y) <= f_i(x) + <grad f_i(x), y - x> + L/2 |y - x|^2; with `below`, the parabola on the other side."""
+
+    x: Vector
+    y: Vector
+    L: Any
+    over: Over = "one"
+    below: bool = False
+    named: str = "smooth"  # or "descent" for the parabola above alone, "two_sided" for the one below
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        if self.named not in ("smooth", "two_sided" if self.below else "descent"):
+            raise UserError(f"got {self.named}, which says nothing of this side")
+        return ((self.named, (self.L,)),)
+
+    @property
+    def number(self) -> Number:
+        apart = f_i(self.x) + inner(grad(self.x), self.y - self.x) - f_i(self.y)
+        return (-apart if self.below else apart) + self.L * _HALF * norm2(self.y - self.x)
+
+
+@dataclass(frozen=True, slots=True)
+class Lipschitz:
+    """|grad f_i(x) - grad f_i(y)|^2 <= L^2 |x - y|^2."""
+
+    x: Vector
+    y: Vector
+    L: Any
+    over: Over = "one"
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return (("smooth", (self.L,)),)
+
+    @property
+    def number(self) -> Number:
+        return self.L**2 * norm2(self.x - self.y) - norm2(grad(self.x) - grad(self.y))
+
+
+@dataclass(frozen=True, slots=True)
+class Convex:
+    """f_i(y) >= f_i(x) + <grad f_i(x), y - x> + mu/2 |y - x|^2, with mu = 0 for a convex f_i."""
+
+    x: Vector
+    y: Vector
+    mu: Any = 0
+    over: Over = "one"
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return (("strongly_convex", (self.mu,)) if self.mu != 0 else ("convex", ()),)
+
+    @property
+    def number(self) -> Number:
+        apart = f_i(self.y) - f_i(self.x) - inner(grad(self.x), self.y - self.x)
+        return apart - _HALF * self.mu * norm2(self.y - self.x)
+
+
+@dataclass(frozen=True, slots=True)
+class Lower:
+    """f_i(x) >= f_i*: the least value of the client's own loss."""
+
+    x: Vector
+    over: Over = "one"
+    charges: tuple[Charge, ...] = ()
+
+    @property
+    def number(self) -> Number:
+        return f_i(self.x) - f_i_star
+
+
+@dataclass(frozen=True, slots=True)
+class Minimum:
+    """f(x) >= f*, at a point that all clients share."""
+
+    x: Vector
+    charges: tuple[Charge, ...] = ()
+
+    @property
+    def over(self) -> Over:
+        return "one"
+
+    @property
+    def number(self) -> Number:
+        return f(self.x) - Number(f_star.terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Variance:
+    """E|noise|^2 <= sigma^2, at any point."""
+
+    x: Vector
+    sigma: Any
+    over: Over = "one"
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return (("bounded_variance", (self.sigma,)),)
+
+    @property
+    def number(self) -> Number:
+        return Number(((self.sigma**2, ("one",)),)) - norm2(noisy(self.x) - self.x)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What an assumption says of the method's own measures, at the indices of its `for_all`: on the run, under E."""
+
+    assumption: Assumption
+    at: tuple[tuple[Any, Any], ...] = ()  # other values of its indices
+    over: Over = "one"
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return ((self.assumption.name, self.assumption.args),)
+
+    @property
+    def relation(self) -> Any:
+        return self.assumption.means.subs(dict(self.at), simultaneous=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Subgradient:
+    """g(y) >= g(p) + <(x - p)/step, y - p> for the regulariser g, which is convex, and p = prox(x, step)."""
+
+    x: Vector
+    y: Vector
+    step: Any
+    charges: tuple[Charge, ...]  # the assumption that says that g is convex
+
+    @property
+    def over(self) -> Over:
+        return "one"
+
+    @property
+    def number(self) -> Number:
+        p = prox(self.x, self.step)
+        return g(self.y) - g(p) - inner((self.x - p) / self.step, self.y - p)
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """p_i >= 0 of one client."""
+
+    client: Any
+
+    @property
+    def over(self) -> Over:
+        return "one"
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return ()
+
+
+Atom = Square | Smooth | Lipschitz | Convex | Lower | Minimum | Variance | Bound | Subgradient | Weight

@@ -1,0 +1,335 @@
+"""From formulas to vectors: what the named scalars of a proof are at a round and a local step of a method.
+
+The update rule is never typed: a quantity one local step later is its definition at what the method's own rules make
+of the vectors. A quantity of the method is what its `measures` say.
+"""
+
+# sympy ships no type stubs (2026-11).
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from flint import fmpq
+from sympy import Add, Indexed, Integer, Mul, Pow, Rational, Sum, Symbol
+from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+
+from fedaudit.errors import UserError
+
+from .atoms import Atom, Bound, Charge, Minimum, Weight
+from .method import Method, Number, Vector, f_i_star, f_star, mean, scalars_of
+from .vectors import (
+    ALL,
+    ANY,
+    FLAT,
+    INDEPENDENT,
+    MEAN,
+    SIGN,
+    SUM,
+    UNBIASED,
+    Coefficient,
+    Expanded,
+    Name,
+    Ring,
+    Scalar,
+    Term,
+    Vec,
+    expanded,
+    mean_of,
+    under_mean,
+)  # fmt: skip
+
+When = Literal["base", "begun", "local", "ended", "updated", "round"]
+HETEROGENEITY = Number(f_star.terms) - mean(f_i_star)  # f* - sum_i p_i f_i*, which every run calls Gamma
+CHARGES: dict[str, Charge] = {
+    SUM: ("weights_sum_to_one", ()),
+    SIGN: ("nonnegative_weights", ()),
+    UNBIASED: ("bounded_variance", ()),
+    INDEPENDENT: ("independent_noise", ()),
+    FLAT: ("smooth", ()),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """A method and what the names of a proof mean in it: quantities at their indices, as measures are written.
+
+    `letters` are the round, the local step, the client, another client; `sizes` the local steps and the clients.
+    """
+
+    method: Method
+    names: Mapping[Any, Number]
+    letters: tuple[Any, Any, Any, Any]
+    sizes: tuple[Any, Any]
+    weights: Any
+    charges: Mapping[str, Charge] = field(default_factory=lambda: dict(CHARGES))  # rule -> the assumption that it takes
+
+    def __post_init__(self) -> None:
+        known = self.method.glossary
+        for key, number in self.names.items():
+            printed = key.func in known if isinstance(key, AppliedUndef) else key in known
+            if printed and not (str(key) == "Gamma" and number == HETEROGENEITY):
+                raise UserError(f"got a definition of {key}, expected a name of the proof alone; do: rename it")
+
+    @property
+    def sum_of_squares(self) -> Any:
+        _, _, i, _ = self.letters
+        return Sum(self.weights[i] ** 2, (i, 1, self.sizes[1]))
+
+    def meaning(self, quantity: Any) -> tuple[Any, Number] | None:
+        """Its definition, and the indices at which that is written."""
+        for known in (self.names, self.method.measures):
+            for key, number in known.items():
+                if key == quantity or (isinstance(key, AppliedUndef) and key.func == getattr(quantity, "func", None)):
+                    if number.law not in ("", "expect"):
+                        raise UserError(f"got {quantity}, expected an expectation; do: leave this premise by hand")
+                    return key, number
+        return None
+
+    def leaves(self, expr: Any) -> Iterator[Any]:
+        """What a coefficient is made of: symbols, step sizes, the sum of squared weights."""
+        if isinstance(expr, Sum):
+            yield from (self.sum_of_squares,) if self.is_sum_of_squares(expr) else self.leaves(expr.function)
+        elif isinstance(expr, Add | Mul | Pow | Relational):
+            for arg in expr.args:
+                yield from self.leaves(arg)
+        elif not isinstance(expr, Rational | Indexed) and self.meaning(expr) is None:
+            steps = {q.func for q in (*self.method.steps(), *self.method.before)}
+            if not isinstance(expr, Symbol) and getattr(expr, "func", None) not in steps:
+                raise UserError(f"got {expr}, expected a quantity of the method or a name with a definition")
+            yield expr
+
+    def is_sum_of_squares(self, total: Sum) -> bool:
+        (index, low, high), *more = total.limits
+        return not more and total.function == self.weights[index] ** 2 and (low, high) == (1, self.sizes[1])
+
+    def scalars(self) -> Iterator[Any]:
+        """Every scalar factor in the rules and definitions."""
+        yield from self.method.scalars([str(getattr(q, "func", q)) for q in self.method.measures])
+        for number in self.names.values():
+            yield from scalars_of(number)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads formulas of one proof step: around round `at[0]` and its local step `at[1]`."""
+
+    frame: Frame
+    ring: Ring
+    letters: Mapping[Any, str]  # leaf -> its name in the ring
+    at: tuple[Any, Any]
+
+    # --- coefficients ------------------------------------------------------------------------------------------------
+
+    def coefficient(self, expr: Any) -> Coefficient:
+        if isinstance(expr, Rational):
+            return self.ring.number(fmpq(int(expr.p), int(expr.q)))
+        if isinstance(expr, Sum) and self.frame.is_sum_of_squares(expr):
+            expr = self.frame.sum_of_squares
+        if expr in self.letters:
+            return self.ring.parameter(self.letters[expr])
+        if isinstance(expr, Pow) and isinstance(expr.exp, Integer):
+            base, times = self.coefficient(expr.base), abs(int(expr.exp))
+            made = self.ring.number(1)
+            for _ in range(times):
+                made = made * base
+            return made if expr.exp >= 0 else self.ring.number(1) / made
+        if isinstance(expr, Add | Mul):
+            first, *more = (self.coefficient(arg) for arg in expr.args)
+            for part in more:
+                first = first + part if isinstance(expr, Add) else first * part
+            return first
+        raise UserError(f"got {expr}, expected a rational formula of the method's constants; do: leave it by hand")
+
+    # --- vectors -----------------------------------------------------------------------------------------------------
+
+    def vector(self, x: Vector, when: When = "base", plain: str | None = None, other: str | None = None) -> Vec:
+        """`x` with the vectors of the client `plain` (of `other` in another client's) as they are then."""
+
+        def read(inside: Any) -> Vec:
+            return self.vector(inside, when, plain, other)
+
+        match x:
+            case Vector(op="name"):
+                return self._named(x, when, plain)
+            case Vector(op="zero"):
+                return Vec({})
+            case Vector(op="w_star" | "point"):
+                return Vec({(Name("w*" if x.op == "w_star" else f"point {x.args[0]}"), ALL): self.ring.number(1)})
+            case Vector(op="+"):
+                first, *more = (read(arg) for arg in x.args)
+                for part in more:
+                    first = first + part
+                return first
+            case Vector(op="*", args=(factor, inside)):
+                return read(inside).scaled(self.coefficient(factor))
+            case Vector(op="mean", args=(inside,)):
+                return mean_of(self.vector(inside, when, ANY), self.flat)
+            case Vector(op="other", args=(inside,)) if other is not None:
+                return self.vector(inside, when, other)
+            case Vector(op="grad", args=(inside,)) if plain is not None:
+                at = read(inside).owned(plain)
+                return Vec({(Name(f"grad({at.label})", at.stage, point=at), plain): self.ring.number(1)}, at.charges)
+            case Vector(op="prox", args=(step, inside)):
+                at = read(inside)
+                if at.tags - {ALL, MEAN}:
+                    raise UserError("got a proximal point of one client, expected a shared one; do: leave it by hand")
+                size = self.coefficient(step)
+                name = Name(f"prox({size}, {at.label})", at.stage, point=at, step=size)
+                return Vec({(name, ALL): self.ring.number(1)}, at.charges)
+            case Vector(op="noisy", args=(inside,)) if plain is not None and when in ("base", "begun", "local"):
+                return read(inside) + self.noise(read(inside), when, plain)
+            case _:
+                raise UserError(f"got {x.op!r} of a vector, expected another; do: leave this premise by hand")
+
+    def noise(self, at: Vec, when: When, plain: str) -> Vec:
+        """New in every step: the noise of the next one is known later."""
+        step = 1 if when == "local" else 0
+        at = at.owned(plain)
+        name = Name(f"noise({'begun' if when == 'begun' else step}, {at.label})", step + 1, True, at)
+        return Vec({(name, plain): self.ring.number(1)})
+
+    def _named(self, x: Vector, when: When, plain: str | None) -> Vec:
+        method = self.frame.method
+        if x in method.server:
+            if when == "updated" and x in method.update:
+                return self.vector(method.update[x], "ended", plain)
+            return Vec({(Name(x.name), ALL): self.ring.number(1)})
+        if x not in method.client or plain is None:
+            raise UserError(f"got {x.name!r}, expected a vector of {method.id} with its client")
+        if when == "begun" and x in method.begin:
+            return self.vector(method.begin[x], "round", plain)
+        if when == "local" and x in method.local:
+            return self.vector(method.local[x], "base", plain)
+        if when == "ended" and x in method.end:
+            return self.vector(method.end[x], "base", plain)
+        if when == "updated" or (when in ("round", "begun") and (x in method.begin or x in method.local)):
+            raise UserError(f"got {x.name!r} of the whole round, expected a local step; do: leave this premise by hand")
+        return Vec({(Name(x.name), plain): self.ring.number(1)})
+
+    @property
+    def flat(self) -> frozenset[str]:
+        """The gradients whose mean over the clients is zero: those at w*, which minimises f (without a regulariser)."""
+        if self.frame.method.composite:
+            return frozenset()
+        return frozenset({f"grad({self.vector(Vector('w_star')).label})"})
+
+    # --- numbers and formulas ----------------------------------------------------------------------------------------
+
+    def number(self, x: Number, when: When = "base", plain: str | None = None, other: str | None = None) -> Scalar:
+        parts = (self._atom(atom, when, plain, other) for _, atom in x.terms)
+        scaled = zip(x.terms, parts, strict=True)
+        return tuple((self.coefficient(c) * d, term) for (c, _), part in scaled for d, term in part)
+
+    def _atom(self, atom: Any, when: When, plain: str | None, other: str | None) -> Scalar:
+        one = self.ring.number(1)
+        match atom:
+            case ("one",):
+                return ((one, Term("one")),)
+            case ("norm2", x):
+                at = self.vector(x, when, plain, other)
+                return ((one, Term("inner", vectors=(at, at))),)
+            case ("inner", x, y):
+                ends = self.vector(x, when, plain, other), self.vector(y, when, plain, other)
+                return ((one, Term("inner", vectors=ends)),)
+            case ("f", x):
+                return (self._value(self.vector(x, when, plain, other)),)
+            case ("g", x):
+                at = self.vector(x, when, plain, other)
+                return ((one, Term("regulariser", "one", (at,), f"g({at.label})")),)
+            case ("F", x):
+                return (*self._atom(("f", x), when, plain, other), *self._atom(("g", x), when, plain, other))
+            case ("f_star",) if not self.frame.method.composite:
+                return (self._value(self.vector(Vector("w_star"))),)
+            case ("f_i", x) if plain is not None:
+                at = self.vector(x, when, plain, other).owned(plain)
+                return ((one, Term("value", "one", (at,), f"f({at.label})", plain)),)
+            case ("f_i_star",) if plain is not None:
+                return ((one, Term("value", "one", (), "least f", plain)),)
+            case ("mean", inside):
+                return under_mean(self._atom(inside, when, ANY, None))
+            case _:
+                raise UserError(f"got {atom[0]!r} in a scalar, expected another; do: leave this premise by hand")
+
+    def _value(self, at: Vec) -> tuple[Coefficient, Term]:
+        """f = sum_i p_i f_i at a point that all clients share."""
+        if ANY in at.tags:
+            raise UserError("got f at a client's own point under a mean, expected a shared point; do: use f_i")
+        return self.ring.number(1), Term("value", "mean", (at,), f"f({at.label})", ANY)
+
+    def formula(self, expr: Any, bound: Any = None) -> Scalar:
+        """A formula that is linear in quantities; `bound` is the client over which a mean runs."""
+        meant = self.frame.meaning(expr)
+        if meant is not None:
+            return self._quantity(expr, *meant, bound)
+        if isinstance(expr, Add):
+            return tuple(part for arg in expr.args for part in self.formula(arg, bound))
+        if isinstance(expr, Indexed) and expr.base == self.frame.weights:
+            return ((self.ring.number(1), Term("weight", label=str(expr.indices[0]))),)
+        if isinstance(expr, Sum) and not self.frame.is_sum_of_squares(expr):
+            (index, low, high), *more = expr.limits
+            body = expr.function / self.frame.weights[index]
+            if more or bound is not None or (low, high) != (1, self.frame.sizes[1]) or body.atoms(Indexed):
+                raise UserError(f"got {expr}, expected a mean over the clients with their weights")
+            return under_mean(self.formula(body, index))
+        if isinstance(expr, Mul):
+            known = [arg for arg in expr.args if not self._constant(arg)]
+            if len(known) == 1:
+                factor = self.coefficient(Mul(*(arg for arg in expr.args if arg is not known[0])))
+                return tuple((factor * c, term) for c, term in self.formula(known[0], bound))
+        return ((self.coefficient(expr), Term("one")),)
+
+    def _constant(self, expr: Any) -> bool:
+        """Whether it speaks of no quantity."""
+        if isinstance(expr, Sum):
+            return self.frame.is_sum_of_squares(expr)
+        if isinstance(expr, Indexed) or self.frame.meaning(expr) is not None:
+            return False
+        return all(self._constant(arg) for arg in expr.args) if isinstance(expr, Add | Mul | Pow) else True
+
+    def _quantity(self, quantity: Any, key: Any, number: Number, bound: Any) -> Scalar:
+        at = dict(zip(getattr(key, "args", ()), getattr(quantity, "args", ()), strict=True))
+        at = at if isinstance(key, AppliedUndef) else {}
+        t, k, i, j = self.frame.letters
+        for c in (i, j):
+            if at.get(c, c) not in (i, j, bound):
+                raise UserError(f"got the client {at[c]} in {quantity}, expected {i} or {j}")
+        plain, other = (None if c not in at else ANY if at[c] == bound else str(at[c]) for c in (i, j))
+        return self.number(number, self._when(quantity, at.get(t), at.get(k)), plain, other)
+
+    def _when(self, quantity: Any, round_: Any, step: Any) -> When:
+        t, k = self.at
+        if round_ in (None, t) and step is None:
+            return "round"
+        if round_ in (None, t) and step == k:
+            return "base"
+        if round_ in (None, t) and step == k + 1:
+            return "local"
+        if round_ in (None, t) and step == 0:
+            return "begun"
+        if round_ == t + 1 and step is None and k == self.frame.sizes[0]:
+            return "updated"
+        raise UserError(f"got {quantity}, expected round {t} and step {k}, or the next one; do: say `at`")
+
+    def atom(self, atom: Atom) -> Scalar:
+        if isinstance(atom, Bound):
+            relation = atom.relation
+            made = self.formula(relation.rhs - relation.lhs, self.frame.letters[2] if atom.over != "one" else None)
+            return made if atom.over == "one" else under_mean(made, atom.over)
+        if isinstance(atom, Weight):
+            return self.formula(self.frame.weights[atom.client])
+        if isinstance(atom, Minimum) and ANY in self.vector(atom.x, "base", None).tags:
+            raise UserError("got f >= f* at a client's own point, expected a shared one")
+        _, _, i, j = self.frame.letters
+        if atom.over == "one":
+            return self.number(atom.number, "base", str(i), str(j))
+        return under_mean(self.number(atom.number, "base", ANY), atom.over)
+
+    def expand(self, scalar: Scalar) -> Expanded:
+        letter = self.letters.get(self.frame.sum_of_squares)
+        return expanded(scalar, None if letter is None else self.ring.parameter(letter), self.flat)

@@ -1,0 +1,179 @@
+"""A shown premise as JSON, for a kernel that expands it again without sympy and z3 (verify/kernel/identity.py)."""
+
+# sympy ships no type stubs (2026-11).
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sympy import Add, Integer, Mul, Pow, Rational
+
+from .atoms import Atom, Bound, Convex, Lipschitz, Lower, Minimum, Smooth, Square, Subgradient, Variance, Weight
+from .derivation import Known
+from .frame import Reader
+from .method import grad, prox
+from .shown import Shown, by_form, check, reader_of
+from .vectors import ANY, Coefficient, Name, Scalar, Term, Vec
+
+FORMAT = "fedaudit-identity/1"
+
+
+def identity_data(premise: Known, statement: str = "") -> dict[str, Any]:
+    """The certificate of a shown premise."""
+    rule: Shown = premise.rule
+    made, reader = check(rule), reader_of(rule)
+    names = Names()
+    identities = [
+        {
+            "left": names.scalar(identity.left),
+            "by": [
+                {
+                    "multiplier": _tree(multiplier, reader),
+                    "sign": "form" if by_form(multiplier) else "z3",
+                    "atom": names.atom(atom, reader),
+                }
+                for multiplier, atom in (rule.by if n == 0 else ())
+            ],
+        }
+        for n, identity in enumerate(made.identities)
+    ]
+    squares = reader.letters.get(rule.frame.sum_of_squares)
+    return {
+        "format": FORMAT,
+        "statement": statement,
+        "because": premise.because,
+        "claim": str(premise.claim),
+        "charges": sorted({name for name, _ in made.charges}),
+        "parameters": {
+            name: {"means": str(leaf), "sign": _sign(leaf)} for leaf, name in reader.letters.items()
+        },
+        **({"squares": squares} if squares else {}),
+        "names": names.rows,
+        "identities": identities,
+    }  # fmt: skip
+
+
+def _sign(leaf: Any) -> str:
+    return "positive" if by_form(leaf, strict=True) else "nonnegative" if by_form(leaf) else "real"
+
+
+def _tree(expr: Any, reader: Reader) -> Any:
+    if isinstance(expr, Rational):
+        return str(expr)
+    if expr in reader.letters:
+        return reader.letters[expr]
+    if isinstance(expr, Pow) and isinstance(expr.exp, Integer):
+        base = ["^", _tree(expr.base, reader), abs(int(expr.exp))]
+        return base if expr.exp > 0 else ["/", "1", base]
+    if isinstance(expr, Add | Mul):
+        return ["+" if isinstance(expr, Add) else "*", *(_tree(arg, reader) for arg in expr.args)]
+    return reader.letters[reader.frame.sum_of_squares]
+
+
+def fraction_tree(c: Coefficient, letters: tuple[str, ...]) -> Any:
+    def polynomial(rows: list[list[Any]]) -> Any:
+        terms = [
+            ["*", number, *(["^", name, e] for name, e in zip(letters, exponents, strict=True) if e)]
+            for exponents, number in rows
+        ]
+        return ["+", *terms] if terms else "0"
+
+    top, below = c.data()
+    return polynomial(top) if c.below.is_one() else ["/", polynomial(top), polynomial(below)]
+
+
+class Names:
+    """The vectors of one certificate, numbered as they are met; each point before what is taken there."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.numbers: dict[Name, int] = {}
+
+    def number(self, name: Name) -> int:
+        if name not in self.numbers:
+            if name.point is None:
+                row: dict[str, Any] = {"kind": "w*"} if name.label == "w*" else {"kind": "vector", "label": name.label}
+            else:
+                row = {"kind": "gradient", "of": self.vector(name.point)}
+                if name.noise:
+                    row = {"kind": "noise", "of": row["of"], "step": name.stage - 1}
+                elif name.step is not None:
+                    row = {"kind": "prox", "of": row["of"], "size": self.coefficient(name.step)}
+            self.rows.append(row)
+            self.numbers[name] = len(self.rows) - 1
+        return self.numbers[name]
+
+    def vector(self, x: Vec) -> list[Any]:
+        return [[self.number(name), tag, self.coefficient(c)] for (name, tag), c in x.terms.items()]
+
+    def coefficient(self, c: Coefficient) -> Any:
+        return fraction_tree(c, tuple(c.top.context().names()))
+
+    def scalar(self, scalar: Scalar) -> list[Any]:
+        return [[self.coefficient(c), self.term(term)] for c, term in scalar]
+
+    def term(self, term: Term) -> list[Any]:
+        if term.op == "inner":
+            return ["inner", term.over, *(self.vector(x) for x in term.vectors)]
+        if term.op == "value":
+            point = [self.vector(x) for x in term.vectors]
+            return ["value" if point else "least", term.over, *point, term.tag]
+        if term.op == "regulariser":
+            return ["regulariser", term.over, self.vector(term.vectors[0])]
+        return [term.op, term.over, *([term.label] if term.op == "weight" else [])]
+
+    def atom(self, atom: Atom, reader: Reader) -> dict[str, Any]:
+        client = str(reader.frame.letters[2]) if atom.over == "one" else ANY
+        return {
+            "kind": KINDS[type(atom)],
+            "over": atom.over,
+            "client": client,
+            **dict(self._parts(atom, reader, client)),
+        }
+
+    def _parts(self, atom: Atom, reader: Reader, client: str) -> Iterator[tuple[str, Any]]:
+        def vector(x: Any) -> list[Any]:
+            other = str(reader.frame.letters[3]) if atom.over == "one" else None
+            return self.vector(reader.vector(x, "base", client, other))
+
+        match atom:
+            case Bound():
+                yield "terms", self.scalar(reader.atom(atom))
+            case Weight(client=index):
+                yield "index", str(index)
+            case Variance(x=x, sigma=sigma):
+                point = reader.vector(x, "base", client)
+                yield "x", self.vector(reader.noise(point, "base", client))
+                yield "constant", _tree(sigma, reader)
+            case Smooth(x=x, y=y, L=constant) | Lipschitz(x=x, y=y, L=constant) | Convex(x=x, y=y, mu=constant):
+                vector(grad(x))  # names for the gradients, whether or not a term has them
+                vector(grad(y))
+                yield "x", vector(x)
+                yield "y", vector(y)
+                yield "constant", "0" if constant == 0 else _tree(constant, reader)
+                if isinstance(atom, Smooth):
+                    yield "below", atom.below
+            case Subgradient(x=x, y=y, step=step):
+                vector(prox(x, step))
+                yield "x", vector(x)
+                yield "y", vector(y)
+                yield "constant", _tree(step, reader)
+            case Square(x=x) | Lower(x=x) | Minimum(x=x):
+                yield "x", vector(x)
+
+
+KINDS: dict[type, str] = {
+    Square: "square",
+    Smooth: "smooth",
+    Convex: "convex",
+    Lipschitz: "lipschitz",
+    Lower: "lower",
+    Minimum: "minimum",
+    Variance: "variance",
+    Bound: "assumed",
+    Subgradient: "subgradient",
+    Weight: "weight",
+}

@@ -1,0 +1,259 @@
+"""Premises that are shown: the two sides of a claim differ by a sum of multipliers times atoms, as an identity.
+
+Accepted iff, with every named scalar replaced by its definition, nothing is left over, and every multiplier is not
+negative: by its form, or because the engine decides so from the conditions of the statement (it is then a requirement
+of the premise). What the atoms and the rules of the normal form charge must be among the statement's assumptions.
+"""
+
+# sympy ships no type stubs (2026-11).
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from sympy import Add, Eq, Expr, Ge, Gt, Integer, Le, Mul, Pow, Rational, Sum, Symbol
+from sympy.core.function import AppliedUndef
+from sympy.logic.boolalg import Boolean, true
+
+from fedaudit.errors import UserError
+
+from .atoms import Atom, Bound, Charge, Weight
+from .derivation import Known, Requirement
+from .frame import HETEROGENEITY, Frame, Reader
+from .method import Method, Number, Vector, inner, norm2, scalars_of
+from .vectors import SIGN, Expanded, Ring, Scalar, Term, added
+
+By = tuple[tuple[Any, Atom], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A claim and what shows it.
+
+    `times`: the claim is about constants alone, and the identity is about the claim times |times|^2 for a free point,
+    of which one is not zero. `schwarz`: the claim is X^2 <= A B with X = E<x, y>, A = E|x|^2 and B = E|y|^2, which is
+    |c x - y|^2 >= 0 for all real c.
+    """
+
+    claim: Any
+    frame: Frame
+    by: By = ()
+    at: tuple[Any, Any] | None = None
+    times: Vector | None = None
+    schwarz: tuple[Vector, Vector] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """One identity that a shown premise rests on: `left` minus the multiplied atoms is zero."""
+
+    left: Scalar
+    terms: tuple[tuple[Any, Scalar], ...]
+    rest: str  # what is left over, empty if nothing is
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What became of it: the identities, how the sign of each multiplier is known, what it charges and requires."""
+
+    identities: tuple[Identity, ...]
+    signs: tuple[str, ...]
+    charges: frozenset[Charge]
+    requires: tuple[Boolean, ...]
+    parameters: tuple[tuple[Any, str], ...]
+
+    @property
+    def rest(self) -> str:
+        return next((i.rest for i in self.identities if i.rest), "")
+
+
+def shown(claim: Any, because: str, frame: Frame, *by: tuple[Any, Atom], **how: Any) -> Known:
+    """The premise, with what it requires and assumes; how: `at`, `times`, `schwarz`."""
+    return known(Shown(claim, frame, tuple((_sympy(m), atom) for m, atom in by), **how), because)
+
+
+def known(premise: Shown, because: str) -> Known:
+    made = check(premise)
+    names = tuple(sorted({name for name, _ in made.charges}))
+    needed = tuple(Requirement(condition) for condition in made.requires)
+    return Known(premise.claim, because, "shown", needed, names, rule=premise)
+
+
+def stands(premise: Known) -> bool:
+    """Whether it is a shown premise as `known` makes it, and nothing is left over."""
+    rule = premise.rule
+    return isinstance(rule, Shown) and not check(rule).rest and premise == known(rule, premise.because)
+
+
+def multipliers(premise: Known) -> Iterator[str]:
+    """For each multiplier: itself, its atom, and how its sign is known."""
+    rule: Shown = premise.rule
+    if rule.schwarz:
+        yield "Cauchy-Schwarz"
+    for (multiplier, atom), sign in zip(rule.by, check(rule).signs, strict=True):
+        over = {"one": "", "mean": " under the mean", "squares": " under sum p_i^2"}[atom.over]
+        yield f"{multiplier} * {type(atom).__name__.lower()}{over} ({sign})"
+
+
+@lru_cache(maxsize=2048)
+def check(premise: Shown) -> Checked:
+    """Expand both sides and the atoms, and compare."""
+    reader = reader_of(premise)
+    charges: set[Charge] = set()
+    identities = tuple(_identity(reader, left, terms, charges) for left, terms in _sides(premise, reader))
+    for _, atom in premise.by:
+        charges.update(atom.charges)
+        if atom.over == "mean" or isinstance(atom, Weight):
+            charges.add(premise.frame.charges[SIGN])
+    signs = tuple("by form" if by_form(m) else "decided" for m, _ in premise.by)
+    required = [Ge(m, 0) for (m, _), sign in zip(premise.by, signs, strict=True) if sign == "decided"]
+    required += [Gt(d, 0) for d in _denominators(premise) if not by_form(d, strict=True)]
+    required += [c for _, atom in premise.by if isinstance(atom, Bound) for c in _range(premise.frame, atom)]
+    kept = tuple(dict.fromkeys(c for c in required if c is not true))
+    return Checked(identities, signs, frozenset(charges), kept, tuple(reader.letters.items()))
+
+
+def _sides(premise: Shown, reader: Reader) -> Iterator[tuple[Scalar, tuple[tuple[Any, Scalar], ...]]]:
+    claim = premise.claim
+    if premise.schwarz:
+        x, y = premise.schwarz
+        if not isinstance(claim, Le) or premise.by or premise.times:
+            raise UserError(f"got {claim}, expected X^2 <= A B")
+        root = claim.lhs.base if isinstance(claim.lhs, Pow) and claim.lhs.exp == 2 else None
+        sides = claim.rhs.args if isinstance(claim.rhs, Mul) else ()
+        if root is None or len(sides) != 2:
+            raise UserError(f"got {claim}, expected X^2 <= A B")
+        fits = [(a, b) for a, b in (sides, sides[::-1]) if not _rest(reader, a, norm2(x))] or [sides]
+        for side, number in zip((root, *fits[0]), (inner(x, y), norm2(x), norm2(y)), strict=True):
+            yield _minus(reader.formula(side), _fixed(reader, number), reader), ()
+        return
+    if isinstance(claim, Eq) and premise.by:
+        raise UserError(f"got atoms for {claim}, expected none: they show inequalities")
+    if not isinstance(claim, Eq | Le | Ge):
+        raise UserError(f"got {claim}, expected one of =, <=, >=")
+    small, large = (claim.lhs, claim.rhs) if isinstance(claim, Eq | Le) else (claim.rhs, claim.lhs)
+    left = _minus(reader.formula(large), reader.formula(small), reader)
+    if premise.times is not None:
+        if any(term != Term("one") for _, term in left) or premise.times.op != "point":
+            raise UserError(f"got {claim} times a square, expected constants and a free point")
+        u = reader.vector(premise.times)
+        left = tuple((c, Term("inner", vectors=(u, u))) for c, _ in left)
+    yield left, tuple((m, reader.atom(atom)) for m, atom in premise.by)
+
+
+def _rest(reader: Reader, side: Any, number: Number) -> bool:
+    return bool(reader.expand(_minus(reader.formula(side), _fixed(reader, number), reader)).terms)
+
+
+def _fixed(reader: Reader, number: Number) -> Scalar:
+    """For the fixed clients i and j."""
+    _, _, i, j = reader.frame.letters
+    return reader.number(number, "base", str(i), str(j))
+
+
+def _minus(left: Scalar, right: Scalar, reader: Reader) -> Scalar:
+    return (*left, *((reader.ring.number(-1) * c, term) for c, term in right))
+
+
+def _identity(reader: Reader, left: Scalar, terms: tuple[tuple[Any, Scalar], ...], charges: set[Charge]) -> Identity:
+    parts: list[Expanded] = [reader.expand(left)]
+    for multiplier, scalar in terms:
+        factor = -reader.coefficient(multiplier)
+        parts.append(reader.expand(tuple((factor * c, term) for c, term in scalar)))
+    for part in parts:
+        charges.update(reader.frame.charges[rule] for rule in part.charges)
+    rest = added(part.terms for part in parts)
+    names = {name: str(leaf) for leaf, name in reader.letters.items()}
+    return Identity(left, terms, "; ".join(f"{_spelled(str(c), names)} * {_key(key)}" for key, c in rest.items()))
+
+
+def _spelled(text: str, names: dict[str, str]) -> str:
+    for name in sorted(names, key=len, reverse=True):
+        text = text.replace(name, names[name])
+    return text
+
+
+def _key(key: tuple[Any, ...]) -> str:
+    return " ".join(str(getattr(part, "label", part)) for part in key)
+
+
+def reader_of(premise: Shown) -> Reader:
+    frame, numbers = premise.frame, list[Any]()
+    for multiplier, atom in premise.by:
+        numbers.append(multiplier)
+        if isinstance(atom, Bound):
+            numbers.append(atom.relation)
+        else:
+            numbers += () if isinstance(atom, Weight) else scalars_of(atom.number)
+        numbers += [frame.sum_of_squares] if atom.over == "squares" else []
+    for vector in (*(premise.schwarz or ()), *((premise.times,) if premise.times else ())):
+        numbers += vector.scalars()
+    found = dict.fromkeys(leaf for e in (*frame.scalars(), premise.claim, *numbers) for leaf in frame.leaves(e))
+    letters = {leaf: f"x{n}" for n, leaf in enumerate(found)}
+    t, k, _, _ = frame.letters
+    return Reader(frame, Ring(tuple(letters.values())), letters, premise.at or (t, k))
+
+
+def _denominators(premise: Shown) -> Iterator[Any]:
+    """Everything that is divided by."""
+    vectors = (*(premise.schwarz or ()),)
+    numbers = [n for _, a in premise.by if not isinstance(a, Bound | Weight) for n in scalars_of(a.number)]
+    scalars = [premise.claim, *(m for m, _ in premise.by), *numbers, *(s for v in vectors for s in v.scalars())]
+    for expr in (*scalars, *premise.frame.scalars()):
+        yield from (power.base for power in expr.atoms(Pow) if power.exp.is_negative)
+
+
+def _range(frame: Frame, atom: Bound) -> Iterator[Boolean]:
+    """The indices at which the assumption speaks; a client is one anyway."""
+    t, k, _, _ = frame.letters
+    at = dict(atom.at)
+    for index, low, high in atom.assumption.for_all:
+        if index in (t, k):
+            yield Le(low, at.get(index, index))
+            yield Le(at.get(index, index), high)
+
+
+def by_form(expr: Any, *, strict: bool = False) -> bool:
+    """Whether it is not negative (positive) as a sum, product and quotient of constants that are declared so."""
+    if isinstance(expr, Rational):
+        return bool(expr > 0 or (expr == 0 and not strict))
+    if isinstance(expr, Symbol | AppliedUndef):
+        return bool(expr.is_positive or (expr.is_nonnegative and not strict))
+    if isinstance(expr, Sum):
+        return not strict  # the sum of squared weights: nothing else can be read as a constant
+    if isinstance(expr, Add):
+        signs = [by_form(arg, strict=True) for arg in expr.args]
+        return all(by_form(arg) for arg in expr.args) and (any(signs) or not strict)
+    if isinstance(expr, Mul):
+        return all(by_form(arg, strict=strict) for arg in expr.args)
+    if isinstance(expr, Pow) and isinstance(expr.exp, Integer):
+        if expr.exp < 0:
+            return by_form(expr.base, strict=True)
+        return (expr.exp % 2 == 0 and not strict) or by_form(expr.base, strict=strict)
+    return False
+
+
+def _sympy(value: Any) -> Any:
+    return value if isinstance(value, Expr) else Integer(value)
+
+
+def not_negative(number: Number, method: Method) -> frozenset[str] | None:
+    """The rules that a definition takes to be not negative by its form (squares, means, the gap); None if it is not."""
+    rules: set[str] = set()
+    gap = [("-1", "f_star"), ("1", "F" if method.composite else "f")]
+    if sorted((str(c), atom[0]) for c, atom in number.terms) == gap:
+        return frozenset()  # f at a shared point is at least f*
+    if number == HETEROGENEITY and not method.composite:
+        return frozenset({SIGN})  # f_i(w*) is at least f_i*
+    for coefficient, atom in number.terms:
+        while atom[0] == "mean":
+            rules.add(SIGN)
+            atom = atom[1]
+        if atom[0] != "norm2" or not by_form(coefficient):
+            return None
+    return frozenset(rules)

@@ -1,0 +1,241 @@
+"""Vectors and scalars of a proof as linear combinations, with coefficients that are fractions of polynomials.
+
+A vector has a name and a tag: nothing for a vector that all clients share, `ANY` for that of the client over which a
+mean runs, `MEAN` for its mean over the clients, otherwise the letter of one fixed client. A scalar is a combination of
+inner products and values, each for itself or under M = sum_i p_i (.) or M2 = sum_i p_i^2 (.), and always under the
+expectation. Every rule of the normal form names the assumption that it takes.
+"""
+
+# python-flint's operators are annotated for its own types alone.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
+
+Over = Literal["one", "mean", "squares"]
+ALL, MEAN, ANY, OWN = "", "mean", "*", "own"
+SUM, SIGN, UNBIASED, INDEPENDENT, FLAT = "sum of weights", "sign of weights", "unbiased", "independent", "flat"
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """A fraction of two polynomials in lowest terms; the leading coefficient below the line is 1."""
+
+    top: fmpq_mpoly
+    below: fmpq_mpoly
+
+    def __add__(self, other: Coefficient) -> Coefficient:
+        return fraction(self.top * other.below + other.top * self.below, self.below * other.below)
+
+    def __mul__(self, other: Coefficient) -> Coefficient:
+        return fraction(self.top * other.top, self.below * other.below)
+
+    def __neg__(self) -> Coefficient:
+        return Coefficient(-self.top, self.below)
+
+    def __sub__(self, other: Coefficient) -> Coefficient:
+        return self + -other
+
+    def __truediv__(self, other: Coefficient) -> Coefficient:
+        return fraction(self.top * other.below, self.below * other.top)
+
+    def __str__(self) -> str:
+        return str(self.top) if self.below.is_one() else f"({self.top})/({self.below})"
+
+    @property
+    def is_zero(self) -> bool:
+        return self.top.is_zero()
+
+    def data(self) -> list[list[list[Any]]]:
+        """Its two polynomials, each a list of exponents and numbers."""
+        return [[[[int(n) for n in e], str(c)] for e, c in sorted(p.to_dict().items())] for p in (self.top, self.below)]
+
+
+def fraction(top: fmpq_mpoly, below: fmpq_mpoly) -> Coefficient:
+    common = below if top.is_zero() else top.gcd(below)
+    top, below = top / common, below / common
+    lead = below.leading_coefficient()
+    return Coefficient(top / lead, below / lead)
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """The fractions in these parameters."""
+
+    parameters: tuple[str, ...]
+
+    @property
+    def context(self) -> fmpq_mpoly_ctx:
+        return fmpq_mpoly_ctx.get(self.parameters, "degrevlex")
+
+    def number(self, value: fmpq | int) -> Coefficient:
+        return Coefficient(self.context.constant(value), self.context.constant(1))
+
+    def parameter(self, name: str) -> Coefficient:
+        return Coefficient(self.context.gens()[self.parameters.index(name)], self.context.constant(1))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Name:
+    """What a vector is called, when it becomes known (0: before the local step), and whether it is a step's noise.
+
+    `point`: of a gradient, of noise and of a proximal point, where it is taken, with the client's own vectors marked.
+    """
+
+    label: str
+    stage: int = 0
+    noise: bool = False
+    point: Vec | None = field(default=None, compare=False, repr=False)
+    step: Coefficient | None = field(default=None, compare=False, repr=False)  # of a proximal point
+
+
+Tagged = tuple[Name, str]
+Key = tuple[Any, ...]  # ("inner", tagged, tagged), ("mean" or "squares", name, name), ("value", label, tag), ("one",)
+
+
+@dataclass(frozen=True, slots=True)
+class Vec:
+    """A linear combination of named vectors; `charges` are the rules that made it."""
+
+    terms: Mapping[Tagged, Coefficient]
+    charges: frozenset[str] = frozenset()
+
+    def __add__(self, other: Vec) -> Vec:
+        return Vec(added((self.terms, other.terms)), self.charges | other.charges)
+
+    def scaled(self, factor: Coefficient) -> Vec:
+        return Vec(added(({k: factor * c for k, c in self.terms.items()},)), self.charges)
+
+    def __sub__(self, other: Vec) -> Vec:
+        return self + Vec({k: -c for k, c in other.terms.items()}, other.charges)
+
+    @property
+    def tags(self) -> set[str]:
+        return {tag for _, tag in self.terms}
+
+    @property
+    def stage(self) -> int:
+        return max((name.stage for name, _ in self.terms), default=0)
+
+    def owned(self, client: str) -> Vec:
+        """The same point with the vectors of the client itself told apart from those of others."""
+        own = {(name, OWN if tag == client != ALL else tag): c for (name, tag), c in self.terms.items()}
+        return Vec(own, self.charges)
+
+    @property
+    def label(self) -> str:
+        parts = sorted((name.label, tag, str(c)) for (name, tag), c in self.terms.items())
+        return " + ".join(f"{c} {name}[{tag}]" for name, tag, c in parts)
+
+
+def added(parts: Iterable[Mapping[Any, Coefficient]]) -> dict[Any, Coefficient]:
+    total: dict[Any, Coefficient] = {}
+    for part in parts:
+        for key, c in part.items():
+            total[key] = total[key] + c if key in total else c
+    return {key: c for key, c in total.items() if not c.is_zero}
+
+
+def mean_of(x: Vec, flat: frozenset[str] = frozenset()) -> Vec:
+    """Its mean over the clients; `flat` are the gradients whose mean is zero."""
+    charges, terms = set(x.charges), []
+    for (name, tag), c in x.terms.items():
+        if tag == ANY and name.label in flat:
+            charges.add(FLAT)
+            continue
+        if tag != ANY:
+            charges.add(SUM)
+        terms.append({(name, MEAN if tag == ANY else tag): c})
+    return Vec(added(terms), frozenset(charges))
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """An inner product, a value (`label`, of the client `tag`), a client's weight or 1, not yet expanded."""
+
+    op: Literal["inner", "value", "regulariser", "weight", "one"]
+    over: Over = "one"
+    vectors: tuple[Vec, ...] = ()
+    label: str = ""
+    tag: str = ALL
+    charges: frozenset[str] = frozenset()
+
+
+Scalar = tuple[tuple[Coefficient, Term], ...]
+
+
+def under_mean(scalar: Scalar, over: Over = "mean") -> Scalar:
+    """The mean of every term; one that is a mean already is the same for all clients."""
+    if over == "squares" and any(t.over != "one" for _, t in scalar):
+        raise ValueError("sum_i p_i^2 of a mean")
+    return tuple(
+        (c, replace(t, over=over) if t.over == "one" else replace(t, charges=t.charges | {SUM})) for c, t in scalar
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """The normal form of a scalar, and the rules that made it."""
+
+    terms: Mapping[Key, Coefficient]
+    charges: frozenset[str]
+
+
+def expanded(scalar: Scalar, sum_of_squares: Coefficient | None, flat: frozenset[str] = frozenset()) -> Expanded:
+    """Every term expanded, under its mean and the expectation; `sum_of_squares` is sum_i p_i^2."""
+    charges: set[str] = set()
+    parts: list[dict[Key, Coefficient]] = []
+    for factor, term in scalar:
+        charges |= term.charges
+        for vector in term.vectors:
+            charges |= vector.charges
+        if term.op == "inner":
+            left, right = term.vectors
+            for a, c in left.terms.items():
+                for b, d in right.terms.items():
+                    key = _product(a, b, term.over, flat, charges)
+                    if key is not None:
+                        parts.append({key: factor * c * d})
+            continue
+        shared = term.op == "one" or term.tag != ANY
+        if term.over == "squares":
+            if term.op != "one" or sum_of_squares is None:
+                raise ValueError("sum_i p_i^2 of a value")
+            factor = factor * sum_of_squares
+        elif term.over == "mean" and shared:
+            charges.add(SUM)
+        tag = MEAN if term.over == "mean" and term.tag == ANY else term.tag
+        parts.append({("one",) if term.op == "one" else (term.op, term.label, tag): factor})
+    return Expanded(added(parts), frozenset(charges))
+
+
+def _product(a: Tagged, b: Tagged, over: Over, flat: frozenset[str], charges: set[str]) -> Key | None:
+    """The key of one inner product; None if it vanishes."""
+    (one, _), (two, _) = a, b
+    if (one.noise and one.stage > two.stage) or (two.noise and two.stage > one.stage):
+        charges.add(UNBIASED)  # noise has mean zero, given all that was known before it
+        return None
+    each = (a[1] == ANY) + (b[1] == ANY)
+    if over == "one":
+        if a == b and one.noise and a[1] == MEAN:
+            charges.add(INDEPENDENT)
+            return ("squares", one, two)
+        return ("inner", *sorted((a, b)))
+    if over == "squares":
+        if each < 2:
+            raise ValueError("sum_i p_i^2 of a vector that all clients share")
+        return ("squares", *sorted((one, two)))
+    if each == 2:
+        return ("mean", *sorted((one, two)))
+    if each == 0:
+        charges.add(SUM)
+    elif (one if a[1] == ANY else two).label in flat:
+        charges.add(FLAT)
+        return None
+    moved = [(name, MEAN if tag == ANY else tag) for name, tag in (a, b)]
+    return _product(moved[0], moved[1], "one", flat, charges)

@@ -1,0 +1,350 @@
+"""Premises that are shown: what holds is accepted, every mutant is refused, normal forms agree with numbers."""
+
+# sympy and python-flint are annotated only in part.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
+# pyright: reportUnknownLambdaType=false
+
+import copy
+import json
+from dataclasses import replace
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from sympy import Eq, Function, Ge, Le, Rational
+
+from fedaudit.bounds.atoms import Bound, Convex, Minimum, Smooth, Square
+from fedaudit.bounds.catalogue import catalogue
+from fedaudit.bounds.derivation import Argument, Derivation, Known, Step, View
+from fedaudit.bounds.derive import constants, derive, mutate, shown
+from fedaudit.bounds.frame import Frame, Reader
+from fedaudit.bounds.identity_data import identity_data
+from fedaudit.bounds.method import grad, mean, noisy, norm2, point, w_star
+from fedaudit.bounds.papers.buttaci.frames import ON_FEDPROX, D, N, X, Z, centre, gradient, stochastic
+from fedaudit.bounds.papers.buttaci.methods import FEDPROX, w, w_i
+from fedaudit.bounds.papers.buttaci.symbols import L, bounded_gradients, dist2, gamma, gap, i, k, mu, strongly_convex, t
+from fedaudit.bounds.shown import Shown, check, known, reader_of, stands
+from fedaudit.bounds.shown import shown as show
+from fedaudit.bounds.vectors import Expanded, Scalar
+from fedaudit.errors import UserError
+from fedaudit.verify.kernel import identity
+from fedaudit.verify.kernel.rational import Malformed, Rejected
+
+CHAIN = ("buttaci/lem4.1", "buttaci/lem4.2", "buttaci/lemB.1")
+
+
+@lru_cache(maxsize=1)
+def everything() -> tuple[tuple[str, Known], ...]:
+    """Every shown premise of the catalogue, once."""
+    known_ = catalogue()
+    found: dict[Known, str] = {}
+    for name, statement in known_.items():
+        for premise in shown(statement, known_):
+            found.setdefault(premise, name)
+    return tuple((name, premise) for premise, name in found.items())
+
+
+def refused(premise: Shown) -> bool:
+    try:
+        return bool(check(premise).rest)
+    except (UserError, ValueError):
+        return True
+
+
+def test_the_catalogue_shows_premises_and_all_of_them_stand() -> None:
+    assert {name for name, _ in everything()} >= set(CHAIN)
+    assert [p.because for _, p in everything() if not stands(p)] == []
+
+
+def test_every_multiplier_that_is_one_percent_off_is_refused() -> None:
+    tried = 0
+    for _, premise in everything():
+        rule: Shown = premise.rule
+        for n, (multiplier, atom) in enumerate(rule.by):
+            for factor in (Rational(99, 100), Rational(101, 100)):
+                changed = (*rule.by[:n], (multiplier * factor, atom), *rule.by[n + 1 :])
+                assert refused(replace(rule, by=changed)), (premise.because, multiplier)
+                tried += 1
+    assert tried > 50
+
+
+def test_every_claim_with_one_constant_one_percent_smaller_is_refused() -> None:
+    known_ = catalogue()
+    tried = 0
+    for name, premise in everything():
+        statement = replace(known_[name], then=premise.claim, where={}, choose={}, when=())
+        for constant in constants(statement, ("then",)):
+            changed = mutate(statement, constant, Rational(99, 100)).then
+            assert refused(replace(premise.rule, claim=changed)), (premise.because, str(constant))
+            tried += 1
+    assert tried > 50
+
+
+def test_the_kernel_accepts_every_shown_premise_and_trusts_only_what_it_says() -> None:
+    for name, premise in everything():
+        made = identity.check(json.loads(json.dumps(identity_data(premise, name))))
+        decided = [sign for sign in check(premise.rule).signs if sign == "decided"]
+        assert len([line for line in made.trusted if ">= 0" in line]) <= len(decided)
+
+
+def test_the_kernel_refuses_a_changed_multiplier_a_changed_claim_and_a_negative_multiplier() -> None:
+    for name, premise in everything():
+        data = identity_data(premise, name)
+        for n, part in enumerate(data["identities"][0]["by"]):
+            changed = copy.deepcopy(data)
+            changed["identities"][0]["by"][n]["multiplier"] = ["*", "101/100", part["multiplier"]]
+            with pytest.raises(Rejected, match="left over"):
+                identity.check(changed)
+            changed["identities"][0]["by"][n]["multiplier"] = ["*", "-1", part["multiplier"]]
+            changed["identities"][0]["by"][n]["sign"] = "form"
+            with pytest.raises(Rejected, match="sign"):
+                identity.check(changed)
+    data = identity_data(next(p for _, p in everything() if "variances" in p.because))
+    del data["names"]
+    with pytest.raises(Malformed, match="names"):
+        identity.check(data)
+
+
+# --- normal forms against numbers ------------------------------------------------------------------------------------
+
+CLIENTS, DIM = 3, 2
+
+
+class World:
+    """Random vectors, weights and values; noise takes both signs for every client on its own."""
+
+    def __init__(self, reader: Reader, seed: int) -> None:
+        self.reader, self.draw = reader, np.random.default_rng(seed)
+        self.p = self.draw.dirichlet(np.ones(CLIENTS))
+        self.held: dict[Any, Any] = {}
+        self.parameters = [float(x) for x in self.draw.uniform(0.3, 1.5, len(reader.letters))]
+        squares = reader.letters.get(reader.frame.sum_of_squares)
+        if squares is not None:
+            self.parameters[list(reader.letters.values()).index(squares)] = float(self.p @ self.p)
+
+    def number(self, c: Any) -> float:
+        def value(rows: list[list[Any]]) -> float:
+            return sum(float(Rational(n)) * float(np.prod([x**e for x, e in zip(self.parameters, es, strict=True)]))
+                       for es, n in rows)  # fmt: skip
+
+        top, below = c.data()
+        return value(top) / value(below)
+
+    def vectors(self, name: Any, shared: bool) -> Any:
+        if (name, shared) not in self.held:
+            made = self.draw.normal(size=DIM if shared else (CLIENTS, DIM))
+            if name.label in self.reader.flat and not shared:
+                made = made - self.p @ made
+            self.held[name, shared] = made
+        return self.held[name, shared]
+
+    def at(self, tagged: Any, client: int, signs: Any) -> Any:
+        name, tag = tagged
+        if tag == "":
+            return self.vectors(name, True)
+        of_all = self.vectors(name, False) * (signs[:, None] if name.noise else 1)
+        if tag == "mean":
+            return self.p @ of_all
+        return of_all[{"*": client, "i": 0, "j": 1}[tag]]
+
+    def value(self, label: str, tag: str, client: int) -> float:
+        made = self.held.setdefault(label, self.draw.normal(size=CLIENTS))
+        return float(self.p @ made if tag == "mean" else made[{"*": client, "i": 0, "j": 1}[tag]])
+
+    def over(self, op: str, each: Any) -> float:
+        weights = {"mean": self.p, "squares": self.p**2}.get(op)
+        return float(each(0) if weights is None else sum(q * each(n) for n, q in enumerate(weights)))
+
+    def outcomes(self, each: Any) -> float:
+        signs = [np.array(s) for s in product((-1.0, 1.0), repeat=CLIENTS)]
+        return float(np.mean([each(s) for s in signs]))
+
+    def raw(self, scalar: Scalar) -> float:
+        def one(term: Any, client: int, signs: Any) -> float:
+            if term.op == "inner":
+                x, y = (
+                    sum((self.number(c) * self.at(a, client, signs) for a, c in v.terms.items()), np.zeros(DIM))
+                    for v in term.vectors
+                )
+                return float(x @ y)
+            if term.op == "weight":
+                return float(self.p[{"i": 0, "j": 1}[term.label]])
+            if term.op == "regulariser":
+                return self.value(term.label, "i", client)
+            return self.value(term.label, term.tag, client) if term.op == "value" else 1.0
+
+        def total(signs: Any) -> float:
+            return sum(self.number(c) * self.over(t.over, lambda n, t=t: one(t, n, signs)) for c, t in scalar)
+
+        return self.outcomes(total)
+
+    def normal(self, form: Expanded) -> float:
+        def one(key: Any, signs: Any) -> float:
+            op, *rest = key
+            if op == "inner":
+                return float(self.at(rest[0], 0, signs) @ self.at(rest[1], 0, signs))
+            if op in ("mean", "squares"):
+                a, b = rest
+                return self.over(op, lambda n: self.at((a, "*"), n, signs) @ self.at((b, "*"), n, signs))
+            if op == "regulariser":
+                return self.value(rest[0], "i", 0)
+            if op == "value":
+                return self.value(rest[0], rest[1], 0)
+            return float(self.p[{"i": 0, "j": 1}[rest[0]]]) if op == "weight" else 1.0
+
+        return self.outcomes(lambda signs: sum(self.number(c) * one(key, signs) for key, c in form.terms.items()))
+
+
+def test_normal_forms_agree_with_numeric_vectors_under_every_outcome_of_the_noise() -> None:
+    compared = 0
+    for seed, (_, premise) in enumerate(everything()):
+        reader = reader_of(premise.rule)
+        for part in check(premise.rule).identities:
+            for scalar in (part.left, *(atom for _, atom in part.terms)):
+                world = World(reader, seed)
+                assert world.raw(scalar) == pytest.approx(world.normal(reader.expand(scalar)), rel=1e-9, abs=1e-9)
+                compared += 1
+    assert compared > 60
+
+
+# --- pitfalls --------------------------------------------------------------------------------------------------------
+
+S = Function("S", real=True)
+
+
+def frame(number: Any) -> Frame:
+    return Frame(FEDPROX, {S(k): number}, ON_FEDPROX.letters, ON_FEDPROX.sizes, ON_FEDPROX.weights)
+
+
+def left_over(claim: Any, meant: Frame, *by: Any, **how: Any) -> str:
+    return check(show(claim, "", meant, *by, **how).rule).rest
+
+
+def test_noise_dies_against_what_was_known_and_not_against_a_gradient_after_it() -> None:
+    noise = stochastic - gradient
+    before, after = mean(norm2(w_i + noise) - norm2(w_i) - norm2(noise)), mean(norm2(grad(w_i + noise) + noise))
+    after = after - mean(norm2(grad(w_i + noise))) - mean(norm2(noise))
+    assert left_over(Eq(S(k), 0), frame(before)) == ""
+    assert "noise" in left_over(Eq(S(k), 0), frame(after))
+
+
+def test_the_noise_of_the_next_step_is_another_draw() -> None:
+    assert left_over(Eq(Z(k + 1), Z(k)), ON_FEDPROX) != ""
+
+
+def test_f_at_a_client_s_own_point_is_not_at_least_f_star() -> None:
+    with pytest.raises(UserError):
+        show(Ge(S(k), 0), "no", frame(norm2(w)), (1, Minimum(w_i)))
+
+
+def test_a_name_of_the_paper_cannot_be_given_another_meaning() -> None:
+    with pytest.raises(UserError, match="dist2"):
+        Frame(FEDPROX, {dist2(t): norm2(w)}, ON_FEDPROX.letters, ON_FEDPROX.sizes, ON_FEDPROX.weights)
+
+
+def test_a_quantity_of_one_client_needs_that_client_among_its_indices() -> None:
+    with pytest.raises(UserError, match="client"):
+        check(Shown(Ge(S(k), 0), frame(norm2(w_i))))
+
+
+def test_a_random_multiplier_is_refused() -> None:
+    assert refused(Shown(Ge(D(k), 0), ON_FEDPROX, ((D(k), Square(centre - w_star)),)))
+
+
+def test_a_multiplier_whose_form_does_not_show_its_sign_is_a_requirement() -> None:
+    weight = 1 - gamma(t) * L
+    premise = show(Ge(weight * D(k), 0), "", ON_FEDPROX, (weight, Square(centre - w_star)))
+    assert [r.claim for r in premise.requires] == [Ge(weight, 0)]
+
+
+def test_a_gradient_bound_is_asked_for_where_the_assumption_gives_it() -> None:
+    later = show(Le(Function("g2", nonnegative=True)(i, k), 1), "", ON_FEDPROX, (1, Bound(bounded_gradients)))
+    assert {str(r.claim) for r in later.requires} == {"t <= T - 1", "k <= E"}
+
+
+def test_mu_is_at_most_L_only_because_a_vector_is_not_zero() -> None:
+    u = point("u")
+    atoms = (2, Smooth(w, w + u, L)), (2, Convex(w, w + u, mu))
+    assert left_over(Le(mu, L), ON_FEDPROX, *atoms, times=u) == ""
+    assert left_over(Le(mu, L), ON_FEDPROX, *atoms) != ""
+    with pytest.raises(UserError):
+        show(Le(gap(t), L), "", ON_FEDPROX, *atoms, times=u)
+
+
+def test_cauchy_schwarz_needs_the_two_vectors_that_it_is_about() -> None:
+    inner_product, first, second = (Function(name, real=True)(i, k) for name in ("a", "b", "c"))
+    names = {
+        first: norm2(w_i - w),
+        second: norm2(noisy(grad(w_i))),
+        inner_product: norm2(w_i - w) - norm2(w_i - w - stochastic),
+    }
+    meant = Frame(FEDPROX, names, ON_FEDPROX.letters, ON_FEDPROX.sizes, ON_FEDPROX.weights)
+    rule = Shown(Le(inner_product**2, first * second), meant, schwarz=(w_i - w, stochastic))
+    assert check(rule).rest != ""
+
+
+# --- what derive makes of it -----------------------------------------------------------------------------------------
+
+
+def test_the_fedprox_chain_is_proved_and_rests_on_no_premise_by_hand() -> None:
+    known_ = catalogue()
+    for name in ("buttaci/lem4.1", "buttaci/lem4.2"):
+        made = derive(known_[name], known_, slack=False)
+        assert (made.proved, made.premises) == (True, ())
+        assert made.shown
+
+
+def test_a_stronger_lemma_is_not_proved() -> None:
+    known_ = catalogue()
+    statement = known_["buttaci/lem4.1"]
+    for constant in constants(statement, ("then",)):
+        for factor in (Rational(99, 100), Rational(101, 100)):
+            mutant = mutate(statement, constant, factor)
+            made = derive(mutant, known_, slack=False)
+            if made.proved:  # then it is weaker: a larger exponent of E, which is at least 1
+                assert (str(constant.inside), factor) == ("E**2", Rational(101, 100))
+
+
+def test_an_assumption_that_is_charged_and_not_made_is_told_and_nothing_is_proved() -> None:
+    known_ = catalogue()
+    made = derive(replace(known_["buttaci/lem4.2"], implicit=()), known_, slack=False)
+    assert not made.proved
+    assert any(f.startswith("assumption:") and "nonnegative_weights" in f for f in made.findings)
+
+
+def test_strong_convexity_with_another_constant_does_not_count() -> None:
+    known_ = catalogue()
+    statement = known_["buttaci/lemB.2"]
+    other = tuple(replace(a, args=(L,)) if a == strongly_convex else a for a in statement.implicit)
+    made = derive(replace(statement, implicit=other), known_, slack=False)
+    assert not made.proved
+    assert any("strongly_convex with" in f for f in made.findings)
+
+
+def _by(premise: Known) -> Derivation:
+    def proof(goal: View) -> Argument:
+        step = Step(goal.relations[0], given=(premise,))
+        return Argument((step,), step)
+
+    return Derivation(proof)
+
+
+def test_an_identity_that_fails_is_refused_with_what_is_left_over() -> None:
+    known_ = catalogue()
+    statement = replace(known_["buttaci/lemB.1"], then=Le(dist2(t + 1), 2 * dist2(t)), where={})
+    wrong = show(Le(N(k), X(k) / 2), "half of Jensen", ON_FEDPROX, (1, Square(gradient - mean(gradient), "mean")))
+    made = derive(replace(statement, follows_from=(_by(wrong),)), known_, slack=False)
+    assert not made.proved
+    assert any(f.startswith("refused: half of Jensen") and "left over" in f for f in made.findings)
+
+
+def test_a_premise_that_only_calls_itself_shown_is_one_by_hand() -> None:
+    real = next(p for _, p in everything() if p.because.startswith("Jensen for"))
+    forged = replace(real, claim=Le(N(k), X(k) / 2))
+    assert stands(real)
+    assert not stands(forged)
+    assert not stands(Known(Le(N(k), X(k)), "mine", "shown"))
+    assert stands(known(real.rule, real.because))

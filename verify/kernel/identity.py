@@ -1,0 +1,330 @@
+"""A shown premise, checked again: its two sides differ by multipliers times atoms, for all vectors and parameters.
+
+The file gives the vectors, the terms, the atoms and the multipliers. Here everything is expanded anew, with fractions
+of polynomials; each atom is built from its own points; each multiplier must not be negative by its form. Where the file
+says that z3 decided a sign, that is trusted, and said so. What the file's terms have to do with a paper is not checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from flint import fmpq_mpoly, fmpq_mpoly_ctx
+
+from .rational import Malformed, Node, Rejected
+
+FORMAT = "fedaudit-identity/1"
+OVER, TAGS, SIGNS = ("one", "mean", "squares"), ("", "mean", "*", "i", "j"), ("positive", "nonnegative", "real")
+ATOMS = ("square", "smooth", "lipschitz", "convex", "lower", "minimum", "variance", "assumed", "subgradient", "weight")
+MOST, DEEP = 64, 16  # of an exponent; of a tree
+
+Fraction = tuple[fmpq_mpoly, fmpq_mpoly]
+Vector = dict[tuple[int, str], Fraction]  # (number of a name, tag) -> coefficient
+Terms = dict[tuple[object, ...], Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What remains to be trusted besides the rules of the normal form and the assumptions that the atoms are."""
+
+    trusted: tuple[str, ...]
+    atoms: tuple[str, ...]
+
+
+def check(certificate: object) -> Checked:
+    return Identities(Node(certificate, "identity")).checked()
+
+
+class Identities:
+    """The file, its parameters and its vectors."""
+
+    def __init__(self, file: Node) -> None:
+        at = file.fields("format parameters names identities", "statement because claim charges squares")
+        at["format"].one_of((FORMAT,))
+        known = {name: node.fields("means sign") for name, node in at["parameters"].mapping().items()}
+        self.signs = {name: fields["sign"].one_of(SIGNS) for name, fields in known.items()}
+        self.context = fmpq_mpoly_ctx.get(tuple(self.signs) or ("none",), "degrevlex")
+        self.letters = {name: (g, self.one[0]) for name, g in zip(self.signs, self.context.gens(), strict=False)}
+        self.squares = at["squares"].one_of(tuple(self.signs)) if "squares" in at else None
+        self.trusted: dict[str, None] = {}
+        self.points: list[tuple[str, Vector]] = []
+        self.stages: list[int] = []
+        self.sizes: list[Fraction] = []
+        for node in at["names"].items():
+            self._name(node)
+        self.identities = at["identities"].items()
+
+    @property
+    def one(self) -> Fraction:
+        return self.context.constant(1), self.context.constant(1)
+
+    def _name(self, node: Node) -> None:
+        kind = node.kind(("vector", "w*", "gradient", "noise", "prox"))
+        at = node.fields("kind", {"gradient": "of", "noise": "of step", "prox": "of size"}.get(kind, "label"))
+        point = self.vector(at["of"], own=True) if "of" in at else {}
+        known = max((self.stages[n] for n, _ in point), default=0)
+        self.points.append((kind, point))
+        self.sizes.append(self.number(at["size"]) if "size" in at else self.one)
+        self.stages.append(known if kind != "noise" else at["step"].integer(known, 9) + 1)
+
+    # --- fractions ---------------------------------------------------------------------------------------------------
+
+    def number(self, node: Node, deep: int = DEEP) -> Fraction:
+        """A rational, a parameter, or [operation, parts ...]."""
+        if isinstance(node.raw, str) and node.raw in self.letters:
+            return self.letters[node.raw]
+        if not isinstance(node.raw, list):
+            return self.context.constant(node.rational()), self.one[0]
+        if deep == 0:
+            raise node.malformed("a flatter formula")
+        op, *parts = node.items()
+        if op.one_of(("+", "*", "/", "^")) == "^" and len(parts) == 2:
+            top, below = self.number(parts[0], deep - 1)
+            power = parts[1].integer(0, MOST)
+            return top**power, below**power
+        if not parts or (op.raw in ("/", "^") and len(parts) != 2):
+            raise node.malformed("an operation with its parts")
+        made = [self.number(part, deep - 1) for part in parts]
+        if op.raw == "/" and not self.signed(parts[1], True):
+            self.trusted[f"trusted: z3, {parts[1].raw} > 0"] = None
+        total = made[0]
+        for part in made[1:]:
+            total = plus(total, part) if op.raw == "+" else times(total, part if op.raw == "*" else self._over(part))
+        return total
+
+    def _over(self, part: Fraction) -> Fraction:
+        if part[0].is_zero():
+            raise Malformed("identity: got a division by zero")
+        return part[1], part[0]
+
+    def signed(self, node: Node, strict: bool = False) -> bool:
+        """Whether a formula is not negative (positive) by its form."""
+        if isinstance(node.raw, str) and node.raw in self.signs:
+            return self.signs[node.raw] in (("positive",) if strict else ("positive", "nonnegative"))
+        if not isinstance(node.raw, list):
+            value = node.rational()
+            return value > 0 or (value == 0 and not strict)
+        op, *parts = node.items()
+        if op.raw == "^":
+            return (parts[1].integer(0, MOST) % 2 == 0 and not strict) or self.signed(parts[0], strict)
+        if op.raw == "/":
+            return self.signed(parts[0], strict) and self.signed(parts[1], True)
+        if op.raw == "+" and strict:
+            return all(self.signed(part) for part in parts) and any(self.signed(part, True) for part in parts)
+        return all(self.signed(part, strict) for part in parts)
+
+    # --- vectors and terms -------------------------------------------------------------------------------------------
+
+    def vector(self, node: Node, own: bool = False) -> Vector:
+        made: Vector = {}
+        for part in node.items():
+            name, tag, factor = part.items(3)
+            key = name.integer(0, len(self.points) - 1), tag.one_of((*TAGS, "own") if own else TAGS)
+            made[key] = plus(made[key], self.number(factor)) if key in made else self.number(factor)
+        return {key: c for key, c in made.items() if not c[0].is_zero()}
+
+    def combined(self, *parts: tuple[int, Vector]) -> Vector:
+        total: Vector = {}
+        for factor, vector in parts:
+            for key, c in vector.items():
+                moved = c[0] * factor, c[1]
+                total[key] = plus(total[key], moved) if key in total else moved
+        return {key: c for key, c in total.items() if not c[0].is_zero()}
+
+    def at(self, point: Vector, client: str) -> str:
+        """A point in writing, with the client's own vectors marked."""
+        own = {(n, "own" if tag == client != "" else tag): c for (n, tag), c in point.items()}
+        return "; ".join(f"{key} {top} / {below}" for key, (top, below) in sorted(own.items(), key=lambda p: p[0]))
+
+    def gradient(self, point: Vector, client: str) -> Vector:
+        """The vector that the file calls the gradient there."""
+        wanted = self.at(point, client)
+        found = [n for n, (kind, of) in enumerate(self.points) if kind == "gradient" and self.at(of, "") == wanted]
+        if not found:
+            raise Rejected("identity: got an atom at a point without a gradient, expected a name for it")
+        return {(found[0], client): self.one}
+
+    def inner(self, over: str, x: Vector, y: Vector) -> Iterator[tuple[tuple[object, ...], Fraction]]:
+        for a, c in x.items():
+            for b, d in y.items():
+                key = self.product(over, *sorted((a, b)))
+                if key is not None:
+                    yield key, times(c, d)
+
+    def product(self, over: str, a: tuple[int, str], b: tuple[int, str]) -> tuple[object, ...] | None:
+        """The normal form of one inner product under the mean and the expectation; None where it is zero."""
+        (m, left), (n, right) = a, b
+        for one, two in ((m, n), (n, m)):
+            if self.points[one][0] == "noise" and self.stages[one] > self.stages[two]:
+                return None
+        clients = (left == "*") + (right == "*")
+        if over == "squares" and clients < 2:
+            raise Rejected("identity: got sum_i p_i^2 of something that is not the client's, expected a client's")
+        if over == "squares" or (clients == 2 and over == "mean"):
+            return over, m, n
+        if over == "mean":
+            if any(tag == "*" and self.flat(name) for name, tag in (a, b)):
+                return None
+            moved = sorted((name, "mean" if tag == "*" else tag) for name, tag in (a, b))
+            return self.product("one", moved[0], moved[1])
+        if a == b and left == "mean" and self.points[m][0] == "noise":
+            return "squares", m, n
+        return "one", a, b
+
+    def flat(self, name: int) -> bool:
+        """The gradient at w*, whose mean over the clients is zero."""
+        kind, point = self.points[name]
+        star = [self.points[n][0] == "w*" and tag == "" and c[0] == c[1] for (n, tag), c in point.items()]
+        return kind == "gradient" and star == [True]
+
+    def term(self, node: Node) -> Iterator[tuple[tuple[object, ...], Fraction]]:
+        op, over, *rest = node.items()
+        over_, kind = over.one_of(OVER), op.one_of(("inner", "value", "least", "regulariser", "weight", "one"))
+        if kind == "inner":
+            x, y = (self.vector(part) for part in rest)
+            yield from self.inner(over_, x, y)
+        elif kind == "one":
+            yield from self.constant(over_)
+        elif kind == "weight":
+            yield ("weight", rest[0].name()), self.one
+        elif kind == "regulariser":
+            yield from self.regulariser(self.vector(rest[0]))
+        else:
+            tag = rest[-1].one_of(TAGS)
+            yield from self.value(over_, self.vector(rest[0], own=True) if kind == "value" else None, tag)
+
+    def constant(self, over: str) -> Iterator[tuple[tuple[object, ...], Fraction]]:
+        if over == "squares" and self.squares is None:
+            raise Rejected("identity: got sum_i p_i^2 without a parameter for it")
+        yield ("one",), self.letters[self.squares] if over == "squares" and self.squares else self.one
+
+    def value(self, over: str, point: Vector | None, tag: str) -> Iterator[tuple[tuple[object, ...], Fraction]]:
+        """f_i at a point, or its least value."""
+        if over == "squares":
+            raise Rejected("identity: got sum_i p_i^2 of a value")
+        where = "least" if point is None else self.at(point, tag)
+        yield ("value", where, "mean" if over == "mean" and tag == "*" else tag), self.one
+
+    def regulariser(self, point: Vector) -> Iterator[tuple[tuple[object, ...], Fraction]]:
+        if any(tag not in ("", "mean") for _, tag in point):
+            raise Rejected("identity: got the regulariser at a client's own point, expected a shared one")
+        yield ("regulariser", self.at(point, "")), self.one
+
+    # --- atoms -------------------------------------------------------------------------------------------------------
+
+    def atom(self, node: Node) -> Iterator[tuple[tuple[object, ...], Fraction]]:
+        """Terms whose sum is not negative, because of what the atom is."""
+        kind = node.kind(ATOMS)
+        at = node.mapping()
+        over, client = at["over"].one_of(OVER), at["client"].one_of(("*", "i", "j"))
+        if (over == "one") == (client == "*"):
+            raise Rejected("identity: got an atom of no one client, expected a mean")
+        x = self.vector(at["x"]) if "x" in at else {}
+        if kind == "square":
+            yield from self.inner(over, x, x)
+        elif kind in ("smooth", "convex"):
+            y, below = self.vector(at["y"]), kind == "convex" or at["below"].flag()
+            step, constant = self.combined((1, y), (-1, x)), self.number(at["constant"])
+            curved = scaled(constant, "-1/2" if kind == "convex" else "1/2", self.context)
+            slopes = [*self.value(over, x, client), *self.inner(over, self.gradient(x, client), step)]
+            slopes += [(key, (-c[0], c[1])) for key, c in self.value(over, y, client)]
+            yield from ((key, (-c[0], c[1]) if below else c) for key, c in slopes)
+            yield from ((key, times(curved, c)) for key, c in self.inner(over, step, step))
+        elif kind == "lipschitz":
+            y, constant = self.vector(at["y"]), self.number(at["constant"])
+            step = self.combined((1, y), (-1, x))
+            turn = self.combined((1, self.gradient(y, client)), (-1, self.gradient(x, client)))
+            yield from ((key, times(times(constant, constant), c)) for key, c in self.inner(over, step, step))
+            yield from ((key, (-c[0], c[1])) for key, c in self.inner(over, turn, turn))
+        elif kind in ("lower", "minimum"):
+            if kind == "minimum" and any(tag == "*" for _, tag in x):
+                raise Rejected("identity: got f >= f* at a client's own point, expected a shared one")
+            inside = "mean" if kind == "minimum" else over
+            stars = [n for n, (name, _) in enumerate(self.points) if name == "w*"]
+            least: Vector | None = {(stars[0], ""): self.one} if kind == "minimum" and stars else None
+            if kind == "minimum" and least is None:
+                raise Rejected("identity: got a minimum without a name for w*")
+            owner = "*" if kind == "minimum" else client
+            yield from self.value(inside, x, owner)
+            yield from ((key, (-c[0], c[1])) for key, c in self.value(inside, least, owner))
+        elif kind == "variance":
+            if [self.points[n][0] for n, _ in x] != ["noise"] or any(c != self.one for c in x.values()):
+                raise Rejected("identity: got the variance of something else, expected noise")
+            sigma = self.number(at["constant"])
+            yield from ((key, times(times(sigma, sigma), c)) for key, c in self.constant(over))
+            yield from ((key, (-c[0], c[1])) for key, c in self.inner(over, x, x))
+        elif kind == "subgradient":
+            y, size = self.vector(at["y"]), self.number(at["constant"])
+            if not self.signed(at["constant"], True):
+                raise Rejected("identity: got a proximal step whose form does not show that it is positive")
+            same = [
+                n for n, (name, of) in enumerate(self.points) if name == "prox" and self.at(of, "") == self.at(x, "")
+            ]
+            found: list[Vector] = [{(n, ""): self.one} for n in same if self.sizes[n] == size]
+            if not found:
+                raise Rejected("identity: got a subgradient without a name for the proximal point")
+            slope, step = self.combined((1, x), (-1, found[0])), self.combined((1, y), (-1, found[0]))
+            yield from self.regulariser(y)
+            yield from ((key, (-c[0], c[1])) for key, c in self.regulariser(found[0]))
+            yield from ((key, times((-size[1], size[0]), c)) for key, c in self.inner("one", slope, step))
+        elif kind == "weight":
+            yield ("weight", at["index"].name()), self.one
+        else:
+            yield from self.terms(at["terms"])
+
+    def terms(self, node: Node) -> Iterator[tuple[tuple[object, ...], Fraction]]:
+        for part in node.items():
+            factor, term = part.items(2)
+            c = self.number(factor)
+            yield from ((key, times(c, d)) for key, d in self.term(term))
+
+    def checked(self) -> Checked:
+        trusted = self.trusted
+        atoms: dict[str, None] = {}
+        for identity in self.identities:
+            at = identity.fields("left by")
+            rest: Terms = {}
+            gather(rest, self.terms(at["left"]))
+            for node in at["by"].items():
+                fields = node.fields("multiplier sign atom")
+                if fields["sign"].one_of(("form", "z3")) == "z3":
+                    trusted[f"trusted: z3, {fields['multiplier'].raw} >= 0"] = None
+                elif not self.signed(fields["multiplier"]):
+                    raise Rejected(f"{fields['multiplier'].where}: got a multiplier whose form does not show its sign")
+                factor = self.number(fields["multiplier"])
+                gather(rest, ((key, times((-factor[0], factor[1]), c)) for key, c in self.atom(fields["atom"])))
+                kind = fields["atom"].mapping()["kind"].raw
+                atoms[str(kind)] = None
+                if kind == "assumed":
+                    trusted["an assumption of the run, as its terms"] = None
+            left = {key: c for key, c in rest.items() if not c[0].is_zero()}
+            if left:
+                key, (top, below) = next(iter(left.items()))
+                raise Rejected(f"{identity.where}: got ({top})/({below}) {key} left over, expected nothing")
+        return Checked(tuple(trusted), tuple(atoms))
+
+
+def plus(a: Fraction, b: Fraction) -> Fraction:
+    return lowest(a[0] * b[1] + b[0] * a[1], a[1] * b[1])
+
+
+def times(a: Fraction, b: Fraction) -> Fraction:
+    return lowest(a[0] * b[0], a[1] * b[1])
+
+
+def scaled(a: Fraction, by: str, context: fmpq_mpoly_ctx) -> Fraction:
+    return lowest(a[0] * context.constant(Node(by, "").rational()), a[1])
+
+
+def lowest(top: fmpq_mpoly, below: fmpq_mpoly) -> Fraction:
+    """In lowest terms, the leading coefficient below the line being 1."""
+    common = below if top.is_zero() else top.gcd(below)
+    top, below = top / common, below / common
+    lead = below.leading_coefficient()
+    return top / lead, below / lead
+
+
+def gather(total: Terms, parts: Iterator[tuple[tuple[object, ...], Fraction]]) -> None:
+    for key, c in parts:
+        total[key] = plus(total[key], c) if key in total else c

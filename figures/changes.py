@@ -30,7 +30,12 @@ class Changed:
 
 
 def changes(old: Printed, new: Printed, typesetter: Typesetter) -> list[Changed]:
-    """Assumptions and formulas, part by part, in the order of the page."""
+    """Assumptions and formulas, part by part, in the order of the page.
+
+    An order and an inequality are written in different ways: nothing is marked between them.
+    """
+    if old.kind != new.kind:
+        return [_apart(name, old, new, typesetter) for name in ("when", "then")]
     before, after = dict(old.parts), dict(new.parts)
     said = [[a.says or a.name for a in one.let] for one in (old, new)]
     more = [[a.says or a.name for a in one.implicit] for one in (old, new)]
@@ -40,6 +45,12 @@ def changes(old: Printed, new: Printed, typesetter: Typesetter) -> list[Changed]
         if name not in HIDDEN or lines[0] != lines[1]:
             made.append(_formulas(name, *lines, typesetter))
     return [part for part in made if part.differs or part.name not in ("let", "implicit")]
+
+
+def _apart(name: str, old: Printed, new: Printed, typesetter: Typesetter) -> Changed:
+    lines = [dict(one.parts).get(name, ()) for one in (old, new)]
+    left, right = (tuple(typesetter.math(line, "block") for line in one) for one in lines)
+    return Changed(name, left, right, differs=left != right)
 
 
 def _words(name: str, old: Sequence[str], new: Sequence[str]) -> Changed:

@@ -22,11 +22,17 @@ SECONDS = 60.0  # for the numbers behind all counterexamples of one report
 STEPS = 200  # local steps in all of a run whose numbers are shown
 LONG = 600  # characters of a formula that is shown with its numbers
 CHANGES = {  # what a repair changes, the least first
-    "hypothesis": "a hypothesis has to change, the formula can stay",
+    "hypothesis": "a hypothesis has to change: what is assumed, or what a symbol stands for",
     "constant": "a constant has to change, the order stays",
     "rate": "the rate has to change",
     "undecided": "a repair is known; whether it changes a constant or the rate is open",
     "none known": "no repair is known",
+}
+SENTENCES = {
+    "hypothesis": "The repair changes a hypothesis",
+    "constant": "The repair changes a constant",
+    "rate": "The repair changes the rate",
+    "undecided": "A repair is known, and whether it changes a constant or the rate is open",
 }
 WORSE = {"<=": "more than", "<": "not less than", ">=": "less than", ">": "not more than"}
 
@@ -73,12 +79,13 @@ class Teller:
             return Story(problem, outcome, replay=replay, replays=replays, grows=True)
         relation = claim["then"][certificate["at"]["relation"]][0]
         left, right = apart(certificate["lhs"], certificate["rhs"])
-        outcome = [*at, "the left side is ", Formula(left), f", {WORSE.get(relation, 'and')} the right side, "]
-        outcome.append(Formula(right))
+        between = f", {WORSE[relation]} the right side, " if relation in WORSE else " and the right side "
+        outcome = [*at, "the left side is ", Formula(left), between, Formula(right)]
         small = int(instance.get("E", 1)) * int(instance.get("T", 1)) <= STEPS
         if parts is None or not small:
             return Story(problem, outcome)
-        return Story(problem, outcome, _read(parts.read, letters), _sums(parts, letters, certificate))
+        read = _read(parts.read, letters)
+        return Story(problem, outcome, read, tuple(x for x in _sums(parts, letters, certificate) if x not in read))
 
     def _parts(self, certificate: Mapping[str, Any]) -> Sides | None:
         from fedaudit.verify.sides import sides
@@ -150,12 +157,11 @@ def _equal(formulas: Sequence[str], value: str) -> Formula:
 
 def repair(row: Row, repaired: Checked | None, notes: str) -> str:
     """The second sentence: what the repair has to change, and what became of the repaired statement."""
-    change = row.repair or "none known"
-    said = CHANGES.get(change, change)
-    why = f" ({row.repair_why})" if row.repair_why and change != "none known" else ""
+    if repaired is None or row.repair not in SENTENCES:
+        return "No repair is known."
+    why = f" ({row.repair_why})" if row.repair_why and row.repair in ("rate", "undecided") else ""
     what = f": {notes.rstrip('.')}" if notes else ""
-    after = f"; as repaired, it is {standing(repaired)}" if repaired is not None else ""
-    return f"{said[:1].upper()}{said[1:]}{why}{what}{after}."
+    return f"{SENTENCES[row.repair]}{why}{what}; as repaired, it is {standing(repaired)}."
 
 
 def standing(checked: Checked) -> str:

@@ -56,7 +56,8 @@ class Teller:
         else:
             yield from self.functions(instance)
         for name in ("constants", "parameters", "values", "sizes"):
-            yield from ([self.letters.equal(symbol, str(x))] for symbol, x in instance.pop(name, {}).items())
+            for symbol, x in instance.pop(name, {}).items():
+                yield [self.letters.equal(symbol, str(x))]
         for name, value in instance.items():
             if isinstance(value, str | int):
                 yield [self.letters.equal(name, str(value))]
@@ -143,7 +144,13 @@ class Teller:
         sizes = [vector(v) for v in data["v"]]
         same = all(size == sizes[0] for size in sizes)
         said: Said = ["noise ", Formula(rf"\pm {sizes[0]}" if same else rf"\pm v_i, v = ({', '.join(sizes)})")]
-        said.append(", one fair sign for all clients" if data["shared"] else ", fair signs" if len(sizes) == 1 else ", independent fair signs")
+        said.append(
+            ", one fair sign for all clients"
+            if data["shared"]
+            else ", fair signs"
+            if len(sizes) == 1
+            else ", independent fair signs"
+        )
         if data.get("steps") is not None:
             said.append(f" at the steps {', '.join(map(str, data['steps']))}")
         if any(any(x != "0" for x in h) for h in data.get("h") or ()):
@@ -171,8 +178,10 @@ class Teller:
         """Users that draw data points with l_z(w) = sum_j base_j(w_j) + a_zj w_j + b_zj eta_j(w_j)."""
         d, a, b = instance.pop("d"), instance.pop("a"), instance.pop("b")
         base, eta, p = instance.pop("base"), instance.pop("eta"), instance.pop("p")
-        points = [loss({"kind": "curves", "base": base, "eta": eta, "a": x, "b": y, "turn": ["0"] * d}, d, self.w)
-                  for x, y in zip(a, b, strict=True)]
+        points = [
+            loss({"kind": "curves", "base": base, "eta": eta, "a": x, "b": y, "turn": ["0"] * d}, d, self.w)
+            for x, y in zip(a, b, strict=True)
+        ]
         said: Said = [f"{_count(len(points))} data point{'s' if len(points) > 1 else ''} with "]
         if all(point == points[0] for point in points):
             said += self.named(points[0], "z" if len(points) > 1 else "", r"\ell")
@@ -218,7 +227,13 @@ class Teller:
 def _oracle(oracle: Mapping[str, Any]) -> str:
     """What the local solver returns: x + step (best - x) + shift."""
     steps = {x for row in oracle["step"] for x in row}
-    shifts = {x for row in oracle["shift"] for client in row for cell in client for x in ([cell] if isinstance(cell, str) else cell)}
+    shifts = {
+        x
+        for row in oracle["shift"]
+        for client in row
+        for cell in client
+        for x in ([cell] if isinstance(cell, str) else cell)
+    }
     if steps == {"0"} and shifts == {"0"}:
         return "the local solver returns the point that it starts from"
     if steps == {"1"} and shifts == {"0"}:

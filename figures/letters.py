@@ -13,8 +13,8 @@ __all__ = ["Formula", "Letters", "Said", "apart", "number", "polynomial", "vecto
 
 EXACT = 22  # characters of a fraction that people still read
 DIGITS = 4
-GREEK = frozenset(
-    "alpha beta gamma delta epsilon eta theta kappa mu nu rho sigma tau phi psi omega Gamma Delta Lambda Phi Omega".split()
+GREEK = re.compile(
+    "alpha|beta|gamma|delta|epsilon|eta|theta|kappa|mu|nu|rho|sigma|tau|phi|psi|omega|Gamma|Delta|Lambda|Phi|Omega"
 )
 PLACE = re.compile(r"\{\{|\}\}|\{([0-9])\}")
 SIGNS = {"<=": r"\leq", ">=": r"\geq", "=": "=", "<": "<", ">": ">", "!=": r"\neq"}
@@ -144,15 +144,14 @@ def number(value: str) -> str:
 
 def apart(left: str, right: str) -> tuple[str, str]:
     """Two numbers with enough digits to tell them apart."""
-    if all(" +/- " not in x and len(x) <= EXACT for x in (left, right)):
-        return left, right
+    exact = [" +/- " not in value and len(value) <= EXACT for value in (left, right)]
     x, y = left.partition(" +/- ")[0], right.partition(" +/- ")[0]
-    for digits in range(DIGITS, 18):
-        said = _scientific(x, digits), _scientific(y, digits)
-        if said[0] != said[1]:
-            break
-    exact = [" +/- " not in x and len(x) <= EXACT for x in (left, right)]
-    return left if exact[0] else APPROX + said[0], right if exact[1] else APPROX + said[1]
+    enough = next((n for n in range(DIGITS, 18) if _scientific(x, n) != _scientific(y, n)), DIGITS)
+    said = [
+        value if short else APPROX + _scientific(z, enough)
+        for value, z, short in zip((left, right), (x, y), exact, strict=True)
+    ]
+    return said[0], said[1]
 
 
 def vector(entries: Sequence[str]) -> str:
@@ -191,8 +190,8 @@ def _scientific(text: str, digits: int) -> str:
 def _spelled(name: str) -> str:
     """A name of a program as LaTeX."""
     head, _, below = name.partition("_")
-    said = rf"\{head}" if head in GREEK else head if len(head) == 1 else rf"\mathrm{{{head}}}"
-    return f"{said}_{{{_spelled(below) if below in GREEK else below}}}" if below else said
+    said = rf"\{head}" if GREEK.fullmatch(head) else head if len(head) == 1 else rf"\mathrm{{{head}}}"
+    return f"{said}_{{{_spelled(below) if GREEK.fullmatch(below) else below}}}" if below else said
 
 
 def _held(said: str, level: int, least: int) -> str:

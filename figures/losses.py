@@ -80,7 +80,9 @@ def _quadratic(data: Mapping[str, Any], d: int, w: str) -> Loss:
             return Loss(polynomial([(A[0][0] / 2, rf"\|{w}\|^2")]))
         rows = ", ".join(f"({', '.join(map(str, row))})" for row in A)
         straight = f"({', '.join(map(str, b))})"
-        return Loss(rf"\frac{{1}}{{2}} {w}^\top A {w} - b^\top {w}", more=f" where A has the rows {rows} and b = {straight}")
+        return Loss(
+            rf"\frac{{1}}{{2}} {w}^\top A {w} - b^\top {w}", more=f" where A has the rows {rows} and b = {straight}"
+        )
     axes = _axes(d, w)
     terms = [(A[r][r] / 2, f"{axes[r]}^2") for r in range(d)]
     terms += [(A[r][s], f"{axes[r]} {axes[s]}") for r in range(d) for s in range(r + 1, d)]
@@ -126,7 +128,9 @@ def _curves(data: Mapping[str, Any], d: int, w: str) -> Loss:
     turn = [Fraction(x) for x in data["turn"]]
     axes = _axes(d, w) if not any(turn) else _axes(d, "y")
     made = [
-        spline([data["base"][j], data["eta"][j]], [Fraction(1), Fraction(data["b"][j])], Fraction(data["a"][j]), axes[j])
+        spline(
+            [data["base"][j], data["eta"][j]], [Fraction(1), Fraction(data["b"][j])], Fraction(data["a"][j]), axes[j]
+        )
         for j in range(d)
     ]
     more = f" where y is {w} reflected across {_row(data['turn'])}" if any(turn) else ""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import fmean
 
 __all__ = ["Edge", "Map", "Place", "proof_map"]
 
-ROW, THIN, GAP, MARGIN = 34.0, 12.0, 70.0, 12.0  # heights of a statement and of a passing edge; between columns
-LETTER, PADDING = 7.3, 34.0  # width of a letter, and of what is beside a label
+ROW, THIN, GAP, MARGIN = 34.0, 12.0, 46.0, 12.0  # heights of a statement and of a passing edge; between columns
+LETTER, PADDING = 7.4, 36.0  # width of a letter, and of what is beside a label
 SWEEPS = 8
 MOST = 20_000  # columns that all edges cross, statements: beyond that nobody reads a map
 
@@ -74,8 +75,11 @@ def proof_map(names: Sequence[str], cites: Mapping[str, Iterable[str]], fallen: 
         return Map(alone=tuple(names))
     spots = {name: Spot(layer[name], ROW) for name in order}
     lines = {edge: _line(spots[edge[0]], spots[edge[1]]) for edge in edges}
-    columns = _columns([*spots.values(), *(spot for line in lines.values() for spot in line[1:-1])])
-    _settle(columns)
+    every = [*spots.values(), *(spot for line in lines.values() for spot in line[1:-1])]
+    columns = _columns(every)
+    below = 0.0
+    for part in _parts(every):
+        below = _settle(_columns(part), below)
     widths = [max((_width(n) for n in order if layer[n] == depth), default=0.0) for depth in range(len(columns))]
     left = [MARGIN + sum(widths[:depth]) + GAP * depth for depth in range(len(columns))]
     places = tuple(Place(n, _label(n), left[layer[n]], spots[n].y, _width(n)) for n in order)
@@ -84,9 +88,8 @@ def proof_map(names: Sequence[str], cites: Mapping[str, Iterable[str]], fallen: 
         Edge(cited, citing, _path(at[cited], at[citing], lines[cited, citing], left, widths), cited in refuted)
         for cited, citing in edges
     )
-    height = max(spot.y + spot.height / 2 for column in columns for spot in column) + MARGIN
     alone = tuple(name for name in names if name not in drawn)
-    return Map(left[-1] + widths[-1] + MARGIN, height, places, made, alone)
+    return Map(left[-1] + widths[-1] + MARGIN, below + MARGIN, places, made, alone)
 
 
 def _label(name: str) -> str:
@@ -113,7 +116,7 @@ def _layers(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str,
 def _line(cited: Spot, citing: Spot) -> list[Spot]:
     """The edge from column to column."""
     line = [cited, *(Spot(depth, THIN) for depth in range(cited.layer + 1, citing.layer)), citing]
-    for one, other in zip(line, line[1:], strict=False):
+    for one, other in pairwise(line):
         one.after.append(other)
         other.before.append(one)
     return line
@@ -123,8 +126,27 @@ def _columns(spots: Sequence[Spot]) -> list[list[Spot]]:
     return [[spot for spot in spots if spot.layer == n] for n in range(1 + max(spot.layer for spot in spots))]
 
 
-def _settle(columns: list[list[Spot]]) -> None:
-    """Heights: sweeps to and fro, each column near the means of its neighbours and free of overlaps."""
+def _parts(spots: Sequence[Spot]) -> list[list[Spot]]:
+    """What no edge joins, the largest part first."""
+    left = {id(spot): spot for spot in spots}
+    parts: list[list[Spot]] = []
+    for spot in spots:
+        waiting = [spot] if left.pop(id(spot), None) is not None else []
+        part: list[Spot] = []
+        while waiting:
+            one = waiting.pop()
+            part.append(one)
+            near = [other for other in (*one.before, *one.after) if left.pop(id(other), None) is not None]
+            waiting += near
+        parts += [part] if part else []
+    return sorted(parts, key=len, reverse=True)
+
+
+def _settle(columns: list[list[Spot]], above: float) -> float:
+    """Heights, from `above` on: sweeps to and fro, each column near the means of its neighbours and free of overlaps.
+
+    Returns where the lowest one ends.
+    """
     for column in columns:
         _spread(column)
     for sweep in range(SWEEPS):
@@ -134,10 +156,11 @@ def _settle(columns: list[list[Spot]]) -> None:
                 spot.y = fmean(other.y for other in near) if near else spot.y
             column.sort(key=lambda spot: spot.y)
             _spread(column, keep=True)
-    top = min(spot.y - spot.height / 2 for column in columns for spot in column)
-    for column in columns:
-        for spot in column:
-            spot.y = round(spot.y - top + MARGIN, 1)
+    every = [spot for column in columns for spot in column]
+    top = min(spot.y - spot.height / 2 for spot in every)
+    for spot in every:
+        spot.y = round(spot.y - top + above + MARGIN, 1)
+    return max(spot.y + spot.height / 2 for spot in every)
 
 
 def _spread(column: list[Spot], *, keep: bool = False) -> None:

@@ -21,6 +21,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
+from fedaudit.bounds.greek import in_greek
 from fedaudit.verify.document import Document, Row, Step, Unreadable, inside
 from fedaudit.verify.names import slug
 from fedaudit.verify.sizes import Size
@@ -117,10 +118,12 @@ class Site:
             lstrip_blocks=True,
         )
         filters: dict[str, Any] = {"math": self.typesetter.math, "short": short, "scale": scale, "page": _quoted_page}
-        filters |= {"paper_page": _quoted_paper, "sign": SIGNS.__getitem__, "anchor": slug}
+        filters |= {"paper_page": _quoted_paper, "pretty": pretty, "sign": SIGNS.__getitem__, "anchor": slug}
         self.environment.filters.update(filters)
         self.script, self.style = (loader.get_source(self.environment, name)[0] for name in ("page.js", "page.css"))
-        templates = [loader.get_source(self.environment, name)[0] for name in ("statement.html", "paper.html", "parts.html")]
+        templates = [
+            loader.get_source(self.environment, name)[0] for name in ("statement.html", "paper.html", "parts.html")
+        ]
         self.look = hashlib.sha256("".join([self.style, *templates]).encode()).hexdigest()  # of a page below the index
         common = f"default-src 'none'; style-src {digest(self.style)}; base-uri 'none'; form-action 'none'"
         self.policy = {"index": f"{common}; script-src {digest(self.script)}", "statement": f"{common}; img-src data:"}
@@ -196,6 +199,11 @@ def scale(tightness: float | None) -> float | None:
 def _quoted_page(identifier: str) -> str:
     """The page of a statement as a link from the index carries it."""
     return quote(file_of(identifier))
+
+
+def pretty(text: str) -> str:
+    """Words of the catalogue with Greek letters and signs for their names."""
+    return in_greek(text).replace("<=", "≤").replace(">=", "≥")
 
 
 def _quoted_paper(name: str) -> str:
@@ -320,7 +328,9 @@ def _shown(checked: Checked, album: Album, teller: Teller) -> dict[str, Any]:
         "picture": picture,
         "missing": missing,
         "certificate": _sides(standing.certificate) if row.verdict == "refuted" else None,
-        "story": teller.story(standing.certificate, Letters(row.statement.letters)) if row.verdict == "refuted" else None,
+        "story": teller.story(standing.certificate, Letters(row.statement.letters))
+        if row.verdict == "refuted"
+        else None,
     }
 
 

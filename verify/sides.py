@@ -77,7 +77,8 @@ def _sides(certificate: Mapping[str, Any]) -> Sides:
     return Sides(
         relation,
         tuple(part(tree) for tree in read) if len(read) <= READ else (),
-        *(tuple(part(term) for term in _terms(side)) for side in (left, right)),
+        tuple(part(term) for term in _terms(left)),
+        tuple(part(term) for term in _terms(right)),
     )
 
 

@@ -159,9 +159,8 @@ def repair(row: Row, repaired: Checked | None, notes: str) -> str:
     """The second sentence: what the repair has to change, and what became of the repaired statement."""
     if repaired is None or row.repair not in SENTENCES:
         return "No repair is known."
-    why = f" ({row.repair_why})" if row.repair_why and row.repair in ("rate", "undecided") else ""
     what = f": {notes.rstrip('.')}" if notes else ""
-    return f"{SENTENCES[row.repair]}{why}{what}; as repaired, it is {standing(repaired)}."
+    return f"{SENTENCES[row.repair]}{what}; as repaired, it is {standing(repaired)}."
 
 
 def standing(checked: Checked) -> str:
@@ -170,5 +169,5 @@ def standing(checked: Checked) -> str:
     if checked.verdict != "survived":
         return checked.verdict
     tried = sum(move.instances or 0 for move in (row.verify, row.hunt) if move is not None)
-    tight = f" (tightness {short(row.tightness)})" if row.tightness is not None else ""
+    tight = f" (tightness {short(row.tightness)})" if (row.tightness or 0) > 0 else ""
     return f"not broken by {tried:,} instances{tight}"

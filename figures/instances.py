@@ -190,9 +190,12 @@ class Teller:
                 said += [", "] if n > 1 else []
                 said += self.named(point, str(n), r"\ell")
         yield said
-        for n, row in enumerate(p, 1):
+        for n, row in enumerate(p if len(points) > 1 else (), 1):
             who = "one user draws" if len(p) == 1 else f"user {n} draws"
-            yield [f"{who} them with probabilities ", Formula(vector(row))]
+            if row.count("1") == 1:
+                yield [f"{who} only point {row.index('1') + 1}"]
+            else:
+                yield [f"{who} them with probabilities ", Formula(vector(row))]
         if instance.get("f") in ("average", "sum"):
             yield [f"f is the {instance.pop('f')} of the users' losses"]
         yield ["at ", Formula(f"{self.w} = {vector(instance.pop('w'))}")]
@@ -203,6 +206,10 @@ class Teller:
     def functions(self, instance: dict[str, Any]) -> Iterator[Said]:
         """One function or a few, at points; vectors; what else there is by its name."""
         instance.pop("kind", None)
+        if (coupling := instance.pop("coupling", None)) is not None:
+            drawn = "drawn independently" if coupling == "0" else "with the covariance "
+            yield ["a network and its alteration ", drawn, *([] if coupling == "0" else [Formula(number(coupling))])]
+            yield [self.letters.equal("C", str(instance.pop("C")))]
         d = instance.pop("d", 1)
         if "f" in instance:
             yield self.named(loss(instance.pop("f"), d, self.w), "")
@@ -214,10 +221,8 @@ class Teller:
             if isinstance(instance.get(name), list) and all(isinstance(x, str) for x in instance[name]):
                 yield [Formula(f"{self.letters.quantity(name, ['i'])} = {vector(instance.pop(name))}")]
         for name in ("v", "w", "u"):
-            if name in instance:
+            if isinstance(instance.get(name), list) and all(isinstance(x, str) for x in instance[name]):
                 yield ["at " if name == "w" else "", Formula(f"{name} = {vector(instance.pop(name))}")]
-        if "coupling" in instance:
-            yield ["covariance of a pair's two weights ", Formula(number(instance.pop("coupling")))]
         for name in ("directions", "points"):
             if isinstance(instance.get(name), list) and all(isinstance(x, list) for x in instance[name]):
                 yield [f"{name} ", Formula(", ".join(map(vector, instance.pop(name))))]
@@ -240,7 +245,7 @@ def _oracle(oracle: Mapping[str, Any]) -> str:
         return "the local solver is exact"
     way = "all of the way" if steps == {"1"} else f"the share {', '.join(sorted(steps))} of the way"
     return f"the local solver goes {way} to the exact answer" + (
-        "" if shifts == {"0"} else f" and misses by {', '.join(sorted(shifts))}"
+        "" if shifts == {"0"} else f" and misses it by {' or '.join(sorted(shifts))}"
     )
 
 

@@ -17,7 +17,6 @@ GREEK = re.compile(
     "alpha|beta|gamma|delta|epsilon|eta|theta|kappa|mu|nu|rho|sigma|tau|phi|psi|omega|Gamma|Delta|Lambda|Phi|Omega"
 )
 PLACE = re.compile(r"\{\{|\}\}|\{([0-9])\}")
-SIGNS = {"<=": r"\leq", ">=": r"\geq", "=": "=", "<": "<", ">": ">", "!=": r"\neq"}
 SUM, TIMES, ATOM = 0, 1, 2  # how tightly a formula holds together
 
 
@@ -58,17 +57,18 @@ class Letters:
         said = number(value)
         return Formula(f"{self.symbol(name)} {said if said.startswith(APPROX) else f'= {said}'}")
 
-    def relation(self, tree: Sequence[Any]) -> str:
-        return f"{self.tree(tree[1])} {SIGNS[tree[0]]} {self.tree(tree[2])}"
+    def tree(self, tree: Any) -> str:
+        """A tree of a claim."""
+        return self._tree(_texts(tree))
 
-    def tree(self, tree: Any, least: int = SUM) -> str:
-        """A tree of a claim, in brackets where it is looser than its place asks for."""
+    def _tree(self, tree: Any, least: int = SUM) -> str:
+        """In brackets where it is looser than its place asks for."""
         if isinstance(tree, str):
             return self._leaf(tree, least)
         head, *rest = cast("list[Any]", tree)
         match head:
             case "at":
-                said = self.quantity(rest[0], [self.tree(index) for index in rest[1:]])
+                said = self.quantity(rest[0], [self._tree(index) for index in rest[1:]])
                 return _held(said, SUM if _falls_apart(said) else ATOM, least)
             case "+":
                 return _held(self._added(rest), SUM, least)
@@ -78,14 +78,14 @@ class Letters:
                 return self._power(rest[0], rest[1], least)
             case "sum":
                 name, low, high, body = rest
-                ends = f"_{{{self.symbol(name)}={self.tree(low)}}}^{{{self.tree(high)}}}"
-                return _held(rf"\sum{ends} {self.tree(body, TIMES)}", TIMES, least)
+                ends = f"_{{{self.symbol(name)}={self._tree(low)}}}^{{{self._tree(high)}}}"
+                return _held(rf"\sum{ends} {self._tree(body, TIMES)}", TIMES, least)
             case "abs":
-                return rf"|{self.tree(rest[0])}|"
+                return rf"|{self._tree(rest[0])}|"
             case "exp":
-                return f"e^{{{self.tree(rest[0])}}}"
+                return f"e^{{{self._tree(rest[0])}}}"
             case _:
-                return rf"\{head}({', '.join(self.tree(arg) for arg in rest)})"
+                return rf"\{head}({', '.join(self._tree(arg) for arg in rest)})"
 
     def _leaf(self, leaf: str, least: int) -> str:
         if leaf[:1].isalpha() or leaf[:1] == "_":
@@ -96,14 +96,14 @@ class Letters:
     def _added(self, terms: Sequence[Any]) -> str:
         said = ""
         for term in sorted(terms, key=lambda term: (_negative(term), _plain(term))):
-            one = self.tree(term, TIMES) if not _negative(term) else self.tree(_turned(term), TIMES)
+            one = self._tree(term, TIMES) if not _negative(term) else self._tree(_turned(term), TIMES)
             sign = "-" if _negative(term) else "+" if said else ""
             said += f" {sign} {one}" if said else f"{sign}{one}"
         return said
 
     def _product(self, factors: Sequence[Any], least: int) -> str:
         if _negative(["*", *factors]):
-            return _held(f"-{self.tree(_turned(['*', *factors]), TIMES)}", SUM, least)
+            return _held(f"-{self._tree(_turned(['*', *factors]), TIMES)}", SUM, least)
         above: list[str] = []
         below: list[str] = []
         for factor in factors:
@@ -113,22 +113,22 @@ class Letters:
                 above += [top] if top != "1" else []
                 below.append(bottom)
             elif under is not None:
-                below.append(self.tree(under, TIMES if len(factors) > 1 else SUM))
+                below.append(self._tree(under, TIMES if len(factors) > 1 else SUM))
             elif factor != "1":
-                above.append(self.tree(factor, TIMES if len(factors) > 1 else SUM))
+                above.append(self._tree(factor, TIMES if len(factors) > 1 else SUM))
         top = " ".join(above) or "1"
         return _held(rf"\frac{{{top}}}{{{' '.join(below)}}}" if below else top, TIMES, least)
 
     def _power(self, base: Any, exponent: Any, least: int) -> str:
         if exponent == "1/2":
-            return rf"\sqrt{{{self.tree(base)}}}"
+            return rf"\sqrt{{{self._tree(base)}}}"
         under = _inverse(["^", base, exponent])
         if under is not None:
-            return _held(rf"\frac{{1}}{{{self.tree(under)}}}", TIMES, least)
-        below = self.tree(base, ATOM)
+            return _held(rf"\frac{{1}}{{{self._tree(under)}}}", TIMES, least)
+        below = self._tree(base, ATOM)
         if not isinstance(base, str) and base[0] == "at" and len(below) > 1 and not below.startswith(r"\left("):
             below = rf"\left({below}\right)"
-        return f"{below}^{{{self.tree(exponent)}}}"
+        return f"{below}^{{{self._tree(exponent)}}}"
 
 
 APPROX = r"\approx "
@@ -196,6 +196,11 @@ def _spelled(name: str) -> str:
 
 def _held(said: str, level: int, least: int) -> str:
     return said if level >= least else rf"\left({said}\right)"
+
+
+def _texts(tree: Any) -> Any:
+    """Whole numbers as texts, like all other leaves."""
+    return [_texts(part) for part in cast("list[Any]", tree)] if isinstance(tree, list) else str(tree)
 
 
 def _falls_apart(latex: str) -> bool:

@@ -169,5 +169,5 @@ def standing(checked: Checked) -> str:
     if checked.verdict != "survived":
         return checked.verdict
     tried = sum(move.instances or 0 for move in (row.verify, row.hunt) if move is not None)
-    tight = f" (tightness {short(row.tightness)})" if (row.tightness or 0) > 0 else ""
+    tight = f" (tightness {short(row.tightness)})" if row.tightness is not None and row.tightness > 0 else ""
     return f"not broken by {tried:,} instances{tight}"

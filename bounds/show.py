@@ -20,7 +20,7 @@ from .printing import PEOPLE, PYTHON, latex_form, text
 from .statement import Assumption, Entry, Statement
 from .written import Written, written
 
-__all__ = ["formulas", "parts", "printed", "relations_latex", "show", "shown_row", "used_symbols"]
+__all__ = ["formulas", "letters", "parts", "printed", "relations_latex", "show", "shown_row", "used_symbols"]
 
 Print = Callable[[Any], str]  # a form, or an expression
 GROWTH = {  # of orders: text and LaTeX
@@ -151,6 +151,19 @@ def used_symbols(statement: Statement) -> list[tuple[Any, Entry]]:
     return [(s, entry) for s, entry in statement.glossary.items() if s in heads]
 
 
+def letters(statement: Statement) -> dict[str, str]:
+    """Name -> LaTeX of what a counterexample may speak of: symbols, and quantities (templates of their indices)."""
+    used = {s for s, _ in used_symbols(statement)}
+    if not isinstance(statement.method, str):
+        used |= {q.func for q in (*statement.method.measures, *statement.method.formulas) if hasattr(q, "func")}
+    found = {str(s): e.latex for s, e in statement.glossary.items() if e.latex and (isinstance(s, Symbol) or s in used)}
+    if not isinstance(statement.method, str):
+        for symbol, name in statement.method.names.items():
+            entry = statement.glossary.get(symbol)
+            found[name] = (entry.latex if entry else "") or str(symbol)
+    return found
+
+
 def _words(assumptions: Iterable[Assumption]) -> list[dict[str, str]]:
     return [{"name": a.name, "says": a.says, "cite": a.cite} for a in assumptions]
 
@@ -167,6 +180,7 @@ def printed(statement: Statement) -> dict[str, Any]:
         "parts": [[name, lines] for name, lines in parts(statement) if lines],
         "reading": list(statement.reading),
         "repairs": statement.repairs,
+        "letters": letters(statement),
     }
 
 
@@ -183,7 +197,7 @@ def shown_row(statement: Statement) -> dict[str, Any]:
     return {
         "id": statement.id,
         "paper": statement.paper,
-        **{name: value for name, value in printed(statement).items() if name != "parts"},
+        **{name: value for name, value in printed(statement).items() if name not in ("parts", "letters")},
         "formulas": {
             name: [{kind: said[kind][name][n] for kind in forms} for n in range(len(said["text"][name]))]
             for name in names

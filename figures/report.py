@@ -21,18 +21,22 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
+from fedaudit.bounds.greek import in_greek
 from fedaudit.verify.document import Document, Row, Step, Unreadable, inside
 from fedaudit.verify.names import slug
 from fedaudit.verify.sizes import Size
 
 from . import numbers
-from .formulas import mathml
+from .findings import CHANGES, Teller
+from .letters import Letters
+from .papers import paper, paper_of, stem
 from .sizes import letters, line
+from .typesetter import Typesetter
 
 if TYPE_CHECKING:
     from fedaudit.verify.recheck import Checked
 
-__all__ = ["INDEX", "Site", "cited_by", "file_of", "pages"]
+__all__ = ["INDEX", "Site", "cited_by", "file_of", "file_of_paper", "pages"]
 
 INDEX = "index.html"
 
@@ -46,15 +50,29 @@ MEANING = {
     "reproduced-if": "the observed claim was seen again only under readings that were settled after looking",
     "not-reproduced": "the observed claim was not seen again",
 }
+SIGNS = {  # of verdicts, for eyes that tell colours badly
+    "refuted": "✗",
+    "unverified": "!",
+    "proved": "✓",
+    "survived": "○",
+    "undecided": "?",
+    "reproduced": "✓",
+    "reproduced-if": "≈",
+    "not-reproduced": "✗",
+}
 FIGURE, FIGURES = 8_000_000, 300_000_000  # bytes of a picture, and of all of them
 LOW, HIGH, WIDTH = 1e-3, 1e1, 80  # the scale of tightness beside each number, and its width
 SIZES = 12  # of a table of sizes that is open
-FORMULAS = 2_000_000_000  # of all formulas, characters squared: what typesetting them costs
 
 
 def file_of(identifier: str) -> str:
     """The page of a statement, below the folder of the audit."""
     return f"pages/{slug(identifier)}.html"
+
+
+def file_of_paper(name: str) -> str:
+    """The page of a paper."""
+    return f"papers/{slug(f'paper/{name}')}.html"
 
 
 def cited_by(rows: Iterable[Row]) -> dict[str, tuple[str, ...]]:
@@ -78,7 +96,9 @@ def pages(document: Document, root: Path, own: Collection[str] = ()) -> Iterator
     citing = cited_by(document.statements)
     for row in checked:
         yield file_of(row.row.id), site.statement(row, citing.get(row.row.id, ()))
-    yield INDEX, site.index(document, checked)
+    for name in site.papers:
+        yield file_of_paper(name), site.paper([row for row in checked if paper_of(row.row.id) == name])
+    yield INDEX, site.index(document, checked, finished=True)
 
 
 class Site:
@@ -87,6 +107,8 @@ class Site:
     def __init__(self, root: Path, known: Sequence[str]) -> None:
         self.known, self.album = {name: number for number, name in enumerate(known)}, Album(root)
         self.order = tuple(known)
+        self.papers = tuple(dict.fromkeys(map(paper_of, known)))
+        self.teller, self.typesetter = Teller(), Typesetter()
         loader = PackageLoader("fedaudit.figures")
         self.environment = Environment(
             loader=loader,
@@ -95,16 +117,19 @@ class Site:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        filters: dict[str, Any] = {"math": Typesetter().math, "short": short, "scale": scale, "page": _quoted_page}
+        filters: dict[str, Any] = {"math": self.typesetter.math, "short": short, "scale": scale, "page": _quoted_page}
+        filters |= {"paper_page": _quoted_paper, "pretty": pretty, "sign": SIGNS.__getitem__, "anchor": slug}
         self.environment.filters.update(filters)
         self.script, self.style = (loader.get_source(self.environment, name)[0] for name in ("page.js", "page.css"))
-        templates = [loader.get_source(self.environment, name)[0] for name in ("statement.html", "parts.html")]
-        self.look = hashlib.sha256("".join([self.style, *templates]).encode()).hexdigest()  # of a statement's page
+        templates = [
+            loader.get_source(self.environment, name)[0] for name in ("statement.html", "paper.html", "parts.html")
+        ]
+        self.look = hashlib.sha256("".join([self.style, *templates]).encode()).hexdigest()  # of a page below the index
         common = f"default-src 'none'; style-src {digest(self.style)}; base-uri 'none'; form-action 'none'"
         self.policy = {"index": f"{common}; script-src {digest(self.script)}", "statement": f"{common}; img-src data:"}
 
-    def index(self, document: Document, checked: Sequence[Checked]) -> str:
-        """The table of verdicts; of an audit that is under way, of what is finished."""
+    def index(self, document: Document, checked: Sequence[Checked], *, finished: bool = False) -> str:
+        """The table of verdicts; of an audit that is under way, of what is finished. Papers have pages at the end."""
         rows = [_listed(row) for row in checked]
         counted = Counter(str(row["verdict"]) for row in rows)
         filed = {row.verdict for row in checked if row.standing.kind == "filed"}
@@ -116,7 +141,10 @@ class Site:
             doubtful=any(_doubtful(row) for row in checked),
             counted=[(verdict, counted[verdict], verdict in filed) for verdict in MEANING if counted[verdict]],
             meaning=MEANING,
-            papers=sorted({str(row["paper"]) for row in rows}),
+            papers=_papers(rows),
+            written=finished,
+            repairs=[change for change in CHANGES if any(row["repair"] == change for row in rows)],
+            by_paper=_by_paper(rows),
             script=Markup(self.script),
             style=Markup(self.style),
             policy=self.policy["index"],
@@ -125,8 +153,24 @@ class Site:
     def statement(self, checked: Checked, citing: Sequence[str] = ()) -> str:
         """One statement: what it says, what became of it, and the way to the statements that it has to do with."""
         return self.environment.get_template("statement.html").render(
-            row=_shown(checked, self.album),
+            row=_shown(checked, self.album, self.teller),
             around=self.around(checked.row, citing),
+            known=self.known,
+            style=Markup(self.style),
+            policy=self.policy["statement"],
+        )
+
+    def paper(self, rows: Sequence[Checked]) -> str:
+        """One paper: what stands, what fell and what its repair has to change, what its proofs need."""
+        return self.environment.get_template("paper.html").render(
+            name=paper_of(rows[0].row.id),
+            papers=self.papers,
+            rows={row.row.id: _listed(row) for row in rows},
+            **paper(rows, self.teller, self.typesetter),
+            all_counted=Counter(row.verdict for row in rows),
+            banner=banner(rows),
+            doubtful=any(_doubtful(row) for row in rows),
+            meaning=MEANING,
             known=self.known,
             style=Markup(self.style),
             policy=self.policy["statement"],
@@ -144,11 +188,6 @@ class Site:
         }
 
 
-def stem(identifier: str) -> str:
-    """What siblings have in common: `paper/label` of `paper/label~repaired`."""
-    return identifier.partition("~")[0]
-
-
 def scale(tightness: float | None) -> float | None:
     """Where a tightness lies on its scale, from the left; None where a logarithmic scale has no place for it."""
     if tightness is None or tightness <= 0:
@@ -160,6 +199,15 @@ def scale(tightness: float | None) -> float | None:
 def _quoted_page(identifier: str) -> str:
     """The page of a statement as a link from the index carries it."""
     return quote(file_of(identifier))
+
+
+def pretty(text: str) -> str:
+    """Words of the catalogue with Greek letters and signs for their names."""
+    return in_greek(text).replace("<=", "≤").replace(">=", "≥")
+
+
+def _quoted_paper(name: str) -> str:
+    return quote(file_of_paper(name))
 
 
 def short(value: object) -> str:
@@ -203,17 +251,6 @@ def banner(rows: Sequence[Checked]) -> str:
     return f"{source}: {', '.join(said)}. {end}"
 
 
-class Typesetter:
-    """Formulas of one page, within a limit: a file full of long ones must not cost hours."""
-
-    def __init__(self) -> None:
-        self.left = FORMULAS
-
-    def math(self, latex: str, display: str = "inline") -> Markup:
-        self.left -= len(latex) ** 2
-        return mathml(latex, display) if self.left > 0 else Markup("<code>{}</code>").format(latex)
-
-
 class Album:
     """Figures below a folder, each of bounded size and all of them together."""
 
@@ -252,17 +289,28 @@ def _listed(checked: Checked) -> dict[str, Any]:
     row, standing = checked.row, checked.standing
     return {
         "id": row.id,
-        "paper": row.id.partition("/")[0],
+        "paper": paper_of(row.id),
         "verdict": checked.verdict,
         "filed": standing.kind == "filed",
         "mark": MARKS[standing.kind][0],
         "row": row,
         "statement": row.statement,
         "breaks": _breaks(checked),
+        "repair": (row.repair or "none known") if checked.verdict == "refuted" else "",
     }
 
 
-def _shown(checked: Checked, album: Album) -> dict[str, Any]:
+def _by_paper(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[tuple[str, int]]]]:
+    """How many statements of each paper have each verdict."""
+    counted = {name: Counter(row["verdict"] for row in rows if row["paper"] == name) for name in _papers(rows)}
+    return [(name, [(verdict, by[verdict]) for verdict in MEANING if by[verdict]]) for name, by in counted.items()]
+
+
+def _papers(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return sorted({str(row["paper"]) for row in rows})
+
+
+def _shown(checked: Checked, album: Album, teller: Teller) -> dict[str, Any]:
     """A row as the page of its statement shows it."""
     row, standing = checked.row, checked.standing
     picture, missing = album.picture(row.figure) if row.figure else (None, "")
@@ -280,6 +328,9 @@ def _shown(checked: Checked, album: Album) -> dict[str, Any]:
         "picture": picture,
         "missing": missing,
         "certificate": _sides(standing.certificate) if row.verdict == "refuted" else None,
+        "story": teller.story(standing.certificate, Letters(row.statement.letters))
+        if row.verdict == "refuted"
+        else None,
     }
 
 

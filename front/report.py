@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fedaudit.figures.report import INDEX, Site, cited_by, file_of, pages
+from fedaudit.figures.papers import paper_of
+from fedaudit.figures.report import INDEX, Site, cited_by, file_of, file_of_paper, pages
 from fedaudit.verify.document import Document, parse, read
 from fedaudit.verify.document import Row as Typed
 from fedaudit.verify.recheck import own_row
@@ -60,15 +61,17 @@ class Pages:
         citing = cited_by(typed)
         for row, one in zip(rows, typed, strict=True):
             self._page(row, one, citing.get(one.id, ()))
-        return self.index()
+        for name in self.site.papers:
+            self._paper(name, [(row, one) for row, one in zip(rows, typed, strict=True) if paper_of(one.id) == name])
+        return self.index(finished=True)
 
-    def index(self) -> Path:
+    def index(self, *, finished: bool = False) -> Path:
         """The index of what is finished."""
         began = time.monotonic()
         rows = sorted(self.rows.values(), key=lambda row: self.order.get(row.id, 0))
         document = Document(self.header["version"], self.header["seed"], self.header["budget"], tuple(rows))
         path = self.folder.path / INDEX
-        write(path, self.site.index(document, [own_row(row, self.folder.path) for row in rows]))
+        write(path, self.site.index(document, [own_row(row, self.folder.path) for row in rows], finished=finished))
         ended = time.monotonic()
         self.next = ended + max(EVERY, SHARE * (ended - began))
         return path
@@ -82,11 +85,16 @@ class Pages:
             return
         self.inputs[typed.id] = shown
         path = self.folder.path / file_of(typed.id)
-        if _is_current(path, shown):
-            return
-        text = self.site.statement(own_row(typed, self.folder.path), citing)
-        line = f'<meta name="fedaudit" content="{shown} {mark(shown + text)}">\n'
-        write(path, text.replace(HEAD, HEAD + line, 1))
+        if not _is_current(path, shown):
+            _write_marked(path, shown, self.site.statement(own_row(typed, self.folder.path), citing))
+
+    def _paper(self, name: str, rows: Sequence[tuple[Row, Typed]]) -> None:
+        """The page of a paper, from all its rows."""
+        said = [self._digest(row, typed, ()) for row, typed in rows]
+        shown = hashlib.sha256(json.dumps([self.site.papers, *said]).encode()).hexdigest()
+        path = self.folder.path / file_of_paper(name)
+        if rows and not _is_current(path, shown):
+            _write_marked(path, shown, self.site.paper([own_row(typed, self.folder.path) for _, typed in rows]))
 
     def _digest(self, row: Row, typed: Typed, citing: Sequence[str]) -> str:
         """A digest of all that a page shows: the row, its files, its place among the others, our own sources."""
@@ -100,6 +108,12 @@ class Pages:
             return hashlib.sha256(contents(self.folder.path / name)).hexdigest()
         except (OSError, ValueError):
             return ""
+
+
+def _write_marked(path: Path, shown: str, text: str) -> None:
+    """A page with a mark that says what it shows, and that it is ours."""
+    line = f'<meta name="fedaudit" content="{shown} {mark(shown + text)}">\n'
+    write(path, text.replace(HEAD, HEAD + line, 1))
 
 
 def _is_current(path: Path, shown: str) -> bool:

@@ -18,9 +18,10 @@ from test_report_page import BROWSER, Reader, browse, driven, everything
 from fedaudit.bounds.catalogue import statements
 from fedaudit.bounds.show import printed
 from fedaudit.cli import main
-from fedaudit.figures import report
+from fedaudit.figures import report, typesetter
 from fedaudit.figures.formulas import ATTRIBUTES, ELEMENTS, mathml
-from fedaudit.figures.report import Typesetter, pages
+from fedaudit.figures.report import pages
+from fedaudit.figures.typesetter import Typesetter
 from fedaudit.store import Folder, write
 from fedaudit.verify import recheck
 from fedaudit.verify.document import parse, read
@@ -81,7 +82,7 @@ src="HOST/frame"/></foreignObject><a href="javascript:RUN"><text y="20">x</text>
 KEPT = ("verdict", "literal", "figure")  # fields of a closed set, or that must lead to the hostile figure
 PAGE = """html head meta title style body a header h1 h2 h3 p ul ol li span b main section form label input select
 option fieldset legend output div table thead tbody tr th td figure img figcaption button script code dl dt dd details
-summary bdi math nav svg path circle"""
+summary bdi math nav svg path circle h4 h5 article ins del defs marker rect text tspan"""
 TAGS = ELEMENTS.union(re.findall(r"\w+", PAGE))
 DRIVE = """
 for (const e of document.querySelectorAll("*")) {
@@ -89,7 +90,7 @@ for (const e of document.querySelectorAll("*")) {
     if (name !== "click" || !e.matches("a, summary, input, button")) e.dispatchEvent(new Event(name, {bubbles: true}));
 }
 for (const e of document.querySelectorAll("a"))
-  if (!/^(\\.\\.\\/)?(index|pages\\/[^?#]*)\\.html$/.test(e.getAttribute("href"))) e.click();
+  if (!/^(\\.\\.\\/)?(index|(pages|papers)\\/[^?#]*)\\.html$/.test(e.getAttribute("href"))) e.click();
 const all = Array.from(document.querySelectorAll("*"));
 const box = (e) => e.getBoundingClientRect();
 document.body.dataset.said = JSON.stringify({
@@ -210,7 +211,8 @@ def test_a_real_browser_runs_nothing_of_a_hostile_folder(tmp_path, server, belie
     leaves = sorted(folder.path.glob("pages/*.html"))
     assert len(leaves) == len(PAYLOADS)
     shown = [leaves[number] for number in range(believed, len(leaves), 6)]  # each page starts a browser
-    for path in (folder.path / "index.html", *shown):
+    papers = sorted(folder.path.glob("papers/*.html"))
+    for path in (folder.path / "index.html", papers[0], *shown):
         said, complaints = opened(path)
         assert complaints == []
         assert asked == []
@@ -218,8 +220,10 @@ def test_a_real_browser_runs_nothing_of_a_hostile_folder(tmp_path, server, belie
         assert said["pwned"] is None
         assert set(said["tags"]) <= TAGS
         assert said["handlers"] == []
-        assert all(re.fullmatch(r"#\w+|(\.\./)?(index|pages/[\w.~%+-]+)\.html", link) for link in said["links"])
-        assert said["images"] == ([] if path.name == "index.html" else ["data:"])
+        assert all(
+            re.fullmatch(r"#\w+|(\.\./)?(index|(pages|papers)/[\w.~%+-]+)\.html", link) for link in said["links"]
+        )
+        assert said["images"] == (["data:"] if path.parent.name == "pages" else [])
         assert said["frames"] == 0
         assert said["wide"] <= 0
 
@@ -274,10 +278,11 @@ def test_what_people_write_in_their_own_formulas_comes_out_as_mathml():
 
 
 def test_a_page_full_of_long_formulas_stops_converting_them(monkeypatch):
-    monkeypatch.setattr(report, "FORMULAS", 1000)
-    typesetter = Typesetter()
-    assert typesetter.math("x" * 20).startswith("<math ")
-    assert typesetter.math("y" * 30) == f"<code>{'y' * 30}</code>"
+    monkeypatch.setattr(typesetter, "FORMULAS", 1000)
+    made = Typesetter()
+    assert made.math("x" * 20).startswith("<math ")
+    assert made.marked("x" * 25, "y") == (f"<code>{'x' * 25}</code>", "<code>y</code>")
+    assert made.math("y" * 30) == f"<code>{'y' * 30}</code>"
 
 
 def test_figures_of_a_page_are_bounded_together(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ import os
 import reprlib
 import stat
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
@@ -74,6 +74,7 @@ class Printed:
     parts: tuple[tuple[str, tuple[str, ...]], ...] = ()
     reading: tuple[str, ...] = ()
     repairs: str = ""
+    letters: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)  # name -> LaTeX
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +158,7 @@ class Row:
     breaks_too: tuple[str, ...] = ()
     repair: str = ""
     repair_why: str = ""
+    rests_on: str = ""  # what the kernel takes from us: a form derived by hand
     statement: Printed = Printed()
     lint: tuple[Finding, ...] = ()
     derive: Derived | None = None
@@ -370,6 +372,7 @@ def _row(node: Node) -> Row:
         breaks_too=at.list("breaks_too", Node.identifier),
         repair=at.text("repair"),
         repair_why=at.text("repair_why"),
+        rests_on=at.text("rests_on"),
         statement=Printed() if (text := at.get("statement")) is None else _printed(text),
         lint=() if lint is None else lint.mapping().list("findings", _finding),
         derive=None if (derived := at.get("derive")) is None else _derived(derived),
@@ -405,7 +408,13 @@ def _printed(node: Node) -> Printed:
         parts=at.list("parts", _part),
         reading=at.texts("reading"),
         repairs=at.text("repairs"),
+        letters={} if (letters := at.get("letters")) is None else _letters(letters),
     )
+
+
+def _letters(node: Node) -> dict[str, str]:
+    at = node.mapping()
+    return {name: at.text(name) for name in at.raw if len(name) <= NAME}
 
 
 def _words(node: Node) -> Words:

@@ -26,7 +26,8 @@
   });
 
   const form = document.getElementById("filters"), find = document.getElementById("find");
-  const paper = document.getElementById("paper"), shown = document.getElementById("shown");
+  const paper = document.getElementById("paper"), repair = document.getElementById("repair");
+  const shown = document.getElementById("shown");
   const boxes = Array.from(form.querySelectorAll("input[name=verdict]"));
   const filter = () => {
     const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -35,6 +36,7 @@
     for (const row of rows) {
       const said = row.textContent.toLowerCase();
       row.hidden = !(wanted.has(row.dataset.verdict) && (!paper.value || row.dataset.paper === paper.value) &&
+        (!repair?.value || row.dataset.repair === repair.value) &&
         words.every((w) => said.includes(w)));
       count += !row.hidden;
     }
@@ -42,6 +44,7 @@
   };
   form.hidden = false;
   form.addEventListener("input", filter);
+  form.addEventListener("reset", () => setTimeout(filter));
   form.addEventListener("submit", (event) => event.preventDefault());
   filter();
 })();

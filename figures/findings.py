@@ -1,0 +1,173 @@
+"""What a refuted row has to say to its authors, in two sentences, from the row and the certificate alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .instances import growing, told
+from .letters import Formula, Letters, Said, apart, number
+from .numbers import short
+
+if TYPE_CHECKING:
+    from fedaudit.verify.document import Row
+    from fedaudit.verify.recheck import Checked
+    from fedaudit.verify.sides import Part, Rank, Sides
+
+__all__ = ["CHANGES", "Story", "Teller", "joined", "repair", "standing"]
+
+SECONDS = 60.0  # for the numbers behind all counterexamples of one report
+STEPS = 200  # local steps in all of a run whose numbers are shown
+LONG = 600  # characters of a formula that is shown with its numbers
+CHANGES = {  # what a repair changes, the least first
+    "hypothesis": "a hypothesis has to change: what is assumed, or what a symbol stands for",
+    "constant": "a constant has to change, the order stays",
+    "rate": "the rate has to change",
+    "undecided": "a repair is known; whether it changes a constant or the rate is open",
+    "none known": "no repair is known",
+}
+SENTENCES = {
+    "hypothesis": "The repair changes a hypothesis",
+    "constant": "The repair changes a constant",
+    "rate": "The repair changes the rate",
+    "undecided": "A repair is known, and whether it changes a constant or the rate is open",
+}
+WORSE = {"<=": "more than", "<": "not less than", ">=": "less than", ">": "not more than"}
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A counterexample: the problem, what both sides are there, and the numbers that lead to them."""
+
+    problem: tuple[Said, ...]
+    outcome: Said
+    read: tuple[Formula, ...] = ()
+    sums: tuple[Formula, ...] = ()
+    replay: tuple[Said, ...] = ()  # one of the runs that a form derived by hand was compared with
+    replays: int = 0
+    grows: bool = False  # it is about what the parameters tend to
+
+
+class Teller:
+    """Tells counterexamples, as long as there is time for their numbers."""
+
+    def __init__(self) -> None:
+        self.left = SECONDS
+
+    def story(self, certificate: Mapping[str, Any] | None, letters: Letters) -> Story | None:
+        """None where there is no certificate, or one that no words fit."""
+        if certificate is None:
+            return None
+        try:
+            return self._told(certificate, letters)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration):
+            return None
+
+    def _told(self, certificate: Mapping[str, Any], letters: Letters) -> Story:
+        claim, instance = certificate["claim"], certificate["instance"]
+        problem = tuple(told(certificate, letters))
+        parts = self._parts(certificate)
+        index = {name: n for name, n in certificate["at"].items() if name != "relation"}
+        outcome: Said
+        at: Said = ["at ", *joined([[letters.equal(name, str(n))] for name, n in index.items()]), " "] if index else []
+        if "paths" in instance:
+            n = growing(instance["paths"], letters)
+            replay, replays = _replayed(certificate, letters)
+            outcome = _growth(certificate, parts.ranks if parts else None, n)
+            return Story(problem, outcome, replay=replay, replays=replays, grows=True)
+        relation = claim["then"][certificate["at"]["relation"]][0]
+        left, right = apart(certificate["lhs"], certificate["rhs"])
+        between = f", {WORSE[relation]} the right side, " if relation in WORSE else " and the right side "
+        outcome = [*at, "the left side is ", Formula(left), between, Formula(right)]
+        small = int(instance.get("E", 1)) * int(instance.get("T", 1)) <= STEPS
+        if parts is None or not small:
+            return Story(problem, outcome)
+        read = _read(parts.read, letters)
+        return Story(problem, outcome, read, tuple(x for x in _sums(parts, letters, certificate) if x not in read))
+
+    def _parts(self, certificate: Mapping[str, Any]) -> Sides | None:
+        from fedaudit.verify.sides import sides
+
+        if self.left <= 0:
+            return None
+        began = time.monotonic()
+        found = sides(certificate)
+        self.left -= time.monotonic() - began
+        return found
+
+
+def joined(clauses: Sequence[Said], between: str = ", ") -> Said:
+    said: Said = []
+    for n, clause in enumerate(clauses):
+        said += [between, *clause] if n else clause
+    return said
+
+
+def _growth(certificate: Mapping[str, Any], ranks: tuple[Rank, Rank] | None, n: str) -> Said:
+    grows: Said = ["as ", Formula(rf"{n} \to \infty"), " the left side "]
+    if certificate["claim"]["setting"] != "order":
+        left, right = apart(certificate["lhs"], certificate["rhs"])
+        return [*grows, "tends to ", Formula(left), " and the right side to ", Formula(right)]
+    if ranks is None:
+        return [*grows, "is of another order than the right side"]
+    left, right = (_order(rank, n) for rank in ranks)
+    return [*grows, *left, " and the right side ", *right]
+
+
+def _order(rank: Rank, n: str) -> Said:
+    if rank.level:
+        return [{-2: "is 0", -1: "falls faster than every power"}.get(rank.level, "grows faster than every power")]
+    parts = [f"{n}^{{{rank.power}}}"] if rank.power != "0" else []
+    parts += [rf"(\log {n})^{{{rank.log}}}"] if rank.log != "0" else []
+    return ["is of the order ", Formula(" ".join(parts) or "1")]
+
+
+def _replayed(certificate: Mapping[str, Any], letters: Letters) -> tuple[tuple[Said, ...], int]:
+    """A run that the form of an order claim was compared with, and how many there are."""
+    replays, form = certificate.get("replays"), certificate["claim"].get("form")
+    if not replays or not form:
+        return (), 0
+    return tuple(told({"claim": form, "instance": replays[0]["instance"]}, letters)), len(replays)
+
+
+def _read(parts: Sequence[Part], letters: Letters) -> tuple[Formula, ...]:
+    return tuple(_equal([letters.tree(part.tree)], part.value) for part in parts)
+
+
+def _sums(parts: Sides, letters: Letters, certificate: Mapping[str, Any]) -> tuple[Formula, ...]:
+    """Each side as the sum of its terms, then as the sum of their numbers."""
+    made: list[Formula] = []
+    for terms, value in ((parts.left, certificate["lhs"]), (parts.right, certificate["rhs"])):
+        trees = [part.tree for part in terms]
+        formula = letters.tree(["+", *trees] if len(trees) > 1 else trees[0])
+        if len(formula) > LONG:
+            continue
+        order = sorted(terms, key=lambda part: part.value.startswith("-"))
+        numbers = " + ".join(number(part.value) for part in order).replace("+ -", "- ") if len(terms) > 1 else ""
+        made.append(_equal([formula, *([numbers] if numbers else [])], value))
+    return tuple(made)
+
+
+def _equal(formulas: Sequence[str], value: str) -> Formula:
+    said = number(value)
+    return Formula(" = ".join(formulas) + (f" {said}" if said.startswith("\\approx") else f" = {said}"))
+
+
+def repair(row: Row, repaired: Checked | None, notes: str) -> str:
+    """The second sentence: what the repair has to change, and what became of the repaired statement."""
+    if repaired is None or row.repair not in SENTENCES:
+        return "No repair is known."
+    what = f": {notes.rstrip('.')}" if notes else ""
+    return f"{SENTENCES[row.repair]}{what}; as repaired, it is {standing(repaired)}."
+
+
+def standing(checked: Checked) -> str:
+    """A verdict in a few words."""
+    row = checked.row
+    if checked.verdict != "survived":
+        return checked.verdict
+    tried = sum(move.instances or 0 for move in (row.verify, row.hunt) if move is not None)
+    tight = f" (tightness {short(row.tightness)})" if row.tightness is not None and row.tightness > 0 else ""
+    return f"not broken by {tried:,} instances{tight}"

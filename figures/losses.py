@@ -1,0 +1,171 @@
+"""Losses of certificates as LaTeX: quadratics, bends, pieces, splines and means of data points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from .letters import polynomial
+
+__all__ = ["Loss", "inside", "loss", "spline"]
+
+COORDINATES = 3  # of a polynomial that is written out
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """f(w) = latex, or f'(w) where `mark` is a prime; `more` is said behind it."""
+
+    latex: str
+    mark: str = ""
+    more: str = ""
+
+
+def loss(data: Mapping[str, Any], d: int, w: str = "w") -> Loss:
+    """A client's loss by its kind."""
+    return KINDS[data["kind"]](data, d, w)
+
+
+def inside(data: Mapping[str, Any], low: Fraction, high: Fraction, w: str) -> str | None:
+    """A loss along a line between two ends, up to a constant, if it is one polynomial there."""
+    found: list[Coefficients] = []  # of w, w^2, w^3, for each data point
+    if data["kind"] == "curves" and data["turn"] == ["0"]:
+        weighed = ((Fraction(1), data["base"][0]), (Fraction(data["b"][0]), data["eta"][0]))
+        found = [_cubic(part, low, high, weight) for weight, part in weighed]
+        found.append((Fraction(data["a"][0]), Fraction(0), Fraction(0)))
+    elif data["kind"] == "sample" and not data.get("basis"):
+        found = [_parabola(p, low, high, Fraction(q)) for q, p in zip(data["q"], data["points"], strict=True)]
+    if not found or any(one == () for one in found):
+        return None
+    total = [sum(column, Fraction(0)) for column in zip(*found, strict=True)]
+    return polynomial([(total[2], f"{w}^3"), (total[1], f"{w}^2"), (total[0], w)])
+
+
+Coefficients = tuple[Fraction, Fraction, Fraction] | tuple[()]
+
+
+def _cubic(part: Mapping[str, Any], low: Fraction, high: Fraction, weight: Fraction) -> Coefficients:
+    knots = [(Fraction(x), Fraction(s)) for x, s in zip(part["x"], part["s"], strict=True)]
+    if any(low < x < high for x, _ in knots):
+        return ()
+    past = [(x, s) for x, s in knots if x <= low]
+    first = Fraction(part["g"]) + sum((s * x * x / 2 for x, s in past), Fraction(0))
+    second = Fraction(part["a"]) / 2 - sum((s * x / 2 for x, s in past), Fraction(0))
+    third = sum((s / 6 for _, s in past), Fraction(0))
+    return weight * first, weight * second, weight * third
+
+
+def _parabola(point: Mapping[str, Any], low: Fraction, high: Fraction, weight: Fraction) -> Coefficients:
+    knots = [tuple(map(Fraction, knot)) for knot in zip(point["x"], point["jump"], point["bend"], strict=True)]
+    if any(low < x < high for x, _, _ in knots):
+        return ()
+    past = [knot for knot in knots if knot[0] <= low]
+    first = Fraction(point["s"]) + sum((jump - bend * x for x, jump, bend in past), Fraction(0))
+    second = Fraction(point["a"]) / 2 + sum((bend / 2 for _, _, bend in past), Fraction(0))
+    return weight * first, weight * second, Fraction(0)
+
+
+def _axes(d: int, w: str) -> list[str]:
+    return [w] if d == 1 else [f"{w}_{{{j + 1}}}" for j in range(d)]
+
+
+def _quadratic(data: Mapping[str, Any], d: int, w: str) -> Loss:
+    """w'Aw/2 - b'w."""
+    A, b = [[Fraction(x) for x in row] for row in data["A"]], [Fraction(x) for x in data["b"]]
+    if d > COORDINATES:
+        even = all(A[r][s] == (A[0][0] if r == s else 0) for r in range(d) for s in range(d))
+        if even and not any(b):
+            return Loss(polynomial([(A[0][0] / 2, rf"\|{w}\|^2")]))
+        rows = ", ".join(f"({', '.join(map(str, row))})" for row in A)
+        straight = f"({', '.join(map(str, b))})"
+        return Loss(
+            rf"\frac{{1}}{{2}} {w}^\top A {w} - b^\top {w}", more=f" where A has the rows {rows} and b = {straight}"
+        )
+    axes = _axes(d, w)
+    terms = [(A[r][r] / 2, f"{axes[r]}^2") for r in range(d)]
+    terms += [(A[r][s], f"{axes[r]} {axes[s]}") for r in range(d) for s in range(r + 1, d)]
+    return Loss(polynomial([*terms, *((-b[r], axes[r]) for r in range(d))]))
+
+
+def _bent(data: Mapping[str, Any], d: int, w: str) -> Loss:
+    """phi'(w) = m (w - c) + (a - m) clip(w - c, -lo, hi) in each coordinate, and phi(c) = 0."""
+    a, m, lo, hi, c = ([Fraction(x) for x in data[name]] for name in ("a", "m", "lo", "hi", "c"))
+    axes = _axes(d, w)
+    bent = [j for j in range(d) if a[j] != m[j] and lo[j] + hi[j] > 0]
+    if not bent:
+        return Loss(polynomial([(m[j] / 2, f"{_from(axes[j], c[j])}^2") for j in range(d)]))
+    slopes: list[str] = []
+    for j in range(d):
+        terms = [(m[j], _from(axes[j], c[j]))]
+        if j in bent:
+            inner = polynomial([(Fraction(1), axes[j]), (-c[j], "")])
+            terms.append((a[j] - m[j], rf"\mathrm{{clip}}({inner}, {-lo[j]}, {hi[j]})"))
+        slopes.append(polynomial(terms))
+    return Loss(slopes[0] if d == 1 else f"({', '.join(slopes)})", mark="'")
+
+
+def _sample(data: Mapping[str, Any], d: int, w: str) -> Loss:
+    """The mean of the losses of data points."""
+    points: Sequence[Any] = data["points"]
+    q = [Fraction(x) for x in data["q"]]
+    axes = _axes(d, w) if not data.get("basis") else [rf"\langle u_{{{j + 1}}}, {w}\rangle" for j in range(d)]
+    said = [" + ".join(_pieces(line, v) for line, v in zip([p] if d == 1 else p, axes, strict=True)) for p in points]
+    turned = f" along the basis {', '.join(_row(u) for u in data['basis'])}" if data.get("basis") else ""
+    if len(set(said)) == 1:
+        return Loss(said[0], more=(f" at each of its {len(said)} data points" if len(said) > 1 else "") + turned)
+    mean = polynomial([(x, rf"\left({one}\right)") for x, one in zip(q, said, strict=True)])
+    return Loss(mean, more=f" (the mean of {len(said)} data points)" + turned)
+
+
+def _row(u: Sequence[str]) -> str:
+    return f"({', '.join(u)})"
+
+
+def _curves(data: Mapping[str, Any], d: int, w: str) -> Loss:
+    """sum_j base_j(y_j) + a_j y_j + b_j eta_j(y_j), y = w reflected across `turn`."""
+    turn = [Fraction(x) for x in data["turn"]]
+    axes = _axes(d, w) if not any(turn) else _axes(d, "y")
+    made = [
+        spline(
+            [data["base"][j], data["eta"][j]], [Fraction(1), Fraction(data["b"][j])], Fraction(data["a"][j]), axes[j]
+        )
+        for j in range(d)
+    ]
+    more = f" where y is {w} reflected across {_row(data['turn'])}" if any(turn) else ""
+    return Loss(" + ".join(made).replace("+ -", "- "), more=more)
+
+
+def spline(parts: Sequence[Mapping[str, Any]], weights: Sequence[Fraction], slope: Fraction, w: str) -> str:
+    """A weighted sum of g w + a w^2/2 + sum over knots of s (w - x)_+^3/6, plus slope times w."""
+    straight = slope + sum((y * Fraction(part["g"]) for part, y in zip(parts, weights, strict=True)), Fraction(0))
+    square = sum((y * Fraction(part["a"]) for part, y in zip(parts, weights, strict=True)), Fraction(0))
+    knots: dict[Fraction, Fraction] = {}
+    for part, y in zip(parts, weights, strict=True):
+        for x, s in zip(part["x"], part["s"], strict=True):
+            knots[Fraction(x)] = knots.get(Fraction(x), Fraction(0)) + y * Fraction(s)
+    terms = [(square / 2, f"{w}^2"), (straight, w)]
+    return polynomial([*terms, *((s / 6, f"{_from(w, x)}_+^3") for x, s in sorted(knots.items()))])
+
+
+def _pieces(data: Mapping[str, Any], w: str) -> str:
+    """c + s w + a w^2/2 + sum over knots of jump (w - x)_+ + bend (w - x)_+^2/2."""
+    jumps: dict[Fraction, Fraction] = {}
+    bends: dict[Fraction, Fraction] = {}
+    for x, jump, bend in zip(data["x"], data["jump"], data["bend"], strict=True):
+        at = Fraction(x)
+        jumps[at] = jumps.get(at, Fraction(0)) + Fraction(jump)
+        bends[at] = bends.get(at, Fraction(0)) + Fraction(bend)
+    terms = [(Fraction(data["c"]), ""), (Fraction(data["s"]), w), (Fraction(data["a"]) / 2, f"{w}^2")]
+    for at in sorted(jumps):
+        terms += [(jumps[at], f"{_from(w, at)}_+"), (bends[at] / 2, f"{_from(w, at)}_+^2")]
+    return polynomial(terms)
+
+
+def _from(w: str, x: Fraction) -> str:
+    """w - x, in brackets."""
+    return f"({polynomial([(Fraction(1), w), (-x, '')])})"
+
+
+KINDS = {"quadratic": _quadratic, "bent": _bent, "sample": _sample, "curves": _curves}

@@ -92,7 +92,8 @@ def test_instances_are_admissible_exact_and_shrink_to_one_client(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     true, false = fa.load(LI)
-    quick = settings(max_examples=30, database=None, suppress_health_check=list(HealthCheck))
+    found = [Phase.generate, Phase.shrink]  # nobody reads an explanation here, which takes as many runs again
+    quick = settings(max_examples=30, database=None, suppress_health_check=list(HealthCheck), phases=found)
     any_ = settings(quick, phases=[Phase.generate])
     held = find(fa.instances(true), lambda one: one.certificate["instance"]["C"] > 1, settings=any_)
     assert held.holds

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,23 @@ def nursery() -> Iterator[Callable[..., dict[str, Any]]]:
 
         yield ask
         to.close()
+
+
+@pytest.fixture(scope="session")
+def kernel_process() -> Iterator[Any]:
+    from fedaudit.verify.child import Checker
+
+    with Checker() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def one_kernel(kernel_process: Any) -> Iterator[None]:
+    """`certify` and `report` ask one process, where only the answers matter; see tests/test_certify_command.py."""
+    with pytest.MonkeyPatch.context() as patched:
+        for module in ("certificates", "recheck"):
+            patched.setattr(f"fedaudit.verify.{module}.Checker", lambda *_: nullcontext(kernel_process))
+        yield
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

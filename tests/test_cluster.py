@@ -18,7 +18,7 @@ from fedaudit import cluster, runner
 from fedaudit.cli import main
 from fedaudit.errors import UserError
 
-CHEAP = ("buttaci/appA-peterpaul", "buttaci/sec4.4-optimal-E", "buttaci/prop3.3-upper")  # the last one is refuted
+CHEAP = ("buttaci/appA-peterpaul", "buttaci/sec4.4-optimal-E", "buttaci/appA-combination")  # the last one is refuted
 IDS = ("buttaci/lemB.1-kappa", "buttaci/lemB.7", "buttaci/lem4.1", "buttaci/prop3.3-upper")
 PYTHON = [sys.executable, "-m"]
 OWN = """

@@ -32,13 +32,33 @@ def cache(tmp_path, monkeypatch):
     listing._entries.cache_clear()
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """The listing's file, made once."""
+    folder = tmp_path_factory.mktemp("kept")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_CACHE_HOME", str(folder))
+        listing._entries.cache_clear()
+        listing.listed([])
+    (path,) = folder.glob("*/list-*.json")
+    return path
+
+
+@pytest.fixture
+def filled(cache, kept):
+    """A cache that holds the listing."""
+    cache.mkdir()
+    shutil.copy(kept, cache)
+    return cache
+
+
 def again():
     listing._entries.cache_clear()
     return listing.listed([])
 
 
 @pytest.mark.parametrize("selectors", [[], ["yuan"], ["buttaci/lem4.1"], ["fallah/thm*", "fallah/thm4.5", "zhang"]])
-def test_it_lists_what_the_catalogue_holds(cache, selectors):
+def test_it_lists_what_the_catalogue_holds(filled, selectors):
     entries = listing.listed(selectors)
     assert [{name: e[name] for name in listing.LISTED} for e in entries] == [
         listing.row_of(s) for s in catalogue.statements(selectors)
@@ -46,7 +66,7 @@ def test_it_lists_what_the_catalogue_holds(cache, selectors):
 
 
 @pytest.mark.parametrize("unknown", ["nothing", "buttaci/thm", "buttaci/zzz*", ""])
-def test_what_is_unknown_is_said_as_the_catalogue_says_it(cache, unknown):
+def test_what_is_unknown_is_said_as_the_catalogue_says_it(filled, unknown):
     with pytest.raises(UserError) as said:
         catalogue.find([unknown])
     with pytest.raises(UserError) as caught:
@@ -54,16 +74,16 @@ def test_what_is_unknown_is_said_as_the_catalogue_says_it(cache, unknown):
     assert str(caught.value) == str(said.value)
 
 
-def test_every_statement_is_found_in_the_module_that_is_named(cache):
+def test_every_statement_is_found_in_the_module_that_is_named(filled):
     names = [s.id for s in catalogue.statements()]
     assert [listing.find([name])[0] for name in names] == catalogue.statements()
 
 
 @pytest.mark.parametrize(("form", "made"), [("text", show), ("latex", section), ("rows", shown_row)])
-def test_what_is_shown_is_the_same_when_it_is_kept(cache, form, made):
+def test_what_is_shown_is_the_same_when_it_is_kept(filled, form, made):
     wanted = [made(catalogue.statement("buttaci/lem4.1"))]
     assert listing.shown(["buttaci/lem4.1"], form) == wanted
-    assert len(list(cache.glob("*.json"))) == 2
+    assert len(list(filled.glob("*.json"))) == 2
     assert listing.shown(["buttaci/lem4.1"], form) == wanted
 
 

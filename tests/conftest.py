@@ -6,6 +6,7 @@ Keys and caches of the tests are their own, and go when they end.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,13 @@ def pytest_collection_modifyitems(items: list[Any]) -> None:
     items.sort(key=lambda item: files.index(item.path.stem) if item.path.stem in files else len(files))
 
 
+def pytest_collection_finish() -> None:
+    """Of what the collection built nothing goes before the end: the garbage collector need not walk it again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
 def pytest_itemcollected(item: Any) -> None:
     if not all(mark.kwargs.get("reason", "").strip() for mark in item.iter_markers("slow")):
         raise pytest.UsageError(f'{item.nodeid} is slow without a reason; do: @slow("why"), see tests/marks.py')
@@ -58,6 +67,23 @@ def nursery() -> Iterator[Callable[..., dict[str, Any]]]:
 
         yield ask
         to.close()
+
+
+@pytest.fixture(scope="session")
+def kernel_process() -> Iterator[Any]:
+    from fedaudit.verify.child import Checker
+
+    with Checker() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def one_kernel(kernel_process: Any) -> Iterator[None]:
+    """`certify` and `report` ask one process, where only the answers matter; see tests/test_certify_command.py."""
+    with pytest.MonkeyPatch.context() as patched:
+        for module in ("certificates", "recheck"):
+            patched.setattr(f"fedaudit.verify.{module}.Checker", lambda *_: nullcontext(kernel_process))
+        yield
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

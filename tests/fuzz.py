@@ -534,6 +534,5 @@ def start(identifier: str, number: int = 0) -> Start | None:
 
 def evaluated(claim: Any, instance: Any, at: Any, dropped: Sequence[str] = ()) -> tuple[str, str, bool]:
     """Both sides as a certificate would state them, and whether the relation holds."""
-    kernel.admissible(claim, instance, dropped)
     lhs, rhs, holds = kernel.evaluate(claim, instance, dropped, at)
     return kernel.claimed(lhs), kernel.claimed(rhs), holds

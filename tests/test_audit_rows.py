@@ -16,6 +16,8 @@ from fedaudit.verify import audit
 from fedaudit.verify.repair import repair
 from fedaudit.verify.verdict import Survived
 
+pytestmark = pytest.mark.usefixtures("one_kernel")
+
 FALLS = "buttaci/appA-strong-second"  # gap <= mu/2 |w - w*|^2: an instance breaks it at once
 
 

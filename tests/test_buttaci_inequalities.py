@@ -29,6 +29,8 @@ from fedaudit.verify.check import genes_of, score
 from fedaudit.verify.claims import lower
 from fedaudit.verify.genome import draw, exactly
 
+pytestmark = pytest.mark.usefixtures("one_kernel")
+
 VERDICTS = {
     "appA-cocoercive": "survived",
     "appA-smooth-gap": "survived",

@@ -39,6 +39,8 @@ from fedaudit.verify.kernel.order import read as read_paths
 from fedaudit.verify.kernel.rational import Node
 from fedaudit.verify.settings.base import Shape
 
+pytestmark = pytest.mark.usefixtures("one_kernel")
+
 EFFORT = 0.1
 CHAPTER = [s.id for s in statements(["buttaci/def3*", "buttaci/prop3*"])]
 REFUTED = ["buttaci/prop3.2", "buttaci/prop3.3-upper", "buttaci/prop3.4-upper"]

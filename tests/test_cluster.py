@@ -18,7 +18,7 @@ from fedaudit import cluster, runner
 from fedaudit.cli import main
 from fedaudit.errors import UserError
 
-CHEAP = ("buttaci/appA-peterpaul", "buttaci/sec4.4-optimal-E", "buttaci/prop3.3-upper")  # the last one is refuted
+CHEAP = ("buttaci/appA-peterpaul", "buttaci/sec4.4-optimal-E", "buttaci/appA-combination")  # the last one is refuted
 IDS = ("buttaci/lemB.1-kappa", "buttaci/lemB.7", "buttaci/lem4.1", "buttaci/prop3.3-upper")
 PYTHON = [sys.executable, "-m"]
 OWN = """
@@ -34,16 +34,6 @@ def timeless(value):
     if isinstance(value, dict):
         return {k: timeless(v) for k, v in value.items() if k != "seconds"}
     return [timeless(v) for v in value] if isinstance(value, list) else value
-
-
-def fedaudit(*argv, cwd):
-    command = [*PYTHON, "fedaudit", *map(str, argv)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
-
-
-def rows_of(done):
-    assert done.returncode == 0, done.stderr
-    return timeless(json.loads(done.stdout))
 
 
 def forked(nursery, *argv, cwd):
@@ -105,17 +95,6 @@ def two(tmp_path_factory):
         yield made
 
 
-@slow("two more commands for each; the audit below compares its rows too")
-@pytest.mark.parametrize("move", ["verify", "hunt"])
-def test_rows_are_the_same_as_with_one_process(two, nursery, tmp_path, move):
-    """Of the catalogue, and of a user's own file that is named from the folder where the command runs."""
-    (tmp_path / "mine.py").write_text(OWN)
-    asked = (move, IDS[0], "mine.py", "--budget", "0.1", "--json")
-    there = forked(nursery, *asked, "--engine", two.address, cwd=tmp_path)
-    assert there == forked(nursery, *asked, "--jobs", "1", cwd=tmp_path)
-    assert [row["id"] for row in there] == [IDS[0], "mine/kappa"]
-
-
 def killed_at_work(made, ended):
     """Kill the first worker that is seen twice with the same tasks; appends its process and these tasks."""
     pids = {process.pid: process for process in made.started}
@@ -132,25 +111,35 @@ def killed_at_work(made, ended):
                 ended.append((pids[own[still[0]]], busy[still[0]]))
 
 
-def test_an_audit_survives_a_worker_that_is_killed_in_the_middle(nursery, tmp_path):
+def test_an_audit_survives_a_worker_that_is_killed_in_the_middle(two, nursery, tmp_path):
+    """The first test that gives the workers something to do: their imports leave time to kill one of them at work."""
     asked = ("audit", *CHEAP, "--budget", "0.1", "--json")
     whole = forked(nursery, *asked, "--jobs", "1", "--out", "one", cwd=tmp_path)
     ended = []
-    with machines(tmp_path, 2) as made:
-        killer = threading.Thread(target=killed_at_work, args=(made, ended))
-        killer.start()
-        with distributed.Client(made.address.replace("dask", "tcp")) as client:
-            client.wait_for_workers(2, timeout=60)
-        done = fedaudit(*asked, "--out", "many", "--engine", made.address, cwd=tmp_path)
-        killer.join()
-        ((process, had),) = ended
-        assert process.wait(10) == -signal.SIGKILL
-        assert had, "it was at work"
-    assert rows_of(done) == whole
+    killer = threading.Thread(target=killed_at_work, args=(two, ended))
+    killer.start()
+    many = forked(nursery, *asked, "--out", "many", "--engine", two.address, cwd=tmp_path)
+    killer.join()
+    two.worker()  # in the place of the killed one, for the tests below
+    ((process, had),) = ended
+    assert process.wait(10) == -signal.SIGKILL
+    assert had, "it was at work"
+    assert many == whole
     for kind in ("certificates", "figures"):
         files = {p.name: p.read_bytes() for p in (tmp_path / "one" / kind).iterdir()}
         assert files == {p.name: p.read_bytes() for p in (tmp_path / "many" / kind).iterdir()}
         assert files
+
+
+@slow("two more commands for each; the audit above compares its rows too")
+@pytest.mark.parametrize("move", ["verify", "hunt"])
+def test_rows_are_the_same_as_with_one_process(two, nursery, tmp_path, move):
+    """Of the catalogue, and of a user's own file that is named from the folder where the command runs."""
+    (tmp_path / "mine.py").write_text(OWN)
+    asked = (move, IDS[0], "mine.py", "--budget", "0.1", "--json")
+    there = forked(nursery, *asked, "--engine", two.address, cwd=tmp_path)
+    assert there == forked(nursery, *asked, "--jobs", "1", cwd=tmp_path)
+    assert [row["id"] for row in there] == [IDS[0], "mine/kappa"]
 
 
 def complaint(capsys, *argv):

@@ -22,6 +22,8 @@ from fedaudit.verify.audit import STRENGTH
 from fedaudit.verify.document import VERDICTS, Unreadable, inside, parse, read
 from fedaudit.verify.sizes import Size
 
+pytestmark = pytest.mark.usefixtures("one_kernel")
+
 ONE_LINE = re.compile(r"fedaudit: got .+, expected .+; do: .+\n")
 STEP = {
     "claim": "x <= 1",

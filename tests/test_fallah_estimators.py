@@ -34,6 +34,8 @@ from fedaudit.verify.genome import draw, exactly
 from fedaudit.verify.kernel.meta import rate
 from fedaudit.verify.kernel.spline import Spline
 
+pytestmark = pytest.mark.usefixtures("one_kernel")
+
 MINE = [s.id for s in statements(["fallah"]) if s.method in ("meta", "samples")]
 EFFORT = 0.2
 

@@ -18,6 +18,8 @@ from fedaudit.verify import kernel
 from fedaudit.verify.certificates import certify
 from fedaudit.verify.claims import lower
 
+pytestmark = pytest.mark.usefixtures("one_kernel")
+
 GOLDEN = Path(__file__).parent / "certificates"
 LABELS = ("thm4.5", "cor4.6", "remG.1")
 BATCHES = ("D0", "D1", "D2")

@@ -27,6 +27,8 @@ from fedaudit.verify.hunt import Found, climb, sample
 from fedaudit.verify.settings.base import Shape
 from fedaudit.verify.shrink import reduced, shrink, simplicity
 
+pytestmark = pytest.mark.usefixtures("one_kernel")
+
 EFFORT = 0.2
 
 

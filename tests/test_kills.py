@@ -12,7 +12,7 @@ from marks import slow
 
 from fedaudit.store import LEFT_BEHIND
 
-CHEAP = ("buttaci/appA-peterpaul", "buttaci/sec4.4-optimal-E", "buttaci/prop3.3-upper")  # the last one is refuted
+CHEAP = ("buttaci/appA-peterpaul", "buttaci/sec4.4-optimal-E", "buttaci/appA-combination")  # the last one is refuted
 KILLED = -signal.SIGKILL
 
 

@@ -38,6 +38,8 @@ from fedaudit.verify.certificates import certify
 from fedaudit.verify.claims import lower
 from fedaudit.verify.evaluate import Evaluator, Quantity, Table
 
+pytestmark = pytest.mark.usefixtures("one_kernel")
+
 Vec = tuple[Fraction, ...]
 Measured = dict[tuple[str, tuple[int, ...]], Fraction]
 MOST_PATHS = 300

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, find, settings
 
 import fedaudit as fa
-from fedaudit.cli import main
 from fedaudit.testing import NotAttacked, Refutation
 from fedaudit.verify.words import words
 
@@ -41,7 +42,7 @@ def test_by_fixture(fedaudit_check):
 
 
 def test_a_true_theorem_passes_and_a_false_one_fails_with_its_certificate(
-    pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+    pytester: pytest.Pytester, nursery: Callable[..., dict[str, Any]]
 ) -> None:
     file = pytester.makepyfile(test_li=LI.read_text() + IN_THE_TEST_FILE)
     result = pytester.runpytest_subprocess("--fedaudit-out", "found", "-p", "no:cacheprovider")
@@ -56,9 +57,9 @@ def test_a_true_theorem_passes_and_a_false_one_fails_with_its_certificate(
     ])  # fmt: skip
     assert "never reached" not in result.stdout.str()
     certificate = pytester.path / "found" / "li-faster.json"
-    capsys.readouterr()
-    assert main(["certify", str(file), str(certificate), "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    done = nursery(["certify", str(file), str(certificate), "--json"], pytester.path)  # pytester forgets our imports
+    assert done["status"] == 0
+    (row,) = json.loads(done["shown"])
     assert row["what"] == "refutation"
 
 
@@ -92,7 +93,8 @@ def test_instances_are_admissible_exact_and_shrink_to_one_client(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     true, false = fa.load(LI)
-    quick = settings(max_examples=30, database=None, suppress_health_check=list(HealthCheck))
+    found = [Phase.generate, Phase.shrink]  # nobody reads an explanation here, which takes as many runs again
+    quick = settings(max_examples=30, database=None, suppress_health_check=list(HealthCheck), phases=found)
     any_ = settings(quick, phases=[Phase.generate])
     held = find(fa.instances(true), lambda one: one.certificate["instance"]["C"] > 1, settings=any_)
     assert held.holds

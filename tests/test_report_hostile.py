@@ -26,6 +26,8 @@ from fedaudit.store import Folder, write
 from fedaudit.verify import recheck
 from fedaudit.verify.document import parse, read
 
+pytestmark = pytest.mark.usefixtures("one_kernel")
+
 RUN = "document.title='PWNED',document.documentElement.dataset.pwned=1,new Image().src='HOST/run'"
 PAYLOADS = [
     "<script>RUN</script>",
@@ -194,11 +196,16 @@ def test_the_payloads_stand_in_every_text_of_a_row():
             assert "PAYLOAD" in value, path
 
 
+EACH = slow("a browser for each page")
+
+
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome on this machine")
 @pytest.mark.parametrize(
-    "believed", [False, pytest.param(True, marks=slow("a browser for each page"))], ids=["read", "believed"]
+    ("believed", "every"),
+    [(False, 18), pytest.param(False, 6, marks=EACH), pytest.param(True, 6, marks=EACH)],
+    ids=["read", "more-read", "believed"],
 )
-def test_a_real_browser_runs_nothing_of_a_hostile_folder(tmp_path, server, believed):
+def test_a_real_browser_runs_nothing_of_a_hostile_folder(tmp_path, server, believed, every):
     host, asked = server
     asked.clear()
     whole = hostile(tmp_path / "audit", host)
@@ -210,7 +217,7 @@ def test_a_real_browser_runs_nothing_of_a_hostile_folder(tmp_path, server, belie
         write(folder.path / name, driven(text, DRIVE))
     leaves = sorted(folder.path.glob("pages/*.html"))
     assert len(leaves) == len(PAYLOADS)
-    shown = [leaves[number] for number in range(believed, len(leaves), 6)]  # each page starts a browser
+    shown = [leaves[number] for number in range(believed, len(leaves), every)]  # each page starts a browser
     papers = sorted(folder.path.glob("papers/*.html"))
     for path in (folder.path / "index.html", papers[0], *shown):
         said, complaints = opened(path)

@@ -31,6 +31,8 @@ from fedaudit.verify.claims import lower
 from fedaudit.verify.genome import draw, exactly
 from fedaudit.verify.kernel.draws import batches
 
+pytestmark = pytest.mark.usefixtures("one_kernel")
+
 WORLDS = ("devices", "erm", "table", "algorithm", "subset", "prox")
 STEPS = ("yuan/lem10", "yuan/lem11")  # one step of a run
 MINE = [s.id for s in statements(["yuan"]) if s.method in WORLDS or s.id.startswith(STEPS)]

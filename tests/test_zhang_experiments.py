@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from marks import slow
 
 from fedaudit.bounds.catalogue import statement
 from fedaudit.bounds.lower import tree
@@ -274,6 +275,7 @@ def test_a_scale_that_is_too_large_is_not_reproduced() -> None:
             assert not module.shown(row)
 
 
+@slow("every method runs until it has converged; the rows above stay")
 @pytest.mark.usefixtures("few")
 def test_the_figures() -> None:
     shown = zhang_exact.picture(0)

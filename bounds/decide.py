@@ -278,8 +278,8 @@ def violates(claim: Boolean, given: Sequence[Boolean], point: Point) -> bool:
         return False
     arguments, values = tuple(uniform(q) for q in point), list(point.values())
     try:
-        admissible = all(_holds(uniform(g), arguments, values) is True for g in given)
-        return admissible and _holds(uniform(claim), arguments, values) is False
+        fails = _holds(uniform(claim), arguments, values) is False  # one formula; the conditions are many
+        return fails and all(_holds(uniform(g), arguments, values) is True for g in given)
     except Undefined:
         return False
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .arrays import Array, namespace
+from .arrays import Array, namespace, summed
 from .splines import Splines
 
 
@@ -40,7 +40,7 @@ class Curved:
     def meta_gap(self, w: Array, alpha: Array) -> Array:
         """F(w) - F^* (n,) or more, F the mean of f_i(. - alpha grad f_i(.)); w (n, d), alpha (n,)."""
         xp, x = namespace(w), w[:, None, :] + 0 * self.turn[:, None, :]
-        above = self.value(x - alpha[:, None, None] * self.grad(x)) - xp.sum(self.users.lowest, axis=-1)
+        above = self.value(x - alpha[:, None, None] * self.grad(x)) - summed(xp, self.users.lowest)
         return xp.mean(above, axis=-1)
 
     def _inside(self, w: Array) -> tuple[Array, Array]:

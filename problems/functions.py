@@ -5,7 +5,7 @@ Nothing is assumed convex: a curvature may be negative. Leading axes are batch a
 
 from dataclasses import dataclass
 
-from .arrays import Array, namespace
+from .arrays import Array, namespace, summed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,7 +21,7 @@ class Bent:
     def value(self, w: Array) -> Array:  # (..., d) -> (...)
         x, u = self._parts(w)
         xp = namespace(x)
-        return xp.sum(0.5 * x * self._times(x) + self.h * u * (x - 0.5 * u), axis=-1)
+        return summed(xp, 0.5 * x * self._times(x) + self.h * u * (x - 0.5 * u))
 
     def grad(self, w: Array) -> Array:  # (..., d) -> (..., d)
         x, u = self._parts(w)
@@ -47,7 +47,7 @@ def smoothness(m: Array, h: Array, lo: Array, hi: Array, c: Array, weights: Arra
     inner = 0.5 * (left + right)[..., :, None, :]  # (..., 2N-1, 1, d)
     inside = (inner > (c - lo)[..., None, :, :]) & (inner < (c + hi)[..., None, :, :])
     bend = xp.where(inside, h[..., None, :, :], xp.zeros_like(inner))
-    slopes = xp.sum(weights[..., None, :, None] * (m[..., None, :, :] + bend), axis=-2)
+    slopes = summed(xp, weights[..., None, :, None] * (m[..., None, :, :] + bend), -2)
     slopes = xp.where(right > left, slopes, xp.zeros_like(slopes))
-    outer = xp.sum(weights[..., :, None] * m, axis=-2)
+    outer = summed(xp, weights[..., :, None] * m, -2)
     return xp.max(xp.concat([xp.abs(slopes), xp.abs(outer)[..., None, :]], axis=-2), axis=(-2, -1))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from . import forward
-from .arrays import Array, first_last, matvec, spread_to
+from .arrays import Array, first_last, matvec, spread_to, summed
 from .programme import (
     FORMS,
     Atom,
@@ -161,7 +161,7 @@ class Mapped:
 
     def form(self, op: str, vectors: Sequence[Array]) -> Array:
         """The quadratic part of an atom, bilinear in its vectors (.., n, c, d)."""
-        return self.scope.xp.sum(vectors[0] * self.bent(op, vectors[-1]), axis=-1)
+        return summed(self.scope.xp, vectors[0] * self.bent(op, vectors[-1]))
 
     def bent(self, op: str, x: Array) -> Array:
         problem = self.scope.setup.problem
@@ -176,7 +176,7 @@ class Mapped:
         xp = self.scope.xp
         x, y = vectors[0], self.bent(op, vectors[-1])
         if x.shape[0] == 1:
-            return covariance[..., 0] * xp.sum(x[0, ...] * y[0, ...], axis=-1)
+            return covariance[..., 0] * summed(xp, x[0, ...] * y[0, ...])
         x, y = first_last(xp, x), first_last(xp, y)
         gram = xp.matmul(xp.matrix_transpose(x), y)
         flat = xp.reshape(gram, (*gram.shape[:-2], -1))

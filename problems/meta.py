@@ -13,7 +13,7 @@ from math import factorial, prod
 
 import numpy as np
 
-from .arrays import Array, namespace
+from .arrays import Array, namespace, summed
 from .splines import Splines
 
 
@@ -66,7 +66,7 @@ class Tasks:
         """(12): the norm is the largest entry, and every entry grows with |eta''|."""
         b = self.b[..., None, :, :] - (self.p @ self.b)[..., :, None, :]
         square = np.max((b * self.eta.smoothness[..., None, None, :]) ** 2, axis=-1)
-        return np.sqrt(np.max(np.sum(self.p * square, axis=-1), axis=-1))
+        return np.sqrt(np.max(summed(np, self.p * square), axis=-1))
 
     @property
     def gamma_G(self) -> Array:
@@ -84,15 +84,15 @@ class Tasks:
     def _spread(self, p: Array, a: Array, b: Array) -> Array:
         """sup over w of sum_z p_z |a_z + b_z eta'(w)|^2, by coordinates; p (..., n, m), a and b (..., n, m, d)."""
         ends = self.eta.slopes
-        each = [np.sum(p[..., None] * (a + b * end[..., None, None, :]) ** 2, axis=-2) for end in ends]
-        return np.sum(np.maximum(*each), axis=-1)
+        each = [summed(np, p[..., None] * (a + b * end[..., None, None, :]) ** 2, -2) for end in ends]
+        return summed(np, np.maximum(*each))
 
     def in_z(self, metric: Array) -> tuple[Array, Array]:
         """L_Z and rho_Z of (15) for distances (..., m, m)."""
         a, b = (x[..., :, None, :] - x[..., None, :, :] for x in (self.a, self.b))
         ends = [(a + b * end[..., None, None, :]) ** 2 for end in self.eta.slopes]
         apart = metric + np.eye(metric.shape[-1])
-        gradient = np.sqrt(np.sum(np.maximum(*ends), axis=-1)) / apart
+        gradient = np.sqrt(summed(np, np.maximum(*ends))) / apart
         hessian = np.max(np.abs(b) * self.eta.smoothness[..., None, None, :], axis=-1) / apart
         return np.max(gradient, axis=(-2, -1)), np.max(hessian, axis=(-2, -1))
 
@@ -104,7 +104,7 @@ def _most(x: Array) -> Array:
 def _length(f: Splines) -> Array:
     """The largest |grad| of separable losses (..., n, d)."""
     ends = f.slopes
-    return np.sqrt(np.max(np.sum(np.maximum(*(end**2 for end in ends)), axis=-1), axis=-1))
+    return np.sqrt(np.max(summed(np, np.maximum(*(end**2 for end in ends))), axis=-1))
 
 
 def meta_gradient(f: Splines, w: Array, alpha: Array) -> Array:
@@ -143,7 +143,7 @@ class Errors:
 def _errors(mean: Array, square: Array, target: Array) -> Errors:
     """From E estimate and E estimate^2, coordinate by coordinate (..., d)."""
     off = mean - target
-    return Errors(np.sum(off**2, axis=-1), np.sum(square - 2 * target * mean + target**2, axis=-1))
+    return Errors(summed(np, off**2), summed(np, square - 2 * target * mean + target**2))
 
 
 def _inner(tasks: Tasks, w: Array, alpha: Array, D: int) -> tuple[Array, Array, Array]:
@@ -152,19 +152,19 @@ def _inner(tasks: Tasks, w: Array, alpha: Array, D: int) -> tuple[Array, Array, 
     shares, chance = batches(q, D)
     moved = w[..., None, :] - alpha[..., None, None] * (shares @ points.grad(w[..., None, :]))
     each = points.before(-3).grad(moved[..., :, None, :])  # (..., K, m, d)
-    mean = np.sum(q[..., None, :, None] * each, axis=-2)
-    return chance, mean, np.sum(q[..., None, :, None] * (each - mean[..., None, :]) ** 2, axis=-2)
+    mean = summed(np, q[..., None, :, None] * each, -2)
+    return chance, mean, summed(np, q[..., None, :, None] * (each - mean[..., None, :]) ** 2, -2)
 
 
 def three_batches(tasks: Tasks, w: Array, alpha: Array, D: int, D1: int, D2: int) -> Errors:
     """The estimate (8) of user 1; the factors are independent, so that only the inner batch is enumerated."""
     q, f = tasks.p[..., 0, :], _first(tasks)
     chance, mean, variance = _inner(tasks, w, alpha, D)
-    g = np.sum(chance[..., None] * mean, axis=-2)
-    g2 = np.sum(chance[..., None] * (mean**2 + variance / D1), axis=-2)
+    g = summed(np, chance[..., None] * mean, -2)
+    g2 = summed(np, chance[..., None] * (mean**2 + variance / D1), -2)
     bends = tasks.points.hess(w[..., None, :])
     factor = 1 - alpha[..., None] * f.hess(w)
-    spread = np.sum(q[..., None] * (bends - f.hess(w)[..., None, :]) ** 2, axis=-2)
+    spread = summed(np, q[..., None] * (bends - f.hess(w)[..., None, :]) ** 2, -2)
     factor2 = factor**2 + alpha[..., None] ** 2 * spread / D2
     return _errors(factor * g, factor2 * g2, meta_gradient(f, w, alpha[..., None]))
 
@@ -176,19 +176,19 @@ def shared_batch(tasks: Tasks, w: Array, alpha: Array, D: int, D1: int) -> Array
     moved = w[..., None, :] - alpha[..., None, None] * (shares @ points.grad(w[..., None, :]))
     each = points.before(-3).grad(moved[..., :, None, :])  # (..., K, m, d)
     off = (points.hess(w[..., None, :]) - f.hess(w)[..., None, :])[..., None, :, :]
-    mean = np.sum(q[..., None, :, None] * each, axis=-2)
-    covariance = np.sum(q[..., None, :, None] * off * each, axis=-2) / D1
+    mean = summed(np, q[..., None, :, None] * each, -2)
+    covariance = summed(np, q[..., None, :, None] * off * each, -2) / D1
     factor = (1 - alpha[..., None] * f.hess(w))[..., None, :]
-    estimate = np.sum(chance[..., None] * (factor * mean - alpha[..., None, None] * covariance), axis=-2)
-    return np.sum((estimate - meta_gradient(f, w, alpha[..., None])) ** 2, axis=-1)
+    estimate = summed(np, chance[..., None] * (factor * mean - alpha[..., None, None] * covariance), -2)
+    return summed(np, (estimate - meta_gradient(f, w, alpha[..., None])) ** 2)
 
 
 def first_order(tasks: Tasks, w: Array, alpha: Array, D: int, D1: int) -> Errors:
     """The estimate (112) of user 1."""
     f = _first(tasks)
     chance, mean, variance = _inner(tasks, w, alpha, D)
-    g = np.sum(chance[..., None] * mean, axis=-2)
-    g2 = np.sum(chance[..., None] * (mean**2 + variance / D1), axis=-2)
+    g = summed(np, chance[..., None] * mean, -2)
+    g2 = summed(np, chance[..., None] * (mean**2 + variance / D1), -2)
     return _errors(g, g2, meta_gradient(f, w, alpha[..., None]))
 
 
@@ -205,11 +205,11 @@ def hessian_free(tasks: Tasks, w: Array, alpha: Array, delta: Array, D: int, D1:
     wide = points.before(-3)
     here = w[..., None, None, :]
     apart = (wide.grad(here + step) - wide.grad(here - step)) / (2 * delta[..., None, None, None])
-    mean = np.sum(q[..., None, :, None] * apart, axis=-2)
-    spread = np.sum(q[..., None, :, None] * (apart - mean[..., None, :]) ** 2, axis=-2)
+    mean = summed(np, q[..., None, :, None] * apart, -2)
+    spread = summed(np, q[..., None, :, None] * (apart - mean[..., None, :]) ** 2, -2)
     whole = g - alpha[..., None, None] * mean
     square = whole**2 + alpha[..., None, None] ** 2 * spread / D2
-    first, second = (np.sum(both[..., None] * x, axis=-2) for x in (whole, square))
+    first, second = (summed(np, both[..., None] * x, -2) for x in (whole, square))
     return _errors(first, second, meta_gradient(f, w, alpha[..., None]))
 
 
@@ -217,7 +217,7 @@ def hessian_error(tasks: Tasks, w: Array, alpha: Array, D2: int) -> Array:
     """E|e_1|^2 of (30b), e_1 = alpha (Hess f - estimate of it), in the spectral norm."""
     shares, chance = batches(tasks.p[..., 0, :], D2)
     off = shares @ tasks.points.hess(w[..., None, :]) - _first(tasks).hess(w)[..., None, :]
-    return alpha**2 * np.sum(chance * np.max(off**2, axis=-1), axis=-1)
+    return alpha**2 * summed(np, chance * np.max(off**2, axis=-1))
 
 
 def _first(tasks: Tasks) -> Splines:
@@ -227,7 +227,7 @@ def _first(tasks: Tasks) -> Splines:
 
 def variation(p: Array) -> Array:
     """Total variation distances of the users' p_i (..., n, m) from their average."""
-    return np.sum(np.abs(p - np.mean(p, axis=-2, keepdims=True)), axis=-1) / 2
+    return summed(np, np.abs(p - np.mean(p, axis=-2, keepdims=True))) / 2
 
 
 def trees(m: int) -> list[list[tuple[int, int, list[int]]]]:
@@ -257,7 +257,7 @@ def wasserstein(p: Array, metric: Array) -> Array:
     """
     off = p - np.mean(p, axis=-2, keepdims=True)
     costs = [
-        sum(metric[..., None, u, v] * np.abs(np.sum(off[..., side], axis=-1)) for u, v, side in tree)
+        sum(metric[..., None, u, v] * np.abs(summed(np, off[..., side])) for u, v, side in tree)
         for tree in trees(p.shape[-1])
     ]
     return np.min(np.stack(costs), axis=0) if p.shape[-1] > 1 else 0 * p[..., 0]

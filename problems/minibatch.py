@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .arrays import Array, namespace
+from .arrays import Array, namespace, summed
 from .pieces import Pieces
 
 Table: TypeAlias = Array  # of indices, on the host
@@ -95,14 +95,14 @@ def generalisation(losses: Pieces, q: Array, A: Array, N: int) -> Generalisation
     n = q.shape[-1]
     weights = likelihood(q, N)
     each = losses.spread().grad(A[..., None, :])  # (..., n, n^N)
-    population = xp.sum(q[..., None] * each, axis=-2)
-    empirical = xp.sum(members(n, N) / N * each, axis=-2)
-    mean, centre = (xp.sum(weights * g, axis=-1) for g in (population, empirical))
+    population = summed(xp, q[..., None] * each, -2)
+    empirical = summed(xp, members(n, N) / N * each, -2)
+    mean, centre = (summed(xp, weights * g) for g in (population, empirical))
     first, second = neighbours(n, N)
     return Generalisation(
         xp.abs(mean - centre),
-        xp.sum(weights * (population - mean[..., None]) ** 2, axis=-1),
-        xp.sum(weights * (population - centre[..., None]) ** 2, axis=-1),
+        summed(xp, weights * (population - mean[..., None]) ** 2),
+        summed(xp, weights * (population - centre[..., None]) ** 2),
         xp.max(xp.abs(A[..., first] - A[..., second]), axis=-1),
     )
 
@@ -113,7 +113,7 @@ def differences(h: Array, q: Array, N: int) -> tuple[Array, Array]:
     weights = likelihood(q, N)[..., None]
     centred = h - xp.sum(weights * h, axis=-2, keepdims=True)
     first, second = neighbours(q.shape[-1], N)
-    apart = xp.sum((h[..., first, :] - h[..., second, :]) ** 2, axis=-1)
+    apart = summed(xp, (h[..., first, :] - h[..., second, :]) ** 2)
     return xp.sum(weights * centred**2, axis=(-2, -1)), xp.sqrt(xp.max(apart, axis=-1))
 
 
@@ -121,9 +121,9 @@ def sampled(directions: Array, size: int) -> tuple[Array, Array]:
     """Lemma 4: E d_t (..., d) and E|d_t - dbar_t|^2 (...) over all subsets of `size` of M directions (..., M, d)."""
     xp = namespace(directions)
     chosen = subsets(directions.shape[-2], size)
-    drawn = xp.sum(chosen[..., None] * directions[..., None, :, :], axis=-2) / size
+    drawn = summed(xp, chosen[..., None] * directions[..., None, :, :], -2) / size
     off = drawn - xp.mean(directions, axis=-2)[..., None, :]
-    return xp.mean(drawn, axis=-2), xp.mean(xp.sum(off**2, axis=-1), axis=-1)
+    return xp.mean(drawn, axis=-2), xp.mean(summed(xp, off**2), axis=-1)
 
 
 def _lead(losses: Pieces) -> Pieces:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import isqrt
 from typing import Any
 
-from .arrays import Array, Namespace, matvec
+from .arrays import Array, Namespace, matvec, summed
 from .mapped import Mapped
 from .programme import ONE, Atom, Linear, Measure
 from .quadratics import Quadratics
@@ -127,11 +127,11 @@ class Moments:
         low, high = (xp.concat([end] * (rows.shape[1] // end.shape[-1]), axis=-1) for end in box)
         middle, half = (low + high) / 2, (high - low) / 2
         centre = rows[..., 0] + matvec(xp, rows[..., 1:], middle)
-        swing = matvec(xp, xp.abs(rows[..., 1:]), half) + xp.sum(xp.abs(noise), axis=-1)
+        swing = matvec(xp, xp.abs(rows[..., 1:]), half) + summed(xp, xp.abs(noise))
         for x in rough:
             swing = swing + xp.abs(x[..., 0] + matvec(xp, x[..., 1 : rows.shape[-1]], middle))
             swing = swing + matvec(xp, xp.abs(x[..., 1 : rows.shape[-1]]), half)
-            swing = swing + xp.sum(xp.abs(x[..., rows.shape[-1] :]), axis=-1)
+            swing = swing + summed(xp, xp.abs(x[..., rows.shape[-1] :]))
         return xp.all(xp.abs(centre - middle) + swing <= (1 + ROUNDING) * half, axis=-1)
 
     def changed(self, state: State, kick: Array, rough: Array = None) -> State:
@@ -178,9 +178,9 @@ class Moments:
             if "k" in measure.at:
                 values.append(self.steps(form, law.fall, matvec(xp, law.begin, y + far)))
             elif inside:
-                values.append(xp.sum(form * matvec(xp, law.sums, matvec(xp, law.begin, y + far)), axis=-1) / setup.E)
+                values.append(summed(xp, form * matvec(xp, law.sums, matvec(xp, law.begin, y + far))) / setup.E)
             else:
-                values.append(cancelled(xp, form * y) + xp.sum(form * far, axis=-1))
+                values.append(cancelled(xp, form * y) + summed(xp, form * far))
         found = xp.stack(values, axis=1)
         return xp.where(xp.reshape(held, (-1,) + (1,) * (found.ndim - 1)), found, xp.full_like(found, float("nan")))
 
@@ -246,8 +246,8 @@ class Moments:
 
 def cancelled(xp: Namespace, terms: Array) -> Array:
     """Their sum along the last axis; 0 where no more than rounding is left of them."""
-    total = xp.sum(terms, axis=-1)
-    return xp.where(xp.abs(total) <= ROUNDING * xp.sum(xp.abs(terms), axis=-1), 0 * total, total)
+    total = summed(xp, terms)
+    return xp.where(xp.abs(total) <= ROUNDING * summed(xp, xp.abs(terms)), 0 * total, total)
 
 
 def pairs(xp: Namespace, x: Array, y: Array) -> Array:

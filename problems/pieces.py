@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import Array, Namespace, namespace
+from .arrays import Array, Namespace, namespace, summed
 
 ROUNDING = 1e-13  # of the largest bend or slope: what is smaller is 0 that was added up
 
@@ -30,16 +30,18 @@ class Pieces:
     def value(self, w: Array) -> Array:  # (...) -> (...)
         xp = namespace(w)
         past = _positive(xp, w[..., None] - self.x)
-        return self.c + (self.s + self.a * w / 2) * w + xp.sum((self.jump + self.bend * past / 2) * past, axis=-1)
+        return self.c + (self.s + self.a * w / 2) * w + summed(xp, (self.jump + self.bend * past / 2) * past)
 
     def slopes(self, w: Array) -> tuple[Array, Array]:
         """The left and the right derivative at w (...): the ends of the subdifferential where f is weakly convex."""
         xp = namespace(w)
         past = w[..., None] - self.x
-        smooth = self.s + self.a * w + xp.sum(self.bend * _positive(xp, past), axis=-1)
-        none = xp.zeros_like(past)
-        left = smooth + xp.sum(xp.where(past > 0, self.jump + none, none), axis=-1)
-        return left, smooth + xp.sum(xp.where(past >= 0, self.jump + none, none), axis=-1)
+        smooth = self.s + self.a * w + summed(xp, self.bend * _positive(xp, past))
+        if not bool(xp.any(self.jump != 0)):
+            return smooth, smooth
+        none = xp.zeros_like(past[..., :1])
+        left = smooth + summed(xp, xp.where(past > 0, self.jump, none))
+        return left, smooth + summed(xp, xp.where(past >= 0, self.jump, none))
 
     def grad(self, w: Array) -> Array:
         """The derivative at w (...); at a kink the right one."""
@@ -57,7 +59,7 @@ class Pieces:
         x, jump, bend = (xp.broadcast_to(k, (*_batch(k[..., 0], weights), k.shape[-1])) for k in self._knots())
         scaled = (x, weights[..., None] * jump, weights[..., None] * bend)
         flat = (xp.reshape(k, (*k.shape[:-2], k.shape[-2] * k.shape[-1])) for k in scaled)
-        return Pieces(*flat, *(xp.sum(weights * part, axis=-1) for part in (self.a, self.s, self.c)))
+        return Pieces(*flat, *(summed(xp, weights * part) for part in (self.a, self.s, self.c)))
 
     def plus(self, curvature: Array, centre: Array) -> Pieces:
         """f(w) + curvature/2 (w - centre)^2."""
@@ -68,7 +70,8 @@ class Pieces:
     def least(self) -> Array:
         """A point (...) of least value, the first among equals; NaN where f falls for ever."""
         xp = namespace(self.x)
-        points, falls = self._candidates()
+        z, root, falls, _ = self._candidates()
+        points = xp.concat([z, root], axis=-1)
         best = xp.argmin(self.spread().value(points), axis=-1, keepdims=True)
         w = xp.take_along_axis(points, best, axis=-1)[..., 0]
         return xp.where(falls, xp.full_like(w, float("nan")), w)
@@ -76,9 +79,10 @@ class Pieces:
     def convex_least(self) -> Array:
         """The minimiser (...) of a convex f: where the slope changes sign, free of the cancellation of values."""
         xp = namespace(self.x)
-        points, falls = self._candidates()
-        left, right = self.spread().slopes(points)
-        away = xp.maximum(left, -right)  # <= 0 exactly at minimisers
+        z, root, falls, slopes = self._candidates()
+        points = xp.concat([z, root], axis=-1)
+        sides = (slopes, self.spread().slopes(root))
+        away = xp.concat([xp.maximum(left, -right) for left, right in sides], axis=-1)  # <= 0 exactly at minimisers
         w = xp.take_along_axis(points, xp.argmin(away, axis=-1, keepdims=True), axis=-1)[..., 0]
         return xp.where(falls, xp.full_like(w, float("nan")), w)
 
@@ -147,11 +151,13 @@ class Pieces:
         after = self.a[..., None] + xp.cumulative_sum(bends, axis=-1)
         return xp.take_along_axis(x, order, axis=-1), xp.concat([first, after], axis=-1)
 
-    def _candidates(self) -> tuple[Array, Array]:
-        """Knots and stationary points (..., 2K + 1), and whether f falls for ever on either side (...)."""
+    def _candidates(self) -> tuple[Array, Array, Array, tuple[Array, Array]]:
+        """Knots (..., K), stationary points (..., K + 1), whether f falls for ever on either side (...), and the slopes
+        at the knots.
+        """
         xp = namespace(self.x)
         z, curvature = self._segments()
-        most = (xp.abs(self.a) + xp.sum(xp.abs(self.bend), axis=-1))[..., None]
+        most = (xp.abs(self.a) + summed(xp, xp.abs(self.bend)))[..., None]
         curvature = xp.where(xp.abs(curvature) > ROUNDING * most, curvature, 0 * curvature)
         left, right = self.spread().slopes(z)
         start = xp.concat([z[..., :1], z], axis=-1)
@@ -160,11 +166,11 @@ class Pieces:
         root = start - xp.where(steep, slope, 0 * slope) / xp.where(steep, curvature, xp.ones_like(curvature))
         low = xp.concat([xp.minimum(root[..., :1], z[..., :1]), z], axis=-1)
         high = xp.concat([z, xp.maximum(root[..., -1:], z[..., -1:])], axis=-1)
-        points = xp.concat([z, xp.minimum(xp.maximum(root, low), high)], axis=-1)
         first, last = curvature[..., 0], curvature[..., -1]
         steep = ROUNDING * xp.max(xp.abs(right), axis=-1)
         falls_left = (first < 0) | ((first == 0) & (left[..., 0] > steep))
-        return points, falls_left | (last < 0) | ((last == 0) & (right[..., -1] < -steep))
+        falls = falls_left | (last < 0) | ((last == 0) & (right[..., -1] < -steep))
+        return z, xp.minimum(xp.maximum(root, low), high), falls, (left, right)
 
     def _reach(self, w: Array, eps: Array, side: int) -> Array:
         """From the furthest knot (or w itself) that is still within eps, a quadratic's root."""
@@ -178,7 +184,7 @@ class Pieces:
         z, rise = (xp.take_along_axis(k, last, axis=-1)[..., 0] for k in (points, rise))
         slope = side * self.slopes(z)[1 if side > 0 else 0]
         beyond = self.x < z[..., None] if side < 0 else self.x <= z[..., None]
-        curvature = self.a + xp.sum(xp.where(beyond, self.bend + 0 * self.x, 0 * self.x), axis=-1)
+        curvature = self.a + summed(xp, xp.where(beyond, self.bend + 0 * self.x, 0 * self.x))
         slope, left = xp.maximum(slope, 0 * slope), xp.maximum(eps - rise, 0 * rise)
         below = slope + xp.sqrt(xp.maximum(slope * slope + 2 * curvature * left, 0 * left))
         return z + side * xp.where(below > 0, 2 * left / xp.where(below > 0, below, xp.ones_like(below)), 0 * left)
@@ -209,7 +215,7 @@ def staircase(
 
 
 def _positive(xp: Namespace, x: Array) -> Array:
-    return xp.where(x > 0, x, 0 * x)
+    return xp.maximum(x, xp.zeros_like(x[..., :1]))
 
 
 def _batch(*arrays: Array) -> tuple[int, ...]:

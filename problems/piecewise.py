@@ -7,7 +7,7 @@ m outside. m = 0 makes a Huber loss (Lipschitz and smooth).
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .arrays import Array, all_true, broadcast_shape, check_finite, check_weights, fail, namespace
+from .arrays import Array, all_true, broadcast_shape, check_finite, check_weights, fail, namespace, summed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +107,7 @@ class Piecewise:
             y = w[..., None, :] - self.c
             v = self._clip(y)
             bregman = 0.5 * self.m * (y - x) ** 2 + (self.a - self.m) * (v - u) * (y - 0.5 * (u + v))
-            return xp.sum(self.p * xp.sum(bregman, axis=-1), axis=-1)
+            return summed(xp, self.p * summed(xp, bregman))
 
         return gap
 
@@ -131,9 +131,9 @@ class Piecewise:
         order = xp.argsort(z, axis=-2)
         z = xp.take_along_axis(z, order, axis=-2)
         bends = xp.take_along_axis(xp.concat([bend, -bend], axis=-2), order, axis=-2)
-        outer = xp.sum(p * m, axis=-2)
+        outer = summed(xp, p * m, -2)
         slope = outer[..., None, :] + xp.cumulative_sum(bends, axis=-2)
-        first = xp.sum(p * (m * (z[..., :1, :] - c)) - bend * lo, axis=-2)[..., None, :]
+        first = summed(xp, p * (m * (z[..., :1, :] - c)) - bend * lo, -2)[..., None, :]
         rise = xp.cumulative_sum(slope[..., :-1, :] * (z[..., 1:, :] - z[..., :-1, :]), axis=-2)
         return z, xp.concat([first, first + rise], axis=-2), slope, outer
 
@@ -179,4 +179,4 @@ class Piecewise:
         x = w[..., :, None, :] - c
         u = xp.minimum(xp.maximum(x, -lo), hi)
         phi = 0.5 * m * x * x + (a - m) * u * (x - 0.5 * u)
-        return xp.sum(self.p[..., None, :, None] * phi, axis=-2)
+        return summed(xp, self.p[..., None, :, None] * phi, -2)

@@ -17,6 +17,7 @@ from .arrays import (
     fail,
     matvec,
     namespace,
+    summed,
 )
 
 
@@ -57,7 +58,7 @@ class Quadratics:
 
     def value(self, w: Array) -> Array:  # (..., C, d) -> (..., C)
         xp = namespace(w)
-        return xp.sum(w * (0.5 * matvec(xp, self.A, w) - self.b), axis=-1)
+        return summed(xp, w * (0.5 * matvec(xp, self.A, w) - self.b))
 
     def grad(self, w: Array) -> Array:  # (..., C, d) -> (..., C, d)
         return matvec(namespace(w), self.A, w) - self.b
@@ -81,7 +82,7 @@ class Quadratics:
         xp = namespace(self.A)
         d, row = self.d, self.p[..., None, :]
         flat = xp.matmul(row, xp.reshape(self.A, (*self.A.shape[:-2], d * d)))[..., 0, :]
-        return xp.reshape(flat, (*flat.shape[:-1], d, d)), xp.sum(self.p[..., None] * self.b, axis=-2)
+        return xp.reshape(flat, (*flat.shape[:-1], d, d)), summed(xp, self.p[..., None] * self.b, -2)
 
     def smoothness(self) -> Array:
         """L (...): the least constant that serves every client."""
@@ -128,7 +129,7 @@ class Quadratics:
 def half_square(A: Array, x: Array) -> Array:
     """1/2 x'A x: A (..., d, d), x (..., d) -> (...)."""
     xp = namespace(x)
-    return 0.5 * xp.sum(x * matvec(xp, A, x), axis=-1)
+    return 0.5 * summed(xp, x * matvec(xp, A, x))
 
 
 def argmin(A: Array, b: Array) -> Array:

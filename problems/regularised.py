@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from .arrays import Array, Namespace, fail, namespace
+from .arrays import Array, Namespace, fail, namespace, summed
 from .piecewise import Piecewise
 from .quadratics import Quadratics, argmin
 
@@ -50,7 +50,7 @@ class Regulariser:
         safe = xp.where(ridge > 0, ridge, xp.ones_like(ridge))
         size = up + down + self.unit[:, None, None]
         flat = xp.where(over > ROUNDING * size, xp.full_like(over, float("inf")), xp.zeros_like(over))
-        return xp.sum(xp.where(ridge > 0, over * over / (2 * safe), flat), axis=-1)
+        return summed(xp, xp.where(ridge > 0, over * over / (2 * safe), flat))
 
 
 def minimiser(problem: Any, g: Regulariser) -> Array:
@@ -62,11 +62,11 @@ def minimiser(problem: Any, g: Regulariser) -> Array:
 def excess(problem: Any, g: Regulariser, origin: Array) -> Callable[[Array], Array]:
     """F(x) - F(origin) for x (.., n, c, d), without cancellation near a minimiser; origin (n, d)."""
     xp, far, at = namespace(origin), problem.gap_from(origin), origin[:, None, :]
-    slope = xp.sum(problem.p[..., None] * problem.grad(at), axis=-2)[:, None, :]
+    slope = summed(xp, problem.p[..., None] * problem.grad(at), -2)[:, None, :]
     there = g.coordinates(at)
 
     def above(x: Array) -> Array:
-        rest = xp.sum(slope * (x - at) + (g.coordinates(x) - there), axis=-1)
+        rest = summed(xp, slope * (x - at) + (g.coordinates(x) - there))
         total = xp.stack([far(x[..., i, :]) for i in range(x.shape[-2])], axis=-1) + rest
         rounding = 1e-14 * g.unit[:, None] * (xp.max(xp.abs(x), axis=-1) + xp.max(xp.abs(at), axis=-1))
         return xp.where(xp.abs(total) > rounding, total, xp.zeros_like(total))  # a flat minimum leaves only rounding
@@ -77,7 +77,7 @@ def excess(problem: Any, g: Regulariser, origin: Array) -> Callable[[Array], Arr
 def least_value(problem: Any, g: Regulariser, x: Array) -> Array:
     """F (n,) at x (n, d)."""
     xp = namespace(x)
-    return xp.sum(problem.p * problem.value(x[:, None, :]), axis=-1) + g.value(x[:, None, :])[:, 0]
+    return summed(xp, problem.p * problem.value(x[:, None, :])) + g.value(x[:, None, :])[:, 0]
 
 
 def _of_quadratic(problem: Quadratics, g: Regulariser) -> Array:
@@ -96,9 +96,9 @@ def _of_quadratic(problem: Quadratics, g: Regulariser) -> Array:
         pull = xp.where(sign > 0, g.up[:, None], -g.down[:, None])
         candidates.append(_solve(system, xp.where(on, b - pull, xp.zeros_like(b))))
     points = xp.stack(candidates, axis=-2)  # (n, patterns, d)
-    smooth = xp.sum(points * (0.5 * xp.matmul(points, A) - b[..., None, :]), axis=-1)
+    smooth = summed(xp, points * (0.5 * xp.matmul(points, A) - b[..., None, :]))
     kinks = g.coordinates(points) - 0.5 * g.ridge[:, None, None] * points**2
-    return _best(points, smooth + xp.sum(kinks, axis=-1))
+    return _best(points, smooth + summed(xp, kinks))
 
 
 def _solve(A: Array, b: Array) -> Array:
@@ -127,11 +127,11 @@ def _on_a_line(problem: Piecewise, g: Regulariser) -> Array:
     if problem.d != 1:
         raise fail(f"d = {problem.d}", "d = 1 for losses with kinks", "use quadratics, or one dimension")
     inner, up, down, ridge = _kinks(problem), *(y[:, None] for y in (g.up, g.down, g.ridge))
-    tail = xp.sum(problem.p * problem.m[..., 0], axis=-1)[..., None] + ridge
+    tail = summed(xp, problem.p * problem.m[..., 0])[..., None] + ridge
 
     def along(x: Array, of: Callable[[Array], Array]) -> Array:
         """sum_i p_i of_i at k points (n, k)."""
-        return xp.stack([xp.sum(problem.p * of(x[..., k, None, None]), axis=-1) for k in range(x.shape[-1])], axis=-1)
+        return xp.stack([summed(xp, problem.p * of(x[..., k, None, None])) for k in range(x.shape[-1])], axis=-1)
 
     def slope(x: Array) -> Array:
         return along(x, lambda w: problem.grad(w)[..., 0]) + ridge * x

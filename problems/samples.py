@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from .arrays import Array
+from .arrays import Array, summed
 from .meta import batches
 
 
@@ -18,8 +18,8 @@ def expected_distances(gap: Array, q: Array, n: int, m: int) -> tuple[Array, Arr
     shares, chance = batches(q, m)
     below = np.cumsum(shares, axis=-1)[:, :-1]  # (K, N - 1), distribution functions between the points
     true = np.cumsum(q, axis=-1)[..., None, :-1]
-    single = np.sum(gap[..., None, :] * np.abs(below - true), axis=-1) ** 2
+    single = summed(np, gap[..., None, :] * np.abs(below - true)) ** 2
     paths = np.array(list(product(range(len(shares)), repeat=n)))  # (P, n)
     off = below[paths[:, 0]] - np.mean(below[paths], axis=1)
-    pair = np.sum(gap[..., None, :] * np.abs(off), axis=-1) ** 2
-    return np.sum(chance * single, axis=-1), np.sum(np.prod(chance[..., paths], axis=-1) * pair, axis=-1)
+    pair = summed(np, gap[..., None, :] * np.abs(off)) ** 2
+    return summed(np, chance * single), summed(np, np.prod(chance[..., paths], axis=-1) * pair)

@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import combinations, product
+from math import prod
 from typing import Any
 
 from . import forward, regularised
-from .arrays import Array, Namespace, fail, matvec, namespace, norm2, spread_to
+from .arrays import FEW, LARGE, Array, Namespace, dot, fail, matvec, namespace, norm2, spread_to, summed
 from .programme import (
     Atom,
     Coefficient,
@@ -402,6 +403,9 @@ class Scope:
             return x * self.xp.sum(weights, axis=-2, keepdims=True)
         if x.shape[-2] > MANY:
             return self.xp.matmul(self.xp.matrix_transpose(weights), x)
+        if 1 < x.shape[-1] < FEW and prod(x.shape) > LARGE:
+            share = weights[..., 0]
+            return self.xp.stack([dot(share, x[..., j]) for j in range(x.shape[-1])], axis=-1)[..., None, :]
         total = weights[..., :1, :] * x[..., :1, :]
         for i in range(1, x.shape[-2]):
             total = total + weights[..., i : i + 1, :] * x[..., i : i + 1, :]
@@ -430,7 +434,7 @@ class Scope:
     def full_value(self, x: Array) -> Array:
         """f(x) for x (.., n, c, d)."""
         problem = self.setup.problem
-        each = [self.xp.sum(problem.p * problem.value(x[..., i : i + 1, :]), axis=-1) for i in range(x.shape[-2])]
+        each = [summed(self.xp, problem.p * problem.value(x[..., i : i + 1, :])) for i in range(x.shape[-2])]
         return self.xp.stack(each, axis=-1)
 
     def number(self, op: str, vectors: Sequence[Array]) -> Array:
@@ -441,7 +445,7 @@ class Scope:
             case "norm":
                 return self.xp.sqrt(norm2(self.xp, vectors[0]))
             case "inner":
-                return self.xp.sum(vectors[0] * vectors[1], axis=-1)
+                return summed(self.xp, vectors[0] * vectors[1])
             case "f":
                 return self.excess(vectors[0])
             case "F":

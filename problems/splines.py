@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .arrays import Array, namespace
+from .arrays import Array, namespace, summed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +67,7 @@ class Splines:
     def steepness(self) -> Array:
         """The largest |phi'''| where it exists."""
         xp = namespace(self.x)
-        after = xp.sum(xp.where(self.x[..., None] >= self.x[..., None, :], self.s[..., None, :], 0), axis=-1)
+        after = summed(xp, xp.where(self.x[..., None] >= self.x[..., None, :], self.s[..., None, :], 0))
         return xp.max(xp.abs(xp.concat([0 * self.a[..., None], after], axis=-1)), axis=-1)
 
     @property

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import prod
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -29,6 +30,7 @@ MOST_STEPS = 48  # of a longer run: exact numbers grow with every step
 MOST_PATHS = 256  # of a longer run with noise
 LONG = ("T", "E", "k")  # the sizes of an instance that say how long its run is, and where one looks
 SHAPES, DRAWN, POPULATION, ELITE = 4, 2000, 384, 48  # of the climb for a counterexample that lasts: a broad one
+AT_ONCE = 96  # instances whose longer run is taken together
 GENERATIONS, POLISH = 20, 4  # of these, after the first that lasts
 LIMITS = TOO_LONG, TOO_MANY = "exact numbers too long", "too many paths of noise"
 NO_RUN = "no run"
@@ -148,13 +150,25 @@ def _climb(reading: Reading, setting: Setting, shape: Shape) -> Genome | None:
 
 
 def _leans(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> Array:
-    """The smaller of `_lean` at the shape's own horizon and at the longest one, (n,)."""
+    """The smaller of `_lean` at the shape's own horizon and at the longest one, (n,); -inf where either has none.
+
+    The longer run costs most. It is taken by the instances that lean most at their own horizon, some at a time, until
+    no other can be among the elite; those are -inf too.
+    """
+    worst = np.full(len(next(iter(genome.values()))), -np.inf)
     longer = [one for one in _longer(reading, setting, shape, genome) if not isinstance(one, str)]
     if not longer:
-        return np.full(len(next(iter(genome.values()))), -np.inf)
+        return worst
     last, lengthened = longer[-1]
-    here, there = _lean(reading, setting, shape, genome), _lean(_late(reading, last), setting, last, dict(lengthened))
-    return np.nan_to_num(np.minimum(here, there), nan=-np.inf)
+    late, here = _late(reading, last), np.nan_to_num(_lean(reading, setting, shape, genome), nan=-np.inf)
+    ranked = np.argsort(-here, kind="stable")
+    ranked = ranked[here[ranked] > -np.inf]
+    for some in (ranked[first : first + AT_ONCE] for first in range(0, len(ranked), AT_ONCE)):
+        if np.sort(worst)[-ELITE:][0] > here[some[0]]:
+            break
+        there = _lean(late, setting, last, rows(dict(lengthened), some))
+        worst[some] = np.nan_to_num(np.minimum(here[some], there), nan=-np.inf)
+    return worst
 
 
 def _lean(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> Array:
@@ -220,10 +234,16 @@ def _lengthened(reading: Reading, setting: Setting, shape: Shape, genome: Mappin
 
 def _late(reading: Reading, shape: Shape) -> Reading:
     """The same claim over the later half of the rounds, where it speaks of every round."""
-    sizes, for_all = dict(shape.counts), dict(reading.claim["for_all"])
+    return _from(reading, dict(shape.counts).get("T", 0) // 2)
+
+
+@lru_cache
+def _from(reading: Reading, first: int) -> Reading:
+    """One reading for each first round: what settings read off a claim is known by the claim itself."""
+    for_all = dict(reading.claim["for_all"])
     for index, (low, high) in for_all.items():
-        if "T" in sizes and ("T", False) in names(high) and isinstance(low, str) and low.isdigit():
-            for_all[index] = [str(max(int(low), sizes["T"] // 2)), high]
+        if ("T", False) in names(high) and isinstance(low, str) and low.isdigit():
+            for_all[index] = [str(max(int(low), first)), high]
     return replace(reading, lowered=replace(reading.lowered, claim={**reading.claim, "for_all": for_all}))
 
 

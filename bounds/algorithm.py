@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sympy import Add, Expr, Symbol
+from sympy.core.function import AppliedUndef
 
 from .algebra import fraction
 from .method import Method, Number, Vector, Weights, quantity_name
 from .printing import PYTHON, latex_form, text
-from .written import forms_of, in_order
+from .written import Forms, forms_of, in_order
 
 INDENT = {"text": "  ", "latex": r"\quad "}
 CONSTANTS = {
@@ -76,8 +77,13 @@ class Printer:
 
     def scalar(self, x: Any) -> str:
         """In the author's order."""
-        form = in_order(x, forms_of(self.method))
+        form = in_order(x, self.forms(x))
         return latex_form(form, self.method.glossary) if self.as_latex else text(form, PYTHON)
+
+    def forms(self, x: Any) -> Forms:
+        """How the method's source writes things; not looked for where there is one way to write x."""
+        size = -x if x.could_extract_minus_sign() else x
+        return {} if size.is_Atom or isinstance(size, AppliedUndef) else forms_of(self.method)
 
     def bracketed(self, x: str) -> str:
         return rf"\left({x}\right)" if self.as_latex else f"({x})"
@@ -139,7 +145,7 @@ class Printer:
         return self.vector(x).replace(r"\nabla", r"\widetilde{\nabla}", 1)
 
     def multiple(self, scalar: Any, body: str) -> str:
-        forms = forms_of(self.method)
+        forms = self.forms(scalar)
         plus = not isinstance(scalar, Add) and not scalar.could_extract_minus_sign()
         negative = scalar not in forms and (-scalar in forms or not (plus or isinstance(scalar, Add)))
         sign, size = ("-", -scalar) if negative else ("", scalar)

@@ -30,7 +30,7 @@ from sympy.core.function import AppliedUndef, UndefinedFunction
 from . import algebra, papers
 from .form import RELATIONS, Form, form_of, leaf
 from .method import Method
-from .statement import Limit, Statement
+from .statement import Glossary, Limit, Statement
 
 __all__ = ["Forms", "Written", "forms_of", "in_order", "known_forms", "written"]
 
@@ -229,10 +229,17 @@ def _forms_in(module: ModuleType, name: str) -> Forms:
                 made = reader.tried(part, home, {})
                 if isinstance(made, Form) and _short(made):
                     found.setdefault(made.value, made)
-            elif isinstance(part, ast.Name) and part.id in _lines(home) and (home.__name__, part.id) not in seen:
+            elif isinstance(part, ast.Name) and _made_of_parts(home, part.id) and (home.__name__, part.id) not in seen:
                 seen.add((home.__name__, part.id))
                 pending.append((home, part.id))
     return found
+
+
+def _made_of_parts(module: ModuleType, name: str) -> bool:
+    """Whether a name may stand for formulas: not for a symbol, a function or a module."""
+    value = vars(module).get(name)
+    plain = value is None or isinstance(value, Symbol | UndefinedFunction | FunctionType | ModuleType | type | Glossary)
+    return not plain and name in _lines(module)
 
 
 def _short(form: Form) -> bool:

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sympy import Add, Expr, Symbol
+from sympy.core.function import AppliedUndef
 
 from .algebra import fraction
-from .latex import latex
 from .method import Method, Number, Vector, Weights, quantity_name
+from .printing import PYTHON, latex_form, text
+from .written import Forms, forms_of, in_order
 
 INDENT = {"text": "  ", "latex": r"\quad "}
 CONSTANTS = {
@@ -74,7 +76,14 @@ class Printer:
     as_latex: bool
 
     def scalar(self, x: Any) -> str:
-        return latex(x, self.method.glossary) if self.as_latex else str(x)
+        """In the author's order."""
+        form = in_order(x, self.forms(x))
+        return latex_form(form, self.method.glossary) if self.as_latex else text(form, PYTHON)
+
+    def forms(self, x: Any) -> Forms:
+        """How the method's source writes things; not looked for where there is one way to write x."""
+        size = -x if x.could_extract_minus_sign() else x
+        return {} if size.is_Atom or isinstance(size, AppliedUndef) else forms_of(self.method)
 
     def bracketed(self, x: str) -> str:
         return rf"\left({x}\right)" if self.as_latex else f"({x})"
@@ -136,7 +145,9 @@ class Printer:
         return self.vector(x).replace(r"\nabla", r"\widetilde{\nabla}", 1)
 
     def multiple(self, scalar: Any, body: str) -> str:
-        negative = not isinstance(scalar, Add) and scalar.could_extract_minus_sign()
+        forms = self.forms(scalar)
+        plus = not isinstance(scalar, Add) and not scalar.could_extract_minus_sign()
+        negative = scalar not in forms and (-scalar in forms or not (plus or isinstance(scalar, Add)))
         sign, size = ("-", -scalar) if negative else ("", scalar)
         if size == 1:
             return sign + body
@@ -144,8 +155,9 @@ class Printer:
         if self.as_latex:
             return f"{sign}{self.bracketed(self.scalar(size)) if isinstance(size, Add) else self.scalar(size)} {body}"
         if top == 1:
-            return f"{sign}{body}/{bottom if bottom.is_Atom or bottom.is_Function else f'({bottom})'}"
-        return f"{sign}{f'({size})' if isinstance(size, Add) else size}*{body}"
+            below = self.scalar(bottom)
+            return f"{sign}{body}/{below if bottom.is_Atom or bottom.is_Function else f'({below})'}"
+        return f"{sign}{self.bracketed(self.scalar(size)) if isinstance(size, Add) else self.scalar(size)}*{body}"
 
     def number(self, number: Number) -> str:
         if number.law in ("least", "most"):

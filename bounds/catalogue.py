@@ -26,7 +26,6 @@ from fedaudit.errors import UserError
 from . import papers as _papers
 from .method import Method
 from .statement import Statement
-from .wellformed import faults
 
 LONGEST_ID = 200
 _USERS: dict[str, ModuleType] = {}  # the files of users that were read, by path
@@ -112,6 +111,8 @@ def find(selectors: Sequence[str]) -> list[Statement]:
 
 def well_formed(selector: str) -> list[Statement]:
     """The statements of a user's file; a slip in one of them is said with its line."""
+    from .wellformed import faults  # which a statement of the catalogue does not need
+
     found, path = find([selector]), file_of(selector)
     for made in found:
         for fault in faults(made):

@@ -26,6 +26,7 @@ from .decide import Decision
 from .dominance import dominance
 from .evaluate import compiled, quantities
 from .factor import unbounded
+from .printing import PYTHON, text
 from .sampling import Sampler, conjuncts
 from .statement import Statement
 
@@ -46,18 +47,24 @@ class Term:
 
     def __str__(self) -> str:
         if self.factor == 0:
-            return f"{self.term}: {'subtracted only by the source' if _negative(self.term) else 'only claimed'}"
+            return f"{_said(self.term)}: {'subtracted only by the source' if _negative(self.term) else 'only claimed'}"
         if self.factor == "unbounded":
-            return f"{self.term}: unbounded, {'nothing given' if _negative(self.term) else 'nothing claimed'} covers it"
+            covers = "nothing given" if _negative(self.term) else "nothing claimed"
+            return f"{_said(self.term)}: unbounded, {covers} covers it"
         if self.factor == "bounded":
-            return f"{self.term}: O({self.against})"
+            return f"{_said(self.term)}: O({_said(self.against)})"
         said = f"{self.factor:.4g}" if isinstance(self.factor, float) else self.factor or "undecided"
-        whole = "the whole claim" if self.against is None else self.against
-        return f"{self.term}: {said}{'' if self.against == self.term else f' of {whole}'}"
+        whole = "the whole claim" if self.against is None else _said(self.against)
+        return f"{_said(self.term)}: {said}{'' if self.against == self.term else f' of {whole}'}"
 
     def row(self) -> dict[str, Any]:
-        against = None if self.against is None else str(self.against)
-        return {"relation": self.relation, "term": str(self.term), "against": against, "factor": self.factor}
+        against = None if self.against is None else _said(self.against)
+        return {"relation": self.relation, "term": _said(self.term), "against": against, "factor": self.factor}
+
+
+def _said(term: Expr | None) -> str:
+    """In a usual order."""
+    return text(term, PYTHON)
 
 
 def _negative(term: Expr) -> bool:

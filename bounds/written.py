@@ -29,11 +29,15 @@ from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from . import algebra, papers
 from .form import RELATIONS, Form, form_of, leaf
-from .statement import Limit, Statement
+from .method import Method
+from .statement import Glossary, Limit, Statement
 
-__all__ = ["Written", "written"]
+__all__ = ["Forms", "Written", "forms_of", "in_order", "known_forms", "written"]
+
+Forms = Mapping[Any, Form]  # value -> as it is written
 
 DEEPEST = 60  # calls and names inside each other
+MOST_BLOCKS = 400  # that one block names
 BINARY: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Add: ("+", operator.add),
     ast.Sub: ("-", operator.sub),
@@ -168,6 +172,92 @@ def _ranges(found: Any, values: Mapping[Any, Any]) -> Iterator[tuple[Form, Form,
         low, high = values[key]
         ends = read.get(key) or [None, None]
         yield leaf(key), _same(ends[0], low), _same(ends[-1], high)
+
+
+# --- other formulas, in the same words --------------------------------------------------------------------------------
+
+
+def known_forms(statements: Sequence[Statement]) -> Forms:
+    """What these statements and their derivations write, and all parts of it: value -> the first form that it has."""
+    found: dict[Any, Form] = {}
+    for statement in statements:
+        pending = list(written(statement).forms())
+        for form in pending:
+            if form.op in RELATIONS or _short(form):
+                found.setdefault(form.value, form)
+            pending += form.args
+    for statement in statements:
+        for module in _modules(statement):
+            for name in [name for name, value in list(vars(module).items()) if value is statement]:
+                found = {**_forms_in(module, name), **found}
+    return found
+
+
+def in_order(expr: Any, known: Forms) -> Form:
+    """An expression as it is known to be written, or so for the parts of relations and sums; else in a usual order."""
+    if expr in known:
+        return known[expr]
+    made = form_of(expr)
+    if made.op in (*RELATIONS, "+", "-", "and", "or", "not"):
+        return Form(made.op, tuple(in_order(part.value, known) for part in made.args), made.value)
+    return made
+
+
+@lru_cache(maxsize=64)
+def forms_of(method: Method) -> Forms:
+    """The scalars that a method's block writes."""
+    found: dict[Any, Form] = {}
+    for module, name in _places(method):
+        found = {**_forms_in(module, name), **found}
+    return found
+
+
+def _forms_in(module: ModuleType, name: str) -> Forms:
+    """All formulas of a block, and of the blocks that it names."""
+    reader, found = _Reader(), dict[Any, Form]()
+    pending, seen = [(module, name)], {(module.__name__, name)}
+    while pending and len(seen) < MOST_BLOCKS:
+        home, key = pending.pop()
+        node = _lines(home).get(key)
+        if isinstance(node, ast.ImportFrom):
+            source = _imported(home, node)
+            given = next(a.name for a in node.names if (a.asname or a.name) == key)
+            pending += [(source, given)] if source else []
+            continue
+        for part in ast.walk(node) if isinstance(node, ast.Assign | ast.AnnAssign) else ():
+            if isinstance(part, ast.BinOp | ast.UnaryOp | ast.Call):
+                made = reader.tried(part, home, {})
+                if isinstance(made, Form) and _short(made):
+                    found.setdefault(made.value, made)
+            elif isinstance(part, ast.Name) and _made_of_parts(home, part.id) and (home.__name__, part.id) not in seen:
+                seen.add((home.__name__, part.id))
+                pending.append((home, part.id))
+    return found
+
+
+def _made_of_parts(module: ModuleType, name: str) -> bool:
+    """Whether a name may stand for formulas: not for a symbol, a function or a module."""
+    value = vars(module).get(name)
+    plain = value is None or isinstance(value, Symbol | UndefinedFunction | FunctionType | ModuleType | type | Glossary)
+    return not plain and name in _lines(module)
+
+
+def _short(form: Form) -> bool:
+    """Whether nothing in it cancels: E eta/E is written by nobody for eta."""
+    return form.op != "leaf" and _leaves(form) <= _leaves(form_of(form.value))
+
+
+def _leaves(form: Form) -> int:
+    return sum(map(_leaves, form.args)) if form.args else 1
+
+
+def _places(method: Method) -> Iterator[tuple[ModuleType, str]]:
+    """The modules and names under which a method stands."""
+    from .catalogue import users_modules
+
+    ours = [m for name, m in list(sys.modules.items()) if name.startswith(f"{papers.__name__}.")]
+    for module in (*ours, *users_modules()):
+        yield from ((module, name) for name, value in list(vars(module).items()) if value is method)
 
 
 # --- where a statement stands -----------------------------------------------------------------------------------------

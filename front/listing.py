@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import UserError
@@ -136,9 +137,11 @@ def _entries() -> tuple[Entry, ...]:
 
 @cache
 def _key() -> str:
-    from importlib.metadata import version
+    from importlib.util import find_spec
 
-    said = [source_digest(), sys.version, version("sympy")]
+    spec = find_spec("sympy")  # whose version stands in a file: the package's metadata take longer to read
+    release = Path(spec.origin).with_name("release.py").read_text("utf-8") if spec and spec.origin else ""
+    said = [source_digest(), sys.version, release]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
 

@@ -324,3 +324,10 @@ def test_what_cannot_be_exported_is_said_in_one_line(
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert expected in err
+
+
+def test_steps_of_a_derivation_are_in_the_order_of_their_source() -> None:
+    """sympy would print (-1/(2*t + 4) + 1)**2 and (-gamma*(alpha + mu) + 1)**E >= 1/4."""
+    said = [step["claim"] for step in fa.derive("buttaci/thm4.2").to_records()]
+    assert "(1 - 1/(n_halved*(t + 2)))**n_halved >= (1 - 1/(2*(t + 2)))**2" in said
+    assert "(1 - gamma*(alpha + mu))**E >= 1/4" in said

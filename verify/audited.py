@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.derive import Derived
-from fedaudit.bounds.latex import latex
 from fedaudit.bounds.lint import Finding
+from fedaudit.bounds.printing import PYTHON, latex_form, text
 from fedaudit.bounds.records import Recorded, html_table
 from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.written import in_order, known_forms
 
 from .premises import Tried
 from .repair import Answer
@@ -92,10 +94,12 @@ class Derivation(Recorded):
 
     def row(self) -> Row:
         made = self.derived
+        cited = catalogue([self.statement])
+        known = known_forms([self.statement, *(cited[name] for name in made.cites if name in cited)])
         steps = [
             {
-                "claim": str(s.claim),
-                "latex": latex(s.claim, self.statement.glossary),
+                "claim": text(form := in_order(s.claim, known), PYTHON),
+                "latex": latex_form(form, self.statement.glossary),
                 "where": s.where,
                 "note": s.note,
                 "status": s.decision.status,

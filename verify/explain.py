@@ -9,7 +9,7 @@ import ast
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from . import kernel
 from .kernel.check import WORLDS, assume
@@ -28,6 +28,9 @@ Parts = dict[str, list[str]]
 
 def explain(certificate: Mapping[str, Any], statement: Statement) -> Parts:
     """Heading -> lines, in the order in which a reader checks them. Raises what the kernel raises."""
+    from fedaudit.bounds.printing import PYTHON, text
+    from fedaudit.bounds.written import written
+
     claim = read_claim(Node(certificate["claim"], "claim"))
     dropped = tuple(certificate["dropped"])
     world = kernel.admit(certificate["claim"], certificate["instance"], dropped)
@@ -41,16 +44,18 @@ def explain(certificate: Mapping[str, Any], statement: Statement) -> Parts:
         outcome = "not required" if name in dropped else "holds"
         assumptions.append(f"{outcome}: {what}" + (f"  [{said[name]}]" if said.get(name) else ""))
     conditions: list[str] = []
-    for printed, condition in zip(statement.when, claim.when, strict=True):
+    made = written(statement)
+    for printed, condition in zip(made.when, claim.when, strict=True):
         names = [n for n in claim.for_all if any((n, -1) in free(side) for side in condition[1:])]
         ends = [[Evaluator(world, claim.domains).integer(end, {}) for end in claim.for_all[n]] for n in names]
         points = list(product(*(range(low, high + 1) for low, high in ends)))
         sides = [world.settle(condition, dict(zip(names, point, strict=True)), claim.domains) for point in points]
         first = f"{shown(sides[0][0])} against {shown(sides[0][1])}" if sides else "nothing to check"
-        conditions.append(f"holds: {printed}  [{first}{f', and at all {len(sides)} indices' if names else ''}]")
+        everywhere = f", and at all {len(sides)} indices" if names else ""
+        conditions.append(f"holds: {text(printed, PYTHON)}  [{first}{everywhere}]")
     lhs, rhs, _ = kernel.evaluate(certificate["claim"], certificate["instance"], dropped, certificate["at"])
     at = {name: n for name, n in certificate["at"].items() if name != "relation"}
-    claimed = [str(relation) for relation in cast("list[object]", list(statement.relations))]
+    claimed = [text(relation, PYTHON) for relation in made.then]
     sides = [
         f"claimed: {claimed[certificate['at']['relation']]}",
         f"at: {', '.join(f'{k} = {v}' for k, v in at.items()) or 'the instance'}",

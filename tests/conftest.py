@@ -30,7 +30,10 @@ settings.register_profile("fedaudit", deadline=None, max_examples=examples(100))
 settings.load_profile("fedaudit")
 
 
-LONG = ("cli_real", "pytest_plugin", "cluster", "kernel_check", "hunt", "report_hostile", "sturdy", "certify_command")
+LONG = (
+    "cli_real", "cluster", "hunt", "sturdy", "pytest_plugin", "kernel_check", "zhang", "hostile_command_lines",
+    "yuan_rates", "methods", "certify_command", "report_hostile", "fuzz_certificates", "figures_convergence",
+)  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[Any]) -> None:
@@ -39,11 +42,17 @@ def pytest_collection_modifyitems(items: list[Any]) -> None:
     items.sort(key=lambda item: files.index(item.path.stem) if item.path.stem in files else len(files))
 
 
-def pytest_collection_finish() -> None:
-    """Of what the collection built nothing goes before the end: the garbage collector need not walk it again."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Of what the collection builds nothing goes before the end: the garbage collector need not walk it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(20_000, 20, 20)
 
 
 def pytest_itemcollected(item: Any) -> None:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from marks import slow
+from marks import slow, some
 
 from fedaudit.bounds.catalogue import find
 from fedaudit.cli import main
@@ -43,7 +43,9 @@ def test_verify_plot_and_certify_work_as_on_a_paper(tmp_path: Path, capsys: pyte
     assert (tmp_path / "rate.svg").read_text().startswith("<?xml")
 
 
-@BY_NAME
+@pytest.mark.parametrize(
+    "path", some(EXAMPLES, 3, "a search for each example, and a longer one below"), ids=lambda path: path.stem
+)
 def test_verify_decides_as_the_titles_say(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = rows(capsys, "verify", str(path), "--budget", "4", "--jobs", "1", "--out", str(tmp_path))
     titles = {s.id: s.title for s in find([str(path)])}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from . import forward
-from .arrays import Array, first_last, matvec, spread_to, summed
+from .arrays import FEW, Array, first_last, matvec, spread_to, summed
 from .programme import (
     FORMS,
     Atom,
@@ -177,6 +177,11 @@ class Mapped:
         x, y = vectors[0], self.bent(op, vectors[-1])
         if x.shape[0] == 1:
             return covariance[..., 0] * summed(xp, x[0, ...] * y[0, ...])
+        if x.shape[0] >= FEW and x.shape == y.shape:  # the covariance first: the products of all columns would be long
+            size = x.shape[0], *x.shape[1:3], x.shape[3] * x.shape[4]
+            x, y = (xp.permute_dims(xp.reshape(columns, size), (1, 2, 0, 3)) for columns in (x, y))
+            forms = xp.sum(xp.matmul(xp.matrix_transpose(covariance), x) * y, axis=-2)
+            return summed(xp, xp.reshape(forms, (*forms.shape[:-1], *vectors[0].shape[-2:])))
         x, y = first_last(xp, x), first_last(xp, y)
         gram = xp.matmul(xp.matrix_transpose(x), y)
         flat = xp.reshape(gram, (*gram.shape[:-2], -1))

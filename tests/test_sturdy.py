@@ -117,6 +117,19 @@ def test_the_climb_finds_one_that_lasts_where_only_a_fragile_one_was_found() -> 
     kernel.check(row["certificate"])
 
 
+def test_the_climb_spares_the_longer_run_only_of_what_cannot_be_among_the_elite() -> None:
+    genome = draw(genes_of(REMARK_7, WEIGHTED, PAIR), 600, np.random.default_rng(0))
+    last, longer = [one for one in sturdy._longer(REMARK_7, WEIGHTED, PAIR, genome) if not isinstance(one, str)][-1]
+    here = sturdy._lean(REMARK_7, WEIGHTED, PAIR, genome)
+    there = sturdy._lean(sturdy._late(REMARK_7, last), WEIGHTED, last, dict(longer))
+    every = np.nan_to_num(np.minimum(here, there), nan=-np.inf)
+    some_of_them = sturdy._leans(REMARK_7, WEIGHTED, PAIR, genome)
+    elite, chosen = (np.argsort(-worst, kind="stable")[: sturdy.ELITE] for worst in (every, some_of_them))
+    assert np.array_equal(elite, chosen)
+    assert np.array_equal(every[elite], some_of_them[elite])
+    assert np.isneginf(some_of_them).sum() > np.isneginf(every).sum()
+
+
 def test_shrinking_keeps_what_lasts() -> None:
     start = replayed({**STURDY, "scale": np.array(Fraction(7, 3), dtype=object)})
     lasting = endurance(REMARK_7, WEIGHTED, start)

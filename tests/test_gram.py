@@ -11,14 +11,19 @@ from flint import fmpq
 from runs import Data, exact_run
 
 from fedaudit.verify import kernel
-from fedaudit.verify.kernel import Form, Programme, Vec, table
+from fedaudit.verify.kernel import Entry, Form, Programme, Vec, problem, table
 from fedaudit.verify.kernel.loss import Vector, combine, dot
+from fedaudit.verify.kernel.minimum import lowest
 from fedaudit.verify.kernel.rational import Node
+from fedaudit.verify.kernel.regulariser import NONE, Regulariser
+from fedaudit.verify.kernel.regulariser import read as regulariser
 from fedaudit.verify.kernel.run import LOSSES
 
 IN_REACH = [
     *("buttaci/thm4.1-I", "buttaci/lem4.1", "buttaci/lem4.2", "buttaci/lemB.1", "buttaci/lemB.4", "buttaci/thm4.4-I"),
+    *("buttaci/thm4.3-I", "buttaci/lemB.6", "buttaci/thm4.6-I"),
     *("buttaci/lemC.4", "benmansour/lem2", "benmansour/lem2~repaired", "benmansour/eq19"),
+    *("zhang/lemA.1", "zhang/eqA.20", "zhang/lemA.2", "zhang/eqA.25", "zhang/eqA.33", "zhang/thm3.5"),
     *("gradient_descent.py::gd/rate", "fedlin.py::fedlin/rate", "scaffold.py::scaffold/one-step", "li.py::li/thm1"),
     *(
         "li.py::li/lem3",
@@ -44,19 +49,52 @@ def grams(leaves: dict[str, Vector]) -> dict[tuple[str, str], fmpq]:
     return {pair: dot(leaves[pair[0]], leaves[pair[1]]) for pair in combinations_with_replacement(sorted(leaves), 2)}
 
 
+def add_penalty(
+    entry: Entry, instance: Data, origin: Vector, leaves: dict[str, Vector], values: dict[str, fmpq]
+) -> None:
+    """A point u of g with its subgradient r: u = w - s r is a proximal point of w; or u is read as it is."""
+    g, d = regulariser(Node(instance["regulariser"], "g"), instance["d"]), instance["d"]
+    assert isinstance(g, Regulariser)
+    own = set(entry.g.terms) & set(entry.x.terms)
+    rest = vector(Vec({name: x for name, x in entry.x.terms.items() if name not in own}), leaves, d)
+    before = tuple(a + b for a, b in zip(rest, origin, strict=True))
+    u = before
+    if own:
+        (name,) = own
+        u = g.prox(before, -entry.x.terms[name])
+        leaves[name] = tuple((b - a) / entry.x.terms[name] for a, b in zip(before, u, strict=True))
+    elif len(entry.g.terms) == 1 and next(iter(entry.g.terms)).startswith("r"):
+        leaves[next(iter(entry.g.terms))] = tuple(g.slope(x, right=True) for x in u)
+    values[entry.f] = g.value(u)
+    if set(entry.g.terms) <= set(leaves):
+        assert g.subgradient(u, vector(entry.g, leaves, d))
+
+
+def minimiser(instance: Data, losses: list[Any]) -> Vector:
+    if "w_star" in instance:
+        return tuple(fmpq(str(x)) for x in instance["w_star"])
+    g = regulariser(Node(instance["regulariser"], "g"), instance["d"]) if "regulariser" in instance else NONE
+    least = lowest(losses, tuple(fmpq(str(x)) for x in instance["p"]), g)
+    assert least is not None
+    return least
+
+
 def read_off(worst: Programme, instance: Data) -> tuple[dict[tuple[str, str], fmpq], dict[str, fmpq]]:
     """The Gram matrix and the unknowns of an instance: gradients and values of its losses where they are read."""
     d, losses = instance["d"], [LOSSES[c["kind"]](Node(c, "loss"), instance["d"]) for c in instance["clients"]]
-    origin = tuple(fmpq(str(x)) for x in instance["w_star"]) if worst.minimised else (fmpq(0),) * d
+    origin = minimiser(instance, losses) if worst.minimised else (fmpq(0),) * d
     start = tuple(fmpq(str(x)) - y for x, y in zip(instance["w0"], origin, strict=True))
     leaves: dict[str, Vector] = {"start": start}
     for i, least in enumerate(instance.get("minimisers", ())):
         leaves[f"w{i + 1}"] = tuple(fmpq(str(x)) - y for x, y in zip(least, origin, strict=True))
     values: dict[str, fmpq] = {}
     entries = [(i, entry) for i, entries in enumerate(worst.tables) for entry in entries]
-    while entries:
+    penalties = list(worst.penalty)
+    while entries or penalties:
+        for entry in [entry for entry in penalties if set(entry.x.terms) - set(entry.g.terms) <= set(leaves)]:
+            penalties.remove(entry)
+            add_penalty(entry, instance, origin, leaves, values)
         known = [(i, entry) for i, entry in entries if set(entry.x.terms) <= set(leaves)]
-        assert known
         for i, entry in known:
             x = tuple(a + b for a, b in zip(vector(entry.x, leaves, d), origin, strict=True))
             values[entry.f] = losses[i].value(x)
@@ -92,29 +130,42 @@ def test_forms_of_any_leaves_are_what_a_replay_measures(name: str, monkeypatch: 
     def anything() -> fmpq:
         return fmpq(rng.randint(-9, 9), rng.randint(1, 5))
 
-    every = {leaf for entries in worst.tables for entry in entries for leaf in (*entry.x.terms, *entry.g.terms)}
+    every = {
+        leaf
+        for entries in (*worst.tables, worst.penalty)
+        for entry in entries
+        for leaf in (*entry.x.terms, *entry.g.terms)
+    }
     leaves = {leaf: tuple(anything() for _ in range(d)) for leaf in sorted({*every, *worst.leaves, "start"})}
     values = {name: anything() for name in worst.unknowns}
-    values |= {entry.f: anything() for entries in worst.tables for entry in entries if entry.f not in values}
+    values |= {
+        entry.f: anything() for entries in (*worst.tables, worst.penalty) for entry in entries if entry.f not in values
+    }
     drawn = {name: abs(anything()) for name in worst.open}
     values |= {square: drawn[name] ** 2 for name, square in worst.open.items()}
 
     def written(x: Vector) -> list[str]:
         return [str(entry) for entry in x]
 
-    clients: list[Data] = []
-    for entries, mu, L in zip(worst.tables, worst.mu, worst.L, strict=True):
-        points = [{"x": written(vector(entry.x, leaves, d)), "g": written(vector(entry.g, leaves, d)),
-                   "f": str(values[entry.f])} for entry in entries]  # fmt: skip
-        clients.append({"kind": "table", "mu": str(mu), "L": str(L), "points": points})
+    def listed(entries: tuple[Entry, ...]) -> list[Data]:
+        return [{"x": written(vector(entry.x, leaves, d)), "g": written(vector(entry.g, leaves, d)),
+                 "f": str(values[entry.f])} for entry in entries]  # fmt: skip
+
+    clients = [
+        {"kind": "table", "mu": str(mu), "L": str(L), "points": listed(entries)}
+        for entries, mu, L in zip(worst.tables, worst.mu, worst.L, strict=True)
+    ]
     made = {**instance, "d": d, "w0": written(leaves["start"]), "clients": clients, "noise": {"kind": "none"}}
     made["constants"] = instance["constants"] | {name: str(x) for name, x in drawn.items()}
     made = {key: x for key, x in made.items() if key not in ("w_star", "minimisers")}
+    if "regulariser" in made:
+        made["regulariser"] = {"kind": "table", "points": listed(worst.penalty)}
     if worst.minimised:
         made["w_star"] = ["0"] * d
     if worst.minimisers is not None:
         made["minimisers"] = [written(vector(x, leaves, d)) for x in worst.minimisers]
     monkeypatch.setattr(table, "interpolates", anywhere)
+    monkeypatch.setattr(problem, "least_of_each", taken)
     world = kernel.world(claim, made)
     op, *_ = relation = claim["then"][at["relation"]]
     evaluated = [side(world, tree, at, claim) for tree in relation[1:]]
@@ -125,6 +176,11 @@ def test_forms_of_any_leaves_are_what_a_replay_measures(name: str, monkeypatch: 
 
 def anywhere(*_: object) -> None:
     """No pair of points contradicts the class."""
+
+
+def taken(*_: object) -> bool:
+    """A minimiser is believed."""
+    return True
 
 
 def side(world: Any, tree: Any, at: Data, claim: Data) -> Any:
@@ -179,7 +235,8 @@ BOTH = [["1", ["norm2", "x"]]]
         ({"rules": {"local": {"y": ["noisy", ["grad", "y"]]}}}, "noise"),
         ({"let": [["smooth", "L"], ["prox_pl", "L"]]}, "prox_pl"),
         ({"let": [["smooth", "L"], ["lipschitz_hessian", "L"]]}, "lipschitz_hessian"),
-        ({"let": []}, "not bounded below"),
+        ({"let": []}, "read at several points"),
+        ({"let": [["descent", "L"]]}, "read at several points"),
         ({"let": [["smooth", "mu"]]}, "mu is not given"),
         ({"let": [["smooth", "L"], ["strongly_convex", "L"]]}, "expected an interval"),
         ({"then": [["=", ["at", "gap", 1], 1]]}, "relation"),
@@ -221,6 +278,20 @@ def test_a_point_that_is_not_admissible_is_rejected(changes: Data) -> None:
 def test_what_is_no_point_is_malformed(point: Data) -> None:
     with pytest.raises(kernel.Malformed):
         worst_of(point)
+
+
+def test_a_long_run_is_followed_round_by_round() -> None:
+    long = {**POINT, "T": 150}
+    worst = worst_of(long, then=[["<=", ["at", "gap", 1], ["*", "L", ["at", "dist2", 0]]]])
+    assert len(worst.tables[0]) == 3
+    with pytest.raises(kernel.OutOfReach, match="read at several points"):  # and not a stack that is too deep
+        worst_of(long, then=[["<=", ["at", "gap", 150], 1]], let=[])
+
+
+def test_assumptions_have_their_constants() -> None:
+    for let in ([["smooth"]], [["smooth", "L", "L"]], [["convex", "L"]]):
+        with pytest.raises((kernel.Malformed, kernel.OutOfReach)):
+            worst_of(let=let)
 
 
 def test_too_many_steps_are_refused_before_they_are_taken() -> None:
@@ -282,3 +353,35 @@ def test_without_smoothness_there_are_no_squares_of_slopes() -> None:
     assert not any(
         a == b and a.startswith("g") for f in worst.constraints.values() for a, b in f.gram if f.gram[a, b] < 0
     )
+
+
+PROX: Data = {
+    "id": "prox", "server": {"x": ["start"]}, "client": {"y": "x"}, "begin": {"y": "x"},
+    "local": {"y": ["prox", "gamma", "y"]}, "end": {}, "update": {"x": ["mean", "y"]},
+    "measures": {"over": {"at": ["t"], "terms": [["1", ["g", "x"]], ["-1", ["g", ["w_star"]]]]},
+                 "dist2": GD["measures"]["dist2"]},
+}  # fmt: skip
+
+
+def test_a_proximal_step_says_nothing_of_losses_that_it_does_not_read() -> None:
+    """u = start - gamma r, and g(w*) >= g(u) + <r, w* - u>: from this alone g(u) - g(w*) <= |start|^2 / (4 gamma)."""
+    claim: Data = {**CLAIM, "let": [], "method": PROX, "domains": {**DOMAINS, "over": "real"},
+             "then": [["<=", ["at", "over", 1], ["*", "1/4", ["^", "gamma", -1], ["at", "dist2", 0]]]]}  # fmt: skip
+    worst = kernel.programme(claim, {**POINT, "constants": {}}, {"relation": 0})
+    assert set(worst.constraints) == {"g_0_1", "g_1_0"}
+    assert len(worst.penalty) == 2
+    proof: Data = {"format": "fedaudit-proof/1", "statement": claim["id"], "claim": claim, "at": {"relation": 0},
+             "point": {**POINT, "constants": {}}, "factor": "1"}  # fmt: skip
+    star = next(n for n, entry in enumerate(worst.penalty) if not entry.x.terms)
+    assert kernel.prove({**proof, "multipliers": {f"g_{star}_{1 - star}": "1"}}).factor == 1
+    with pytest.raises(kernel.Rejected, match="indefinite"):
+        kernel.prove({**proof, "factor": "99/100", "multipliers": {f"g_{star}_{1 - star}": "1"}})
+
+
+def test_bounds_on_subgradients_hold_at_every_point_of_the_regulariser() -> None:
+    claim: Data = {
+        **CLAIM, "let": [["bounded_subgradients", "G"]], "method": PROX, "domains": {**DOMAINS, "over": "real"},
+        "then": [["<=", ["at", "over", 1], ["^", "G", 2]]],
+    }  # fmt: skip
+    worst = kernel.programme(claim, {**POINT, "constants": {}}, {"relation": 0})
+    assert {"h_0_slope", "h_1_slope", "G_squared_nonnegative"} <= set(worst.constraints)

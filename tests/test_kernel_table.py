@@ -283,3 +283,51 @@ def test_noise_is_followed_outcome_by_outcome() -> None:
     assert kernel.evaluate(claim, whole, (), {"relation": 0})[0] == (fmpq(1, 8) + fmpq(1, 16)) / 2
     with pytest.raises(kernel.Rejected, match="not in a table"):
         kernel.evaluate(claim, {**whole, "clients": [table([*POINTS, ends[0]])]}, (), {"relation": 0})
+
+
+# a regulariser known at a few points
+
+PROX: Data = {
+    **METHOD, "local": {"y": ["prox", 1, "y"]},
+    "measures": {"gap": {"at": ["t"], "terms": [["1", ["F", "x"]], ["-1", ["f_star"]]]}},
+}  # fmt: skip
+
+
+def penalty(*points: Any) -> Data:
+    return {"kind": "table", "points": table(list(points))["points"]}
+
+
+def composite(g: Data, **changes: Any) -> Data:
+    """f = 0 and a step from 3 by the proximal point of g."""
+    flat = table([((x,), (0,), 0) for x in range(4)])
+    return {**INSTANCE, "w0": ["3"], "clients": [flat], "regulariser": g, **changes}
+
+
+def test_a_proximal_point_is_looked_up_by_its_subgradient() -> None:
+    """g = |x|: from 3 to 2, and w* = 0."""
+    known = composite(penalty(((2,), (1,), 2), ((0,), (0,), 0)))
+    claim = {**CLAIM, "method": PROX, "let": [["bounded_subgradients", "B"]]}
+    assert kernel.evaluate(claim, known, (), {"relation": 0})[0] == 2
+    l1 = {**known, "regulariser": {"kind": "l1", "theta": "1"}}
+    assert kernel.evaluate(claim, l1, (), {"relation": 0})[0] == 2
+    assert not kernel.admissible(claim, {**known, "constants": {"L": "1", "B": "1/2"}})
+
+
+@pytest.mark.parametrize(
+    ("points", "reason"),
+    [
+        ([((2,), (1,), 3), ((0,), (0,), 0)], "one function of the class"),
+        ([((2,), ("1/2",), 1), ((0,), (0,), 0)], "proximal point"),
+        ([((2,), (1,), 2)], "not in its table"),
+        ([((2,), (1,), 2), ((0,), ("1/2",), 0)], "w_star"),
+    ],
+)
+def test_a_table_that_is_no_regulariser_of_the_run_is_rejected(points: Any, reason: str) -> None:
+    with pytest.raises(kernel.Rejected, match=reason):
+        kernel.evaluate({**CLAIM, "method": PROX}, composite(penalty(*points)), (), {"relation": 0})
+
+
+def test_a_regulariser_that_nothing_reads_is_refused() -> None:
+    """It would move w* and f*, and with them the claim."""
+    with pytest.raises(kernel.Malformed, match="read it"):
+        kernel.admit(CLAIM, {**INSTANCE, "regulariser": {"kind": "l1", "theta": "1"}})

@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 import pytest
+from fuzz import Log, mutants, pool
 from runs import Data, named
 
 from fedaudit.verify import kernel
@@ -107,3 +108,16 @@ def test_a_constant_below_zero_is_rejected() -> None:
     claim = by_hand()["claim"] | {"then": [["<=", ["at", "gap", "1"], ["+", ["at", "gap", "1"], "-1"]]]}
     with pytest.raises(kernel.Rejected, match="constant"):
         kernel.prove(changed(claim=claim, multipliers={}))
+
+
+def test_a_proof_says_whether_it_is_of_runs_without_noise() -> None:
+    assert not kernel.prove(by_hand()).quiet
+    assert kernel.prove(changed(point={**POINT, "noise": {"kind": "none"}})).quiet
+
+
+@pytest.mark.parametrize("seed", ["first", "second"])
+def test_mutants_of_a_proof_are_refused_or_proofs_in_time(seed: str) -> None:
+    log = Log()
+    for what, mutant in mutants(by_hand(), 300, seed, pool()):
+        log.ask(what, lambda mutant=mutant: kernel.prove(mutant))
+    assert log.crashes == []

@@ -15,7 +15,7 @@ from .measures import Measures
 from .minimum import lines, separable
 from .noise import Noise
 from .problem import Problem, least_hessian
-from .regulariser import NONE
+from .regulariser import NONE, Regulariser
 from .sample import AnyLoss, samples
 from .sample import similar as similar_gradients
 from .spline import Curves, hessian_spread, meta_gap, spread, steepest2
@@ -142,7 +142,7 @@ def similar(p: Vector, graph: tuple[Vector, ...]) -> bool:
 def strongly_convex(problem: Problem, mu: fmpq) -> bool:
     """Whether f is."""
     if plain := separable(problem.losses):
-        return all(min(line.curvatures()) >= mu for line in lines(plain, problem.p, problem.g))
+        return all(min(line.curvatures()) >= mu for line in lines(plain, problem.p, NONE))
     return semidefinite(least_hessian(problem), 1, -mu)
 
 
@@ -151,7 +151,7 @@ def prox_pl(problem: Problem, mu: fmpq) -> bool:
     without g, no curvature of f lies between 0 and mu.
     """
     f, p, g = problem.losses, problem.p, problem.g
-    if plain := separable(f):
+    if isinstance(g, Regulariser) and (plain := separable(f)):
         return all((x := line.lowest()) is not None and line.prox_pl(mu, x) for line in lines(plain, p, g))
     H = least_hessian(problem)
     square = tuple(tuple(dot(row, other) - mu * row[s] for s, other in enumerate(H)) for row in H)

@@ -13,8 +13,8 @@ from typing import TypeVar
 from flint import fmpq
 
 from .loss import ONE, ZERO
-from .rational import Rejected
-from .work import paid, spend
+from .rational import BITS, Rejected
+from .work import SHORT, paid, price, spend
 
 Pair = tuple[str, str]  # two leaves, in alphabetical order
 Key = tuple[tuple[str, fmpq], ...]
@@ -53,7 +53,7 @@ def minus(x: Vec, y: Vec) -> Vec:
     return mixed((ONE, -ONE), (x, y))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Form:
     """sum over pairs of c <a, b>, plus sum over unknowns of c u, plus a constant."""
 
@@ -65,10 +65,6 @@ class Form:
     def known(self) -> bool:
         """Whether it is a number."""
         return not self.gram and not self.linear
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        return tuple(sorted(self.gram.items())), tuple(sorted(self.linear.items())), self.constant
 
     def at(self, gram: Mapping[Pair, fmpq], unknown: Mapping[str, fmpq]) -> fmpq:
         """Its value for the products of all leaves and the values of all unknowns."""
@@ -104,12 +100,29 @@ def inner(x: Vec, y: Vec) -> Form:
 
 
 def square(x: Vec) -> Form:
-    return inner(x, x)
+    """|x|^2 of a direction."""
+    if x.weight:
+        return inner(x, x)
+    terms = list(x.terms.items())
+    spend(len(terms) ** 2)
+    products = (
+        ((min(a, b), max(a, b)), p * q if n == m else 2 * p * q)
+        for n, (a, p) in enumerate(terms)
+        for m, (b, q) in enumerate(terms[: n + 1])
+    )
+    return Form(_summed(products))
 
 
 def _summed(terms: Iterable[tuple[Name, fmpq]]) -> dict[Name, fmpq]:
-    """By name, without those that cancel."""
+    """By name, without those that cancel; every partial sum is counted."""
     sums: dict[Name, fmpq] = {}
+    cost = 0
     for name, x in terms:
-        sums[name] = paid(sums[name] + x) if name in sums else paid(x)
+        y = sums[name] + x if name in sums else x
+        sums[name] = y
+        bits = y.height_bits()
+        cost += 1 if bits <= SHORT else price(bits)
+        if bits > BITS:
+            paid(y)
+    spend(cost)
     return {name: x for name, x in sums.items() if x}

@@ -91,6 +91,8 @@ class Spot:
                 return mixed([self.scalar(rule.factor)], [self.vector(rule.args[0], i)])
             case "grad":
                 return leaves.gradient(i, self.vector(rule.args[0], i))
+            case "prox":
+                return leaves.prox(self.vector(rule.args[0], i), self.scalar(rule.factor))
             case "noisy" | "again":  # without noise
                 return self.vector(rule.args[0], i)
             case _:
@@ -113,8 +115,12 @@ class Spot:
                 return leaves.mean_value(self.vector(atom.args[0], i))
             case "f_i":
                 return leaves.value(i, self.vector(atom.args[0], i))
+            case "F":
+                return leaves.total_value(self.vector(atom.args[0], i))
+            case "g":
+                return leaves.penalty_value(self.vector(atom.args[0], i))
             case "f_star":
-                return leaves.mean_value(leaves.minimised())
+                return leaves.total_value(leaves.minimised())
             case "f_i_star":
                 return leaves.value(i, leaves.own_minimiser(i))
             case "weight" if atom.weights is not None:
@@ -183,15 +189,17 @@ class Run:
 
     def law(self, t: int, k: int) -> list[Outcome]:
         """Before round t (k = -1), or in round t after k local steps."""
-        if (t, k) not in self.laws:
-            if k > 0:
-                self.laws[t, k] = self.after(self.law(t, k - 1), "local", t, k - 1)
-            elif k == 0:
-                self.laws[t, k] = self.begun(t)
-            elif t > 0:
-                self.laws[t, k] = self.ended(t - 1)
+        known = next(reversed(self.laws), None)  # all before it are known too
+        while (t, k) not in self.laws:
+            if known is None:
+                known, law = (0, -1), [(self.initial(), self.everyone, ONE)]
+            elif known[1] == -1:
+                known, law = (known[0], 0), self.begun(known[0])
+            elif known[1] < self.length(known[0]):
+                known, law = (known[0], known[1] + 1), self.after(self.laws[known], "local", *known)
             else:
-                self.laws[t, k] = [(self.initial(), self.everyone, ONE)]
+                known, law = (known[0] + 1, -1), self.ended(known[0])
+            self.laws[known] = law
         return self.laws[t, k]
 
     def initial(self) -> State:
@@ -202,17 +210,17 @@ class Run:
         return state | {name: (server.vector(rule, 0),) * len(self.everyone) for name, rule in kept.items()}
 
     def begun(self, t: int) -> list[Outcome]:
-        before = self.law(t, -1)
+        before = self.laws[t, -1]
         affordable(len(before) * len(self.draws), STATES, "point.participation")
         drawn = [(state, counts, q * chance) for state, _, q in before for counts, chance in self.draws]
         return self.after(drawn, "begin", t, 0)
 
     def ended(self, t: int) -> list[Outcome]:
         """After `end` and `update`. Who was not drawn in round t has what it had before."""
-        last, kept = self.law(t, self.length(t)), self.method.kept
+        last, kept = self.laws[t, self.length(t)], self.method.kept
         finished = self.after(last, "end", t, self.E)
         own = [name for name in kept if name in self.method.client]
-        before = [state for state, _, _ in self.law(t, -1) for _ in self.draws]
+        before = [state for state, _, _ in self.laws[t, -1] for _ in self.draws]
         restored: list[Outcome] = []
         for (state, counts, q), old in zip(finished, before, strict=True):
             back = {

@@ -36,7 +36,10 @@ class Leaves:
     mu: fmpq
     L: fmpq | None  # None: not smooth, so that gradients are subgradients
     tables: tuple[Table, ...]
+    composite: bool = False  # whether w* minimises F = f + g, with a convex g of finite values
     least: dict[int, Vec] = field(default_factory=dict[int, Vec])  # client -> where its loss is least
+    penalty: Table = field(default_factory=Table)  # points of g, subgradients and values
+    proxes: dict[tuple[Key, fmpq], Vec] = field(default_factory=dict[tuple[Key, fmpq], Vec])
 
     def entry(self, i: int, x: Vec) -> Entry:
         """Of client i at x."""
@@ -55,8 +58,8 @@ class Leaves:
 
     def gradient(self, i: int, x: Vec) -> Vec:
         entry = self.entry(i, x)
-        if self.L is None and not entry.x.terms:
-            raise OutOfReach("out of reach: a subgradient at w*, which may be any one")
+        if self.L is None and (not entry.x.terms or entry.x is self.least.get(i)):
+            raise OutOfReach("out of reach: a subgradient at a minimiser, which may be any one")
         return entry.g
 
     def value(self, i: int, x: Vec) -> Form:
@@ -66,9 +69,46 @@ class Leaves:
         """f(x)."""
         return total(self.p, [self.value(i, x) for i in range(len(self.p))])
 
+    def total_value(self, x: Vec) -> Form:
+        """F(x)."""
+        return total((ONE, ONE), (self.mean_value(x), self.penalty_value(x))) if self.composite else self.mean_value(x)
+
+    def penalty_value(self, x: Vec) -> Form:
+        """g(x)."""
+        if x.weight != 1 or not self.composite:
+            raise OutOfReach("out of reach: a regulariser is read at what is no point, or where there is none")
+        if not x.key:
+            self.minimised()
+        if x.key not in self.penalty:
+            self.penalise(x, leaf(f"r_{len(self.penalty)}"))
+        return unknown(self.penalty[x.key].f)
+
+    def penalise(self, x: Vec, r: Vec) -> Vec:
+        affordable(1 + len(self.penalty), POINTS, "point")
+        self.penalty[x.key] = Entry(x, r, f"h_{len(self.penalty)}")
+        return x
+
+    def prox(self, w: Vec, s: fmpq) -> Vec:
+        """u = argmin s g(u) + |w - u|^2 / 2: there w - u = s r, r a subgradient of g at u."""
+        if w.weight != 1 or s < 0:
+            raise OutOfReach("out of reach: a proximal point of what is no point, or a step below 0")
+        if s == 0:
+            return w
+        if (w.key, s) not in self.proxes:
+            r = leaf(f"r_{len(self.penalty)}")
+            self.proxes[w.key, s] = self.penalise(mixed((ONE, -s), (w, r)), r)
+        return self.proxes[w.key, s]
+
     def minimised(self) -> Vec:
         """w*, with what every client has there."""
-        if ORIGIN.key not in self.tables[0]:
+        if ORIGIN.key in self.tables[0]:
+            return ORIGIN
+        if self.composite:  # 0 is a subgradient of F
+            for i, table in enumerate(self.tables):
+                self.enter(i, ORIGIN, leaf(f"g{i + 1}_{len(table)}"))
+            slopes = [table[ORIGIN.key].g for table in self.tables]
+            self.penalise(ORIGIN, mixed([-weight for weight in self.p], slopes))
+        else:
             last = max((i for i, weight in enumerate(self.p) if weight), default=None)
             if last is None:
                 raise OutOfReach("out of reach: a minimiser of nothing, all weights are 0")
@@ -90,6 +130,8 @@ class Leaves:
 
     def gap_of_minima(self) -> Form:
         """Gamma = f* - sum_i p_i min f_i."""
+        if self.composite:
+            raise OutOfReach("out of reach: Gamma of a problem with a regulariser")
         each = [self.value(i, self.own_minimiser(i)) for i in range(len(self.p))]
         return total((ONE, -ONE), (self.mean_value(self.minimised()), total(self.p, each)))
 
@@ -100,6 +142,10 @@ class Leaves:
             entries = list(table.values())
             pairs = [(a, b) for a in range(len(entries)) for b in range(len(entries)) if a != b]
             found |= {f"f{i + 1}_{a}_{b}": self.above(entries[a], entries[b]) for a, b in pairs}
+        regular = list(self.penalty.values())
+        for a, b in ((a, b) for a in range(len(regular)) for b in range(len(regular)) if a != b):
+            tangent = inner(regular[b].g, minus(regular[a].x, regular[b].x))
+            found[f"g_{a}_{b}"] = total((ONE, -ONE, -ONE), (unknown(regular[a].f), unknown(regular[b].f), tangent))
         return found | self.nowhere_lower()
 
     def above(self, a: Entry, b: Entry) -> Form:
@@ -113,21 +159,33 @@ class Leaves:
         return total(weights, parts)
 
     def nowhere_lower(self) -> dict[str, Form]:
-        """f(x) - |grad f(x)|^2 / (2 L_f) >= f*, L_f = L sum_i p_i: of a convex f the other inequalities say it."""
+        """Nowhere is F below F* = F(w*), where that does not follow from convexity.
+
+        f(u) <= f(x) + <grad f(x), u - x> + L_f |u - x|^2 / 2, L_f = L sum_i p_i; at u = x - grad f(x)/L_f if there is
+        no g, otherwise at the points of g.
+        """
         L_f = ZERO if self.L is None or min(self.p) < 0 else self.L * sum(self.p, ZERO)
         if self.mu >= 0 or L_f <= 0 or ORIGIN.key not in self.tables[0]:
             return {}
         found: dict[str, Form] = {}
         for key in self.tables[0]:
-            if key and all(key in table for table in self.tables):
-                entries = [table[key] for table in self.tables]
-                slope = square(mixed(self.p, [entry.g for entry in entries]))
-                value = total(self.p, [unknown(entry.f) for entry in entries])
-                found[f"least_{len(found)}"] = total(
-                    (ONE, -ONE, -1 / (2 * L_f)), (value, self.mean_value(ORIGIN), slope)
-                )
+            if not key or not all(key in table for table in self.tables):
+                continue
+            entries = [table[key] for table in self.tables]
+            x, slope = entries[0].x, mixed(self.p, [entry.g for entry in entries])
+            above = total((ONE, -ONE), (self.mean_value(x), self.total_value(ORIGIN)))
+            if not self.composite:
+                found[f"least_{len(found)}"] = total((ONE, -1 / (2 * L_f)), (above, square(slope)))
+            for u in self.penalty.values():
+                du = minus(u.x, x)
+                rise = total((ONE, ONE, L_f / 2), (unknown(u.f), inner(slope, du), square(du)))
+                found[f"least_{len(found)}"] = total((ONE, ONE), (above, rise))
         return found
 
     def slopes(self) -> dict[str, Form]:
         """|g|^2 of every gradient that is read."""
         return {f"{entry.f}_slope": square(entry.g) for table in self.tables for entry in table.values()}
+
+    def penalty_slopes(self) -> dict[str, Form]:
+        """|r|^2 of every subgradient of g."""
+        return {f"{entry.f}_slope": square(entry.g) for entry in self.penalty.values()}

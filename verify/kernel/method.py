@@ -10,6 +10,7 @@ from .expression import Tree, free
 NOISE = ("noisy", "again", "noisy_hess")  # draws of one step, independent
 HESSIANS = ("hess", "noisy_hess")  # at a point, times a vector
 BENT = (*HESSIANS, "norm", "ratio", "smaller")  # no quadratic functions of the state, whatever the losses are
+COMPOSITE = ("prox", "F", "g", "conjugate")  # that read the regulariser
 PICKED = {"picked": (("T",),), "picked_step": (("T",), ("t",))}  # laws of a measure, and where it stands
 
 
@@ -134,6 +135,12 @@ class Method:
         starts = scalars(*self.server.values(), *self.client.values())
         coefficients = [tree for measure in self.measures.values() for tree, _ in measure.terms]
         return [*starts, *coefficients, *(tree for part in self.parts() for tree in part.trees())]
+
+    @property
+    def composite(self) -> bool:
+        """Whether it is about F = f + g: a rule or a measure reads the regulariser g."""
+        starts = inside(*self.server.values(), *self.client.values())
+        return self.reads(*COMPOSITE) or any(part.op in COMPOSITE for part in starts)
 
     def weighs(self, *ops: str) -> bool:
         """Whether a rule or a measure uses weights of one of these kinds."""

@@ -11,7 +11,7 @@ from flint import fmpq
 
 from .loss import ZERO, Loss, Vector, dot
 from .pieces import nonnegative
-from .regulariser import NONE, Regulariser
+from .regulariser import NONE, AnyRegulariser, Regulariser
 from .rotated import mix
 from .sample import AnyLoss, samples
 
@@ -24,13 +24,15 @@ def separable(losses: Sequence[AnyLoss]) -> list[Loss]:
     return [] if mixed or len(plain) < len(losses) else plain
 
 
-def lowest(losses: Sequence[AnyLoss], p: Vector, g: Regulariser) -> Vector | None:
+def lowest(losses: Sequence[AnyLoss], p: Vector, g: AnyRegulariser) -> Vector | None:
     """A global minimiser of F, where F is a sum over coordinates and does not fall for ever."""
     if found := samples(losses):
         if any(loss.risk.basis != found[0].risk.basis for loss in found):
             return None
         f = mix(p, [loss.risk for loss in found])
         return f.least() if g == NONE and f.bounded_below() else None
+    if not isinstance(g, Regulariser):
+        return None
     least = [line.lowest() for line in lines(separable(losses), p, g)]
     return tuple(x for x in least if x is not None) if least and None not in least else None
 

@@ -10,7 +10,7 @@ from flint import fmpq
 from .loss import ZERO, Matrix, Vector, combine, dot, semidefinite
 from .minimum import lowest
 from .rational import Rejected, shown
-from .regulariser import NONE, Regulariser
+from .regulariser import NONE, AnyRegulariser
 from .rotated import Rotated
 from .sample import AnyLoss
 from .table import Table
@@ -48,7 +48,7 @@ class Problem:
     graph: tuple[Vector, ...]
     start: Vector
     w_star: Vector | None
-    g: Regulariser = NONE
+    g: AnyRegulariser = NONE
     points: Mapping[str, Vector] = field(default_factory=dict[str, Vector])
     alike: tuple[int, ...] = ()  # of each client the first one with the same loss and weight; none where it matters who
     minimisers: tuple[Vector, ...] | None = None  # of every f_i

@@ -9,6 +9,7 @@ Every constraint holds on every admissible instance at the point, so that a boun
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -30,14 +31,16 @@ from .problem import Problem
 from .rational import Malformed, Node, Rejected, affordable, shown
 from .read_method import read as read_method
 from .run import Fields, constants, ranges_of, rows_of, shifted, sizes, steps_of
-from .work import MOST, metered
+from .work import metered
 from .world import World
 
 OPTIONAL = "parameters steps participation graph weights noise"
+WORK = 10_000_000  # operations
 SIZE, PLACES = 200, 2_000  # local steps of all clients; points at which an assumption is asked
 VARIANCES = ("bounded_variance", "exact_variance", "minibatch_variance", "gradient_variance", "hessian_variance")
 LOWER = {"smooth": -1, "two_sided": -1, "weakly_convex": -1, "strongly_convex": 1}  # curvature at least, times constant
 UPPER = ("smooth", "descent")
+STEEPNESS = ("bounded_gradients", "bounded_subgradients")
 NOTHING_MORE = ("lower_bounded", "independent_noise", "subgradients")  # in a run without noise that reads what it reads
 
 
@@ -49,6 +52,7 @@ class Programme:
     lhs: Form  # the claim is lhs <= rhs
     rhs: Form
     tables: tuple[tuple[Entry, ...], ...]  # of every client
+    penalty: tuple[Entry, ...]  # of the regulariser
     mu: tuple[fmpq, ...]  # of every client
     L: tuple[fmpq | None, ...]
     minimised: bool  # whether the origin is w*
@@ -56,9 +60,9 @@ class Programme:
     open: Mapping[str, str]  # constant that the point does not give -> the unknown that is its square
 
 
-def programme(claim: object, point: object, at: object) -> Programme:
+def programme(claim: object, point: object, at: object, most: int = WORK) -> Programme:
     """The programme of a lowered claim; `OutOfReach` with the reason, `Rejected` where the point is not admissible."""
-    with metered(MOST):
+    with metered(most):
         return _programme(read_claim(Node(claim, "claim")), Node(point, "point"), Node(at, "at"))
 
 
@@ -67,6 +71,7 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
         raise OutOfReach(f"out of reach: a claim about {claim.setting}, not about a run")
     given = node.fields("C E T p constants", OPTIONAL)
     method = read_method(Node(claim.method, "claim.method"))
+    arity(claim)
     C, E, T = (given[name].integer(1, SIZE) for name in "CET")
     affordable(C * E * T, SIZE, "point")
     p = given["p"].vector(C)
@@ -76,7 +81,7 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
     rows = rows_of(given.get("weights"), method, C, (T - 1) // E + 1 if method.steps else T)
     world, numbers = numbers_of(given, claim, method, C, E, T)
     quiet(claim, method, world, given.get("noise"))
-    leaves = leaves_of(claim, world, p)
+    leaves = leaves_of(claim, world, p, method.composite)
     draws = participation(given.get("participation"), C)
     if draws != [((1,) * C, ONE)] and not method.rules_use("sampled"):
         raise Malformed("point.participation: got sampled clients, expected a method that means over them")
@@ -92,6 +97,8 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
     also_read(run)
     constraints = {**conditions(claim, sides), **assumed(claim, sides, leaves, facts)}
     constraints |= steepness(claim, sides, leaves)
+    if not classified(claim) and any(len(table) > 1 for table in leaves.tables):
+        raise OutOfReach("out of reach: losses whose curvature is not bounded below, read at several points")
     constraints |= {f"{square}_nonnegative": unknown(square) for square in sides.open.values()}
     constraints = distinct(constraints | leaves.interpolation())
     forms = [lhs, rhs, *constraints.values()]
@@ -102,12 +109,22 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
         lhs,
         rhs,
         tuple(tuple(table.values()) for table in leaves.tables),
+        tuple(leaves.penalty.values()),
         (leaves.mu,) * C,
         (leaves.L,) * C,
         any(not entry.x.terms for entry in leaves.tables[0].values()),
         tuple(leaves.least[i] for i in range(C)) if len(leaves.least) == C else None,
         dict(sides.open),
     )
+
+
+def arity(claim: Claim) -> None:
+    """Assumptions that are known here have as many constants as they are known with."""
+    for name, args in (*claim.let, *claim.implicit):
+        one = name in (*LOWER, *UPPER, *VARIANCES, *STEEPNESS)
+        constants = 2 if name == "minibatch_variance" else int(one)
+        if name not in claim.means and len(args) != constants:
+            raise (Malformed if one else OutOfReach)(f"out of reach: the assumption {name} of {len(args)} constants")
 
 
 def quiet(claim: Claim, method: Method, world: World, noise: Node | None) -> None:
@@ -142,7 +159,7 @@ def numbers_of(given: Fields, claim: Claim, method: Method, C: int, E: int, T: i
     return world, World(values, ranges, lambda name, at: steps[name][at])
 
 
-def leaves_of(claim: Claim, world: World, p: Vector) -> Leaves:
+def leaves_of(claim: Claim, world: World, p: Vector, composite: bool) -> Leaves:
     """The class of every loss, from what is assumed of all of them."""
     lower, upper = list[fmpq](), list[fmpq]()
     for name, args in (*claim.let, *claim.implicit):
@@ -154,12 +171,17 @@ def leaves_of(claim: Claim, world: World, p: Vector) -> Leaves:
             upper.append(given_constant(world, args[0]))
         if name == "convex":
             lower.append(ZERO)
-    if not lower:
-        raise OutOfReach("out of reach: losses whose curvature is not bounded below")
+    if not lower:  # then nothing is said of two points, and of one point any class says the same
+        return Leaves(p, ZERO, ONE, tuple({} for _ in p), composite)
     mu, L = max(lower), min(upper) if upper else None
     if L is not None and mu >= L:
         raise OutOfReach(f"out of reach: curvatures from {shown(mu)} to {shown(L)}, expected an interval")
-    return Leaves(p, mu, L, tuple({} for _ in p))
+    return Leaves(p, mu, L, tuple({} for _ in p), composite)
+
+
+def classified(claim: Claim) -> bool:
+    """Whether curvatures are bounded below."""
+    return any(name in (*LOWER, "convex") and name not in claim.means for name, _ in (*claim.let, *claim.implicit))
 
 
 def given_constant(world: World, name: str) -> fmpq:
@@ -242,18 +264,19 @@ def assumed(claim: Claim, sides: Sides, leaves: Leaves, facts: Mapping[str, bool
                 raise OutOfReach("out of reach: noise of an exact size")
         elif name == "homogeneous":
             found[name] = total([-ONE], [leaves.gap_of_minima()])
-        elif name not in (*facts, *LOWER, *UPPER, "convex", "bounded_gradients", *NOTHING_MORE):
+        elif name not in (*facts, *LOWER, *UPPER, "convex", *STEEPNESS, *NOTHING_MORE):
             raise OutOfReach(f"out of reach: the assumption {name}")
     return found
 
 
 def steepness(claim: Claim, sides: Sides, leaves: Leaves) -> dict[str, Form]:
-    """A bound on gradients everywhere, at every point that is read: asked when all of them are known."""
+    """Bounds on all gradients or subgradients, at every point that is read: asked when all of them are known."""
     found: dict[str, Form] = {}
+    each = {"bounded_gradients": leaves.slopes, "bounded_subgradients": leaves.penalty_slopes}
     for name, args in (*claim.let, *claim.implicit):
-        if name == "bounded_gradients" and name not in claim.means:
+        if name in each and name not in claim.means:
             bound = sides.form_of_square(args[0])
-            found |= {entry: total((ONE, -ONE), (bound, form)) for entry, form in leaves.slopes().items()}
+            found |= {entry: total((ONE, -ONE), (bound, form)) for entry, form in each[name]().items()}
     return found
 
 
@@ -269,12 +292,13 @@ def also_read(run: Run) -> None:
 
 def distinct(constraints: Mapping[str, Form]) -> dict[str, Form]:
     """Each once, without those that say 0 >= 0 or that a number is one."""
-    seen: set[tuple[object, ...]] = set()
+    alike: defaultdict[frozenset[object], list[Form]] = defaultdict(list)  # by leaves and unknowns
     found: dict[str, Form] = {}
     for name, form in constraints.items():
         if form.known and form.constant < 0:
             raise Rejected(f"point: got a failure of {name}, expected a point that meets it")
-        if not form.known and form.key not in seen:
-            seen.add(form.key)
+        same = alike[frozenset({*form.gram, *form.linear})]
+        if not form.known and form not in same:
+            same.append(form)
             found[name] = form
     return found

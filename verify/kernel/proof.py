@@ -29,6 +29,7 @@ class Proved:
 
     statement: str
     factor: fmpq
+    quiet: bool = False  # whether the point asks for runs without noise, which the claim allows
 
 
 def is_proof(given: object) -> bool:
@@ -62,7 +63,7 @@ def _proved(node: Node) -> Proved:
         raise Rejected(f"proof.multipliers: got {shown(unknown)}, expected constraints of the programme")
     multipliers = {name: entry.rational(least=0) for name, entry in entries.items()}
     _semidefinite(rest(worst, factor, multipliers))
-    return Proved(statement, factor)
+    return Proved(statement, factor, "noise" in given["point"].mapping())
 
 
 def rest(worst: Programme, factor: fmpq, multipliers: dict[str, fmpq]) -> Form:

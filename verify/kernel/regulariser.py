@@ -11,6 +11,7 @@ from flint import fmpq
 
 from .loss import ZERO, Vector
 from .rational import Node
+from .table import Penalty, read_penalty
 from .work import summed
 
 
@@ -54,10 +55,13 @@ class Regulariser:
 
 
 NONE = Regulariser()
+AnyRegulariser = Regulariser | Penalty
 
 
-def read(node: Node) -> Regulariser:
-    kind = node.kind(("l1", "pinball", "ridge"))
+def read(node: Node, d: int) -> AnyRegulariser:
+    kind = node.kind(("l1", "pinball", "ridge", "table"))
+    if kind == "table":
+        return read_penalty(node, d)
     if kind == "pinball":
         given = node.fields("kind up down")
         return Regulariser(given["up"].rational(least=0), given["down"].rational(least=0))

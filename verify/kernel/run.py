@@ -29,7 +29,7 @@ from .rotated import mix
 from .sample import read as read_sample
 from .sample import samples
 from .spline import curves
-from .table import Table
+from .table import Penalty, Table
 from .table import read as read_table
 from .world import Ranges, World, tabled
 
@@ -90,6 +90,8 @@ def problem_of(given: Fields, method: Method, C: int, d: int, rounds: int) -> Pr
         raise Malformed("instance: got no graph, expected one, for the method reads neighbours")
     if method.rules_use("prox") and "regulariser" not in given:
         raise Malformed("instance: got no regulariser, expected the one that the method's prox reads")
+    if "regulariser" in given and not method.composite:  # it would move w* and f* alone
+        raise given["regulariser"].malformed("none, for neither the method nor its measures read it")
     p, written = given["p"].vector(C), [str(n.raw) for n in given["clients"].items(C)]
     kinds = list(zip(p, written, strict=True))
     return Problem(
@@ -98,7 +100,7 @@ def problem_of(given: Fields, method: Method, C: int, d: int, rounds: int) -> Pr
         graph=graph,
         start=given["w0"].vector(d),
         w_star=given["w_star"].vector(d) if "w_star" in given else None,
-        g=read_regulariser(given["regulariser"]) if "regulariser" in given else NONE,
+        g=read_regulariser(given["regulariser"], d) if "regulariser" in given else NONE,
         points={name: x.vector(d) for name, x in given["points"].mapping().items()} if "points" in given else {},
         alike=() if graph else tuple(kinds.index(kind) for kind in kinds),
         minimisers=tuple(x.vector(d) for x in given["minimisers"].items(C)) if "minimisers" in given else None,
@@ -109,9 +111,10 @@ def problem_of(given: Fields, method: Method, C: int, d: int, rounds: int) -> Pr
 def check_tables(problem: Problem, claim: Claim, long: bool) -> None:
     """A table has no moments, and its slopes are gradients of a smooth function unless the claim says otherwise."""
     tables = [loss for loss in problem.losses if isinstance(loss, Table)]
-    if tables and long:
+    if long and (tables or isinstance(problem.g, Penalty)):
         raise Rejected("instance.box: got losses known at a few points, expected losses that are quadratic there")
-    if any(table.L is None for table in tables) and SUBGRADIENTS not in (*claim.let, *claim.implicit):
+    said = SUBGRADIENTS in claim.let and SUBGRADIENTS[0] not in claim.means
+    if any(table.L is None for table in tables) and not said:
         raise Rejected("instance.clients: got a table without L, expected a claim about subgradients")
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from flint import fmpq, fmpz
 
-from .loss import DENSE, ZERO, Matrix, Vector, combine, dot, minus, norm2
+from .loss import DENSE, ONE, ZERO, Matrix, Vector, combine, dot, minus, norm2
 from .rational import Node, Rejected, affordable, shown
 from .work import HASH, label, paid, spend
 
@@ -84,7 +84,7 @@ class Table:
 
 def interpolates(points: list[Point], mu: fmpq, L: fmpq | None) -> tuple[int, int] | None:
     """The first ordered pair of points that no function of the class has; None where one has them all."""
-    bent = [(x, combine((fmpq(1), -mu), (g, x)), paid(f - mu * norm2(x) / 2)) for x, g, f in points]
+    bent = [(x, combine((ONE, -mu), (g, x)), paid(f - mu * norm2(x) / 2)) for x, g, f in points]
     for i, (x, s, h) in enumerate(bent):
         for j, (y, r, k) in enumerate(bent):
             room, apart = h - k - dot(r, minus(x, y)), minus(s, r)
@@ -100,17 +100,65 @@ def read(node: Node, d: int) -> Table:
     mu, L = given["mu"].rational(), None if given["L"].raw is None else given["L"].rational()
     if L is not None and mu > L:
         raise given["L"].malformed("null or a number that is at least mu")
-    entries = given["points"].items()
-    affordable(3 * len(entries) ** 2 * d, DENSE, node.where)
+    return Table(mu, L, entered(given["points"], d, mu, L, node.where))
+
+
+def entered(node: Node, d: int, mu: fmpq, L: fmpq | None, where: str) -> dict[tuple[fmpz, ...], Point]:
+    """Points of a function of the class, each once."""
+    entries = node.items()
+    affordable(3 * len(entries) ** 2 * d, DENSE, where)
     points: list[Point] = []
     for entry in entries:
         point = entry.fields("x g f")
         points.append((point["x"].vector(d), point["g"].vector(d), point["f"].rational()))
     table = {label(point[0]): point for point in points}
     if not points or len(table) < len(points):
-        raise given["points"].malformed("one point or more, each once")
+        raise node.malformed("one point or more, each once")
     if (pair := interpolates(points, mu, L)) is not None:
-        raise Rejected(
-            f"{node.where}: got points {pair[0]} and {pair[1]}, expected values of one function of the class"
-        )
-    return Table(mu, L, table)
+        raise Rejected(f"{where}: got points {pair[0]} and {pair[1]}, expected values of one function of the class")
+    return table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Penalty:
+    """A regulariser known at finitely many points: the largest of its tangents, a convex function, has the table."""
+
+    points: Mapping[tuple[fmpz, ...], Point]
+    affine: bool = False  # its proximal points are known one by one
+
+    def at(self, x: Vector) -> Point:
+        spend(HASH * len(x))
+        found = self.points.get(label(x))
+        if found is None:
+            raise Rejected(
+                f"instance.regulariser: got the point {shown(x)} that is not in its table, expected one that is"
+            )
+        return found
+
+    def value(self, x: Vector) -> fmpq:
+        return self.at(x)[2]
+
+    def prox(self, w: Vector, s: fmpq) -> Vector:
+        """argmin_u s g(u) + |w - u|^2 / 2, which is where u + s r = w for a subgradient r at u."""
+        if s == 0:
+            return w
+        found = next((x for x, r, _ in self.points.values() if combine((ONE, s), (x, r)) == w), None)
+        if found is None:
+            raise Rejected(f"instance.regulariser: got the point {shown(w)}, expected its proximal point in the table")
+        return found
+
+    def conjugate(self, s: Vector) -> fmpq | None:
+        raise Rejected("instance.regulariser: got a table, expected a regulariser with a known conjugate")
+
+    def subgradient(self, x: Vector, s: Vector) -> bool:
+        """Whether s is the subgradient of the table at x."""
+        return self.at(x)[1] == s
+
+    def bounded(self, B: fmpq, d: int) -> bool:
+        """Whether no subgradient of the largest of all tangents is longer than B: each is a mixture of theirs."""
+        return B >= 0 and all(norm2(r) <= B * B for _, r, _ in self.points.values())
+
+
+def read_penalty(node: Node, d: int) -> Penalty:
+    given = node.fields("kind points")
+    return Penalty(entered(given["points"], d, ZERO, None, node.where))

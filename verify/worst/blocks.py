@@ -169,7 +169,7 @@ def _split(maps: Maps, clients: int, size: int) -> Any:
     every = [leaf for leaf, _ in maps.values()]
     cosets = [np.eye(size), *(leaf for (_, b), (leaf, _) in maps.items() if b == last)]
     kept = _null([leaf - np.eye(size) for leaf in every], size)
-    spare = _null([sum(cosets) / len(cosets), *(leaf - np.eye(size) for leaf in few)], size)
+    spare = _null([np.mean(cosets, axis=0), *(leaf - np.eye(size) for leaf in few)], size)
     if kept.shape[1] + last * spare.shape[1] != size or not kept.shape[1] or not spare.shape[1]:
         return None
     return (kept, spare), ([np.eye(size)], cosets)
@@ -199,9 +199,9 @@ def _blocks(
         return Form(tuple(basis.T @ form.gram @ basis for basis in bases), form.linear[first], form.constant)
 
     def total(row: int) -> _Floats:
-        own = [forms[n] for n in np.flatnonzero(rows == row)]
-        parts = (sum(f.gram for f in own), sum(f.linear for f in own), sum(f.constant for f in own))
-        return _Floats(*parts)
+        own = [forms[int(n)] for n in np.flatnonzero(rows == row)]
+        gram, linear = (np.sum([getattr(f, part) for f in own], axis=0) for part in ("gram", "linear"))
+        return _Floats(gram, linear, sum(f.constant for f in own))
 
     lhs, rhs = (restricted(side) for side in sides)
     summed = tuple(restricted(total(row)) for row in range(int(rows.max(initial=-1)) + 1))

@@ -154,9 +154,9 @@ def _solve(
     count = len(columns)
     bounds = [least - np.eye(count)] if most is None else [least - np.eye(count), np.eye(count)[-1:]]
     limits = [np.zeros(count)] if most is None else [np.zeros(count), np.array([most])]
-    numbers = ([-constants], [np.array([fixed.constant])]) if cone.constant else ([], [])
-    parts = [-linear, *bounds, *numbers[0]]
-    right = [fixed.linear[own], *limits, *numbers[1]]
+    few = int(cone.constant)
+    parts = [-linear, *bounds, *[-constants] * few]
+    right = [fixed.linear[own], *limits, *[np.array([fixed.constant])] * few]
     positive = sum(len(part) for part in parts[1:])
     cones: list[Any] = [_solver.ZeroConeT(free), _solver.NonnegativeConeT(positive)]
     for number, block in enumerate(fixed.gram):

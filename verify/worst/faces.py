@@ -65,7 +65,9 @@ def _echelon(basis: Array) -> tuple[tuple[Fraction, ...], ...] | None:
     rows = basis.T.copy()
     used: list[int] = []
     for n in range(len(rows)):
-        pivot = int(np.argmax(np.abs(np.where(np.isin(np.arange(rows.shape[1]), used), 0, rows[n:])).max(axis=0)))
+        sizes = np.abs(rows[n:]).max(axis=0)
+        sizes[used] = 0.0
+        pivot = int(np.argmax(sizes))
         best = n + int(np.argmax(np.abs(rows[n:, pivot])))
         rows[[n, best]] = rows[[best, n]]
         rows[n] /= rows[n, pivot]

@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_mat
+from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
 
 from ..evaluate import Array
 from ..kernel.form import Form, Vec
@@ -31,7 +33,11 @@ SHAVED = ((1e-6, 0.0), (1e-5, 0.0), (1e-5, 1e-8), (1e-5, 1e-7), (1e-4, 1e-6), (1
 SMALL = 1e-3  # of what is shaved: directions that are dropped
 NOTHING = 1e-7  # of the largest square of a leaf: what may be 0 but for the solver's accuracy
 DIGITS = 1
+ALLOWED = 1e-12
 CLOSE = (1e-6, 1e-7, 1e-8)  # of values on a face: what may be rounding
+
+
+_optimize: Any = optimize
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +47,7 @@ class Run:
     leaves: fmpq_mat
     place: Mapping[str, int]  # of every leaf: its column
     unknowns: Mapping[str, fmpq]
+    on_face: bool = False  # of the worst runs, up to how well values are guessed
 
     @property
     def dimension(self) -> int:
@@ -62,12 +69,12 @@ def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None) -> 
         direction = np.array(on.directions[0], dtype=float)
         gram = shape.gram(best) / best.scale
         length = sqrt(float(direction @ gram @ direction)) / float(direction @ direction)
-        unknowns = _shifted(programme, shape.unknowns(best) / best.scale)
-        for close in CLOSE:
-            size = _short(length, close) if shape.cone.constant else fmpq(1)
-            row = [size * fmpq(x.numerator, x.denominator) for x in on.directions[0]]
-            values = [_short(x * float(size) ** 2 / length**2, close) for x in unknowns]
-            yield from _admitted(programme, fmpq_mat(1, len(row), row), values)
+        size = _short(length, CLOSE[0]) if shape.cone.constant else fmpq(1)
+        leaves = fmpq_mat(1, len(direction), [size * fmpq(x.numerator, x.denominator) for x in on.directions[0]])
+        unknowns = _largest(programme, leaves, best.factor)
+        for close in CLOSE if unknowns is not None else ():
+            values = [_short(x, close) for x in _shifted(programme, unknowns)]
+            yield from (replace(run, on_face=True) for run in _admitted(programme, leaves, values))
     largest = float(np.abs(shape.gram(best)).max())
     for shaved, room in SHAVED:
         narrow = shape.cone if None in programme.L else shape.like(_narrower(programme, shaved))
@@ -95,6 +102,23 @@ def _narrower(programme: Programme, shaved: float) -> Programme:
             if (name := f"f{i + 1}_{a}_{b}") in constraints:
                 constraints[name] = less.above(table[a], table[b])
     return replace(programme, constraints=constraints)
+
+
+def _largest(programme: Programme, leaves: fmpq_mat, factor: float) -> Array | None:
+    """Unknowns with which these leaves do worst: a corner, so that short rationals are near."""
+    gram, place, entry = leaves.transpose() * leaves, places(programme.leaves), places(programme.unknowns)
+    rows, rooms = np.zeros((len(programme.constraints), len(entry))), list[float]()
+    for row, form in zip(rows, programme.constraints.values(), strict=True):
+        for u, x in form.linear.items():
+            row[entry[u]] = -float(x)
+        rooms.append(float(_at(form, gram, place)))
+    cost = np.zeros(len(entry))
+    for u, n in entry.items():
+        cost[n] = factor * float(programme.rhs.linear.get(u, 0)) - float(programme.lhs.linear.get(u, 0))
+    if not len(entry):
+        return cost
+    found = _optimize.linprog(cost, rows, np.array(rooms) + ALLOWED, bounds=(None, None))
+    return None if found.x is None else np.array(found.x)
 
 
 def _shifted(programme: Programme, unknowns: Array) -> Array:
@@ -128,7 +152,8 @@ def _part(x: float, parts: int) -> fmpq:
 
 
 def _rounded(leaves: Array, parts: int) -> fmpq_mat:
-    return fmpq_mat(*leaves.shape, [_part(x, parts) for x in leaves.ravel()])
+    rows, columns = len(leaves), len(leaves[0])
+    return fmpq_mat(rows, columns, [_part(x, parts) for x in leaves.ravel()])
 
 
 def _factor(gram: Array, small: float) -> Array:

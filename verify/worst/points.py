@@ -229,9 +229,10 @@ def _point(
     if parameters:
         data["parameters"] = parameters
     if asked.steps:
-        row = {1: lambda x: [str(x)] * sizes["T"], 2: lambda x: [[str(x)] * sizes["E"]] * sizes["T"]}
         drawn = steps or {}
-        data["steps"] = {n: drawn[n] if n in drawn else row[arity](values[n]) for n, arity in asked.steps.items()}
+        data["steps"] = {
+            n: drawn[n] if n in drawn else _alike(values[n], arity, sizes) for n, arity in asked.steps.items()
+        }
     known = {asked.sizes[size]: Fraction(n) for size, n in sizes.items()} | dict(values)
     at: dict[str, int] = {"relation": number}
     for index, ends in claim.for_all.items():
@@ -243,6 +244,12 @@ def _point(
     shown = {asked.sizes[size]: str(n) for size, n in sizes.items() if asked.sizes[size] in claim.domains or n > 1}
     shown |= {name: str(x) for name, x in values.items() if name not in shown}
     return Point(data, at, shown | {name: str(n) for name, n in at.items() if name != "relation"})
+
+
+def _alike(x: Fraction, indices: int, sizes: Mapping[str, int]) -> list[Any]:
+    """One step size for every round, or for every step of every round."""
+    one: Any = str(x) if indices == 1 else [str(x)] * sizes["E"]
+    return [one] * sizes["T"]
 
 
 def _whole(end: Any, known: Mapping[str, Fraction], claim: Claim) -> int:

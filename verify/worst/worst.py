@@ -43,6 +43,7 @@ __all__ = ["Worst", "worst", "worst_at"]
 Row = dict[str, Any]
 MOST = 100  # leaves: the exact check of a proof takes a minute
 ROUNDING = 1e-9  # of the largest eigenvalue
+EXACT = 1e-9
 ENOUGH = 1e-4  # below the worst case: no better run is looked for
 MOST_ALONE = 40  # leaves of one block: the solver takes a minute
 
@@ -131,7 +132,7 @@ def worst(statement: Statement, values: Mapping[str, Fraction], small: Choices =
         try:
             return [worst_at(reading, point) for point in points]
         except UserError as error:
-            why = why or error
+            why = error
     raise why or UserError(f"{statement.id} without sizes", "one size at least", "give C, E and T")
 
 
@@ -159,6 +160,7 @@ def reached(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Progr
         at = ", ".join(f"{name} = {x}" for name, x in point.told.items()) or "no values"
         left = missing(reading, point)
         do = f"give {', '.join(left)} too, or other values" if left else "change a value"
+        do = "take a smaller C, E or T" if "too large" in str(error) or "expected at most" in str(error) else do
         raise UserError(f"{claim['id']} at {at} ({error})", "a claim and a point in reach", do) from error
     if len(asked.leaves) > largest:
         raise _too_large(claim, asked)
@@ -192,9 +194,9 @@ def _lower(
         ratio = _fraction(small / large)
         if most is None or ratio > most:
             sides = {"lhs": kernel.claimed(lhs), "rhs": kernel.claimed(rhs)}
-            made = {"format": COUNTEREXAMPLE, "statement": claim["id"], "claim": claim, "dropped": []}
+            made: Row = {"format": COUNTEREXAMPLE, "statement": claim["id"], "claim": claim, "dropped": []}
             most, found = ratio, {**made, "instance": instance, "at": dict(point.at), **sides}
-        if ratio > best.factor * (1 - ENOUGH):
+        if ratio > best.factor * (1 - (EXACT if run.on_face else ENOUGH)):
             break
     return most, found
 

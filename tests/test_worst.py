@@ -1,0 +1,291 @@
+"""Worst cases over all functions and dimensions: both ends against known values, and everything the kernel refuses."""
+
+from __future__ import annotations
+
+import copy
+import json
+import sys
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from marks import slow
+from runs import EXAMPLES, named
+
+import fedaudit as fa
+from fedaudit import cli
+from fedaudit.verify import kernel
+from fedaudit.verify.audit import hunt
+from fedaudit.verify.claims import lower
+from fedaudit.verify.settings.base import Reading
+from fedaudit.verify.worst.blocks import blocks
+from fedaudit.verify.worst.cone import smallest
+from fedaudit.verify.worst.hunted import examined
+from fedaudit.verify.worst.points import told
+from fedaudit.verify.worst.worst import Worst, worst
+
+GD = str(EXAMPLES / "gradient_descent.py")
+
+
+def values(**given: object) -> dict[str, Fraction]:
+    return {name: Fraction(str(x)) for name, x in given.items()}
+
+
+def both_ends_are_exact(made: Worst) -> None:
+    """The kernel replays the instance to the same sides, and accepts the proof of the same factor."""
+    assert made.certificate is not None
+    assert made.proof is not None
+    held = made.certificate
+    lhs, rhs, _ = kernel.evaluate(held["claim"], held["instance"], (), held["at"])
+    assert (kernel.claimed(lhs), kernel.claimed(rhs)) == (held["lhs"], held["rhs"])
+    assert Fraction(str(lhs / rhs)) == made.lower
+    assert Fraction(str(kernel.prove(made.proof).factor)) == made.upper
+
+
+def close(made: Worst, known: float) -> None:
+    both_ends_are_exact(made)
+    assert made.lower is not None
+    assert made.upper is not None
+    assert 0.999 * known <= made.lower <= made.upper <= 1.01 * known
+
+
+# --- FedAvg, as in the papers on performance estimation --------------------------------------------------------------
+
+GLOSSARY = fa.Glossary()
+C, E, T = GLOSSARY.count("C", "clients"), GLOSSARY.count("E", "local steps"), GLOSSARY.count("T", "rounds")
+t = GLOSSARY.index("t", "round")
+L, mu = GLOSSARY.symbol("L", "F/W^2", "smoothness"), GLOSSARY.symbol("mu", "F/W^2", "strong convexity")
+R, zeta = GLOSSARY.symbol("R", "W", "distance at the start"), GLOSSARY.symbol("zeta", "F/W", "dissimilarity at w*")
+B, S = GLOSSARY.symbol("B", "F", "what bounds the gap"), GLOSSARY.symbol("S", "W^2", "what bounds the distance")
+gamma = GLOSSARY.quantity("gamma", "W^2/F", "step size", r"\gamma_{{{0}}}", positive=True)
+gap = GLOSSARY.quantity("gap", "F", "f(x_t) - f*", nonnegative=True)
+dist2 = GLOSSARY.quantity("dist2", "W^2", "|x_t - x*|^2", nonnegative=True)
+slope2 = GLOSSARY.quantity("slope2", "F^2/W^2", "the mean of |grad f_i(w*)|^2", nonnegative=True)
+x, y = fa.vector("x"), fa.vector("y")
+FEDAVG = fa.Method(
+    id="fedavg", title="FedAvg", cite="made up", glossary=GLOSSARY,
+    server={x: fa.start}, client={y: x}, begin={y: x}, local={y: y - gamma(t) * fa.grad(y)}, update={x: fa.mean(y)},
+    measures={
+        gap(t): fa.expect(fa.f(x)) - fa.f_star,
+        dist2(t): fa.expect(fa.norm2(x - fa.w_star)),
+        slope2(t): fa.expect(fa.mean(fa.norm2(fa.grad(fa.w_star)))),
+    },
+)  # fmt: skip
+
+
+def fedavg(then: Any) -> fa.Statement:
+    return fa.Statement(
+        id="fedavg/worst", kind="inequality", title="FedAvg", cite="made up", method=FEDAVG, glossary=GLOSSARY,
+        let=(
+            fa.Assumption("smooth", (L,)), fa.Assumption("strongly_convex", (mu,)), fa.Assumption("weights_sum_to_one"),
+            fa.Assumption("near", (R,), means=fa.Le(dist2(0), R**2)),
+            fa.Assumption("alike", (zeta,), means=fa.Le(slope2(0), zeta**2)),
+        ),
+        then=then,
+    )  # fmt: skip
+
+
+ORDINARY = values(L=1, mu="1/10", gamma="1/2", R=1, zeta=1)
+KNOWN = [(2, 2, 1, 0.174750), (2, 4, 1, 0.222981), (2, 2, 2, 0.105942), (5, 2, 2, 0.105942)]
+
+
+@pytest.mark.parametrize(("clients", "steps", "rounds", "known"), KNOWN)
+def test_the_gap_of_fedavg_is_what_was_known(clients: int, steps: int, rounds: int, known: float) -> None:
+    (made,) = worst(fedavg(fa.Le(gap(T), B)), ORDINARY | values(B=1, C=clients, E=steps, T=rounds))
+    close(made, known)
+
+
+@slow("half a minute")
+def test_ten_clients_are_solved_as_one() -> None:
+    (made,) = worst(fedavg(fa.Le(gap(T), B)), ORDINARY | values(B=1, C=10, E=2, T=2))
+    close(made, 0.105942)
+    assert (made.leaves, made.blocks) == (60, (6, 6))
+    assert made.seconds < 30
+
+
+def test_one_round_of_two_clients_in_distance() -> None:
+    (made,) = worst(fedavg(fa.Le(dist2(T), S)), ORDINARY | values(S=1, C=2, E=2, T=1))
+    close(made, 0.868043)
+
+
+def test_clients_with_other_weights_are_not_taken_for_equal() -> None:
+    point = ORDINARY | values(B=1, C=2, E=1, T=1) | {"p(1)": Fraction(1, 4), "p(2)": Fraction(3, 4)}
+    (made,) = worst(fedavg(fa.Le(gap(T), B)), point)
+    assert made.blocks == (made.leaves,)
+    both_ends_are_exact(made)
+
+
+def test_symmetry_changes_no_value() -> None:
+    reading = Reading(lower(fedavg(fa.Le(gap(T), B))))
+    (point,) = next(told(reading, ORDINARY | values(B=1, C=2, E=2, T=1)))
+    asked = kernel.programme(reading.claim, point.data, point.at)
+    reduced = blocks(asked)
+    assert len(reduced.bases) == 2
+    one = smallest(reduced.cone)
+    assert one is not None
+    gram, unknowns = reduced.gram(one), reduced.unknowns(one)
+    assert np.linalg.eigvalsh(gram)[0] > -1e-7
+    place, entry = {n: k for k, n in enumerate(asked.leaves)}, {n: k for k, n in enumerate(asked.unknowns)}
+
+    def value(form: Any) -> float:
+        products = sum(float(c) * gram[place[a], place[b]] for (a, b), c in form.gram.items())
+        return products + sum(float(c) * unknowns[entry[u]] for u, c in form.linear.items()) + float(form.constant)
+
+    assert min(value(form) for form in asked.constraints.values()) > -1e-6
+    assert value(asked.lhs) == pytest.approx(one.factor, rel=1e-5)
+
+
+# --- tight cases -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("steps", [1, 2, 4])
+def test_the_tight_rate_of_gradient_descent_is_attained_and_proved(steps: int) -> None:
+    (made,) = worst(named("gradient_descent.py::gd/rate"), values(L=3, T=steps))
+    both_ends_are_exact(made)
+    assert made.lower == made.upper == 1
+    assert made.holds
+    assert not made.refuted
+
+
+def test_measures_against_a_scale() -> None:
+    made = fa.worst(GD, measure="gap(T)", scale="dist2(0)", L=3, mu=0, gamma="1/3", T=4)
+    assert made.lower == made.upper == Fraction(1, 6)
+    made = fa.worst(GD, measure="dist2(T)", scale="dist2(0)", L=1, mu="0.1", gamma=1, T=1)
+    assert made.lower == made.upper == Fraction(81, 100)
+
+
+def test_a_measure_that_nothing_bounds_has_no_upper_end() -> None:
+    made = fa.worst(GD, measure="gap(T)", scale="dist2(0)", L=3, mu=0, gamma="1/3", C=2, E=2)
+    assert made.upper is None
+    assert made.estimate is None
+    assert made.proof is None
+
+
+# --- refutations and certificates ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def too_good() -> Worst:
+    (made,) = worst(named("gradient_descent.py::gd/too-good"), values(L=1, T=1))
+    return made
+
+
+def test_a_bound_that_is_too_good_is_refuted_by_a_table(too_good: Worst) -> None:
+    assert too_good.refuted
+    assert too_good.lower == Fraction(7, 6)
+    judged = fa.certify(dict(too_good.certificate or {}), GD)
+    assert (judged.accepted, judged.what) == (True, "refutation")
+    assert {client["kind"] for client in (too_good.certificate or {})["instance"]["clients"]} == {"table"}
+
+
+def test_certify_takes_proofs(too_good: Worst) -> None:
+    judged = fa.certify(dict(too_good.proof or {}), GD)
+    assert (judged.accepted, judged.what) == (True, "proof at a point, times 7/6")
+
+
+@pytest.mark.parametrize("field", ["factor", "multipliers", "point", "claim", "extra"])
+def test_proofs_that_were_changed_are_refused(too_good: Worst, field: str) -> None:
+    proof: dict[str, Any] = copy.deepcopy(dict(too_good.proof or {}))
+    match field:
+        case "factor":
+            proof["factor"] = "7001/6001"
+        case "multipliers":
+            proof["multipliers"] = dict(list(proof["multipliers"].items())[1:])
+        case "point":
+            proof["point"]["T"] = 2
+        case "claim":
+            proof["claim"]["then"][0][2] = ["*", "2", proof["claim"]["then"][0][2]]
+        case _:
+            proof["extra"] = 1
+    assert not fa.certify(proof, GD).accepted
+
+
+@pytest.mark.parametrize("part", ["f", "g", "x"])
+def test_instances_that_were_changed_are_refused(too_good: Worst, part: str) -> None:
+    held: dict[str, Any] = copy.deepcopy(dict(too_good.certificate or {}))
+    point = held["instance"]["clients"][0]["points"][-1]
+    point[part] = "17/3" if part == "f" else ["17/3"]
+    assert not fa.certify(held, GD).accepted
+
+
+def test_hunt_finds_what_families_of_losses_miss() -> None:
+    found = hunt(named("gradient_descent.py::gd/too-good"), 0, 0.1)
+    assert isinstance(found, fa.Refuted)
+    kernel.check(found.certificate)
+
+
+def test_hunt_says_the_worst_case_at_a_few_points() -> None:
+    row = hunt(fa.statement("buttaci/thm4.1-I"), 0, 0.1).row()
+    assert row["verdict"] == "survived"
+    assert len(row["worst"]) > 1
+    for one in row["worst"]:
+        assert one["point"]["L"] in ("2", "10")
+        assert 0.99 * one["upper"] <= one["lower"] <= one["upper"] < 1
+        assert Fraction(one["upper_exact"]) >= Fraction(one["lower_exact"])
+
+
+def test_rows_of_statements_out_of_reach_say_nothing_of_it() -> None:
+    statement = fa.statement("zhang/lemA.1")
+    survived = fa.Survived(statement.id, 0.5)
+    assert examined(statement, Reading(lower(statement)), survived).row() == survived.row()
+
+
+# --- the command line ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    monkeypatch.setattr("fedaudit.progress.FIRST", 3600.0)
+
+    def call(*argv):
+        status = cli.main(["worst", *map(str, argv)])
+        out = capsys.readouterr()
+        return status, out.out, out.err
+
+    return call
+
+
+def test_the_command_prints_rows_for_programs(run) -> None:
+    status, out, err = run(f"{GD}::gd/rate", "L=3", "T=2", "--json")
+    (row,) = json.loads(out)
+    assert (status, err) == (0, "")
+    assert (row["lower_exact"], row["upper_exact"], row["holds"], row["refuted"]) == ("1", "1", True, False)
+    assert row["point"] == {"C": "1", "E": "1", "T": "2", "L": "3"}
+    assert row["proof"]["format"] == "fedaudit-proof/1"
+    assert row["certificate"]["format"] == "fedaudit-certificate/1"
+
+
+def test_the_command_says_it_for_people_and_keeps_both_ends(run, tmp_path) -> None:
+    status, out, err = run(f"{GD}::gd/too-good", "L=1", "T=1", "--out", tmp_path)
+    assert (status, err) == (0, "")
+    assert "7/6, exactly" in out
+    assert "it fails there" in out
+    files = sorted(path.name for path in tmp_path.iterdir())
+    assert files == ["gd-too-good.0.instance.json", "gd-too-good.0.proof.json"]
+    assert cli.main(["certify", str(tmp_path), GD, "--json"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        ([f"{GD}::gd/rate", "L=3", "C=2"], "condition"),
+        ([f"{GD}::gd/rate", "T=2"], "give L too"),
+        ([f"{GD}::gd/rate", "L=3", "M=2"], "one of C, E, T"),
+        ([f"{GD}::gd/rate", "L=1,2"], "2 combinations"),
+        ([f"{GD}::gd/rate", "L=3", "T=1/2"], "whole number"),
+        ([f"{GD}::gd/rate", "L=3", "T=50"], "vectors"),
+        ([GD, "L=3"], "names 2 statements"),
+        ([GD, "--measure", "gap(T)", "L=3"], "both or none"),
+        ([GD, "--measure", "gap(T)", "--scale", "size(0)", "L=3", "gamma=1"], "gap(t), dist2(t)"),
+        (["zhang/thm3.5", "L=2", "B_g=1", "b=1", "eta_g=1", "eta_t=1/100"], "out of reach"),
+        (["yuan/thm1", "L=1"], "no claim about runs"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(run, argv, says) -> None:
+    status, out, err = run(*argv)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert says in err
+    assert "do:" in err

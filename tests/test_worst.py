@@ -246,7 +246,7 @@ def test_hunt_says_the_worst_case_at_a_few_points() -> None:
 
 
 def test_rows_of_statements_out_of_reach_say_nothing_of_it() -> None:
-    statement = fa.statement("zhang/lemA.1")
+    statement = fa.statement("fallah/eq105")
     survived = fa.Survived(statement.id, 0.5)
     assert examined(statement, Reading(lower(statement)), survived).row() == survived.row()
 
@@ -299,7 +299,7 @@ def test_the_command_says_it_for_people_and_keeps_both_ends(run, tmp_path) -> No
         ([GD, "L=3"], "names 2 statements"),
         ([GD, "--measure", "gap(T)", "L=3"], "both or none"),
         ([GD, "--measure", "gap(T)", "--scale", "size(0)", "L=3", "gamma=1"], "gap(t), dist2(t)"),
-        (["zhang/thm3.5", "L=2", "B_g=1", "b=1", "eta_g=1", "eta_t=1/100"], "out of reach"),
+        (["buttaci/thm4.3-II", "L=2", "alpha=1", "C=2", "E=2"], "irrational"),
         (["yuan/thm1", "L=1"], "no claim about runs"),
     ],
 )

@@ -72,10 +72,11 @@ def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None) -> 
         size = _short(length, CLOSE[0]) if shape.cone.constant else fmpq(1)
         leaves = fmpq_mat(1, len(direction), [size * fmpq(x.numerator, x.denominator) for x in on.directions[0]])
         unknowns = _largest(programme, leaves, best.factor)
-        corner = None if unknowns is None else _shifted(programme, unknowns)
-        for close in CLOSE if corner is not None else ():
-            values = [_short(x, close) for x in corner]
-            yield from (replace(run, on_face=True) for run in _admitted(programme, leaves, values))
+        corner = None if unknowns is None else list(_shifted(programme, unknowns))
+        for close in CLOSE:
+            values = [_short(x, close) for x in corner or ()]
+            if len(values) == len(programme.unknowns):
+                yield from (replace(run, on_face=True) for run in _admitted(programme, leaves, values))
     largest = float(np.abs(shape.gram(best)).max())
     for shaved, room in SHAVED:
         narrow = shape.cone if None in programme.L else shape.like(_narrower(programme, shaved))

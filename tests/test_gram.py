@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from itertools import combinations_with_replacement
 from typing import Any
 
 import pytest
 from flint import fmpq
-from runs import Data, exact_run
+from marks import slow
+from runs import Data, about_runs, exact_run, point_of, reach
 
+import fedaudit as fa
 from fedaudit.verify import kernel
 from fedaudit.verify.kernel import Entry, Form, Programme, Vec, problem, table
 from fedaudit.verify.kernel.loss import Vector, combine, dot
@@ -33,12 +36,6 @@ IN_REACH = [
     ),
     *("sampled_fedavg.py::sampled-fedavg/one-step", "local_sgd.py::local-sgd/drift"),
 ]
-GIVEN = ("C", "E", "T", "p", "constants", "parameters", "steps", "participation", "graph", "weights")
-
-
-def point_of(instance: Data) -> Data:
-    """What a point gives of an instance."""
-    return {name: instance[name] for name in GIVEN if name in instance} | {"noise": {"kind": "none"}}
 
 
 def vector(vec: Vec, leaves: dict[str, Vector], d: int) -> Vector:
@@ -79,6 +76,18 @@ def minimiser(instance: Data, losses: list[Any]) -> Vector:
     return least
 
 
+def solve_local(entries: list[tuple[int, Entry]], losses: list[Any], origin: Vector, leaves: dict[str, Vector]) -> None:
+    """Gradients at proximal points u = w - s g of clients, where w is known."""
+    for i, entry in entries:
+        (own,) = set(entry.g.terms) & set(entry.x.terms) or {""}
+        if not own or own in leaves or set(entry.x.terms) - {own} - set(leaves):
+            continue
+        rest = vector(Vec({name: x for name, x in entry.x.terms.items() if name != own}), leaves, len(origin))
+        before = tuple(a + b for a, b in zip(rest, origin, strict=True))
+        u = losses[i].risk.prox(before, -entry.x.terms[own])
+        leaves[own] = tuple((b - a) / entry.x.terms[own] for a, b in zip(before, u, strict=True))
+
+
 def read_off(worst: Programme, instance: Data) -> tuple[dict[tuple[str, str], fmpq], dict[str, fmpq]]:
     """The Gram matrix and the unknowns of an instance: gradients and values of its losses where they are read."""
     d, losses = instance["d"], [LOSSES[c["kind"]](Node(c, "loss"), instance["d"]) for c in instance["clients"]]
@@ -94,6 +103,7 @@ def read_off(worst: Programme, instance: Data) -> tuple[dict[tuple[str, str], fm
         for entry in [entry for entry in penalties if set(entry.x.terms) - set(entry.g.terms) <= set(leaves)]:
             penalties.remove(entry)
             add_penalty(entry, instance, origin, leaves, values)
+        solve_local(entries, losses, origin, leaves)
         known = [(i, entry) for i, entry in entries if set(entry.x.terms) <= set(leaves)]
         for i, entry in known:
             x = tuple(a + b for a, b in zip(vector(entry.x, leaves, d), origin, strict=True))
@@ -112,7 +122,7 @@ def read_off(worst: Programme, instance: Data) -> tuple[dict[tuple[str, str], fm
 @pytest.mark.parametrize("seed", [1, 2])
 def test_an_admissible_instance_meets_every_constraint_and_has_both_sides(name: str, seed: int) -> None:
     claim, instance, at = exact_run(name, noise=False, seed=seed)
-    worst = kernel.programme(claim, point_of(instance), at)
+    worst = kernel.programme(claim, point_of(claim, instance), at)
     gram, values = read_off(worst, instance)
     assert [name for name, form in worst.constraints.items() if form.at(gram, values) < 0] == []
     lhs, rhs, _ = kernel.evaluate(claim, instance, (), at)
@@ -120,11 +130,24 @@ def test_an_admissible_instance_meets_every_constraint_and_has_both_sides(name: 
     assert sides == ([lhs, rhs] if claim["then"][at["relation"]][0] in ("<", "<=") else [rhs, lhs])
 
 
+@pytest.mark.parametrize("name", ["yuan/thm1~repaired", "yuan/thm1~inequality", "yuan/thm3~full", "yuan/lem5"])
+def test_local_problems_that_are_solved_exactly_have_gradients_at_their_solutions(name: str) -> None:
+    claim, drawn, at = exact_run(name, kinds=["sample"], rounds=1)
+    instance = {key: x for key, x in drawn.items() if key != "oracle"} | {
+        "constants": drawn["constants"] | {"eps": "0"}
+    }
+    worst = kernel.programme(claim, point_of(claim, instance), at)
+    gram, values = read_off(worst, instance)
+    assert [name for name, form in worst.constraints.items() if form.at(gram, values) < 0] == []
+    lhs, rhs, _ = kernel.evaluate(claim, instance, (), at)
+    assert [worst.lhs.at(gram, values), worst.rhs.at(gram, values)] == [lhs, rhs]
+
+
 @pytest.mark.parametrize("name", IN_REACH)
 def test_forms_of_any_leaves_are_what_a_replay_measures(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leaves at random, which no loss may have: a table of them is read without asking for one."""
     claim, instance, at = exact_run(name, noise=False)
-    worst = kernel.programme(claim, point_of(instance), at)
+    worst = kernel.programme(claim, point_of(claim, instance), at)
     rng, d = random.Random(7), 3
 
     def anything() -> fmpq:
@@ -189,6 +212,15 @@ def side(world: Any, tree: Any, at: Data, claim: Data) -> Any:
     scope = {name: n for name, n in at.items() if name != "relation"}
     real = dict.fromkeys(claim["domains"], "real")
     return Evaluator(world, real).value(parse(Node(tree, "claim.then")), scope)
+
+
+@slow("draws points of 160 statements")
+def test_every_statement_about_a_run_is_in_reach_or_says_why(record_property: Callable[[str, object], None]) -> None:
+    rows = {s.id: reach(s)[1] for s in fa.statements("*") if about_runs(s)}
+    record_property("reach", rows)
+    print(*(f"{name}: {reason}" for name, reason in rows.items()), sep="\n")
+    assert all("\n" not in reason for reason in rows.values())
+    assert sum(reason == "in reach" for reason in rows.values()) >= 55
 
 
 # what is out of reach says so
@@ -353,6 +385,38 @@ def test_without_smoothness_there_are_no_squares_of_slopes() -> None:
     assert not any(
         a == b and a.startswith("g") for f in worst.constraints.values() for a, b in f.gram if f.gram[a, b] < 0
     )
+
+
+def test_a_proximal_point_of_all_clients_has_the_mean_gradient_there() -> None:
+    """x - u = 3 sum_i p_i grad f_i(u)."""
+    rules: Data = {"local": {}, "update": {}}
+    terms = [["1", ["norm2", ["+", "x", ["*", -1, ["full_prox", 3, "x"]]]]]]
+    pair = {**POINT, "C": 2, "p": ["1/3", "2/3"]}
+    worst = worst_of(pair, rules, **extra(terms))
+    assert same(worst.lhs, {("g1_0", "g1_0"): 1, ("g1_0", "g2_0"): 4, ("g2_0", "g2_0"): 4}, {})
+    assert [len(table) for table in worst.tables] == [1, 1]
+    assert worst.tables[0][0].x.key == worst.tables[1][0].x.key
+
+
+@pytest.mark.parametrize(
+    ("let", "point", "reason"),
+    [
+        ([["smooth", "L"], ["exact_oracle"]], POINT, "minibatches"),
+        ([["smooth", "L"], ["full_batch"]], POINT, "not exact"),
+        (
+            [["smooth", "L"], ["full_batch"], ["inexact", "G"]],
+            {**POINT, "constants": {"L": "1", "G": "1"}},
+            "not exact",
+        ),
+        ([["smooth", "L"], ["full_batch"], ["inexact", "G"]], POINT, "not exact"),
+    ],
+)
+def test_local_problems_are_in_reach_where_their_answers_are_certain(let: Any, point: Data, reason: str) -> None:
+    rules: Data = {"local": {"y": ["oracle", 1, "y"]}}
+    with pytest.raises(kernel.OutOfReach, match=reason):
+        worst_of(point, rules, let=let)
+    exact = {**POINT, "constants": {"L": "1", "G": "0"}}
+    assert worst_of(exact, rules, let=[["smooth", "L"], ["full_batch"], ["inexact", "G"]]).leaves
 
 
 PROX: Data = {

@@ -1,7 +1,8 @@
 """A method read as combinations of leaves: the run of all losses of a class at once, in every dimension.
 
 It follows the rules phase by phase as a replay does (replay.py), with vectors that are sums of leaves. Rules that are
-not linear, or that read more of a loss than gradients and values, are out of reach. There is no noise.
+not linear, or that read more of a loss than gradients, values and proximal points, are out of reach. There is no noise,
+minibatches are all of the data, and local problems are solved exactly.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from flint import fmpq
 from .draws import STATES
 from .expression import Evaluator, Tree
 from .form import NOTHING, Form, OutOfReach, Vec, inner, leaf, mixed, number, square, total
-from .leaves import Leaves
+from .leaves import OF_ALL, Leaves
 from .loss import ONE, Vector
 from .method import Atom, Measure, Method, Number, Rule, Weights
 from .rational import affordable
@@ -93,6 +94,12 @@ class Spot:
                 return leaves.gradient(i, self.vector(rule.args[0], i))
             case "prox":
                 return leaves.prox(self.vector(rule.args[0], i), self.scalar(rule.factor))
+            case "oracle":
+                return leaves.own_prox(i, self.vector(rule.args[0], i), self.scalar(rule.factor))
+            case "full_prox":
+                return leaves.own_prox(OF_ALL, self.vector(rule.args[0], i), self.scalar(rule.factor))
+            case "batch_grad":  # of all data
+                return leaves.gradient(i, self.vector(rule.args[0], i))
             case "noisy" | "again":  # without noise
                 return self.vector(rule.args[0], i)
             case _:

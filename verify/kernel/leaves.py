@@ -16,6 +16,7 @@ from .loss import ONE, ZERO, Vector
 from .rational import affordable
 
 POINTS = 200  # of all clients
+OF_PENALTY, OF_ALL = -1, -2  # whose proximal point it is, where it is no client's
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +40,7 @@ class Leaves:
     composite: bool = False  # whether w* minimises F = f + g, with a convex g of finite values
     least: dict[int, Vec] = field(default_factory=dict[int, Vec])  # client -> where its loss is least
     penalty: Table = field(default_factory=Table)  # points of g, subgradients and values
-    proxes: dict[tuple[Key, fmpq], Vec] = field(default_factory=dict[tuple[Key, fmpq], Vec])
+    proxes: dict[tuple[int, Key, fmpq], Vec] = field(default_factory=dict[tuple[int, Key, fmpq], Vec])
 
     def entry(self, i: int, x: Vec) -> Entry:
         """Of client i at x."""
@@ -94,10 +95,23 @@ class Leaves:
             raise OutOfReach("out of reach: a proximal point of what is no point, or a step below 0")
         if s == 0:
             return w
-        if (w.key, s) not in self.proxes:
+        if (OF_PENALTY, w.key, s) not in self.proxes:
             r = leaf(f"r_{len(self.penalty)}")
-            self.proxes[w.key, s] = self.penalise(mixed((ONE, -s), (w, r)), r)
-        return self.proxes[w.key, s]
+            self.proxes[OF_PENALTY, w.key, s] = self.penalise(mixed((ONE, -s), (w, r)), r)
+        return self.proxes[OF_PENALTY, w.key, s]
+
+    def own_prox(self, i: int, w: Vec, s: fmpq) -> Vec:
+        """u = argmin f_i(u) + |w - u|^2 / (2 s), of client i, or of f: there w - u is s times the gradient at u."""
+        if w.weight != 1 or s <= 0:
+            raise OutOfReach("out of reach: a proximal point of what is no point, or a step that is not positive")
+        if (i, w.key, s) not in self.proxes:
+            who = range(len(self.p)) if i == OF_ALL else [i]
+            slopes = [leaf(f"g{j + 1}_{len(self.tables[j])}") for j in who]
+            u = mixed((ONE, *(-s * (self.p[j] if i == OF_ALL else ONE) for j in who)), (w, *slopes))
+            for j, g in zip(who, slopes, strict=True):
+                self.enter(j, u, g)
+            self.proxes[i, w.key, s] = u
+        return self.proxes[i, w.key, s]
 
     def minimised(self) -> Vec:
         """w*, with what every client has there."""

@@ -40,8 +40,12 @@ SIZE, PLACES = 200, 2_000  # local steps of all clients; points at which an assu
 VARIANCES = ("bounded_variance", "exact_variance", "minibatch_variance", "gradient_variance", "hessian_variance")
 LOWER = {"smooth": -1, "two_sided": -1, "weakly_convex": -1, "strongly_convex": 1}  # curvature at least, times constant
 UPPER = ("smooth", "descent")
-STEEPNESS = ("bounded_gradients", "bounded_subgradients")
-NOTHING_MORE = ("lower_bounded", "independent_noise", "subgradients")  # in a run without noise that reads what it reads
+STEEPNESS = ("bounded_gradients", "lipschitz", "bounded_subgradients")
+NOTHING_MORE = (  # in a run without noise and minibatches that reads what it reads
+    *("lower_bounded", "independent_noise", "subgradients", "nonnegative_loss", "full_batch"),
+    *("independent_minibatches", "exact_oracle"),
+)
+ONE_CONSTANT = (*LOWER, *UPPER, *VARIANCES, *STEEPNESS, "inexact")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +85,7 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
     rows = rows_of(given.get("weights"), method, C, (T - 1) // E + 1 if method.steps else T)
     world, numbers = numbers_of(given, claim, method, C, E, T)
     quiet(claim, method, world, given.get("noise"))
+    exact(claim, method, world)
     leaves = leaves_of(claim, world, p, method.composite)
     draws = participation(given.get("participation"), C)
     if draws != [((1,) * C, ONE)] and not method.rules_use("sampled"):
@@ -121,20 +126,31 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
 def arity(claim: Claim) -> None:
     """Assumptions that are known here have as many constants as they are known with."""
     for name, args in (*claim.let, *claim.implicit):
-        one = name in (*LOWER, *UPPER, *VARIANCES, *STEEPNESS)
-        constants = 2 if name == "minibatch_variance" else int(one)
-        if name not in claim.means and len(args) != constants:
-            raise (Malformed if one else OutOfReach)(f"out of reach: the assumption {name} of {len(args)} constants")
+        constants = 2 if name == "minibatch_variance" else int(name in ONE_CONSTANT)
+        known = name in (*ONE_CONSTANT, "convex", "homogeneous", *NOTHING_MORE) and name not in claim.means
+        if known and len(args) != constants:
+            raise Malformed(f"claim: got {name} of {len(args)} constants, expected {constants}")
 
 
 def quiet(claim: Claim, method: Method, world: World, noise: Node | None) -> None:
-    """A programme has no noise. Where the claim allows some, the point has to ask for runs without it."""
+    """A programme has neither noise nor minibatches. Where the claim allows some, the point asks for runs without."""
     if noise is not None:
         noise.fields("kind")["kind"].one_of(("none",))
-    variances = [args[0] for name, args in (*claim.let, *claim.implicit) if name in VARIANCES[:-1]]
-    silent = any(world.values.get(name) == 0 for name in variances)
-    if method.reads(*NOISE) and noise is None and not silent:
+        return
+    assumed = {name: args for name, args in (*claim.let, *claim.implicit) if name not in claim.means}
+    silent = any(world.values.get(args[0]) == 0 for name, args in assumed.items() if name in VARIANCES[:-1])
+    if method.reads(*NOISE) and not silent:
         raise OutOfReach("out of reach: noise; in reach are runs without it, of a point with the noise of kind none")
+    if method.reads("oracle", "batch_grad") and "full_batch" not in assumed:
+        raise OutOfReach("out of reach: minibatches; in reach are runs of a point with the noise of kind none")
+
+
+def exact(claim: Claim, method: Method, world: World) -> None:
+    """Local problems are solved exactly: as the claim says, or up to 0."""
+    assumed = {name: args for name, args in (*claim.let, *claim.implicit) if name not in claim.means}
+    up_to = [world.values.get(args[0]) for name, args in assumed.items() if name == "inexact"]
+    if method.reads("oracle") and "exact_oracle" not in assumed and 0 not in up_to:
+        raise OutOfReach("out of reach: answers that are not exact; in reach are points where their error is 0")
 
 
 def numbers_of(given: Fields, claim: Claim, method: Method, C: int, E: int, T: int) -> tuple[World, World]:
@@ -174,6 +190,8 @@ def leaves_of(claim: Claim, world: World, p: Vector, composite: bool) -> Leaves:
     if not lower:  # then nothing is said of two points, and of one point any class says the same
         return Leaves(p, ZERO, ONE, tuple({} for _ in p), composite)
     mu, L = max(lower), min(upper) if upper else None
+    if L is None and min(p) < 0:
+        raise OutOfReach("out of reach: weights below 0 of losses without gradients")
     if L is not None and mu >= L:
         raise OutOfReach(f"out of reach: curvatures from {shown(mu)} to {shown(L)}, expected an interval")
     return Leaves(p, mu, L, tuple({} for _ in p), composite)
@@ -264,7 +282,7 @@ def assumed(claim: Claim, sides: Sides, leaves: Leaves, facts: Mapping[str, bool
                 raise OutOfReach("out of reach: noise of an exact size")
         elif name == "homogeneous":
             found[name] = total([-ONE], [leaves.gap_of_minima()])
-        elif name not in (*facts, *LOWER, *UPPER, "convex", *STEEPNESS, *NOTHING_MORE):
+        elif name not in (*facts, *LOWER, *UPPER, "convex", "inexact", *STEEPNESS, *NOTHING_MORE):
             raise OutOfReach(f"out of reach: the assumption {name}")
     return found
 
@@ -272,7 +290,8 @@ def assumed(claim: Claim, sides: Sides, leaves: Leaves, facts: Mapping[str, bool
 def steepness(claim: Claim, sides: Sides, leaves: Leaves) -> dict[str, Form]:
     """Bounds on all gradients or subgradients, at every point that is read: asked when all of them are known."""
     found: dict[str, Form] = {}
-    each = {"bounded_gradients": leaves.slopes, "bounded_subgradients": leaves.penalty_slopes}
+    slopes, subgradients = leaves.slopes, leaves.penalty_slopes
+    each = {"bounded_gradients": slopes, "lipschitz": slopes, "bounded_subgradients": subgradients}
     for name, args in (*claim.let, *claim.implicit):
         if name in each and name not in claim.means:
             bound = sides.form_of_square(args[0])

@@ -219,8 +219,6 @@ def instance_of(asked: Programme, point: Point, run: Run) -> Row:
         made["minimisers"] = [_texts(run.vector(w)) for w in asked.minimisers]
     if given := [leaf for leaf in asked.leaves if leaf.startswith("point_")]:
         made["points"] = {leaf.removeprefix("point_"): _texts(run.vector(Vec({leaf: fmpq(1)}))) for leaf in given}
-    if asked.penalty:
-        made["regulariser"] = {"kind": "table", "points": _points(asked.penalty, run)}
     made["clients"] = [
         {"kind": "table", "mu": str(mu), "L": None if L is None else str(L), "points": _points(table, run)}
         for table, mu, L in zip(asked.tables, asked.mu, asked.L, strict=True)

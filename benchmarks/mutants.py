@@ -3,7 +3,9 @@
 Every statement that stands is changed in one place: its right side is halved, a term of it is dropped, an exponent goes
 up or down by one, the relation is turned round. The moves look at the mutant in their order, the cheap ones first:
 `lint` (a finding that the statement itself does not have), `derive` (it claims more than what it cites gives), `verify`
-and `hunt` (a certificate that the kernel accepts). What none of them catches survives, and the table says why it may.
+and `hunt` (a certificate that the kernel accepts). What none of them catches survives, and the table says why it may:
+it is `proved`; it `claims less`, so that it is as true as the statement; the statement is `loose` (proofs at points for
+all functions, or a tightness that is below 1/2 as far as was seen); or the question is `open` at this effort.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from fedaudit.verify.verdict import Proved, Refuted, Survived
 
 KINDS = ("half", "term", "exponent", "flip")
 MOVES = ("lint", "derive", "verify", "hunt")
-SURVIVED = ("proved", "claims less", "loose", "open")  # why: it is true; as true as the statement; tightness < 1/2; ?
+SURVIVED = ("proved", "claims less", "loose", "open")  # why
 TURNED = {Le: Ge, Lt: Gt, Ge: Le, Gt: Lt}
 BELOW = (Ge, Gt)  # their right side is what is small
 AUDITED = ("inequality", "identity")
@@ -64,6 +66,7 @@ class Outcome:
     what: str
     fate: str  # one of MOVES or of SURVIVED
     reason: str = ""
+    certified: bool = False  # also refuted, with a certificate
 
     @property
     def caught(self) -> bool:
@@ -126,22 +129,31 @@ def judged(identifier: str, effort: float, seed: int) -> Judged:
 
 
 def fate(mutant: Mutant, itself: Itself, effort: float, seed: int) -> Outcome:
-    """Which move catches it, or why none does."""
-    changed, told = mutant.statement, partial(Outcome, mutant.kind, mutant.what)
-    if Counter(finding.rule for finding in linted(changed).findings) - itself.rules:
-        return told("lint")
+    """Which move catches it, or why none does. Halved right sides are searched in any case: that number is compared."""
+    changed, first = mutant.statement, ""
     status = derived(changed).status
-    if status == "claims-more" != itself.status:
-        return told("derive")
+    if Counter(finding.rule for finding in linted(changed).findings) - itself.rules:
+        first = "lint"
+    elif status == "claims-more" != itself.status:
+        first = "derive"
+    told = partial(Outcome, mutant.kind, mutant.what)
+    if first and mutant.kind != "half":
+        return told(first)
     verdict: Any = None
     for name, move in (("verify", partial(verify, sturdy=False)), ("hunt", hunt)):
         verdict = move(changed, seed, effort)
         if isinstance(verdict, Refuted):
-            return told(name)
+            return told(first or name, certified=True)
+    if first:
+        return told(first)
     if isinstance(verdict, Proved):
         return told("proved", "it is true: proved")
     if tried := claims_less(itself.statement, mutant):
         return told("claims less", f"as true as the statement: lhs/rhs is no larger on {tried} random instances")
+    known = [one["upper"] for one in verdict.search.worst]
+    if known and all(upper is not None and upper <= 1 for upper in known):
+        most = f"lhs/rhs is at most {max(known):.2g}"
+        return told("loose", f"at {len(known)} points {most}, for all functions and dimensions (proofs)")
     if mutant.kind == "half" and itself.tightness is not None and itself.tightness < 1 / 2:
         return told("loose", f"the statement's own tightness found is {itself.tightness:.2g}: below 1/2")
     if isinstance(verdict, Survived) and verdict.tightness is not None:
@@ -174,6 +186,8 @@ def show(found: Sequence[Judged], console: Console) -> None:
         fates = Counter(outcome.fate for outcome in some)
         table.add_row(kind, str(len(some)), *(str(fates[name]) for name in (*MOVES, *SURVIVED)))
     console.print(table)
+    halves = [outcome.certified for outcome in outcomes if outcome.kind == "half"]
+    console.print(f"of {len(halves)} halved right sides {sum(halves)} are refuted with a certificate", highlight=False)
     lines = [f"{one.id}: {o.what}: {o.reason}" for one in found for o in one.outcomes if not o.caught]
     lines += [f"{one.id}: left out: {one.left_out}" for one in found if one.left_out]
     for line in lines:

@@ -15,6 +15,7 @@ from runs import EXAMPLES, named
 
 import fedaudit as fa
 from fedaudit import cli
+from fedaudit.bounds.method import g
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import hunt
 from fedaudit.verify.claims import lower
@@ -22,7 +23,8 @@ from fedaudit.verify.settings.base import Reading
 from fedaudit.verify.worst.blocks import blocks
 from fedaudit.verify.worst.cone import smallest
 from fedaudit.verify.worst.hunted import examined
-from fedaudit.verify.worst.points import told
+from fedaudit.verify.worst.methods import question
+from fedaudit.verify.worst.points import ONE, told
 from fedaudit.verify.worst.worst import Worst, worst
 
 GD = str(EXAMPLES / "gradient_descent.py")
@@ -155,6 +157,24 @@ def test_measures_against_a_scale() -> None:
     assert made.lower == made.upper == Fraction(81, 100)
 
 
+def test_the_proximal_point_is_what_was_known() -> None:
+    """|x_0 - x*|^2 / (4 gamma N), which a regulariser that is linear near its minimum attains."""
+    glossary = fa.Glossary()
+    k = glossary.index("t", "step")
+    step = glossary.quantity("gamma", "W^2/F", "step size", r"\gamma_{{{0}}}", positive=True)
+    value = glossary.quantity("gap", "F", "g(x_t) - g*", nonnegative=True)
+    far = glossary.quantity("dist2", "W^2", "|x_t - x*|^2", nonnegative=True)
+    method = fa.Method(
+        id="proximal-point", title="Proximal point", cite="Rockafellar 1976", glossary=glossary,
+        server={x: fa.start}, client={y: x}, begin={y: x}, local={y: fa.prox(y, step(k))}, update={x: fa.mean(y)},
+        measures={value(k): fa.expect(g(x) - g(fa.w_star)), far(k): fa.expect(fa.norm2(x - fa.w_star))},
+    )  # fmt: skip
+    asked = question(method, "gap(T)", "dist2(0)", {})
+    (made,) = worst(asked, values(gamma="1/10", T=3), ONE)
+    close(made, 5 / 6)
+    assert made.upper == Fraction(5, 6)
+
+
 def test_a_measure_that_nothing_bounds_has_no_upper_end() -> None:
     made = fa.worst(GD, measure="gap(T)", scale="dist2(0)", L=3, mu=0, gamma="1/3", C=2, E=2)
     assert made.upper is None
@@ -226,7 +246,7 @@ def test_hunt_says_the_worst_case_at_a_few_points() -> None:
 
 
 def test_rows_of_statements_out_of_reach_say_nothing_of_it() -> None:
-    statement = fa.statement("zhang/lemA.1")
+    statement = fa.statement("fallah/eq105")
     survived = fa.Survived(statement.id, 0.5)
     assert examined(statement, Reading(lower(statement)), survived).row() == survived.row()
 
@@ -279,7 +299,7 @@ def test_the_command_says_it_for_people_and_keeps_both_ends(run, tmp_path) -> No
         ([GD, "L=3"], "names 2 statements"),
         ([GD, "--measure", "gap(T)", "L=3"], "both or none"),
         ([GD, "--measure", "gap(T)", "--scale", "size(0)", "L=3", "gamma=1"], "gap(t), dist2(t)"),
-        (["zhang/thm3.5", "L=2", "B_g=1", "b=1", "eta_g=1", "eta_t=1/100"], "out of reach"),
+        (["buttaci/thm4.3-II", "L=2", "alpha=1", "C=2", "E=2"], "irrational"),
         (["yuan/thm1", "L=1"], "no claim about runs"),
     ],
 )

@@ -117,7 +117,9 @@ def _maps(programme: Programme) -> Maps | None:
     entry = places(programme.unknowns)
     vectors = np.array([[_vector(programme, v) for one in table for v in (one.x, one.g)] for table in tables])
     values = np.array([[entry[one.f] for one in table] for table in tables])
-    source = vectors.reshape(-1, len(programme.leaves))
+    shared = np.array([_vector(programme, v) for one in programme.penalty for v in (one.x, one.g)])
+    shared = shared.reshape(-1, len(programme.leaves))
+    source = np.vstack([vectors.reshape(-1, len(programme.leaves)), shared])
     if np.linalg.matrix_rank(source, RANK) < len(programme.leaves):
         return None
     made: Maps = {}
@@ -127,7 +129,7 @@ def _maps(programme: Programme) -> Maps | None:
                 continue
             order = list(range(len(tables)))
             order[a], order[b] = b, a
-            target = vectors[order].reshape(source.shape)
+            target = np.vstack([vectors[order].reshape(-1, len(programme.leaves)), shared])
             leaf = np.linalg.lstsq(source, target, rcond=None)[0]
             if np.abs(source @ leaf - target).max() > RANK:
                 return None

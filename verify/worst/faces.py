@@ -21,13 +21,13 @@ from .cone import Cone, Solved, on_face
 from .cone import Form as Floats
 from .upper import Equations, Proved, balance_rows, rational, sums
 
-__all__ = ["Face", "attained", "face", "idle"]
+__all__ = ["IDLE", "Face", "attained", "face", "idle"]
 
 RANK = 1e-6  # of the largest eigenvalue: what is no direction of the run
 ROOM = 1e-6  # a constraint with more is not active
 DENOMINATORS = (60, 1000, 10**5)
 CLOSE = 1e-5
-IDLE = 1e-7  # of the largest eigenvalue or multiplier: what has to be 0
+IDLE = (1e-7, 1e-5, 1e-3)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +60,7 @@ def _room(shape: Blocks, best: Solved) -> Array:
     return np.array(rows) / np.bincount(shape.orbit)
 
 
-def _echelon(basis: Array) -> tuple[tuple[Fraction, ...], ...] | None:
+def _echelon(basis: Array, close: float = CLOSE) -> tuple[tuple[Fraction, ...], ...] | None:
     """A rational basis of the same space, each vector with a 1 where the others have 0."""
     rows = basis.T.copy()
     used: list[int] = []
@@ -77,13 +77,16 @@ def _echelon(basis: Array) -> tuple[tuple[Fraction, ...], ...] | None:
         used.append(pivot)
     for most in DENOMINATORS:
         exact = tuple(tuple(Fraction(float(x)).limit_denominator(most) for x in row) for row in rows)
-        if np.abs(np.array(exact, dtype=float) - rows).max() <= min(CLOSE, 0.01 / most):
+        if np.abs(np.array(exact, dtype=float) - rows).max() <= min(close, 0.01 / most):
             return exact
     return None
 
 
-def idle(shape: Blocks, inside: Solved) -> Face | None:
-    """The face of a proof that cannot stay away from every boundary: runs that cost nothing leave it no room."""
+def idle(shape: Blocks, inside: Solved, least: float) -> Face | None:
+    """The face of a proof that cannot stay away from every boundary: runs that cost nothing leave it no room.
+
+    `least`: of the largest eigenvalue or multiplier, what has to be 0.
+    """
     cone = shape.cone
     multipliers = inside.multipliers
     directions: list[Array] = []
@@ -94,9 +97,9 @@ def idle(shape: Blocks, inside: Solved) -> Face | None:
             - sum(x * row.gram[n] for x, row in zip(multipliers, cone.rows, strict=True))
         )
         values, vectors = np.linalg.eigh(left)
-        directions.append(basis @ vectors[:, values < IDLE * max(float(values[-1]), 1e-300)])
-    made = _echelon(np.linalg.qr(np.hstack(directions))[0])
-    return None if made is None else Face(made, multipliers > IDLE * float(multipliers.max()))
+        directions.append(basis @ vectors[:, values < least * max(float(values[-1]), 1e-300)])
+    made = _echelon(np.linalg.qr(np.hstack(directions))[0], max(CLOSE, least**0.5))
+    return None if made is None else Face(made, multipliers > least * float(multipliers.max()))
 
 
 def attained(

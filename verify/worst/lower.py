@@ -72,9 +72,11 @@ def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None) -> 
         size = _short(length, CLOSE[0]) if shape.cone.constant else fmpq(1)
         leaves = fmpq_mat(1, len(direction), [size * fmpq(x.numerator, x.denominator) for x in on.directions[0]])
         unknowns = _largest(programme, leaves, best.factor)
-        for close in CLOSE if unknowns is not None else ():
-            values = [_short(x, close) for x in _shifted(programme, unknowns)]
-            yield from (replace(run, on_face=True) for run in _admitted(programme, leaves, values))
+        corner = None if unknowns is None else list(_shifted(programme, unknowns))
+        for close in CLOSE:
+            values = [_short(x, close) for x in corner or ()]
+            if len(values) == len(programme.unknowns):
+                yield from (replace(run, on_face=True) for run in _admitted(programme, leaves, values))
     largest = float(np.abs(shape.gram(best)).max())
     for shaved, room in SHAVED:
         narrow = shape.cone if None in programme.L else shape.like(_narrower(programme, shaved))
@@ -128,7 +130,7 @@ def _shifted(programme: Programme, unknowns: Array) -> Array:
         places(programme.unknowns),
         unknowns.copy(),
     )
-    for table in programme.tables:
+    for table in (*programme.tables, programme.penalty):
         names = [entry.f for entry in table if entry.f in place]
         if names and not any(sum((form.linear.get(name, fmpq(0)) for name in names), fmpq(0)) for form in forms):
             first = next((entry.f for entry in table if not entry.x.terms and entry.f in place), names[0])

@@ -78,26 +78,28 @@ def proofs(
     `beside`: what to try where multipliers cannot stay away from every boundary.
     """
     balanced = _balance(programme, shape)
+
+    def rounded(factor: fmpq, inside: Solved) -> Proved | None:
+        equations = balanced(factor)
+        if equations is None:
+            return None
+        for finer in (1, FINE):
+            exact = equations.nearest(rational(inside.multipliers, inside.depth / finer))
+            made = Proved(factor, shape.multipliers(exact))
+            if min(exact) >= 0 and accepted(made):
+                return made
+        return None
+
     for spare in SPARE:
         factor = _above(best.factor * (1 + spare), spare)
         inside = deepest(shape.cone, float(factor), _weights(best))
         if inside is None:
             continue
-        if inside.depth <= DEPTH:
-            if (made := beside(factor, inside)) is not None:
-                yield made
-                return
-            continue
-        equations = balanced(factor)
-        if equations is None:
+        made = rounded(factor, inside) if inside.depth > DEPTH else None
+        made = made or beside(factor, inside)
+        if made is not None:
+            yield made
             return
-        for finer in (1, FINE):
-            rounded = rational(inside.multipliers, inside.depth / finer)
-            exact = equations.nearest(rounded)
-            made = Proved(factor, shape.multipliers(exact))
-            if min(exact) >= 0 and accepted(made):
-                yield made
-                return
 
 
 def _weights(best: Solved) -> Array:

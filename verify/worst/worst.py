@@ -7,6 +7,7 @@ Floats only propose both.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,7 +34,7 @@ from ..kernel.proof import prove, rest
 from ..settings.base import Reading
 from .blocks import Blocks, blocks, places
 from .cone import Solved, eased, smallest
-from .faces import attained, face, idle
+from .faces import IDLE, attained, face, idle
 from .lower import Run, runs
 from .points import SMALL, Choices, Point, missing, told
 from .upper import Proved, proofs
@@ -44,6 +45,7 @@ Row = dict[str, Any]
 MOST = 100  # leaves: the exact check of a proof takes a minute
 ROUNDING = 1e-9  # of the largest eigenvalue
 EXACT = 1e-9
+REFUSALS, REASON = 4, 30  # of the kernel, for one reason, which so many characters tell apart
 ENOUGH = 1e-4  # below the worst case: no better run is looked for
 MOST_ALONE = 40  # leaves of one block: the solver takes a minute
 
@@ -181,12 +183,15 @@ def _lower(
     claim: Mapping[str, Any], point: Point, asked: Programme, shape: Blocks, best: Solved
 ) -> tuple[Fraction | None, Row | None]:
     """The worst run that the kernel admits, and what lhs/rhs is on it."""
-    most, found = None, None
+    most, found, refusals = None, None, Counter[str]()
     for run in runs(asked, shape, best, face(shape, best)):
         instance = instance_of(asked, point, run)
         try:
             lhs, rhs, _ = kernel.evaluate(claim, instance, (), dict(point.at))
-        except (Malformed, Rejected):  # one point with two gradients, or numbers that are too long
+        except (Malformed, Rejected) as error:  # one point with two gradients, or numbers that are too long
+            refusals[str(error)[:REASON]] += 1
+            if max(refusals.values()) >= REFUSALS:
+                break  # it is not the rounding
             continue
         small, large = (rhs, lhs) if claim["then"][point.at["relation"]][0] in (">=", ">") else (lhs, rhs)
         if not (isinstance(small, fmpq) and isinstance(large, fmpq)) or large <= 0:
@@ -218,6 +223,8 @@ def instance_of(asked: Programme, point: Point, run: Run) -> Row:
         {"kind": "table", "mu": str(mu), "L": None if L is None else str(L), "points": _points(table, run)}
         for table, mu, L in zip(asked.tables, asked.mu, asked.L, strict=True)
     ]
+    if asked.penalty:
+        made["regulariser"] = {"kind": "table", "points": _points(asked.penalty, run)}
     return made
 
 
@@ -227,7 +234,8 @@ def _points(table: Sequence[Entry], run: Run) -> list[Row]:
     for entry in table:
         x, g, f = _texts(run.vector(entry.x)), _texts(run.vector(entry.g)), str(run.value(entry.f))
         each.setdefault(str((x, g, f)), {"x": x, "g": g, "f": f})
-    return list(each.values())
+    nothing = ["0"] * run.dimension
+    return list(each.values()) or [{"x": nothing, "g": nothing, "f": "0"}]
 
 
 def _texts(vector: Sequence[fmpq]) -> list[str]:
@@ -268,11 +276,12 @@ def _upper(
     on = face(shape, best)
     found = None if on is None else attained(asked, shape, best, on, accepted)
 
-    def beside(factor: fmpq, inside: Solved) -> Proved | None:
-        edge = idle(shape, inside)
-        return None if edge is None else attained(asked, shape, inside, edge, accepted, factor)
+    def beside(factor: fmpq | None, inside: Solved) -> Proved | None:
+        edges = [edge for least in IDLE if (edge := idle(shape, inside, least)) is not None]
+        tried = (attained(asked, shape, inside, edge, accepted, factor) for edge in edges)
+        return next((made for made in tried if made is not None), None)
 
-    found = found or next(proofs(asked, shape, best, accepted, beside), None)
+    found = found or beside(None, best) or next(proofs(asked, shape, best, accepted, beside), None)
     return (None, None) if found is None else (_fraction(found.factor), written(found))
 
 

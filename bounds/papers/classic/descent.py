@@ -37,7 +37,8 @@ SHORT: dict[str, Any] = {
     "kind": "inequality", "method": DESCENT, "glossary": GLOSSARY, "choose": {gamma(t): h / L}, "sweep": {h: unit("h")},
     "when": (*ONE, Le(h, 1)),
 }  # fmt: skip
-LONG = SHORT | {"sweep": {h: 2 * unit("h")}, "when": (*ONE, Lt(h, 2), Le(mu, L))}
+LONG: dict[str, Any] = SHORT | {"sweep": {h: 2 * unit("h")}, "when": (*ONE, Lt(h, 2), Le(mu, L))}
+ANY: dict[str, Any] = SHORT | {"sweep": {h: 2 * unit("h")}, "when": (*ONE, Lt(h, 2))}
 SMOOTH_CONVEX = (smooth, convex, one_weight)
 STRONG = (smooth, strongly_convex, one_weight)
 factor = Max((1 - h * mu / L) ** 2, (1 - h) ** 2) ** T
@@ -80,7 +81,7 @@ FALLS = Statement(
     id="classic/gd-fall", title="One step on a smooth function", let=(smooth, one_weight),
     cite="Nesterov 2004, (1.2.13): f(x+) <= f(x) - gamma (1 - gamma L/2) |grad f(x)|^2",
     then=Le(h * (1 - h / 2) * grad2(0) / L, level(0) - level(1)), reading=(FIXED,),
-    **SHORT | {"sweep": {h: 2 * unit("h")}, "when": (*ONE, Lt(h, 2))},
+    **ANY,
 )  # fmt: skip
 NONCONVEX = Statement(
     id="classic/gd-nonconvex", title="Gradients of smooth functions that need not be convex, on average",

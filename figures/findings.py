@@ -62,7 +62,7 @@ class Teller:
             return None
         try:
             return self._told(certificate, letters)
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration):
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration, RecursionError):
             return None
 
     def _told(self, certificate: Mapping[str, Any], letters: Letters) -> Story:

@@ -81,7 +81,7 @@ def test_the_example_of_the_issue_is_told_as_people_would():
     assert plain(story.outcome) == "at r = 1 the left side is 1129/27000, more than the right side, 1/25"
     left, right = (line.latex for line in story.sums)
     assert left.endswith(" = 28/675 + 1/3000 = 1129/27000")
-    assert right.endswith(" = 0 + 0 + 0 + 1/25 + 0 = 1/25")
+    assert right.endswith(" = 0 + 0 + 1/25 + 0 + 0 = 1/25")
 
 
 def value(latex, w):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .instances import growing, told
-from .letters import Formula, Letters, Said, apart, number
+from .letters import Formula, Letters, Said, apart, number, place
 from .numbers import short
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Teller:
             return None
         try:
             return self._told(certificate, letters)
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration):
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration, RecursionError):
             return None
 
     def _told(self, certificate: Mapping[str, Any], letters: Letters) -> Story:
@@ -144,7 +144,7 @@ def _sums(parts: Sides, letters: Letters, certificate: Mapping[str, Any]) -> tup
         formula = letters.tree(["+", *trees] if len(trees) > 1 else trees[0])
         if len(formula) > LONG:
             continue
-        order = sorted(terms, key=lambda part: part.value.startswith("-"))
+        order = sorted(terms, key=lambda part: place(part.tree))
         numbers = " + ".join(number(part.value) for part in order).replace("+ -", "- ") if len(terms) > 1 else ""
         made.append(_equal([formula, *([numbers] if numbers else [])], value))
     return tuple(made)

@@ -9,7 +9,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, cast
 
-__all__ = ["Formula", "Letters", "Said", "apart", "number", "polynomial", "vector"]
+__all__ = ["Formula", "Letters", "Said", "apart", "number", "place", "polynomial", "vector"]
 
 EXACT = 22  # characters of a fraction that people still read
 DIGITS = 4
@@ -95,7 +95,7 @@ class Letters:
 
     def _added(self, terms: Sequence[Any]) -> str:
         said = ""
-        for term in sorted(terms, key=lambda term: (_negative(term), _plain(term))):
+        for term in sorted(terms, key=place):
             one = self._tree(term, TIMES) if not _negative(term) else self._tree(_turned(term), TIMES)
             sign = "-" if _negative(term) else "+" if said else ""
             said += f" {sign} {one}" if said else f"{sign}{one}"
@@ -198,18 +198,25 @@ def _held(said: str, level: int, least: int) -> str:
     return said if level >= least else rf"\left({said}\right)"
 
 
+def place(term: Any) -> tuple[bool, bool]:
+    """Where a term stands in a sum: what is subtracted last, numbers behind letters."""
+    said = _texts(term)
+    return _negative(said), _plain(said)
+
+
 def _texts(tree: Any) -> Any:
     """Whole numbers as texts, like all other leaves."""
     return [_texts(part) for part in cast("list[Any]", tree)] if isinstance(tree, list) else str(tree)
 
 
 def _falls_apart(latex: str) -> bool:
-    """Whether it has a plus or a minus outside all brackets."""
-    depth = 0
-    for n, sign in enumerate(latex):
+    """Whether it has a plus or a minus outside all brackets and norms."""
+    depth, before = 0, ""
+    for sign in re.sub(r"\\\|.*?\\\|", "x", latex):
         depth += (sign in "({[") - (sign in ")}]")
-        if depth == 0 and n > 0 and sign in "+-" and latex[n - 1] not in "_^":
+        if depth == 0 and sign in "+-" and before not in ("", "_", "^"):
             return True
+        before = sign
     return False
 
 

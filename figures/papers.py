@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from .changes import changes
 from .findings import CHANGES, Story, Teller, repair
-from .letters import Letters
+from .letters import Formula, Letters, Said
 from .proofmap import proof_map
 
 if TYPE_CHECKING:
+    from fedaudit.verify.document import Step
     from fedaudit.verify.recheck import Checked
 
     from .changes import Changed
@@ -55,7 +56,7 @@ class Gap:
     """A statement that stands although its printed proof does not."""
 
     checked: Checked
-    lines: tuple[str, ...]
+    lines: tuple[Said, ...]
     other_way: tuple[str, ...]
 
 
@@ -149,8 +150,8 @@ def _gaps(rows: Sequence[Checked], refuted: set[str]) -> Iterable[Gap]:
         if derived is None or checked.verdict not in STANDS or not _is_print(checked.row.id):
             continue
         fallen = [name for name in derived.cites if name in refuted]
-        lines = [f"its proof uses {name}, which is refuted" for name in fallen]
-        lines += [line for line in derived.findings if _is_gap(line)]
+        lines: list[Said] = [[f"its proof uses {name}, which is refuted"] for name in fallen]
+        lines += [_in_formulas(line, derived.steps) for line in derived.findings if _is_gap(line)]
         if lines:
             ways = tuple(line for line in derived.findings if line.startswith("another way"))
             yield Gap(checked, tuple(lines), ways)
@@ -158,6 +159,15 @@ def _gaps(rows: Sequence[Checked], refuted: set[str]) -> Iterable[Gap]:
 
 def _is_gap(line: str) -> bool:
     return line.startswith(("assumption:", "claims more")) or (line.startswith("step ") and ": false" in line)
+
+
+def _in_formulas(line: str, steps: Sequence[Step]) -> Said:
+    """A finding about a step with the step as a formula, where the row has one."""
+    name, false, rest = line.removeprefix("step ").partition(": false, ")
+    step = next((s for s in steps if s.status == "false" and s.latex and name in (s.claim, s.where, s.note)), None)
+    if step is None or not false:
+        return [line]
+    return ["the step ", *([f"{name}, "] if name != step.claim else []), Formula(step.latex), f", {rest}"]
 
 
 @cache

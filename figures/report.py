@@ -118,7 +118,13 @@ class Site:
             lstrip_blocks=True,
         )
         filters: dict[str, Any] = {"math": self.typesetter.math, "short": short, "scale": scale, "page": _quoted_page}
-        filters |= {"paper_page": _quoted_paper, "pretty": pretty, "sign": SIGNS.__getitem__, "anchor": slug}
+        filters |= {
+            "paper_page": _quoted_paper,
+            "pretty": pretty,
+            "begun": begun,
+            "sign": SIGNS.__getitem__,
+            "anchor": slug,
+        }
         self.environment.filters.update(filters)
         self.script, self.style = (loader.get_source(self.environment, name)[0] for name in ("page.js", "page.css"))
         templates = [
@@ -204,6 +210,11 @@ def _quoted_page(identifier: str) -> str:
 def pretty(text: str) -> str:
     """Words of the catalogue with Greek letters and signs for their names."""
     return in_greek(text).replace("<=", "≤").replace(">=", "≥")
+
+
+def begun(text: str) -> str:
+    """As the first words of a line: names inside it keep their letters."""
+    return text[:1].upper() + text[1:]
 
 
 def _quoted_paper(name: str) -> str:

@@ -81,7 +81,7 @@ def test_the_example_of_the_issue_is_told_as_people_would():
     assert plain(story.outcome) == "at r = 1 the left side is 1129/27000, more than the right side, 1/25"
     left, right = (line.latex for line in story.sums)
     assert left.endswith(" = 28/675 + 1/3000 = 1129/27000")
-    assert right.endswith(" = 0 + 0 + 0 + 1/25 + 0 = 1/25")
+    assert right.endswith(" = 0 + 0 + 1/25 + 0 + 0 = 1/25")
 
 
 def value(latex, w):
@@ -262,7 +262,11 @@ def test_parts_that_nothing_joins_stand_below_each_other():
 
 
 FOUND = {"zhang/eqA.33": ("hypothesis", "zhang/eqA.33~repaired"), "zhang/eqA.38": ("", None)}
-GAPS = {"zhang/thm3.5": "from refuted zhang/eqA.33"}
+STEP = {"claim": "a(t) <= b_1", "latex": r"a_{t} \leq b_1", "where": "(A.9)", "status": "false"}
+GAPS = {
+    "zhang/thm3.5": "step (A.9): false, fails at b_1 = 2",
+    "zhang/eqA.25": "another way, from zhang/lemA.1: follows",
+}
 
 
 def row_of(one):
@@ -275,7 +279,12 @@ def row_of(one):
         "evidence": "exact",
         "tightness": 0.5,
         "certificate": HELD[one.id.replace("/", "-")] if refuted else None,
-        "derive": {"status": "follows", "cites": cites, "findings": [GAPS[one.id]] if one.id in GAPS else []},
+        "derive": {
+            "status": "follows",
+            "cites": cites,
+            "findings": [GAPS[one.id]] if one.id in GAPS else [],
+            "steps": [STEP],
+        },
         "implicit": [{"name": a.name, "literal": "breaks"} for a in one.implicit],
         "repair": repair,
         "repaired": repaired,
@@ -305,6 +314,9 @@ def test_a_paper_page_says_what_fell_what_it_needs_and_which_proofs_have_gaps(pa
     assert "fedaudit certify certificates/zhang-eqA.33.json" in text
     assert "as repaired, it is not broken by 1,200 instances (tightness 0.5)." in text
     assert "its proof uses zhang/eqA.33, which is refuted" in text
+    gaps = page.partition('id="gaps"')[2].partition("</section>")[0]
+    assert re.search(r"the step \(A.9\), <math .*</math>, fails at b_1 = 2", gaps)
+    assert re.findall(r'<div class="gap"><p><a [^>]*>([^<]*)<', gaps) == ["zhang/thm3.5", "zhang/thm3.6"]
     assert "without it these break: " in text
     read = Reader(page)
     assert len(read.ids) == len(set(read.ids))

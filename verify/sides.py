@@ -53,7 +53,7 @@ def sides(certificate: Mapping[str, Any]) -> Sides | None:
     """The parts of an accepted certificate's relation; None where the kernel does not say them."""
     try:
         return _sides(certificate)
-    except (Malformed, Rejected, KeyError, IndexError, TypeError, ValueError):
+    except (Malformed, Rejected, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
         return None
 
 

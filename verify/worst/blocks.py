@@ -115,6 +115,8 @@ def _maps(programme: Programme) -> Maps | None:
     if len(tables) < 2 or len({len(table) for table in tables}) > 1 or not tables[0]:
         return None
     entry = places(programme.unknowns)
+    if not all(one.f in entry for table in tables for one in table):  # a client of which only one point is read
+        return None
     vectors = np.array([[_vector(programme, v) for one in table for v in (one.x, one.g)] for table in tables])
     values = np.array([[entry[one.f] for one in table] for table in tables])
     shared = np.array([_vector(programme, v) for one in programme.penalty for v in (one.x, one.g)])

@@ -84,7 +84,7 @@ def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None) -> 
         if inside is None or inside.scale <= 0:
             continue
         gram, unknowns = shape.gram(inside) / inside.scale, _shifted(programme, shape.unknowns(inside) / inside.scale)
-        size = float(np.abs(gram).max())
+        size = max(float(np.abs(gram).max()), 1e-30)
         for small, nothing in ((SMALL, NOTHING), (SMALL / 1000, 0.0)):
             parts = 10 ** (DIGITS + int(np.ceil(-np.log10(shaved * small))) - int(np.floor(np.log10(size) / 2)))
             there = np.diag(gram) > nothing * size

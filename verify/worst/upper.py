@@ -109,8 +109,8 @@ def _weights(best: Solved) -> Array:
 
 def _above(factor: float, spare: float) -> fmpq:
     """A short rational at or above."""
-    parts = 10 ** max(3, 3 - int(np.floor(np.log10(factor * spare))))
-    return fmpq(int(np.ceil(factor * parts)), parts)
+    parts = 10 ** max(3, 3 - int(np.floor(np.log10(max(factor * spare, 1e-15)))))
+    return fmpq(int(np.ceil(max(factor, 0.0) * parts)), parts)
 
 
 def rational(x: Array, depth: float) -> list[fmpq]:

@@ -19,7 +19,7 @@ from typing import Any, Literal
 from sympy import Basic, Eq, Expr, Ge, Indexed, Le, Lt, Min, Rational, Symbol, Tuple
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
-from sympy.logic.boolalg import Boolean, true
+from sympy.logic.boolalg import And, Boolean, true
 
 from fedaudit.errors import UserError
 
@@ -471,7 +471,8 @@ def taken(known: Known) -> bool:
 def _by_hand(statement: Statement, argument: Argument, catalogue: Mapping[str, Statement]) -> Iterator[str]:
     """What a derivation takes for granted: premises, what stands for assumptions, quantities read as others."""
     knowns = list(dict.fromkeys(_knowns(argument)))
-    hand = [k.because for k in knowns if taken(k)]
+    ranges = _ranges(statement, argument, catalogue)
+    hand = [k.because for k in knowns if taken(k) and k not in ranges]
     yield from hand
     if not hand:
         yield from _signs(statement, argument)
@@ -485,6 +486,34 @@ def _by_hand(statement: Statement, argument: Argument, catalogue: Mapping[str, S
         if known.because in statement.follows_from[0].cites:
             pairs += statement.follows_from[0].substitute.items()
             yield from _read_as(catalogue[known.because], pairs)
+
+
+def _ranges(statement: Statement, argument: Argument, catalogue: Mapping[str, Statement]) -> set[Known]:
+    """What is no premise: the range of an index over which alone a cited statement asks for its conditions.
+
+    The cited relation does not speak of the index, the citing statement asks nothing of it, and no step uses the range.
+    """
+    knowns = list(dict.fromkeys(_knowns(argument)))
+    used = {
+        g for step in argument.steps for g in ((*step.base, *step.step) if isinstance(step, Induction) else step.given)
+    }
+    asked = {s for condition in view(statement).requires for s in condition.free_symbols}
+    found: set[Known] = set()
+    for known in knowns:
+        users = [k for k in knowns for needed in k.requires if known in needed.given]
+        cited = [catalogue[k.because] for k in users if k.kind == "cited" and k.because in catalogue]
+        if users and len(cited) == len(users) and known not in used:
+            closed = [_closed_ranges(c) for c in cited]
+            said = And(*(part.func(*part.args) for part in And.make_args(known.claim)))  # 0 <= t is true by itself
+            if all(any(said == claim and index not in asked for index, claim in ranges) for ranges in closed):
+                found.add(known)
+    return found
+
+
+def _closed_ranges(cited: Statement) -> list[tuple[Symbol, Boolean]]:
+    """The indices that its relations do not speak of, and their ranges."""
+    free = {s for relation in cited.relations for s in cited.defined(relation).free_symbols}
+    return [(n, And(Le(low, n), Le(n, high))) for n, (low, high) in cited.for_all.items() if n not in free]
 
 
 def _signs(statement: Statement, argument: Argument) -> Iterator[str]:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fedaudit.bounds.derive import derive
+from fedaudit.bounds.derive import derive, shown
+from fedaudit.bounds.identity_data import identity_data
 from fedaudit.bounds.statement import Statement
 
 Row = dict[str, Any]
 
 
 def tree(statement: Statement, known: Mapping[str, Statement]) -> Row:
-    """The statement, and below it what its proof cites (the way that proves it, if one does)."""
+    """The statement, and below it what its proof cites (the way that proves it, if one does).
+
+    `certificates` are its shown premises, each for `python -m fedaudit.verify.kernel`.
+    """
     made = derive(statement, known, slack=False)
     cited = made.proved_from if made.proved else made.cites
     return {
@@ -20,6 +24,7 @@ def tree(statement: Statement, known: Mapping[str, Statement]) -> Row:
         "status": made.status,
         "proved": made.proved,
         "shown": list(made.shown),
+        "certificates": [identity_data(premise, statement.id) for premise in shown(statement, known)],
         "by_hand": [] if made.proved else list(made.premises),
         "assumes": [a.name for a in (*statement.let, *statement.implicit)],
         "cites": [tree(known[name], known) for name in cited if name in known],

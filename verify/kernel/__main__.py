@@ -49,7 +49,7 @@ def judge(file: str) -> tuple[int, str]:
     said = "no claim was read"
     try:
         certificate = load(read_text(file))
-        if isinstance(certificate, dict) and cast("dict[str, object]", certificate).get("format") == identity.FORMAT:
+        if identity.is_one(certificate):
             trusted = "; ".join(identity.check(certificate).trusted) or "nothing trusted but the assumptions"
             return 0, f"accepted: an identity, {trusted}; not compared with any catalogue"
         said = about(certificate)

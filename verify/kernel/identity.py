@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from flint import fmpq_mpoly, fmpq_mpoly_ctx
 
@@ -30,6 +31,11 @@ class Checked:
 
     trusted: tuple[str, ...]
     atoms: tuple[str, ...]
+
+
+def is_one(certificate: object) -> bool:
+    """Whether a file says that it is such an identity."""
+    return isinstance(certificate, dict) and cast("dict[str, object]", certificate).get("format") == FORMAT
 
 
 def check(certificate: object) -> Checked:

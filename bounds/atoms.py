@@ -129,7 +129,7 @@ class Minimum:
 
 @dataclass(frozen=True, slots=True)
 class Variance:
-    """E|noise|^2 <= sigma^2, at any point."""
+    """E|noise|^2 <= sigma^2 for the noise of a gradient x, at any point."""
 
     x: Vector
     sigma: Any
@@ -141,6 +141,8 @@ class Variance:
 
     @property
     def number(self) -> Number:
+        if self.x.op != "grad":
+            raise UserError(f"got the variance of {self.x.op!r}, expected that of a gradient")
         return Number(((self.sigma**2, ("one",)),)) - norm2(noisy(self.x) - self.x)
 
 

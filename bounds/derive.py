@@ -19,7 +19,7 @@ from typing import Any, Literal
 from sympy import Basic, Eq, Expr, Ge, Indexed, Le, Lt, Min, Rational, Symbol, Tuple
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
-from sympy.logic.boolalg import Boolean, true
+from sympy.logic.boolalg import And, Boolean, true
 
 from fedaudit.errors import UserError
 
@@ -314,7 +314,7 @@ def derive(statement: Statement, catalogue: Mapping[str, Statement], *, slack: b
         )
     ]
     proof = next((way for way in (first, *others) if way.proved), first)
-    first = replace(first, proved=proof.proved, proved_from=proof.cites if proof.proved else ())
+    first = replace(first, proved=proof.proved, proved_from=proof.cites if proof.proved else (), shown=proof.shown)
     return replace(first, findings=(*first.findings, *told_))
 
 
@@ -451,11 +451,10 @@ def premises(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[
 
 
 def shown(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Known, ...]:
-    """What the statement's own derivation shows by identities."""
-    cited = [c for d in statement.follows_from[:1] for c in d.cites]
-    if not statement.follows_from or not all(c in catalogue for c in cited):
-        return ()
-    return tuple(_shown(_argue(statement, catalogue)[1]))
+    """What the statement's own derivations show by identities."""
+    ways = [way for way in statement.follows_from if all(c in catalogue for c in way.cites)]
+    found = (_shown(_argue(replace(statement, follows_from=(way,)), catalogue)[1]) for way in ways)
+    return tuple(dict.fromkeys(known for known_ in found for known in known_))
 
 
 def taken(known: Known) -> bool:
@@ -472,9 +471,10 @@ def taken(known: Known) -> bool:
 def _by_hand(statement: Statement, argument: Argument, catalogue: Mapping[str, Statement]) -> Iterator[str]:
     """What a derivation takes for granted: premises, what stands for assumptions, quantities read as others."""
     knowns = list(dict.fromkeys(_knowns(argument)))
-    hand = [k.because for k in knowns if taken(k)]
+    ranges = _ranges(statement, argument, catalogue)
+    hand = [k.because for k in knowns if taken(k) and k not in ranges]
     yield from hand
-    if not hand or _shown(argument):
+    if not hand:
         yield from _signs(statement, argument)
     for known in knowns:
         if known.citation is None:
@@ -488,19 +488,48 @@ def _by_hand(statement: Statement, argument: Argument, catalogue: Mapping[str, S
             yield from _read_as(catalogue[known.because], pairs)
 
 
+def _ranges(statement: Statement, argument: Argument, catalogue: Mapping[str, Statement]) -> set[Known]:
+    """What is no premise: the range of an index over which alone a cited statement asks for its conditions.
+
+    The cited relation does not speak of the index, the citing statement asks nothing of it, and no step uses the range.
+    """
+    knowns = list(dict.fromkeys(_knowns(argument)))
+    used = {
+        g for step in argument.steps for g in ((*step.base, *step.step) if isinstance(step, Induction) else step.given)
+    }
+    asked = {s for condition in view(statement).requires for s in condition.free_symbols}
+    found: set[Known] = set()
+    for known in knowns:
+        users = [k for k in knowns for needed in k.requires if known in needed.given]
+        cited = [catalogue[k.because] for k in users if k.kind == "cited" and k.because in catalogue]
+        if users and len(cited) == len(users) and known not in used:
+            closed = [_closed_ranges(c) for c in cited]
+            said = And(*(part.func(*part.args) for part in And.make_args(known.claim)))  # 0 <= t is true by itself
+            if all(any(said == claim and index not in asked for index, claim in ranges) for ranges in closed):
+                found.add(known)
+    return found
+
+
+def _closed_ranges(cited: Statement) -> list[tuple[Symbol, Boolean]]:
+    """The indices that its relations do not speak of, and their ranges."""
+    free = {s for relation in cited.relations for s in cited.defined(relation).free_symbols}
+    return [(n, And(Le(low, n), Le(n, high))) for n, (low, high) in cited.for_all.items() if n not in free]
+
+
 def _signs(statement: Statement, argument: Argument) -> Iterator[str]:
     """Quantities that are declared not to be negative, and whose definition does not show it: these are premises."""
-    method = statement.method
+    frames = [k.rule.frame for k in _shown(argument)]
+    method = next((frame.method for frame in frames), statement.method)
     if not isinstance(method, Method):
         return
-    names = {**method.measures, **{q: n for k in _shown(argument) for q, n in k.rule.frame.names.items()}}
+    names = {**method.measures, **{q: n for frame in frames for q, n in frame.names.items()}}
     meant = {q.func if isinstance(q, AppliedUndef) else q: number for q, number in names.items()}
     made = {a.name for a in (*statement.let, *statement.implicit)}
     numbers = {part for e in method.scalars(()) for part in e.atoms(Symbol)} | parameters(statement)
     steps = {q.func for q in (*method.steps(), *method.before)}
     claims = [item.claim for item in _walk((*argument.steps, *argument.bounds))]
     found = {q.func: q for c in claims for q in c.atoms(AppliedUndef) if q.func not in steps}
-    found |= {q: q for c in claims for q in c.free_symbols - numbers}
+    found |= {q: q for c in claims for q in c.free_symbols - numbers if not q.is_integer}
     for head, quantity in found.items():
         if not quantity.is_nonnegative:
             continue
@@ -544,8 +573,9 @@ def _refused(statement: Statement, goal: View, argument: Argument, cited: Sequen
     for known in _shown(argument):
         if any(meant.setdefault(name, number) != number for name, number in known.rule.frame.names.items()):
             yield f"refused: {known.because} gives another meaning to a name of this proof"
-        if known.rule.frame.method is not statement.method:
-            yield f"refused: {known.because} is about {known.rule.frame.method.id}"
+        frame = known.rule.frame
+        if statement.method is not frame.method and not (frame.one and statement.method == frame.method.id):
+            yield f"refused: {known.because} is about {frame.method.id}"
         elif not stands(known):
             yield f"refused: {known.because} does not follow from its atoms, left over: {check(known.rule).rest}"
     numbers = parameters(statement)

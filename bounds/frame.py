@@ -68,9 +68,12 @@ class Frame:
     sizes: tuple[Any, Any]
     weights: Any
     charges: Mapping[str, Charge] = field(default_factory=lambda: dict(CHARGES))  # rule -> the assumption that it takes
+    one: bool = False  # a single function, of the client that is not named; w* minimises it
 
     def __post_init__(self) -> None:
         known = self.method.glossary
+        if self.method.clock != "rounds":
+            raise UserError(f"got {self.method.id}, whose clock counts steps, expected one that counts rounds")
         for key, number in self.names.items():
             printed = key.func in known if isinstance(key, AppliedUndef) else key in known
             if printed and not (str(key) == "Gamma" and number == HETEROGENEITY):
@@ -174,6 +177,8 @@ class Reader:
                 return self.vector(inside, when, other)
             case Vector(op="grad", args=(inside,)) if plain is not None:
                 at = read(inside).owned(plain)
+                if self.frame.one and f"grad({at.label})" in self.flat:
+                    return Vec({}, at.charges | {FLAT})
                 return Vec({(Name(f"grad({at.label})", at.stage, point=at), plain): self.ring.number(1)}, at.charges)
             case Vector(op="prox", args=(step, inside)):
                 at = read(inside)
@@ -237,6 +242,10 @@ class Reader:
             case ("inner", x, y):
                 ends = self.vector(x, when, plain, other), self.vector(y, when, plain, other)
                 return ((one, Term("inner", vectors=ends)),)
+            case ("f", x) if self.frame.one:
+                return self._atom(("f_i", x), when, plain, other)
+            case ("f_star",) if self.frame.one:
+                return self._atom(("f_i", Vector("w_star")), when, plain, other)
             case ("f", x):
                 return (self._value(self.vector(x, when, plain, other)),)
             case ("g", x):
@@ -300,6 +309,7 @@ class Reader:
             if at.get(c, c) not in (i, j, bound):
                 raise UserError(f"got the client {at[c]} in {quantity}, expected {i} or {j}")
         plain, other = (None if c not in at else ANY if at[c] == bound else str(at[c]) for c in (i, j))
+        plain = str(i) if self.frame.one else plain
         return self.number(number, self._when(quantity, at.get(t), at.get(k)), plain, other)
 
     def _when(self, quantity: Any, round_: Any, step: Any) -> When:
@@ -323,9 +333,9 @@ class Reader:
             return made if atom.over == "one" else under_mean(made, atom.over)
         if isinstance(atom, Weight):
             return self.formula(self.frame.weights[atom.client])
-        if isinstance(atom, Minimum) and ANY in self.vector(atom.x, "base", None).tags:
-            raise UserError("got f >= f* at a client's own point, expected a shared one")
         _, _, i, j = self.frame.letters
+        if isinstance(atom, Minimum) and self.vector(atom.x, "base", str(i) if self.frame.one else None).tags & {ANY}:
+            raise UserError("got f >= f* at a client's own point, expected a shared one")
         if atom.over == "one":
             return self.number(atom.number, "base", str(i), str(j))
         return under_mean(self.number(atom.number, "base", ANY), atom.over)

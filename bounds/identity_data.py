@@ -51,6 +51,7 @@ def identity_data(premise: Known, statement: str = "") -> dict[str, Any]:
             name: {"means": str(leaf), "sign": _sign(leaf)} for leaf, name in reader.letters.items()
         },
         **({"squares": squares} if squares else {}),
+        **({"single": True} if rule.frame.one else {}),
         "names": names.rows,
         "identities": identities,
     }  # fmt: skip

@@ -223,7 +223,7 @@ def _product(a: Tagged, b: Tagged, over: Over, flat: frozenset[str], charges: se
     each = (a[1] == ANY) + (b[1] == ANY)
     if over == "one":
         if a == b and one.noise and a[1] == MEAN:
-            charges.add(INDEPENDENT)
+            charges.update((INDEPENDENT, UNBIASED))
             return ("squares", one, two)
         return ("inner", *sorted((a, b)))
     if over == "squares":

@@ -186,6 +186,10 @@ def parser() -> Parser:
         writes = "rows, certificates, figures, audit.json and index.html (default audit)"
         kept = {"audit": writes, "verify": "certificates", "hunt": "certificates"}.get(name, f"{name}.json")
         sub.add_argument("--out", metavar="DIR", help=f"folder for {kept}")
+        if name == "derive":
+            sub.add_argument(
+                "--tree", action="store_true", help="what each statement rests on, down to its assumptions"
+            )
         if name in ("verify", "hunt", "audit"):
             elsewhere = "a Dask cluster that you started (extra `dask`; workers with --nthreads 1); same output"
             sub.add_argument("--engine", metavar="dask://HOST:PORT", help=elsewhere)
@@ -412,6 +416,8 @@ def _run(arguments: argparse.Namespace) -> int:
     from .runner import Settings, choose, one_thread, use_backend
 
     move: str = arguments.command
+    if getattr(arguments, "tree", False):
+        return _tree(arguments)
     fail_on: str | None = getattr(arguments, "fail_on", None)
     backend: str = getattr(arguments, "backend", "numpy")
     if fail_on not in (None, "refuted"):
@@ -433,6 +439,22 @@ def _run(arguments: argparse.Namespace) -> int:
         which = "; ".join(f"{name}: {failure}" for name, failure in done.failures.items())
         return _complain(f"the tool failed on {which}; the other rows are good; do: report it", 1)
     return 1 if fail_on and any(row.get("verdict") == fail_on for row in done.rows) else 0
+
+
+def _tree(arguments: argparse.Namespace) -> int:
+    """derive --tree."""
+    from fedaudit.bounds.catalogue import catalogue, find
+
+    from .tree import lines, tree
+
+    chosen = find(arguments.selectors)
+    known = catalogue(chosen)
+    rows = [tree(statement, known) for statement in chosen]
+    if arguments.json:
+        return _print_json(rows)
+    for row in rows:
+        print("\n".join(lines(row)))
+    return 0
 
 
 def _move(

@@ -10,6 +10,7 @@ import json
 from dataclasses import replace
 from functools import lru_cache
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,12 +26,27 @@ from fedaudit.bounds.identity_data import identity_data
 from fedaudit.bounds.method import grad, mean, noisy, norm2, point, w_star
 from fedaudit.bounds.papers.buttaci.frames import ON_FEDPROX, D, N, X, Z, centre, gradient, stochastic
 from fedaudit.bounds.papers.buttaci.methods import FEDPROX, w, w_i
-from fedaudit.bounds.papers.buttaci.symbols import L, bounded_gradients, dist2, gamma, gap, i, k, mu, strongly_convex, t
+from fedaudit.bounds.papers.buttaci.symbols import (
+    L,
+    T,
+    bounded_gradients,
+    dist2,
+    gamma,
+    gap,
+    i,
+    k,
+    mu,
+    strongly_convex,
+    t,
+)
 from fedaudit.bounds.shown import Shown, check, known, reader_of, stands
 from fedaudit.bounds.shown import shown as show
 from fedaudit.bounds.vectors import Expanded, Scalar
 from fedaudit.errors import UserError
+from fedaudit.tree import lines, tree
+from fedaudit.verify.audit import hunt
 from fedaudit.verify.kernel import identity
+from fedaudit.verify.kernel.__main__ import judge
 from fedaudit.verify.kernel.rational import Malformed, Rejected
 
 CHAIN = ("buttaci/lem4.1", "buttaci/lem4.2", "buttaci/lemB.1")
@@ -348,3 +364,63 @@ def test_a_premise_that_only_calls_itself_shown_is_one_by_hand() -> None:
     assert not stands(forged)
     assert not stands(Known(Le(N(k), X(k)), "mine", "shown"))
     assert stands(known(real.rule, real.because))
+
+
+@pytest.mark.parametrize("name", ["buttaci/lem4.1", "buttaci/lemB.1", "buttaci/appA-cocoercive", "zhang/fact1"])
+def test_what_is_proved_is_not_refuted(name: str) -> None:
+    known_ = catalogue()
+    assert derive(known_[name], known_, slack=False).proved
+    assert hunt(known_[name], 0, 2.0).verdict != "refuted"
+
+
+@pytest.mark.parametrize("name", ["buttaci/lemC.2", "buttaci/appA-strong-second", "buttaci/appA-combination"])
+def test_what_is_refuted_is_not_proved(name: str) -> None:
+    known_ = catalogue()
+    assert not derive(known_[name], known_, slack=False).proved
+
+
+def test_a_false_display_has_no_such_proof() -> None:
+    """appA-strong-second is refuted: the atoms that prove its repaired form do not prove it."""
+    known_ = catalogue()
+    repaired, printed = known_["buttaci/appA-strong-second~repaired"], known_["buttaci/appA-strong-second"]
+    made = derive(replace(printed, follows_from=repaired.follows_from[1:]), known_, slack=False)
+    assert not made.proved
+    assert any(f.startswith("refused:") and "left over" in f for f in made.findings)
+
+
+def test_the_range_of_a_closed_index_is_no_premise_and_any_other_range_is_one() -> None:
+    known_ = catalogue()
+    lemma, theorem = known_["buttaci/lemB.6"], known_["buttaci/thm4.3-II"]
+
+    def resting_on(claim: Any) -> tuple[str, ...]:
+        def proof(goal: View, cited: View) -> Argument:
+            step = Step(goal.relations[0], given=(cited.holds(Known(claim, "a range")),))
+            return Argument((step,), step)
+
+        way = Derivation(proof, cites=(lemma.id,))
+        same = replace(theorem, then=lemma.then, where=lemma.where, choose={}, when=(), follows_from=(way,))
+        return derive(same, known_, slack=False).premises
+
+    assert "a range" not in resting_on(Le(t, T - 1))
+    assert "a range" in resting_on(Le(t, T - 2))
+
+
+def test_the_tree_goes_down_to_the_assumptions_and_carries_certificates() -> None:
+    known_ = catalogue()
+    row = tree(known_["buttaci/lem4.2"], known_)
+    assert row["proved"]
+    assert [identity.check(json.loads(json.dumps(c))).trusted is not None for c in row["certificates"]]
+    (line,) = lines(row)
+    assert line.startswith("buttaci/lem4.2: proved, 9 shown; assumes full_participation")
+
+
+def test_the_kernel_alone_reads_a_file_with_an_identity(tmp_path: Path) -> None:
+    data = identity_data(next(p for _, p in everything() if p.because == "rule (4.3), squared"))
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text(json.dumps(data), encoding="utf-8")
+    data["identities"][0]["left"] = data["identities"][0]["left"][1:]
+    bad.write_text(json.dumps(data), encoding="utf-8")
+    assert judge(str(good))[0] == 0
+    status, said = judge(str(bad))
+    assert status == 1
+    assert "left over" in said

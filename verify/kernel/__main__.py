@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from typing import cast
 
+from . import identity
 from .check import check
 from .claim import read
 from .expression import Op, Tree
@@ -49,6 +50,9 @@ def judge(file: str) -> tuple[int, str]:
     said = "no claim was read"
     try:
         certificate = load(read_text(file))
+        if identity.is_one(certificate):
+            trusted = "; ".join(identity.check(certificate).trusted) or "nothing trusted but the assumptions"
+            return 0, f"accepted: an identity, {trusted}; not compared with any catalogue"
         said = about(certificate)
         if is_proof(certificate):
             factor = shown(prove(certificate).factor)

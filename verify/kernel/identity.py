@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from flint import fmpq_mpoly, fmpq_mpoly_ctx
 
@@ -32,6 +33,11 @@ class Checked:
     atoms: tuple[str, ...]
 
 
+def is_one(certificate: object) -> bool:
+    """Whether a file says that it is such an identity."""
+    return isinstance(certificate, dict) and cast("dict[str, object]", certificate).get("format") == FORMAT
+
+
 def check(certificate: object) -> Checked:
     return Identities(Node(certificate, "identity")).checked()
 
@@ -40,13 +46,14 @@ class Identities:
     """The file, its parameters and its vectors."""
 
     def __init__(self, file: Node) -> None:
-        at = file.fields("format parameters names identities", "statement because claim charges squares")
+        at = file.fields("format parameters names identities", "statement because claim charges squares single")
         at["format"].one_of((FORMAT,))
         known = {name: node.fields("means sign") for name, node in at["parameters"].mapping().items()}
         self.signs = {name: fields["sign"].one_of(SIGNS) for name, fields in known.items()}
         self.context = fmpq_mpoly_ctx.get(tuple(self.signs) or ("none",), "degrevlex")
         self.letters = {name: (g, self.one[0]) for name, g in zip(self.signs, self.context.gens(), strict=False)}
         self.squares = at["squares"].one_of(tuple(self.signs)) if "squares" in at else None
+        self.single = "single" in at and at["single"].flag()  # one function, of the client i; w* minimises it
         self.trusted: dict[str, None] = {}
         self.points: list[tuple[str, Vector]] = []
         self.stages: list[int] = []
@@ -139,6 +146,8 @@ class Identities:
 
     def gradient(self, point: Vector, client: str) -> Vector:
         """The vector that the file calls the gradient there."""
+        if self.single and self.star(point):
+            return {}
         wanted = self.at(point, client)
         found = [n for n, (kind, of) in enumerate(self.points) if kind == "gradient" and self.at(of, "") == wanted]
         if not found:
@@ -175,8 +184,10 @@ class Identities:
     def flat(self, name: int) -> bool:
         """The gradient at w*, whose mean over the clients is zero."""
         kind, point = self.points[name]
-        star = [self.points[n][0] == "w*" and tag == "" and c[0] == c[1] for (n, tag), c in point.items()]
-        return kind == "gradient" and star == [True]
+        return kind == "gradient" and self.star(point)
+
+    def star(self, point: Vector) -> bool:
+        return [self.points[n][0] == "w*" and tag == "" and c[0] == c[1] for (n, tag), c in point.items()] == [True]
 
     def term(self, node: Node) -> Iterator[tuple[tuple[object, ...], Fraction]]:
         op, over, *rest = node.items()
@@ -240,12 +251,13 @@ class Identities:
         elif kind in ("lower", "minimum"):
             if kind == "minimum" and any(tag == "*" for _, tag in x):
                 raise Rejected("identity: got f >= f* at a client's own point, expected a shared one")
-            inside = "mean" if kind == "minimum" else over
+            shared = kind == "minimum" and not self.single
+            inside = "mean" if shared else over
             stars = [n for n, (name, _) in enumerate(self.points) if name == "w*"]
             least: Vector | None = {(stars[0], ""): self.one} if kind == "minimum" and stars else None
             if kind == "minimum" and least is None:
                 raise Rejected("identity: got a minimum without a name for w*")
-            owner = "*" if kind == "minimum" else client
+            owner = "*" if shared else client
             yield from self.value(inside, x, owner)
             yield from ((key, (-c[0], c[1])) for key, c in self.value(inside, least, owner))
         elif kind == "variance":

@@ -5,13 +5,21 @@
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportReturnType=false
 
-from sympy import Expr, Function, Sum, Symbol, sqrt
+from typing import Any
+
+from sympy import Expr, Function, IndexedBase, Sum, Symbol, sqrt
 from sympy.logic.boolalg import And, Boolean
 
 from ...algebra import Eq, Le
+from ...atoms import Atom, Convex, Lipschitz, Minimum, Smooth, Square
 from ...derivation import Argument, Derivation, Induction, Known, Step, View
 from ...facts import peter_paul, sum_next, termwise, young
+from ...frame import CHARGES, Frame
+from ...method import Method, expect, f, f_star, grad, norm2, start, vector, w_star
+from ...method import inner as inner_product
+from ...shown import shown
 from ...statement import Assumption, Glossary, Statement
+from ...vectors import FLAT
 
 GLOSSARY = Glossary()
 _s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity
@@ -224,6 +232,73 @@ def _strongly_monotone(goal: View) -> Argument:
     )
 
 
+# The same from the definitions alone, relation by relation: atoms with their multipliers.
+_w, _v = vector("w"), vector("v")
+_slope, _turn = grad(_w), grad(_w) - grad(_v)
+ON_A_FUNCTION = Frame(
+    Method(
+        id="function",
+        title="One function at two points",
+        cite="appendix A",
+        glossary=GLOSSARY,
+        server={_w: start, _v: start},
+        client={},
+        measures={
+            grad_diff2: expect(norm2(_turn)),
+            grad_inner: expect(inner_product(_turn, _w - _v)),
+            diff2: expect(norm2(_w - _v)),
+            grad2: expect(norm2(_slope)),
+            gap: expect(f(_w)) - f_star,
+            dist2: expect(norm2(_w - w_star)),
+        },
+    ),
+    {},
+    (Symbol("t"), Symbol("k"), i, j),
+    (Symbol("E"), Symbol("C")),
+    IndexedBase("p"),
+    {**CHARGES, FLAT: ("differentiable", ())},
+    one=True,
+)
+
+
+def _by_atoms(*by: tuple[tuple[Any, Atom], ...]) -> Derivation:
+    """Each printed relation as one identity."""
+
+    def proof(goal: View) -> Argument:
+        premises = [
+            shown(relation, f"relation {n + 1} from the definitions", ON_A_FUNCTION, *atoms)
+            for n, (relation, atoms) in enumerate(zip(goal.relations, by, strict=True))
+        ]
+        steps = tuple(Step(p.claim, given=(p,), where=p.because) for p in premises)
+        return Argument(steps, steps)
+
+    return Derivation(proof)
+
+
+def _tangents(mu_: Any) -> tuple[tuple[Any, Atom], ...]:
+    """f above its tangents at v and at w, with curvature `mu_`."""
+    return (1, Convex(_v, _w, mu_)), (1, Convex(_w, _v, mu_))
+
+
+_end = _w - _slope / L  # of a gradient step from w
+_least = (("has_minimum", ()),)
+_SMOOTH_GAP = _by_atoms(((1, Smooth(_w, _end, L)), (1, Minimum(_end, _least))), ((1, Smooth(w_star, _w, L)),))
+_from_w, _from_v = _w - _turn / L, _v + _turn / L
+_COCOERCIVE = _by_atoms(
+    (
+        (1, Convex(_v, _from_w)),
+        (1, Smooth(_w, _from_w, L)),
+        (1, Convex(_w, _from_v)),
+        (1, Smooth(_v, _from_v, L)),
+    ),
+    ((1 / (2 * L), Square(L * (_w - _v) - _turn)), (1 / (2 * L), Lipschitz(_w, _v, L))),
+)
+_STRONG_GAP = _by_atoms(
+    ((1, Convex(w_star, _w, mu)),),
+    ((1, Convex(_w, w_star, mu)), (1 / (2 * mu), Square(_slope - mu * (_w - w_star)))),
+)
+_STRONGLY_MONOTONE = _by_atoms(_tangents(mu), (*_tangents(mu), (1 / mu, Square(_turn - mu * (_w - _v)))))
+
 # --- statements ------------------------------------------------------------------------------------------------------
 
 COCOERCIVE = Statement(
@@ -235,7 +310,7 @@ COCOERCIVE = Statement(
     glossary=GLOSSARY,
     let=(differentiable, convex, smooth),
     then=(Le(grad_diff2 / L, grad_inner), Le(grad_inner, L * diff2)),
-    follows_from=(Derivation(_cocoercive, cites=("buttaci/appA-smooth-gap",)),),
+    follows_from=(Derivation(_cocoercive, cites=("buttaci/appA-smooth-gap",)), _COCOERCIVE),
 )
 
 SMOOTH_GAP = Statement(
@@ -247,7 +322,7 @@ SMOOTH_GAP = Statement(
     glossary=GLOSSARY,
     let=(differentiable, convex, smooth, has_minimum),
     then=(Le(grad2 / (2 * L), gap), Le(gap, L / 2 * dist2)),
-    follows_from=(Derivation(_smooth_gap),),
+    follows_from=(Derivation(_smooth_gap), _SMOOTH_GAP),
 )
 
 _COMBINED = Le(smoothness, Sum(lam(i) * L_i(i), (i, 1, N)))
@@ -291,7 +366,7 @@ STRONG_GAP = Statement(
     glossary=GLOSSARY,
     let=(differentiable, strongly_convex),
     then=(Le(mu / 2 * dist2, gap), Le(gap, grad2 / (2 * mu))),
-    follows_from=(Derivation(_strong_gap),),
+    follows_from=(Derivation(_strong_gap), _STRONG_GAP),
 )
 
 STRONG_SECOND = Statement(
@@ -319,7 +394,7 @@ STRONG_SECOND_REPAIRED = Statement(
         "the text quantifies over v and w, but no v is printed: the display that mirrors co-coercivity has one",
         "other repairs say nothing new: turned round it is the first display, with L for mu it is appA-smooth-gap",
     ),
-    follows_from=(Derivation(_strongly_monotone),),
+    follows_from=(Derivation(_strongly_monotone), _STRONGLY_MONOTONE),
     repairs="differences between w and v in place of gap, gradient and distance to w*, and the order turned round",
 )
 

@@ -321,6 +321,18 @@ def local_sgd(run: Run) -> Measured:
     return seen
 
 
+def parallel_sgd(run: Run) -> Measured:
+    x, seen = run.w0, Measured()
+    for t in range(run.T + 1):
+        far = add((1, x), (-1, run.w_star))
+        seen["dist2", (t,)] = dot(far, far)
+        ends = [x] * run.C
+        for k in range(run.E if t < run.T else 0):
+            ends = [add((1, y), (-run.named("gamma", t), run.noisy(t, k, i, y))) for i, y in enumerate(ends)]
+        x = run.mean(ends)
+    return seen
+
+
 def gradient_descent(run: Run) -> Measured:
     x, seen = run.w0, Measured()
     for t in range(run.T + 1):
@@ -819,6 +831,7 @@ BOXES: dict[str, Callable[[Run], Measured]] = {
     "sampled-fedavg": sampled_fedavg,
     "local-sgd": local_sgd,
     "per-fedavg": per_fedavg,
+    "root-sgd": parallel_sgd,
     "gd": gradient_descent,
     "descent": gradient_descent,
     "accelerated": accelerated(lambda _, t: Fraction(t, t + 3)),

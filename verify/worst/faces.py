@@ -27,6 +27,7 @@ RANK = 1e-6  # of the largest eigenvalue: what is no direction of the run
 ROOM = 1e-6  # a constraint with more is not active
 DENOMINATORS = (60, 1000, 10**5)
 CLOSE = 1e-5
+MOST = 3_000  # numbers of the equations of a face: seconds
 IDLE = (1e-7, 1e-5, 1e-3)
 
 
@@ -111,6 +112,8 @@ def attained(
     factor: fmpq | None = None,
 ) -> Proved | None:
     """A proof of the factor that the worst run attains, exactly; or of another factor on this face."""
+    if len(on.directions) * len(programme.leaves) * len(on.active) > MOST:
+        return None
     rows, right = _vanishing(programme, shape, on, factor is None)
     if factor is not None:
         rows.append([fmpq(int(n == 0)) for n in range(len(on.active) + 1)])

@@ -41,7 +41,7 @@ __all__ = ["Damaged", "Folder", "Kept", "Row", "contents", "key_of", "source_dig
 Row = dict[str, Any]
 FORMAT = "fedaudit-row/3"
 LOCK = ".lock"
-PARTS = ("rows", "certificates", "figures", "pages")
+PARTS = ("rows", "certificates", "figures", "pages", "papers")
 MOST_BYTES = 64_000_000  # of one file that is read again; the largest row of the catalogue has one hundredth of it
 LEFT_BEHIND = re.compile(r"\..+\.(json|svg|html)\.[a-z0-9_]{8}\.part")  # what a killed `write` leaves here
 

@@ -8,17 +8,18 @@ says that z3 decided a sign, that is trusted, and said so. What the file's terms
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from flint import fmpq_mpoly, fmpq_mpoly_ctx
 
 from .rational import Malformed, Node, Rejected
+from .work import metered, spend
 
 FORMAT = "fedaudit-identity/1"
 OVER, TAGS, SIGNS = ("one", "mean", "squares"), ("", "mean", "*", "i", "j"), ("positive", "nonnegative", "real")
 ATOMS = ("square", "smooth", "lipschitz", "convex", "lower", "minimum", "variance", "assumed", "subgradient", "weight")
-MOST, DEEP = 64, 16  # of an exponent; of a tree
+MOST, DEEP, WORK = 64, 16, 20_000_000  # of an exponent; of a tree; operations on terms
 
 Fraction = tuple[fmpq_mpoly, fmpq_mpoly]
 Vector = dict[tuple[int, str], Fraction]  # (number of a name, tag) -> coefficient
@@ -38,35 +39,32 @@ def is_one(certificate: object) -> bool:
     return isinstance(certificate, dict) and cast("dict[str, object]", certificate).get("format") == FORMAT
 
 
-def check(certificate: object) -> Checked:
-    return Identities(Node(certificate, "identity")).checked()
+def check(certificate: object, most: int = WORK) -> Checked:
+    """Accept the identities, or raise `Malformed` or `Rejected` with the first thing that is wrong."""
+    with metered(most):
+        return read(Node(certificate, "identity")).checked()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Identities:
-    """The file, its parameters and its vectors."""
+    """The file, its parameters and its vectors. Names are added while they are read, trust while it is checked."""
 
-    def __init__(self, file: Node) -> None:
-        at = file.fields("format parameters names identities", "statement because claim charges squares single")
-        at["format"].one_of((FORMAT,))
-        known = {name: node.fields("means sign") for name, node in at["parameters"].mapping().items()}
-        self.signs = {name: fields["sign"].one_of(SIGNS) for name, fields in known.items()}
-        self.context = fmpq_mpoly_ctx.get(tuple(self.signs) or ("none",), "degrevlex")
-        self.letters = {name: (g, self.one[0]) for name, g in zip(self.signs, self.context.gens(), strict=False)}
-        self.squares = at["squares"].one_of(tuple(self.signs)) if "squares" in at else None
-        self.single = "single" in at and at["single"].flag()  # one function, of the client i; w* minimises it
-        self.trusted: dict[str, None] = {}
-        self.points: list[tuple[str, Vector]] = []
-        self.stages: list[int] = []
-        self.sizes: list[Fraction] = []
-        for node in at["names"].items():
-            self._name(node)
-        self.identities = at["identities"].items()
+    signs: dict[str, str]  # of every parameter
+    context: fmpq_mpoly_ctx
+    letters: dict[str, Fraction]
+    squares: str | None  # the parameter that is sum_i p_i^2
+    single: bool  # one function, of the client i; w* minimises it
+    identities: list[Node]
+    trusted: dict[str, None] = field(default_factory=dict[str, None])
+    points: list[tuple[str, Vector]] = field(default_factory=list[tuple[str, Vector]])
+    stages: list[int] = field(default_factory=list[int])
+    sizes: list[Fraction] = field(default_factory=list[Fraction])
 
     @property
     def one(self) -> Fraction:
         return self.context.constant(1), self.context.constant(1)
 
-    def _name(self, node: Node) -> None:
+    def name(self, node: Node) -> None:
         kind = node.kind(("vector", "w*", "gradient", "noise", "prox"))
         at = node.fields("kind", {"gradient": "of", "noise": "of step", "prox": "of size"}.get(kind, "label"))
         point = self.vector(at["of"], own=True) if "of" in at else {}
@@ -87,9 +85,10 @@ class Identities:
             raise node.malformed("a flatter formula")
         op, *parts = node.items()
         if op.one_of(("+", "*", "/", "^")) == "^" and len(parts) == 2:
-            top, below = self.number(parts[0], deep - 1)
-            power = parts[1].integer(0, MOST)
-            return top**power, below**power
+            base, total = self.number(parts[0], deep - 1), self.one
+            for _ in range(parts[1].integer(0, MOST)):
+                total = times(total, base)
+            return total
         if not parts or (op.raw in ("/", "^") and len(parts) != 2):
             raise node.malformed("an operation with its parts")
         made = [self.number(part, deep - 1) for part in parts]
@@ -317,11 +316,32 @@ class Identities:
         return Checked(tuple(trusted), tuple(atoms))
 
 
+def read(file: Node) -> Identities:
+    at = file.fields("format parameters names identities", "statement because claim charges squares single")
+    at["format"].one_of((FORMAT,))
+    known = {name: node.fields("means sign") for name, node in at["parameters"].mapping().items()}
+    signs = {name: fields["sign"].one_of(SIGNS) for name, fields in known.items()}
+    context = fmpq_mpoly_ctx.get(tuple(signs) or ("none",), "degrevlex")
+    made = Identities(
+        signs,
+        context,
+        {name: (g, context.constant(1)) for name, g in zip(signs, context.gens(), strict=False)},
+        at["squares"].one_of(tuple(signs)) if "squares" in at else None,
+        "single" in at and at["single"].flag(),
+        at["identities"].items(),
+    )
+    for node in at["names"].items():
+        made.name(node)
+    return made
+
+
 def plus(a: Fraction, b: Fraction) -> Fraction:
+    spend(sum(map(len, (*a, *b))) ** 2)
     return lowest(a[0] * b[1] + b[0] * a[1], a[1] * b[1])
 
 
 def times(a: Fraction, b: Fraction) -> Fraction:
+    spend(sum(map(len, (*a, *b))) ** 2)
     return lowest(a[0] * b[0], a[1] * b[1])
 
 

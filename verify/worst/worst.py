@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import isqrt, sqrt
 from typing import Any
@@ -65,8 +65,8 @@ class Worst(Recorded):
     at: Mapping[str, int]
     lower: Fraction | None
     upper: Fraction | None
-    certificate: Mapping[str, Any] | None  # of the lower end: an instance with both sides; a refutation above 1
-    proof: Mapping[str, Any] | None  # of the upper end
+    certificate: Mapping[str, Any] | None = field(repr=False)  # of the lower end: an instance; a refutation above 1
+    proof: Mapping[str, Any] | None = field(repr=False)  # of the upper end
     estimate: float | None  # of the solver
     leaves: int  # vectors that the run is made of
     blocks: tuple[int, ...]  # of the matrices that were solved for

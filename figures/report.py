@@ -22,7 +22,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from fedaudit.bounds.greek import in_greek
-from fedaudit.verify.document import Document, Row, Step, Unreadable, inside
+from fedaudit.verify.document import Document, Ends, Row, Step, Unreadable, inside
 from fedaudit.verify.names import slug
 from fedaudit.verify.sizes import Size
 
@@ -332,6 +332,7 @@ def _shown(checked: Checked, album: Album, teller: Teller) -> dict[str, Any]:
         "other_text": checked.other_text,
         "steps": _numbered(row.derive.steps if row.derive else ()),
         "moves": [_move(name, checked) for name in checked.moves],
+        "worst": [_ends(one) for one in row.hunt.worst] if row.hunt else [],
         "sizes": _sizes(row.sizes),
         "literals": [
             (literal.tried, literal.standing, MARKS[literal.standing.kind][0]) for literal in checked.literals
@@ -358,6 +359,17 @@ def _move(name: str, checked: Checked) -> dict[str, Any]:
         "example": example,
         "sides": _sides(example.certificate) if example else None,
         "example_mark": example and (MARKS[example.kind][0] or example.reason),
+    }
+
+
+def _ends(one: Ends) -> dict[str, Any]:
+    """A point in words, both ends, and how many times more than can happen the bound allows at least."""
+    point = ", ".join(f"{name} = {value}" for name, value in one.point)
+    return {
+        "point": point,
+        "lower": one.lower,
+        "upper": one.upper,
+        "times": 1 / one.upper if one.upper and one.upper > 0 else None,
     }
 
 

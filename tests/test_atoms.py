@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from sympy import Eq, Function, Ge, Le, Rational
 
+import fedaudit as fa
 from fedaudit.bounds.atoms import Bound, Convex, Minimum, Smooth, Square
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.derivation import Argument, Derivation, Known, Step, View
@@ -424,3 +425,27 @@ def test_the_kernel_alone_reads_a_file_with_an_identity(tmp_path: Path) -> None:
     status, said = judge(str(bad))
     assert status == 1
     assert "left over" in said
+
+
+def test_certify_takes_the_identities_of_the_catalogue_alone(tmp_path: Path) -> None:
+    premise = next(p for name, p in everything() if name == "buttaci/lem4.1" and p.because == "rule (4.3), squared")
+    data = json.loads(json.dumps(identity_data(premise, "buttaci/lem4.1")))
+    said = fa.certify(data)
+    assert (said.accepted, said.what) == (True, "identity, nothing trusted but the assumptions")
+    elsewhere = fa.certify({**data, "statement": "buttaci/lemC.1"})
+    assert not elsewhere.accepted
+    assert "no derivation of buttaci/lemC.1 shows" in (elsewhere.reason or "")
+    changed = copy.deepcopy(data)
+    changed["identities"][0]["left"] = []
+    assert not fa.certify(changed).accepted
+
+
+def test_a_formula_that_explodes_is_too_large() -> None:
+    power: Any = ["+", "x0", "x1", 1]
+    for _ in range(6):
+        power = ["^", power, 60]
+    sign = {"means": "x", "sign": "positive"}
+    data = {"format": "fedaudit-identity/1", "parameters": {"x0": sign, "x1": sign}, "names": [],
+            "identities": [{"left": [[power, ["one", "one"]]], "by": []}]}  # fmt: skip
+    with pytest.raises(Rejected, match="too large"):
+        identity.check(data)

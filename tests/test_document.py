@@ -42,6 +42,9 @@ MOVE = {
     "seconds": 1.5,
     "seed": 0,
     "sizes": [{"C": 1, "T": 1, "instances": 5, "tightness": None}, {"C": 2, "T": 1, "instances": 7, "tightness": 0.5}],
+    "worst": [
+        {"point": {"L": "2", "t": "1"}, "lower": 0.15, "upper": 0.16, "lower_exact": "3/20", "upper_exact": "4/25"}
+    ],
     "certificate": None,
     "reason": "",
     "tightest": {"instance": {"p": ["1/2", "1/2"]}, "at": {"t": 1}, "lhs": "1", "rhs": "2"},
@@ -209,6 +212,10 @@ MALFORMED = {
     "implicit-an-object": changed({}, *R, "implicit"),
     "implicit-of-texts": changed(["positive"], *R, "implicit"),
     "implicit-without-a-name": changed([{"literal": "breaks"}], *R, "implicit"),
+    "worst-an-object": changed({"lower": 1}, *R, "hunt", "worst"),
+    "worst-without-a-point": changed([{"lower": 0.5, "upper": 1}], *R, "hunt", "worst"),
+    "worst-a-text": changed([{"point": {}, "lower": "1/2", "upper": 1}], *R, "hunt", "worst"),
+    "worst-of-numbers": changed([{"point": {"L": 2}, "lower": 0.5, "upper": 1}], *R, "hunt", "worst"),
     "sizes-an-object": changed({"C": 1}, *R, "sizes"),
     "sizes-a-text": changed("C = 1", *R, "verify", "sizes"),
     "sizes-of-numbers": changed([1, 2], *R, "hunt", "sizes"),
@@ -271,6 +278,11 @@ def test_sizes_are_read_as_they_were_written():
     assert row.implicit[0].sizes == (Size((("C", 2),), 3, 2.0),)
     assert "sizes" not in row.verify.more
     assert parse(changed(GONE, *R, "sizes")).statements[0].sizes == ()
+
+
+def test_worst_cases_are_read_as_they_were_written():
+    (row,) = document.parse(WHOLE).statements
+    assert row.hunt.worst == (document.Ends((("L", "2"), ("t", "1")), 0.15, 0.16),)
 
 
 def test_fields_of_a_later_version_are_let_be():

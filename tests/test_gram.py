@@ -387,6 +387,12 @@ def test_without_smoothness_there_are_no_squares_of_slopes() -> None:
     )
 
 
+def test_subgradients_with_weights_below_0_are_out_of_reach() -> None:
+    """2 |x| - |x| is least at 0, and so is |x| - 2 |x| nowhere; slopes at the kinks say nothing."""
+    with pytest.raises(kernel.Rejected, match="weights below 0"):
+        worst_of({**POINT, "C": 2, "p": ["2", "-1"]}, let=[["convex"], ["subgradients"]])
+
+
 def test_a_proximal_point_of_all_clients_has_the_mean_gradient_there() -> None:
     """x - u = 3 sum_i p_i grad f_i(u)."""
     rules: Data = {"local": {}, "update": {}}

@@ -319,6 +319,17 @@ def test_many_sizes_are_folded(tmp_path, count, folded):
     assert (f"<details><summary>All {count} sizes</summary>" in text) == folded
 
 
+def test_a_page_says_how_much_more_than_can_happen_a_bound_allows(tmp_path):
+    points = [({"L": "2", "E": "1"}, 5 / 32, 5 / 32), ({"L": "3"}, 1.0, 1.0), ({"L": "4"}, None, 0.5)]
+    worst = [{"point": point, "lower": low, "upper": high} for point, low, high in points]
+    hunt = {"verdict": "survived", "worst": worst}
+    text = everything(document_of({"id": "a/b", "verdict": "survived", "hunt": hunt}), tmp_path, ["a/b"])
+    rows = re.findall(r"<tr>.*?</tr>", text.partition('<table class="worst">')[2].partition("</table>")[0], re.S)[1:]
+    assert ["L = 2, E = 1" in rows[0], "6.4 times what can happen" in rows[0]] == [True, True]
+    assert "attained" in rows[1]
+    assert "2 times what can happen" in rows[2]
+
+
 def test_a_row_without_sizes_has_no_table_of_them(tmp_path):
     text, rows = sized(tmp_path, 0)
     assert "Sizes" not in text

@@ -12,6 +12,7 @@ counterexample to the formula of the claim; whether that refutes what is printed
     "contradiction"                       no: `derive` proves the statement
     "proof at a point, times F"           yes: no counterexample but a proof, for all functions and dimensions, that at
                                           its point the left side is at most F times the right one
+    "identity, ..."                       yes: a premise of the statement's derivation, expanded again; what is trusted
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -27,7 +28,7 @@ from fedaudit.bounds.records import Recorded
 from fedaudit.errors import UserError
 
 from .child import LIMIT, Checker, Limit
-from .kernel import Malformed, Rejected, load
+from .kernel import Malformed, Rejected, identity, load
 from .kernel.files import read_text
 from .kernel.proof import is_proof
 from .names import AUDIT
@@ -40,6 +41,7 @@ __all__ = ["Certified", "certify", "certify_files", "line", "status"]
 
 FIELDS = {"format", "statement", "claim", "dropped", "instance", "at", "lhs", "rhs"}
 OF_PROOFS = {"format", "statement", "claim", "point", "at", "factor", "multipliers"}
+OTHERS = ("proof", "identity")  # how `what` begins of what is no counterexample
 DOCUMENT = 16_000_000  # bytes of audit.json that are read
 NO_RATE = "rejected as a refutation: the explicit rate of the reading falls, what is printed names no rate"
 WITNESS = "rejected as a refutation: the witness fails, what is printed says that one exists"
@@ -111,7 +113,7 @@ def _explained(row: Row, known: Mapping[str, Statement]) -> Row:
 
     if (
         row["what"] is None
-        or row["what"].startswith("proof")
+        or row["what"].startswith(OTHERS)
         or not row["file"].endswith(".json")
         or Path(row["file"]).name == AUDIT
     ):
@@ -157,6 +159,8 @@ def _judge(data: object, name: str, known: Mapping[str, Statement], checker: Che
     shown = line(identifier, 200)
     if shown not in known:
         return _unknown(name, shown, known)
+    if identity.is_one(fields):
+        return _premise(fields, name, known[shown], known, checker)
     expected = OF_PROOFS if is_proof(fields) else FIELDS
     if wrong := expected ^ (set(fields) - {"replays"}):  # only of order claims with a form; the kernel checks them
         return _malformed(name, f"certificate: got missing or unknown fields {sorted(wrong)}", shown)
@@ -175,10 +179,28 @@ def _judge(data: object, name: str, known: Mapping[str, Statement], checker: Che
         return _malformed(name, answer.reason, shown)
     if answer.outcome == "rejected":
         return _row(name, shown, reason=line(answer.reason, 500))
-    if answer.factor is not None:
-        return _row(name, shown, accepted=True, what=f"proof at a point, times {line(answer.factor, 40)}")
+    if answer.what is not None:
+        return _row(name, shown, accepted=True, what=line(answer.what))
     row = _row(name, shown, lhs=answer.lhs, rhs=answer.rhs, dropped=list(answer.dropped))
     return {**row, **_meaning(statement, answer.dropped, known)}
+
+
+def _premise(
+    fields: dict[str, object], name: str, statement: Statement, known: Mapping[str, Statement], checker: Checker
+) -> Row:
+    """A row about an identity: the statement's derivations must show it, and the kernel expands it again."""
+    from fedaudit.bounds.derive import shown
+    from fedaudit.bounds.identity_data import identity_data
+
+    if not any(_same(fields, identity_data(premise, statement.id)) for premise in shown(statement, known)):
+        other = f"identity: got one that no derivation of {statement.id} shows, expected the catalogue's"
+        return _row(name, statement.id, reason=other)
+    answer = checker.ask(fields)
+    if answer.outcome == "malformed":
+        return _malformed(name, answer.reason, statement.id)
+    if answer.outcome == "rejected":
+        return _row(name, statement.id, reason=line(answer.reason, 500))
+    return _row(name, statement.id, accepted=True, what=line(answer.what or ""))
 
 
 def _meaning(statement: Statement, dropped: tuple[str, ...], known: Mapping[str, Statement]) -> Row:
@@ -213,10 +235,13 @@ def _may_prove(statement: Statement, known: Mapping[str, Statement]) -> bool:
 
     if not statement.follows_from:
         return statement.kind == "order" and statement.method == "order"
-    cited = statement.follows_from[0].cites
-    if not all(name in known for name in cited) or premises(statement, known):
-        return False
-    return all(_may_prove(known[name], known) for name in cited)
+    ways = (replace(statement, follows_from=(way,)) for way in statement.follows_from)
+    return any(
+        all(name in known for name in way.follows_from[0].cites)
+        and not premises(way, known)
+        and all(_may_prove(known[name], known) for name in way.follows_from[0].cites)
+        for way in ways
+    )
 
 
 def _known(sources: Sequence[str]) -> dict[str, Statement]:

@@ -60,7 +60,7 @@ class Answer:
     lhs: str | None = None
     rhs: str | None = None
     dropped: tuple[str, ...] = ()
-    factor: str | None = None  # of a proof
+    what: str | None = None  # of what is no counterexample: a proof or an identity
 
 
 class Checker:
@@ -143,7 +143,7 @@ class Checker:
     def _understood(self, raw: dict[str, Any]) -> Answer:
         match raw["outcome"]:
             case "accepted":
-                return Answer("accepted", "", raw["lhs"], raw["rhs"], tuple(raw["dropped"]), raw.get("factor"))
+                return Answer("accepted", "", raw["lhs"], raw["rhs"], tuple(raw["dropped"]), raw.get("what"))
             case "rejected" | "malformed" as outcome:
                 return Answer(outcome, raw["reason"])
             case "time" | "memory" as what:

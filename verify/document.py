@@ -114,6 +114,15 @@ class Derived:
 
 
 @dataclass(frozen=True, slots=True)
+class Ends:
+    """The worst lhs/rhs over all functions of the class and all dimensions at one point: between two numbers."""
+
+    point: tuple[tuple[str, str], ...]  # name, value
+    lower: float | None
+    upper: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Move:
     """What `verify` or `hunt` says; `more` is shown as it is."""
 
@@ -123,6 +132,7 @@ class Move:
     tightness: float | None = None
     seconds: float | None = None
     sizes: tuple[Size, ...] = ()
+    worst: tuple[Ends, ...] = ()
     certificate: str | None = None
     counterexample: Mapping[str, Any] | None = None
     more: Mapping[str, Any] | None = None
@@ -396,6 +406,15 @@ def _size(node: Node) -> Size:
     return Size(counts, at.need("instances").count(), at.number("tightness"))
 
 
+def _ends(node: Node) -> Ends:
+    at = node.mapping()
+    point = at.need("point").mapping()
+    named = tuple((name, point.text(name)) for name in point.raw)
+    if len(named) > LETTERS or not all(name.isprintable() and 0 < len(name) <= LETTERS for name, _ in named):
+        node.refuse(f"a point of at most {LETTERS} constants with short names")
+    return Ends(named, at.number("lower"), at.number("upper"))
+
+
 def _printed(node: Node) -> Printed:
     at = node.mapping()
     return Printed(
@@ -459,7 +478,7 @@ def _step(node: Node) -> Step:
 def _move(node: Node) -> Move:
     at = node.mapping()
     known = {"id", "seed", "verdict", "evidence", "instances", "tightness", "seconds", "sizes"}
-    known |= {"certificate", "counterexample"}
+    known |= {"certificate", "counterexample", "worst"}
     instances, counterexample = at.get("instances"), at.get("counterexample")
     return Move(
         verdict=at.need("verdict").one_of(VERDICTS),
@@ -468,6 +487,7 @@ def _move(node: Node) -> Move:
         tightness=at.number("tightness"),
         seconds=at.number("seconds"),
         sizes=at.list("sizes", _size),
+        worst=at.list("worst", _ends),
         certificate=at.path("certificate"),
         counterexample=None if counterexample is None else counterexample.mapping().raw,
         more={name: value for name, value in at.raw.items() if name not in known and value not in (None, "")},

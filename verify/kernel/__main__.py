@@ -51,12 +51,10 @@ def judge(file: str) -> tuple[int, str]:
     try:
         certificate = load(read_text(file))
         if identity.is_one(certificate):
-            trusted = "; ".join(identity.check(certificate).trusted) or "nothing trusted but the assumptions"
-            return 0, f"accepted: an identity, {trusted}; not compared with any catalogue"
+            return 0, f"accepted: {identity.check(certificate).what}; not compared with any catalogue"
         said = about(certificate)
         if is_proof(certificate):
-            factor = shown(prove(certificate).factor)
-            return 0, f"accepted: a proof for all functions and dimensions at its point, times {factor}; {said}"
+            return 0, f"accepted: {prove(certificate).what}, for all functions and dimensions; {said}"
         found = check(certificate)
         return 0, f"accepted: lhs = {shown(found.lhs)}, rhs = {shown(found.rhs)}; {said}"
     except Rejected as error:

@@ -33,6 +33,10 @@ class Checked:
     trusted: tuple[str, ...]
     atoms: tuple[str, ...]
 
+    @property
+    def what(self) -> str:
+        return f"identity, {'; '.join(self.trusted) or 'nothing trusted but the assumptions'}"
+
 
 def is_one(certificate: object) -> bool:
     """Whether a file says that it is such an identity."""

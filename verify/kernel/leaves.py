@@ -126,6 +126,8 @@ class Leaves:
             last = max((i for i, weight in enumerate(self.p) if weight), default=None)
             if last is None:
                 raise OutOfReach("out of reach: a minimiser of nothing, all weights are 0")
+            if self.L is None and min(self.p) < 0:
+                raise OutOfReach("out of reach: subgradients with weights below 0, which need not add up to 0 at w*")
             others = [i for i in range(len(self.p)) if i != last]
             slopes = {i: leaf(f"g{i + 1}_{len(self.tables[i])}") for i in others}
             slopes[last] = mixed([-self.p[i] / self.p[last] for i in others], [slopes[i] for i in others])

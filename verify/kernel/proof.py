@@ -31,6 +31,10 @@ class Proved:
     factor: fmpq
     quiet: bool = False  # whether the point asks for runs without noise, which the claim allows
 
+    @property
+    def what(self) -> str:
+        return f"proof at a point, times {shown(self.factor)}{', without noise' if self.quiet else ''}"
+
 
 def is_proof(given: object) -> bool:
     """Whether it says of itself that it is a proof, and no counterexample."""

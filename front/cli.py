@@ -188,7 +188,9 @@ def parser() -> Parser:
         sub.add_argument("--out", metavar="DIR", help=f"folder for {kept}")
         if name == "derive":
             sub.add_argument(
-                "--tree", action="store_true", help="what each statement rests on, down to its assumptions"
+                "--tree",
+                action="store_true",
+                help="what each statement rests on; with --out, a certificate per shown premise",
             )
         if name in ("verify", "hunt", "audit"):
             elsewhere = "a Dask cluster that you started (extra `dask`; workers with --nthreads 1); same output"
@@ -445,15 +447,18 @@ def _tree(arguments: argparse.Namespace) -> int:
     """derive --tree."""
     from fedaudit.bounds.catalogue import catalogue, find
 
-    from .tree import lines, tree
+    from .tree import kept, lines, tree
 
     chosen = find(arguments.selectors)
     known = catalogue(chosen)
     rows = [tree(statement, known) for statement in chosen]
+    files = kept(rows, _out(arguments.out)) if arguments.out is not None else 0
     if arguments.json:
         return _print_json(rows)
     for row in rows:
         print("\n".join(lines(row)))
+    if files:
+        print(f"{files} certificates of shown premises are in {arguments.out}; `fedaudit certify` checks them again")
     return 0
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from fedaudit.bounds.derive import derive, shown
@@ -15,7 +16,7 @@ Row = dict[str, Any]
 def tree(statement: Statement, known: Mapping[str, Statement]) -> Row:
     """The statement, and below it what its proof cites (the way that proves it, if one does).
 
-    `certificates` are its shown premises, each for `python -m fedaudit.verify.kernel`.
+    `certificates` are its shown premises, each for `fedaudit certify`.
     """
     made = derive(statement, known, slack=False)
     cited = made.proved_from if made.proved else made.cites
@@ -39,3 +40,19 @@ def lines(row: Row, depth: int = 0) -> Iterator[str]:
     yield f"{'  ' * depth}{row['id']}: {', '.join([how, *counted])}{assumes}"
     for cited in row["cites"]:
         yield from lines(cited, depth + 1)
+
+
+def kept(rows: Iterable[Row], folder: Path) -> int:
+    """Write the certificates of the shown premises of all statements in the trees, each once; how many there are."""
+    from fedaudit.verify.names import slug
+
+    from .store import dumps, write
+
+    below, files = list(rows), dict[str, Any]()
+    while below:
+        row = below.pop()
+        files |= {f"{slug(row['id'])}.{n}.identity.json": data for n, data in enumerate(row["certificates"])}
+        below += row["cites"]
+    for name, data in files.items():
+        write(folder / name, dumps(data))
+    return len(files)

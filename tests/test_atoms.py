@@ -43,9 +43,11 @@ from fedaudit.bounds.papers.buttaci.symbols import (
 from fedaudit.bounds.shown import Shown, check, known, reader_of, stands
 from fedaudit.bounds.shown import shown as show
 from fedaudit.bounds.vectors import Expanded, Scalar
+from fedaudit.cli import main
 from fedaudit.errors import UserError
 from fedaudit.tree import lines, tree
 from fedaudit.verify.audit import hunt
+from fedaudit.verify.certificates import certify_files
 from fedaudit.verify.kernel import identity
 from fedaudit.verify.kernel.__main__ import judge
 from fedaudit.verify.kernel.rational import Malformed, Rejected
@@ -449,3 +451,13 @@ def test_a_formula_that_explodes_is_too_large() -> None:
             "identities": [{"left": [[power, ["one", "one"]]], "by": []}]}  # fmt: skip
     with pytest.raises(Rejected, match="too large"):
         identity.check(data)
+
+
+def test_derive_writes_certificates_that_certify_accepts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["derive", "buttaci/lem4.2", "--tree", "--out", str(tmp_path / "kept")]) == 0
+    files = sorted((tmp_path / "kept").glob("*.json"))
+    assert f"{len(files)} certificates" in capsys.readouterr().out
+    assert len(files) >= 6
+    assert all(
+        row["accepted"] and row["what"].startswith("identity") for row in certify_files([str(tmp_path / "kept")])
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from fedaudit.bounds.statement import Statement
 from fedaudit.errors import UserError
@@ -35,10 +36,17 @@ def examined(statement: Statement, reading: Reading, verdict: Judged) -> Judged:
         return verdict
     found = list[Worst]()
     for one in worst_cases(statement, reading):
-        if one.refuted and one.certificate is not None and one.lower is not None:
-            kernel.check(one.certificate)
+        if one.refuted and one.certificate is not None and one.lower is not None and _accepted(one.certificate):
             return Refuted(statement.id, Counterexample(one.certificate, float(one.lower)), verdict.search)
         found.append(one)
     return searched(
         verdict, worst=tuple(one.brief() for one in found if one.lower is not None or one.upper is not None)
     )
+
+
+def _accepted(certificate: Mapping[str, Any]) -> bool:
+    try:
+        kernel.check(certificate)
+    except kernel.Rejected:
+        return False
+    return True

@@ -148,9 +148,10 @@ def descent(step: Expr, drift: Step) -> tuple[Step, Step, Expr]:
         ON_PERTURBED,
         (1, Variance(perturbed_gradient, sigma, "squares")),
     )
+    chosen = Known(Eq(gamma(t), step), "the step size that the statement chooses", "premise")
     one = Step(
         Le(f(k + 1) - f(k), -step / 2 * g2 + step / 2 * u2 + L * step**2 / 2 * noise2),
-        given=(smooth,),
+        given=(smooth,) if step == gamma(t) else (smooth, chosen),
         note="γ ≤ 1/L",
     )
     c = step * L**2 / 2 * drift.claim.rhs + L * step**2 * sigma**2 * sum_p2 / 2

@@ -342,7 +342,7 @@ def test_bounds_ten_times_weaker_or_stronger_leave_no_false_step_standing(name, 
         decisions = [d for step in result.steps for d in (step.decision, *(use.decision for use in step.uses))]
         if any(d.status == "false" for d in decisions):
             assert result.status != "follows"
-            assert not result.proved
+            assert not result.proved or cited not in result.proved_from  # another way may prove it without the lemma
         told = any(f.startswith(("citation:", "vacuous:")) for f in result.findings)  # it decides nothing, and is told
         noticed[weaker] = (result.status, result.factor) != ("follows", before.factor) or told
     if before.status == "follows" and before.factor == 1 and moved:

@@ -420,8 +420,10 @@ def _along_paths(statement: Statement, reading: Reading, world: Any, seed: int) 
         both = [sides_of(reading, table) for table in tables]
         sides.append((np.concatenate([b[0] for b in both], axis=1), np.concatenate([b[1] for b in both], axis=1)))
     lhs, rhs = (np.concatenate([s[j] for s in sides]) for j in (0, 1))
-    usable = (np.isfinite(lhs) & np.isfinite(rhs) & (rhs > 0)).all(axis=1)
-    lhs = (lhs[usable] / rhs[usable]).astype(float)
+    fine = np.isfinite(lhs) & np.isfinite(rhs) & (rhs > 0)
+    first = next((j for j in range(len(n)) if fine[:, j:].all(axis=1).any()), 0)  # where the conditions begin to hold
+    usable, n = fine[:, first:].all(axis=1), n[first:]
+    lhs = (lhs[usable, first:] / rhs[usable, first:]).astype(float)
     caption = (
         "the left side in units of the right side, along paths x = c n^a of all parameters that may grow; "
         f"claimed is that every line {ASKED[statement.relation]} for large n, at whatever height"

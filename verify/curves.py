@@ -421,7 +421,9 @@ def _along_paths(statement: Statement, reading: Reading, world: Any, seed: int) 
         sides.append((np.concatenate([b[0] for b in both], axis=1), np.concatenate([b[1] for b in both], axis=1)))
     lhs, rhs = (np.concatenate([s[j] for s in sides]) for j in (0, 1))
     fine = np.isfinite(lhs) & np.isfinite(rhs) & (rhs > 0)
-    first = next((j for j in range(len(n)) if fine[:, j:].all(axis=1).any()), 0)  # where the conditions begin to hold
+    counts = [int(fine[:, j:].all(axis=1).sum()) for j in range(len(n))]
+    late = next(j for j, count in enumerate(counts) if 2 * count >= counts[-1])  # half of the paths meet the conditions
+    first = 0 if counts[0] else late
     usable, n = fine[:, first:].all(axis=1), n[first:]
     lhs = (lhs[usable, first:] / rhs[usable, first:]).astype(float)
     caption = (

@@ -103,7 +103,6 @@ def test_ten_clients_are_solved_as_one() -> None:
     (made,) = worst(fedavg(fa.Le(gap(T), B)), ORDINARY | values(B=1, C=10, E=2, T=2))
     close(made, 0.105942)
     assert (made.leaves, made.blocks) == (60, (6, 6))
-    assert made.seconds < 30
 
 
 def test_one_round_of_two_clients_in_distance() -> None:

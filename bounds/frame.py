@@ -210,6 +210,8 @@ class Reader:
                 return self._named(x, when, plain)
             case Vector(op="zero"):
                 return Vec({})
+            case Vector(op="start") if when == "start":
+                return Vec({(Name("start"), ALL): self.ring.number(1)})
             case Vector(op="w_star" | "point"):
                 return Vec({(Name("w*" if x.op == "w_star" else f"point {x.args[0]}"), ALL): self.ring.number(1)})
             case Vector(op="+"):
@@ -263,6 +265,10 @@ class Reader:
         if x in method.server:
             if when == "updated" and x in method.update:
                 return self._rule(method.update[x], "ended", plain)
+            if when == "start":
+                return self._rule(method.server[x], "start", plain)
+            if x in self.frame.kept:
+                return replace(self, step=None).vector(self.frame.kept[x](self.at[1]), "base", plain)
             return Vec({(Name(x.name), ALL): self.ring.number(1)})
         if (x not in method.client and x not in self.frame.ghosts) or plain is None:
             raise UserError(f"got {x.name!r}, expected a vector of {method.id} with its client")

@@ -19,7 +19,7 @@ from marks import only
 from sympy import Eq, Function, Ge, Le, Rational
 
 import fedaudit as fa
-from fedaudit.bounds.atoms import Bound, Convex, Minimum, Smooth, Square
+from fedaudit.bounds.atoms import MEAN_CONVEX, Bound, Convex, Minimum, Smooth, Square
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.decide import decide
 from fedaudit.bounds.derivation import Argument, Derivation, Known, Step, View
@@ -506,10 +506,9 @@ def test_a_ghost_is_no_vector_of_the_method() -> None:
 
 
 def test_convexity_of_the_mean_says_nothing_at_a_client_s_own_point() -> None:
-    for over, at in (("mean", z), ("one", P)):
-        premise = Shown(Ge(ZHANG_L, PL_MU), ON_PROPOSED, ((1, Convex(P, at, ZHANG_L, over, "mean_strongly_convex")),))
+    for atom in (Convex(P, z, ZHANG_L, "mean", MEAN_CONVEX), Convex(P, P, ZHANG_L, "one", MEAN_CONVEX)):
         with pytest.raises(UserError, match="shared"):
-            check(premise)
+            show(Ge(ZHANG_L, PL_MU), "", ON_PROPOSED, (1, atom))
 
 
 def test_an_assumption_that_is_written_as_a_lower_bound_is_read_as_one() -> None:

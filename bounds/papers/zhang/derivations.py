@@ -17,6 +17,7 @@ from sympy.logic.boolalg import And, Boolean
 from ...atoms import Smooth, Square, Subgradient
 from ...derivation import Argument, Induction, Known, Step, View
 from ...facts import sum_empty, sum_next
+from ...frame import Frame
 from ...method import mean as mean_over
 from ...shown import defined, shown
 from .drift import (
@@ -30,6 +31,8 @@ from .frames import (
     ENDED,
     LOCAL,
     ON_A_STEP,
+    ON_COMPACT,
+    ON_PROPOSED,
     SHRINK,
     WEIGHT,
     WEIGHTS_PL,
@@ -106,33 +109,25 @@ def symbols(names: str, **assumptions: bool) -> list[Symbol]:
 
 
 def zero_mean(goal: View) -> Argument:
-    """W C^(r+1) = W C^r (A.4), from W C^1 = 0: averages over the clients of one coordinate on one path."""
-    c, g, P, x, z = (Function(name, **SIGNED) for name in ("c_bar", "g_bar", "P", "x", "z_bar"))
-    local = known(Eq(z(r), P(r) - LOCAL * (g(r) + c(r))), "lines 9 and 10, repeated and averaged (A.3)")
-    server = known(Eq(x(r), P(r) + eta_g * (z(r) - P(r))), "line 14")
-    update = known(Eq(c(r + 1), (P(r) - x(r)) / eta_t - g(r)), "line 18, averaged (A.2)")
-    same = Step(Eq(c(r + 1), c(r)), given=(local, server, update), where="A.4")
-    start = known(Eq(c(1), 0), "c_i^1 = 0")
-    always = Induction(Eq(c(r), 0), over=r, start=1, base=(start,), step=(same,))
-    following = Step(Eq(c(r + 1), 0), given=(same, always))
-    size = Function("size", **SIGNED)
-    none = Step(Eq(size(c(r + 1)), size(0)), given=(following,))
-    zero = known(Eq(size(0), 0), "|0|² = 0")
-    mean = known(Eq(goal.rhs, goal.lhs + size(c(r + 1))), "|c_i|² = |c_i − c_bar|² + |c_bar|² on average over i")
-    return only(Step(goal.relations[0], given=(mean, none, zero)), same, always, following, none)
+    """W C^(r+1) = W C^r = 0 (A.4): what the frame's rules keep makes the corrections of the next round average to 0."""
+    return _identity(goal, ON_PROPOSED, "|c_i|² = |c_i − c_bar|² on average over i, for c_bar = 0 (A.4)")
 
 
 def server_update(goal: View) -> Argument:
-    """(3): with corrections that average to zero the server receives P − η̃ v/η_g."""
-    g, P, x, z = (Function(name, **SIGNED) for name in ("v", "P", "x", "z_bar"))
-    prox = Function("Prox", **SIGNED)
-    local = known(Eq(z(r), P(r) - LOCAL * g(r)), "lines 9 and 10, averaged; the corrections average to zero (A.4)")
-    server = known(Eq(x(r), P(r) + eta_g * (z(r) - P(r))), "line 14")
-    moved = Step(Eq(x(r), P(r) - eta_t * g(r)), given=(local, server), where="last line of (2)")
-    new, printed = prox(x(r)), prox(P(r) - eta_t * g(r))  # the post-proximal model, and the right side of (3)
-    same = Step(Eq(new, printed), given=(moved,), where="(3)")
-    squares = known(And(Eq(goal.lhs, new**2 + printed**2), Eq(goal.rhs, 2 * new * printed)), "vectors as one letter")
-    return only(Step(goal.relations[0], given=(same, squares)), moved, same)
+    """(3): with corrections that average to zero the server receives P − η̃ v."""
+    return _identity(goal, ON_PROPOSED, "lines 9, 10 and 14; the corrections average to zero (A.4)")
+
+
+def compact_form(goal: View) -> Argument:
+    """(2): the two forms have the same vectors at every step, which the frame's rules keep."""
+    rounds = shown(goal.relations[0], "line 14 and (2), whose sums are those of algorithm 1", ON_COMPACT, at=ENDED)
+    local = shown(goal.relations[1], "lines 9 and 10 and (2), whose corrections are those of algorithm 1", ON_COMPACT)
+    steps = tuple(Step(relation, given=(x,)) for relation, x in zip(goal.relations, (rounds, local), strict=True))
+    return Argument(steps, steps)
+
+
+def _identity(goal: View, frame: Frame, because: str) -> Argument:
+    return only(Step(goal.relations[0], given=(shown(goal.relations[0], because, frame, at=ENDED),)))
 
 
 def fixed_point(goal: View) -> Argument:

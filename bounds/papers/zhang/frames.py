@@ -42,7 +42,27 @@ from ...method import (
 )
 from ...shown import shown
 from ...vectors import FLAT, SIGN, SUM, UNBIASED
-from .methods import PROPOSED, PROXIMAL_STEP, Lambda, P, c, eta, onward, s, s_before, virtual, z, zhat
+from .methods import (
+    COMPACT,
+    PROPOSED,
+    PROXIMAL_STEP,
+    Lambda,
+    P,
+    X,
+    Z,
+    Zhat,
+    c,
+    eta,
+    onward,
+    s,
+    s_before,
+    s_c,
+    s_c_before,
+    virtual,
+    x,
+    z,
+    zhat,
+)
 from .symbols import (
     G2,
     B_g,
@@ -151,6 +171,24 @@ ON_PROPOSED = Frame(
     even=True,
     ghosts={exact_sum: (zero, exact_sum + gradient)},
     kept={zhat: lambda k: P - eta * s - k * eta * c, c: lambda _: (mean(s_before) - s_before) / tau},
+)
+
+ON_COMPACT = Frame(
+    COMPACT,
+    {},
+    LETTERS,
+    SIZES,
+    SHARES,
+    CHARGED,
+    even=True,
+    kept={
+        **ON_PROPOSED.kept,
+        X: lambda _: x,
+        Zhat: lambda k: P - eta * s - k * eta * c,
+        Z: lambda _: z,
+        s_c: lambda _: s,
+        s_c_before: lambda _: s_before,
+    },
 )
 
 

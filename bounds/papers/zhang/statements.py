@@ -120,6 +120,7 @@ EQ_2_COMPACT = Statement(
         NOISY_KINKS,
         "sums printed from t = 1 in (A.2) and below run from t = 0, as in (A.3) and in (2)",
     ),
+    follows_from=(Derivation(derivations.compact_form),),
 )
 
 EQ_2_ZERO_MEAN = Statement(

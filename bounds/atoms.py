@@ -176,12 +176,16 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Subgradient:
-    """g(y) >= g(p) + <(x - p)/step, y - p> for the regulariser g, which is convex, and p = prox(x, step)."""
+    """g(y) >= g(p) + <(x - p)/step, y - p> for the regulariser g, which is convex, and p = prox(x, step).
+
+    Of a weakly convex g, whose convexity lacks `nu`, nu/2 |y - p|^2 less; then nu step < 1, or p need not exist.
+    """
 
     x: Vector
     y: Vector
     step: Any
     charges: tuple[Charge, ...]  # the assumption that says that g is convex
+    nu: Any = 0
 
     @property
     def over(self) -> Over:
@@ -190,7 +194,8 @@ class Subgradient:
     @property
     def number(self) -> Number:
         p = prox(self.x, self.step)
-        return g(self.y) - g(p) - inner((self.x - p) / self.step, self.y - p)
+        tangent = g(self.y) - g(p) - inner((self.x - p) / self.step, self.y - p)
+        return tangent if self.nu == 0 else tangent + self.nu * _HALF * norm2(self.y - p)
 
 
 @dataclass(frozen=True, slots=True)

@@ -582,7 +582,7 @@ def _refused(statement: Statement, goal: View, argument: Argument, cited: Sequen
         if any(meant.setdefault(name, number) != number for name, number in known.rule.frame.names.items()):
             yield f"refused: {known.because} gives another meaning to a name of this proof"
         frame = known.rule.frame
-        if statement.method is not frame.method and not (frame.one and statement.method == frame.method.id):
+        if statement.method is not frame.method and statement.method != frame.method.id:  # a setting has no method
             yield f"refused: {known.because} is about {frame.method.id}"
         elif not stands(known):
             yield f"refused: {known.because} does not follow from its atoms, left over: {check(known.rule).rest}"

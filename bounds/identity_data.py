@@ -179,11 +179,13 @@ class Names:
                     yield "below", atom.below
                 if isinstance(atom, Convex) and atom.named == MEAN_CONVEX:
                     yield "shared", True
-            case Subgradient(x=x, y=y, step=step):
+            case Subgradient(x=x, y=y, step=step, nu=nu):
                 vector(prox(x, step))
                 yield "x", vector(x)
                 yield "y", vector(y)
                 yield "constant", _tree(step, reader)
+                if nu != 0:
+                    yield "weak", _tree(nu, reader)
             case Slope(x=x, step=step, B=bound):
                 vector(prox(x, step))
                 yield "x", vector(x)

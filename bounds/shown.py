@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sympy import Add, Eq, Expr, Ge, Gt, Integer, Le, Mul, Pow, Rational, Sum, Symbol
+from sympy import Add, Eq, Expr, Ge, Gt, Integer, Le, Lt, Mul, Pow, Rational, Sum, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean, true
 
 from fedaudit.errors import UserError
 
-from .atoms import Atom, Bound, Charge, Slope, Weight
+from .atoms import Atom, Bound, Charge, Slope, Subgradient, Weight
 from .derivation import Known, Requirement
 from .frame import HETEROGENEITY, Frame, Reader, formula_of
 from .method import Method, Number, Vector, inner, norm2, scalars_of
@@ -135,6 +135,7 @@ def check(premise: Shown) -> Checked:
     steps = [a.step for _, a in premise.by if isinstance(a, Slope)]
     required += [Gt(d, 0) for d in (*_denominators(premise), *steps) if not by_form(d, strict=True)]
     required += [c for _, atom in premise.by if isinstance(atom, Bound) for c in _range(premise.frame, atom)]
+    required += [Lt(a.nu * a.step, 1) for _, a in premise.by if isinstance(a, Subgradient) and a.nu != 0]
     kept = tuple(dict.fromkeys(c for c in required if c is not true))
     return Checked(identities, signs, frozenset(charges), kept, tuple(reader.letters.items()))
 

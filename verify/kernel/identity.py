@@ -338,6 +338,12 @@ class Identities:
         yield from self.regulariser(y, client)
         yield from ((key, (-c[0], c[1])) for key, c in self.regulariser(p, client))
         yield from ((key, times((-size[1], size[0]), c)) for key, c in self.inner("one", slope, step))
+        if "weak" in at:
+            if not self.signed(at["weak"]):
+                raise Rejected("identity: got weak convexity whose form does not show that it is not negative")
+            self.trusted[f"trusted: z3, 1 - {at['weak'].raw} * {given.raw} > 0"] = None
+            half = scaled(self.number(at["weak"]), "1/2", self.context)
+            yield from ((key, times(half, c)) for key, c in self.inner("one", step, step))
 
     def terms(self, node: Node) -> Iterator[tuple[tuple[object, ...], Fraction]]:
         for part in node.items():

@@ -6,8 +6,11 @@ What the assumptions say about losses and samples enters as premises; all that i
 from typing import Any
 
 from ...algebra import Eq, Function, Le, Max, Rational, Symbol, sqrt
+from ...atoms import Subgradient
 from ...derivation import Argument, Known, Step, View
 from ...facts import termwise
+from ...shown import shown
+from .frames import ON_A_PROX, around, beside
 from .run import residual
 from .symbols import (
     G,
@@ -28,8 +31,6 @@ from .symbols import (
     envelope_slope,
     eps,
     eta,
-    f_plus,
-    f_u,
     fresh2,
     gamma,
     global2,
@@ -38,14 +39,11 @@ from .symbols import (
     local2,
     m,
     mean_d,
-    moved2,
     nu,
-    plus_u2,
     rho,
     sampled2,
     sampled_d,
     spread2,
-    u_w2,
     variance,
     variance_m,
 )
@@ -176,14 +174,13 @@ def lemma_4_variance(goal: View) -> Argument:
 
 def lemma_7(goal: View) -> Argument:
     """Weak convexity at w^+, whose subgradient (w - w^+)/eta is optimal."""
-    inner = Symbol("inner", real=True)
-    convex = _premise(
-        Le(f_plus + inner / eta - nu / 2 * plus_u2, f_u),
-        "weak convexity at w^+ with the subgradient (w - w^+)/eta; inner is (w - w^+)'(u - w^+)",
-        "weakly_convex",
+    convex = shown(
+        goal.relations[0],
+        "weak convexity at w^+ with the subgradient (w - w^+)/eta, and |u - w|^2 written out around w^+",
+        ON_A_PROX,
+        (1, Subgradient(around, beside, eta, (("weakly_convex", (nu,)),), nu)),
     )
-    squares = _premise(Eq(u_w2, plus_u2 + moved2 - 2 * inner), "|u - w|^2 written out around w^+")
-    return _at_once(Step(goal.relations[0], given=(convex, squares), where="appendix B.2"))
+    return _at_once(Step(goal.relations[0], given=(convex,), where="appendix B.2"))
 
 
 def remark_5(goal: View) -> Argument:

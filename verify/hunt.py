@@ -74,7 +74,7 @@ def climb(reading: Reading, setting: Setting, shapes: Sequence[Shape], generatio
         told("climbing, shape", n, len(shapes))
         genes = genes_of(reading, setting, shape)
         rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "climb", shape, *reading.dropped))
-        scores = score(reading, setting, shape, draw(genes, 2 * POPULATION, rng))
+        scores = score(reading, setting, shape, draw(genes, 2 * POPULATION, rng), often=True)
         tried += scores.admissible
         sizes.append(_size(reading, setting, scores, scores.admissible))
         elite = rows(scores.genome, _ranking(scores)[:ELITE])

@@ -9,7 +9,7 @@ A branch on data is a guard: where a replay would take the other one, there is n
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -95,6 +95,8 @@ class Tape:
 
     def pair(self, ufunc: Any, a: Any, b: Any) -> Taped:
         """The same for a function of two arrays, one of them of this tape."""
+        if ufunc.signature is not None:  # works on whole axes
+            return self.call(ufunc, a, b)
         if type(a) is not Taped:
             a = self.number(a, b)
         elif type(b) is not Taped:
@@ -261,6 +263,9 @@ class Taped:
         self.tape.guard(self.place, bool(self.value))
         return bool(self.value)
 
+    def __getattr__(self, name: str) -> Any:
+        raise NotTaped(f"the attribute {name}")
+
     @property
     def shape(self) -> tuple[int, ...]:
         return self.value.shape
@@ -303,7 +308,7 @@ class Taped:
         return _reshaped(self.tape, self, shape[0] if len(shape) == 1 else shape)
 
     def transpose(self, *axes: Any) -> Any:
-        return _generic(self.tape, np.transpose, (self, *(axes if len(axes) < 2 else (axes,))), {})
+        return _turned(self.tape, self, axes[0] if len(axes) == 1 else axes or None)
 
     def ravel(self) -> Any:
         return self.reshape(-1)
@@ -312,7 +317,7 @@ class Taped:
         return self
 
     def swapaxes(self, one: int, other: int) -> Any:
-        return _generic(self.tape, np.swapaxes, (self, one, other), {})
+        return _swapped(self.tape, self, one, other)
 
     def sum(self, axis: Any = None, keepdims: bool = False) -> Any:
         return _reduced(self.tape, np.add, self, axis=axis, keepdims=keepdims)
@@ -463,6 +468,33 @@ def _dotted(tape: Tape, a: Any, b: Any, axes: Any = 2) -> Any:
     return _reshaped(tape, tape.call(np.dot, row, _reshaped(tape, b, (b.shape[0], int(np.prod(rest))))), rest)
 
 
+def _turned(tape: Tape, x: Any, axes: Any = None) -> Any:
+    axes = tuple(axes) if axes is not None else tuple(range(x.ndim))[::-1]
+    return x if axes == tuple(range(x.ndim)) else tape.call(np.ndarray.transpose, x, axes)
+
+
+def _moved(tape: Tape, x: Any, source: int, destination: int) -> Any:
+    axes = [axis for axis in range(x.ndim) if axis != source % x.ndim]
+    axes.insert(destination % x.ndim, source % x.ndim)
+    return _turned(tape, x, axes)
+
+
+def _swapped(tape: Tape, x: Any, one: int = -1, other: int = -2) -> Any:
+    axes = [*range(x.ndim)]
+    axes[one], axes[other] = axes[other], axes[one]
+    return _turned(tape, x, axes)
+
+
+def _largest_at(tape: Tape, x: Any, axis: Any = None, **kwargs: Any) -> Any:
+    if kwargs:
+        raise NotTaped("argmax with options")
+    return tape.call(np.ndarray.argmax, x, axis)
+
+
+def _cast(tape: Tape, x: Any, dtype: Any, **_: Any) -> Any:
+    return x.astype(dtype)
+
+
 def _generic(tape: Tape, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Any other function: arrays are arguments of the call, everything else belongs to it."""
     arrays: list[Any] = []
@@ -478,24 +510,36 @@ def _generic(tape: Tape, function: Any, args: Sequence[Any], kwargs: Mapping[str
         return x
 
     plan, options = [hole(x) for x in args], {name: hole(x) for name, x in kwargs.items()}
+    first = sum(x is _HOLE for x in plan)
+    rest = tuple(plan[first:])
 
-    def run(*arrays: Any) -> Any:
+    def filled(x: Any, given: Iterator[Any]) -> Any:
+        if x is _HOLE:
+            return next(given)
+        return tuple(filled(part, given) for part in cast("Any", x)) if isinstance(x, tuple) else x
+
+    def simple(*arrays: Any) -> Any:
+        return function(*arrays, *rest, **options)
+
+    def nested(*arrays: Any) -> Any:
         given = iter(arrays)
+        return function(*[filled(x, given) for x in plan], **{name: filled(x, given) for name, x in options.items()})
 
-        def filled(x: Any) -> Any:
-            if x is _HOLE:
-                return next(given)
-            return tuple(filled(part) for part in cast("Any", x)) if isinstance(x, tuple) else x
-
-        return function(*[filled(x) for x in plan], **{name: filled(x) for name, x in options.items()})
-
-    made = tape.call(run, *arrays, key=(function, _key(plan), _key(tuple(options.items()))))
+    run = simple if first == len(arrays) and all(x is _HOLE for x in plan[:first]) else nested
+    made = tape.call(run, *arrays, key=(function, repr(plan), repr(options)))
     if isinstance(made.value, tuple):
         return tuple(tape.call(operator.getitem, made, i) for i in range(len(made.value)))
     return made
 
 
-_HOLE = object()
+class _Hole:
+    """Where an array goes."""
+
+    def __repr__(self) -> str:
+        return "_"
+
+
+_HOLE = _Hole()
 _SPECIAL: dict[Any, Callable[..., Any]] = {
     np.sum: _by(np.add),
     np.max: _by(np.maximum),
@@ -512,6 +556,12 @@ _SPECIAL: dict[Any, Callable[..., Any]] = {
     np.where: _where,
     np.einsum: _einsum,
     np.tensordot: _dotted,
+    np.transpose: _turned,
+    np.moveaxis: _moved,
+    np.swapaxes: _swapped,
+    np.matrix_transpose: _swapped,
+    np.argmax: _largest_at,
+    np.astype: _cast,
     np.zeros_like: _like(0.0),
     np.ones_like: _like(1.0),
     np.full_like: _like(None),

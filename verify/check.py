@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any, overload
 
 import numpy as np
@@ -56,9 +56,10 @@ class Scores:
         return int(np.isfinite(self.margin).sum())
 
 
-def genes_of(reading: Reading, setting: Setting, shape: Shape) -> list[Gene]:
+@lru_cache(maxsize=1024)
+def genes_of(reading: Reading, setting: Setting, shape: Shape) -> tuple[Gene, ...]:
     """The setting's genes and the statement's knobs."""
-    return [*setting.genes(reading, shape), *knob_genes(reading.lowered)]
+    return (*setting.genes(reading, shape), *knob_genes(reading.lowered))
 
 
 def tabulate(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> Table:

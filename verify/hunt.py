@@ -6,6 +6,7 @@ is counted in evaluations, never in seconds, so that a seed gives the same resul
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -96,11 +97,19 @@ def top(scores: Scores, count: int) -> list[Found]:
 
 def order(found: Sequence[Found]) -> tuple[Found, ...]:
     """Most dangerous first; ties keep the order of the shapes, simple ones first."""
-    return tuple(sorted(found, key=lambda f: -float(_danger(f.scores)[f.row])))
+    return tuple(sorted(found, key=lambda f: -_danger_of(f)))
 
 
 def _ranking(scores: Scores) -> Array:
     return np.argsort(-_danger(scores), kind="stable")
+
+
+def _danger_of(found: Found) -> float:
+    """The same of one row."""
+    if not math.isfinite(found.margin):
+        return -math.inf
+    danger = 2 + found.margin if found.margin > VIOLATION else found.later
+    return -9.0 if math.isnan(danger) else danger
 
 
 def _danger(scores: Scores) -> Array:

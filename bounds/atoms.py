@@ -257,20 +257,41 @@ class Weight:
         return ()
 
 
-Atom = (
-    Square
-    | Smooth
-    | Lipschitz
-    | Convex
-    | Lower
-    | Minimum
-    | Variance
-    | Bound
-    | Subgradient
-    | Slope
-    | ProximalPL
-    | Weight
-)
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """No more clients are drawn than there are."""
+
+    @property
+    def over(self) -> Over:
+        return "one"
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """|x|^2 <= G^2 for a gradient x of a G-Lipschitz loss."""
+
+    x: Vector
+    G: Any
+    over: Over = "one"
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return (("lipschitz", (self.G,)),)
+
+    @property
+    def number(self) -> Number:
+        if self.x.op != "grad":
+            raise UserError(f"got the length of {self.x.op!r}, expected that of a gradient")
+        return Number(((self.G**2, ("one",)),)) - norm2(self.x)
+
+
+OfFunctions = Square | Smooth | Lipschitz | Convex | Lower | Minimum | Variance | Short
+OfRegulariser = Subgradient | Slope | ProximalPL
+Atom = OfFunctions | OfRegulariser | Bound | Weight | Subset
 
 
 def lipschitz(x: Vector, y: Vector, L: Any, over: Over = "one", times: Any = 1) -> tuple[tuple[Any, Atom], ...]:

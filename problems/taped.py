@@ -19,7 +19,7 @@ Operation = tuple[Callable[..., Any], int, tuple[int, ...]]  # what is called, w
 SMALL_CONSTANT = 64  # numbers of a constant that is compared by value
 
 
-class NotTaped(Exception):  # noqa: N818  says what happened, as `StopIteration` does
+class NotTaped(Exception):
     """The function does something with arrays that no tape can hold."""
 
 

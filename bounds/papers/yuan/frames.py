@@ -4,15 +4,34 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 
+from typing import Any
+
 from sympy import IndexedBase, Symbol
 
-from ...frame import Frame
-from ...method import Method, expect, g, norm2, prox, start, vector
-from .symbols import GLOSSARY, eta, f_plus, f_u, m, moved2, plus_u2, u_w2
+from ...frame import CHARGES, Frame
+from ...method import Method, Number, expect, g, grad, inner, mean, norm2, point, prox, start, vector
+from ...statement import Glossary
+from ...vectors import DRAWN, EVEN, SIGN, SUM
+from .symbols import (
+    GLOSSARY,
+    I,
+    M,
+    among,
+    deviation,
+    eta,
+    f_plus,
+    f_u,
+    j,
+    mean_d,
+    moved2,
+    plus_u2,
+    sampled_d,
+    u_w2,
+)
 
 around, beside = vector("w"), vector("u")
 _plus = prox(around, eta)
-_LETTERS, _SIZES = (Symbol("t"), Symbol("k"), m, Symbol("j")), (Symbol("E"), Symbol("C"))
+_LETTERS, _SIZES = (Symbol("t"), Symbol("k"), Symbol("i"), Symbol("l")), (Symbol("E"), M)
 
 ON_A_PROX = Frame(
     Method(
@@ -34,4 +53,43 @@ ON_A_PROX = Frame(
     _LETTERS,
     _SIZES,
     IndexedBase("p"),
+)
+
+direction = grad(vector("w_m", "w^{(m)}"))  # of a device, at its own point
+_drawn, _all = mean(direction, over="sampled"), mean(direction)
+_unit = point("unit")  # along coordinate j
+
+
+def on_a_subset(glossary: Glossary, measures: dict[Any, Number], drawn: Any, of: Any) -> Frame:
+    """Directions of all devices, and those of a uniform subset: that is what the setting is, and nothing assumed."""
+    return Frame(
+        Method(
+            id="subset",
+            title="Some of the devices' directions, drawn uniformly without replacement",
+            cite="lemma 4, appendix B.1",
+            glossary=glossary,
+            server={},
+            client={direction.args[0]: start},
+            measures=measures,
+        ),
+        {},
+        _LETTERS,
+        (Symbol("E"), of),
+        IndexedBase("p"),
+        {**CHARGES, **dict.fromkeys((SUM, SIGN, EVEN, DRAWN))},
+        even=True,
+        sample=drawn,
+    )
+
+
+ON_A_SUBSET = on_a_subset(
+    GLOSSARY,
+    {
+        sampled_d(j): expect(inner(_drawn, _unit)),
+        mean_d(j): expect(inner(_all, _unit)),
+        deviation: expect(norm2(_drawn - _all)),
+        among: expect(mean(norm2(direction - _all))),
+    },
+    I,
+    M,
 )

@@ -35,7 +35,7 @@ from ..settings.base import Reading
 from .blocks import Blocks, blocks, places
 from .cone import Solved, eased, smallest
 from .faces import IDLE, attained, face, idle
-from .lower import Run, runs
+from .lower import Run, attainable, runs
 from .points import SMALL, Choices, Point, missing, told
 from .upper import LITTLE, Proved, proofs
 
@@ -47,7 +47,7 @@ ROUNDING = 1e-9  # of the largest eigenvalue
 EXACT = 1e-9
 REFUSALS, REASON = 4, 30  # of the kernel, for one reason, which so many characters tell apart
 ENOUGH, CLOSE = 1e-4, 2e-2  # below the worst case: no better run is looked for
-LOOSE = 1e-2  # above the smallest factor: another proof is looked for
+LOOSE = 2e-3  # above the smallest factor: another proof is looked for
 MOST_ALONE = 40  # leaves of one block: the solver takes a minute
 
 
@@ -152,12 +152,7 @@ def worst_of(reading: Reading, point: Point, shape: Blocks, asked: Programme, qu
     """The same of a programme that is at hand; `quick`: the first ends that the kernel accepts, if they are close."""
     began, claim = time.perf_counter(), reading.claim
     best = smallest(shape.cone)
-    from_below = best or smallest(eased(shape.cone))  # nothing bounds lhs by rhs: how large it gets before long
-    below, certificate = (
-        (None, None)
-        if from_below is None
-        else _lower(claim, point, asked, shape, from_below, CLOSE if quick else ENOUGH)
-    )
+    below, certificate = _from_below(claim, point, asked, shape, best, CLOSE if quick else ENOUGH)
     above, proof = (None, None) if best is None else _upper(claim, point, asked, shape, best, quick)
     sizes = tuple(len(block) for block in shape.cone.rhs.gram)
     estimate = None if best is None else best.factor
@@ -192,6 +187,18 @@ def _too_large(claim: Mapping[str, Any], asked: Programme) -> TooLarge:
     got = f"{claim['id']} with {len(asked.leaves)} vectors and {len(asked.constraints)} constraints"
     fits = f"at most {MOST} vectors, {MOST_ALONE} where clients differ"
     return TooLarge(got, fits, "take a smaller C, E or T (about C times E times T vectors); equal p cost least")
+
+
+def _from_below(
+    claim: Mapping[str, Any], point: Point, asked: Programme, shape: Blocks, best: Solved | None, enough: float
+) -> tuple[Fraction | None, Row | None]:
+    """The lower end, of runs whose minimiser is one for sure; where nothing bounds lhs by rhs, how large it gets."""
+    runs_of, found = attainable(asked), best
+    if runs_of is not asked:
+        shape = blocks(runs_of)
+        found = smallest(shape.cone)
+    found = found or smallest(eased(shape.cone))
+    return (None, None) if found is None else _lower(claim, point, runs_of, shape, found, enough)
 
 
 def _lower(
@@ -296,10 +303,14 @@ def _upper(
         tried = (attained(asked, shape, inside, edge, accepted, factor) for edge in edges)
         return next((made for made in tried if made is not None), None)
 
-    exact = found or (None if quick else beside(None, best))
-    near = exact is not None and float(exact.factor) <= best.factor + LOOSE * max(best.factor, LITTLE)
-    proved = exact if near else next(proofs(asked, shape, best, accepted, beside), None)
-    found = min((one for one in (exact, proved) if one is not None), key=lambda one: one.factor, default=None)
+    def near(one: Proved | None) -> bool:
+        return one is not None and float(one.factor) <= best.factor + LOOSE * max(best.factor, LITTLE)
+
+    ways = [lambda: beside(None, best), lambda: next(proofs(asked, shape, best, accepted, beside), None)]
+    for way in reversed(ways) if quick else ways:  # the first is exact, the second is faster
+        if near(found):
+            break
+        found = min((one for one in (found, way()) if one is not None), key=lambda one: one.factor, default=None)
     return (None, None) if found is None else (_fraction(found.factor), written(found))
 
 

@@ -26,7 +26,7 @@ from .blocks import Blocks, places
 from .cone import Solved, smallest
 from .faces import Face
 
-__all__ = ["Run", "attainable", "runs"]
+__all__ = ["Run", "attainable", "coarser", "runs"]
 
 # Of L - mu, how much is cut off at both ends; of the Gram matrix, how much room constraints have besides.
 SHAVED = ((1e-6, 0.0), (1e-5, 0.0), (1e-5, 1e-8), (1e-5, 1e-7), (1e-4, 1e-6), (1e-3, 1e-5))
@@ -35,6 +35,7 @@ FLAT = 1e-6  # of the Gram matrix: directions that a run in few dimensions would
 NOTHING = 1e-7  # of the largest square of a leaf: what may be 0 but for the solver's accuracy
 DIGITS = 1
 ALLOWED = 1e-12
+RANKS, PARTS = 4, (1, 2, 4, 10, 20, 100, 1000, 10**4, 10**6)  # dimensions and parts of a unit that are tried
 CLOSE = (1e-6, 1e-7, 1e-8)  # of values on a face: what may be rounding
 
 
@@ -92,6 +93,21 @@ def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None) -> 
             there = np.diag(gram) > nothing * size
             leaves = _rounded(_factor(gram * np.outer(there, there), small * shaved * size), parts)
             yield from _admitted(programme, leaves, [_part(x, parts**2) for x in unknowns])
+
+
+def coarser(programme: Programme, run: Run) -> Iterator[Run]:
+    """The same run with fewer dimensions and shorter numbers, as far as constraints allow; the simplest first."""
+    exact = run.leaves.transpose() * run.leaves
+    size = exact.nrows()
+    gram = np.array([[float(exact[r, s]) for s in range(size)] for r in range(size)])
+    digits = -int(np.floor(np.log10(max(float(np.abs(gram).max()), 1e-30)) / 2))
+    guesses = [run.value(name) for name in programme.unknowns]
+    for rank in range(1, min(run.dimension, RANKS) + 1):
+        vectors = _factor(gram, float(np.sort(np.linalg.eigvalsh(gram))[::-1][rank - 1]) * (1 - 1e-9))
+        for parts in PARTS:
+            unit = Fraction(10) ** digits * parts
+            leaves = _rounded(vectors, unit)
+            yield from _admitted(programme, leaves, [_part(float(x), unit**2) for x in guesses])
 
 
 def attainable(programme: Programme) -> Programme:
@@ -180,11 +196,12 @@ def _short(x: float, close: float) -> fmpq:
     return fmpq(int(last[0]), int(last[1]))
 
 
-def _part(x: float, parts: int) -> fmpq:
-    return fmpq(round(Fraction(float(x)) * parts), parts)
+def _part(x: float, parts: int | Fraction) -> fmpq:
+    whole = round(Fraction(float(x)) * parts)
+    return fmpq(whole * Fraction(parts).denominator, Fraction(parts).numerator)
 
 
-def _rounded(leaves: Array, parts: int) -> fmpq_mat:
+def _rounded(leaves: Array, parts: int | Fraction) -> fmpq_mat:
     rows, columns = len(leaves), len(leaves[0])
     return fmpq_mat(rows, columns, [_part(x, parts) for x in leaves.ravel()])
 

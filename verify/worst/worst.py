@@ -39,7 +39,7 @@ from .lower import Run, attainable, runs
 from .points import SMALL, Choices, Point, missing, told
 from .upper import LITTLE, Proved, proofs
 
-__all__ = ["TooLarge", "Worst", "reached", "worst", "worst_at", "worst_of"]
+__all__ = ["TooLarge", "Worst", "instance_of", "reached", "worst", "worst_at", "worst_of", "written"]
 
 Row = dict[str, Any]
 MOST = 100  # leaves: the exact check of a proof takes a minute
@@ -220,12 +220,17 @@ def _lower(
             continue
         ratio = _fraction(small / large)
         if most is None or ratio > most:
-            sides = {"lhs": kernel.claimed(lhs), "rhs": kernel.claimed(rhs)}
-            made: Row = {"format": COUNTEREXAMPLE, "statement": claim["id"], "claim": claim, "dropped": []}
-            most, found = ratio, {**made, "instance": instance, "at": dict(point.at), **sides}
+            most, found = ratio, written(claim, point, instance, lhs, rhs)
         if ratio > best.factor * (1 - (EXACT if run.on_face else enough)):
             break
     return most, found
+
+
+def written(claim: Mapping[str, Any], point: Point, instance: Row, lhs: Any, rhs: Any) -> Row:
+    """The certificate of an instance, with both sides as the kernel sees them."""
+    sides = {"lhs": kernel.claimed(lhs), "rhs": kernel.claimed(rhs)}
+    made: Row = {"format": COUNTEREXAMPLE, "statement": claim["id"], "claim": claim, "dropped": []}
+    return {**made, "instance": instance, "at": dict(point.at), **sides}
 
 
 def instance_of(asked: Programme, point: Point, run: Run) -> Row:
@@ -282,7 +287,7 @@ def _upper(
     """The smallest factor that the kernel accepts a proof of: the one that is attained, or one just above."""
     made: Row = {"format": PROOF, "statement": claim["id"], "claim": claim, "point": point.data, "at": dict(point.at)}
 
-    def written(found: Proved) -> Row:
+    def proof_of(found: Proved) -> Row:
         used = {name: str(x) for name, x in found.multipliers.items() if x}
         return {**made, "factor": str(found.factor), "multipliers": used}
 
@@ -290,7 +295,7 @@ def _upper(
         if not _looks_right(asked, found):
             return False
         try:
-            prove(written(found))
+            prove(proof_of(found))
         except (Malformed, Rejected):
             return False
         return True
@@ -311,7 +316,7 @@ def _upper(
         if near(found):
             break
         found = min((one for one in (found, way()) if one is not None), key=lambda one: one.factor, default=None)
-    return (None, None) if found is None else (_fraction(found.factor), written(found))
+    return (None, None) if found is None else (_fraction(found.factor), proof_of(found))
 
 
 def _looks_right(asked: Programme, found: Proved) -> bool:

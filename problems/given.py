@@ -99,7 +99,7 @@ class Problem:
         >>> float(problem.grad(0, [1.0])[0])
         0.5
         """
-        listed = [client["points"] if isinstance(client, dict) else client for client in clients]
+        listed: list[list[Any]] = [_listed(client) for client in clients]
         x, g = ([np.array([_floats(point[name]) for point in points]) for points in listed] for name in ("x", "g"))
         f = [np.array(_floats([point["f"] for point in points])) for points in listed]
         best = None if w_star is None else _floats(w_star)
@@ -189,3 +189,8 @@ class Given:
 def _floats(numbers: Any) -> list[float]:
     """Numbers, or texts of rationals."""
     return [float(Fraction(x)) for x in numbers]
+
+
+def _listed(client: Any) -> list[Any]:
+    """Points of a client."""
+    return list(client["points"] if hasattr(client, "keys") else client)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,14 @@ from runs import EXAMPLES, named
 from test_worst import FEDAVG, GLOSSARY, L, T, dist2, fedavg, gap, values
 
 import fedaudit as fa
+from fedaudit import cli
 from fedaudit.figures.instances import told
 from fedaudit.figures.letters import Formula, Letters
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import read
 from fedaudit.verify.claims import lower
 from fedaudit.verify.settings.base import Reading
+from fedaudit.verify.worst.drawn import along_run
 from fedaudit.verify.worst.points import told as told_points
 from fedaudit.verify.worst.smaller import shrunk
 from fedaudit.verify.worst.worst import Worst, worst, worst_at
@@ -114,3 +117,31 @@ def test_a_table_of_a_regulariser_is_told_in_words() -> None:
     data |= {"constants": {}, "regulariser": {"kind": "table", "points": points}}
     said = plain(told({"instance": data, "claim": {"setting": "run"}}, Letters({})))
     assert r"g any convex function with 2 given points, where the run reads it, g(0) = 0, \nabla g(0) = 1" in said
+
+
+# --- pictures --------------------------------------------------------------------------------------------------------
+
+
+def test_the_worst_run_is_drawn_along_its_rounds() -> None:
+    """gap(T) <= L |x_0 - x*|^2 / (4 T + 2), which is attained after the last of all rounds."""
+    statement = named("gradient_descent.py::gd/rate")
+    (made,) = worst(statement, values(L=3, T=4))
+    curves = along_run(statement, made.certificate or {})
+    assert curves is not None
+    assert curves.x.tolist() == [1, 2, 3, 4]
+    ratio = curves.lhs[0] / curves.rhs[0]
+    assert ratio[-1] == pytest.approx(1)
+    assert (ratio[:-1] < 1).all()
+
+
+def test_one_place_makes_no_picture() -> None:
+    statement = named("gradient_descent.py::gd/rate")
+    (made,) = worst(statement, values(L=3, T=1))
+    assert along_run(statement, made.certificate or {}) is None
+
+
+def test_the_command_keeps_a_picture_of_the_run(tmp_path: Path) -> None:
+    assert cli.main(["worst", f"{GD}::gd/rate", "L=3", "T=2", "--out", str(tmp_path)]) == 0
+    pictures = [path for path in tmp_path.iterdir() if path.suffix == ".png"]
+    assert [path.name for path in pictures] == ["gd-rate.0.run.png"]
+    assert pictures[0].read_bytes().startswith(b"\x89PNG")

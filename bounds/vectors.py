@@ -20,6 +20,7 @@ from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 Over = Literal["one", "mean", "squares"]
 ALL, MEAN, ANY, OWN = "", "mean", "*", "own"
 SUM, SIGN, UNBIASED, INDEPENDENT, FLAT = "sum of weights", "sign of weights", "unbiased", "independent", "flat"
+EVEN, STILL = "equal weights", "still"  # sum_i p_i^2 = 1/n; a proximal gradient step from w* stays there
 
 
 @dataclass(frozen=True, slots=True)

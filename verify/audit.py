@@ -146,7 +146,7 @@ def hunt(
     reading, world = read(statement, backend=backend)
     began = time.perf_counter()
     judged = judge(reading, world, _hunted(reading, world, seed, effort, race), _siblings(statement))
-    judged = examined(statement, reading, judged)
+    judged = examined(statement, reading, world, judged, seed, effort)
     return searched(_by_kind(statement, judged), seconds=_since(began), seed=seed)
 
 

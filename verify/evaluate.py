@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -64,7 +65,8 @@ class Evaluator:
 
     def __call__(self, tree: Tree) -> Array:
         """Values broadcastable to `shape` (trailing sum axes are gone)."""
-        made = _formula(tree)(self)
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):  # what is no number meets no condition
+            made = _formula(tree)(self)
         return made.reshape(made.shape[: 1 + len(self.names)]) if made.ndim > 1 + len(self.names) else made
 
     def holds(self, relation: Tree) -> Array:
@@ -85,13 +87,14 @@ class Evaluator:
 
     def full(self, value: float) -> Array:
         """One number for all instances and indices."""
-        return np.full((1,) * self.rank, value)
+        return _full(self.rank, value)
 
     def integer(self, tree: Tree) -> int:
         """The end of a range."""
         if isinstance(tree, str) and tree.isdecimal():
             return int(tree)
-        value = np.unique(_formula(tree)(self))
+        value = _formula(tree)(self)
+        value = value.ravel() if value.size == 1 else np.unique(value)
         if value.size != 1 or value[0] != np.floor(value[0]):
             raise ValueError(f"got a range end {tree} that differs within the batch, expected one integer")
         return int(value[0])
@@ -115,6 +118,13 @@ class Evaluator:
         ends = [int(self.integer(end)) for end in (low, high)]
         values = np.arange(ends[0], ends[1] + 1)
         return values.reshape((1,) * axis + (-1,) + (1,) * (self.rank - axis - 1))
+
+
+@lru_cache(maxsize=1024)
+def _full(rank: int, value: float) -> Array:
+    made = np.full((1,) * rank, value)
+    made.setflags(write=False)
+    return made
 
 
 def _constant(p: int, q: int) -> Formula[Array]:
@@ -168,37 +178,16 @@ def _total(variable: str, low: Tree, high: Tree, body: Tree) -> Formula[Array]:
     return run
 
 
-def _power(base: Array, exponent: Array) -> Array:
-    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        return np.power(base, exponent)
-
-
-def _divide_free(op: Any) -> Any:
-    def run(a: Array, b: Array) -> Array:
-        with np.errstate(invalid="ignore", over="ignore"):
-            return op(a, b)
-
-    return run
-
-
 def _erf(x: Array) -> Array:
-    return _special.erf(np.asarray(x, dtype=np.float64))
+    return _special.erf(x.astype(np.float64))
 
 
-def _quiet(op: Any) -> Any:
-    def run(a: Array) -> Array:
-        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-            return op(a)
-
-    return run
-
-
-_FOLD = {"+": _divide_free(np.add), "*": _divide_free(np.multiply), "min": np.minimum, "max": np.maximum}
-_UNARY = {"exp": _quiet(np.exp), "log": _quiet(np.log), "abs": np.abs, "erf": _erf}
+_FOLD = {"+": np.add, "*": np.multiply, "min": np.minimum, "max": np.maximum}
+_UNARY = {"exp": np.exp, "log": np.log, "abs": np.abs, "erf": _erf}
 _COMPARE = {
     "<=": np.less_equal, "<": np.less, ">=": np.greater_equal, ">": np.greater, "=": np.equal, "!=": np.not_equal,
 }  # fmt: skip
-_ARRAYS: Arithmetic[Array] = Arithmetic(_constant, _name, _at, _total, _power, _FOLD, _UNARY, _COMPARE, _pi)
+_ARRAYS: Arithmetic[Array] = Arithmetic(_constant, _name, _at, _total, np.power, _FOLD, _UNARY, _COMPARE, _pi)
 _KNOWN: dict[int, tuple[Tree, Formula[Array]]] = {}  # by identity: a claim's trees are read once
 MOST_KNOWN = 4096
 

@@ -6,6 +6,7 @@ is counted in evaluations, never in seconds, so that a seed gives the same resul
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -74,7 +75,7 @@ def climb(reading: Reading, setting: Setting, shapes: Sequence[Shape], generatio
         told("climbing, shape", n, len(shapes))
         genes = genes_of(reading, setting, shape)
         rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "climb", shape, *reading.dropped))
-        scores = score(reading, setting, shape, draw(genes, 2 * POPULATION, rng))
+        scores = score(reading, setting, shape, draw(genes, 2 * POPULATION, rng), often=True)
         tried += scores.admissible
         sizes.append(_size(reading, setting, scores, scores.admissible))
         elite = rows(scores.genome, _ranking(scores)[:ELITE])
@@ -96,11 +97,19 @@ def top(scores: Scores, count: int) -> list[Found]:
 
 def order(found: Sequence[Found]) -> tuple[Found, ...]:
     """Most dangerous first; ties keep the order of the shapes, simple ones first."""
-    return tuple(sorted(found, key=lambda f: -float(_danger(f.scores)[f.row])))
+    return tuple(sorted(found, key=lambda f: -_danger_of(f)))
 
 
 def _ranking(scores: Scores) -> Array:
     return np.argsort(-_danger(scores), kind="stable")
+
+
+def _danger_of(found: Found) -> float:
+    """The same of one row."""
+    if not math.isfinite(found.margin):
+        return -math.inf
+    danger = 2 + found.margin if found.margin > VIOLATION else found.later
+    return -9.0 if math.isnan(danger) else danger
 
 
 def _danger(scores: Scores) -> Array:

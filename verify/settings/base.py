@@ -16,6 +16,7 @@ import numpy as np
 
 from fedaudit.bounds.lower import Lowered
 from fedaudit.problems.backend import namespace
+from fedaudit.problems.taped import Taped
 
 from ..evaluate import Array, Evaluator, Quantity, Table
 from ..genome import Gene, Genome
@@ -232,6 +233,8 @@ def to_backend(backend: str, array: Array) -> Any:
 
 def to_numpy(array: Any) -> Array:
     """Back from whichever library: CuPy's arrays copy themselves to the host, others are read in place."""
+    if type(array) is np.ndarray or type(array) is Taped:
+        return cast("Array", array)
     return array.get() if hasattr(array, "get") else np.asarray(array)
 
 

@@ -22,6 +22,7 @@ __all__ = ["Cone", "Form", "Solved", "deepest", "eased", "on_face", "smallest"]
 
 TOLERANCE = 1e-10
 LITTLE = 1e-3
+PANIC = "PanicException"  # of the solver, which is no `Exception`
 _solver: Any = clarabel
 _sparse: Any = sparse
 _linalg: Any = linalg
@@ -169,7 +170,12 @@ def _solve(
         cones.append(_solver.ZeroConeT(len(exact[1])))
     matrix = _sparse.csc_matrix(np.vstack(parts))
     quadratic = _sparse.csc_matrix((count, count))
-    made = _solver.DefaultSolver(quadratic, cost, matrix, np.concatenate(right), cones, _settings()).solve()
+    try:
+        made = _solver.DefaultSolver(quadratic, cost, matrix, np.concatenate(right), cones, _settings()).solve()
+    except BaseException as error:
+        if type(error).__name__ != PANIC:
+            raise
+        return None  # it gave up on its numbers
     x, z = np.array(made.x), np.array(made.z)
     if "Infeasible" in str(made.status) or not (np.isfinite(x).all() and np.isfinite(z).all()):
         return None

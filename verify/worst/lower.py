@@ -31,6 +31,7 @@ __all__ = ["Run", "runs"]
 # Of L - mu, how much is cut off at both ends; of the Gram matrix, how much room constraints have besides.
 SHAVED = ((1e-6, 0.0), (1e-5, 0.0), (1e-5, 1e-8), (1e-5, 1e-7), (1e-4, 1e-6), (1e-3, 1e-5))
 SMALL = 1e-3  # of what is shaved: directions that are dropped
+FLAT = 1e-6  # of the Gram matrix: directions that a run in few dimensions would not have
 NOTHING = 1e-7  # of the largest square of a leaf: what may be 0 but for the solver's accuracy
 DIGITS = 1
 ALLOWED = 1e-12
@@ -85,8 +86,9 @@ def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None) -> 
             continue
         gram, unknowns = shape.gram(inside) / inside.scale, _shifted(programme, shape.unknowns(inside) / inside.scale)
         size = max(float(np.abs(gram).max()), 1e-30)
-        for small, nothing in ((SMALL, NOTHING), (SMALL / 1000, 0.0)):
-            parts = 10 ** (DIGITS + int(np.ceil(-np.log10(shaved * small))) - int(np.floor(np.log10(size) / 2)))
+        for small, nothing in ((FLAT / shaved, NOTHING), (SMALL, NOTHING), (SMALL / 1000, 0.0)):
+            exact = min(small, SMALL)
+            parts = 10 ** (DIGITS + int(np.ceil(-np.log10(shaved * exact))) - int(np.floor(np.log10(size) / 2)))
             there = np.diag(gram) > nothing * size
             leaves = _rounded(_factor(gram * np.outer(there, there), small * shaved * size), parts)
             yield from _admitted(programme, leaves, [_part(x, parts**2) for x in unknowns])

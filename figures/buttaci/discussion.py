@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -24,7 +23,7 @@ def plot(comparisons: Panels) -> Figure:
     """Two columns of panels under one legend."""
     with look():
         figure = new(width=7.2, height=7.6)
-        places: list[Axes] = list(np.ravel(figure.subplots((len(comparisons.panels) + 1) // 2, 2)))
+        places: list[Axes] = [place for row in figure.subplots((len(comparisons.panels) + 1) // 2, 2) for place in row]
         for place, lines in zip(places, comparisons.panels, strict=True):
             _panel(place, lines)
         handles = [figure.axes[0].plot([], [], color=c, ls=line, lw=1.8, label=n)[0] for n, (c, line) in STYLES.items()]

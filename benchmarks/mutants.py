@@ -52,6 +52,7 @@ BELOW = (Ge, Gt)  # their right side is what is small
 AUDITED = ("inequality", "identity")
 SHAPES, DRAWN, ROUNDING = 24, 20, 1e-9
 CLIMBED, GENERATIONS = 6, 8  # shapes on which the statement's own tightest instances are climbed to, and how far
+STOPPED = "stopped by an error:"
 REPLAYS = 4  # instances that floats see violate a mutant, and that the kernel is asked about
 KEPT = Path(__file__).parent.parent / "build" / "mutants.jsonl"
 
@@ -153,6 +154,14 @@ def judged(identifier: str, effort: float, seed: int) -> Judged:
         return Judged(made.id, "it falls itself")
     itself = Itself(made, found, tuple(instances(made, seed)))
     return Judged(made.id, outcomes=tuple(fate(mutant, itself, effort, seed) for mutant in mutants(made)))
+
+
+def attempted(identifier: str, effort: float, seed: int) -> Judged:
+    """The same; what stops at an error of the tool is said, and the others go on."""
+    try:
+        return judged(identifier, effort, seed)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        return Judged(identifier, f"{STOPPED} {type(error).__name__}: {error}"[:300])
 
 
 def instances(made: Statement, seed: int) -> Iterator[Scores]:
@@ -281,11 +290,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = {made.id: key(made.id, given.effort, given.seed) for made in find(given.selectors)}
     found = {name: one for name, one in kept(given.kept).items() if name in names.values()}
     left = [identifier for identifier, name in names.items() if name not in found]
-    work = partial(judged, effort=given.effort, seed=given.seed)
+    work = partial(attempted, effort=given.effort, seed=given.seed)
     with ProcessPoolExecutor(given.jobs) as pool:
         for one in pool.map(work, left) if given.jobs > 1 else map(work, left):
             found[names[one.id]] = one
-            keep(given.kept, names[one.id], one)
+            if not one.left_out.startswith(STOPPED):
+                keep(given.kept, names[one.id], one)
             caught = f"{sum(o.caught for o in one.outcomes)} of {len(one.outcomes)} caught"
             print(f"{one.id}: {one.left_out or caught}", file=sys.stderr, flush=True)
     show([found[name] for name in names.values()], Console(width=None if sys.stdout.isatty() else 120))

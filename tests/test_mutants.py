@@ -84,6 +84,19 @@ def test_the_table_of_two_statements_and_the_same_from_what_was_kept(
         mutation.main([*arguments, "--seed", "1"])
 
 
+def test_an_error_of_the_tool_is_said_and_not_kept(
+    mutation: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(identifier: str, effort: float, seed: int) -> Any:
+        raise TypeError("got this")
+
+    monkeypatch.setattr(mutation, "judged", broken)
+    kept = tmp_path / "kept.jsonl"
+    assert mutation.main(["classic/gd-rate", "--kept", str(kept)]) == 0
+    assert "classic/gd-rate: left out: stopped by an error: TypeError: got this" in capsys.readouterr().out
+    assert not kept.exists()
+
+
 def test_the_tightest_instance_of_a_statement_refutes_its_half_and_not_the_statement(mutation: Any) -> None:
     made = statement("classic/gd-rate")
     found = hunt(made, 0, EFFORT)

@@ -26,7 +26,7 @@ from .atoms import Atom, Bound, Charge, Weight
 from .derivation import Known, Requirement
 from .frame import HETEROGENEITY, Frame, Reader
 from .method import Method, Number, Vector, inner, norm2, scalars_of
-from .vectors import SIGN, Expanded, Ring, Scalar, Term, added
+from .vectors import NEAR, SIGN, Expanded, Ring, Scalar, Term, added
 
 By = tuple[tuple[Any, Atom], ...]
 
@@ -109,7 +109,8 @@ def check(premise: Shown) -> Checked:
     for _, atom in premise.by:
         charges.update(atom.charges)
         if atom.over == "mean" or isinstance(atom, Weight):
-            charges.add(premise.frame.charges[SIGN])
+            rule = NEAR if isinstance(atom, Weight) and atom.among is not None else SIGN
+            charges.add(premise.frame.charges[rule])
     signs = tuple("by form" if by_form(m) else "decided" for m, _ in premise.by)
     required = [Ge(m, 0) for (m, _), sign in zip(premise.by, signs, strict=True) if sign == "decided"]
     required += [Gt(d, 0) for d in _denominators(premise) if not by_form(d, strict=True)]

@@ -11,6 +11,8 @@ from sympy.logic.boolalg import Boolean
 from fedaudit.bounds.catalogue import catalogue, statement
 from fedaudit.bounds.derivation import Argument, Derivation, Known, Step, View
 from fedaudit.bounds.papers.buttaci.inequalities import dist2, gap, grad2, mu
+from fedaudit.bounds.papers.buttaci.symbols import i, k, t
+from fedaudit.bounds.papers.buttaci.symbols_perturbed import perturbation
 from fedaudit.bounds.papers.fallah.measured import bias2
 from fedaudit.bounds.statement import Statement
 from fedaudit.verify.audit import derive_row
@@ -71,10 +73,11 @@ def test_a_conjunction_is_tried_part_by_part() -> None:
 
 
 def test_an_index_goes_only_as_far_as_the_run() -> None:
-    """Lemma 4.5's premise, on which C.1 rests, looks one local step ahead, and the corollary's one round."""
+    """A premise of the perturbed method that looks one local step ahead, and the corollary's, one round."""
     known = catalogue()
-    for name, claim in (("buttaci/lemC.1", "p[i] >= 0"), ("benmansour/cor4", "gap(t + 1) <= L*dist2(t + 1)/2")):
-        (row,) = [row for row in tried(known[name], known) if row.claim == claim]
+    (round_,) = [row for row in tried(known["benmansour/cor4"], known) if row.claim == "gap(t + 1) <= L*dist2(t + 1)/2"]
+    ahead = only(resting_on(Le(0, perturbation(t, k + 1, i), evaluate=False), "buttaci/lemC.1"))
+    for row in (round_, ahead):
         assert (row.status, row.reason) == ("holds", "")
         assert row.instances > 0
 

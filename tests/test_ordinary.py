@@ -82,8 +82,9 @@ def test_a_search_at_ordinary_points_is_a_lower_end_alone() -> None:
     assert rows == list(found_at(reading, world, 0, 0.0))
 
 
-TELLING = {"ordinary": (("kappa", 10), ("C", 2), ("E", 4), ("t", 2)), "name": "kappa 10, E 4, t 2"}
-OTHER = {"ordinary": (("kappa", 2), ("C", 2), ("E", 4), ("t", 4)), "name": "kappa 2, E 4, t 4"}
+def ends(kappa: int, t: int, lower: float | None, upper: float | None) -> Ends:
+    ordinary = (("kappa", kappa), ("C", 2), ("E", 4), ("t", t))
+    return Ends((), lower, upper, f"kappa {kappa}, E 4, t {t}", "programme", ordinary)
 
 
 @pytest.mark.parametrize(
@@ -100,11 +101,11 @@ OTHER = {"ordinary": (("kappa", 2), ("C", 2), ("E", 4), ("t", 4)), "name": "kapp
 def test_the_lead_says_how_much_too_much_is_promised(
     lower: float | None, upper: float | None, says: str, short: str
 ) -> None:
-    points = [Ends((), 0.1, upper and 0.1, by="programme", **OTHER), Ends((), lower, upper, by="programme", **TELLING)]
+    points = [ends(2, 4, 0.1, upper and 0.1), ends(10, 2, lower, upper)]
     assert lead(points) == f"at kappa 10, E 4, t 2 {says}"
     assert brief(points) == f"{short} at kappa 10, E 4, t 2"
 
 
 def test_there_is_no_lead_without_a_point_that_says_something() -> None:
     assert lead([]) == brief([]) == ""
-    assert lead([Ends((), 0.0, 0.0, **TELLING)]) == ""
+    assert lead([ends(10, 2, 0.0, 0.0)]) == ""

@@ -181,6 +181,17 @@ def test_a_measure_that_nothing_bounds_has_no_upper_end() -> None:
     assert made.proof is None
 
 
+def test_several_clients_that_are_not_convex_have_both_ends() -> None:
+    """w* is a minimiser for sure: every client less its tangent there is least there."""
+    (made,) = worst(fa.statement("buttaci/thm4.6-I"), values(L=2, beta="1/2", C=2, E=1, T=1))
+    close(made, 4 / 57)
+    held: dict[str, Any] = copy.deepcopy(dict(made.certificate or {}))
+    assert min(Fraction(client["mu"]) for client in held["instance"]["clients"]) < 0
+    held["instance"]["w_star"] = held["instance"]["w0"]
+    with pytest.raises(kernel.Rejected, match="w_star"):
+        kernel.check(held)
+
+
 # --- refutations and certificates ------------------------------------------------------------------------------------
 
 

@@ -18,6 +18,7 @@ from .blocks import Blocks
 from .ordinary import ORDINARY, Ordinary, proposed
 from .points import Point
 from .search import found_at
+from .smaller import shrunk
 from .worst import TooLarge, Worst, reached, worst_of
 
 __all__ = ["Profile", "examined", "profile"]
@@ -37,7 +38,7 @@ class Profile:
     rows: tuple[Mapping[str, Any], ...] = ()
     left_out: tuple[str, ...] = ()
     why: str = ""
-    against: Worst | None = None  # one that refutes the statement
+    against: tuple[Point, Worst] | None = None  # one that refutes the statement
 
 
 def profile(statement: Statement, reading: Reading, effort: float) -> Profile:
@@ -70,7 +71,7 @@ def profile(statement: Statement, reading: Reading, effort: float) -> Profile:
                 left -= cost
                 one = worst_of(reading, point, shape, asked, quick=True)
                 if against is None and one.refuted and one.certificate is not None and _accepted(one.certificate):
-                    against = one
+                    against = point, one
                 rows += [_row(at, point, one)] if one.lower is not None or one.upper is not None else []
             if programmes or large:
                 break
@@ -123,9 +124,10 @@ def examined(
     telling = [row for row in made.rows if row["upper"] is None or row["upper"] > NOTHING]
     rows = tuple(telling or found_at(reading, world, seed, effort)) or made.rows
     if made.against is not None and not isinstance(verdict, Refuted):
-        one = made.against
-        found = Counterexample(one.certificate or {}, None if one.lower is None else float(one.lower))
-        verdict = Refuted(statement.id, found, verdict.search)
+        point, one = made.against
+        certificate = shrunk(reading, point, one)
+        tightness = None if one.lower is None else float(one.lower)
+        verdict = Refuted(statement.id, Counterexample(certificate, tightness), verdict.search)
     return searched(verdict, worst=rows, left_out=made.left_out, out_of_reach=made.why)
 
 

@@ -9,7 +9,7 @@ import copy
 import json
 from dataclasses import replace
 from functools import lru_cache
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,9 @@ from fedaudit.bounds.papers.buttaci.symbols import (
     t,
 )
 from fedaudit.bounds.papers.buttaci.symbols_perturbed import j, spread
+from fedaudit.bounds.papers.yuan.symbols import I as TAKEN
+from fedaudit.bounds.papers.yuan.symbols import M as DEVICES_
+from fedaudit.bounds.papers.yuan.symbols import among as AMONG
 from fedaudit.bounds.papers.zhang.frames import ON_PROPOSED, map_
 from fedaudit.bounds.papers.zhang.methods import PROPOSED, P, c, eta, s, s_before, z, zhat
 from fedaudit.bounds.papers.zhang.symbols import L as ZHANG_L
@@ -669,3 +672,62 @@ def weaker(mutant: Statement, statement: Statement) -> bool:
     pairs = zip(statement.relations, mutant.relations, strict=True)
     more = (mutant.defined(b.rhs - b.lhs) - statement.defined(a.rhs - a.lhs) for a, b in pairs)
     return all(decide(Ge(difference, 0), [*statement.when]).proved for difference in more)
+
+
+# --- sampled clients, weak convexity -------------------------------------------------------------------------------
+
+
+def test_the_mean_of_a_subset_has_the_variance_that_counting_gives() -> None:
+    """Every subset of 2 or 3 of 4 clients, in rationals."""
+    values = [Rational(v) for v in (3, -1, 4, 7)]
+    middle = sum(values) / 4
+    among = sum((v - middle) ** 2 for v in values) / 4
+    claim = known_variance().claim
+    for size in (1, 2, 3, 4):
+        means = [sum(chosen) / size for chosen in combinations(values, size)]
+        counted = sum((x - middle) ** 2 for x in means) / len(means)
+        said = claim.rhs.subs({DEVICES_: 4, TAKEN: size, AMONG: among})
+        assert counted == said
+
+
+def known_variance() -> Known:
+    return next(p for p in shown(catalogue()["yuan/lem4-variance"], catalogue()) if p.because.startswith("variance"))
+
+
+def test_the_kernel_refuses_another_share_of_the_sampled_clients() -> None:
+    data = json.loads(json.dumps(identity_data(known_variance())))
+    identity.check(data)
+    with pytest.raises(Rejected, match="left over"):
+        identity.check({**data, "share": ["*", "2", data["share"]]})
+    with pytest.raises(Rejected, match="share"):
+        identity.check({key: value for key, value in data.items() if key != "share"})
+
+
+def test_sampled_noise_is_not_expanded() -> None:
+    sampled = replace(ON_FEDPROX, names={S(k): norm2(mean(stochastic, over="sampled"))}, even=True, sample=TAKEN)
+    with pytest.raises((UserError, ValueError), match="sampled"):
+        check(Shown(Ge(S(k), 0), sampled))
+
+
+def test_a_weakly_convex_function_asks_for_a_short_proximal_step() -> None:
+    (premise,) = shown(catalogue()["yuan/lem7"], catalogue())
+    assert [str(r.claim) for r in premise.requires] == ["eta*nu < 1"]
+    made = identity.check(json.loads(json.dumps(identity_data(premise))))
+    assert any("> 0" in line for line in made.trusted)
+
+
+MORE = ("zhang/eq2-compact", "zhang/eq2-zero-mean", "zhang/eq3-server", "yuan/lem7", "yuan/lem4-mean",
+        "yuan/lem4-variance", "yuan/lem4-proof-step~repaired", "fallah/eq93", "benmansour/lem1")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_one_identity_or_two_prove_it_and_no_mutant_that_says_more(name: str) -> None:
+    known_ = catalogue()
+    statement = known_[name]
+    assert derive(statement, known_, slack=False).proved
+    for constant in constants(statement, ("then",)):
+        for factor in (Rational(99, 100), Rational(101, 100)):
+            mutant = mutate(statement, constant, factor)
+            if derive(mutant, known_, slack=False).proved:
+                assert statement.kind == "inequality", (str(constant), factor)
+                assert weaker(mutant, statement), (str(constant), factor)

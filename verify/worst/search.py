@@ -31,8 +31,8 @@ POINTS, MORE = 3, 0.5  # ordinary points that are looked at, and more per second
 DIGITS = (2, 4)  # of the rationals that are replayed
 
 
-def found_at(reading: Reading, world: Setting, seed: int, effort: float) -> Iterator[dict[str, Any]]:
-    """At the first few ordinary points where runs can have these constants."""
+def found_at(reading: Reading, world: Setting, seed: int, effort: float) -> Iterator[tuple[dict[str, Any], Replayed]]:
+    """At the first few ordinary points where runs can have these constants: a row, and the instance that it is of."""
     if isinstance(world, Order):
         return
     names, met = set[str](), 0
@@ -48,7 +48,7 @@ def found_at(reading: Reading, world: Setting, seed: int, effort: float) -> Iter
             met += 1
             point = {k: str(x) for k, x in values.items()}
             ends = {"lower": best.ratio, "upper": None, "lower_exact": None, "upper_exact": None}
-            yield {"name": name, "ordinary": asdict(at), "point": point, **ends, "by": "search"}
+            yield {"name": name, "ordinary": asdict(at), "point": point, **ends, "by": "search"}, best
 
 
 def _values(reading: Reading, world: Setting, at: Ordinary) -> tuple[dict[str, Fraction], str]:

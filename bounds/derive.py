@@ -547,6 +547,7 @@ def _signs(statement: Statement, argument: Argument) -> Iterator[str]:
     made = {a.name for a in (*statement.let, *statement.implicit)}
     numbers = {part for e in method.scalars(()) for part in e.atoms(Symbol)} | parameters(statement)
     steps = {q.func for q in (*method.steps(), *method.before)}
+    even = any(frame.charges[SIGN] is None for frame in frames)  # the setting is about plain means
     claims = [item.claim for item in _walk((*argument.steps, *argument.bounds))]
     found = {q.func: q for c in claims for q in c.atoms(AppliedUndef) if q.func not in steps}
     found |= {q: q for c in claims for q in c.free_symbols - numbers if not q.is_integer}
@@ -555,7 +556,7 @@ def _signs(statement: Statement, argument: Argument) -> Iterator[str]:
             continue
         number = HETEROGENEITY if str(head) == "Gamma" else meant.get(head)
         rules = None if number is None else not_negative(number, method)
-        if rules is None or (SIGN in rules and not made & WEIGHTS):
+        if rules is None or (SIGN in rules and not made & WEIGHTS and not even):
             yield f"{quantity} is not negative"
 
 
@@ -594,7 +595,7 @@ def _refused(statement: Statement, goal: View, argument: Argument, cited: Sequen
         if any(meant.setdefault(name, number) != number for name, number in known.rule.frame.names.items()):
             yield f"refused: {known.because} gives another meaning to a name of this proof"
         frame = known.rule.frame
-        if statement.method is not frame.method and not (frame.one and statement.method == frame.method.id):
+        if statement.method is not frame.method and statement.method != frame.method.id:  # a setting has no method
             yield f"refused: {known.because} is about {frame.method.id}"
         elif not stands(known):
             yield f"refused: {known.because} does not follow from its atoms, left over: {check(known.rule).rest}"

@@ -15,17 +15,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from flint import fmpq
-from sympy import Add, Indexed, Integer, Mul, Pow, Rational, Sum, Symbol
+from sympy import Add, Indexed, Integer, Max, Mul, Pow, Rational, Sum, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
 from fedaudit.errors import UserError
 
-from .atoms import MEAN_CONVEX, Atom, Bound, Charge, Convex, Minimum, Weight
+from .atoms import MEAN_CONVEX, Atom, Bound, Charge, Convex, Minimum, Subset, Weight
 from .method import Method, Number, Vector, f_i_star, f_star, grad, mean, scalars_of
 from .vectors import (
     ALL,
     ANY,
+    DRAWN,
     EVEN,
     FLAT,
     INDEPENDENT,
@@ -44,6 +45,7 @@ from .vectors import (
     Vec,
     expanded,
     mean_of,
+    sampled_mean,
     under_mean,
 )  # fmt: skip
 
@@ -57,7 +59,13 @@ CHARGES: dict[str, Charge] = {
     FLAT: ("smooth", ()),
     EVEN: ("equal_weights", ()),
     STILL: ("bounded_subgradients", ()),
+    DRAWN: ("without_replacement", ()),
 }
+
+
+def others(clients: Any) -> Any:
+    """How many clients there are besides one; 1 where there is none, so that it may be divided by."""
+    return Max(clients - 1, 1)
 
 
 def formula_of(method: Method, quantity: Any) -> Any:
@@ -82,9 +90,11 @@ class Frame:
     letters: tuple[Any, Any, Any, Any]
     sizes: tuple[Any, Any]
     weights: Any
-    charges: Mapping[str, Charge] = field(default_factory=lambda: dict(CHARGES))  # rule -> the assumption that it takes
+    # rule -> the assumption that it takes; None where it is what the setting is
+    charges: Mapping[str, Charge | None] = field(default_factory=lambda: dict(CHARGES))
     one: bool = False  # a single function, of the client that is not named; w* minimises it
     even: bool = False  # all clients have the same weight
+    sample: Any = None  # how many clients are drawn
     ghosts: Mapping[Vector, tuple[Vector, Vector]] = field(default_factory=dict[Vector, tuple[Vector, Vector]])
     kept: Mapping[Vector, Callable[[Any], Vector]] = field(default_factory=dict[Vector, Callable[[Any], Vector]])
 
@@ -140,6 +150,8 @@ class Frame:
         elif isinstance(expr, Add | Mul | Pow | Relational):
             for arg in expr.args:
                 yield from self.leaves(arg)
+        elif self.sample is not None and expr == others(self.sizes[1]):
+            yield expr
         elif not isinstance(expr, Rational | Indexed) and self.meaning(expr) is None:
             steps = {q.func for q in (*self.method.steps(), *self.method.before)}
             if not isinstance(expr, Symbol) and getattr(expr, "func", None) not in steps:
@@ -161,6 +173,7 @@ class Frame:
         for form in self.kept.values():
             yield from form(self.letters[1]).scalars()
         yield from self.sizes if self.even or self.kept else ()
+        yield from () if self.sample is None else (self.sample, others(self.sizes[1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +236,8 @@ class Reader:
                 return read(inside).scaled(self.coefficient(factor))
             case Vector(op="mean", args=(inside,)):
                 return mean_of(self.vector(inside, when, ANY), self.flat)
+            case Vector(op="sampled", args=(inside,)) if self.frame.sample is not None and self.frame.even:
+                return sampled_mean(self.vector(inside, when, ANY))
             case Vector(op="other", args=(inside,)) if other is not None:
                 return self.vector(inside, when, other)
             case Vector(op="grad", args=(inside,)) if plain is not None:
@@ -414,6 +429,10 @@ class Reader:
             return made if atom.over == "one" else under_mean(made, atom.over)
         if isinstance(atom, Weight):
             return self.formula(self.frame.weights[atom.client])
+        if isinstance(atom, Subset):
+            if self.frame.sample is None:
+                raise UserError("got a subset of the clients, expected a method that draws one")
+            return ((self.coefficient(self.frame.sizes[1] - self.frame.sample), Term("one")),)
         _, _, i, j = self.frame.letters
         if isinstance(atom, Convex) and atom.named == MEAN_CONVEX:
             ends = (self.vector(x, "base", ANY) for x in (atom.x, atom.y))
@@ -431,7 +450,13 @@ class Reader:
             squares = self.coefficient(1 / self.frame.sizes[1])
         elif self.frame.sum_of_squares in self.letters:
             squares = self.coefficient(self.frame.sum_of_squares)
-        return expanded(scalar, squares, self.flat)
+        return expanded(scalar, squares, self.flat, self.share)
+
+    @property
+    def share(self) -> Coefficient | None:
+        """By how much the mean over the sampled clients varies: (n - m)/(m (n - 1))."""
+        n, drawn = self.frame.sizes[1], self.frame.sample
+        return None if drawn is None else self.coefficient((n - drawn) / (drawn * others(n)))
 
 
 def not_kept(frame: Frame, x: Vector, form: Callable[[Any], Vector]) -> str:

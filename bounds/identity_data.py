@@ -20,10 +20,12 @@ from .atoms import (
     Lower,
     Minimum,
     ProximalPL,
+    Short,
     Slope,
     Smooth,
     Square,
     Subgradient,
+    Subset,
     Variance,
     Weight,
 )
@@ -68,6 +70,7 @@ def identity_data(premise: Known, statement: str = "") -> dict[str, Any]:
             name: {"means": str(leaf), "sign": _sign(leaf)} for leaf, name in reader.letters.items()
         },
         **({"squares": squares} if squares else {}),
+        **({"share": fraction_tree(reader.share, reader.ring.parameters)} if reader.share else {}),
         **({"single": True} if rule.frame.one else {}),
         **({"composite": True} if rule.frame.method.composite else {}),
         "names": names.rows,
@@ -179,11 +182,13 @@ class Names:
                     yield "below", atom.below
                 if isinstance(atom, Convex) and atom.named == MEAN_CONVEX:
                     yield "shared", True
-            case Subgradient(x=x, y=y, step=step):
+            case Subgradient(x=x, y=y, step=step, nu=nu):
                 vector(prox(x, step))
                 yield "x", vector(x)
                 yield "y", vector(y)
                 yield "constant", _tree(step, reader)
+                if nu != 0:
+                    yield "weak", _tree(nu, reader)
             case Slope(x=x, step=step, B=bound):
                 vector(prox(x, step))
                 yield "x", vector(x)
@@ -194,6 +199,12 @@ class Names:
                 vector(mean(grad(x)))
                 yield "x", vector(x)
                 yield "constant", _tree(mu, reader)
+            case Subset():
+                yield "few", reader.letters[reader.frame.sample]
+                yield "many", reader.letters[reader.frame.sizes[1]]
+            case Short(x=x, G=bound):
+                yield "x", vector(x)
+                yield "constant", _tree(bound, reader)
             case Square(x=x) | Lower(x=x) | Minimum(x=x):
                 yield "x", vector(x)
 
@@ -209,6 +220,8 @@ KINDS: dict[type, str] = {
     Bound: "assumed",
     Subgradient: "subgradient",
     Slope: "slope",
+    Short: "short",
+    Subset: "subset",
     ProximalPL: "proximal_pl",
     Weight: "weight",
 }

@@ -19,7 +19,7 @@ Operation = tuple[Callable[..., Any], int, tuple[int, ...]]  # what is called, w
 SMALL_CONSTANT = 64  # numbers of a constant that is compared by value
 
 
-class NotTaped(Exception):  # noqa: N818  says what happened, as `StopIteration` does
+class NotTaped(Exception):
     """The function does something with arrays that no tape can hold."""
 
 
@@ -283,6 +283,10 @@ class Taped:
         return self.value.dtype
 
     @property
+    def real(self) -> Any:
+        return _generic(self.tape, np.real, (self,), {}) if self.value.dtype.kind == "c" else self
+
+    @property
     def T(self) -> Any:
         return self.transpose()
 
@@ -314,7 +318,11 @@ class Taped:
         return self.reshape(-1)
 
     def copy(self) -> Any:
-        return self
+        return self.tape.call(np.ndarray.copy, self)
+
+    @property
+    def flags(self) -> Any:
+        return self.value.flags
 
     def swapaxes(self, one: int, other: int) -> Any:
         return _swapped(self.tape, self, one, other)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from fedaudit.problems.taped import NotTaped, Tape, at_rows
 
 from . import kernel
 from .evaluate import Array, Evaluator, Table
-from .genome import Gene, Genome, exactly, jitter, rows
+from .genome import Gene, Genome, exactly, jitter, join, rows
 from .settings.base import Reading, Setting, Shape, knob_genes, known_table
 from .settings.order import TRANSIENT, Order
 
@@ -85,20 +85,73 @@ def score(
     (a start that coincides with a minimiser, say) does not survive that, and the smaller margin counts. What will be
     evaluated `often` is recorded.
     """
+    return score_parts(reading, setting, shape, [genome], again=again, table=table, often=often)[0]
+
+
+def score_parts(
+    reading: Reading,
+    setting: Setting,
+    shape: Shape,
+    parts: Sequence[Genome],
+    *,
+    again: bool = True,
+    table: Table | None = None,
+    often: bool = False,
+) -> list[Scores]:
+    """The same of several batches at once: they are evaluated together."""
     if isinstance(setting, Order):
-        return _growth(reading, setting, shape, genome)
+        return [_growth(reading, setting, shape, genome) for genome in parts]
+    genome = parts[0] if len(parts) == 1 else join(parts)
     if often and table is None:
         record(reading, setting, shape, genome)
-    scores = _score(reading, setting, shape, genome, table)
-    close = np.flatnonzero(scores.margin > -CLOSE)
-    if not close.size or not again:
+    each = _split(_score(reading, setting, shape, genome, table), parts)
+    close = [np.flatnonzero(scores.margin > -CLOSE) for scores in each]
+    if not again or not any(some.size for some in close):
+        return each
+    genes = genes_of(reading, setting, shape)
+    moved = [jitter(genes, rows(part, some), JITTER) for part, some in zip(parts, close, strict=True)]
+    second = _split(_score(reading, setting, shape, moved[0] if len(moved) == 1 else join(moved)), moved)
+    return [_steady(*both) for both in zip(each, close, second, strict=True)]
+
+
+def _steady(scores: Scores, close: Array, moved: Scores) -> Scores:
+    """The smaller margin of the rows that were evaluated again."""
+    if not close.size:
         return scores
-    moved = jitter(genes_of(reading, setting, shape), rows(genome, close), JITTER)
-    second = _score(reading, setting, shape, moved)
     margin, later = scores.margin.copy(), scores.later.copy()
-    margin[close] = np.fmin(margin[close], np.where(np.isnan(second.margin), 0.0, second.margin))
-    later[close] = np.fmin(later[close], np.where(np.isnan(second.later), 0.0, second.later))
+    margin[close] = np.fmin(margin[close], np.where(np.isnan(moved.margin), 0.0, moved.margin))
+    later[close] = np.fmin(later[close], np.where(np.isnan(moved.later), 0.0, moved.later))
     return replace(scores, margin=margin, later=later)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cut:
+    """The table of some rows of a batch."""
+
+    scores: Scores
+    rows: slice
+
+    def __call__(self) -> Table:
+        whole, cut = self.scores.table, self.rows
+        scalars = {k: np.broadcast_to(v, (whole.n,))[cut] for k, v in whole.scalars.items()}
+        quantities = {k: replace(q, values=q.values[cut]) for k, q in whole.quantities.items()}
+        scale = None if whole.scale is None else (whole.scale[0][cut], whole.scale[1][cut])
+        return Table(cut.stop - cut.start, scalars, quantities, whole.counts, scale)
+
+
+def _split(scores: Scores, parts: Sequence[Genome]) -> list[Scores]:
+    """The scores of each part of a batch."""
+    if len(parts) == 1:
+        return [scores]
+    each, stop = list[Scores](), 0
+    for genome in parts:
+        start, stop = stop, stop + len(next(iter(genome.values())))
+        cut = slice(start, stop)
+        columns = (x[cut] for x in (scores.margin, scores.later, scores.ratio, scores.lhs, scores.rhs))
+        places = cast("Places", scores.at)
+        at = replace(places, which=places.which[cut], place=places.place[cut])
+        each.append(Scores(scores.shape, genome, _Cut(scores, cut), *columns, at))
+    return each
 
 
 def _score(reading: Reading, setting: Setting, shape: Shape, genome: Genome, table: Table | None = None) -> Scores:

@@ -109,6 +109,7 @@ class Derived:
     evidence: str = ""
     findings: tuple[str, ...] = ()
     cites: tuple[str, ...] = ()
+    proved_from: tuple[str, ...] = ()  # of these, what the way that proves it cites
     premises: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()  # premises that follow from the assumptions, with their multipliers
     steps: tuple[Step, ...] = ()
@@ -486,6 +487,7 @@ def _derived(node: Node) -> Derived:
         evidence=at.text("evidence"),
         findings=at.texts("findings"),
         cites=at.list("cites", Node.identifier),
+        proved_from=at.list("proved_from", Node.identifier),
         premises=at.texts("premises"),
         shown=at.texts("shown"),
         steps=at.list("steps", _step),

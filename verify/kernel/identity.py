@@ -17,8 +17,10 @@ from .rational import Malformed, Node, Rejected
 from .work import metered, spend
 
 FORMAT = "fedaudit-identity/1"
-OVER, TAGS, SIGNS = ("one", "mean", "squares"), ("", "mean", "*", "i", "j"), ("positive", "nonnegative", "real")
-ATOMS = ("square", "smooth", "lipschitz", "convex", "lower", "minimum", "variance", "assumed", "weight")
+OVER, SIGNS = ("one", "mean", "squares"), ("positive", "nonnegative", "real")
+TAGS = ("", "mean", "*", "i", "j", "sampled")
+ATOMS = ("square", "smooth", "lipschitz", "convex", "lower", "minimum", "variance", "short", "assumed")
+OTHERS = ("weight", "subset")  # of the clients
 PROXIMAL = ("subgradient", "slope", "proximal_pl")
 MOST, DEEP, WORK = 64, 16, 20_000_000  # of an exponent; of a tree; operations on terms
 
@@ -60,6 +62,7 @@ class Identities:
     squares: Node | None  # sum_i p_i^2
     single: bool  # one function, of the client i; w* minimises it
     composite: bool  # w* minimises f + g, not f
+    share: Node | None  # a with E|sampled mean|^2 = a M|x|^2 + (1 - a) |mean x|^2
     identities: list[Node]
     trusted: dict[str, None] = field(default_factory=dict[str, None])
     points: list[tuple[str, Vector]] = field(default_factory=list[tuple[str, Vector]])
@@ -162,9 +165,19 @@ class Identities:
     def inner(self, over: str, x: Vector, y: Vector) -> Iterator[tuple[tuple[object, ...], Fraction]]:
         for a, c in x.items():
             for b, d in y.items():
-                key = self.product(over, *sorted((a, b)))
+                factor = times(c, d)
+                if any(tag == "sampled" and self.stages[n] for n, tag in (a, b)):
+                    raise Rejected("identity: got sampled clients of what is drawn later")
+                if a[1] == b[1] == "sampled" and over != "squares":
+                    if self.share is None:
+                        raise Rejected("identity: got sampled clients without their share")
+                    part = times(factor, self.number(self.share))
+                    yield ("mean", *sorted((a[0], b[0]))), part
+                    factor = plus(factor, (-part[0], part[1]))
+                plain = sorted((n, "mean" if tag == "sampled" else tag) for n, tag in (a, b))
+                key = self.product(over, plain[0], plain[1])
                 if key is not None:
-                    yield key, times(c, d)
+                    yield key, factor
 
     def product(self, over: str, a: tuple[int, str], b: tuple[int, str]) -> tuple[object, ...] | None:
         """The normal form of one inner product under the mean and the expectation; None where it is zero."""
@@ -251,7 +264,7 @@ class Identities:
 
     def atom(self, node: Node) -> Iterator[tuple[tuple[object, ...], Fraction]]:
         """Terms whose sum is not negative, because of what the atom is."""
-        kind = node.kind((*ATOMS, *PROXIMAL))
+        kind = node.kind((*ATOMS, *OTHERS, *PROXIMAL))
         at = node.mapping()
         over, client = at["over"].one_of(OVER), at["client"].one_of(("*", "i", "j"))
         if (over == "one") == (client == "*"):
@@ -300,6 +313,16 @@ class Identities:
             yield from self.regularised(kind, at, x, client)
         elif kind == "weight":
             yield ("weight", at["index"].name()), self.one
+        elif kind == "subset":
+            yield ("one",), self.number(at["many"])
+            yield ("one",), times(self.number(at["few"]), (self.context.constant(-1), self.one[0]))
+            self.trusted["no more clients are drawn than there are"] = None
+        elif kind == "short":
+            if [(self.points[n][0], c) for (n, _), c in x.items()] != [("gradient", self.one)]:
+                raise Rejected("identity: got the length of something else, expected a gradient")
+            bound = self.number(at["constant"])
+            yield from ((key, times(times(bound, bound), c)) for key, c in self.constant(over))
+            yield from ((key, (-c[0], c[1])) for key, c in self.inner(over, x, x))
         else:
             yield from self.terms(at["terms"])
 
@@ -338,6 +361,12 @@ class Identities:
         yield from self.regulariser(y, client)
         yield from ((key, (-c[0], c[1])) for key, c in self.regulariser(p, client))
         yield from ((key, times((-size[1], size[0]), c)) for key, c in self.inner("one", slope, step))
+        if "weak" in at:
+            if not self.signed(at["weak"]):
+                raise Rejected("identity: got weak convexity whose form does not show that it is not negative")
+            self.trusted[f"trusted: z3, 1 - {at['weak'].raw} * {given.raw} > 0"] = None
+            half = scaled(self.number(at["weak"]), "1/2", self.context)
+            yield from ((key, times(half, c)) for key, c in self.inner("one", step, step))
 
     def terms(self, node: Node) -> Iterator[tuple[tuple[object, ...], Fraction]]:
         for part in node.items():
@@ -372,7 +401,8 @@ class Identities:
 
 
 def read(file: Node) -> Identities:
-    at = file.fields("format parameters names identities", "statement because claim charges squares single composite")
+    more = "statement because claim charges squares single composite share"
+    at = file.fields("format parameters names identities", more)
     at["format"].one_of((FORMAT,))
     known = {name: node.fields("means sign") for name, node in at["parameters"].mapping().items()}
     signs = {name: fields["sign"].one_of(SIGNS) for name, fields in known.items()}
@@ -384,6 +414,7 @@ def read(file: Node) -> Identities:
         at.get("squares"),
         "single" in at and at["single"].flag(),
         "composite" in at and at["composite"].flag(),
+        at.get("share"),
         at["identities"].items(),
     )
     for node in at["names"].items():

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from .rate import slope
 from .style import (
     BOUND,
     LOWER,
@@ -64,8 +65,7 @@ def _growth(curves: Curves) -> Figure:
     axes.set_yscale("log")
     if others.any():
         bundle(axes, curves.x, positive(curves.lhs[others]), RUNS, counted(int(others.sum()), "paths"), zorder=2)
-    power = np.polyfit(np.log(curves.x[-8:]), np.log(curves.lhs[best][-8:]), 1)[0]
-    label = f"the highest path, slope {round(float(power), 2) + 0.0:.2f}"
+    label = f"the highest path, slope {round(slope(curves.x, curves.lhs[best]), 2) + 0.0:.2f}"
     axes.plot(curves.x, positive(curves.lhs[best]), color=TIGHTEST, lw=1.9, label=label)
     axes.set_xlabel(curves.xlabel)
     axes.set_ylabel("left side / right side")

@@ -222,7 +222,7 @@ def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
     return lhs[shown], rhs[shown]
 
 
-def _same_draws(genes: list[Gene], seed: int, label: str) -> Genome:
+def _same_draws(genes: Sequence[Gene], seed: int, label: str) -> Genome:
     """Genes of the same name and shape come out the same, whatever others there are."""
     parts = (draw([g], RUNS, np.random.default_rng(seed_for(seed, label, "curves", g.name))) for g in genes)
     return {name: values for part in parts for name, values in part.items()}

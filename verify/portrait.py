@@ -6,11 +6,10 @@ problem that moves most is then run in more dimensions and for longer. Its expec
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -82,7 +81,7 @@ def portrait(reading: Reading, world: Runs, seed: int) -> Portrait | None:
         shape = _shape(reading, world, E)
         if shape is None or (best is not None and E == 1):  # several local steps, unless the claim is about one
             continue
-        line = _on_a_line(world, shape)
+        line = _on_a_line(reading, world, shape)
         value, preset = _most_telling(reading, world, line, _presets(reading, world, line, seed), seed)
         if preset is not None and (best is None or value > best[0] + 0.5):
             best = value, shape, preset
@@ -149,8 +148,17 @@ def _longest(reading: Reading) -> int:
     """Rounds of the picture: fewer where every T is a run of its own, or a sum over all rounds stands at each."""
     if not round_of(reading):
         return LONGEST if _steady(reading) else LONGEST // 4
-    summed = any("sum" in json.dumps(side) for _, *sides in reading.claim["then"][:1] for side in sides)
+    _, left, right = reading.claim["then"][0]
+    summed = any(_sums(side, round_of(reading)) for side in (left, right))
     return STEADY if _steady(reading) and not summed else LONGEST
+
+
+def _sums(tree: Any, index: str) -> bool:
+    """Whether a side sums up to the index."""
+    if not isinstance(tree, list):
+        return False
+    op, *parts = cast("list[Any]", tree)
+    return (op == "sum" and moves(parts[2], index)) or any(_sums(part, index) for part in parts)
 
 
 def _steady(reading: Reading) -> bool:
@@ -163,7 +171,7 @@ def _affordable(world: Runs, shape: Shape, indexed: bool) -> bool:
     """Runs that no map takes round by round are walked, outcome by outcome."""
     if sized.family(shape).affine and world.paths(shape) == 1 and not world.counts_steps:
         return True
-    return sized.draws(shape, world.counts_steps) <= (WALKED if indexed else WALKED // 4)
+    return sized.draws(shape, world.counts_steps) <= (WALKED if indexed else WALKED // 2)
 
 
 def _telling(shape: Shape) -> tuple[bool, ...]:
@@ -178,8 +186,10 @@ def _telling(shape: Shape) -> tuple[bool, ...]:
     )
 
 
-def _on_a_line(world: Runs, shape: Shape) -> Shape:
+def _on_a_line(reading: Reading, world: Runs, shape: Shape) -> Shape:
     whole = shape["E"] if world.counts_steps else 1
+    if not round_of(reading):
+        return shape.but(d=1, T=min(shape["T"], LONGEST // 4))
     return shape.but(d=1, T=max(whole, shape["T"] // whole // SHORTER * whole))
 
 

@@ -463,3 +463,23 @@ def test_weights_that_a_method_puts_on_the_largest_are_said() -> None:
     claim["method"]["update"] = {"w": ["mean", "w_i"]}
     words = str(told({"instance": instance, "claim": claim}, Letters()))
     assert "weight" not in words
+
+
+def test_along_a_path_only_what_the_refuted_relation_names_is_told() -> None:
+    from fedaudit.figures.instances import told
+    from fedaudit.figures.letters import Letters
+
+    paths = {name: [["1", power]] for name, power in (("m", "1"), ("C", "0"), ("L", "0"))}
+    claim = {"setting": "order", "then": [["<=", "m", "1"], ["<=", ["*", "L", "m"], "1"]], "when": [[">=", "C", "2"]]}
+    for relation, names in ((0, {"m", "C"}), (1, {"m", "C", "L"})):
+        certificate = {"instance": {"paths": paths}, "claim": claim, "at": {"relation": relation}}
+        assert {c[0].latex.split(" ")[0] for c in told(certificate, Letters())} == names
+
+
+def test_a_length_whose_square_is_measured_keeps_its_letters() -> None:
+    from fedaudit.figures.letters import Letters
+
+    letters = Letters({"residual": r"\|r\|"})
+    assert letters.tree("residual2") == r"\|r\|^2"
+    assert letters.tree(["^", "residual2", "1/2"]) == r"\|r\|"
+    assert letters.tree("spread2") == r"\mathrm{spread2}"

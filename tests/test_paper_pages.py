@@ -219,7 +219,7 @@ def test_a_repair_shows_the_assumptions_that_it_adds():
     ]
     made = {part.name: part for part in changes(*pair, Typesetter())}
     assert made["let"].old == ()
-    assert [str(line) for line in made["let"].new] == ["<ins>lambda_i &gt;= 0</ins>"]
+    assert [str(line) for line in made["let"].new] == ["<ins>λ_i ≥ 0</ins>"]
     assert not made["then"].differs
     other = changes(pair[0], replace(pair[1], kind="order"), Typesetter())
     assert all("changed" not in line for part in other for line in (*part.old, *part.new))

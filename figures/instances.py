@@ -13,10 +13,11 @@ from itertools import groupby
 from typing import Any, cast
 
 from .letters import Formula, Letters, Said, number, polynomial, vector
-from .losses import Loss, inside, loss
+from .losses import Loss, inside, loss, table
 
 __all__ = ["growing", "told"]
 
+FEW = 3  # dimensions in which points are written out
 CLIENTS = 6  # losses that are written out
 LONGEST = 120  # characters of a value that no handler knows
 ABOUT = ("when", "choose", "where", "for_all")  # parts of a claim that concern each of its relations
@@ -133,8 +134,11 @@ class Teller:
         if d > 1:
             yield [Formula(f"d = {d}")]
         yield from self.drawn(instance, C)
-        if "regulariser" in instance:
-            yield [Formula(f"g({self.w}) = {self.regulariser(instance.pop('regulariser'))}")]
+        if (penalty := instance.pop("regulariser", None)) is not None and penalty["kind"] == "table":
+            few: Said = [", where the run reads it, ", Formula(table(penalty["points"], "g"))] if d <= FEW else []
+            yield [Formula("g"), f" any convex function with {len(penalty['points'])} given points", *few]
+        elif penalty is not None:
+            yield [Formula(f"g({self.w}) = {self.regulariser(penalty)}")]
         yield ["start ", Formula(f"{self.w} = {vector(instance.pop('w0'))}")]
         yield from self.noise(instance.pop("noise"))
         yield from self.chosen(instance)
@@ -164,6 +168,9 @@ class Teller:
 
     def named(self, one: Loss, index: str, name: str = "f") -> Said:
         below = f"_{{{index}}}" if index else ""
+        if one.words:
+            points: Said = [Formula(one.latex)] if one.latex else []
+            return [Formula(f"{name}{below}"), one.words, *points]
         said: Said = [Formula(f"{name}{below}{one.mark}({self.w}) = {one.latex}")]
         return [*said, one.more] if one.more else said
 
@@ -178,7 +185,7 @@ class Teller:
         if oracle := instance.pop("oracle", None):
             yield [_oracle(oracle)]
 
-    def regulariser(self, data: Mapping[str, str]) -> str:
+    def regulariser(self, data: Mapping[str, Any]) -> str:
         if data["kind"] == "pinball":
             up, down = Fraction(data["up"]), Fraction(data["down"])
             return polynomial([(up, rf"\sum_j ({self.w}_j)_+"), (down, rf"\sum_j (-{self.w}_j)_+")])

@@ -21,13 +21,14 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from fedaudit.verify.document import Document, Ends, Row, Step, Unreadable, inside
+from fedaudit.verify.document import Document, Ends, Move, Row, Step, Unreadable, inside
 from fedaudit.verify.names import slug
 from fedaudit.verify.sizes import Size
 
 from . import numbers
 from .findings import CHANGES, Teller
 from .letters import Letters, pretty
+from .ordinary import lead
 from .papers import paper, paper_of, stem
 from .prooftree import Node, nodes_of, proof_tree
 from .prooftree import below as rests_on
@@ -332,7 +333,7 @@ def _shown(checked: Checked, album: Album, teller: Teller) -> dict[str, Any]:
         "other_text": checked.other_text,
         "steps": _numbered(row.derive.steps if row.derive else ()),
         "moves": [_move(name, checked) for name in checked.moves],
-        "worst": [_ends(one) for one in row.hunt.worst] if row.hunt else [],
+        "worst": _profile(row.hunt) if row.hunt else None,
         "sizes": _sizes(row.sizes),
         "literals": [
             (literal.tried, literal.standing, MARKS[literal.standing.kind][0]) for literal in checked.literals
@@ -362,10 +363,17 @@ def _move(name: str, checked: Checked) -> dict[str, Any]:
     }
 
 
+def _profile(hunt: Move) -> dict[str, Any]:
+    """What the page shows of worst cases: the one to lead with, all of them, and what is missing."""
+    exact, met = ([_ends(one) for one in hunt.worst if (one.by == "search") == searched] for searched in (False, True))
+    return {"lead": lead(hunt.worst), "exact": exact, "met": met, "left_out": hunt.left_out, "why": hunt.out_of_reach}
+
+
 def _ends(one: Ends) -> dict[str, Any]:
     """A point in words, both ends, and how many times more than can happen the bound allows at least."""
     point = ", ".join(f"{name} = {value}" for name, value in one.point)
     return {
+        "name": one.name + (f" (relation {one.relation})" if one.relation > 1 else ""),
         "point": point,
         "lower": one.lower,
         "upper": one.upper,

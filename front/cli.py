@@ -411,8 +411,8 @@ def _worst(arguments: argparse.Namespace) -> int:
     one_thread()
     out, name = None if arguments.out is None else _out(arguments.out), str(arguments.selectors[0])
     with progress("worst", [name], 1):
-        found = worst_case.asked(name, arguments.values, arguments.measure, arguments.scale)
-    files = worst_case.kept(found, out) if out else []
+        claim, found = worst_case.asked(name, arguments.values, arguments.measure, arguments.scale)
+    files = worst_case.kept(claim, found, out) if out else []
     if arguments.json:
         return _print_json([one.row() for one in found])
     print("\n".join([worst_case.as_text(found), *files]))

@@ -10,7 +10,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from test_report_page import BROWSER, HEADER, Reader, browse, driven
+from browser import BROWSER, browse, driven
+from test_report_page import HEADER, Reader
 
 from fedaudit.bounds.catalogue import statement, statements
 from fedaudit.bounds.show import letters, printed

@@ -30,11 +30,11 @@ from .dimension import DimensionError, dimension_of
 from .dominance import dominance
 from .evaluate import Compiled, Point, Undefined, compiled, entangled, opaque, quantities
 from .factor import Factor, coefficients, unbounded
-from .facts import FACTS, SUMS, Fact
+from .facts import FACTS, SUMS, ExpNumber, Fact
 from .frame import HETEROGENEITY
 from .method import Method
 from .sampling import Drawn, Sampler, conjuncts
-from .shown import check, multipliers, not_negative, stands
+from .shown import Definition, check, multipliers, not_negative, stands
 from .statement import Statement
 from .terms import Term, orders, terms, written
 from .vectors import SIGN
@@ -44,7 +44,13 @@ Verdict = Literal["follows", "claims-more", "claims-less", "not-derived"]
 TIGHT = 1e-6
 SAMPLES, POOL, CLIMB = 300, 400, 500
 SEEN = 1e-9
-WEIGHTS = {"nonnegative_weights", "positive_weights", "distribution", "similarity_weights"}  # none is negative
+WEIGHTS = {  # none is negative
+    "nonnegative_weights",
+    "positive_weights",
+    "distribution",
+    "similarity_weights",
+    "equal_weights",
+}
 LARGE = 10  # a search over many decades that finds a smaller ratio has not met an unbounded one
 
 
@@ -477,6 +483,8 @@ def taken(known: Known) -> bool:
         return known.kind == "premise"
     if isinstance(known.rule, Fact):
         return known.rule not in FACTS and not (known.rule.proof and all(step.proved for step in prove(known.rule)))
+    if isinstance(known.rule, Definition | ExpNumber):
+        return not known.rule.says(known.claim) or bool(known.requires)
     return known.rule != SUMS and not entails(known.claim, tuple(r.claim for r in known.requires))
 
 
@@ -534,11 +542,12 @@ def _signs(statement: Statement, argument: Argument) -> Iterator[str]:
     method = next((frame.method for frame in frames), statement.method)
     if not isinstance(method, Method):
         return
-    names = {**method.measures, **{q: n for frame in frames for q, n in frame.names.items()}}
+    names = {**method.formulas, **method.measures, **{q: n for frame in frames for q, n in frame.names.items()}}
     meant = {q.func if isinstance(q, AppliedUndef) else q: number for q, number in names.items()}
     made = {a.name for a in (*statement.let, *statement.implicit)}
     numbers = {part for e in method.scalars(()) for part in e.atoms(Symbol)} | parameters(statement)
     steps = {q.func for q in (*method.steps(), *method.before)}
+    even = any(frame.charges[SIGN] is None for frame in frames)  # the setting is about plain means
     claims = [item.claim for item in _walk((*argument.steps, *argument.bounds))]
     found = {q.func: q for c in claims for q in c.atoms(AppliedUndef) if q.func not in steps}
     found |= {q: q for c in claims for q in c.free_symbols - numbers if not q.is_integer}
@@ -547,7 +556,7 @@ def _signs(statement: Statement, argument: Argument) -> Iterator[str]:
             continue
         number = HETEROGENEITY if str(head) == "Gamma" else meant.get(head)
         rules = None if number is None else not_negative(number, method)
-        if rules is None or (SIGN in rules and not made & WEIGHTS):
+        if rules is None or (SIGN in rules and not made & WEIGHTS and not even):
             yield f"{quantity} is not negative"
 
 
@@ -586,10 +595,13 @@ def _refused(statement: Statement, goal: View, argument: Argument, cited: Sequen
         if any(meant.setdefault(name, number) != number for name, number in known.rule.frame.names.items()):
             yield f"refused: {known.because} gives another meaning to a name of this proof"
         frame = known.rule.frame
-        if statement.method is not frame.method and not (frame.one and statement.method == frame.method.id):
+        if statement.method is not frame.method and statement.method != frame.method.id:  # a setting has no method
             yield f"refused: {known.because} is about {frame.method.id}"
         elif not stands(known):
             yield f"refused: {known.because} does not follow from its atoms, left over: {check(known.rule).rest}"
+    for known in dict.fromkeys(_knowns(argument)):
+        if isinstance(known.rule, Definition) and known.rule.method is not statement.method:
+            yield f"refused: {known.because} is about {known.rule.method.id}"
     numbers = parameters(statement)
     for premise in (k for k in dict.fromkeys(_knowns(argument)) if taken(k)):
         for relation in goal.relations:

@@ -1,4 +1,5 @@
-"""`make bench`: the array interpreter on FedProx, as `verify` and `hunt` run it, and instances a second of `hunt`.
+"""`make bench`: the array interpreter on FedProx, as `verify` and `hunt` run it, instances a second of `hunt`, and
+processor seconds of an audit's stages.
 
 Client-gradient-steps a second on quadratics are ratios within one run. Contestants take turns of like length and the
 best of several counts: other work on the machine can only slow one down.
@@ -20,6 +21,7 @@ import loops
 import numpy as np
 import scaling
 import sparse
+import stages
 from fedaudit.bounds.catalogue import statement
 from fedaudit.problems.interpret import Measured, Setup, run, walked
 from fedaudit.problems.quadratics import Quadratics
@@ -307,6 +309,7 @@ def main() -> None:
     show_memory(board)
     bench_hunts(board)
     Console(width=150).print(board.table)
+    Console(width=150).print(stages.table(stages.measured(), stages.BEFORE))
 
 
 if __name__ == "__main__":

@@ -508,10 +508,11 @@ def _audit(
 
     with Folder.open(out or Path("audit")).held() as folder:
         ids = [one.id for one in selection]
-        with progress("audit", [one.id for one in ordered(selection, folder)], engine.jobs) as step:
+        order = ordered(selection, folder)
+        with progress("audit", [one.id for one in order], engine.jobs) as step:
             pages = Pages(folder, header(settings), ids)
             try:
-                done = audit(selection, settings, engine, folder, step, notice, pages.add)
+                done = audit(selection, settings, engine, folder, step, notice, pages.add, order)
             except BaseException:
                 pages.index()
                 raise

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
 from typing import Any, cast
 
 import numpy as np
@@ -19,7 +20,7 @@ Operation = tuple[Callable[..., Any], int, tuple[int, ...]]  # what is called, w
 SMALL_CONSTANT = 64  # numbers of a constant that is compared by value
 
 
-class NotTaped(Exception):  # noqa: N818  says what happened, as `StopIteration` does
+class NotTaped(Exception):
     """The function does something with arrays that no tape can hold."""
 
 
@@ -77,7 +78,7 @@ class Tape:
         self.values.append(None)
         return Taped(self, self.inputs[name], values)
 
-    def call(self, function: Callable[..., Any], *args: Any, key: Any = None) -> Any:
+    def call(self, function: Callable[..., Any], *args: Any, key: Any = None) -> Taped:
         """`function(*args)`, written down; `key` says what is called where functions are made for one call."""
         places = tuple([x.place if type(x) is Taped else self.place(x) for x in args])
         key = (key or function, places)
@@ -113,6 +114,8 @@ class Tape:
             x = float(x)
             known = self._known.get(key := ("number", x, x == 0 and str(x)))
             if known is None:
+                if x and x % self.rows == 0:
+                    raise NotTaped("a number that may be that of the rows")
                 value = np.asarray(x)
                 known = self._known[key] = Taped(self, self.place(value), value)
             return known
@@ -129,7 +132,7 @@ class Tape:
         return self.put(x, _key(x))
 
     def constant(self, x: Array) -> int:
-        if any([size % self.rows == 0 for size in x.shape if size]):
+        if any(size % self.rows == 0 for size in x.shape if size):
             return self.grown(x)
         if x.size <= SMALL_CONSTANT:
             return self.put(x, (x.shape, x.dtype, x.tobytes()))
@@ -166,7 +169,7 @@ class Tape:
 
     def shape(self, shape: Any) -> int:
         """Where a shape is; the number of rows in it, or its multiple, grows."""
-        sizes = (int(shape),) if isinstance(shape, int | np.integer) else tuple(int(size) for size in shape)
+        sizes = (shape,) if isinstance(shape, int) else tuple(int(size) for size in shape)
         times = tuple(size // self.rows if size > 0 and size % self.rows == 0 else 0 for size in sizes)
         if not any(times):
             return self.put(sizes, ("shape", sizes))
@@ -221,14 +224,14 @@ class Taped:
     __mod__, __floordiv__ = _forward(np.remainder), _forward(np.floor_divide)
     __rpow__, __matmul__ = _backward(np.power), _forward(np.matmul)
     __lt__, __le__, __gt__ = _forward(np.less), _forward(np.less_equal), _forward(np.greater)
-    __ge__, __eq__, __ne__ = _forward(np.greater_equal), _forward(np.equal), _forward(np.not_equal)  # type: ignore
+    __ge__, __eq__, __ne__ = _forward(np.greater_equal), _forward(np.equal), _forward(np.not_equal)  # pyright: ignore
     __and__, __rand__ = _forward(np.bitwise_and), _backward(np.bitwise_and)
     __or__, __ror__ = _forward(np.bitwise_or), _backward(np.bitwise_or)
     __hash__ = object.__hash__
 
     def __pow__(self, power: Any) -> Any:
         if type(power) is int or type(power) is float:  # squares and roots of arrays have functions of their own
-            return self.tape.call(operator.pow, self, power)
+            return self.tape.call(_raised, self, power)
         return self.tape.pair(np.power, self, power)
 
     def __neg__(self) -> Any:
@@ -360,9 +363,11 @@ def at_rows(x: Any, place: Any) -> Any:
 
 
 def _key(x: Any) -> Any:
-    if isinstance(x, np.ndarray | np.generic):
-        return type(x), id(x)
     return type(x), repr(x)  # a slice has no hash, and 0.0 is equal to -0.0
+
+
+def _raised(x: Array, power: Any) -> Array:
+    return x**power
 
 
 def _astype(x: Array, dtype: Any) -> Array:
@@ -391,11 +396,10 @@ def _by(ufunc: Any) -> Callable[..., Any]:
 def _item(tape: Tape, x: Taped, key: Any) -> Any:
     parts = cast("tuple[Any, ...]", key if type(key) is tuple else (key,))
     for part in parts:
-        kind = type(part)
-        if kind is Taped or kind is np.ndarray:
+        if type(part) is Taped or type(part) is np.ndarray:
             return _gathered(tape, x, parts)
-        ends = (part.start, part.stop) if kind is slice else (part,) if kind is int else ()
-        if any([end and end % tape.rows == 0 for end in ends]):
+        ends = (part.start, part.stop) if type(part) is slice else (part,) if type(part) is int else ()
+        if any(end and end % tape.rows == 0 for end in ends):
             raise NotTaped("a row, or some")
     known = tape._known.get(name := ("item", x.place, repr(parts)))  # pyright: ignore[reportPrivateUsage]
     if known is None:
@@ -404,7 +408,7 @@ def _item(tape: Tape, x: Taped, key: Any) -> Any:
 
 
 def _gathered(tape: Tape, x: Taped, parts: tuple[Any, ...]) -> Any:
-    if any(isinstance(part, Taped | np.ndarray) and part.dtype == bool for part in parts):
+    if any(getattr(getattr(part, "dtype", None), "kind", "") == "b" for part in parts):
         raise NotTaped("a mask")
 
     def run(values: Array, *key: Any) -> Any:
@@ -471,9 +475,9 @@ def _dotted(tape: Tape, a: Any, b: Any, axes: Any = 2) -> Any:
     """(S,), (S, ...) -> (...): the product that `tensordot` takes."""
     if axes != 1 or a.ndim != 1:
         return _generic(tape, np.tensordot, (a, b), {"axes": axes})
-    rest = b.shape[1:]
+    rest: tuple[int, ...] = b.shape[1:]
     row = _reshaped(tape, a, (1, a.shape[0]))
-    return _reshaped(tape, tape.call(np.dot, row, _reshaped(tape, b, (b.shape[0], int(np.prod(rest))))), rest)
+    return _reshaped(tape, tape.call(np.dot, row, _reshaped(tape, b, (b.shape[0], prod(rest)))), rest)
 
 
 def _turned(tape: Tape, x: Any, axes: Any = None) -> Any:
@@ -535,9 +539,9 @@ def _generic(tape: Tape, function: Any, args: Sequence[Any], kwargs: Mapping[str
 
     run = simple if first == len(arrays) and all(x is _HOLE for x in plan[:first]) else nested
     made = tape.call(run, *arrays, key=(function, repr(plan), repr(options)))
-    if isinstance(made.value, tuple):
-        return tuple(tape.call(operator.getitem, made, i) for i in range(len(made.value)))
-    return made
+    if hasattr(made.value, "dtype"):
+        return made
+    return tuple(tape.call(operator.getitem, made, i) for i in range(len(made.value)))  # several arrays
 
 
 class _Hole:

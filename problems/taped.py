@@ -17,6 +17,8 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 Operation = tuple[Callable[..., Any], int, tuple[int, ...]]  # what is called, where its value goes, where arguments are
+Step = tuple[Callable[..., Any], int, int, int, tuple[int, ...], tuple[int, ...]]
+# the same with one or two arguments (or -1), or with more; and what nothing needs after it
 SMALL_CONSTANT = 64  # numbers of a constant that is compared by value
 
 
@@ -31,7 +33,7 @@ class Tape:
         self.rows = rows
         self.values: list[Any] = []
         self.operations: list[Operation] = []
-        self.ends: list[tuple[int, ...]] = []  # what nothing needs after an operation
+        self.steps: list[Step] = []  # operations that are needed
         self.guards: list[tuple[int, bool]] = []
         self.sizes: dict[int, Any] = {}  # places of what is made from the number of rows
         self.inputs: dict[str, int] = {}
@@ -60,13 +62,13 @@ class Tape:
         for place, size in self.sizes.items():
             values[place] = size(n)
         with np.errstate(all="ignore"):
-            for (function, to, places), ends in zip(self.operations, self.ends, strict=True):
-                if len(places) == 2:
-                    values[to] = function(values[places[0]], values[places[1]])
-                elif len(places) == 1:
-                    values[to] = function(values[places[0]])
+            for function, to, first, second, many, ends in self.steps:
+                if second >= 0:
+                    values[to] = function(values[first], values[second])
+                elif first >= 0:
+                    values[to] = function(values[first])
                 else:
-                    values[to] = function(*[values[place] for place in places])
+                    values[to] = function(*[values[place] for place in many])
                 for place in ends:
                     values[place] = None
         if any(bool(values[place]) is not expected for place, expected in self.guards):
@@ -182,23 +184,25 @@ class Tape:
     def shorten(self) -> None:
         """Leave out what nothing needs."""
         needed = {*self.outputs, *(place for place, _ in self.guards)}
-        kept: list[Operation] = []
-        for operation in reversed(self.operations):
-            if operation[1] in needed:
-                kept.append(operation)
-                needed.update(operation[2])
-        self.operations = kept[::-1]
-        self.ends = _ends(self.operations, needed={*self.outputs, *(place for place, _ in self.guards)})
+        kept: list[Step] = []
+        for function, to, places in reversed(self.operations):
+            if to in needed:
+                ends = tuple({place for place in places if place not in needed})
+                kept.append((function, to, *_arguments(places), ends))
+                needed.update(places)
+        self.steps = kept[::-1]
         self.sizes = {place: size for place, size in self.sizes.items() if place in needed}
-        self._known, self._kept = {}, []
+        self._known, self._kept, self.operations = {}, [], []
 
 
-def _ends(operations: Sequence[Operation], needed: set[int]) -> list[tuple[int, ...]]:
-    ends: list[tuple[int, ...]] = []
-    for _, _, places in reversed(operations):
-        ends.append(tuple({place for place in places if place not in needed}))
-        needed.update(places)
-    return ends[::-1]
+def _arguments(places: tuple[int, ...]) -> tuple[int, int, tuple[int, ...]]:
+    match places:
+        case (one,):
+            return one, -1, ()
+        case (one, other):
+            return one, other, ()
+        case _:
+            return -1, -1, places
 
 
 def _forward(ufunc: Any) -> Callable[[Taped, Any], Taped]:

@@ -32,7 +32,7 @@ from .style import (
 )
 
 if TYPE_CHECKING:
-    from fedaudit.verify.curves import Curves
+    from fedaudit.verify.pictured import Curves
 
 __all__ = ["plot", "ratio"]
 
@@ -48,7 +48,7 @@ def plot(curves: Curves) -> Figure:
         _tightness(below, curves)
         sign = {"<=": r"\leq", ">=": r"\geq"}.get(curves.relation, curves.relation)
         relation = curves.form or f"{curves.ylabel.strip('$')} {sign} {curves.bound_label.strip('$')}"
-        headline(figure, above, f"{curves.id}: {curves.title}", relation)
+        headline(figure, above, f"{curves.title} ({curves.id})", relation)
         caption(figure, curves.caption)
     return figure
 
@@ -80,7 +80,7 @@ def _trajectories(axes: Axes, curves: Curves) -> None:
     axes.plot(x, shown(curves.lhs[best]), color=TIGHTEST, lw=1.8, marker=mark, label="tightest run")
     for style, (name, values) in zip(("--", ":", "-."), curves.extra.items(), strict=False):
         axes.plot(x, shown(np.asarray(values)), color=LOWER, lw=1.4, ls=style, label=name)
-    y_label(axes, curves.ylabel)
+    y_label(axes, curves.ylabel, curves.unit)
     axes.margins(x=0.02)
     floor_y(axes)
     _focus(axes, curves.lhs, curves.lhs[best], curves.rhs[best])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .instances import growing, told
-from .letters import Formula, Letters, Said, apart, number, place
+from .letters import APPROX, Formula, Letters, Said, apart, number, place
 from .numbers import short
 
 if TYPE_CHECKING:
@@ -145,14 +145,24 @@ def _sums(parts: Sides, letters: Letters, certificate: Mapping[str, Any]) -> tup
         if len(formula) > LONG:
             continue
         order = sorted(terms, key=lambda part: place(part.tree))
-        numbers = " + ".join(number(part.value) for part in order).replace("+ -", "- ") if len(terms) > 1 else ""
-        made.append(_equal([formula, *([numbers] if numbers else [])], value))
+        numbers = " + ".join(number(part.value, value) for part in order) if len(terms) > 1 else ""
+        if formula != value:  # 1 = 1 says nothing
+            made.append(_equal([formula, *([numbers] if numbers else [])], value))
     return tuple(made)
 
 
 def _equal(formulas: Sequence[str], value: str) -> Formula:
-    said = number(value)
-    return Formula(" = ".join(formulas) + (f" {said}" if said.startswith("\\approx") else f" = {said}"))
+    """Formulas, then the sum of numbers that they are: one sign of approximation for each of these."""
+
+    def sign(about: bool) -> str:
+        return APPROX.strip() if about else "="
+
+    said = ""
+    for one in (*formulas, number(value)):
+        about = APPROX in one and one is not formulas[0]
+        plain = one.replace(APPROX, "").replace("+ -", "- ") if one is not formulas[0] else one
+        said += f" {sign(about)} {plain}" if said else plain
+    return Formula(said)
 
 
 def repair(row: Row, repaired: Checked | None, notes: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fedaudit.figures.papers import paper_of
+from fedaudit.figures.prooftree import nodes_of
 from fedaudit.figures.report import INDEX, Site, cited_by, file_of, file_of_paper, pages
 from fedaudit.verify.document import Document, parse, read
 from fedaudit.verify.document import Row as Typed
@@ -59,6 +60,7 @@ class Pages:
         typed = self._parsed(rows).statements
         self.rows = {row.id: row for row in typed}
         citing = cited_by(typed)
+        self.site.nodes = nodes_of((one, one.verdict) for one in typed)
         for row, one in zip(rows, typed, strict=True):
             self._page(row, one, citing.get(one.id, ()))
         for name in self.site.papers:

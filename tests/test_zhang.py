@@ -340,7 +340,7 @@ def test_a_smaller_constant_no_longer_follows() -> None:
 
 def test_pictures_show_runs_below_their_bounds() -> None:
     made: Any = curves(statement("zhang/thm3.6"))
-    assert (made.lhs <= made.rhs * (1 + 1e-9)).all()
+    assert (made.expectation <= made.bound * (1 + 1e-9)).all()
 
 
 def test_shapes_are_small_first_and_distinct() -> None:

@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 from fedaudit.bounds.catalogue import catalogue
@@ -146,7 +147,7 @@ def hunt(
     reading, world = read(statement, backend=backend)
     began = time.perf_counter()
     judged = judge(reading, world, _hunted(reading, world, seed, effort, race), _siblings(statement))
-    judged = examined(statement, reading, judged)
+    judged = examined(statement, reading, world, judged, seed, effort)
     return searched(_by_kind(statement, judged), seconds=_since(began), seed=seed)
 
 
@@ -335,18 +336,19 @@ def _counterexample(
     reading: Reading, world: Setting, first: Replayed, violations: Sequence[Found], siblings: Claims
 ) -> Counterexample:
     """The sturdiest counterexample, shrunk: it lasts at longer horizons, then it breaks the most siblings."""
-    chosen, lasting, broken = first, endurance(reading, world, first), breaks(siblings, first)
+    lasts_for, breaks_of = cache(partial(endurance, reading, world)), cache(partial(breaks, siblings))
+    chosen, lasting, broken = first, lasts_for(first), breaks_of(first)
     for other in _others(reading, world, violations, lasting.fragile, len(broken) < len(siblings)):
-        lasts, breaks_too = endurance(reading, world, other), breaks(siblings, other)
+        lasts, breaks_too = lasts_for(other), breaks_of(other)
         mine, best = (lasts.worth(), len(breaks_too)), (lasting.worth(), len(broken))
         if mine > best or (mine == best and simplicity(other) < simplicity(chosen)):
             chosen, lasting, broken = other, lasts, breaks_too
 
     def keeps(one: Replayed) -> bool:
-        return set(broken) <= set(breaks(siblings, one)) and endurance(reading, world, one).keeps(lasting)
+        return set(broken) <= set(breaks_of(one)) and lasts_for(one).keeps(lasting)
 
     shrunk = shrink(reading, world, chosen, keeps, len(lasting.refutes))
-    lasts, too = endurance(reading, world, shrunk), tuple(breaks(siblings, shrunk))
+    lasts, too = lasts_for(shrunk), tuple(breaks_of(shrunk))
     return Counterexample(certificate(reading, shrunk), finite(chosen.ratio), lasts.refutes, lasts.until, too)
 
 

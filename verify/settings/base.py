@@ -155,13 +155,6 @@ class Viewed(Protocol):
         ...
 
 
-@runtime_checkable
-class Pictured(Protocol):
-    """A setting whose runs are drawn at a shape of its own choice, with some genes and knobs held fixed."""
-
-    def picture(self, reading: Reading) -> tuple[Shape, Mapping[str, float]]: ...
-
-
 def with_scalars(reading: Reading, shape: Shape, values: Mapping[str, float]) -> Table:
     """A batch of one with these values in place of genes and knobs, and what the statement fixes by them (A2, ...)."""
     knobs = set(reading.lowered.knobs)

@@ -380,7 +380,8 @@ def _sampled(reading: Reading, world: Setting, seed: int, effort: float) -> Sear
     """Random instances of every shape; where too few are admissible, a second turn with as many more as that needs.
 
     Whether it will be needed shows after some shapes: both turns of the others are evaluated together, which costs
-    little more than one. Where it was not needed after all, it counts for nothing.
+    little more than one. Where that was foreseen wrongly it is done as it should have been, so that the instances are
+    the same as without foresight.
     """
     shapes = world.shapes(reading)
     weights = [shape.cost**-0.5 for shape in shapes]
@@ -399,9 +400,9 @@ def _sampled(reading: Reading, world: Setting, seed: int, effort: float) -> Sear
     times = _turns_more(sum(part.instances for part in first))
     for place, (shape, n) in enumerate(zip(shapes, counts, strict=True)):
         told("random instances again, shape", place, len(shapes))
-        if times > had[place]:
-            second[place] += sampled(reading, world, shape, [((times - had[place]) * n, seed + 1 + (had[place] > 0))])
-    return joined([joined(first), joined([part for more in second for part in more] if times else [])])
+        if times != had[place]:
+            second[place] = sampled(reading, world, shape, [(times * n, seed + 1)]) if times else []
+    return joined([joined(first), joined([part for more in second for part in more])])
 
 
 def _turns_more(admissible: float) -> int:

@@ -294,7 +294,15 @@ def bench_hunts(board: Board) -> None:
         for n in hunts.SIZES:
             instances, time = hunts.throughput(id_, n, seconds)
             once = f" (once {before:,})" if n == hunts.POPULATION else ""
-            board.note(id_, f"{instances / time:,.0f} instances a second{once} in populations of {n}")
+            board.note(id_, f"{instances / time:,.0f} instances a second{once} in random populations of {n}")
+        plain, taped = hunts.climbed(id_, seconds, taped=False), hunts.climbed(id_, seconds)
+        rates = f"{taped[0] / taped[1]:,.0f} instances a second (without recordings {plain[0] / plain[1]:,.0f})"
+        board.note("", f"{rates} in climbs, {taped[0]:,} instances")
+        instances, time = hunts.small(id_, seconds)
+        if instances:
+            board.note(
+                "", f"{instances / time:,.0f} small instances a second, recorded, {hunts.LARGE_POPULATION} at once"
+            )
 
 
 def main() -> None:

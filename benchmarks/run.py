@@ -1,4 +1,5 @@
-"""`make bench`: the array interpreter on FedProx, as `verify` and `hunt` run it, and instances a second of `hunt`.
+"""`make bench`: the array interpreter on FedProx, as `verify` and `hunt` run it, instances a second of `hunt`, and
+processor seconds of an audit's stages.
 
 Client-gradient-steps a second on quadratics are ratios within one run. Contestants take turns of like length and the
 best of several counts: other work on the machine can only slow one down.
@@ -21,6 +22,7 @@ import loops
 import numpy as np
 import scaling
 import sparse
+import stages
 from fedaudit.bounds.catalogue import statement
 from fedaudit.problems.interpret import Measured, Setup, run, walked
 from fedaudit.problems.piecewise import Piecewise
@@ -333,7 +335,15 @@ def bench_hunts(board: Board) -> None:
         for n in hunts.SIZES:
             instances, time = hunts.throughput(id_, n, seconds)
             once = f" (once {before:,})" if n == hunts.POPULATION else ""
-            board.note(id_, f"{instances / time:,.0f} instances a second{once} in populations of {n}")
+            board.note(id_, f"{instances / time:,.0f} instances a second{once} in random populations of {n}")
+        plain, taped = hunts.climbed(id_, seconds, taped=False), hunts.climbed(id_, seconds)
+        rates = f"{taped[0] / taped[1]:,.0f} instances a second (without recordings {plain[0] / plain[1]:,.0f})"
+        board.note("", f"{rates} in climbs, {taped[0]:,} instances")
+        instances, time = hunts.small(id_, seconds)
+        if instances:
+            board.note(
+                "", f"{instances / time:,.0f} small instances a second, recorded, {hunts.LARGE_POPULATION} at once"
+            )
 
 
 def main() -> None:
@@ -350,6 +360,7 @@ def main() -> None:
     show_memory(board)
     bench_hunts(board)
     Console(width=150).print(board.table)
+    Console(width=150).print(stages.table(stages.measured(), stages.BEFORE))
 
 
 if __name__ == "__main__":

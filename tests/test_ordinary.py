@@ -83,6 +83,12 @@ def test_a_search_at_ordinary_points_is_a_lower_end_alone() -> None:
     assert rows == [row for row, _ in found_at(reading, world, 0, 0.0)]
 
 
+def test_sizes_that_hang_together_are_not_torn_apart() -> None:
+    """Users and data points of a meta-learner: no run has 2 users and the data of 1."""
+    reading, world = read(fa.statement("fallah/lem4.2"))
+    assert all(0 < row["lower"] <= 1 for row, _ in found_at(reading, world, 0, 0.0))
+
+
 def test_what_a_search_breaks_at_an_ordinary_point_is_refuted() -> None:
     statement = fa.statement("benmansour/eq20")
     found = examined(statement, *read(statement), fa.Survived(statement.id, 0.5))

@@ -73,6 +73,8 @@ def _best(reading: Reading, world: Setting, values: dict[str, Fraction], seed: i
     last = _at_the_end(held)
     try:
         shape = shape_at(held, world, values, int(values.get("T", 1)))
+        if reading.claim["setting"] != "run" and shape not in list(world.shapes(held)):
+            return None  # sizes that hang together were torn apart
         rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "ordinary", shape))
         genes = genes_of(held, world, shape)
         scores = score(last, world, shape, genes_at(held, world, shape, draw(genes, DRAWN, rng), values))

@@ -20,6 +20,7 @@ __all__ = ["growing", "told"]
 FEW = 3  # dimensions in which points are written out
 CLIENTS = 6  # losses that are written out
 LONGEST = 120  # characters of a value that no handler knows
+ABOUT = ("when", "choose", "where", "for_all")  # parts of a claim that concern each of its relations
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
@@ -29,6 +30,9 @@ def told(certificate: Mapping[str, Any], letters: Letters) -> list[Said]:
     method = claim.get("method", {})
     if "clients" in instance and "weights" not in instance and _largest(method):
         instance["weights"] = {"kind": "largest"}  # the rule's own, as FedMax
+    if "paths" in instance and "at" in certificate:
+        used = _named(claim["then"][certificate["at"]["relation"]], *(x for k, x in claim.items() if k in ABOUT))
+        instance["paths"] = {name: path for name, path in instance["paths"].items() if name in used}
     teller = Teller(letters, _variable(claim), by_excess=_by_excess(method))
     return [clause for clause in teller.told(instance, claim["setting"]) if clause]
 
@@ -37,6 +41,20 @@ def growing(paths: Mapping[str, Any], letters: Letters) -> str:
     """The letter that grows along the paths: one that the statement has no use for."""
     taken = {letters.symbol(name) for name in paths}
     return next(letter for letter in ("n", "s", "z", "q", "y", r"\nu") if letter not in taken)
+
+
+def _named(*trees: Any) -> set[str]:
+    """All words in trees: symbols among them."""
+    words, waiting = set[str](), list[Any](trees)
+    while waiting:
+        tree = waiting.pop()
+        if isinstance(tree, str):
+            words.add(tree)
+        elif isinstance(tree, dict):
+            waiting += [x for pair in cast("dict[str, Any]", tree).items() for x in pair]
+        elif isinstance(tree, list | tuple):
+            waiting += cast("Sequence[Any]", tree)
+    return words
 
 
 def _weights(method: Mapping[str, Any]) -> Iterator[Sequence[Any]]:

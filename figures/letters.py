@@ -9,7 +9,22 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, cast
 
-__all__ = ["APPROX", "Formula", "Letters", "Said", "apart", "number", "place", "polynomial", "vector"]
+from fedaudit.bounds.greek import in_greek
+
+__all__ = [
+    "APPROX",
+    "DIGITS",
+    "Formula",
+    "Letters",
+    "Said",
+    "apart",
+    "enough",
+    "number",
+    "place",
+    "polynomial",
+    "pretty",
+    "vector",
+]
 
 EXACT = 22  # characters of a fraction that people still read
 DIGITS, MORE = 4, 13  # digits of other numbers, and of terms that nearly cancel
@@ -138,10 +153,15 @@ class Letters:
         return f"{below}^{{{self._tree(exponent)}}}"
 
 
+def pretty(text: str) -> str:
+    """Words of the catalogue with Greek letters and signs for their names."""
+    return in_greek(text).replace("<=", "≤").replace(">=", "≥")
+
+
 APPROX = r"\approx "
 
 
-def number(value: str, beside: str = "") -> str:
+def number(value: str, beside: str = "", digits: int = DIGITS) -> str:
     """A number of a certificate as LaTeX: exact where it is short, otherwise its first digits.
 
     Beside a sum that it is part of, as many digits as the sum shows.
@@ -150,19 +170,19 @@ def number(value: str, beside: str = "") -> str:
     if middle == value and len(value) <= EXACT:
         return value
     more = _size(middle) - _size(beside.partition(" +/- ")[0]) if beside else 0
-    return APPROX + _scientific(middle, DIGITS + min(max(more, 0), MORE))
+    return APPROX + _scientific(middle, digits + min(max(more, 0), MORE))
+
+
+def enough(left: str, right: str) -> int:
+    """How many digits tell two numbers apart."""
+    x, y = (value.partition(" +/- ")[0] for value in (left, right))
+    return next((n for n in range(DIGITS, 18) if _scientific(x, n) != _scientific(y, n)), DIGITS)
 
 
 def apart(left: str, right: str) -> tuple[str, str]:
     """Two numbers with enough digits to tell them apart."""
-    exact = [" +/- " not in value and len(value) <= EXACT for value in (left, right)]
-    x, y = left.partition(" +/- ")[0], right.partition(" +/- ")[0]
-    enough = next((n for n in range(DIGITS, 18) if _scientific(x, n) != _scientific(y, n)), DIGITS)
-    said = [
-        value if short else APPROX + _scientific(z, enough)
-        for value, z, short in zip((left, right), (x, y), exact, strict=True)
-    ]
-    return said[0], said[1]
+    digits = enough(left, right)
+    return number(left, digits=digits), number(right, digits=digits)
 
 
 def vector(entries: Sequence[str]) -> str:

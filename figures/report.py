@@ -21,14 +21,13 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from fedaudit.bounds.greek import in_greek
 from fedaudit.verify.document import Document, Ends, Move, Row, Step, Unreadable, inside
 from fedaudit.verify.names import slug
 from fedaudit.verify.sizes import Size
 
 from . import numbers
 from .findings import CHANGES, Teller
-from .letters import Letters
+from .letters import Letters, pretty
 from .ordinary import lead
 from .papers import paper, paper_of, stem
 from .prooftree import Node, nodes_of, proof_tree
@@ -212,11 +211,6 @@ def scale(tightness: float | None) -> float | None:
 def _quoted_page(identifier: str) -> str:
     """The page of a statement as a link from the index carries it."""
     return quote(file_of(identifier))
-
-
-def pretty(text: str) -> str:
-    """Words of the catalogue with Greek letters and signs for their names."""
-    return in_greek(text).replace("<=", "≤").replace(">=", "≥")
 
 
 def begun(text: str) -> str:

@@ -14,7 +14,8 @@ from markupsafe import Markup
 from fedaudit.verify.experiments.displays import Display, Rebuilt
 from fedaudit.verify.names import slug
 
-from .report import MEANING, SIGNS, begun, data_uri, digest, pretty, short
+from .letters import pretty
+from .report import MEANING, SIGNS, begun, data_uri, digest, short
 
 __all__ = ["Shown", "page"]
 

@@ -415,7 +415,7 @@ def _worst(arguments: argparse.Namespace) -> int:
     files = worst_case.kept(claim, found, out) if out else []
     if arguments.json:
         return _print_json([one.row() for one in found])
-    print("\n".join([worst_case.as_text(found), *files]))
+    print("\n".join([worst_case.as_text(claim, found, arguments.measure is not None), *files]))
     return 0
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from browser import BROWSER, browse, driven
 from marks import slow
 
 from fedaudit.cli import main
@@ -120,6 +121,40 @@ def test_what_a_stranger_writes_is_escaped() -> None:
     text = page([Shown(display, Rebuilt(yuan.Complexities((), ""), (answer,)), b"<svg/>")], 0, "0")
     assert not re.search("<script|<i>|<u>|<b>1", text)
     assert "X² ≤ y" in text
+
+
+LOOK = """
+const pictures = Array.from(document.images), root = document.documentElement;
+const said = {wide: root.scrollWidth - root.clientWidth, sizes: pictures.map((p) => p.naturalWidth * p.height)};
+document.querySelector("details").open = true;
+said.table = document.querySelector(".measured").getBoundingClientRect().height;
+document.body.dataset.said = JSON.stringify(said);
+"""
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome on this machine")
+@pytest.mark.parametrize("size", ["1200,900", "420,900"])
+def test_a_real_browser_shows_the_page_without_a_complaint(tmp_path: Path, size: str) -> None:
+    from fedaudit.figures import image
+    from fedaudit.figures.benmansour.participation import plot
+    from fedaudit.figures.reproduced import Shown, page
+
+    top = np.tile(np.arange(50) < 10, (50, 1))
+    picture = benmansour.Participation("title", "caption", {f"panel {n}": top for n in range(4)})
+    outcome = Outcome(False, "because " + "of this, " * 40, 1, ({f"column {n}": 1.5 for n in range(20)},), ("a",))
+    shown = Shown(
+        displays()[2], Rebuilt(picture, (Answer(Claim("a/b", "says", "here"), outcome),)), image(plot(picture), "svg")
+    )
+    path = tmp_path / "index.html"
+    path.write_text(driven(page([shown], 0, "0"), LOOK), encoding="utf-8")
+    dom, complaints = browse(path, f"--window-size={size}")
+    assert complaints == []
+    found = re.search(r'data-said="([^"]*)"', dom)
+    assert found is not None
+    said = json.loads(found[1].replace("&quot;", '"'))
+    assert said["wide"] <= 0
+    assert min(said["sizes"]) > 0
+    assert said["table"] > 0
 
 
 # --- verdicts may come out otherwise ----------------------------------------------------------------------------------

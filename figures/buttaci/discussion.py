@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..style import BOUND, LOWER, TIGHTEST, caption, heading, look, new
+from ..style import BOUND, LOWER, TIGHTEST, caption, heading, look, new, ticks_y
 
 if TYPE_CHECKING:
     from fedaudit.verify.experiments.buttaci.discussion import Lines, Panels
@@ -46,3 +46,4 @@ def _panel(axes: Axes, lines: Lines) -> None:
     axes.set_xlabel(lines.xlabel)
     axes.set_ylabel(lines.ylabel)
     axes.margins(x=0.02)
+    ticks_y(axes)

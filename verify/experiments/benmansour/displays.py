@@ -230,7 +230,7 @@ def figure_7(seed: int) -> Rebuilt:
     shown = {how: small[how] and moving[how] for how in STEPS[:2]}
     under = tuple(how for how in STEPS[1:2] if shown[how])
     seen = Outcome(shown[PRINTED], reason, len(rows), table(rows), under)
-    caption = f"dark: among the ten largest weights alpha_i of the round; clients that are not IID, {CLIENTS} of them"
+    caption = f"blue: among the ten largest weights alpha_i of the round; clients that are not IID, {CLIENTS} of them"
     picture = Participation("benmansour, figure 7: clients in the aggregation", caption, panels)
     return Rebuilt(picture, (Answer(claim, seen),))
 

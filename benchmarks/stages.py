@@ -4,7 +4,7 @@
 """
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
@@ -79,7 +79,7 @@ class Clock:
 
 
 @contextmanager
-def ticking() -> Iterator[Clock]:
+def ticking() -> Generator[Clock]:
     """A clock on which every stage of an audit inside is timed."""
     clock, plain = Clock(), list[tuple[Any, str, Any]]()
     for stage, places in FUNCTIONS.items():

@@ -77,14 +77,26 @@ def decide(
     bare: bool = False,
     rlimit: int = RLIMIT,
     samples: int = DENSE,
+    refuting: bool = False,
 ) -> Decision:
-    """Decide `given` ⟹ `claim` over the domains that the symbols declare; `bare`: without facts about powers."""
+    """Decide `given` ⟹ `claim` over the domains that the symbols declare; `bare`: without facts about powers.
+
+    `refuting`: it is only asked whether the claim is false. z3 is then spared long work that could only prove it.
+    """
     conditions = dict.fromkeys(uniform(condition) for condition in conjuncts(*given))
-    return _decide(uniform(claim), tuple(conditions), Dict(sweep or {}), bare, rlimit, samples)
+    return _decide(uniform(claim), tuple(conditions), Dict(sweep or {}), bare, rlimit, samples, refuting)
 
 
 @lru_cache(maxsize=4096)
-def _decide(claim: Boolean, given: tuple[Boolean, ...], sweep: Dict, bare: bool, rlimit: int, samples: int) -> Decision:
+def _decide(
+    claim: Boolean,
+    given: tuple[Boolean, ...],
+    sweep: Dict,
+    bare: bool,
+    rlimit: int,
+    samples: int,
+    refuting: bool,
+) -> Decision:
     if claim is true:
         return Decision("true", "identity", "holds as written")
     if claim is false:
@@ -92,7 +104,7 @@ def _decide(claim: Boolean, given: tuple[Boolean, ...], sweep: Dict, bare: bool,
     if false in given:
         return Decision("unknown", "", "the conditions contradict each other as written")
     if isinstance(claim, And):
-        return _all([_decide(part, given, sweep, bare, rlimit, samples) for part in claim.args])
+        return _all([_decide(part, given, sweep, bare, rlimit, samples, refuting) for part in claim.args])
     claim, given = rewrite(claim, given)
     if false in given:
         return Decision("unknown", "", "the conditions contradict each other")
@@ -116,7 +128,7 @@ def _decide(claim: Boolean, given: tuple[Boolean, ...], sweep: Dict, bare: bool,
         return _refuted(claim, given, found)
     if proof.undefined:
         return Decision("unknown", "", f"not known to be defined everywhere: {proof.undefined}")
-    if outcome == "unknown":
+    if outcome == "unknown" and not (refuting and proof.table.inexact):  # of what is inexact no model is a point
         outcome, detail = proof.run(rlimit)
         if outcome == "unsat":
             return _proved(proof, detail)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from sympy import Basic, Expr, Ge, Le, Lt, Symbol
@@ -34,6 +35,7 @@ from .algebra import (
 )
 from .decide import decide
 from .dimension import DimensionError, dimension_of
+from .method import Method
 from .method_dimension import mismatches
 from .statement import Assumption, Limit, Statement
 from .wellformed import faults
@@ -74,7 +76,14 @@ def _dimensions(statement: Statement, _: Catalogue) -> Iterator[str]:
         if assumption.means is not None:
             yield from _mismatch(assumption.means, statement, f"assumption {assumption.name}: {assumption.means}")
     if not isinstance(statement.method, str):
-        yield from (f"method {statement.method_id}, {message}" for message in mismatches(statement.method))
+        lines = _of_method(statement.method, tuple(statement.method.measures))
+        yield from (f"method {statement.method_id}, {message}" for message in lines)
+
+
+@lru_cache(maxsize=256)
+def _of_method(method: Method, _: tuple[Any, ...]) -> tuple[str, ...]:
+    """Once for all statements about a method; with its measures, which papers add one by one."""
+    return tuple(mismatches(method))
 
 
 def _mismatch(part: Basic, statement: Statement, what: str) -> Iterator[str]:
@@ -150,7 +159,7 @@ def _step_size(statement: Statement, catalogue: Catalogue) -> Iterator[str]:
                 asked = statement.defined(_chosen(lemma.defined(condition).subs(matched, simultaneous=True), statement))
                 if asked.atoms(AppliedUndef):  # something of the run that the choice does not settle
                     continue
-                decision = decide(asked, given)
+                decision = decide(asked, given, refuting=True)
                 if decision.status == "false":
                     yield f"the choice here violates {condition} of {lemma.id}: {decision.detail}"
 
@@ -182,7 +191,7 @@ def _start(statement: Statement, _: Catalogue) -> Iterator[str]:
     """An upper bound on a run holds before the run has begun: at t = 0 it is at least the start."""
     for relation, index in _upper_bounds(statement):
         claim = statement.defined(relation).subs(index, 0)
-        decision = decide(claim, _background(statement, *(statement.defined(c) for c in statement.when)))
+        decision = decide(claim, _background(statement, *(statement.defined(c) for c in statement.when)), refuting=True)
         if decision.status == "false":
             yield f"at {index} = 0 the bound is below its own start: {decision.detail}"
 
@@ -200,7 +209,8 @@ def _monotone(statement: Statement, _: Catalogue) -> Iterator[str]:
                 slope = diff(bound, constant)
                 if slope.is_nonnegative:  # as written, by the domains of its symbols: no point can say otherwise
                     continue
-                decision = decide(Ge(slope, 0), _background(statement, *(statement.defined(c) for c in statement.when)))
+                given = _background(statement, *(statement.defined(c) for c in statement.when))
+                decision = decide(Ge(slope, 0), given, refuting=True)
                 if decision.status == "false":
                     yield f"the bound falls when {constant} grows: {decision.detail}"
 

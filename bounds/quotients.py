@@ -60,12 +60,12 @@ Quotient = tuple[fmpz_mpoly, fmpz_mpoly]
 
 
 def _lowest(top: fmpz_mpoly, below: fmpz_mpoly) -> Quotient:
-    if below == 1:
+    if below.is_one():
         return top, below
     if not below:
         raise _Other  # 1/(x - x): sympy's to name
     common = top.gcd(below)
-    if common != 1:
+    if not common.is_one():
         top, below = top // common, below // common
     return (-top, -below) if below.leading_coefficient() < 0 else (top, below)
 
@@ -152,13 +152,21 @@ def over_common(expr: Expr) -> tuple[Any, Any]:
     return Mul(*kept, ring.expr(top)), ring.expr(below)
 
 
+def _factored(polynomial: Expr) -> Any:
+    return factor_list(polynomial)
+
+
 def _without_positive_factor(numerator: Expr) -> Expr:
-    symbols = sorted(numerator.free_symbols, key=lambda s: s.sort_key())
+    symbols = sorted(numerator.free_symbols, key=_place)
     if not symbols:
         return numerator
     (powers, poly) = Poly(numerator, *symbols).terms_gcd()
     kept = [s**k for s, k in zip(symbols, powers, strict=True) if k and not s.is_positive]
     return Mul(*kept, poly.as_expr())
+
+
+def _place(symbol: Any) -> Any:
+    return symbol.sort_key()
 
 
 def vanishes(expr: Expr) -> bool:
@@ -175,8 +183,8 @@ def factors_of(polynomial: Expr) -> tuple[Any, list[tuple[Any, int]]]:
     try:
         ring, (top, below) = _quotient(polynomial)
     except _Other:
-        return factor_list(polynomial)
-    if below != 1:
-        return factor_list(polynomial)
+        return _factored(polynomial)
+    if not below.is_one():
+        return _factored(polynomial)
     number, parts = top.factor()
     return int(number), [(ring.expr(part), int(power)) for part, power in parts]

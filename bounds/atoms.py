@@ -17,7 +17,23 @@ from sympy import Integer
 
 from fedaudit.errors import UserError
 
-from .method import F, Number, Vector, f, f_i, f_i_star, f_star, g, grad, inner, mean, noisy, norm2, prox
+from .method import (
+    F,
+    Number,
+    Vector,
+    f,
+    f_i,
+    f_i_star,
+    f_star,
+    g,
+    grad,
+    inner,
+    mean,
+    neighbours,
+    noisy,
+    norm2,
+    prox,
+)  # fmt: skip
 from .statement import Assumption
 from .vectors import Over
 
@@ -176,12 +192,16 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Subgradient:
-    """g(y) >= g(p) + <(x - p)/step, y - p> for the regulariser g, which is convex, and p = prox(x, step)."""
+    """g(y) >= g(p) + <(x - p)/step, y - p> for the regulariser g, which is convex, and p = prox(x, step).
+
+    Of a weakly convex g, whose convexity lacks `nu`, nu/2 |y - p|^2 less; then nu step < 1, or p need not exist.
+    """
 
     x: Vector
     y: Vector
     step: Any
     charges: tuple[Charge, ...]  # the assumption that says that g is convex
+    nu: Any = 0
 
     @property
     def over(self) -> Over:
@@ -190,7 +210,8 @@ class Subgradient:
     @property
     def number(self) -> Number:
         p = prox(self.x, self.step)
-        return g(self.y) - g(p) - inner((self.x - p) / self.step, self.y - p)
+        tangent = g(self.y) - g(p) - inner((self.x - p) / self.step, self.y - p)
+        return tangent if self.nu == 0 else tangent + self.nu * _HALF * norm2(self.y - p)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,10 +259,29 @@ class ProximalPL:
 
 
 @dataclass(frozen=True, slots=True)
+class Near:
+    """sum_j q_ij |x_j|^2 >= |sum_j q_ij x_j|^2 over the neighbours j of a client (i, or the one that is named).
+
+    Under the mean over the clients the left side is sum_j p_j |x_j|^2, for the weights p_ij are symmetric.
+    """
+
+    x: Vector
+    over: Over = "one"
+    client: Any = None
+    charges: tuple[Charge, ...] = ()
+
+    @property
+    def number(self) -> Number:
+        """What it reads; which mean each part is under, the reader says."""
+        return norm2(self.x) - norm2(neighbours(self.x))
+
+
+@dataclass(frozen=True, slots=True)
 class Weight:
-    """p_i >= 0 of one client."""
+    """p_i >= 0 of one client, or the share q_ij >= 0 that it has among the neighbours of another."""
 
     client: Any
+    among: Any = None
 
     @property
     def over(self) -> Over:
@@ -252,20 +292,41 @@ class Weight:
         return ()
 
 
-Atom = (
-    Square
-    | Smooth
-    | Lipschitz
-    | Convex
-    | Lower
-    | Minimum
-    | Variance
-    | Bound
-    | Subgradient
-    | Slope
-    | ProximalPL
-    | Weight
-)
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """No more clients are drawn than there are."""
+
+    @property
+    def over(self) -> Over:
+        return "one"
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """|x|^2 <= G^2 for a gradient x of a G-Lipschitz loss."""
+
+    x: Vector
+    G: Any
+    over: Over = "one"
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return (("lipschitz", (self.G,)),)
+
+    @property
+    def number(self) -> Number:
+        if self.x.op != "grad":
+            raise UserError(f"got the length of {self.x.op!r}, expected that of a gradient")
+        return Number(((self.G**2, ("one",)),)) - norm2(self.x)
+
+
+OfFunctions = Square | Smooth | Lipschitz | Convex | Lower | Minimum | Variance | Short
+OfRegulariser = Subgradient | Slope | ProximalPL
+Atom = OfFunctions | OfRegulariser | Bound | Near | Weight | Subset
 
 
 def lipschitz(x: Vector, y: Vector, L: Any, over: Over = "one", times: Any = 1) -> tuple[tuple[Any, Atom], ...]:

@@ -19,17 +19,20 @@ from .atoms import (
     Lipschitz,
     Lower,
     Minimum,
+    Near,
     ProximalPL,
+    Short,
     Slope,
     Smooth,
     Square,
     Subgradient,
+    Subset,
     Variance,
     Weight,
 )
 from .derivation import Known
 from .frame import Reader
-from .method import grad, mean, prox
+from .method import grad, mean, neighbours, prox
 from .shown import Shown, by_form, check, reader_of
 from .vectors import ANY, Coefficient, Name, Scalar, Term, Vec
 
@@ -68,6 +71,7 @@ def identity_data(premise: Known, statement: str = "") -> dict[str, Any]:
             name: {"means": str(leaf), "sign": _sign(leaf)} for leaf, name in reader.letters.items()
         },
         **({"squares": squares} if squares else {}),
+        **({"share": fraction_tree(reader.share, reader.ring.parameters)} if reader.share else {}),
         **({"single": True} if rule.frame.one else {}),
         **({"composite": True} if rule.frame.method.composite else {}),
         "names": names.rows,
@@ -113,8 +117,11 @@ class Names:
 
     def number(self, name: Name) -> int:
         if name not in self.numbers:
-            if name.point is None:
-                row: dict[str, Any] = {"kind": "w*"} if name.label == "w*" else {"kind": "vector", "label": name.label}
+            if name.near is not None:
+                row: dict[str, Any] = {"kind": "near", "of": self.number(name.near)}
+            elif name.point is None:
+                row = {"kind": "w*"} if name.label == "w*" else {"kind": "vector", "label": name.label}
+                row |= {} if name.centre is None else {"mean": self.number(name.centre)}
             else:
                 row = {"kind": "gradient", "of": self.vector(name.point)}
                 if name.noise:
@@ -136,16 +143,18 @@ class Names:
 
     def term(self, term: Term) -> list[Any]:
         if term.op == "inner":
-            return ["inner", term.over, *(self.vector(x) for x in term.vectors)]
+            whose = [term.client] if term.over == "near" else []
+            return ["inner", term.over, *(self.vector(x) for x in term.vectors), *whose]
         if term.op == "value":
             point = [self.vector(x) for x in term.vectors]
             return ["value" if point else "least", term.over, *point, term.tag]
         if term.op == "regulariser":
             return ["regulariser", term.over, self.vector(term.vectors[0]), term.tag]
-        return [term.op, term.over, *([term.label] if term.op == "weight" else [])]
+        return [term.op, term.over, *([term.label] if term.op == "weight" else [])]  # 1 is its own mean
 
     def atom(self, atom: Atom, reader: Reader) -> dict[str, Any]:
-        client = str(reader.frame.letters[2]) if atom.over == "one" else ANY
+        chosen = atom.client if isinstance(atom, Near) else None
+        client = str(chosen or reader.frame.letters[2]) if atom.over == "one" else ANY
         return {
             "kind": KINDS[type(atom)],
             "over": atom.over,
@@ -161,8 +170,12 @@ class Names:
         match atom:
             case Bound():
                 yield "terms", self.scalar(reader.atom(atom))
-            case Weight(client=index):
-                yield "index", str(index)
+            case Weight():
+                ((_, term),) = reader.atom(atom)
+                yield "index", term.label
+            case Near(x=x):
+                self.vector(reader.vector(neighbours(x), "base", client))
+                yield "x", self.vector(reader.vector(x, "base", ANY))
             case Variance(x=x, sigma=sigma, batch=batch):
                 point = reader.vector(x, "base", client)
                 yield "x", self.vector(reader.noise(point, "base", client))
@@ -179,11 +192,13 @@ class Names:
                     yield "below", atom.below
                 if isinstance(atom, Convex) and atom.named == MEAN_CONVEX:
                     yield "shared", True
-            case Subgradient(x=x, y=y, step=step):
+            case Subgradient(x=x, y=y, step=step, nu=nu):
                 vector(prox(x, step))
                 yield "x", vector(x)
                 yield "y", vector(y)
                 yield "constant", _tree(step, reader)
+                if nu != 0:
+                    yield "weak", _tree(nu, reader)
             case Slope(x=x, step=step, B=bound):
                 vector(prox(x, step))
                 yield "x", vector(x)
@@ -194,6 +209,12 @@ class Names:
                 vector(mean(grad(x)))
                 yield "x", vector(x)
                 yield "constant", _tree(mu, reader)
+            case Subset():
+                yield "few", reader.letters[reader.frame.sample]
+                yield "many", reader.letters[reader.frame.sizes[1]]
+            case Short(x=x, G=bound):
+                yield "x", vector(x)
+                yield "constant", _tree(bound, reader)
             case Square(x=x) | Lower(x=x) | Minimum(x=x):
                 yield "x", vector(x)
 
@@ -209,6 +230,9 @@ KINDS: dict[type, str] = {
     Bound: "assumed",
     Subgradient: "subgradient",
     Slope: "slope",
+    Short: "short",
+    Subset: "subset",
     ProximalPL: "proximal_pl",
+    Near: "near",
     Weight: "weight",
 }

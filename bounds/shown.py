@@ -16,17 +16,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sympy import Add, Eq, Expr, Ge, Gt, Integer, Le, Mul, Pow, Rational, Sum, Symbol
+from sympy import Add, Eq, Expr, Ge, Gt, Integer, Le, Lt, Max, Mul, Pow, Rational, Sum, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean, true
 
 from fedaudit.errors import UserError
 
-from .atoms import Atom, Bound, Charge, Slope, Weight
+from .atoms import Atom, Bound, Charge, Slope, Subgradient, Subset, Weight
 from .derivation import Known, Requirement
 from .frame import HETEROGENEITY, Frame, Reader, formula_of
 from .method import Method, Number, Vector, inner, norm2, scalars_of
-from .vectors import EVEN, SIGN, Expanded, Ring, Scalar, Term, added
+from .vectors import EVEN, NEAR, SIGN, Expanded, Ring, Scalar, Term, added
 
 By = tuple[tuple[Any, Atom], ...]
 
@@ -122,12 +122,13 @@ def multipliers(premise: Known) -> Iterator[str]:
 def check(premise: Shown) -> Checked:
     """Expand both sides and the atoms, and compare."""
     reader = reader_of(premise)
-    charges: set[Charge] = set()
+    charges: set[Charge | None] = set()
     identities = tuple(_identity(reader, left, terms, charges) for left, terms in _sides(premise, reader))
     for _, atom in premise.by:
         charges.update(atom.charges)
         if atom.over == "mean" or isinstance(atom, Weight):
-            charges.add(premise.frame.charges[SIGN])
+            rule = NEAR if isinstance(atom, Weight) and atom.among is not None else SIGN
+            charges.add(premise.frame.charges[rule])
     if premise.frame.even:
         charges.add(premise.frame.charges[EVEN])
     signs = tuple("by form" if by_form(m) else "decided" for m, _ in premise.by)
@@ -135,8 +136,10 @@ def check(premise: Shown) -> Checked:
     steps = [a.step for _, a in premise.by if isinstance(a, Slope)]
     required += [Gt(d, 0) for d in (*_denominators(premise), *steps) if not by_form(d, strict=True)]
     required += [c for _, atom in premise.by if isinstance(atom, Bound) for c in _range(premise.frame, atom)]
+    required += [Lt(a.nu * a.step, 1) for _, a in premise.by if isinstance(a, Subgradient) and a.nu != 0]
     kept = tuple(dict.fromkeys(c for c in required if c is not true))
-    return Checked(identities, signs, frozenset(charges), kept, tuple(reader.letters.items()))
+    charged = frozenset(charge for charge in charges if charge is not None)
+    return Checked(identities, signs, charged, kept, tuple(reader.letters.items()))
 
 
 def _sides(premise: Shown, reader: Reader) -> Iterator[tuple[Scalar, tuple[tuple[Any, Scalar], ...]]]:
@@ -181,7 +184,9 @@ def _minus(left: Scalar, right: Scalar, reader: Reader) -> Scalar:
     return (*left, *((reader.ring.number(-1) * c, term) for c, term in right))
 
 
-def _identity(reader: Reader, left: Scalar, terms: tuple[tuple[Any, Scalar], ...], charges: set[Charge]) -> Identity:
+def _identity(
+    reader: Reader, left: Scalar, terms: tuple[tuple[Any, Scalar], ...], charges: set[Charge | None]
+) -> Identity:
     parts: list[Expanded] = [reader.expand(left)]
     for multiplier, scalar in terms:
         factor = -reader.coefficient(multiplier)
@@ -210,7 +215,7 @@ def reader_of(premise: Shown) -> Reader:
         if isinstance(atom, Bound):
             numbers.append(atom.relation)
         else:
-            numbers += () if isinstance(atom, Weight) else scalars_of(atom.number)
+            numbers += () if isinstance(atom, Weight | Subset) else scalars_of(atom.number)
         numbers += [frame.sum_of_squares] if atom.over == "squares" and not frame.even else []
     for vector in (*(premise.schwarz or ()), *((premise.times,) if premise.times else ())):
         numbers += vector.scalars()
@@ -225,7 +230,7 @@ def reader_of(premise: Shown) -> Reader:
 def _denominators(premise: Shown) -> Iterator[Any]:
     """Everything that is divided by."""
     vectors = (*(premise.schwarz or ()),)
-    numbers = [n for _, a in premise.by if not isinstance(a, Bound | Weight) for n in scalars_of(a.number)]
+    numbers = [n for _, a in premise.by if not isinstance(a, Bound | Weight | Subset) for n in scalars_of(a.number)]
     scalars = [premise.claim, *(m for m, _ in premise.by), *numbers, *(s for v in vectors for s in v.scalars())]
     for expr in (*scalars, *premise.frame.scalars()):
         yield from (power.base for power in expr.atoms(Pow) if power.exp.is_negative)
@@ -249,6 +254,8 @@ def by_form(expr: Any, *, strict: bool = False) -> bool:
         return bool(expr.is_positive or (expr.is_nonnegative and not strict))
     if isinstance(expr, Sum):
         return not strict  # the sum of squared weights: nothing else can be read as a constant
+    if isinstance(expr, Max):
+        return any(by_form(arg, strict=strict) for arg in expr.args)
     if isinstance(expr, Add):
         signs = [by_form(arg, strict=True) for arg in expr.args]
         return all(by_form(arg) for arg in expr.args) and (any(signs) or not strict)

@@ -9,9 +9,10 @@ from runs import named
 
 import fedaudit as fa
 from fedaudit.figures.ordinary import brief, lead
+from fedaudit.verify import kernel
 from fedaudit.verify.audit import read
 from fedaudit.verify.document import Ends
-from fedaudit.verify.worst.hunted import profile
+from fedaudit.verify.worst.hunted import examined, profile
 from fedaudit.verify.worst.ordinary import ORDINARY, proposed
 from fedaudit.verify.worst.points import Point
 from fedaudit.verify.worst.search import found_at
@@ -72,18 +73,26 @@ def test_irrational_step_sizes_are_shortened() -> None:
 
 def test_a_search_at_ordinary_points_is_a_lower_end_alone() -> None:
     reading, world = read(fa.statement("yuan/thm1~inequality"))
-    rows = list(found_at(reading, world, 0, 0.0))
+    rows = [row for row, _ in found_at(reading, world, 0, 0.0)]
     assert rows
     assert [row["name"] for row in rows] == list(dict.fromkeys(row["name"] for row in rows))
     for row in rows:
         assert row["upper"] is None
         assert 0 < row["lower"] <= 1
         assert row["by"] == "search"
-    assert rows == list(found_at(reading, world, 0, 0.0))
+    assert rows == [row for row, _ in found_at(reading, world, 0, 0.0)]
 
 
-TELLING = {"ordinary": (("kappa", 10), ("C", 2), ("E", 4), ("t", 2)), "name": "kappa 10, E 4, t 2"}
-OTHER = {"ordinary": (("kappa", 2), ("C", 2), ("E", 4), ("t", 4)), "name": "kappa 2, E 4, t 4"}
+def test_what_a_search_breaks_at_an_ordinary_point_is_refuted() -> None:
+    statement = fa.statement("benmansour/eq20")
+    found = examined(statement, *read(statement), fa.Survived(statement.id, 0.5))
+    assert isinstance(found, fa.Refuted)
+    kernel.check(found.certificate)
+
+
+def ends(kappa: int, t: int, lower: float | None, upper: float | None) -> Ends:
+    ordinary = (("kappa", kappa), ("C", 2), ("E", 4), ("t", t))
+    return Ends((), lower, upper, f"kappa {kappa}, E 4, t {t}", "programme", ordinary)
 
 
 @pytest.mark.parametrize(
@@ -100,11 +109,11 @@ OTHER = {"ordinary": (("kappa", 2), ("C", 2), ("E", 4), ("t", 4)), "name": "kapp
 def test_the_lead_says_how_much_too_much_is_promised(
     lower: float | None, upper: float | None, says: str, short: str
 ) -> None:
-    points = [Ends((), 0.1, upper and 0.1, by="programme", **OTHER), Ends((), lower, upper, by="programme", **TELLING)]
+    points = [ends(2, 4, 0.1, upper and 0.1), ends(10, 2, lower, upper)]
     assert lead(points) == f"at kappa 10, E 4, t 2 {says}"
     assert brief(points) == f"{short} at kappa 10, E 4, t 2"
 
 
 def test_there_is_no_lead_without_a_point_that_says_something() -> None:
     assert lead([]) == brief([]) == ""
-    assert lead([Ends((), 0.0, 0.0, **TELLING)]) == ""
+    assert lead([ends(10, 2, 0.0, 0.0)]) == ""

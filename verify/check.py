@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from fedaudit.problems.taped import NotTaped, Tape, at_rows
 
 from . import kernel
 from .evaluate import Array, Evaluator, Table
-from .genome import Gene, Genome, exactly, jitter, rows
+from .genome import Gene, Genome, exactly, jitter, join, rows
 from .settings.base import Reading, Setting, Shape, knob_genes, known_table
 from .settings.order import TRANSIENT, Order
 
@@ -27,8 +27,8 @@ NOISE_FLOOR = 1e-9  # of an instance's largest value: differences below it are r
 CLOSE, JITTER = 1e-6, 1e-7
 BEYOND_ROUNDING = 1e-6  # a margin that is no rounding
 EXACT_ROWS = 4  # of a batch of growth paths: the steepest, which the kernel measures
-TAPED_ROWS = 101  # a prime
-MOST_RECORDED = 64
+TAPED_ROWS = (101, 103, 107)  # primes: rows of a batch that is recorded, which are no multiple of another size
+MOSTRECORDED = 64  # shapes
 ROUNDING = 1e-20  # of an instance's natural scale: squares of rounding errors stay below it
 
 
@@ -85,34 +85,91 @@ def score(
     (a start that coincides with a minimiser, say) does not survive that, and the smaller margin counts. What will be
     evaluated `often` is recorded.
     """
+    return score_parts(reading, setting, shape, [genome], again=again, table=table, often=often)[0]
+
+
+def score_parts(
+    reading: Reading,
+    setting: Setting,
+    shape: Shape,
+    parts: Sequence[Genome],
+    *,
+    again: bool = True,
+    table: Table | None = None,
+    often: bool = False,
+) -> list[Scores]:
+    """The same of several batches at once: they are evaluated together."""
     if isinstance(setting, Order):
-        return _growth(reading, setting, shape, genome)
+        return [_growth(reading, setting, shape, genome) for genome in parts]
+    genome = parts[0] if len(parts) == 1 else join(parts)
     if often and table is None:
         record(reading, setting, shape, genome)
-    scores = _score(reading, setting, shape, genome, table)
-    close = np.flatnonzero(scores.margin > -CLOSE)
-    if not close.size or not again:
+    each = _split(_score(reading, setting, shape, genome, table), parts)
+    close = [np.flatnonzero(scores.margin > -CLOSE) for scores in each]
+    if not again or not any(some.size for some in close):
+        return each
+    genes = genes_of(reading, setting, shape)
+    moved = [jitter(genes, rows(part, some), JITTER) for part, some in zip(parts, close, strict=True)]
+    second = _split(_score(reading, setting, shape, moved[0] if len(moved) == 1 else join(moved)), moved)
+    return [_steady(*both) for both in zip(each, close, second, strict=True)]
+
+
+def _steady(scores: Scores, close: Array, moved: Scores) -> Scores:
+    """The smaller margin of the rows that were evaluated again."""
+    if not close.size:
         return scores
-    moved = jitter(genes_of(reading, setting, shape), rows(genome, close), JITTER)
-    second = _score(reading, setting, shape, moved)
     margin, later = scores.margin.copy(), scores.later.copy()
-    margin[close] = np.fmin(margin[close], np.where(np.isnan(second.margin), 0.0, second.margin))
-    later[close] = np.fmin(later[close], np.where(np.isnan(second.later), 0.0, second.later))
+    margin[close] = np.fmin(margin[close], np.where(np.isnan(moved.margin), 0.0, moved.margin))
+    later[close] = np.fmin(later[close], np.where(np.isnan(moved.later), 0.0, moved.later))
     return replace(scores, margin=margin, later=later)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cut:
+    """The table of some rows of a batch."""
+
+    scores: Scores
+    rows: slice
+
+    def __call__(self) -> Table:
+        whole, cut = self.scores.table, self.rows
+        scalars = {k: np.broadcast_to(v, (whole.n,))[cut] for k, v in whole.scalars.items()}
+        quantities = {k: replace(q, values=q.values[cut]) for k, q in whole.quantities.items()}
+        scale = None if whole.scale is None else (whole.scale[0][cut], whole.scale[1][cut])
+        return Table(cut.stop - cut.start, scalars, quantities, whole.counts, scale)
+
+
+def _split(scores: Scores, parts: Sequence[Genome]) -> list[Scores]:
+    """The scores of each part of a batch."""
+    if len(parts) == 1:
+        return [scores]
+    each, stop = list[Scores](), 0
+    for genome in parts:
+        start, stop = stop, stop + len(next(iter(genome.values())))
+        cut = slice(start, stop)
+        columns = scores.margin[cut], scores.later[cut], scores.ratio[cut], scores.lhs[cut], scores.rhs[cut]
+        places = cast("Places", scores.at)
+        at = replace(places, which=places.which[cut], place=places.place[cut])
+        each.append(Scores(scores.shape, genome, _Cut(scores, cut), *columns, at))
+    return each
+
+
 def _score(reading: Reading, setting: Setting, shape: Shape, genome: Genome, table: Table | None = None) -> Scores:
-    known = _RECORDED.get((reading, shape)) if table is None else None
+    known = RECORDED.get((reading, shape)) if table is None else None
     if known is not None and known.tape is not None and known.setting is setting:
         replayed = known.replay(genome)
         if replayed is not None:
-            *worst, which, place = replayed
-            places = Places(known.span, which, place)
-            return Scores(shape, genome, lambda: tabulate(reading, setting, shape, genome), *worst, places)
+            return _scores(shape, genome, lambda: tabulate(reading, setting, shape, genome), known.span, replayed)
     table = table or tabulate(reading, setting, shape, genome)
     evaluator = _evaluator(reading, table)
-    *worst, which, place = compared(reading, evaluator)
-    return Scores(shape, genome, table, *worst, Places(Span.of(evaluator), which, place))
+    return _scores(shape, genome, table, Span.of(evaluator), compared(reading, evaluator))
+
+
+def _scores(
+    shape: Shape, genome: Genome, known: Table | Callable[[], Table], span: Span, worst: Sequence[Array]
+) -> Scores:
+    margin, later, ratio, lhs, rhs, which, place = worst
+    return Scores(shape, genome, known, margin, later, ratio, lhs, rhs, Places(span, which, place))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,19 +183,22 @@ class Recorded:
     def replay(self, genome: Genome) -> list[Array] | None:
         """What `compared` says of a batch; None where it branches otherwise than the recorded one."""
         assert self.tape is not None
-        return self.tape.replay(genome)
+        try:
+            return self.tape.replay(genome)
+        except ValueError:  # a size that does not grow with the batch was taken for one that does
+            return None
 
 
-_RECORDED: dict[tuple[Reading, Shape], Recorded] = {}
+RECORDED: dict[tuple[Reading, Shape], Recorded] = {}
 
 
 def record(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> None:
     """Once for every shape, with the first instances, or those of a small batch again and again."""
-    known = _RECORDED.get((reading, shape))
+    known = RECORDED.get((reading, shape))
     if reading.backend != "numpy" or (known is not None and known.setting is setting):
         return
-    if len(_RECORDED) >= MOST_RECORDED:
-        del _RECORDED[next(iter(_RECORDED))]
+    if len(RECORDED) >= MOSTRECORDED:
+        del RECORDED[next(iter(RECORDED))]
     spans: list[Span] = []
 
     def compare(taped: Genome) -> tuple[Array, ...]:
@@ -147,11 +207,13 @@ def record(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> 
         return compared(reading, evaluator)
 
     n = len(next(iter(genome.values())))
+    sizes = [size + more for _, size in shape.counts for more in (0, 1)]
+    prime = next((p for p in TAPED_ROWS if all(size % p for size in sizes if size)), TAPED_ROWS[0])
     try:
-        tape = Tape.record(compare, rows(genome, np.arange(TAPED_ROWS) % n))
+        tape = Tape.record(compare, rows(genome, np.arange(prime) % n))
     except NotTaped:
         tape = None
-    _RECORDED[reading, shape] = Recorded(setting, tape, spans[0] if spans else Span((), (), {}))
+    RECORDED[reading, shape] = Recorded(setting, tape, spans[0] if spans else Span((), (), {}))
 
 
 def _evaluator(reading: Reading, table: Table) -> Evaluator:

@@ -147,15 +147,38 @@ def _at(name: str, indices: Sequence[Tree]) -> Formula[Array]:
         if name not in scope.table.quantities:
             raise UnknownName(name)
         quantity = scope.table.quantities[name]
-        places: list[Array] = [np.arange(scope.table.n).reshape((-1,) + (1,) * (scope.rank - 1))]
+        places: list[Array] = []
         for formula, start, size in zip(formulas, quantity.start, quantity.values.shape[1:], strict=True):
             place = np.rint(formula(scope)).astype(int) - start
             if place.min() < 0 or place.max() >= size:
                 raise IndexError(f"{name}{indices} leaves its range {start}..{start + size - 1}")
             places.append(place)
-        return quantity.values[tuple(places)]
+        key = _slices(places, scope.rank)
+        if key is not None:  # in the order in memory that picking one by one would leave
+            values = quantity.values[key]
+            return values if values.flags.c_contiguous else values.copy()
+        rows = np.arange(scope.table.n).reshape((-1,) + (1,) * (scope.rank - 1))
+        return quantity.values[(rows, *places)]
 
     return run
+
+
+def _slices(places: Sequence[Array], rank: int) -> tuple[Any, ...] | None:
+    """Places that are fixed, or run along axes of their own in the order of the axes: the same as slices."""
+    key: list[Any] = [slice(None)]
+    for place in places:
+        if place.size == 1:
+            key.append(int(place.flat[0]))
+            continue
+        axis, size = int(np.argmax(place.shape)), place.size
+        along = cast("Array", place.ravel())
+        if axis < 1 or place.shape[axis] != size or axis < (at := sum(not isinstance(part, int) for part in key)):
+            return None
+        first = int(along[0])
+        if not np.array_equal(along, np.arange(first, first + size)):
+            return None
+        key += [None] * (axis - at) + [slice(first, first + size)]
+    return (*key, *[None] * (rank - sum(not isinstance(part, int) for part in key)))
 
 
 def _total(variable: str, low: Tree, high: Tree, body: Tree) -> Formula[Array]:

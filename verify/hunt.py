@@ -14,7 +14,7 @@ import numpy as np
 
 from fedaudit.progress import told
 
-from .check import Scores, genes_of, score
+from .check import Scores, genes_of, score, score_parts
 from .evaluate import Array
 from .genome import draw, join, mutate, rows
 from .seeds import seed_for
@@ -58,24 +58,34 @@ class Searched:
 
 def sample(reading: Reading, setting: Setting, shapes: Sequence[Shape], n: int, seed: int) -> Searched:
     """Property testing: `n` random instances over the shapes, no climbing."""
-    tried, best, sizes = 0, list[Found](), list[Size]()
-    for shape in shapes:
-        rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "sample", shape, *reading.dropped))
-        scores = score(reading, setting, shape, draw(genes_of(reading, setting, shape), n, rng))
-        tried += scores.admissible
-        best += top(scores, 1)
-        sizes.append(_size(reading, setting, scores, scores.admissible))
-    return Searched(tried, order(best), merged(sizes))
+    return joined([one for shape in shapes for one in sampled(reading, setting, shape, [(n, seed)])])
 
 
-def climb(reading: Reading, setting: Setting, shapes: Sequence[Shape], generations: int, seed: int) -> Searched:
-    """Evolve a population on each shape."""
+def sampled(reading: Reading, setting: Setting, shape: Shape, draws: Sequence[tuple[int, int]]) -> list[Searched]:
+    """Random instances of one shape: of each draw, how many and from which seed. They are evaluated together."""
+    genes = genes_of(reading, setting, shape)
+    seeds = [seed_for(seed, reading.lowered.id, "sample", shape, *reading.dropped) for _, seed in draws]
+    drawn = [draw(genes, n, np.random.default_rng(seed)) for (n, _), seed in zip(draws, seeds, strict=True)]
+    each = score_parts(reading, setting, shape, drawn)
+    return [Searched(s.admissible, tuple(top(s, 1)), (_size(reading, setting, s, s.admissible),)) for s in each]
+
+
+def joined(parts: Sequence[Searched]) -> Searched:
+    """What several searches saw."""
+    sizes = merged(size for part in parts for size in part.sizes)
+    return Searched(sum(p.instances for p in parts), order([f for p in parts for f in p.best]), sizes)
+
+
+def climb(
+    reading: Reading, setting: Setting, shapes: Sequence[Shape], generations: int, seed: int, taped: bool = True
+) -> Searched:
+    """Evolve a population on each shape; `taped`: how it is scored is recorded once, and replayed."""
     tried, best, sizes = 0, list[Found](), list[Size]()
     for n, shape in enumerate(shapes):
         told("climbing, shape", n, len(shapes))
         genes = genes_of(reading, setting, shape)
         rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "climb", shape, *reading.dropped))
-        scores = score(reading, setting, shape, draw(genes, 2 * POPULATION, rng), often=True)
+        scores = score(reading, setting, shape, draw(genes, 2 * POPULATION, rng), often=taped)
         tried += scores.admissible
         sizes.append(_size(reading, setting, scores, scores.admissible))
         elite = rows(scores.genome, _ranking(scores)[:ELITE])

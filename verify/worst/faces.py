@@ -27,7 +27,7 @@ RANK = 1e-6  # of the largest eigenvalue: what is no direction of the run
 ROOM = 1e-6  # a constraint with more is not active
 DENOMINATORS = (60, 1000, 10**5)
 CLOSE = 1e-5
-MOST = 3_000  # numbers of the equations of a face: seconds
+MOST = 6_000  # numbers of the equations of a face: seconds
 IDLE = (1e-7, 1e-5, 1e-3)
 
 

@@ -11,6 +11,7 @@ from fedaudit.errors import UserError
 from fedaudit.progress import told
 
 from .. import kernel
+from ..certify import Replayed, certificate
 from ..kernel.programme import Programme
 from ..settings.base import Reading, Setting
 from ..verdict import Counterexample, Judged, Refuted, searched
@@ -18,6 +19,7 @@ from .blocks import Blocks
 from .ordinary import ORDINARY, Ordinary, proposed
 from .points import Point
 from .search import found_at
+from .smaller import shrunk
 from .worst import TooLarge, Worst, reached, worst_of
 
 __all__ = ["Profile", "examined", "profile"]
@@ -37,7 +39,7 @@ class Profile:
     rows: tuple[Mapping[str, Any], ...] = ()
     left_out: tuple[str, ...] = ()
     why: str = ""
-    against: Worst | None = None  # one that refutes the statement
+    against: tuple[Point, Worst] | None = None  # one that refutes the statement
 
 
 def profile(statement: Statement, reading: Reading, effort: float) -> Profile:
@@ -70,7 +72,7 @@ def profile(statement: Statement, reading: Reading, effort: float) -> Profile:
                 left -= cost
                 one = worst_of(reading, point, shape, asked, quick=True)
                 if against is None and one.refuted and one.certificate is not None and _accepted(one.certificate):
-                    against = one
+                    against = point, one
                 rows += [_row(at, point, one)] if one.lower is not None or one.upper is not None else []
             if programmes or large:
                 break
@@ -120,13 +122,22 @@ def examined(
 ) -> Judged:
     """The verdict with its profile, or a refutation by a worst case that the kernel accepts."""
     made = profile(statement, reading, effort)
-    telling = [row for row in made.rows if row["upper"] is None or row["upper"] > NOTHING]
-    rows = tuple(telling or found_at(reading, world, seed, effort)) or made.rows
-    if made.against is not None and not isinstance(verdict, Refuted):
-        one = made.against
-        found = Counterexample(one.certificate or {}, None if one.lower is None else float(one.lower))
-        verdict = Refuted(statement.id, found, verdict.search)
+    rows = tuple(row for row in made.rows if row["upper"] is None or row["upper"] > NOTHING)
+    met = [] if rows else list(found_at(reading, world, seed, effort))
+    against = _counterexample(reading, made, [replayed for _, replayed in met if not replayed.holds])
+    if against is not None and not isinstance(verdict, Refuted):
+        verdict = Refuted(statement.id, against, verdict.search)
+    rows = rows or tuple(row for row, _ in met) or made.rows
     return searched(verdict, worst=rows, left_out=made.left_out, out_of_reach=made.why)
+
+
+def _counterexample(reading: Reading, made: Profile, broken: list[Replayed]) -> Counterexample | None:
+    """By a worst case, or by what a search met at an ordinary point; only one that the kernel accepts."""
+    if made.against is not None:
+        point, one = made.against
+        return Counterexample(shrunk(reading, point, one), None if one.lower is None else float(one.lower))
+    found = ((certificate(reading, one), one.ratio) for one in broken)
+    return next((Counterexample(data, ratio) for data, ratio in found if _accepted(data)), None)
 
 
 def _accepted(certificate: Mapping[str, Any]) -> bool:

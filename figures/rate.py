@@ -87,7 +87,8 @@ def _sides(axes: Axes, rate: Rate, kept: Places) -> None:
     name = "expectation" if rate.exact else "run"
     axes.plot(x, positive(exact), color=TIGHTEST, lw=1.9, label=f"{name}{said[1]}")
     _guide(axes, x, exact, steep)
-    if rate.exact and abs(steep[1]) < FLAT and exact[-1] > 0 and exact[-1] < 0.5 * exact[0]:
+    late = exact[x >= x[-1] / 3]
+    if rate.exact and 0 < late.max() < (1 + FLAT) * late.min() and late[-1] < 0.5 * exact[0]:
         axes.axhline(exact[-1], color=LOWER, lw=1, ls=":", label=f"noise floor {exact[-1]:.2g}")
     y_label(axes, rate.ylabel, rate.unit)
     axes.margins(x=0.02, y=0.08)

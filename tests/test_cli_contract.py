@@ -351,7 +351,8 @@ def test_what_depends_on_a_change_is_done_again_and_nothing_else(run, moves, mon
 def test_no_figures_draws_none_and_a_later_run_draws_what_is_missing(run, moves, monkeypatch, tmp_path):
     drawn = []
 
-    def draw(statement, _):
+    def draw(statement, _, row):
+        assert row["id"] == statement.id  # figures show what the row found, also where it was found earlier
         drawn.append(statement.id)
         return "<svg/>" if statement.id != SOME else None
 
@@ -372,7 +373,7 @@ def test_no_figures_draws_none_and_a_later_run_draws_what_is_missing(run, moves,
 
 
 def test_a_figure_that_fails_takes_no_row_with_it_and_is_drawn_by_a_later_run(run, moves, monkeypatch, tmp_path):
-    def draw(statement, _):
+    def draw(statement, *_):
         if statement.id == SOME:
             raise KeyError("prox")
         return "<svg/>"

@@ -20,6 +20,8 @@ from fedaudit.verify import kernel
 from fedaudit.verify.audit import audit_row, read
 from fedaudit.verify.crossing import crossing
 from fedaudit.verify.curves import Cloud, Crossing, Curves, Landscape, Rate, curves, picture
+from fedaudit.verify.density import cloud
+from fedaudit.verify.hunt import VIOLATION
 from fedaudit.verify.indexed import explicit, factor_of, is_rate
 from fedaudit.verify.pictured import Mark, unit
 
@@ -149,6 +151,17 @@ def test_instances_beyond_the_axes_are_counted() -> None:
         return int(said.partition(" beyond the axes")[0].split()[-1].replace(",", ""))
 
     assert beyond(far) == beyond(made) + 1
+
+
+def test_what_only_floats_see_fail_is_left_out_and_counted() -> None:
+    """Lemma 4.3 is an identity; where its sides are 0 floats see rounding, which is no violation."""
+    about = statement("buttaci/lem4.3")
+    made = curves(about, 0, {"verdict": "survived"})
+    assert isinstance(made, Cloud)
+    assert not (made.margin > VIOLATION).any()
+    assert "the kernel does not confirm" in made.caption
+    reading, world = read(about)
+    assert (cloud(about, reading, world, 0, falls=True).margin > VIOLATION).any()
 
 
 @slow("audits what it draws")

@@ -82,7 +82,7 @@ def curves(statement: Statement, seed: int = 0, row: Row | None = None) -> Drawn
         return plane
     if isinstance(world, Order):
         return paths(statement, reading, world, seed)
-    made = cloud(statement, reading, world, seed, row)
+    made = cloud(statement, reading, world, seed, row, falls=isinstance(fallen, dict))
     unseen = isinstance(world, RunSetting) and is_rate(reading)
     return replace(made, caption=f"{made.caption}; no long run of ten clients could be followed") if unseen else made
 

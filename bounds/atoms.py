@@ -17,7 +17,23 @@ from sympy import Integer
 
 from fedaudit.errors import UserError
 
-from .method import F, Number, Vector, f, f_i, f_i_star, f_star, g, grad, inner, mean, noisy, norm2, prox
+from .method import (
+    F,
+    Number,
+    Vector,
+    f,
+    f_i,
+    f_i_star,
+    f_star,
+    g,
+    grad,
+    inner,
+    mean,
+    neighbours,
+    noisy,
+    norm2,
+    prox,
+)  # fmt: skip
 from .statement import Assumption
 from .vectors import Over
 
@@ -243,10 +259,29 @@ class ProximalPL:
 
 
 @dataclass(frozen=True, slots=True)
+class Near:
+    """sum_j q_ij |x_j|^2 >= |sum_j q_ij x_j|^2 over the neighbours j of a client (i, or the one that is named).
+
+    Under the mean over the clients the left side is sum_j p_j |x_j|^2, for the weights p_ij are symmetric.
+    """
+
+    x: Vector
+    over: Over = "one"
+    client: Any = None
+    charges: tuple[Charge, ...] = ()
+
+    @property
+    def number(self) -> Number:
+        """What it reads; which mean each part is under, the reader says."""
+        return norm2(self.x) - norm2(neighbours(self.x))
+
+
+@dataclass(frozen=True, slots=True)
 class Weight:
-    """p_i >= 0 of one client."""
+    """p_i >= 0 of one client, or the share q_ij >= 0 that it has among the neighbours of another."""
 
     client: Any
+    among: Any = None
 
     @property
     def over(self) -> Over:
@@ -291,7 +326,7 @@ class Short:
 
 OfFunctions = Square | Smooth | Lipschitz | Convex | Lower | Minimum | Variance | Short
 OfRegulariser = Subgradient | Slope | ProximalPL
-Atom = OfFunctions | OfRegulariser | Bound | Weight | Subset
+Atom = OfFunctions | OfRegulariser | Bound | Near | Weight | Subset
 
 
 def lipschitz(x: Vector, y: Vector, L: Any, over: Over = "one", times: Any = 1) -> tuple[tuple[Any, Atom], ...]:

@@ -105,6 +105,9 @@ def _decide(claim: Boolean, given: tuple[Boolean, ...], sweep: Dict, bare: bool,
     except Unsupported as error:
         return Decision("unknown", "", str(error))
     outcome, detail = proof.run(SIDE_RLIMIT)
+    if outcome == "unknown" and {claim, getattr(claim, "reversed", claim)} & {*given}:  # lost among the others
+        alone, detail_alone = Proof(claim, (claim,), bare).run(SIDE_RLIMIT)
+        outcome, detail = (alone, detail_alone) if alone == "unsat" else (outcome, detail)
     if outcome == "unsat":
         return _proved(proof, detail)
     sampler = Sampler([claim], given, dict(sweep.items()))

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sympy import Dict, Expr, Ge, Gt, Le, Symbol, sympify
+from sympy import Dict, Eq, Expr, Ge, Gt, Le, Symbol, sympify
 from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, false, true
@@ -93,6 +93,12 @@ class Induction:
 
 
 Given = Known | Step | Induction
+NAMED = "a name"
+
+
+def named(symbol: Symbol, value: Expr, because: str) -> Known:
+    """A new name for a number of the proof; its sign, if it is declared to have one, is a step of the proof."""
+    return Known(Eq(symbol, value), because, "premise", rule=NAMED)
 
 
 @dataclass(frozen=True, slots=True)

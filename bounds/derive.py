@@ -17,15 +17,15 @@ from functools import lru_cache
 from math import inf
 from typing import Any, Literal
 
-from sympy import Basic, Eq, Expr, Ge, Indexed, Le, Lt, Min, Rational, Symbol, Tuple
+from sympy import Basic, Eq, Expr, Ge, Gt, Indexed, Le, Lt, Min, Rational, Sum, Symbol, Tuple
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
-from sympy.logic.boolalg import And, Boolean, true
+from sympy.logic.boolalg import And, Boolean, Or, true
 
 from fedaudit.errors import UserError
 
 from .decide import Decision, decide, entails, told, violates, violation
-from .derivation import Argument, Given, Induction, Known, Step, View, domains, put_in
+from .derivation import NAMED, Argument, Given, Induction, Known, Step, View, domains, put_in
 from .dimension import DimensionError, dimension_of
 from .dominance import dominance
 from .evaluate import Compiled, Point, Undefined, compiled, entangled, opaque, quantities
@@ -465,7 +465,9 @@ def premises(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[
     if not statement.follows_from or not all(c in catalogue for c in cited):
         return ()
     _, argument = _argue(statement, catalogue)
-    return tuple(k for k in dict.fromkeys(_knowns(argument)) if taken(k))
+    named = names(statement, argument, cited_views(statement, catalogue))
+    meant = definitions(statement)
+    return tuple(k for k in dict.fromkeys(_knowns(argument)) if taken(k) and k.claim not in meant and k not in named)
 
 
 def shown(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Known, ...]:
@@ -488,14 +490,61 @@ def taken(known: Known) -> bool:
     return known.rule != SUMS and not entails(known.claim, tuple(r.claim for r in known.requires))
 
 
+def definitions(statement: Statement) -> frozenset[Boolean]:
+    """What is so by the statement's own words: the step size that it chooses, and what the round before had."""
+    chosen = {q: statement.defined(value) for q, value in statement.choose.items() if isinstance(q, AppliedUndef)}
+    found: list[Boolean] = [Eq(q, value) for q, value in chosen.items()]
+    before = statement.method.before if isinstance(statement.method, Method) else {}
+    for earlier, q in before.items():
+        (index,), value = q.args, chosen.get(q, q)
+        later = And(Ge(index, 1), Eq(earlier, value.subs(index, index - 1)))
+        found.append(Or(And(Eq(index, 0), Eq(earlier, 0)), later))
+        found += [Eq(earlier.subs(index, 0), 0), Eq(earlier.subs(index, index + 1), value)]
+    return frozenset(found)
+
+
+def names(statement: Statement, argument: Argument, cited: Sequence[View]) -> set[Known]:
+    """Numbers of the proof that have got a name: nothing else speaks of it, and it is the same at every index.
+
+    A sign that the name is declared to have is a step of its own, without conditions and without the name.
+    """
+    walked = list(_walk((*argument.steps, *argument.bounds)))
+    spoken = [c for v in (view(statement), *cited) for c in (*v.relations, *v.requires)]
+    taken_ = {s for c in spoken for s in c.free_symbols} | set(statement.glossary)
+    indices = {item.over for item in walked if isinstance(item, Induction)}
+    claims = [item.claim for item in walked] + [
+        r.claim for item in walked if isinstance(item, Known) for r in item.requires
+    ]
+    indices |= {limit[0] for claim in claims for total in claim.atoms(Sum) for limit in total.limits}
+    found: dict[Symbol, list[Known]] = {}
+    for known in dict.fromkeys(item for item in walked if isinstance(item, Known) and item.rule == NAMED):
+        if isinstance(known.claim, Eq) and isinstance(known.claim.lhs, Symbol):
+            found.setdefault(known.claim.lhs, []).append(known)
+
+    def signed(name: Symbol, value: Expr) -> bool:
+        sign = Gt(value, 0) if name.is_positive else Ge(value, 0) if name.is_nonnegative else true
+        steps = [s for s in argument.steps if isinstance(s, Step) and s.claim == sign and not s.under]
+        alone = [s for s in steps if not any(name in item.claim.free_symbols for item in _walk((s,)))]
+        return not name.is_integer and (sign is true or bool(alone))
+
+    return {
+        known
+        for name, (known, *more) in found.items()
+        if not more and name not in taken_ | indices and signed(name, known.claim.rhs)
+        and not known.claim.rhs.free_symbols & (indices | set(found))
+    }  # fmt: skip
+
+
 def _by_hand(statement: Statement, argument: Argument, catalogue: Mapping[str, Statement]) -> Iterator[str]:
     """What a derivation takes for granted: premises, what stands for assumptions, quantities read as others."""
     knowns = list(dict.fromkeys(_knowns(argument)))
     ranges = _ranges(statement, argument, catalogue)
-    hand = [k.because for k in knowns if taken(k) and k not in ranges]
+    free = ranges | {k for k in knowns if k.claim in definitions(statement)}
+    free |= names(statement, argument, cited_views(statement, catalogue))
+    hand = [k.because for k in knowns if taken(k) and k not in free]
     yield from hand
     if not hand:
-        yield from _signs(statement, argument)
+        yield from _signs(statement, argument, {k.claim.lhs for k in free if k.rule == NAMED})
     for known in knowns:
         if known.citation is None:
             continue
@@ -536,7 +585,7 @@ def _closed_ranges(cited: Statement) -> list[tuple[Symbol, Boolean]]:
     return [(n, And(Le(low, n), Le(n, high))) for n, (low, high) in cited.for_all.items() if n not in free]
 
 
-def _signs(statement: Statement, argument: Argument) -> Iterator[str]:
+def _signs(statement: Statement, argument: Argument, named: set[Symbol]) -> Iterator[str]:
     """Quantities that are declared not to be negative, and whose definition does not show it: these are premises."""
     frames = [k.rule.frame for k in _shown(argument)]
     method = next((frame.method for frame in frames), statement.method)
@@ -550,7 +599,7 @@ def _signs(statement: Statement, argument: Argument) -> Iterator[str]:
     even = any(frame.charges[SIGN] is None for frame in frames)  # the setting is about plain means
     claims = [item.claim for item in _walk((*argument.steps, *argument.bounds))]
     found = {q.func: q for c in claims for q in c.atoms(AppliedUndef) if q.func not in steps}
-    found |= {q: q for c in claims for q in c.free_symbols - numbers if not q.is_integer}
+    found |= {q: q for c in claims for q in c.free_symbols - numbers - named if not q.is_integer}
     for head, quantity in sorted(found.items(), key=lambda pair: str(pair[1])):  # sets have no order of their own
         if not quantity.is_nonnegative:
             continue

@@ -250,6 +250,15 @@ quotient = Fact(
     proof=lambda x, y, z, w: (Step(Le(x / w, y / z)),),
 )
 
+sum_sign = Fact(
+    "sum_sign",
+    "x + y ≥ 0 for x, y ≥ 0",
+    (x, y),
+    when=lambda x, y: (Ge(x, 0), Ge(y, 0)),
+    then=lambda x, y: Ge(x + y, 0),
+    proof=lambda x, y: (Step(Ge(x + y, 0)),),
+)
+
 # --- logarithms ------------------------------------------------------------------------------------------------------
 
 log_growth = Fact(
@@ -337,5 +346,5 @@ geometric = Fact(
 FACTS: tuple[Fact, ...] = (
     power_sign, power_positive, power_monotone, power_le_one, power_le_base, power_decreasing, bernoulli, power_product,
     power_sum, power_difference, quarter, exp_lower, exp_recip, one_minus_power, inverse_e, young, peter_paul,
-    jensen_square, quotient, log_growth, log_positive, geometric,
+    jensen_square, quotient, sum_sign, log_growth, log_positive, geometric,
 )  # fmt: skip

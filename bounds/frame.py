@@ -21,8 +21,19 @@ from sympy.core.relational import Relational
 
 from fedaudit.errors import UserError
 
-from .atoms import MEAN_CONVEX, Atom, Bound, Charge, Convex, Minimum, Subset, Weight
-from .method import Method, Number, Vector, f_i_star, f_star, grad, mean, scalars_of
+from .atoms import MEAN_CONVEX, Atom, Bound, Charge, Convex, Minimum, Near, Subset, Weight
+from .method import (
+    Method,
+    Number,
+    Vector,
+    f_i_star,
+    f_star,
+    grad,
+    mean,
+    neighbours,
+    scalars_of,
+    vectors_of,
+)  # fmt: skip
 from .vectors import (
     ALL,
     ANY,
@@ -31,6 +42,7 @@ from .vectors import (
     FLAT,
     INDEPENDENT,
     MEAN,
+    NEAR,
     OWN,
     SIGN,
     STILL,
@@ -39,17 +51,20 @@ from .vectors import (
     Coefficient,
     Expanded,
     Name,
+    Over,
     Ring,
     Scalar,
     Term,
     Vec,
     expanded,
     mean_of,
+    near_of,
     sampled_mean,
     under_mean,
+    under_near,
 )  # fmt: skip
 
-When = Literal["start", "base", "begun", "local", "ended", "updated", "round"]
+When = Literal["start", "first", "base", "begun", "local", "ended", "updated", "round"]
 HETEROGENEITY = Number(f_star.terms) - mean(f_i_star)  # f* - sum_i p_i f_i*, which every run calls Gamma
 CHARGES: dict[str, Charge] = {
     SUM: ("weights_sum_to_one", ()),
@@ -60,6 +75,7 @@ CHARGES: dict[str, Charge] = {
     EVEN: ("equal_weights", ()),
     STILL: ("bounded_subgradients", ()),
     DRAWN: ("without_replacement", ()),
+    NEAR: ("similarity_weights", ()),
 }
 
 
@@ -97,6 +113,7 @@ class Frame:
     sample: Any = None  # how many clients are drawn
     ghosts: Mapping[Vector, tuple[Vector, Vector]] = field(default_factory=dict[Vector, tuple[Vector, Vector]])
     kept: Mapping[Vector, Callable[[Any], Vector]] = field(default_factory=dict[Vector, Callable[[Any], Vector]])
+    shares: Any = None  # q(i, j), what neighbour j is to client i, as the proof writes it
 
     def __post_init__(self) -> None:
         known = self.method.glossary
@@ -129,6 +146,21 @@ class Frame:
         _, _, i, _ = self.letters
         return Sum(self.weights[i] ** 2, (i, 1, self.sizes[1]))
 
+    def settled(self, x: Vector) -> Vector | None:
+        """The server's vector that is the mean of x over the clients from round to round, by the method's rules.
+
+        x starts there and is left alone until the round ends; then it is the mean of y over the client's neighbours,
+        and the server's vector the mean of y over all clients.
+        """
+        method = self.method
+        s, rule = method.client.get(x), method.end.get(x)
+        if s is None or s not in method.server or rule is None or rule.op != "neighbours":
+            return None
+        (y,) = rule.args
+        changed = x in method.begin or x in method.local or y in method.end
+        same = y in method.client and method.update.get(s) == mean(y)
+        return s if same and not changed else None
+
     def meaning(self, quantity: Any) -> tuple[Any, Number] | None:
         """Its definition, and the indices at which that is written."""
         for known in (self.names, self.method.measures):
@@ -152,11 +184,16 @@ class Frame:
                 yield from self.leaves(arg)
         elif self.sample is not None and expr == others(self.sizes[1]):
             yield expr
+        elif self.is_share(expr):
+            return
         elif not isinstance(expr, Rational | Indexed) and self.meaning(expr) is None:
             steps = {q.func for q in (*self.method.steps(), *self.method.before)}
             if not isinstance(expr, Symbol) and getattr(expr, "func", None) not in steps:
                 raise UserError(f"got {expr}, expected a quantity of the method or a name with a definition")
             yield expr
+
+    def is_share(self, expr: Any) -> bool:
+        return self.shares is not None and getattr(expr, "func", None) == self.shares
 
     def is_sum_of_squares(self, total: Sum) -> bool:
         (index, low, high), *more = total.limits
@@ -210,6 +247,13 @@ class Reader:
             return first
         raise UserError(f"got {expr}, expected a rational formula of the method's constants; do: leave it by hand")
 
+    def _now(self, factor: Any) -> Any:
+        """A factor of a rule or a definition, which must not be that of another round; `step` sees to the step."""
+        t, at = self.frame.letters[0], self.at[0]
+        if t != at and t in getattr(factor, "free_symbols", ()):
+            raise UserError(f"got {factor} at {t} = {at}, expected a premise about {t}; do: leave out `at`")
+        return factor
+
     # --- vectors -----------------------------------------------------------------------------------------------------
 
     def vector(self, x: Vector, when: When = "base", plain: str | None = None, other: str | None = None) -> Vec:
@@ -225,21 +269,24 @@ class Reader:
                 return Vec({})
             case Vector(op="start") if when == "start":
                 return Vec({(Name("start"), ALL): self.ring.number(1)})
-            case Vector(op="w_star" | "point"):
-                return Vec({(Name("w*" if x.op == "w_star" else f"point {x.args[0]}"), ALL): self.ring.number(1)})
+            case Vector(op="w_star" | "point" | "axis"):
+                label = {"w_star": "w*", "axis": "axis"}.get(x.op) or f"point {x.args[0]}"
+                return Vec({(Name(label), ALL): self.ring.number(1)})
             case Vector(op="+"):
                 first, *more = (read(arg) for arg in x.args)
                 for part in more:
                     first = first + part
                 return first
             case Vector(op="*", args=(factor, inside)):
-                return read(inside).scaled(self.coefficient(factor))
+                return read(inside).scaled(self.coefficient(self._now(factor)))
             case Vector(op="mean", args=(inside,)):
                 return mean_of(self.vector(inside, when, ANY), self.flat)
             case Vector(op="sampled", args=(inside,)) if self.frame.sample is not None and self.frame.even:
                 return sampled_mean(self.vector(inside, when, ANY))
             case Vector(op="other", args=(inside,)) if other is not None:
                 return self.vector(inside, when, other)
+            case Vector(op="neighbours", args=(inside,)) if plain is not None:
+                return near_of(self.vector(inside, when, plain), plain)
             case Vector(op="grad", args=(inside,)) if plain is not None:
                 at = read(inside).owned(plain)
                 if self.frame.one and f"grad({at.label})" in self.flat:
@@ -289,6 +336,8 @@ class Reader:
             raise UserError(f"got {x.name!r}, expected a vector of {method.id} with its client")
         begin, local = self.frame.begin, self.frame.local
         within = x in begin or x in local  # changes within a round
+        if when == "first" and x in method.client:
+            return self.vector(method.client[x], when, plain)
         if when == "start" and not within:
             return self._rule(method.client[x], "start", plain)
         if when == "begun" and x in begin:
@@ -297,11 +346,13 @@ class Reader:
             return self._rule(local[x], "base", plain)
         if (when == "ended" or (when == "updated" and not within)) and x in method.end:
             return self._rule(method.end[x], "base", plain)
-        if within and when in ("start", "round", "begun", "updated"):
+        if within and when in ("start", "first", "round", "begun", "updated"):
             raise UserError(f"got {x.name!r} of the whole round, expected a local step; do: leave this premise by hand")
         if x in self.frame.kept:
             return replace(self, step=None).vector(self.frame.kept[x](self.at[1]), "base", plain)
-        return Vec({(Name(x.name), plain): self.ring.number(1)})
+        settled = self.frame.settled(x)
+        centre = None if settled is None else Name(settled.name)
+        return Vec({(Name(x.name, centre=centre), plain): self.ring.number(1)})
 
     @property
     def flat(self) -> frozenset[str]:
@@ -315,7 +366,7 @@ class Reader:
     def number(self, x: Number, when: When = "base", plain: str | None = None, other: str | None = None) -> Scalar:
         parts = (self._atom(atom, when, plain, other) for _, atom in x.terms)
         scaled = zip(x.terms, parts, strict=True)
-        return tuple((self.coefficient(c) * d, term) for (c, _), part in scaled for d, term in part)
+        return tuple((self.coefficient(self._now(c)) * d, term) for (c, _), part in scaled for d, term in part)
 
     def _atom(self, atom: Any, when: When, plain: str | None, other: str | None) -> Scalar:
         one = self.ring.number(1)
@@ -374,8 +425,13 @@ class Reader:
             return tuple(part for arg in expr.args for part in self.formula(arg, bound))
         if isinstance(expr, Indexed) and expr.base == self.frame.weights:
             return ((self.ring.number(1), Term("weight", label=str(expr.indices[0]))),)
+        if self.frame.is_share(expr):
+            return ((self.ring.number(1), Term("weight", label="_".join(map(str, ("share", *expr.args))))),)
         if isinstance(expr, Sum) and not self.frame.is_sum_of_squares(expr):
             (index, low, high), *more = expr.limits
+            client = self._neighbour(expr.function, index)
+            if client is not None and not more and bound is None and (low, high) == (1, self.frame.sizes[1]):
+                return under_near(self.formula(expr.function / self.frame.shares(client, index), index), str(client))
             even = self.frame.even and not expr.function.atoms(Indexed)
             body = expr.function * self.frame.sizes[1] if even else expr.function / self.frame.weights[index]
             if more or bound is not None or (low, high) != (1, self.frame.sizes[1]) or body.atoms(Indexed):
@@ -388,11 +444,19 @@ class Reader:
                 return tuple((factor * c, term) for c, term in self.formula(known[0], bound))
         return ((self.coefficient(expr), Term("one")),)
 
+    def _neighbour(self, term: Any, index: Any) -> Any:
+        """The client whose neighbours a sum over `index` runs over."""
+        found = {s.args for s in term.atoms(AppliedUndef) if self.frame.is_share(s)} if self.frame.shares else set()
+        _, _, i, j = self.frame.letters
+        return next((c for c, n in found if n == index != c and c in (i, j) and len(found) == 1), None)
+
     def _constant(self, expr: Any) -> bool:
         """Whether it speaks of no quantity."""
         if isinstance(expr, Sum):
             return self.frame.is_sum_of_squares(expr)
-        if isinstance(expr, Indexed) or self.frame.formula(expr) is not None or self.frame.meaning(expr) is not None:
+        if isinstance(expr, Indexed) or self.frame.is_share(expr):
+            return False
+        if self.frame.formula(expr) is not None or self.frame.meaning(expr) is not None:
             return False
         return all(self._constant(arg) for arg in expr.args) if isinstance(expr, Add | Mul | Pow) else True
 
@@ -400,6 +464,8 @@ class Reader:
         at = dict(zip(getattr(key, "args", ()), getattr(quantity, "args", ()), strict=True))
         at = at if isinstance(key, AppliedUndef) else {}
         t, k, i, j = self.frame.letters
+        if t not in at and self.at[0] != t and _changes(number):
+            raise UserError(f"got {quantity} at round {self.at[0]}, expected one that says its round")
         for c in (i, j):
             if at.get(c, c) not in (i, j, bound):
                 raise UserError(f"got the client {at[c]} in {quantity}, expected {i} or {j}")
@@ -410,6 +476,8 @@ class Reader:
 
     def _when(self, quantity: Any, round_: Any, step: Any) -> When:
         t, k = self.at
+        if round_ == t == 0 and step is None:
+            return "first"
         if round_ in (None, t) and step is None:
             return "round"
         if round_ in (None, t) and step == k:
@@ -427,13 +495,18 @@ class Reader:
             relation = atom.relation
             made = self.formula(relation.gts - relation.lts, self.frame.letters[2] if atom.over != "one" else None)
             return made if atom.over == "one" else under_mean(made, atom.over)
+        _, _, i, j = self.frame.letters
         if isinstance(atom, Weight):
-            return self.formula(self.frame.weights[atom.client])
+            among = atom.among
+            return self.formula(
+                self.frame.weights[atom.client] if among is None else self.frame.shares(among, atom.client)
+            )
+        if isinstance(atom, Near):
+            return self._near(atom, ANY if atom.over == "mean" else str(atom.client or i))
         if isinstance(atom, Subset):
             if self.frame.sample is None:
                 raise UserError("got a subset of the clients, expected a method that draws one")
             return ((self.coefficient(self.frame.sizes[1] - self.frame.sample), Term("one")),)
-        _, _, i, j = self.frame.letters
         if isinstance(atom, Convex) and atom.named == MEAN_CONVEX:
             ends = (self.vector(x, "base", ANY) for x in (atom.x, atom.y))
             if atom.over != "mean" or any(ANY in x.tags for x in ends):
@@ -443,6 +516,15 @@ class Reader:
         if atom.over == "one":
             return self.number(atom.number, "base", str(i), str(j))
         return under_mean(self.number(atom.number, "base", ANY), atom.over)
+
+    def _near(self, atom: Near, client: str) -> Scalar:
+        x, middle = self.vector(atom.x, "base", ANY), self.vector(neighbours(atom.x), "base", client)
+        if atom.over == "mean":
+            all_ = Term("inner", "mean", (x, x), charges=frozenset({NEAR}))
+        else:
+            all_ = Term("inner", "near", (x, x), charges=frozenset({NEAR}), client=client)
+        over: Over = "mean" if atom.over == "mean" else "one"
+        return ((self.ring.number(1), all_), (self.ring.number(-1), Term("inner", over, (middle, middle))))
 
     def expand(self, scalar: Scalar) -> Expanded:
         squares = None
@@ -488,3 +570,8 @@ def not_kept(frame: Frame, x: Vector, form: Callable[[Any], Vector]) -> str:
 
 def _speaks_of(formula: Any, x: Vector) -> bool:
     return formula == x or any(_speaks_of(arg, x) for arg in getattr(formula, "args", ()) if isinstance(arg, Vector))
+
+
+def _changes(number: Number) -> bool:
+    """Whether it speaks of the method's vectors, which another round has others of."""
+    return any(x.op == "name" for x in vectors_of(number))

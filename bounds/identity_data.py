@@ -19,6 +19,7 @@ from .atoms import (
     Lipschitz,
     Lower,
     Minimum,
+    Near,
     ProximalPL,
     Short,
     Slope,
@@ -31,7 +32,7 @@ from .atoms import (
 )
 from .derivation import Known
 from .frame import Reader
-from .method import grad, mean, prox
+from .method import grad, mean, neighbours, prox
 from .shown import Shown, by_form, check, reader_of
 from .vectors import ANY, Coefficient, Name, Scalar, Term, Vec
 
@@ -116,8 +117,11 @@ class Names:
 
     def number(self, name: Name) -> int:
         if name not in self.numbers:
-            if name.point is None:
-                row: dict[str, Any] = {"kind": "w*"} if name.label == "w*" else {"kind": "vector", "label": name.label}
+            if name.near is not None:
+                row: dict[str, Any] = {"kind": "near", "of": self.number(name.near)}
+            elif name.point is None:
+                row = {"kind": "w*"} if name.label == "w*" else {"kind": "vector", "label": name.label}
+                row |= {} if name.centre is None else {"mean": self.number(name.centre)}
             else:
                 row = {"kind": "gradient", "of": self.vector(name.point)}
                 if name.noise:
@@ -139,16 +143,18 @@ class Names:
 
     def term(self, term: Term) -> list[Any]:
         if term.op == "inner":
-            return ["inner", term.over, *(self.vector(x) for x in term.vectors)]
+            whose = [term.client] if term.over == "near" else []
+            return ["inner", term.over, *(self.vector(x) for x in term.vectors), *whose]
         if term.op == "value":
             point = [self.vector(x) for x in term.vectors]
             return ["value" if point else "least", term.over, *point, term.tag]
         if term.op == "regulariser":
             return ["regulariser", term.over, self.vector(term.vectors[0]), term.tag]
-        return [term.op, term.over, *([term.label] if term.op == "weight" else [])]
+        return [term.op, term.over, *([term.label] if term.op == "weight" else [])]  # 1 is its own mean
 
     def atom(self, atom: Atom, reader: Reader) -> dict[str, Any]:
-        client = str(reader.frame.letters[2]) if atom.over == "one" else ANY
+        chosen = atom.client if isinstance(atom, Near) else None
+        client = str(chosen or reader.frame.letters[2]) if atom.over == "one" else ANY
         return {
             "kind": KINDS[type(atom)],
             "over": atom.over,
@@ -164,8 +170,12 @@ class Names:
         match atom:
             case Bound():
                 yield "terms", self.scalar(reader.atom(atom))
-            case Weight(client=index):
-                yield "index", str(index)
+            case Weight():
+                ((_, term),) = reader.atom(atom)
+                yield "index", term.label
+            case Near(x=x):
+                self.vector(reader.vector(neighbours(x), "base", client))
+                yield "x", self.vector(reader.vector(x, "base", ANY))
             case Variance(x=x, sigma=sigma, batch=batch):
                 point = reader.vector(x, "base", client)
                 yield "x", self.vector(reader.noise(point, "base", client))
@@ -223,5 +233,6 @@ KINDS: dict[type, str] = {
     Short: "short",
     Subset: "subset",
     ProximalPL: "proximal_pl",
+    Near: "near",
     Weight: "weight",
 }

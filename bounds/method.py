@@ -127,6 +127,11 @@ def scalars_of(x: Vector | Number) -> Iterator[Expr]:
     return (part for part in _parts(x) if isinstance(part, Expr))
 
 
+def vectors_of(x: Vector | Number) -> Iterator[Vector]:
+    """Every vector in it."""
+    return (part for part in _parts(x) if isinstance(part, Vector))
+
+
 def _terms(vector: Vector) -> tuple[Vector, ...]:
     return vector.args if vector.op == "+" else (vector,)
 

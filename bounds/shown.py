@@ -26,7 +26,7 @@ from .atoms import Atom, Bound, Charge, Slope, Subgradient, Subset, Weight
 from .derivation import Known, Requirement
 from .frame import HETEROGENEITY, Frame, Reader, formula_of
 from .method import Method, Number, Vector, inner, norm2, scalars_of
-from .vectors import EVEN, SIGN, Expanded, Ring, Scalar, Term, added
+from .vectors import EVEN, NEAR, SIGN, Expanded, Ring, Scalar, Term, added
 
 By = tuple[tuple[Any, Atom], ...]
 
@@ -127,7 +127,8 @@ def check(premise: Shown) -> Checked:
     for _, atom in premise.by:
         charges.update(atom.charges)
         if atom.over == "mean" or isinstance(atom, Weight):
-            charges.add(premise.frame.charges[SIGN])
+            rule = NEAR if isinstance(atom, Weight) and atom.among is not None else SIGN
+            charges.add(premise.frame.charges[rule])
     if premise.frame.even:
         charges.add(premise.frame.charges[EVEN])
     signs = tuple("by form" if by_form(m) else "decided" for m, _ in premise.by)

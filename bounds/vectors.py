@@ -3,8 +3,9 @@
 A vector has a name and a tag: nothing for a vector that all clients share, `ANY` for that of the client over which a
 mean runs, `MEAN` for its mean over the clients, `SAMPLED` for that over a uniform subset of them, otherwise the letter
 of one fixed client. A scalar is a combination of inner products and values, each for itself or under
-M = sum_i p_i (.) or M2 = sum_i p_i^2 (.), and always under the expectation. Every rule of the normal form names the
-assumption that it takes.
+M = sum_i p_i (.) or M2 = sum_i p_i^2 (.), or under the mean over the neighbours of one client, sum_j q_ij (.) with
+p_i q_ij = p_ij = p_ji, and always under the expectation. Every rule of the normal form names the assumption that it
+takes.
 """
 
 # python-flint's operators are annotated for its own types alone.
@@ -18,11 +19,12 @@ from typing import Any, Literal
 
 from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
-Over = Literal["one", "mean", "squares"]
+Over = Literal["one", "mean", "squares", "near"]
 ALL, MEAN, ANY, OWN, SAMPLED = "", "mean", "*", "own", "sampled"
 SUM, SIGN, UNBIASED, INDEPENDENT, FLAT = "sum of weights", "sign of weights", "unbiased", "independent", "flat"
 EVEN, STILL = "equal weights", "still"  # sum_i p_i^2 = 1/n; a proximal gradient step from w* stays there
 DRAWN = "drawn"  # a subset of the clients, uniform and independent of all else
+NEAR = "neighbours"  # p_ij = p_ji >= 0: rows of q_ij sum to one, and a mean over neighbours keeps the mean over all
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,8 @@ class Name:
     """What a vector is called, when it becomes known (0: before the local step), and whether it is a step's noise.
 
     `point`: of a gradient, of noise and of a proximal point, where it is taken, with the client's own vectors marked.
+    `near`: of a mean over the client's neighbours, the vector that is averaged. `centre`: the shared vector that is its
+    mean over the clients, where the method's rules say so.
     """
 
     label: str
@@ -95,10 +99,13 @@ class Name:
     noise: bool = False
     point: Vec | None = field(default=None, compare=False, repr=False)
     step: Coefficient | None = field(default=None, compare=False, repr=False)  # of a proximal point
+    near: Name | None = field(default=None, compare=False, repr=False)
+    centre: Name | None = field(default=None, compare=False, repr=False)
 
 
 Tagged = tuple[Name, str]
-Key = tuple[Any, ...]  # ("inner", tagged, tagged), ("mean" or "squares", name, name), ("value", label, tag), ("one",)
+# ("inner", tagged, tagged), ("mean" or "squares", name, name), ("near", client, name, name), ("value", label, tag), ...
+Key = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +155,36 @@ def mean_of(x: Vec, flat: frozenset[str] = frozenset()) -> Vec:
     """Its mean over the clients; `flat` are the gradients whose mean is zero."""
     charges, terms = set(x.charges), []
     for (name, tag), c in x.terms.items():
-        if tag == ANY and name.label in flat:
-            charges.add(FLAT)
-            continue
         if tag != ANY:
             charges.add(SUM)
-        terms.append({(name, MEAN if tag == ANY else tag): c})
+        moved = _mean(name, flat, charges) if tag == ANY else (name, tag)
+        terms += [{moved: c}] if moved is not None else []
+    return Vec(added(terms), frozenset(charges))
+
+
+def _mean(name: Name, flat: frozenset[str], charges: set[str]) -> Tagged | None:
+    """The mean over the clients of a client's vector; None if it is zero."""
+    while name.near is not None:
+        charges.add(NEAR)
+        name = name.near
+    if name.label in flat:
+        charges.add(FLAT)
+        return None
+    if name.centre is not None:
+        charges.add(NEAR)
+        return name.centre, ALL
+    return name, MEAN
+
+
+def near(name: Name) -> Name:
+    """Its mean over the neighbours of a client."""
+    return Name(f"near({name.label})", name.stage, near=name)
+
+
+def near_of(x: Vec, client: str) -> Vec:
+    """The mean over the neighbours of `client`, whose own vectors stand for those of every client."""
+    charges = x.charges | ({NEAR} if x.tags - {client} else set())
+    terms = ({(near(name) if tag == client else name, tag): c} for (name, tag), c in x.terms.items())
     return Vec(added(terms), frozenset(charges))
 
 
@@ -175,6 +206,7 @@ class Term:
     label: str = ""
     tag: str = ALL
     charges: frozenset[str] = frozenset()
+    client: str = ""  # whose neighbours, under the mean over them
 
 
 Scalar = tuple[tuple[Coefficient, Term], ...]
@@ -187,6 +219,13 @@ def under_mean(scalar: Scalar, over: Over = "mean") -> Scalar:
     return tuple(
         (c, replace(t, over=over) if t.over == "one" else replace(t, charges=t.charges | {SUM})) for c, t in scalar
     )
+
+
+def under_near(scalar: Scalar, client: str) -> Scalar:
+    """The mean of every term over the neighbours of a client."""
+    if any(t.over != "one" or t.op not in ("inner", "one") for _, t in scalar):
+        raise ValueError("the mean over neighbours of something else than inner products")
+    return tuple((c, replace(t, over="near", client=client)) for c, t in scalar)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +260,7 @@ def expanded(
                         parts.append({("mean", *sorted((a[0], b[0]))): factor * c * d * share})
                         d = d - d * share
                     known = [(name, MEAN if tag == SAMPLED else tag) for name, tag in (a, b)]
-                    key = _product(known[0], known[1], term.over, flat, charges)
+                    key = _product(known[0], known[1], term, flat, charges)
                     if key is not None:
                         parts.append({key: factor * c * d})
             continue
@@ -232,14 +271,16 @@ def expanded(
             factor = factor * sum_of_squares
         elif term.over == "mean" and shared:
             charges.add(SUM)
+        elif term.over == "near":
+            charges.add(NEAR)
         tag = MEAN if term.over == "mean" and term.tag == ANY else term.tag
         parts.append({("one",) if term.op == "one" else (term.op, term.label, tag): factor})
     return Expanded(added(parts), frozenset(charges))
 
 
-def _product(a: Tagged, b: Tagged, over: Over, flat: frozenset[str], charges: set[str]) -> Key | None:
+def _product(a: Tagged, b: Tagged, term: Term, flat: frozenset[str], charges: set[str]) -> Key | None:
     """The key of one inner product; None if it vanishes."""
-    (one, _), (two, _) = a, b
+    (one, _), (two, _), over = a, b, term.over
     if (one.noise and one.stage > two.stage) or (two.noise and two.stage > one.stage):
         charges.add(UNBIASED)  # noise has mean zero, given all that was known before it
         return None
@@ -254,11 +295,13 @@ def _product(a: Tagged, b: Tagged, over: Over, flat: frozenset[str], charges: se
             raise ValueError("sum_i p_i^2 of a vector that all clients share")
         return ("squares", *sorted((one, two)))
     if each == 2:
-        return ("mean", *sorted((one, two)))
+        return (over, *((term.client,) if over == "near" else ()), *sorted((one, two)))
     if each == 0:
-        charges.add(SUM)
-    elif (one if a[1] == ANY else two).label in flat:
-        charges.add(FLAT)
-        return None
-    moved = [(name, MEAN if tag == ANY else tag) for name, tag in (a, b)]
-    return _product(moved[0], moved[1], "one", flat, charges)
+        charges.add(NEAR if over == "near" else SUM)
+    moved: list[Tagged] = []
+    for name, tag in (a, b):
+        at = (name, tag) if tag != ANY else (near(name), term.client) if over == "near" else _mean(name, flat, charges)
+        if at is None:
+            return None
+        moved.append(at)
+    return _product(moved[0], moved[1], replace(term, over="one"), flat, charges)

@@ -4,6 +4,7 @@
 # matplotlib's stubs leave the keyword arguments of its methods untyped.
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,54 +26,63 @@ MOST_DECADES = 8  # on either side of the middle
 
 
 def plot(cloud: Cloud) -> Figure:
-    """A row for each relation: the sides against each other, and how much of the right side the left one uses."""
+    """A panel for each relation, the sides against each other; of few relations also how much of the bound is used."""
     count = len(cloud.relations)
+    beside = count < 3  # each has a histogram beside it; of many there are two densities in a row
+    rows = count if beside else -(-count // 2)
     with look():
-        figure = new(height=1.5 + 2.9 * count)
-        rows, beyond = figure.subplots(count, 2, squeeze=False, width_ratios=[1.6, 1]), list[str]()
-        for k, (sides, share) in enumerate(rows):
+        figure = new(height=1.5 + (2.9 if beside else 2.5) * rows)
+        panels = figure.subplots(rows, 2, squeeze=False, width_ratios=[1.6, 1] if beside else [1, 1])
+        said: Counter[str] = Counter()
+        for k in range(count):
+            sides = panels[k, 0] if beside else panels[k // 2, k % 2]
             usable = np.isfinite(cloud.margin[k])
             lhs, rhs, margin = (part[k][usable] for part in (cloud.lhs, cloud.rhs, cloud.margin))
-            beyond += _density(sides, lhs, rhs, margin, cloud.marks[k])
+            said += _density(sides, lhs, rhs, margin, cloud.marks[k])
             sides.set_xlabel(in_units("right side", cloud.units[k]))
             sides.set_ylabel(in_units("left side", cloud.units[k]))
-            _shares(share, lhs, rhs, margin, cloud.signs[k])
-            shown = formula(cloud.relations[k], 0.9 * figure.get_figwidth(), (10, 9, 8, 7))
-            text, size, depth = (shown.text, shown.size, shown.depth) if shown else (" ", 4.0, 0.0)
-            sides.set_title(text, fontsize=size, loc="left", pad=20 + depth)
-            handles = len(sides.get_legend_handles_labels()[0])
-            legend = sides.legend(
-                loc="lower left",
-                bbox_to_anchor=(0, 1),
-                ncols=handles,
-                borderaxespad=0.1,
-                columnspacing=1.0,
-                handlelength=1.4,
+            if beside:
+                _shares(panels[k, 1], lhs, rhs, margin, cloud.signs[k])
+            _headed(
+                sides, cloud.relations[k], (0.9 if beside else 0.4) * figure.get_figwidth(), columns=4 if beside else 2
             )
-            legend.set_in_layout(False)  # it may reach over the other panel; the title above keeps its height free
+        for spare in panels.ravel()[count:] if not beside else ():
+            spare.set_visible(False)
         heading(figure, f"{cloud.title} ({cloud.id})")
-        caption(figure, "; ".join([cloud.caption, *dict.fromkeys(beyond)]))
+        caption(figure, "; ".join([cloud.caption, *(f"{n:,} {what}" for what, n in said.items())]))
     return figure
 
 
-def _density(axes: Axes, lhs: Array, rhs: Array, margin: Array, mark: Mark | None) -> list[str]:
+def _headed(axes: Axes, relation: str, width: float, columns: int) -> None:
+    """The relation if it fits, and below it the legend, for whose rows it leaves room."""
+    rows = -(-len(axes.get_legend_handles_labels()[0]) // columns)
+    shown = formula(relation, width, (10, 9, 8, 7, 6))
+    text, size, depth = (shown.text, shown.size, shown.depth) if shown else (" ", 4.0, 0.0)
+    axes.set_title(text, fontsize=size, loc="left", pad=7 + 13 * rows + depth)
+    legend = axes.legend(
+        loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.1, columnspacing=1.0, handlelength=1.4
+    )
+    legend.set_in_layout(False)  # it may reach over the other panel; the title above keeps its height free
+
+
+def _density(axes: Axes, lhs: Array, rhs: Array, margin: Array, mark: Mark | None) -> Counter[str]:
     """Cells shaded by how many instances they hold; what is not on the axes is said."""
     bad, size = margin > SMALL, np.maximum(np.abs(lhs), np.abs(rhs))
     signed = bool(((lhs < -SMALL * size) | (rhs < -SMALL * size)).any())
     positive = (lhs > 0) & (rhs > 0)
-    said: list[str] = []
+    said: Counter[str] = Counter()
     if not signed and positive.sum() > 0.02 * len(lhs):
         low, high = _decades(lhs[positive], rhs[positive])
         axes.set_xscale("log")
         axes.set_yscale("log")
         edges = np.geomspace(low, high, BINS)
         if (none := int((~positive).sum())) > 0:
-            said.append(f"{none:,} have a side that is 0")
+            said["with a side that is 0"] += none
     else:
         edges, positive = _signed(axes, np.concatenate([lhs, rhs])), np.ones(len(lhs), dtype=bool)
     inside = positive & (np.minimum(lhs, rhs) >= edges[0]) & (np.maximum(lhs, rhs) <= edges[-1])
     if (out := int((positive & ~inside).sum())) > 0:
-        said.append(f"{out:,} lie beyond the axes")
+        said["beyond the axes"] += out
     for chosen, colour, name in ((~bad, TIGHTEST, "hold"), (bad, BOUND, "violate")):
         if chosen.any():
             counts, *_ = np.histogram2d(rhs[chosen & inside], lhs[chosen & inside], bins=[edges, edges])
@@ -83,7 +93,7 @@ def _density(axes: Axes, lhs: Array, rhs: Array, margin: Array, mark: Mark | Non
     if mark is not None and edges[0] <= min(mark.x, mark.y) and max(mark.x, mark.y) <= edges[-1]:
         axes.plot([mark.x], [mark.y], "*", color=WORST, mec="white", mew=0.5, ms=10, label=mark.label)
     elif mark is not None:
-        said.append(f"{mark.label}, beyond the axes")
+        axes.plot([], [], "*", color=WORST, ms=10, label=f"{mark.label} (beyond)")
     axes.set_xlim(edges[0], edges[-1])
     axes.set_ylim(edges[0], edges[-1])
     if axes.get_xscale() == "log":

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from .style import BOUND, Array, caption, headline, look, new
+from .style import BOUND, INK, Array, caption, headline, look, new
 
 if TYPE_CHECKING:
     from fedaudit.verify.pictured import Landscape
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["plot"]
 
 LEVELS = 8
+# from pale to deep: the page's dark look inverts lightness and keeps hues, and this reads either way
+HEIGHTS = LinearSegmentedColormap.from_list("heights", ["#f4f7fa", "#9cc7e3", "#2f8fc4", "#00456e"])
 
 
 def plot(landscape: Landscape) -> Figure:
@@ -33,9 +35,9 @@ def plot(landscape: Landscape) -> Figure:
         if landscape.y[-1] > 20 * landscape.y[0]:
             axes.set_yscale("log")
         axes.grid(visible=False)
-        mesh = axes.pcolormesh(landscape.x, landscape.y, height, cmap="viridis", shading="nearest", rasterized=True)
+        mesh = axes.pcolormesh(landscape.x, landscape.y, height, cmap=HEIGHTS, shading="nearest", rasterized=True)
         veil = np.where(landscape.inside, np.nan, 1.0)
-        grey = ListedColormap(["#b0b0b0"])
+        grey = ListedColormap(["#a9a9a9"])
         axes.pcolormesh(landscape.x, landscape.y, veil, cmap=grey, alpha=0.72, shading="nearest", rasterized=True)
         bar = figure.colorbar(mesh, ax=axes, pad=0.02)
         bar.set_label(landscape.label, fontsize=8)
@@ -57,6 +59,6 @@ def _levels(axes: Axes, landscape: Landscape, height: Array) -> None:
         return
     levels = MaxNLocator(LEVELS).tick_values(float(seen.min()), float(seen.max()))
     lines = axes.contour(
-        landscape.x, landscape.y, np.ma.masked_invalid(height), levels=levels, colors="white", linewidths=0.6
+        landscape.x, landscape.y, np.ma.masked_invalid(height), levels=levels, colors=INK, linewidths=0.6
     )
     axes.clabel(lines, fontsize=7, fmt="%g", inline_spacing=2)

@@ -26,6 +26,7 @@ from matplotlib.ticker import (
     LogFormatterMathtext,
     MaxNLocator,
     NullFormatter,
+    NullLocator,
 )
 from numpy.typing import NDArray
 
@@ -114,6 +115,7 @@ def save(figure: Figure, kind: str) -> bytes:
     """The bytes of a file; no date inside, so that the same data give the same bytes."""
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
+            axis.set_minor_locator(NullLocator())  # hundreds of small ticks are a third of the drawing
             if isinstance(labels := axis.get_major_formatter(), LogFormatterMathtext):
                 axis.set_major_formatter(Decades(labels))
     if kind != "svg":

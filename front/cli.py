@@ -415,7 +415,7 @@ def _worst(arguments: argparse.Namespace) -> int:
     files = worst_case.kept(claim, found, out) if out else []
     if arguments.json:
         return _print_json([one.row() for one in found])
-    print("\n".join([worst_case.as_text(found), *files]))
+    print("\n".join([worst_case.as_text(claim, found, arguments.measure is not None), *files]))
     return 0
 
 
@@ -508,10 +508,11 @@ def _audit(
 
     with Folder.open(out or Path("audit")).held() as folder:
         ids = [one.id for one in selection]
-        with progress("audit", [one.id for one in ordered(selection, folder)], engine.jobs) as step:
+        order = ordered(selection, folder)
+        with progress("audit", [one.id for one in order], engine.jobs) as step:
             pages = Pages(folder, header(settings), ids)
             try:
-                done = audit(selection, settings, engine, folder, step, notice, pages.add)
+                done = audit(selection, settings, engine, folder, step, notice, pages.add, order)
             except BaseException:
                 pages.index()
                 raise

@@ -207,14 +207,16 @@ def audit(
     progress: Progress = silent,
     notice: Notice = silent,
     show: Show = silent,
+    order: Sequence[Chosen] | None = None,
 ) -> Done:
     """Every move on every statement; takes over what an earlier run finished, writes audit.json last.
 
-    A statement on which the tool fails costs no other: its row says so and is not kept for the next run.
+    In this `order`, if they were `ordered` already. A statement on which the tool fails costs no other: its row says so
+    and is not kept for the next run.
     """
     from fedaudit.verify.child import Checker
 
-    tasks = _tasks("audit", ordered(selection, out), settings, figure=settings.figures)
+    tasks = _tasks("audit", order or ordered(selection, out), settings, figure=settings.figures)
     keys = {t.chosen.id: _key(t) for t in tasks}
     done: dict[str, Row] = {}
     bare: dict[str, Row] = {}  # finished by an earlier run that drew no figures

@@ -84,25 +84,29 @@ def answered(
     return made, worst(made, {k: x for k, x in values.items() if k != "mu" or x}, ONE)
 
 
-def as_text(found: Sequence[Worst]) -> str:
-    return "\n".join(line for one in found for line in _lines(one))
+def as_text(statement: Statement, found: Sequence[Worst], asked: bool = False) -> str:
+    """For people; `asked`: it is a question about a method, which claims nothing."""
+    return "\n".join(line for one in found for line in _lines(one, statement.title if asked else ""))
 
 
-def _lines(one: Worst) -> Iterator[str]:
+def _lines(one: Worst, measure: str) -> Iterator[str]:
+    """`measure`: what was asked for, where nothing is claimed."""
     at = ", ".join(f"{name} = {x}" for name, x in one.point.items())
     number = f" (relation {one.at['relation'] + 1})" if one.at.get("relation") else ""
-    yield f"{one.id}{number} at {at}"
+    yield f"largest {measure} at {at}" if measure else f"{one.id}{number} at {at}"
+    what = "worst case    " if measure else "worst lhs/rhs "
     if one.lower is not None and one.lower == one.upper:
-        yield f"  worst lhs/rhs  {_said(one.lower)}, exactly"
+        yield f"  {what} {_said(one.lower)}, exactly"
     elif one.estimate is None:
-        yield f"  worst lhs/rhs  at least {_said(one.lower)}; nothing bounds the left side by the right one"
+        nothing = f"nothing bounds {'it' if measure else 'the left side by the right one'}"
+        yield f"  {what} at least {_said(one.lower)}; {nothing}"
     else:
-        yield f"  worst lhs/rhs  between {_said(one.lower)} and {_said(one.upper)}"
+        yield f"  {what} between {_said(one.lower)} and {_said(one.upper)}"
     d = one.certificate["instance"]["d"] if one.certificate else None
     yield f"  lower end      {f'an exact instance in dimension {d}' if d else 'no exact instance was found'}"
     proof = f"an exact proof with {one.multipliers} multipliers, for all functions and dimensions"
     yield f"  upper end      {proof if one.proof else 'no exact proof was found'}"
-    if one.refuted or one.holds:
+    if not measure and (one.refuted or one.holds):
         yield f"  so             {'it fails there' if one.refuted else 'it holds there'}"
     blocks = " + ".join(map(str, one.blocks))
     yield f"  size           {one.leaves} vectors in blocks of {blocks}, {one.constraints} constraints, {one.seconds} s"

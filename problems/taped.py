@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
 from typing import Any, cast
 
 import numpy as np
 
 Array = np.ndarray[Any, Any]
 Operation = tuple[Callable[..., Any], int, tuple[int, ...]]  # what is called, where its value goes, where arguments are
+Step = tuple[Callable[..., Any], int, int, int, tuple[int, ...], tuple[int, ...]]
+# the same with one or two arguments (or -1), or with more; and what nothing needs after it
 SMALL_CONSTANT = 64  # numbers of a constant that is compared by value
 
 
@@ -30,7 +33,7 @@ class Tape:
         self.rows = rows
         self.values: list[Any] = []
         self.operations: list[Operation] = []
-        self.ends: list[tuple[int, ...]] = []  # what nothing needs after an operation
+        self.steps: list[Step] = []  # operations that are needed
         self.guards: list[tuple[int, bool]] = []
         self.sizes: dict[int, Any] = {}  # places of what is made from the number of rows
         self.inputs: dict[str, int] = {}
@@ -59,13 +62,13 @@ class Tape:
         for place, size in self.sizes.items():
             values[place] = size(n)
         with np.errstate(all="ignore"):
-            for (function, to, places), ends in zip(self.operations, self.ends, strict=True):
-                if len(places) == 2:
-                    values[to] = function(values[places[0]], values[places[1]])
-                elif len(places) == 1:
-                    values[to] = function(values[places[0]])
+            for function, to, first, second, many, ends in self.steps:
+                if second >= 0:
+                    values[to] = function(values[first], values[second])
+                elif first >= 0:
+                    values[to] = function(values[first])
                 else:
-                    values[to] = function(*[values[place] for place in places])
+                    values[to] = function(*[values[place] for place in many])
                 for place in ends:
                     values[place] = None
         if any(bool(values[place]) is not expected for place, expected in self.guards):
@@ -77,7 +80,7 @@ class Tape:
         self.values.append(None)
         return Taped(self, self.inputs[name], values)
 
-    def call(self, function: Callable[..., Any], *args: Any, key: Any = None) -> Any:
+    def call(self, function: Callable[..., Any], *args: Any, key: Any = None) -> Taped:
         """`function(*args)`, written down; `key` says what is called where functions are made for one call."""
         places = tuple([x.place if type(x) is Taped else self.place(x) for x in args])
         key = (key or function, places)
@@ -113,6 +116,8 @@ class Tape:
             x = float(x)
             known = self._known.get(key := ("number", x, x == 0 and str(x)))
             if known is None:
+                if x and x % self.rows == 0:
+                    raise NotTaped("a number that may be that of the rows")
                 value = np.asarray(x)
                 known = self._known[key] = Taped(self, self.place(value), value)
             return known
@@ -129,7 +134,7 @@ class Tape:
         return self.put(x, _key(x))
 
     def constant(self, x: Array) -> int:
-        if any([size % self.rows == 0 for size in x.shape if size]):
+        if any(size % self.rows == 0 for size in x.shape if size):
             return self.grown(x)
         if x.size <= SMALL_CONSTANT:
             return self.put(x, (x.shape, x.dtype, x.tobytes()))
@@ -166,7 +171,7 @@ class Tape:
 
     def shape(self, shape: Any) -> int:
         """Where a shape is; the number of rows in it, or its multiple, grows."""
-        sizes = (int(shape),) if isinstance(shape, int | np.integer) else tuple(int(size) for size in shape)
+        sizes = (shape,) if isinstance(shape, int) else tuple(int(size) for size in shape)
         times = tuple(size // self.rows if size > 0 and size % self.rows == 0 else 0 for size in sizes)
         if not any(times):
             return self.put(sizes, ("shape", sizes))
@@ -179,23 +184,25 @@ class Tape:
     def shorten(self) -> None:
         """Leave out what nothing needs."""
         needed = {*self.outputs, *(place for place, _ in self.guards)}
-        kept: list[Operation] = []
-        for operation in reversed(self.operations):
-            if operation[1] in needed:
-                kept.append(operation)
-                needed.update(operation[2])
-        self.operations = kept[::-1]
-        self.ends = _ends(self.operations, needed={*self.outputs, *(place for place, _ in self.guards)})
+        kept: list[Step] = []
+        for function, to, places in reversed(self.operations):
+            if to in needed:
+                ends = tuple({place for place in places if place not in needed})
+                kept.append((function, to, *_arguments(places), ends))
+                needed.update(places)
+        self.steps = kept[::-1]
         self.sizes = {place: size for place, size in self.sizes.items() if place in needed}
-        self._known, self._kept = {}, []
+        self._known, self._kept, self.operations = {}, [], []
 
 
-def _ends(operations: Sequence[Operation], needed: set[int]) -> list[tuple[int, ...]]:
-    ends: list[tuple[int, ...]] = []
-    for _, _, places in reversed(operations):
-        ends.append(tuple({place for place in places if place not in needed}))
-        needed.update(places)
-    return ends[::-1]
+def _arguments(places: tuple[int, ...]) -> tuple[int, int, tuple[int, ...]]:
+    match places:
+        case (one,):
+            return one, -1, ()
+        case (one, other):
+            return one, other, ()
+        case _:
+            return -1, -1, places
 
 
 def _forward(ufunc: Any) -> Callable[[Taped, Any], Taped]:
@@ -221,14 +228,14 @@ class Taped:
     __mod__, __floordiv__ = _forward(np.remainder), _forward(np.floor_divide)
     __rpow__, __matmul__ = _backward(np.power), _forward(np.matmul)
     __lt__, __le__, __gt__ = _forward(np.less), _forward(np.less_equal), _forward(np.greater)
-    __ge__, __eq__, __ne__ = _forward(np.greater_equal), _forward(np.equal), _forward(np.not_equal)  # type: ignore
+    __ge__, __eq__, __ne__ = _forward(np.greater_equal), _forward(np.equal), _forward(np.not_equal)  # pyright: ignore
     __and__, __rand__ = _forward(np.bitwise_and), _backward(np.bitwise_and)
     __or__, __ror__ = _forward(np.bitwise_or), _backward(np.bitwise_or)
     __hash__ = object.__hash__
 
     def __pow__(self, power: Any) -> Any:
         if type(power) is int or type(power) is float:  # squares and roots of arrays have functions of their own
-            return self.tape.call(operator.pow, self, power)
+            return self.tape.call(_raised, self, power)
         return self.tape.pair(np.power, self, power)
 
     def __neg__(self) -> Any:
@@ -360,9 +367,11 @@ def at_rows(x: Any, place: Any) -> Any:
 
 
 def _key(x: Any) -> Any:
-    if isinstance(x, np.ndarray | np.generic):
-        return type(x), id(x)
     return type(x), repr(x)  # a slice has no hash, and 0.0 is equal to -0.0
+
+
+def _raised(x: Array, power: Any) -> Array:
+    return x**power
 
 
 def _astype(x: Array, dtype: Any) -> Array:
@@ -391,11 +400,10 @@ def _by(ufunc: Any) -> Callable[..., Any]:
 def _item(tape: Tape, x: Taped, key: Any) -> Any:
     parts = cast("tuple[Any, ...]", key if type(key) is tuple else (key,))
     for part in parts:
-        kind = type(part)
-        if kind is Taped or kind is np.ndarray:
+        if type(part) is Taped or type(part) is np.ndarray:
             return _gathered(tape, x, parts)
-        ends = (part.start, part.stop) if kind is slice else (part,) if kind is int else ()
-        if any([end and end % tape.rows == 0 for end in ends]):
+        ends = (part.start, part.stop) if type(part) is slice else (part,) if type(part) is int else ()
+        if any(end and end % tape.rows == 0 for end in ends):
             raise NotTaped("a row, or some")
     known = tape._known.get(name := ("item", x.place, repr(parts)))  # pyright: ignore[reportPrivateUsage]
     if known is None:
@@ -404,7 +412,7 @@ def _item(tape: Tape, x: Taped, key: Any) -> Any:
 
 
 def _gathered(tape: Tape, x: Taped, parts: tuple[Any, ...]) -> Any:
-    if any(isinstance(part, Taped | np.ndarray) and part.dtype == bool for part in parts):
+    if any(getattr(getattr(part, "dtype", None), "kind", "") == "b" for part in parts):
         raise NotTaped("a mask")
 
     def run(values: Array, *key: Any) -> Any:
@@ -471,9 +479,9 @@ def _dotted(tape: Tape, a: Any, b: Any, axes: Any = 2) -> Any:
     """(S,), (S, ...) -> (...): the product that `tensordot` takes."""
     if axes != 1 or a.ndim != 1:
         return _generic(tape, np.tensordot, (a, b), {"axes": axes})
-    rest = b.shape[1:]
+    rest: tuple[int, ...] = b.shape[1:]
     row = _reshaped(tape, a, (1, a.shape[0]))
-    return _reshaped(tape, tape.call(np.dot, row, _reshaped(tape, b, (b.shape[0], int(np.prod(rest))))), rest)
+    return _reshaped(tape, tape.call(np.dot, row, _reshaped(tape, b, (b.shape[0], prod(rest)))), rest)
 
 
 def _turned(tape: Tape, x: Any, axes: Any = None) -> Any:
@@ -535,9 +543,9 @@ def _generic(tape: Tape, function: Any, args: Sequence[Any], kwargs: Mapping[str
 
     run = simple if first == len(arrays) and all(x is _HOLE for x in plan[:first]) else nested
     made = tape.call(run, *arrays, key=(function, repr(plan), repr(options)))
-    if isinstance(made.value, tuple):
-        return tuple(tape.call(operator.getitem, made, i) for i in range(len(made.value)))
-    return made
+    if hasattr(made.value, "dtype"):
+        return made
+    return tuple(tape.call(operator.getitem, made, i) for i in range(len(made.value)))  # several arrays
 
 
 class _Hole:

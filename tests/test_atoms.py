@@ -9,40 +9,47 @@ import copy
 import json
 from dataclasses import replace
 from functools import lru_cache
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from marks import only
-from sympy import Eq, Function, Ge, Le, Rational
+from sympy import Eq, Function, Ge, Le, Rational, Symbol
 
 import fedaudit as fa
-from fedaudit.bounds.atoms import MEAN_CONVEX, Bound, Convex, Minimum, Smooth, Square
+from fedaudit.bounds.atoms import MEAN_CONVEX, Bound, Convex, Minimum, Near, Smooth, Square
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.decide import decide
-from fedaudit.bounds.derivation import Argument, Derivation, Known, Step, View
+from fedaudit.bounds.derivation import Argument, Derivation, Induction, Known, Step, View, named
 from fedaudit.bounds.derive import constants, derive, mutate, shown, taken
 from fedaudit.bounds.facts import exp_number
 from fedaudit.bounds.frame import Frame, Reader
 from fedaudit.bounds.identity_data import identity_data
-from fedaudit.bounds.method import grad, mean, noisy, norm2, point, w_star
-from fedaudit.bounds.papers.buttaci.frames import ON_FEDPROX, D, N, X, Z, centre, gradient, stochastic
-from fedaudit.bounds.papers.buttaci.methods import FEDPROX, w, w_i
+from fedaudit.bounds.method import grad, mean, neighbours, noisy, norm2, point, w_star
+from fedaudit.bounds.papers.buttaci.frames import ON_FEDPROX, ON_PERTURBED, D, N, X, Z, centre, gradient, stochastic
+from fedaudit.bounds.papers.buttaci.methods import FEDPROX, PERTURBED, u_i, w, w_i
 from fedaudit.bounds.papers.buttaci.symbols import (
+    E,
     L,
     T,
     bounded_gradients,
+    deviation,
     dist2,
     gamma,
     gap,
     i,
     k,
     mu,
+    p,
     strongly_convex,
     t,
 )
+from fedaudit.bounds.papers.buttaci.symbols_perturbed import j, spread
+from fedaudit.bounds.papers.yuan.symbols import I as TAKEN
+from fedaudit.bounds.papers.yuan.symbols import M as DEVICES_
+from fedaudit.bounds.papers.yuan.symbols import among as AMONG
 from fedaudit.bounds.papers.zhang.frames import ON_PROPOSED, map_
 from fedaudit.bounds.papers.zhang.methods import PROPOSED, P, c, eta, s, s_before, z, zhat
 from fedaudit.bounds.papers.zhang.symbols import L as ZHANG_L
@@ -142,12 +149,17 @@ CLIENTS, DIM = 3, 2
 
 
 class World:
-    """Random vectors, weights and values; noise takes both signs for every client on its own."""
+    """Random vectors, weights and values; noise takes both signs for every client on its own.
+
+    The weights are those of a similarity graph: p_ij = p_ji, p_i = sum_j p_ij.
+    """
 
     def __init__(self, reader: Reader, seed: int) -> None:
         self.reader, self.draw = reader, np.random.default_rng(seed)
-        even = np.full(CLIENTS, 1 / CLIENTS)
-        self.p = even if reader.frame.even else self.draw.dirichlet(np.ones(CLIENTS))
+        pairs = np.triu(self.draw.uniform(0.1, 1, (CLIENTS, CLIENTS)), 1)
+        pairs = np.triu(np.ones((CLIENTS, CLIENTS)), 1) if reader.frame.even else pairs
+        self.graph = (pairs + pairs.T) / (2 * pairs.sum())
+        self.p = self.graph.sum(axis=1)
         self.held: dict[Any, Any] = {}
         self.parameters = [float(x) for x in self.draw.uniform(0.3, 1.5, len(reader.letters))]
         squares = reader.letters.get(reader.frame.sum_of_squares)
@@ -169,6 +181,8 @@ class World:
             made = self.draw.normal(size=DIM if shared else (CLIENTS, DIM))
             if name.label in self.reader.flat and not shared:
                 made = made - self.p @ made
+            if name.centre is not None and not shared:
+                made = made - self.p @ made + self.vectors(name.centre, True)
             self.held[name, shared] = made
         return self.held[name, shared]
 
@@ -176,10 +190,15 @@ class World:
         name, tag = tagged
         if tag == "":
             return self.vectors(name, True)
-        of_all = self.vectors(name, False) * (signs[:, None] if name.noise else 1)
+        of_all = self.of_all(name, signs)
         if tag == "mean":
             return self.p @ of_all
         return of_all[{"*": client, "i": 0, "j": 1}[tag]]
+
+    def of_all(self, name: Any, signs: Any) -> Any:
+        if name.near is not None:
+            return self.graph / self.p[:, None] @ self.of_all(name.near, signs)
+        return self.vectors(name, False) * (signs[:, None] if name.noise else 1)
 
     def value(self, label: str, tag: str, client: int) -> float:
         made = self.held.setdefault(label, self.draw.normal(size=CLIENTS))
@@ -187,13 +206,21 @@ class World:
             return float(made[0])
         return float(self.p @ made if tag == "mean" else made[{"*": client, "i": 0, "j": 1}[tag]])
 
-    def over(self, op: str, each: Any) -> float:
-        weights = {"mean": self.p, "squares": self.p**2}.get(op)
+    def over(self, op: str, each: Any, near: str = "") -> float:
+        row = {"i": 0, "j": 1}.get(near, 0)
+        weights = {"mean": self.p, "squares": self.p**2, "near": self.graph[row] / self.p[row]}.get(op)
         return float(each(0) if weights is None else sum(q * each(n) for n, q in enumerate(weights)))
 
     def outcomes(self, each: Any) -> float:
         signs = [np.array(s) for s in product((-1.0, 1.0), repeat=CLIENTS)]
         return float(np.mean([each(s) for s in signs]))
+
+    def weight(self, label: str) -> float:
+        client = {"i": 0, "j": 1}
+        if label in client:
+            return float(self.p[client[label]])
+        _, among, of = label.split("_")
+        return float(self.graph[client[among], client[of]] / self.p[client[among]])
 
     def raw(self, scalar: Scalar) -> float:
         def one(term: Any, client: int, signs: Any) -> float:
@@ -204,13 +231,13 @@ class World:
                 )
                 return float(x @ y)
             if term.op == "weight":
-                return float(self.p[{"i": 0, "j": 1}[term.label]])
+                return self.weight(term.label)
             if term.op == "regulariser":
                 return self.value(term.label, term.tag, client)
             return self.value(term.label, term.tag, client) if term.op == "value" else 1.0
 
         def total(signs: Any) -> float:
-            return sum(self.number(c) * self.over(t.over, lambda n, t=t: one(t, n, signs)) for c, t in scalar)
+            return sum(self.number(c) * self.over(t.over, lambda n, t=t: one(t, n, signs), t.client) for c, t in scalar)
 
         return self.outcomes(total)
 
@@ -219,14 +246,14 @@ class World:
             op, *rest = key
             if op == "inner":
                 return float(self.at(rest[0], 0, signs) @ self.at(rest[1], 0, signs))
-            if op in ("mean", "squares"):
-                a, b = rest
-                return self.over(op, lambda n: self.at((a, "*"), n, signs) @ self.at((b, "*"), n, signs))
+            if op in ("mean", "squares", "near"):
+                *near, a, b = rest
+                return self.over(op, lambda n: self.at((a, "*"), n, signs) @ self.at((b, "*"), n, signs), *near)
             if op == "regulariser":
                 return self.value(rest[0], rest[1], 0)
             if op == "value":
                 return self.value(rest[0], rest[1], 0)
-            return float(self.p[{"i": 0, "j": 1}[rest[0]]]) if op == "weight" else 1.0
+            return self.weight(rest[0]) if op == "weight" else 1.0
 
         return self.outcomes(lambda signs: sum(self.number(c) * one(key, signs) for key, c in form.terms.items()))
 
@@ -307,6 +334,47 @@ def test_mu_is_at_most_L_only_because_a_vector_is_not_zero() -> None:
         show(Le(gap(t), L), "", ON_FEDPROX, *atoms, times=u)
 
 
+def test_a_quantity_without_its_round_is_not_read_at_another_round() -> None:
+    """D(0) is about round t: that it is dist2(0) at round 0 says nothing of round t."""
+    assert left_over(Eq(D(0), dist2(t)), ON_FEDPROX) == ""
+    with pytest.raises(UserError, match="round"):
+        show(Eq(D(0), dist2(0)), "", ON_FEDPROX, at=(0, k))
+
+
+def test_a_step_size_is_not_that_of_another_round() -> None:
+    with pytest.raises(UserError, match="gamma"):
+        left_over(Eq(deviation(0, k + 1, i), deviation(0, k, i)), ON_FEDPROX, at=(0, k))
+
+
+def test_a_mean_over_neighbours_keeps_the_mean_and_is_not_the_vector() -> None:
+    def near(number: Any) -> Frame:
+        charges, share_ = ON_PERTURBED.charges, ON_PERTURBED.shares
+        return Frame(PERTURBED, {S(k): number}, ON_PERTURBED.letters, ON_PERTURBED.sizes, p, charges, shares=share_)
+
+    keeps, settles = norm2(mean(neighbours(w_i)) - mean(w_i)), norm2(mean(u_i) - w)
+    for number in (keeps, settles):
+        assert left_over(Eq(S(k), 0), near(number)) == ""
+    moves = mean(norm2(neighbours(w_i) - w_i))
+    assert left_over(Eq(S(k), 0), near(moves)) != ""
+    shrinks = mean(norm2(w_i - w)) - mean(norm2(neighbours(w_i) - w))
+    assert left_over(Ge(S(k), 0), near(shrinks), (1, Near(w_i - w, "mean"))) == ""
+    assert left_over(Le(S(k), 0), near(shrinks), (1, Near(w_i - w, "mean"))) != ""
+
+
+def test_u_is_the_start_before_the_first_round_alone() -> None:
+    assert left_over(Eq(spread(0, i, j), 0), ON_PERTURBED, at=(0, k)) == ""
+    assert left_over(Eq(spread(t, i, j), 0), ON_PERTURBED) != ""
+    assert left_over(Eq(spread(t + 1, i, j), 0), ON_PERTURBED, at=(t, E)) != ""
+
+
+def test_a_mean_is_kept_by_the_rules_or_not_at_all() -> None:
+    """u_i keeps the mean w because it ends a round as the neighbours' mean of what w is the mean of."""
+    assert ON_PERTURBED.settled(u_i) == w
+    for changed in ({"begin": {w_i: w, u_i: w_i}}, {"end": {u_i: w_i}}, {"update": {w: mean(u_i)}}):
+        method = replace(PERTURBED, **changed)
+        assert Frame(method, {}, ON_PERTURBED.letters, ON_PERTURBED.sizes, p).settled(u_i) is None
+
+
 def test_cauchy_schwarz_needs_the_two_vectors_that_it_is_about() -> None:
     inner_product, first, second = (Function(name, real=True)(i, k) for name in ("a", "b", "c"))
     names = {
@@ -324,7 +392,7 @@ def test_cauchy_schwarz_needs_the_two_vectors_that_it_is_about() -> None:
 
 def test_the_fedprox_chain_is_proved_and_rests_on_no_premise_by_hand() -> None:
     known_ = catalogue()
-    for name in ("buttaci/lem4.1", "buttaci/lem4.2"):
+    for name in ("buttaci/lem4.1", "buttaci/lem4.2", "buttaci/lem4.3", "buttaci/lem4.4"):
         made = derive(known_[name], known_, slack=False)
         assert (made.proved, made.premises) == (True, ())
         assert made.shown
@@ -381,6 +449,31 @@ def test_a_premise_that_only_calls_itself_shown_is_one_by_hand() -> None:
     assert not stands(forged)
     assert not stands(Known(Le(N(k), X(k)), "mine", "shown"))
     assert stands(known(real.rule, real.because))
+
+
+def test_a_name_of_the_proof_is_no_premise_only_if_it_is_new_and_the_same_at_every_index() -> None:
+    known_ = catalogue()
+    a, real = Symbol("a_number", nonnegative=True), Symbol("a_number", real=True)
+    n = Symbol("n", integer=True, nonnegative=True)
+
+    def resting_on(*claims: Known, more: tuple[Step | Induction, ...] = ()) -> tuple[str, ...]:
+        def proof(goal: View) -> Argument:
+            step = Step(goal.relations[0], given=claims)
+            return Argument((step, *more), step)
+
+        return derive(replace(known_["buttaci/lem4.2"], follows_from=(Derivation(proof),)), known_).premises
+
+    signed = named(a, L - mu, "signed")
+    assert "signed" in resting_on(signed)
+    assert "signed" in resting_on(signed, more=(Step(Ge(L - mu, 0), given=(signed,)),))
+    assert "signed" not in resting_on(signed, more=(Step(Ge(L - mu, 0)),))
+    assert "real" not in resting_on(named(real, L, "real"))
+    assert {"one", "two"} <= set(resting_on(named(real, L, "one"), named(real, 2 * L, "two")))
+    assert "theirs" in resting_on(named(L, 2 * mu, "theirs"))
+    assert "circle" in resting_on(named(real, 2 * real, "circle"))
+    index = named(real, n * L, "index")
+    assert "index" not in resting_on(index)
+    assert "index" in resting_on(index, more=(Induction(Le(n, n + 1, evaluate=False), over=n),))
 
 
 @pytest.mark.parametrize("name", ["buttaci/lem4.1", "buttaci/lemB.1", "buttaci/appA-cocoercive", "zhang/fact1"])
@@ -579,3 +672,62 @@ def weaker(mutant: Statement, statement: Statement) -> bool:
     pairs = zip(statement.relations, mutant.relations, strict=True)
     more = (mutant.defined(b.rhs - b.lhs) - statement.defined(a.rhs - a.lhs) for a, b in pairs)
     return all(decide(Ge(difference, 0), [*statement.when]).proved for difference in more)
+
+
+# --- sampled clients, weak convexity -------------------------------------------------------------------------------
+
+
+def test_the_mean_of_a_subset_has_the_variance_that_counting_gives() -> None:
+    """Every subset of 2 or 3 of 4 clients, in rationals."""
+    values = [Rational(v) for v in (3, -1, 4, 7)]
+    middle = sum(values) / 4
+    among = sum((v - middle) ** 2 for v in values) / 4
+    claim = known_variance().claim
+    for size in (1, 2, 3, 4):
+        means = [sum(chosen) / size for chosen in combinations(values, size)]
+        counted = sum((x - middle) ** 2 for x in means) / len(means)
+        said = claim.rhs.subs({DEVICES_: 4, TAKEN: size, AMONG: among})
+        assert counted == said
+
+
+def known_variance() -> Known:
+    return next(p for p in shown(catalogue()["yuan/lem4-variance"], catalogue()) if p.because.startswith("variance"))
+
+
+def test_the_kernel_refuses_another_share_of_the_sampled_clients() -> None:
+    data = json.loads(json.dumps(identity_data(known_variance())))
+    identity.check(data)
+    with pytest.raises(Rejected, match="left over"):
+        identity.check({**data, "share": ["*", "2", data["share"]]})
+    with pytest.raises(Rejected, match="share"):
+        identity.check({key: value for key, value in data.items() if key != "share"})
+
+
+def test_sampled_noise_is_not_expanded() -> None:
+    sampled = replace(ON_FEDPROX, names={S(k): norm2(mean(stochastic, over="sampled"))}, even=True, sample=TAKEN)
+    with pytest.raises((UserError, ValueError), match="sampled"):
+        check(Shown(Ge(S(k), 0), sampled))
+
+
+def test_a_weakly_convex_function_asks_for_a_short_proximal_step() -> None:
+    (premise,) = shown(catalogue()["yuan/lem7"], catalogue())
+    assert [str(r.claim) for r in premise.requires] == ["eta*nu < 1"]
+    made = identity.check(json.loads(json.dumps(identity_data(premise))))
+    assert any("> 0" in line for line in made.trusted)
+
+
+MORE = ("zhang/eq2-compact", "zhang/eq2-zero-mean", "zhang/eq3-server", "yuan/lem7", "yuan/lem4-mean",
+        "yuan/lem4-variance", "yuan/lem4-proof-step~repaired", "fallah/eq93", "benmansour/lem1")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_one_identity_or_two_prove_it_and_no_mutant_that_says_more(name: str) -> None:
+    known_ = catalogue()
+    statement = known_[name]
+    assert derive(statement, known_, slack=False).proved
+    for constant in constants(statement, ("then",)):
+        for factor in (Rational(99, 100), Rational(101, 100)):
+            mutant = mutate(statement, constant, factor)
+            if derive(mutant, known_, slack=False).proved:
+                assert statement.kind == "inequality", (str(constant), factor)
+                assert weaker(mutant, statement), (str(constant), factor)

@@ -9,9 +9,10 @@ from runs import named
 
 import fedaudit as fa
 from fedaudit.figures.ordinary import brief, lead
+from fedaudit.verify import kernel
 from fedaudit.verify.audit import read
 from fedaudit.verify.document import Ends
-from fedaudit.verify.worst.hunted import profile
+from fedaudit.verify.worst.hunted import examined, profile
 from fedaudit.verify.worst.ordinary import ORDINARY, proposed
 from fedaudit.verify.worst.points import Point
 from fedaudit.verify.worst.search import found_at
@@ -72,14 +73,21 @@ def test_irrational_step_sizes_are_shortened() -> None:
 
 def test_a_search_at_ordinary_points_is_a_lower_end_alone() -> None:
     reading, world = read(fa.statement("yuan/thm1~inequality"))
-    rows = list(found_at(reading, world, 0, 0.0))
+    rows = [row for row, _ in found_at(reading, world, 0, 0.0)]
     assert rows
     assert [row["name"] for row in rows] == list(dict.fromkeys(row["name"] for row in rows))
     for row in rows:
         assert row["upper"] is None
         assert 0 < row["lower"] <= 1
         assert row["by"] == "search"
-    assert rows == list(found_at(reading, world, 0, 0.0))
+    assert rows == [row for row, _ in found_at(reading, world, 0, 0.0)]
+
+
+def test_what_a_search_breaks_at_an_ordinary_point_is_refuted() -> None:
+    statement = fa.statement("benmansour/eq20")
+    found = examined(statement, *read(statement), fa.Survived(statement.id, 0.5))
+    assert isinstance(found, fa.Refuted)
+    kernel.check(found.certificate)
 
 
 def ends(kappa: int, t: int, lower: float | None, upper: float | None) -> Ends:

@@ -301,6 +301,13 @@ def test_the_command_says_it_for_people_and_keeps_both_ends(run, tmp_path) -> No
     assert cli.main(["certify", str(tmp_path), GD, "--json"]) == 0
 
 
+def test_a_question_about_a_method_claims_nothing(run) -> None:
+    status, out, _ = run(GD, "--measure", "gap(T)", "--scale", "dist2(0)", "L=3", "mu=0", "gamma=1/3", "T=4")
+    assert status == 0
+    assert out.startswith("largest gap(T) per dist2(0) at T = 4, L = 3, gamma = 1/3\n  worst case     1/6, exactly\n")
+    assert "it holds" not in out
+
+
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
@@ -309,7 +316,11 @@ def test_the_command_says_it_for_people_and_keeps_both_ends(run, tmp_path) -> No
         ([f"{GD}::gd/rate", "L=3", "M=2"], "one of C, E, T"),
         ([f"{GD}::gd/rate", "L=1,2"], "2 combinations"),
         ([f"{GD}::gd/rate", "L=3", "T=1/2"], "whole number"),
-        ([f"{GD}::gd/rate", "L=3", "T=50"], "vectors"),
+        ([f"{GD}::gd/rate", "L=3", "T=50"], "take for example C=1, E=1, T=25, which fits"),
+        ([f"{GD}::gd/rate", "L=3", "T=400"], "take for example C=1, E=1, T=25, which fits"),
+        ([GD, "--measure", "gap(T)", "--scale", "dist2(0)", "L=3", "mu=5", "gamma=1"], "curvatures from 5 to 3"),
+        ([GD, "--measure", "gap(T)", "--scale", "dist2(0)", "L=3", "nu=5", "gamma=1"], "one of C, E, T, p, L, gamma"),
+        ([GD, "--measure", "gap(T)", "--scale", "dist2(0)", "L=3", "mu=0"], "gamma=1/10"),
         ([GD, "L=3"], "names 2 statements"),
         ([GD, "--measure", "gap(T)", "L=3"], "both or none"),
         ([GD, "--measure", "gap(T)", "--scale", "size(0)", "L=3", "gamma=1"], "gap(t), dist2(t)"),

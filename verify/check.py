@@ -27,8 +27,8 @@ NOISE_FLOOR = 1e-9  # of an instance's largest value: differences below it are r
 CLOSE, JITTER = 1e-6, 1e-7
 BEYOND_ROUNDING = 1e-6  # a margin that is no rounding
 EXACT_ROWS = 4  # of a batch of growth paths: the steepest, which the kernel measures
-TAPED_ROWS = 101  # a prime
-MOST_RECORDED = 64
+TAPED_ROWS = (101, 103, 107)  # primes: rows of a batch that is recorded, which are no multiple of another size
+MOSTRECORDED = 64  # shapes
 ROUNDING = 1e-20  # of an instance's natural scale: squares of rounding errors stay below it
 
 
@@ -147,7 +147,7 @@ def _split(scores: Scores, parts: Sequence[Genome]) -> list[Scores]:
     for genome in parts:
         start, stop = stop, stop + len(next(iter(genome.values())))
         cut = slice(start, stop)
-        columns = (x[cut] for x in (scores.margin, scores.later, scores.ratio, scores.lhs, scores.rhs))
+        columns = scores.margin[cut], scores.later[cut], scores.ratio[cut], scores.lhs[cut], scores.rhs[cut]
         places = cast("Places", scores.at)
         at = replace(places, which=places.which[cut], place=places.place[cut])
         each.append(Scores(scores.shape, genome, _Cut(scores, cut), *columns, at))
@@ -155,17 +155,21 @@ def _split(scores: Scores, parts: Sequence[Genome]) -> list[Scores]:
 
 
 def _score(reading: Reading, setting: Setting, shape: Shape, genome: Genome, table: Table | None = None) -> Scores:
-    known = _RECORDED.get((reading, shape)) if table is None else None
+    known = RECORDED.get((reading, shape)) if table is None else None
     if known is not None and known.tape is not None and known.setting is setting:
         replayed = known.replay(genome)
         if replayed is not None:
-            *worst, which, place = replayed
-            places = Places(known.span, which, place)
-            return Scores(shape, genome, lambda: tabulate(reading, setting, shape, genome), *worst, places)
+            return _scores(shape, genome, lambda: tabulate(reading, setting, shape, genome), known.span, replayed)
     table = table or tabulate(reading, setting, shape, genome)
     evaluator = _evaluator(reading, table)
-    *worst, which, place = compared(reading, evaluator)
-    return Scores(shape, genome, table, *worst, Places(Span.of(evaluator), which, place))
+    return _scores(shape, genome, table, Span.of(evaluator), compared(reading, evaluator))
+
+
+def _scores(
+    shape: Shape, genome: Genome, known: Table | Callable[[], Table], span: Span, worst: Sequence[Array]
+) -> Scores:
+    margin, later, ratio, lhs, rhs, which, place = worst
+    return Scores(shape, genome, known, margin, later, ratio, lhs, rhs, Places(span, which, place))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,19 +183,22 @@ class Recorded:
     def replay(self, genome: Genome) -> list[Array] | None:
         """What `compared` says of a batch; None where it branches otherwise than the recorded one."""
         assert self.tape is not None
-        return self.tape.replay(genome)
+        try:
+            return self.tape.replay(genome)
+        except ValueError:  # a size that does not grow with the batch was taken for one that does
+            return None
 
 
-_RECORDED: dict[tuple[Reading, Shape], Recorded] = {}
+RECORDED: dict[tuple[Reading, Shape], Recorded] = {}
 
 
 def record(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> None:
     """Once for every shape, with the first instances, or those of a small batch again and again."""
-    known = _RECORDED.get((reading, shape))
+    known = RECORDED.get((reading, shape))
     if reading.backend != "numpy" or (known is not None and known.setting is setting):
         return
-    if len(_RECORDED) >= MOST_RECORDED:
-        del _RECORDED[next(iter(_RECORDED))]
+    if len(RECORDED) >= MOSTRECORDED:
+        del RECORDED[next(iter(RECORDED))]
     spans: list[Span] = []
 
     def compare(taped: Genome) -> tuple[Array, ...]:
@@ -200,11 +207,13 @@ def record(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> 
         return compared(reading, evaluator)
 
     n = len(next(iter(genome.values())))
+    sizes = [size + more for _, size in shape.counts for more in (0, 1)]
+    prime = next((p for p in TAPED_ROWS if all(size % p for size in sizes if size)), TAPED_ROWS[0])
     try:
-        tape = Tape.record(compare, rows(genome, np.arange(TAPED_ROWS) % n))
+        tape = Tape.record(compare, rows(genome, np.arange(prime) % n))
     except NotTaped:
         tape = None
-    _RECORDED[reading, shape] = Recorded(setting, tape, spans[0] if spans else Span((), (), {}))
+    RECORDED[reading, shape] = Recorded(setting, tape, spans[0] if spans else Span((), (), {}))
 
 
 def _evaluator(reading: Reading, table: Table) -> Evaluator:

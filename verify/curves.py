@@ -7,6 +7,7 @@ bound with choices a landscape, an order of growth its ratio along paths, all el
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, cast
 
@@ -25,7 +26,7 @@ from .experiments import Picture, experiment, pictures
 from .genome import Gene, Genome, draw
 from .growth import paths
 from .held import genes_at, reading_at, shape_at
-from .indexed import is_rate, round_of, sides_of
+from .indexed import factor_of, is_rate, round_of, sides_of
 from .landscape import landscape
 from .lengthening import lengthened
 from .pictured import Cloud, Crossing, Curves, Landscape, Mark, Profile, Rate, along, unit
@@ -42,6 +43,8 @@ RUNS = 80
 STEEPEST = 1e30
 ROUNDS = 60  # that are drawn at constants of one's own
 LENGTHS = (1, 2, 4, 9, 16, 36, 64, 144)  # of runs, where a claim is about T
+
+DIVIDED = "; both sides divided by the factor of the left side that grows with the rounds"
 
 Drawn = Curves | Profile | Cloud | Rate | Crossing | Landscape
 Row = Mapping[str, Any]
@@ -79,7 +82,9 @@ def curves(statement: Statement, seed: int = 0, row: Row | None = None) -> Drawn
         return plane
     if isinstance(world, Order):
         return paths(statement, reading, world, seed)
-    return cloud(statement, reading, world, seed, row)
+    made = cloud(statement, reading, world, seed, row)
+    unseen = isinstance(world, RunSetting) and is_rate(reading)
+    return replace(made, caption=f"{made.caption}; no long run of ten clients could be followed") if unseen else made
 
 
 def _rate(statement: Statement, reading: Reading, world: Runs, seed: int, row: Row | None) -> Rate | None:
@@ -88,8 +93,11 @@ def _rate(statement: Statement, reading: Reading, world: Runs, seed: int, row: R
         return None
     index = round_of(reading)
     counted = "step" if world.counts_steps else "round"
+    factor = factor_of(reading.claim["then"][0][1], index, made.x) if index else None
     noise = made.shape.flag("noise") != "none" or made.shape.flag("sampling") != "all"
     left = sides_latex(statement)[0]
+    along_T = () if index else tuple(reading.lowered.sweep)  # what the claim chooses by T has no one value
+    constants = {name: value for name, value in made.constants.items() if name not in along_T}
     return Rate(
         id=statement.id,
         title=statement.title,
@@ -97,15 +105,18 @@ def _rate(statement: Statement, reading: Reading, world: Runs, seed: int, row: R
         sign=reading.claim["then"][0][0],
         x=made.x,
         xlabel=f"{counted} ${index}$" if index else f"{counted}s $T$",
-        ylabel=left,
+        ylabel=left if factor is None else r"\mathrm{left\ side\ /\ its\ factor}",
         unit=unit(reading.lowered.units[0]),
-        expectation=made.lhs,
-        bound=made.rhs,
+        expectation=made.lhs if factor is None else made.lhs / factor,
+        bound=made.rhs if factor is None else made.rhs / factor,
         path=made.path,
         exact=noise,
         tightest=_share(row, index),
         worst=_worst(row, index),
-        caption=_said(made.shape, made.constants, noise, row),
+        caption=_said(made.shape, constants, noise, row)
+        + (
+            f"; both sides divided by the factor of the left side that grows with {index}" if factor is not None else ""
+        ),
     )
 
 
@@ -117,6 +128,7 @@ def _share(row: Row | None, index: str) -> Mark | None:
     found = part(part(row, "hunt"), "tightest") or part(part(row, "verify"), "tightest")
     at = found["at"].get(index, found["instance"].get("T", 1)) if index else found["instance"].get("T", 1)
     sizes = ", ".join(f"{k} = {found['instance'][k]}" for k in ("C", "d", "E") if k in found["instance"])
+    sizes += f", {index or 'T'} = {at}"
     share = min(known.y / known.x, known.x / known.y)
     return Mark(float(at), share, f"tightest instance found: {share:.3g} ({sizes})")
 
@@ -210,7 +222,7 @@ def _relative(lhs: Array, rhs: Array) -> tuple[Array, Array]:
     return lhs[shown], rhs[shown]
 
 
-def _same_draws(genes: list[Gene], seed: int, label: str) -> Genome:
+def _same_draws(genes: Sequence[Gene], seed: int, label: str) -> Genome:
     """Genes of the same name and shape come out the same, whatever others there are."""
     parts = (draw([g], RUNS, np.random.default_rng(seed_for(seed, label, "curves", g.name))) for g in genes)
     return {name: values for part in parts for name, values in part.items()}

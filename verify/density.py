@@ -136,4 +136,5 @@ def part(row: Row | None, name: str) -> Row:
 
 
 def _share(ratio: float) -> str:
-    return f"lhs/rhs = {ratio:.3g}"
+    """lhs / rhs."""
+    return f"{ratio:.3g}"

@@ -536,6 +536,8 @@ def _literal(node: Node) -> Literal:
 
 def _bounded(raw: object, file: str) -> None:
     """Every piece, also of fields that nobody reads: texts that can be written, nothing too deep or too long."""
+    if _plain(raw):  # almost always; otherwise look for the place
+        return
     open_pieces: list[tuple[object, str, int]] = [(raw, "", 0)]
     while open_pieces:
         value, where, depth = open_pieces.pop()
@@ -549,6 +551,23 @@ def _bounded(raw: object, file: str) -> None:
                 open_pieces.append((inner, f"{where}.{name[:NAME]}" if where else name[:NAME], depth + 1))
         elif isinstance(value, list):
             open_pieces += [(v, f"{where}[{n}]", depth + 1) for n, v in enumerate(cast("list[object]", value))]
+
+
+def _plain(raw: object) -> bool:
+    """Whether all texts are short and printable and nothing is too deep, level by level."""
+    level: list[object] = [raw]
+    for _ in range(DEPTH + 1):
+        texts = [value for value in level if isinstance(value, str)]
+        objects = [cast("dict[str, object]", value) for value in level if isinstance(value, dict)]
+        lists = [cast("list[object]", value) for value in level if isinstance(value, list)]
+        names = [name for inner in objects for name in inner]
+        if not all(len(text) <= LENGTH and text.isprintable() for part in (texts, names) for text in part):
+            return False
+        level = [value for inner in objects for value in inner.values()]
+        level += [value for inner in lists for value in inner]
+        if not level:
+            return True
+    return False
 
 
 def _writable(text: str, file: str, where: str) -> None:

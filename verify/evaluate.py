@@ -171,12 +171,13 @@ def _slices(places: Sequence[Array], rank: int) -> tuple[Any, ...] | None:
             key.append(int(place.flat[0]))
             continue
         axis, size = int(np.argmax(place.shape)), place.size
-        along = place.ravel()
+        along = cast("Array", place.ravel())
         if axis < 1 or place.shape[axis] != size or axis < (at := sum(not isinstance(part, int) for part in key)):
             return None
-        if not np.array_equal(along, np.arange(along[0], along[0] + size)):
+        first = int(along[0])
+        if not np.array_equal(along, np.arange(first, first + size)):
             return None
-        key += [None] * (axis - at) + [slice(int(along[0]), int(along[0]) + size)]
+        key += [None] * (axis - at) + [slice(first, first + size)]
     return (*key, *[None] * (rank - sum(not isinstance(part, int) for part in key)))
 
 

@@ -96,11 +96,11 @@ def jitter(genes: Sequence[Gene], genome: Genome, size: float) -> Genome:
     for gene in genes:
         old = genome[gene.name]
         shape: tuple[int, ...] = old.shape
-        step = size * rng.uniform(0.5, 1.0, shape) * rng.choice([-1.0, 1.0], shape)
+        step = size * rng.uniform(0.5, 1.0, shape) * (2.0 * rng.integers(0, 2, shape) - 1.0)
         new = np.where(old == 0, step, old * (1 + step))
         low = -np.inf if gene.kind == "real" else 0.0
         high = 1.0 if gene.kind in ("unit", "fraction") else np.inf
-        moved[gene.name] = np.clip(new, low, high)
+        moved[gene.name] = np.minimum(np.maximum(new, low), high)
     return moved
 
 

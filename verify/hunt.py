@@ -76,14 +76,16 @@ def joined(parts: Sequence[Searched]) -> Searched:
     return Searched(sum(p.instances for p in parts), order([f for p in parts for f in p.best]), sizes)
 
 
-def climb(reading: Reading, setting: Setting, shapes: Sequence[Shape], generations: int, seed: int) -> Searched:
-    """Evolve a population on each shape."""
+def climb(
+    reading: Reading, setting: Setting, shapes: Sequence[Shape], generations: int, seed: int, taped: bool = True
+) -> Searched:
+    """Evolve a population on each shape; `taped`: how it is scored is recorded once, and replayed."""
     tried, best, sizes = 0, list[Found](), list[Size]()
     for n, shape in enumerate(shapes):
         told("climbing, shape", n, len(shapes))
         genes = genes_of(reading, setting, shape)
         rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "climb", shape, *reading.dropped))
-        scores = score(reading, setting, shape, draw(genes, 2 * POPULATION, rng), often=True)
+        scores = score(reading, setting, shape, draw(genes, 2 * POPULATION, rng), often=taped)
         tried += scores.admissible
         sizes.append(_size(reading, setting, scores, scores.admissible))
         elite = rows(scores.genome, _ranking(scores)[:ELITE])

@@ -8,9 +8,9 @@ import numpy as np
 
 from .check import conditions
 from .evaluate import Array, Evaluator, Table
-from .settings.base import Reading
+from .settings.base import Reading, names
 
-__all__ = ["ROUND", "explicit", "is_rate", "moves", "resolved_sides", "round_of", "sides_of"]
+__all__ = ["ROUND", "explicit", "factor_of", "is_rate", "moves", "resolved_sides", "round_of", "sides_of"]
 
 RESOLVED = 1e-5  # what two precisions may differ by
 
@@ -59,6 +59,25 @@ def _reads(tree: Any, measure: str, index: str) -> bool:
     if op == "at" and parts[0] == measure:
         return any(moves(part, index) for part in parts[1:])
     return any(_reads(part, measure, index) for part in parts)
+
+
+def factor_of(left: Any, index: str, x: Array) -> Array | None:
+    """The factor of a product that is a formula of the index alone, t + 1 of (t + 1) gap(t + 1), at every x."""
+    if not isinstance(left, list) or left[0] != "*":
+        return None
+    own = [part for part in cast("list[Any]", left)[1:] if explicit(part, index) and not _measured(part)]
+    if not own or any({name for name, _ in names(part)} - {index} - _numbers(part) for part in own):
+        return None
+    evaluator = Evaluator(Table(len(x), {index: x.astype(float)}, {}, {}), {})
+    return np.prod([np.asarray(evaluator(part), dtype=float) for part in own], axis=0)
+
+
+def _measured(tree: Any) -> bool:
+    return isinstance(tree, list) and ("at" in tree[:1] or any(_measured(part) for part in cast("list[Any]", tree)))
+
+
+def _numbers(tree: Any) -> set[str]:
+    return {name for name, _ in names(tree) if name.lstrip("-").replace("/", "").isdigit()}
 
 
 def sides_of(reading: Reading, table: Table) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -29,7 +29,8 @@ __all__ = ["Portrait", "Runs", "portrait"]
 
 CLIENTS, DIMENSIONS, STEPS = (10, 4, 2, 1), (10, 4, 2, 1), (5, 2, 1)
 ENTRIES = 24  # numbers that the server and the clients keep between rounds: moments cost their cube
-STEADY, LONGEST, SHORT = 4096, 1024, 200  # rounds where all are alike, of other pictures, of runs that are tried
+STEADY, LONGEST = 4096, 1024  # rounds where all are alike, and of other pictures
+SHORTER = 8  # times, of runs that are tried
 LENGTHS = (1, 2, 3, 4, 6, 9, 12, 16, 25, 36, 49, 64, 100, 144, 196, 256, 400, 529, 784, 1024)
 WALKED, MOST_PATHS = 1024, 8  # local steps of a run that is walked one by one, and its outcomes
 TRIED = 16
@@ -37,7 +38,7 @@ PRESETS = {
     "kappa": (2.0, 10.0),
     "sigma": (0.02, 0.2),
     "spread": (0.02, 0.2),
-    "far": (3.0, 30.0),
+    "far": (10.0,),
     "free": (0.1, 1.0, 10.0, 100.0),
     "unit": (1.0, 0.5, 0.1),
 }
@@ -76,12 +77,12 @@ class Portrait:
 def portrait(reading: Reading, world: Runs, seed: int) -> Portrait | None:
     """The problem whose run and bound move most; None where no shape has runs that are long enough to be looked at."""
     best: tuple[float, Shape, Preset] | None = None
-    presets = _presets(seed, reading.lowered.id)
     for E in STEPS:
         shape = _shape(reading, world, E)
         if shape is None or (best is not None and E == 1):  # several local steps, unless the claim is about one
             continue
-        value, preset = _most_telling(reading, world, _on_a_line(world, shape), presets, seed)
+        line = _on_a_line(reading, world, shape)
+        value, preset = _most_telling(reading, world, line, _presets(reading, world, line, seed), seed)
         if preset is not None and (best is None or value > best[0] + 0.5):
             best = value, shape, preset
     if best is None:
@@ -108,9 +109,17 @@ def _resolved(lhs: Array, rhs: Array) -> int:
     return max(4, int(drowned[0])) if drowned.size else len(lhs)
 
 
-def _presets(seed: int, label: str) -> list[Preset]:
-    every = [dict(zip(PRESETS, values, strict=True)) for values in product(*PRESETS.values())]
-    rng = np.random.default_rng(seed_for(seed, label, "portrait"))
+def _presets(reading: Reading, world: Runs, shape: Shape, seed: int) -> list[Preset]:
+    """Some combinations of the numbers that the claim's genes read."""
+    genes = genes_of(reading, world, shape)
+    unread = {
+        *(() if any(g.kind == "unit" and g.name != "mu" for g in genes) else ("unit",)),
+        *(() if any(g.name in reading.claim["domains"] for g in genes) else ("free",)),
+        *(() if any(g.name == "noise" for g in genes) else ("sigma",)),
+    }
+    values = {name: options[:1] if name in unread else options for name, options in PRESETS.items()}
+    every = [dict(zip(values, one, strict=True)) for one in product(*values.values())]
+    rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "portrait"))
     return [every[n] for n in rng.permutation(len(every))[:TRIED]]
 
 
@@ -121,16 +130,35 @@ def _shape(reading: Reading, world: Runs, E: int) -> Shape | None:
         return None
     C = next((n for n in CLIENTS if sized.alone(reading, "C", n)), shapes[0]["C"])
     whole = E if world.counts_steps else 1
-    rounds = (STEADY if round_of(reading) else LONGEST) if _steady(reading) else (LONGEST if round_of(reading) else 256)
+    rounds = _longest(reading)
     while rounds > 3:
         sizes = {"C": C, "E": E, "T": rounds * whole}
         fitting = [s.but(**sizes) for s in shapes if not s.brief and not s.follows_moments]
         fitting = [s for s in dict.fromkeys(fitting) if sized.meets_counts(reading, dict(s.counts))]
-        fitting = [s for s in fitting if world.paths(s) <= MOST_PATHS and _affordable(world, s)]
+        fitting = [
+            s for s in fitting if world.paths(s) <= MOST_PATHS and _affordable(world, s, bool(round_of(reading)))
+        ]
         if fitting:
             return min(fitting, key=_telling)
         rounds //= 4
     return None
+
+
+def _longest(reading: Reading) -> int:
+    """Rounds of the picture: fewer where every T is a run of its own, or a sum over all rounds stands at each."""
+    if not round_of(reading):
+        return LONGEST if _steady(reading) else LONGEST // 4
+    _, left, right = reading.claim["then"][0]
+    summed = any(_sums(side, round_of(reading)) for side in (left, right))
+    return STEADY if _steady(reading) and not summed else LONGEST
+
+
+def _sums(tree: Any, index: str) -> bool:
+    """Whether a side sums up to the index."""
+    if not isinstance(tree, list):
+        return False
+    op, *parts = cast("list[Any]", tree)
+    return (op == "sum" and moves(parts[2], index)) or any(_sums(part, index) for part in parts)
 
 
 def _steady(reading: Reading) -> bool:
@@ -139,11 +167,11 @@ def _steady(reading: Reading) -> bool:
     return not any(moves(rule["value"], index) for rule in rules for index in rule["index"])
 
 
-def _affordable(world: Runs, shape: Shape) -> bool:
+def _affordable(world: Runs, shape: Shape, indexed: bool) -> bool:
     """Runs that no map takes round by round are walked, outcome by outcome."""
     if sized.family(shape).affine and world.paths(shape) == 1 and not world.counts_steps:
         return True
-    return sized.draws(shape, world.counts_steps) <= WALKED
+    return sized.draws(shape, world.counts_steps) <= (WALKED if indexed else WALKED // 2)
 
 
 def _telling(shape: Shape) -> tuple[bool, ...]:
@@ -158,9 +186,11 @@ def _telling(shape: Shape) -> tuple[bool, ...]:
     )
 
 
-def _on_a_line(world: Runs, shape: Shape) -> Shape:
+def _on_a_line(reading: Reading, world: Runs, shape: Shape) -> Shape:
     whole = shape["E"] if world.counts_steps else 1
-    return shape.but(d=1, T=min(shape["T"], SHORT * whole))
+    if not round_of(reading):
+        return shape.but(d=1, T=min(shape["T"], LONGEST // 4))
+    return shape.but(d=1, T=max(whole, shape["T"] // whole // SHORTER * whole))
 
 
 def _ladder(reading: Reading, shape: Shape) -> Sequence[Shape]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import cast
 
 from flint import fmpq_mpoly, fmpq_mpoly_ctx
@@ -19,7 +20,7 @@ from .work import metered, spend
 FORMAT = "fedaudit-identity/1"
 OVER, SIGNS = ("one", "mean", "squares"), ("positive", "nonnegative", "real")
 TAGS = ("", "mean", "*", "i", "j", "sampled")
-ATOMS = ("square", "smooth", "lipschitz", "convex", "lower", "minimum", "variance", "short", "assumed")
+ATOMS = ("square", "smooth", "lipschitz", "convex", "lower", "minimum", "variance", "short", "near", "assumed")
 OTHERS = ("weight", "subset")  # of the clients
 PROXIMAL = ("subgradient", "slope", "proximal_pl")
 MOST, DEEP, WORK = 64, 16, 20_000_000  # of an exponent; of a tree; operations on terms
@@ -68,16 +69,24 @@ class Identities:
     points: list[tuple[str, Vector]] = field(default_factory=list[tuple[str, Vector]])
     stages: list[int] = field(default_factory=list[int])
     sizes: list[Fraction] = field(default_factory=list[Fraction])
+    links: list[int | None] = field(default_factory=list["int | None"])  # of a mean, over neighbours or all: of what
 
     @property
     def one(self) -> Fraction:
         return self.context.constant(1), self.context.constant(1)
 
     def name(self, node: Node) -> None:
-        kind = node.kind(("vector", "w*", "gradient", "noise", "prox"))
-        at = node.fields("kind", {"gradient": "of", "noise": "of step", "prox": "of size"}.get(kind, "label"))
-        point = self.vector(at["of"], own=True) if "of" in at else {}
+        kind = node.kind(("vector", "w*", "gradient", "noise", "prox", "near"))
+        fields = {"vector": "label mean", "gradient": "of", "noise": "of step", "prox": "of size", "near": "of"}
+        at = node.fields("kind", fields.get(kind, "label"))
+        point = self.vector(at["of"], own=True) if "of" in at and kind != "near" else {}
+        link = at.get("of") if kind == "near" else at.get("mean")
+        self.links.append(None if link is None else link.integer(0, len(self.points) - 1))
+        if "mean" in at:
+            label = at["label"].raw if "label" in at else "a vector"
+            self.trusted[f"trusted: the method's rules keep the mean of {label} at a shared vector"] = None
         known = max((self.stages[n] for n, _ in point), default=0)
+        known = self.stages[self.links[-1]] if kind == "near" and self.links[-1] is not None else known
         self.points.append((kind, point))
         self.sizes.append(self.number(at["size"]) if "size" in at else self.one)
         self.stages.append(known if kind != "noise" else at["step"].integer(known, 9) + 1)
@@ -162,7 +171,14 @@ class Identities:
             raise Rejected("identity: got an atom at a point without a gradient, expected a name for it")
         return {(found[0], client): self.one}
 
-    def inner(self, over: str, x: Vector, y: Vector) -> Iterator[tuple[tuple[object, ...], Fraction]]:
+    def near(self, name: int, client: str) -> tuple[int, str]:
+        """The name of its mean over the neighbours of a client."""
+        same = [n for n, (kind, _) in enumerate(self.points) if kind == "near" and self.links[n] == name]
+        if not same:
+            raise Rejected("identity: got a mean over neighbours without a name for it")
+        return same[0], client
+
+    def inner(self, over: str, x: Vector, y: Vector, near: str = "") -> Iterator[tuple[tuple[object, ...], Fraction]]:
         for a, c in x.items():
             for b, d in y.items():
                 factor = times(c, d)
@@ -172,15 +188,18 @@ class Identities:
                     if self.share is None:
                         raise Rejected("identity: got sampled clients without their share")
                     part = times(factor, self.number(self.share))
-                    yield ("mean", *sorted((a[0], b[0]))), part
+                    yield ("mean", "", *sorted((a[0], b[0]))), part
                     factor = plus(factor, (-part[0], part[1]))
                 plain = sorted((n, "mean" if tag == "sampled" else tag) for n, tag in (a, b))
-                key = self.product(over, plain[0], plain[1])
+                key = self.product(over, plain[0], plain[1], near)
                 if key is not None:
                     yield key, factor
 
-    def product(self, over: str, a: tuple[int, str], b: tuple[int, str]) -> tuple[object, ...] | None:
-        """The normal form of one inner product under the mean and the expectation; None where it is zero."""
+    def product(self, over: str, a: tuple[int, str], b: tuple[int, str], near: str = "") -> tuple[object, ...] | None:
+        """The normal form of one inner product under the mean and the expectation; None where it is zero.
+
+        `near`: the client over whose neighbours the mean is, if it is not over all clients.
+        """
         (m, left), (n, right) = a, b
         for one, two in ((m, n), (n, m)):
             if self.points[one][0] == "noise" and self.stages[one] > self.stages[two]:
@@ -188,16 +207,25 @@ class Identities:
         clients = (left == "*") + (right == "*")
         if over == "squares" and clients < 2:
             raise Rejected("identity: got sum_i p_i^2 of something that is not the client's, expected a client's")
-        if over == "squares" or (clients == 2 and over == "mean"):
-            return over, m, n
-        if over == "mean":
-            if not self.composite and any(tag == "*" and self.flat(name) for name, tag in (a, b)):
+        if over == "squares" or (clients == 2 and over in ("mean", "near")):
+            return over, near, m, n
+        if over in ("mean", "near"):
+            move = self.mean if over == "mean" else partial(self.near, client=near)
+            ends = [move(name) if tag == "*" else (name, tag) for name, tag in (a, b)]
+            if not self.composite and any(tag == "mean" and self.flat(at) for at, tag in ends):
                 return None
-            moved = sorted((name, "mean" if tag == "*" else tag) for name, tag in (a, b))
-            return self.product("one", moved[0], moved[1])
+            first, second = sorted(ends)
+            return self.product("one", first, second)
         if a == b and left == "mean" and self.points[m][0] == "noise":
-            return "squares", m, n
+            return "squares", "", m, n
         return "one", a, b
+
+    def mean(self, name: int) -> tuple[int, str]:
+        """The mean of a client's vector over all clients, which a mean over neighbours does not change."""
+        link = self.links[name]
+        while self.points[name][0] == "near" and link is not None:
+            name, link = link, self.links[link]
+        return (name, "mean") if link is None else (link, "")
 
     def flat(self, name: int) -> bool:
         """The gradient at w*, whose mean over the clients is zero where w* minimises f."""
@@ -209,10 +237,12 @@ class Identities:
 
     def term(self, node: Node) -> Iterator[tuple[tuple[object, ...], Fraction]]:
         op, over, *rest = node.items()
-        over_, kind = over.one_of(OVER), op.one_of(("inner", "value", "least", "regulariser", "weight", "one"))
+        kind = op.one_of(("inner", "value", "least", "regulariser", "weight", "one"))
+        over_ = over.one_of((*OVER, "near") if kind in ("inner", "one") else OVER)
         if kind == "inner":
+            client = rest.pop().one_of(("i", "j")) if over_ == "near" else ""
             x, y = (self.vector(part) for part in rest)
-            yield from self.inner(over_, x, y)
+            yield from self.inner(over_, x, y, client)
         elif kind == "one":
             yield from self.constant(over_)
         elif kind == "weight":
@@ -272,6 +302,12 @@ class Identities:
         x = self.vector(at["x"]) if "x" in at else {}
         if kind == "square":
             yield from self.inner(over, x, x)
+        elif kind == "near":
+            if over == "squares" or any(tag not in ("*", "", "mean") for _, tag in x):
+                raise Rejected("identity: got neighbours of something else, expected a vector of every client")
+            middle = {(self.near(n, client) if tag == "*" else (n, tag)): c for (n, tag), c in x.items()}
+            yield from self.inner("mean", x, x) if over == "mean" else self.inner("near", x, x, client)
+            yield from ((key, (-c[0], c[1])) for key, c in self.inner(over, middle, middle))
         elif kind in ("smooth", "convex"):
             y, below = self.vector(at["y"]), kind == "convex" or at["below"].flag()
             if "shared" in at and (over != "mean" or any(tag == "*" for _, tag in (*x, *y))):

@@ -11,6 +11,7 @@ from fedaudit.errors import UserError
 from fedaudit.progress import told
 
 from .. import kernel
+from ..certify import Replayed, certificate
 from ..kernel.programme import Programme
 from ..settings.base import Reading, Setting
 from ..verdict import Counterexample, Judged, Refuted, searched
@@ -121,14 +122,22 @@ def examined(
 ) -> Judged:
     """The verdict with its profile, or a refutation by a worst case that the kernel accepts."""
     made = profile(statement, reading, effort)
-    telling = [row for row in made.rows if row["upper"] is None or row["upper"] > NOTHING]
-    rows = tuple(telling or found_at(reading, world, seed, effort)) or made.rows
-    if made.against is not None and not isinstance(verdict, Refuted):
-        point, one = made.against
-        certificate = shrunk(reading, point, one)
-        tightness = None if one.lower is None else float(one.lower)
-        verdict = Refuted(statement.id, Counterexample(certificate, tightness), verdict.search)
+    rows = tuple(row for row in made.rows if row["upper"] is None or row["upper"] > NOTHING)
+    met = [] if rows else list(found_at(reading, world, seed, effort))
+    against = _counterexample(reading, made, [replayed for _, replayed in met if not replayed.holds])
+    if against is not None and not isinstance(verdict, Refuted):
+        verdict = Refuted(statement.id, against, verdict.search)
+    rows = rows or tuple(row for row, _ in met) or made.rows
     return searched(verdict, worst=rows, left_out=made.left_out, out_of_reach=made.why)
+
+
+def _counterexample(reading: Reading, made: Profile, broken: list[Replayed]) -> Counterexample | None:
+    """By a worst case, or by what a search met at an ordinary point; only one that the kernel accepts."""
+    if made.against is not None:
+        point, one = made.against
+        return Counterexample(shrunk(reading, point, one), None if one.lower is None else float(one.lower))
+    found = ((certificate(reading, one), one.ratio) for one in broken)
+    return next((Counterexample(data, ratio) for data, ratio in found if _accepted(data)), None)
 
 
 def _accepted(certificate: Mapping[str, Any]) -> bool:

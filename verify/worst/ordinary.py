@@ -168,14 +168,16 @@ def _values(
     open_ = {*declared(reading.claim), *asked.noise, *lowered.sweep}
     values = {n: named.get(n, Fraction(1)) for n in (*asked.constants, *asked.parameters) if n not in open_}
     known = values | {asked.sizes[size]: Fraction(n) for size, n in sizes.items()}
-    known |= dict.fromkeys(lowered.knobs, KNOB)
+    known |= dict.fromkeys(lowered.knobs, KNOB) | dict.fromkeys(asked.noise, Fraction(0))
+    known |= {asked.drawn: Fraction(sizes["C"])} if asked.drawn in asked.claim.domains else {}
     steps: dict[str, list[Any]] = {}
     for name, rule in rules(lowered):
         try:
             _draw(asked, name, rule, known, sizes, steps)
         except (Malformed, Rejected):
             break
-    return values | {name: known[name] for name in (*asked.constants, *asked.parameters) if name in known}, steps
+    drawn = [name for name in (*asked.constants, *asked.parameters) if name in known and name not in asked.noise]
+    return values | {name: known[name] for name in drawn}, steps
 
 
 def _draw(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,25 +15,24 @@ import numpy as np
 
 from fedaudit.errors import UserError
 
-from ..certify import Replayed, certify
+from ..certify import Replayed, replay
 from ..check import Scores, genes_of, score
-from ..genome import draw, join, mutate, rows
+from ..genome import draw, exactly, join, mutate, rows
 from ..held import genes_at, reading_at, shape_at
-from ..hunt import Found, top
 from ..seeds import seed_for
 from ..settings.base import Reading, Setting
 from ..settings.order import Order
-from .ordinary import CURVED, ORDINARY, PLAIN, SMOOTH, Ordinary
+from .ordinary import CURVED, ORDINARY, PLAIN, ROUNDS, SMOOTH, Ordinary
 
 __all__ = ["found_at"]
 
 DRAWN, ELITE, CHILDREN, GENERATIONS = 96, 8, 48, 4
 POINTS, MORE = 3, 0.5  # ordinary points that are looked at, and more per second of effort
-REPLAYS = 3
+DIGITS = (2, 4)  # of the rationals that are replayed
 
 
-def found_at(reading: Reading, world: Setting, seed: int, effort: float) -> Iterator[dict[str, Any]]:
-    """At the first few ordinary points where runs can have these constants."""
+def found_at(reading: Reading, world: Setting, seed: int, effort: float) -> Iterator[tuple[dict[str, Any], Replayed]]:
+    """At the first few ordinary points where runs can have these constants: a row, and the instance that it is of."""
     if isinstance(world, Order):
         return
     names, met = set[str](), 0
@@ -49,7 +48,7 @@ def found_at(reading: Reading, world: Setting, seed: int, effort: float) -> Iter
             met += 1
             point = {k: str(x) for k, x in values.items()}
             ends = {"lower": best.ratio, "upper": None, "lower_exact": None, "upper_exact": None}
-            yield {"name": name, "ordinary": asdict(at), "point": point, **ends, "by": "search"}
+            yield {"name": name, "ordinary": asdict(at), "point": point, **ends, "by": "search"}, best
 
 
 def _values(reading: Reading, world: Setting, at: Ordinary) -> tuple[dict[str, Fraction], str]:
@@ -69,24 +68,34 @@ def _values(reading: Reading, world: Setting, at: Ordinary) -> tuple[dict[str, F
 
 
 def _best(reading: Reading, world: Setting, values: dict[str, Fraction], seed: int) -> Replayed | None:
-    """The tightest instance with these constants that the kernel replayed."""
+    """The tightest instance with these constants, at the end of the range of rounds, if the kernel replays it."""
     held = reading_at(reading, values)
+    last = _at_the_end(held)
     try:
         shape = shape_at(held, world, values, int(values.get("T", 1)))
         rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "ordinary", shape))
         genes = genes_of(held, world, shape)
-        scores = score(held, world, shape, genes_at(held, world, shape, draw(genes, DRAWN, rng), values))
+        scores = score(last, world, shape, genes_at(held, world, shape, draw(genes, DRAWN, rng), values))
         for _ in range(GENERATIONS):
             elite = rows(scores.genome, _tightest(scores))
             picks = rng.integers(0, len(next(iter(elite.values()))), CHILDREN)
             young = genes_at(held, world, shape, mutate(genes, rows(elite, picks), rng), values)
-            scores = score(held, world, shape, join([elite, young]))
+            scores = score(last, world, shape, join([elite, young]))
     except UserError:  # no run of this statement has these constants
         return None
-    found = [Found(scores, int(row)) for row in _tightest(scores)[:REPLAYS] if np.isfinite(scores.margin[row])]
-    made = [one for candidate in found or top(scores, 1) if (one := certify(held, world, candidate)) is not None]
-    known = [one for one in made if not math.isnan(one.ratio)]
-    return max(known, key=lambda one: one.ratio, default=None)
+    for digits in DIGITS:
+        exact = exactly(genes, scores.genome, int(_tightest(scores)[0]), digits)
+        made = replay(held, world, shape, exact, among=last)
+        if made is not None and not math.isnan(made.ratio):
+            return made
+    return None
+
+
+def _at_the_end(reading: Reading) -> Reading:
+    """The same claim at the last round that it speaks of: at t = 0 many say nothing."""
+    claim = reading.claim
+    ends = {name: [high, high] if name in ROUNDS else [low, high] for name, (low, high) in claim["for_all"].items()}
+    return replace(reading, lowered=replace(reading.lowered, claim={**claim, "for_all": ends}))
 
 
 def _tightest(scores: Scores) -> Any:

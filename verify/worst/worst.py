@@ -6,12 +6,13 @@ Floats only propose both.
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import isqrt, sqrt
+from math import isqrt, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ from .blocks import Blocks, blocks, places
 from .cone import Solved, eased, smallest
 from .faces import IDLE, attained, face, idle
 from .lower import Run, attainable, runs
-from .points import SMALL, Choices, Point, missing, told
+from .points import SMALL, Asked, Choices, Point, missing, told
 from .upper import LITTLE, Proved, proofs
 
 __all__ = ["TooLarge", "Worst", "instance_of", "reached", "worst", "worst_at", "worst_of", "written"]
@@ -48,6 +49,8 @@ EXACT = 1e-9
 REFUSALS, REASON = 4, 30  # of the kernel, for one reason, which so many characters tell apart
 ENOUGH, CLOSE = 1e-4, 2e-2  # below the worst case: no better run is looked for
 LOOSE = 2e-3  # above the smallest factor: another proof is looked for
+TOO_MANY = re.compile(r"point(\.[CET])?: got \d+")  # how the kernel says that sizes are too large
+PLENTY = 60  # clients times steps times rounds: more are not tried
 MOST_ALONE = 40  # leaves of one block: the solver takes a minute
 
 
@@ -117,6 +120,11 @@ class Worst(Recorded):
 class TooLarge(UserError):
     """A programme that would take too long."""
 
+    def __init__(self, got: str, do: str = "") -> None:
+        self.what = got
+        smaller = "take a smaller C, E or T (about C times E times T vectors); equal p cost least"
+        super().__init__(got, f"at most {MOST} vectors, {MOST_ALONE} where clients differ", do or smaller)
+
 
 def _float(x: Fraction | None) -> float | None:
     return None if x is None else float(x)
@@ -138,6 +146,9 @@ def worst(statement: Statement, values: Mapping[str, Fraction], small: Choices =
     for points in told(reading, values, small):
         try:
             return [worst_at(reading, point) for point in points]
+        except TooLarge as error:
+            fits = fitting(reading, points[0], values, small)
+            why = TooLarge(error.what, f"take for example {fits}, which fits" if fits else "")
         except UserError as error:
             why = error
     raise why or UserError(f"{statement.id} without sizes", "one size at least", "give C, E and T")
@@ -170,7 +181,8 @@ def reached(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Progr
         at = ", ".join(f"{name} = {x}" for name, x in point.told.items()) or "no values"
         left = missing(reading, point)
         do = f"give {', '.join(left)} too, or other values" if left else "change a value"
-        do = "take a smaller C, E or T" if "too large" in str(error) or "expected at most" in str(error) else do
+        if TOO_MANY.match(str(error)):
+            raise TooLarge(f"{claim['id']} at {at} ({error})") from error
         raise UserError(f"{claim['id']} at {at} ({error})", "a claim and a point in reach", do) from error
     if len(asked.leaves) > largest:
         raise _too_large(claim, asked)
@@ -184,9 +196,29 @@ def reached(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Progr
 
 
 def _too_large(claim: Mapping[str, Any], asked: Programme) -> TooLarge:
-    got = f"{claim['id']} with {len(asked.leaves)} vectors and {len(asked.constraints)} constraints"
-    fits = f"at most {MOST} vectors, {MOST_ALONE} where clients differ"
-    return TooLarge(got, fits, "take a smaller C, E or T (about C times E times T vectors); equal p cost least")
+    return TooLarge(f"{claim['id']} with {len(asked.leaves)} vectors and {len(asked.constraints)} constraints")
+
+
+def fitting(reading: Reading, point: Point, values: Mapping[str, Fraction], small: Choices) -> str:
+    """Sizes that fit, from those of a point that do not; nothing where none were found."""
+    asked = Asked.of(reading)
+    sizes = {size: int(point.data[size]) for size in small}
+    constants = {name: x for name, x in values.items() if name not in asked.claim.for_all}
+    while max(sizes.values()) > 1:
+        largest = max(sizes, key=lambda size: sizes[size])
+        sizes[largest] //= 2
+        if prod(sizes.values()) > PLENTY:
+            continue
+        letters = {asked.sizes[size]: n for size, n in sizes.items()}
+        try:
+            (points, *_) = told(reading, constants | {letter: Fraction(n) for letter, n in letters.items()}, small)
+            reached(reading, points[0], MOST)
+        except TooLarge:
+            continue
+        except UserError:
+            return ""
+        return ", ".join(f"{letter}={n}" for letter, n in letters.items())
+    return ""
 
 
 def _from_below(

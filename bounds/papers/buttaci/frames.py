@@ -12,12 +12,12 @@ from sympy import Eq, Function, Ge, Le, Sum, Symbol
 from ...atoms import Convex, Minimum, Smooth, Weight
 from ...derivation import Known
 from ...frame import CHARGES, HETEROGENEITY, Frame
-from ...method import f, f_i, f_i_star, grad, inner, mean, noisy, norm2, other, point, w_star
+from ...method import axis, f, f_i, f_i_star, grad, inner, mean, neighbours, noisy, norm2, other, point, w_star
 from ...shown import shown
 from ...vectors import SIGN, SUM
-from .methods import FEDPROX, PERTURBED, perturbed_point, w, w_i
+from .methods import FEDPROX, PERTURBED, perturbed_point, u_i, w, w_i
 from .symbols import C, E, Gamma, L, T, alpha, dist2, excess, gap, i, k, level, mu, p, t
-from .symbols_perturbed import j
+from .symbols_perturbed import beta, j, n
 
 LETTERS, SIZES = (t, k, i, j), (E, C)
 centre, gradient = mean(w_i), grad(w_i)
@@ -70,7 +70,16 @@ ON_FEDPROX = Frame(
 
 perturbed_gradient = grad(perturbed_point)
 away = perturbed_gradient - grad(centre)  # of one client; its mean over the clients is u of appendix C.3
+perturbed_stochastic = noisy(perturbed_gradient)
 pull2 = Function("pull2", **_not_negative)  # E|Σ p_i ∇f_i(w̃^i)|²
+moved, walked = (Function(name, **_not_negative) for name in ("moved", "walked"))  # E|w^i − w̄_{t,0}|², E|w̄ − w̄_{t,0}|²
+apart, behind = (
+    Function(name, **_not_negative) for name in ("apart", "behind")
+)  # of u^i_{t+1} from w̄_{t,0}, u^i from w̄
+middle = Function("middle", **_not_negative)  # E|Σ p_i w̃^i − w*|²
+A, B = (Function(name, **_not_negative) for name in "AB")  # E|w̃^j_{t,k} − w̃^i_{t,k}|² and E|w̃^j_{t,0} − w̃^i_{t,k}|²
+average_u = Function("average_u", real=True)  # coordinate n of E Σ p_i u^i
+share = Function("share", real=True)  # p_ij / p_i
 
 ON_PERTURBED = Frame(
     PERTURBED,
@@ -78,12 +87,30 @@ ON_PERTURBED = Frame(
         **EVERYWHERE,
         lag2(k): norm2(mean(away)),
         pull2(k): norm2(mean(perturbed_gradient)),
-        Z(k): norm2(mean(noisy(perturbed_gradient) - perturbed_gradient)),
+        Z(k): norm2(mean(perturbed_stochastic - perturbed_gradient)),
+        D(k): norm2(centre - w_star),
+        F(k): mean(f_i(perturbed_point) - f_i_star),
+        g(k): f(centre) - least,
+        Q(k): inner(centre - w_star, mean(perturbed_gradient)),
+        N(k): norm2(mean(perturbed_gradient)),
+        X(k): mean(norm2(perturbed_gradient)),
+        Y(k): mean(norm2(grad(centre))),
+        W(k): mean(norm2(perturbed_point - w_star)),
+        middle(k): norm2(mean(perturbed_point) - w_star),
+        walked(k): norm2(centre - w),
+        moved(i, k): norm2(w_i - w),
+        product(i, k): inner(w_i - w, perturbed_stochastic),
+        apart(i, k): norm2(neighbours(w_i) - w),
+        behind(t): mean(norm2(u_i - w)),
+        A(i, j, k): norm2(other(perturbed_point) - perturbed_point),
+        B(i, j, k): norm2(beta * w + (1 - beta) * other(u_i) - perturbed_point),
+        average_u(n): inner(mean(u_i), axis),
     },
     LETTERS,
     SIZES,
     p,
     {**CHARGES, SUM: ("similarity_weights", ()), SIGN: ("similarity_weights", ())},
+    shares=share,
 )
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from sympy import Add, Expr, Function, Rational, Sum, Symbol, expand, fraction, log, sqrt
-from sympy.logic.boolalg import And
+from sympy.logic.boolalg import And, Boolean
 
 from ...algebra import Eq, Ge, Gt, Le, Min
 from ...atoms import Atom, Lipschitz, Smooth, Square, Variance
@@ -114,20 +114,23 @@ def telescope() -> Induction:
     )
 
 
-def one_round(step: Expr, local: Step, c: Expr, on: Basics = FEDPROX_BASICS) -> tuple[Induction, Step]:
+def one_round(
+    step: Expr, local: Step, c: Expr, on: Basics = FEDPROX_BASICS, under: tuple[Boolean, ...] = ()
+) -> tuple[Induction, Step]:
     """E f(w̄_{t,k+1}) − E f(w̄_{t,k}) ≤ c − γ/2 E|∇f(w̄_{t,k})|² (`local`), added up over the round; γ is `step`."""
     j = Symbol("j", integer=True, nonnegative=True)
     rounds = Induction(
         Le(value(k) - value(0), k * c - step / 2 * Sum(slope2(t, j), (j, 0, k - 1))),
         over=k,
         step=(local, sum_next(slope2(t, j), j, 0, k - 1)),
-        under=(Le(k, E),),
+        under=(Le(k, E), *under),
         note="over the local steps",
     )
     divided = Step(
         Le(ROUND_MEAN, 2 / (step * E) * (level(t) - level(t + 1)) + 2 * c / step),
         given=(rounds.at(E), on.round_starts, on.round_ends),
         note="divided by γ E / 2",
+        under=under,
     )
     return rounds, divided
 

@@ -9,17 +9,29 @@
 
 from dataclasses import replace
 
-from sympy import Eq, Expr, Function, Ge, Gt, Le, Lt, Rational, Sum, log, sqrt
-from sympy.logic.boolalg import And, Or
+from sympy import Eq, Expr, Gt, Le, Lt, Rational, Sum, log, sqrt
+from sympy.logic.boolalg import And
 
-from ...atoms import Lipschitz, Smooth, Square, Variance
-from ...derivation import Argument, Derivation, Known, Step, View
+from ...atoms import Lipschitz, Near, Smooth, Square, Variance
+from ...derivation import Argument, Derivation, Induction, Known, Step, View
 from ...facts import termwise
 from ...method import mean
 from ...shown import shown
 from ...statement import Assumption, Statement, free, unit
-from .frames import ON_PERTURBED, PERTURBED_BASICS, Z, away, centre, lag2, perturbed_gradient, pull2, value
-from .methods import PERTURBED, perturbed_point, w_i
+from .frames import (
+    ON_PERTURBED,
+    PERTURBED_BASICS,
+    Z,
+    away,
+    behind,
+    centre,
+    lag2,
+    moved,
+    perturbed_gradient,
+    pull2,
+    value,
+)
+from .methods import PERTURBED, perturbed_point, u_i, w, w_i
 from .nonconvex import (
     EXACT,
     INFIMUM,
@@ -43,6 +55,7 @@ from .nonconvex import (
     squares,
     weighted,
 )
+from .perturbed_proofs import before, definition, local_path
 from .symbols import (
     CHANGING,
     GLOSSARY,
@@ -52,7 +65,6 @@ from .symbols import (
     L,
     S,
     T,
-    deviation,
     gamma,
     gamma_,
     i,
@@ -115,12 +127,6 @@ def error_sum(step: Expr, times: int, drift: Expr) -> Expr:
 DRIFT = Sum(p[i] * perturbation(t, k, i), (i, 1, C))
 
 
-def before(step: Expr) -> Known:
-    """1_{t≥1} γ_{t−1}, written out: what `previous` means."""
-    first, later = And(Eq(t, 0), Eq(previous(t), 0)), And(Ge(t, 1), Eq(previous(t), step.subs(t, t - 1)))
-    return Known(Or(first, later), "previous(t) is 1_{t≥1} γ_{t−1}", "premise")
-
-
 def descent(step: Expr, drift: Step) -> tuple[Step, Step, Expr]:
     """One local step and what it costs: E f(w̄_{t,k+1}) − E f(w̄_{t,k}) ≤ c − γ/2 E|∇f(w̄_{t,k})|².
 
@@ -128,12 +134,12 @@ def descent(step: Expr, drift: Step) -> tuple[Step, Step, Expr]:
     """
     g2, f = slope2(t, k), value
     u2, v2, noise2 = lag2(k), pull2(k), Z(k)
-    moved = mean(PERTURBED.local[w_i])
+    onward = mean(PERTURBED.local[w_i])
     smooth = shown(
         Le(f(k + 1) - f(k), -gamma(t) / 2 * (g2 + v2 - u2) + L * gamma(t) ** 2 / 2 * (v2 + noise2)),
         "smoothness of f along rule (4.7), noise of mean zero, 2u'v = |u|² + |v|² − |u − v|² (C.36)",
         ON_PERTURBED,
-        (1, Smooth(centre, moved, L, "mean")),
+        (1, Smooth(centre, onward, L, "mean")),
     )
     apart = shown(
         Le(u2, L**2 * DRIFT),
@@ -148,7 +154,7 @@ def descent(step: Expr, drift: Step) -> tuple[Step, Step, Expr]:
         ON_PERTURBED,
         (1, Variance(perturbed_gradient, sigma, "squares")),
     )
-    chosen = Known(Eq(gamma(t), step), "the step size that the statement chooses", "premise")
+    chosen = definition(Eq(gamma(t), step), "the step size that the statement chooses")
     one = Step(
         Le(f(k + 1) - f(k), -step / 2 * g2 + step / 2 * u2 + L * step**2 / 2 * noise2),
         given=(smooth,) if step == gamma(t) else (smooth, chosen),
@@ -159,7 +165,7 @@ def descent(step: Expr, drift: Step) -> tuple[Step, Step, Expr]:
         Le(f(k + 1) - f(k), c - step / 2 * g2),
         given=(one, apart, drift, noise),
         note="one local step",
-        under=(Le(k + 1, E),),
+        under=drift.under,
     )
     return one, local, c
 
@@ -225,38 +231,60 @@ def theorem_4_6_II_sharper(goal: View) -> Argument:
 
     w̃^i − w̄_{t,k} = β (w^i − w̄_{t,k}) + (1 − β) (u^i − w̄_{t,k}) and Σ p_i u^i = w̄_{t,0} (lemma 4.3).
     """
-    step = FADING
-    moved = Sum(p[i] * deviation(t, k, i), (i, 1, C))
-    behind = Function("behind", nonnegative=True)(t)  # Σ p_i E|u^i_t − w̄_{t,0}|²
-    weights = "similarity_weights"
-    split = Known(
-        Le(DRIFT, moved + (1 - beta) * behind),
-        "|·|² is convex, Σ p_i u^i = w̄_{t,0} (lemma 4.3), Σ p_i |w^i − w̄|² + |w̄ − w̄_{t,0}|² = Σ p_i |w^i − w̄_{t,0}|²",
-        "premise", assumes=(weights,),
-    )  # fmt: skip
-    taken = Known(
-        Le(moved, step**2 * E**2 * G**2), "at most E steps of length γ_t |g_i|: Cauchy and Schwarz", "premise",
-        assumes=(weights, "perturbed_gradients"),
-    )  # fmt: skip
-    taken_before = Known(
-        Le(behind, previous(t) ** 2 * E**2 * G**2),
-        "Jensen over the neighbours, Σ_i p_ij = p_j, |w^j_{t−1,E} − w̄_{t,0}|² averages to less than from w̄_{t−1,0}",
-        "premise", assumes=(weights, "perturbed_gradients"),
-    )  # fmt: skip
+    step, chosen = FADING, definition(Eq(gamma(t), FADING), "the step size that the statement chooses")
+
+    def all_moved(at: Expr) -> Expr:
+        return Sum(p[i] * moved(i, at), (i, 1, C))
+
+    split = shown(
+        Le(DRIFT, all_moved(k) + (1 - beta) * behind(t)),
+        "|·|² is convex, Σ p_i u^i = w̄_{t,0} (lemma 4.3)",
+        ON_PERTURBED,
+        (beta * (1 - beta), Square(w_i - u_i, "mean")),
+        (1 - beta, Square(w_i - centre, "mean")),
+        (beta, Square(centre - w)),
+    )
+    in_run = (Le(t, T - 1),)
+    path, sign, whole = local_path(i, *in_run), PERTURBED_BASICS.weight_sign, PERTURBED_BASICS.weight_sum
+    most = gamma(t) ** 2 * E**2 * G**2
+
+    def taken(at: Expr) -> Step:
+        each = termwise(Le(p[i] * moved(i, at), p[i] * most), i, 1, C, path if at == k else path.at(at), sign)
+        return Step(Le(all_moved(at), most), given=(whole, each), under=(Le(at, E), *in_run))
+
+    within, at_end = taken(k), taken(E)
+    onward = shown(
+        Le(behind(t + 1), all_moved(E)),
+        "Jensen over the neighbours; |w^j_{t,E} − w̄_{t+1,0}|² averages to less than from w̄_{t,0}",
+        ON_PERTURBED,
+        (1, Near(w_i - centre, "mean")),
+        (1, Square(centre - w)),
+        at=(t, E),
+    )
+    rounds_before = Induction(
+        Le(behind(t), previous(t) ** 2 * E**2 * G**2),
+        over=t,
+        base=(shown(Eq(behind(0), 0), "u^i_0 = w_{0,0} for every client", ON_PERTURBED, at=(0, k)),),
+        step=(onward, at_end, definition(Eq(previous(t + 1), step), "previous(t) is 1_{t≥1} γ_{t−1}"), chosen),
+        under=in_run,
+    )
     drift = Step(
         Le(DRIFT, (5 - 4 * beta) * step**2 * E**2 * G**2),
-        given=(split, taken, taken_before, before(step)),
+        given=(split, within, rounds_before, before(step), chosen),
         note="γ_{t−1} ≤ 2 γ_t",
+        under=(Le(k + 1, E), *in_run),
     )
     one, local, c = descent(step, drift)
-    rounds, progress = one_round(step, local, c, PERTURBED_BASICS)
+    rounds, progress = one_round(step, local, c, PERTURBED_BASICS, in_run)
     error_ = error_sum(step, 1, 5 - 4 * beta)
     scaled = Step(
-        Le(step * ROUND_MEAN, 2 / E * (level(t) - level(t + 1)) + error_), given=(progress,), note="times γ_t"
-    )
+        Le(step * ROUND_MEAN, 2 / E * (level(t) - level(t + 1)) + error_), given=(progress,), note="times γ_t",
+        under=in_run,
+    )  # fmt: skip
     summed, added, rate = weighted(scaled, 2, error_, step, PERTURBED_BASICS)
     last = log_rate(goal, rate.claim, rate, 2, exact=False)
-    return Argument((drift, one, local, rounds, progress, scaled, summed, added, rate, *last.steps), last.bound)
+    first = path, within, at_end, rounds_before, drift
+    return Argument((*first, one, local, rounds, progress, scaled, summed, added, rate, *last.steps), last.bound)
 
 
 def corollary_4_1_of_the_method(goal: View, theorem: View) -> Argument:

@@ -10,34 +10,98 @@ As in `derivations`: constants come from the statements, never from here, except
 # pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
 # pyright: reportIndexIssue=false
 
-from sympy import Eq, Function, Ge, Integer, Le, Max, Sum, Symbol, cancel, exp
-from sympy.logic.boolalg import Boolean
+from sympy import Add, Eq, Expr, Ge, Integer, Le, Max, Sum, Symbol, cancel, exp
+from sympy.logic.boolalg import And, Boolean, Or
 
-from ...derivation import Argument, Induction, Known, Step, View
-from ...facts import bernoulli, exp_recip, one_minus_power, power_le_base, power_monotone, power_sign, termwise
+from ...atoms import Atom, Bound, Convex, Lower, Minimum, Near, Smooth, Square, Variance, Weight
+from ...derivation import Argument, Induction, Known, Step, View, named
+from ...facts import (
+    bernoulli,
+    exp_recip,
+    one_minus_power,
+    power_le_base,
+    power_monotone,
+    power_sign,
+    sum_sign,
+    termwise,
+)
+from ...method import Vector, grad, mean, neighbours, other, w_star
+from ...shown import shown
 from .derivations import at_infinity, base_of
-from .frames import PERTURBED_BASICS
+from .frames import (
+    ON_PERTURBED,
+    PERTURBED_BASICS,
+    A,
+    B,
+    D,
+    F,
+    N,
+    Q,
+    W,
+    X,
+    Y,
+    Z,
+    apart,
+    average_u,
+    centre,
+    g,
+    middle,
+    moved,
+    perturbed_gradient,
+    perturbed_stochastic,
+    product,
+    share,
+    walked,
+)
+from .methods import perturbed_point, u_i, w, w_i
 from .symbols import C, E, G, Gamma, L, T, dist2, gamma, gap, i, k, mu, p, sigma, sum_p2, t
-from .symbols_perturbed import beta, centre, j, mean, mismatch, n, perturbation, previous, spread
+from .symbols_perturbed import beta, j, mismatch, n, perturbation, perturbed2, perturbed_gradients, previous, spread
+from .symbols_perturbed import centre as centre_entry
+from .symbols_perturbed import mean as mean_entry
 
-l = Symbol("l", integer=True, positive=True)  # noqa: E741  the thesis's third client
-m = Symbol("m", integer=True, nonnegative=True)  # a local step
 nonnegative = {"nonnegative": True}
 smooth_gap, strong_distance = PERTURBED_BASICS.smooth_gap, PERTURBED_BASICS.strong_distance
 mu_at_most_L = PERTURBED_BASICS.mu_at_most_L
 
 
-def known(claim: Boolean, because: str, *assumes: str) -> Known:
-    return Known(claim, because, "premise", assumes=assumes)
+def known(claim: Boolean, because: str, *by: tuple[Expr | int, Atom], at: tuple[Expr, Expr] | None = None) -> Known:
+    return shown(claim, because, ON_PERTURBED, *by, at=at)
 
 
-weight_sign = known(Ge(p[j], 0), "similarities are not negative", "similarity_weights")
-weight_sum = known(Eq(Sum(p[j], (j, 1, C)), 1), "similarities sum to one", "similarity_weights")
-g2 = Function("g2", **nonnegative)  # E|g_i(w~^i_{t,m})|² at (i, m)
+def definition(claim: Boolean, because: str) -> Known:
+    """What the statement's own words say; the engine compares it with them."""
+    return Known(claim, because, "premise")
 
 
-def bounded(client: Symbol, step: Symbol = m) -> Known:
-    return known(Le(g2(client, step), G**2), "assumption 4.3 at the perturbed points", "perturbed_gradients")
+def before(step: Expr) -> Known:
+    """1_{t≥1} γ_{t−1}, written out: what `previous` means."""
+    first, later = And(Eq(t, 0), Eq(previous(t), 0)), And(Ge(t, 1), Eq(previous(t), step.subs(t, t - 1)))
+    return definition(Or(first, later), "previous(t) is 1_{t≥1} γ_{t−1}")
+
+
+def local_path(client: Symbol, *under: Boolean) -> Induction:
+    """E|w^i_{t,k} − w̄_{t,0}|² ≤ γ_t² k² G²: k steps of length γ_t |g_i(w̃^i)|."""
+    own = (w_i - w, perturbed_stochastic)
+    vectors = own if client == i else tuple(other(x) for x in own)
+    distance, force, along = moved(client, k), perturbed2(t, k, client), product(client, k)
+    rule = Eq(moved(client, k + 1), distance - 2 * gamma(t) * along + gamma(t) ** 2 * force)
+    at = Bound(perturbed_gradients, ((i, client),))
+    return Induction(
+        Le(distance, gamma(t) ** 2 * k**2 * G**2),
+        over=k,
+        base=(known(Eq(moved(client, 0), 0), "w^i_{t,0} is the average"),),
+        step=(
+            known(rule, "rule (4.7), squared"),
+            shown(Le(along**2, distance * force), "Cauchy-Schwarz (appendix A)", ON_PERTURBED, schwarz=vectors),
+            known(Le(force, G**2), "assumption 4.3 at the perturbed points", (1, at)),
+        ),
+        under=(Le(k, E), *under),
+        note="recursion over the local steps, Jensen over them",
+    )
+
+
+weight_sign = known(Ge(p[j], 0), "similarities are not negative", (1, Weight(j)))
+weight_sum = known(Eq(Sum(p[j], (j, 1, C)), 1), "similarities sum to one")
 
 
 # --- section 4.3.2 ---------------------------------------------------------------------------------------------------
@@ -45,84 +109,96 @@ def bounded(client: Symbol, step: Symbol = m) -> Known:
 
 def lemma_4_3(goal: View) -> Argument:
     """Σ_i p_i u^i = Σ_j (Σ_i p_ij) w^j_{t−1,E} = Σ_j p_j w^j_{t−1,E}: the columns of p_ij sum to what its rows do."""
-    average_u, column, end = (
-        Symbol("average_u", real=True),
-        Function("column", **nonnegative),
-        Function("end", real=True),
+    whole = known(Eq(average_u(n), mean_entry(t, 0, n)), "p_ij = p_ji: Σ p_i u^i = w_{t,0}")
+    perturbed = known(
+        Eq(centre_entry(t, k, n), beta * mean_entry(t, k, n) + (1 - beta) * average_u(n)), "definition (4.6), averaged"
     )
-    exchanged = known(Eq(average_u, Sum(column(j) * end(j), (j, 1, C))), "definition (4.6), sums exchanged")
-    start = known(
-        Eq(mean(t, 0, n), Sum(p[j] * end(j), (j, 1, C))), "the round starts at the average of where clients ended"
-    )
-    symmetric = known(Eq(column(j), p[j]), "p_ij = p_ji: columns sum to p_j", "similarity_weights")
-    ways = [termwise(side(column(j) * end(j), p[j] * end(j)), j, 1, C, symmetric) for side in (Le, Ge)]
-    both = Step(Eq(average_u, mean(t, 0, n)), given=(exchanged, start, *ways), note="Σ p_i u^i = w_{t,0}")
-    perturbed = known(Eq(centre(t, k, n), beta * mean(t, k, n) + (1 - beta) * average_u), "definition (4.6), averaged")
-    off = Symbol("off", **nonnegative)  # E|Σ p_i u^i − w_{t,0}|²
-    square = known(Eq(mismatch(t, k), (1 - beta) ** 2 * off), "definition (4.6), averaged; every path")
-    none = known(Eq(off, 0), "columns of p_ij sum to p_j on every path", "similarity_weights")
-    given = Step(goal.relations[0], given=(perturbed, both))
-    return Argument((both, given, Step(goal.relations[1], given=(square, none))), given)
+    none = known(Eq(mismatch(t, k), 0), "definition (4.6), averaged; columns of p_ij sum to p_j on every path")
+    given = Step(goal.relations[0], given=(perturbed, whole))
+    return Argument((given, Step(goal.relations[1], given=(none,))), given)
 
 
 def lemma_4_4(goal: View) -> Argument:
     """Both u^i and u^j are averages of points that round t − 1 moved by at most γ_{t−1} E G; before round 0 none."""
-    moved, apart = Function("moved", **nonnegative), Function("apart", **nonnegative)
-    share, most = Function("share", **nonnegative), previous(t) ** 2 * E**2 * G**2
-    recursion = known(
-        Le(moved(l), previous(t) ** 2 * E * Sum(g2(l, m), (m, 0, E - 1))), "Jensen over the steps of round t − 1"
-    )
-    path = Step(
-        Le(moved(l), most), given=(recursion, termwise(Le(g2(l, m), G**2), m, 0, E - 1, bounded(l))), where="4.12"
-    )
+    most = gamma(t) ** 2 * E**2 * G**2
+    paths = {client: local_path(client) for client in (i, j)}
 
-    def near(client: Symbol) -> Step:
+    def near(client: Symbol, neighbour: Symbol) -> Step:
+        part = share(client, neighbour)
         jensen = known(
-            Le(apart(client), Sum(share(client, l) * moved(l), (l, 1, C))),
-            "Jensen over the neighbours (4.10), share = p_il/p_i",
-            "similarity_weights",
+            Le(apart(client, E), Sum(part * moved(neighbour, E), (neighbour, 1, C))),
+            "Jensen over the neighbours, share = p_il/p_i",
+            (1, Near(w_i - w, client=client)),
+            at=(t, E),
         )
-        whole = known(Eq(Sum(share(client, l), (l, 1, C)), 1), "p_i = Σ_l p_il", "similarity_weights")
-        terms = termwise(Le(share(client, l) * moved(l), share(client, l) * most), l, 1, C, path)
-        return Step(Le(apart(client), most), given=(jensen, whole, terms), where="4.10")
+        whole = known(Eq(Sum(part, (neighbour, 1, C)), 1), "p_i = Σ_l p_il")
+        sign = known(Ge(part, 0), "similarities are not negative", (1, Weight(neighbour, client)))
+        terms = termwise(Le(part * moved(neighbour, E), part * most), neighbour, 1, C, paths[neighbour].at(E), sign)
+        return Step(Le(apart(client, E), most), given=(jensen, whole, terms), where="4.10 to 4.12")
 
-    ends = near(i), near(j)
-    young = known(Le(spread(t, i, j), 2 * apart(i) + 2 * apart(j)), "Young (4.8), (4.9)")
-    given = Step(Le(spread(t, i, j), 4 * most), given=(young, *ends))
-    return Argument((path, *ends, given, Step(goal.relations[0], given=(given,))), given)
+    ends = near(i, j), near(j, i)
+    young = known(
+        Le(spread(t + 1, i, j), 2 * apart(i, E) + 2 * apart(j, E)),
+        "Young (4.8), definition (4.6) (4.9)",
+        (1, Square(neighbours(w_i) - w + other(neighbours(w_i) - w))),
+        at=(t, E),
+    )
+    onward = Step(Le(spread(t + 1, i, j), 4 * most), given=(young, *ends), note="one round on")
+    rounds = Induction(
+        Le(spread(t, i, j), 4 * previous(t) ** 2 * E**2 * G**2),
+        over=t,
+        base=(known(Eq(spread(0, i, j), 0), "u^i_0 = w_{0,0} for every client", at=(0, k)),),
+        step=(onward, definition(Eq(previous(t + 1), gamma(t)), "previous(t) is 1_{t≥1} γ_{t−1}")),
+    )
+    return Argument((*paths.values(), *ends, onward, rounds, Step(goal.relations[0], given=(rounds,))), rounds)
 
 
-def lemma_4_5(goal: View, average: View, neighbours: View) -> Argument:
+def lemma_4_5(goal: View, average: View, between_neighbours: View) -> Argument:
     """w̄ − w~^i by lemma 4.3 as two averages over the clients, of A and of B; each is bounded, and k ≤ E."""
-    A, B = Function("A", **nonnegative), Function("B", **nonnegative)
     step, within = gamma(t), (Le(k, E),)
+    ahead, back = mean(perturbed_point) - perturbed_point, w - perturbed_point
     split = known(
-        Le(perturbation(t, k, i), 2 / beta**2 * Sum(p[j] * A(j), (j, 1, C))
-            + 2 * (1 - 1 / beta) ** 2 * Sum(p[j] * B(j), (j, 1, C))),
-        "Young and Jensen, (4.13) and (4.14)", "similarity_weights",
+        Le(perturbation(t, k, i), 2 / beta**2 * Sum(p[j] * A(i, j, k), (j, 1, C))
+            + 2 * (1 - 1 / beta) ** 2 * Sum(p[j] * B(i, j, k), (j, 1, C))),
+        "Young and Jensen, (4.13) and (4.14)",
+        (1, Square(ahead / beta - (1 - 1 / beta) * back)),
+        (2 / beta**2, Square(perturbed_point - mean(perturbed_point), "mean")),
+        (2 * (1 - 1 / beta) ** 2 * (1 - beta) ** 2, Square(u_i - w, "mean")),
     )  # fmt: skip
-    own, other = (Sum(g2(client, m), (m, 0, k - 1)) for client in (i, j))
-    sums = [termwise(Le(g2(client, m), G**2), m, 0, k - 1, bounded(client)) for client in (i, j)]
-    apart = known(
-        Le(A(j), 4 * step**2 * beta**2 * k * (other + own) + 2 * (1 - beta) ** 2 * spread(t, i, j)),
-        "(4.15) to (4.18): Young, Jensen, Young",
+    paths = {client: local_path(client) for client in (i, j)}
+    own, others = w_i - w, other(w_i) - w
+    between = (1 - beta) * (other(u_i) - u_i)
+    drawn = known(
+        Le(A(i, j, k), 4 * beta**2 * (moved(j, k) + moved(i, k)) + 2 * (1 - beta) ** 2 * spread(t, i, j)),
+        "(4.15) to (4.18): Young, twice",
+        (1, Square(beta * (others - own) - between)),
+        (2 * beta**2, Square(others + own)),
     )
     started = known(
-        Le(B(j), 2 * step**2 * beta**2 * k * own + 2 * (1 - beta) ** 2 * spread(t, i, j)), "(4.19) to (4.21)"
+        Le(B(i, j, k), 2 * beta**2 * moved(i, k) + 2 * (1 - beta) ** 2 * spread(t, i, j)),
+        "(4.19) to (4.21): Young",
+        (1, Square(beta * own + between)),
     )
-    most_spread = 2 * (1 - beta) ** 2 * neighbours.rhs
+    most_spread = 2 * (1 - beta) ** 2 * between_neighbours.rhs
     most_A = 8 * step**2 * beta**2 * E**2 * G**2 + most_spread
     most_B = 2 * step**2 * beta**2 * E**2 * G**2 + most_spread
     inside = (Le(1, j), Le(j, C))
-    local_A = Step(Le(A(j), most_A), given=(apart, *sums, neighbours.holds()), note="E A, k ≤ E", under=inside)
-    local_B = Step(Le(B(j), most_B), given=(started, sums[0], neighbours.holds()), note="E B, k ≤ E", under=inside)
+    local_A = Step(
+        Le(A(i, j, k), most_A),
+        given=(drawn, *paths.values(), between_neighbours.holds()),
+        note="E A, k ≤ E",
+        under=inside,
+    )
+    local_B = Step(
+        Le(B(i, j, k), most_B), given=(started, paths[i], between_neighbours.holds()), note="E B, k ≤ E", under=inside
+    )
     averaged = [
         Step(
-            Le(Sum(p[j] * part(j), (j, 1, C)), most),
-            given=(weight_sum, termwise(Le(p[j] * part(j), p[j] * most), j, 1, C, local, weight_sign)),
+            Le(Sum(p[j] * part, (j, 1, C)), most),
+            given=(weight_sum, termwise(Le(p[j] * part, p[j] * most), j, 1, C, local, weight_sign)),
             note="averaged over the clients",
         )
-        for part, most, local in ((A, most_A, local_A), (B, most_B, local_B))
+        for part, most, local in ((A(i, j, k), most_A, local_A), (B(i, j, k), most_B, local_B))
     ]
     given = Step(
         Le(perturbation(t, k, i), 2 / beta**2 * most_A + 2 * (1 - 1 / beta) ** 2 * most_B),
@@ -131,8 +207,10 @@ def lemma_4_5(goal: View, average: View, neighbours: View) -> Argument:
         note="the bounds on A and B together",
     )
     return Argument(
-        (local_A, local_B, *averaged, given, Step(goal.relations[0], given=(given,), note="(1 − β)⁴ ≤ (1 − β)²")), given
-    )
+        (*paths.values(), local_A, local_B, *averaged, given,
+         Step(goal.relations[0], given=(given,), note="(1 − β)⁴ ≤ (1 − β)²")),
+        given,
+    )  # fmt: skip
 
 
 # --- appendix C.2 ----------------------------------------------------------------------------------------------------
@@ -141,80 +219,97 @@ def lemma_4_5(goal: View, average: View, neighbours: View) -> Argument:
 def lemma_C_1(goal: View, average: View, perturbed: View) -> Argument:
     """E D_{t,k+1} ≤ a E D_{t,k} + b E D_{t,0} + c for every local step, then recursion over the round."""
     step = gamma(t)
-    D, F, g, U = (
-        Function(name, **nonnegative)(k) for name in ("D", "F", "g", "U")
-    )  # |w̄ − w*|², Σ p_i (f_i(w~^i) − f_i*), f(w̄) − f*, |w̄_{t,k} − w̄_{t,0}|²
-    Q = Function("Q", real=True)(k)  # the inner product of a_1
-    N, Z, X, Y, W, M = (Function(name, **nonnegative)(k) for name in "NZXYWM")  # squared norms
     V = Sum(p[i] * perturbation(t, k, i), (i, 1, C))
-    next_D, D_0 = D.subs(k, k + 1), dist2(t)
+    next_D, D_0 = D(k + 1), dist2(t)
     within = (Le(k + 1, E),)
+
+    def below(point: Vector) -> tuple[tuple[Expr, Atom], ...]:
+        """Smoothness from a point to the end of a gradient step of length 1/L, where f_i is at least f_i*."""
+        end = point - grad(point) / L
+        return (2 * L, Smooth(point, end, L, "mean")), (2 * L, Lower(end, "mean"))
+
     rule = known(
-        Eq(next_D, D - 2 * step * Q + step**2 * (N + Z)), "rule (4.7), squared; the noise has mean zero (C.1)",
-        "bounded_variance",
-    )  # fmt: skip
+        Eq(next_D, D(k) - 2 * step * Q(k) + step**2 * (N(k) + Z(k))),
+        "rule (4.7), squared; the noise has mean zero (C.1)",
+    )
     smoothness = "|∇f_i|² ≤ 2L (f_i − f_i*) (appendix A)"
-    gradients = known(Le(X, 2 * L * F), smoothness, "smooth", "similarity_weights")
+    gradients = known(Le(X(k), 2 * L * F(k)), smoothness, *below(perturbed_point))
     split = known(
-        Le(-2 * step * Q, step**2 * X + V - 2 * step * (F - Gamma) - mu * step * W),
-        "Peter-Paul and strong convexity (C.3), (C.4)", "strongly_convex", "similarity_weights",
-    )  # fmt: skip
+        Le(-2 * step * Q(k), step**2 * X(k) + V - 2 * step * (F(k) - Gamma) - mu * step * W(k)),
+        "Peter-Paul and strong convexity (C.3), (C.4)",
+        (2 * step, Convex(perturbed_point, w_star, mu, "mean")),
+        (1, Square(centre - perturbed_point + step * perturbed_gradient, "mean")),
+    )
     a_1 = Step(
-        Le(-2 * step * Q, 2 * L * step**2 * F + V - 2 * step * (F - Gamma) - mu * step * W),
+        Le(-2 * step * Q(k), 2 * L * step**2 * F(k) + V - 2 * step * (F(k) - Gamma) - mu * step * W(k)),
         given=(split, gradients), where="C.5",
     )  # fmt: skip
-    walked = Sum(Function("mean_g2", **nonnegative)(m), (m, 0, k - 1))  # Σ_m Σ_i p_i E|g_i|²
+    path, sign, whole = local_path(i), PERTURBED_BASICS.weight_sign, PERTURBED_BASICS.weight_sum
+    far_i, most = moved(i, k), gamma(t) ** 2 * k**2 * G**2
     drift = Step(
-        Le(U, step**2 * k**2 * G**2),
+        Le(walked(k), most),
         given=(
-            known(Le(U, step**2 * k * walked), "rule (4.7) and Jensen, (C.9) and (C.10)", "similarity_weights"),
-            termwise(
-                Le(walked.function, G**2), m, 0, k - 1,
-                known(Le(walked.function, G**2), "assumption 4.3 at the perturbed points, averaged",
-                      "perturbed_gradients", "similarity_weights"),
+            known(
+                Le(walked(k), Sum(p[i] * far_i, (i, 1, C))),
+                "Jensen over the clients, (C.9) and (C.10)",
+                (1, Square(w_i - centre, "mean")),
             ),
+            whole,
+            termwise(Le(p[i] * far_i, p[i] * most), i, 1, C, path, sign),
         ),
         where="C.11",
-    )  # fmt: skip
+        under=(Le(k, E),),
+    )
     a_11 = Step(
-        Le(-mu * step * W, -mu * step * beta * D - mu * step * (1 - beta) * D_0
+        Le(-mu * step * W(k), -mu * step * beta * D(k) - mu * step * (1 - beta) * D_0
             + mu * step**3 * beta * (1 - beta) * E**2 * G**2),
         given=(
-            known(Ge(W, M), "Jensen (C.6)", "similarity_weights"),
-            known(Eq(M, beta * D + (1 - beta) * D_0 - beta * (1 - beta) * U), "lemma 4.3 and (C.7), (C.8)"),
+            known(Ge(W(k), middle(k)), "Jensen (C.6)", (1, Square(perturbed_point - mean(perturbed_point), "mean"))),
+            known(
+                Eq(middle(k), beta * D(k) + (1 - beta) * D_0 - beta * (1 - beta) * walked(k)),
+                "lemma 4.3 and (C.7), (C.8)",
+            ),
             average.holds(part=1), drift,
         ),
         where="C.12", under=within,
     )  # fmt: skip
     a_2 = Step(
-        Le(step**2 * (N + Z), step**2 * sigma**2 * sum_p2 + 2 * L * step**2 * F),
+        Le(step**2 * (N(k) + Z(k)), step**2 * sigma**2 * sum_p2 + 2 * L * step**2 * F(k)),
         given=(
             known(
-                Le(Z, sigma**2 * sum_p2), "variances of independent noise add", "bounded_variance", "independent_noise"
+                Le(Z(k), sigma**2 * sum_p2),
+                "variances of independent noise add",
+                (1, Variance(perturbed_gradient, sigma, "squares")),
             ),
-            known(Le(N, X), "Jensen for |·|²", "similarity_weights"),
+            known(
+                Le(N(k), X(k)), "Jensen for |·|²", (1, Square(perturbed_gradient - mean(perturbed_gradient), "mean"))
+            ),
             gradients,
         ),
         where="C.13",
     )
-    b_1 = 4 * L * step**2 * F - 2 * step * (F - Gamma)
+    b_1 = 4 * L * step**2 * F(k) - 2 * step * (F(k) - Gamma)
     gathered = Step(
-        Le(next_D, (1 - mu * step * beta) * D - mu * step * (1 - beta) * D_0
+        Le(next_D, (1 - mu * step * beta) * D(k) - mu * step * (1 - beta) * D_0
             + mu * step**3 * beta * (1 - beta) * E**2 * G**2 + step**2 * sigma**2 * sum_p2 + V + b_1),
         given=(rule, a_1, a_11, a_2), note="all terms together", under=within,
     )  # fmt: skip
     heterogeneity = Step(
         Le(b_1, 6 * L * Gamma * step**2 + V),
         given=(
-            known(Ge(F - Gamma, g - step * Y / 2 - V / (2 * step)), "convexity and Peter-Paul (C.15), (C.16)",
-                "strongly_convex", "similarity_weights"),
-            known(Le(Y, 2 * L * (g + Gamma)), smoothness, "smooth", "similarity_weights"),
-            known(Ge(V, 0), "weights are not negative", "similarity_weights"),
+            known(
+                Ge(F(k) - Gamma, g(k) - step * Y(k) / 2 - V / (2 * step)),
+                "convexity and Peter-Paul (C.15), (C.16)",
+                (1, Convex(centre, perturbed_point, mu, "mean")),
+                (mu / 2, Square(perturbed_point - centre, "mean")),
+                (1 / (2 * step), Square(perturbed_point - centre + step * grad(centre), "mean")),
+            ),
+            known(Le(Y(k), 2 * L * (g(k) + Gamma)), smoothness, *below(centre)),
+            known(Ge(g(k), 0), "w* is a minimiser", (1, Minimum(centre))),
+            known(Ge(V, 0), "weights are not negative", (1, Square(centre - perturbed_point, "mean"))),
         ),
         where="C.14 to C.20",
-    )  # fmt: skip
-    sign = known(Ge(p[i], 0), "similarities are not negative", "similarity_weights")
-    whole = known(Eq(Sum(p[i], (i, 1, C)), 1), "similarities sum to one", "similarity_weights")
+    )
     far = Step(
         Le(V, perturbed.rhs),
         given=(whole, termwise(Le(p[i] * perturbed.lhs, p[i] * perturbed.rhs), i, 1, C, perturbed.holds(), sign)),
@@ -226,29 +321,25 @@ def lemma_C_1(goal: View, average: View, perturbed: View) -> Argument:
         + step**2 * sigma**2 * sum_p2 + 6 * step**2 * L * Gamma
     )  # fmt: skip
     a = 1 - beta * mu * step
-    added = Symbol("c", **nonnegative)  # c by its name: the recursion needs only its sign
-    named = known(Eq(added, c), "c, as defined before (C.21)")
     local = Step(
-        Le(next_D, a * D - mu * step * (1 - beta) * D_0 + added),
-        given=(gathered, heterogeneity, far, named),
+        Le(next_D, a * D(k) - mu * step * (1 - beta) * D_0 + c),
+        given=(gathered, heterogeneity, far),
         under=within,
     )
     recursion = Induction(
-        Le(D, (1 - 1 / beta + a**k / beta) * D_0 + added * k),
+        Le(D(k), (1 - 1 / beta + a**k / beta) * D_0 + c * k),
         over=k,
-        base=(known(Eq(D.subs(k, 0), D_0), "the round starts at the average"),),
+        base=(known(Eq(D(0), D_0), "the round starts at the average"),),
         step=(local, mu_at_most_L),
         under=(Le(k, E),),
         where="C.21",
         note="geometric series, with the coarser k for the sum that multiplies c",
     )
-    given = Step(
-        Le(dist2(t + 1), (1 - 1 / beta + a**E / beta) * D_0 + c * E),
-        given=(recursion.at(E), known(Eq(dist2(t + 1), D.subs(k, E)), "the round ends with the average"), named),
-    )
+    last = known(Eq(dist2(t + 1), D(E)), "the round ends with the average", at=(t, E))
+    given = Step(Le(dist2(t + 1), (1 - 1 / beta + a**E / beta) * D_0 + c * E), given=(recursion.at(E), last))
     printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="A = c E")
     return Argument(
-        (a_1, drift, a_11, a_2, gathered, heterogeneity, far, local, recursion, given, printed,
+        (path, a_1, drift, a_11, a_2, gathered, heterogeneity, far, local, recursion, given, printed,
          Step(goal.relations[0], given=(given, printed))),
         given,
     )  # fmt: skip
@@ -277,7 +368,7 @@ def _fixed(goal: View, one_round: View, contraction: View, *sign: Step) -> Argum
     kappa, A = one_round.rhs.coeff(dist2(t)), one_round.rhs.subs(dist2(t), 0)
     gamma_mu = 1 - contraction.rhs
     step = gamma_mu / mu
-    same = known(Le(previous(t), step), "1_{t≥1} γ_{t−1} ≤ γ for a fixed step size")
+    same = Step(Le(previous(t), step), given=(before(step),), note="1_{t≥1} γ_{t−1} ≤ γ for a fixed step size")
     most = A.subs(previous(t), step)
     progress = Step(
         Le(dist2(t + 1), kappa * dist2(t) + most), given=(one_round.holds(), same), under=(Le(t + 1, T),),
@@ -300,7 +391,8 @@ def _fixed(goal: View, one_round: View, contraction: View, *sign: Step) -> Argum
     )
     printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="the printed S is μ A / (2 γ μ)")
     return Argument(
-        (*sign, progress, recursion, smoothness, given, printed, Step(goal.relations[0], given=(given, printed))), given
+        (*sign, same, progress, recursion, smoothness, given, printed, Step(goal.relations[0], given=(given, printed))),
+        given,
     )
 
 
@@ -317,16 +409,17 @@ def lemma_C_3(goal: View, one_round: View) -> Argument:
 
     upsilon, t_tau = gamma_t.as_numer_denom()
     tau = t_tau - t
-    before = known(Le(previous(t) * (t_tau - 1), upsilon), "γ_{t−1} = υ/(τ + t − 1), and 0 for t = 0")
-    twice = Step(Le(previous(t), 2 * gamma_t), given=(before, mu_at_most_L), note="1_{t≥1} γ_{t−1} ≤ 2 γ_t")
+    twice = Step(Le(previous(t), 2 * gamma_t), given=(before(gamma_t), mu_at_most_L), note="1_{t≥1} γ_{t−1} ≤ 2 γ_t")
     slower = A.subs(previous(t), 2 * gamma_t)
     rest = mu * gamma_t**3 * beta * (1 - beta) * E**3 * G**2
     small = mu * gamma_t**2 * beta * (1 - beta) * E**2 * G**2 / (2 * L)
-    value = cancel((slower - rest + small) / gamma_t**2)
-    a = Symbol("a", **nonnegative)  # by its name: the induction needs only its sign
-    named = known(Eq(a, value), "a, as defined after (C.30)")
+    noise = Add(*(term / gamma_t**2 for term in Add.make_args(slower - rest)))
+    size = noise + small / gamma_t**2
+    sign = Step(Ge(size, 0), given=(sum_sign(x=noise, y=small / gamma_t**2),))
+    a = Symbol("a", nonnegative=True)  # by its name: the induction needs only its sign
+    name = named(a, size, "a, as defined after (C.30)")
     settle = Step(
-        Le(A, gamma_t**2 * a), given=(twice, mu_at_most_L, named), note="γ_t ≤ 1/(2LE); a does not depend on t"
+        Le(A, gamma_t**2 * a), given=(twice, mu_at_most_L, name), note="γ_t ≤ 1/(2LE); a does not depend on t"
     )
     round_ = Step(
         Le(dist2(t + 1), kappa * dist2(t) + gamma_t**2 * a),
@@ -345,11 +438,11 @@ def lemma_C_3(goal: View, one_round: View) -> Argument:
     rate = Induction(Le(dist2(t), omega / t_tau), over=t, step=(progress, mu_at_most_L), where="C.29, C.31, C.32")
     smoothness = Step(Le(gap(t), L / 2 / t_tau * (tau * dist2(0) + settled)), given=(rate, smooth_gap), where="C.33")
     both_ends = Step(Le(gap(t), L / 2 / t_tau * (2 * tau * gap(0) / mu + settled)), given=(smoothness, strong_distance))
-    given = Step(Le(gap(t), L / 2 / t_tau * (2 * tau * gap(0) / mu + settled.subs(a, value))), given=(both_ends, named))
+    given = Step(Le(gap(t), L / 2 / t_tau * (2 * tau * gap(0) / mu + settled.subs(a, size))), given=(both_ends, name))
     printed = Step(Eq(given.claim.rhs, goal.rhs, evaluate=False), note="the printed R is μ/2 times a υ²/(υ μ E/2 − 1)")
     return Argument(
-        (exponential, reciprocal, half, twice, settle, round_, progress, rate, smoothness, both_ends, given, printed,
-         Step(goal.relations[0], given=(given, printed))),
+        (exponential, reciprocal, half, twice, settle, round_, progress, rate, sign, smoothness, both_ends, given,
+         printed, Step(goal.relations[0], given=(given, printed))),
         given,
     )  # fmt: skip
 

@@ -160,6 +160,7 @@ _among = shown(
     (1, Short(direction, G, "mean")),
 )
 _SHARE = (M - I) / (I * Max(M - 1, 1))
+_varies = shown(Eq(deviation, _SHARE * among), "variance without replacement", ON_A_SUBSET)
 _subset = shown(Le(I, M), "I_t is a subset of the M devices", ON_A_SUBSET, (1, Subset()))
 
 
@@ -171,14 +172,12 @@ def lemma_4_printed(goal: View, added: View) -> Argument:
 
 def lemma_4_step(goal: View) -> Argument:
     """The variance of the mean of I devices, without replacement."""
-    drawn = shown(goal.relations[0], "variance without replacement", ON_A_SUBSET)
-    return _at_once(Step(goal.relations[0], given=(drawn,), where="appendix B.1"))
+    return _at_once(Step(goal.relations[0], given=(_varies,), where="appendix B.1"))
 
 
 def lemma_4_variance(goal: View) -> Argument:
     """Not by independence, which sampling without replacement does not have: its variance is (M - I)/(M - 1) V/I."""
-    drawn = shown(Eq(deviation, _SHARE * among), "variance without replacement", ON_A_SUBSET)
-    whole = Step(Le(deviation, _SHARE * G**2), given=(drawn, _among, _subset))
+    whole = Step(Le(deviation, _SHARE * G**2), given=(_varies, _among, _subset))
     return Argument((whole, Step(goal.relations[0], given=(whole, _subset), where="appendix B.1")), whole)
 
 

@@ -32,6 +32,9 @@ GREEK = re.compile(
     "alpha|beta|gamma|delta|epsilon|eta|theta|kappa|mu|nu|rho|sigma|tau|phi|psi|omega|Gamma|Delta|Lambda|Phi|Omega"
 )
 PLACE = re.compile(r"\{\{|\}\}|\{([0-9])\}")
+ONE = re.compile(
+    r"(\\[A-Za-z]+|[A-Za-z])(_(\{[^{}]*\}|\w))?"
+)  # a letter, with an index or without: it takes a power as it is
 SUM, TIMES, ATOM = 0, 1, 2  # how tightly a formula holds together
 
 
@@ -148,7 +151,12 @@ class Letters:
         if under is not None:
             return _held(rf"\frac{{1}}{{{self._tree(under)}}}", TIMES, least)
         below = self._tree(base, ATOM)
-        if not isinstance(base, str) and base[0] == "at" and len(below) > 1 and not below.startswith(r"\left("):
+        if (
+            not isinstance(base, str)
+            and base[0] == "at"
+            and not ONE.fullmatch(below)
+            and not below.startswith(r"\left(")
+        ):
             below = rf"\left({below}\right)"
         return f"{below}^{{{self._tree(exponent)}}}"
 

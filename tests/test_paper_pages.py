@@ -484,3 +484,12 @@ def test_a_length_whose_square_is_measured_keeps_its_letters() -> None:
     assert letters.tree("residual2") == r"\|r\|^2"
     assert letters.tree(["^", "residual2", "1/2"]) == r"\|r\|"
     assert letters.tree("spread2") == r"\mathrm{spread2}"
+
+
+def test_a_letter_takes_a_power_without_brackets() -> None:
+    from fedaudit.figures.letters import Letters
+
+    letters = Letters({"gamma": r"\gamma", "eta": r"\eta_{{{0}}}", "gap": "f(w_{0}) - f"})
+    assert letters.tree(["^", ["at", "gamma", "t"], "2"]) == r"\gamma^{2}"
+    assert letters.tree(["^", ["at", "eta", "t"], "2"]) == r"\eta_{t}^{2}"
+    assert letters.tree(["^", ["at", "gap", "t"], "2"]).startswith(r"\left(")

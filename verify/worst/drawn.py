@@ -10,8 +10,9 @@ import numpy as np
 from fedaudit.bounds.statement import Statement
 
 from .. import kernel
-from ..curves import ROUND, Curves, along
+from ..indexed import ROUND
 from ..kernel import Malformed, Rejected
+from ..pictured import Curves, along
 
 __all__ = ["along_run"]
 

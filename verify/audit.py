@@ -13,8 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from fedaudit.bounds.catalogue import catalogue
-from fedaudit.bounds.derive import derive
+from fedaudit.bounds.derive import derive, shown
 from fedaudit.bounds.lint import lint
+from fedaudit.bounds.shown import mend
 from fedaudit.bounds.statement import Assumption, Statement
 from fedaudit.progress import told
 
@@ -100,6 +101,8 @@ def linted(statement: Statement) -> Linted:
 def derived(statement: Statement) -> Derivation:
     """Does it follow? And what its hand-written premises say of runs."""
     known = catalogue([statement])
+    for premise in shown(statement, known):
+        mend(premise)
     return Derivation(statement, derive(statement, known), tried(statement, known))
 
 

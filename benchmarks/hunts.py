@@ -2,12 +2,16 @@
 
 from collections.abc import Callable
 
-from fedaudit.bounds.catalogue import statement
-from fedaudit.verify.audit import read
-from fedaudit.verify.hunt import POPULATION, sample
+import numpy as np
 
-# Instances a second in populations of 96 before runs were measured in many rounds at once, on a machine where it was
-# 26,200, 6,260, 11,600, 20,100 and 17,000 after.
+from fedaudit.bounds.catalogue import statement
+from fedaudit.verify.audit import LEAST_GENERATIONS, LEAST_SHAPES, read
+from fedaudit.verify.check import RECORDED, genes_of, record, score
+from fedaudit.verify.genome import draw
+from fedaudit.verify.hunt import POPULATION, climb, sample
+
+# Instances a second of random populations of 96 before runs were measured in many rounds at once, on a machine where it
+# was 26,200, 6,260, 11,600, 20,100 and 17,000 after.
 STATEMENTS = {
     "buttaci/thm4.1-I": 25_800,
     "buttaci/lemC.2": 5_280,
@@ -16,10 +20,12 @@ STATEMENTS = {
     "benmansour/thm3": 14_700,
 }
 SIZES = (POPULATION, 2048)
+SMALL, LARGE_POPULATION = 8, 4096  # the size of an instance that is small; how many of them at once
 TURNS = 3
+Seconds = Callable[[Callable[[], object]], float]
 
 
-def throughput(id_: str, n: int, seconds: Callable[[Callable[[], object]], float]) -> tuple[int, float]:
+def throughput(id_: str, n: int, seconds: Seconds) -> tuple[int, float]:
     """Admissible instances among `n` of every shape of the statement, and the best time for them in some turns."""
     reading, setting = read(statement(id_))
     shapes = setting.shapes(reading)
@@ -29,3 +35,33 @@ def throughput(id_: str, n: int, seconds: Callable[[Callable[[], object]], float
 
     instances = once()
     return instances, min(seconds(once) for _ in range(TURNS if n == POPULATION else 1))
+
+
+def climbed(id_: str, seconds: Seconds, taped: bool = True) -> tuple[int, float]:
+    """The same of a climb on some shapes, as a hunt with the least effort does it; every shape is recorded anew."""
+    reading, setting = read(statement(id_))
+    shapes = setting.shapes(reading)
+    some = shapes[:: -(-len(shapes) // LEAST_SHAPES)]
+
+    def once() -> int:
+        RECORDED.clear()
+        return climb(reading, setting, some, LEAST_GENERATIONS, seed=0, taped=taped).instances
+
+    instances = once()
+    return instances, min(seconds(once) for _ in range(TURNS))
+
+
+def small(id_: str, seconds: Seconds) -> tuple[int, float]:
+    """The same of large populations of small instances, where a recording is there."""
+    reading, setting = read(statement(id_))
+    instances, time = 0, 0.0
+    for shape in (shape for shape in setting.shapes(reading) if shape.cost <= SMALL):
+        genome = draw(genes_of(reading, setting, shape), LARGE_POPULATION, np.random.default_rng(0))
+        record(reading, setting, shape, genome)
+
+        def once() -> int:
+            return score(reading, setting, shape, genome, again=False).admissible  # noqa: B023  called at once
+
+        instances += once()
+        time += min(seconds(once) for _ in range(TURNS))
+    return instances, time

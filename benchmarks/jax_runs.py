@@ -40,6 +40,35 @@ def run(form, A, b, p, w0, alpha, gamma, A_mean, w_star, E, T):
     return jax.lax.scan(round_, w0, None, length=T)[1]
 
 
+@partial(jax.jit, static_argnames=("form", "E", "T"))
+def bent(form, parts, p, w0, alpha, gamma, w_star, E, T):
+    """The same on losses with a piecewise-linear gradient, parts a, m, lo, hi, c (B, C, d) each; (T, B)."""
+
+    def slope(a, m, lo, hi, c, w):
+        return m * (w - c) + (a - m) * jnp.clip(w - c, -lo, hi)
+
+    def value(a, m, lo, hi, c, w):
+        x = w - c
+        u = jnp.clip(x, -lo, hi)
+        return jnp.sum(0.5 * m * x * x + (a - m) * u * (x - 0.5 * u), axis=-1)
+
+    def local(parts, start):
+        def step(w, _):
+            return w - gamma * (slope(*parts, w) + alpha * (w - start)), None
+
+        return jax.lax.scan(step, start, None, length=E)[0]
+
+    every_client = jax.vmap(jax.vmap(local, (0, None)), (0, 0))
+    least = value(*parts, w_star[:, None, :]) @ p
+
+    def round_(server, _):
+        w = every_client(parts, server) if form == "vmap" else local(parts, server[:, None, :] + 0 * parts[0])
+        server = jnp.einsum("c,bcd->bd", p, w)
+        return server, value(*parts, server[:, None, :]) @ p - least
+
+    return jax.lax.scan(round_, w0, None, length=T)[1]
+
+
 @partial(jax.jit, static_argnames=("form", "seeds", "E", "T"))
 def mean_gap(form, seeds, A, b, p, w0, alpha, gamma, A_mean, w_star, E, T):
     """Mean gap over seeds after each round, (T,); A (C, d, d), noise of one fair sign for each client."""

@@ -1,22 +1,30 @@
-"""`make mutants [ONLY='buttaci yuan/lem5'] [EFFORT=0.5]`: is a slip in a statement seen, and by which move?
+"""`make mutants [ONLY='buttaci yuan/lem5'] [EFFORT=0.1]`: is a slip in a statement seen, and by which move?
 
 Every statement that stands is changed in one place: its right side is halved, a term of it is dropped, an exponent goes
-up or down by one, the relation is turned round. The moves look at the mutant in their order, the cheap ones first:
-`lint` (a finding that the statement itself does not have), `derive` (it claims more than what it cites gives), `verify`
-and `hunt` (a certificate that the kernel accepts). What none of them catches survives, and the table says why it may:
-it is `proved`; it `claims less`, so that it is as true as the statement; the statement is `loose` (proofs at points for
-all functions, or a tightness that is below 1/2 as far as was seen); or the question is `open` at this effort.
+up or down by one, the relation is turned round. The moves look at the mutant, the cheap ones first: `replay` (the
+statement's own tightest instance, then instances that were drawn and climbed to for the statement, in floats and in the
+kernel), `lint` (a finding that the statement itself does not have), `derive` (it claims more than what it cites gives)
+and `hunt` (a search of its own). Of `replay` and `hunt` only a refutation that the kernel accepts counts. What none of
+them catches survives, and the table says why it may: it is `proved`; it `claims less`, so that it is as true as the
+statement, and is not hunted; the statement is `loose` (proofs at points for all functions, or a tightness that is below
+1/2 as far as was seen); or the question is `open` at this effort.
+
+Statements that are done are kept in build/mutants.jsonl, and a run goes on from there.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
-from functools import partial
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,18 +34,26 @@ from sympy import Add, Ge, Gt, Le, Lt, Pow, Rational
 
 from fedaudit.bounds.catalogue import find, statement
 from fedaudit.bounds.statement import Statement
-from fedaudit.verify.audit import derived, hunt, linted, read, verify
-from fedaudit.verify.check import genes_of, score
-from fedaudit.verify.genome import draw
-from fedaudit.verify.verdict import Proved, Refuted, Survived
+from fedaudit.verify import kernel
+from fedaudit.verify.audit import derived, hunt, linted, read
+from fedaudit.verify.certify import certify, needed_names
+from fedaudit.verify.check import Scores, genes_of, score
+from fedaudit.verify.claims import lower
+from fedaudit.verify.genome import draw, rows
+from fedaudit.verify.hunt import VIOLATION, Found, climb, top
+from fedaudit.verify.settings.base import Reading
+from fedaudit.verify.verdict import Proved, Refuted, Survived, Verdict
 
 KINDS = ("half", "term", "exponent", "flip")
-MOVES = ("lint", "derive", "verify", "hunt")
+MOVES = ("replay", "lint", "derive", "hunt")
 SURVIVED = ("proved", "claims less", "loose", "open")  # why
 TURNED = {Le: Ge, Lt: Gt, Ge: Le, Gt: Lt}
 BELOW = (Ge, Gt)  # their right side is what is small
 AUDITED = ("inequality", "identity")
 SHAPES, DRAWN, ROUNDING = 24, 20, 1e-9
+CLIMBED, GENERATIONS = 6, 8  # shapes on which the statement's own tightest instances are climbed to, and how far
+REPLAYS = 4  # instances that floats see violate a mutant, and that the kernel is asked about
+KEPT = Path(__file__).parent.parent / "build" / "mutants.jsonl"
 
 
 @dataclass(frozen=True)
@@ -53,9 +69,22 @@ class Itself:
     """What the moves say of a statement before it is changed."""
 
     statement: Statement
-    rules: Counter[str]  # of lint's findings
-    status: str  # of derive
-    tightness: float | None  # of hunt
+    verdict: Verdict  # of hunt
+    instances: tuple[Scores, ...]  # some for every shape, scored
+
+    @property
+    def tightness(self) -> float | None:
+        return self.verdict.tightness if isinstance(self.verdict, Survived) else None
+
+    @cached_property
+    def rules(self) -> Counter[str]:
+        """Of lint's findings."""
+        return Counter(finding.rule for finding in linted(self.statement).findings)
+
+    @cached_property
+    def status(self) -> str:
+        """Of derive."""
+        return derived(self.statement).status
 
 
 @dataclass(frozen=True)
@@ -122,34 +151,42 @@ def judged(identifier: str, effort: float, seed: int) -> Judged:
     found = hunt(made, seed, effort)
     if isinstance(found, Refuted):
         return Judged(made.id, "it falls itself")
-    rules = Counter(finding.rule for finding in linted(made).findings)
-    tightness = found.tightness if isinstance(found, Survived) else None
-    itself = Itself(made, rules, derived(made).status, tightness)
+    itself = Itself(made, found, tuple(instances(made, seed)))
     return Judged(made.id, outcomes=tuple(fate(mutant, itself, effort, seed) for mutant in mutants(made)))
 
 
+def instances(made: Statement, seed: int) -> Iterator[Scores]:
+    """Random ones of all sizes, and the tightest after a short climb on the first few shapes."""
+    reading, world = read(made)
+    rng, shapes = np.random.default_rng(seed), world.shapes(reading)
+    some = shapes[:: 1 + (len(shapes) - 1) // SHAPES]
+    for shape in some:
+        yield score(reading, world, shape, draw(genes_of(reading, world, shape), DRAWN, rng))
+    for found in climb(reading, world, some[:CLIMBED], GENERATIONS, seed).best:
+        yield score(reading, world, found.scores.shape, rows(found.scores.genome, np.array([found.row])))
+
+
 def fate(mutant: Mutant, itself: Itself, effort: float, seed: int) -> Outcome:
-    """Which move catches it, or why none does. Halved right sides are searched in any case: that number is compared."""
-    changed, first = mutant.statement, ""
-    status = derived(changed).status
+    """Which move catches it, or why none does."""
+    changed, told = mutant.statement, partial(Outcome, mutant.kind, mutant.what)
+    reading, world = read(changed)
+    if replayed(reading, itself.verdict):
+        return told("replay", certified=True)
+    scores = [score(reading, world, one.shape, one.genome) for one in itself.instances]
+    suspects = sorted((f for one in scores for f in top(one, REPLAYS) if f.margin > VIOLATION), key=simple)
+    if any(one is not None and not one.holds for one in (certify(reading, world, f) for f in suspects[:REPLAYS])):
+        return told("replay", certified=True)
     if Counter(finding.rule for finding in linted(changed).findings) - itself.rules:
-        first = "lint"
-    elif status == "claims-more" != itself.status:
-        first = "derive"
-    told = partial(Outcome, mutant.kind, mutant.what)
-    if first and mutant.kind != "half":
-        return told(first)
-    verdict: Any = None
-    for name, move in (("verify", partial(verify, sturdy=False)), ("hunt", hunt)):
-        verdict = move(changed, seed, effort)
-        if isinstance(verdict, Refuted):
-            return told(first or name, certified=True)
-    if first:
-        return told(first)
+        return told("lint")
+    if tried := claims_less(itself, mutant):
+        return told("claims less", f"as true as the statement: lhs/rhs is no larger on {tried} instances")
+    if derived(changed).status == "claims-more" != itself.status:
+        return told("derive")
+    verdict: Any = hunt(changed, seed, effort)
+    if isinstance(verdict, Refuted):
+        return told("hunt", certified=True)
     if isinstance(verdict, Proved):
         return told("proved", "it is true: proved")
-    if tried := claims_less(itself.statement, mutant):
-        return told("claims less", f"as true as the statement: lhs/rhs is no larger on {tried} random instances")
     known = [one["upper"] for one in verdict.search.worst]
     if known and all(upper is not None and upper <= 1 for upper in known):
         most = f"lhs/rhs is at most {max(known):.2g}"
@@ -161,20 +198,59 @@ def fate(mutant: Mutant, itself: Itself, effort: float, seed: int) -> Outcome:
     return told("open", f"out of budget: {getattr(verdict, 'reason', verdict.verdict)}")
 
 
-def claims_less(made: Statement, mutant: Mutant) -> int:
-    """On so many random instances lhs/rhs of the changed relation is no larger than it was; 0 if on one it is."""
+def simple(found: Found) -> tuple[int, float]:
+    """Small instances first, then clear violations."""
+    return found.scores.shape.cost, -found.margin
+
+
+def replayed(reading: Reading, verdict: Verdict) -> bool:
+    """Whether the statement's own tightest instance, which is exact, refutes the mutant in the kernel."""
+    tightest = verdict.tightest if isinstance(verdict, Survived) else None
+    if tightest is None:
+        return False
+    instance = needed_names(reading.claim, dict(tightest["instance"]))
+    try:
+        return not kernel.evaluate(reading.claim, instance, [], tightest["at"])[2]
+    except kernel.Rejected:
+        return False
+
+
+def claims_less(itself: Itself, mutant: Mutant) -> int:
+    """On so many instances lhs/rhs of the changed relation is no larger than it was; 0 if on one it is."""
     (reading, world), (changed, _) = (
-        read(replace(s, then=(s.relations[mutant.place],))) for s in (made, mutant.statement)
+        read(replace(s, then=(s.relations[mutant.place],))) for s in (itself.statement, mutant.statement)
     )
-    rng, tried, shapes = np.random.default_rng(0), 0, world.shapes(reading)
-    for shape in shapes[:: 1 + (len(shapes) - 1) // SHAPES]:  # of all sizes
-        genome = draw(genes_of(reading, world, shape), DRAWN, rng)
-        before, after = (score(one, world, shape, genome) for one in (reading, changed))
+    tried = 0
+    for one in itself.instances:
+        before, after = (score(relation, world, one.shape, one.genome) for relation in (reading, changed))
         known = np.isfinite(before.ratio) & np.isfinite(after.ratio)
         if (after.ratio > before.ratio + ROUNDING * (1 + abs(before.ratio)))[known].any():
             return 0
         tried += int(known.sum())
     return tried
+
+
+def key(identifier: str, effort: float, seed: int) -> str:
+    """What a result depends on, but for the code."""
+    text = json.dumps([lower(statement(identifier)).claim, effort, seed], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def kept(path: Path) -> dict[str, Judged]:
+    """Results of earlier runs, by key; a last line that was cut off is no result."""
+    found = dict[str, Judged]()
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        with suppress(json.JSONDecodeError):
+            one = json.loads(line)
+            outcomes = tuple(Outcome(**outcome) for outcome in one["outcomes"])
+            found[one["key"]] = Judged(one["id"], one["left_out"], outcomes)
+    return found
+
+
+def keep(path: Path, name: str, one: Judged) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"key": name, **asdict(one)}) + "\n")
 
 
 def show(found: Sequence[Judged], console: Console) -> None:
@@ -197,18 +273,22 @@ def show(found: Sequence[Judged], console: Console) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make mutants", description="Which move catches a slip in a statement?")
     parser.add_argument("selectors", nargs="*", help="papers, ids, globs; none means all")
-    parser.add_argument("--effort", type=float, default=0.5, help="of one search (default 0.5)")
+    parser.add_argument("--effort", type=float, default=0.1, help="of one search (default %(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--kept", type=Path, default=KEPT, help="results, from which a run goes on (%(default)s)")
     given = parser.parse_args(arguments)
-    ids = [made.id for made in find(given.selectors)]
-    work, found = partial(judged, effort=given.effort, seed=given.seed), list[Judged]()
+    names = {made.id: key(made.id, given.effort, given.seed) for made in find(given.selectors)}
+    found = {name: one for name, one in kept(given.kept).items() if name in names.values()}
+    left = [identifier for identifier, name in names.items() if name not in found]
+    work = partial(judged, effort=given.effort, seed=given.seed)
     with ProcessPoolExecutor(given.jobs) as pool:
-        for one in pool.map(work, ids) if given.jobs > 1 else map(work, ids):
-            found.append(one)
+        for one in pool.map(work, left) if given.jobs > 1 else map(work, left):
+            found[names[one.id]] = one
+            keep(given.kept, names[one.id], one)
             caught = f"{sum(o.caught for o in one.outcomes)} of {len(one.outcomes)} caught"
             print(f"{one.id}: {one.left_out or caught}", file=sys.stderr, flush=True)
-    show(found, Console(width=None if sys.stdout.isatty() else 120))
+    show([found[name] for name in names.values()], Console(width=None if sys.stdout.isatty() else 120))
     return 0
 
 

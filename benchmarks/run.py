@@ -1,4 +1,5 @@
-"""`make bench`: the array interpreter on FedProx, as `verify` and `hunt` run it, and instances a second of `hunt`.
+"""`make bench`: the array interpreter on FedProx, as `verify` and `hunt` run it, instances a second of `hunt`, and
+processor seconds of an audit's stages.
 
 Client-gradient-steps a second on quadratics are ratios within one run. Contestants take turns of like length and the
 best of several counts: other work on the machine can only slow one down.
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, process_time
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))  # as a script or with -m
 import one_thread  # noqa: F401, I001  before NumPy and JAX read the environment
@@ -20,8 +22,10 @@ import loops
 import numpy as np
 import scaling
 import sparse
+import stages
 from fedaudit.bounds.catalogue import statement
 from fedaudit.problems.interpret import Measured, Setup, run, walked
+from fedaudit.problems.piecewise import Piecewise
 from fedaudit.problems.quadratics import Quadratics
 from fedaudit.verify.claims import lower
 from rich.console import Console
@@ -37,6 +41,7 @@ ALPHA, GAMMA = 0.1, 0.05
 FEDPROX = lower(statement("buttaci/thm4.1-I")).claim["method"]  # measures the gap, and gradients at every local step
 GAP = {**FEDPROX, "measures": {"gap": FEDPROX["measures"]["gap"]}}
 SCALARS = {"alpha": ALPHA, "gamma": GAMMA}
+PARTS = ("a", "m", "lo", "hi", "c")  # of bent losses
 PLOT = Path(__file__).parent.parent / "build" / "scaling.png"
 Times = dict[str, float]
 
@@ -69,6 +74,12 @@ def make(B: int, C: int, d: int) -> Quadratics:
     R = rng.normal(size=(B, C, d, d)) / np.sqrt(d)
     A = np.matmul(R, R.swapaxes(-1, -2)) + 0.1 * np.eye(d)
     return Quadratics(0.5 * (A + A.swapaxes(-1, -2)), rng.normal(size=(B, C, d)), np.full(C, 1 / C))
+
+
+def make_bent(B: int, C: int, d: int) -> Piecewise:
+    rng = np.random.default_rng(np.random.SFC64(8))
+    a, m, lo, hi = (rng.uniform(0.1, 2, size=(B, C, d)) for _ in range(4))
+    return Piecewise(a, m, lo, hi, rng.normal(size=(B, C, d)), np.full(C, 1 / C))
 
 
 def scalar(tree: object) -> np.ndarray:
@@ -173,6 +184,38 @@ def bench_size(board: Board, size: Size) -> None:
 
     drift = take_turns({"steps": lambda: walked(FEDPROX, setup), "phases": lambda: run(FEDPROX, setup)}, 2)
     board.ratio("drift in two phases", "drift by steps", drift["steps"] / drift["phases"], None)
+    board.table.add_section()
+
+
+def bench_bent(board: Board, size: Size) -> None:
+    """The same sizes on losses whose gradient is not affine (`Piecewise`, which `hunt` draws): every step is taken."""
+    problem, w0 = make_bent(size.B, size.C, size.d), np.ones((size.B, size.d))
+    w_star = problem.minimiser()
+    setup = Setup(problem, w0, scalar, size.E, size.T, w_star=w_star)
+    name = f"{size.B} x {size.C} x d {size.d} x E {size.E} x T {size.T}"
+
+    def ours() -> Measured:
+        return run(GAP, setup)
+
+    if jax is None:
+        board.time(name, "bent losses, stepwise", take_turns({"ours": ours}, 3)["ours"], size.steps)
+        return
+    parts = tuple(jax.numpy.asarray(getattr(problem, part)) for part in PARTS)
+    data = [jax.numpy.asarray(x) for x in (problem.p, w0, ALPHA, GAMMA, w_star)]
+
+    def by_hand(form: str) -> Callable[[], Any]:
+        return lambda: jax_runs.bent(form, parts, *data, size.E, size.T).block_until_ready()
+
+    contestants: dict[str, Callable[[], object]] = {form: by_hand(form) for form in jax_runs.FORMS}
+    off = np.max(np.abs(np.asarray(by_hand(jax_runs.FORMS[0])()).T - ours()["gap"][:, 1:]))
+    for f in contestants.values():
+        f()
+    best = take_turns(contestants | {"ours": ours}, 7)
+    form = min(jax_runs.FORMS, key=lambda form: best[form])
+    board.time(name, f"(b) JAX warm, bent losses, {form} form (the faster)", best[form], size.steps)
+    board.time("", "bent losses, stepwise", best["ours"], size.steps)
+    board.ratio("bent losses, stepwise", "(b) warm", best[form] / best["ours"], 0.8)
+    board.note("", f"largest |ours - JAX| gap: {off:.1e}", "met" if off <= 1e-9 else "missed")
     board.table.add_section()
 
 
@@ -292,7 +335,15 @@ def bench_hunts(board: Board) -> None:
         for n in hunts.SIZES:
             instances, time = hunts.throughput(id_, n, seconds)
             once = f" (once {before:,})" if n == hunts.POPULATION else ""
-            board.note(id_, f"{instances / time:,.0f} instances a second{once} in populations of {n}")
+            board.note(id_, f"{instances / time:,.0f} instances a second{once} in random populations of {n}")
+        plain, taped = hunts.climbed(id_, seconds, taped=False), hunts.climbed(id_, seconds)
+        rates = f"{taped[0] / taped[1]:,.0f} instances a second (without recordings {plain[0] / plain[1]:,.0f})"
+        board.note("", f"{rates} in climbs, {taped[0]:,} instances")
+        instances, time = hunts.small(id_, seconds)
+        if instances:
+            board.note(
+                "", f"{instances / time:,.0f} small instances a second, recorded, {hunts.LARGE_POPULATION} at once"
+            )
 
 
 def main() -> None:
@@ -301,12 +352,15 @@ def main() -> None:
         print("JAX is not installed: its columns are left out; do: pip install 'fedaudit[bench]'", file=sys.stderr)
     for size in SIZES:
         bench_size(board, size)
+    for size in SIZES:
+        bench_bent(board, size)
     bench_moments(board)
     bench_sparse(board)
     plot_scaling(board)
     show_memory(board)
     bench_hunts(board)
     Console(width=150).print(board.table)
+    Console(width=150).print(stages.table(stages.measured(), stages.BEFORE))
 
 
 if __name__ == "__main__":

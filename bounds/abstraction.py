@@ -44,14 +44,14 @@ from sympy import (
     S,
     Sum,
     Symbol,
-    cancel,
     exp,
     expand,
     log,
-    together,
 )  # fmt: skip
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import And, Boolean, BooleanFalse, BooleanTrue, Implies, Not, Or, false, true
+
+from .quotients import cancelled
 
 LARGEST_ROOT = 4  # beyond that a root is any positive real: its polynomial would be too long to be of use
 
@@ -78,7 +78,7 @@ class Abstraction:
             for power in formula.atoms(Pow):
                 unit, multiple, offset = exponent(power.exp)
                 if unit is not None and multiple > 0 and multiple.is_integer and offset.is_integer:
-                    key = (_canonical(power.base), unit)
+                    key = (cancelled(power.base), unit)
                     shift = floor(Rational(offset, multiple))
                     self._shift[key] = min(self._shift.get(key, 0), shift)
 
@@ -176,7 +176,7 @@ class Abstraction:
         if argument.could_extract_minus_sign():
             return 1 / self._exp(exp(-argument))
         self.term(argument)  # its own obligations
-        return self._atom(exp(_canonical(argument)), lambda e: [Lt(0, e)])
+        return self._atom(exp(cancelled(argument)), lambda e: [Lt(0, e)])
 
     def _sum(self, expr: Sum) -> Expr:
         """Constants out, the index renamed; non-negative when every term is."""
@@ -214,7 +214,7 @@ class Abstraction:
             if unit is None or not multiple.is_integer or not offset.is_integer or not unit.is_integer:
                 made *= self._real_power(base, power)
                 continue
-            shift = self._shift.get((_canonical(base), unit), 0) if multiple > 0 else 0
+            shift = self._shift.get((cancelled(base), unit), 0) if multiple > 0 else 0
             if multiple < 0 or (unit + shift).is_nonnegative is not True:
                 self._require(Or(Ne(self.term(base), 0), Le(0, self.term(unit + shift))))
             if multiple < 0:
@@ -228,7 +228,7 @@ class Abstraction:
             quotient = any(multiple < 0 for _, multiple in members)
             for group in [members] if quotient else [[member] for member in members]:
                 common = reduce(gcd, (abs(multiple) for _, multiple in group))
-                base = _canonical(Mul(*(self.term(b) ** (m // common) for b, m in group)))
+                base = cancelled(Mul(*(self.term(b) ** (m // common) for b, m in group)))
                 made *= self._power(base, unit) ** common
         return made
 
@@ -238,10 +238,10 @@ class Abstraction:
         if base is S.One:
             return S.One
         key = (base, unit)
-        if key not in self.powers and (_canonical(1 / base), unit) in self.powers:
+        if key not in self.powers and (cancelled(1 / base), unit) in self.powers:
             self._require(Ne(base, 0))
             self.always.append(Ne(base, 0))
-            return 1 / self.powers[_canonical(1 / base), unit]
+            return 1 / self.powers[cancelled(1 / base), unit]
         if key not in self.powers:
             fresh = _fresh(f"pow{len(self.powers)}")
             self.powers[key] = fresh
@@ -257,7 +257,7 @@ class Abstraction:
         degree = int(power.q)
         # Only where the root is real: otherwise r² = x would itself say that x ≥ 0.
         root = self._atom(
-            Pow(_canonical(base), Rational(1, degree)),
+            Pow(cancelled(base), Rational(1, degree)),
             lambda r: [Implies(Le(0, inner), And(Le(0, r), Eq(r**degree, inner, evaluate=False)))],
         )
         return root ** Integer(power.p)
@@ -266,7 +266,7 @@ class Abstraction:
         self.inexact = True
         self._require(Lt(0, self.term(base)))
         self.term(power)
-        return self._atom(Pow(_canonical(base), power), lambda y: [Lt(0, y)])
+        return self._atom(Pow(cancelled(base), power), lambda y: [Lt(0, y)])
 
 
 @cache
@@ -300,10 +300,6 @@ def exponent(power: Expr) -> tuple[Expr | None, Rational, Rational]:
     if not isinstance(content, Rational) or not isinstance(constant, Rational):
         return None, Rational(0), Rational(0)
     return unit, content, constant
-
-
-def _canonical(expr: Expr) -> Expr:
-    return cancel(together(expr))
 
 
 def _expr(part: Basic) -> Expr:

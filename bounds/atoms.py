@@ -17,11 +17,28 @@ from sympy import Integer
 
 from fedaudit.errors import UserError
 
-from .method import Number, Vector, f, f_i, f_i_star, f_star, g, grad, inner, neighbours, noisy, norm2, prox
+from .method import (
+    F,
+    Number,
+    Vector,
+    f,
+    f_i,
+    f_i_star,
+    f_star,
+    g,
+    grad,
+    inner,
+    mean,
+    neighbours,
+    noisy,
+    norm2,
+    prox,
+)  # fmt: skip
 from .statement import Assumption
 from .vectors import Over
 
 Charge = tuple[str, tuple[Any, ...]]  # an assumption's name, and the constants with which it must be made
+MEAN_CONVEX = "mean_strongly_convex"
 _HALF = Integer(1) / 2
 
 
@@ -81,16 +98,22 @@ class Lipschitz:
 
 @dataclass(frozen=True, slots=True)
 class Convex:
-    """f_i(y) >= f_i(x) + <grad f_i(x), y - x> + mu/2 |y - x|^2, with mu = 0 for a convex f_i."""
+    """f_i(y) >= f_i(x) + <grad f_i(x), y - x> + mu/2 |y - x|^2, with mu = 0 for a convex f_i.
+
+    `named` "mean_strongly_convex": it is assumed of f alone, and then holds for the mean at points that clients share.
+    """
 
     x: Vector
     y: Vector
     mu: Any = 0
     over: Over = "one"
+    named: str = "strongly_convex"
 
     @property
     def charges(self) -> tuple[Charge, ...]:
-        return (("strongly_convex", (self.mu,)) if self.mu != 0 else ("convex", ()),)
+        if self.named not in ("strongly_convex", MEAN_CONVEX):
+            raise UserError(f"got {self.named}, which does not say that a function is convex")
+        return ((self.named, (self.mu,)) if self.mu != 0 else ("convex", ()),)
 
     @property
     def number(self) -> Number:
@@ -129,21 +152,25 @@ class Minimum:
 
 @dataclass(frozen=True, slots=True)
 class Variance:
-    """E|noise|^2 <= sigma^2 for the noise of a gradient x, at any point."""
+    """E|noise|^2 <= sigma^2 for the noise of a gradient x, at any point; of a minibatch sigma^2/batch."""
 
     x: Vector
     sigma: Any
     over: Over = "one"
+    batch: Any = None
 
     @property
     def charges(self) -> tuple[Charge, ...]:
+        if self.batch is not None:
+            return (("minibatch_variance", (self.sigma, self.batch)),)
         return (("bounded_variance", (self.sigma,)),)
 
     @property
     def number(self) -> Number:
         if self.x.op != "grad":
             raise UserError(f"got the variance of {self.x.op!r}, expected that of a gradient")
-        return Number(((self.sigma**2, ("one",)),)) - norm2(noisy(self.x) - self.x)
+        most = self.sigma**2 if self.batch is None else self.sigma**2 / self.batch
+        return Number(((most, ("one",)),)) - norm2(noisy(self.x) - self.x)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +192,16 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Subgradient:
-    """g(y) >= g(p) + <(x - p)/step, y - p> for the regulariser g, which is convex, and p = prox(x, step)."""
+    """g(y) >= g(p) + <(x - p)/step, y - p> for the regulariser g, which is convex, and p = prox(x, step).
+
+    Of a weakly convex g, whose convexity lacks `nu`, nu/2 |y - p|^2 less; then nu step < 1, or p need not exist.
+    """
 
     x: Vector
     y: Vector
     step: Any
     charges: tuple[Charge, ...]  # the assumption that says that g is convex
+    nu: Any = 0
 
     @property
     def over(self) -> Over:
@@ -179,7 +210,52 @@ class Subgradient:
     @property
     def number(self) -> Number:
         p = prox(self.x, self.step)
-        return g(self.y) - g(p) - inner((self.x - p) / self.step, self.y - p)
+        tangent = g(self.y) - g(p) - inner((self.x - p) / self.step, self.y - p)
+        return tangent if self.nu == 0 else tangent + self.nu * _HALF * norm2(self.y - p)
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """|(x - p)/step| <= B for p = prox(x, step): the subgradients of the regulariser are bounded by B."""
+
+    x: Vector
+    step: Any
+    B: Any
+
+    @property
+    def over(self) -> Over:
+        return "one"
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return (("bounded_subgradients", (self.B,)),)
+
+    @property
+    def number(self) -> Number:
+        return Number((((self.step * self.B) ** 2, ("one",)),)) - norm2(self.x - prox(self.x, self.step))
+
+
+@dataclass(frozen=True, slots=True)
+class ProximalPL:
+    """F(x) - F* <= -min_y {<grad f(x), y - x> + mu/2 |y - x|^2 + g(y) - g(x)}, least at p = prox(x - grad f(x)/mu)."""
+
+    x: Vector
+    mu: Any
+
+    @property
+    def over(self) -> Over:
+        return "one"
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return (("prox_pl", (self.mu,)),)
+
+    @property
+    def number(self) -> Number:
+        slope = mean(grad(self.x))
+        p = prox(self.x - slope / self.mu, 1 / self.mu)
+        model = inner(slope, p - self.x) + self.mu * _HALF * norm2(p - self.x) + g(p) - g(self.x)
+        return Number(f_star.terms) - F(self.x) - model
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,4 +292,51 @@ class Weight:
         return ()
 
 
-Atom = Square | Smooth | Lipschitz | Convex | Lower | Minimum | Variance | Bound | Subgradient | Near | Weight
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """No more clients are drawn than there are."""
+
+    @property
+    def over(self) -> Over:
+        return "one"
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """|x|^2 <= G^2 for a gradient x of a G-Lipschitz loss."""
+
+    x: Vector
+    G: Any
+    over: Over = "one"
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return (("lipschitz", (self.G,)),)
+
+    @property
+    def number(self) -> Number:
+        if self.x.op != "grad":
+            raise UserError(f"got the length of {self.x.op!r}, expected that of a gradient")
+        return Number(((self.G**2, ("one",)),)) - norm2(self.x)
+
+
+OfFunctions = Square | Smooth | Lipschitz | Convex | Lower | Minimum | Variance | Short
+OfRegulariser = Subgradient | Slope | ProximalPL
+Atom = OfFunctions | OfRegulariser | Bound | Near | Weight | Subset
+
+
+def lipschitz(x: Vector, y: Vector, L: Any, over: Over = "one", times: Any = 1) -> tuple[tuple[Any, Atom], ...]:
+    """|grad f_i(x) - grad f_i(y)|^2 <= L^2 |x - y|^2 from the parabolas above and below f_i, `times` a number.
+
+    f_i + L/2 |.|^2 is convex and 2L-smooth: its gradients are co-coercive, by a step from each point towards the other.
+    """
+    found: list[tuple[Any, Atom]] = []
+    for a, b in ((x, y), (y, x)):
+        end = b - (grad(b) - grad(a) + L * (b - a)) / (2 * L)
+        found.append((2 * L * times, Smooth(b, end, L, over, named="descent")))
+        found.append((2 * L * times, Smooth(a, end, L, over, below=True, named="two_sided")))
+    return tuple(found)

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cached_property, lru_cache
+from typing import Any, Literal
 
-from flint import arb
+from flint import arb, fmpq
 from sympy import (
     Basic,
     Dict,
@@ -29,27 +29,20 @@ from sympy import (
     Integer,
     Le,
     Lt,
-    Mul,
     Ne,
-    Poly,
     Pow,
     Rational,
     Sum,
     Symbol,
-    cancel,
-    factor_list,
-    together,
 )
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean, Implies, Not, Or, false, true
 
 from .abstraction import Abstraction, Unsupported, uniform
-from .evaluate import Point, Undefined, compiled, entangled
-from .sampling import Sampler, conjuncts
-
-if TYPE_CHECKING:
-    pass
+from .evaluate import Point, Scope, Undefined, balls, compiled, entangled, scope
+from .quotients import factors_of, over_common, vanishes
+from .sampling import Sampler, Values, conjuncts
 
 Status = Literal["true", "false", "unknown"]
 How = Literal["identity", "smt", "numeric", ""]
@@ -231,95 +224,162 @@ def violation(
     if isinstance(claim, Le | Lt | Ge | Gt):
         margin = compiled(claim.lts, arguments), compiled(claim.gts, arguments)
     whole, clearly = compiled(claim, arguments), _clearly(claim, arguments)
-    for point in sampler.points(str(claim)[:200], count):
-        values = [point[a] for a in arguments]
+    fails, nearly = _Checked(claim, given, arguments), _Nearly(given, arguments)
+    for values in sampler.draws(str(claim)[:200], count):
         try:
-            floats = [float(v) for v in values]
+            floats = scope([float(v) for v in values])
             if margin is not None:
-                low, high = margin[0].float(floats), margin[1].float(floats)
+                low, high = margin[0].float_in(floats), margin[1].float_in(floats)
                 suspect = low >= high - SLACK * (abs(low) + abs(high))
             else:
-                suspect = not whole.float(floats) or isinstance(claim, Eq | Ne)
+                suspect = not whole.float_in(floats) or isinstance(claim, Eq | Ne)
         except (Undefined, OverflowError):
             continue
-        if suspect and violates(claim, given, point):
-            return point
+        if suspect and fails(values):
+            return sampler.point(values)
         if seen is not None:
             seen.tried += 1
-            seen.unsettled += suspect and clearly(floats) and _nearly(given, point)
+            seen.unsettled += suspect and clearly(floats) and nearly(values, floats)
     return None
 
 
-def _clearly(claim: Boolean, arguments: Sequence[Basic]) -> Callable[[Sequence[float]], bool]:
+def _clearly(claim: Boolean, arguments: Sequence[Basic]) -> Callable[[Scope], bool]:
     """Whether floats see a relation fail by more than rounding."""
     if not isinstance(claim, Le | Lt | Ge | Gt | Eq):
         return lambda floats: False
     low, high = claim.args if isinstance(claim, Eq) else (claim.lts, claim.gts)
     left, right = compiled(low, tuple(arguments)), compiled(high, tuple(arguments))
 
-    def fails(floats: Sequence[float]) -> bool:
-        a, b = left.float(floats), right.float(floats)
+    def fails(floats: Scope) -> bool:
+        a, b = left.float_in(floats), right.float_in(floats)
         return (abs(a - b) if isinstance(claim, Eq) else a - b) > CLEAR * (abs(a) + abs(b))
 
     return fails
 
 
-def _nearly(given: Sequence[Boolean], point: Point) -> bool:
+class _Nearly:
     """Whether the conditions hold, equations among them up to rounding: a sampled point meets no irrational one."""
-    arguments, values = tuple(uniform(q) for q in point), list(point.values())
-    floats, equations = [float(v) for v in values], [g for g in given if isinstance(g, Eq)]
-    try:
-        rest = all(_holds(uniform(g), arguments, values) is True for g in given if not isinstance(g, Eq))
-        return bool(equations) and rest and not any(_clearly(uniform(g), arguments)(floats) for g in equations)
-    except (Undefined, OverflowError):
-        return False
+
+    def __init__(self, given: Sequence[Boolean], arguments: Sequence[Basic]) -> None:
+        self._given, self._arguments = given, arguments
+
+    @cached_property
+    def _read(self) -> tuple[list[Callable[[Scope], bool]], list[_Truth]]:
+        """Of equations, whether they clearly fail; of the others, whether they hold."""
+        arguments = tuple(uniform(q) for q in self._arguments)
+        equations = [_clearly(uniform(g), arguments) for g in self._given if isinstance(g, Eq)]
+        others = [g for g in self._given if not isinstance(g, Eq)] if equations else []
+        return equations, [_truth(uniform(g), arguments) for g in others]
+
+    def __call__(self, values: Values, floats: Scope) -> bool:
+        equations, others = self._read
+        where = _Exactly(values)
+        try:
+            rest = bool(equations) and all(truth(where) is True for truth in others)
+            return rest and not any(fails(floats) for fails in equations)
+        except (Undefined, OverflowError):
+            return False
 
 
 def violates(claim: Boolean, given: Sequence[Boolean], point: Point) -> bool:
     """Whether the conditions hold and the claim fails at `point`, in exact or 60-digit arithmetic."""
-    if any(not _inside(q, v) for q, v in point.items()):
-        return False
-    arguments, values = tuple(uniform(q) for q in point), list(point.values())
-    try:
-        fails = _holds(uniform(claim), arguments, values) is False  # one formula; the conditions are many
-        return fails and all(_holds(uniform(g), arguments, values) is True for g in given)
-    except Undefined:
-        return False
+    values = [fmpq(v.numerator, v.denominator) for v in point.values()]
+    return _Checked(claim, given, tuple(point))(values)
 
 
-def _inside(q: Basic, value: Fraction) -> bool:
-    if (q.is_integer and value.denominator != 1) or (q.is_positive and value <= 0):
-        return False
-    return not (q.is_nonnegative and value < 0) and not (q.is_negative and value >= 0)
+class _Checked:
+    """`violates` at many points of the same arguments: the claim and its conditions are read once, when needed."""
+
+    def __init__(self, claim: Boolean, given: Sequence[Boolean], arguments: Sequence[Basic]) -> None:
+        self._claim, self._given, self._arguments = claim, given, arguments
+        self._domains = [_domain(q) for q in arguments]
+
+    @cached_property
+    def _uniformly(self) -> tuple[Basic, ...]:
+        return tuple(uniform(q) for q in self._arguments)
+
+    @cached_property
+    def _holds(self) -> _Truth:
+        return _truth(uniform(self._claim), self._uniformly)
+
+    @cached_property
+    def _admitted(self) -> list[_Truth]:
+        return [_truth(uniform(g), self._uniformly) for g in self._given]
+
+    def __call__(self, values: Values) -> bool:
+        if not all(inside(v) for inside, v in zip(self._domains, values, strict=True)):
+            return False
+        where = _Exactly(values)
+        try:
+            fails = self._holds(where) is False  # one formula; the conditions are many
+            return fails and all(condition(where) is True for condition in self._admitted)
+        except Undefined:
+            return False
 
 
-def _holds(formula: Boolean, arguments: tuple[Basic, ...], values: Sequence[Fraction]) -> bool | None:
+def _domain(q: Basic) -> Callable[[fmpq], bool]:
+    """Whether a value is one that the quantity's declaration allows."""
+    integer, positive = bool(q.is_integer), bool(q.is_positive)
+    nonnegative, negative = bool(q.is_nonnegative), bool(q.is_negative)
+
+    def inside(value: fmpq) -> bool:
+        if (integer and value.q != 1) or (positive and value <= 0):
+            return False
+        return not (nonnegative and value < 0) and not (negative and value >= 0)
+
+    return inside
+
+
+class _Exactly:
+    """A point in rationals and, once somebody asks, in balls of 60 digits."""
+
+    def __init__(self, values: Values) -> None:
+        self.values, self.rational = values, scope(values)
+
+    @cached_property
+    def balls(self) -> Scope:
+        return balls(self.values)
+
+
+_Truth = Callable[[_Exactly], bool | None]
+
+
+def _truth(formula: Boolean, arguments: tuple[Basic, ...]) -> _Truth:
     """True, False, or None when 60 digits cannot tell."""
     if isinstance(formula, And | Or | Not | Implies):
-        parts = [_holds(part, arguments, values) for part in formula.args]
-        if isinstance(formula, Not):
-            return None if parts[0] is None else not parts[0]
-        if isinstance(formula, Implies):
-            formula, parts = Or(true, false), [None if parts[0] is None else not parts[0], parts[1]]
-            return True if True in parts else (None if None in parts else False)
-        if isinstance(formula, And):
-            return False if False in parts else (None if None in parts else True)
-        return True if True in parts else (None if None in parts else False)
-    exact = compiled(formula, arguments).exact(values)
-    if exact is not None:
-        return bool(exact)
-    if not isinstance(formula, Relational):
-        return None
-    left, right = (compiled(side, arguments).precise(values) for side in formula.args)
-    if left.overlaps(right) or abs(left - right) <= ALIKE * (abs(left) + abs(right)):
-        return None
-    match formula:
-        case Le() | Lt():
-            return bool(left < right)
-        case Ge() | Gt():
-            return bool(left > right)
-        case _:
-            return isinstance(formula, Ne)
+        parts = [_truth(part, arguments) for part in formula.args]
+        return lambda where: _combined(formula, [part(where) for part in parts])
+    exactly = compiled(formula, arguments)
+    sides = [compiled(side, arguments) for side in formula.args] if isinstance(formula, Relational) else []
+
+    def holds(where: _Exactly) -> bool | None:
+        exact = exactly.rational_in(where.rational)
+        if exact is not None:
+            return bool(exact)
+        if not sides:
+            return None
+        left, right = (side.precise_in(where.balls) for side in sides)
+        if left.overlaps(right) or abs(left - right) <= ALIKE * (abs(left) + abs(right)):
+            return None
+        match formula:
+            case Le() | Lt():
+                return bool(left < right)
+            case Ge() | Gt():
+                return bool(left > right)
+            case _:
+                return isinstance(formula, Ne)
+
+    return holds
+
+
+def _combined(formula: Boolean, parts: list[bool | None]) -> bool | None:
+    if isinstance(formula, Not):
+        return None if parts[0] is None else not parts[0]
+    if isinstance(formula, And):
+        return False if False in parts else (None if None in parts else True)
+    if isinstance(formula, Implies):
+        parts = [None if parts[0] is None else not parts[0], parts[1]]
+    return True if True in parts else (None if None in parts else False)
 
 
 # --- proving ---------------------------------------------------------------------------------------------------------
@@ -346,10 +406,7 @@ class Proof:
         """Both sides of an equation are the same rational function, defined everywhere."""
         if not isinstance(self.claim, Eq):
             return False
-        difference = together(self.claim.lhs - self.claim.rhs)
-        if difference != 0 and cancel(difference) != 0:
-            return False
-        return self._defined()
+        return vanishes(self.claim.lhs - self.claim.rhs) and self._defined()
 
     def run(self, rlimit: int) -> tuple[str, str]:
         """ "unsat" (the claim is proved), "sat" or "unknown", and a remark."""
@@ -519,7 +576,7 @@ class Proof:
             return -1
         if denominator not in self._signs:
             self._signs[denominator] = None
-            coefficient, factors = factor_list(denominator)
+            coefficient, factors = factors_of(denominator)
             sign: int | None = 1 if coefficient > 0 else -1
             for factor, power in factors:
                 if factor.is_positive or (power % 2 == 0 and factor.is_nonzero):
@@ -567,15 +624,4 @@ class Proof:
 @lru_cache(maxsize=16384)
 def _cleared(relation: Relational) -> tuple[Expr, Expr]:
     """Numerator and denominator of the difference of its sides; the numerator up to positive factors."""
-    numerator, denominator = cancel(together(relation.rhs - relation.lhs)).as_numer_denom()
-    return _without_positive_factor(numerator), denominator
-
-
-def _without_positive_factor(numerator: Expr) -> Expr:
-    """Drop positive symbols that multiply everything: they do not change a sign."""
-    symbols = sorted(numerator.free_symbols, key=lambda s: s.sort_key())
-    if not symbols:
-        return numerator
-    (powers, poly) = Poly(numerator, *symbols).terms_gcd()
-    kept = [s**k for s, k in zip(symbols, powers, strict=True) if k and not s.is_positive]
-    return Mul(*kept, poly.as_expr())
+    return over_common(relation.rhs - relation.lhs)

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
+from math import inf
 from typing import Any, Literal
 
 from sympy import Basic, Eq, Expr, Ge, Gt, Indexed, Le, Lt, Min, Rational, Sum, Symbol, Tuple
@@ -29,20 +30,27 @@ from .dimension import DimensionError, dimension_of
 from .dominance import dominance
 from .evaluate import Compiled, Point, Undefined, compiled, entangled, opaque, quantities
 from .factor import Factor, coefficients, unbounded
-from .facts import FACTS, SUMS, Fact
+from .facts import FACTS, SUMS, ExpNumber, Fact
 from .frame import HETEROGENEITY
 from .method import Method
-from .sampling import Raw, Sampler, conjuncts
-from .shown import check, multipliers, not_negative, stands
+from .sampling import Drawn, Sampler, conjuncts
+from .shown import Definition, check, multipliers, not_negative, stands
 from .statement import Statement
 from .terms import Term, orders, terms, written
 from .vectors import SIGN
+from .ways import line
 
 Verdict = Literal["follows", "claims-more", "claims-less", "not-derived"]
 TIGHT = 1e-6
 SAMPLES, POOL, CLIMB = 300, 400, 500
 SEEN = 1e-9
-WEIGHTS = {"nonnegative_weights", "positive_weights", "distribution", "similarity_weights"}  # none is negative
+WEIGHTS = {  # none is negative
+    "nonnegative_weights",
+    "positive_weights",
+    "distribution",
+    "similarity_weights",
+    "equal_weights",
+}
 LARGE = 10  # a search over many decades that finds a smaller ratio has not met an unbounded one
 
 
@@ -106,16 +114,10 @@ class Derived:
 
 def view(statement: Statement, substitute: Mapping[Any, Any] | None = None, within: Statement | None = None) -> View:
     """`statement` with its definitions written out; cited `within` another, with that one's values and choices in."""
-
     pairs = tuple((substitute or {}).items())
 
     def write(expr: Any) -> Any:
-        made = statement.defined(expr)
-        if within is not None:
-            made = within.defined(put_in(made, pairs))
-            made = _choose(made, within)
-            return within.defined(made)
-        return statement.defined(_choose(made, statement))
+        return _write(expr, statement, pairs, within)
 
     requires = [write(condition) for condition in statement.when]
     for index, (low, high) in statement.for_all.items():
@@ -125,9 +127,25 @@ def view(statement: Statement, substitute: Mapping[Any, Any] | None = None, with
             if quantity in within.choose:
                 requires.append(_equal(write(value), within.defined(within.choose[quantity])))
         requires += [within.defined(_choose(needed, within)) for needed in domains(pairs)]
-    relations = tuple(r for r in (write(r) for r in statement.relations) if isinstance(r, Relational))
     names = tuple(a.name for a in (*statement.let, *statement.implicit))
+    relations = _relations(statement, pairs, within)
     return View(statement.id, relations, tuple(r for r in requires if r is not true), names)
+
+
+def _relations(
+    statement: Statement, pairs: tuple[tuple[Any, Any], ...] = (), within: Statement | None = None
+) -> tuple[Relational, ...]:
+    """Those of its `view`."""
+    written = (_write(relation, statement, pairs, within) for relation in statement.relations)
+    return tuple(r for r in written if isinstance(r, Relational))
+
+
+def _write(expr: Any, statement: Statement, pairs: tuple[tuple[Any, Any], ...], within: Statement | None) -> Any:
+    made = statement.defined(expr)
+    if within is not None:
+        made = within.defined(put_in(made, pairs))
+        return within.defined(_choose(made, within))
+    return statement.defined(_choose(made, statement))
 
 
 def _equal(left: Expr, right: Expr) -> Boolean:
@@ -311,10 +329,10 @@ def derive(statement: Statement, catalogue: Mapping[str, Statement], *, slack: b
     ways = [replace(statement, follows_from=(way,)) for way in statement.follows_from[1:]]
     others = [_derive(way, closure, slack=slack and first.status == "not-derived") for way in ways]
     told_ = [
-        line
+        finding
         for other in others
-        for line in (
-            f"another way, from {', '.join(other.cites) or 'the assumptions'}: {other.status} ({other.evidence})",
+        for finding in (
+            line(other.cites, other.status, other.evidence),
             *(f for f in other.findings if f.startswith(("slack", "vacuous"))),
         )
     ]
@@ -472,6 +490,8 @@ def taken(known: Known) -> bool:
         return known.kind == "premise"
     if isinstance(known.rule, Fact):
         return known.rule not in FACTS and not (known.rule.proof and all(step.proved for step in prove(known.rule)))
+    if isinstance(known.rule, Definition | ExpNumber):
+        return not known.rule.says(known.claim) or bool(known.requires)
     return known.rule != SUMS and not entails(known.claim, tuple(r.claim for r in known.requires))
 
 
@@ -576,20 +596,21 @@ def _signs(statement: Statement, argument: Argument, named: set[Symbol]) -> Iter
     method = next((frame.method for frame in frames), statement.method)
     if not isinstance(method, Method):
         return
-    names = {**method.measures, **{q: n for frame in frames for q, n in frame.names.items()}}
+    names = {**method.formulas, **method.measures, **{q: n for frame in frames for q, n in frame.names.items()}}
     meant = {q.func if isinstance(q, AppliedUndef) else q: number for q, number in names.items()}
     made = {a.name for a in (*statement.let, *statement.implicit)}
     numbers = {part for e in method.scalars(()) for part in e.atoms(Symbol)} | parameters(statement)
     steps = {q.func for q in (*method.steps(), *method.before)}
+    even = any(frame.charges[SIGN] is None for frame in frames)  # the setting is about plain means
     claims = [item.claim for item in _walk((*argument.steps, *argument.bounds))]
     found = {q.func: q for c in claims for q in c.atoms(AppliedUndef) if q.func not in steps}
     found |= {q: q for c in claims for q in c.free_symbols - numbers - named if not q.is_integer}
-    for head, quantity in found.items():
+    for head, quantity in sorted(found.items(), key=lambda pair: str(pair[1])):  # sets have no order of their own
         if not quantity.is_nonnegative:
             continue
         number = HETEROGENEITY if str(head) == "Gamma" else meant.get(head)
         rules = None if number is None else not_negative(number, method)
-        if rules is None or (SIGN in rules and not made & WEIGHTS):
+        if rules is None or (SIGN in rules and not made & WEIGHTS and not even):
             yield f"{quantity} is not negative"
 
 
@@ -628,10 +649,13 @@ def _refused(statement: Statement, goal: View, argument: Argument, cited: Sequen
         if any(meant.setdefault(name, number) != number for name, number in known.rule.frame.names.items()):
             yield f"refused: {known.because} gives another meaning to a name of this proof"
         frame = known.rule.frame
-        if statement.method is not frame.method and not (frame.one and statement.method == frame.method.id):
+        if statement.method is not frame.method and statement.method != frame.method.id:  # a setting has no method
             yield f"refused: {known.because} is about {frame.method.id}"
         elif not stands(known):
             yield f"refused: {known.because} does not follow from its atoms, left over: {check(known.rule).rest}"
+    for known in dict.fromkeys(_knowns(argument)):
+        if isinstance(known.rule, Definition) and known.rule.method is not statement.method:
+            yield f"refused: {known.because} is about {known.rule.method.id}"
     numbers = parameters(statement)
     for premise in (k for k in dict.fromkeys(_knowns(argument)) if taken(k)):
         for relation in goal.relations:
@@ -899,16 +923,16 @@ def _put(expr: Basic, path: tuple[int, ...], value: Rational) -> Basic:
 def slacks(statement: Statement, comparisons: Sequence[Comparison]) -> Iterator[Slack]:
     """Printed constants that could be 1 % stronger and still follow from what the proof gives (numerically)."""
     samplers = [c.sampler() for c in comparisons]
-    pools = [s.pool("slack", POOL) for s in samplers]
+    pools = [_pool(c, s) for c, s in zip(comparisons, samplers, strict=True)]
     for constant in constants(statement, ("then", "where")):
         for changed in (Rational(99, 100), Rational(101, 100)):
             stated = mutate(statement, constant, changed)
-            mutant = view(stated)
-            if len(mutant.relations) != len(comparisons) or not _dimensions_agree(stated):
+            relations = _relations(stated)
+            if len(relations) != len(comparisons) or not _dimensions_agree(stated):
                 continue
             moved = [
                 (before.restated(relation), before, sampler, pool)
-                for relation, before, sampler, pool in zip(mutant.relations, comparisons, samplers, pools, strict=True)
+                for relation, before, sampler, pool in zip(relations, comparisons, samplers, pools, strict=True)
             ]
             stronger = [m for m in moved if _stronger(*m)]
             if stronger and not any(_broken(after, s, pool) for after, _, s, pool in stronger):
@@ -956,16 +980,24 @@ def _dimensions_agree(statement: Statement) -> bool:
     return True
 
 
-Pool = Sequence[tuple[Raw, Point]]
+Pool = Sequence[tuple[Drawn, float]]  # points, and the ratio of a comparison there
+
+
+def _pool(comparison: Comparison, sampler: Sampler) -> Pool:
+    ratio = compiled(comparison.ratio, sampler.variables)
+    return [(drawn, drawn.score(ratio)) for drawn in sampler.pool("slack", POOL)]
 
 
 def _stronger(after: Comparison, before: Comparison, sampler: Sampler, pool: Pool) -> bool:
     if not set(quantities(after.gives, after.claims)) <= set(sampler.variables):
         return False  # another quantity altogether: nothing to compare it with
-    more = compiled(after.ratio - before.ratio * (1 + Rational(1, 10**9)), sampler.variables)
-    return sampler.climb(more, pool, 0)[0] > 0
+    if after.ratio == before.ratio:
+        return False
+    ratio = compiled(after.ratio, sampler.variables)
+    return any(old > -inf and drawn.score(ratio) > old * (1 + SEEN) for drawn, old in pool)
 
 
 def _broken(after: Comparison, sampler: Sampler, pool: Pool) -> bool:
-    value, _ = sampler.climb(compiled(after.ratio, sampler.variables), pool, CLIMB, enough=1 + SEEN)
+    start = [drawn for drawn, _ in pool]
+    value, _ = sampler.climb(compiled(after.ratio, sampler.variables), start, CLIMB, enough=1 + SEEN)
     return value > 1 + SEEN

@@ -16,7 +16,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from flint import arb, ctx, fmpq
@@ -28,6 +28,7 @@ from .trees import Arithmetic, Formula, Tree, read
 
 Number = Any  # float, fmpq or arb: the arithmetic is the same
 Point = Mapping[Basic, Fraction]  # quantity or symbol -> value
+Scope = Mapping[str, Any]  # slot -> value
 
 LONGEST_SUM, LONGEST_EXACT_SUM = 4096, 64
 LARGEST_POWER = 20_000  # bits
@@ -83,18 +84,28 @@ class Compiled:
     def __init__(self, formula: Basic, arguments: Sequence[Basic]) -> None:
         if missing := [q for q in quantities(formula) if q not in arguments]:
             raise TypeError(f"got {formula} with {missing[0]}, expected only {arguments}")
-        names = {q: f"#{n}" for n, q in enumerate(arguments)}  # no name of a summation index
-        tree = truth(formula, names)
-        self._names = tuple(names.values())
-        self._float, self._exact, self._precise = (read(tree, arithmetic) for arithmetic in (_FLOAT, _EXACT, _PRECISE))
+        self._tree = truth(formula, dict(zip(arguments, slots(len(arguments)), strict=True)))
 
-    def _at(self, values: Sequence[Number]) -> dict[str, Number]:
-        return dict(zip(self._names, values, strict=True))
+    @cached_property
+    def _float(self) -> Formula[Number]:
+        return read(self._tree, _FLOAT)
+
+    @cached_property
+    def _exact(self) -> Formula[Number]:
+        return read(self._tree, _EXACT)
+
+    @cached_property
+    def _precise(self) -> Formula[Number]:
+        return read(self._tree, _PRECISE)
 
     def float(self, values: Sequence[float]) -> Any:
         """In floating point; raises `Undefined`."""
+        return self.float_in(scope(values))
+
+    def float_in(self, where: Scope) -> Any:
+        """The same where the values are in their slots already."""
         try:
-            value = self._float(self._at(values))
+            value = self._float(where)
         except (ArithmeticError, ValueError) as error:
             raise Undefined(str(error)) from error
         if isinstance(value, complex) or (isinstance(value, float) and not math.isfinite(value)):
@@ -103,8 +114,12 @@ class Compiled:
 
     def rational(self, values: Sequence[fmpq]) -> Any:
         """In rational arithmetic; None when a root, an exponential or a huge power stands in the way."""
+        return self.rational_in(scope(values))
+
+    def rational_in(self, where: Scope) -> Any:
+        """The same where the values are in their slots already."""
         try:
-            return self._exact(self._at(values))
+            return self._exact(where)
         except (_NotRational, MemoryError):
             return None
         except (ArithmeticError, ValueError) as error:
@@ -117,14 +132,35 @@ class Compiled:
 
     def precise(self, values: Sequence[Fraction]) -> arb:
         """A ball of about 60 digits around the value; raises `Undefined`."""
+        return self.precise_in(balls([fmpq(v.numerator, v.denominator) for v in values]))
+
+    def precise_in(self, where: Scope) -> arb:
+        """The same where the values are in their slots already, as `balls`."""
         with ctx.workdps(DIGITS):
             try:
-                value = self._precise(self._at([arb(fmpq(v.numerator, v.denominator)) for v in values]))
+                value = self._precise(where)
             except (ArithmeticError, ValueError) as error:
                 raise Undefined(str(error)) from error
         if not value.is_finite():
             raise Undefined("not a finite real")
         return value
+
+
+@lru_cache(maxsize=256)
+def slots(count: int) -> tuple[str, ...]:
+    """The names under which a compiled formula looks up its arguments: no name of a summation index."""
+    return tuple(f"#{n}" for n in range(count))
+
+
+def scope(values: Sequence[Number]) -> dict[str, Number]:
+    """Values in their slots: the same for all formulas of the same arguments."""
+    return dict(zip(slots(len(values)), values, strict=True))
+
+
+def balls(values: Sequence[fmpq]) -> dict[str, Number]:
+    """Balls of about 60 digits around rational values, in their slots."""
+    with ctx.workdps(DIGITS):
+        return scope([arb(v) for v in values])
 
 
 @lru_cache(maxsize=4096)

@@ -23,8 +23,8 @@ from sympy.logic.boolalg import Boolean
 
 from .decide import violates, violation
 from .dominance import escape
-from .evaluate import Compiled, Point, Undefined, compiled, quantities
-from .sampling import Raw, Sampler
+from .evaluate import Compiled, Point, compiled, quantities
+from .sampling import Drawn, Sampler, Values
 
 Factor = float | Literal["unbounded"] | None
 STRETCH = (10**3, 10**6, 10**9)  # values of n along a path
@@ -58,9 +58,9 @@ def unbounded(gives: Expr, claims: Expr, relation: Boolean, conditions: Sequence
     ratio = compiled(gives / claims, sampler.variables)
     paths = _escaping(gives, claims, conditions, sampler)
     pool = sampler.pool("grows", POOL)
-    for raw, _ in sorted(pool, key=lambda pair: -_value(ratio, pair[1], sampler))[:STARTS]:
+    for drawn in sorted(pool, key=lambda one: -one.score(ratio))[:STARTS]:
         for powers in (*paths, *_simple(sampler)):
-            if _climbs(raw, powers, ratio, sampler, relation, conditions):
+            if _climbs(drawn.raw, powers, ratio, sampler, relation, conditions):
                 return True
     return False
 
@@ -85,7 +85,7 @@ def _simple(sampler: Sampler) -> Iterator[Mapping[Basic, int]]:
 
 
 def _climbs(
-    raw: Raw,
+    raw: Values,
     powers: Mapping[Basic, int],
     ratio: Compiled,
     sampler: Sampler,
@@ -94,17 +94,11 @@ def _climbs(
 ) -> bool:
     before, points = 0.0, list[Point]()
     for n in STRETCH:
-        point = sampler.complete({q: value * fmpq(n) ** powers.get(q, 0) for q, value in raw.items()})
-        value = -inf if point is None else _value(ratio, point, sampler)
-        if point is None or not value > 10 * before:
+        grown = [x * fmpq(n) ** powers.get(q, 0) for q, x in zip(sampler.variables, raw, strict=True)]
+        values = sampler.complete(grown)
+        value = -inf if values is None else Drawn.of(grown, values).score(ratio)
+        if values is None or not value > 10 * before:
             return False
         before = value
-        points.append(point)
+        points.append(sampler.point(values))
     return all(violates(relation, conditions, point) for point in points)
-
-
-def _value(ratio: Compiled, point: Point, sampler: Sampler) -> float:
-    try:
-        return float(ratio.float([float(point[v]) for v in sampler.variables]))
-    except (Undefined, OverflowError):
-        return -inf

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from flint import arb, fmpq
 from sympy import Add, Eq, Expr, Ge, Gt, Integer, Le, Mul, Ne, Pow, Rational, Sum, Symbol, exp, log
 from sympy import E as e
 from sympy.logic.boolalg import And, Boolean, false
@@ -134,6 +135,16 @@ power_product = Fact(
     then=lambda x, y, n: Eq(Pow(x * y, n, evaluate=False), Mul(x**n, y**n), evaluate=False),
     proof=lambda x, y, n: (
         Induction(Eq(Pow(x * y, n, evaluate=False), Mul(x**n, y**n), evaluate=False), n, bare=True),
+    ),
+)
+power_sum = Fact(
+    "power_sum",
+    "x^(n+m) = x^n x^m",
+    (x, n, m),
+    when=lambda x, n, m: (Le(0, n), Le(0, m)),
+    then=lambda x, n, m: Eq(Pow(x, n + m), Mul(x**n, x**m, evaluate=False), evaluate=False),
+    proof=lambda x, n, m: (
+        Induction(Eq(Pow(x, n + m), Mul(x**n, x**m, evaluate=False), evaluate=False), n, bare=True),
     ),
 )
 power_difference = Fact(
@@ -270,6 +281,24 @@ log_positive = Fact(
 SUMS = "what a finite sum is"
 
 
+@dataclass(frozen=True, slots=True)
+class ExpNumber:
+    """e^q ≤ most between two numbers, which an enclosure of e^q decides."""
+
+    def says(self, claim: Boolean) -> bool:
+        if not isinstance(claim, Le) or not isinstance(claim.lhs, exp):
+            return False
+        q, most = claim.lhs.args[0], claim.rhs
+        if not isinstance(q, Rational) or not isinstance(most, Rational):
+            return False
+        return bool(arb(fmpq(int(q.p), int(q.q))).exp() <= fmpq(int(most.p), int(most.q)))
+
+
+def exp_number(q: Expr, most: Expr) -> Known:
+    """e^q ≤ most (sympy would decide it at once, and drop it)."""
+    return Known(Le(exp(q), most, evaluate=False), f"exp({q}) ≤ {most}", "fact", rule=ExpNumber())
+
+
 def sum_next(term: Expr, index: Symbol, low: Expr | int, high: Expr) -> Known:
     """Σ up to `high` + 1 is Σ up to `high` and one more term: what a finite sum is."""
     whole = Sum(term, (index, low, high + 1))
@@ -282,6 +311,12 @@ def sum_splits(index: Symbol, low: Expr | int, high: Expr, *terms: Expr) -> Know
     whole, parts = Sum(Add(*terms), (index, low, high)), (Sum(term, (index, low, high)) for term in terms)
     claim = Eq(whole, Add(*parts), evaluate=False)
     return Known(claim, "sum_splits", "fact", (Requirement(Le(low, high + 1)),), rule=SUMS)
+
+
+def sum_empty(term: Expr, index: Symbol, low: Expr | int) -> Known:
+    """Σ without terms is 0: what a finite sum is."""
+    low = Integer(low) if isinstance(low, int) else low
+    return Known(Eq(Sum(term, (index, low, low - 1)), 0, evaluate=False), "sum_empty", "fact", rule=SUMS)
 
 
 def termwise(relation: Ge | Le, index: Symbol, low: Expr | int, high: Expr, *given: Known | Step) -> Known:
@@ -310,6 +345,6 @@ geometric = Fact(
 
 FACTS: tuple[Fact, ...] = (
     power_sign, power_positive, power_monotone, power_le_one, power_le_base, power_decreasing, bernoulli, power_product,
-    power_difference, quarter, exp_lower, exp_recip, one_minus_power, inverse_e, young, peter_paul, jensen_square,
-    quotient, sum_sign, log_growth, log_positive, geometric,
+    power_sum, power_difference, quarter, exp_lower, exp_recip, one_minus_power, inverse_e, young, peter_paul,
+    jensen_square, quotient, sum_sign, log_growth, log_positive, geometric,
 )  # fmt: skip

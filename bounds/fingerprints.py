@@ -1,11 +1,15 @@
 """Which sources a statement of the catalogue depends on, as a digest.
 
-Of a paper's modules, each top-level `NAME = ...` whose value is a statement or its derivations is a block of its own,
-and so is each function: a statement depends on its block, on the blocks that this names, and on all other lines of the
-paper and of the papers that it imports. Of other statements it depends on those that it cites, on what these cite, and
-on its siblings; an experiment on its whole paper. Where the way of a name through the sources is not plain, the block
-counts as one of the other lines.
+Of a paper's modules, each top-level `NAME = ...` whose value is a statement, its derivations, an assumption, a formula
+or a text is a block of its own, and so is each function: a statement depends on its block, on the blocks that it names,
+and on all other lines of the paper and of the papers that it imports (symbols, glossaries, methods, imports). Of other
+statements it depends on those that it cites, on what these cite, and on its siblings; an experiment on its whole paper.
+Where the way of a name through the sources is not plain, the block counts as one of the other lines. So does a formula
+that more than sympy and quantities make: what a paper's own functions do to a glossary is nobody's to see.
 """
+
+# sympy ships no type stubs (2026-11).
+# pyright: reportMissingTypeStubs=false
 
 from __future__ import annotations
 
@@ -17,9 +21,12 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, cast
 
+from sympy import Expr, FunctionClass, Symbol
+from sympy.logic.boolalg import Boolean
+
 from .catalogue import modules_of, papers, statements
 from .derivation import Derivation
-from .statement import Statement
+from .statement import Assumption, Statement
 
 __all__ = ["fingerprints"]
 
@@ -42,7 +49,7 @@ def fingerprints() -> dict[str, str]:
     known = {s.id: s for s in statements()}
     places = {id(v): name for p in read for m in modules_of(p) for name, v in vars(m).items() if type(v) is Statement}
     own = {s.id: _digest(shared[s.paper], *_blocks(places.get(id(s), ""), read)) for s in known.values()}
-    whole = {paper: _digest(*(own[s.id] for s in known.values() if s.paper == paper)) for paper in read}
+    whole = {paper: _digest(shared[paper], *_all(sources)) for paper, sources in read.items()}
     ranges = _digest(*(f"{s.method_id} {s.for_all!r}" for s in known.values()))  # premises look for spans of indices
     return {
         s.id: _digest(
@@ -62,7 +69,7 @@ def _read(modules: Iterable[ModuleType]) -> Sources:
         names = [_assigned(node) for node in tree.body]
         for node, name in zip(tree.body, names, strict=True):
             piece = (f"{module.__name__} {ast.dump(node)}", frozenset(_names(node)))
-            if name and names.count(name) == 1 and _tracked(node, vars(module).get(name)):
+            if name and names.count(name) == 1 and _tracked(node, vars(module).get(name), module):
                 found.blocks.setdefault(name, []).append(piece)
             else:
                 found.others.append(piece)
@@ -81,13 +88,31 @@ def _assigned(node: ast.stmt) -> str:
     return ""
 
 
-def _tracked(node: ast.stmt, value: object) -> bool:
+def _tracked(node: ast.stmt, value: object, module: ModuleType) -> bool:
     if isinstance(node, ast.FunctionDef):
         return not node.decorator_list
-    if isinstance(value, tuple):
-        several = cast("tuple[object, ...]", value)
-        return bool(several) and all(isinstance(one, Statement | Derivation) for one in several)
-    return isinstance(value, Statement | Derivation)
+    several = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
+    if several and all(isinstance(one, Statement | Derivation) for one in several):
+        return True
+    return bool(several) and all(map(_fixed, several)) and _plain(node, module)
+
+
+def _fixed(value: object) -> bool:
+    """Whether it is a value that nothing changes later, and no name that a glossary gives a meaning to."""
+    return isinstance(value, str | int | Assumption | Expr | Boolean) and not isinstance(value, Symbol)
+
+
+def _plain(node: ast.stmt, module: ModuleType) -> bool:
+    """Whether a line calls nothing but functions that only make a value: sympy's, and those of the quantities."""
+    calls = [inner.func for inner in ast.walk(node) if isinstance(inner, ast.Call)]
+    called = [vars(module).get(func.id) if isinstance(func, ast.Name) else None for func in calls]
+    return all(
+        made is Assumption or isinstance(made, FunctionClass) or _origin(made).startswith("sympy.") for made in called
+    )
+
+
+def _origin(value: object) -> str:
+    return str(getattr(value, "__module__", ""))
 
 
 def _names(node: ast.AST) -> Iterator[str]:
@@ -130,6 +155,10 @@ def _blocks(name: str, read: Mapping[str, Sources]) -> list[str]:
             texts.append(text)
             waiting += names
     return sorted(texts)
+
+
+def _all(sources: Sources) -> list[str]:
+    return sorted(text for pieces in sources.blocks.values() for text, _ in pieces)
 
 
 def _cited(statement: Statement, known: Mapping[str, Statement]) -> set[str]:

@@ -10,27 +10,42 @@ of the vectors. A quantity of the method is what its `measures` say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from flint import fmpq
-from sympy import Add, Indexed, Integer, Mul, Pow, Rational, Sum, Symbol
+from sympy import Add, Indexed, Integer, Max, Mul, Pow, Rational, Sum, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
 from fedaudit.errors import UserError
 
-from .atoms import Atom, Bound, Charge, Minimum, Near, Weight
-from .method import Method, Number, Vector, f_i_star, f_star, mean, neighbours, scalars_of, vectors_of
+from .atoms import MEAN_CONVEX, Atom, Bound, Charge, Convex, Minimum, Near, Subset, Weight
+from .method import (
+    Method,
+    Number,
+    Vector,
+    f_i_star,
+    f_star,
+    grad,
+    mean,
+    neighbours,
+    scalars_of,
+    vectors_of,
+)  # fmt: skip
 from .vectors import (
     ALL,
     ANY,
+    DRAWN,
+    EVEN,
     FLAT,
     INDEPENDENT,
     MEAN,
     NEAR,
+    OWN,
     SIGN,
+    STILL,
     SUM,
     UNBIASED,
     Coefficient,
@@ -44,11 +59,12 @@ from .vectors import (
     expanded,
     mean_of,
     near_of,
+    sampled_mean,
     under_mean,
     under_near,
 )  # fmt: skip
 
-When = Literal["base", "begun", "local", "ended", "updated", "round", "first"]
+When = Literal["start", "first", "base", "begun", "local", "ended", "updated", "round"]
 HETEROGENEITY = Number(f_star.terms) - mean(f_i_star)  # f* - sum_i p_i f_i*, which every run calls Gamma
 CHARGES: dict[str, Charge] = {
     SUM: ("weights_sum_to_one", ()),
@@ -56,8 +72,24 @@ CHARGES: dict[str, Charge] = {
     UNBIASED: ("bounded_variance", ()),
     INDEPENDENT: ("independent_noise", ()),
     FLAT: ("smooth", ()),
+    EVEN: ("equal_weights", ()),
+    STILL: ("bounded_subgradients", ()),
+    DRAWN: ("without_replacement", ()),
     NEAR: ("similarity_weights", ()),
 }
+
+
+def others(clients: Any) -> Any:
+    """How many clients there are besides one; 1 where there is none, so that it may be divided by."""
+    return Max(clients - 1, 1)
+
+
+def formula_of(method: Method, quantity: Any) -> Any:
+    """What the method's formulas say that a quantity is, at its indices; None if they do not."""
+    for key, body in method.formulas.items():
+        if isinstance(key, AppliedUndef) and key.func == getattr(quantity, "func", None):
+            return body.subs(dict(zip(key.args, quantity.args, strict=True)), simultaneous=True)
+    return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +97,8 @@ class Frame:
     """A method and what the names of a proof mean in it: quantities at their indices, as measures are written.
 
     `letters` are the round, the local step, the client, another client; `sizes` the local steps and the clients.
+    `ghosts` are vectors of the clients that only the proof has: what they are when a round begins, and their local
+    rule. `kept` are vectors that equal a formula of others at every local step k: that is checked here, from the rules.
     """
 
     method: Method
@@ -72,8 +106,13 @@ class Frame:
     letters: tuple[Any, Any, Any, Any]
     sizes: tuple[Any, Any]
     weights: Any
-    charges: Mapping[str, Charge] = field(default_factory=lambda: dict(CHARGES))  # rule -> the assumption that it takes
+    # rule -> the assumption that it takes; None where it is what the setting is
+    charges: Mapping[str, Charge | None] = field(default_factory=lambda: dict(CHARGES))
     one: bool = False  # a single function, of the client that is not named; w* minimises it
+    even: bool = False  # all clients have the same weight
+    sample: Any = None  # how many clients are drawn
+    ghosts: Mapping[Vector, tuple[Vector, Vector]] = field(default_factory=dict[Vector, tuple[Vector, Vector]])
+    kept: Mapping[Vector, Callable[[Any], Vector]] = field(default_factory=dict[Vector, Callable[[Any], Vector]])
     shares: Any = None  # q(i, j), what neighbour j is to client i, as the proof writes it
 
     def __post_init__(self) -> None:
@@ -84,6 +123,23 @@ class Frame:
             printed = key.func in known if isinstance(key, AppliedUndef) else key in known
             if printed and not (str(key) == "Gamma" and number == HETEROGENEITY):
                 raise UserError(f"got a definition of {key}, expected a name of the proof alone; do: rename it")
+        if {*self.ghosts} & {*self.method.server, *self.method.client}:
+            raise UserError("got a ghost with the name of a vector of the method; do: rename it")
+        for x, form in self.kept.items():
+            broken = not_kept(self, x, form)
+            if broken:
+                raise UserError(f"got {x.name!r} as a formula, which {self.method.id} does not keep: {broken}")
+
+    @property
+    def begin(self) -> Mapping[Vector, Any]:
+        return {**self.method.begin, **{x: rule for x, (rule, _) in self.ghosts.items()}}
+
+    @property
+    def local(self) -> Mapping[Vector, Any]:
+        return {**self.method.local, **{x: rule for x, (_, rule) in self.ghosts.items()}}
+
+    def formula(self, quantity: Any) -> Any:
+        return formula_of(self.method, quantity)
 
     @property
     def sum_of_squares(self) -> Any:
@@ -117,11 +173,17 @@ class Frame:
 
     def leaves(self, expr: Any) -> Iterator[Any]:
         """What a coefficient is made of: symbols, step sizes, the sum of squared weights."""
-        if isinstance(expr, Sum):
-            yield from (self.sum_of_squares,) if self.is_sum_of_squares(expr) else self.leaves(expr.function)
+        written = self.formula(expr)
+        if written is not None:
+            yield from self.leaves(written)
+        elif isinstance(expr, Sum):
+            squares = (self.sizes[1],) if self.even else (self.sum_of_squares,)
+            yield from squares if self.is_sum_of_squares(expr) else self.leaves(expr.function)
         elif isinstance(expr, Add | Mul | Pow | Relational):
             for arg in expr.args:
                 yield from self.leaves(arg)
+        elif self.sample is not None and expr == others(self.sizes[1]):
+            yield expr
         elif self.is_share(expr):
             return
         elif not isinstance(expr, Rational | Indexed) and self.meaning(expr) is None:
@@ -142,6 +204,13 @@ class Frame:
         yield from self.method.scalars([str(getattr(q, "func", q)) for q in self.method.measures])
         for number in self.names.values():
             yield from scalars_of(number)
+        for rules in self.ghosts.values():
+            for rule in rules:
+                yield from rule.scalars()
+        for form in self.kept.values():
+            yield from form(self.letters[1]).scalars()
+        yield from self.sizes if self.even or self.kept else ()
+        yield from () if self.sample is None else (self.sample, others(self.sizes[1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +221,17 @@ class Reader:
     ring: Ring
     letters: Mapping[Any, str]  # leaf -> its name in the ring
     at: tuple[Any, Any]
+    step: Any = None  # what the letter of the local step stands for, in a rule or a definition that is being read
 
     # --- coefficients ------------------------------------------------------------------------------------------------
 
     def coefficient(self, expr: Any) -> Coefficient:
+        if self.step is not None:
+            return replace(self, step=None).coefficient(expr.subs(self.frame.letters[1], self.step))
         if isinstance(expr, Rational):
             return self.ring.number(fmpq(int(expr.p), int(expr.q)))
         if isinstance(expr, Sum) and self.frame.is_sum_of_squares(expr):
-            expr = self.frame.sum_of_squares
+            expr = 1 / self.frame.sizes[1] if self.frame.even else self.frame.sum_of_squares
         if expr in self.letters:
             return self.ring.parameter(self.letters[expr])
         if isinstance(expr, Pow) and isinstance(expr.exp, Integer):
@@ -176,12 +248,10 @@ class Reader:
         raise UserError(f"got {expr}, expected a rational formula of the method's constants; do: leave it by hand")
 
     def _now(self, factor: Any) -> Any:
-        """A factor of a rule or a definition, which must not be that of another round or step."""
-        for letter, at in zip(self.frame.letters, self.at, strict=False):
-            if letter != at and letter in getattr(factor, "free_symbols", ()):
-                raise UserError(
-                    f"got {factor} at {letter} = {at}, expected a premise about {letter}; do: leave out `at`"
-                )
+        """A factor of a rule or a definition, which must not be that of another round; `step` sees to the step."""
+        t, at = self.frame.letters[0], self.at[0]
+        if t != at and t in getattr(factor, "free_symbols", ()):
+            raise UserError(f"got {factor} at {t} = {at}, expected a premise about {t}; do: leave out `at`")
         return factor
 
     # --- vectors -----------------------------------------------------------------------------------------------------
@@ -197,6 +267,8 @@ class Reader:
                 return self._named(x, when, plain)
             case Vector(op="zero"):
                 return Vec({})
+            case Vector(op="start") if when == "start":
+                return Vec({(Name("start"), ALL): self.ring.number(1)})
             case Vector(op="w_star" | "point" | "axis"):
                 label = {"w_star": "w*", "axis": "axis"}.get(x.op) or f"point {x.args[0]}"
                 return Vec({(Name(label), ALL): self.ring.number(1)})
@@ -209,6 +281,8 @@ class Reader:
                 return read(inside).scaled(self.coefficient(self._now(factor)))
             case Vector(op="mean", args=(inside,)):
                 return mean_of(self.vector(inside, when, ANY), self.flat)
+            case Vector(op="sampled", args=(inside,)) if self.frame.sample is not None and self.frame.even:
+                return sampled_mean(self.vector(inside, when, ANY))
             case Vector(op="other", args=(inside,)) if other is not None:
                 return self.vector(inside, when, other)
             case Vector(op="neighbours", args=(inside,)) if plain is not None:
@@ -219,16 +293,27 @@ class Reader:
                     return Vec({}, at.charges | {FLAT})
                 return Vec({(Name(f"grad({at.label})", at.stage, point=at), plain): self.ring.number(1)}, at.charges)
             case Vector(op="prox", args=(step, inside)):
-                at = read(inside)
-                if at.tags - {ALL, MEAN}:
-                    raise UserError("got a proximal point of one client, expected a shared one; do: leave it by hand")
-                size = self.coefficient(step)
-                name = Name(f"prox({size}, {at.label})", at.stage, point=at, step=size)
-                return Vec({(name, ALL): self.ring.number(1)}, at.charges)
+                return self._prox(read(inside).owned(plain or ALL), self.coefficient(step), plain)
             case Vector(op="noisy", args=(inside,)) if plain is not None and when in ("base", "begun", "local"):
                 return read(inside) + self.noise(read(inside), when, plain)
             case _:
                 raise UserError(f"got {x.op!r} of a vector, expected another; do: leave this premise by hand")
+
+    def _prox(self, at: Vec, size: Coefficient, plain: str | None) -> Vec:
+        """The proximal point, of the client if the point is; w* where a proximal gradient step starts there."""
+        star = self.vector(Vector("w_star"))
+        if at.terms == (star - self.vector(mean(grad(Vector("w_star")))).scaled(size)).terms:
+            return replace(star, charges=at.charges | {FLAT, STILL})
+        if at.tags - {ALL, MEAN, OWN} or (OWN in at.tags and plain is None):
+            raise UserError("got a proximal point of another client, expected a shared one; do: leave it by hand")
+        name = Name(f"prox({size}, {at.label})", at.stage, point=at, step=size)
+        return Vec({(name, plain if OWN in at.tags and plain else ALL): self.ring.number(1)}, at.charges)
+
+    def _rule(self, rule: Any, when: When, plain: str | None) -> Vec:
+        """A rule of the method, read at this local step."""
+        if isinstance(rule, int):
+            return Vec({})
+        return replace(self, step=self.at[1]).vector(rule, when, plain)
 
     def noise(self, at: Vec, when: When, plain: str) -> Vec:
         """New in every step: the noise of the next one is known later."""
@@ -241,20 +326,30 @@ class Reader:
         method = self.frame.method
         if x in method.server:
             if when == "updated" and x in method.update:
-                return self.vector(method.update[x], "ended", plain)
+                return self._rule(method.update[x], "ended", plain)
+            if when == "start":
+                return self._rule(method.server[x], "start", plain)
+            if x in self.frame.kept:
+                return replace(self, step=None).vector(self.frame.kept[x](self.at[1]), "base", plain)
             return Vec({(Name(x.name), ALL): self.ring.number(1)})
-        if x not in method.client or plain is None:
+        if (x not in method.client and x not in self.frame.ghosts) or plain is None:
             raise UserError(f"got {x.name!r}, expected a vector of {method.id} with its client")
-        if when == "first":
+        begin, local = self.frame.begin, self.frame.local
+        within = x in begin or x in local  # changes within a round
+        if when == "first" and x in method.client:
             return self.vector(method.client[x], when, plain)
-        if when == "begun" and x in method.begin:
-            return self.vector(method.begin[x], "round", plain)
-        if when == "local" and x in method.local:
-            return self.vector(method.local[x], "base", plain)
-        if when in ("ended", "updated") and x in method.end:
-            return self.vector(method.end[x], "base", plain)
-        if when == "updated" or (when in ("round", "begun") and (x in method.begin or x in method.local)):
+        if when == "start" and not within:
+            return self._rule(method.client[x], "start", plain)
+        if when == "begun" and x in begin:
+            return self._rule(begin[x], "round", plain)
+        if when == "local" and x in local:
+            return self._rule(local[x], "base", plain)
+        if (when == "ended" or (when == "updated" and not within)) and x in method.end:
+            return self._rule(method.end[x], "base", plain)
+        if within and when in ("start", "first", "round", "begun", "updated"):
             raise UserError(f"got {x.name!r} of the whole round, expected a local step; do: leave this premise by hand")
+        if x in self.frame.kept:
+            return replace(self, step=None).vector(self.frame.kept[x](self.at[1]), "base", plain)
         settled = self.frame.settled(x)
         centre = None if settled is None else Name(settled.name)
         return Vec({(Name(x.name, centre=centre), plain): self.ring.number(1)})
@@ -291,12 +386,17 @@ class Reader:
             case ("f", x):
                 return (self._value(self.vector(x, when, plain, other)),)
             case ("g", x):
-                at = self.vector(x, when, plain, other)
-                return ((one, Term("regulariser", "one", (at,), f"g({at.label})")),)
+                at = self.vector(x, when, plain, other).owned(plain or ALL)
+                if at.tags - {ALL, MEAN, OWN}:
+                    raise UserError("got g at a point of another client, expected a shared one; do: leave it by hand")
+                tag = plain if OWN in at.tags and plain else ALL
+                return ((one, Term("regulariser", "one", (at,), f"g({at.label})", tag)),)
             case ("F", x):
                 return (*self._atom(("f", x), when, plain, other), *self._atom(("g", x), when, plain, other))
             case ("f_star",) if not self.frame.method.composite:
                 return (self._value(self.vector(Vector("w_star"))),)
+            case ("f_star",):
+                return ((one, Term("value", "one", (), "least F")),)
             case ("f_i", x) if plain is not None:
                 at = self.vector(x, when, plain, other).owned(plain)
                 return ((one, Term("value", "one", (at,), f"f({at.label})", plain)),)
@@ -315,6 +415,9 @@ class Reader:
 
     def formula(self, expr: Any, bound: Any = None) -> Scalar:
         """A formula that is linear in quantities; `bound` is the client over which a mean runs."""
+        written = self.frame.formula(expr)
+        if written is not None:
+            return self.formula(written, bound)
         meant = self.frame.meaning(expr)
         if meant is not None:
             return self._quantity(expr, *meant, bound)
@@ -329,7 +432,8 @@ class Reader:
             client = self._neighbour(expr.function, index)
             if client is not None and not more and bound is None and (low, high) == (1, self.frame.sizes[1]):
                 return under_near(self.formula(expr.function / self.frame.shares(client, index), index), str(client))
-            body = expr.function / self.frame.weights[index]
+            even = self.frame.even and not expr.function.atoms(Indexed)
+            body = expr.function * self.frame.sizes[1] if even else expr.function / self.frame.weights[index]
             if more or bound is not None or (low, high) != (1, self.frame.sizes[1]) or body.atoms(Indexed):
                 raise UserError(f"got {expr}, expected a mean over the clients with their weights")
             return under_mean(self.formula(body, index))
@@ -350,7 +454,9 @@ class Reader:
         """Whether it speaks of no quantity."""
         if isinstance(expr, Sum):
             return self.frame.is_sum_of_squares(expr)
-        if isinstance(expr, Indexed) or self.frame.is_share(expr) or self.frame.meaning(expr) is not None:
+        if isinstance(expr, Indexed) or self.frame.is_share(expr):
+            return False
+        if self.frame.formula(expr) is not None or self.frame.meaning(expr) is not None:
             return False
         return all(self._constant(arg) for arg in expr.args) if isinstance(expr, Add | Mul | Pow) else True
 
@@ -365,7 +471,8 @@ class Reader:
                 raise UserError(f"got the client {at[c]} in {quantity}, expected {i} or {j}")
         plain, other = (None if c not in at else ANY if at[c] == bound else str(at[c]) for c in (i, j))
         plain = str(i) if self.frame.one else plain
-        return self.number(number, self._when(quantity, at.get(t), at.get(k)), plain, other)
+        when = self._when(quantity, at.get(t), at.get(k))
+        return replace(self, step=at.get(k)).number(number, when, plain, other)
 
     def _when(self, quantity: Any, round_: Any, step: Any) -> When:
         t, k = self.at
@@ -386,7 +493,7 @@ class Reader:
     def atom(self, atom: Atom) -> Scalar:
         if isinstance(atom, Bound):
             relation = atom.relation
-            made = self.formula(relation.rhs - relation.lhs, self.frame.letters[2] if atom.over != "one" else None)
+            made = self.formula(relation.gts - relation.lts, self.frame.letters[2] if atom.over != "one" else None)
             return made if atom.over == "one" else under_mean(made, atom.over)
         _, _, i, j = self.frame.letters
         if isinstance(atom, Weight):
@@ -396,6 +503,14 @@ class Reader:
             )
         if isinstance(atom, Near):
             return self._near(atom, ANY if atom.over == "mean" else str(atom.client or i))
+        if isinstance(atom, Subset):
+            if self.frame.sample is None:
+                raise UserError("got a subset of the clients, expected a method that draws one")
+            return ((self.coefficient(self.frame.sizes[1] - self.frame.sample), Term("one")),)
+        if isinstance(atom, Convex) and atom.named == MEAN_CONVEX:
+            ends = (self.vector(x, "base", ANY) for x in (atom.x, atom.y))
+            if atom.over != "mean" or any(ANY in x.tags for x in ends):
+                raise UserError("got convexity of the mean at a client's own point, expected a mean at shared points")
         if isinstance(atom, Minimum) and self.vector(atom.x, "base", str(i) if self.frame.one else None).tags & {ANY}:
             raise UserError("got f >= f* at a client's own point, expected a shared one")
         if atom.over == "one":
@@ -412,8 +527,49 @@ class Reader:
         return ((self.ring.number(1), all_), (self.ring.number(-1), Term("inner", over, (middle, middle))))
 
     def expand(self, scalar: Scalar) -> Expanded:
-        letter = self.letters.get(self.frame.sum_of_squares)
-        return expanded(scalar, None if letter is None else self.ring.parameter(letter), self.flat)
+        squares = None
+        if self.frame.even:
+            squares = self.coefficient(1 / self.frame.sizes[1])
+        elif self.frame.sum_of_squares in self.letters:
+            squares = self.coefficient(self.frame.sum_of_squares)
+        return expanded(scalar, squares, self.flat, self.share)
+
+    @property
+    def share(self) -> Coefficient | None:
+        """By how much the mean over the sampled clients varies: (n - m)/(m (n - 1))."""
+        n, drawn = self.frame.sizes[1], self.frame.sample
+        return None if drawn is None else self.coefficient((n - drawn) / (drawn * others(n)))
+
+
+def not_kept(frame: Frame, x: Vector, form: Callable[[Any], Vector]) -> str:
+    """Where a vector does not equal a formula of others; empty if it does, before every local step of every round."""
+    t, k, i, _ = frame.letters
+    end, within = frame.sizes[0], {*frame.begin, *frame.local}
+    found = dict.fromkeys(leaf for e in frame.scalars() for leaf in frame.leaves(e))
+    letters = {leaf: f"x{n}" for n, leaf in enumerate(dict.fromkeys((*found, k)))}
+    reader = Reader(frame, Ring(tuple(letters.values())), letters, (t, k))
+
+    def same(reader: Reader, when: When, step: Any) -> bool:
+        left, right = (reader.vector(y, when, str(i)) for y in (x, form(step)))
+        return not (left - right).terms
+
+    if _speaks_of(form(k), x):
+        return "it speaks of itself"
+    if x in within:
+        if x not in frame.begin or x not in frame.local:
+            return "it is not set when a round begins"
+        if not same(reader, "begun", Integer(0)):
+            return "not when a round begins"
+        return "" if same(reader, "local", k + 1) else "not after a local step"
+    if any(_speaks_of(form(k), y) for y in within) or form(k) != form(k + 1):
+        return "it is the same in a round, and the formula is not"
+    if not same(reader, "start", k):
+        return "not when the run begins"
+    return "" if same(replace(reader, at=(t, end)), "updated", end) else "not after a round"
+
+
+def _speaks_of(formula: Any, x: Vector) -> bool:
+    return formula == x or any(_speaks_of(arg, x) for arg in getattr(formula, "args", ()) if isinstance(arg, Vector))
 
 
 def _changes(number: Number) -> bool:

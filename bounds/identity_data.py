@@ -11,10 +11,28 @@ from typing import Any
 
 from sympy import Add, Integer, Mul, Pow, Rational
 
-from .atoms import Atom, Bound, Convex, Lipschitz, Lower, Minimum, Near, Smooth, Square, Subgradient, Variance, Weight
+from .atoms import (
+    MEAN_CONVEX,
+    Atom,
+    Bound,
+    Convex,
+    Lipschitz,
+    Lower,
+    Minimum,
+    Near,
+    ProximalPL,
+    Short,
+    Slope,
+    Smooth,
+    Square,
+    Subgradient,
+    Subset,
+    Variance,
+    Weight,
+)
 from .derivation import Known
 from .frame import Reader
-from .method import grad, neighbours, prox
+from .method import grad, mean, neighbours, prox
 from .shown import Shown, by_form, check, reader_of
 from .vectors import ANY, Coefficient, Name, Scalar, Term, Vec
 
@@ -40,7 +58,9 @@ def identity_data(premise: Known, statement: str = "") -> dict[str, Any]:
         }
         for n, identity in enumerate(made.identities)
     ]
-    squares = reader.letters.get(rule.frame.sum_of_squares)
+    squares: Any = reader.letters.get(rule.frame.sum_of_squares)
+    if rule.frame.even:
+        squares = ["/", "1", reader.letters[rule.frame.sizes[1]]]
     return {
         "format": FORMAT,
         "statement": statement,
@@ -51,7 +71,9 @@ def identity_data(premise: Known, statement: str = "") -> dict[str, Any]:
             name: {"means": str(leaf), "sign": _sign(leaf)} for leaf, name in reader.letters.items()
         },
         **({"squares": squares} if squares else {}),
+        **({"share": fraction_tree(reader.share, reader.ring.parameters)} if reader.share else {}),
         **({"single": True} if rule.frame.one else {}),
+        **({"composite": True} if rule.frame.method.composite else {}),
         "names": names.rows,
         "identities": identities,
     }  # fmt: skip
@@ -127,7 +149,7 @@ class Names:
             point = [self.vector(x) for x in term.vectors]
             return ["value" if point else "least", term.over, *point, term.tag]
         if term.op == "regulariser":
-            return ["regulariser", term.over, self.vector(term.vectors[0])]
+            return ["regulariser", term.over, self.vector(term.vectors[0]), term.tag]
         return [term.op, term.over, *([term.label] if term.op == "weight" else [])]  # 1 is its own mean
 
     def atom(self, atom: Atom, reader: Reader) -> dict[str, Any]:
@@ -154,10 +176,12 @@ class Names:
             case Near(x=x):
                 self.vector(reader.vector(neighbours(x), "base", client))
                 yield "x", self.vector(reader.vector(x, "base", ANY))
-            case Variance(x=x, sigma=sigma):
+            case Variance(x=x, sigma=sigma, batch=batch):
                 point = reader.vector(x, "base", client)
                 yield "x", self.vector(reader.noise(point, "base", client))
                 yield "constant", _tree(sigma, reader)
+                if batch is not None:
+                    yield "batch", _tree(batch, reader)
             case Smooth(x=x, y=y, L=constant) | Lipschitz(x=x, y=y, L=constant) | Convex(x=x, y=y, mu=constant):
                 vector(grad(x))  # names for the gradients, whether or not a term has them
                 vector(grad(y))
@@ -166,11 +190,31 @@ class Names:
                 yield "constant", "0" if constant == 0 else _tree(constant, reader)
                 if isinstance(atom, Smooth):
                     yield "below", atom.below
-            case Subgradient(x=x, y=y, step=step):
+                if isinstance(atom, Convex) and atom.named == MEAN_CONVEX:
+                    yield "shared", True
+            case Subgradient(x=x, y=y, step=step, nu=nu):
                 vector(prox(x, step))
                 yield "x", vector(x)
                 yield "y", vector(y)
                 yield "constant", _tree(step, reader)
+                if nu != 0:
+                    yield "weak", _tree(nu, reader)
+            case Slope(x=x, step=step, B=bound):
+                vector(prox(x, step))
+                yield "x", vector(x)
+                yield "size", _tree(step, reader)
+                yield "constant", _tree(bound, reader)
+            case ProximalPL(x=x, mu=mu):
+                vector(prox(x - mean(grad(x)) / mu, 1 / mu))
+                vector(mean(grad(x)))
+                yield "x", vector(x)
+                yield "constant", _tree(mu, reader)
+            case Subset():
+                yield "few", reader.letters[reader.frame.sample]
+                yield "many", reader.letters[reader.frame.sizes[1]]
+            case Short(x=x, G=bound):
+                yield "x", vector(x)
+                yield "constant", _tree(bound, reader)
             case Square(x=x) | Lower(x=x) | Minimum(x=x):
                 yield "x", vector(x)
 
@@ -185,6 +229,10 @@ KINDS: dict[type, str] = {
     Variance: "variance",
     Bound: "assumed",
     Subgradient: "subgradient",
+    Slope: "slope",
+    Short: "short",
+    Subset: "subset",
+    ProximalPL: "proximal_pl",
     Near: "near",
     Weight: "weight",
 }

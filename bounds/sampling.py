@@ -17,18 +17,20 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import cast
 
 from flint import fmpq
 from sympy import Basic, Eq, Expr, Ge, Gt, Le, Lt, Max, Min, Poly, PolynomialError, Symbol, together
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import And, Boolean, BooleanTrue
 
-from .evaluate import Compiled, Point, Undefined, compiled, opaque, quantities
+from .evaluate import Compiled, Point, Scope, Undefined, compiled, opaque, quantities, scope, slots
 
-Raw = Mapping[Basic, fmpq]
+Values = Sequence[fmpq]  # of a sampler's variables, in their order
 SMALL = tuple(map(fmpq, (1, 2, 3, 4, 5, 7, 10, 20, 50, 100)))
 LONGEST = 512  # bits of an end of an interval; beyond that a nearby float will do, and is checked again
 SHARES = (fmpq(1), fmpq(1), fmpq(999_999, 1_000_000), fmpq(1, 2), fmpq(1, 1000), fmpq(1, 10**9))
+TENS = {n: fmpq(10) ** n for n in (-12, -9, -6, -3, -2, -1, 0, 1, 2, 6, 9, 12)}
 FACTORS = (fmpq(11, 10), fmpq(10, 11), fmpq(2), fmpq(1, 2), fmpq(10), fmpq(1, 10))
 
 
@@ -78,6 +80,29 @@ class _Plan:
     rest: list[Boolean] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """An admissible point of a sampler, the raw draws it was made from, and its floats where it has them."""
+
+    raw: Values
+    values: Values
+    floats: Scope | None
+
+    @staticmethod
+    def of(raw: Values, values: Values) -> Drawn:
+        try:
+            return Drawn(raw, values, scope([float(x) for x in values]))
+        except OverflowError:
+            return Drawn(raw, values, None)
+
+    def score(self, score: Compiled) -> float:
+        """Its value in floating point; -inf where it has none."""
+        try:
+            return -math.inf if self.floats is None else float(score.float_in(self.floats))
+        except (Undefined, OverflowError):
+            return -math.inf
+
+
 class Sampler:
     """Draws points for `variables` that satisfy `given`; `sweep` fixes some of them through knobs of their own."""
 
@@ -90,94 +115,96 @@ class Sampler:
         self.variables = tuple(quantities(*formulas, *given))
         self._plan = _plan(self.variables, given, tuple(sweep))
         self._rest = [compiled(g, self.variables) for g in self._plan.rest]
-        self._position = {v: n for n, v in enumerate(self.variables)}
-        self._domain = {v: _Domain.of(v) for v in self.variables}
+        self._domains = [_Domain.of(v) for v in self.variables]
+        slot, position = dict(zip(self.variables, slots(len(self.variables)), strict=True)), self.variables.index
+        bounds = self._plan.bounds
+        self._order = [(position(v), slot[v], _Domain.of(v), bounds.get(v, ())) for v in self._plan.order]
 
     def points(self, seed: str, count: int) -> Iterator[dict[Basic, Fraction]]:
         """At most `count` admissible points (rejection gives up after ten times as many tries)."""
+        return (self.point(values) for values in self.draws(seed, count))
+
+    def draws(self, seed: str, count: int) -> Iterator[Values]:
+        """The same as values of `variables`, in their order."""
         rng = random.Random(f"fedaudit:{seed}")
         left, tries = count, 10 * count
         while left and tries:
             tries -= 1
-            point = self.complete({v: _raw(domain, rng) for v, domain in self._domain.items()})
-            if point is not None:
+            values = self.complete([_raw(domain, rng) for domain in self._domains])
+            if values is not None:
                 left -= 1
-                yield point
+                yield values
 
-    def pool(self, seed: str, count: int) -> list[tuple[Raw, Point]]:
+    def point(self, values: Values) -> dict[Basic, Fraction]:
+        return dict(zip(self.variables, (Fraction(int(x.p), int(x.q)) for x in values), strict=True))
+
+    def pool(self, seed: str, count: int) -> list[Drawn]:
         """Points together with the raw draws they were made from, so that a search can go on from them."""
         rng = random.Random(f"fedaudit:{seed}")
-        made: list[tuple[Raw, Point]] = []
-        for _ in range(count):
-            raw = {v: _raw(domain, rng) for v, domain in self._domain.items()}
-            point = self.complete(raw)
-            if point is not None:
-                made.append((raw, point))
-        return made
+        raws = ([_raw(domain, rng) for domain in self._domains] for _ in range(count))
+        return [Drawn.of(raw, values) for raw in raws if (values := self.complete(raw)) is not None]
 
     def climb(
-        self, score: Compiled, pool: Sequence[tuple[Raw, Point]], count: int, enough: float = math.inf
+        self, score: Compiled, pool: Sequence[Drawn], count: int, enough: float = math.inf
     ) -> tuple[float, Point | None]:
         """The largest value of `score` found: the best of the pool, then one or a few of its coordinates at a time."""
         rng = random.Random("fedaudit:climb")
-        best: tuple[float, Raw, Point | None] = (-math.inf, {}, None)
-        for raw, point in pool:
-            value = self._score(score, point)
-            if value > best[0]:
-                best = (value, raw, point)
-        for _ in range(count if best[2] is not None else 0):
-            if best[0] > enough:
+        most, best = -math.inf, cast("Drawn | None", None)
+        for drawn in pool:
+            value = drawn.score(score)
+            if value > most:
+                most, best = value, drawn
+        if best is None:
+            return most, None
+        places = range(len(self.variables))
+        for _ in range(count):
+            if most > enough:
                 break
-            raw = dict(best[1])
-            for v in rng.sample(self.variables, k=min(len(raw), rng.choice((1, 1, 2, 3)))):
-                domain = self._domain[v]
-                raw[v] = _raw(domain, rng) if rng.random() < 0.5 else _nudge(domain, raw[v], rng)
-            point = self.complete(raw)
-            value = -math.inf if point is None else self._score(score, point)
-            if value > best[0]:
-                best = (value, raw, point)
-        return best[0], best[2]
+            raw = list(best.raw)
+            for n in rng.sample(places, k=min(len(raw), rng.choice((1, 1, 2, 3)))):
+                domain = self._domains[n]
+                raw[n] = _raw(domain, rng) if rng.random() < 0.5 else _nudge(domain, raw[n], rng)
+            values = self.complete(raw)
+            drawn = None if values is None else Drawn.of(raw, values)
+            value = -math.inf if drawn is None else drawn.score(score)
+            if value > most:
+                most, best = value, drawn or best
+        return most, self.point(best.values)
 
-    def _score(self, score: Compiled, point: Point) -> float:
-        try:
-            return float(score.float([float(point[v]) for v in self.variables]))
-        except (Undefined, OverflowError):
-            return -math.inf
-
-    def complete(self, raw: Raw) -> dict[Basic, Fraction] | None:
+    def complete(self, raw: Values) -> Values | None:
         """Raw draws moved into the intervals that the conditions leave; None if a condition fails."""
         values = [fmpq(0)] * len(self.variables)
-        for v in self._plan.order:
-            placed = _place(self._domain[v], raw[v], self._plan.bounds.get(v, ()), values)
+        where = scope(values)
+        for n, slot, domain, bounds in self._order:
+            placed = _place(domain, raw[n], bounds, where) if bounds else raw[n]
             if placed is None:
                 return None
-            values[self._position[v]] = placed
+            values[n] = where[slot] = placed
         try:
-            if all(_holds(rest, values) for rest in self._rest):
-                exact = (Fraction(int(x.p), int(x.q)) for x in values)
-                return dict(zip(self.variables, exact, strict=True))
+            return values if all(_holds(rest, where) for rest in self._rest) else None
         except (Undefined, OverflowError):
-            pass
-        return None
+            return None
 
 
-def _holds(condition: Compiled, values: Sequence[fmpq]) -> bool:
-    exact = condition.rational(values)
-    return bool(condition.float([float(x) for x in values]) if exact is None else exact)
+def _holds(condition: Compiled, where: Scope) -> bool:
+    exact = condition.rational_in(where)
+    return bool(condition.float_in(_floats(where)) if exact is None else exact)
 
 
-def _place(domain: _Domain, raw: fmpq, bounds: Sequence[_Bound], values: Sequence[fmpq]) -> fmpq | None:
-    if not bounds:
-        return raw
+def _floats(where: Scope) -> dict[str, float]:
+    return {slot: float(x) for slot, x in where.items()}
+
+
+def _place(domain: _Domain, raw: fmpq, bounds: Sequence[_Bound], where: Scope) -> fmpq | None:
     low: fmpq | None = fmpq(0) if domain.nonnegative else None
     low_strict = domain.positive
     high: fmpq | None = None
     high_strict = False
     for bound in bounds:
         try:
-            end = bound.value.rational(values)
+            end = bound.value.rational_in(where)
             if end is None or end.q.bit_length() > LONGEST:
-                end = fmpq(*bound.value.float([float(x) for x in values]).as_integer_ratio())
+                end = fmpq(*bound.value.float_in(_floats(where)).as_integer_ratio())
         except (Undefined, OverflowError, ValueError):
             return None
         if bound.kind == "eq":
@@ -221,9 +248,9 @@ def _raw(domain: _Domain, rng: random.Random) -> fmpq:
     elif kind < 0.45:
         made = rng.choice(SMALL)
     elif kind < 0.85:
-        made = fmpq(rng.randint(100, 999), 100) * fmpq(10) ** rng.randint(-3, 2)
+        made = fmpq(rng.randint(100, 999), 100) * TENS[rng.randint(-3, 2)]
     else:
-        made = fmpq(rng.randint(1, 9)) * fmpq(10) ** rng.choice((-12, -9, -6, 6, 9, 12))
+        made = fmpq(rng.randint(1, 9)) * TENS[rng.choice((-12, -9, -6, 6, 9, 12))]
     if not domain.nonnegative and rng.random() < 0.5:
         made = -made
     return made

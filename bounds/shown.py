@@ -7,7 +7,7 @@ of the premise). What the atoms and the rules of the normal form charge must be 
 
 # sympy ships no type stubs (2026-11).
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, get_args
 
-from sympy import Add, Eq, Expr, Ge, Gt, Integer, Le, Mul, Pow, Rational, Sum, Symbol
+from sympy import Add, Eq, Expr, Ge, Gt, Integer, Le, Lt, Max, Mul, Pow, Rational, Sum, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean, true
 
 from fedaudit.errors import UserError
 
-from .atoms import Atom, Bound, Charge, Weight
+from .atoms import Atom, Bound, Charge, Slope, Subgradient, Subset, Weight
 from .derivation import Known, Requirement
-from .frame import HETEROGENEITY, Frame, Reader
+from .frame import HETEROGENEITY, Frame, Reader, formula_of
 from .method import Method, Number, Vector, inner, norm2, scalars_of
-from .vectors import NEAR, SIGN, Expanded, Ring, Scalar, Term, added
+from .vectors import EVEN, NEAR, SIGN, Expanded, Ring, Scalar, Term, added
 
 By = tuple[tuple[Any, Atom], ...]
 
@@ -46,6 +46,24 @@ class Shown:
     at: tuple[Any, Any] | None = None
     times: Vector | None = None
     schwarz: tuple[Vector, Vector] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What a formula of the method says that a quantity is."""
+
+    method: Method
+
+    def says(self, claim: Any) -> bool:
+        return isinstance(claim, Eq) and claim.rhs == formula_of(self.method, claim.lhs)
+
+
+def defined(quantity: Any, method: Method) -> Known:
+    """The quantity equals its formula of measures."""
+    formula = formula_of(method, quantity)
+    if formula is None:
+        raise UserError(f"got {quantity}, expected a quantity that {method.id} has a formula for")
+    return Known(Eq(quantity, formula, evaluate=False), f"what {quantity} is", "fact", rule=Definition(method))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +92,8 @@ class Checked:
 
 def shown(claim: Any, because: str, frame: Frame, *by: tuple[Any, Atom], **how: Any) -> Known:
     """The premise, with what it requires and assumes; how: `at`, `times`, `schwarz`."""
-    for _, atom in by:
+    given: tuple[tuple[Any, Any], ...] = by  # a user's file may hold anything
+    for _, atom in given:
         if not isinstance(atom, Atom):
             kinds = ", ".join(kind.__name__ for kind in get_args(Atom))
             raise UserError(f"got the atom {atom!r} for {because!r}, expected one of {kinds}")
@@ -120,19 +139,24 @@ def multipliers(premise: Known) -> Iterator[str]:
 def check(premise: Shown) -> Checked:
     """Expand both sides and the atoms, and compare."""
     reader = reader_of(premise)
-    charges: set[Charge] = set()
+    charges: set[Charge | None] = set()
     identities = tuple(_identity(reader, left, terms, charges) for left, terms in _sides(premise, reader))
     for _, atom in premise.by:
         charges.update(atom.charges)
         if atom.over == "mean" or isinstance(atom, Weight):
             rule = NEAR if isinstance(atom, Weight) and atom.among is not None else SIGN
             charges.add(premise.frame.charges[rule])
+    if premise.frame.even:
+        charges.add(premise.frame.charges[EVEN])
     signs = tuple("by form" if by_form(m) else "decided" for m, _ in premise.by)
     required = [Ge(m, 0) for (m, _), sign in zip(premise.by, signs, strict=True) if sign == "decided"]
-    required += [Gt(d, 0) for d in _denominators(premise) if not by_form(d, strict=True)]
+    steps = [a.step for _, a in premise.by if isinstance(a, Slope)]
+    required += [Gt(d, 0) for d in (*_denominators(premise), *steps) if not by_form(d, strict=True)]
     required += [c for _, atom in premise.by if isinstance(atom, Bound) for c in _range(premise.frame, atom)]
+    required += [Lt(a.nu * a.step, 1) for _, a in premise.by if isinstance(a, Subgradient) and a.nu != 0]
     kept = tuple(dict.fromkeys(c for c in required if c is not true))
-    return Checked(identities, signs, frozenset(charges), kept, tuple(reader.letters.items()))
+    charged = frozenset(charge for charge in charges if charge is not None)
+    return Checked(identities, signs, charged, kept, tuple(reader.letters.items()))
 
 
 def _sides(premise: Shown, reader: Reader) -> Iterator[tuple[Scalar, tuple[tuple[Any, Scalar], ...]]]:
@@ -182,7 +206,9 @@ def _minus(left: Scalar, right: Scalar, reader: Reader) -> Scalar:
     return (*left, *((reader.ring.number(-1) * c, term) for c, term in right))
 
 
-def _identity(reader: Reader, left: Scalar, terms: tuple[tuple[Any, Scalar], ...], charges: set[Charge]) -> Identity:
+def _identity(
+    reader: Reader, left: Scalar, terms: tuple[tuple[Any, Scalar], ...], charges: set[Charge | None]
+) -> Identity:
     parts: list[Expanded] = [reader.expand(left)]
     for multiplier, scalar in terms:
         factor = -reader.coefficient(multiplier)
@@ -215,20 +241,22 @@ def reader_of(premise: Shown) -> Reader:
         if isinstance(atom, Bound):
             numbers.append(atom.relation)
         else:
-            numbers += () if isinstance(atom, Weight) else scalars_of(atom.number)
-        numbers += [frame.sum_of_squares] if atom.over == "squares" else []
+            numbers += () if isinstance(atom, Weight | Subset) else scalars_of(atom.number)
+        numbers += [frame.sum_of_squares] if atom.over == "squares" and not frame.even else []
     for vector in (*(premise.schwarz or ()), *((premise.times,) if premise.times else ())):
         numbers += vector.scalars()
+    t, k, _, _ = frame.letters
+    at = premise.at or (t, k)
+    numbers += at[1:] if isinstance(at[1], Expr) else ()
     found = dict.fromkeys(leaf for e in (*frame.scalars(), premise.claim, *numbers) for leaf in frame.leaves(e))
     letters = {leaf: f"x{n}" for n, leaf in enumerate(found)}
-    t, k, _, _ = frame.letters
-    return Reader(frame, Ring(tuple(letters.values())), letters, premise.at or (t, k))
+    return Reader(frame, Ring(tuple(letters.values())), letters, at)
 
 
 def _denominators(premise: Shown) -> Iterator[Any]:
     """Everything that is divided by."""
     vectors = (*(premise.schwarz or ()),)
-    numbers = [n for _, a in premise.by if not isinstance(a, Bound | Weight) for n in scalars_of(a.number)]
+    numbers = [n for _, a in premise.by if not isinstance(a, Bound | Weight | Subset) for n in scalars_of(a.number)]
     scalars = [premise.claim, *(m for m, _ in premise.by), *numbers, *(s for v in vectors for s in v.scalars())]
     for expr in (*scalars, *premise.frame.scalars()):
         yield from (power.base for power in expr.atoms(Pow) if power.exp.is_negative)
@@ -252,6 +280,8 @@ def by_form(expr: Any, *, strict: bool = False) -> bool:
         return bool(expr.is_positive or (expr.is_nonnegative and not strict))
     if isinstance(expr, Sum):
         return not strict  # the sum of squared weights: nothing else can be read as a constant
+    if isinstance(expr, Max):
+        return any(by_form(arg, strict=strict) for arg in expr.args)
     if isinstance(expr, Add):
         signs = [by_form(arg, strict=True) for arg in expr.args]
         return all(by_form(arg) for arg in expr.args) and (any(signs) or not strict)
@@ -268,18 +298,36 @@ def _sympy(value: Any) -> Any:
     return value if isinstance(value, Expr) else Integer(value)
 
 
-def not_negative(number: Number, method: Method) -> frozenset[str] | None:
+def _formula_sign(formula: Any, method: Method) -> frozenset[str] | None:
+    """The same of a formula of measures: a sum or product of numbers and measures that are not negative."""
+    if isinstance(formula, AppliedUndef):
+        meant = formula_of(method, formula)
+        measures = {q.func: number for q, number in method.measures.items() if isinstance(q, AppliedUndef)}
+        meant = measures.get(formula.func) if meant is None else meant
+        return None if meant is None else not_negative(meant, method)
+    if isinstance(formula, Sum):
+        return _formula_sign(formula.function, method)
+    if isinstance(formula, Add | Mul):
+        parts = [_formula_sign(arg, method) for arg in formula.args]
+        return None if None in parts else frozenset().union(*(part for part in parts if part))
+    return frozenset() if by_form(formula) else None
+
+
+def not_negative(number: Any, method: Method) -> frozenset[str] | None:
     """The rules that a definition takes to be not negative by its form (squares, means, the gap); None if it is not."""
     rules: set[str] = set()
-    gap = [("-1", "f_star"), ("1", "F" if method.composite else "f")]
-    if sorted((str(c), atom[0]) for c, atom in number.terms) == gap:
-        return frozenset()  # f at a shared point is at least f*
+    if not isinstance(number, Number):
+        return _formula_sign(number, method)
+    gap = [("-1", "f_star"), ("1", "F" if method.composite else "f")]  # f at a shared point is at least f*
+    values = [(c, atom) for c, atom in number.terms if atom[0] in ("f", "F", "f_star")]
+    if sorted((str(c), atom[0]) for c, atom in values) == gap:
+        number = Number(tuple(term for term in number.terms if term not in values))
     if number == HETEROGENEITY and not method.composite:
         return frozenset({SIGN})  # f_i(w*) is at least f_i*
     for coefficient, atom in number.terms:
         while atom[0] == "mean":
             rules.add(SIGN)
             atom = atom[1]
-        if atom[0] != "norm2" or not by_form(coefficient):
+        if atom[0] not in ("norm2", "one") or not by_form(coefficient):
             return None
     return frozenset(rules)

@@ -1,10 +1,11 @@
 """Vectors and scalars of a proof as linear combinations, with coefficients that are fractions of polynomials.
 
 A vector has a name and a tag: nothing for a vector that all clients share, `ANY` for that of the client over which a
-mean runs, `MEAN` for its mean over the clients, otherwise the letter of one fixed client. A scalar is a combination of
-inner products and values, each for itself or under M = sum_i p_i (.) or M2 = sum_i p_i^2 (.), or under the mean over
-the neighbours of one client, sum_j q_ij (.) with p_i q_ij = p_ij = p_ji, and always under the expectation. Every rule
-of the normal form names the assumption that it takes.
+mean runs, `MEAN` for its mean over the clients, `SAMPLED` for that over a uniform subset of them, otherwise the letter
+of one fixed client. A scalar is a combination of inner products and values, each for itself or under
+M = sum_i p_i (.) or M2 = sum_i p_i^2 (.), or under the mean over the neighbours of one client, sum_j q_ij (.) with
+p_i q_ij = p_ij = p_ji, and always under the expectation. Every rule of the normal form names the assumption that it
+takes.
 """
 
 # python-flint's operators are annotated for its own types alone.
@@ -19,8 +20,10 @@ from typing import Any, Literal
 from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 Over = Literal["one", "mean", "squares", "near"]
-ALL, MEAN, ANY, OWN = "", "mean", "*", "own"
+ALL, MEAN, ANY, OWN, SAMPLED = "", "mean", "*", "own", "sampled"
 SUM, SIGN, UNBIASED, INDEPENDENT, FLAT = "sum of weights", "sign of weights", "unbiased", "independent", "flat"
+EVEN, STILL = "equal weights", "still"  # sum_i p_i^2 = 1/n; a proximal gradient step from w* stays there
+DRAWN = "drawn"  # a subset of the clients, uniform and independent of all else
 NEAR = "neighbours"  # p_ij = p_ji >= 0: rows of q_ij sum to one, and a mean over neighbours keeps the mean over all
 
 
@@ -185,6 +188,14 @@ def near_of(x: Vec, client: str) -> Vec:
     return Vec(added(terms), frozenset(charges))
 
 
+def sampled_mean(x: Vec) -> Vec:
+    """Its mean over a uniform subset of the clients."""
+    if any(name.noise or name.stage for name, _ in x.terms):
+        raise ValueError("a mean over sampled clients of what is drawn later")
+    moved = ({(name, SAMPLED if tag == ANY else tag): c} for (name, tag), c in x.terms.items())
+    return Vec(added(moved), x.charges | {DRAWN})
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """An inner product, a value (`label`, of the client `tag`), a client's weight or 1, not yet expanded."""
@@ -225,8 +236,16 @@ class Expanded:
     charges: frozenset[str]
 
 
-def expanded(scalar: Scalar, sum_of_squares: Coefficient | None, flat: frozenset[str] = frozenset()) -> Expanded:
-    """Every term expanded, under its mean and the expectation; `sum_of_squares` is sum_i p_i^2."""
+def expanded(
+    scalar: Scalar,
+    sum_of_squares: Coefficient | None,
+    flat: frozenset[str] = frozenset(),
+    share: Coefficient | None = None,
+) -> Expanded:
+    """Every term expanded, under its mean and the expectation; `sum_of_squares` is sum_i p_i^2.
+
+    `share` is a with E|sampled mean|^2 = a M|x|^2 + (1 - a) |mean x|^2: (n - m)/(m (n - 1)) for m of n clients.
+    """
     charges: set[str] = set()
     parts: list[dict[Key, Coefficient]] = []
     for factor, term in scalar:
@@ -237,7 +256,11 @@ def expanded(scalar: Scalar, sum_of_squares: Coefficient | None, flat: frozenset
             left, right = term.vectors
             for a, c in left.terms.items():
                 for b, d in right.terms.items():
-                    key = _product(a, b, term, flat, charges)
+                    if a[1] == b[1] == SAMPLED and share is not None and term.over != "squares":
+                        parts.append({("mean", *sorted((a[0], b[0]))): factor * c * d * share})
+                        d = d - d * share
+                    known = [(name, MEAN if tag == SAMPLED else tag) for name, tag in (a, b)]
+                    key = _product(known[0], known[1], term, flat, charges)
                     if key is not None:
                         parts.append({key: factor * c * d})
             continue

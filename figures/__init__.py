@@ -8,25 +8,33 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from fedaudit.verify.curves import Cloud, Curves, Profile
     from fedaudit.verify.experiments import Picture
+    from fedaudit.verify.pictured import Cloud, Crossing, Curves, Landscape, Profile, Rate
 
 __all__ = ["draw", "image", "svg"]
 
 
-def draw(curves: Curves | Profile | Cloud | Picture) -> Figure:
+def draw(curves: Curves | Profile | Cloud | Rate | Crossing | Landscape | Picture) -> Figure:
     """The figure of a statement, by the kind of its data; an experiment names the module here that plots it."""
-    from fedaudit.verify.curves import Cloud, Curves, Profile
+    from fedaudit.verify.pictured import Cloud, Crossing, Curves, Landscape, Profile, Rate
 
-    from . import cloud, convergence, profile, two_group
+    from . import cloud, convergence, crossing, landscape, profile, rate, two_group
 
-    if isinstance(curves, Profile):
-        return profile.plot(curves)
-    if isinstance(curves, Cloud):
-        return cloud.plot(curves)
-    if not isinstance(curves, Curves):
-        return import_module(f"{__name__}.{curves.figure}").plot(curves)
-    return two_group.plot(curves) if two_group.fits(curves) else convergence.plot(curves)
+    match curves:
+        case Profile():
+            return profile.plot(curves)
+        case Cloud():
+            return cloud.plot(curves)
+        case Rate():
+            return rate.plot(curves)
+        case Crossing():
+            return crossing.plot(curves)
+        case Landscape():
+            return landscape.plot(curves)
+        case Curves():
+            return two_group.plot(curves) if two_group.fits(curves) else convergence.plot(curves)
+        case _:
+            return import_module(f"{__name__}.{curves.figure}").plot(curves)
 
 
 def svg(figure: Figure) -> str:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from .letters import pretty
+
 if TYPE_CHECKING:
     from fedaudit.verify.document import Printed
 
@@ -55,8 +57,8 @@ def _apart(name: str, old: Printed, new: Printed, typesetter: Typesetter) -> Cha
 
 def _words(name: str, old: Sequence[str], new: Sequence[str]) -> Changed:
     """Only what differs: assumptions that both have are on the statement's own page."""
-    gone = tuple(Markup("<del>{}</del>").format(line) for line in old if line not in new)
-    come = tuple(Markup("<ins>{}</ins>").format(line) for line in new if line not in old)
+    gone = tuple(Markup("<del>{}</del>").format(pretty(line)) for line in old if line not in new)
+    come = tuple(Markup("<ins>{}</ins>").format(pretty(line)) for line in new if line not in old)
     return Changed(name, gone, come, bool(gone or come))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from .rate import slope
 from .style import (
     BOUND,
     LOWER,
@@ -32,7 +33,7 @@ from .style import (
 )
 
 if TYPE_CHECKING:
-    from fedaudit.verify.curves import Curves
+    from fedaudit.verify.pictured import Curves
 
 __all__ = ["plot", "ratio"]
 
@@ -42,14 +43,38 @@ UPWARD = ("<=", "<", "=")  # the right side is what the left side is measured by
 def plot(curves: Curves) -> Figure:
     """Left sides as thin lines, their bounds, the tightest instance on top; below, left side over right side."""
     with look():
+        if curves.form:
+            return _growth(curves)
         figure = new()
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1.4])
         _trajectories(above, curves)
         _tightness(below, curves)
         sign = {"<=": r"\leq", ">=": r"\geq"}.get(curves.relation, curves.relation)
-        relation = curves.form or f"{curves.ylabel.strip('$')} {sign} {curves.bound_label.strip('$')}"
-        headline(figure, above, f"{curves.id}: {curves.title}", relation)
+        relation = f"{curves.ylabel.strip('$')} {sign} {curves.bound_label.strip('$')}"
+        headline(figure, above, f"{curves.title} ({curves.id})", relation)
         caption(figure, curves.caption)
+    return figure
+
+
+def _growth(curves: Curves) -> Figure:
+    """Of an order of growth, whose right side is the unit, the ratio alone."""
+    figure = new(height=4.2)
+    axes, best = figure.subplots(), curves.tightest
+    others = np.arange(len(curves.lhs)) != best
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    if others.any():
+        bundle(axes, curves.x, positive(curves.lhs[others]), RUNS, counted(int(others.sum()), "paths"), zorder=2)
+    label = f"the highest path, slope {round(slope(curves.x, curves.lhs[best]), 2) + 0.0:.2f}"
+    axes.plot(curves.x, positive(curves.lhs[best]), color=TIGHTEST, lw=1.9, label=label)
+    axes.set_xlabel(curves.xlabel)
+    axes.set_ylabel("left side / right side")
+    axes.margins(x=0.02)
+    floor_y(axes)
+    ticks_y(axes)
+    _legend(axes)
+    headline(figure, axes, f"{curves.title} ({curves.id})", curves.form)
+    caption(figure, curves.caption)
     return figure
 
 
@@ -80,7 +105,7 @@ def _trajectories(axes: Axes, curves: Curves) -> None:
     axes.plot(x, shown(curves.lhs[best]), color=TIGHTEST, lw=1.8, marker=mark, label="tightest run")
     for style, (name, values) in zip(("--", ":", "-."), curves.extra.items(), strict=False):
         axes.plot(x, shown(np.asarray(values)), color=LOWER, lw=1.4, ls=style, label=name)
-    y_label(axes, curves.ylabel)
+    y_label(axes, curves.ylabel, curves.unit)
     axes.margins(x=0.02)
     floor_y(axes)
     _focus(axes, curves.lhs, curves.lhs[best], curves.rhs[best])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .instances import growing, told
-from .letters import Formula, Letters, Said, apart, number, place
+from .letters import APPROX, DIGITS, Formula, Letters, Said, apart, enough, number, place
 from .numbers import short
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Teller:
         small = int(instance.get("E", 1)) * int(instance.get("T", 1)) <= STEPS
         if parts is None or not small:
             return Story(problem, outcome)
-        read = _read(parts.read, letters)
+        read = _read(parts.read, letters, enough(certificate["lhs"], certificate["rhs"]))
         return Story(problem, outcome, read, tuple(x for x in _sums(parts, letters, certificate) if x not in read))
 
     def _parts(self, certificate: Mapping[str, Any]) -> Sides | None:
@@ -132,27 +132,38 @@ def _replayed(certificate: Mapping[str, Any], letters: Letters) -> tuple[tuple[S
     return tuple(told({"claim": form, "instance": replays[0]["instance"]}, letters)), len(replays)
 
 
-def _read(parts: Sequence[Part], letters: Letters) -> tuple[Formula, ...]:
-    return tuple(_equal([letters.tree(part.tree)], part.value) for part in parts)
+def _read(parts: Sequence[Part], letters: Letters, digits: int) -> tuple[Formula, ...]:
+    return tuple(_equal([letters.tree(part.tree)], part.value, digits) for part in parts)
 
 
 def _sums(parts: Sides, letters: Letters, certificate: Mapping[str, Any]) -> tuple[Formula, ...]:
     """Each side as the sum of its terms, then as the sum of their numbers."""
     made: list[Formula] = []
+    digits = enough(certificate["lhs"], certificate["rhs"])
     for terms, value in ((parts.left, certificate["lhs"]), (parts.right, certificate["rhs"])):
         trees = [part.tree for part in terms]
         formula = letters.tree(["+", *trees] if len(trees) > 1 else trees[0])
         if len(formula) > LONG:
             continue
         order = sorted(terms, key=lambda part: place(part.tree))
-        numbers = " + ".join(number(part.value) for part in order).replace("+ -", "- ") if len(terms) > 1 else ""
-        made.append(_equal([formula, *([numbers] if numbers else [])], value))
+        numbers = " + ".join(number(part.value, value, digits) for part in order) if len(terms) > 1 else ""
+        if formula != value:  # 1 = 1 says nothing
+            made.append(_equal([formula, *([numbers] if numbers else [])], value, digits))
     return tuple(made)
 
 
-def _equal(formulas: Sequence[str], value: str) -> Formula:
-    said = number(value)
-    return Formula(" = ".join(formulas) + (f" {said}" if said.startswith("\\approx") else f" = {said}"))
+def _equal(formulas: Sequence[str], value: str, digits: int = DIGITS) -> Formula:
+    """Formulas, then the sum of numbers that they are: one sign of approximation for each of these."""
+
+    def sign(about: bool) -> str:
+        return APPROX.strip() if about else "="
+
+    said = ""
+    for one in (*formulas, number(value, digits=digits)):
+        about = APPROX in one and one is not formulas[0]
+        plain = one.replace(APPROX, "").replace("+ -", "- ") if one is not formulas[0] else one
+        said += f" {sign(about)} {plain}" if said else plain
+    return Formula(said)
 
 
 def repair(row: Row, repaired: Checked | None, notes: str) -> str:

@@ -10,28 +10,77 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
-from typing import Any
+from typing import Any, cast
 
 from .letters import Formula, Letters, Said, number, polynomial, vector
-from .losses import Loss, inside, loss
+from .losses import Loss, inside, loss, table
 
 __all__ = ["growing", "told"]
 
+FEW = 3  # dimensions in which points are written out
 CLIENTS = 6  # losses that are written out
 LONGEST = 120  # characters of a value that no handler knows
+ABOUT = ("when", "choose", "where", "for_all")  # parts of a claim that concern each of its relations
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
 def told(certificate: Mapping[str, Any], letters: Letters) -> list[Said]:
     """The instance as clauses of one sentence."""
     instance, claim = dict(certificate["instance"]), certificate["claim"]
-    return [clause for clause in Teller(letters, _variable(claim)).told(instance, claim["setting"]) if clause]
+    method = claim.get("method", {})
+    if "clients" in instance and "weights" not in instance and _largest(method):
+        instance["weights"] = {"kind": "largest"}  # the rule's own, as FedMax
+    if "paths" in instance and "at" in certificate:
+        used = _named(claim["then"][certificate["at"]["relation"]], *(x for k, x in claim.items() if k in ABOUT))
+        instance["paths"] = {name: path for name, path in instance["paths"].items() if name in used}
+    teller = Teller(letters, _variable(claim), by_excess=_by_excess(method))
+    return [clause for clause in teller.told(instance, claim["setting"]) if clause]
 
 
 def growing(paths: Mapping[str, Any], letters: Letters) -> str:
     """The letter that grows along the paths: one that the statement has no use for."""
     taken = {letters.symbol(name) for name in paths}
     return next(letter for letter in ("n", "s", "z", "q", "y", r"\nu") if letter not in taken)
+
+
+def _named(*trees: Any) -> set[str]:
+    """All words in trees: symbols among them."""
+    words, waiting = set[str](), list[Any](trees)
+    while waiting:
+        tree = waiting.pop()
+        if isinstance(tree, str):
+            words.add(tree)
+        elif isinstance(tree, dict):
+            waiting += [x for pair in cast("dict[str, Any]", tree).items() for x in pair]
+        elif isinstance(tree, list | tuple):
+            waiting += cast("Sequence[Any]", tree)
+    return words
+
+
+def _weights(method: Mapping[str, Any]) -> Iterator[Sequence[Any]]:
+    """Weights that the server's rules take, as `[op, by]`."""
+    waiting: list[Any] = list(method.get("update", {}).values())
+    while waiting:
+        rule = waiting.pop()
+        if isinstance(rule, list):
+            parts = cast("list[Any]", rule)
+            if len(parts) == 3 and parts[0] == "weighted" and isinstance(parts[1], list):
+                yield cast("list[Any]", parts[1])
+            waiting += parts
+
+
+def _largest(method: Mapping[str, Any]) -> bool:
+    """Whether all weight goes where something is largest, and not only to some of several."""
+    return any(weights[0] == "largest" and len(weights) == 2 for weights in _weights(method))
+
+
+def _by_excess(method: Mapping[str, Any]) -> bool:
+    """Whether weights are chosen by f_i - f_i*."""
+    return any(
+        len(by := weights[1]) == 2 and by[0][0] == "1" and by[0][1][0] == "f_i" and by[1] == ["-1", ["f_i_star"]]
+        for weights in _weights(method)
+        if len(weights) > 1
+    )
 
 
 def _variable(claim: Mapping[str, Any]) -> str:
@@ -45,6 +94,7 @@ def _variable(claim: Mapping[str, Any]) -> str:
 class Teller:
     letters: Letters
     w: str
+    by_excess: bool = False  # a rule's largest value is the largest f_i - f_i*
 
     def told(self, instance: dict[str, Any], setting: str) -> Iterator[Said]:
         if "paths" in instance:
@@ -84,8 +134,11 @@ class Teller:
         if d > 1:
             yield [Formula(f"d = {d}")]
         yield from self.drawn(instance, C)
-        if "regulariser" in instance:
-            yield [Formula(f"g({self.w}) = {self.regulariser(instance.pop('regulariser'))}")]
+        if (penalty := instance.pop("regulariser", None)) is not None and penalty["kind"] == "table":
+            few: Said = [", where the run reads it, ", Formula(table(penalty["points"], "g"))] if d <= FEW else []
+            yield [Formula("g"), f" any convex function with {len(penalty['points'])} given points", *few]
+        elif penalty is not None:
+            yield [Formula(f"g({self.w}) = {self.regulariser(penalty)}")]
         yield ["start ", Formula(f"{self.w} = {vector(instance.pop('w0'))}")]
         yield from self.noise(instance.pop("noise"))
         yield from self.chosen(instance)
@@ -115,6 +168,9 @@ class Teller:
 
     def named(self, one: Loss, index: str, name: str = "f") -> Said:
         below = f"_{{{index}}}" if index else ""
+        if one.words:
+            points: Said = [Formula(one.latex)] if one.latex else []
+            return [Formula(f"{name}{below}"), one.words, *points]
         said: Said = [Formula(f"{name}{below}{one.mark}({self.w}) = {one.latex}")]
         return [*said, one.more] if one.more else said
 
@@ -129,7 +185,7 @@ class Teller:
         if oracle := instance.pop("oracle", None):
             yield [_oracle(oracle)]
 
-    def regulariser(self, data: Mapping[str, str]) -> str:
+    def regulariser(self, data: Mapping[str, Any]) -> str:
         if data["kind"] == "pinball":
             up, down = Fraction(data["up"]), Fraction(data["down"])
             return polynomial([(up, rf"\sum_j ({self.w}_j)_+"), (down, rf"\sum_j (-{self.w}_j)_+")])
@@ -161,7 +217,9 @@ class Teller:
         """What the instance chooses in each round: weights, step sizes, a graph."""
         if weights := instance.pop("weights", None):
             if weights["kind"] == "largest":
-                yield ["all weight where the rule's value is largest"]
+                most = Formula(rf"f_i({self.w}) - f_i^{{\star}}")
+                where: Said = ["with the largest ", most] if self.by_excess else ["that its rule names"]
+                yield ["all weight in equal parts on the clients ", *where]
             else:
                 yield ["chosen weights ", Formula(", ".join(map(vector, weights["rows"])))]
         for name, steps in instance.pop("steps", {}).items():
@@ -243,6 +301,8 @@ def _oracle(oracle: Mapping[str, Any]) -> str:
         return "the local solver returns the point that it starts from"
     if steps == {"1"} and shifts == {"0"}:
         return "the local solver is exact"
+    if steps == {"0"}:
+        return f"the local solver returns the point that it starts from, moved by {' or '.join(sorted(shifts))}"
     way = "all of the way" if steps == {"1"} else f"the share {', '.join(sorted(steps))} of the way"
     return f"the local solver goes {way} to the exact answer" + (
         "" if shifts == {"0"} else f" and misses it by {' or '.join(sorted(shifts))}"

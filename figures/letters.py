@@ -9,10 +9,25 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, cast
 
-__all__ = ["Formula", "Letters", "Said", "apart", "number", "place", "polynomial", "vector"]
+from fedaudit.bounds.greek import in_greek
+
+__all__ = [
+    "APPROX",
+    "DIGITS",
+    "Formula",
+    "Letters",
+    "Said",
+    "apart",
+    "enough",
+    "number",
+    "place",
+    "polynomial",
+    "pretty",
+    "vector",
+]
 
 EXACT = 22  # characters of a fraction that people still read
-DIGITS = 4
+DIGITS, MORE = 4, 13  # digits of other numbers, and of terms that nearly cancel
 GREEK = re.compile(
     "alpha|beta|gamma|delta|epsilon|eta|theta|kappa|mu|nu|rho|sigma|tau|phi|psi|omega|Gamma|Delta|Lambda|Phi|Omega"
 )
@@ -37,7 +52,12 @@ class Letters:
     known: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def symbol(self, name: str) -> str:
-        return self.known.get(name) or _spelled(name)
+        length = self.length_of(name)
+        return rf"{length}^2" if length else self.known.get(name) or _spelled(name)
+
+    def length_of(self, name: str) -> str:
+        """What `name` is the square of, where only that has a letter: residual2 of residual."""
+        return "" if name in self.known or not name.endswith("2") else self.known.get(name[:-1], "")
 
     def quantity(self, name: str, indices: Sequence[str]) -> str:
         """A quantity by its template, whose {0}, {1}, ... are its indices."""
@@ -120,6 +140,8 @@ class Letters:
         return _held(rf"\frac{{{top}}}{{{' '.join(below)}}}" if below else top, TIMES, least)
 
     def _power(self, base: Any, exponent: Any, least: int) -> str:
+        if exponent == "1/2" and isinstance(base, str) and (length := self.length_of(base)):
+            return length
         if exponent == "1/2":
             return rf"\sqrt{{{self._tree(base)}}}"
         under = _inverse(["^", base, exponent])
@@ -131,27 +153,36 @@ class Letters:
         return f"{below}^{{{self._tree(exponent)}}}"
 
 
+def pretty(text: str) -> str:
+    """Words of the catalogue with Greek letters and signs for their names."""
+    return in_greek(text).replace("<=", "≤").replace(">=", "≥")
+
+
 APPROX = r"\approx "
 
 
-def number(value: str) -> str:
-    """A number of a certificate as LaTeX: exact where it is short, otherwise its first digits."""
+def number(value: str, beside: str = "", digits: int = DIGITS) -> str:
+    """A number of a certificate as LaTeX: exact where it is short, otherwise its first digits.
+
+    Beside a sum that it is part of, as many digits as the sum shows.
+    """
     middle, _, _ = value.partition(" +/- ")
     if middle == value and len(value) <= EXACT:
         return value
-    return APPROX + _scientific(middle, DIGITS)
+    more = _size(middle) - _size(beside.partition(" +/- ")[0]) if beside else 0
+    return APPROX + _scientific(middle, digits + min(max(more, 0), MORE))
+
+
+def enough(left: str, right: str) -> int:
+    """How many digits tell two numbers apart."""
+    x, y = (value.partition(" +/- ")[0] for value in (left, right))
+    return next((n for n in range(DIGITS, 18) if _scientific(x, n) != _scientific(y, n)), DIGITS)
 
 
 def apart(left: str, right: str) -> tuple[str, str]:
     """Two numbers with enough digits to tell them apart."""
-    exact = [" +/- " not in value and len(value) <= EXACT for value in (left, right)]
-    x, y = left.partition(" +/- ")[0], right.partition(" +/- ")[0]
-    enough = next((n for n in range(DIGITS, 18) if _scientific(x, n) != _scientific(y, n)), DIGITS)
-    said = [
-        value if short else APPROX + _scientific(z, enough)
-        for value, z, short in zip((left, right), (x, y), exact, strict=True)
-    ]
-    return said[0], said[1]
+    digits = enough(left, right)
+    return number(left, digits=digits), number(right, digits=digits)
 
 
 def vector(entries: Sequence[str]) -> str:
@@ -176,6 +207,12 @@ def _coefficient(x: Fraction) -> str:
         return _scientific(str(x), DIGITS)
     sign = "-" if x < 0 else ""
     return str(x) if x.denominator == 1 else rf"{sign}\frac{{{abs(x.numerator)}}}{{{x.denominator}}}"
+
+
+def _size(text: str) -> int:
+    """The power of ten of a number; of 0 a small one."""
+    x = Fraction(text)
+    return int(f"{Decimal(x.numerator) / Decimal(x.denominator):e}".partition("e")[2]) if x else -MORE
 
 
 def _scientific(text: str, digits: int) -> str:

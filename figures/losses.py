@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from .letters import polynomial
+from .letters import number, polynomial, vector
 
-__all__ = ["Loss", "inside", "loss", "spline"]
+__all__ = ["Loss", "inside", "loss", "spline", "table"]
 
 COORDINATES = 3  # of a polynomial that is written out
+SLOPE = r"\nabla"
+POINTS = 3  # of a table that are written out
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,7 @@ class Loss:
     latex: str
     mark: str = ""
     more: str = ""
+    words: str = ""  # where it is no formula: what it is, before what is known of it
 
 
 def loss(data: Mapping[str, Any], d: int, w: str = "w") -> Loss:
@@ -168,4 +171,25 @@ def _from(w: str, x: Fraction) -> str:
     return f"({polynomial([(Fraction(1), w), (-x, '')])})"
 
 
-KINDS = {"quadratic": _quadratic, "bent": _bent, "sample": _sample, "curves": _curves}
+def table(points: Sequence[Mapping[str, Any]], name: str = "f") -> str:
+    """Points with their values and slopes, as far as they are written out."""
+    said = [f"{name}({at}) = {number(f)}, {SLOPE} {name}({at}) = {g}" for at, f, g in map(_point, points[:POINTS])]
+    return r",\; ".join(said) + (r",\; \ldots" if len(points) > POINTS else "")
+
+
+def _point(point: Mapping[str, Any]) -> tuple[str, str, str]:
+    return vector(point["x"]), str(point["f"]), vector(point["g"])
+
+
+def _table(data: Mapping[str, Any], d: int, w: str) -> Loss:
+    """A function of a class of which a few points are known; of many dimensions, only how many."""
+    points: Sequence[Any] = data["points"]
+    low, high = data["mu"], data["L"]
+    of = f"curvatures from {low} to {high}" if high is not None else f"curvatures of {low} at least"
+    known = "1 point" if len(points) == 1 else f"{len(points)} points"
+    if d > COORDINATES:
+        return Loss("", words=f" any function with {of} and the values and slopes of the certificate at {known}")
+    return Loss(table(points), words=f" any function with {of} and, at the {known} that the run reads, ")
+
+
+KINDS = {"quadratic": _quadratic, "bent": _bent, "sample": _sample, "curves": _curves, "table": _table}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fedaudit.problems import network_data
+from fedaudit.verify.experiments.buttaci.networks import Networks, grid
 from fedaudit.verify.experiments.yuan import rates as formulas
 
 from .buttaci import network
@@ -20,7 +20,7 @@ __all__ = ["crossover", "digits", "table1", "zhang_fig3"]
 
 def digits(seed: int) -> Figure:
     """Networks of 100 clients that hold handwritten digits, as in table 3.1 of the thesis; three partitions a level."""
-    return network.plot(network_data.observe(*network_data.digits(), seeds=(seed, seed + 1, seed + 2)))
+    return network.plot(Networks(grid(seed)))
 
 
 def crossover(seed: int) -> Figure:

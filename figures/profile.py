@@ -14,7 +14,7 @@ from matplotlib.ticker import NullLocator
 from .style import BOUND, TIGHTEST, Array, caption, headline, log_x, log_y, look, new, ticks_y, y_label
 
 if TYPE_CHECKING:
-    from fedaudit.verify.curves import Line, Profile
+    from fedaudit.verify.pictured import Line, Profile
 
 __all__ = ["plot"]
 
@@ -47,14 +47,14 @@ def plot(profile: Profile) -> Figure:
         shown = np.concatenate([np.ravel(a.get_ydata()) for a in below.get_lines()]).astype(float)
         if log_y(shown[np.isfinite(shown)]):
             below.set_yscale("log")
-        y_label(above, profile.ylabel)
+        y_label(above, profile.ylabel, profile.unit)
         above.margins(x=0.02)
         for axes in (above, below):
             ticks_y(axes)
         columns = 2 if max(len(line.label) for line in profile.lines) > 24 else 3
         above.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.1, columnspacing=1.2)
         rows = -(-len(profile.lines) // columns)
-        headline(figure, above, f"{profile.id}: {profile.title}", profile.relation, rows)
+        headline(figure, above, f"{profile.title} ({profile.id})", profile.relation, rows)
         caption(figure, profile.caption)
     return figure
 

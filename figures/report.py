@@ -13,7 +13,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
@@ -21,15 +21,17 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from fedaudit.bounds.greek import in_greek
-from fedaudit.verify.document import Document, Ends, Row, Step, Unreadable, inside
+from fedaudit.verify.document import Document, Ends, Move, Row, Step, Unreadable, inside
 from fedaudit.verify.names import slug
 from fedaudit.verify.sizes import Size
 
 from . import numbers
 from .findings import CHANGES, Teller
-from .letters import Letters
+from .letters import Letters, pretty
+from .ordinary import lead
 from .papers import paper, paper_of, stem
+from .prooftree import Node, nodes_of, proof_tree
+from .prooftree import below as rests_on
 from .sizes import letters, line
 from .typesetter import Typesetter
 
@@ -94,6 +96,7 @@ def pages(document: Document, root: Path, own: Collection[str] = ()) -> Iterator
     checked = recheck(document, root, own)
     site = Site(root, [row.id for row in document.statements])
     citing = cited_by(document.statements)
+    site.nodes = nodes_of((row.row, row.verdict) for row in checked)
     for row in checked:
         yield file_of(row.row.id), site.statement(row, citing.get(row.row.id, ()))
     for name in site.papers:
@@ -109,6 +112,7 @@ class Site:
         self.order = tuple(known)
         self.papers = tuple(dict.fromkeys(map(paper_of, known)))
         self.teller, self.typesetter = Teller(), Typesetter()
+        self.nodes: Mapping[str, Node] = {}  # of all statements, once all rows are known: what rests on what
         loader = PackageLoader("fedaudit.figures")
         self.environment = Environment(
             loader=loader,
@@ -161,6 +165,7 @@ class Site:
         return self.environment.get_template("statement.html").render(
             row=_shown(checked, self.album, self.teller),
             around=self.around(checked.row, citing),
+            tree=proof_tree(checked.row.id, self.nodes),
             known=self.known,
             style=Markup(self.style),
             policy=self.policy["statement"],
@@ -191,6 +196,7 @@ class Site:
             "siblings": [name for name in self.order if stem(name) == stem(row.id) and name != row.id],
             "cites": list(row.derive.cites if row.derive else ()),
             "cited by": list(citing),
+            "rests on": [astuple(self.nodes[name]) for name in rests_on(row.id, self.nodes)],
         }
 
 
@@ -205,11 +211,6 @@ def scale(tightness: float | None) -> float | None:
 def _quoted_page(identifier: str) -> str:
     """The page of a statement as a link from the index carries it."""
     return quote(file_of(identifier))
-
-
-def pretty(text: str) -> str:
-    """Words of the catalogue with Greek letters and signs for their names."""
-    return in_greek(text).replace("<=", "≤").replace(">=", "≥")
 
 
 def begun(text: str) -> str:
@@ -332,7 +333,7 @@ def _shown(checked: Checked, album: Album, teller: Teller) -> dict[str, Any]:
         "other_text": checked.other_text,
         "steps": _numbered(row.derive.steps if row.derive else ()),
         "moves": [_move(name, checked) for name in checked.moves],
-        "worst": [_ends(one) for one in row.hunt.worst] if row.hunt else [],
+        "worst": _profile(row.hunt) if row.hunt else None,
         "sizes": _sizes(row.sizes),
         "literals": [
             (literal.tried, literal.standing, MARKS[literal.standing.kind][0]) for literal in checked.literals
@@ -362,10 +363,17 @@ def _move(name: str, checked: Checked) -> dict[str, Any]:
     }
 
 
+def _profile(hunt: Move) -> dict[str, Any]:
+    """What the page shows of worst cases: the one to lead with, all of them, and what is missing."""
+    exact, met = ([_ends(one) for one in hunt.worst if (one.by == "search") == searched] for searched in (False, True))
+    return {"lead": lead(hunt.worst), "exact": exact, "met": met, "left_out": hunt.left_out, "why": hunt.out_of_reach}
+
+
 def _ends(one: Ends) -> dict[str, Any]:
     """A point in words, both ends, and how many times more than can happen the bound allows at least."""
     point = ", ".join(f"{name} = {value}" for name, value in one.point)
     return {
+        "name": one.name + (f" (relation {one.relation})" if one.relation > 1 else ""),
         "point": point,
         "lower": one.lower,
         "upper": one.upper,

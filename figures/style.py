@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import io
 import re
-import textwrap
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -27,19 +26,25 @@ from matplotlib.ticker import (
     LogFormatterMathtext,
     MaxNLocator,
     NullFormatter,
+    NullLocator,
 )
 from numpy.typing import NDArray
+
+from fedaudit.bounds.greek import in_greek
 
 from .compact import compact
 from .formulas import braced
 
 __all__ = [
     "BOUND",
+    "INK",
     "LOWER",
     "RUNS",
     "TIGHTEST",
     "UPPER",
+    "WORST",
     "Formula",
+    "above_axes",
     "bundle",
     "caption",
     "counted",
@@ -47,6 +52,7 @@ __all__ = [
     "formula",
     "heading",
     "headline",
+    "in_units",
     "log_x",
     "log_y",
     "look",
@@ -54,6 +60,7 @@ __all__ = [
     "pick",
     "positive",
     "save",
+    "ticks_x",
     "ticks_y",
     "whole",
     "y_label",
@@ -67,13 +74,15 @@ TIGHTEST = "#0072b2"
 BOUND = "#d55e00"
 UPPER = "#d55e00"
 LOWER = "#009e73"
+WORST = "#cc79a7"
+INK = "#555555"  # lines that are no data
 
 DPI = 150
 RASTER_DPI = (100, 80, 64, 50)  # of what is rasterised inside an SVG, until it is no larger than this
 LARGEST = 60_000  # bytes
 POWER = re.compile(r"\$\\mathdefault\{(-?\d+)(?:\^\{(-?\d+)\})?\}\$")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-TITLE = 10  # points
+TITLE, SMALL_PRINT = 10, 7.5  # points
 MOST = 40  # trajectories drawn at most: more only blacken the picture
 RC: dict[str, Any] = {
     "font.size": 9,
@@ -106,6 +115,7 @@ def save(figure: Figure, kind: str) -> bytes:
     """The bytes of a file; no date inside, so that the same data give the same bytes."""
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
+            axis.set_minor_locator(NullLocator())  # hundreds of small ticks are a third of the drawing
             if isinstance(labels := axis.get_major_formatter(), LogFormatterMathtext):
                 axis.set_major_formatter(Decades(labels))
     if kind != "svg":
@@ -194,7 +204,7 @@ def formula(latex: str, width: float, sizes: tuple[float, ...] = (9, 8, 7, 6.5))
 
 def heading(figure: Figure, text: str) -> None:
     """A title in one line or two, each as wide as the figure at most; what is longer still is cut."""
-    room, words, lines = 0.96 * 72 * figure.get_figwidth(), text.split(), list[str]()
+    room, words, lines = 0.96 * 72 * figure.get_figwidth(), in_greek(text).split(), list[str]()
     while words and len(lines) < 2:
         end = "" if not lines or _fitting(words, room) == len(words) else " …"
         count = _fitting(words, room, end)
@@ -203,11 +213,17 @@ def heading(figure: Figure, text: str) -> None:
     figure.suptitle("\n".join(lines), fontsize=TITLE, x=0.02, ha="left")
 
 
-def _fitting(words: Sequence[str], room: float, end: str = "") -> int:
-    """How many words of a title, at least one, fit into so many points."""
-    font, measured = FontProperties(size=TITLE), TextToPath().get_text_width_height_descent
-    counts = range(len(words), 1, -1)
-    return next((n for n in counts if measured(" ".join(words[:n]) + end, font, False)[0] <= room), 1)
+def _fitting(words: Sequence[str], room: float, end: str = "", size: float = TITLE) -> int:
+    """How many words, at least one, fit into so many points."""
+    font, measured = FontProperties(size=size), TextToPath().get_text_width_height_descent
+    low, high = 1, len(words)  # more words are wider: halve
+    while low < high:
+        middle = (low + high + 1) // 2
+        if measured(" ".join(words[:middle]) + end, font, False)[0] <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def headline(figure: Figure, axes: Axes, title: str, relation: str, rows: int = 1) -> None:
@@ -218,10 +234,37 @@ def headline(figure: Figure, axes: Axes, title: str, relation: str, rows: int = 
         axes.set_title(shown.text, fontsize=shown.size, loc="left", pad=7 + 13 * rows + shown.depth)
 
 
-def y_label(axes: Axes, latex: str) -> None:
-    """The left side in the paper's symbols."""
-    shown = formula(latex, 2.4)
-    axes.set_ylabel(shown.text if shown else "left side", fontsize=shown.size if shown else 9)
+def y_label(axes: Axes, latex: str, unit: str = "", height: float = 2.4) -> None:
+    """The left side in the paper's symbols, and its unit in F (values of the objective) and W (lengths)."""
+    shown = formula(latex, height - 0.09 * len(unit))
+    axes.set_ylabel(in_units(shown.text if shown else "left side", unit), fontsize=shown.size if shown else 9)
+
+
+def in_units(label: str, unit: str) -> str:
+    """A label with its unit behind it."""
+    return f"{label}  [{unit}]" if unit else label
+
+
+def above_axes(axes: Axes, columns: int) -> int:
+    """The legend above the axes, where it covers nothing; how many rows it has."""
+    count = len(axes.get_legend_handles_labels()[0])
+    axes.legend(
+        loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.1, columnspacing=1.2, handlelength=1.6
+    )
+    return -(-count // columns)
+
+
+def ticks_x(axes: Axes) -> None:
+    """Of a log axis with less than two decades, 1, 2 and 5 of each; no minor labels."""
+    if axes.get_xscale() != "log":
+        return
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    low, high = axes.get_xlim()
+    if low > 0 and high < 100 * low:
+        decades = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
+        seen = [x for k in decades for x in (10.0**k, 2 * 10.0**k, 5 * 10.0**k) if low <= x <= high]
+        axes.xaxis.set_major_locator(FixedLocator(seen))
+        axes.xaxis.set_major_formatter(FixedFormatter([f"{x:g}" for x in seen]))
 
 
 def pick(count: int) -> NDArray[np.intp]:
@@ -277,7 +320,13 @@ def positive(values: Array) -> Array:
 
 
 def caption(figure: Figure, text: str) -> None:
-    """One or two lines below everything else."""
-    if text:
-        kept = re.sub(r" ([=<>≤≥]) ", "\u00a0\\1\u00a0", text)  # no line break inside "t = 0"
-        figure.supxlabel(textwrap.fill(kept, 105), fontsize=7.5, color="#555555", x=0.02, ha="left")
+    """Lines below everything else, as wide as the figure."""
+    if not text:
+        return
+    kept = re.sub(r" ([=<>≤≥]) ", "\u00a0\\1\u00a0", in_greek(text))  # no line break inside "t = 0"
+    room, words, lines = 0.95 * 72 * figure.get_figwidth(), kept.split(" "), list[str]()
+    while words:
+        count = _fitting(words, room, size=SMALL_PRINT)
+        lines.append(" ".join(words[:count]))
+        words = words[count:]
+    figure.supxlabel("\n".join(lines), fontsize=SMALL_PRINT, color="#555555", x=0.02, ha="left")

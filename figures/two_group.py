@@ -30,7 +30,7 @@ from .style import (
 )
 
 if TYPE_CHECKING:
-    from fedaudit.verify.curves import Curves
+    from fedaudit.verify.pictured import Curves
 
 __all__ = ["fits", "plot"]
 
@@ -57,7 +57,7 @@ def plot(curves: Curves) -> Figure:
         headline(
             figure,
             above,
-            f"{curves.id}: {curves.title}",
+            f"{curves.title} ({curves.id})",
             rf"{curves.ylabel.strip('$')} \geq {curves.bound_label.strip('$')}",
         )
         caption(figure, curves.caption)
@@ -66,8 +66,9 @@ def plot(curves: Curves) -> Figure:
 
 def _together(axes: Axes, curves: Curves, three: dict[str, Array]) -> None:
     axes.set_yscale("log")
-    if log_x(curves.x):
-        axes.set_xscale("symlog", linthresh=10)
+    if log_x(curves.x) or curves.x[-1] > 100:
+        axes.set_xscale("symlog", linthresh=1)
+        axes.set_xlim(0, float(curves.x[-1]))
     else:
         whole(axes)
     low, high = positive(three["lower bound"]), positive(three["upper bound"])
@@ -77,7 +78,7 @@ def _together(axes: Axes, curves: Curves, three: dict[str, Array]) -> None:
         bundle(axes, curves.x, positive(curves.lhs[others]), RUNS, counted(int(others.sum()), "other instances"))
     for name in NAMES:
         axes.plot(curves.x, positive(three[name]), color=COLOURS[name], ls=STYLES[name], lw=1.8, label=name)
-    y_label(axes, curves.ylabel)
+    y_label(axes, curves.ylabel, curves.unit)
     axes.margins(x=0.02)
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, borderaxespad=0.1, columnspacing=1.2)
 

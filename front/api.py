@@ -201,4 +201,5 @@ def worst(claim: Statement | str, *, measure: str | None = None, scale: str | No
     chosen = points(told(values))
     if len(chosen) != 1:
         raise UserError(f"{len(chosen)} combinations of values", "one value for each symbol", "ask for each of them")
-    return max(answered(claim, chosen[0], measure, scale), key=lambda one: one.estimate or 0.0)
+    _, found = answered(claim, chosen[0], measure, scale)
+    return max(found, key=lambda one: one.estimate or 0.0)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import export, show, tighter, worst_case
+from . import export, reproduce, show, tighter, worst_case
 from .errors import UserError, crash, one_line
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ start here:
   fedaudit hunt 'buttaci/thm*' --budget 60 try to break some of them for a minute
   fedaudit verify my_paper.py --json       statements of your own, rows for a program
   fedaudit certify audit                   check every counterexample again, in exact arithmetic
+  fedaudit reproduce zhang                 a paper's figures, rebuilt; then open reproduce/index.html
   fedaudit audit --engine dask://HOST:8786 the same audit on a Dask cluster that you started
 
 moves:
@@ -111,6 +112,7 @@ HELP = {
     "certify": "check counterexamples again, exactly",
     "plot": "a statement's runs against its bound, or a picture by name",
     "report": "write index.html again from audit.json",
+    "reproduce": "the papers' figures and tables, rebuilt; claims beside outcomes on one page",
     "compare": "what changed between two audits",
 }
 
@@ -225,6 +227,9 @@ def parser() -> Parser:
     sub = command("report")
     sub.add_argument("--out", default="audit", metavar="DIR", help="the folder of an audit (default audit)")
 
+    sub = command("reproduce", epilog=reproduce.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
+    reproduce.arguments(sub)
+
     sub = command("compare")
     for which in ("A", "B"):
         sub.add_argument(which.lower(), metavar=f"{which}.json", help="the audit.json of an audit, or its folder")
@@ -311,6 +316,7 @@ def _dispatch(given: Sequence[str]) -> int:
         "certify": _certify,
         "plot": _plot,
         "report": _report,
+        "reproduce": _reproduce,
         "compare": _compare,
     }
     return commands[arguments.command](arguments)
@@ -410,11 +416,11 @@ def _worst(arguments: argparse.Namespace) -> int:
     one_thread()
     out, name = None if arguments.out is None else _out(arguments.out), str(arguments.selectors[0])
     with progress("worst", [name], 1):
-        found = worst_case.asked(name, arguments.values, arguments.measure, arguments.scale)
-    files = worst_case.kept(found, out) if out else []
+        claim, found = worst_case.asked(name, arguments.values, arguments.measure, arguments.scale)
+    files = worst_case.kept(claim, found, out) if out else []
     if arguments.json:
         return _print_json([one.row() for one in found])
-    print("\n".join([worst_case.as_text(found), *files]))
+    print("\n".join([worst_case.as_text(claim, found, arguments.measure is not None), *files]))
     return 0
 
 
@@ -523,10 +529,11 @@ def _audit(
 
     with Folder.open(out or Path("audit")).held() as folder:
         ids = [one.id for one in selection]
-        with progress("audit", [one.id for one in ordered(selection, folder)], engine.jobs) as step:
+        order = ordered(selection, folder)
+        with progress("audit", [one.id for one in order], engine.jobs) as step:
             pages = Pages(folder, header(settings), ids)
             try:
-                done = audit(selection, settings, engine, folder, step, notice, pages.add)
+                done = audit(selection, settings, engine, folder, step, notice, pages.add, order)
             except BaseException:
                 pages.index()
                 raise
@@ -550,6 +557,18 @@ def _report(arguments: argparse.Namespace) -> int:
         return 0
     with Folder.open(folder.path).held():
         print(write_report(folder))
+    return 0
+
+
+def _reproduce(arguments: argparse.Namespace) -> int:
+    from .runner import one_thread
+
+    seed, out = _seed(arguments.seed), _out(reproduce.FOLDER if arguments.out is None else arguments.out)
+    one_thread()
+    rows = reproduce.reproduce(arguments.papers, seed, out)
+    if arguments.json:
+        return _print_json(rows)
+    reproduce.table(rows, out / reproduce.INDEX)
     return 0
 
 

@@ -1,8 +1,9 @@
 """What changed between two audits: for authors who revise their text, and for us who revise the tool.
 
 A change is *worse* where less is known than before: a weaker verdict (refuted > proved > survived > undecided), a
-proved statement that is now refuted (one of the two is wrong), a derivation or a literal reading without its answer, a
-search that came less near or tried fewer instances, a statement that is missing. Seconds are shown and never count.
+proved statement that is now refuted (one of the two is wrong), a derivation (also one that is not the first) or a
+literal reading without its answer, a search that came less near or tried fewer instances, a statement that is missing.
+Seconds are shown and never count.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fedaudit.bounds.ways import read
 from fedaudit.figures.numbers import short
 from fedaudit.verify.document import Document, Row
 
@@ -18,6 +20,7 @@ __all__ = ["Change", "compare", "rows", "table", "totals"]
 
 VERDICTS = ("undecided", "not-reproduced", "reproduced-if", "reproduced", "survived", "proved", "refuted")
 DERIVED = ("", "not-derived", "claims-less", "claims-more", "follows")
+EVIDENCE = ("", "numerical", "proof")
 LITERAL = ("", "not-tried", "undecided", "survives", "breaks")
 NEAR = 0.01  # tightness that differs by less, relatively, is the same
 FEWER = 0.7  # of the instances: how many are tried depends a little on what is met
@@ -60,7 +63,7 @@ def _changes(old: Row | None, new: Row | None) -> Iterator[Change]:
         contradicts = {old.verdict, new.verdict} == {"proved", "refuted"}
         worse = contradicts or VERDICTS.index(new.verdict) < VERDICTS.index(old.verdict)
         yield Change("verdict", old.verdict, new.verdict, worse)
-    yield from _answer("derive", [row.derive.status if row.derive else "" for row in (old, new)], DERIVED)
+    yield from _derivations(old, new)
     readings = [{tried.name: tried.literal for tried in row.implicit} for row in (old, new)]
     for name in {**readings[0], **readings[1]}:
         yield from _answer(f"without {name}", [part.get(name, "") for part in readings], LITERAL)
@@ -72,6 +75,25 @@ def _changes(old: Row | None, new: Row | None) -> Iterator[Change]:
     times = [seconds(row) for row in (old, new)]
     if max(times) > SLOWER * min(times) and max(times) - min(times) > MOMENT:
         yield Change("seconds", *(round(t, 1) for t in times), worse=False)
+
+
+def _derivations(old: Row, new: Row) -> Iterator[Change]:
+    """Of the paper's own way and of every other one: what it gives, and whether all of it is proved."""
+    ways = [_ways(row) for row in (old, new)]
+    for name in {**ways[0], **ways[1]}:
+        statuses, evidence = zip(*(found.get(name, ("", "")) for found in ways), strict=True)
+        yield from _answer(name, list(statuses), DERIVED)
+        if statuses[0] == statuses[1]:
+            yield from _answer(f"{name}: evidence", list(evidence), EVIDENCE)
+
+
+def _ways(row: Row) -> dict[str, tuple[str, str]]:
+    """By name, the status and the evidence of each derivation."""
+    made = row.derive
+    if made is None:
+        return {}
+    others = {f"derive, another way, from {start}": found for start, found in read(made.findings).items()}
+    return {"derive": (made.status, made.evidence), **others}
 
 
 def _answer(what: str, words: list[str], ranks: tuple[str, ...]) -> Iterator[Change]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fedaudit.figures.papers import paper_of
+from fedaudit.figures.prooftree import nodes_of
 from fedaudit.figures.report import INDEX, Site, cited_by, file_of, file_of_paper, pages
 from fedaudit.verify.document import Document, parse, read
 from fedaudit.verify.document import Row as Typed
@@ -40,6 +41,7 @@ class Pages:
     def __init__(self, folder: Folder, header: Mapping[str, Any], known: Sequence[str]) -> None:
         self.folder, self.header, self.site = folder, header, Site(folder.path, known)
         self.rows: dict[str, Typed] = {}
+        self.said: dict[str, Row] = {}  # id -> the row that was read
         self.inputs: dict[str, str] = {}  # id -> digest of what its page shows
         self.order = {name: number for number, name in enumerate(known)}
         self.next = 0.0
@@ -47,8 +49,7 @@ class Pages:
 
     def add(self, row: Row, *, fresh: bool = True) -> None:
         """A finished row: its page, and now and then the index. A row that an earlier run finished has its page."""
-        typed = self._parsed([row]).statements[0]
-        self.rows[typed.id] = typed
+        typed = self._read(row)
         if fresh or not (self.folder.path / file_of(typed.id)).is_file():
             self._page(row, typed, ())
         if time.monotonic() >= self.next:
@@ -56,9 +57,10 @@ class Pages:
 
     def finish(self, rows: Sequence[Row]) -> Path:
         """All rows, as they are once they were read together."""
-        typed = self._parsed(rows).statements
+        typed = [self._read(row) for row in rows]
         self.rows = {row.id: row for row in typed}
         citing = cited_by(typed)
+        self.site.nodes = nodes_of((one, one.verdict) for one in typed)
         for row, one in zip(rows, typed, strict=True):
             self._page(row, one, citing.get(one.id, ()))
         for name in self.site.papers:
@@ -76,8 +78,13 @@ class Pages:
         self.next = ended + max(EVERY, SHARE * (ended - began))
         return path
 
-    def _parsed(self, rows: Sequence[Row]) -> Document:
-        return parse({**self.header, "statements": list(rows)})
+    def _read(self, row: Row) -> Typed:
+        """The row as types: read once, and again if another row took its place."""
+        name = str(row.get("id"))
+        if self.said.get(name) is not row:
+            typed = parse({**self.header, "statements": [row]}).statements[0]
+            self.rows[typed.id], self.said[typed.id] = typed, row
+        return self.rows[name]
 
     def _page(self, row: Row, typed: Typed, citing: Sequence[str]) -> None:
         shown = self._digest(row, typed, citing)

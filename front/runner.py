@@ -110,6 +110,7 @@ class Task:
     effort: float
     backend: str
     figure: bool
+    known: Row | None = None  # the row, where only its figure is wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,14 +207,16 @@ def audit(
     progress: Progress = silent,
     notice: Notice = silent,
     show: Show = silent,
+    order: Sequence[Chosen] | None = None,
 ) -> Done:
     """Every move on every statement; takes over what an earlier run finished, writes audit.json last.
 
-    A statement on which the tool fails costs no other: its row says so and is not kept for the next run.
+    In this `order`, if they were `ordered` already. A statement on which the tool fails costs no other: its row says so
+    and is not kept for the next run.
     """
     from fedaudit.verify.child import Checker
 
-    tasks = _tasks("audit", ordered(selection, out), settings, figure=settings.figures)
+    tasks = _tasks("audit", order or ordered(selection, out), settings, figure=settings.figures)
     keys = {t.chosen.id: _key(t) for t in tasks}
     done: dict[str, Row] = {}
     bare: dict[str, Row] = {}  # finished by an earlier run that drew no figures
@@ -232,7 +235,7 @@ def audit(
                     done[task.chosen.id] = row
                     show(row, fresh=False)
                     progress(task.chosen.id, len(done), len(tasks))
-        left = [replace(t, move="plot" if t.chosen.id in bare else "audit") for t in tasks if t.chosen.id not in done]
+        left = [_undone(t, bare.get(t.chosen.id), out) for t in tasks if t.chosen.id not in done]
         for task, outcome in engine.work(left):
             name = task.chosen.id
             if outcome.failure:
@@ -253,6 +256,14 @@ def audit(
     document = {**header(settings), "statements": settle([done[c.id] for c in selection])}
     out.finish(document)
     return Done(document["statements"], failures, document)
+
+
+def _undone(task: Task, bare: Row | None, out: Folder) -> Task:
+    """The task, or only the figure of a row that has none."""
+    if bare is None:
+        return task
+    held = {name: out.certificate(bare[name]) for name in ("certificate", "counterexample") if bare.get(name)}
+    return replace(task, move="plot", known={**bare, **held})
 
 
 def ordered(selection: Sequence[Chosen], out: Folder) -> list[Chosen]:
@@ -343,7 +354,8 @@ def attempt(task: Task) -> Outcome:
         what, where = _ours(error)
         return Outcome(failed_row(task, f"the tool failed: {what}"), failure=f"{what} ({where})")
     try:
-        return Outcome(row, figure_of(statement_of(task.chosen), task.seed) if task.figure else None)
+        known = task.known or row
+        return Outcome(row, figure_of(statement_of(task.chosen), task.seed, known) if task.figure else None)
     except Exception as error:  # a picture that fails takes no verdict with it
         what, where = _ours(error)
         return Outcome(row, undrawn=f"its figure: {what} ({where})")
@@ -395,13 +407,13 @@ def use_backend(name: str) -> None:
         namespace(name)
 
 
-def figure_of(statement: Statement, seed: int) -> str | None:
-    """Trajectories against the bound as SVG; None where `fedaudit plot` would say that there are none."""
+def figure_of(statement: Statement, seed: int, row: Row) -> str | None:
+    """The statement with what its row found, as SVG; None where `fedaudit plot` would say that there is none."""
     from fedaudit.figures import draw, svg
     from fedaudit.verify.curves import picture  # by its full name: the type that fedaudit.figures sees
 
     try:
-        return svg(draw(picture(statement, seed)))
+        return svg(draw(picture(statement, seed, row)))
     except UserError:
         return None
 

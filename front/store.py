@@ -77,6 +77,11 @@ def dumps(value: object) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
+def compact(value: object) -> str:
+    """The same on one line, for what is read by programs alone: several times as fast to write."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
 @cache
 def source_digest(*, papers: bool = True) -> str:
     """A digest of every source file of the package, or of all but the papers: what others made is not taken over."""
@@ -191,7 +196,7 @@ class Folder:
         files = {name: self._file_digest(name, identifier, what) for name, what in _named(kept)}
         digest = _row_digest(key, kept, files)
         stored = {"format": FORMAT, "key": key, "digest": digest, "mark": mark(digest), "files": files, "row": kept}
-        write(self._row(identifier), dumps(stored))
+        write(self._row(identifier), compact(stored) + "\n")
         return kept
 
     def certificate(self, name: str) -> object:
@@ -219,9 +224,12 @@ class Folder:
         write(self.path / f"{move}.json", dumps(rows))
 
     def finish(self, document: Mapping[str, object]) -> Path:
-        """Write audit.json, the last file of an audit."""
+        """Write audit.json, the last file of an audit: a line for each statement."""
         path = self.path / AUDIT
-        write(path, dumps(document))
+        rows = cast("list[Row]", document.get("statements", []))
+        fields = {name: compact(value) for name, value in document.items() if name != "statements"}
+        fields["statements"] = "\n".join(("[", ",\n".join(map(compact, rows)), "]"))
+        write(path, "{" + ",\n".join(f'"{name}": {text}' for name, text in fields.items()) + "}\n")
         return path
 
     def _row(self, identifier: str) -> Path:

@@ -12,7 +12,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from fedaudit.figures.numbers import short
+from fedaudit.figures.ordinary import brief, lead
 from fedaudit.figures.sizes import line
+from fedaudit.verify.document import Ends
 from fedaudit.verify.sizes import Size
 
 from .store import Row
@@ -59,8 +61,16 @@ def table(move: str, rows: Sequence[Row]) -> None:
             console().print(escape(f"{row['id']}: {row['reason']}"), style="dim", soft_wrap=True)
     if move == "derive" and len(rows) == 1 and rows[0].get("shown"):
         _premises(rows[0])
+    if len(rows) == 1 and (said := lead([Ends.of(one) for one in _worst(rows[0])])):
+        console().print(escape(said), soft_wrap=True)
     if len(rows) == 1 and (sizes := [Size.of(size) for size in rows[0].get("sizes", ())]):
         console().print(escape(f"sizes: {line(sizes)}"), style="dim", soft_wrap=True)
+
+
+def _worst(row: Row) -> list[dict[str, Any]]:
+    """Worst cases of a row of `hunt` or `audit`."""
+    inner: dict[str, Any] = row.get("hunt") or row
+    return inner.get("worst") or []
 
 
 def _premises(row: Row) -> None:
@@ -153,6 +163,16 @@ def _side(name: str) -> Callable[[Row], str]:
     return cell
 
 
+def _ordinary(part: str) -> Callable[[Row], str]:
+    """How much the bound promises at an ordinary point."""
+
+    def cell(row: Row) -> str:
+        inner: dict[str, Any] = row.get(part) or {} if part else row
+        return escape(brief([Ends.of(one) for one in inner.get("worst") or ()]))
+
+    return cell
+
+
 def _certificate(row: Row) -> str:
     held = row.get("certificate")
     return escape(held) if isinstance(held, str) else "yes" if held else ""
@@ -185,11 +205,12 @@ COLUMNS: dict[str, dict[str, Callable[[Row], str]]] = {
         "findings": lambda row: escape("; ".join(row.get("findings") or [])),
     },
     "verify": TRIED,
-    "hunt": TRIED,
+    "hunt": {**TRIED, "at an ordinary point": _ordinary("")},
     "audit": {
         "verdict": TRIED["verdict"],
         "evidence": TRIED["evidence"],
         "tightness": TRIED["tightness"],
+        "at an ordinary point": _ordinary("hunt"),
         "derive": _derived,
         "lint": _count("lint", "findings"),
         "instances": _tried,

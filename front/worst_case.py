@@ -42,12 +42,16 @@ def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("selectors", nargs=1, metavar="ID|FILE", help="one statement, also `my.py::id`; or a method")
     sub.add_argument("--measure", metavar="M", help="of a method: the measure whose worst case is asked for, 'gap(T)'")
     sub.add_argument("--scale", metavar="S", help="of a method: the measure that is at most 1, 'dist2(0)'")
-    sub.add_argument("--out", metavar="DIR", help="folder for the instance and the proof, for `fedaudit certify`")
+    sub.add_argument(
+        "--out",
+        metavar="DIR",
+        help="folder for the instance, the proof (for `fedaudit certify`) and a picture of the run",
+    )
     sub.add_argument("--json", action="store_true", help="one JSON array on stdout, nothing else")
 
 
-def asked(name: str, texts: Sequence[str], measure: str | None, scale: str | None) -> list[Worst]:
-    """One answer per relation."""
+def asked(name: str, texts: Sequence[str], measure: str | None, scale: str | None) -> tuple[Statement, list[Worst]]:
+    """The claim that is examined, and one answer per relation."""
     from fedaudit.bounds.parameters import axes_of, points
 
     several = points(axes_of(texts))
@@ -58,7 +62,7 @@ def asked(name: str, texts: Sequence[str], measure: str | None, scale: str | Non
 
 def answered(
     claim: Statement | str, values: Mapping[str, Fraction], measure: str | None, scale: str | None
-) -> list[Worst]:
+) -> tuple[Statement, list[Worst]]:
     """The same for values that are numbers, and of a statement that is at hand."""
     from fedaudit.bounds.catalogue import find, find_methods
     from fedaudit.verify.worst.methods import question
@@ -68,37 +72,41 @@ def answered(
     if (measure is None) != (scale is None):
         raise UserError("one of --measure and --scale", "both or none", "write --measure 'gap(T)' --scale 'dist2(0)'")
     if not isinstance(claim, str):
-        return worst(claim, values)
+        return claim, worst(claim, values)
     name = claim
     found: list[Any] = find([name]) if measure is None else [method for _, method in find_methods([name])]
     if len(found) != 1:
         what = "statements" if measure is None else "methods"
         raise UserError(f"{name}, which names {len(found)} {what}", "one", "write FILE::id or an id of `fedaudit list`")
     if measure is None or scale is None:
-        return worst(found[0], values)
+        return found[0], worst(found[0], values)
     made = question(found[0], measure, scale, values)
-    return worst(made, {k: x for k, x in values.items() if k != "mu" or x}, ONE)
+    return made, worst(made, {k: x for k, x in values.items() if k != "mu" or x}, ONE)
 
 
-def as_text(found: Sequence[Worst]) -> str:
-    return "\n".join(line for one in found for line in _lines(one))
+def as_text(statement: Statement, found: Sequence[Worst], asked: bool = False) -> str:
+    """For people; `asked`: it is a question about a method, which claims nothing."""
+    return "\n".join(line for one in found for line in _lines(one, statement.title if asked else ""))
 
 
-def _lines(one: Worst) -> Iterator[str]:
+def _lines(one: Worst, measure: str) -> Iterator[str]:
+    """`measure`: what was asked for, where nothing is claimed."""
     at = ", ".join(f"{name} = {x}" for name, x in one.point.items())
     number = f" (relation {one.at['relation'] + 1})" if one.at.get("relation") else ""
-    yield f"{one.id}{number} at {at}"
+    yield f"largest {measure} at {at}" if measure else f"{one.id}{number} at {at}"
+    what = "worst case    " if measure else "worst lhs/rhs "
     if one.lower is not None and one.lower == one.upper:
-        yield f"  worst lhs/rhs  {_said(one.lower)}, exactly"
+        yield f"  {what} {_said(one.lower)}, exactly"
     elif one.estimate is None:
-        yield f"  worst lhs/rhs  at least {_said(one.lower)}; nothing bounds the left side by the right one"
+        nothing = f"nothing bounds {'it' if measure else 'the left side by the right one'}"
+        yield f"  {what} at least {_said(one.lower)}; {nothing}"
     else:
-        yield f"  worst lhs/rhs  between {_said(one.lower)} and {_said(one.upper)}"
+        yield f"  {what} between {_said(one.lower)} and {_said(one.upper)}"
     d = one.certificate["instance"]["d"] if one.certificate else None
     yield f"  lower end      {f'an exact instance in dimension {d}' if d else 'no exact instance was found'}"
     proof = f"an exact proof with {one.multipliers} multipliers, for all functions and dimensions"
     yield f"  upper end      {proof if one.proof else 'no exact proof was found'}"
-    if one.refuted or one.holds:
+    if not measure and (one.refuted or one.holds):
         yield f"  so             {'it fails there' if one.refuted else 'it holds there'}"
     blocks = " + ".join(map(str, one.blocks))
     yield f"  size           {one.leaves} vectors in blocks of {blocks}, {one.constraints} constraints, {one.seconds} s"
@@ -110,17 +118,26 @@ def _said(x: Fraction | None) -> str:
     return str(x) if len(str(x)) <= 12 else f"{float(x):.9g}"
 
 
-def kept(found: Sequence[Worst], folder: Path) -> list[str]:
-    """Write instances and proofs; the names of the files."""
+def kept(statement: Statement, found: Sequence[Worst], folder: Path) -> list[str]:
+    """Write instances, proofs, and pictures of runs of several rounds; the names of the files."""
     from fedaudit.verify.names import slug
+    from fedaudit.verify.worst.drawn import along_run
 
     from .store import dumps, write
 
     names: list[str] = []
     for one in found:
+        stem = f"{slug(one.id)}.{one.at['relation']}"
         for what, data in (("instance", one.certificate), ("proof", one.proof)):
             if data is not None:
-                path = folder / f"{slug(one.id)}.{one.at['relation']}.{what}.json"
+                path = folder / f"{stem}.{what}.json"
                 write(path, dumps(data))
                 names.append(str(path))
+        curves = None if one.certificate is None else along_run(statement, one.certificate)
+        if curves is not None:
+            from fedaudit.figures import draw, image
+
+            path = folder / f"{stem}.run.png"
+            write(path, image(draw(curves), "png"))
+            names.append(str(path))
     return names

@@ -14,6 +14,8 @@ import numpy as np
 
 from fedaudit.errors import UserError
 
+from .taped import Taped
+
 Array: TypeAlias = Any  # an array of any array-API library: the standard has no static type yet
 Namespace: TypeAlias = Any  # the module that makes such arrays
 
@@ -36,7 +38,7 @@ def namespace(*arrays: Array) -> Namespace:
     if all(type(x) is np.ndarray for x in arrays):  # nearly always; the rest costs as much as a small sum
         return np
     made = [x for x in arrays if hasattr(x, "shape")]
-    if all(isinstance(x, np.ndarray | np.generic) for x in made):
+    if all(isinstance(x, np.ndarray | np.generic | Taped) for x in made):
         return np
     return array_api_compat.array_namespace(*made)
 
@@ -59,7 +61,7 @@ def check_finite(xp: Namespace, **arrays: Array) -> None:
 def check_weights(xp: Namespace, p: Array) -> None:
     """Weights may be negative (some statements forbid it, and say so), but they sum to 1."""
     off = xp.max(xp.abs(xp.sum(p, axis=-1) - 1.0))
-    if float(off) > WEIGHT_TOLERANCE:
+    if bool(off > WEIGHT_TOLERANCE):
         raise fail(f"weights p with |sum - 1| = {float(off):.3g}", "weights that sum to 1", "divide p by its sum")
 
 

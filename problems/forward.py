@@ -263,23 +263,26 @@ class Stepper:
         return Stepper(xp, np.ascontiguousarray(np.moveaxis(B, 0, -1)) if last else B, last)
 
     def laid(self, x: Array) -> Array:
-        """A vector (n, C, d) as it is best read."""
-        return np.ascontiguousarray(x.transpose(2, 0, 1)).transpose(1, 2, 0) if self.last else x
+        """A vector (n, C, d) as it is best read: (d, n, C) if rows are the fastest axis."""
+        return np.ascontiguousarray(x.transpose(2, 0, 1)) if self.last else x
 
-    def advance(self, y: Array, r: Array, E: int) -> Array:
-        """y (n, 1 or C, d), r (n, C, d) -> y (n, C, d) after E steps."""
-        xp, B, d = self.xp, self.B, r.shape[-1]
-        wide = spread_to(xp, y, r.shape)
+    def advance(self, y: Array, fixed: Array, moving: Array, E: int) -> Array:
+        """y (n, 1 or C, d) -> y (n, C, d) after E steps y <- B y + r; r is `fixed`, which is laid, plus `moving`."""
+        xp, B = self.xp, self.B
         if self.last:
-            x, add = (x.transpose(2, 0, 1).reshape(d, -1) for x in (wide, r))
-            for _ in range(E):
-                x = np.einsum("ijn,jn->in", B, x) + add
-            return x.reshape(d, *r.shape[:-1]).transpose(1, 2, 0)
-        x, add = (xp.reshape(x, (-1, d, 1)) for x in (wide, r))
+            add: Array = (fixed + moving.transpose(2, 0, 1)).reshape(fixed.shape[0], -1)
+            x: Array = np.broadcast_to(y.transpose(2, 0, 1), fixed.shape).reshape(add.shape)
+            turns = np.empty(add.shape), np.empty(add.shape)
+            for k in range(E):
+                x = np.einsum("ijn,jn->in", B, x, out=turns[k % 2])
+                x += add
+            return x.reshape(fixed.shape).transpose(1, 2, 0)
+        d = fixed.shape[-1]
+        x, add = (xp.reshape(x, (-1, d, 1)) for x in (spread_to(xp, y, fixed.shape), fixed + moving))
         for k in range(E):
             if k == 0 and y.shape[:-1] == (1, 1):  # all start at one point: their products are one
                 x = xp.reshape(xp.matmul(xp.reshape(B, (-1, d)), y[0, 0, :, None]), add.shape)
             else:
                 x = xp.matmul(xp.matrix_transpose(B), x)  # symmetric, and this way the faster to read
-            x = x + add
-        return xp.reshape(x, r.shape)
+            x += add
+        return xp.reshape(x, fixed.shape)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from .quadratics import Quadratics
 __all__ = ["Problem"]
 
 Array = Any
+NEAR = 1e-7  # of the size of a table's points: what is one of them
 LARGE = 20_000_000  # entries of matrices whose minimiser is computed unasked
 
 
@@ -84,6 +86,39 @@ class Problem:
         best = None if best is None or np.isnan(best).any() else best
         return Problem(found.grad, C, d, found.value, w_star=best, weights=p, batched=True, quadratics=found)
 
+    @staticmethod
+    def table(clients: Any, weights: Any = None, w_star: Any = None) -> Problem:
+        """Losses known at finitely many points, as certificates of worst cases have them: a list per client of points
+        {"x": (d,), "g": (d,), "f": number}, or {"points": that list}. Numbers may be texts, "1/3".
+
+        A run is answered where it meets these points, up to rounding, and nowhere else.
+
+        >>> import fedaudit as fa
+        >>> points = [{"x": ["0"], "g": ["0"], "f": "0"}, {"x": ["1"], "g": ["1/2"], "f": "3/8"}]
+        >>> problem = fa.Problem.table([{"points": points}], w_star=["0"])
+        >>> float(problem.grad(0, [1.0])[0])
+        0.5
+        """
+        listed: list[list[Any]] = [_listed(client) for client in clients]
+        x, g = ([np.array([_floats(point[name]) for point in points]) for points in listed] for name in ("x", "g"))
+        f = [np.array(_floats([point["f"] for point in points])) for points in listed]
+        best = None if w_star is None else _floats(w_star)
+
+        def place(i: int, w: Array) -> int:
+            apart = np.abs(x[i] - np.asarray(w, dtype=float)).max(axis=-1)
+            nearest = int(np.argmin(apart))
+            if apart[nearest] > NEAR * max(1.0, float(np.abs(x[i]).max())):
+                raise fail(f"client {i + 1} at {np.asarray(w).tolist()}", "a point of its table", "run what it is of")
+            return nearest
+
+        def grad(i: int, w: Array) -> Array:
+            return g[i][place(i, w)]
+
+        def value(i: int, w: Array) -> Array:
+            return f[i][place(i, w)]
+
+        return Problem(grad, len(listed), x[0].shape[-1], value, w_star=best, weights=weights and _floats(weights))
+
     @property
     def p(self) -> Array:
         """(1, C)."""
@@ -149,3 +184,13 @@ class Given:
                 raise fail(f"a function that returns {found.shape}", f"{shape}", "check `batched` and the shapes")
             made[at] = found
         return made
+
+
+def _floats(numbers: Any) -> list[float]:
+    """Numbers, or texts of rationals."""
+    return [float(Fraction(x)) for x in numbers]
+
+
+def _listed(client: Any) -> list[Any]:
+    """Points of a client."""
+    return list(client["points"] if hasattr(client, "keys") else client)

@@ -54,8 +54,9 @@ class Logistic:
     def grad(self, x: Array) -> Array:
         """(.., n, C or 1, d) -> (.., n, C, d)."""
         xp = namespace(x)
-        weight = (-1 / self.ba.shape[-2]) / (1 + xp.exp(matvec(xp, self.ba, x)))
-        return matvec(xp, xp.matrix_transpose(self.ba), weight)
+        odds = xp.exp(matvec(xp, self.ba, x))
+        odds += 1
+        return matvec(xp, xp.matrix_transpose(self.ba), (-1 / self.ba.shape[-2]) / odds)
 
     def smoothness(self) -> Array:
         """f's constant L (n,): the largest eigenvalue of its Hessian at 0."""

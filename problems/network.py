@@ -143,13 +143,13 @@ class Alteration:
 
 def normal_cdf(x: Array) -> Array:
     """P(N(0, 1) < x), accurate in both tails."""
-    return _special.ndtr(np.asarray(x, dtype=np.float64))
+    return _special.ndtr(x.astype(np.float64))
 
 
 def folded(mean: Array, variance: Array) -> Array:
     """E|N(mean, variance)|."""
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = np.sqrt(variance)
-        z = np.asarray(mean / spread, dtype=np.float64)
+        z = (mean / spread).astype(np.float64)
         made: Array = spread * math.sqrt(2 / math.pi) * np.exp(-(z**2) / 2) + mean * _special.erf(z / math.sqrt(2))
     return namespace(made).where(variance > 0, made, np.abs(mean))

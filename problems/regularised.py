@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from .arrays import Array, Namespace, fail, namespace, summed
+from .arrays import Array, Namespace, fail, is_numpy, namespace, summed
 from .piecewise import Piecewise
 from .quadratics import Quadratics, argmin
 
+Thresholds = tuple[Array, Array, Array]  # -s down, s up and 1 + s ridge, each None where nothing is done with it
 ROUNDING = 1e-9  # by how much a rounded subgradient may leave the domain of the conjugate
 
 
@@ -29,11 +30,21 @@ class Regulariser:
 
     def prox(self, x: Array, s: Any) -> Array:
         """argmin_u s g(u) + |x - u|^2 / 2."""
-        xp, up, down, ridge = self.parts(x)
-        shrink = 1 + s * ridge
-        if self.affine:
-            return x / shrink
-        return (x - xp.minimum(xp.maximum(x, -s * down), s * up)) / shrink
+        return self.shrunk(x, self.thresholds(s))
+
+    def thresholds(self, s: Any) -> Thresholds:
+        """All of a proximal point that does not depend on where it is taken."""
+        xp, up, down, ridge = self.parts(self.up)
+        divisor = None if is_numpy(xp) and not ridge.any() else 1 + s * ridge
+        return (None, None, divisor) if self.affine else (-s * down, s * up, divisor)
+
+    def shrunk(self, x: Array, thresholds: Thresholds) -> Array:
+        """The proximal point."""
+        low, high, divisor = thresholds
+        if not self.affine:
+            xp = namespace(x)
+            x = x - xp.minimum(xp.maximum(x, low), high)
+        return x if divisor is None else x / divisor
 
     def coordinates(self, x: Array) -> Array:
         xp, up, down, ridge = self.parts(x)

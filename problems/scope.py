@@ -11,8 +11,11 @@ from itertools import combinations, product
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from . import forward, regularised
-from .arrays import FEW, LARGE, Array, Namespace, dot, fail, matvec, namespace, norm2, spread_to, summed
+from .arrays import FEW, LARGE, Array, Namespace, dot, fail, is_numpy, matvec, namespace, norm2, spread_to, summed
+from .flat import Terms, flat
 from .programme import (
     Atom,
     Coefficient,
@@ -25,7 +28,7 @@ from .programme import (
     programme,
 )
 from .quadratics import Quadratics, half_square
-from .regularised import Regulariser
+from .regularised import Regulariser, Thresholds
 
 MANY = 12  # clients: fewer are added one by one, which is faster
 ROUNDS, ENDS = -1, -2  # in place of a round: all of them; all and the end of the last
@@ -114,7 +117,7 @@ class Scope:
     factors: list[Any]
     coefficients: list[Any]
     columns: int = 0
-    constants: dict[str, Any] = field(default_factory=dict[str, Any])
+    constants: dict[Any, Any] = field(default_factory=dict[Any, Any])
 
     @property
     def steady(self) -> bool:
@@ -158,12 +161,22 @@ class Scope:
         return place.known[operation]
 
     def operation(self, operation: Operation, place: Place) -> Array:
-        xp, setup = self.xp, self.setup
+        setup = self.setup
         if operation.op == "noisy" and setup.batches is not None:
             drawn = replace(setup, problem=setup.batches(place.t, place.k), batches=None)
             return replace(self, setup=drawn).linear(operation.args[0], replace(place, known={}))
-        args = [self.linear(arg, place) for arg in operation.args]
+        return self.applied(operation, [self.linear(arg, place) for arg in operation.args], place)
+
+    def applied(self, operation: Operation, args: Sequence[Array], place: Place) -> Array:
+        """An operation on its vectors."""
+        xp, setup = self.xp, self.setup
         match operation.op:
+            case "grad":
+                return self.gradient(args[0])
+            case "noisy" | "again":
+                return args[0] if place.kick is None else args[0] + self.fresh(operation.op, place.kick)
+            case "prox":
+                return self.regulariser.shrunk(args[0], self.thresholds(operation.scalars[0], place))
             case "start":
                 return self.constant("start", setup.start[:, None, :])
             case "zero":
@@ -173,15 +186,11 @@ class Scope:
             case "axis":
                 along = xp.eye(setup.problem.d, dtype=xp.float64)[place.last, :]
                 return self.constant(f"axis {place.last}", xp.broadcast_to(along, setup.start.shape)[:, None, :])
-            case "grad":
-                return self.gradient(args[0])
             case "hess":
                 return setup.problem.hess(*args)
             case "noisy_hess":
                 x = setup.problem.hess(*args)
                 return x if place.rough is None else x + place.rough * args[1]
-            case "noisy" | "again":
-                return args[0] if place.kick is None else args[0] + self.fresh(operation.op, place.kick)
             case "mean" | "sampled" | "neighbours" | "other":
                 return self.mixed(operation.op, args[0], place)
             case "point":
@@ -199,8 +208,6 @@ class Scope:
                 return self.answer(args[0], place.at(self.coefficients[operation.scalars[0]]), place)
             case "full_prox":
                 return setup.problem.full_prox(args[0], place.at(self.coefficients[operation.scalars[0]]))
-            case "prox":
-                return self.regulariser.prox(args[0], place.at(self.coefficients[operation.scalars[0]]))
             case op:
                 raise fail(f"the operation {op!r}", "one of a method's operations", "see bounds/method.py")
 
@@ -239,6 +246,16 @@ class Scope:
         off = gap(answer)
         setup.gaps.append(xp.max(xp.maximum(off, 0 * off), axis=(0, 2)))
         return answer
+
+    def thresholds(self, index: int, place: Place) -> Thresholds:
+        """Of the proximal points here; kept where all rounds have the same."""
+        coefficient = self.coefficients[index]
+        if place.t < 0 or (not isinstance(coefficient, float) and coefficient.shape[0] > 1):
+            return self.regulariser.thresholds(place.at(coefficient))
+        key = "thresholds", index, place.k
+        if key not in self.constants:
+            self.constants[key] = self.regulariser.thresholds(place.at(coefficient))
+        return self.constants[key]
 
     @property
     def regulariser(self) -> Regulariser:
@@ -401,6 +418,8 @@ class Scope:
         """(.., C, 1) weights, (S, n, C, d) -> (S, n, 1, d)."""
         if x.shape[-2] == 1:
             return x * self.xp.sum(weights, axis=-2, keepdims=True)
+        if x.shape[-2] > MANY and is_numpy(self.xp) and x.strides[-2] == x.itemsize:  # clients are side by side
+            return self.xp.matrix_transpose(self.xp.matmul(self.xp.matrix_transpose(x), weights))
         if x.shape[-2] > MANY:
             return self.xp.matmul(self.xp.matrix_transpose(weights), x)
         if 1 < x.shape[-1] < FEW and prod(x.shape) > LARGE:
@@ -419,8 +438,61 @@ class Scope:
 
     def carried(self, place: Place, phase: str) -> State:
         """The state after one phase."""
-        values = {name: self.linear(rule, place) for name, rule in self.rules.phases[phase].items()}
-        return place.state | (values if phase == "update" else {name: self.wide(x) for name, x in values.items()})
+        listed = self.constants.get(phase)
+        if listed is None:
+            listed = self.constants[phase] = flat(self.rules, phase, self.setup.batches is not None)
+        state = place.state
+        vectors = [state[name] for name in listed.names]
+        stays = listed.stays if phase == "local" and is_numpy(self.xp) else frozenset[int]()
+        for step in listed.steps:
+            if step.operation is None:
+                vectors.append(self.sum(step.terms, vectors, place, stays))
+            else:
+                vectors.append(self.after(step.operation, step.places, vectors, place))
+        if phase == "update":
+            return state | {name: vectors[at] for name, at in listed.targets}
+        return state | {name: self.wide(vectors[at]) for name, at in listed.targets}
+
+    def after(self, operation: Operation, places: Sequence[int], vectors: Sequence[Array], place: Place) -> Array:
+        """An operation, unless a measure has asked for it here before."""
+        if operation in place.known and not (operation.noisy and self.setup.v is not None):
+            return place.known[operation]
+        if operation.args and not places:
+            return self.operation(operation, place)
+        return self.applied(operation, [vectors[i] for i in places], place)
+
+    def spread_term(self, index: int, at: int, x: Array, place: Place, shape: tuple[int, ...]) -> Array:
+        """A term that is the same in all steps of a round, written out for every client once: long loops are cheap."""
+        raw = self.coefficients[index]
+        t = 0 if isinstance(raw, float) or raw.shape[0] == 1 else place.t
+        known = self.constants.get((index, at))
+        if known is None or known[0] is not x or known[1] is not raw or known[2] != (t, shape):
+            term = place.at(raw) * x
+            if term.ndim == len(shape) and all(a in (1, b) for a, b in zip(term.shape, shape, strict=True)):
+                term = np.broadcast_to(term, shape).copy()
+            known = self.constants[index, at] = x, raw, (t, shape), term
+        return known[3]
+
+    def sum(self, terms: Terms, vectors: Sequence[Array], place: Place, stays: frozenset[int]) -> Array:
+        """Coefficients times vectors, added in their order; those at `stays` are the same in all steps of a round."""
+        total: Any = None
+        fresh = False  # whether nothing else holds the total
+        for index, at in terms:
+            x, coefficient = vectors[at], self.coefficients[index]
+            if type(coefficient) is not float:
+                coefficient = place.at(coefficient)
+            one = type(coefficient) is float and coefficient == 1.0
+            if fresh and at in stays and total.size > LARGE and _alike(self.coefficients[index]):
+                x = self.spread_term(index, at, x, place, total.shape)
+            elif not one:
+                x = coefficient * x
+            if total is None:
+                total, fresh = x, not one
+            elif fresh and total.shape == x.shape:
+                total += x
+            else:
+                total, fresh = total + x, True
+        return total
 
     def excess(self, x: Array) -> Array:
         """f(x) - f_star for x (.., n, c, d), without cancellation."""
@@ -513,7 +585,8 @@ class Scope:
 def scope_of(method: Mapping[str, Any], setup: Setup) -> "Scope":
     xp, rules = namespace(setup.start), programme(method)
     values = factors(xp, rules, setup)
-    return Scope(xp, rules, setup, values, [evaluated(values, coefficient) for coefficient in rules.coefficients])
+    coefficients = [evaluated(values, coefficient) for coefficient in rules.coefficients]
+    return Scope(xp, rules, setup, values, [_single(xp, x) for x in coefficients])
 
 
 def factors(xp: Namespace, rules: Programme, setup: Setup) -> list[Any]:
@@ -530,6 +603,16 @@ def evaluated(values: Sequence[Any], coefficient: Coefficient) -> Any:
             term = term * values[factor]
         total = total + term
     return total
+
+
+def _alike(coefficient: Any) -> bool:
+    """Whether it is the same in all local steps of a round."""
+    return isinstance(coefficient, float) or coefficient.shape[1] == 1
+
+
+def _single(xp: Namespace, x: Any) -> Any:
+    """One number for all is held as a number, which costs half; on a device it stays there."""
+    return float(x[0, 0, 0, 0, 0]) if is_numpy(xp) and not isinstance(x, float) and x.size == 1 else x
 
 
 def _short(xp: Namespace, x: Array) -> Array:

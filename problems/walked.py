@@ -375,12 +375,14 @@ class _Steps:
             number = self.known["number"] = scope.number_at(place.t)
             slope = [number(coefficient) for coefficient in self.local.slope]
             steps = self.known["steps"] = forward.Stepper.of(setup.problem, slope, setup.start.shape[0])
-            self.known["constant"] = steps.laid(scope.wide(self.rest(place, lambda vector: vector == "")))
-        rest = self.known["constant"] + self.rest(place, lambda vector: vector != "")
-        rest = spread_to(scope.xp, rest, (*setup.start.shape[:1], *setup.problem.b.shape[-2:]))
+            shape = (*setup.start.shape[:1], *setup.problem.b.shape[-2:])
+            constant = spread_to(scope.xp, self.rest(place, lambda vector: vector == ""), shape)
+            self.known["constant"] = steps.laid(constant)
+        moving = self.rest(place, lambda vector: vector != "")
         begin = scope.rules.phases["begin"]
         y = scope.linear(begin[name], before) if name in begin else place.state[name]  # one point for all, perhaps
-        return place.state | {name: self.known["steps"].advance(y[0, ...], rest, setup.E)[None, ...]}
+        y = self.known["steps"].advance(y[0, ...], self.known["constant"], moving, setup.E)
+        return place.state | {name: y[None, ...]}
 
     def rest(self, place: Place, wanted: Callable[[str], bool]) -> Array:
         """r_i (n, C, d), or a part of it."""

@@ -6,7 +6,7 @@ curvature a may be negative. L-smooth with L = max |a|, |m|; f is bounded below 
 
 from dataclasses import dataclass
 
-from .arrays import Array, broadcast_shape, check_finite, check_weights, fail, namespace
+from .arrays import Array, fail, namespace
 from .piecewise import Piecewise
 
 
@@ -15,18 +15,7 @@ class Wells(Piecewise):
     """f_i(w) = sum_j phi_ij(w_j) and f = sum_i p_i f_i; a of any sign."""
 
     def __post_init__(self) -> None:
-        parts = {"a": self.a, "m": self.m, "lo": self.lo, "hi": self.hi, "c": self.c}
-        xp = namespace(*parts.values(), self.p)
-        shapes = {x.shape[-2:] for x in parts.values()}
-        if len(shapes) > 1 or self.c.ndim < 2 or self.p.ndim < 1 or self.p.shape[-1] != self.c.shape[-2]:
-            got = "shapes " + ", ".join(f"{name} {x.shape}" for name, x in {**parts, "p": self.p}.items())
-            raise fail(got, "a, m, lo, hi, c (..., C, d) and p (..., C)", "make the trailing axes agree")
-        broadcast_shape("batch axes", *(x.shape[:-2] for x in parts.values()), self.p.shape[:-1])
-        check_finite(xp, **parts, p=self.p)
-        check_weights(xp, self.p)
-        for name in ("m", "lo", "hi"):
-            if not bool(xp.all(parts[name] >= 0)):
-                raise fail(f"a negative {name}", f"{name} >= 0", "put negative curvature inside, in a")
+        self._checked(("m", "lo", "hi"), "put negative curvature inside, in a")
 
     def smoothness(self) -> Array:
         """L (...): the largest absolute curvature that occurs."""

@@ -3,25 +3,28 @@
 # sympy and python-flint are annotated only in part.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
-# pyright: reportUnknownLambdaType=false
+# pyright: reportUnknownLambdaType=false, reportOperatorIssue=false
 
 import copy
 import json
 from dataclasses import replace
 from functools import lru_cache
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from marks import only
 from sympy import Eq, Function, Ge, Le, Rational, Symbol
 
 import fedaudit as fa
-from fedaudit.bounds.atoms import Bound, Convex, Minimum, Near, Smooth, Square
+from fedaudit.bounds.atoms import MEAN_CONVEX, Bound, Convex, Minimum, Near, Smooth, Square
 from fedaudit.bounds.catalogue import catalogue
+from fedaudit.bounds.decide import decide
 from fedaudit.bounds.derivation import Argument, Derivation, Induction, Known, Step, View, named
-from fedaudit.bounds.derive import constants, derive, mutate, shown
+from fedaudit.bounds.derive import constants, derive, mutate, shown, taken
+from fedaudit.bounds.facts import exp_number
 from fedaudit.bounds.frame import Frame, Reader
 from fedaudit.bounds.identity_data import identity_data
 from fedaudit.bounds.method import grad, mean, neighbours, noisy, norm2, point, w_star
@@ -44,8 +47,17 @@ from fedaudit.bounds.papers.buttaci.symbols import (
     t,
 )
 from fedaudit.bounds.papers.buttaci.symbols_perturbed import j, spread
-from fedaudit.bounds.shown import Shown, check, known, reader_of, stands
+from fedaudit.bounds.papers.yuan.symbols import I as TAKEN
+from fedaudit.bounds.papers.yuan.symbols import M as DEVICES_
+from fedaudit.bounds.papers.yuan.symbols import among as AMONG
+from fedaudit.bounds.papers.zhang.frames import ON_PROPOSED, map_
+from fedaudit.bounds.papers.zhang.methods import PROPOSED, P, c, eta, s, s_before, z, zhat
+from fedaudit.bounds.papers.zhang.symbols import L as ZHANG_L
+from fedaudit.bounds.papers.zhang.symbols import Omega, mu_at_most_L, tau
+from fedaudit.bounds.papers.zhang.symbols import mu as PL_MU
+from fedaudit.bounds.shown import Shown, check, defined, known, reader_of, stands
 from fedaudit.bounds.shown import shown as show
+from fedaudit.bounds.statement import Statement
 from fedaudit.bounds.vectors import Expanded, Scalar
 from fedaudit.cli import main
 from fedaudit.errors import UserError
@@ -145,6 +157,7 @@ class World:
     def __init__(self, reader: Reader, seed: int) -> None:
         self.reader, self.draw = reader, np.random.default_rng(seed)
         pairs = np.triu(self.draw.uniform(0.1, 1, (CLIENTS, CLIENTS)), 1)
+        pairs = np.triu(np.ones((CLIENTS, CLIENTS)), 1) if reader.frame.even else pairs
         self.graph = (pairs + pairs.T) / (2 * pairs.sum())
         self.p = self.graph.sum(axis=1)
         self.held: dict[Any, Any] = {}
@@ -152,6 +165,8 @@ class World:
         squares = reader.letters.get(reader.frame.sum_of_squares)
         if squares is not None:
             self.parameters[list(reader.letters.values()).index(squares)] = float(self.p @ self.p)
+        if reader.frame.even:
+            self.parameters[list(reader.letters).index(reader.frame.sizes[1])] = float(CLIENTS)
 
     def number(self, c: Any) -> float:
         def value(rows: list[list[Any]]) -> float:
@@ -187,6 +202,8 @@ class World:
 
     def value(self, label: str, tag: str, client: int) -> float:
         made = self.held.setdefault(label, self.draw.normal(size=CLIENTS))
+        if tag == "":
+            return float(made[0])
         return float(self.p @ made if tag == "mean" else made[{"*": client, "i": 0, "j": 1}[tag]])
 
     def over(self, op: str, each: Any, near: str = "") -> float:
@@ -216,7 +233,7 @@ class World:
             if term.op == "weight":
                 return self.weight(term.label)
             if term.op == "regulariser":
-                return self.value(term.label, "i", client)
+                return self.value(term.label, term.tag, client)
             return self.value(term.label, term.tag, client) if term.op == "value" else 1.0
 
         def total(signs: Any) -> float:
@@ -233,7 +250,7 @@ class World:
                 *near, a, b = rest
                 return self.over(op, lambda n: self.at((a, "*"), n, signs) @ self.at((b, "*"), n, signs), *near)
             if op == "regulariser":
-                return self.value(rest[0], "i", 0)
+                return self.value(rest[0], rest[1], 0)
             if op == "value":
                 return self.value(rest[0], rest[1], 0)
             return self.weight(rest[0]) if op == "weight" else 1.0
@@ -551,3 +568,166 @@ def test_derive_writes_certificates_that_certify_accepts(tmp_path: Path, capsys:
     assert all(
         row["accepted"] and row["what"].startswith("identity") for row in certify_files([str(tmp_path / "kept")])
     )
+
+
+# --- algorithm 1 of zhang: kept vectors, ghosts, proximal points of clients ------------------------------------------
+
+
+def on_composite(**changed: Any) -> Frame:
+    return replace(ON_PROPOSED, names={}, **changed)
+
+
+def test_a_formula_that_the_rules_do_not_keep_is_refused() -> None:
+    one_more = {**ON_PROPOSED.kept, zhat: lambda k: P - eta * s - (k + 1) * eta * c}
+    with pytest.raises(UserError, match="when a round begins"):
+        on_composite(kept=one_more)
+    without = {**ON_PROPOSED.kept, zhat: lambda k: P - eta * s}
+    with pytest.raises(UserError, match="after a local step"):
+        on_composite(kept=without)
+    last = {**ON_PROPOSED.kept, c: lambda _: (mean(s_before) - s_before) / (2 * tau)}
+    with pytest.raises(UserError, match="after a"):
+        on_composite(kept=last)
+    with pytest.raises(UserError, match="is the same in a round"):
+        on_composite(kept={c: lambda _: (mean(s) - s) / tau})
+    with pytest.raises(UserError, match="speaks of itself"):
+        on_composite(kept={c: lambda _: c})
+
+
+def test_a_ghost_is_no_vector_of_the_method() -> None:
+    with pytest.raises(UserError, match="ghost"):
+        on_composite(ghosts={zhat: (zhat, zhat)}, kept={})
+
+
+def test_convexity_of_the_mean_says_nothing_at_a_client_s_own_point() -> None:
+    for atom in (Convex(P, z, ZHANG_L, "mean", MEAN_CONVEX), Convex(P, P, ZHANG_L, "one", MEAN_CONVEX)):
+        with pytest.raises(UserError, match="shared"):
+            show(Ge(ZHANG_L, PL_MU), "", ON_PROPOSED, (1, atom))
+
+
+def test_an_assumption_that_is_written_as_a_lower_bound_is_read_as_one() -> None:
+    assert left_over(Le(PL_MU, ZHANG_L), ON_PROPOSED, (1, Bound(mu_at_most_L))) == ""
+    assert left_over(Ge(PL_MU, ZHANG_L), ON_PROPOSED, (1, Bound(mu_at_most_L))) != ""
+
+
+def test_a_definition_is_that_of_the_method_and_nothing_else() -> None:
+    said = defined(Omega(t), PROPOSED)
+    assert not taken(said)
+    assert taken(replace(said, claim=Eq(said.claim.lhs, 2 * said.claim.rhs)))
+    with pytest.raises(UserError, match="formula"):
+        defined(dist2(t), PROPOSED)
+
+
+def test_a_power_of_e_is_compared_by_an_enclosure() -> None:
+    assert not taken(exp_number(Rational(2, 5), Rational(3, 2)))
+    assert taken(exp_number(Rational(2, 5), Rational(149, 100)))
+
+
+def test_the_kernel_reads_w_star_as_what_the_file_says_that_it_minimises() -> None:
+    data = json.loads(json.dumps(identity_data(map_)))
+    identity.check(data)
+    with pytest.raises(Rejected):
+        identity.check({key: value for key, value in data.items() if key != "composite"})
+    other = copy.deepcopy(data)
+    slopes = [part["atom"] for part in other["identities"][0]["by"] if part["atom"]["kind"] == "slope"]
+    slopes[0]["size"] = ["*", "2", slopes[0]["size"]]
+    with pytest.raises(Rejected, match="proximal point"):
+        identity.check(other)
+
+
+ZHANG = ("eqA.20", "eqA.21~eighth", "eqA.25", "eqA.29", "eqA.33~repaired", "eqA.38~repaired", "lemA.1", "lemA.2",
+         "thm3.5", "thm3.6", "thm3.8")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ZHANG)
+def test_the_composite_chain_is_proved(name: str) -> None:
+    known_ = catalogue()
+    assert derive(known_[f"zhang/{name}"], known_, slack=False).proved
+
+
+def test_what_is_refuted_of_the_composite_chain_is_not_proved() -> None:
+    known_ = catalogue()
+    for name in ("zhang/eqA.21", "zhang/eqA.33", "zhang/eqA.38"):
+        assert not derive(known_[name], known_, slack=False).proved
+
+
+TIGHT = ("eqA.25", "eqA.29", "eqA.20", "lemA.1", "lemA.2")  # the proof gives what is printed, and no more
+
+
+@pytest.mark.parametrize("name", only(("eqA.25", "eqA.29"), TIGHT, "each mutant is a proof of many steps"))
+def test_a_mutant_of_the_composite_chain_is_proved_only_if_it_says_less(name: str) -> None:
+    known_ = catalogue()
+    statement = known_[f"zhang/{name}"]
+    refused_ = 0
+    for constant in constants(statement, ("then", "where")):
+        for factor in (Rational(99, 100), Rational(101, 100)):
+            mutant = mutate(statement, constant, factor)
+            if derive(mutant, known_, slack=False).proved:
+                assert weaker(mutant, statement), (name, str(constant), factor)
+            else:
+                refused_ += 1
+    assert refused_ > 2
+
+
+def weaker(mutant: Statement, statement: Statement) -> bool:
+    pairs = zip(statement.relations, mutant.relations, strict=True)
+    more = (mutant.defined(b.rhs - b.lhs) - statement.defined(a.rhs - a.lhs) for a, b in pairs)
+    return all(decide(Ge(difference, 0), [*statement.when]).proved for difference in more)
+
+
+# --- sampled clients, weak convexity -------------------------------------------------------------------------------
+
+
+def test_the_mean_of_a_subset_has_the_variance_that_counting_gives() -> None:
+    """Every subset of 2 or 3 of 4 clients, in rationals."""
+    values = [Rational(v) for v in (3, -1, 4, 7)]
+    middle = sum(values) / 4
+    among = sum((v - middle) ** 2 for v in values) / 4
+    claim = known_variance().claim
+    for size in (1, 2, 3, 4):
+        means = [sum(chosen) / size for chosen in combinations(values, size)]
+        counted = sum((x - middle) ** 2 for x in means) / len(means)
+        said = claim.rhs.subs({DEVICES_: 4, TAKEN: size, AMONG: among})
+        assert counted == said
+
+
+def known_variance() -> Known:
+    return next(p for p in shown(catalogue()["yuan/lem4-variance"], catalogue()) if p.because.startswith("variance"))
+
+
+def test_the_kernel_refuses_another_share_of_the_sampled_clients() -> None:
+    data = json.loads(json.dumps(identity_data(known_variance())))
+    identity.check(data)
+    with pytest.raises(Rejected, match="left over"):
+        identity.check({**data, "share": ["*", "2", data["share"]]})
+    with pytest.raises(Rejected, match="share"):
+        identity.check({key: value for key, value in data.items() if key != "share"})
+
+
+def test_sampled_noise_is_not_expanded() -> None:
+    sampled = replace(ON_FEDPROX, names={S(k): norm2(mean(stochastic, over="sampled"))}, even=True, sample=TAKEN)
+    with pytest.raises((UserError, ValueError), match="sampled"):
+        check(Shown(Ge(S(k), 0), sampled))
+
+
+def test_a_weakly_convex_function_asks_for_a_short_proximal_step() -> None:
+    (premise,) = shown(catalogue()["yuan/lem7"], catalogue())
+    assert [str(r.claim) for r in premise.requires] == ["eta*nu < 1"]
+    made = identity.check(json.loads(json.dumps(identity_data(premise))))
+    assert any("> 0" in line for line in made.trusted)
+
+
+MORE = ("zhang/eq2-compact", "zhang/eq2-zero-mean", "zhang/eq3-server", "yuan/lem7", "yuan/lem4-mean",
+        "yuan/lem4-variance", "yuan/lem4-proof-step~repaired", "fallah/eq93", "benmansour/lem1")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_one_identity_or_two_prove_it_and_no_mutant_that_says_more(name: str) -> None:
+    known_ = catalogue()
+    statement = known_[name]
+    assert derive(statement, known_, slack=False).proved
+    for constant in constants(statement, ("then",)):
+        for factor in (Rational(99, 100), Rational(101, 100)):
+            mutant = mutate(statement, constant, factor)
+            if derive(mutant, known_, slack=False).proved:
+                assert statement.kind == "inequality", (str(constant), factor)
+                assert weaker(mutant, statement), (str(constant), factor)

@@ -1,4 +1,4 @@
-"""What `make bench` times still runs: its sparse logistic regression, for two rounds and without JAX."""
+"""What `make bench` times still runs: sparse logistic regression, two rounds without JAX; an audit, stage by stage."""
 
 from __future__ import annotations
 
@@ -21,3 +21,17 @@ def test_the_sparse_regression_that_is_timed_runs(monkeypatch: pytest.MonkeyPatc
     assert steps.shape == (2, 3)
     assert np.isfinite(steps).all()
     assert (steps > 0).all()
+
+
+def test_every_stage_of_an_audit_is_timed_and_left_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent))
+    monkeypatch.delitem(sys.modules, "benchmarks", raising=False)
+    from benchmarks import stages
+    from fedaudit.verify import audit
+
+    plain = audit.linted
+    seconds = stages.measured(["yuan/eq1.5"], effort=0.01)  # refuted, and repaired: it goes through all of them
+    assert set(seconds) == set(stages.BEFORE)
+    assert all(spent > 0 for spent in seconds.values())
+    assert audit.linted is plain
+    assert set(stages.STATEMENTS) <= {chosen.id for chosen in stages.runner.choose([])}

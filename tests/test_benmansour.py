@@ -24,7 +24,7 @@ from fedaudit.figures import draw as picture_of
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import derive_row, hunt_row, literal_row, verify_row
 from fedaudit.verify.claims import lower
-from fedaudit.verify.curves import curves
+from fedaudit.verify.curves import Crossing, curves
 from fedaudit.verify.experiments import experiment
 
 CERTIFICATES = Path(__file__).parent / "certificates" / "run"
@@ -302,8 +302,8 @@ def test_a_run_at_rest_stays() -> None:
 @pytest.mark.parametrize("name", ["thm3", "cor4", "eq15"])
 def test_pictures(name: str) -> None:
     made = curves(statement(f"benmansour/{name}"))
-    assert made.xlabel == "step $t$"
-    assert len(made.lhs) > 20
+    assert isinstance(made, Crossing)  # all three are refuted, and a few thousand instances show it
+    assert (made.lhs > made.rhs).any()
     assert picture_of(made).axes
 
 

@@ -28,6 +28,7 @@ from fedaudit.verify.check import score
 from fedaudit.verify.claims import lower
 from fedaudit.verify.confidence import interval
 from fedaudit.verify.evaluate import Table
+from fedaudit.verify.experiments.buttaci.networks import Networks
 from fedaudit.verify.kernel.check import world
 from fedaudit.verify.kernel.claim import read as read_claim
 from fedaudit.verify.kernel.expression import Op
@@ -398,4 +399,4 @@ def test_imbalance_shows_as_in_figures_3_3_to_3_5() -> None:
         [n.homogeneity.mean() for n in networks],
     ):
         assert values == sorted(values, reverse=True)
-    assert len(plot(networks).axes) == 3
+    assert len(plot(Networks(tuple(networks))).axes) == 3

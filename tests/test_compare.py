@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from fedaudit.bounds.ways import line
 from fedaudit.cli import main
 from fedaudit.compare import VERDICTS, compare
 from fedaudit.verify.document import VERDICTS as ALL
@@ -33,6 +34,13 @@ def literal(word):
     return {"implicit": [{"name": "kind", "literal": word}]}
 
 
+def derived(*ways, **fields):
+    findings = [line(cites, status, evidence) for cites, status, evidence in ways]
+    return {
+        "derive": {"status": "follows", "evidence": "proof", "findings": ["vacuous: not a way", *findings]} | fields
+    }
+
+
 SIZES = [{"C": n, "instances": 500, "tightness": 0.5 * n} for n in (1, 2)]
 CASES = {
     "nothing": ({}, {}, []),
@@ -53,6 +61,29 @@ CASES = {
     ),
     "no derivation": ({}, {"derive": {"status": "not-derived"}}, [("derive", "follows", "not-derived", True)]),
     "a derivation": ({"derive": None}, {}, [("derive", "", "follows", False)]),
+    "another way is lost": (
+        derived((("a/2", "a/3"), "follows", "proof"), ((), "claims-less", "numerical")),
+        derived((("a/2", "a/3"), "not-derived", "numerical"), ((), "claims-less", "numerical")),
+        [("derive, another way, from a/2, a/3", "follows", "not-derived", True)],
+    ),
+    "another way is gone": (
+        derived((("a/2",), "follows", "proof"), (("a/2",), "not-derived", "numerical")),
+        derived((("a/2",), "follows", "proof")),
+        [("derive, another way, from a/2 (2)", "not-derived", "", True)],
+    ),
+    "a way more": (
+        derived(),
+        derived(((), "follows", "proof")),
+        [("derive, another way, from the assumptions", "", "follows", False)],
+    ),
+    "steps that only numbers support": (
+        derived(((), "follows", "proof")),
+        derived(((), "follows", "numerical"), evidence="numerical"),
+        [
+            ("derive: evidence", "proof", "numerical", True),
+            ("derive, another way, from the assumptions: evidence", "proof", "numerical", True),
+        ],
+    ),
     "a literal reading falls": ({}, literal("breaks"), [("without kind", "survives", "breaks", False)]),
     "a reading is open": (
         literal("breaks"),

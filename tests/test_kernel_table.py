@@ -124,17 +124,26 @@ def test_what_is_no_table_is_malformed(data: Data) -> None:
 
 def test_a_point_that_is_not_in_the_table_is_rejected() -> None:
     known = parsed(table([((0,), (0,), 0)]))
-    for ask in (known.value, known.gradient, known.least_at):
+    for ask in (known.value, known.gradient, known.above_tangent):
         with pytest.raises(kernel.Rejected, match="not in a table"):
             ask((fmpq(1),))
 
 
 def test_a_nonconvex_function_is_least_where_no_point_allows_less() -> None:
     """L = 1: from value f and slope g a function may fall by g^2/2 and no further."""
-    assert parsed(table([((0,), (1,), 0), ((-1,), (0,), "-1/2")], -1, 1)).least_at((fmpq(-1),))
-    assert not parsed(table([((0,), (1,), 0), ((-2,), (0,), "-1/2"), ((5,), (0,), -1)], -1, 1)).least_at((fmpq(-2),))
-    assert not parsed(table([((0,), (2,), 0), ((-4,), (0,), -1)], -1, 1)).least_at((fmpq(-4),))
-    assert not parsed(table([((0,), (1,), 0)], -1, 1)).least_at((fmpq(0),))
+    assert parsed(table([((0,), (1,), 0), ((-1,), (0,), "-1/2")], -1, 1)).above_tangent((fmpq(-1),))
+    assert not parsed(table([((0,), (1,), 0), ((-2,), (0,), "-1/2"), ((5,), (0,), -1)], -1, 1)).above_tangent(
+        (fmpq(-2),)
+    )
+    assert not parsed(table([((0,), (2,), 0), ((-4,), (0,), -1)], -1, 1)).above_tangent((fmpq(-4),))
+
+
+def test_a_nonconvex_function_less_its_tangent_is_least_where_no_point_allows_less() -> None:
+    """The same tables, tilted by a slope of 3."""
+    assert parsed(table([((0,), (4,), 0), ((-1,), (3,), "-7/2")], -1, 1)).above_tangent((fmpq(-1),))
+    assert not parsed(table([((0,), (5,), 0), ((-4,), (3,), -13)], -1, 1)).above_tangent((fmpq(-4),))
+    assert parsed(table([((0,), (1,), 0)], -1, 1)).above_tangent((fmpq(0),))
+    assert parsed(table([((0,), (1,), 0), ((1,), (2,), "3/2")], 0, 2)).above_tangent((fmpq(1),))
 
 
 def test_slopes_are_bounded_everywhere_for_convex_tables_alone() -> None:
@@ -242,7 +251,11 @@ def test_a_minimiser_is_one_of_a_convex_f_or_of_every_client() -> None:
     assert not met([], clients=[table(POINTS, 0, 3), apart[0]], **pair)
     assert met([], clients=[table([((1,), (1,), "1/2"), ((0,), (s,), 0)], 0, 9) for s in ("1/4", "-1/4")], **pair)
     mixed = [table([((1,), (1,), "1/2"), ((0,), (s,), 0)], -1, 9) for s in ("1/4", "-1/4")]
-    assert not met([], clients=mixed, **pair)
+    assert met([], clients=mixed, **pair)  # each is least there, but for a slope that the other one has too
+    assert not met([], clients=[mixed[0], mixed[0]], **pair)
+    lower = [table([((1,), (0,), "-1/2"), ((0,), (s,), 0)], -4, 9) for s in ("1/4", "-1/4")]
+    assert not met([], clients=lower, **pair)
+    assert not met([], clients=mixed, C=2, p=["-1", "2"])
 
 
 def test_a_negative_weight_turns_curvatures_round() -> None:

@@ -182,17 +182,18 @@ def test_one_statement_changed_is_it_and_what_cites_it_and_a_symbol_is_its_paper
     assert again == cited | of_paper("yuan")
 
 
-def test_a_proof_changes_what_is_proved_by_it_and_what_cites_that_and_a_comment_changes_nothing(copy):
+def test_a_proof_or_a_formula_changes_what_it_is_used_for_and_what_cites_that_and_a_comment_nothing(copy):
     again = copy(
+        ("bounds/papers/buttaci/perturbed_nonconvex.py", "\nCUBE_ROOT = T", "\nCUBE_ROOT = 1 * T"),
         ("bounds/papers/buttaci/derivations.py", "\ndef lemma_4_1(goal: View)", "\ndef lemma_4_1(goal: View, *_)"),
         ("bounds/papers/buttaci/fedprox.py", "\nLEMMA_4_2 = ", "\n# a comment\nLEMMA_4_2 = "),
     )
     assert "buttaci/lem4.2" not in again
-    assert again == cite_it("buttaci/lem4.1")
+    assert again == cite_it("buttaci/lem4.1") | cite_it("buttaci/cor4.1")
 
 
 def test_what_another_paper_imports_changes_both(copy):
     again = copy(
-        ("bounds/papers/buttaci/inequalities.py", "\nGLOSSARY = Glossary()", "\nMORE = 1\nGLOSSARY = Glossary()")
+        ("bounds/papers/buttaci/inequalities.py", "\nGLOSSARY = Glossary()", "\nMORE = [1]\nGLOSSARY = Glossary()")
     )
     assert again == set[str]().union(*(of_paper(paper) for paper in ("buttaci", *IMPORTING)))

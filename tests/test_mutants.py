@@ -52,9 +52,12 @@ def test_a_tight_bound_that_is_halved_falls_with_a_certificate_that_the_kernel_a
     assert not holds
 
 
-def test_the_table_of_two_statements(mutation: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    chosen = ["classic/gd-rate", "buttaci/lem4.1"]
-    assert mutation.main([*chosen, "--effort", str(EFFORT)]) == 0
+def test_the_table_of_two_statements_and_the_same_from_what_was_kept(
+    mutation: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen, kept = ["classic/gd-rate", "buttaci/lem4.1"], tmp_path / "new" / "kept.jsonl"
+    arguments = [*chosen, "--effort", str(EFFORT), "--kept", str(kept)]
+    assert mutation.main(arguments) == 0
     shown = capsys.readouterr()
     assert [line.split(":")[0] for line in shown.err.splitlines()] == chosen
     cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.out.splitlines() if "│" in line]
@@ -69,14 +72,34 @@ def test_the_table_of_two_statements(mutation: Any, capsys: pytest.CaptureFixtur
     survivors = [line for line in shown.out.splitlines() if line.startswith(tuple(chosen))]
     assert len(survivors) == sum(rows["all"][1 + len(mutation.MOVES) :])
 
+    def never(identifier: str, effort: float, seed: int) -> Any:
+        raise AssertionError(f"{identifier} was done already")
+
+    monkeypatch.setattr(mutation, "judged", never)
+    with kept.open("a") as file:
+        file.write('{"key": "cut o')  # a run that was killed while it wrote
+    assert mutation.main(arguments) == 0
+    assert capsys.readouterr() == (shown.out, "")
+    with pytest.raises(AssertionError, match="classic/gd-rate was done already"):
+        mutation.main([*arguments, "--seed", "1"])
+
+
+def test_the_tightest_instance_of_a_statement_refutes_its_half_and_not_the_statement(mutation: Any) -> None:
+    made = statement("classic/gd-rate")
+    found = hunt(made, 0, EFFORT)
+    half = next(m for m in mutation.mutants(made) if m.kind == "half")
+    assert not mutation.replayed(mutation.read(made)[0], found)
+    assert mutation.replayed(mutation.read(half.statement)[0], found)
+
 
 def test_what_claims_less_is_said_to(mutation: Any) -> None:
     """E^3 in place of E^2: a larger bound, which no move may catch."""
     made = statement("buttaci/lem4.1")
     larger = next(m for m in mutation.mutants(made) if m.what == "E**2 with its exponent +1")
     smaller = next(m for m in mutation.mutants(made) if m.what == "E**2 with its exponent -1")
-    assert mutation.claims_less(made, larger) > 0
-    assert mutation.claims_less(made, smaller) == 0
+    itself = mutation.Itself(made, hunt(made, 0, EFFORT), tuple(mutation.instances(made, 0)))
+    assert mutation.claims_less(itself, larger) > 0
+    assert mutation.claims_less(itself, smaller) == 0
 
 
 @pytest.mark.parametrize("name", ["yuan/thm1", "fallah/thm4.5"])

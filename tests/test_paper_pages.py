@@ -10,7 +10,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from test_report_page import BROWSER, HEADER, Reader, browse, driven
+from browser import BROWSER, browse, driven
+from test_report_page import HEADER, Reader
 
 from fedaudit.bounds.catalogue import statement, statements
 from fedaudit.bounds.show import letters, printed
@@ -219,7 +220,7 @@ def test_a_repair_shows_the_assumptions_that_it_adds():
     ]
     made = {part.name: part for part in changes(*pair, Typesetter())}
     assert made["let"].old == ()
-    assert [str(line) for line in made["let"].new] == ["<ins>lambda_i &gt;= 0</ins>"]
+    assert [str(line) for line in made["let"].new] == ["<ins>λ_i ≥ 0</ins>"]
     assert not made["then"].differs
     other = changes(pair[0], replace(pair[1], kind="order"), Typesetter())
     assert all("changed" not in line for part in other for line in (*part.old, *part.new))
@@ -422,3 +423,64 @@ def test_a_real_browser_filters_by_what_the_repair_changes(folder, tmp_path):
     assert said["none"] == ["zhang/eqA.38"]
     assert said["names"] == [file_of_paper("zhang")]
     assert said["all"] == said["again"] == len(statements(["zhang"]))
+
+
+def test_terms_that_nearly_cancel_show_as_many_digits_as_their_sum() -> None:
+    from fedaudit.figures.letters import number
+
+    long = "36364312345678901234567/1000000000000000000"
+    assert number(long) == r"\approx 36360"
+    assert number(long, "-294.6 +/- 1e-9") == r"\approx 36364.3"
+    assert number("1/3", "-294.6") == "1/3"
+
+
+@pytest.mark.parametrize(
+    ("oracle", "says"),
+    [
+        ({"step": [["0"]], "shift": [[["0"]]]}, "returns the point that it starts from"),
+        ({"step": [["0"]], "shift": [[["2/3"]]]}, "returns the point that it starts from, moved by 2/3"),
+        ({"step": [["1"]], "shift": [[["0"]]]}, "is exact"),
+        ({"step": [["1/2"]], "shift": [[["0"]]]}, "goes the share 1/2 of the way to the exact answer"),
+    ],
+)
+def test_what_the_local_solver_does_is_said_as_it_is(oracle, says):
+    from fedaudit.figures import instances
+
+    assert instances._oracle(oracle) == f"the local solver {says}"
+
+
+def test_weights_that_a_method_puts_on_the_largest_are_said() -> None:
+    from fedaudit.figures.instances import told
+    from fedaudit.figures.letters import Letters
+
+    rule = ["weighted", ["largest", [["1", ["f_i", "w"]], ["-1", ["f_i_star"]]]], "w_i"]
+    client = {"kind": "quadratic", "A": [["1"]], "b": ["0"]}
+    instance = {"C": 1, "d": 1, "p": ["1"], "clients": [client], "w0": ["1"], "noise": {"kind": "none"}, "E": 1, "T": 1}
+    claim = {"setting": "run", "method": {"server": {"w": None}, "update": {"w": rule}}}
+    words = " ".join(
+        p if isinstance(p, str) else p.latex for c in told({"instance": instance, "claim": claim}, Letters()) for p in c
+    )
+    assert "all weight in equal parts on the clients  with the largest  f_i(w) - f_i" in words
+    claim["method"]["update"] = {"w": ["mean", "w_i"]}
+    words = str(told({"instance": instance, "claim": claim}, Letters()))
+    assert "weight" not in words
+
+
+def test_along_a_path_only_what_the_refuted_relation_names_is_told() -> None:
+    from fedaudit.figures.instances import told
+    from fedaudit.figures.letters import Letters
+
+    paths = {name: [["1", power]] for name, power in (("m", "1"), ("C", "0"), ("L", "0"))}
+    claim = {"setting": "order", "then": [["<=", "m", "1"], ["<=", ["*", "L", "m"], "1"]], "when": [[">=", "C", "2"]]}
+    for relation, names in ((0, {"m", "C"}), (1, {"m", "C", "L"})):
+        certificate = {"instance": {"paths": paths}, "claim": claim, "at": {"relation": relation}}
+        assert {c[0].latex.split(" ")[0] for c in told(certificate, Letters())} == names
+
+
+def test_a_length_whose_square_is_measured_keeps_its_letters() -> None:
+    from fedaudit.figures.letters import Letters
+
+    letters = Letters({"residual": r"\|r\|"})
+    assert letters.tree("residual2") == r"\|r\|^2"
+    assert letters.tree(["^", "residual2", "1/2"]) == r"\|r\|"
+    assert letters.tree("spread2") == r"\mathrm{spread2}"

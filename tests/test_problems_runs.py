@@ -16,6 +16,7 @@ from fedaudit.bounds.catalogue import statement
 from fedaudit.bounds.lower import tree
 from fedaudit.bounds.papers.buttaci.methods import FEDPROX
 from fedaudit.problems import backend, forward
+from fedaudit.problems.arrays import LARGE
 from fedaudit.problems.interpret import Setup, run, walked
 from fedaudit.problems.piecewise import Piecewise
 from fedaudit.problems.programme import programme
@@ -386,3 +387,23 @@ def test_cupy_without_a_device_is_one_line():
         assert "fedaudit[gpu]" in said
     else:
         assert xp.__name__.endswith("cupy")
+
+
+@pytest.mark.parametrize("varying", [False, True])
+def test_large_batches_are_what_their_instances_are_alone(varying):
+    """Beyond `LARGE` numbers, terms that stay the same in a round are written out once, and gaps need fewer passes."""
+    rng = np.random.default_rng(11)
+    n, C, d, E, T = 90, 15, 7, 3, 4
+    problem = huber(rng, n, C, d)
+    assert n * C * d > LARGE
+    w0, alpha = rng.normal(size=(n, d)), rng.uniform(size=n)
+    gamma = rng.uniform(0.05, 0.3, size=(n, T)) if varying else np.full(T, 0.2)
+    together = run(fedprox(SERVER), setting(problem, w0, alpha, gamma, E))
+    for j in (0, 41, 89):
+        one = Piecewise(*(getattr(problem, name)[j : j + 1] for name in ("a", "m", "lo", "hi", "c", "p")))
+        rates = gamma[j] if varying else gamma
+        alone = run(fedprox(SERVER), setting(one, w0[j : j + 1], alpha[j : j + 1], rates, E))
+        path = plain(one_of(problem, j), w0[j], alpha[j], rates, E, np.zeros((T, E, C, d)))
+        for name in SERVER:
+            np.testing.assert_allclose(together[name][j], alone[name][0], rtol=1e-12, atol=1e-14, err_msg=name)
+            np.testing.assert_allclose(together[name][j], path[name], rtol=1e-9, atol=1e-12, err_msg=name)

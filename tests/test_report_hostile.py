@@ -11,9 +11,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from browser import BROWSER, browse, driven
 from marks import slow
 from test_document import MOVE, ROW, STEP, places
-from test_report_page import BROWSER, Reader, browse, driven, everything
+from test_report_page import Reader, everything
 
 from fedaudit.bounds.catalogue import statements
 from fedaudit.bounds.show import printed

@@ -3,23 +3,22 @@
 import base64
 import json
 import re
-import shutil
-import subprocess
 from html import unescape
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
+from browser import BROWSER, browse, driven
 
 from fedaudit.bounds.catalogue import statements
 from fedaudit.bounds.show import printed
 from fedaudit.figures.formulas import mathml
-from fedaudit.figures.report import digest, file_of, pages, scale, short
+from fedaudit.figures.letters import pretty
+from fedaudit.figures.report import file_of, pages, scale, short
 from fedaudit.report import Pages
 from fedaudit.store import Folder
 from fedaudit.verify.document import parse
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 VERDICTS = ("survived", "proved", "undecided")
 CERTIFICATE = {
     "format": "fedaudit-certificate/1",
@@ -146,10 +145,10 @@ def test_the_pages_are_well_formed_and_every_link_lands(folder, text, leaves):
 def test_every_statement_has_its_page_with_what_was_printed(text, leaves):
     for s in statements(["buttaci"]):
         leaf = unescape(leaves[s.id])
-        assert s.title in leaf
-        assert s.title in unescape(text)
+        assert pretty(s.title) in leaf
+        assert pretty(s.title) in unescape(text)
         assert leaf.count("<math ") >= len(s.relations) + len(s.when)
-        assert all(line.split(",")[0] in leaf for line in s.reading)
+        assert all(pretty(line).split(",")[0] in leaf for line in s.reading)
 
 
 def test_a_page_leads_to_siblings_to_what_it_cites_and_to_what_cites_it(leaves):
@@ -394,14 +393,6 @@ def test_numbers_are_short(value, said):
     assert short(value) == said
 
 
-def browse(path, *options):
-    """The page after its scripts ran, and what the browser complained about."""
-    command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", *options]
-    command += ["--virtual-time-budget=5000", "--dump-dom", path.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-
-
 DRIVE = """
 const said = {}, table = document.getElementById("table");
 const seen = () => Array.from(table.tBodies[0].rows).filter((r) => !r.hidden);
@@ -413,21 +404,14 @@ button.click(); said.down = column(5);
 const find = document.getElementById("find"), event = () => new Event("input", {bubbles: true});
 find.value = "lemb two"; find.dispatchEvent(event()); said.none = column(0).length;
 find.value = "LEMB"; find.dispatchEvent(event()); said.some = column(0);
+find.value = "l_alpha"; find.dispatchEvent(event()); said.name = column(0);
+find.value = "L_α"; find.dispatchEvent(event()); said.letter = column(0);
 find.value = "";
 for (const box of document.querySelectorAll("input[name=verdict]")) box.checked = box.value === "refuted";
 find.dispatchEvent(event()); said.refuted = column(2); said.shown = document.getElementById("shown").textContent;
 said.wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
 document.body.dataset.said = JSON.stringify(said);
 """
-
-
-def driven(text, script):
-    """The page with one more script, which its policy has to name."""
-    there, said = (
-        ("script-src ", "script-src {} ") if "script-src " in text else ("default-src", "script-src {}; default-src")
-    )
-    allowed = text.replace(there, said.format(digest(script)), 1)
-    return allowed.replace("</body>", f"<script>{script}</script></body>")
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome on this machine")
@@ -445,6 +429,8 @@ def test_a_real_browser_sorts_and_filters(folder, text, tmp_path, size):
     assert said["down"] == [*(f"{x:.4g}" for x in reversed(numbers)), ""]
     assert said["sort"] == "ascending"
     assert said["none"] == 0
+    assert "buttaci/thm4.1-I" in said["name"]  # whose title shows L_α
+    assert said["name"] == said["letter"]
     assert set(said["some"]) == {i for i in ids if "/lemB" in i}
     assert said["refuted"] == ["refuted"]
     assert said["shown"] == f"1 of {len(ids)} shown"

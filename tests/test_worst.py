@@ -17,7 +17,7 @@ import fedaudit as fa
 from fedaudit import cli
 from fedaudit.bounds.method import g
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import hunt
+from fedaudit.verify.audit import hunt, read
 from fedaudit.verify.claims import lower
 from fedaudit.verify.settings.base import Reading
 from fedaudit.verify.worst.blocks import blocks
@@ -181,6 +181,17 @@ def test_a_measure_that_nothing_bounds_has_no_upper_end() -> None:
     assert made.proof is None
 
 
+def test_several_clients_that_are_not_convex_have_both_ends() -> None:
+    """w* is a minimiser for sure: every client less its tangent there is least there."""
+    (made,) = worst(fa.statement("buttaci/thm4.6-I"), values(L=2, beta="1/2", C=2, E=1, T=1))
+    close(made, 4 / 57)
+    held: dict[str, Any] = copy.deepcopy(dict(made.certificate or {}))
+    assert min(Fraction(client["mu"]) for client in held["instance"]["clients"]) < 0
+    held["instance"]["w_star"] = held["instance"]["w0"]
+    with pytest.raises(kernel.Rejected, match="w_star"):
+        kernel.check(held)
+
+
 # --- refutations and certificates ------------------------------------------------------------------------------------
 
 
@@ -240,14 +251,18 @@ def test_hunt_says_the_worst_case_at_a_few_points() -> None:
     assert len(row["worst"]) > 1
     for one in row["worst"]:
         assert one["point"]["L"] in ("2", "10")
-        assert 0.99 * one["upper"] <= one["lower"] <= one["upper"] < 1
+        assert one["name"].startswith(f"kappa {one['point']['L']}, C ")
+        assert 0.98 * one["upper"] <= one["lower"] <= one["upper"] < 1
         assert Fraction(one["upper_exact"]) >= Fraction(one["lower_exact"])
 
 
-def test_rows_of_statements_out_of_reach_say_nothing_of_it() -> None:
+def test_rows_of_statements_out_of_reach_say_why() -> None:
     statement = fa.statement("fallah/eq105")
     survived = fa.Survived(statement.id, 0.5)
-    assert examined(statement, Reading(lower(statement)), survived).row() == survived.row()
+    row = examined(statement, *read(statement), survived).row()
+    assert row.pop("out_of_reach") == "out of reach: the operation 'hess'"
+    assert {one["by"] for one in row.pop("worst", [])} <= {"search"}
+    assert row == survived.row()
 
 
 # --- the command line ------------------------------------------------------------------------------------------------
@@ -286,6 +301,13 @@ def test_the_command_says_it_for_people_and_keeps_both_ends(run, tmp_path) -> No
     assert cli.main(["certify", str(tmp_path), GD, "--json"]) == 0
 
 
+def test_a_question_about_a_method_claims_nothing(run) -> None:
+    status, out, _ = run(GD, "--measure", "gap(T)", "--scale", "dist2(0)", "L=3", "mu=0", "gamma=1/3", "T=4")
+    assert status == 0
+    assert out.startswith("largest gap(T) per dist2(0) at T = 4, L = 3, gamma = 1/3\n  worst case     1/6, exactly\n")
+    assert "it holds" not in out
+
+
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
@@ -294,7 +316,11 @@ def test_the_command_says_it_for_people_and_keeps_both_ends(run, tmp_path) -> No
         ([f"{GD}::gd/rate", "L=3", "M=2"], "one of C, E, T"),
         ([f"{GD}::gd/rate", "L=1,2"], "2 combinations"),
         ([f"{GD}::gd/rate", "L=3", "T=1/2"], "whole number"),
-        ([f"{GD}::gd/rate", "L=3", "T=50"], "vectors"),
+        ([f"{GD}::gd/rate", "L=3", "T=50"], "take for example C=1, E=1, T=25, which fits"),
+        ([f"{GD}::gd/rate", "L=3", "T=400"], "take for example C=1, E=1, T=25, which fits"),
+        ([GD, "--measure", "gap(T)", "--scale", "dist2(0)", "L=3", "mu=5", "gamma=1"], "curvatures from 5 to 3"),
+        ([GD, "--measure", "gap(T)", "--scale", "dist2(0)", "L=3", "nu=5", "gamma=1"], "one of C, E, T, p, L, gamma"),
+        ([GD, "--measure", "gap(T)", "--scale", "dist2(0)", "L=3", "mu=0"], "gamma=1/10"),
         ([GD, "L=3"], "names 2 statements"),
         ([GD, "--measure", "gap(T)", "L=3"], "both or none"),
         ([GD, "--measure", "gap(T)", "--scale", "size(0)", "L=3", "gamma=1"], "gap(t), dist2(t)"),

@@ -184,11 +184,15 @@ STATUS = {
 }
 
 
+PROVED = ("lem4-mean", "lem4-variance", "lem7")
+
+
 @pytest.mark.parametrize("label", some(STATUS, 3, "one derivation each"))
 def test_what_follows(label: str) -> None:
     made = derive(statement(f"yuan/{label}"), catalogue(), slack=False)
     assert made.status == STATUS[label]
-    assert made.premises or made.status == "claims-more"  # on what is said of losses and samples
+    assert made.proved == (label in PROVED)
+    assert made.proved or made.premises or made.status == "claims-more"  # on what is said of losses and samples
 
 
 # --- the auditor is audited ------------------------------------------------------------------------------------------

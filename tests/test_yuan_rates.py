@@ -28,7 +28,8 @@ from fedaudit.verify.audit import derive_row, hunt_row, verify_row
 from fedaudit.verify.certify import needed_names
 from fedaudit.verify.claims import lower
 from fedaudit.verify.curves import curves
-from fedaudit.verify.experiments.yuan.rates import crossings, table_1, values
+from fedaudit.verify.experiments.formulas import values
+from fedaudit.verify.experiments.yuan.rates import crossings, table_1
 
 FOLDER = Path(__file__).parent / "certificates"
 MINE = [s for s in catalogue().values() if s.paper == "yuan" and s.method == "order"]

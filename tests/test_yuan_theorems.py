@@ -29,7 +29,7 @@ from fedaudit.verify import kernel
 from fedaudit.verify.audit import hunt_row, read, verify_row
 from fedaudit.verify.certify import _instances  # pyright: ignore[reportPrivateUsage]
 from fedaudit.verify.check import genes_of, score
-from fedaudit.verify.curves import curves
+from fedaudit.verify.curves import Crossing, curves
 from fedaudit.verify.genome import draw, exactly
 from fedaudit.verify.kernel import moments
 from fedaudit.verify.kernel.pieces import Pieces, mix
@@ -357,6 +357,7 @@ def test_derivations_of_smooth_theorems(label: str, status: str) -> None:
 
 def test_pictures_run_along_the_rounds() -> None:
     made = curves(of("thm3~exact"))
+    assert isinstance(made, Crossing)
     assert list(made.x) == [q**6 for q in (2, 3, 5, 10, 20, 30)]
-    use = made.lhs[made.tightest] / made.rhs[made.tightest]
+    use = made.lhs / made.rhs
     assert use[0] < 1 < use[-1]

@@ -287,4 +287,4 @@ def test_the_figures() -> None:
     assert left["FedDA"].min() < 1e-10
     assert len(figure_of(shown).axes) == 2
     assert image(figure_of(zhang_rounds.picture(0)), "svg").startswith(b"<?xml")
-    assert len(race.plot(zhang_exact.stochastic(0, rounds=2, most=1)).axes) == 2
+    assert len(race.plot(zhang_exact.stochastic(0, sets=1, rounds=2)).axes) == 2

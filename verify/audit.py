@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 from fedaudit.bounds.catalogue import catalogue
@@ -24,14 +25,13 @@ from .certify import Replayed, certificate, certify, refusal
 from .check import BEYOND_ROUNDING
 from .claims import lower
 from .experiments import experiment
-from .hunt import POPULATION, VIOLATION, Found, Searched, climb, order, sample
+from .hunt import POPULATION, VIOLATION, Found, Searched, climb, joined, sample, sampled
 from .premises import tried
 from .repair import repair
 from .settings import setting_of
 from .settings.base import Reading, Setting, Shape
 from .settings.order import Order
 from .shrink import reduced, shrink, simplicity
-from .sizes import merged
 from .statistical import statistics
 from .sturdy import breaks, endurance, tougher
 from .verdict import (
@@ -53,6 +53,7 @@ from .worst.hunted import examined
 RATE = 8000  # instances a nominal second
 LEAST_SAMPLE = 10_000  # admissible instances that `verify` tries at least
 MOST_TURNS = 5
+SCOUTS = 0.1  # of a sample: shows how much of it is admissible
 LEAST_SHAPES, LEAST_GENERATIONS = 16, 6  # of a hunt, however small its effort
 RACE = 24  # random instances of every shape, where there are more shapes than a hunt can climb on
 SPARED = 4, 1  # shapes and generations more, where another search ran the race
@@ -149,7 +150,7 @@ def hunt(
     reading, world = read(statement, backend=backend)
     began = time.perf_counter()
     judged = judge(reading, world, _hunted(reading, world, seed, effort, race), _siblings(statement))
-    judged = examined(statement, reading, judged)
+    judged = examined(statement, reading, world, judged, seed, effort)
     return searched(_by_kind(statement, judged), seconds=_since(began), seed=seed)
 
 
@@ -338,18 +339,19 @@ def _counterexample(
     reading: Reading, world: Setting, first: Replayed, violations: Sequence[Found], siblings: Claims
 ) -> Counterexample:
     """The sturdiest counterexample, shrunk: it lasts at longer horizons, then it breaks the most siblings."""
-    chosen, lasting, broken = first, endurance(reading, world, first), breaks(siblings, first)
+    lasts_for, breaks_of = cache(partial(endurance, reading, world)), cache(partial(breaks, siblings))
+    chosen, lasting, broken = first, lasts_for(first), breaks_of(first)
     for other in _others(reading, world, violations, lasting.fragile, len(broken) < len(siblings)):
-        lasts, breaks_too = endurance(reading, world, other), breaks(siblings, other)
+        lasts, breaks_too = lasts_for(other), breaks_of(other)
         mine, best = (lasts.worth(), len(breaks_too)), (lasting.worth(), len(broken))
         if mine > best or (mine == best and simplicity(other) < simplicity(chosen)):
             chosen, lasting, broken = other, lasts, breaks_too
 
     def keeps(one: Replayed) -> bool:
-        return set(broken) <= set(breaks(siblings, one)) and endurance(reading, world, one).keeps(lasting)
+        return set(broken) <= set(breaks_of(one)) and lasts_for(one).keeps(lasting)
 
     shrunk = shrink(reading, world, chosen, keeps, len(lasting.refutes))
-    lasts, too = endurance(reading, world, shrunk), tuple(breaks(siblings, shrunk))
+    lasts, too = lasts_for(shrunk), tuple(breaks_of(shrunk))
     return Counterexample(certificate(reading, shrunk), finite(chosen.ratio), lasts.refutes, lasts.until, too)
 
 
@@ -378,23 +380,39 @@ def _siblings(statement: Statement) -> Claims:
 
 
 def _sampled(reading: Reading, world: Setting, seed: int, effort: float) -> Searched:
+    """Random instances of every shape; where too few are admissible, a second turn with as many more as that needs.
+
+    Whether it will be needed shows after some shapes: both turns of the others are evaluated together, which costs
+    little more than one. Where that was foreseen wrongly it is done as it should have been, so that the instances are
+    the same as without foresight.
+    """
     shapes = world.shapes(reading)
     weights = [shape.cost**-0.5 for shape in shapes]
     total = max(LEAST_SAMPLE, effort * RATE)
+    counts = [math.ceil(total * w / sum(weights)) for w in weights]
+    first, second, had = list[Searched](), list[list[Searched]](), list[int]()
+    for shape, n in zip(shapes, counts, strict=True):
+        told("random instances, shape", len(first), len(shapes))
+        done = sum(counts[: len(first)])
+        likely = sum(part.instances for part in first) * sum(counts) / done if done else 0.0
+        had.append(_turns_more(likely) if done > SCOUTS * sum(counts) else 0)
+        draws = [(n, seed), (had[-1] * n, seed + 1)]
+        one, *more = sampled(reading, world, shape, draws[: 1 + (had[-1] > 0)])
+        first.append(one)
+        second.append(more)
+    times = _turns_more(sum(part.instances for part in first))
+    for place, (shape, n) in enumerate(zip(shapes, counts, strict=True)):
+        told("random instances again, shape", place, len(shapes))
+        if times != had[place]:
+            second[place] = sampled(reading, world, shape, [(times * n, seed + 1)]) if times else []
+    return joined([joined(first), joined([part for more in second for part in more])])
 
-    def turn(number: int, times: int) -> Searched:
-        counts = [times * math.ceil(total * w / sum(weights)) for w in weights]
-        found: list[Searched] = []
-        for shape, n in zip(shapes, counts, strict=True):
-            told("random instances, shape", len(found), len(shapes))
-            found.append(sample(reading, world, [shape], n, seed + number))
-        return _merge(found)
 
-    first = turn(0, 1)
-    if first.instances >= LEAST_SAMPLE:
-        return first
-    wanted = math.ceil(LEAST_SAMPLE / max(first.instances, 1)) - 1  # the conditions turn many proposals away
-    return _merge([first, turn(1, min(wanted, MOST_TURNS - 1))])
+def _turns_more(admissible: float) -> int:
+    """How many times as many instances have to be proposed again: the conditions turn many away."""
+    if admissible >= LEAST_SAMPLE:
+        return 0
+    return min(math.ceil(LEAST_SAMPLE / max(admissible, 1)) - 1, MOST_TURNS - 1)
 
 
 def _hunted(reading: Reading, world: Setting, seed: int, effort: float, race: Searched | None = None) -> Searched:
@@ -412,12 +430,12 @@ def _hunted(reading: Reading, world: Setting, seed: int, effort: float, race: Se
             race = counted = sample(reading, world, shapes, RACE, seed)
         shapes = _entrants(shapes, race, places)
     generations = max(least, round(populations / len(shapes)))
-    first = _merge([counted, climb(reading, world, shapes, generations, seed)])
+    first = joined([counted, climb(reading, world, shapes, generations, seed)])
     lead: list[Shape] = list(dict.fromkeys(f.scores.shape for f in first.best))[:LEAD]
     if not lead or first.best[0].margin > CLEAR:
         return first
     longer = max(least, round(populations / len(lead)))
-    return _merge([first, climb(reading, world, lead, longer, seed + 1)])
+    return joined([first, climb(reading, world, lead, longer, seed + 1)])
 
 
 def _entrants(shapes: Sequence[Shape], race: Searched, places: int) -> list[Shape]:
@@ -429,11 +447,6 @@ def _entrants(shapes: Sequence[Shape], race: Searched, places: int) -> list[Shap
     stride = math.ceil(len(shapes) / places)
     spread = {shapes[min(n + n // stride % stride, len(shapes) - 1)] for n in range(0, len(shapes), stride)}
     return [shape for shape in shapes if shape in closest | spread]
-
-
-def _merge(parts: Sequence[Searched]) -> Searched:
-    sizes = merged(size for part in parts for size in part.sizes)
-    return Searched(sum(p.instances for p in parts), order([f for p in parts for f in p.best]), sizes)
 
 
 def _lasts(verdict: Verdict) -> int:

@@ -7,14 +7,18 @@ Floats only propose; a violation counts once the kernel has replayed it in ratio
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import lru_cache, reduce
+from typing import Any, cast, overload
 
 import numpy as np
 
+from fedaudit.problems.taped import NotTaped, Tape, at_rows
+
 from . import kernel
 from .evaluate import Array, Evaluator, Table
-from .genome import Gene, Genome, exactly, jitter, rows
+from .genome import Gene, Genome, exactly, jitter, join, rows
 from .settings.base import Reading, Setting, Shape, knob_genes, known_table
 from .settings.order import TRANSIENT, Order
 
@@ -23,6 +27,8 @@ NOISE_FLOOR = 1e-9  # of an instance's largest value: differences below it are r
 CLOSE, JITTER = 1e-6, 1e-7
 BEYOND_ROUNDING = 1e-6  # a margin that is no rounding
 EXACT_ROWS = 4  # of a batch of growth paths: the steepest, which the kernel measures
+TAPED_ROWS = (101, 103, 107)  # primes: rows of a batch that is recorded, which are no multiple of another size
+MOSTRECORDED = 64  # shapes
 ROUNDING = 1e-20  # of an instance's natural scale: squares of rounding errors stay below it
 
 
@@ -32,22 +38,28 @@ class Scores:
 
     shape: Shape
     genome: Genome
-    table: Table
+    known: Table | Callable[[], Table]
     margin: Array  # (n,)
     later: Array  # (n,) the same without the first index where that one is trivial (t = 0)
     ratio: Array  # (n,) smaller side / larger side as the relation orders them: 1 is tight
     lhs: Array
     rhs: Array
-    at: list[dict[str, int]]
+    at: Sequence[dict[str, int]]
+
+    @property
+    def table(self) -> Table:
+        """What was measured; where a recording was replayed, it is measured again."""
+        return self.known if isinstance(self.known, Table) else self.known()
 
     @property
     def admissible(self) -> int:
         return int(np.isfinite(self.margin).sum())
 
 
-def genes_of(reading: Reading, setting: Setting, shape: Shape) -> list[Gene]:
+@lru_cache(maxsize=1024)
+def genes_of(reading: Reading, setting: Setting, shape: Shape) -> tuple[Gene, ...]:
     """The setting's genes and the statement's knobs."""
-    return [*setting.genes(reading, shape), *knob_genes(reading.lowered)]
+    return (*setting.genes(reading, shape), *knob_genes(reading.lowered))
 
 
 def tabulate(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> Table:
@@ -58,30 +70,159 @@ def tabulate(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -
 
 
 def score(
-    reading: Reading, setting: Setting, shape: Shape, genome: Genome, *, again: bool = True, table: Table | None = None
+    reading: Reading,
+    setting: Setting,
+    shape: Shape,
+    genome: Genome,
+    *,
+    again: bool = True,
+    table: Table | None = None,
+    often: bool = False,
 ) -> Scores:
     """Evaluate every relation at every index of every instance and keep the worst; `table`: if it is known already.
 
     Rows that look tight or broken are evaluated again with every gene moved by one part in 10^7: what is only rounding
-    (a start that coincides with a minimiser, say) does not survive that, and the smaller margin counts.
+    (a start that coincides with a minimiser, say) does not survive that, and the smaller margin counts. What will be
+    evaluated `often` is recorded.
     """
+    return score_parts(reading, setting, shape, [genome], again=again, table=table, often=often)[0]
+
+
+def score_parts(
+    reading: Reading,
+    setting: Setting,
+    shape: Shape,
+    parts: Sequence[Genome],
+    *,
+    again: bool = True,
+    table: Table | None = None,
+    often: bool = False,
+) -> list[Scores]:
+    """The same of several batches at once: they are evaluated together."""
     if isinstance(setting, Order):
-        return _growth(reading, setting, shape, genome)
-    scores = _score(reading, setting, shape, genome, table)
-    close = np.flatnonzero(scores.margin > -CLOSE)
-    if not close.size or not again:
+        return [_growth(reading, setting, shape, genome) for genome in parts]
+    genome = parts[0] if len(parts) == 1 else join(parts)
+    if often and table is None:
+        record(reading, setting, shape, genome)
+    each = _split(_score(reading, setting, shape, genome, table), parts)
+    close = [np.flatnonzero(scores.margin > -CLOSE) for scores in each]
+    if not again or not any(some.size for some in close):
+        return each
+    genes = genes_of(reading, setting, shape)
+    moved = [jitter(genes, rows(part, some), JITTER) for part, some in zip(parts, close, strict=True)]
+    second = _split(_score(reading, setting, shape, moved[0] if len(moved) == 1 else join(moved)), moved)
+    return [_steady(*both) for both in zip(each, close, second, strict=True)]
+
+
+def _steady(scores: Scores, close: Array, moved: Scores) -> Scores:
+    """The smaller margin of the rows that were evaluated again."""
+    if not close.size:
         return scores
-    moved = jitter(genes_of(reading, setting, shape), rows(genome, close), JITTER)
-    second = _score(reading, setting, shape, moved)
     margin, later = scores.margin.copy(), scores.later.copy()
-    margin[close] = np.fmin(margin[close], np.where(np.isnan(second.margin), 0.0, second.margin))
-    later[close] = np.fmin(later[close], np.where(np.isnan(second.later), 0.0, second.later))
+    margin[close] = np.fmin(margin[close], np.where(np.isnan(moved.margin), 0.0, moved.margin))
+    later[close] = np.fmin(later[close], np.where(np.isnan(moved.later), 0.0, moved.later))
     return replace(scores, margin=margin, later=later)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cut:
+    """The table of some rows of a batch."""
+
+    scores: Scores
+    rows: slice
+
+    def __call__(self) -> Table:
+        whole, cut = self.scores.table, self.rows
+        scalars = {k: np.broadcast_to(v, (whole.n,))[cut] for k, v in whole.scalars.items()}
+        quantities = {k: replace(q, values=q.values[cut]) for k, q in whole.quantities.items()}
+        scale = None if whole.scale is None else (whole.scale[0][cut], whole.scale[1][cut])
+        return Table(cut.stop - cut.start, scalars, quantities, whole.counts, scale)
+
+
+def _split(scores: Scores, parts: Sequence[Genome]) -> list[Scores]:
+    """The scores of each part of a batch."""
+    if len(parts) == 1:
+        return [scores]
+    each, stop = list[Scores](), 0
+    for genome in parts:
+        start, stop = stop, stop + len(next(iter(genome.values())))
+        cut = slice(start, stop)
+        columns = scores.margin[cut], scores.later[cut], scores.ratio[cut], scores.lhs[cut], scores.rhs[cut]
+        places = cast("Places", scores.at)
+        at = replace(places, which=places.which[cut], place=places.place[cut])
+        each.append(Scores(scores.shape, genome, _Cut(scores, cut), *columns, at))
+    return each
+
+
 def _score(reading: Reading, setting: Setting, shape: Shape, genome: Genome, table: Table | None = None) -> Scores:
+    known = RECORDED.get((reading, shape)) if table is None else None
+    if known is not None and known.tape is not None and known.setting is setting:
+        replayed = known.replay(genome)
+        if replayed is not None:
+            return _scores(shape, genome, lambda: tabulate(reading, setting, shape, genome), known.span, replayed)
     table = table or tabulate(reading, setting, shape, genome)
-    evaluator = Evaluator(table, {v: (lo, hi) for v, (lo, hi) in reading.claim["for_all"].items()})
+    evaluator = _evaluator(reading, table)
+    return _scores(shape, genome, table, Span.of(evaluator), compared(reading, evaluator))
+
+
+def _scores(
+    shape: Shape, genome: Genome, known: Table | Callable[[], Table], span: Span, worst: Sequence[Array]
+) -> Scores:
+    margin, later, ratio, lhs, rhs, which, place = worst
+    return Scores(shape, genome, known, margin, later, ratio, lhs, rhs, Places(span, which, place))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recorded:
+    """How a claim is compared on instances of one shape; `tape` is None where that cannot be recorded."""
+
+    setting: Setting
+    tape: Tape | None
+    span: Span
+
+    def replay(self, genome: Genome) -> list[Array] | None:
+        """What `compared` says of a batch; None where it branches otherwise than the recorded one."""
+        assert self.tape is not None
+        try:
+            return self.tape.replay(genome)
+        except ValueError:  # a size that does not grow with the batch was taken for one that does
+            return None
+
+
+RECORDED: dict[tuple[Reading, Shape], Recorded] = {}
+
+
+def record(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> None:
+    """Once for every shape, with the first instances, or those of a small batch again and again."""
+    known = RECORDED.get((reading, shape))
+    if reading.backend != "numpy" or (known is not None and known.setting is setting):
+        return
+    if len(RECORDED) >= MOSTRECORDED:
+        del RECORDED[next(iter(RECORDED))]
+    spans: list[Span] = []
+
+    def compare(taped: Genome) -> tuple[Array, ...]:
+        evaluator = _evaluator(reading, tabulate(reading, setting, shape, taped))
+        spans.append(Span.of(evaluator))
+        return compared(reading, evaluator)
+
+    n = len(next(iter(genome.values())))
+    sizes = [size + more for _, size in shape.counts for more in (0, 1)]
+    prime = next((p for p in TAPED_ROWS if all(size % p for size in sizes if size)), TAPED_ROWS[0])
+    try:
+        tape = Tape.record(compare, rows(genome, np.arange(prime) % n))
+    except NotTaped:
+        tape = None
+    RECORDED[reading, shape] = Recorded(setting, tape, spans[0] if spans else Span((), (), {}))
+
+
+def _evaluator(reading: Reading, table: Table) -> Evaluator:
+    return Evaluator(table, {v: (lo, hi) for v, (lo, hi) in reading.claim["for_all"].items()})
+
+
+def compared(reading: Reading, evaluator: Evaluator) -> tuple[Array, ...]:
+    """Margin, later margin, ratio and both sides of every row; of the worst index, its relation and its place."""
+    table = evaluator.table
     usable = conditions(evaluator, reading.claim["when"])
     best: list[tuple[Array, ...]] = []
     for (op, left, right), unit in zip(reading.claim["then"], reading.lowered.units, strict=True):
@@ -91,15 +232,15 @@ def _score(reading: Reading, setting: Setting, shape: Shape, genome: Genome, tab
         margin = np.where(nothing & ~nothing.all(axis=1, keepdims=True), np.nan, margin)
         later = _later(margin, evaluator, reading.lowered.starts)
         place = np.argmax(np.where(np.isnan(margin), -np.inf, margin), axis=1)
-        pick = np.arange(table.n), place
-        best.append((margin[pick], ratio[pick], lhs[pick], rhs[pick], place, later))
-    margins = np.stack([np.where(np.isnan(b[0]), -np.inf, b[0]) for b in best])
-    which = np.argmax(margins, axis=0)
-    row = np.arange(table.n)
-    margin, ratio, lhs, rhs, place, _ = (np.stack([b[j] for b in best])[which, row] for j in range(6))
-    margin = np.where(usable, margin, np.nan)
-    later = np.where(usable, np.fmax.reduce([b[5] for b in best]), np.nan)
-    return Scores(shape, genome, table, margin, later, ratio, lhs, rhs, _places(evaluator, which, place.astype(int)))
+        best.append((*(at_rows(x, place) for x in (margin, ratio, lhs, rhs)), place, later))
+    if len(best) == 1:
+        margin, ratio, lhs, rhs, place, later = best[0]
+        which = np.zeros(table.n, dtype=int)
+    else:
+        which = np.argmax(np.stack([np.where(np.isnan(b[0]), -np.inf, b[0]) for b in best], axis=1), axis=1)
+        margin, ratio, lhs, rhs, place = (at_rows(np.stack([b[j] for b in best], axis=1), which) for j in range(5))
+        later = reduce(np.fmax, [b[5] for b in best])
+    return np.where(usable, margin, np.nan), np.where(usable, later, np.nan), ratio, lhs, rhs, which, place
 
 
 def _growth(reading: Reading, setting: Any, shape: Shape, genome: Genome) -> Scores:
@@ -171,7 +312,7 @@ def _floor(table: Table, unit: tuple[float, float]) -> Array:
 def _margin(op: str, lhs: Array, rhs: Array, rounding: Array) -> tuple[Array, Array]:
     small, large = (rhs, lhs) if op in (">=", ">") else (lhs, rhs)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        floor = NOISE_FLOOR * np.nanmax(np.abs(small) + np.abs(large), axis=1, keepdims=True, initial=0.0)
+        floor = NOISE_FLOOR * np.fmax.reduce(np.abs(small) + np.abs(large), axis=1, keepdims=True, initial=0.0)
         scale = np.maximum(np.maximum(np.abs(small), np.abs(large)), floor)
         gap = np.abs(small - large) if op == "=" else small - large
         margin = gap / scale
@@ -191,8 +332,38 @@ def _later(margin: Array, evaluator: Evaluator, starts: bool) -> Array:
     return np.fmax.reduce(cut.reshape(len(cut), -1), axis=1)
 
 
-def _places(evaluator: Evaluator, which: Array, place: Array) -> list[dict[str, int]]:
-    sizes, starts = evaluator.shape[1:], evaluator.starts()
-    unravelled = np.unravel_index(place, sizes) if sizes else ()
-    columns = {v: np.asarray(u) + starts[v] for v, u in zip(evaluator.names, unravelled, strict=True)}
-    return [{"relation": int(w), **{v: int(c[j]) for v, c in columns.items()}} for j, w in enumerate(which)]
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The indices of a claim: their names, how many values each has, and the first."""
+
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    first: Mapping[str, int]
+
+    @classmethod
+    def of(cls, evaluator: Evaluator) -> Span:
+        return cls(tuple(evaluator.names), evaluator.shape[1:], evaluator.starts())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places(Sequence[dict[str, int]]):
+    """Where the rows of a batch are worst, written out for those that are asked for."""
+
+    span: Span
+    which: Array  # (n,) the relation
+    place: Array  # (n,) the index, counted through
+
+    def __len__(self) -> int:
+        return len(self.which)
+
+    @overload
+    def __getitem__(self, row: int) -> dict[str, int]: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[dict[str, int]]: ...
+    def __getitem__(self, row: int | slice) -> dict[str, int] | list[dict[str, int]]:
+        if isinstance(row, slice):
+            return [self[i] for i in range(*row.indices(len(self)))]
+        span = self.span
+        places = np.unravel_index(int(self.place[row]), span.sizes) if span.sizes else ()
+        at = {name: int(i) + span.first[name] for name, i in zip(span.names, places, strict=True)}
+        return {"relation": int(self.which[row]), **at}

@@ -48,6 +48,7 @@ ROWS = 5_000
 LENGTH = 100_000  # characters of one text, digits of one number, entries of one list
 NAME = 200  # characters of an id or of a file's name
 LETTERS = 50  # of the sizes of an instance, and characters of each
+ORDINARY = ("kappa", "C", "E", "t")  # what an ordinary point is made of
 
 T = TypeVar("T")
 
@@ -108,6 +109,7 @@ class Derived:
     evidence: str = ""
     findings: tuple[str, ...] = ()
     cites: tuple[str, ...] = ()
+    proved_from: tuple[str, ...] = ()  # of these, what the way that proves it cites
     premises: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()  # premises that follow from the assumptions, with their multipliers
     steps: tuple[Step, ...] = ()
@@ -115,11 +117,24 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """The worst lhs/rhs over all functions of the class and all dimensions at one point: between two numbers."""
+    """The worst lhs/rhs at one point, between two numbers: over all functions of the class and all dimensions.
+
+    By a search, the largest that it met: a lower end alone.
+    """
 
     point: tuple[tuple[str, str], ...]  # name, value
     lower: float | None
     upper: float | None
+    name: str = ""  # of an ordinary point
+    by: str = ""  # "search", or how both ends were proved
+    ordinary: tuple[tuple[str, int], ...] = ()  # kappa, C, E and t of that point
+    relation: int = 1  # of several, which one
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Ends:
+        """The ends that a row of ours tells."""
+        told = (row.get("name", ""), row.get("by", ""), tuple(row.get("ordinary", {}).items()), row.get("relation", 1))
+        return cls(tuple(row["point"].items()), row["lower"], row["upper"], *told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +148,8 @@ class Move:
     seconds: float | None = None
     sizes: tuple[Size, ...] = ()
     worst: tuple[Ends, ...] = ()
+    left_out: tuple[str, ...] = ()  # ordinary points that are too large
+    out_of_reach: str = ""  # why there is no exact worst case
     certificate: str | None = None
     counterexample: Mapping[str, Any] | None = None
     more: Mapping[str, Any] | None = None
@@ -412,7 +429,14 @@ def _ends(node: Node) -> Ends:
     named = tuple((name, point.text(name)) for name in point.raw)
     if len(named) > LETTERS or not all(name.isprintable() and 0 < len(name) <= LETTERS for name, _ in named):
         node.refuse(f"a point of at most {LETTERS} constants with short names")
-    return Ends(named, at.number("lower"), at.number("upper"))
+    ordinary = at.get("ordinary")
+    sizes = None if ordinary is None else ordinary.mapping()
+    whole = () if sizes is None else tuple((name, sizes.need(name).count()) for name in sizes.raw)
+    if not {name for name, _ in whole} <= set(ORDINARY):
+        node.refuse(f"an ordinary point of {', '.join(ORDINARY)} alone")
+    relation = at.get("relation")
+    told = (at.text("name"), at.text("by"), whole, 1 if relation is None else relation.count())
+    return Ends(named, at.number("lower"), at.number("upper"), *told)
 
 
 def _printed(node: Node) -> Printed:
@@ -463,6 +487,7 @@ def _derived(node: Node) -> Derived:
         evidence=at.text("evidence"),
         findings=at.texts("findings"),
         cites=at.list("cites", Node.identifier),
+        proved_from=at.list("proved_from", Node.identifier),
         premises=at.texts("premises"),
         shown=at.texts("shown"),
         steps=at.list("steps", _step),
@@ -478,7 +503,7 @@ def _step(node: Node) -> Step:
 def _move(node: Node) -> Move:
     at = node.mapping()
     known = {"id", "seed", "verdict", "evidence", "instances", "tightness", "seconds", "sizes"}
-    known |= {"certificate", "counterexample", "worst"}
+    known |= {"certificate", "counterexample", "worst", "left_out", "out_of_reach"}
     instances, counterexample = at.get("instances"), at.get("counterexample")
     return Move(
         verdict=at.need("verdict").one_of(VERDICTS),
@@ -488,6 +513,8 @@ def _move(node: Node) -> Move:
         seconds=at.number("seconds"),
         sizes=at.list("sizes", _size),
         worst=at.list("worst", _ends),
+        left_out=at.texts("left_out"),
+        out_of_reach=at.text("out_of_reach"),
         certificate=at.path("certificate"),
         counterexample=None if counterexample is None else counterexample.mapping().raw,
         more={name: value for name, value in at.raw.items() if name not in known and value not in (None, "")},
@@ -509,6 +536,8 @@ def _literal(node: Node) -> Literal:
 
 def _bounded(raw: object, file: str) -> None:
     """Every piece, also of fields that nobody reads: texts that can be written, nothing too deep or too long."""
+    if _plain(raw):  # almost always; otherwise look for the place
+        return
     open_pieces: list[tuple[object, str, int]] = [(raw, "", 0)]
     while open_pieces:
         value, where, depth = open_pieces.pop()
@@ -522,6 +551,23 @@ def _bounded(raw: object, file: str) -> None:
                 open_pieces.append((inner, f"{where}.{name[:NAME]}" if where else name[:NAME], depth + 1))
         elif isinstance(value, list):
             open_pieces += [(v, f"{where}[{n}]", depth + 1) for n, v in enumerate(cast("list[object]", value))]
+
+
+def _plain(raw: object) -> bool:
+    """Whether all texts are short and printable and nothing is too deep, level by level."""
+    level: list[object] = [raw]
+    for _ in range(DEPTH + 1):
+        texts = [value for value in level if isinstance(value, str)]
+        objects = [cast("dict[str, object]", value) for value in level if isinstance(value, dict)]
+        lists = [cast("list[object]", value) for value in level if isinstance(value, list)]
+        names = [name for inner in objects for name in inner]
+        if not all(len(text) <= LENGTH and text.isprintable() for part in (texts, names) for text in part):
+            return False
+        level = [value for inner in objects for value in inner.values()]
+        level += [value for inner in lists for value in inner]
+        if not level:
+            return True
+    return False
 
 
 def _writable(text: str, file: str, where: str) -> None:

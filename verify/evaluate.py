@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -64,7 +65,8 @@ class Evaluator:
 
     def __call__(self, tree: Tree) -> Array:
         """Values broadcastable to `shape` (trailing sum axes are gone)."""
-        made = _formula(tree)(self)
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):  # what is no number meets no condition
+            made = _formula(tree)(self)
         return made.reshape(made.shape[: 1 + len(self.names)]) if made.ndim > 1 + len(self.names) else made
 
     def holds(self, relation: Tree) -> Array:
@@ -85,13 +87,14 @@ class Evaluator:
 
     def full(self, value: float) -> Array:
         """One number for all instances and indices."""
-        return np.full((1,) * self.rank, value)
+        return _full(self.rank, value)
 
     def integer(self, tree: Tree) -> int:
         """The end of a range."""
         if isinstance(tree, str) and tree.isdecimal():
             return int(tree)
-        value = np.unique(_formula(tree)(self))
+        value = _formula(tree)(self)
+        value = value.ravel() if value.size == 1 else np.unique(value)
         if value.size != 1 or value[0] != np.floor(value[0]):
             raise ValueError(f"got a range end {tree} that differs within the batch, expected one integer")
         return int(value[0])
@@ -117,6 +120,13 @@ class Evaluator:
         return values.reshape((1,) * axis + (-1,) + (1,) * (self.rank - axis - 1))
 
 
+@lru_cache(maxsize=1024)
+def _full(rank: int, value: float) -> Array:
+    made = np.full((1,) * rank, value)
+    made.setflags(write=False)
+    return made
+
+
 def _constant(p: int, q: int) -> Formula[Array]:
     value = float(p) / float(q)
     return lambda scope: scope.full(value)
@@ -137,15 +147,38 @@ def _at(name: str, indices: Sequence[Tree]) -> Formula[Array]:
         if name not in scope.table.quantities:
             raise UnknownName(name)
         quantity = scope.table.quantities[name]
-        places: list[Array] = [np.arange(scope.table.n).reshape((-1,) + (1,) * (scope.rank - 1))]
+        places: list[Array] = []
         for formula, start, size in zip(formulas, quantity.start, quantity.values.shape[1:], strict=True):
             place = np.rint(formula(scope)).astype(int) - start
             if place.min() < 0 or place.max() >= size:
                 raise IndexError(f"{name}{indices} leaves its range {start}..{start + size - 1}")
             places.append(place)
-        return quantity.values[tuple(places)]
+        key = _slices(places, scope.rank)
+        if key is not None:  # in the order in memory that picking one by one would leave
+            values = quantity.values[key]
+            return values if values.flags.c_contiguous else values.copy()
+        rows = np.arange(scope.table.n).reshape((-1,) + (1,) * (scope.rank - 1))
+        return quantity.values[(rows, *places)]
 
     return run
+
+
+def _slices(places: Sequence[Array], rank: int) -> tuple[Any, ...] | None:
+    """Places that are fixed, or run along axes of their own in the order of the axes: the same as slices."""
+    key: list[Any] = [slice(None)]
+    for place in places:
+        if place.size == 1:
+            key.append(int(place.flat[0]))
+            continue
+        axis, size = int(np.argmax(place.shape)), place.size
+        along = cast("Array", place.ravel())
+        if axis < 1 or place.shape[axis] != size or axis < (at := sum(not isinstance(part, int) for part in key)):
+            return None
+        first = int(along[0])
+        if not np.array_equal(along, np.arange(first, first + size)):
+            return None
+        key += [None] * (axis - at) + [slice(first, first + size)]
+    return (*key, *[None] * (rank - sum(not isinstance(part, int) for part in key)))
 
 
 def _total(variable: str, low: Tree, high: Tree, body: Tree) -> Formula[Array]:
@@ -168,37 +201,16 @@ def _total(variable: str, low: Tree, high: Tree, body: Tree) -> Formula[Array]:
     return run
 
 
-def _power(base: Array, exponent: Array) -> Array:
-    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        return np.power(base, exponent)
-
-
-def _divide_free(op: Any) -> Any:
-    def run(a: Array, b: Array) -> Array:
-        with np.errstate(invalid="ignore", over="ignore"):
-            return op(a, b)
-
-    return run
-
-
 def _erf(x: Array) -> Array:
-    return _special.erf(np.asarray(x, dtype=np.float64))
+    return _special.erf(x.astype(np.float64))
 
 
-def _quiet(op: Any) -> Any:
-    def run(a: Array) -> Array:
-        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-            return op(a)
-
-    return run
-
-
-_FOLD = {"+": _divide_free(np.add), "*": _divide_free(np.multiply), "min": np.minimum, "max": np.maximum}
-_UNARY = {"exp": _quiet(np.exp), "log": _quiet(np.log), "abs": np.abs, "erf": _erf}
+_FOLD = {"+": np.add, "*": np.multiply, "min": np.minimum, "max": np.maximum}
+_UNARY = {"exp": np.exp, "log": np.log, "abs": np.abs, "erf": _erf}
 _COMPARE = {
     "<=": np.less_equal, "<": np.less, ">=": np.greater_equal, ">": np.greater, "=": np.equal, "!=": np.not_equal,
 }  # fmt: skip
-_ARRAYS: Arithmetic[Array] = Arithmetic(_constant, _name, _at, _total, _power, _FOLD, _UNARY, _COMPARE, _pi)
+_ARRAYS: Arithmetic[Array] = Arithmetic(_constant, _name, _at, _total, np.power, _FOLD, _UNARY, _COMPARE, _pi)
 _KNOWN: dict[int, tuple[Tree, Formula[Array]]] = {}  # by identity: a claim's trees are read once
 MOST_KNOWN = 4096
 

@@ -20,26 +20,43 @@ Genome = dict[str, Array]
 
 def draw(genes: Sequence[Gene], n: int, rng: np.random.Generator) -> Genome:
     """Random genomes that favour the extremes where bounds are tight."""
-    return {g.name: _draw(g.kind, (n, *g.shape), rng) for g in genes}
+    return {g.name: _shaped(g.kind, *_drawn(g.kind, (n, *g.shape), rng)) for g in genes}
 
 
-def _draw(kind: Kind, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+def _drawn(kind: Kind, shape: tuple[int, ...], rng: np.random.Generator) -> tuple[Array, ...]:
+    """The random numbers of a gene, not yet in its domain."""
     pick = rng.random(shape)
     if kind in ("positive", "nonnegative"):
-        wide = 10.0 ** rng.uniform(-3, 3, shape)
-        made = np.where(pick < 0.2, 1.0, np.where(pick < 0.6, 10.0 ** rng.uniform(-1, 1, shape), wide))
-        return np.where((pick > 0.85) & (kind == "nonnegative"), 0.0, made)
+        wide = rng.uniform(-3, 3, shape)
+        return pick, wide, rng.uniform(-1, 1, shape)
     if kind == "unit":
-        wide = 10.0 ** rng.uniform(-3, 0, shape)
-        return np.where(pick < 0.35, 1.0, np.where(pick < 0.7, 1 - rng.random(shape), wide))
+        wide = rng.uniform(-3, 0, shape)
+        return pick, wide, rng.random(shape)
+    if kind == "fraction":
+        near = rng.uniform(-3, 0, shape)
+        return pick, near, rng.random(shape)
+    special = rng.integers(0, 3, shape)
+    normal = rng.standard_normal(shape)
+    wide = rng.uniform(-1, 1, shape)
+    return pick, special, normal, wide, rng.standard_normal(shape)
+
+
+def _shaped(kind: Kind, pick: Array, *numbers: Array) -> Array:
+    """Values in the domain of the kind, from its random numbers."""
+    if kind in ("positive", "nonnegative"):
+        wide, near = numbers
+        values = np.where(pick < 0.2, 1.0, 10.0 ** np.where(pick < 0.6, near, wide))
+        return np.where(pick > 0.85, 0.0, values) if kind == "nonnegative" else values
+    if kind == "unit":
+        wide, inner = numbers
+        return np.where(pick < 0.35, 1.0, np.where(pick < 0.7, 1 - inner, 10.0**wide))
     if kind == "fraction":
         edge = np.where(pick < 0.25, 0.0, 1.0)
-        near = 10.0 ** rng.uniform(-3, 0, shape)
-        inner = np.where(pick < 0.75, rng.random(shape), np.where(pick < 0.87, near, 1 - near))
+        near, inner = 10.0 ** numbers[0], numbers[1]
+        inner = np.where(pick < 0.75, inner, np.where(pick < 0.87, near, 1 - near))
         return np.where(pick < 0.5, edge, inner)
-    special = rng.choice([-1.0, 0.0, 1.0], shape)
-    wide = rng.standard_normal(shape) * 10.0 ** rng.uniform(-1, 1, shape)
-    return np.where(pick < 0.3, special, np.where(pick < 0.8, rng.standard_normal(shape), wide))
+    special, normal, wide, plain = numbers
+    return np.where(pick < 0.3, special - 1.0, np.where(pick < 0.8, plain, normal * 10.0**wide))
 
 
 def mutate(genes: Sequence[Gene], parents: Genome, rng: np.random.Generator) -> Genome:
@@ -53,17 +70,22 @@ def mutate(genes: Sequence[Gene], parents: Genome, rng: np.random.Generator) -> 
         step = pace.reshape((n,) + (1,) * len(gene.shape)) * rng.standard_normal(shape)
         step = step * (rng.random(shape) < 0.5)
         if gene.kind == "positive":
-            new = np.clip(old * np.exp(step), 1e-9, 1e9)
+            new = np.minimum(np.maximum(old * np.exp(step), 1e-9), 1e9)
         elif gene.kind == "nonnegative":
-            new = np.where(old == 0, np.maximum(step, 0.0), np.clip(old * np.exp(step), 0.0, 1e9))
+            new = np.where(old == 0, np.maximum(step, 0.0), np.minimum(np.maximum(old * np.exp(step), 0.0), 1e9))
         elif gene.kind == "unit":
-            new = np.clip(old * np.exp(np.minimum(step, 0.0)) + np.maximum(step, 0.0) * (1 - old), 1e-9, 1.0)
+            moved = old * np.exp(np.minimum(step, 0.0)) + np.maximum(step, 0.0) * (1 - old)
+            new = np.minimum(np.maximum(moved, 1e-9), 1.0)
         elif gene.kind == "fraction":
-            new = np.clip(old + step * np.maximum(0.05, np.minimum(old, 1 - old)), 0.0, 1.0)
+            moved = old + step * np.maximum(0.05, np.minimum(old, 1 - old))
+            new = np.minimum(np.maximum(moved, 0.0), 1.0)
         else:
             new = old + step * np.maximum(0.1, np.abs(old))
-        fresh = _draw(gene.kind, shape, rng)
-        children[gene.name] = np.where(rng.random(shape) < 0.04, fresh, new)
+        numbers = _drawn(gene.kind, shape, rng)
+        jumps = np.nonzero(rng.random(shape) < 0.04)  # few: only they are worth a power
+        if jumps[0].size:
+            new[jumps] = _shaped(gene.kind, *(x[jumps] for x in numbers))
+        children[gene.name] = new
     return children
 
 
@@ -74,11 +96,11 @@ def jitter(genes: Sequence[Gene], genome: Genome, size: float) -> Genome:
     for gene in genes:
         old = genome[gene.name]
         shape: tuple[int, ...] = old.shape
-        step = size * rng.uniform(0.5, 1.0, shape) * rng.choice([-1.0, 1.0], shape)
+        step = size * rng.uniform(0.5, 1.0, shape) * (2.0 * rng.integers(0, 2, shape) - 1.0)
         new = np.where(old == 0, step, old * (1 + step))
         low = -np.inf if gene.kind == "real" else 0.0
         high = 1.0 if gene.kind in ("unit", "fraction") else np.inf
-        moved[gene.name] = np.clip(new, low, high)
+        moved[gene.name] = np.minimum(np.maximum(new, low), high)
     return moved
 
 

@@ -6,6 +6,7 @@ is counted in evaluations, never in seconds, so that a seed gives the same resul
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from fedaudit.progress import told
 
-from .check import Scores, genes_of, score
+from .check import Scores, genes_of, score, score_parts
 from .evaluate import Array
 from .genome import draw, join, mutate, rows
 from .seeds import seed_for
@@ -57,24 +58,34 @@ class Searched:
 
 def sample(reading: Reading, setting: Setting, shapes: Sequence[Shape], n: int, seed: int) -> Searched:
     """Property testing: `n` random instances over the shapes, no climbing."""
-    tried, best, sizes = 0, list[Found](), list[Size]()
-    for shape in shapes:
-        rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "sample", shape, *reading.dropped))
-        scores = score(reading, setting, shape, draw(genes_of(reading, setting, shape), n, rng))
-        tried += scores.admissible
-        best += top(scores, 1)
-        sizes.append(_size(reading, setting, scores, scores.admissible))
-    return Searched(tried, order(best), merged(sizes))
+    return joined([one for shape in shapes for one in sampled(reading, setting, shape, [(n, seed)])])
 
 
-def climb(reading: Reading, setting: Setting, shapes: Sequence[Shape], generations: int, seed: int) -> Searched:
-    """Evolve a population on each shape."""
+def sampled(reading: Reading, setting: Setting, shape: Shape, draws: Sequence[tuple[int, int]]) -> list[Searched]:
+    """Random instances of one shape: of each draw, how many and from which seed. They are evaluated together."""
+    genes = genes_of(reading, setting, shape)
+    seeds = [seed_for(seed, reading.lowered.id, "sample", shape, *reading.dropped) for _, seed in draws]
+    drawn = [draw(genes, n, np.random.default_rng(seed)) for (n, _), seed in zip(draws, seeds, strict=True)]
+    each = score_parts(reading, setting, shape, drawn)
+    return [Searched(s.admissible, tuple(top(s, 1)), (_size(reading, setting, s, s.admissible),)) for s in each]
+
+
+def joined(parts: Sequence[Searched]) -> Searched:
+    """What several searches saw."""
+    sizes = merged(size for part in parts for size in part.sizes)
+    return Searched(sum(p.instances for p in parts), order([f for p in parts for f in p.best]), sizes)
+
+
+def climb(
+    reading: Reading, setting: Setting, shapes: Sequence[Shape], generations: int, seed: int, taped: bool = True
+) -> Searched:
+    """Evolve a population on each shape; `taped`: how it is scored is recorded once, and replayed."""
     tried, best, sizes = 0, list[Found](), list[Size]()
     for n, shape in enumerate(shapes):
         told("climbing, shape", n, len(shapes))
         genes = genes_of(reading, setting, shape)
         rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "climb", shape, *reading.dropped))
-        scores = score(reading, setting, shape, draw(genes, 2 * POPULATION, rng))
+        scores = score(reading, setting, shape, draw(genes, 2 * POPULATION, rng), often=taped)
         tried += scores.admissible
         sizes.append(_size(reading, setting, scores, scores.admissible))
         elite = rows(scores.genome, _ranking(scores)[:ELITE])
@@ -96,11 +107,19 @@ def top(scores: Scores, count: int) -> list[Found]:
 
 def order(found: Sequence[Found]) -> tuple[Found, ...]:
     """Most dangerous first; ties keep the order of the shapes, simple ones first."""
-    return tuple(sorted(found, key=lambda f: -float(_danger(f.scores)[f.row])))
+    return tuple(sorted(found, key=lambda f: -_danger_of(f)))
 
 
 def _ranking(scores: Scores) -> Array:
     return np.argsort(-_danger(scores), kind="stable")
+
+
+def _danger_of(found: Found) -> float:
+    """The same of one row."""
+    if not math.isfinite(found.margin):
+        return -math.inf
+    danger = 2 + found.margin if found.margin > VIOLATION else found.later
+    return -9.0 if math.isnan(danger) else danger
 
 
 def _danger(scores: Scores) -> Array:

@@ -43,7 +43,9 @@ class Search:
     how: str | None = None
     statistical: Mapping[str, Any] | None = None  # what sampling saw besides
     sizes: tuple[Size, ...] = ()  # none where instances have no sizes
-    worst: tuple[Mapping[str, Any], ...] = ()  # over all functions and dimensions, at the points where it is known
+    worst: tuple[Mapping[str, Any], ...] = ()  # at ordinary points: over all functions and dimensions, or by a search
+    left_out: tuple[str, ...] = ()  # ordinary points whose worst case is too large for the effort
+    out_of_reach: str = ""  # why there is no exact worst case
 
     def begun(self, identifier: str, verdict: str, evidence: str, tightness: float | None) -> Row:
         """How every row begins."""
@@ -55,7 +57,9 @@ class Search:
         how = {} if self.how is None else {"how": self.how}
         sampled = {} if self.statistical is None else {"statistical": dict(self.statistical)}
         sizes = [size.row() for size in self.sizes]
-        worst = {"worst": [dict(one) for one in self.worst]} if self.worst else {}
+        worst: Row = {"worst": [dict(one) for one in self.worst]} if self.worst else {}
+        worst |= {"left_out": list(self.left_out)} if self.left_out else {}
+        worst |= {"out_of_reach": self.out_of_reach} if self.out_of_reach else {}
         return {**row, **how, **sampled, **worst, "sizes": sizes, "seconds": self.seconds, "seed": self.seed}
 
 

@@ -8,49 +8,70 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..style import caption, look, new
+from ..style import caption, heading, look, new
 
 if TYPE_CHECKING:
     from fedaudit.problems.network_data import Observed
+    from fedaudit.verify.experiments.buttaci.networks import Networks
 
 __all__ = ["plot"]
 
 COLOURS = ("#0072b2", "#009e73", "#e69f00", "#d55e00", "#cc79a7", "#56b4e9")  # Okabe and Ito
 LINES = ("-", "--", ":", "-.")
+HEIGHTS = {1: 4.2, 2: 5.4, 3: 6.6}
 
 
-def plot(networks: Sequence[Observed]) -> Figure:
-    """Three panels; a colour is a class imbalance, a line style a data imbalance."""
-    classes = sorted({n.class_imbalance for n in networks})
-    data = sorted({n.data_imbalance for n in networks})
+def plot(made: Networks) -> Figure:
+    """A colour is a class imbalance, a line style a data imbalance."""
+    networks = made.networks
     with look():
-        figure = new(height=6.4)
-        panels = figure.subplots(3, 1)
-        for made in networks:
-            colour = COLOURS[classes.index(made.class_imbalance) % len(COLOURS)]
-            line = LINES[data.index(made.data_imbalance) % len(LINES)]
-            label = f"1/κ = {made.class_imbalance:g}, φ² = {made.data_imbalance:g}"
-            for axes, values in ((panels[0], made.misalignments), (panels[1], made.eigenvalues)):
-                rank = np.linspace(0, 1, values.size)
-                axes.plot(np.sort(values, axis=None), rank, color=colour, ls=line, lw=1.3, label=label)
-        for amount in data:
-            mine = sorted((n for n in networks if n.data_imbalance == amount), key=lambda n: n.class_imbalance)
-            levels, means = range(len(mine)), [float(n.homogeneity.mean()) for n in mine]
-            panels[2].plot(levels, means, color="#0072b2", ls=LINES[data.index(amount) % len(LINES)], marker="o",
-                           label=f"φ² = {amount:g}")  # fmt: skip
-        panels[0].set_xscale("log")
-        panels[0].set_xlabel("client misalignment (3.1)")
-        panels[1].set_xlabel("Laplacian eigenvalue")
-        panels[2].set_xlabel("class imbalance 1/κ")
-        panels[2].set_xticks(range(len(classes)), [f"{c:g}" for c in classes])
-        for axes in panels[:2]:
-            axes.set_ylabel("share below")
-        panels[2].set_ylabel("homogeneity")
-        panels[0].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, fontsize="x-small", borderaxespad=0.1)
-        panels[2].legend()
-        figure.suptitle("Networks from data: misalignments, spectra, homogeneity", fontsize=10, x=0.02, ha="left")
+        figure = new(height=HEIGHTS[len(made.panels)])
+        every = np.atleast_1d(figure.subplots(len(made.panels), 1))
+        for axes, panel in zip(every, made.panels, strict=True):
+            if panel == "homogeneity":
+                _homogeneity(axes, networks)
+            else:
+                _distributions(axes, networks, panel)
+        first = every[0]
+        if made.panels[0] == "homogeneity":
+            first.legend()
+        else:
+            first.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, fontsize="x-small", borderaxespad=0.1)
+        if len(made.panels) > 1 and made.panels[-1] == "homogeneity":
+            every[-1].legend()
+        heading(figure, made.title)
         clients, seeds = networks[0].eigenvalues.shape[-1] + 1, len(networks[0].homogeneity)
         caption(figure, f"{clients} clients, {seeds} partitions at each level; message: first principal component")
     return figure
+
+
+def _distributions(axes: Axes, networks: Sequence[Observed], panel: str) -> None:
+    classes = sorted({n.class_imbalance for n in networks})
+    data = sorted({n.data_imbalance for n in networks})
+    for network in networks:
+        values = network.misalignments if panel == "misalignment" else network.eigenvalues
+        colour = COLOURS[classes.index(network.class_imbalance) % len(COLOURS)]
+        line = LINES[data.index(network.data_imbalance) % len(LINES)]
+        label = f"1/κ = {network.class_imbalance:g}, φ² = {network.data_imbalance:g}"
+        rank = np.linspace(0, 1, 400)
+        axes.plot(np.quantile(values, rank), rank, color=colour, ls=line, lw=1.3, label=label)
+    if panel == "misalignment":
+        axes.set_xscale("log")
+    axes.set_xlabel("client misalignment (3.1)" if panel == "misalignment" else "Laplacian eigenvalue")
+    axes.set_ylabel("share below")
+
+
+def _homogeneity(axes: Axes, networks: Sequence[Observed]) -> None:
+    classes = sorted({n.class_imbalance for n in networks})
+    data = sorted({n.data_imbalance for n in networks})
+    for amount in data:
+        mine = sorted((n for n in networks if n.data_imbalance == amount), key=lambda n: n.class_imbalance)
+        means = [float(n.homogeneity.mean()) for n in mine]
+        line = LINES[data.index(amount) % len(LINES)]
+        axes.plot(range(len(mine)), means, color=COLOURS[0], ls=line, marker="o", label=f"φ² = {amount:g}")
+    axes.set_xlabel("class imbalance 1/κ")
+    axes.set_xticks(range(len(classes)), [f"{c:g}" for c in classes])
+    axes.set_ylabel("homogeneity")

@@ -18,11 +18,11 @@ from .rational import Malformed, Node, Rejected
 from .work import metered, spend
 
 FORMAT = "fedaudit-identity/1"
-OVER, TAGS, SIGNS = ("one", "mean", "squares"), ("", "mean", "*", "i", "j"), ("positive", "nonnegative", "real")
-ATOMS = (
-    "square", "smooth", "lipschitz", "convex", "lower", "minimum", "variance", "assumed", "subgradient", "near",
-    "weight",
-)  # fmt: skip
+OVER, SIGNS = ("one", "mean", "squares"), ("positive", "nonnegative", "real")
+TAGS = ("", "mean", "*", "i", "j", "sampled")
+ATOMS = ("square", "smooth", "lipschitz", "convex", "lower", "minimum", "variance", "short", "near", "assumed")
+OTHERS = ("weight", "subset")  # of the clients
+PROXIMAL = ("subgradient", "slope", "proximal_pl")
 MOST, DEEP, WORK = 64, 16, 20_000_000  # of an exponent; of a tree; operations on terms
 
 Fraction = tuple[fmpq_mpoly, fmpq_mpoly]
@@ -60,8 +60,10 @@ class Identities:
     signs: dict[str, str]  # of every parameter
     context: fmpq_mpoly_ctx
     letters: dict[str, Fraction]
-    squares: str | None  # the parameter that is sum_i p_i^2
+    squares: Node | None  # sum_i p_i^2
     single: bool  # one function, of the client i; w* minimises it
+    composite: bool  # w* minimises f + g, not f
+    share: Node | None  # a with E|sampled mean|^2 = a M|x|^2 + (1 - a) |mean x|^2
     identities: list[Node]
     trusted: dict[str, None] = field(default_factory=dict[str, None])
     points: list[tuple[str, Vector]] = field(default_factory=list[tuple[str, Vector]])
@@ -179,10 +181,19 @@ class Identities:
     def inner(self, over: str, x: Vector, y: Vector, near: str = "") -> Iterator[tuple[tuple[object, ...], Fraction]]:
         for a, c in x.items():
             for b, d in y.items():
-                first, second = sorted((a, b))
-                key = self.product(over, first, second, near)
+                factor = times(c, d)
+                if any(tag == "sampled" and self.stages[n] for n, tag in (a, b)):
+                    raise Rejected("identity: got sampled clients of what is drawn later")
+                if a[1] == b[1] == "sampled" and over != "squares":
+                    if self.share is None:
+                        raise Rejected("identity: got sampled clients without their share")
+                    part = times(factor, self.number(self.share))
+                    yield ("mean", "", *sorted((a[0], b[0]))), part
+                    factor = plus(factor, (-part[0], part[1]))
+                plain = sorted((n, "mean" if tag == "sampled" else tag) for n, tag in (a, b))
+                key = self.product(over, plain[0], plain[1], near)
                 if key is not None:
-                    yield key, times(c, d)
+                    yield key, factor
 
     def product(self, over: str, a: tuple[int, str], b: tuple[int, str], near: str = "") -> tuple[object, ...] | None:
         """The normal form of one inner product under the mean and the expectation; None where it is zero.
@@ -201,7 +212,7 @@ class Identities:
         if over in ("mean", "near"):
             move = self.mean if over == "mean" else partial(self.near, client=near)
             ends = [move(name) if tag == "*" else (name, tag) for name, tag in (a, b)]
-            if any(tag == "mean" and self.flat(at) for at, tag in ends):
+            if not self.composite and any(tag == "mean" and self.flat(at) for at, tag in ends):
                 return None
             first, second = sorted(ends)
             return self.product("one", first, second)
@@ -217,7 +228,7 @@ class Identities:
         return (name, "mean") if link is None else (link, "")
 
     def flat(self, name: int) -> bool:
-        """The gradient at w*, whose mean over the clients is zero."""
+        """The gradient at w*, whose mean over the clients is zero where w* minimises f."""
         kind, point = self.points[name]
         return kind == "gradient" and self.star(point)
 
@@ -237,7 +248,7 @@ class Identities:
         elif kind == "weight":
             yield ("weight", rest[0].name()), self.one
         elif kind == "regulariser":
-            yield from self.regulariser(self.vector(rest[0]))
+            yield from self.regulariser(self.vector(rest[0], own=True), rest[1].one_of(TAGS))
         else:
             tag = rest[-1].one_of(TAGS)
             yield from self.value(over_, self.vector(rest[0], own=True) if kind == "value" else None, tag)
@@ -245,7 +256,7 @@ class Identities:
     def constant(self, over: str) -> Iterator[tuple[tuple[object, ...], Fraction]]:
         if over == "squares" and self.squares is None:
             raise Rejected("identity: got sum_i p_i^2 without a parameter for it")
-        yield ("one",), self.letters[self.squares] if over == "squares" and self.squares else self.one
+        yield ("one",), self.number(self.squares) if over == "squares" and self.squares else self.one
 
     def value(self, over: str, point: Vector | None, tag: str) -> Iterator[tuple[tuple[object, ...], Fraction]]:
         """f_i at a point, or its least value."""
@@ -254,16 +265,36 @@ class Identities:
         where = "least" if point is None else self.at(point, tag)
         yield ("value", where, "mean" if over == "mean" and tag == "*" else tag), self.one
 
-    def regulariser(self, point: Vector) -> Iterator[tuple[tuple[object, ...], Fraction]]:
-        if any(tag not in ("", "mean") for _, tag in point):
-            raise Rejected("identity: got the regulariser at a client's own point, expected a shared one")
-        yield ("regulariser", self.at(point, "")), self.one
+    def regulariser(self, point: Vector, client: str) -> Iterator[tuple[tuple[object, ...], Fraction]]:
+        """g at a point: of the client, if one of the vectors is its own."""
+        tags = {tag for _, tag in point} - {"", "mean"}
+        if tags - ({"own", client} if client else set[str]()) or client == "*":
+            raise Rejected("identity: got the regulariser at another client's point, expected a shared one")
+        yield ("regulariser", self.at(point, client), client if tags else ""), self.one
+
+    def proximal(self, x: Vector, size: Fraction, client: str) -> Vector:
+        """The vector that the file calls the proximal point of x; w* where a proximal gradient step starts there."""
+        stars = [n for n, (kind, _) in enumerate(self.points) if kind == "w*"]
+        flat = [n for n in range(len(self.points)) if self.flat(n)]
+        if (
+            self.composite
+            and stars
+            and flat
+            and x == {(stars[0], ""): self.one, (flat[0], "mean"): (-size[0], size[1])}
+        ):
+            return {(stars[0], ""): self.one}
+        wanted, own = self.at(x, client), any(tag == client for _, tag in x)
+        same = [n for n, (kind, of) in enumerate(self.points) if kind == "prox" and self.at(of, "") == wanted]
+        found: list[Vector] = [{(n, client if own else ""): self.one} for n in same if self.sizes[n] == size]
+        if not found:
+            raise Rejected("identity: got an atom without a name for its proximal point")
+        return found[0]
 
     # --- atoms -------------------------------------------------------------------------------------------------------
 
     def atom(self, node: Node) -> Iterator[tuple[tuple[object, ...], Fraction]]:
         """Terms whose sum is not negative, because of what the atom is."""
-        kind = node.kind(ATOMS)
+        kind = node.kind((*ATOMS, *OTHERS, *PROXIMAL))
         at = node.mapping()
         over, client = at["over"].one_of(OVER), at["client"].one_of(("*", "i", "j"))
         if (over == "one") == (client == "*"):
@@ -279,6 +310,8 @@ class Identities:
             yield from ((key, (-c[0], c[1])) for key, c in self.inner(over, middle, middle))
         elif kind in ("smooth", "convex"):
             y, below = self.vector(at["y"]), kind == "convex" or at["below"].flag()
+            if "shared" in at and (over != "mean" or any(tag == "*" for _, tag in (*x, *y))):
+                raise Rejected("identity: got convexity of the mean at a client's own point, expected shared ones")
             step, constant = self.combined((1, y), (-1, x)), self.number(at["constant"])
             curved = scaled(constant, "-1/2" if kind == "convex" else "1/2", self.context)
             slopes = [*self.value(over, x, client), *self.inner(over, self.gradient(x, client), step)]
@@ -306,27 +339,70 @@ class Identities:
         elif kind == "variance":
             if [self.points[n][0] for n, _ in x] != ["noise"] or any(c != self.one for c in x.values()):
                 raise Rejected("identity: got the variance of something else, expected noise")
-            sigma = self.number(at["constant"])
-            yield from ((key, times(times(sigma, sigma), c)) for key, c in self.constant(over))
+            sigma, batch = self.number(at["constant"]), self.number(at["batch"]) if "batch" in at else self.one
+            if "batch" in at and not self.signed(at["batch"], True):
+                raise Rejected("identity: got a minibatch whose form does not show that it is positive")
+            most = times(times(sigma, sigma), self._over(batch))
+            yield from ((key, times(most, c)) for key, c in self.constant(over))
             yield from ((key, (-c[0], c[1])) for key, c in self.inner(over, x, x))
-        elif kind == "subgradient":
-            y, size = self.vector(at["y"]), self.number(at["constant"])
-            if not self.signed(at["constant"], True):
-                raise Rejected("identity: got a proximal step whose form does not show that it is positive")
-            same = [
-                n for n, (name, of) in enumerate(self.points) if name == "prox" and self.at(of, "") == self.at(x, "")
-            ]
-            found: list[Vector] = [{(n, ""): self.one} for n in same if self.sizes[n] == size]
-            if not found:
-                raise Rejected("identity: got a subgradient without a name for the proximal point")
-            slope, step = self.combined((1, x), (-1, found[0])), self.combined((1, y), (-1, found[0]))
-            yield from self.regulariser(y)
-            yield from ((key, (-c[0], c[1])) for key, c in self.regulariser(found[0]))
-            yield from ((key, times((-size[1], size[0]), c)) for key, c in self.inner("one", slope, step))
+        elif kind in PROXIMAL:
+            yield from self.regularised(kind, at, x, client)
         elif kind == "weight":
             yield ("weight", at["index"].name()), self.one
+        elif kind == "subset":
+            yield ("one",), self.number(at["many"])
+            yield ("one",), times(self.number(at["few"]), (self.context.constant(-1), self.one[0]))
+            self.trusted["no more clients are drawn than there are"] = None
+        elif kind == "short":
+            if [(self.points[n][0], c) for (n, _), c in x.items()] != [("gradient", self.one)]:
+                raise Rejected("identity: got the length of something else, expected a gradient")
+            bound = self.number(at["constant"])
+            yield from ((key, times(times(bound, bound), c)) for key, c in self.constant(over))
+            yield from ((key, (-c[0], c[1])) for key, c in self.inner(over, x, x))
         else:
             yield from self.terms(at["terms"])
+
+    def regularised(
+        self, kind: str, at: dict[str, Node], x: Vector, client: str
+    ) -> Iterator[tuple[tuple[object, ...], Fraction]]:
+        """Atoms about a proximal point p of x (of x - grad f(x)/mu): a subgradient, its size, the proximal PL."""
+        given = at["size"] if kind == "slope" else at["constant"]
+        if not self.signed(given, True):
+            raise Rejected("identity: got a proximal step whose form does not show that it is positive")
+        size, constant = self.number(given), self.number(at["constant"])
+        if kind == "proximal_pl":
+            if any(tag not in ("", "mean") for _, tag in x):
+                raise Rejected(
+                    "identity: got the proximal PL inequality at a client's own point, expected a shared one"
+                )
+            down = {(n, "mean"): c for (n, _), c in self.gradient(x, "*").items()}
+            inverse = lowest(size[1], size[0])
+            p = self.proximal(self.combined((1, x), (-1, {k: times(inverse, c) for k, c in down.items()})), inverse, "")
+            step = self.combined((1, p), (-1, x))
+            parts = [(("value", "least", ""), self.one)]
+            parts += [(key, (-c[0], c[1])) for key, c in (*self.value("mean", x, "*"), *self.regulariser(p, ""))]
+            parts += [(key, (-c[0], c[1])) for key, c in self.inner("one", down, step)]
+            half = scaled(size, "-1/2", self.context)
+            yield from (*parts, *((key, times(half, c)) for key, c in self.inner("one", step, step)))
+            return
+        p = self.proximal(x, size, client)
+        slope = self.combined((1, x), (-1, p))
+        if kind == "slope":
+            most = times(times(size, size), times(constant, constant))
+            yield from ((key, times(most, c)) for key, c in self.constant("one"))
+            yield from ((key, (-c[0], c[1])) for key, c in self.inner("one", slope, slope))
+            return
+        y = self.vector(at["y"])
+        step = self.combined((1, y), (-1, p))
+        yield from self.regulariser(y, client)
+        yield from ((key, (-c[0], c[1])) for key, c in self.regulariser(p, client))
+        yield from ((key, times((-size[1], size[0]), c)) for key, c in self.inner("one", slope, step))
+        if "weak" in at:
+            if not self.signed(at["weak"]):
+                raise Rejected("identity: got weak convexity whose form does not show that it is not negative")
+            self.trusted[f"trusted: z3, 1 - {at['weak'].raw} * {given.raw} > 0"] = None
+            half = scaled(self.number(at["weak"]), "1/2", self.context)
+            yield from ((key, times(half, c)) for key, c in self.inner("one", step, step))
 
     def terms(self, node: Node) -> Iterator[tuple[tuple[object, ...], Fraction]]:
         for part in node.items():
@@ -361,7 +437,8 @@ class Identities:
 
 
 def read(file: Node) -> Identities:
-    at = file.fields("format parameters names identities", "statement because claim charges squares single")
+    more = "statement because claim charges squares single composite share"
+    at = file.fields("format parameters names identities", more)
     at["format"].one_of((FORMAT,))
     known = {name: node.fields("means sign") for name, node in at["parameters"].mapping().items()}
     signs = {name: fields["sign"].one_of(SIGNS) for name, fields in known.items()}
@@ -370,8 +447,10 @@ def read(file: Node) -> Identities:
         signs,
         context,
         {name: (g, context.constant(1)) for name, g in zip(signs, context.gens(), strict=False)},
-        at["squares"].one_of(tuple(signs)) if "squares" in at else None,
+        at.get("squares"),
         "single" in at and at["single"].flag(),
+        "composite" in at and at["composite"].flag(),
+        at.get("share"),
         at["identities"].items(),
     )
     for node in at["names"].items():

@@ -23,15 +23,15 @@ def dot(x: Sequence[fmpq], y: Sequence[fmpq]) -> fmpq:
 
 
 def plus(*vectors: Vector) -> Vector:
-    return tuple(summed(entries) for entries in zip(*vectors, strict=True))
+    return tuple(map(summed, zip(*vectors, strict=True)))
 
 
 def scaled(factor: fmpq, x: Vector) -> Vector:
-    return tuple(paid(factor * entry) for entry in x)
+    return tuple([paid(factor * entry) for entry in x])
 
 
 def combine(weights: Sequence[fmpq], vectors: Sequence[Vector]) -> Vector:
-    return tuple(dot(weights, entries) for entries in zip(*vectors, strict=True))
+    return tuple([dot(weights, entries) for entries in zip(*vectors, strict=True)])
 
 
 def minus(x: Vector, y: Vector) -> Vector:
@@ -101,7 +101,7 @@ class Loss:
         return bent if self.curves is None else bent + self.curves.value(w)
 
     def gradient(self, w: Vector) -> Vector:
-        plain = tuple(dot(row, w) - b for row, b in zip(self.A, self.b, strict=True))
+        plain = tuple([dot(row, w) - b for row, b in zip(self.A, self.b, strict=True)])
         if self.bends:
             plain = tuple(g + h * v for g, (h, _, v) in zip(plain, self.clips(w), strict=True))
         return plain if self.curves is None else combine((ONE, ONE), (plain, self.curves.gradient(w)))

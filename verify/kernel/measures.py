@@ -86,7 +86,7 @@ class Measures:
         points = [replay.place(t, x, draw, none, scalar).vector(atom.args[0], i) for x, draw, _ in law.states]
         mean = combine(weights, points)
         around = dot(weights, [norm2(minus(x, mean)) for x in points])
-        return scalar[factor] * (norm2(mean) if measure.law == "of_mean" else around)
+        return scalar[id(factor)] * (norm2(mean) if measure.law == "of_mean" else around)
 
     def extreme_of_rounds(self, measure: Measure) -> fmpq:
         """The least or largest value over all outcomes, clients and steps of the run."""

@@ -14,7 +14,7 @@ from itertools import product
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from .draws import Draw, Draws
-from .expression import Tree, Value
+from .expression import Value
 from .law import unflattened
 from .loss import ONE, ZERO, Loss, Matrix, Vector, dot
 from .method import NOISE, Atom, Measure, Method, Number, Rule, rules
@@ -68,7 +68,7 @@ class Boxed:
     problem: Problem
     draws: Draws
     kicks: Sequence[tuple[Vector, ...]]  # what each independent sign of a step moves
-    scalar: Mapping[Tree, fmpq]
+    scalar: Mapping[int, fmpq]  # by the identity of their trees
     noise: Noise
 
     def state(self, x: Vector, whole: bool) -> State:
@@ -169,7 +169,7 @@ class Boxed:
         for draw, chance in self.draws if any(r.op == "sampled" for r in rules(number)) else [(self.draws[0][0], ONE)]:
             for factor, atom in number:
                 row = self.atom(atom, 0, whole, draw)
-                total += fmpq_mat([[paid(chance * self.scalar[factor] * x) for x in row]])
+                total += fmpq_mat([[paid(chance * self.scalar[id(factor)] * x) for x in row]])
         return total
 
     def atom(self, atom: Atom, i: int, whole: bool, draw: Draw) -> Vector:

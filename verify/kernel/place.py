@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from flint import fmpq
 
 from .balls import enclosed, irrational
-from .expression import Tree, power
+from .expression import power
 from .loss import ZERO, Loss, Vector, combine, dot, norm2, plus, scaled
 from .method import NOISE, Atom, Number, Rule, Weights
 from .problem import Problem
@@ -19,6 +19,7 @@ from .rational import Malformed, Rejected, shown
 from .rotated import Rotated
 from .work import label, paid, spend, summed
 
+COMMON = frozenset({"+", "*", "grad", "noisy"})  # what most of a rule consists of
 Given = TypeVar("Given")
 State = dict[str, tuple[Vector, ...]]  # of the server's vectors one each, of the clients' vectors one per client
 
@@ -31,7 +32,7 @@ class Place:
     state: State
     kick: Sequence[Vector]
     counts: Sequence[int]  # how often each client was sampled in this round
-    scalar: Mapping[Tree, fmpq]
+    scalar: Mapping[int, fmpq]  # by the identity of their trees
     row: int = 0  # of the weights that the instance chooses
     turn: bool = True  # whether E divides the step
     last: int = 0  # of a measure: the other client, or the coordinate
@@ -88,7 +89,7 @@ class Place:
             best = max(by)
             count = by.count(best)
             return tuple(fmpq(x == best, count) for x in by)
-        k = self.scalar[weights.factor]
+        k = self.scalar[id(weights.factor)]
         if k.q != 1 or not 1 <= k <= len(p):
             raise Rejected(f"method: got the first {k} clients, expected a whole number from 1 to {len(p)}")
         first = sorted(range(len(p)), key=lambda i: (-by[i], i))[: int(k.p)]
@@ -96,15 +97,17 @@ class Place:
 
     def total(self, number: Number, i: int) -> fmpq:
         """The value of a number at client i."""
-        return summed(self.scalar[factor] * self.number(atom, i) for factor, atom in number)
+        return summed(self.scalar[id(factor)] * self.number(atom, i) for factor, atom in number)
 
     def vector(self, rule: Rule, i: int) -> Vector:
         """The value of a rule for client i (any i where only the server is read)."""
+        if rule.op == "name":
+            entries = self.state[rule.name]
+            return entries[i if len(entries) > 1 else 0]
+        if rule.op in COMMON:
+            return self.applied(rule, i, *[self.vector(arg, i) for arg in rule.args])
         problem, d = self.problem, len(self.problem.start)
         match rule.op:
-            case "name":
-                entries = self.state[rule.name]
-                return entries[i if len(entries) > 1 else 0]
             case "start":
                 return problem.start
             case "zero":
@@ -124,7 +127,7 @@ class Place:
             case "other":
                 return self.vector(rule.args[0], self.last)
             case _:
-                return self.applied(rule, i, *(self.vector(arg, i) for arg in rule.args))
+                return self.applied(rule, i, *[self.vector(arg, i) for arg in rule.args])
 
     def mean(self, rule: Rule) -> Vector:
         """Over all clients with their weights, over those that take part, or with weights of its own."""
@@ -137,7 +140,7 @@ class Place:
 
     def applied(self, rule: Rule, i: int, x: Vector, *more: Vector) -> Vector:
         """An operation on vectors, for client i."""
-        problem, scale = self.problem, ZERO if rule.factor is None else self.scalar[rule.factor]
+        problem, scale = self.problem, ZERO if rule.factor is None else self.scalar[id(rule.factor)]
         match rule.op:
             case "+":
                 return plus(x, *more)

@@ -77,10 +77,14 @@ def least_hessian(problem: Problem) -> Matrix:
 
 
 def least_of_each(problem: Problem, w: Vector) -> bool:
-    """Whether every f_i, each known at a few points and with a weight that is not negative, is least at w; no g."""
+    """Whether every f_i less its tangent at w, each known at a few points and with a weight >= 0, is least at w.
+
+    Then F is least at w where minus the slope of f is a subgradient of g: F(x) - F(w) is at least sum_i p_i
+    <grad f_i(w), x - w> + g(x) - g(w).
+    """
     tables = [loss for loss in problem.losses if isinstance(loss, Table)]
-    plain = len(tables) == len(problem.losses) and problem.g == NONE and min(problem.p) >= 0
-    return plain and all(table.least_at(w) for table in tables)
+    plain = len(tables) == len(problem.losses) and min(problem.p) >= 0
+    return plain and all(table.above_tangent(w) for table in tables)
 
 
 def minimised(problem: Problem) -> Problem:
@@ -94,8 +98,9 @@ def minimised(problem: Problem) -> Problem:
         f_star = problem.value(best) + g.value(best)
     if w is not None:
         slope = combine([-x for x in p], [loss.gradient(w) for loss in f])
-        convex = f_star is None and g.subgradient(w, slope) and semidefinite(least_hessian(problem))
-        if not convex and not least_of_each(problem, w) and problem.value(w) + g.value(w) != f_star:
+        level = f_star is None and g.subgradient(w, slope)
+        least = level and (semidefinite(least_hessian(problem)) or least_of_each(problem, w))
+        if not least and problem.value(w) + g.value(w) != f_star:
             raise Rejected(f"instance.w_star: got {shown(w)}, expected a minimiser of a convex f")
         f_star = problem.value(w) + g.value(w)
     for i, x in enumerate(problem.minimisers or ()):

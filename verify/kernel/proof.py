@@ -66,7 +66,7 @@ def _proved(node: Node) -> Proved:
     if unknown := sorted(set(entries) - set(worst.constraints)):
         raise Rejected(f"proof.multipliers: got {shown(unknown)}, expected constraints of the programme")
     multipliers = {name: entry.rational(least=0) for name, entry in entries.items()}
-    _semidefinite(rest(worst, factor, multipliers))
+    semidefinite(rest(worst, factor, multipliers))
     return Proved(statement, factor, "noise" in given["point"].mapping())
 
 
@@ -76,7 +76,8 @@ def rest(worst: Programme, factor: fmpq, multipliers: dict[str, fmpq]) -> Form:
     return total(weights, [worst.rhs, worst.lhs, *(worst.constraints[name] for name in multipliers)])
 
 
-def _semidefinite(form: Form) -> None:
+def semidefinite(form: Form) -> None:
+    """Raise `Rejected` unless the form is never negative."""
     if form.linear:
         name, x = min(form.linear.items())
         raise Rejected(f"proof: got {shown(x)} times {name} that is left, expected values and squares to cancel")

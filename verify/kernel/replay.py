@@ -21,6 +21,7 @@ from .rational import Rejected, affordable
 from .work import summed
 from .world import tabled
 
+Parts = tuple[Number, list[Tree], bool]  # a number, its scalar factors, and whether it reads noise
 FIRST = 1_000  # steps of a first round
 BEFORE = " before the round"  # of a client's vector: what it goes back to if the client was not drawn
 
@@ -36,6 +37,7 @@ class Replay:
     evaluator: Evaluator  # of the scalars that rules and measures read
     balls: bool = False  # whether step sizes are irrational: then a replay is of one precision
     laws: dict[tuple[int, int], Law] = field(default_factory=dict[tuple[int, int], Law])  # known, in their order
+    numbers: dict[tuple[int, ...], Parts] = field(default_factory=dict[tuple[int, ...], Parts])  # by their identity
 
     @cached_property
     def paths(self) -> bool:
@@ -76,22 +78,40 @@ class Replay:
 
     # one place
 
-    def scalars(self, trees: Iterable[Tree], t: int, k: int) -> dict[Tree, fmpq]:
-        """The value of every scalar factor at this place; exact, or a ball where step sizes are balls."""
+    def scalars(self, trees: Iterable[Tree], t: int, k: int) -> dict[int, fmpq]:
+        """The value of every scalar factor at this place, by the tree's identity: to look it up by what it says takes
+        longer than to use it. Exact, or a ball where step sizes are balls.
+        """
         at = {"t": self.method.counts_from + t, "k": k}
-        return {tree: self.scalar(tree, at, "method") for tree in trees}
+        return {id(tree): self.scalar(tree, at, "method") for tree in trees}
+
+    def parts(self, number: Number) -> tuple[list[Tree], bool]:
+        """The scalar factors of a number, and whether a rule in it reads noise; looked up once for each number."""
+        key = tuple(id(part) for pair in number for part in pair)
+        if key not in self.numbers:
+            self.numbers[key] = number, factors(number), any(rule.op in NOISE for rule in rules(number))
+        return self.numbers[key][1:]
+
+    @cached_property
+    def blocks(self) -> dict[str, tuple[list[Tree], bool]]:
+        """The same of the rules of every phase."""
+        return {
+            phase: (scalars(*block.values()), any(rule.has(*NOISE) for rule in block.values()))
+            for phase, block in self.method.phases.items()
+        }
 
     def scalar(self, tree: Tree, at: Mapping[str, int], where: str) -> fmpq:
         return enclosed(self.evaluator.value(tree, at)) if self.balls else self.evaluator.rational(tree, at, where)
 
-    def place(self, t: int, state: State, draw: Draw, kick: Kick, scalar: Mapping[Tree, fmpq], last: int = 0) -> Place:
+    def place(self, t: int, state: State, draw: Draw, kick: Kick, scalar: Mapping[int, fmpq], last: int = 0) -> Place:
         row, turn = (t // self.E, t % self.E == 0) if self.method.steps else (t, True)
         return Place(self.problem, state, kick, draw.counts, scalar, row, turn, last, draw.batch)
 
     def expected(self, states: Law, number: Number, i: int, t: int, k: int, last: int = 0) -> fmpq:
         """The expectation of a number over the law, and over the noise of a step where the number has some."""
-        scalar = self.scalars(factors(number), t, k)
-        outcomes = states.outcomes(self.noise_at(t, k), any(rule.op in NOISE for rule in rules(number)))
+        trees, noisy = self.parts(number)
+        scalar = self.scalars(trees, t, k)
+        outcomes = states.outcomes(self.noise_at(t, k), noisy)
         places = ((self.place(t, x, draw, kick, scalar, last), q) for x, draw, kick, q in outcomes)
         return summed(q * place.total(number, i) for place, q in places)
 
@@ -165,8 +185,9 @@ class Replay:
         if not block:
             return now
         t, k = self.time(t, k)
-        scalar = self.scalars(scalars(*block.values()), t, k)
-        outcomes = now.outcomes(self.noise_at(t, k), any(rule.has(*NOISE) for rule in block.values()))
+        trees, noisy = self.blocks[phase]
+        scalar = self.scalars(trees, t, k)
+        outcomes = now.outcomes(self.noise_at(t, k), noisy)
         places = [(self.place(t, x, draw, kick, scalar), draw, q) for x, draw, kick, q in outcomes]
         return law([(place.carried(block, phase == "update"), draw, q) for place, draw, q in places], self.paths)
 

@@ -60,18 +60,23 @@ class Table:
         """Whether every curvature is at most L."""
         return self.L is not None and self.L <= L
 
-    def least_at(self, w: Vector) -> bool:
-        """Whether a function of the class with this table is least at w, whatever else is asked of it here.
+    def above_tangent(self, w: Vector) -> bool:
+        """Whether f - <grad f(w), .> is least at w, of a function f of the class with this table; the same one for all.
 
-        Of a convex one, where g = 0. For mu < 0 < L: the convex hull of the least of h_j + <s_j, . - x_j> +
-        (L - mu) |. - x_j|^2 / 2, plus mu |.|^2 / 2, has the table and the least value min_j f_j - |g_j|^2 / (2 L),
-        because the hull's mixtures only gain by mu < 0 (Rotaru, Glineur, Patrinos 2022; Drori, Shamir 2020, theorem 7).
+        A convex f always. For mu < 0 < L, g and f_j less <grad f(w), .> are a table too: the convex hull of the least
+        of h_j + <s_j, . - x_j> + (L - mu) |. - x_j|^2 / 2, plus mu |.|^2 / 2, has the table and the least value
+        min_j f_j - |g_j|^2 / (2 L), because the hull's mixtures only gain by mu < 0 (Rotaru, Glineur, Patrinos 2022;
+        Drori, Shamir 2020, theorem 7). It is the largest function of the class with the table.
         """
-        _, g, f = self.at(w)
-        if any(g) or self.mu >= 0:
-            return not any(g)
-        L = self.L
-        return L is not None and L > 0 and all(f <= y - norm2(s) / (2 * L) for _, s, y in self.points.values())
+        _, slope, value = self.at(w)
+        if self.mu >= 0:
+            return True
+        if self.L is None or self.L <= 0:
+            return False
+        return all(
+            value <= paid(f - dot(slope, minus(x, w)) - norm2(minus(g, slope)) / (2 * self.L))
+            for x, g, f in self.points.values()
+        )
 
     def slopes_at_most(self, G: fmpq) -> bool:
         """Whether a convex function with this table has no gradient longer than G anywhere.

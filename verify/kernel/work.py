@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from flint import arb, ctx, fmpq, fmpz
 
@@ -93,7 +93,7 @@ def summed(terms: Iterable[fmpq], start: fmpq = ZERO) -> fmpq:
     total, cost = start if start is ZERO else paid(start), 1
     for term in terms:
         total += term
-        bits = ctx.prec if isinstance(cast("fmpq | arb", total), arb) else total.height_bits()
+        bits = total.height_bits() if type(total) is fmpq else ctx.prec  # otherwise it is a ball
         cost += 1 if bits <= SHORT else 1 + price(bits)
         if bits > BITS:
             paid(total)

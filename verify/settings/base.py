@@ -16,6 +16,7 @@ import numpy as np
 
 from fedaudit.bounds.lower import Lowered
 from fedaudit.problems.backend import namespace
+from fedaudit.problems.taped import Taped
 
 from ..evaluate import Array, Evaluator, Quantity, Table
 from ..genome import Gene, Genome
@@ -154,13 +155,6 @@ class Viewed(Protocol):
         ...
 
 
-@runtime_checkable
-class Pictured(Protocol):
-    """A setting whose runs are drawn at a shape of its own choice, with some genes and knobs held fixed."""
-
-    def picture(self, reading: Reading) -> tuple[Shape, Mapping[str, float]]: ...
-
-
 def with_scalars(reading: Reading, shape: Shape, values: Mapping[str, float]) -> Table:
     """A batch of one with these values in place of genes and knobs, and what the statement fixes by them (A2, ...)."""
     knobs = set(reading.lowered.knobs)
@@ -239,6 +233,8 @@ def to_backend(backend: str, array: Array) -> Any:
 
 def to_numpy(array: Any) -> Array:
     """Back from whichever library: CuPy's arrays copy themselves to the host, others are read in place."""
+    if type(array) is np.ndarray or type(array) is Taped:
+        return cast("Array", array)
     return array.get() if hasattr(array, "get") else np.asarray(array)
 
 

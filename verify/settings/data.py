@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -50,9 +51,11 @@ MOST_PATHS = 72
 DIGITS, ALMOST = 6, 1 - 1e-5  # of rounded shifts: what is rounded stays below the limit
 
 
+@lru_cache
 def reads_data(reading: Reading) -> bool:
     """Whether the method draws minibatches or asks an oracle."""
-    return any(f'["{op}"' in str(reading.claim["method"]).replace("'", '"') for op in ("oracle", "batch_grad"))
+    text = str(reading.claim["method"]).replace("'", '"')
+    return any(f'["{op}"' in text for op in ("oracle", "batch_grad"))
 
 
 def shapes(reading: Reading) -> list[Shape]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import product
 from math import isqrt
 from typing import Any, cast
@@ -226,7 +227,7 @@ class RunSetting:
         if reading.uses("Gamma"):
             scalars["Gamma"] = to_numpy(setup.problem.heterogeneity())
         if inexact := asked.argument(reading, "inexact"):
-            scalars[inexact] = np.maximum.reduce([0 * parts["high"], *(to_numpy(gap) for gap in setup.gaps)])
+            scalars[inexact] = reduce(np.maximum, (to_numpy(gap) for gap in setup.gaps), 0 * parts["high"])
         if gap := asked.arguments(reading, "meta_gap"):
             alpha = to_backend(reading.backend, known.scalars[gap[1]])
             scalars[gap[0]] = to_numpy(setup.problem.meta_gap(setup.start, alpha))
@@ -601,7 +602,7 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: M
     parts["loss"] = _losses(reading, shape, genome, p, low, high)
     parts["regulariser"] = _regulariser(shape, genome, high)
     lengths = [abs(parts["loss"][name]).max(axis=(1, 2)) for name in ("c", "lo", "hi") if name in parts["loss"]]
-    far = np.maximum.reduce([abs(parts["w0"]).max(axis=1), *lengths])
+    far = reduce(np.maximum, [abs(parts["w0"]).max(axis=1), *lengths])
     parts["unit"], parts["slope"] = high * genome["scale"], high * far
     parts["points"] = {name: genome["scale"][:, None] * genome[f"point_{name}"] for name in asked.points(reading)}
     noise = sized.noise(shape)

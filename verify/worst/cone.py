@@ -8,7 +8,9 @@ if its restrictions are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -22,6 +24,8 @@ __all__ = ["Cone", "Form", "Solved", "deepest", "eased", "on_face", "smallest"]
 
 TOLERANCE = 1e-10
 LITTLE = 1e-3
+STDERR = 2
+PANIC = "PanicException"  # of the solver, which is no `Exception`
 _solver: Any = clarabel
 _sparse: Any = sparse
 _linalg: Any = linalg
@@ -169,7 +173,14 @@ def _solve(
         cones.append(_solver.ZeroConeT(len(exact[1])))
     matrix = _sparse.csc_matrix(np.vstack(parts))
     quadratic = _sparse.csc_matrix((count, count))
-    made = _solver.DefaultSolver(quadratic, cost, matrix, np.concatenate(right), cones, _settings()).solve()
+    problem = _solver.DefaultSolver(quadratic, cost, matrix, np.concatenate(right), cones, _settings())
+    try:
+        with _unheard():
+            made = problem.solve()
+    except BaseException as error:
+        if type(error).__name__ != PANIC:
+            raise
+        return None  # its numbers got out of hand
     x, z = np.array(made.x), np.array(made.z)
     if "Infeasible" in str(made.status) or not (np.isfinite(x).all() and np.isfinite(z).all()):
         return None
@@ -190,6 +201,24 @@ def _independent(rows: Array) -> Array:
     _, triangle, order = _linalg.qr(rows.T, mode="economic", pivoting=True)
     sizes = np.abs(np.diag(triangle))
     return np.sort(order[: len(sizes)][sizes > 1e-9 * max(float(sizes[0]), 1e-300)])
+
+
+@contextmanager
+def _unheard() -> Generator[None]:
+    """Without what the solver writes to the terminal, past Python, when its numbers get out of hand."""
+    try:
+        kept = os.dup(STDERR)
+    except OSError:  # there is none
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, STDERR)
+        yield
+    finally:
+        os.dup2(kept, STDERR)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _settings() -> Any:

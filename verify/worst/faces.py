@@ -27,7 +27,7 @@ RANK = 1e-6  # of the largest eigenvalue: what is no direction of the run
 ROOM = 1e-6  # a constraint with more is not active
 DENOMINATORS = (60, 1000, 10**5)
 CLOSE = 1e-5
-MOST = 3_000  # numbers of the equations of a face: seconds
+MOST = 6_000  # numbers of the equations of a face: seconds
 IDLE = (1e-7, 1e-5, 1e-3)
 
 
@@ -64,6 +64,8 @@ def _room(shape: Blocks, best: Solved) -> Array:
 def _echelon(basis: Array, close: float = CLOSE) -> tuple[tuple[Fraction, ...], ...] | None:
     """A rational basis of the same space, each vector with a 1 where the others have 0."""
     rows = basis.T.copy()
+    if not len(rows):
+        return ()
     used: list[int] = []
     for n in range(len(rows)):
         sizes = np.abs(rows[n:]).max(axis=0)
@@ -182,7 +184,7 @@ def _as_floats(rows: list[list[fmpq]], right: list[fmpq]) -> tuple[Array, Array]
 
 def _restricted(shape: Blocks, on: Face) -> Cone:
     """The cone on what is left of every block beside the directions; rows that are not active count nothing."""
-    directions = np.array(on.directions, dtype=float)
+    directions = np.array(on.directions, dtype=float).reshape(len(on.directions), len(shape.bases[0]))
     left: list[Array] = []
     for basis in shape.bases:
         inside = np.linalg.pinv(basis) @ directions.T

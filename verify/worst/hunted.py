@@ -1,47 +1,143 @@
-"""What `hunt` says of worst cases: a refutation where one is above the bound, otherwise intervals at a few points."""
+"""What `hunt` says of worst cases: a refutation where one is above the bound, and a profile of ordinary points."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from fedaudit.bounds.statement import Statement
 from fedaudit.errors import UserError
+from fedaudit.progress import told
 
 from .. import kernel
-from ..settings.base import Reading
+from ..certify import Replayed, certificate
+from ..kernel.programme import Programme
+from ..settings.base import Reading, Setting
 from ..verdict import Counterexample, Judged, Refuted, searched
-from .points import proposed
-from .worst import Worst, worst_at
+from .blocks import Blocks
+from .ordinary import ORDINARY, Ordinary, proposed
+from .points import Point
+from .search import found_at
+from .smaller import shrunk
+from .worst import TooLarge, Worst, reached, worst_of
 
-__all__ = ["examined", "worst_cases"]
+__all__ = ["Profile", "examined", "profile"]
 
-LARGEST = 12  # leaves: milliseconds for the solver
+Row = dict[str, Any]
+LARGEST = 60  # leaves
+NOMINAL = 25_000  # leaves times constraints times the size of a block, per nominal second
+LEAST, USUAL, SHARE, MORE = 0.5, 3.0, 18.0, 0.25  # nominal seconds, and per second of effort: at first, and beyond
+BUILT = 0.25  # of the cost: to build a programme
+NOTHING = 1e-6  # a ratio that is never larger: the left side is 0, and the point says nothing
 
 
-def worst_cases(statement: Statement, reading: Reading) -> Iterator[Worst]:
-    """At a few ordinary points in reach; none where the statement is out of reach."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """Worst cases at ordinary points, names of those that were too large, or why there are none."""
+
+    rows: tuple[Mapping[str, Any], ...] = ()
+    left_out: tuple[str, ...] = ()
+    why: str = ""
+    against: tuple[Point, Worst] | None = None  # one that refutes the statement
+
+
+def profile(statement: Statement, reading: Reading, effort: float) -> Profile:
+    """At ordinary points, cheap ones first, as far as the effort goes: which is counted, not measured."""
     if statement.kind != "inequality" or statement.setting != "run" or reading.dropped:
-        return
-    for point in proposed(reading):
+        return Profile(why="out of reach: no inequality about runs of a method")
+    left = min(USUAL, max(LEAST, SHARE * effort)) + MORE * effort
+    rows, out, why, against, known = list[Row](), list[str](), "", None, None
+    seen = set[str]()
+    for n, variants in enumerate(proposed(reading)):
+        told("worst cases", n, len(ORDINARY))
+        for at, points in variants:
+            if _expected(known, points[0].data) > left:
+                out.append(points[0].name)
+                break
+            programmes, large, reason = _reached(reading, points)
+            why = why or reason
+            if large:
+                out.append(points[0].name)
+            for point, shape, asked in programmes:
+                if str((point.data, point.at)) in seen:
+                    continue
+                cost = _cost(shape, asked)
+                known = known or (point.data, cost)
+                left -= BUILT * cost
+                if cost > left:
+                    out.append(point.name)
+                    continue
+                seen.add(str((point.data, point.at)))
+                left -= cost
+                one = worst_of(reading, point, shape, asked, quick=True)
+                if against is None and one.refuted and one.certificate is not None and _accepted(one.certificate):
+                    against = point, one
+                rows += [_row(at, point, one)] if one.lower is not None or one.upper is not None else []
+            if programmes or large:
+                break
+    return Profile(tuple(rows), tuple(dict.fromkeys(out)) if rows else (), "" if rows else why, against)
+
+
+def _cost(shape: Blocks, asked: Programme) -> float:
+    """Nominal seconds."""
+    return len(asked.leaves) * len(asked.constraints) * max(map(len, shape.cone.rhs.gram)) / NOMINAL
+
+
+def _expected(known: tuple[Mapping[str, Any], float] | None, data: Mapping[str, Any]) -> float:
+    """The cost at a point that is not built yet, from that of another one: sizes too large are left at that."""
+    if known is None:
+        return 0.0
+    point, cost = known
+    clients, steps = data["C"] / point["C"], data["E"] * data["T"] / (point["E"] * point["T"])
+    return float(cost * clients**2 * steps**2.5 / 2)
+
+
+def _reached(reading: Reading, points: list[Point]) -> tuple[list[tuple[Point, Blocks, Programme]], bool, str]:
+    """Programmes of the points that have one, whether one is too large, and why another has none."""
+    programmes, large, why = list[tuple[Point, Blocks, Programme]](), False, ""
+    for point in points:
         try:
-            yield worst_at(reading, point, LARGEST)
-        except UserError:
-            continue
+            programmes.append((point, *reached(reading, point, LARGEST)))
+        except TooLarge:
+            large = True
+        except UserError as error:
+            why = why or _reason(error)
+    return programmes, large, why
 
 
-def examined(statement: Statement, reading: Reading, verdict: Judged) -> Judged:
-    """The verdict with worst cases, or a refutation by one of them that the kernel accepts."""
-    if isinstance(verdict, Refuted):
-        return verdict
-    found = list[Worst]()
-    for one in worst_cases(statement, reading):
-        if one.refuted and one.certificate is not None and one.lower is not None and _accepted(one.certificate):
-            return Refuted(statement.id, Counterexample(one.certificate, float(one.lower)), verdict.search)
-        found.append(one)
-    return searched(
-        verdict, worst=tuple(one.brief() for one in found if one.lower is not None or one.upper is not None)
-    )
+def _reason(error: UserError) -> str:
+    """The kernel's own words where it refused the programme."""
+    cause = error.__cause__
+    return str(error if cause is None else cause)
+
+
+def _row(at: Ordinary, point: Point, one: Worst) -> Row:
+    several = {"relation": one.at["relation"] + 1} if one.at["relation"] else {}
+    return {"name": point.name, "ordinary": asdict(at), **several, **one.brief(), "by": "programme"}
+
+
+def examined(
+    statement: Statement, reading: Reading, world: Setting, verdict: Judged, seed: int = 0, effort: float = 0.0
+) -> Judged:
+    """The verdict with its profile, or a refutation by a worst case that the kernel accepts."""
+    made = profile(statement, reading, effort)
+    rows = tuple(row for row in made.rows if row["upper"] is None or row["upper"] > NOTHING)
+    met = [] if rows else list(found_at(reading, world, seed, effort))
+    against = _counterexample(reading, made, [replayed for _, replayed in met if not replayed.holds])
+    if against is not None and not isinstance(verdict, Refuted):
+        verdict = Refuted(statement.id, against, verdict.search)
+    rows = rows or tuple(row for row, _ in met) or made.rows
+    return searched(verdict, worst=rows, left_out=made.left_out, out_of_reach=made.why)
+
+
+def _counterexample(reading: Reading, made: Profile, broken: list[Replayed]) -> Counterexample | None:
+    """By a worst case, or by what a search met at an ordinary point; only one that the kernel accepts."""
+    if made.against is not None:
+        point, one = made.against
+        return Counterexample(shrunk(reading, point, one), None if one.lower is None else float(one.lower))
+    found = ((certificate(reading, one), one.ratio) for one in broken)
+    return next((Counterexample(data, ratio) for data, ratio in found if _accepted(data)), None)
 
 
 def _accepted(certificate: Mapping[str, Any]) -> bool:

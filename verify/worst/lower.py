@@ -26,14 +26,16 @@ from .blocks import Blocks, places
 from .cone import Solved, smallest
 from .faces import Face
 
-__all__ = ["Run", "runs"]
+__all__ = ["Run", "attainable", "coarser", "runs"]
 
 # Of L - mu, how much is cut off at both ends; of the Gram matrix, how much room constraints have besides.
 SHAVED = ((1e-6, 0.0), (1e-5, 0.0), (1e-5, 1e-8), (1e-5, 1e-7), (1e-4, 1e-6), (1e-3, 1e-5))
 SMALL = 1e-3  # of what is shaved: directions that are dropped
+FLAT = 1e-6  # of the Gram matrix: directions that a run in few dimensions would not have
 NOTHING = 1e-7  # of the largest square of a leaf: what may be 0 but for the solver's accuracy
 DIGITS = 1
 ALLOWED = 1e-12
+RANKS, PARTS = 4, (1, 2, 4, 10, 20, 100, 1000, 10**4, 10**6)  # dimensions and parts of a unit that are tried
 CLOSE = (1e-6, 1e-7, 1e-8)  # of values on a face: what may be rounding
 
 
@@ -85,11 +87,52 @@ def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None) -> 
             continue
         gram, unknowns = shape.gram(inside) / inside.scale, _shifted(programme, shape.unknowns(inside) / inside.scale)
         size = max(float(np.abs(gram).max()), 1e-30)
-        for small, nothing in ((SMALL, NOTHING), (SMALL / 1000, 0.0)):
-            parts = 10 ** (DIGITS + int(np.ceil(-np.log10(shaved * small))) - int(np.floor(np.log10(size) / 2)))
+        for small, nothing in ((FLAT / shaved, NOTHING), (SMALL, NOTHING), (SMALL / 1000, 0.0)):
+            exact = min(small, SMALL)
+            parts = 10 ** (DIGITS + int(np.ceil(-np.log10(shaved * exact))) - int(np.floor(np.log10(size) / 2)))
             there = np.diag(gram) > nothing * size
             leaves = _rounded(_factor(gram * np.outer(there, there), small * shaved * size), parts)
             yield from _admitted(programme, leaves, [_part(x, parts**2) for x in unknowns])
+
+
+def coarser(programme: Programme, run: Run) -> Iterator[Run]:
+    """The same run with fewer dimensions and shorter numbers, as far as constraints allow; the simplest first."""
+    exact = run.leaves.transpose() * run.leaves
+    size = exact.nrows()
+    gram = np.array([[float(exact[r, s]) for s in range(size)] for r in range(size)])
+    digits = -int(np.floor(np.log10(max(float(np.abs(gram).max()), 1e-30)) / 2))
+    guesses = [run.value(name) for name in programme.unknowns]
+    for rank in range(1, min(run.dimension, RANKS) + 1):
+        vectors = _factor(gram, float(np.sort(np.linalg.eigvalsh(gram))[::-1][rank - 1]) * (1 - 1e-9))
+        for parts in PARTS:
+            unit = Fraction(10) ** digits * parts
+            leaves = _rounded(vectors, unit)
+            yield from _admitted(programme, leaves, [_part(float(x), unit**2) for x in guesses])
+
+
+def attainable(programme: Programme) -> Programme:
+    """With what makes sure that w* is a minimiser, where that does not follow from convexity.
+
+    Every f_i less its tangent at w* is least there (kernel/problem.py): of one client without a regulariser that says
+    nothing new, of several it is more than is needed, so that the worst of these runs may be less than the worst case.
+    """
+    more: dict[str, Form] = {}
+    for i, (table, mu, L) in enumerate(zip(programme.tables, programme.mu, programme.L, strict=True)):
+        origin = next((entry for entry in table if not entry.x.terms), None)
+        if origin is None or mu >= 0 or L is None or L <= 0:
+            continue
+        plain = Leaves((), fmpq(0), L, ())
+        others = [(a, entry) for a, entry in enumerate(table) if entry is not origin]
+        more |= {f"tangent{i + 1}_{a}": plain.above(entry, origin) for a, entry in others}
+    if not more:
+        return programme
+    forms = [*programme.constraints.values(), *more.values(), programme.lhs, programme.rhs]
+    return replace(
+        programme,
+        constraints={**programme.constraints, **more},
+        leaves=tuple(sorted({leaf for form in forms for pair in form.gram for leaf in pair})),
+        unknowns=tuple(sorted({name for form in forms for name in form.linear})),
+    )
 
 
 def _narrower(programme: Programme, shaved: float) -> Programme:
@@ -103,6 +146,10 @@ def _narrower(programme: Programme, shaved: float) -> Programme:
         for a, b in permutations(range(len(table)), 2):
             if (name := f"f{i + 1}_{a}_{b}") in constraints:
                 constraints[name] = less.above(table[a], table[b])
+        origin = next((entry for entry in table if not entry.x.terms), None)
+        for a, entry in enumerate(table):
+            if origin is not None and (name := f"tangent{i + 1}_{a}") in constraints:
+                constraints[name] = Leaves((), fmpq(0), L - part * (L - mu), ()).above(entry, origin)
     return replace(programme, constraints=constraints)
 
 
@@ -149,11 +196,12 @@ def _short(x: float, close: float) -> fmpq:
     return fmpq(int(last[0]), int(last[1]))
 
 
-def _part(x: float, parts: int) -> fmpq:
-    return fmpq(round(Fraction(float(x)) * parts), parts)
+def _part(x: float, parts: int | Fraction) -> fmpq:
+    whole = round(Fraction(float(x)) * parts)
+    return fmpq(whole * Fraction(parts).denominator, Fraction(parts).numerator)
 
 
-def _rounded(leaves: Array, parts: int) -> fmpq_mat:
+def _rounded(leaves: Array, parts: int | Fraction) -> fmpq_mat:
     rows, columns = len(leaves), len(leaves[0])
     return fmpq_mat(rows, columns, [_part(x, parts) for x in leaves.ravel()])
 

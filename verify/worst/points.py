@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -14,30 +13,23 @@ from flint import fmpq
 
 from fedaudit.errors import UserError
 
-from ..kernel import Malformed, Rejected
 from ..kernel.claim import Claim
 from ..kernel.claim import read as read_claim
 from ..kernel.draws import SAMPLINGS
-from ..kernel.expression import Evaluator, parse
+from ..kernel.expression import Evaluator
 from ..kernel.method import NOISE, Method
 from ..kernel.programme import VARIANCES
 from ..kernel.rational import Node
 from ..kernel.read_method import read as read_method
 from ..kernel.world import tabled
 from ..settings.asked import declared
-from ..settings.base import Reading, rules
+from ..settings.base import Reading
 
-__all__ = ["ONE", "SMALL", "Choices", "Point", "missing", "proposed", "told"]
+__all__ = ["ONE", "SMALL", "Asked", "Choices", "Point", "missing", "point_at", "told", "whole"]
 
 Choices = Mapping[str, tuple[int, ...]]
 SMALL: Choices = {"C": (2, 1), "E": (2, 1), "T": (1,)}  # sizes that are tried where none is given
 ONE: Choices = {"C": (1,), "E": (1,), "T": (1,)}
-ORDINARY = (  # L, mu; C, E, T: what `hunt` looks at, away from corners where a claim says nothing
-    (2, 1, 2, 1, 1),
-    (10, 1, 1, 1, 2),
-    (2, 1, 2, 2, 1),
-)
-KNOB = Fraction(1, 2)  # of what a statement draws
 MOST = 1000  # of a size
 
 
@@ -48,10 +40,11 @@ class Point:
     data: Mapping[str, Any]
     at: Mapping[str, int]
     told: Mapping[str, str]
+    name: str = ""  # of an ordinary point
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class Asked:
     """A claim about runs, and what each of its names is."""
 
     claim: Claim
@@ -59,7 +52,7 @@ class _Asked:
     sizes: Mapping[str, str]  # size of a run -> its letter in the claim
 
     @classmethod
-    def of(cls, reading: Reading) -> _Asked:
+    def of(cls, reading: Reading) -> Asked:
         claim = read_claim(Node(reading.claim, "claim"))
         method = read_method(Node(claim.method, "claim.method"))
         letters = {size: letter for letter, size in method.names.items()}
@@ -84,9 +77,14 @@ class _Asked:
 
     @property
     def noise(self) -> list[str]:
-        """Sizes of noise, which is left out."""
-        named = [args[0] for name, args in (*self.claim.let, *self.claim.implicit) if name in VARIANCES]
+        """Sizes of noise and of the errors of answers, which are left out."""
+        named = [args[0] for name, args in (*self.claim.let, *self.claim.implicit) if name in (*VARIANCES, "inexact")]
         return [name for name in named if self.claim.domains[name] == "nonnegative"]
+
+    @property
+    def noisy(self) -> bool:
+        """Whether a run may have noise or minibatches."""
+        return self.method.reads(*NOISE, "oracle", "batch_grad")
 
     @property
     def parameters(self) -> list[str]:
@@ -114,7 +112,7 @@ def told(reading: Reading, values: Mapping[str, Fraction], small: Choices = SMAL
 
     Indices that are not given stand at the end of their range. Raises `UserError`.
     """
-    asked = _Asked.of(reading)
+    asked = Asked.of(reading)
     for name in values:
         head = name.partition("(")[0]
         if head not in asked.names:
@@ -123,70 +121,15 @@ def told(reading: Reading, values: Mapping[str, Fraction], small: Choices = SMAL
     if wanted := [name for name in asked.steps if name not in values]:
         raise UserError(f"no value for {', '.join(wanted)}", "step sizes", f"write for example {wanted[0]}=1/10")
     for sizes in _sizes(asked, values, small):
-        yield [_point(asked, sizes, values, number) for number in range(len(asked.claim.then))]
+        yield [point_at(asked, sizes, values, number) for number in range(len(asked.claim.then))]
 
 
 def missing(reading: Reading, point: Point) -> list[str]:
     """Constants and parameters that a point leaves open."""
-    asked = _Asked.of(reading)
+    asked = Asked.of(reading)
     given = {*point.data["constants"], *point.data.get("parameters", {})}
     measured = declared(reading.claim)
     return [name for name in (*asked.constants, *asked.parameters) if name not in {*given, *measured}]
-
-
-def proposed(reading: Reading) -> Iterator[Point]:
-    """A few ordinary points: small sizes, condition numbers 2 and 10, everything else 1 or as the statement draws it.
-
-    What bounds the run alone (G) is left open; of several indices, the end of their range.
-    """
-    asked, lowered = _Asked.of(reading), reading.lowered
-    open_ = {*declared(reading.claim), *asked.noise}
-    for L, mu, *counts in ORDINARY:
-        sizes = dict(zip(SMALL, counts, strict=True))
-        named = {"L": Fraction(L), "mu": Fraction(mu)}
-        drawn = set(lowered.sweep)
-        values = {n: named.get(n, Fraction(1)) for n in (*asked.constants, *asked.parameters) if n not in open_ | drawn}
-        known = values | {asked.sizes[size]: Fraction(n) for size, n in sizes.items()}
-        known |= dict.fromkeys(lowered.knobs, KNOB)
-        steps: dict[str, list[Any]] = {}
-        for name, rule in rules(lowered):
-            try:
-                _draw(asked, name, rule, known, sizes, steps)
-            except (Malformed, Rejected):
-                break
-        values |= {name: known[name] for name in (*asked.constants, *asked.parameters) if name in known}
-        if set(asked.steps) <= {*steps, *values}:
-            for number in range(len(asked.claim.then)):
-                with suppress(UserError):  # a claim may have no index at these sizes
-                    yield _point(asked, sizes, values, number, steps)
-
-
-def _draw(
-    asked: _Asked,
-    name: str,
-    rule: Mapping[str, Any],
-    known: dict[str, Fraction],
-    sizes: Mapping[str, int],
-    steps: dict[str, list[Any]],
-) -> None:
-    """A parameter or a step size that a statement draws, at this point."""
-    if rule["index"] and name in asked.claim.choose:
-        return
-    tree, indices = parse(Node(rule["value"], "sweep")), list(rule["index"])
-    values = {n: fmpq(x.numerator, x.denominator) for n, x in known.items()}
-    evaluator = Evaluator(tabled(values, {}), dict.fromkeys(values, "real"))
-
-    def at(*place: int) -> str:
-        return str(evaluator.rational(tree, dict(zip(indices, place, strict=True)), "sweep"))
-
-    first = asked.method.counts_from
-    rounds = range(first, first + sizes["T"])
-    if not indices:
-        known[name] = Fraction(at())
-    elif len(indices) == 1:
-        steps[name] = [at(t) for t in rounds]
-    else:
-        steps[name] = [[at(t, k) for k in range(sizes["E"])] for t in rounds]
 
 
 def _near(name: str, known: list[str]) -> str:
@@ -194,7 +137,7 @@ def _near(name: str, known: list[str]) -> str:
     return f"did you mean {near[0]}?" if near else "leave it out"
 
 
-def _sizes(asked: _Asked, values: Mapping[str, Fraction], small: Choices) -> Iterator[dict[str, int]]:
+def _sizes(asked: Asked, values: Mapping[str, Fraction], small: Choices) -> Iterator[dict[str, int]]:
     """Sizes that are given, with small ones for the others."""
     choices: list[tuple[int, ...]] = []
     for size, letter in asked.sizes.items():
@@ -206,8 +149,8 @@ def _sizes(asked: _Asked, values: Mapping[str, Fraction], small: Choices) -> Ite
         yield dict(zip(asked.sizes, chosen, strict=True))
 
 
-def _point(
-    asked: _Asked,
+def point_at(
+    asked: Asked,
     sizes: Mapping[str, int],
     values: Mapping[str, Fraction],
     number: int,
@@ -219,8 +162,13 @@ def _point(
     constants = {name: str(values[name]) for name in asked.constants if name in values}
     parameters = {name: str(values[name]) for name in asked.parameters if name in values}
     data: dict[str, Any] = {**sizes, "p": [str(x) for x in p], "constants": constants}
-    if asked.method.reads(*NOISE):
+    if asked.noisy:
         data["noise"] = {"kind": "none"}
+    if asked.method.weighs("chosen"):  # the same in every round, and others than p where that may be
+        own = any(name == "fedavg_weights" for name, _ in (*claim.let, *claim.implicit))
+        row = [str(x if own else Fraction(2 if i == 0 else 1, C + 1)) for i, x in enumerate(p)]
+        rounds = (sizes["T"] - 1) // sizes["E"] + 1 if asked.method.steps else sizes["T"]
+        data["weights"] = {"kind": "rows", "rows": [row] * rounds}
     if asked.method.rules_use("neighbours"):  # all others, each alike
         data["graph"] = [[str(Fraction(int(i != j), max(C - 1, 1))) for j in range(C)] for i in range(C)]
     if asked.sampling:
@@ -236,7 +184,7 @@ def _point(
     known = {asked.sizes[size]: Fraction(n) for size, n in sizes.items()} | dict(values)
     at: dict[str, int] = {"relation": number}
     for index, ends in claim.for_all.items():
-        low, high = (_whole(end, known, claim) for end in ends)
+        low, high = (whole(end, known, claim) for end in ends)
         x = values.get(index, Fraction(high))
         if x.denominator != 1 or not low <= x <= high:
             raise UserError(f"{index}={x}", f"a whole number from {low} to {high}", f"write it like {index}={high}")
@@ -252,6 +200,7 @@ def _alike(x: Fraction, indices: int, sizes: Mapping[str, int]) -> list[Any]:
     return [one] * sizes["T"]
 
 
-def _whole(end: Any, known: Mapping[str, Fraction], claim: Claim) -> int:
+def whole(end: Any, known: Mapping[str, Fraction], claim: Claim) -> int:
+    """An end of an index's range."""
     values = {name: fmpq(x.numerator, x.denominator) for name, x in known.items()}
     return Evaluator(tabled(values, {}), claim.domains).integer(end, {})

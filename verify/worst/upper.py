@@ -19,9 +19,11 @@ from ..kernel.programme import Programme
 from .blocks import Blocks
 from .cone import Solved, deepest
 
-__all__ = ["Equations", "Proved", "proofs"]
+__all__ = ["LITTLE", "Equations", "Proved", "proofs"]
 
 SPARE = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # of the smallest factor: how much more is tried to be proved
+BEYOND = (10.0, 100.0, 1000.0)  # and where that factor is 0 or nearly so
+LITTLE = 1e-3  # of a smallest factor that is 0 or nearly so: the spare is a part of this
 DEPTH = 1e-10
 FINE = 10**4  # parts of the depth that multipliers are rounded to
 
@@ -90,8 +92,8 @@ def proofs(
                 return made
         return None
 
-    for spare in SPARE:
-        factor = _above(best.factor * (1 + spare), spare)
+    for spare in (*SPARE, *(BEYOND if best.factor < LITTLE else ())):
+        factor = _above(best.factor + spare * max(best.factor, LITTLE), spare)
         inside = deepest(shape.cone, float(factor), _weights(best))
         if inside is None:
             continue

@@ -6,12 +6,13 @@ Floats only propose both.
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import isqrt, sqrt
+from math import isqrt, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -30,23 +31,26 @@ from ..kernel.gram import START
 from ..kernel.leaves import Entry
 from ..kernel.programme import Programme, programme
 from ..kernel.proof import FORMAT as PROOF
-from ..kernel.proof import prove, rest
+from ..kernel.proof import prove, rest, semidefinite
 from ..settings.base import Reading
 from .blocks import Blocks, blocks, places
 from .cone import Solved, eased, smallest
 from .faces import IDLE, attained, face, idle
-from .lower import Run, runs
-from .points import SMALL, Choices, Point, missing, told
-from .upper import Proved, proofs
+from .lower import Run, attainable, runs
+from .points import SMALL, Asked, Choices, Point, missing, told
+from .upper import LITTLE, Proved, proofs
 
-__all__ = ["Worst", "worst", "worst_at"]
+__all__ = ["TooLarge", "Worst", "instance_of", "reached", "worst", "worst_at", "worst_of", "written"]
 
 Row = dict[str, Any]
 MOST = 100  # leaves: the exact check of a proof takes a minute
 ROUNDING = 1e-9  # of the largest eigenvalue
 EXACT = 1e-9
 REFUSALS, REASON = 4, 30  # of the kernel, for one reason, which so many characters tell apart
-ENOUGH = 1e-4  # below the worst case: no better run is looked for
+ENOUGH, CLOSE = 1e-4, 2e-2  # below the worst case: no better run is looked for
+LOOSE = 2e-3  # above the smallest factor: another proof is looked for
+TOO_MANY = re.compile(r"point(\.[CET])?: got \d+")  # how the kernel says that sizes are too large
+PLENTY = 60  # clients times steps times rounds: more are not tried
 MOST_ALONE = 40  # leaves of one block: the solver takes a minute
 
 
@@ -113,6 +117,15 @@ class Worst(Recorded):
         return {"point": dict(self.point), "lower": _float(self.lower), "upper": _float(self.upper), **exact}
 
 
+class TooLarge(UserError):
+    """A programme that would take too long."""
+
+    def __init__(self, got: str, do: str = "") -> None:
+        self.what = got
+        smaller = "take a smaller C, E or T (about C times E times T vectors); equal p cost least"
+        super().__init__(got, f"at most {MOST} vectors, {MOST_ALONE} where clients differ", do or smaller)
+
+
 def _float(x: Fraction | None) -> float | None:
     return None if x is None else float(x)
 
@@ -133,6 +146,9 @@ def worst(statement: Statement, values: Mapping[str, Fraction], small: Choices =
     for points in told(reading, values, small):
         try:
             return [worst_at(reading, point) for point in points]
+        except TooLarge as error:
+            fits = fitting(reading, points[0], values, small)
+            why = TooLarge(error.what, f"take for example {fits}, which fits" if fits else "")
         except UserError as error:
             why = error
     raise why or UserError(f"{statement.id} without sizes", "one size at least", "give C, E and T")
@@ -140,12 +156,15 @@ def worst(statement: Statement, values: Mapping[str, Fraction], small: Choices =
 
 def worst_at(reading: Reading, point: Point, largest: int = MOST) -> Worst:
     """Both ends at one point; of a run of at most so many vectors."""
+    return worst_of(reading, point, *reached(reading, point, largest))
+
+
+def worst_of(reading: Reading, point: Point, shape: Blocks, asked: Programme, quick: bool = False) -> Worst:
+    """The same of a programme that is at hand; `quick`: the first ends that the kernel accepts, if they are close."""
     began, claim = time.perf_counter(), reading.claim
-    shape, asked = reached(reading, point, largest)
     best = smallest(shape.cone)
-    from_below = best or smallest(eased(shape.cone))  # nothing bounds lhs by rhs: how large it gets before long
-    below, certificate = (None, None) if from_below is None else _lower(claim, point, asked, shape, from_below)
-    above, proof = (None, None) if best is None else _upper(claim, point, asked, shape, best)
+    below, certificate = _from_below(claim, point, asked, shape, best, CLOSE if quick else ENOUGH)
+    above, proof = (None, None) if best is None else _upper(claim, point, asked, shape, best, quick)
     sizes = tuple(len(block) for block in shape.cone.rhs.gram)
     estimate = None if best is None else best.factor
     seconds = round(time.perf_counter() - began, 3)
@@ -162,10 +181,13 @@ def reached(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Progr
         at = ", ".join(f"{name} = {x}" for name, x in point.told.items()) or "no values"
         left = missing(reading, point)
         do = f"give {', '.join(left)} too, or other values" if left else "change a value"
-        do = "take a smaller C, E or T" if "too large" in str(error) or "expected at most" in str(error) else do
+        if TOO_MANY.match(str(error)):
+            raise TooLarge(f"{claim['id']} at {at} ({error})") from error
         raise UserError(f"{claim['id']} at {at} ({error})", "a claim and a point in reach", do) from error
     if len(asked.leaves) > largest:
         raise _too_large(claim, asked)
+    if not asked.leaves:
+        raise UserError(f"{claim['id']}, which reads nothing of a run there", "a claim about runs", "change a value")
     shape = blocks(asked)
     size = max(len(block) for block in shape.cone.rhs.gram)
     if size > MOST_ALONE:
@@ -173,14 +195,46 @@ def reached(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Progr
     return shape, asked
 
 
-def _too_large(claim: Mapping[str, Any], asked: Programme) -> UserError:
-    got = f"{claim['id']} with {len(asked.leaves)} vectors and {len(asked.constraints)} constraints"
-    fits = f"at most {MOST} vectors, {MOST_ALONE} where clients differ"
-    return UserError(got, fits, "take a smaller C, E or T (about C times E times T vectors); equal p cost least")
+def _too_large(claim: Mapping[str, Any], asked: Programme) -> TooLarge:
+    return TooLarge(f"{claim['id']} with {len(asked.leaves)} vectors and {len(asked.constraints)} constraints")
+
+
+def fitting(reading: Reading, point: Point, values: Mapping[str, Fraction], small: Choices) -> str:
+    """Sizes that fit, from those of a point that do not; nothing where none were found."""
+    asked = Asked.of(reading)
+    sizes = {size: int(point.data[size]) for size in small}
+    constants = {name: x for name, x in values.items() if name not in asked.claim.for_all}
+    while max(sizes.values()) > 1:
+        largest = max(sizes, key=lambda size: sizes[size])
+        sizes[largest] //= 2
+        if prod(sizes.values()) > PLENTY:
+            continue
+        letters = {asked.sizes[size]: n for size, n in sizes.items()}
+        try:
+            (points, *_) = told(reading, constants | {letter: Fraction(n) for letter, n in letters.items()}, small)
+            reached(reading, points[0], MOST)
+        except TooLarge:
+            continue
+        except UserError:
+            return ""
+        return ", ".join(f"{letter}={n}" for letter, n in letters.items())
+    return ""
+
+
+def _from_below(
+    claim: Mapping[str, Any], point: Point, asked: Programme, shape: Blocks, best: Solved | None, enough: float
+) -> tuple[Fraction | None, Row | None]:
+    """The lower end, of runs whose minimiser is one for sure; where nothing bounds lhs by rhs, how large it gets."""
+    runs_of, found = attainable(asked), best
+    if runs_of is not asked:
+        shape = blocks(runs_of)
+        found = smallest(shape.cone)
+    found = found or smallest(eased(shape.cone))
+    return (None, None) if found is None else _lower(claim, point, runs_of, shape, found, enough)
 
 
 def _lower(
-    claim: Mapping[str, Any], point: Point, asked: Programme, shape: Blocks, best: Solved
+    claim: Mapping[str, Any], point: Point, asked: Programme, shape: Blocks, best: Solved, enough: float
 ) -> tuple[Fraction | None, Row | None]:
     """The worst run that the kernel admits, and what lhs/rhs is on it."""
     most, found, refusals = None, None, Counter[str]()
@@ -198,12 +252,17 @@ def _lower(
             continue
         ratio = _fraction(small / large)
         if most is None or ratio > most:
-            sides = {"lhs": kernel.claimed(lhs), "rhs": kernel.claimed(rhs)}
-            made: Row = {"format": COUNTEREXAMPLE, "statement": claim["id"], "claim": claim, "dropped": []}
-            most, found = ratio, {**made, "instance": instance, "at": dict(point.at), **sides}
-        if ratio > best.factor * (1 - (EXACT if run.on_face else ENOUGH)):
+            most, found = ratio, written(claim, point, instance, lhs, rhs)
+        if ratio > best.factor * (1 - (EXACT if run.on_face else enough)):
             break
     return most, found
+
+
+def written(claim: Mapping[str, Any], point: Point, instance: Row, lhs: Any, rhs: Any) -> Row:
+    """The certificate of an instance, with both sides as the kernel sees them."""
+    sides = {"lhs": kernel.claimed(lhs), "rhs": kernel.claimed(rhs)}
+    made: Row = {"format": COUNTEREXAMPLE, "statement": claim["id"], "claim": claim, "dropped": []}
+    return {**made, "instance": instance, "at": dict(point.at), **sides}
 
 
 def instance_of(asked: Programme, point: Point, run: Run) -> Row:
@@ -255,12 +314,12 @@ def _root_above(square: fmpq) -> Fraction:
 
 
 def _upper(
-    claim: Mapping[str, Any], point: Point, asked: Programme, shape: Blocks, best: Solved
+    claim: Mapping[str, Any], point: Point, asked: Programme, shape: Blocks, best: Solved, quick: bool
 ) -> tuple[Fraction | None, Row | None]:
     """The smallest factor that the kernel accepts a proof of: the one that is attained, or one just above."""
     made: Row = {"format": PROOF, "statement": claim["id"], "claim": claim, "point": point.data, "at": dict(point.at)}
 
-    def written(found: Proved) -> Row:
+    def proof_of(found: Proved) -> Row:
         used = {name: str(x) for name, x in found.multipliers.items() if x}
         return {**made, "factor": str(found.factor), "multipliers": used}
 
@@ -268,7 +327,7 @@ def _upper(
         if not _looks_right(asked, found):
             return False
         try:
-            prove(written(found))
+            prove(proof_of(found))
         except (Malformed, Rejected):
             return False
         return True
@@ -281,8 +340,15 @@ def _upper(
         tried = (attained(asked, shape, inside, edge, accepted, factor) for edge in edges)
         return next((made for made in tried if made is not None), None)
 
-    found = found or beside(None, best) or next(proofs(asked, shape, best, accepted, beside), None)
-    return (None, None) if found is None else (_fraction(found.factor), written(found))
+    def near(one: Proved | None) -> bool:
+        return one is not None and float(one.factor) <= best.factor + LOOSE * max(best.factor, LITTLE)
+
+    ways = [lambda: beside(None, best), lambda: next(proofs(asked, shape, best, accepted, beside), None)]
+    for way in reversed(ways) if quick else ways:  # the first is exact, the second is faster
+        if near(found):
+            break
+        found = min((one for one in (found, way()) if one is not None), key=lambda one: one.factor, default=None)
+    return (None, None) if found is None else (_fraction(found.factor), proof_of(found))
 
 
 def _looks_right(asked: Programme, found: Proved) -> bool:
@@ -295,7 +361,13 @@ def _looks_right(asked: Programme, found: Proved) -> bool:
         matrix[place[a], place[b]] += float(x) / 2
         matrix[place[b], place[a]] += float(x) / 2
     values = np.linalg.eigvalsh(matrix)
-    return bool(values[0] >= -ROUNDING * max(abs(float(values[-1])), 1e-300))
+    if values[0] < -ROUNDING * max(abs(float(values[-1])), 1e-300):
+        return False
+    try:
+        semidefinite(left)
+    except Rejected:
+        return False
+    return True
 
 
 def _fraction(x: fmpq) -> Fraction:

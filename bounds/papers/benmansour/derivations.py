@@ -14,8 +14,11 @@ is named in `assumes`.
 from sympy import Eq, Expr, Function, Ge, Le, Rational, Sum, Symbol
 from sympy.logic.boolalg import And, Boolean
 
+from ...atoms import Minimum, Smooth
 from ...derivation import Argument, Induction, Known, Step, View
 from ...facts import Fact, termwise
+from ...method import grad, vector
+from ...shown import shown
 from ..buttaci import inequalities
 from .symbols import (
     E,
@@ -72,11 +75,16 @@ mu_at_most_L = known(Le(mu, L), "μ ≤ L", "smooth", "strongly_convex")
 
 def lemma_1(goal: View) -> Argument:
     """Assumption 1 at v = w − ∇f(w)/L."""
-    grad2, f_gap, smoothness = inequalities.grad2, inequalities.gap, inequalities.L
-    lower_gap = Symbol("gap_v", real=True)  # f(v) − f(w*)
-    descends = known(Le(lower_gap, f_gap - grad2 / (2 * smoothness)), "f(v) ≤ f(w) − |∇f(w)|²/(2L)", "smooth")
-    least = known(Ge(lower_gap, 0), "f(w*) ≤ f(v)", "has_minimum")
-    last = Step(goal.relations[0], given=(descends, least), where="(6)")
+    smoothness, w = inequalities.L, vector("w")
+    v = w - grad(w) / smoothness
+    at_once = shown(
+        goal.relations[0],
+        "f(v) ≤ f(w) − |∇f(w)|²/(2L), and f(w*) ≤ f(v)",
+        inequalities.ON_A_FUNCTION,
+        (2 * smoothness, Smooth(w, v, smoothness)),
+        (2 * smoothness, Minimum(v, (("has_minimum", ()),))),
+    )
+    last = Step(goal.relations[0], given=(at_once,), where="(6)")
     return Argument((last,), last)
 
 

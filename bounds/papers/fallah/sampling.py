@@ -1,8 +1,11 @@
 """The variance of sampling without replacement (93)."""
 
-from ...algebra import Eq, Ge, Symbol
-from ...derivation import Argument, Derivation, Known, Step, View
+from ...algebra import Eq, Ge, Max
+from ...derivation import Argument, Derivation, Step, View
+from ...method import expect, mean, norm2
+from ...shown import shown
 from ...statement import Statement
+from ..yuan.frames import direction, on_a_subset
 from .symbols import GLOSSARY, r
 
 _s, _n = GLOSSARY.symbol, GLOSSARY.count
@@ -12,18 +15,19 @@ deviation = _s("deviation", "1", "E|mean of the subset - mean|^2",
     r"\mathbb{E}\bigl|\frac{\sum_{i\in A} a_i}{rn} - \mu\bigr|^2", nonnegative=True)  # fmt: skip
 among = _s("among", "1", "variance of all numbers", r"\sigma^2", nonnegative=True)
 
+_drawn, _all = mean(direction, over="sampled"), mean(direction)
+ON_NUMBERS = on_a_subset(
+    GLOSSARY, {deviation: expect(norm2(_drawn - _all)), among: expect(mean(norm2(direction - _all)))}, I, M
+)
+
 
 def _without_replacement(goal: View) -> Argument:
-    """Each pair of different places has the same covariance."""
-    together = Symbol(
-        "together", real=True
-    )  # the mean over pairs of different places of the product of their deviations
-    subset = Known(
-        Eq(deviation, (I * among + I * (I - 1) * together) / I**2), "I variances, I (I - 1) covariances", "premise"
+    """Each pair of different places has the same covariance, which is what the mean of a subset has for its law."""
+    whole = shown(
+        Eq(deviation, (M - I) / (I * Max(M - 1, 1)) * among), "I variances, I (I - 1) covariances", ON_NUMBERS
     )
-    whole = Known(Eq(M * among + M * (M - 1) * together, 0), "all n deviations add up to 0", "premise")
-    first = Step(goal.relations[0], given=(subset, whole), where="(93), first equality")
-    second = Step(goal.relations[1], given=(subset, whole), where="(93), second equality")
+    first = Step(goal.relations[0], given=(whole,), where="(93), first equality")
+    second = Step(goal.relations[1], given=(whole,), where="(93), second equality")
     return Argument((first, second), (first, second))
 
 

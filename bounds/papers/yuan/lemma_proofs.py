@@ -5,9 +5,13 @@ What the assumptions say about losses and samples enters as premises; all that i
 
 from typing import Any
 
-from ...algebra import Eq, Function, Le, Max, Rational, Symbol, sqrt
+from ...algebra import Eq, Le, Max, Rational, Symbol, sqrt
+from ...atoms import Short, Square, Subgradient, Subset
 from ...derivation import Argument, Known, Step, View
 from ...facts import termwise
+from ...method import mean
+from ...shown import shown
+from .frames import ON_A_PROX, ON_A_SUBSET, around, beside, direction
 from .run import residual
 from .symbols import (
     G,
@@ -28,24 +32,16 @@ from .symbols import (
     envelope_slope,
     eps,
     eta,
-    f_plus,
-    f_u,
     fresh2,
     gamma,
     global2,
-    j,
     lam,
     local2,
     m,
-    mean_d,
-    moved2,
     nu,
-    plus_u2,
     rho,
     sampled2,
-    sampled_d,
     spread2,
-    u_w2,
     variance,
     variance_m,
 )
@@ -152,38 +148,48 @@ def lemma_3_last(goal: View, generalisation: View) -> Argument:
 
 def lemma_4_mean(goal: View) -> Argument:
     """Each device is in I_t with probability I/M."""
-    total = Function("total", real=True)(j)
-    drawn = _premise(Eq(sampled_d(j), total * (I / M) / I), "each device is in I_t with probability I/M")
-    plain = _premise(Eq(mean_d(j), total / M), "the mean of all devices")
-    return _at_once(Step(goal.relations[0], given=(drawn, plain), where="appendix B.1"))
+    drawn = shown(goal.relations[0], "each device is in I_t with probability I/M", ON_A_SUBSET)
+    return _at_once(Step(goal.relations[0], given=(drawn,), where="appendix B.1"))
+
+
+_among = shown(
+    Le(among, G**2),
+    "E|X - E X|^2 <= E|X|^2, and gradients are at most G",
+    ON_A_SUBSET,
+    (1, Square(mean(direction))),
+    (1, Short(direction, G, "mean")),
+)
+_SHARE = (M - I) / (I * Max(M - 1, 1))
+_varies = shown(Eq(deviation, _SHARE * among), "variance without replacement", ON_A_SUBSET)
+_subset = shown(Le(I, M), "I_t is a subset of the M devices", ON_A_SUBSET, (1, Subset()))
 
 
 def lemma_4_printed(goal: View, added: View) -> Argument:
     """Appendix B.1, with 'the independence among the indices in I_t', which sampling without replacement has not."""
-    short = _premise(Le(among, G**2), "E|X - E X|^2 <= E|X|^2, and gradients are at most G", "lipschitz")
-    whole = Step(goal.relations[0], given=(added.holds(), short), where="appendix B.1")
+    whole = Step(goal.relations[0], given=(added.holds(), _among), where="appendix B.1")
     return Argument((whole,), whole)
+
+
+def lemma_4_step(goal: View) -> Argument:
+    """The variance of the mean of I devices, without replacement."""
+    return _at_once(Step(goal.relations[0], given=(_varies,), where="appendix B.1"))
 
 
 def lemma_4_variance(goal: View) -> Argument:
     """Not by independence, which sampling without replacement does not have: its variance is (M - I)/(M - 1) V/I."""
-    V = _real("V")
-    drawn = _premise(Eq(deviation, (M - I) / (I * Max(M - 1, 1)) * V), "variance without replacement")
-    short = _premise(Le(V, G**2), "V = mean |d^(m)|^2 - |dbar|^2, and gradients are at most G", "lipschitz")
-    whole = Step(Le(deviation, (M - I) / (I * Max(M - 1, 1)) * G**2), given=(drawn, short, subset))
-    return Argument((whole, Step(goal.relations[0], given=(whole, subset), where="appendix B.1")), whole)
+    whole = Step(Le(deviation, _SHARE * G**2), given=(_varies, _among, _subset))
+    return Argument((whole, Step(goal.relations[0], given=(whole, _subset), where="appendix B.1")), whole)
 
 
 def lemma_7(goal: View) -> Argument:
     """Weak convexity at w^+, whose subgradient (w - w^+)/eta is optimal."""
-    inner = Symbol("inner", real=True)
-    convex = _premise(
-        Le(f_plus + inner / eta - nu / 2 * plus_u2, f_u),
-        "weak convexity at w^+ with the subgradient (w - w^+)/eta; inner is (w - w^+)'(u - w^+)",
-        "weakly_convex",
+    convex = shown(
+        goal.relations[0],
+        "weak convexity at w^+ with the subgradient (w - w^+)/eta, and |u - w|^2 written out around w^+",
+        ON_A_PROX,
+        (1, Subgradient(around, beside, eta, (("weakly_convex", (nu,)),), nu)),
     )
-    squares = _premise(Eq(u_w2, plus_u2 + moved2 - 2 * inner), "|u - w|^2 written out around w^+")
-    return _at_once(Step(goal.relations[0], given=(convex, squares), where="appendix B.2"))
+    return _at_once(Step(goal.relations[0], given=(convex,), where="appendix B.2"))
 
 
 def remark_5(goal: View) -> Argument:

@@ -218,6 +218,7 @@ LEMMA_4_STEP_REPAIRED = Statement(
     then=Eq(deviation, (M - I) / (I * Max(M - 1, 1)) * among),
     reading=_UNIFORM,
     repairs="the factor (M - I)/(M - 1) of sampling without replacement; it is at most 1, so that lemma 4 stands",
+    follows_from=(Derivation(proofs.lemma_4_step),),
 )
 
 LEMMA_7 = Statement(

@@ -11,16 +11,54 @@ arithmetic that the paper calls straightforward, the constants 0.3, 6, 2.8·20, 
 # pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
 # pyright: reportOptionalOperand=false
 
-from sympy import Eq, Expr, Function, Ge, IndexedBase, Integer, Le, Mul, Pow, Rational, Sum, Symbol, exp
+from sympy import Eq, Expr, Function, Ge, Integer, Le, Rational, Sum, Symbol
 from sympy.logic.boolalg import And, Boolean
 
-from ...atoms import Smooth, Subgradient
-from ...derivation import Argument, Induction, Known, Requirement, Step, View
-from ...facts import exp_lower, power_monotone, power_positive, power_sign, termwise
-from ...frame import CHARGES, Frame
-from ...shown import shown
-from ...vectors import SIGN, SUM
-from .methods import PROXIMAL_STEP, plus, v, y
+from ...atoms import Smooth, Square, Subgradient
+from ...derivation import Argument, Induction, Known, Step, View
+from ...facts import sum_empty, sum_next
+from ...frame import Frame
+from ...method import mean as mean_over
+from ...shown import defined, shown
+from .drift import (
+    bias_of_clients,
+    gradients_of_clients,
+    mean_noise,
+    only,
+)
+from .frames import (
+    CONVEX,
+    ENDED,
+    LOCAL,
+    ON_A_STEP,
+    ON_COMPACT,
+    ON_PROPOSED,
+    SHRINK,
+    WEIGHT,
+    WEIGHTS_PL,
+    V,
+    V_k,
+    Y,
+    ahead,
+    bias2,
+    contraction,
+    kept_apart,
+    lean,
+    map_,
+    mean_noise2,
+    moved,
+    mu_L,
+    mu_sc_L,
+    no_lean,
+    on_run,
+    peter_paul,
+    pl_step,
+    pushed2,
+    split,
+    virtual_step,
+)
+from .frames import NOISE as N
+from .methods import PROPOSED, Lambda, plus, v, y
 from .methods import w as beside
 from .symbols import (
     G2,
@@ -31,21 +69,17 @@ from .symbols import (
     Omega,
     Omega_sc,
     R,
-    S,
-    b,
+    dist2,
     drift,
     eta_g,
     eta_t,
     gap,
     grad_inner,
-    i,
     l,
     lam2,
-    lam2_i,
     level,
     mean_G2,
     mu,
-    mu_sc,
     n,
     plus2,
     r,
@@ -61,16 +95,6 @@ from .symbols import (
 )
 
 REAL, SIGNED = {"nonnegative": True}, {"real": True}
-N = sigma**2 / b
-LOCAL = eta_t / eta_g  # eta tau
-ON_A_STEP = Frame(
-    PROXIMAL_STEP,
-    {},
-    (r, t, i, l),
-    (tau, n),
-    IndexedBase("p"),
-    {**CHARGES, SUM: ("equal_weights", ()), SIGN: ("equal_weights", ())},
-)
 
 
 def known(claim: Boolean, because: str, *assumes: str) -> Known:
@@ -81,47 +105,29 @@ def symbols(names: str, **assumptions: bool) -> list[Symbol]:
     return [Symbol(name, **assumptions) for name in names.split()]
 
 
-def only(step: Step, *before: Step | Induction) -> Argument:
-    """A proof whose last step is the claim itself."""
-    return Argument((*before, step), step)
-
-
-def number(small: Expr, large: Expr) -> Known:
-    """small ≤ large between two numbers, which sympy decides (and would then drop)."""
-    return Known(Le(small, large, evaluate=False), f"{small} ≤ {large}", "fact", (Requirement(Le(small, large)),))
-
-
 # --- A.1 -------------------------------------------------------------------------------------------------------------
 
 
 def zero_mean(goal: View) -> Argument:
-    """W C^(r+1) = W C^r (A.4), from W C^1 = 0: averages over the clients of one coordinate on one path."""
-    c, g, P, x, z = (Function(name, **SIGNED) for name in ("c_bar", "g_bar", "P", "x", "z_bar"))
-    local = known(Eq(z(r), P(r) - LOCAL * (g(r) + c(r))), "lines 9 and 10, repeated and averaged (A.3)")
-    server = known(Eq(x(r), P(r) + eta_g * (z(r) - P(r))), "line 14")
-    update = known(Eq(c(r + 1), (P(r) - x(r)) / eta_t - g(r)), "line 18, averaged (A.2)")
-    same = Step(Eq(c(r + 1), c(r)), given=(local, server, update), where="A.4")
-    start = known(Eq(c(1), 0), "c_i^1 = 0")
-    always = Induction(Eq(c(r), 0), over=r, start=1, base=(start,), step=(same,))
-    following = Step(Eq(c(r + 1), 0), given=(same, always))
-    size = Function("size", **SIGNED)
-    none = Step(Eq(size(c(r + 1)), size(0)), given=(following,))
-    zero = known(Eq(size(0), 0), "|0|² = 0")
-    mean = known(Eq(goal.rhs, goal.lhs + size(c(r + 1))), "|c_i|² = |c_i − c_bar|² + |c_bar|² on average over i")
-    return only(Step(goal.relations[0], given=(mean, none, zero)), same, always, following, none)
+    """W C^(r+1) = W C^r = 0 (A.4): what the frame's rules keep makes the corrections of the next round average to 0."""
+    return _identity(goal, ON_PROPOSED, "|c_i|² = |c_i − c_bar|² on average over i, for c_bar = 0 (A.4)")
 
 
 def server_update(goal: View) -> Argument:
-    """(3): with corrections that average to zero the server receives P − η̃ v/η_g."""
-    g, P, x, z = (Function(name, **SIGNED) for name in ("v", "P", "x", "z_bar"))
-    prox = Function("Prox", **SIGNED)
-    local = known(Eq(z(r), P(r) - LOCAL * g(r)), "lines 9 and 10, averaged; the corrections average to zero (A.4)")
-    server = known(Eq(x(r), P(r) + eta_g * (z(r) - P(r))), "line 14")
-    moved = Step(Eq(x(r), P(r) - eta_t * g(r)), given=(local, server), where="last line of (2)")
-    new, printed = prox(x(r)), prox(P(r) - eta_t * g(r))  # the post-proximal model, and the right side of (3)
-    same = Step(Eq(new, printed), given=(moved,), where="(3)")
-    squares = known(And(Eq(goal.lhs, new**2 + printed**2), Eq(goal.rhs, 2 * new * printed)), "vectors as one letter")
-    return only(Step(goal.relations[0], given=(same, squares)), moved, same)
+    """(3): with corrections that average to zero the server receives P − η̃ v."""
+    return _identity(goal, ON_PROPOSED, "lines 9, 10 and 14; the corrections average to zero (A.4)")
+
+
+def compact_form(goal: View) -> Argument:
+    """(2): the two forms have the same vectors at every step, which the frame's rules keep."""
+    rounds = shown(goal.relations[0], "line 14 and (2), whose sums are those of algorithm 1", ON_COMPACT, at=ENDED)
+    local = shown(goal.relations[1], "lines 9 and 10 and (2), whose corrections are those of algorithm 1", ON_COMPACT)
+    steps = tuple(Step(relation, given=(x,)) for relation, x in zip(goal.relations, (rounds, local), strict=True))
+    return Argument(steps, steps)
+
+
+def _identity(goal: View, frame: Frame, because: str) -> Argument:
+    return only(Step(goal.relations[0], given=(shown(goal.relations[0], because, frame, at=ENDED),)))
 
 
 def fixed_point(goal: View) -> Argument:
@@ -165,7 +171,7 @@ def fact_1(goal: View) -> Argument:
         ON_A_STEP,
         (1, Smooth(y, plus, L, "mean", named="descent")),
         (1, Smooth(y, beside, L, "mean", below=True, named="two_sided")),
-        (1, Subgradient(y - eta_t * v, beside, eta_t, (("bounded_subgradients", (B_g,)),))),
+        (1, Subgradient(y - eta_t * v, beside, eta_t, CONVEX)),
     )
     return only(Step(goal.relations[0], given=(at_once,)))
 
@@ -177,6 +183,11 @@ def virtual_decrease(goal: View, step: View) -> Argument:
         z2(r): 0,
     }  # fmt: skip
     return only(Step(goal.relations[0], given=(step.at(values).holds(),)))
+
+
+def virtual_decrease_anew(goal: View) -> Argument:
+    """The same atoms at the run's own points: fact 1 is about a step of its own."""
+    return only(Step(goal.relations[0], given=(virtual_step,)))
 
 
 def pl_decrease(goal: View) -> Argument:
@@ -194,191 +205,6 @@ def pl_decrease(goal: View) -> Argument:
     return only(Step(goal.relations[0], given=(smooth, least, grows, pl)))
 
 
-# --- drift: (A.9) to (A.21) ------------------------------------------------------------------------------------------
-
-
-def one_local_step(A: Expr, t: Symbol) -> tuple[list[Step], Step]:
-    """(A.19) for client i: E|z_{t+1} − P|² ≤ 8 (t+1) η² L² S_t + A."""
-    eta = LOCAL / tau
-    moved = S(r, t + 1, i) - S(r, t, i)
-    inexact, exact, inner, noise, apart = (
-        Function(name, **REAL)(t) for name in ("inexact", "exact", "inner", "noise", "apart")
-    )  # |z − x_pgd|², |x_pgd − P|², |η Σ (∇f_i(z;B) − ∇f_i(P))|², the same of the noise, of the gradients
-    share = (t + 1) / tau
-    within = (Le(t + 1, tau - 1),)
-    split = known(Le(moved, 2 * inexact + 2 * exact), "2|a|² + 2|b|² (A.10)")
-    mapped = "x_pgd − P = −(t+1)η 𝒢, and two subgradients of g differ by at most 2 B_g"
-    pgd = Step(
-        Le(2 * exact, 16 * LOCAL**2 * B_g**2 + 4 * LOCAL**2 * G2(r)),
-        given=(known(Le(exact, (share * LOCAL) ** 2 * (2 * 4 * B_g**2 + 2 * G2(r))), mapped, "bounded_subgradients"),),
-        where="A.13",
-        under=within,
-    )
-    nonexpansive = Le(inexact, 2 * inner + 2 * share**2 * lam2_i(r, i))
-    gradients = Step(
-        Le(2 * inexact, 8 * (t + 1) * eta**2 * N + 8 * (t + 1) * eta**2 * L**2 * S(r, t, i) + 4 * lam2_i(r, i)),
-        given=(
-            known(nonexpansive, "the proximal operator is nonexpansive (A.14), (A.15)"),
-            known(Le(inner, 2 * noise + 2 * apart), "2|a|² + 2|b|² (A.16)"),
-            known(
-                Le(noise, (t + 1) * eta**2 * N), "noise of different steps is uncorrelated (A.17)", "minibatch_variance"
-            ),
-            known(Le(apart, (t + 1) * eta**2 * L**2 * S(r, t, i)), "Jensen and L-smoothness", "two_sided", "descent"),
-        ),
-        where="A.18",
-        under=within,
-    )
-    local = Step(
-        Le(moved, 8 * (t + 1) * eta**2 * L**2 * S(r, t, i) + A),
-        given=(split, pgd, gradients),
-        where="A.19",
-        under=within,
-    )
-    return [pgd, gradients, local], local
-
-
-def recursion(A: Expr, growth: Expr, t: Symbol) -> tuple[list[Step], Step]:
-    """S_{t+1} ≤ growth S_t + A, where 8 (t+1) η² L² ≤ growth − 1."""
-    steps, local = one_local_step(A, t)
-    rate = Step(
-        Le(8 * (t + 1) * LOCAL**2 / tau**2 * L**2, growth - 1), note="rate of the drift", under=(Le(t + 1, tau),)
-    )
-    first = Step(
-        Le(S(r, t + 1, i), growth * S(r, t, i) + A), given=(local, rate), where="A.20", under=(Le(t + 1, tau - 1),)
-    )
-    return [*steps, rate, first], first
-
-
-at_start = known(Eq(S(r, 0, i), 0), "z_{i,0} = P")
-
-
-def drift_recursion(goal: View) -> Argument:
-    growth = goal.rhs.coeff(S(r, t, i))
-    steps, first = recursion(goal.rhs.subs(S(r, t, i), 0), growth, t)
-    return only(Step(goal.relations[0], given=(first,)), *steps)
-
-
-def drift_sum(goal: View, one_step: View) -> Argument:
-    """(A.20) repeated; every term of the geometric sum is at most e^(1/8) ≤ 1.15."""
-    summed, printed = goal.relations
-    growth = one_step.rhs.coeff(S(r, t, i))
-    A = one_step.rhs.subs(S(r, t, i), 0)
-    partial = Function("partial", **REAL)  # the sum of growth^l over l < t
-    powers = Induction(
-        Le(S(r, t, i), A * partial(t)),
-        over=t,
-        base=(at_start, known(Eq(partial(0), 0), "a sum without terms")),
-        step=(one_step.holds(), known(Eq(partial(t + 1), 1 + growth * partial(t)), "Σ_{l≤t} x^l = 1 + x Σ_{l<t} x^l")),
-        under=(Le(t, tau - 1),),
-        where="A.21",
-    )
-    whole = known(Eq(partial(tau - 1), Sum(growth**l, (l, 0, tau - 2))), "what the sum is")
-    second = Step(summed, given=(powers.at(tau - 1), whole), where="A.21")
-    top = exp(Rational(1, 8))
-    raised = Step(
-        Le(growth**tau, top), given=(exp_lower(x=growth - 1), power_monotone(x=growth, y=exp(growth - 1), n=tau))
-    )
-    rest = power_monotone(x=1, y=growth, n=tau - l)
-    small = Step(
-        Le(growth**l, growth**tau),
-        given=(rest, power_positive(x=growth, n=l), _split_power(growth, l, tau)),
-        under=(Le(l, tau),),
-    )
-    term = Step(
-        Le(growth**l, Rational(115, 100)), given=(small, raised, number(top, Rational(115, 100))), under=(Le(l, tau),)
-    )
-    all_terms = termwise(Le(growth**l, Rational(115, 100)), l, 0, tau - 2, term)
-    constant = known(
-        Eq(Sum(Rational(115, 100), (l, 0, tau - 2)), Rational(115, 100) * (tau - 1)), "a sum of equal terms"
-    )
-    count = Step(Le(Sum(growth**l, (l, 0, tau - 2)), Rational(115, 100) * tau), given=(all_terms, constant))
-    third = Step(printed, given=(count,), where="A.21")
-    return Argument((powers, second, raised, small, term, count, third), second)
-
-
-def _split_power(x: Expr, small: Expr, large: Expr) -> Known:
-    product = Mul(Pow(x, small, evaluate=False), Pow(x, large - small, evaluate=False), evaluate=False)
-    return Known(Eq(Pow(x, large, evaluate=False), product, evaluate=False), "x^(a+b) = x^a x^b", "fact")
-
-
-def over_clients(goal: View, client: Step, most: Expr, *before: Step | Induction) -> Argument:
-    """The drift is the sum over the clients of what each has at most; then what is printed."""
-    whole = known(Eq(drift(r), Sum(S(r, tau - 1, i), (i, 1, n))), "what the drift is")
-    shared, per_client = most.subs(lam2_i(r, i), 0), most.expand().coeff(lam2_i(r, i))
-    summed = Eq(Sum(most, (i, 1, n)), n * shared + per_client * lam2(r))
-    linear = known(summed, "|Λ − mean|² is the sum over clients")
-    clients = termwise(Le(S(r, tau - 1, i), most), i, 1, n, client)
-    given = Step(Le(drift(r), n * shared + per_client * lam2(r)), given=(whole, linear, clients), note="over clients")
-    return Argument((*before, client, given, Step(goal.relations[0], given=(given,), where="A.8")), given)
-
-
-def lemma_A_1_printed(goal: View, summed: View) -> Argument:
-    """As printed: (A.21), summed over the clients."""
-    most = summed.relations[1].rhs
-    parts = (summed.holds(part=0), summed.holds(part=1))
-    client = Step(Le(S(r, tau - 1, i), most), given=parts, where="A.21", under=(Le(1, i), Le(i, n)))
-    return over_clients(goal, client, most)
-
-
-def lemma_A_1(goal: View) -> Argument:
-    """As printed, with the recursion that η̃ ≤ η_g/(√20 L) gives: (A.20) asks for η̃ ≤ η_g/(8L), which is more.
-
-    8 (t+1) η² L² ≤ 2/(5τ), and (1 + 2/(5τ))^(τ−1) ≤ e^(2/5) ≤ 3/2 makes the sum 5τ/4 · A: 5, 20 and 10 are 5/4 of 4,
-    16 and 8.
-    """
-    rho = Rational(2, 5) / tau
-    A = 16 * LOCAL**2 * B_g**2 + 4 * LOCAL**2 * G2(r) + 4 * lam2_i(r, i) + 8 * LOCAL**2 / tau * N
-    steps, first = recursion(A, 1 + rho, t)
-    powers = Induction(
-        Le(S(r, t, i), A * ((1 + rho) ** t - 1) / rho),
-        over=t,
-        base=(at_start,),
-        step=(first,),
-        under=(Le(t, tau - 1),),
-        where="in place of A.21",
-    )
-    raised = Step(
-        Le((1 + rho) ** tau, exp(Rational(2, 5))),
-        given=(exp_lower(x=rho), power_monotone(x=1 + rho, y=exp(rho), n=tau)),
-    )
-    last = power_sign(x=1 + rho, n=tau - 1)
-    fewer = Step(
-        Le((1 + rho) ** (tau - 1), Rational(3, 2)),
-        given=(raised, number(exp(Rational(2, 5)), Rational(3, 2)), last, _split_power(1 + rho, tau - 1, tau)),
-    )
-    most = Rational(5, 4) * tau * A
-    client = Step(Le(S(r, tau - 1, i), most), given=(powers.at(tau - 1), fewer))
-    return over_clients(goal, client, most, *steps, powers, raised, fewer)
-
-
-def lemma_A_2(goal: View, local: View) -> Argument:
-    """(A.22) to (A.24), then lemma A.1."""
-    first, second, third = symbols("server_part drift_part noise_part", **REAL)
-    split = known(
-        Le(lam2(r + 1), LOCAL**2 / tau**2 * (2 * first + 4 * second + 4 * third)),
-        "|Y − WY| ≤ |Y| (A.22), then 2|a|² + 2|b|² twice",
-    )
-    server = known(Le(first, tau**2 * L**2 * n * step2(r)), "L-smoothness", "two_sided", "descent")
-    drifted = known(Le(second, tau * L**2 * drift(r)), "Jensen and L-smoothness", "two_sided", "descent")
-    noise = known(Le(third, n * tau * N), "the noise of different steps is uncorrelated", "minibatch_variance")
-    gathered = Step(
-        Le(lam2(r + 1), LOCAL**2 * (2 * L**2 * n * step2(r) + 4 * L**2 / tau * drift(r) + 4 * n / tau * N)),
-        given=(split, server, drifted, noise),
-        where="A.24",
-    )
-    return only(Step(goal.relations[0], given=(gathered, local.holds())), gathered)
-
-
-def direction_error(goal: View) -> Argument:
-    noise, apart = symbols("noise_part drift_part", **REAL)
-    split = known(Le(vdev(r), 2 * noise + 2 * apart), "2|a|² + 2|b|²")
-    variance = known(
-        Le(noise, N / (n * tau)), "uncorrelated over steps and clients", "minibatch_variance", "independent_noise"
-    )
-    smooth = known(Le(apart, L**2 * drift(r) / (n * tau)), "Jensen and L-smoothness", "two_sided", "descent")
-    return only(Step(goal.relations[0], given=(split, variance, smooth)))
-
-
 # --- one round: (A.25) to (A.38) -------------------------------------------------------------------------------------
 
 x = L * eta_t
@@ -388,35 +214,32 @@ lam = lam2(r) / (n * eta_t)  # the second term of Omega
 
 def server_step(pl: bool) -> tuple[list[Step], Step]:
     """(A.30) or (A.37): F(P(x^(r+1))) − F* from the direction's error."""
-    after, cross, apart = symbols("after cross apart", **SIGNED)  # F(x̃) − F*, (V), |P(x^(r+1)) − x̃|²
-    ahead = known(
-        Le(gap(r + 1), after + cross + (L / 2 - 1 / (2 * eta_t)) * step2(r)
-            + (L / 2 + 1 / (2 * eta_t)) * eta_t**2 * G2(r) - apart / (2 * eta_t)),
-        "fact 1 along (3), with 2<b, b − a> = |b − a|² + |b|² − |a|² (A.26)", "descent", "two_sided",
-    )  # fmt: skip
-    virtual = known(Le(after, gap(r) + (L / 2 - 1 / eta_t) * eta_t**2 * G2(r)), "(A.25)", "descent", "two_sided")
-    paul = known(Le(cross, apart / (2 * eta_t) + eta_t / 2 * vdev(r)), "Peter-Paul (A.28)")
+    virtual = Step(
+        Le(vlevel(r) - level(r), (L / 2 - 1 / eta_t) * eta_t**2 * G2(r)),
+        given=(virtual_step, defined(G2(r), PROPOSED)),
+        where="A.25",
+    )
     if not pl:
         made = Step(
             Le(gap(r + 1), gap(r) + (x - Rational(1, 2)) * eta_t * G2(r) + (L / 2 - 1 / (2 * eta_t)) * step2(r)
                 + eta_t / 2 * vdev(r)),
-            given=(ahead, virtual, paul),
+            given=(ahead, virtual, peter_paul),
             where="A.27, A.28",
         )  # fmt: skip
-        return [made], made
-    decrease = known(Le(after, gap(r) - mu * eta_t * gap(r)), "(A.34)", "prox_pl", "mu_at_most_L", "descent")
+        return [virtual, made], made
+    decrease = Step(Le(vlevel(r) - level(r), -mu * eta_t * gap(r)), given=(pl_step, mu_L), where="A.34")
     mixed = Step(
-        Le(after, (1 - mu * eta_t / 3) * gap(r) + (L / 3 - 2 / (3 * eta_t)) * eta_t**2 * G2(r)),
+        Le(vlevel(r) - level(r), -mu * eta_t / 3 * gap(r) + (L / 3 - 2 / (3 * eta_t)) * eta_t**2 * G2(r)),
         given=(virtual, decrease),
         where="A.35",
     )
     made = Step(
         Le(gap(r + 1), (1 - mu * eta_t / 3) * gap(r) + (5 * x / 6 - Rational(1, 6)) * eta_t * G2(r)
             + (L / 2 - 1 / (2 * eta_t)) * step2(r) + eta_t / 2 * vdev(r)),
-        given=(ahead, mixed, paul),
+        given=(ahead, mixed, peter_paul),
         where="A.36",
     )  # fmt: skip
-    return [mixed, made], made
+    return [virtual, decrease, mixed, made], made
 
 
 def gathered(
@@ -475,7 +298,7 @@ def shortened(made: Step, of: dict[str, Expr], most: dict[str, Expr]) -> tuple[l
 
 
 def parts_of_omega(at: Expr) -> Known:
-    return known(Eq(Omega(at), gap(at) + lam2(at) / (n * eta_t)), "the definition (10)")
+    return defined(Omega(at), PROPOSED)
 
 
 def coefficient(expr: Expr, of: Expr) -> Expr:
@@ -539,25 +362,40 @@ def _noise(goal: View, most: Expr, of: dict[str, Expr], kept: Step, *before: Ste
     return Argument((*before, kept, shown, times, bound, printed), bound)
 
 
-mu_L = known(Le(mu, L), "μ ≤ L", "mu_at_most_L")
-
-
 # --- the theorems ----------------------------------------------------------------------------------------------------
+
+
+def before(end: Expr) -> Expr:
+    """The sum over the rounds before this one."""
+    return Sum(G2(l), (l, 1, end - 1))
+
+
+def weighted(V: Function, w: Expr) -> tuple[Known, Known]:
+    """V is F − F* + w |Λ − mean|²/(n η̃), in this round and the next."""
+    because = "V is F − F* and a part of |Λ − mean|²/(n η̃)"
+    return (
+        on_run(Eq(V(r), gap(r) + w * lam), because),
+        on_run(Eq(V(r + 1), gap(r + 1) + w * lam2(r + 1) / (n * eta_t)), f"{because}, in the next round", at=ENDED),
+    )
+
+
+def at_first(V: Function, w: Expr) -> Known:
+    less = () if w == 1 else (((1 - w) / eta_t, Square(Lambda - mean_over(Lambda), "mean")),)
+    return on_run(Le(V(1), Omega(1)), "V ≤ Ω: a smaller weight", *less, at=(1, t))
 
 
 def theorem_3_5(goal: View, one_round: View) -> Argument:
     """The paper's way: (A.33) telescoped, 6/0.3 = 20 and 56/0.3 ≤ 187."""
     error = one_round.rhs - Omega(r) + Rational(3, 10) * eta_t * G2(r)
-    total = Function("total", **REAL)
     telescoped = Induction(
-        Le(Omega(r) + Rational(3, 10) * eta_t * total(r), Omega(1) + (r - 1) * error),
+        Le(Omega(r) + Rational(3, 10) * eta_t * before(r), Omega(1) + (r - 1) * error),
         over=r,
         start=1,
-        base=(known(Eq(total(1), 0), "a sum without terms"),),
-        step=(one_round.holds(), known(Eq(total(r + 1), total(r) + G2(r)), "one more term")),
+        base=(sum_empty(G2(l), l, 1),),
+        step=(one_round.holds(), sum_next(G2(l), l, 1, r - 1)),
         note="telescoped",
     )
-    mean = known(Eq(R * mean_G2(R), total(R + 1)), "the mean of the first R terms")
+    mean = defined(mean_G2(R), PROPOSED)
     bound = Step(
         Le(mean_G2(R), Omega(1) / (Rational(3, 10) * eta_t * R) + error / (Rational(3, 10) * eta_t)),
         given=(telescoped.at(R + 1), mean),
@@ -582,26 +420,23 @@ def theorem_3_5_anew(goal: View, local: View, direction: View, mismatch: View) -
 
     V^r = F − F* + |Λ − mean|²/(10 n η̃) ≤ Ω^r falls by 0.3 η̃|𝒢|² up to 6 and 56; telescoped, 6/0.3 = 20, 56/0.3 ≤ 187.
     """
-    w = Rational(1, 10)
+    w = WEIGHT
     steps, made, of = gathered(False, w, local, direction, mismatch)
     most = {"Lambda": w, "G": Rational(-3, 10), "S": Integer(0), "B": Integer(56), "N": 6 / n}
     more, short = shortened(made, of, most)
     error = 6 / n * QUOTIENT["N"] + 56 * QUOTIENT["B"]
-    V = Function("V", **REAL)
-    value = known(Eq(V(r), gap(r) + w * lam), "V is F − F* + |Λ − mean|²/(10 n η̃)")
-    onward = known(Eq(V(r + 1), short.claim.lhs), "V of the next round")
+    value, onward = weighted(V, w)
     round_ = Step(Le(V(r + 1), V(r) - Rational(3, 10) * eta_t * G2(r) + error), given=(short, value, onward))
-    total = Function("total", **REAL)
     telescoped = Induction(
-        Le(V(r) + Rational(3, 10) * eta_t * total(r), V(1) + (r - 1) * error),
+        Le(V(r) + Rational(3, 10) * eta_t * before(r), V(1) + (r - 1) * error),
         over=r,
         start=1,
-        base=(known(Eq(total(1), 0), "a sum without terms"),),
-        step=(round_, known(Eq(total(r + 1), total(r) + G2(r)), "one more term")),
+        base=(sum_empty(G2(l), l, 1),),
+        step=(round_, sum_next(G2(l), l, 1, r - 1)),
         note="telescoped",
     )
-    first = known(Le(V(1), Omega(1)), "V ≤ Ω: a smaller weight")
-    mean = known(Eq(R * mean_G2(R), total(R + 1)), "the mean of the first R terms")
+    first = at_first(V, w)
+    mean = defined(mean_G2(R), PROPOSED)
     bound = Step(
         Le(mean_G2(R), Omega(1) / (Rational(3, 10) * eta_t * R) + error / (Rational(3, 10) * eta_t)),
         given=(telescoped.at(R + 1), first, mean),
@@ -615,10 +450,9 @@ def theorem_3_6_anew(goal: View, local: View, direction: View, mismatch: View) -
     With weight w the noise adds at most (9/5 + 34 w)/n. A weight w' is enough for the next round's w if
     5 x² + 20 w x²/η_g² ≤ 29/30 w', so that 1 needs 3/20 a round before, that 7/100, and that itself.
     """
-    weights = (Rational(7, 100), Rational(3, 20), Integer(1))
+    weights, V = WEIGHTS_PL, V_k
     before = (weights[0], weights[0], weights[1])
     q, steps, rounds = 1 - mu * eta_t / 3, list[Step](), list[Step]()
-    V = [Function(f"V_{k}", **REAL) for k in range(3)]
     errors: list[Expr] = []
     for k, (w, earlier) in enumerate(zip(weights, before, strict=True)):
         own, made, of = gathered(True, w, local, direction, mismatch)
@@ -628,14 +462,12 @@ def theorem_3_6_anew(goal: View, local: View, direction: View, mismatch: View) -
         rate = Step(Le(most["Lambda"] * lam, q * earlier * lam), given=(mu_L,), note="29/30 ≤ 1 − μη̃/3")
         errors.append(noise * QUOTIENT["N"] + extra * QUOTIENT["B"])
         source = V[max(k - 1, 0)]
-        value = known(Eq(source(r), gap(r) + earlier * lam), "V_k is F − F* + w_k |Λ − mean|²/(n η̃)")
-        onward = known(Eq(V[k](r + 1), short.claim.lhs), "V_k of the next round")
+        value, onward = weighted(source, earlier)[0], weighted(V[k], w)[1]
         rounds.append(Step(Le(V[k](r + 1), q * source(r) + errors[k]), given=(short, rate, value, onward)))
         steps += [s for s in (*own, *more, rate, rounds[-1]) if s not in steps]
     floor = 3 * errors[0] / (mu * eta_t)
     limits = (floor, floor + errors[1], floor + errors[1] + errors[2])
     power = q ** (r - 1)
-    start = known(And(*(Le(v(1), Omega(1)) for v in V)), "V_k ≤ Ω: smaller weights")
     claims = [Le(v(r), power * Omega(1) + limit) for v, limit in zip(V, limits, strict=True)]
     positive = Step(Ge(q, 0), given=(mu_L,), note="1 − μη̃/3 > 0")
     below = Step(Le(q, 1), note="1 − μη̃/3 < 1")
@@ -644,11 +476,16 @@ def theorem_3_6_anew(goal: View, local: View, direction: View, mismatch: View) -
         source = [inductions[k - 1]] if k else []
         inductions.append(
             Induction(
-                claims[k], over=r, start=1, base=(start,), step=(rounds[k], positive, below, *source), note=f"V_{k}"
+                claims[k],
+                over=r,
+                start=1,
+                base=(at_first(V[k], weights[k]),),
+                step=(rounds[k], positive, below, *source),
+                note=f"V_{k}",
             )
         )
-    whole = known(Eq(Omega(R + 1), V[2](R + 1)), "the last weight is 1: V_2 is Ω")
-    bound = Step(Le(Omega(R + 1), q**R * Omega(1) + limits[2]), given=(inductions[2].at(R + 1), whole))
+    last = on_run(Eq(Omega(R + 1), V[2](R + 1)), "the last weight is 1: V_2 is Ω", at=(R + 1, t))
+    bound = Step(Le(Omega(R + 1), q**R * Omega(1) + limits[2]), given=(inductions[2].at(R + 1), last))
     return Argument((*steps, positive, below, *inductions, bound, Step(goal.relations[0], given=(bound, mu_L))), bound)
 
 
@@ -658,38 +495,33 @@ def theorem_3_8(goal: View, local: View, mismatch: View) -> Argument:
     The proximal step is nonexpansive and keeps x*, a gradient step contracts by 1 − m, m = μη̃, and the noise of a round
     is uncorrelated with where the round starts. Everything else is small: u = η̃ L²/μ ≤ 1/150.
     """
-    m, h, B2 = mu_sc * eta_t, eta_t**2 / n, B_g**2
-    D, contracted, bias2, noise2 = (Function(name, **REAL) for name in ("D", "contracted", "bias2", "noise2"))
+    m, h, B2 = SHRINK, eta_t**2 / n, B_g**2
+    D = dist2
     lam_r, lam_next = lam2(r) / n, lam2(r + 1) / n
-    at_most_L = known(Le(mu_sc, L), "μ ≤ L", "mean_strongly_convex", "descent")
+    at_most_L = mu_sc_L
     lemma_A_1 = Step(Le(20 * L**2 * eta_t**2, n), given=(at_most_L,), note="lemma A.1's condition")
-    map_ = known(Le(G2(r), 2 * L**2 * D(r) + 8 * B2), "𝒢 = ∇f(P) − ∇f(x*) + s − s* with subgradients s, s* of g",
-        "bounded_subgradients", "descent", "two_sided")  # fmt: skip
-    Y = Function("Y", **REAL)(r)
     bounded = 60 * h * B2 + 10 * h * L**2 * D(r) + 5 * lam_r + 10 * h * N / tau
-    of_Y = known(Eq(Y, bounded), "Y is what lemma A.1 gives for the drift over nτ")
-    drifted = Step(Le(drift(r) / (n * tau), Y), given=(local.holds(lemma_A_1), map_, of_Y), note="lemma A.1")
-    split = known(
-        Le(D(r + 1), (1 + m) * contracted(r) + (2 + 1 / m) * eta_t**2 * bias2(r) + 2 * eta_t**2 * noise2(r)),
-        "nonexpansive; Peter-Paul with m; the noise is uncorrelated with the round's start", "minibatch_variance",
-    )  # fmt: skip
-    gradient = known(
-        Le(contracted(r), (1 - m) ** 2 * D(r)), "a gradient step on f contracts", "mean_strongly_convex", "descent"
-    )
-    smooth = known(Le(bias2(r), L**2 * drift(r) / (n * tau)), "Jensen and L-smoothness", "descent", "two_sided")
-    noise = known(Le(noise2(r), N / (n * tau)), "uncorrelated over clients", "minibatch_variance", "independent_noise")
+    of_Y = on_run(Eq(Y(r), bounded), "Y is what lemma A.1 gives for the drift over nτ")
+    drifted = Step(Le(drift(r) / (n * tau), Y(r)), given=(local.holds(lemma_A_1), map_, of_Y), note="lemma A.1")
+    gradients, bounded_bias = gradients_of_clients()
+    smooth = Step(Le(bias2(r, tau), L**2 * drift(r) / (n * tau)), given=(bias_of_clients, bounded_bias), note="bias")
+    noise = Step(Le(mean_noise2(r, tau) / tau**2, N / (n * tau)), given=(mean_noise.at(tau),), note="noise of the mean")
+    leaning = Induction(Eq(kept_apart(r, l), 0), over=l, base=(no_lean,), step=(lean(l),), note="uncorrelated")
     less = Step(Le(m, Rational(1, 150)), given=(at_most_L,), note="m ≤ 1/150")
-    shrinks = Step(Le((1 + m) * contracted(r), (1 - m) * D(r)), given=(gradient, less), note="(1 + m)(1 − m)² ≤ 1 − m")
-    biased = Step(Le((2 + 1 / m) * eta_t**2 * bias2(r), (2 + 1 / m) * eta_t**2 * L**2 * Y), given=(smooth, drifted))
+    shrinks = Step(
+        Le((1 + m) * pushed2(r), (1 - m) * D(r)), given=(contraction, at_most_L, less), note="(1 + m)(1 − m)² ≤ 1 − m"
+    )
+    biased = Step(
+        Le((2 + 1 / m) * eta_t**2 * bias2(r, tau), (2 + 1 / m) * eta_t**2 * L**2 * Y(r)), given=(smooth, drifted)
+    )
     onward = Step(
-        Le(D(r + 1), (1 - m) * D(r) + (2 + 1 / m) * eta_t**2 * L**2 * Y + 2 * eta_t**2 * N / (n * tau)),
-        given=(split, shrinks, biased, noise),
+        Le(D(r + 1), (1 - m) * D(r) + (2 + 1 / m) * eta_t**2 * L**2 * Y(r) + 2 * eta_t**2 * N / (n * tau)),
+        given=(split, shrinks, biased, noise, leaning.at(tau)),
         note="the distance after a round",
     )
     c = 4 * h * L**2
-    moved = known(Le(step2(r), 2 * D(r + 1) + 2 * D(r)), "2|a|² + 2|b|²")
     lambda_ = Step(
-        Le(lam_next, c * (D(r + 1) + D(r)) + c * Y + 4 * h * N / tau),
+        Le(lam_next, c * (D(r + 1) + D(r)) + c * Y(r) + 4 * h * N / tau),
         given=(mismatch.holds(lemma_A_1), moved, map_, of_Y),
         note="lemma A.2",
     )
@@ -697,13 +529,13 @@ def theorem_3_8(goal: View, local: View, mismatch: View) -> Argument:
     error = (1 + c) * 2 * eta_t**2 * N / (n * tau) + 4 * h * N / tau
     scaled = Step(Le((1 + c) * D(r + 1), (1 + c) * onward.claim.rhs), given=(onward,))
     together = Step(
-        Le(D(r + 1) + lam_next, ((1 + c) * (1 - m) + c) * D(r) + kappa * Y + error),
+        Le(D(r + 1) + lam_next, ((1 + c) * (1 - m) + c) * D(r) + kappa * Y(r) + error),
         given=(scaled, lambda_),
         note="both parts",
     )
     small = Step(Le(c, 4 * m / 150), given=(at_most_L,), note="4 η̃² L²/n ≤ 4m/150")
     tiny = Step(Le(kappa, Rational(1, 100)), given=(at_most_L, less, small), note="what the drift is multiplied by")
-    times = Step(Le(kappa * Y, Y / 100), given=(tiny,), note="times the drift")
+    times = Step(Le(kappa * Y(r), Y(r) / 100), given=(tiny,), note="times the drift")
     q = 1 - m / 3
     of_D = Step(Le((1 + c) * (1 - m) + c + h * L**2 / 10, q), given=(small, less), note="coefficient of D")
     of_lambda = Step(Le(Rational(1, 20), q), given=(less,), note="coefficient of |Λ − mean|²/n")
@@ -713,9 +545,9 @@ def theorem_3_8(goal: View, local: View, mismatch: View) -> Argument:
     ]
     total = 7 * eta_t**2 * N / (n * tau) + h * B2
     slack = Step(Le(error + h * N / (10 * tau), 7 * eta_t**2 * N / (n * tau)), given=(small, less), note="noise: 7")
-    value = [known(Eq(Omega_sc(at), D(at) + lam2(at) / n), "remark 3.7") for at in (r, r + 1)]
+    value = [defined(Omega_sc(at), PROPOSED) for at in (r, r + 1)]
     after, steady = D(r + 1) + lam_next, ((1 + c) * (1 - m) + c) * D(r)
-    drift_in = Step(Le(after, steady + Y / 100 + error), given=(together, times))
+    drift_in = Step(Le(after, steady + Y(r) / 100 + error), given=(together, times))
     opened = Step(
         Le(after, steady + h * L**2 / 10 * D(r) + lam_r / 20 + h * N / (10 * tau) + error + h * B2),
         given=(drift_in, of_Y),
@@ -732,6 +564,7 @@ def theorem_3_8(goal: View, local: View, mismatch: View) -> Argument:
         note="all rounds",
     )
     bound = Step(Le(Omega_sc(R + 1), q**R * Omega_sc(1) + 3 * total / m), given=(many.at(R + 1),))
-    first = (lemma_A_1, drifted, less, shrinks, biased, onward, lambda_, scaled, together, small, tiny, times)
+    parts = (lemma_A_1, drifted, *gradients, mean_noise, smooth, noise, leaning)
+    first = (*parts, less, shrinks, biased, onward, lambda_, scaled, together, small, tiny, times)
     then = (of_D, of_lambda, *both, slack, drift_in, opened, quieter, contracting, round_, rate, many)
     return Argument((*first, *then, bound, Step(goal.relations[0], given=(bound,))), bound)

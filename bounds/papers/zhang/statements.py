@@ -6,6 +6,7 @@ from ...algebra import Eq, Ge, Le, Max, Rational, Sum, oo, sqrt
 from ...derivation import Derivation
 from ...statement import Limit, Statement, free, unit
 from . import derivations
+from . import drift as drift_proofs
 from .methods import COMPACT, FROM_STATIONARY, PROPOSED, PROXIMAL_STEP
 from .symbols import (
     G2,
@@ -119,6 +120,7 @@ EQ_2_COMPACT = Statement(
         NOISY_KINKS,
         "sums printed from t = 1 in (A.2) and below run from t = 0, as in (A.3) and in (2)",
     ),
+    follows_from=(Derivation(derivations.compact_form),),
 )
 
 EQ_2_ZERO_MEAN = Statement(
@@ -226,8 +228,8 @@ LEMMA_A_1 = Statement(
         "G_{eta~ g} is G of (11)",
     ),
     follows_from=(
-        Derivation(derivations.lemma_A_1_printed, cites=("zhang/eqA.21",)),
-        Derivation(derivations.lemma_A_1),
+        Derivation(drift_proofs.lemma_A_1_printed, cites=("zhang/eqA.21",)),
+        Derivation(drift_proofs.lemma_A_1),
     ),
 )
 
@@ -257,7 +259,7 @@ EQ_A_20 = Statement(
     for_all={r: (1, T), t: (0, tau - 2), i: (1, n)},
     sweep=SWEEP_EIGHTH,
     reading=(SMOOTH, CONVEX_PART, NOISY_KINKS, ROUND_ONE, EIGHTH, TAU_2),
-    follows_from=(Derivation(derivations.drift_recursion),),
+    follows_from=(Derivation(drift_proofs.drift_recursion),),
 )
 
 _EQ_A_21: dict[str, Any] = {
@@ -274,7 +276,7 @@ _EQ_A_21: dict[str, Any] = {
     ),
     "where": {**CLIENT_STEP, A_r: A_I},
     "for_all": {r: (1, T), i: (1, n)},
-    "follows_from": (Derivation(derivations.drift_sum, cites=("zhang/eqA.20",)),),
+    "follows_from": (Derivation(drift_proofs.drift_sum, cites=("zhang/eqA.20",)),),
 }
 
 EQ_A_21 = Statement(
@@ -318,7 +320,7 @@ LEMMA_A_2 = Statement(
     for_all={r: (1, T)},
     sweep=SWEEP_DRIFT,
     reading=(SMOOTH, CONVEX_PART, NOISY_KINKS, ROUND_ONE, "printed |G|^2 on the right is its expectation"),
-    follows_from=(Derivation(derivations.lemma_A_2, cites=("zhang/lemA.1",)),),
+    follows_from=(Derivation(drift_proofs.lemma_A_2, cites=("zhang/lemA.1",)),),
 )
 
 EQ_A_25 = Statement(
@@ -334,7 +336,10 @@ EQ_A_25 = Statement(
     for_all={r: (1, T)},
     sweep=SWEEP_MILD,
     reading=(SMOOTH, CONVEX_PART, NOISY_KINKS),
-    follows_from=(Derivation(derivations.virtual_decrease, cites=("zhang/fact1",)),),
+    follows_from=(
+        Derivation(derivations.virtual_decrease, cites=("zhang/fact1",)),
+        Derivation(derivations.virtual_decrease_anew),
+    ),
 )
 
 EQ_A_29 = Statement(
@@ -350,7 +355,7 @@ EQ_A_29 = Statement(
     for_all={r: (1, T)},
     sweep=SWEEP_MILD,
     reading=(SMOOTH, CONVEX_PART, NOISY_KINKS),
-    follows_from=(Derivation(derivations.direction_error),),
+    follows_from=(Derivation(drift_proofs.direction_error),),
 )
 
 DESCENT = Le(

@@ -78,6 +78,17 @@ class Weights:
         return RATE[0] <= slopes[0] <= RATE[1] and slopes[-1] > LEVEL
 
 
+def weights_of(problem: Any, start: Array, sizes: Array, local: int = E, **noise: Any) -> Array:
+    """FedSoftMax's weights at the averages, (n, rounds, N) or (n, rounds, N, paths), with these step sizes (steps,)."""
+    values = {"temperature": np.full((1, 1, 1), TEMPERATURE), "eta": sizes[None, :, None]}
+
+    def scalar(factor: Any) -> Array:
+        return values[factor if isinstance(factor, str) else factor[1]]
+
+    sized = Setup(problem, start, scalar, local, len(sizes), **noise)
+    return run_method(FEDSOFTMAX.data(tree, {"alpha"}), sized)["alpha"][:, : len(sizes) : local]
+
+
 @cache
 def observed(seed: int, how: Steps = SETTLED[-1]) -> Weights:
     """Run FedSoftMax on every problem."""
@@ -88,19 +99,13 @@ def observed(seed: int, how: Steps = SETTLED[-1]) -> Weights:
     A = curvature[..., None] * np.eye(D)
     centre, start = rng.standard_normal((1, N, D)), 3 * rng.standard_normal((1, D))
     kicks = rng.standard_normal((PATHS, 1, steps, N, D))[:, :, :, None]
-    values = {"temperature": np.full((1, 1, 1), TEMPERATURE), "eta": how.sizes()[None, :, None]}
-    method = FEDSOFTMAX.data(tree, {"alpha"})
     rounds = np.arange(0, steps, E)
-
-    def scalar(factor: Any) -> Array:
-        return values[factor if isinstance(factor, str) else factor[1]]
 
     curves: dict[str, Array] = {}
     for name, (apart, noise) in CASES.items():
         c = apart * centre
         problem = Quadratics(A, (A * c[:, :, None, :]).sum(axis=-1), p)
-        sized = Setup(problem, start, scalar, E, steps, v=np.full((1, N, D), noise), signs=kicks)
-        alpha = run_method(method, sized)["alpha"][0][rounds]  # (rounds, N, paths)
+        alpha = weights_of(problem, start, how.sizes(), v=np.full((1, N, D), noise), signs=kicks)[0]
         far: Array = np.abs(alpha - p[0][:, None]).max(axis=1)
         curves[name] = far.mean(axis=1)
     late = rounds >= steps // 10

@@ -12,8 +12,9 @@ from fedaudit.bounds.statement import Statement
 
 from ...audit import read
 from ...check import tabulate
-from ...curves import Curves, along, sides_of
 from ...evaluate import Array
+from ...indexed import sides_of
+from ...pictured import Curves, along
 from ...settings.base import Shape
 
 FLAGS = {"loss": "two_groups", "noise": "independent", "sampling": "all"}
@@ -44,14 +45,14 @@ def _picture(
     lhs = np.concatenate([exact, *(_both(name, shape, numbers, curvature=1.0)[0] for name in others)])
     given = ", ".join(f"{name} = {x:g}" for name, x in numbers.items())
     caption = f"two-group quadratic of B.4 with mu = 1, {given}, C = {shape['C']}, E = {shape['E']}, step size {step}"
-    curves = along(shown, np.arange(shape["T"] + 1), "round $t$", lhs, np.repeat(lower, len(lhs), axis=0), caption)
+    curves = along(shown, np.arange(shape["T"] + 1), "round $t$", lhs, np.repeat(lower, len(lhs), axis=0), caption, "F")
     extra = {"upper bound": upper[0], "exact expectation": exact[0], "lower bound": lower[0]}
     return replace(curves, tightest=0, extra=extra)
 
 
 def fedprox(shown: Statement) -> Curves:
-    numbers = {"alpha": 0.5, "sigma": 0.5, "G": 1.0, "w": 2.0}
-    shape = Shape.of(FLAGS, C=4, d=1, E=5, T=60)
+    numbers = {"alpha": 50.0, "sigma": 0.5, "G": 1.0, "w": 2.0}
+    shape = Shape.of(FLAGS, C=10, d=1, E=5, T=400)
     step = "1/(2 L_alpha E); expectation exact, no sampling"
     return _picture(shown, ("buttaci/thm4.2", "buttaci/thm4.1-I"), shape, numbers, step)
 

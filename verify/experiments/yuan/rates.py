@@ -10,9 +10,9 @@ import numpy as np
 
 from fedaudit.bounds.catalogue import catalogue, statement
 from fedaudit.bounds.latex import latex
-from fedaudit.bounds.lower import tree
 
-from ...evaluate import Array, Evaluator, Table
+from ...evaluate import Array
+from ..formulas import values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,13 +37,6 @@ class Row:
     x: Array  # (m,)
     rounds: Array  # (m,)
     own: bool
-
-
-def values(expr: Any, **scalars: Array | float) -> Array:
-    """A formula without runs and sums on arrays (m,) of its symbols."""
-    arrays = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in scalars.values()))
-    made = Table(len(arrays[0]), dict(zip(scalars, arrays, strict=True)), {}, {})
-    return np.broadcast_to(Evaluator(made, {})(tree(expr)), arrays[0].shape)
 
 
 def crossings() -> tuple[Crossing, Crossing]:

@@ -124,13 +124,19 @@ def _minibatches(made: Task, first: int) -> Callable[[int, int], Logistic] | Non
     if b is None:
         return None
 
+    clients = np.arange(int(n))[:, None]
+
     def drawn(t: int, k: int) -> Logistic:
-        rng = np.random.default_rng([first + t, k])
-        one = rng.integers(0, m, (1, n, 1)) if b == 1 else None
-        rows = np.argpartition(rng.random((1, n, m)), b, axis=-1)[..., :b] if one is None else one
-        return Logistic(np.take_along_axis(made.problem.ba, rows[..., None], axis=-2))
+        return Logistic(made.problem.ba[:, clients, _rows(first + t, k, n, m, b)])
 
     return drawn
+
+
+@lru_cache(maxsize=8192)
+def _rows(r: int, k: int, n: int, m: int, b: int) -> Array:
+    """Which b of m samples each client draws in step k of round r, (n, b)."""
+    rng = np.random.default_rng([r, k])
+    return rng.integers(0, m, (n, 1)) if b == 1 else np.argpartition(rng.random((n, m)), b, axis=-1)[:, :b]
 
 
 def models(method: Method, made: Task, tau: int, rounds: int) -> Array:

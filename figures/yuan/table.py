@@ -1,0 +1,19 @@
+"""Table 1 of Yuan and Li as lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .rates import table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from fedaudit.verify.experiments.yuan.displays import Complexities
+
+__all__ = ["plot"]
+
+
+def plot(complexities: Complexities) -> Figure:
+    """A line a row."""
+    return table(complexities.rows, complexities.caption)

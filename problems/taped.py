@@ -1,0 +1,584 @@
+"""Array code recorded once and replayed on other batches: the same NumPy calls, without the Python between them.
+
+`Tape.record` calls a function with `Taped` arrays of a small batch. They compute as they go, so that what depends on
+sizes alone is done once and for all; every call on them is written down, equal calls once. Sizes that are multiples of
+the batch grow with it: the batch of the recording has a prime number of rows, which no other size is a multiple of.
+A branch on data is a guard: where a replay would take the other one, there is no answer (`None`).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
+from typing import Any, cast
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+Operation = tuple[Callable[..., Any], int, tuple[int, ...]]  # what is called, where its value goes, where arguments are
+Step = tuple[Callable[..., Any], int, int, int, tuple[int, ...], tuple[int, ...]]
+# the same with one or two arguments (or -1), or with more; and what nothing needs after it
+SMALL_CONSTANT = 64  # numbers of a constant that is compared by value
+
+
+class NotTaped(Exception):
+    """The function does something with arrays that no tape can hold."""
+
+
+class Tape:
+    """One recording. `values` has constants in their places and nothing where inputs and operations go."""
+
+    def __init__(self, rows: int) -> None:
+        self.rows = rows
+        self.values: list[Any] = []
+        self.operations: list[Operation] = []
+        self.steps: list[Step] = []  # operations that are needed
+        self.guards: list[tuple[int, bool]] = []
+        self.sizes: dict[int, Any] = {}  # places of what is made from the number of rows
+        self.inputs: dict[str, int] = {}
+        self.outputs: tuple[int, ...] = ()
+        self.recorded: list[Array] = []  # of the batch that was recorded
+        self._known: dict[Any, Any] = {}
+        self._kept: list[Any] = []  # constants that are known by identity stay alive
+
+    @classmethod
+    def record(cls, function: Callable[[dict[str, Any]], Sequence[Any]], batch: Mapping[str, Array]) -> Tape:
+        """The tape of `function`, whose values are arrays with the rows of the batch."""
+        tape = cls(len(next(iter(batch.values()))))
+        taped = {name: tape.input(name, values) for name, values in batch.items()}
+        with np.errstate(all="ignore"):
+            made = function(taped)
+        tape.outputs = tuple(tape.place(x) for x in made)
+        tape.recorded = [x.value if type(x) is Taped else x for x in made]
+        tape.shorten()
+        return tape
+
+    def replay(self, batch: Mapping[str, Array]) -> list[Array] | None:
+        """The same of another batch, or None where it branches otherwise."""
+        n, values = len(next(iter(batch.values()))), self.values.copy()
+        for name, place in self.inputs.items():
+            values[place] = batch[name]
+        for place, size in self.sizes.items():
+            values[place] = size(n)
+        with np.errstate(all="ignore"):
+            for function, to, first, second, many, ends in self.steps:
+                if second >= 0:
+                    values[to] = function(values[first], values[second])
+                elif first >= 0:
+                    values[to] = function(values[first])
+                else:
+                    values[to] = function(*[values[place] for place in many])
+                for place in ends:
+                    values[place] = None
+        if any(bool(values[place]) is not expected for place, expected in self.guards):
+            return None
+        return [values[place] for place in self.outputs]
+
+    def input(self, name: str, values: Array) -> Taped:
+        self.inputs[name] = len(self.values)
+        self.values.append(None)
+        return Taped(self, self.inputs[name], values)
+
+    def call(self, function: Callable[..., Any], *args: Any, key: Any = None) -> Taped:
+        """`function(*args)`, written down; `key` says what is called where functions are made for one call."""
+        places = tuple([x.place if type(x) is Taped else self.place(x) for x in args])
+        key = (key or function, places)
+        known = self._known.get(key)
+        if known is None:
+            value = function(*[x.value if type(x) is Taped else x for x in args])
+            known = self.write(function, places, value, key)
+        return known
+
+    def write(self, function: Callable[..., Any], places: tuple[int, ...], value: Any, key: Any) -> Taped:
+        made = self._known[key] = Taped(self, len(self.values), value)
+        self.operations.append((function, len(self.values), places))
+        self.values.append(None)
+        return made
+
+    def pair(self, ufunc: Any, a: Any, b: Any) -> Taped:
+        """The same for a function of two arrays, one of them of this tape."""
+        if ufunc.signature is not None:  # works on whole axes
+            return self.call(ufunc, a, b)
+        if type(a) is not Taped:
+            a = self.number(a, b)
+        elif type(b) is not Taped:
+            b = self.number(b, a)
+        places = a.place, b.place
+        known = self._known.get(key := (ufunc, places))
+        if known is None:
+            known = self.write(ufunc, places, ufunc(a.value, b.value), key)
+        return known
+
+    def number(self, x: Any, beside: Taped) -> Taped:
+        """A constant beside an array. One number is an array without axes, which NumPy is quickest with."""
+        if (type(x) is float or type(x) is int) and beside.value.dtype.kind == "f":
+            x = float(x)
+            known = self._known.get(key := ("number", x, x == 0 and str(x)))
+            if known is None:
+                if x and x % self.rows == 0:
+                    raise NotTaped("a number that may be that of the rows")
+                value = np.asarray(x)
+                known = self._known[key] = Taped(self, self.place(value), value)
+            return known
+        if isinstance(x, np.ndarray) and x.size == 1 and x.ndim and x.ndim <= beside.value.ndim:
+            x = cast("Array", x).reshape(())
+        return Taped(self, self.place(x), x)
+
+    def place(self, x: Any) -> int:
+        """Where a value is; constants are put somewhere."""
+        if type(x) is Taped:
+            return x.place
+        if isinstance(x, np.ndarray):
+            return self.constant(cast("Array", x))
+        return self.put(x, _key(x))
+
+    def constant(self, x: Array) -> int:
+        if any(size % self.rows == 0 for size in x.shape if size):
+            return self.grown(x)
+        if x.size <= SMALL_CONSTANT:
+            return self.put(x, (x.shape, x.dtype, x.tobytes()))
+        return self.put(x, id(x))
+
+    def put(self, x: Any, key: Any) -> int:
+        if key not in self._known:
+            self._known[key] = len(self.values)
+            self.values.append(x)
+            self._kept.append(x)
+        return self._known[key]
+
+    def sized(self, size: Callable[[int], Any], key: Any) -> int:
+        """Where something is that is made from the number of rows."""
+        if key not in self._known:
+            self._known[key] = len(self.values)
+            self.sizes[len(self.values)] = size
+            self.values.append(None)
+        return self._known[key]
+
+    def grown(self, x: Array) -> int:
+        """A constant with one row per instance: all equal, or the numbers of the rows."""
+        axis, rows = x.shape.index(self.rows) if self.rows in x.shape else -1, self.rows
+        shape = tuple(-1 if size == rows else size for size in x.shape)
+        if axis < 0 or shape.count(-1) > 1 or any(size > rows and size % rows == 0 for size in x.shape):
+            raise NotTaped("a constant with several times as many rows as the batch")
+        if x.dtype == int and x.size == rows and np.array_equal(x.ravel(), np.arange(rows)):
+            return self.sized(lambda n: np.arange(n).reshape(shape), ("arange", shape))
+        first = x.take([0], axis=axis)
+        if not np.array_equal(np.broadcast_to(first, x.shape), x, equal_nan=x.dtype.kind == "f"):
+            raise NotTaped("a constant that is not the same in all rows")
+        key = "full", x.shape, first.tobytes(), x.dtype
+        return self.sized(lambda n: np.broadcast_to(first, tuple(n if s < 0 else s for s in shape)), key)
+
+    def shape(self, shape: Any) -> int:
+        """Where a shape is; the number of rows in it, or its multiple, grows."""
+        sizes = (shape,) if isinstance(shape, int) else tuple(int(size) for size in shape)
+        times = tuple(size // self.rows if size > 0 and size % self.rows == 0 else 0 for size in sizes)
+        if not any(times):
+            return self.put(sizes, ("shape", sizes))
+        pairs = tuple(zip(sizes, times, strict=True))
+        return self.sized(lambda n: tuple(n * k if k else size for size, k in pairs), ("shape", sizes))
+
+    def guard(self, place: int, expected: bool) -> None:
+        self.guards.append((place, expected))
+
+    def shorten(self) -> None:
+        """Leave out what nothing needs."""
+        needed = {*self.outputs, *(place for place, _ in self.guards)}
+        kept: list[Step] = []
+        for function, to, places in reversed(self.operations):
+            if to in needed:
+                ends = tuple({place for place in places if place not in needed})
+                kept.append((function, to, *_arguments(places), ends))
+                needed.update(places)
+        self.steps = kept[::-1]
+        self.sizes = {place: size for place, size in self.sizes.items() if place in needed}
+        self._known, self._kept, self.operations = {}, [], []
+
+
+def _arguments(places: tuple[int, ...]) -> tuple[int, int, tuple[int, ...]]:
+    match places:
+        case (one,):
+            return one, -1, ()
+        case (one, other):
+            return one, other, ()
+        case _:
+            return -1, -1, places
+
+
+def _forward(ufunc: Any) -> Callable[[Taped, Any], Taped]:
+    return lambda self, other: self.tape.pair(ufunc, self, other)
+
+
+def _backward(ufunc: Any) -> Callable[[Taped, Any], Taped]:
+    return lambda self, other: self.tape.pair(ufunc, other, self)
+
+
+class Taped:
+    """An array of the recording: NumPy asks it what its functions mean."""
+
+    __slots__ = ("place", "tape", "value")
+
+    def __init__(self, tape: Tape, place: int, value: Any) -> None:
+        self.tape, self.place, self.value = tape, place, value
+
+    __add__, __radd__ = _forward(np.add), _backward(np.add)
+    __sub__, __rsub__ = _forward(np.subtract), _backward(np.subtract)
+    __mul__, __rmul__ = _forward(np.multiply), _backward(np.multiply)
+    __truediv__, __rtruediv__ = _forward(np.true_divide), _backward(np.true_divide)
+    __mod__, __floordiv__ = _forward(np.remainder), _forward(np.floor_divide)
+    __rpow__, __matmul__ = _backward(np.power), _forward(np.matmul)
+    __lt__, __le__, __gt__ = _forward(np.less), _forward(np.less_equal), _forward(np.greater)
+    __ge__, __eq__, __ne__ = _forward(np.greater_equal), _forward(np.equal), _forward(np.not_equal)  # pyright: ignore
+    __and__, __rand__ = _forward(np.bitwise_and), _backward(np.bitwise_and)
+    __or__, __ror__ = _forward(np.bitwise_or), _backward(np.bitwise_or)
+    __hash__ = object.__hash__
+
+    def __pow__(self, power: Any) -> Any:
+        if type(power) is int or type(power) is float:  # squares and roots of arrays have functions of their own
+            return self.tape.call(_raised, self, power)
+        return self.tape.pair(np.power, self, power)
+
+    def __neg__(self) -> Any:
+        return self.tape.call(np.negative, self)
+
+    def __abs__(self) -> Any:
+        return self.tape.call(np.absolute, self)
+
+    def __invert__(self) -> Any:
+        return self.tape.call(np.invert, self)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        kwargs.pop("out", None)  # nothing is written in place
+        if method == "__call__" and not kwargs and ufunc.nout == 1:
+            return self.tape.pair(ufunc, *inputs) if len(inputs) == 2 else self.tape.call(ufunc, *inputs)
+        if method == "reduce":
+            return _reduced(self.tape, ufunc, *inputs, **kwargs)
+        if method == "__call__":
+            return _generic(self.tape, ufunc, inputs, kwargs)
+        raise NotTaped(f"{ufunc.__name__}.{method}")
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        special = _SPECIAL.get(function)
+        return special(self.tape, *args, **kwargs) if special else _generic(self.tape, function, args, kwargs)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotTaped("an array's numbers, in Python")
+
+    __float__ = __int__ = __index__ = __array__
+
+    def __bool__(self) -> bool:
+        self.tape.guard(self.place, bool(self.value))
+        return bool(self.value)
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotTaped(f"the attribute {name}")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.value.shape
+
+    @property
+    def ndim(self) -> int:
+        return self.value.ndim
+
+    @property
+    def size(self) -> int:
+        return self.value.size
+
+    @property
+    def dtype(self) -> Any:
+        return self.value.dtype
+
+    @property
+    def real(self) -> Any:
+        return _generic(self.tape, np.real, (self,), {}) if self.value.dtype.kind == "c" else self
+
+    @property
+    def T(self) -> Any:
+        return self.transpose()
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __iter__(self) -> Any:
+        if self.value.shape[0] % self.tape.rows == 0:
+            raise NotTaped("a loop over instances")
+        return (self[i] for i in range(self.value.shape[0]))
+
+    def __getitem__(self, key: Any) -> Any:
+        return _item(self.tape, self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise NotTaped("an array that is written into")
+
+    def astype(self, dtype: Any, **_: Any) -> Any:
+        dtype = np.dtype(dtype)
+        return self if dtype == self.value.dtype else self.tape.call(_astype, self, dtype)
+
+    def reshape(self, *shape: Any, **_: Any) -> Any:
+        return _reshaped(self.tape, self, shape[0] if len(shape) == 1 else shape)
+
+    def transpose(self, *axes: Any) -> Any:
+        return _turned(self.tape, self, axes[0] if len(axes) == 1 else axes or None)
+
+    def ravel(self) -> Any:
+        return self.reshape(-1)
+
+    def copy(self) -> Any:
+        return self.tape.call(np.ndarray.copy, self)
+
+    @property
+    def flags(self) -> Any:
+        return self.value.flags
+
+    def swapaxes(self, one: int, other: int) -> Any:
+        return _swapped(self.tape, self, one, other)
+
+    def sum(self, axis: Any = None, keepdims: bool = False) -> Any:
+        return _reduced(self.tape, np.add, self, axis=axis, keepdims=keepdims)
+
+    def max(self, axis: Any = None, keepdims: bool = False) -> Any:
+        return _reduced(self.tape, np.maximum, self, axis=axis, keepdims=keepdims)
+
+    def min(self, axis: Any = None, keepdims: bool = False) -> Any:
+        return _reduced(self.tape, np.minimum, self, axis=axis, keepdims=keepdims)
+
+    def prod(self, axis: Any = None, keepdims: bool = False) -> Any:
+        return _reduced(self.tape, np.multiply, self, axis=axis, keepdims=keepdims)
+
+    def all(self, axis: Any = None, keepdims: bool = False) -> Any:
+        return _reduced(self.tape, np.logical_and, self, axis=axis, keepdims=keepdims)
+
+    def any(self, axis: Any = None, keepdims: bool = False) -> Any:
+        return _reduced(self.tape, np.logical_or, self, axis=axis, keepdims=keepdims)
+
+    def mean(self, axis: Any = None, keepdims: bool = False) -> Any:
+        return _generic(self.tape, np.mean, (self,), {"axis": axis, "keepdims": keepdims})
+
+    def take(self, indices: Any, axis: Any = None) -> Any:
+        return _generic(self.tape, np.take, (self, indices), {"axis": axis})
+
+
+def at_rows(x: Any, place: Any) -> Any:
+    """The entry of every row: x (n, m), place (n,) -> (n,)."""
+    if type(place) is Taped and type(x) is not Taped:
+        x = Taped(place.tape, place.tape.place(x), x)
+    return x[np.arange(len(x)), place]
+
+
+def _key(x: Any) -> Any:
+    return type(x), repr(x)  # a slice has no hash, and 0.0 is equal to -0.0
+
+
+def _raised(x: Array, power: Any) -> Array:
+    return x**power
+
+
+def _astype(x: Array, dtype: Any) -> Array:
+    return x.astype(dtype)
+
+
+def _reduced(tape: Tape, ufunc: Any, x: Any, axis: Any = 0, keepdims: bool = False, **rest: Any) -> Any:
+    if isinstance(x, list | tuple):  # of arrays of one shape, as `np.fmax.reduce` of a list
+        x = _stacked(tape, cast("Sequence[Any]", x))
+    rest = {name: value for name, value in rest.items() if value is not None and name != "out"}
+    reduce = ufunc.reduce
+
+    def run(values: Array) -> Any:
+        return reduce(values, axis=axis, keepdims=keepdims, **rest)
+
+    return tape.call(run, x, key=(ufunc, "reduce", _key(axis), keepdims, _key(tuple(rest.items()))))
+
+
+def _by(ufunc: Any) -> Callable[..., Any]:
+    def run(tape: Tape, x: Any, axis: Any = None, dtype: Any = None, out: Any = None, **kwargs: Any) -> Any:
+        return _reduced(tape, ufunc, x, axis, **kwargs)
+
+    return run
+
+
+def _item(tape: Tape, x: Taped, key: Any) -> Any:
+    parts = cast("tuple[Any, ...]", key if type(key) is tuple else (key,))
+    for part in parts:
+        if type(part) is Taped or type(part) is np.ndarray:
+            return _gathered(tape, x, parts)
+        ends = (part.start, part.stop) if type(part) is slice else (part,) if type(part) is int else ()
+        if any(end and end % tape.rows == 0 for end in ends):
+            raise NotTaped("a row, or some")
+    known = tape._known.get(name := ("item", x.place, repr(parts)))  # pyright: ignore[reportPrivateUsage]
+    if known is None:
+        known = tape.write(operator.getitem, (x.place, tape.place(key)), x.value[key], name)
+    return known
+
+
+def _gathered(tape: Tape, x: Taped, parts: tuple[Any, ...]) -> Any:
+    if any(getattr(getattr(part, "dtype", None), "kind", "") == "b" for part in parts):
+        raise NotTaped("a mask")
+
+    def run(values: Array, *key: Any) -> Any:
+        return values[key]
+
+    return tape.call(run, x, *parts, key="item")
+
+
+def _reshaped(tape: Tape, x: Any, shape: Any, **_: Any) -> Any:
+    return _placed(tape, np.ndarray.reshape, x, tape.shape(shape))
+
+
+def _broadcast(tape: Tape, x: Any, shape: Any, **_: Any) -> Any:
+    return _placed(tape, np.broadcast_to, x, tape.shape(shape))
+
+
+def _placed(tape: Tape, function: Callable[..., Any], x: Any, place: int) -> Any:
+    size = tape.sizes[place](tape.rows) if place in tape.sizes else tape.values[place]
+    if type(x) is Taped and x.shape == size:
+        return x
+    return tape.call(function, x, Taped(tape, place, size))
+
+
+def _joined(tape: Tape, arrays: Sequence[Any], axis: int = 0, **_: Any) -> Any:
+    def run(*parts: Any) -> Array:
+        return np.concatenate(parts, axis)
+
+    return tape.call(run, *arrays, key=("concatenate", axis))
+
+
+def _stacked(tape: Tape, arrays: Sequence[Any], axis: int = 0, **_: Any) -> Any:
+    parts, rank = [*arrays], arrays[0].ndim + 1
+    if len({part.shape for part in parts}) > 1:
+        raise NotTaped("arrays of several shapes in one")
+    inside = (slice(None),) * (axis % rank)
+
+    def run(*parts: Any) -> Array:
+        return np.concatenate([part[(*inside, None)] for part in parts], axis)
+
+    return tape.call(run, *parts, key=("stack", axis))
+
+
+def _like(value: float | None) -> Callable[..., Any]:
+    def run(tape: Tape, x: Taped, fill: float | None = None, dtype: Any = None, **_: Any) -> Any:
+        made = np.full(x.shape, value if fill is None else fill, dtype or x.dtype)
+        return Taped(tape, tape.place(made), made)
+
+    return run
+
+
+def _where(tape: Tape, condition: Any, *sides: Any) -> Any:
+    if len(sides) != 2:
+        raise NotTaped("where something is")
+    return tape.call(np.where, condition, *sides)
+
+
+def _einsum(tape: Tape, subscripts: str, *arrays: Any, **kwargs: Any) -> Any:
+    if kwargs:
+        raise NotTaped("einsum with options")
+    return tape.call(np.einsum, subscripts, *arrays)
+
+
+def _dotted(tape: Tape, a: Any, b: Any, axes: Any = 2) -> Any:
+    """(S,), (S, ...) -> (...): the product that `tensordot` takes."""
+    if axes != 1 or a.ndim != 1:
+        return _generic(tape, np.tensordot, (a, b), {"axes": axes})
+    rest: tuple[int, ...] = b.shape[1:]
+    row = _reshaped(tape, a, (1, a.shape[0]))
+    return _reshaped(tape, tape.call(np.dot, row, _reshaped(tape, b, (b.shape[0], prod(rest)))), rest)
+
+
+def _turned(tape: Tape, x: Any, axes: Any = None) -> Any:
+    axes = tuple(axes) if axes is not None else tuple(range(x.ndim))[::-1]
+    return x if axes == tuple(range(x.ndim)) else tape.call(np.ndarray.transpose, x, axes)
+
+
+def _moved(tape: Tape, x: Any, source: int, destination: int) -> Any:
+    axes = [axis for axis in range(x.ndim) if axis != source % x.ndim]
+    axes.insert(destination % x.ndim, source % x.ndim)
+    return _turned(tape, x, axes)
+
+
+def _swapped(tape: Tape, x: Any, one: int = -1, other: int = -2) -> Any:
+    axes = [*range(x.ndim)]
+    axes[one], axes[other] = axes[other], axes[one]
+    return _turned(tape, x, axes)
+
+
+def _largest_at(tape: Tape, x: Any, axis: Any = None, **kwargs: Any) -> Any:
+    if kwargs:
+        raise NotTaped("argmax with options")
+    return tape.call(np.ndarray.argmax, x, axis)
+
+
+def _cast(tape: Tape, x: Any, dtype: Any, **_: Any) -> Any:
+    return x.astype(dtype)
+
+
+def _generic(tape: Tape, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Any other function: arrays are arguments of the call, everything else belongs to it."""
+    arrays: list[Any] = []
+
+    def hole(x: Any) -> Any:
+        if isinstance(x, Taped | np.ndarray):
+            arrays.append(x)
+            return _HOLE
+        if isinstance(x, list | tuple):
+            return tuple(hole(part) for part in cast("Sequence[Any]", x))
+        if isinstance(x, int) and x and x % tape.rows == 0:
+            raise NotTaped("a number of rows")
+        return x
+
+    plan, options = [hole(x) for x in args], {name: hole(x) for name, x in kwargs.items()}
+    first = sum(x is _HOLE for x in plan)
+    rest = tuple(plan[first:])
+
+    def filled(x: Any, given: Iterator[Any]) -> Any:
+        if x is _HOLE:
+            return next(given)
+        return tuple(filled(part, given) for part in cast("Any", x)) if isinstance(x, tuple) else x
+
+    def simple(*arrays: Any) -> Any:
+        return function(*arrays, *rest, **options)
+
+    def nested(*arrays: Any) -> Any:
+        given = iter(arrays)
+        return function(*[filled(x, given) for x in plan], **{name: filled(x, given) for name, x in options.items()})
+
+    run = simple if first == len(arrays) and all(x is _HOLE for x in plan[:first]) else nested
+    made = tape.call(run, *arrays, key=(function, repr(plan), repr(options)))
+    if hasattr(made.value, "dtype"):
+        return made
+    return tuple(tape.call(operator.getitem, made, i) for i in range(len(made.value)))  # several arrays
+
+
+class _Hole:
+    """Where an array goes."""
+
+    def __repr__(self) -> str:
+        return "_"
+
+
+_HOLE = _Hole()
+_SPECIAL: dict[Any, Callable[..., Any]] = {
+    np.sum: _by(np.add),
+    np.max: _by(np.maximum),
+    np.amax: _by(np.maximum),
+    np.min: _by(np.minimum),
+    np.amin: _by(np.minimum),
+    np.prod: _by(np.multiply),
+    np.all: _by(np.logical_and),
+    np.any: _by(np.logical_or),
+    np.reshape: _reshaped,
+    np.broadcast_to: _broadcast,
+    np.concatenate: _joined,
+    np.stack: _stacked,
+    np.where: _where,
+    np.einsum: _einsum,
+    np.tensordot: _dotted,
+    np.transpose: _turned,
+    np.moveaxis: _moved,
+    np.swapaxes: _swapped,
+    np.matrix_transpose: _swapped,
+    np.argmax: _largest_at,
+    np.astype: _cast,
+    np.zeros_like: _like(0.0),
+    np.ones_like: _like(1.0),
+    np.full_like: _like(None),
+}

@@ -1,0 +1,119 @@
+"""Tightness as a profile: named ordinary points, both ends where they are exact, and how a row leads with them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from runs import named
+
+import fedaudit as fa
+from fedaudit.figures.ordinary import brief, lead
+from fedaudit.verify import kernel
+from fedaudit.verify.audit import read
+from fedaudit.verify.document import Ends
+from fedaudit.verify.worst.hunted import examined, profile
+from fedaudit.verify.worst.ordinary import ORDINARY, proposed
+from fedaudit.verify.worst.points import Point
+from fedaudit.verify.worst.search import found_at
+
+
+def first_of_each(name: str) -> list[Point]:
+    reading, _ = read(named(name))
+    return [variants[0][1][0] for variants in proposed(reading) if variants]
+
+
+def test_points_have_the_condition_numbers_and_sizes_that_were_asked_for() -> None:
+    assert {at.kappa for at in ORDINARY} == {2, 10, 100}
+    assert {at.C for at in ORDINARY} == {2, 5}
+    assert {at.E for at in ORDINARY} == {1, 4}
+    assert {at.t for at in ORDINARY} == {1, 2, 4}
+
+
+def test_points_stay_away_from_corners() -> None:
+    for point in first_of_each("buttaci/thm4.1-I"):
+        assert point.at["t"] >= 1
+        assert Fraction(point.data["constants"]["L"]) >= 2 * Fraction(point.data["constants"]["mu"])
+
+
+def test_points_are_named_with_the_letters_of_the_paper() -> None:
+    assert first_of_each("buttaci/thm4.1-I")[1].name == "kappa 10, C 2, E 4, t 1"
+    assert first_of_each("zhang/thm3.5")[1].name == "C 2, E 4, R 1"
+
+
+def test_where_t_counts_steps_a_round_has_all_of_them() -> None:
+    point = first_of_each("benmansour/lem2")[1]
+    assert (point.data["E"], point.data["T"], point.at["t"]) == (4, 4, 3)
+
+
+def test_a_statement_of_one_client_is_looked_at_with_one() -> None:
+    statement = named("gradient_descent.py::gd/rate")
+    reading, _ = read(statement)
+    rows = profile(statement, reading, 0.1).rows
+    assert {row["point"]["C"] for row in rows} == {"1"}
+    assert all(row["lower_exact"] == row["upper_exact"] == "1" for row in rows)
+    assert len({row["name"] for row in rows}) == len(rows)
+
+
+def test_more_effort_leaves_out_fewer_points() -> None:
+    statement = fa.statement("buttaci/thm4.1-I")
+    reading, _ = read(statement)
+    little, more = (profile(statement, reading, effort) for effort in (0.01, 0.1))
+    assert set(more.left_out) < set(little.left_out)
+    assert {row["name"] for row in little.rows} < {row["name"] for row in more.rows}
+    assert [row["name"] for row in more.rows if row["name"] in more.left_out] == []
+
+
+def test_irrational_step_sizes_are_shortened() -> None:
+    """eta = rho / sqrt(T), which the statement draws and does not choose."""
+    etas = {point.data["T"]: point.data["parameters"]["eta"] for point in first_of_each("yuan/thm2")}
+    assert Fraction(etas[2]) != Fraction(etas[1])
+    assert abs(Fraction(etas[2]) ** 2 / Fraction(etas[1]) ** 2 * 2 - 1) < Fraction(1, 100)
+
+
+def test_a_search_at_ordinary_points_is_a_lower_end_alone() -> None:
+    reading, world = read(fa.statement("yuan/thm1~inequality"))
+    rows = [row for row, _ in found_at(reading, world, 0, 0.0)]
+    assert rows
+    assert [row["name"] for row in rows] == list(dict.fromkeys(row["name"] for row in rows))
+    for row in rows:
+        assert row["upper"] is None
+        assert 0 < row["lower"] <= 1
+        assert row["by"] == "search"
+    assert rows == [row for row, _ in found_at(reading, world, 0, 0.0)]
+
+
+def test_what_a_search_breaks_at_an_ordinary_point_is_refuted() -> None:
+    statement = fa.statement("benmansour/eq20")
+    found = examined(statement, *read(statement), fa.Survived(statement.id, 0.5))
+    assert isinstance(found, fa.Refuted)
+    kernel.check(found.certificate)
+
+
+def ends(kappa: int, t: int, lower: float | None, upper: float | None) -> Ends:
+    ordinary = (("kappa", kappa), ("C", 2), ("E", 4), ("t", t))
+    return Ends((), lower, upper, f"kappa {kappa}, E 4, t {t}", "programme", ordinary)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "says", "short"),
+    [
+        (0.01249, 0.0125, "it promises 80 times what can happen", "80 ×"),
+        (0.005, 0.0125, "it promises at least 80 times what can happen, and at most 200 times", "80 ×"),
+        (None, 0.0125, "it promises at least 80 times what can happen", "80 ×"),
+        (1.0, 1.0, "it promises no more than what can happen", "attained"),
+        (2.0, 2.5, "it fails: 2 times what it promises can happen", "fails"),
+        (0.25, None, "a search met 0.25 of what it promises; more may happen", "≥ 0.25"),
+    ],
+)
+def test_the_lead_says_how_much_too_much_is_promised(
+    lower: float | None, upper: float | None, says: str, short: str
+) -> None:
+    points = [ends(2, 4, 0.1, upper and 0.1), ends(10, 2, lower, upper)]
+    assert lead(points) == f"at kappa 10, E 4, t 2 {says}"
+    assert brief(points) == f"{short} at kappa 10, E 4, t 2"
+
+
+def test_there_is_no_lead_without_a_point_that_says_something() -> None:
+    assert lead([]) == brief([]) == ""
+    assert lead([ends(10, 2, 0.0, 0.0)]) == ""

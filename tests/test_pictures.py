@@ -1,0 +1,160 @@
+"""Pictures show what was computed: counterexamples as the kernel replays them, rates, densities, least values."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from marks import slow
+from test_figures_convergence import overlaps
+
+from fedaudit.bounds.catalogue import statement, statements
+from fedaudit.figures import draw, rate, svg
+from fedaudit.figures.style import LARGEST
+from fedaudit.verify import kernel
+from fedaudit.verify.audit import audit_row, read
+from fedaudit.verify.crossing import crossing
+from fedaudit.verify.curves import Cloud, Crossing, Curves, Landscape, Rate, curves, picture
+from fedaudit.verify.indexed import explicit, factor_of, is_rate
+from fedaudit.verify.pictured import Mark, unit
+
+CERTIFICATES = Path(__file__).parent / "certificates"
+KINDS = {
+    "buttaci/thm4.1-I": Rate,
+    "buttaci/thm4.2": Curves,
+    "buttaci/lem4.1": Cloud,
+    "buttaci/appA-combination": Cloud,
+    "benmansour/rem5": Crossing,
+    "buttaci/cor4.1~formula": Landscape,
+    "fallah/cor4.6~formula": Curves,
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_each_kind_is_small_readable_and_the_same_again(name: str) -> None:
+    first, again = (picture(statement(name), 0) for _ in range(2))
+    assert isinstance(first, KINDS[name])
+    shown = draw(first)
+    text = svg(shown)
+    assert text == svg(draw(again))
+    assert len(text) <= LARGEST
+    assert overlaps(shown) == []
+    assert f"({name})" in shown.get_suptitle().replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    "name", ["fallah-eq30b", "fallah-eq105", "yuan-lem5", "yuan-lem10-variance", "yuan-thm1~inequality"]
+)
+def test_a_counterexample_is_drawn_as_the_kernel_replays_it(name: str) -> None:
+    """At the certificate's own place both sides are those that it states."""
+    certificate = json.loads((CERTIFICATES / f"{name}.json").read_text())
+    about = statement(certificate["statement"])
+    made = crossing(about, read(about)[0], certificate)
+    assert made is not None
+    own = int(np.argmin(np.abs(made.x - made.at)))
+    for drawn, stated in ((made.lhs[own], certificate["lhs"]), (made.rhs[own], certificate["rhs"])):
+        assert drawn == pytest.approx(float(Fraction(stated.split()[0])), rel=1e-9)
+    assert made.lhs[own] > made.rhs[own]
+    figure = draw(made)
+    assert overlaps(figure) == []
+    assert any(patch.get_label() == "the claim fails" for patch in figure.axes[0].patches)
+
+
+def test_a_growth_path_is_drawn_with_the_exponents_that_the_kernel_found() -> None:
+    certificate = json.loads((CERTIFICATES / "yuan-thm1.json").read_text())
+    about = statement("yuan/thm1")
+    made = crossing(about, read(about)[0], certificate)
+    assert made is not None
+    for side, power in ((made.lhs, certificate["lhs"]), (made.rhs, certificate["rhs"])):
+        assert rate.slope(made.x, side) == pytest.approx(float(Fraction(power)), abs=0.01)
+
+
+def test_a_changed_number_that_breaks_an_assumption_leaves_no_point() -> None:
+    """Every point that is shown is an instance that the kernel admits: the others are not drawn."""
+    certificate = json.loads((CERTIFICATES / "yuan-thm1~inequality.json").read_text())
+    about = statement(certificate["statement"])
+    made = crossing(about, read(about)[0], certificate)
+    assert made is not None
+    less = {**certificate["instance"], "constants": {**certificate["instance"]["constants"], "L": "1/1000000"}}
+    assert not kernel.admissible(certificate["claim"], less)
+    assert len(made.x) < 25
+
+
+@pytest.mark.parametrize("name", ["buttaci/thm4.1-I", "zhang/thm3.6", "classic/gd-rate"])
+def test_a_rate_is_shown_on_a_problem_that_meets_its_conditions(name: str) -> None:
+    made = curves(statement(name), 0, {})
+    assert isinstance(made, Rate)
+    assert (made.expectation <= made.bound * (1 + 1e-9)).all()
+    assert made.bound[-1] < made.bound[1]
+    assert made.expectation[-1] < 1e-2 * made.expectation[0]
+    assert ("C = 1," in made.caption) == (name == "classic/gd-rate")
+    assert ("C = 10, d = " in made.caption) == (name != "classic/gd-rate")
+
+
+def test_what_the_moves_found_is_marked() -> None:
+    """The tightest instance at its round, and worst cases over all functions where they are known."""
+    found = {"instance": {"C": 1, "d": 1, "E": 1, "T": 2}, "at": {"relation": 0, "t": 2}, "lhs": "1/2", "rhs": "1"}
+    worst = [{"point": {"C": "2", "E": "1", "t": "1"}, "lower": 0.25, "upper": 0.26}]
+    made = curves(statement("buttaci/thm4.1-I"), 0, {"hunt": {"tightest": found, "worst": worst}})
+    assert isinstance(made, Rate)
+    assert made.tightest == Mark(2.0, 0.5, "tightest instance found: 0.5 (C = 1, d = 1, E = 1, t = 2)")
+    assert [(mark.x, mark.y) for mark in made.worst] == [(1.0, 0.25)]
+    below = draw(made).axes[1]
+    assert {(2.0, 0.5), (1.0, 0.25)} <= {(float(x.get_xdata()[0]), float(x.get_ydata()[0])) for x in below.lines}  # type: ignore[index]
+
+
+def test_the_least_value_of_a_landscape_is_the_closed_form() -> None:
+    """Of A sigma^2/E + B Gamma/E + C E G^2 with all else 1 the minimiser is sqrt(2)/G."""
+    made = curves(statement("buttaci/sec4.4-optimal-E"), 0, {})
+    assert isinstance(made, Landscape)
+    inner = (made.x > 0.01) & (made.x < 100)
+    assert np.log(made.ridge[inner]) == pytest.approx(
+        np.log(np.sqrt(2) / made.x[inner]), abs=0.13
+    )  # a step of the grid
+    assert made.inside.all()
+
+
+def test_units_are_powers_of_F_and_W() -> None:
+    assert [unit(p) for p in ((0, 0), (1, 0), (2, -2), (0, 2), (-1, 2), (0.5, 0))] == [
+        "", "F", "F²/W²", "W²", "W²/F", "F¹⁄²"
+    ]  # fmt: skip
+
+
+def test_what_a_rate_is() -> None:
+    names = ("buttaci/thm4.1-I", "buttaci/thm4.3-I", "zhang/thm3.5", "buttaci/lem4.1", "buttaci/lemB.1", "zhang/eqA.33")
+    assert [is_rate(read(statement(name))[0]) for name in names] == [True, True, True, False, False, False]
+    power: Any = ["^", ["+", "1", "x"], "t"]
+    assert explicit(power, "t")
+    assert not explicit(["at", "gamma", "t"], "t")
+    x = np.array([0.0, 3.0])
+    factor = factor_of(["*", ["+", "1", "t"], ["at", "gap", ["+", "1", "t"]]], "t", x)
+    assert factor is not None
+    assert list(factor) == [1.0, 4.0]
+    assert factor_of(["at", "gap", "t"], "t", x) is None
+
+
+def test_instances_beyond_the_axes_are_counted() -> None:
+    made = curves(statement("buttaci/lem4.1"), 0, {})
+    assert isinstance(made, Cloud)
+    far = replace(made, lhs=np.append(made.lhs, [[1e90]], axis=1), rhs=np.append(made.rhs, [[1e95]], axis=1),
+                  margin=np.append(made.margin, [[-1.0]], axis=1))  # fmt: skip
+
+    def beyond(shown: Cloud) -> int:
+        said = draw(shown).get_supxlabel().replace("\n", " ")
+        return int(said.partition(" beyond the axes")[0].split()[-1].replace(",", ""))
+
+    assert beyond(far) == beyond(made) + 1
+
+
+@slow("audits what it draws")
+@pytest.mark.parametrize("name", [s.id for s in statements() if s.id in KINDS])
+def test_a_figure_with_an_audits_row_is_small_and_readable(name: str) -> None:
+    made = picture(statement(name), 0, audit_row(statement(name), 0, 1.0))
+    figure = draw(made)
+    assert overlaps(figure) == []
+    assert len(svg(figure)) <= LARGEST

@@ -1,0 +1,105 @@
+"""Figures and tables of the papers, rebuilt: what is drawn, what the text says that it shows, what is seen here.
+
+A module in a paper's folder with a top-level `DISPLAYS` is found; nobody edits this. What cannot be rebuilt is in
+missing.py, with the reason.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from . import Outcome, Picture
+from . import __path__ as _here
+
+Verdict = Literal["reproduced", "reproduced-if", "not-reproduced", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What the paper says about a display, in our words, and where it says so."""
+
+    id: str  # paper/label
+    says: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A claim beside what was seen."""
+
+    claim: Claim
+    outcome: Outcome
+
+    @property
+    def verdict(self) -> Verdict:
+        return verdict(self.outcome)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rebuilt:
+    """A display as it comes out here."""
+
+    picture: Picture
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """A figure, a table or a comparison in the text. `rebuild` is pure: the same seed gives the same answers."""
+
+    id: str  # paper/label
+    name: str  # "figure 2"
+    where: str
+    shows: str  # what the paper draws
+    differs: str = ""  # what is not the paper's here
+    rebuild: Callable[[int], Rebuilt] | None = None
+    missing: str = ""  # why it cannot be rebuilt
+
+    @property
+    def paper(self) -> str:
+        return self.id.partition("/")[0]
+
+
+def verdict(outcome: Outcome) -> Verdict:
+    """In the words of experiments."""
+    if outcome.reproduced:
+        return "reproduced"
+    return "reproduced-if" if outcome.under else "not-reproduced"
+
+
+@cache
+def displays() -> tuple[Display, ...]:
+    """All of them, by paper, in the order in which the papers print them."""
+    every: list[Display] = []
+    for info in pkgutil.walk_packages(_here, f"{__package__}."):
+        every += getattr(importlib.import_module(info.name), "DISPLAYS", ())
+    return tuple(sorted(every, key=lambda display: _order(display.id)))
+
+
+def papers() -> tuple[str, ...]:
+    """The papers that have displays."""
+    return tuple(dict.fromkeys(display.paper for display in displays()))
+
+
+def _order(identifier: str) -> tuple[str, tuple[tuple[int, int, str], ...]]:
+    """Paper, then figures before sections before tables, numbers as numbers."""
+    paper, _, label = identifier.partition("/")
+    kind = label.rstrip("0123456789.-ab")
+    numbers = "".join(c if c.isdigit() else " " for c in label).split()
+    return paper, (*((0, int(n), "") for n in numbers), (1, 0, kind))
+
+
+def table(rows: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """Numbers of three digits, so that a last bit that differs between machines is not shown."""
+    return tuple({name: _short(x) for name, x in row.items()} for row in rows)
+
+
+def _short(x: Any) -> Any:
+    if isinstance(x, bool | int | str) or x is None:
+        return x
+    return float(f"{float(x):.3g}")

@@ -1,0 +1,209 @@
+"""Ordinary points: condition numbers 2, 10 and 100, a few clients, local steps and rounds, each with a name.
+
+They stay away from corners where a claim says little: t = 0, L = mu, empty sums. All that a statement does not draw is
+1, noise and the errors of answers are 0, and what bounds the run alone (G) is left open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from flint import fmpq
+
+from fedaudit.errors import UserError
+
+from ..kernel import Malformed, Rejected
+from ..kernel.expression import Evaluator, Op, Tree, free, parse
+from ..kernel.rational import Node
+from ..kernel.world import tabled
+from ..settings.asked import declared
+from ..settings.base import Reading, rules
+from .points import Asked, Point, point_at, whole
+
+__all__ = ["ORDINARY", "Ordinary", "proposed"]
+
+KNOB = Fraction(1, 2)  # of what a statement draws
+SHORT = 1000  # the largest denominator of a drawn number that is irrational by rights
+SMOOTH, CURVED = ("smooth", "descent"), ("strongly_convex", "mean_strongly_convex", "prox_pl")
+PLAIN = 2  # L of a statement without any mu, where only its scale would change
+ROUNDS = ("t", "R", "r")  # what papers call a round
+
+
+@dataclass(frozen=True, slots=True)
+class Ordinary:
+    """A condition number, clients, local steps, and rounds."""
+
+    kappa: int
+    C: int
+    E: int
+    t: int
+
+    def name(self, letters: Mapping[str, str], t: int) -> str:
+        """E.g. kappa 10, C 2, E 4, t 2, of what the statement has a letter for; `t`: as it counts rounds or steps."""
+        numbers = {"kappa": self.kappa, "C": self.C, "E": self.E, "t": t}
+        return ", ".join(f"{letters[what]} {n}" for what, n in numbers.items() if what in letters)
+
+
+# Cheap ones first; the later ones are for larger budgets.
+ORDINARY = (
+    Ordinary(2, 2, 1, 1),
+    Ordinary(10, 2, 4, 1),
+    Ordinary(10, 2, 1, 2),
+    Ordinary(10, 5, 1, 1),
+    Ordinary(100, 2, 1, 4),
+    Ordinary(10, 2, 4, 2),
+    Ordinary(100, 2, 4, 1),
+    Ordinary(2, 2, 4, 2),
+    Ordinary(10, 5, 4, 1),
+    Ordinary(10, 2, 4, 4),
+    Ordinary(10, 5, 4, 2),
+)
+
+
+def proposed(reading: Reading) -> Iterator[list[tuple[Ordinary, list[Point]]]]:
+    """Of every ordinary point, what it may be for this statement: as it is, then with one client or local step.
+
+    Each is one point per relation, all with one name.
+    """
+    asked = Asked.of(reading)
+    for ordinary in ORDINARY:
+        steps = ordinary.E if asked.method.phases["local"] else 1
+        tried = dict.fromkeys((C, E) for C in (ordinary.C, 1) for E in (steps, 1))
+        variants = [replace(ordinary, C=C, E=E) for C, E in tried]
+        yield [(at, points) for at in variants if (points := _points(asked, reading, at))]
+
+
+def _points(asked: Asked, reading: Reading, at: Ordinary) -> list[Point]:
+    """One per relation; none where the statement has no such sizes."""
+    sizes = _sizes(asked, at)
+    if sizes is None:
+        return []
+    values, steps = _values(asked, reading, at, sizes)
+    if not set(asked.steps) <= {*steps, *values}:
+        return []
+    index, letters, found = _round(asked), _letters(asked, at), list[Point]()
+    for number in range(len(asked.claim.then)):
+        try:
+            point = point_at(asked, sizes, values, number, steps)
+        except UserError:  # a claim may have no index at these sizes
+            continue
+        found.append(replace(point, name=at.name(letters, point.at.get(index, sizes["T"]))))
+    return found
+
+
+def _letters(asked: Asked, at: Ordinary) -> dict[str, str]:
+    """What the name of a point tells, and the letters for it."""
+    claim = asked.claim
+    letters = {"kappa": "kappa"} if _named(asked, SMOOTH) and _named(asked, CURVED) else {}
+    letters |= {size: asked.sizes[size] for size in "CE" if asked.sizes[size] in claim.domains or getattr(at, size) > 1}
+    index, T = _round(asked), asked.sizes["T"]
+    return letters | ({"t": index} if index else {"t": T} if T in claim.domains or at.t > 1 else {})
+
+
+def _named(asked: Asked, assumptions: tuple[str, ...]) -> list[str]:
+    """Constants of these assumptions."""
+    return [args[0] for name, args in (*asked.claim.let, *asked.claim.implicit) if name in assumptions]
+
+
+def _round(asked: Asked) -> str:
+    """The index that runs over rounds, if there is one."""
+    T = asked.sizes["T"]
+    ends = {name: {n for n, _ in free(high)} for name, (_, high) in asked.claim.for_all.items()}
+    return next((name for name in ROUNDS if T in ends.get(name, ())), "")
+
+
+def _sizes(asked: Asked, at: Ordinary) -> dict[str, int] | None:
+    """Sizes of a run in which round t is the last one that the claim speaks of; steps where t counts those.
+
+    A claim that looks into round t, or at what follows it, may speak of the first of t rounds as round 0.
+    """
+    index, claim = _round(asked), asked.claim
+    unit = at.E if asked.method.steps else 1
+    earlier = int(unit > 1 or _looks_ahead(asked, index))
+    for T in (unit * at.t, unit * (at.t + 1)):
+        sizes = {"C": at.C, "E": at.E, "T": T}
+        if not index:
+            return sizes
+        known = {letter: Fraction(sizes[size]) for size, letter in asked.sizes.items()}
+        try:
+            last = whole(claim.for_all[index][1], known, claim)
+        except (Malformed, Rejected):
+            return sizes
+        if last >= unit * at.t - earlier:
+            return sizes
+    return None
+
+
+def _looks_ahead(asked: Asked, index: str) -> bool:
+    """Whether a side reads steps of round t, or the round after it."""
+    measures = asked.method.measures
+    for part in (part for _, *sides in asked.claim.then for side in sides for part in _quantities(side)):
+        name, *indices = part.args
+        if str(name) in measures and "k" in measures[str(name)].at:
+            return True
+        if any(isinstance(one, Op) and index in {n for n, _ in free(one)} for one in indices):
+            return True
+    return False
+
+
+def _quantities(tree: Tree) -> Iterator[Op]:
+    """Every indexed quantity in a tree."""
+    if isinstance(tree, Op):
+        if tree.name == "at":
+            yield tree
+        for arg in tree.args:
+            yield from _quantities(arg)
+
+
+def _values(
+    asked: Asked, reading: Reading, at: Ordinary, sizes: Mapping[str, int]
+) -> tuple[dict[str, Fraction], dict[str, list[Any]]]:
+    """Constants, parameters, and the step sizes that a statement draws."""
+    lowered = reading.lowered
+    curved = _named(asked, CURVED)
+    named = dict.fromkeys(_named(asked, SMOOTH), Fraction(at.kappa if curved else PLAIN))
+    open_ = {*declared(reading.claim), *asked.noise, *lowered.sweep}
+    values = {n: named.get(n, Fraction(1)) for n in (*asked.constants, *asked.parameters) if n not in open_}
+    known = values | {asked.sizes[size]: Fraction(n) for size, n in sizes.items()}
+    known |= dict.fromkeys(lowered.knobs, KNOB) | dict.fromkeys(asked.noise, Fraction(0))
+    known |= {asked.drawn: Fraction(sizes["C"])} if asked.drawn in asked.claim.domains else {}
+    steps: dict[str, list[Any]] = {}
+    for name, rule in rules(lowered):
+        try:
+            _draw(asked, name, rule, known, sizes, steps)
+        except (Malformed, Rejected):
+            break
+    drawn = [name for name in (*asked.constants, *asked.parameters) if name in known and name not in asked.noise]
+    return values | {name: known[name] for name in drawn}, steps
+
+
+def _draw(
+    asked: Asked,
+    name: str,
+    rule: Mapping[str, Any],
+    known: dict[str, Fraction],
+    sizes: Mapping[str, int],
+    steps: dict[str, list[Any]],
+) -> None:
+    """A parameter or a step size that a statement draws, at this point; one that is irrational is shortened."""
+    if rule["index"] and name in asked.claim.choose:
+        return
+    tree, indices = parse(Node(rule["value"], "sweep")), list(rule["index"])
+    values = {n: fmpq(x.numerator, x.denominator) for n, x in known.items()}
+    evaluator = Evaluator(tabled(values, {}), dict.fromkeys(values, "real"))
+
+    def at(*place: int) -> str:
+        x = evaluator.value(tree, dict(zip(indices, place, strict=True)))
+        return str(x) if isinstance(x, fmpq) else str(Fraction(float(x.mid())).limit_denominator(SHORT))
+
+    first = asked.method.counts_from
+    rounds = range(first, first + sizes["T"])
+    if not indices:
+        known[name] = Fraction(at())
+    elif len(indices) == 1:
+        steps[name] = [at(t) for t in rounds]
+    else:
+        steps[name] = [[at(t, k) for k in range(sizes["E"])] for t in rounds]

@@ -1,0 +1,95 @@
+"""Shrink a counterexample that a worst case gave: fewer rounds, local steps and clients, then dimensions and digits.
+
+As in shrink.py, every step is decided by the kernel: nothing is kept that it does not refute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from fedaudit.errors import UserError
+
+from .. import kernel
+from ..kernel import Malformed, Rejected
+from ..settings.base import Reading
+from .blocks import blocks
+from .cone import smallest
+from .faces import face
+from .lower import attainable, coarser, runs
+from .points import Asked, Point, told
+from .worst import Worst, instance_of, reached, worst_at, written
+
+__all__ = ["shrunk"]
+
+Row = dict[str, Any]
+MOST = 40  # leaves of a run that is made smaller
+SIZES = ("T", "E", "C")  # in the order in which they are made smaller
+
+
+def shrunk(reading: Reading, point: Point, found: Worst) -> Row:
+    """The certificate of a simpler instance that refutes the claim too; the one that was found, if there is none."""
+    for smaller in _smaller(reading, point):
+        try:
+            made = worst_at(reading, smaller, MOST)
+        except UserError:
+            continue
+        if made.refuted and made.certificate is not None:
+            return shrunk(reading, smaller, made)
+    best: Row = dict(found.certificate or {})
+    return min((best, *_shorter(reading, point)), key=_length)
+
+
+def _smaller(reading: Reading, point: Point) -> Iterator[Point]:
+    """The same constants with one size at 1, or halved; indices at the end of their range."""
+    asked = Asked.of(reading)
+    steps = {name: {x for row in rows for x in ([row] if isinstance(row, str) else row)}
+             for name, rows in point.data.get("steps", {}).items()}  # fmt: skip
+    if any(len(each) > 1 for each in steps.values()):
+        return  # they may not suit a shorter run
+    constants = {**point.data["constants"], **point.data.get("parameters", {})}
+    constants |= {name: x for name, each in steps.items() for x in each}
+    values = {name: Fraction(x) for name, x in constants.items() if name in asked.names}
+    for size in SIZES:
+        n = point.data[size]
+        for less in sorted({1, n // 2} - {n, 0}):
+            sizes = {asked.sizes[s]: Fraction(less if s == size else point.data[s]) for s in SIZES}
+            try:
+                (points, *_) = told(reading, values | sizes)
+            except (UserError, Malformed, Rejected, ValueError):
+                continue
+            yield from (one for one in points if one.at["relation"] == point.at["relation"])
+
+
+def _shorter(reading: Reading, point: Point) -> Iterator[Row]:
+    """The first simpler run that still refutes."""
+    _, asked = reached(reading, point, MOST)
+    programme = attainable(asked)
+    shape = blocks(programme)
+    best = smallest(shape.cone)
+    if best is None:
+        return
+    for run in runs(programme, shape, best, face(shape, best)):
+        if _refutes(reading, point, instance_of(programme, point, run)) is None:
+            continue
+        simpler = (_refutes(reading, point, instance_of(programme, point, one)) for one in coarser(programme, run))
+        found = next((made for made in simpler if made is not None), None)
+        if found is not None:
+            yield found
+        return
+
+
+def _refutes(reading: Reading, point: Point, instance: Row) -> Row | None:
+    """Its certificate, if the kernel refutes the claim with it."""
+    try:
+        lhs, rhs, holds = kernel.evaluate(reading.claim, instance, (), dict(point.at))
+    except (Malformed, Rejected):
+        return None
+    return None if holds else written(reading.claim, point, instance, lhs, rhs)
+
+
+def _length(certificate: Mapping[str, Any]) -> tuple[int, int]:
+    """Fewer dimensions first, then shorter numbers."""
+    instance = certificate["instance"]
+    return int(instance["d"]), len(str(instance["clients"])) + len(str(instance["w0"]))

@@ -219,7 +219,9 @@ class World:
 
     def outcomes(self, each: Any) -> float:
         values: list[float] = []
-        for self.taken in combinations(range(CLIENTS), SAMPLED) if self.reader.frame.sample is not None else [()]:
+        drawn = self.reader.frame.sample is not None
+        for taken in combinations(range(CLIENTS), SAMPLED) if drawn else [()]:
+            self.taken = taken
             values += [each(np.array(s)) for s in product((-1.0, 1.0), repeat=CLIENTS)]
         return float(np.mean(values))
 

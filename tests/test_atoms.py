@@ -220,8 +220,8 @@ class World:
     def outcomes(self, each: Any) -> float:
         values: list[float] = []
         drawn = self.reader.frame.sample is not None
-        for taken in combinations(range(CLIENTS), SAMPLED) if drawn else [()]:
-            self.taken = taken
+        for clients in combinations(range(CLIENTS), SAMPLED) if drawn else [()]:
+            self.taken = clients
             values += [each(np.array(s)) for s in product((-1.0, 1.0), repeat=CLIENTS)]
         return float(np.mean(values))
 

@@ -238,6 +238,11 @@ def _walk(given: Sequence[Given]) -> Iterator[Given]:
             yield from _walk(item.given if isinstance(item, Step) else (*item.base, *item.step))
 
 
+def resting_on(step: Step) -> Iterator[Given]:
+    """Everything that a step rests on."""
+    return _walk(step.given)
+
+
 @lru_cache(maxsize=256)
 def prove(fact: Fact) -> tuple[Decided, ...]:
     """The proof of a fact, each step decided under the fact's own conditions; the last must be its conclusion."""
@@ -376,7 +381,7 @@ def _derive(statement: Statement, closure: tuple[Statement, ...], slack: bool) -
     missing = [cited for cited in derivation.cites if cited not in catalogue]
     if missing:
         return Derived("not-derived", findings=tuple(f"cites {cited}, which is not encoded" for cited in missing))
-    goal, argument = _argue(statement, catalogue)
+    goal, argument = argued(statement, catalogue)
     decided = tuple(settle(step, goal.requires) for step in argument.steps)
     cited = cited_views(statement, catalogue)
     findings = [
@@ -439,7 +444,7 @@ def cited_views(statement: Statement, catalogue: Mapping[str, Statement]) -> tup
     return tuple(view(c, derivation.substitute, within) for c in cited)
 
 
-def _argue(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[View, Argument]:
+def argued(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[View, Argument]:
     goal = view(_closed(statement, statement))
     argument = statement.follows_from[0].proof(goal, *cited_views(statement, catalogue))
     claims = [step.claim for step in argument.steps]
@@ -464,7 +469,7 @@ def premises(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[
     cited = [c for d in statement.follows_from[:1] for c in d.cites]
     if not statement.follows_from or not all(c in catalogue for c in cited):
         return ()
-    _, argument = _argue(statement, catalogue)
+    _, argument = argued(statement, catalogue)
     named = names(statement, argument, cited_views(statement, catalogue))
     meant = definitions(statement)
     return tuple(k for k in dict.fromkeys(_knowns(argument)) if taken(k) and k.claim not in meant and k not in named)
@@ -473,7 +478,7 @@ def premises(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[
 def shown(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Known, ...]:
     """What the statement's own derivations show by identities."""
     ways = [way for way in statement.follows_from if all(c in catalogue for c in way.cites)]
-    found = (_shown(_argue(replace(statement, follows_from=(way,)), catalogue)[1]) for way in ways)
+    found = (_shown(argued(replace(statement, follows_from=(way,)), catalogue)[1]) for way in ways)
     return tuple(dict.fromkeys(known for known_ in found for known in known_))
 
 
@@ -943,7 +948,7 @@ def relaxations(statement: Statement, closure: tuple[Statement, ...]) -> Iterato
             wider = mutant.defined(mutant.when[constant.key])
             if decide(wider, [printed]).status != "true" or decide(printed, [wider]).status != "false":
                 continue
-            goal, argument = _argue(mutant, {s.id: s for s in closure})
+            goal, argument = argued(mutant, {s.id: s for s in closure})
             if all(settle(step, goal.requires).holds for step in argument.steps):
                 yield Slack(constant, factor)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, get_args
 
 from sympy import Add, Eq, Expr, Ge, Gt, Integer, Le, Lt, Max, Mul, Pow, Rational, Sum, Symbol
 from sympy.core.function import AppliedUndef
@@ -92,6 +92,11 @@ class Checked:
 
 def shown(claim: Any, because: str, frame: Frame, *by: tuple[Any, Atom], **how: Any) -> Known:
     """The premise, with what it requires and assumes; how: `at`, `times`, `schwarz`."""
+    given: tuple[tuple[Any, Any], ...] = by  # a user's file may hold anything
+    for _, atom in given:
+        if not isinstance(atom, Atom):
+            kinds = ", ".join(kind.__name__ for kind in get_args(Atom))
+            raise UserError(f"got the atom {atom!r} for {because!r}, expected one of {kinds}")
     return known(Shown(claim, frame, tuple((_sympy(m), atom) for m, atom in by), **how), because)
 
 
@@ -106,6 +111,18 @@ def stands(premise: Known) -> bool:
     """Whether it is a shown premise as `known` makes it, and nothing is left over."""
     rule = premise.rule
     return isinstance(rule, Shown) and not check(rule).rest and premise == known(rule, premise.because)
+
+
+def mend(premise: Known) -> None:
+    """Refuse a premise that calls itself shown and is not, with what is left over first."""
+    rest = check(premise.rule).rest if isinstance(premise.rule, Shown) else "nothing that it was shown by"
+    if not stands(premise):
+        first, *more = rest.split("; ") if rest else ["another claim than the one that was shown"]
+        others = f" and {len(more)} more" if more else ""
+        raise UserError(
+            f"{premise.because!r}: got {first}{others} left over of {premise.claim}, expected nothing; "
+            "do: mend its multipliers or atoms"
+        )
 
 
 def multipliers(premise: Known) -> Iterator[str]:
@@ -158,16 +175,21 @@ def _sides(premise: Shown, reader: Reader) -> Iterator[tuple[Scalar, tuple[tuple
         return
     if isinstance(claim, Eq) and premise.by:
         raise UserError(f"got atoms for {claim}, expected none: they show inequalities")
-    if not isinstance(claim, Eq | Le | Ge):
-        raise UserError(f"got {claim}, expected one of =, <=, >=")
-    small, large = (claim.lhs, claim.rhs) if isinstance(claim, Eq | Le) else (claim.rhs, claim.lhs)
-    left = _minus(reader.formula(large), reader.formula(small), reader)
+    left = difference(claim, reader)
     if premise.times is not None:
         if any(term != Term("one") for _, term in left) or premise.times.op != "point":
             raise UserError(f"got {claim} times a square, expected constants and a free point")
         u = reader.vector(premise.times)
         left = tuple((c, Term("inner", vectors=(u, u))) for c, _ in left)
     yield left, tuple((m, reader.atom(atom)) for m, atom in premise.by)
+
+
+def difference(claim: Any, reader: Reader) -> Scalar:
+    """The larger side minus the smaller one."""
+    if not isinstance(claim, Eq | Le | Ge):
+        raise UserError(f"got {claim}, expected one of =, <=, >=")
+    small, large = (claim.lhs, claim.rhs) if isinstance(claim, Eq | Le) else (claim.rhs, claim.lhs)
+    return _minus(reader.formula(large), reader.formula(small), reader)
 
 
 def _rest(reader: Reader, side: Any, number: Number) -> bool:
@@ -205,7 +227,11 @@ def _spelled(text: str, names: dict[str, str]) -> str:
 
 
 def _key(key: tuple[Any, ...]) -> str:
-    return " ".join(str(getattr(part, "label", part)) for part in key)
+    def spelled(part: Any) -> str:
+        name, tag = part if isinstance(part, tuple) else (part, "")
+        return f"{getattr(name, 'label', name)}{f'[{tag}]' if tag else ''}"
+
+    return " ".join(map(spelled, key))
 
 
 def reader_of(premise: Shown) -> Reader:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import export, reproduce, show, worst_case
+from . import export, reproduce, show, tighter, worst_case
 from .errors import UserError, crash, one_line
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ HELP = {
     "verify": "does it hold on real trajectories?",
     "hunt": "can it be broken?",
     "audit": "all moves on every statement; writes a folder with index.html",
+    "tighten": "smaller coefficients for which a proved statement's own lines still go through",
     "certify": "check counterexamples again, exactly",
     "plot": "a statement's runs against its bound, or a picture by name",
     "report": "write index.html again from audit.json",
@@ -161,6 +162,9 @@ def parser() -> Parser:
     sub = command("worst", epilog=worst_case.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
     worst_case.arguments(sub)
     _values(sub)
+
+    sub = command("tighten")
+    tighter.arguments(sub)
 
     sub = command("methods")
     named = "a method's id, a paper, your own .py file or `my.py::id`; nothing lists all"
@@ -305,6 +309,7 @@ def _dispatch(given: Sequence[str]) -> int:
         "export": _export,
         "bound": _bound,
         "worst": _worst,
+        "tighten": _tighten,
         "methods": _methods,
         "new": _new,
         "assumptions": _assumptions,
@@ -416,6 +421,22 @@ def _worst(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return _print_json([one.row() for one in found])
     print("\n".join([worst_case.as_text(claim, found, arguments.measure is not None), *files]))
+    return 0
+
+
+def _tighten(arguments: argparse.Namespace) -> int:
+    from .progress import progress
+    from .runner import one_thread
+
+    one_thread()
+    out, name = None if arguments.out is None else _out(arguments.out), str(arguments.selectors[0])
+    with progress("tighten", [name], 1):
+        rows = tighter.asked(name)
+    if out is not None:
+        tighter.kept(rows, out)
+    if arguments.json:
+        return _print_json(rows)
+    print(tighter.as_text(name, rows, out))
     return 0
 
 

@@ -25,7 +25,7 @@ from fedaudit.bounds.decide import decide
 from fedaudit.bounds.derivation import Argument, Derivation, Induction, Known, Step, View, named
 from fedaudit.bounds.derive import constants, derive, mutate, shown, taken
 from fedaudit.bounds.facts import exp_number
-from fedaudit.bounds.frame import Frame, Reader
+from fedaudit.bounds.frame import Frame, Reader, others
 from fedaudit.bounds.identity_data import identity_data
 from fedaudit.bounds.method import grad, mean, neighbours, noisy, norm2, point, w_star
 from fedaudit.bounds.papers.buttaci.frames import ON_FEDPROX, ON_PERTURBED, D, N, X, Z, centre, gradient, stochastic
@@ -145,7 +145,7 @@ def test_the_kernel_refuses_a_changed_multiplier_a_changed_claim_and_a_negative_
 
 # --- normal forms against numbers ------------------------------------------------------------------------------------
 
-CLIENTS, DIM = 3, 2
+CLIENTS, SAMPLED, DIM = 3, 2, 2
 
 
 class World:
@@ -167,6 +167,10 @@ class World:
             self.parameters[list(reader.letters.values()).index(squares)] = float(self.p @ self.p)
         if reader.frame.even:
             self.parameters[list(reader.letters).index(reader.frame.sizes[1])] = float(CLIENTS)
+        sizes = {reader.frame.sample: SAMPLED, others(reader.frame.sizes[1]): CLIENTS - 1}
+        for n, leaf in enumerate(reader.letters):
+            self.parameters[n] = float(sizes.get(leaf, self.parameters[n]))
+        self.taken: tuple[int, ...] = ()  # the clients of the round
 
     def number(self, c: Any) -> float:
         def value(rows: list[list[Any]]) -> float:
@@ -193,6 +197,8 @@ class World:
         of_all = self.of_all(name, signs)
         if tag == "mean":
             return self.p @ of_all
+        if tag == "sampled":
+            return of_all[list(self.taken)].mean(axis=0)
         return of_all[{"*": client, "i": 0, "j": 1}[tag]]
 
     def of_all(self, name: Any, signs: Any) -> Any:
@@ -212,8 +218,12 @@ class World:
         return float(each(0) if weights is None else sum(q * each(n) for n, q in enumerate(weights)))
 
     def outcomes(self, each: Any) -> float:
-        signs = [np.array(s) for s in product((-1.0, 1.0), repeat=CLIENTS)]
-        return float(np.mean([each(s) for s in signs]))
+        values: list[float] = []
+        drawn = self.reader.frame.sample is not None
+        for clients in combinations(range(CLIENTS), SAMPLED) if drawn else [()]:
+            self.taken = clients
+            values += [each(np.array(s)) for s in product((-1.0, 1.0), repeat=CLIENTS)]
+        return float(np.mean(values))
 
     def weight(self, label: str) -> float:
         client = {"i": 0, "j": 1}

@@ -20,8 +20,8 @@ from fedaudit.bounds.derivation import Argument, Derivation, Known, Step
 from fedaudit.bounds.derive import (
     Constant,
     Derived,
-    _argue,
     _dimensions_agree,
+    argued,
     compare,
     constants,
     derive,
@@ -183,7 +183,7 @@ def check_evidence(mutant: Statement, result: Derived) -> None:
     """`claims-more` comes with an exact point: of the comparison, or of a condition of the cited lemma."""
     assert result.status != "claims-more" or result.point is not None
     if result.status == "claims-more" and result.factor is not None:
-        goal, argument = _argue(mutant, CATALOGUE)
+        goal, argument = argued(mutant, CATALOGUE)
         broken = [c for c in compare(goal, argument) if set(c.sampler().variables) <= set(result.point)]
         assert any(violates(c.relation, conjuncts(*c.conditions), result.point) for c in broken)
 
@@ -191,7 +191,7 @@ def check_evidence(mutant: Statement, result: Derived) -> None:
 def weaker(printed: Statement, mutant: Statement) -> bool:
     """Whatever the mutant claims, the printed statement claims too (sampled)."""
     old, new = view(printed), view(mutant)
-    goal, argument = _argue(printed, CATALOGUE)
+    goal, argument = argued(printed, CATALOGUE)
     for before, was, now in zip(compare(goal, argument), old.relations, new.relations, strict=True):
         gives = was.lhs if before.own else before.gives
         ratio = before.restated(was), before.restated(now)

@@ -13,7 +13,7 @@ from sympy import Eq, Ge, Gt, Le, Rational, Symbol, false
 
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.derivation import Argument, Derivation, Known, Requirement, Step, View
-from fedaudit.bounds.derive import Derived, _argue, _walk, derive
+from fedaudit.bounds.derive import Derived, _walk, argued, derive
 from fedaudit.bounds.facts import Fact, young
 from fedaudit.bounds.statement import Assumption, Glossary, Statement
 
@@ -316,7 +316,7 @@ CITING = [
 
 def used_parts(statement, known, cited):
     """Which relations of a cited statement the first derivation uses."""
-    _, argument = _argue(statement, known)
+    _, argument = argued(statement, known)
     walked = _walk((*argument.steps, *argument.bounds))
     return {k.citation.part for k in walked if isinstance(k, Known) and k.citation and k.because == cited}
 

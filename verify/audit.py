@@ -14,8 +14,9 @@ from functools import cache, partial
 from typing import Any
 
 from fedaudit.bounds.catalogue import catalogue
-from fedaudit.bounds.derive import derive
+from fedaudit.bounds.derive import derive, shown
 from fedaudit.bounds.lint import lint
+from fedaudit.bounds.shown import mend
 from fedaudit.bounds.statement import Assumption, Statement
 from fedaudit.progress import told
 
@@ -101,6 +102,8 @@ def linted(statement: Statement) -> Linted:
 def derived(statement: Statement) -> Derivation:
     """Does it follow? And what its hand-written premises say of runs."""
     known = catalogue([statement])
+    for premise in shown(statement, known):
+        mend(premise)
     return Derivation(statement, derive(statement, known), tried(statement, known))
 
 

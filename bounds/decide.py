@@ -269,6 +269,16 @@ def _clearly(claim: Boolean, arguments: Sequence[Basic]) -> Callable[[Scope], bo
     return fails
 
 
+def _alike(arguments: Sequence[Basic]) -> tuple[tuple[Basic, ...], Callable[[Any], Any]]:
+    """The quantities that a point gives, and how formulas are written in which they are looked for.
+
+    Equal sums look equal where constants stand before them; not where a quantity is itself a sum with constants inside.
+    """
+    moved = tuple(uniform(q) for q in arguments)
+    whole = all(isinstance(m, Sum) for m, q in zip(moved, arguments, strict=True) if isinstance(q, Sum))
+    return (moved, uniform) if whole else (tuple(arguments), lambda formula: formula)
+
+
 class _Nearly:
     """Whether the conditions hold, equations among them up to rounding: a sampled point meets no irrational one."""
 
@@ -278,10 +288,10 @@ class _Nearly:
     @cached_property
     def _read(self) -> tuple[list[Callable[[Scope], bool]], list[_Truth]]:
         """Of equations, whether they clearly fail; of the others, whether they hold."""
-        arguments = tuple(uniform(q) for q in self._arguments)
-        equations = [_clearly(uniform(g), arguments) for g in self._given if isinstance(g, Eq)]
+        arguments, alike = _alike(self._arguments)
+        equations = [_clearly(alike(g), arguments) for g in self._given if isinstance(g, Eq)]
         others = [g for g in self._given if not isinstance(g, Eq)] if equations else []
-        return equations, [_truth(uniform(g), arguments) for g in others]
+        return equations, [_truth(alike(g), arguments) for g in others]
 
     def __call__(self, values: Values, floats: Scope) -> bool:
         equations, others = self._read
@@ -307,16 +317,18 @@ class _Checked:
         self._domains = [_domain(q) for q in arguments]
 
     @cached_property
-    def _uniformly(self) -> tuple[Basic, ...]:
-        return tuple(uniform(q) for q in self._arguments)
+    def _alike(self) -> tuple[tuple[Basic, ...], Callable[[Any], Any]]:
+        return _alike(self._arguments)
 
     @cached_property
     def _holds(self) -> _Truth:
-        return _truth(uniform(self._claim), self._uniformly)
+        arguments, alike = self._alike
+        return _truth(alike(self._claim), arguments)
 
     @cached_property
     def _admitted(self) -> list[_Truth]:
-        return [_truth(uniform(g), self._uniformly) for g in self._given]
+        arguments, alike = self._alike
+        return [_truth(alike(g), arguments) for g in self._given]
 
     def __call__(self, values: Values) -> bool:
         if not all(inside(v) for inside, v in zip(self._domains, values, strict=True)):

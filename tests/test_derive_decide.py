@@ -153,3 +153,10 @@ def test_a_violation_outside_the_domain_does_not_count():
     assert not violates(Gt(a, 0), (), {a: Fraction(-1)})
     assert not violates(Ge(2 * n, 3), (), {n: Fraction(1, 2)})
     assert not violates(Ge(Pow(x, -1), 0), (), {x: Fraction(0)})
+
+
+def test_a_point_may_give_a_sum_that_has_constants_inside():
+    t, bound = Symbol("t", integer=True, nonnegative=True), Symbol("L", positive=True)
+    total = Sum(2 * bound * Function("gamma", positive=True)(t), (t, 0, 3))
+    assert violates(Le(total, bound), (), {total: Fraction(3), bound: Fraction(1)})
+    assert not violates(Le(total, bound), (), {total: Fraction(1), bound: Fraction(3)})

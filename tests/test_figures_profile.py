@@ -13,6 +13,7 @@ from fedaudit.bounds.catalogue import statement
 from fedaudit.cli import PICTURES, main
 from fedaudit.figures import cloud, draw, pictures, profile
 from fedaudit.verify.curves import Cloud, Profile, Rate, curves
+from fedaudit.verify.experiments.buttaci.networks import grid
 
 
 def line(made: Profile, label: str) -> np.ndarray:
@@ -101,6 +102,7 @@ def test_digits_without_scikit_learn_are_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
+    grid.cache_clear()  # other tests have drawn them
     assert main(["plot", "digits", "--out", str(tmp_path / "a.png")]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1

@@ -80,10 +80,10 @@ def test_three_kills(nursery, tmp_path):
     whole = nursery(argv, tmp_path / "whole")
     assert whole["status"] == 0, whole["said"]
     rows = audited(tmp_path / "whole" / "out")
-    last = whole["counts"]["moved"]  # index.html, figure, row, its page, audit.json, the paper's page, index.html
+    last = whole["counts"]["moved"]  # index.html, figure, row, page, audit.json, page with its tree, paper, index.html
     left = [
         kill_and_go_on(nursery, argv, tmp_path / f"{moment}{n}", [moment, n], rows)
-        for moment, n in (("part", last - 3), ("whole", last - 2), ("part", last - 1), ("part", last))
+        for moment, n in (("part", last - 4), ("whole", last - 3), ("part", last - 1), ("part", last))
     ]
     assert ["audit.json" in names for names in left] == [False, False, True, True]
     assert all("index.html" in names for names in left)  # from the first minute

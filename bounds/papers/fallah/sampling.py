@@ -5,7 +5,7 @@ from ...derivation import Argument, Derivation, Step, View
 from ...method import expect, mean, norm2
 from ...shown import shown
 from ...statement import Statement
-from ..yuan.frames import direction, on_a_subset
+from ...subset import direction, on_a_subset
 from .symbols import GLOSSARY, r
 
 _s, _n = GLOSSARY.symbol, GLOSSARY.count
@@ -17,7 +17,11 @@ among = _s("among", "1", "variance of all numbers", r"\sigma^2", nonnegative=Tru
 
 _drawn, _all = mean(direction, over="sampled"), mean(direction)
 ON_NUMBERS = on_a_subset(
-    GLOSSARY, {deviation: expect(norm2(_drawn - _all)), among: expect(mean(norm2(direction - _all)))}, I, M
+    "appendix G, (93)",
+    GLOSSARY,
+    {deviation: expect(norm2(_drawn - _all)), among: expect(mean(norm2(direction - _all)))},
+    I,
+    M,
 )
 
 

@@ -4,14 +4,11 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 
-from typing import Any
+from sympy import IndexedBase
 
-from sympy import IndexedBase, Symbol
-
-from ...frame import CHARGES, Frame
-from ...method import Method, Number, expect, g, grad, inner, mean, norm2, point, prox, start, vector
-from ...statement import Glossary
-from ...vectors import DRAWN, EVEN, SIGN, SUM
+from ...frame import Frame
+from ...method import Method, expect, g, inner, mean, norm2, point, prox, start, vector
+from ...subset import LETTERS, direction, on_a_subset, sizes
 from .symbols import (
     GLOSSARY,
     I,
@@ -31,7 +28,6 @@ from .symbols import (
 
 around, beside = vector("w"), vector("u")
 _plus = prox(around, eta)
-_LETTERS, _SIZES = (Symbol("t"), Symbol("k"), Symbol("i"), Symbol("l")), (Symbol("E"), M)
 
 ON_A_PROX = Frame(
     Method(
@@ -50,39 +46,16 @@ ON_A_PROX = Frame(
         },
     ),
     {},
-    _LETTERS,
-    _SIZES,
+    LETTERS,
+    sizes(M),
     IndexedBase("p"),
 )
 
-direction = grad(vector("w_m", "w^{(m)}"))  # of a device, at its own point
 _drawn, _all = mean(direction, over="sampled"), mean(direction)
 _unit = point("unit")  # along coordinate j
 
-
-def on_a_subset(glossary: Glossary, measures: dict[Any, Number], drawn: Any, of: Any) -> Frame:
-    """Directions of all devices, and those of a uniform subset: that is what the setting is, and nothing assumed."""
-    return Frame(
-        Method(
-            id="subset",
-            title="Some of the devices' directions, drawn uniformly without replacement",
-            cite="lemma 4, appendix B.1",
-            glossary=glossary,
-            server={},
-            client={direction.args[0]: start},
-            measures=measures,
-        ),
-        {},
-        _LETTERS,
-        (Symbol("E"), of),
-        IndexedBase("p"),
-        {**CHARGES, **dict.fromkeys((SUM, SIGN, EVEN, DRAWN))},
-        even=True,
-        sample=drawn,
-    )
-
-
 ON_A_SUBSET = on_a_subset(
+    "lemma 4, appendix B.1",
     GLOSSARY,
     {
         sampled_d(j): expect(inner(_drawn, _unit)),

@@ -355,6 +355,7 @@ def test_derivations_of_smooth_theorems(label: str, status: str) -> None:
     assert derive(of(label), catalogue(), slack=False).status == status
 
 
+@slow("runs of 30^6 rounds; crossings of shorter ones are in test_pictures")
 def test_pictures_run_along_the_rounds() -> None:
     made = curves(of("thm3~exact"))
     assert isinstance(made, Crossing)

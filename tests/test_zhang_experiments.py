@@ -268,6 +268,7 @@ def test_data_sets_that_start_optimal_are_counted_apart() -> None:
         assert not module.shown(row)
 
 
+@slow("two whole looks of every method; rows that are not reproduced stand above")
 def test_a_scale_that_is_too_large_is_not_reproduced() -> None:
     wider, wide = (Look(str(factor), replace(DEFAULT, factor=factor), 4, 10) for factor in (5.0, 4.0))
     for seen in rows_of((wider, wide)):

@@ -28,7 +28,7 @@ from fedaudit.verify.sizes import Size
 from . import numbers
 from .findings import CHANGES, Teller
 from .letters import Letters, pretty
-from .ordinary import lead
+from .ordinary import brief, lead
 from .papers import paper, paper_of, stem
 from .prooftree import Node, nodes_of, proof_tree
 from .prooftree import below as rests_on
@@ -307,9 +307,16 @@ def _listed(checked: Checked) -> dict[str, Any]:
         "mark": MARKS[standing.kind][0],
         "row": row,
         "statement": row.statement,
+        "ordinary": _ordinary(checked),
         "breaks": _breaks(checked),
         "repair": (row.repair or "none known") if checked.verdict == "refuted" else "",
     }
+
+
+def _ordinary(checked: Checked) -> str:
+    """How much the statement promises at an ordinary point; of a file that is not ours, as the file says."""
+    said = brief(checked.row.hunt.worst) if checked.row.hunt else ""
+    return said if not said or checked.standing.kind == "own" else f"{said} (not rechecked)"
 
 
 def _by_paper(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[tuple[str, int]]]]:

@@ -329,6 +329,14 @@ def test_a_page_says_how_much_more_than_can_happen_a_bound_allows(tmp_path):
     assert "2 times what can happen" in rows[2]
 
 
+@pytest.mark.parametrize(("own", "mark"), [(["a/b"], ""), ([], " (not rechecked)")])
+def test_the_index_leads_with_an_ordinary_point_and_says_where_it_comes_from(tmp_path, own, mark):
+    ends = {"point": {"L": "10"}, "name": "kappa 10, E 4", "ordinary": {"kappa": 10}, "lower": 0.0125, "upper": 0.0125}
+    hunt = {"verdict": "survived", "worst": [ends]}
+    text = everything(document_of({"id": "a/b", "verdict": "survived", "hunt": hunt}), tmp_path, own)
+    assert f"<td>80 × at kappa 10, E 4{mark}</td>" in text
+
+
 def test_a_row_without_sizes_has_no_table_of_them(tmp_path):
     text, rows = sized(tmp_path, 0)
     assert "Sizes" not in text

@@ -122,7 +122,8 @@ class Sides:
         op, left, right = relation
         if self.known(left, scope) and self.known(right, scope):
             if not decide(relation, scope, self.world, self.domains)[2]:
-                raise Rejected(f"point: got a condition or an assumption that fails at {dict(scope)}, expected all met")
+                where = f" at {dict(scope)}" if scope else ""
+                raise Rejected(f"point: got a condition or an assumption that fails{where}, expected all met")
             return []
         if op == "!=":
             raise OutOfReach("out of reach: a condition that two numbers differ")

@@ -4,12 +4,14 @@
 # matplotlib's stubs leave the keyword arguments of its methods untyped.
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 
 from .style import BOUND, INK, Array, caption, headline, look, new
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["plot"]
 
 LEVELS = 8
+APART = 34, 24  # points between two labels, across and up
 # from pale to deep: the page's dark look inverts lightness and keeps hues, and this reads either way
 HEIGHTS = LinearSegmentedColormap.from_list("heights", ["#f4f7fa", "#9cc7e3", "#2f8fc4", "#00456e"])
 
@@ -61,4 +64,16 @@ def _levels(axes: Axes, landscape: Landscape, height: Array) -> None:
     lines = axes.contour(
         landscape.x, landscape.y, np.ma.masked_invalid(height), levels=levels, colors=INK, linewidths=0.6
     )
-    axes.clabel(lines, fontsize=7, fmt="%g", inline_spacing=2)
+    _apart(axes, axes.clabel(lines, fontsize=7, fmt="%g", inline_spacing=2))
+
+
+def _apart(axes: Axes, labels: Sequence[Text]) -> None:
+    """Of labels that would cover each other one stays."""
+    across, up = (points * axes.figure.dpi / 72 for points in APART)
+    kept: list[tuple[float, float]] = []
+    for label in labels:
+        x, y = axes.transData.transform(label.get_position())
+        if any(abs(x - a) < across and abs(y - b) < up for a, b in kept):
+            label.remove()
+        else:
+            kept.append((x, y))

@@ -295,8 +295,14 @@ def floor_y(axes: Axes) -> None:
 
 
 def ticks_y(axes: Axes) -> None:
-    """Labels on a log axis once its limits are set: decades, and over fewer than two of them also 2 and 5 of each."""
+    """Labels on a log axis once its limits are set: decades, and over fewer than two of them also 2 and 5 of each.
+
+    What a linear axis takes out of its labels stands left of it, where no legend is.
+    """
     if axes.get_yscale() != "log":
+        factor = axes.yaxis.get_offset_text()
+        factor.set_horizontalalignment("right")
+        factor.set_x(-0.01)
         return
     low, high = axes.get_ylim()
     decades = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)

@@ -267,5 +267,8 @@ def _sides(certificate: Mapping[str, Any], instance: Instance, at: Mapping[str, 
         lhs, rhs, _ = kernel.evaluate(certificate["claim"], instance, certificate["dropped"], dict(at))
     except (kernel.Rejected, kernel.Malformed):
         return None
-    left, right = (float(side.p) / float(side.q) if isinstance(side, fmpq) else float(side) for side in (lhs, rhs))
+    try:
+        left, right = (int(side.p) / int(side.q) if isinstance(side, fmpq) else float(side) for side in (lhs, rhs))
+    except OverflowError:  # no picture has a place for it
+        return None
     return left, right

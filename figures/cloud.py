@@ -44,7 +44,7 @@ def plot(cloud: Cloud) -> Figure:
             if beside:
                 _shares(panels[k, 1], lhs, rhs, margin, cloud.signs[k])
             _headed(
-                sides, cloud.relations[k], (0.9 if beside else 0.4) * figure.get_figwidth(), columns=3 if beside else 2
+                sides, cloud.relations[k], (0.9 if beside else 0.4) * figure.get_figwidth(), columns=3 if beside else 1
             )
         for spare in panels.ravel()[count:] if not beside else ():
             spare.set_visible(False)

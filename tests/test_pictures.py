@@ -110,6 +110,13 @@ def test_what_the_moves_found_is_marked() -> None:
     assert {(2.0, 0.5), (1.0, 0.25)} <= {(float(x.get_xdata()[0]), float(x.get_ydata()[0])) for x in below.lines}  # type: ignore[index]
 
 
+def test_a_claim_about_no_best_choice_has_no_line_of_least_values() -> None:
+    made = curves(statement("buttaci/sec4.4-lower-order"))
+    assert isinstance(made, Landscape)
+    assert np.isnan(made.ridge).all()
+    assert "least" not in made.caption
+
+
 def test_the_least_value_of_a_landscape_is_the_closed_form() -> None:
     """Of A sigma^2/E + B Gamma/E + C E G^2 with all else 1 the minimiser is sqrt(2)/G."""
     made = curves(statement("buttaci/sec4.4-optimal-E"), 0, {})

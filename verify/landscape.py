@@ -23,6 +23,7 @@ __all__ = ["landscape"]
 CHOICES = ("steps", "local", "E", "I", "b", "tau", "gamma", "eta", "beta_any", "beta", "alpha_any", "alpha")
 ALONG = ("T", "t", "epsilon", "eps", "accuracy", "G", "sigma", "mu", "L", "M", "N")
 POINTS = 60  # of an axis
+LEAST = 0.1  # the grid is coarse: so far from the left side a least value may be
 DRAWN, ROOM = 200, 0.25  # values of all other parameters that are tried; a share of the plane that is enough
 
 
@@ -51,7 +52,9 @@ def landscape(statement: Statement, reading: Reading, seed: int) -> Landscape | 
     shape = (len(up), len(across))
     lhs, rhs = resolved_sides(reading.claim["then"][0], table)
     with np.errstate(all="ignore"):
-        optimum = op in ("<=", "<") and moves(right, y) and not moves(left, y) and reading.claim["setting"] == "scalar"
+        chosen = op in ("<=", "<") and moves(right, y) and not moves(left, y) and reading.claim["setting"] == "scalar"
+        apart = _apart(lhs, rhs, usable, shape)
+        optimum = chosen and apart <= LEAST  # the left side is what the best choice gives
         height = np.log10(rhs) if optimum else np.log10(lhs / rhs)
     height = np.where(np.isfinite(height), height, np.nan).reshape(shape)
     if not (np.isfinite(height) & usable.reshape(shape)).any():
@@ -70,7 +73,7 @@ def landscape(statement: Statement, reading: Reading, seed: int) -> Landscape | 
         else "log₁₀ (left side / right side)",
         inside=usable.reshape(shape),
         ridge=_least(height, usable.reshape(shape), up) if optimum else np.full(len(across), np.nan),
-        caption=_said(reading, values, optimum, op) + (_touches(lhs, rhs, shape) if optimum else ""),
+        caption=_said(reading, values, op, apart if optimum else None),
     )
 
 
@@ -133,12 +136,13 @@ def _least(height: Array, usable: Array, up: Array) -> Array:
     return np.where(np.isfinite(shown.min(axis=0)), up[np.argmin(shown, axis=0)], np.nan)
 
 
-def _touches(lhs: Array, rhs: Array, shape: tuple[int, int]) -> str:
-    """How far the least value found is from the value at the printed minimiser, at the worst x."""
-    least, printed = rhs.reshape(shape).min(axis=0), lhs.reshape(shape)[0]
-    with np.errstate(all="ignore"):
-        apart = float(np.nanmax(np.abs(least / printed - 1)))
-    return f"; the left side, its value at the printed minimiser, is within {100 * apart:.2g} % of that on this grid"
+def _apart(lhs: Array, rhs: Array, usable: Array, shape: tuple[int, int]) -> float:
+    """How far the least right side of a column is from its left side, at the worst x, as a share."""
+    shown = (usable & np.isfinite(lhs) & np.isfinite(rhs)).reshape(shape)
+    least = np.where(shown, rhs.reshape(shape), np.inf).min(axis=0)
+    printed = np.where(shown, lhs.reshape(shape), np.inf).min(axis=0)
+    apart = np.abs(least / printed - 1)[shown.any(axis=0)]
+    return float(apart.max()) if apart.size and np.isfinite(apart).all() else np.inf
 
 
 def _label(statement: Statement, reading: Reading, name: str) -> str:
@@ -152,12 +156,13 @@ def _in(powers: tuple[float, float]) -> str:
     return f"  [{made}]" if made else ""
 
 
-def _said(reading: Reading, values: Mapping[str, float], optimum: bool, op: str) -> str:
+def _said(reading: Reading, values: Mapping[str, float], op: str, apart: float | None) -> str:
     others = ", ".join(f"{k} = {v:g}" for k, v in values.items() if not k.startswith(("unit_", "free_")))
     grey = "; grey: a condition fails" if reading.claim["when"] else ""
     at = f" at {others}" if others else ""
-    if optimum:
-        return f"the right side{at}; line: where it is least, by search{grey}"
+    if apart is not None:
+        close = f"the left side is within {100 * apart:.2g} % of that on this grid"
+        return f"the right side{at}; line: where it is least, by search; {close}{grey}"
     if reading.claim["setting"] == "order":
         asked: dict[str, Any] = {
             "<=": "stays bounded", "<": "falls to 0", ">=": "stays away from 0", ">": "grows beyond every bound",

@@ -21,7 +21,7 @@ from sympy.core.relational import Relational
 
 from fedaudit.errors import UserError
 
-from .atoms import MEAN_CONVEX, Atom, Bound, Charge, Convex, Minimum, Near, Subset, Weight
+from .atoms import MEAN_CONVEX, Atom, Bound, Convex, Minimum, Near, Subset, Weight
 from .method import (
     Method,
     Number,
@@ -34,20 +34,25 @@ from .method import (
     scalars_of,
     vectors_of,
 )  # fmt: skip
+from .proximal_atoms import Largest
 from .vectors import (
     ALL,
     ANY,
     DRAWN,
     EVEN,
+    EXACT,
     FLAT,
+    FRESH,
     INDEPENDENT,
     MEAN,
     NEAR,
     OWN,
+    SAMPLED,
     SIGN,
     STILL,
     SUM,
     UNBIASED,
+    Charge,
     Coefficient,
     Expanded,
     Name,
@@ -76,6 +81,8 @@ CHARGES: dict[str, Charge] = {
     STILL: ("bounded_subgradients", ()),
     DRAWN: ("without_replacement", ()),
     NEAR: ("similarity_weights", ()),
+    EXACT: ("exact_oracle", ()),
+    FRESH: ("fresh_minibatches", ()),
 }
 
 
@@ -87,6 +94,8 @@ def others(clients: Any) -> Any:
 def formula_of(method: Method, quantity: Any) -> Any:
     """What the method's formulas say that a quantity is, at its indices; None if they do not."""
     for key, body in method.formulas.items():
+        if key == quantity:
+            return body
         if isinstance(key, AppliedUndef) and key.func == getattr(quantity, "func", None):
             return body.subs(dict(zip(key.args, quantity.args, strict=True)), simultaneous=True)
     return None
@@ -166,6 +175,8 @@ class Frame:
         for known in (self.names, self.method.measures):
             for key, number in known.items():
                 if key == quantity or (isinstance(key, AppliedUndef) and key.func == getattr(quantity, "func", None)):
+                    if number.law == "most" and isinstance(key, Symbol):
+                        return None  # the largest of a whole run is a number
                     if number.law not in ("", "expect"):
                         raise UserError(f"got {quantity}, expected an expectation; do: leave this premise by hand")
                     return key, number
@@ -267,8 +278,9 @@ class Reader:
                 return self._named(x, when, plain)
             case Vector(op="zero"):
                 return Vec({})
-            case Vector(op="start") if when == "start":
-                return Vec({(Name("start"), ALL): self.ring.number(1)})
+            case Vector(op="start"):
+                first = [y.name for y, rule in self.frame.method.server.items() if rule == x and self.at[0] == 0]
+                return Vec({(Name(first[0] if first and when != "start" else "start"), ALL): self.ring.number(1)})
             case Vector(op="w_star" | "point" | "axis"):
                 label = {"w_star": "w*", "axis": "axis"}.get(x.op) or f"point {x.args[0]}"
                 return Vec({(Name(label), ALL): self.ring.number(1)})
@@ -294,6 +306,10 @@ class Reader:
                 return Vec({(Name(f"grad({at.label})", at.stage, point=at), plain): self.ring.number(1)}, at.charges)
             case Vector(op="prox", args=(step, inside)):
                 return self._prox(read(inside).owned(plain or ALL), self.coefficient(step), plain)
+            case Vector(op="oracle", args=(step, inside)) if plain is not None:
+                return self._solved(read(inside), self.coefficient(step), plain)
+            case Vector(op="full_prox", args=(step, inside)):
+                return self._solved(read(inside), self.coefficient(step))
             case Vector(op="noisy", args=(inside,)) if plain is not None and when in ("base", "begun", "local"):
                 return read(inside) + self.noise(read(inside), when, plain)
             case _:
@@ -308,6 +324,14 @@ class Reader:
             raise UserError("got a proximal point of another client, expected a shared one; do: leave it by hand")
         name = Name(f"prox({size}, {at.label})", at.stage, point=at, step=size)
         return Vec({(name, plain if OWN in at.tags and plain else ALL): self.ring.number(1)}, at.charges)
+
+    def _solved(self, at: Vec, size: Coefficient, plain: str = "") -> Vec:
+        """The proximal point of f, or of the loss that the client draws in this round, after the point is known."""
+        if at.tags - {ALL, MEAN, *(() if plain else (SAMPLED,))} or (plain and at.stage):
+            raise UserError("got a proximal point of a client's own point, expected a shared one; do: leave it by hand")
+        loss, stage, charges = ("own", 1, {EXACT}) if plain else ("full", at.stage, set[str]())
+        name = Name(f"{loss} prox({size}, {at.label})", stage, point=at, step=size, loss=loss)
+        return Vec({(name, plain): self.ring.number(1)}, at.charges | charges)
 
     def _rule(self, rule: Any, when: When, plain: str | None) -> Vec:
         """A rule of the method, read at this local step."""
@@ -346,7 +370,8 @@ class Reader:
             return self._rule(local[x], "base", plain)
         if (when == "ended" or (when == "updated" and not within)) and x in method.end:
             return self._rule(method.end[x], "base", plain)
-        if within and when in ("start", "first", "round", "begun", "updated"):
+        still = x in self.frame.kept and x not in local and when == "round"  # the same at every step of the round
+        if within and not still and when in ("start", "first", "round", "begun", "updated"):
             raise UserError(f"got {x.name!r} of the whole round, expected a local step; do: leave this premise by hand")
         if x in self.frame.kept:
             return replace(self, step=None).vector(self.frame.kept[x](self.at[1]), "base", plain)
@@ -400,6 +425,9 @@ class Reader:
             case ("f_i", x) if plain is not None:
                 at = self.vector(x, when, plain, other).owned(plain)
                 return ((one, Term("value", "one", (at,), f"f({at.label})", plain)),)
+            case ("drawn", x) if plain is not None:
+                at = self.vector(x, when, plain, other).owned(plain)
+                return ((one, Term("drawn", "one", (at,), f"f({at.label})", plain)),)
             case ("f_i_star",) if plain is not None:
                 return ((one, Term("value", "one", (), "least f", plain)),)
             case ("mean", inside):
@@ -501,6 +529,8 @@ class Reader:
             return self.formula(
                 self.frame.weights[atom.client] if among is None else self.frame.shares(among, atom.client)
             )
+        if isinstance(atom, Largest):
+            return self._largest(atom)
         if isinstance(atom, Near):
             return self._near(atom, ANY if atom.over == "mean" else str(atom.client or i))
         if isinstance(atom, Subset):
@@ -516,6 +546,16 @@ class Reader:
         if atom.over == "one":
             return self.number(atom.number, "base", str(i), str(j))
         return under_mean(self.number(atom.number, "base", ANY), atom.over)
+
+    def _largest(self, atom: Largest) -> Scalar:
+        number = self.frame.method.measures.get(atom.quantity)
+        if number is None or number.law != "most" or atom.over == "squares":
+            raise UserError(f"got {atom.quantity}, expected a measure that is the largest of something")
+        each = self.number(Number(number.terms), "base", ANY if atom.over == "mean" else str(self.frame.letters[2]))
+        if atom.over == "mean":
+            each = under_mean(each)
+        less = tuple((self.ring.number(-1) * c, term) for c, term in each)
+        return ((self.coefficient(atom.quantity), Term("one")), *less)
 
     def _near(self, atom: Near, client: str) -> Scalar:
         x, middle = self.vector(atom.x, "base", ANY), self.vector(neighbours(atom.x), "base", client)
@@ -556,10 +596,13 @@ def not_kept(frame: Frame, x: Vector, form: Callable[[Any], Vector]) -> str:
     if _speaks_of(form(k), x):
         return "it speaks of itself"
     if x in within:
-        if x not in frame.begin or x not in frame.local:
+        if x not in frame.begin or (x not in frame.local and form(k) != form(k + 1)):
             return "it is not set when a round begins"
         if not same(reader, "begun", Integer(0)):
             return "not when a round begins"
+        if x not in frame.local:
+            moved = any(_speaks_of(form(k), y) for y in (*within, *frame.method.end))
+            return "it stays, and the formula does not" if moved else ""
         return "" if same(reader, "local", k + 1) else "not after a local step"
     if any(_speaks_of(form(k), y) for y in within) or form(k) != form(k + 1):
         return "it is the same in a round, and the formula is not"

@@ -17,6 +17,7 @@ from sympy import Integer
 
 from fedaudit.errors import UserError
 
+from .groups import Idle
 from .method import Number, Vector, f, f_i, f_i_star, f_star, grad, inner, neighbours, noisy, norm2
 from .proximal_atoms import Largest, Moved, Optimal, ProximalPL, Slope, Steep, Subgradient
 from .statement import Assumption
@@ -243,7 +244,7 @@ class Short:
 OfFunctions = Square | Smooth | Lipschitz | Convex | Lower | Minimum | Variance | Short
 OfRegulariser = Subgradient | Slope | ProximalPL
 OfLocalProblems = Optimal | Moved | Steep | Largest
-Atom = OfFunctions | OfRegulariser | OfLocalProblems | Bound | Near | Weight | Subset
+Atom = OfFunctions | OfRegulariser | OfLocalProblems | Bound | Near | Weight | Subset | Idle
 
 
 def lipschitz(x: Vector, y: Vector, L: Any, over: Over = "one", times: Any = 1) -> tuple[tuple[Any, Atom], ...]:

@@ -600,6 +600,7 @@ def _signs(statement: Statement, argument: Argument, named: set[Symbol]) -> Iter
     meant = {q.func if isinstance(q, AppliedUndef) else q: number for q, number in names.items()}
     made = {a.name for a in (*statement.let, *statement.implicit)}
     numbers = {part for e in method.scalars(()) for part in e.atoms(Symbol)} | parameters(statement)
+    numbers |= {part for frame in frames if frame.groups for part in frame.groups.scalars()}
     steps = {q.func for q in (*method.steps(), *method.before)}
     even = any(frame.charges[SIGN] is None for frame in frames)  # the setting is about plain means
     claims = [item.claim for item in _walk((*argument.steps, *argument.bounds))]

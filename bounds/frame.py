@@ -22,6 +22,7 @@ from sympy.core.relational import Relational
 from fedaudit.errors import UserError
 
 from .atoms import MEAN_CONVEX, Atom, Bound, Convex, Minimum, Near, Subset, Weight
+from .groups import Groups, Idle, Member
 from .method import (
     Method,
     Number,
@@ -38,16 +39,19 @@ from .proximal_atoms import Largest
 from .vectors import (
     ALL,
     ANY,
+    AXIS,
     DRAWN,
     EVEN,
     EXACT,
     FLAT,
     FRESH,
+    GROUPS,
     INDEPENDENT,
     MEAN,
     NEAR,
     OWN,
     SAMPLED,
+    SENT,
     SIGN,
     STILL,
     SUM,
@@ -83,6 +87,8 @@ CHARGES: dict[str, Charge] = {
     NEAR: ("similarity_weights", ()),
     EXACT: ("exact_oracle", ()),
     FRESH: ("fresh_minibatches", ()),
+    GROUPS: ("two_groups", ()),
+    SENT: ("broadcast", ()),
 }
 
 
@@ -123,6 +129,8 @@ class Frame:
     ghosts: Mapping[Vector, tuple[Vector, Vector]] = field(default_factory=dict[Vector, tuple[Vector, Vector]])
     kept: Mapping[Vector, Callable[[Any], Vector]] = field(default_factory=dict[Vector, Callable[[Any], Vector]])
     shares: Any = None  # q(i, j), what neighbour j is to client i, as the proof writes it
+    groups: Groups | None = None  # what all losses are
+    sent: Mapping[Vector, Vector] = field(default_factory=dict[Vector, Vector])  # a client's vector -> the server's
 
     def __post_init__(self) -> None:
         known = self.method.glossary
@@ -220,6 +228,8 @@ class Frame:
                 yield from rule.scalars()
         for form in self.kept.values():
             yield from form(self.letters[1]).scalars()
+        if self.groups is not None:
+            yield from (*self.groups.scalars(), self.sizes[1])
         yield from self.sizes if self.even or self.kept else ()
         yield from () if self.sample is None else (self.sample, others(self.sizes[1]))
 
@@ -278,11 +288,23 @@ class Reader:
                 return self._named(x, when, plain)
             case Vector(op="zero"):
                 return Vec({})
+            case Vector(op="start") if self.frame.groups is not None:
+                return self._axis.scaled(self.coefficient(self.frame.groups.begins))
             case Vector(op="start"):
                 first = [y.name for y, rule in self.frame.method.server.items() if rule == x and self.at[0] == 0]
                 return Vec({(Name(first[0] if first and when != "start" else "start"), ALL): self.ring.number(1)})
+            case Vector(op="w_star") if self.frame.groups is not None:
+                return Vec({}, frozenset({GROUPS}))
+            case Vector(op="group", args=(name, inside)) if name in self._members:
+                return self.vector(inside, when, name)
+            case Vector(op="mean", args=(inside,)) if self.frame.groups is not None:
+                return self._mean_of_groups(inside, when)
+            case Vector(op="grad", args=(inside,)) if plain in self._members:
+                member, at = self._members[plain], read(inside)
+                pull = self._axis.scaled(self.coefficient(member.force))
+                return Vec((at.scaled(self.coefficient(member.curve)) + pull).terms, at.charges | {GROUPS})
             case Vector(op="w_star" | "point" | "axis"):
-                label = {"w_star": "w*", "axis": "axis"}.get(x.op) or f"point {x.args[0]}"
+                label = {"w_star": "w*", "axis": AXIS}.get(x.op) or f"point {x.args[0]}"
                 return Vec({(Name(label), ALL): self.ring.number(1)})
             case Vector(op="+"):
                 first, *more = (read(arg) for arg in x.args)
@@ -325,6 +347,32 @@ class Reader:
         name = Name(f"prox({size}, {at.label})", at.stage, point=at, step=size)
         return Vec({(name, plain if OWN in at.tags and plain else ALL): self.ring.number(1)}, at.charges)
 
+    @property
+    def _members(self) -> Mapping[Any, Member]:
+        return {} if self.frame.groups is None else self.frame.groups.members
+
+    @property
+    def _axis(self) -> Vec:
+        return Vec({(Name(AXIS), ALL): self.ring.number(1)})
+
+    def _mean_of_groups(self, inside: Any, when: When) -> Vec:
+        total = Vec({}, frozenset({GROUPS}))
+        for name, member in self._members.items():
+            total = total + self.vector(inside, when, name).scaled(self.coefficient(member.share))
+        return total
+
+    def _parabola(self, at: Vec) -> Scalar:
+        """f at a point that all clients share; the forces of the groups cancel, so that f is least at 0."""
+        curve = force = self.ring.number(0)
+        for member in self._members.values():
+            share = self.coefficient(member.share)
+            curve = curve + share * self.coefficient(member.curve)
+            force = force + share * self.coefficient(member.force)
+        if not force.is_zero or ANY in at.tags:
+            raise UserError("got groups whose forces do not cancel, or a client's own point; do: leave it by hand")
+        half = self.ring.number(fmpq(1, 2))
+        return ((half * curve, Term("inner", vectors=(at, at), charges=frozenset({GROUPS}))),)
+
     def _solved(self, at: Vec, size: Coefficient, plain: str = "") -> Vec:
         """The proximal point of f, or of the loss that the client draws in this round, after the point is known."""
         if at.tags - {ALL, MEAN, *(() if plain else (SAMPLED,))} or (plain and at.stage):
@@ -343,21 +391,26 @@ class Reader:
         """New in every step: the noise of the next one is known later."""
         step = 1 if when == "local" else 0
         at = at.owned(plain)
-        name = Name(f"noise({'begun' if when == 'begun' else step}, {at.label})", step + 1, True, at)
-        return Vec({(name, plain): self.ring.number(1)})
+        label = f"noise({'begun' if when == 'begun' else step}, {at.label})"
+        if plain in self._members:  # the mean over a group of what has mean zero
+            return Vec({(Name(f"{label} of {plain}", step + 1, True, at), ALL): self.ring.number(1)})
+        return Vec({(Name(label, step + 1, True, at), plain): self.ring.number(1)})
 
     def _named(self, x: Vector, when: When, plain: str | None) -> Vec:
         method = self.frame.method
         if x in method.server:
             if when == "updated" and x in method.update:
                 return self._rule(method.update[x], "ended", plain)
-            if when == "start":
+            if when == "start" or (when == "first" and self.frame.groups is not None):
                 return self._rule(method.server[x], "start", plain)
             if x in self.frame.kept:
                 return replace(self, step=None).vector(self.frame.kept[x](self.at[1]), "base", plain)
             return Vec({(Name(x.name), ALL): self.ring.number(1)})
         if (x not in method.client and x not in self.frame.ghosts) or plain is None:
             raise UserError(f"got {x.name!r}, expected a vector of {method.id} with its client")
+        if x in self.frame.sent and when in ("base", "local"):
+            made = self.vector(self.frame.sent[x], "base", plain)
+            return Vec(made.terms, made.charges | {SENT})
         begin, local = self.frame.begin, self.frame.local
         within = x in begin or x in local  # changes within a round
         if when == "first" and x in method.client:
@@ -375,6 +428,8 @@ class Reader:
             raise UserError(f"got {x.name!r} of the whole round, expected a local step; do: leave this premise by hand")
         if x in self.frame.kept:
             return replace(self, step=None).vector(self.frame.kept[x](self.at[1]), "base", plain)
+        if plain in self._members:
+            return Vec({(Name(f"{x.name} of {plain}"), ALL): self.ring.number(1)}, frozenset({GROUPS}))
         settled = self.frame.settled(x)
         centre = None if settled is None else Name(settled.name)
         return Vec({(Name(x.name, centre=centre), plain): self.ring.number(1)})
@@ -404,6 +459,10 @@ class Reader:
             case ("inner", x, y):
                 ends = self.vector(x, when, plain, other), self.vector(y, when, plain, other)
                 return ((one, Term("inner", vectors=ends)),)
+            case ("f", x) if self.frame.groups is not None:
+                return self._parabola(self.vector(x, when, plain, other))
+            case ("f_star",) if self.frame.groups is not None:
+                return ()
             case ("f", x) if self.frame.one:
                 return self._atom(("f_i", x), when, plain, other)
             case ("f_star",) if self.frame.one:
@@ -531,6 +590,10 @@ class Reader:
             )
         if isinstance(atom, Largest):
             return self._largest(atom)
+        if isinstance(atom, Idle):
+            if self.frame.groups is None:
+                raise UserError("got an idle client, expected two groups of parabolas")
+            return ((self.coefficient(1 - self.frame.sizes[1] * self.frame.groups.idle), Term("one")),)
         if isinstance(atom, Near):
             return self._near(atom, ANY if atom.over == "mean" else str(atom.client or i))
         if isinstance(atom, Subset):

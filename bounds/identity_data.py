@@ -32,10 +32,11 @@ from .atoms import (
 )
 from .derivation import Known
 from .frame import Reader
+from .groups import Idle
 from .method import full_prox, grad, mean, neighbours, oracle, prox
 from .proximal_atoms import Largest, Moved, Optimal, Steep
 from .shown import Shown, by_form, check, reader_of
-from .vectors import ANY, Coefficient, Name, Scalar, Term, Vec
+from .vectors import ANY, AXIS, Coefficient, Name, Scalar, Term, Vec
 
 FORMAT = "fedaudit-identity/1"
 
@@ -76,6 +77,7 @@ def identity_data(premise: Known, statement: str = "") -> dict[str, Any]:
         **({"single": True} if rule.frame.one else {}),
         **({"composite": True} if rule.frame.method.composite else {}),
         **({"pathwise": True} if rule.pathwise else {}),
+        **({"groups": True} if rule.frame.groups else {}),
         "names": names.rows,
         "identities": identities,
     }  # fmt: skip
@@ -122,7 +124,8 @@ class Names:
             if name.near is not None:
                 row: dict[str, Any] = {"kind": "near", "of": self.number(name.near)}
             elif name.point is None:
-                row = {"kind": "w*"} if name.label == "w*" else {"kind": "vector", "label": name.label}
+                kinds = {"w*": "w*", AXIS: "axis"}
+                row = {"kind": kinds[name.label]} if name.label in kinds else {"kind": "vector", "label": name.label}
                 row |= {} if name.centre is None else {"mean": self.number(name.centre)}
             else:
                 row = {"kind": "gradient", "of": self.vector(name.point)}
@@ -233,6 +236,8 @@ class Names:
                 vector(mean(grad(x)))
                 yield "x", vector(x)
                 yield "constant", _tree(mu, reader)
+            case Idle():
+                yield "terms", self.scalar(reader.atom(atom))
             case Subset():
                 yield "few", reader.letters[reader.frame.sample]
                 yield "many", reader.letters[reader.frame.sizes[1]]
@@ -263,4 +268,5 @@ KINDS: dict[type, str] = {
     Moved: "moved",
     Steep: "steep",
     Largest: "largest",
+    Idle: "idle",
 }

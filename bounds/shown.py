@@ -25,12 +25,13 @@ from fedaudit.errors import UserError
 from .atoms import Atom, Bound, Slope, Subgradient, Subset, Variance, Weight
 from .derivation import Known, Requirement
 from .frame import HETEROGENEITY, Frame, Reader, formula_of
+from .groups import Idle
 from .method import Method, Number, Vector, inner, norm2, scalars_of
 from .proximal_atoms import Largest, Moved, Optimal
 from .vectors import DRAWN, EVEN, FRESH, INDEPENDENT, NEAR, SIGN, UNBIASED, Charge, Expanded, Ring, Scalar, Term, added
 
 By = tuple[tuple[Any, Atom], ...]
-PLAIN = Bound | Weight | Subset | Largest  # atoms that are not written as a number
+PLAIN = Bound | Weight | Subset | Largest | Idle  # atoms that are not written as a number
 MEANS = frozenset({UNBIASED, INDEPENDENT, DRAWN, FRESH})  # rules that hold in expectation, and on no single path
 
 
@@ -180,6 +181,8 @@ def check(premise: Shown) -> Checked:
             charges.add(premise.frame.charges[rule])
     if premise.frame.even:
         charges.add(premise.frame.charges[EVEN])
+    if premise.frame.groups is not None:
+        charges.update(premise.frame.groups.charges)
     signs = tuple("by form" if by_form(m) else "decided" for m, _ in premise.by)
     required = [Ge(m, 0) for (m, _), sign in zip(premise.by, signs, strict=True) if sign == "decided"]
     steps = [a.step for _, a in premise.by if isinstance(a, Slope | Moved)]

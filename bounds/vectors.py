@@ -24,7 +24,9 @@ Charge = tuple[str, tuple[Any, ...]]  # an assumption's name, and the constants 
 ALL, MEAN, ANY, OWN, SAMPLED = "", "mean", "*", "own", "sampled"
 SUM, SIGN, UNBIASED, INDEPENDENT, FLAT = "sum of weights", "sign of weights", "unbiased", "independent", "flat"
 EVEN, STILL = "equal weights", "still"  # sum_i p_i^2 = 1/n; a proximal gradient step from w* stays there
+AXIS = "the axis"  # a unit vector
 DRAWN = "drawn"  # a subset of the clients, uniform and independent of all else
+GROUPS, SENT = "groups", "sent"  # two groups of parabolas; a client's vector is the server's
 EXACT, FRESH = "exact", "fresh"  # local problems are solved exactly; their losses are drawn anew, with mean f_i
 NEAR = "neighbours"  # p_ij = p_ji >= 0: rows of q_ij sum to one, and a mean over neighbours keeps the mean over all
 
@@ -301,6 +303,9 @@ def expanded(
 def _product(a: Tagged, b: Tagged, term: Term, flat: frozenset[str], charges: set[str]) -> Key | None:
     """The key of one inner product; None if it vanishes."""
     (one, _), (two, _), over = a, b, term.over
+    if one == two and one.label == AXIS and over != "squares":
+        charges.update((SUM,) if over != "one" else ())
+        return ("one",)
     if (one.noise and one.stage > two.stage) or (two.noise and two.stage > one.stage):
         charges.add(UNBIASED)  # noise has mean zero, given all that was known before it
         return None

@@ -58,7 +58,7 @@ from fedaudit.bounds.papers.zhang.symbols import mu as PL_MU
 from fedaudit.bounds.shown import Shown, check, defined, known, reader_of, stands
 from fedaudit.bounds.shown import shown as show
 from fedaudit.bounds.statement import Statement
-from fedaudit.bounds.vectors import Expanded, Scalar
+from fedaudit.bounds.vectors import AXIS, Expanded, Scalar
 from fedaudit.cli import main
 from fedaudit.errors import UserError
 from fedaudit.tree import lines, tree
@@ -193,6 +193,7 @@ class World:
             return self.held.setdefault((name, self.batch), self.draw.normal(size=(CLIENTS, DIM)))
         if (name, shared) not in self.held:
             made = self.draw.normal(size=DIM if shared else (CLIENTS, DIM))
+            made = made / np.linalg.norm(made) if name.label == AXIS else made
             if name.label in self.reader.flat and not shared:
                 made = made - self.p @ made
             if name.centre is not None and not shared:
@@ -203,7 +204,7 @@ class World:
     def at(self, tagged: Any, client: int, signs: Any) -> Any:
         name, tag = tagged
         if tag == "":
-            return self.vectors(name, True)
+            return self.vectors(name, True) * (signs[0] if name.noise else 1)
         of_all = self.of_all(name, signs)
         if tag == "mean":
             return self.p @ of_all

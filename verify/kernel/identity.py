@@ -21,7 +21,7 @@ FORMAT = "fedaudit-identity/1"
 OVER, SIGNS = ("one", "mean", "squares"), ("positive", "nonnegative", "real")
 TAGS = ("", "mean", "*", "i", "j", "sampled")
 ATOMS = ("square", "smooth", "lipschitz", "convex", "lower", "minimum", "variance", "short", "near", "assumed")
-OTHERS = ("weight", "subset")  # of the clients
+OTHERS = ("weight", "subset", "idle")  # of the clients
 PROXIMAL = ("subgradient", "slope", "proximal_pl")
 LOCAL = ("optimal", "moved", "steep", "largest")  # of problems that clients solve
 SOLVED = ("own prox", "full prox")  # of the loss that a client draws in a round, of f
@@ -80,7 +80,7 @@ class Identities:
         return self.context.constant(1), self.context.constant(1)
 
     def name(self, node: Node) -> None:
-        kind = node.kind(("vector", "w*", "gradient", "noise", "prox", "near", *SOLVED))
+        kind = node.kind(("vector", "w*", "gradient", "noise", "prox", "near", "axis", *SOLVED))
         fields = {"vector": "label mean", "gradient": "of", "noise": "of step", "prox": "of size", "near": "of"}
         at = node.fields("kind", fields.get(kind, "of size" if kind in SOLVED else "label"))
         point = self.vector(at["of"], own=True) if "of" in at and kind != "near" else {}
@@ -224,6 +224,8 @@ class Identities:
             if self.points[one][0] == "noise" and self.stages[one] > self.stages[two]:
                 self.expected()
                 return None
+        if self.points[m][0] == self.points[n][0] == "axis" and m == n and over != "squares":
+            return ("one",)  # a unit vector
         clients = (left == "*") + (right == "*")
         if over == "squares" and clients < 2:
             raise Rejected("identity: got sum_i p_i^2 of something that is not the client's, expected a client's")
@@ -384,6 +386,9 @@ class Identities:
             yield from self.local(kind, at, x, over, client)
         elif kind == "weight":
             yield ("weight", at["index"].name()), self.one
+        elif kind == "idle":
+            self.trusted["trusted: at most one client is idle, as its terms"] = None
+            yield from self.terms(at["terms"])
         elif kind == "subset":
             yield ("one",), self.number(at["many"])
             yield ("one",), times(self.number(at["few"]), (self.context.constant(-1), self.one[0]))
@@ -525,7 +530,7 @@ class Identities:
 
 
 def read(file: Node) -> Identities:
-    more = "statement because claim charges squares single composite share pathwise"
+    more = "statement because claim charges squares single composite share pathwise groups"
     at = file.fields("format parameters names identities", more)
     at["format"].one_of((FORMAT,))
     known = {name: node.fields("means sign") for name, node in at["parameters"].mapping().items()}
@@ -542,6 +547,8 @@ def read(file: Node) -> Identities:
         at["identities"].items(),
         "pathwise" in at and at["pathwise"].flag(),
     )
+    if "groups" in at and at["groups"].flag():
+        made.trusted["trusted: the losses are two groups of parabolas, as the terms have them"] = None
     for node in at["names"].items():
         made.name(node)
     return made

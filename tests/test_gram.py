@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from flint import fmpq
-from marks import slow
+from marks import slow, some
 from runs import Data, about_runs, exact_run, point_of, reach
 
 import fedaudit as fa
@@ -17,6 +17,7 @@ from fedaudit.verify import kernel
 from fedaudit.verify.kernel import Entry, Form, Programme, Vec, problem, table
 from fedaudit.verify.kernel.loss import Vector, combine, dot
 from fedaudit.verify.kernel.minimum import lowest
+from fedaudit.verify.kernel.programme import VARIANCES
 from fedaudit.verify.kernel.rational import Node
 from fedaudit.verify.kernel.regulariser import NONE, Regulariser
 from fedaudit.verify.kernel.regulariser import read as regulariser
@@ -94,6 +95,8 @@ def read_off(worst: Programme, instance: Data) -> tuple[dict[tuple[str, str], fm
     origin = minimiser(instance, losses) if worst.minimised else (fmpq(0),) * d
     start = tuple(fmpq(str(x)) - y for x, y in zip(instance["w0"], origin, strict=True))
     leaves: dict[str, Vector] = {"start": start}
+    for i, v in enumerate(instance["noise"].get("v", ())):
+        leaves[f"v{i + 1}"] = tuple(fmpq(str(x)) for x in v)
     for i, least in enumerate(instance.get("minimisers", ())):
         leaves[f"w{i + 1}"] = tuple(fmpq(str(x)) - y for x, y in zip(least, origin, strict=True))
     values: dict[str, fmpq] = {}
@@ -128,6 +131,34 @@ def test_an_admissible_instance_meets_every_constraint_and_has_both_sides(name: 
     lhs, rhs, _ = kernel.evaluate(claim, instance, (), at)
     sides = [worst.lhs.at(gram, values), worst.rhs.at(gram, values)]
     assert sides == ([lhs, rhs] if claim["then"][at["relation"]][0] in ("<", "<=") else [rhs, lhs])
+
+
+NOISY = ["buttaci/thm4.1-I", "buttaci/lemB.1", "scaffold.py::scaffold/one-step", "local_sgd.py::local-sgd/drift"]
+
+
+@pytest.mark.parametrize("name", some(NOISY, 2, "more of the same"))
+@pytest.mark.parametrize("seed", [1])
+def test_a_noisy_instance_meets_every_constraint_and_has_both_sides(name: str, seed: int) -> None:
+    """Signs that are followed outcome by outcome give what a replay gives."""
+    claim, instance, at = noisy_run(name, seed)
+    kept = {key: instance["noise"][key] for key in ("kind", "shared", "steps") if key in instance["noise"]}
+    worst = kernel.programme(claim, point_of(claim, instance) | {"noise": kept}, at)
+    gram, values = read_off(worst, instance)
+    assert any(leaf.startswith("v") for leaf in worst.leaves)
+    assert [name for name, form in worst.constraints.items() if form.at(gram, values) < 0] == []
+    lhs, rhs, _ = kernel.evaluate(claim, instance, (), at)
+    sides = [worst.lhs.at(gram, values), worst.rhs.at(gram, values)]
+    assert sides == ([lhs, rhs] if claim["then"][at["relation"]][0] in ("<", "<=") else [rhs, lhs])
+
+
+def noisy_run(name: str, seed: int) -> tuple[Data, Data, Data]:
+    """A run with noise at its first two steps, and constants that are large enough for it."""
+    claim, instance, at = exact_run(name, seed=seed)
+    large = {args[0]: "1000" for name, *args in claim["let"] if name in ("bounded_gradients", *VARIANCES)}
+    rng, C, d = random.Random(seed), instance["C"], instance["d"]
+    v = [[str(fmpq(rng.randint(-9, 9), 9)) for _ in range(d)] for _ in range(C)]
+    noise = {"kind": "signs", "shared": False, "steps": [0, 1][: instance["E"] * instance["T"]], "v": v}
+    return claim, instance | {"noise": noise, "constants": instance["constants"] | large}, at
 
 
 @pytest.mark.parametrize("name", ["yuan/thm1~repaired", "yuan/thm1~inequality", "yuan/thm3~full", "yuan/lem5"])

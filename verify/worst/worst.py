@@ -271,7 +271,11 @@ def instance_of(asked: Programme, point: Point, run: Run) -> Row:
     for name, square in asked.open.items():
         constants[name] = str(_root_above(run.unknowns[square]))
     made = {k: v for k, v in point.data.items() if k not in ("constants", "noise")}
-    made |= {"d": run.dimension, "w0": _texts(run.vector(START)), "constants": constants, "noise": {"kind": "none"}}
+    kicks = [run.vector(one) for one in asked.noise or ()]
+    noise: Row = {"kind": "none"}
+    if any(any(kick) for kick in kicks):
+        noise = {**point.data["noise"], "v": [_texts(kick) for kick in kicks]}
+    made |= {"d": run.dimension, "w0": _texts(run.vector(START)), "constants": constants, "noise": noise}
     if asked.minimised:
         made["w_star"] = ["0"] * run.dimension
     if asked.minimisers is not None:

@@ -26,7 +26,7 @@ from .expression import Evaluator, Relation, Tree, free
 from .form import Form, OutOfReach, Vec, leaf, number, square, total, unknown
 from .gram import Extreme, Run, Signs
 from .leaves import Entry, Leaves
-from .linear import Sides
+from .linear import Amount, Sides
 from .loss import ONE, ZERO, Vector
 from .method import NOISE, Method
 from .problem import Problem
@@ -102,9 +102,9 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
     spans = {name: tuple((lo, hi) for lo, hi in ends) for name, ends in ranges_of(method, C, 1, E, T).items()}
     sides = Sides(world, claim.domains, measured(run, spans), arities(method), leaves.gap_of_minima)
     meets(claim, facts)
-    lhs, rhs = sides_of(claim, sides, at)
+    lhs, rhs, ties = sides_of(claim, sides, at)
     also_read(run)
-    constraints = {**conditions(claim, sides), **assumed(claim, sides, leaves, facts, noise)}
+    constraints = {**ties, **conditions(claim, sides), **assumed(claim, sides, leaves, facts, noise)}
     constraints |= steepness(claim, sides, leaves)
     if not classified(claim) and any(len(table) > 1 for table in leaves.tables):
         raise OutOfReach("out of reach: losses whose curvature is not bounded below, read at several points")
@@ -239,8 +239,8 @@ def measured(
     return value
 
 
-def sides_of(claim: Claim, sides: Sides, at: Node) -> tuple[Form, Form]:
-    """Both sides of the relation at `at`, the smaller one first."""
+def sides_of(claim: Claim, sides: Sides, at: Node) -> tuple[Form, Form, dict[str, Form]]:
+    """Both sides of the relation at `at`, the smaller one first, and what ties them to the run."""
     place = at.fields(" ".join(("relation", *claim.for_all)))
     op, left, right = claim.then[place.pop("relation").integer(0, len(claim.then) - 1)]
     if op not in ("<=", "<", ">=", ">"):
@@ -248,8 +248,25 @@ def sides_of(claim: Claim, sides: Sides, at: Node) -> tuple[Form, Form]:
     scope: dict[str, int] = {}
     for name, (low, high) in claim.for_all.items():
         scope[name] = place[name].integer(sides.integer(low, {}), sides.integer(high, {}))
-    lhs, rhs = (sides.form(side, scope) for side in (left, right))
-    return (lhs, rhs) if op in ("<=", "<") else (rhs, lhs)
+    small, large = (left, right) if op in ("<=", "<") else (right, left)
+    lhs, below = one_of(sides.value(small, scope), "least")
+    rhs, above = one_of(sides.value(large, scope), "most")
+    return lhs, rhs, below | above
+
+
+def one_of(x: Amount, kind: str) -> tuple[Form, dict[str, Form]]:
+    """A side, and what is asked besides: the least of several numbers is any number that none of them is below.
+
+    The least one is such a number, so that every run meets what is asked; of the largest ones the same.
+    """
+    if isinstance(x, Extreme) and x.kind == kind:
+        sign = ONE if kind == "least" else -ONE
+        return unknown(kind), {
+            f"{kind}_{n}": total((sign, -sign), (one, unknown(kind))) for n, one in enumerate(x.forms)
+        }
+    if not isinstance(x, Form):
+        raise OutOfReach("out of reach: a constant that is not squared, or an extreme in a sum or on the wrong side")
+    return x, {}
 
 
 def everywhere(

@@ -23,7 +23,7 @@ from fedaudit.verify.claims import lower
 from fedaudit.verify.settings.base import Reading
 from fedaudit.verify.worst.blocks import blocks
 from fedaudit.verify.worst.cone import smallest
-from fedaudit.verify.worst.hunted import examined
+from fedaudit.verify.worst.hunted import examined, profile
 from fedaudit.verify.worst.methods import question
 from fedaudit.verify.worst.points import ONE, told
 from fedaudit.verify.worst.worst import Worst, worst, worst_at
@@ -269,6 +269,68 @@ def test_a_variance_that_is_counted_too_small_falls_by_noise_alone() -> None:
 def test_too_many_outcomes_are_said_with_sizes_that_fit() -> None:
     with pytest.raises(fa.UserError, match="which fits"):
         worst(noisy_claim(fa.Le(dist2(T), S)), SGD | values(S=1, sigma=1, C=4, E=4))
+
+
+# --- local problems, oracles that err, losses that are not convex ----------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["buttaci/lemB.4", "buttaci/lemC.4"])
+def test_losses_that_are_only_bounded_below_have_a_lower_end(name: str) -> None:
+    made = [one for one in profile(fa.statement(name), read(fa.statement(name))[0], 0.05).rows if one["lower"]]
+    assert made
+    assert all(0.98 * one["upper"] <= one["lower"] <= one["upper"] for one in made)
+
+
+RISK = values(L=2, G=1, M=2)
+
+
+@pytest.mark.parametrize(("name", "at"), [
+    ("yuan/rem2~repaired", values(eta="1/6", T=1)), ("yuan/thm3~full", values(eta="1/16", T=1, b=1)),
+])  # fmt: skip
+def test_local_problems_are_solved_at_points_of_a_table(name: str, at: dict[str, Fraction]) -> None:
+    (made,) = worst(fa.statement(name), RISK | at)
+    both_ends_are_exact(made)
+    assert made.lower is not None
+    assert made.upper is not None
+    assert 0.999 * made.upper <= made.lower
+    assert {client["kind"] for client in (made.certificate or {})["instance"]["clients"]} == {"table"}
+
+
+def test_an_oracle_errs_as_much_as_its_accuracy_allows() -> None:
+    """lemma 11: exact answers reach less than answers that are within eps, at both ends."""
+    ends = [
+        worst(fa.statement("yuan/lem11-second"), RISK | values(eta="1/4", b=1, eps=eps))[0] for eps in ("0", "1/100")
+    ]
+    exact, rough = ends
+    for made in ends:
+        both_ends_are_exact(made)
+    assert exact.lower is not None
+    assert exact.upper is not None
+    assert rough.lower is not None
+    assert rough.upper is not None
+    assert rough.lower > 1.5 * exact.lower
+    assert rough.upper > 1.5 * exact.upper
+    held: dict[str, Any] = copy.deepcopy(dict(rough.certificate or {}))
+    assert "oracle" in held["instance"]
+    held["instance"]["constants"]["eps"] = "1/200"
+    with pytest.raises(kernel.Rejected, match="inexact"):
+        kernel.evaluate(held["claim"], held["instance"], (), held["at"])
+
+
+def test_a_table_without_the_solution_of_a_local_problem_is_refused() -> None:
+    (made,) = worst(fa.statement("yuan/rem2~repaired"), RISK | values(eta="1/6", T=1))
+    held: dict[str, Any] = copy.deepcopy(dict(made.certificate or {}))
+    claim, instance, at = held["claim"], held["instance"], held["at"]
+    start = instance["w0"]
+    for client in instance["clients"]:
+        client["points"] = [point for point in client["points"] if point["x"] in (start, ["0"] * instance["d"])]
+    with pytest.raises(kernel.Rejected, match="proximal point in the tables"):
+        kernel.evaluate(claim, instance, (), at)
+    held = copy.deepcopy(dict(made.certificate or {}))
+    for client in held["instance"]["clients"]:
+        client["mu"] = "-2"  # some function of that class has steeper slopes elsewhere
+    with pytest.raises(kernel.Rejected, match="lipschitz"):
+        kernel.evaluate(held["claim"], held["instance"], (), held["at"])
 
 
 # --- refutations and certificates ------------------------------------------------------------------------------------

@@ -2,8 +2,9 @@
 
 It follows the rules phase by phase as a replay does (replay.py), with vectors that are sums of leaves. Rules that are
 not linear, or that read more of a loss than gradients, values and proximal points, are out of reach. Minibatches are
-all of the data, and local problems are solved exactly. Noise, where there is some, is a fair sign per step, and per
-client unless it is shared, times a vector of the client (noise.py): every outcome is followed, with its own gradients.
+all of the data; an oracle may answer whatever its accuracy allows, anew for every point that it is asked. Noise, where
+there is some, is a fair sign per step, and per client unless it is shared, times a vector of the client (noise.py):
+every outcome is followed, with its own gradients.
 """
 
 from __future__ import annotations
@@ -101,7 +102,9 @@ class Spot:
             case "prox":
                 return leaves.prox(self.vector(rule.args[0], i), self.scalar(rule.factor))
             case "oracle":
-                return leaves.own_prox(i, self.vector(rule.args[0], i), self.scalar(rule.factor))
+                asked = i, self.vector(rule.args[0], i), self.scalar(rule.factor)
+                error = self.run.errors[self.row, i] = leaves.error(*asked)
+                return mixed((ONE, ONE), (leaves.own_prox(*asked), error))
             case "full_prox":
                 return leaves.own_prox(OF_ALL, self.vector(rule.args[0], i), self.scalar(rule.factor))
             case "batch_grad":  # of all data
@@ -190,6 +193,7 @@ class Run:
     T: int
     evaluator: Evaluator  # of the scalars that rules and measures read
     noise: Signs | None = None
+    errors: dict[tuple[int, int], Vec] = field(default_factory=dict[tuple[int, int], Vec])  # by round and client
     laws: dict[tuple[int, int], list[Outcome]] = field(default_factory=dict[tuple[int, int], list[Outcome]])
 
     # time

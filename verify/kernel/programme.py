@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from flint import fmpq
@@ -28,7 +28,7 @@ from .gram import Extreme, Run, Signs
 from .leaves import Entry, Leaves
 from .linear import Amount, Sides
 from .loss import ONE, ZERO, Vector
-from .method import NOISE, Method
+from .method import NOISE, Method, Rule, inside
 from .problem import Problem
 from .rational import Malformed, Node, Rejected, affordable, shown
 from .read_method import read as read_method
@@ -65,6 +65,8 @@ class Programme:
     minimisers: tuple[Vec, ...] | None  # of every client, where they are read
     open: Mapping[str, str]  # constant that the point does not give -> the unknown that is its square
     noise: tuple[Vec, ...] | None = None  # of every client, times a sign
+    errors: tuple[tuple[Vec, ...], ...] = ()  # of every round and client: by how much its oracle's answer misses
+    points: tuple[str, ...] = ()  # that the method reads, and an instance gives
 
 
 def programme(claim: object, point: object, at: object, most: int = WORK) -> Programme:
@@ -88,8 +90,8 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
     rows = rows_of(given.get("weights"), method, C, (T - 1) // E + 1 if method.steps else T)
     world, numbers = numbers_of(given, claim, method, C, E, T)
     noise = noise_of(claim, method, world, given.get("noise"), C, E * T)
-    exact(claim, method, world)
-    leaves = leaves_of(claim, world, p, method.composite)
+    accuracy = accuracy_of(claim, method, world)
+    leaves = replace(leaves_of(claim, world, p, method.composite), accuracy=accuracy)
     draws = participation(given.get("participation"), C)
     if draws != [((1,) * C, ONE)] and not method.rules_use("sampled"):
         raise Malformed("point.participation: got sampled clients, expected a method that means over them")
@@ -105,6 +107,7 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
     lhs, rhs, ties = sides_of(claim, sides, at)
     also_read(run)
     constraints = {**ties, **conditions(claim, sides), **assumed(claim, sides, leaves, facts, noise)}
+    constraints |= {f"answer_{n}": room for n, (_, room) in enumerate(leaves.answers.values())}
     constraints |= steepness(claim, sides, leaves)
     if not classified(claim) and any(len(table) > 1 for table in leaves.tables):
         raise OutOfReach("out of reach: losses whose curvature is not bounded below, read at several points")
@@ -125,6 +128,8 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
         tuple(leaves.least[i] for i in range(C)) if len(leaves.least) == C else None,
         dict(sides.open),
         None if noise is None else noise.v,
+        tuple(tuple(run.errors[t, i] for i in range(C)) for t in range(T)) if accuracy and run.errors else (),
+        points_of(method),
     )
 
 
@@ -157,12 +162,16 @@ def noise_of(claim: Claim, method: Method, world: World, noise: Node | None, C: 
     return None
 
 
-def exact(claim: Claim, method: Method, world: World) -> None:
-    """Local problems are solved exactly: as the claim says, or up to 0."""
+def accuracy_of(claim: Claim, method: Method, world: World) -> fmpq:
+    """How far from the least value of a local problem its answer may be."""
     assumed = {name: args for name, args in (*claim.let, *claim.implicit) if name not in claim.means}
     up_to = [world.values.get(args[0]) for name, args in assumed.items() if name == "inexact"]
-    if method.reads("oracle") and "exact_oracle" not in assumed and 0 not in up_to:
-        raise OutOfReach("out of reach: answers that are not exact; in reach are points where their error is 0")
+    if not method.reads("oracle") or "exact_oracle" in assumed:
+        return ZERO
+    known = [x for x in up_to if x is not None]
+    if not known:
+        raise OutOfReach("out of reach: answers of any accuracy; in reach are points that give it")
+    return min(known)
 
 
 def numbers_of(given: Fields, claim: Claim, method: Method, C: int, E: int, T: int) -> tuple[World, World]:
@@ -334,8 +343,16 @@ def steepness(claim: Claim, sides: Sides, leaves: Leaves) -> dict[str, Form]:
     return found
 
 
+def points_of(method: Method) -> tuple[str, ...]:
+    """Names of the points that the method reads, and that an instance gives."""
+    parts = (*method.parts(), *inside(*method.server.values(), *method.client.values()))
+    return tuple(sorted({part.name for part in parts if isinstance(part, Rule) and part.op == "point"}))
+
+
 def also_read(run: Run) -> None:
-    """What every replay reads, whatever the claim says: measures of the whole run."""
+    """What every replay reads, whatever the claim says: measures of the whole run, and every answer of an oracle."""
+    if run.method.reads("oracle"):
+        run.law(run.T, -1)
     for name, measure in run.method.measures.items():
         if not measure.at:
             try:

@@ -276,14 +276,15 @@ def replayed(reading: Reading, tightest: Mapping[str, Any]) -> bool:
 
 
 def claims_less(itself: Itself, mutant: Mutant) -> int:
-    """On so many instances lhs/rhs of the changed relation is no larger than it was; 0 if on one it is."""
+    """On so many admissible instances lhs/rhs of the changed relation is no larger than it was; 0 if on one it is."""
     (reading, world), (changed, _) = (
         read(replace(s, then=(s.relations[mutant.place],))) for s in (itself.statement, mutant.statement)
     )
     tried = 0
     for one in itself.instances:
         before, after = (score(relation, world, one.shape, one.genome) for relation in (reading, changed))
-        known = np.isfinite(before.ratio) & np.isfinite(after.ratio)
+        finite = [np.isfinite(one) for scores in (before, after) for one in (scores.ratio, scores.margin)]
+        known = np.logical_and.reduce(finite)
         if (after.ratio > before.ratio + ROUNDING * (1 + abs(before.ratio)))[known].any():
             return 0
         tried += int(known.sum())

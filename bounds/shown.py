@@ -317,9 +317,15 @@ def reader_of(premise: Shown) -> Reader:
     t, k, _, _ = frame.letters
     at = premise.at or (t, k)
     numbers += at[1:] if isinstance(at[1], Expr) else ()
-    found = dict.fromkeys(leaf for e in (*frame.scalars(), premise.claim, *numbers) for leaf in frame.leaves(e))
+    found = dict.fromkeys((*_leaves_of(frame), *(leaf for e in (premise.claim, *numbers) for leaf in frame.leaves(e))))
     letters = {leaf: f"x{n}" for n, leaf in enumerate(found)}
     return Reader(frame, Ring(tuple(letters.values())), letters, at)
+
+
+@lru_cache(maxsize=512)
+def _leaves_of(frame: Frame) -> tuple[Any, ...]:
+    """What the scalar factors of its rules and definitions are made of: every premise of the frame asks for it."""
+    return tuple(dict.fromkeys(leaf for e in frame.scalars() for leaf in frame.leaves(e)))
 
 
 def _denominators(premise: Shown) -> Iterator[Any]:

@@ -137,21 +137,31 @@ class Minimum:
 
 @dataclass(frozen=True, slots=True)
 class Variance:
-    """E|noise|^2 <= sigma^2 for the noise of a gradient x, at any point; of a minibatch sigma^2/batch."""
+    """E|noise|^2 <= sigma^2 for the noise of a gradient x, at any point; of a minibatch sigma^2/batch.
+
+    `least`: the assumption without constants that says it is sigma^2, of any x; then E|noise|^2 >= sigma^2.
+    """
 
     x: Vector
     sigma: Any
     over: Over = "one"
     batch: Any = None
+    least: str = ""
 
     @property
     def charges(self) -> tuple[Charge, ...]:
+        if self.least:
+            return ((self.least, ()),)
         if self.batch is not None:
             return (("minibatch_variance", (self.sigma, self.batch)),)
         return (("bounded_variance", (self.sigma,)),)
 
     @property
     def number(self) -> Number:
+        if self.least not in ("", "independent") or (self.least and self.batch is not None):
+            raise UserError(f"got {self.least}, which does not say what a variance is")
+        if self.least:
+            return norm2(noisy(self.x) - self.x) - Number(((self.sigma**2, ("one",)),))
         if self.x.op != "grad":
             raise UserError(f"got the variance of {self.x.op!r}, expected that of a gradient")
         most = self.sigma**2 if self.batch is None else self.sigma**2 / self.batch

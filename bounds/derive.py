@@ -24,6 +24,7 @@ from sympy.logic.boolalg import And, Boolean, Or, true
 
 from fedaudit.errors import UserError
 
+from .atoms import Variance
 from .decide import Decision, decide, entails, told, violates, violation
 from .derivation import NAMED, Argument, Given, Induction, Known, Step, View, domains, put_in
 from .dimension import DimensionError, dimension_of
@@ -601,6 +602,7 @@ def _signs(statement: Statement, argument: Argument, named: set[Symbol]) -> Iter
     made = {a.name for a in (*statement.let, *statement.implicit)}
     numbers = {part for e in method.scalars(()) for part in e.atoms(Symbol)} | parameters(statement)
     numbers |= {part for frame in frames if frame.groups for part in frame.groups.scalars()}
+    numbers |= {a.sigma for known in _shown(argument) for _, a in known.rule.by if isinstance(a, Variance)}
     steps = {q.func for q in (*method.steps(), *method.before)}
     even = any(frame.charges[SIGN] is None for frame in frames)  # the setting is about plain means
     claims = [item.claim for item in _walk((*argument.steps, *argument.bounds))]
@@ -658,7 +660,8 @@ def _refused(statement: Statement, goal: View, argument: Argument, cited: Sequen
         rule = known.rule
         if isinstance(rule, Average) and any(meant.setdefault(q, n) != n for q, n in rule.frame.names.items()):
             yield f"refused: {known.because} gives another meaning to a name of this proof"
-        if isinstance(rule, Definition | Average) and rule.method is not statement.method:
+        own = isinstance(rule, Definition | Average) and statement.method in (rule.method, rule.method.id)
+        if isinstance(rule, Definition | Average) and not own:
             yield f"refused: {known.because} is about {known.rule.method.id}"
     numbers = parameters(statement)
     for premise in (k for k in dict.fromkeys(_knowns(argument)) if taken(k)):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from flint import fmpq
-from sympy import Add, Indexed, Integer, Max, Mul, Pow, Rational, Sum, Symbol
+from sympy import Add, Indexed, IndexedBase, Integer, Max, Mul, Pow, Rational, Sum, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
@@ -52,6 +52,7 @@ from .vectors import (
     MEAN,
     NEAR,
     OWN,
+    SAME,
     SAMPLED,
     SENT,
     SIGN,
@@ -92,6 +93,7 @@ CHARGES: dict[str, Charge] = {
     GROUPS: ("two_groups", ()),
     SENT: ("broadcast", ()),
     FENCHEL: ("convex_regulariser", ()),
+    SAME: ("identical", ()),
 }
 
 
@@ -128,6 +130,7 @@ class Frame:
     charges: Mapping[str, Charge | None] = field(default_factory=lambda: dict(CHARGES))
     one: bool = False  # a single function, of the client that is not named; w* minimises it
     alone: bool = False  # there is one client, and means over the clients are its own
+    same: bool = False  # all clients have the same function
     even: bool = False  # all clients have the same weight
     sample: Any = None  # how many clients are drawn
     ghosts: Mapping[Vector, tuple[Vector, Vector]] = field(default_factory=dict[Vector, tuple[Vector, Vector]])
@@ -160,12 +163,22 @@ class Frame:
         return {**self.method.local, **{x: rule for x, (_, rule) in self.ghosts.items()}}
 
     def formula(self, quantity: Any) -> Any:
-        return formula_of(self.method, quantity)
+        """What the method's formulas say that it is; a factor of its rules is a letter, whatever it is."""
+        factor = getattr(quantity, "func", None) in {q.func for q in self.method.steps()}
+        return None if factor else formula_of(self.method, quantity)
 
     @property
     def sum_of_squares(self) -> Any:
         _, _, i, _ = self.letters
-        return Sum(self.weights[i] ** 2, (i, 1, self.sizes[1]))
+        return Sum(self.weight(i) ** 2, (i, 1, self.sizes[1]))
+
+    def weight(self, client: Any) -> Any:
+        return self.weights[client] if isinstance(self.weights, IndexedBase) else self.weights(client)
+
+    def is_weight(self, expr: Any) -> bool:
+        if isinstance(self.weights, IndexedBase):
+            return isinstance(expr, Indexed) and expr.base == self.weights
+        return getattr(expr, "func", None) == self.weights
 
     def settled(self, x: Vector) -> Vector | None:
         """The server's vector that is the mean of x over the clients from round to round, by the method's rules.
@@ -207,7 +220,7 @@ class Frame:
                 yield from self.leaves(arg)
         elif self.sample is not None and expr == others(self.sizes[1]):
             yield expr
-        elif self.is_share(expr):
+        elif self.is_share(expr) or self.is_weight(expr):
             return
         elif not isinstance(expr, Rational | Indexed) and self.meaning(expr) is None:
             steps = {q.func for q in (*self.method.steps(), *self.method.before)}
@@ -220,7 +233,7 @@ class Frame:
 
     def is_sum_of_squares(self, total: Sum) -> bool:
         (index, low, high), *more = total.limits
-        return not more and total.function == self.weights[index] ** 2 and (low, high) == (1, self.sizes[1])
+        return not more and total.function == self.weight(index) ** 2 and (low, high) == (1, self.sizes[1])
 
     def scalars(self) -> Iterator[Any]:
         """Every scalar factor in the rules and definitions."""
@@ -331,6 +344,9 @@ class Reader:
                 at = read(inside).owned(plain)
                 if self.frame.one and f"grad({at.label})" in self.flat:
                     return Vec({}, at.charges | {FLAT})
+                if self._of_all(at):
+                    name = Name(f"grad({at.label})", at.stage, point=at)
+                    return Vec({(name, ALL): self.ring.number(1)}, at.charges | {SAME})
                 return Vec({(Name(f"grad({at.label})", at.stage, point=at), plain): self.ring.number(1)}, at.charges)
             case Vector(op="prox", args=(step, inside)):
                 return self._prox(read(inside).owned(plain or ALL), self.coefficient(step), plain)
@@ -353,6 +369,10 @@ class Reader:
             raise UserError("got a proximal point of another client, expected a shared one; do: leave it by hand")
         name = Name(f"prox({size}, {at.label})", at.stage, point=at, step=size)
         return Vec({(name, plain if OWN in at.tags and plain else ALL): self.ring.number(1)}, at.charges)
+
+    def _of_all(self, at: Vec) -> bool:
+        """Whether what is taken there is the same for all clients: the function is, and so is the point."""
+        return self.frame.same and not at.tags - {ALL, MEAN}
 
     @property
     def _members(self) -> Mapping[Any, Member]:
@@ -492,6 +512,8 @@ class Reader:
                 return ((one, Term("value", "one", (), "least F")),)
             case ("f_i", x) if plain is not None:
                 at = self.vector(x, when, plain, other).owned(plain)
+                if self._of_all(at):
+                    return (self._value(at),)
                 return ((one, Term("value", "one", (at,), f"f({at.label})", plain)),)
             case ("drawn", x) if plain is not None:
                 at = self.vector(x, when, plain, other).owned(plain)
@@ -519,6 +541,8 @@ class Reader:
         """f = sum_i p_i f_i at a point that all clients share."""
         if ANY in at.tags:
             raise UserError("got f at a client's own point under a mean, expected a shared point; do: use f_i")
+        if self._of_all(at):
+            return self.ring.number(1), Term("value", "one", (at,), f"f({at.label})", ALL, frozenset({SAME}))
         return self.ring.number(1), Term("value", "mean", (at,), f"f({at.label})", ANY)
 
     def formula(self, expr: Any, bound: Any = None) -> Scalar:
@@ -531,8 +555,8 @@ class Reader:
             return self._quantity(expr, *meant, bound)
         if isinstance(expr, Add):
             return tuple(part for arg in expr.args for part in self.formula(arg, bound))
-        if isinstance(expr, Indexed) and expr.base == self.frame.weights:
-            return ((self.ring.number(1), Term("weight", label=str(expr.indices[0]))),)
+        if self.frame.is_weight(expr):
+            return ((self.ring.number(1), Term("weight", label=str(expr.args[-1]))),)
         if self.frame.is_share(expr):
             return ((self.ring.number(1), Term("weight", label="_".join(map(str, ("share", *expr.args))))),)
         if isinstance(expr, Sum) and not self.frame.is_sum_of_squares(expr):
@@ -540,9 +564,9 @@ class Reader:
             client = self._neighbour(expr.function, index)
             if client is not None and not more and bound is None and (low, high) == (1, self.frame.sizes[1]):
                 return under_near(self.formula(expr.function / self.frame.shares(client, index), index), str(client))
-            even = self.frame.even and not expr.function.atoms(Indexed)
-            body = expr.function * self.frame.sizes[1] if even else expr.function / self.frame.weights[index]
-            if more or bound is not None or (low, high) != (1, self.frame.sizes[1]) or body.atoms(Indexed):
+            even = self.frame.even and not self._weighted(expr.function)
+            body = expr.function * self.frame.sizes[1] if even else expr.function / self.frame.weight(index)
+            if more or bound is not None or (low, high) != (1, self.frame.sizes[1]) or self._weighted(body):
                 raise UserError(f"got {expr}, expected a mean over the clients with their weights")
             return under_mean(self.formula(body, index))
         if isinstance(expr, Mul):
@@ -558,11 +582,14 @@ class Reader:
         _, _, i, j = self.frame.letters
         return next((c for c, n in found if n == index != c and c in (i, j) and len(found) == 1), None)
 
+    def _weighted(self, expr: Any) -> bool:
+        return bool(expr.atoms(Indexed)) or any(self.frame.is_weight(q) for q in expr.atoms(AppliedUndef))
+
     def _constant(self, expr: Any) -> bool:
         """Whether it speaks of no quantity."""
         if isinstance(expr, Sum):
             return self.frame.is_sum_of_squares(expr)
-        if isinstance(expr, Indexed) or self.frame.is_share(expr):
+        if isinstance(expr, Indexed) or self.frame.is_weight(expr) or self.frame.is_share(expr):
             return False
         if self.frame.formula(expr) is not None or self.frame.meaning(expr) is not None:
             return False
@@ -607,7 +634,7 @@ class Reader:
         if isinstance(atom, Weight):
             among = atom.among
             return self.formula(
-                self.frame.weights[atom.client] if among is None else self.frame.shares(among, atom.client)
+                self.frame.weight(atom.client) if among is None else self.frame.shares(among, atom.client)
             )
         if isinstance(atom, Largest):
             return self._largest(atom)

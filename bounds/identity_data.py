@@ -80,6 +80,7 @@ def identity_data(premise: Known, statement: str = "") -> dict[str, Any]:
         **({"pathwise": True} if rule.pathwise else {}),
         **({"groups": True} if rule.frame.groups else {}),
         **({"alone": True} if rule.frame.alone else {}),
+        **({"same": True} if rule.frame.same else {}),
         **({"kept": [x.name for x in rule.frame.kept]} if rule.frame.kept else {}),
         **({"fenchel": True} if _speaks_of_the_conjugate(rule) else {}),
         "names": names.rows,
@@ -191,7 +192,9 @@ class Names:
             case Near(x=x):
                 self.vector(reader.vector(neighbours(x), "base", client))
                 yield "x", self.vector(reader.vector(x, "base", ANY))
-            case Variance(x=x, sigma=sigma, batch=batch):
+            case Variance(x=x, sigma=sigma, batch=batch, least=least):
+                if least:
+                    yield "least", True
                 point = reader.vector(x, "base", client)
                 yield "x", self.vector(reader.noise(point, "base", client))
                 yield "constant", _tree(sigma, reader)

@@ -52,7 +52,7 @@ def only(made: Statement) -> Tried:
 
 def test_true_premises_hold_on_runs() -> None:
     known = catalogue()
-    for name in ("benmansour/cor4~repaired", "buttaci/lemB.8"):
+    for name in ("benmansour/cor4~repaired", "fallah/eq97"):
         rows = tried(known[name], known)
         assert rows
         assert {row.status for row in rows} == {"holds"}
@@ -73,7 +73,7 @@ def test_only_what_is_measured_is_tried() -> None:
     rows = tried(known["buttaci/prop3.1"], known)
     assert {row.reason for row in rows if row.status == "not-measured"} == {"read as the definition of trace"}
     assert all("trace as in" in row.reason for row in rows if row.status == "holds")
-    rows = tried(known["zhang/eqA.34"], known)
+    rows = tried(known["yuan/lem1"], known)
     assert any(row.reason.startswith("only the proof speaks of") for row in rows)
     assert tried(known["buttaci/appA-combination"], known) == ()
 

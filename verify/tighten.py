@@ -166,7 +166,7 @@ def _quantities(larger: Any, frame: Frame) -> Iterator[Any]:
     """Quantities of a side that are not negative by their definition, with a coefficient that is positive by form."""
     parts = dict.fromkeys(part for term in Add.make_args(larger) for part in Mul.make_args(term))
     for part in parts:
-        inside = part.function / frame.weights[part.limits[0][0]] if isinstance(part, Sum) else part
+        inside = part.function / frame.weight(part.limits[0][0]) if isinstance(part, Sum) else part
         meant = frame.meaning(inside) if isinstance(inside, AppliedUndef | Symbol) else None
         if meant is not None and not_negative(meant[1], frame.method) is not None:
             yield part

@@ -67,6 +67,7 @@ class Identities:
     composite: bool  # w* minimises f + g, not f
     share: Node | None  # a with E|sampled mean|^2 = a M|x|^2 + (1 - a) |mean x|^2
     identities: list[Node]
+    same: bool = False  # all clients have one function
     pathwise: bool = False  # on every path: nothing may hold in expectation alone
     trusted: dict[str, None] = field(default_factory=dict[str, None])
     points: list[tuple[str, Vector]] = field(default_factory=list[tuple[str, Vector]])
@@ -179,7 +180,11 @@ class Identities:
         found = [n for n, (kind, of) in enumerate(self.points) if kind == "gradient" and self.at(of, "") == wanted]
         if not found:
             raise Rejected("identity: got an atom at a point without a gradient, expected a name for it")
-        return {(found[0], client): self.one}
+        return {(found[0], "" if self.of_all(point) else client): self.one}
+
+    def of_all(self, point: Vector) -> bool:
+        """Whether what is taken there is the same for all clients."""
+        return self.same and all(tag in ("", "mean") for _, tag in point)
 
     def near(self, name: int, client: str) -> tuple[int, str]:
         """The name of its mean over the neighbours of a client."""
@@ -294,6 +299,8 @@ class Identities:
         if over == "squares":
             raise Rejected("identity: got sum_i p_i^2 of a value")
         where = "least" if point is None else self.at(point, tag)
+        if point is not None and self.of_all(point):
+            tag = ""
         later = drawn and point is not None and any(self.stages[n] for n, _ in point)
         if drawn and not later:
             self.expected()
@@ -382,6 +389,10 @@ class Identities:
             if "batch" in at and not self.signed(at["batch"], True):
                 raise Rejected("identity: got a minibatch whose form does not show that it is positive")
             most = times(times(sigma, sigma), self._over(batch))
+            if "least" in at and at["least"].flag():  # the variance is this, and so no less
+                yield from ((key, times((-most[0], most[1]), c)) for key, c in self.constant(over))
+                yield from self.inner(over, x, x)
+                return
             yield from ((key, times(most, c)) for key, c in self.constant(over))
             yield from ((key, (-c[0], c[1])) for key, c in self.inner(over, x, x))
         elif kind in PROXIMAL:
@@ -534,7 +545,7 @@ class Identities:
 
 
 def read(file: Node) -> Identities:
-    more = "statement because claim charges squares single composite share pathwise groups alone kept fenchel"
+    more = "statement because claim charges squares single composite share pathwise groups alone same kept fenchel"
     at = file.fields("format parameters names identities", more)
     at["format"].one_of((FORMAT,))
     known = {name: node.fields("means sign") for name, node in at["parameters"].mapping().items()}
@@ -549,6 +560,7 @@ def read(file: Node) -> Identities:
         "composite" in at and at["composite"].flag(),
         at.get("share"),
         at["identities"].items(),
+        "same" in at and at["same"].flag(),
         "pathwise" in at and at["pathwise"].flag(),
     )
     if "groups" in at and at["groups"].flag():

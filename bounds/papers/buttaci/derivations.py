@@ -14,7 +14,6 @@ introduces one.
 
 from typing import Any
 
-from sympy import E as e
 from sympy import Eq, Expr, Ge, Integer, Le, Max, Mul, Pow, Rational, Sum, Symbol, cancel, exp
 from sympy.logic.boolalg import And, Boolean
 
@@ -26,7 +25,6 @@ from ...facts import (
     geometric,
     inverse_e,
     one_minus_power,
-    power_decreasing,
     power_difference,
     power_le_base,
     power_le_one,
@@ -422,34 +420,6 @@ def lemma_B_7(goal: View) -> Argument:
     )
     below = Step(goal.relations[2], given=(smallest, inverse_e(n=E)), note="ν ≤ 1/E")
     return Argument((growth, positive, smallest, below))
-
-
-def lemma_B_8(goal: View) -> Argument:
-    """The exact second moment; each weight (1 − λ)^k is at least (1 − λ)^(E−1) ≥ 1/e."""
-    lam, mean2 = named(goal, "lambda"), named(goal, "mean2")
-    (weights,) = goal.rhs.atoms(Sum)
-    squares, plain = Sum((1 - lam) ** (2 * k), (k, 0, E - 1)), Sum((1 - lam) ** k, (k, 0, E - 1))
-    moment = Known(
-        Eq(goal.lhs, sigma**2 * weights * squares + plain**2 * mean2),
-        "E|x|² = V x + |E x|², and variances of independent terms add (B.34, B.35)",
-        "premise",
-        assumes=("independent",),
-    )
-    smallest = (1 - lam) ** (E - 1)
-    shrinking = power_decreasing(x=1 - lam, n=k, m=E - 1 - k)
-    variance = Step(
-        Ge(squares, E * smallest**2), given=(termwise(Ge((1 - lam) ** (2 * k), smallest**2), k, 0, E - 1, shrinking),)
-    )
-    mean = Step(Ge(plain, E * smallest), given=(termwise(Ge((1 - lam) ** k, smallest), k, 0, E - 1, shrinking),))
-    at_least = Step(Ge(smallest, 1 / e), given=(power_monotone(x=1 - 1 / E, y=1 - lam, n=E - 1), inverse_e(n=E)))
-    together = Step(
-        Ge(goal.lhs, E * sigma**2 * weights * smallest**2 + E**2 * smallest**2 * mean2),
-        given=(moment, variance, mean, power_sign(x=1 - lam, n=E - 1)),
-    )
-    return Argument(
-        (variance, mean, at_least, together, Step(goal.relations[0], given=(together, at_least))),
-        moment,
-    )
 
 
 def halved(x: Expr, where: str) -> Induction:

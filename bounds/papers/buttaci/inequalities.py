@@ -15,11 +15,11 @@ from ...atoms import Atom, Convex, Lipschitz, Minimum, Smooth, Square
 from ...derivation import Argument, Derivation, Induction, Known, Step, View
 from ...facts import peter_paul, sum_next, termwise, young
 from ...frame import CHARGES, Frame
-from ...method import Method, expect, f, f_star, grad, norm2, start, vector, w_star
+from ...method import Method, expect, f, f_i, f_star, grad, mean, norm2, start, vector, w_star
 from ...method import inner as inner_product
 from ...shown import shown
 from ...statement import Assumption, Glossary, Statement
-from ...vectors import FLAT
+from ...vectors import FLAT, SAME
 
 GLOSSARY = Glossary()
 _s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity
@@ -99,32 +99,14 @@ def _cauchy(goal: View) -> Argument:
 
 
 def _jensen(goal: View) -> Argument:
-    """Convexity for two points, once for every point that is added to the mean of those before it."""
-    m = Symbol("m", integer=True, positive=True)
-    first = Function("f_mean_of_first", real=True)
-
-    def total(high: Expr) -> Expr:
-        return Sum(lam(i), (i, 1, high))
-
-    one_point = Known(Eq(first(1), f_at(1)), "the mean of one point is the point", "premise")
-    two_points = Known(
-        Le(total(m + 1) * first(m + 1), total(m) * first(m) + lam(m + 1) * f_at(m + 1)),
-        "convexity between the mean of the first m points and the next one",
-        "premise",
-        assumes=("convex", "nonnegative_weights"),
+    """f lies above its tangent at the mean, at every point; the mean of that."""
+    tangent = shown(
+        goal.relations[0],
+        "f lies above a tangent at the mean of the points; the mean over the points",
+        ON_POINTS,
+        (1, Convex(mean(_each), _each, over="mean")),
     )
-    all_points = Known(Eq(first(n), f_mean), "the mean of all points", "premise")
-    whole = Known(Eq(total(n), 1), "sum_i lambda_i = 1", "premise", assumes=("weights_sum_to_one",))
-    added = Induction(
-        Le(total(m) * first(m), Sum(lam(i) * f_at(i), (i, 1, m))),
-        m,
-        start=1,
-        base=(one_point,),
-        step=(two_points, sum_next(lam(i) * f_at(i), i, 1, m)),
-        where="induction on n",
-    )
-    last = Step(goal.relations[0], given=(added.at(n), all_points, whole), where="n points")
-    return Argument((added, last), last)
+    return Argument((Step(goal.relations[0], given=(tangent,)),))
 
 
 def _combination(goal: View) -> Argument:
@@ -258,6 +240,24 @@ ON_A_FUNCTION = Frame(
     IndexedBase("p"),
     {**CHARGES, FLAT: ("differentiable", ())},
     one=True,
+)
+_each = vector("w_i", r"\mathbf w_i")
+ON_POINTS = Frame(
+    Method(
+        id="function",
+        title="One function at several points",
+        cite="appendix A",
+        glossary=GLOSSARY,
+        server={},
+        client={_each: start},
+        measures={f_at(i): expect(f_i(_each)), f_mean: expect(f(mean(_each)))},
+    ),
+    {},
+    (Symbol("t"), Symbol("k"), i, j),
+    (Symbol("E"), n),
+    lam,
+    {**CHARGES, SAME: None},  # there is one function
+    same=True,
 )
 
 

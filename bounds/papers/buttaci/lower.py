@@ -3,7 +3,7 @@
 from ...algebra import Ge, Gt, Le, Lt, Min, Sum, e
 from ...derivation import Derivation
 from ...statement import Assumption, Statement, free, unit
-from . import derivations
+from . import derivations, noise_sum
 from .methods import FEDPROX
 from .symbols import (
     GLOSSARY,
@@ -82,7 +82,7 @@ LEMMA_B_8 = Statement(
     then=Ge(noise_sum2, E * sigma**2 / e**2 * Sum(p[i] ** 2, (i, 1, M)) + E**2 / e**2 * mean2),
     sweep={lam: unit("lambda") / E},
     reading=("V zeta = sigma^2 is E|zeta - Z|^2; the weights are any reals",),
-    follows_from=(Derivation(derivations.lemma_B_8),),
+    follows_from=(Derivation(noise_sum.lemma_B_8),),
 )
 
 THEOREM_4_2 = Statement(

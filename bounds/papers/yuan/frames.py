@@ -7,7 +7,23 @@
 from sympy import Function, IndexedBase, Symbol
 
 from ...frame import CHARGES, Frame
-from ...method import Method, expect, f, f_star, g, inner, mean, norm2, oracle, point, prox, start, vector
+from ...method import (
+    Method,
+    expect,
+    f,
+    f_star,
+    full_grad,
+    g,
+    grad,
+    inner,
+    mean,
+    norm2,
+    oracle,
+    point,
+    prox,
+    start,
+    vector,
+)
 from ...subset import LETTERS, direction, on_a_subset, sizes
 from ...vectors import EVEN, FRESH, SIGN, SUM
 from .run import FEDMSPP, near, w, w_m
@@ -20,7 +36,10 @@ from .symbols import (
     eta,
     f_plus,
     f_u,
+    global2,
     j,
+    local2,
+    m,
     mean_d,
     moved2,
     plus_u2,
@@ -68,6 +87,25 @@ ON_A_SUBSET = on_a_subset(
     },
     I,
     M,
+)
+
+ON_DEVICES = Frame(
+    Method(
+        id="devices",
+        title="Devices at one point w",
+        cite="definition 1",
+        glossary=GLOSSARY,
+        server={around: start},
+        client={},
+        measures={local2(m): expect(norm2(grad(around))), global2: expect(norm2(full_grad(around)))},
+    ),
+    {},
+    (LETTERS[0], LETTERS[1], m, LETTERS[3]),
+    sizes(M),
+    IndexedBase("p"),
+    {**CHARGES, **dict.fromkeys((SUM, SIGN, EVEN))},  # the mean over the devices is a plain one
+    even=True,
+    same=True,
 )
 
 # --- a round of FedMSPP with exact local solutions --------------------------------------------------------------------

@@ -1,0 +1,112 @@
+"""Lemma B.8: the second moment of a weighted sum of independent vectors, one step at a time."""
+
+# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportCallIssue=false, reportOperatorIssue=false
+# pyright: reportAttributeAccessIssue=false, reportReturnType=false
+
+from functools import cache
+from typing import Any
+
+from sympy import E as e
+from sympy import Eq, Expr, Function, Ge, Sum, Symbol
+
+from ...atoms import Variance
+from ...derivation import Argument, Induction, Step, View
+from ...facts import inverse_e, power_decreasing, power_monotone, power_sign, sum_next, termwise
+from ...frame import CHARGES, Frame
+from ...method import Method, expect, inner, mean, noisy, norm2, start, vector, zero
+from ...shown import defined, shown
+from ...vectors import INDEPENDENT, UNBIASED
+from .derivations import named
+from .symbols import GLOSSARY, E, i, k, p, sigma
+from .symbols_perturbed import j
+
+factor = Function("factor", real=True)  # (1 - lambda)^k
+moment, along = Function("moment", nonnegative=True), Function("along", real=True)
+_sum, _Z = vector("s"), vector("Z", r"\mathbf Z_i")
+
+
+@cache
+def frame(noise_sum2: Any, mean2: Any, lam: Any, M: Any) -> Frame:
+    """sum_k (1 - lambda)^k zeta_k^i of every i, whose mean with the weights p_i, which are any reals, is the sum."""
+    method = Method(
+        id="noise_sum",
+        title="Weighted sums of independent vectors",
+        cite="lemma B.8",
+        glossary=GLOSSARY,
+        server={},
+        client={_Z: start, _sum: zero},
+        begin={_sum: zero},
+        local={_sum: _sum + factor(k) * noisy(_Z)},
+        measures={
+            moment(k): expect(norm2(mean(_sum))),
+            along(k): expect(inner(mean(_sum), mean(_Z))),
+            mean2: expect(norm2(mean(_Z))),
+        },
+        formulas={noise_sum2: moment(E), factor(k): (1 - lam) ** k},
+    )
+    charges = {**CHARGES, UNBIASED: ("independent", ()), INDEPENDENT: ("independent", ())}
+    return Frame(method, {}, (Symbol("t", integer=True, nonnegative=True), k, i, j), (E, M), p, charges)
+
+
+def lemma_B_8(goal: View) -> Argument:
+    """The second moment (B.34, B.35); each weight (1 − λ)^k is at least (1 − λ)^(E−1) ≥ 1/e."""
+    lam, mean2 = named(goal, "lambda"), named(goal, "mean2")
+    (weights,) = goal.rhs.atoms(Sum)
+    on = frame(goal.lhs, mean2, lam, weights.limits[0][2])
+    n = Symbol("n", integer=True, nonnegative=True)
+
+    def plain(count: Expr) -> Expr:
+        return Sum((1 - lam) ** n, (n, 0, count - 1))
+
+    def squares(count: Expr) -> Expr:
+        return Sum((1 - lam) ** (2 * n), (n, 0, count - 1))
+
+    power = defined(factor(k), on.method)
+    means = Induction(
+        Eq(along(k), mean2 * plain(k), evaluate=False),
+        over=k,
+        base=(shown(Eq(along(0), 0), "an empty sum", on),),
+        step=(
+            shown(Eq(along(k + 1), along(k) + factor(k) * mean2), "one more term, whose noise has mean zero", on),
+            power,
+            sum_next((1 - lam) ** n, n, 0, k - 1),
+        ),
+        note="E|x|² = V x + |E x|²",
+        where="B.34",
+    )
+    further = shown(
+        Ge(moment(k + 1), moment(k) + 2 * factor(k) * along(k) + factor(k) ** 2 * (mean2 + sigma**2 * weights)),
+        "variances of independent terms add",
+        on,
+        (factor(k) ** 2, Variance(_Z, sigma, "squares", least="independent")),
+    )
+    terms = (sum_next((1 - lam) ** n, n, 0, k - 1), sum_next((1 - lam) ** (2 * n), n, 0, k - 1))
+    added = Induction(
+        Ge(moment(k), sigma**2 * weights * squares(k) + plain(k) ** 2 * mean2),
+        over=k,
+        base=(shown(Eq(moment(0), 0), "an empty sum", on),),
+        step=(further, means, power, *terms),
+        note="variances of independent terms add",
+        where="B.35",
+    )
+    whole = Step(
+        Ge(goal.lhs, sigma**2 * weights * squares(E) + plain(E) ** 2 * mean2),
+        given=(added.at(E), defined(goal.lhs, on.method)),
+        where="B.34, B.35",
+    )
+    smallest = (1 - lam) ** (E - 1)
+    shrinking = power_decreasing(x=1 - lam, n=n, m=E - 1 - n)
+    variance = Step(
+        Ge(squares(E), E * smallest**2),
+        given=(termwise(Ge((1 - lam) ** (2 * n), smallest**2), n, 0, E - 1, shrinking),),
+    )
+    drift = Step(Ge(plain(E), E * smallest), given=(termwise(Ge((1 - lam) ** n, smallest), n, 0, E - 1, shrinking),))
+    at_least = Step(Ge(smallest, 1 / e), given=(power_monotone(x=1 - 1 / E, y=1 - lam, n=E - 1), inverse_e(n=E)))
+    together = Step(
+        Ge(goal.lhs, E * sigma**2 * weights * smallest**2 + E**2 * smallest**2 * mean2),
+        given=(whole, variance, drift, power_sign(x=1 - lam, n=E - 1)),
+    )
+    last = Step(goal.relations[0], given=(together, at_least))
+    return Argument((means, added, whole, variance, drift, at_least, together, last), whole)

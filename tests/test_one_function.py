@@ -1,0 +1,70 @@
+"""Clients that share one function: Jensen's inequality, and devices without dissimilarity."""
+
+# sympy and python-flint are annotated only in part.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
+
+from dataclasses import replace
+
+import pytest
+from sympy import Le, Rational
+
+from fedaudit.bounds.atoms import Convex
+from fedaudit.bounds.catalogue import catalogue
+from fedaudit.bounds.derive import derive, shown
+from fedaudit.bounds.identity_data import identity_data
+from fedaudit.bounds.papers.buttaci.inequalities import ON_POINTS
+from fedaudit.bounds.shown import Shown, check
+from fedaudit.errors import UserError
+from fedaudit.verify.kernel import identity
+from fedaudit.verify.kernel.rational import Rejected
+
+NAMES = {
+    "buttaci/appA-jensen": ("convex", "nonnegative_weights", "weights_sum_to_one"),
+    "yuan/def1-homogeneous": ("identical",),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_proved_with_every_assumption_and_not_one_percent_sharper(name: str) -> None:
+    known = catalogue()
+    printed = known[name]
+    assert derive(printed, known, slack=False).proved
+    for assumption in NAMES[name]:
+        less = replace(printed, let=tuple(a for a in printed.let if a.name != assumption))
+        assert not derive(less, {**known, name: less}, slack=False).proved, assumption
+    (relation,) = printed.relations
+    sharper = replace(printed, then=Le(relation.lhs, Rational(99, 100) * relation.rhs))
+    assert not derive(sharper, {**known, name: sharper}, slack=False).proved
+
+
+def premise(name: str) -> Shown:
+    (known,) = shown(catalogue()[name], catalogue())
+    return known.rule
+
+
+def test_with_a_function_of_its_own_for_every_point_there_is_no_such_inequality() -> None:
+    """sum_i p_i <grad f_i(mean), x_i - mean> need not vanish."""
+    rule = premise("buttaci/appA-jensen")
+    assert not check(rule).rest
+    assert check(replace(rule, frame=replace(ON_POINTS, same=False))).rest
+    other = ((Rational(1), Convex(rule.by[0][1].y, rule.by[0][1].x, over="mean")),)
+    assert check(replace(rule, by=other)).rest  # tangents at the points say the opposite
+
+
+def test_the_kernel_needs_to_be_told_that_the_function_is_one() -> None:
+    known = catalogue()
+    for name in NAMES:
+        (one,) = shown(known[name], known)
+        data = identity_data(one, name)
+        identity.check(data)
+        if name.startswith("buttaci"):
+            with pytest.raises(Rejected):
+                identity.check({**data, "same": False})
+
+
+def test_a_weight_is_no_constant() -> None:
+    rule = premise("buttaci/appA-jensen")
+    weight = ON_POINTS.weight(ON_POINTS.letters[2])
+    with pytest.raises(UserError):
+        check(replace(rule, by=((weight, rule.by[0][1]),)))

@@ -18,7 +18,7 @@ from fedaudit.bounds.identity_data import identity_data
 from fedaudit.bounds.method import F, Number, conjugate, expect, f, f_star, w_star, zero
 from fedaudit.bounds.papers.zhang.frames import ON_PROPOSED, ON_STATIONARY
 from fedaudit.bounds.papers.zhang.methods import P, c, x
-from fedaudit.bounds.papers.zhang.symbols import eta_t, r
+from fedaudit.bounds.papers.zhang.symbols import L, eta_g, eta_t, r
 from fedaudit.bounds.shown import Shown, check
 from fedaudit.errors import UserError
 from fedaudit.verify.kernel import identity
@@ -102,3 +102,17 @@ def test_the_kernel_knows_the_least_value_of_f_plus_g() -> None:
     identity.check(data)
     with pytest.raises(Rejected):
         identity.check({**data, "composite": False})
+
+
+def test_the_sum_of_the_drift_holds_under_lemma_a_1_s_own_condition_and_not_under_a_wider_one() -> None:
+    """(A.20), which it repeats in print, asks for more; the first steps are short, and that is enough."""
+    known = catalogue()
+    printed = known["zhang/eqA.21"]
+    made = derive(printed, known, slack=False)
+    assert (made.status, made.proved) == ("claims-more", True)
+    wider = replace(printed, when=(Le(eta_t, eta_g / (Rational(3, 2) * L)),))
+    assert not derive(wider, {**known, printed.id: wider}, slack=False).proved
+    first, second = printed.relations
+    half: Any = first.rhs
+    sharper = replace(printed, then=(Le(first.lhs, half / 2), second))
+    assert not derive(sharper, {**known, printed.id: sharper}, slack=False).proved

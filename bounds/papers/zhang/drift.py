@@ -8,6 +8,7 @@
 # pyright: reportOptionalOperand=false
 
 from sympy import Eq, Expr, Ge, Integer, Le, Rational, Sum, Symbol, exp
+from sympy.logic.boolalg import Boolean
 
 from ...derivation import Argument, Induction, Known, Step, View
 from ...facts import (
@@ -163,6 +164,11 @@ def drift_sum(goal: View, one_step: View) -> Argument:
         where="A.21",
     )
     second = Step(summed, given=(powers.at(tau - 1), geometric(x=growth, n=tau - 1)), where="A.21")
+    return Argument((at_start, powers, second, *_geometric_sum(growth, printed)), second)
+
+
+def _geometric_sum(growth: Expr, printed: Boolean) -> tuple[Step, ...]:
+    """Every term of the geometric sum is at most e^(1/8) ≤ 1.15."""
     top = exp(Rational(1, 8))
     raised = Step(
         Le(growth**tau, top), given=(exp_lower(x=growth - 1), power_monotone(x=growth, y=exp(growth - 1), n=tau))
@@ -180,8 +186,55 @@ def drift_sum(goal: View, one_step: View) -> Argument:
     )
     all_terms = termwise(Le(growth**l, Rational(115, 100)), l, 0, tau - 2, term)
     count = Step(Le(Sum(growth**l, (l, 0, tau - 2)), Rational(115, 100) * tau), given=(all_terms,))
-    third = Step(printed, given=(count,), where="A.21")
-    return Argument((at_start, powers, second, raised, small, term, count, third), second)
+    return raised, small, term, count, Step(printed, given=(count,), where="A.21")
+
+
+def drift_sum_with_short_steps(goal: View) -> Argument:
+    """Under lemma A.1's own condition: the first steps are short, so that S_t is at most 5/8 t (t + 1)/τ A, below t A.
+
+    After t + 1 steps the noise is (t + 1)/τ of that in A, all else ((t + 1)/τ)² of it, where (A.20) has 1; and
+    8 (t+1) η² L² ≤ 2 (t + 1)/(5 τ²).
+    """
+    summed, printed = goal.relations
+    (total,) = (part for part in summed.rhs.atoms(Sum) if part.function.has(l))
+    growth, A = total.function.base, summed.rhs / total
+    share, within = (t + 1) / tau, (Le(t + 1, tau - 1),)
+    (_, _, moved, _, parts, *_), _ = one_local_step(A, t)
+    exact = Step(
+        Le(2 * exact2(r, t + 1), share**2 * (16 * LOCAL**2 * B_g**2 + 4 * LOCAL**2 * G2(r))),
+        given=(mapped(t),),
+        where="A.13",
+    )
+    short = Step(
+        Le(share**2 * (16 * LOCAL**2 * B_g**2 + 4 * LOCAL**2 * G2(r) + 4 * lam2_i(r, i)),
+           share * (16 * LOCAL**2 * B_g**2 + 4 * LOCAL**2 * G2(r) + 4 * lam2_i(r, i))),
+        under=within,
+        note="t + 1 ≤ τ",
+    )  # fmt: skip
+    shorter = Step(
+        Le(S(r, t + 1, i) - S(r, t, i), 8 * share * LOCAL**2 / tau * L**2 * S(r, t, i) + share * A),
+        given=(moved, local_model(t), exact, parts, short),
+        under=within,
+        note="A.19 with short steps",
+    )
+    rate = Step(Le(8 * LOCAL**2 * L**2, Rational(2, 5)), note="η̃ ≤ η_g/(√20 L)")
+    positive = Step(Ge(A, 0))
+    slow = Step(
+        Le(S(r, t + 1, i), (1 + Rational(2, 5) * share / tau) * S(r, t, i) + share * A),
+        given=(shorter, rate),
+        under=within,
+    )
+    bound = Rational(5, 8) * t * (t + 1) / tau * A
+    early = Induction(
+        Le(S(r, t, i), bound), over=t, base=(at_start,), step=(slow, positive), under=(Le(t, tau - 1),),
+        where="in place of A.20",
+    )  # fmt: skip
+    ones = termwise(Ge(growth**l, 1), l, 0, tau - 2, power_monotone(x=1, y=growth, n=l))
+    many = Step(Ge(total, tau - 1), given=(ones,), note="every term of the geometric sum is at least 1")
+    second = Step(summed, given=(early.at(tau - 1), many, positive), where="A.21")
+    counted = _geometric_sum(growth, printed)
+    used = (noise, gradients, moved, parts, exact, short, shorter, rate, positive, slow, at_start, early, many, second)
+    return Argument((*used, *counted), second)
 
 
 def _same_terms(one: Expr, two: Expr, *given: Known | Step) -> tuple[Known, Known]:

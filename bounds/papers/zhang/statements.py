@@ -277,8 +277,8 @@ _EQ_A_21: dict[str, Any] = {
     ),
     "where": {**CLIENT_STEP, A_r: A_I},
     "for_all": {r: (1, T), i: (1, n)},
-    "follows_from": (Derivation(drift_proofs.drift_sum, cites=("zhang/eqA.20",)),),
 }
+_REPEATED = Derivation(drift_proofs.drift_sum, cites=("zhang/eqA.20",))
 
 EQ_A_21 = Statement(
     id="zhang/eqA.21",
@@ -292,6 +292,7 @@ EQ_A_21 = Statement(
         "under lemma A.1's condition, in whose proof it stands; (A.20), which it repeats, asks for more: eqA.21~eighth",
         "for tau = 1 the sum is empty and S is 0; A^r depends on i through |Lambda_i - mean|^2",
     ),
+    follows_from=(_REPEATED, Derivation(drift_proofs.drift_sum_with_short_steps)),
     **_EQ_A_21,
 )
 
@@ -300,6 +301,7 @@ EQ_A_21_EIGHTH = Statement(
     when=(Le(eta_t, eta_g / (8 * L)),),
     sweep=SWEEP_EIGHTH,
     reading=(SMOOTH, CONVEX_PART, NOISY_KINKS, ROUND_ONE, EIGHTH, "under lemma A.1's condition: eqA.21"),
+    follows_from=(_REPEATED,),
     **_EQ_A_21,
 )
 

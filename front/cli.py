@@ -108,7 +108,7 @@ HELP = {
     "verify": "does it hold on real trajectories?",
     "hunt": "can it be broken?",
     "audit": "all moves on every statement; writes a folder with index.html",
-    "tighten": "smaller coefficients for which a proved statement's own lines still go through",
+    "tighten": "the smallest constants for which the proof of a bound goes through, as a statement of its own",
     "certify": "check counterexamples again, exactly",
     "plot": "a statement's runs against its bound, or a picture by name",
     "report": "write index.html again from audit.json",
@@ -163,7 +163,7 @@ def parser() -> Parser:
     worst_case.arguments(sub)
     _values(sub)
 
-    sub = command("tighten")
+    sub = command("tighten", epilog=tighter.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
     tighter.arguments(sub)
 
     sub = command("methods")
@@ -430,13 +430,15 @@ def _tighten(arguments: argparse.Namespace) -> int:
 
     one_thread()
     out, name = None if arguments.out is None else _out(arguments.out), str(arguments.selectors[0])
+    if out is not None and (out.is_dir() or not out.parent.is_dir()):
+        raise UserError(f"--out {out}", "a file in a folder that exists", "make the folder first")
     with progress("tighten", [name], 1):
-        rows = tighter.asked(name)
+        row = tighter.asked(name, worst=not arguments.no_worst)
     if out is not None:
-        tighter.kept(rows, out)
+        tighter.kept(row, out)
     if arguments.json:
-        return _print_json(rows)
-    print(tighter.as_text(name, rows, out))
+        return _print_json([row])
+    print(tighter.as_text(row, out))
     return 0
 
 

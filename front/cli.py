@@ -198,6 +198,11 @@ def parser() -> Parser:
                 action="store_true",
                 help="what each statement rests on; with --out, a certificate per shown premise",
             )
+            sub.add_argument(
+                "--find",
+                action="store_true",
+                help="look for multipliers of the premises that have none, to be pasted; not found is not false",
+            )
         if name in ("verify", "hunt", "audit"):
             elsewhere = "a Dask cluster that you started (extra `dask`; workers with --nthreads 1); same output"
             sub.add_argument("--engine", metavar="dask://HOST:PORT", help=elsewhere)
@@ -449,6 +454,8 @@ def _run(arguments: argparse.Namespace) -> int:
     move: str = arguments.command
     if getattr(arguments, "tree", False):
         return _tree(arguments)
+    if getattr(arguments, "find", False):
+        return _find(arguments)
     fail_on: str | None = getattr(arguments, "fail_on", None)
     backend: str = getattr(arguments, "backend", "numpy")
     if fail_on not in (None, "refuted"):
@@ -488,6 +495,23 @@ def _tree(arguments: argparse.Namespace) -> int:
         print("\n".join(lines(row)))
     if files:
         print(f"{files} certificates of shown premises are in {arguments.out}; `fedaudit certify` checks them again")
+    return 0
+
+
+def _find(arguments: argparse.Namespace) -> int:
+    """derive --find."""
+    from fedaudit.bounds.catalogue import catalogue, find
+
+    from .finder import as_text, finds
+    from .runner import one_thread
+
+    one_thread()
+    chosen = find(arguments.selectors)
+    known = catalogue(chosen)
+    rows = [row for statement in chosen if statement.follows_from for row in finds(statement, known)]
+    if arguments.json:
+        return _print_json(rows)
+    print(as_text(rows))
     return 0
 
 

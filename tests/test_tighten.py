@@ -3,6 +3,7 @@
 # sympy is annotated only in part.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
+# pyright: reportOperatorIssue=false
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +18,8 @@ from sympy import Le, Rational, expand
 
 from fedaudit.bounds.atoms import Square
 from fedaudit.bounds.catalogue import catalogue
-from fedaudit.bounds.derive import argued, derive
+from fedaudit.bounds.derive import argued, derive, view
+from fedaudit.bounds.derive import shown as shown_by
 from fedaudit.bounds.identity_data import identity_data
 from fedaudit.bounds.method import mean
 from fedaudit.bounds.papers.buttaci.fedprox import LEMMA_4_1
@@ -32,6 +34,7 @@ from fedaudit.verify.lines import Line, Tighter, lines, tightened
 from fedaudit.verify.multipliers import Question, find
 from fedaudit.verify.places import places, stated
 from fedaudit.verify.proof_data import proof_data
+from fedaudit.verify.reach import multipliers_of
 from fedaudit.verify.tighten import Tightened, least, tighten
 
 JENSEN = (Square(gradient - mean(gradient), "mean"), Square(gradient, "mean"), Square(mean(gradient)))
@@ -212,6 +215,9 @@ MINE = replace(base, id="own/mine", follows_from=(Derivation(proof),))
         ("2", 'Square(gradient - mean(gradient), "mean")', "left over of N(k) <= X(k)"),
         ("1", '"triangle"', "got the atom 'triangle'"),
         ("1", 'Square(fa.vector("zz") - mean(gradient), "mean")', "got 'zz', expected a vector of fedprox"),
+        ("-1", 'Square(gradient - mean(gradient), "mean")', "left over of N(k) <= X(k)"),
+        ("0.5", 'Square(gradient - mean(gradient), "mean")', "got the multiplier 0.5 for 'Jensen'"),
+        ("fa.w_star", 'Square(gradient - mean(gradient), "mean")', "got the multiplier"),
     ],
 )
 def test_a_wrong_proof_in_a_file_of_ones_own_is_told_in_one_line(
@@ -222,3 +228,48 @@ def test_a_wrong_proof_in_a_file_of_ones_own_is_told_in_one_line(
     assert main(["derive", f"{file}::own/mine", "--jobs", "1"]) == 2
     (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("fedaudit:")]
     assert told in line
+
+
+FOUND = OWN.replace(", (MULTIPLIER, ATOM))", ")").replace(
+    "follows_from=", "implicit=(nonnegative_weights,), follows_from="
+)
+FOUND = FOUND.replace("symbols import k", "symbols import k, nonnegative_weights")
+
+
+def test_multipliers_are_found_for_a_premise_without_any_and_can_be_pasted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "own.py"
+    file.write_text(FOUND, encoding="utf-8")
+    assert main(["derive", f"{file}::own/mine", "--find", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["found"]
+    assert row["assumes"] == ["nonnegative_weights", "weights_sum_to_one"]
+    assert row["lacks"] == []
+    names = "from fedaudit.bounds.method import grad\nfrom fedaudit.bounds.papers.buttaci.methods import w_i\n"
+    pasted = names + FOUND.replace("ON_FEDPROX)", f"ON_FEDPROX, {row['by']})")
+    file.write_text(pasted, encoding="utf-8")
+    assert main(["derive", f"{file}::own/mine", "--find", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
+def test_for_what_is_false_none_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "own.py"
+    file.write_text(FOUND.replace("X(k))", "X(k) / 2)"), encoding="utf-8")
+    assert main(["derive", f"{file}::own/mine", "--find"]) == 0
+    assert "not found, which does not say that it is false" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["buttaci/lem4.2", "buttaci/lemB.1"])
+def test_the_multipliers_of_a_lemma_are_found_again(name: str) -> None:
+    """Every premise of the two lemmas that is shown by atoms, with the atoms taken away."""
+    known = catalogue()
+    statement = known[name]
+    conditions = view(statement).requires
+    premises = [p for p in shown_by(statement, known) if p.rule.by]
+    assert len(premises) >= 5
+    for premise in premises:
+        bare = replace(premise, rule=replace(premise.rule, by=()))
+        found = multipliers_of(bare, statement, conditions)
+        assert found is not None, premise.because
+        assert stands(found)

@@ -230,10 +230,10 @@ def test_a_wrong_proof_in_a_file_of_ones_own_is_told_in_one_line(
     assert told in line
 
 
-FOUND = OWN.replace(", (MULTIPLIER, ATOM))", ")").replace(
+BARE = OWN.replace(", (MULTIPLIER, ATOM))", ")").replace(
     "follows_from=", "implicit=(nonnegative_weights,), follows_from="
 )
-FOUND = FOUND.replace("symbols import k", "symbols import k, nonnegative_weights")
+FOUND = BARE.replace("symbols import k", "symbols import k, nonnegative_weights")
 
 
 def test_multipliers_are_found_for_a_premise_without_any_and_can_be_pasted(

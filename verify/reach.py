@@ -8,6 +8,7 @@ nothing is found says nothing.
 # sympy ships no type stubs (2026-11).
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
+# pyright: reportOperatorIssue=false
 
 from __future__ import annotations
 
@@ -62,9 +63,10 @@ def multipliers_of(premise: Known, statement: Statement, conditions: Sequence[Bo
 def _readable(atom: Atom, rule: Shown) -> bool:
     """Whether the layer can expand it beside this claim."""
     try:
-        return check(Shown(rule.claim, rule.frame, ((Integer(1), atom),), rule.at)) is not None
+        check(Shown(rule.claim, rule.frame, ((Integer(1), atom),), rule.at))
     except (UserError, ValueError):
         return False
+    return True
 
 
 def in_reach(rule: Shown, statement: Statement) -> Iterator[Atom]:

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, get_args
 
-from sympy import Add, Eq, Expr, Ge, Gt, Integer, Le, Lt, Max, Mul, Pow, Rational, Sum, Symbol
+from sympy import Add, Eq, Expr, Float, Ge, Gt, Integer, Le, Lt, Max, Mul, Pow, Rational, Sum, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean, true
 
@@ -144,7 +145,7 @@ def shown(claim: Any, because: str, frame: Frame, *by: tuple[Any, Atom], **how: 
         if not isinstance(atom, Atom):
             kinds = ", ".join(kind.__name__ for kind in get_args(Atom))
             raise UserError(f"got the atom {atom!r} for {because!r}, expected one of {kinds}")
-    return known(Shown(claim, frame, tuple((_sympy(m), atom) for m, atom in by), **how), because)
+    return known(Shown(claim, frame, tuple((_sympy(m, because), atom) for m, atom in by), **how), because)
 
 
 def known(premise: Shown, because: str) -> Known:
@@ -369,8 +370,12 @@ def by_form(expr: Any, *, strict: bool = False) -> bool:
     return False
 
 
-def _sympy(value: Any) -> Any:
-    return value if isinstance(value, Expr) else Integer(value)
+def _sympy(value: Any, because: str) -> Any:
+    if isinstance(value, int | Fraction):
+        return Rational(value)
+    if not isinstance(value, Expr) or value.has(Float):
+        raise UserError(f"got the multiplier {value!r} for {because!r}, expected an exact number or a formula")
+    return value
 
 
 def _formula_sign(formula: Any, method: Method) -> frozenset[str] | None:

@@ -184,7 +184,7 @@ STATUS = {
 }
 
 
-PROVED = ("lem4-mean", "lem4-variance", "lem7")
+PROVED = ("def1-homogeneous", "lem4-mean", "lem4-variance", "lem7")
 
 
 @pytest.mark.parametrize("label", some(STATUS, 3, "one derivation each"))

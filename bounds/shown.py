@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, get_args
 
-from sympy import Add, Eq, Expr, Ge, Gt, Integer, Le, Lt, Max, Mul, Pow, Rational, Sum, Symbol
+from sympy import Add, Eq, Expr, Float, Ge, Gt, Integer, Le, Lt, Max, Mul, Pow, Rational, Sum, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean, true
 
@@ -28,7 +29,22 @@ from .frame import HETEROGENEITY, Frame, Reader, formula_of
 from .groups import Idle
 from .method import Method, Number, Vector, inner, norm2, scalars_of
 from .proximal_atoms import Largest, Moved, Optimal
-from .vectors import DRAWN, EVEN, FRESH, INDEPENDENT, NEAR, SIGN, UNBIASED, Charge, Expanded, Ring, Scalar, Term, added
+from .vectors import (
+    DRAWN,
+    EVEN,
+    FRESH,
+    INDEPENDENT,
+    NEAR,
+    SIGN,
+    SUM,
+    UNBIASED,
+    Charge,
+    Expanded,
+    Ring,
+    Scalar,
+    Term,
+    added,
+)
 
 By = tuple[tuple[Any, Atom], ...]
 PLAIN = Bound | Weight | Subset | Largest | Idle  # atoms that are not written as a number
@@ -129,7 +145,7 @@ def shown(claim: Any, because: str, frame: Frame, *by: tuple[Any, Atom], **how: 
         if not isinstance(atom, Atom):
             kinds = ", ".join(kind.__name__ for kind in get_args(Atom))
             raise UserError(f"got the atom {atom!r} for {because!r}, expected one of {kinds}")
-    return known(Shown(claim, frame, tuple((_sympy(m), atom) for m, atom in by), **how), because)
+    return known(Shown(claim, frame, tuple((_sympy(m, because), atom) for m, atom in by), **how), because)
 
 
 def known(premise: Shown, because: str) -> Known:
@@ -181,6 +197,8 @@ def check(premise: Shown) -> Checked:
             charges.add(premise.frame.charges[rule])
     if premise.frame.even:
         charges.add(premise.frame.charges[EVEN])
+    if premise.frame.alone:
+        charges.add(premise.frame.charges[SUM])
     if premise.frame.groups is not None:
         charges.update(premise.frame.groups.charges)
     signs = tuple("by form" if by_form(m) else "decided" for m, _ in premise.by)
@@ -188,6 +206,7 @@ def check(premise: Shown) -> Checked:
     steps = [a.step for _, a in premise.by if isinstance(a, Slope | Moved)]
     required += [Gt(d, 0) for d in (*_denominators(premise), *steps) if not by_form(d, strict=True)]
     required += [c for _, atom in premise.by if isinstance(atom, Bound) for c in _range(premise.frame, atom)]
+    required += [Eq(premise.frame.sizes[1], 1)] if premise.frame.alone else []
     required += [Lt(a.nu * a.step, 1) for _, a in premise.by if isinstance(a, Subgradient | Optimal) and a.nu != 0]
     kept = tuple(dict.fromkeys(c for c in required if c is not true))
     charged = frozenset(charge for charge in charges if charge is not None)
@@ -351,8 +370,12 @@ def by_form(expr: Any, *, strict: bool = False) -> bool:
     return False
 
 
-def _sympy(value: Any) -> Any:
-    return value if isinstance(value, Expr) else Integer(value)
+def _sympy(value: Any, because: str) -> Any:
+    if isinstance(value, int | Fraction):
+        return Rational(value)
+    if not isinstance(value, Expr) or value.has(Float):
+        raise UserError(f"got the multiplier {value!r} for {because!r}, expected an exact number or a formula")
+    return value
 
 
 def _formula_sign(formula: Any, method: Method) -> frozenset[str] | None:

@@ -75,13 +75,16 @@ bench: $(READY)
 	$(BIN)/python -m pytest -n 2 -rs -m jax
 	$(BIN)/python -m benchmarks
 
-# A slip in a statement, and which move sees it: make mutants ONLY='buttaci yuan/lem5' EFFORT=2 JOBS=4.
+# A slip in a statement, and which move sees it: make mutants ONLY='buttaci yuan/lem5' EFFORT=2 JOBS=4
+# AUDIT=audit (what that audit knows of the statements themselves is not searched for again).
 # Without ONLY it takes an hour or more; what is done is kept in build/mutants.jsonl, and the next run goes on from there.
 ONLY =
 EFFORT = 0.1
 JOBS = 1
+AUDIT =
 mutants: $(READY)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/mutants.py $(ONLY) --effort $(EFFORT) --jobs $(JOBS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/mutants.py $(ONLY) --effort $(EFFORT) --jobs $(JOBS) \
+		$(if $(AUDIT),--audit $(AUDIT)/audit.json)
 
 clean:
 	rm -rf $(VENV) build audit *.egg-info .pytest_cache .ruff_cache .hypothesis

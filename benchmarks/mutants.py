@@ -1,4 +1,4 @@
-"""`make mutants [ONLY='buttaci yuan/lem5'] [EFFORT=0.1]`: is a slip in a statement seen, and by which move?
+"""`make mutants [ONLY='buttaci yuan/lem5'] [EFFORT=0.1] [AUDIT=audit]`: is a slip seen, and by which move?
 
 Every statement that stands is changed in one place: its right side is halved, a term of it is dropped, an exponent goes
 up or down by one, the relation is turned round. The moves look at the mutant, the cheap ones first: `replay` (the
@@ -8,6 +8,10 @@ and `hunt` (a search of its own). Of `replay` and `hunt` only a refutation that 
 them catches survives, and the table says why it may: it is `proved`; it `claims less`, so that it is as true as the
 statement, and is not hunted; the statement is `loose` (proofs at points for all functions, or a tightness that is below
 1/2 as far as was seen); or the question is `open` at this effort.
+
+What is known of a statement itself comes from an audit's audit.json where one is given, and is searched for otherwise.
+Its exact instances are replayed on the mutants, and a halved right side is not hunted again where the audit's own,
+larger search stayed below half of the bound.
 
 Statements that are done are kept in build/mutants.jsonl, and a run goes on from there.
 """
@@ -19,7 +23,7 @@ import hashlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -42,7 +46,7 @@ from fedaudit.verify.claims import lower
 from fedaudit.verify.genome import draw, rows
 from fedaudit.verify.hunt import VIOLATION, Found, climb, top
 from fedaudit.verify.settings.base import Reading
-from fedaudit.verify.verdict import Proved, Refuted, Survived, Verdict
+from fedaudit.verify.verdict import Proved, Refuted, Survived
 
 KINDS = ("half", "term", "exponent", "flip")
 MOVES = ("replay", "lint", "derive", "hunt")
@@ -53,6 +57,7 @@ AUDITED = ("inequality", "identity")
 SHAPES, DRAWN, ROUNDING = 24, 20, 1e-9
 CLIMBED, GENERATIONS = 6, 8  # shapes on which the statement's own tightest instances are climbed to, and how far
 STOPPED = "stopped by an error:"
+HALF = 1 / 2
 REPLAYS = 4  # instances that floats see violate a mutant, and that the kernel is asked about
 KEPT = Path(__file__).parent.parent / "build" / "mutants.jsonl"
 
@@ -66,26 +71,35 @@ class Mutant:
 
 
 @dataclass(frozen=True)
+class Known:
+    """What an audit, or a hunt of this run, says of a statement before it is changed."""
+
+    falls: bool
+    tightness: float | None = None
+    tightest: tuple[Mapping[str, Any], ...] = ()  # instances with exact numbers, and where they are read
+    most: tuple[float | None, ...] = ()  # upper ends of its worst cases
+    rules: tuple[str, ...] | None = None  # of lint's findings; None: not known yet
+    status: str | None = None  # of derive
+
+
+@dataclass(frozen=True)
 class Itself:
-    """What the moves say of a statement before it is changed."""
+    """A statement before it is changed."""
 
     statement: Statement
-    verdict: Verdict  # of hunt
+    known: Known
     instances: tuple[Scores, ...]  # some for every shape, scored
-
-    @property
-    def tightness(self) -> float | None:
-        return self.verdict.tightness if isinstance(self.verdict, Survived) else None
 
     @cached_property
     def rules(self) -> Counter[str]:
         """Of lint's findings."""
-        return Counter(finding.rule for finding in linted(self.statement).findings)
+        known = self.known.rules
+        return Counter(known if known is not None else (one.rule for one in linted(self.statement).findings))
 
     @cached_property
     def status(self) -> str:
         """Of derive."""
-        return derived(self.statement).status
+        return derived(self.statement).status if self.known.status is None else self.known.status
 
 
 @dataclass(frozen=True)
@@ -144,22 +158,48 @@ def _changes(made: Statement, relation: Any) -> Iterator[tuple[str, str, Any]]:
         yield "flip", "turned round", TURNED[relation.func](left, right, evaluate=False)
 
 
-def judged(identifier: str, effort: float, seed: int) -> Judged:
+def judged(identifier: str, effort: float, seed: int, known: Known | None) -> Judged:
     """The statement itself, then every mutant."""
     made = statement(identifier)
     if made.kind not in AUDITED or made.quoted:
         return Judged(made.id, "quoted" if made.quoted else f"of kind {made.kind}")
-    found = hunt(made, seed, effort)
-    if isinstance(found, Refuted):
+    known = known or hunted(made, effort, seed)
+    if known.falls:
         return Judged(made.id, "it falls itself")
-    itself = Itself(made, found, tuple(instances(made, seed)))
+    itself = Itself(made, known, tuple(instances(made, seed)))
     return Judged(made.id, outcomes=tuple(fate(mutant, itself, effort, seed) for mutant in mutants(made)))
 
 
-def attempted(identifier: str, effort: float, seed: int) -> Judged:
+def hunted(made: Statement, effort: float, seed: int) -> Known:
+    """What a search of this run says of a statement."""
+    found = hunt(made, seed, effort)
+    tightest = found.tightest if isinstance(found, Survived) else None
+    most = tuple(one["upper"] for one in found.search.worst)
+    tightness = found.tightness if isinstance(found, Survived) else None
+    return Known(isinstance(found, Refuted), tightness, () if tightest is None else (tightest,), most)
+
+
+def known_from(path: Path) -> dict[str, Known]:
+    """The same from the audit.json of a folder, for every statement."""
+    found = dict[str, Known]()
+    for row in json.loads(path.read_text(encoding="utf-8"))["statements"]:
+        hunts, lint, derive = row["hunt"] or {}, row["lint"] or {}, row["derive"] or {}
+        tightest = [one["tightest"] for one in (hunts, row["verify"] or {}) if one.get("tightest")]
+        found[row["id"]] = Known(
+            row["verdict"] == "refuted",
+            row["tightness"],
+            tuple(tightest),
+            tuple(one["upper"] for one in hunts.get("worst", ())),
+            tuple(finding["rule"] for finding in lint.get("findings", ())),
+            derive.get("status"),
+        )
+    return found
+
+
+def attempted(identifier: str, effort: float, seed: int, known: Mapping[str, Known]) -> Judged:
     """The same; what stops at an error of the tool is said, and the others go on."""
     try:
-        return judged(identifier, effort, seed)
+        return judged(identifier, effort, seed, known.get(identifier))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         return Judged(identifier, f"{STOPPED} {type(error).__name__}: {error}"[:300])
 
@@ -179,7 +219,7 @@ def fate(mutant: Mutant, itself: Itself, effort: float, seed: int) -> Outcome:
     """Which move catches it, or why none does."""
     changed, told = mutant.statement, partial(Outcome, mutant.kind, mutant.what)
     reading, world = read(changed)
-    if replayed(reading, itself.verdict):
+    if any(replayed(reading, one) for one in itself.known.tightest):
         return told("replay", certified=True)
     scores = [score(reading, world, one.shape, one.genome) for one in itself.instances]
     suspects = sorted((f for one in scores for f in top(one, REPLAYS) if f.margin > VIOLATION), key=simple)
@@ -191,20 +231,34 @@ def fate(mutant: Mutant, itself: Itself, effort: float, seed: int) -> Outcome:
         return told("claims less", f"as true as the statement: lhs/rhs is no larger on {tried} instances")
     if derived(changed).status == "claims-more" != itself.status:
         return told("derive")
+    if mutant.kind == "half" and (why := loose(itself.known)):
+        return told("loose", why)
     verdict: Any = hunt(changed, seed, effort)
     if isinstance(verdict, Refuted):
         return told("hunt", certified=True)
     if isinstance(verdict, Proved):
         return told("proved", "it is true: proved")
-    known = [one["upper"] for one in verdict.search.worst]
-    if known and all(upper is not None and upper <= 1 for upper in known):
-        most = f"lhs/rhs is at most {max(known):.2g}"
-        return told("loose", f"at {len(known)} points {most}, for all functions and dimensions (proofs)")
-    if mutant.kind == "half" and itself.tightness is not None and itself.tightness < 1 / 2:
-        return told("loose", f"the statement's own tightness found is {itself.tightness:.2g}: below 1/2")
+    if why := proved_at_points([one["upper"] for one in verdict.search.worst], 1):
+        return told("loose", why)
     if isinstance(verdict, Survived) and verdict.tightness is not None:
         return told("open", f"out of budget: lhs/rhs up to {verdict.tightness:.4g} was found")
     return told("open", f"out of budget: {getattr(verdict, 'reason', verdict.verdict)}")
+
+
+def loose(known: Known) -> str:
+    """Why half of a bound may be true as well; nothing where the statement is tighter than that, or not known to be."""
+    if known.tightness is None or known.tightness >= HALF:
+        return ""
+    return proved_at_points(known.most, HALF) or f"the statement's own tightness found is {known.tightness:.2g}"
+
+
+def proved_at_points(most: Sequence[float | None], bound: float) -> str:
+    """What proofs at points say, where there are some and all are below the bound."""
+    if not most or not all(upper is not None and upper <= bound for upper in most):
+        return ""
+    largest = max(upper for upper in most if upper is not None)
+    where = f"at {len(most)} points lhs/rhs of the {'mutant' if bound == 1 else 'statement'}"
+    return f"{where} is at most {largest:.2g}, for all functions and dimensions (proofs)"
 
 
 def simple(found: Found) -> tuple[int, float]:
@@ -212,27 +266,25 @@ def simple(found: Found) -> tuple[int, float]:
     return found.scores.shape.cost, -found.margin
 
 
-def replayed(reading: Reading, verdict: Verdict) -> bool:
-    """Whether the statement's own tightest instance, which is exact, refutes the mutant in the kernel."""
-    tightest = verdict.tightest if isinstance(verdict, Survived) else None
-    if tightest is None:
-        return False
+def replayed(reading: Reading, tightest: Mapping[str, Any]) -> bool:
+    """Whether an exact instance of the statement refutes the mutant in the kernel."""
     instance = needed_names(reading.claim, dict(tightest["instance"]))
     try:
         return not kernel.evaluate(reading.claim, instance, [], tightest["at"])[2]
-    except kernel.Rejected:
+    except (kernel.Malformed, kernel.Rejected):  # the mutant may read other names
         return False
 
 
 def claims_less(itself: Itself, mutant: Mutant) -> int:
-    """On so many instances lhs/rhs of the changed relation is no larger than it was; 0 if on one it is."""
+    """On so many admissible instances lhs/rhs of the changed relation is no larger than it was; 0 if on one it is."""
     (reading, world), (changed, _) = (
         read(replace(s, then=(s.relations[mutant.place],))) for s in (itself.statement, mutant.statement)
     )
     tried = 0
     for one in itself.instances:
         before, after = (score(relation, world, one.shape, one.genome) for relation in (reading, changed))
-        known = np.isfinite(before.ratio) & np.isfinite(after.ratio)
+        finite = [np.isfinite(one) for scores in (before, after) for one in (scores.ratio, scores.margin)]
+        known = np.logical_and.reduce(finite)
         if (after.ratio > before.ratio + ROUNDING * (1 + abs(before.ratio)))[known].any():
             return 0
         tried += int(known.sum())
@@ -286,11 +338,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--kept", type=Path, default=KEPT, help="results, from which a run goes on (%(default)s)")
+    parser.add_argument("--audit", type=Path, help="an audit.json that knows the statements themselves")
     given = parser.parse_args(arguments)
     names = {made.id: key(made.id, given.effort, given.seed) for made in find(given.selectors)}
     found = {name: one for name, one in kept(given.kept).items() if name in names.values()}
     left = [identifier for identifier, name in names.items() if name not in found]
-    work = partial(attempted, effort=given.effort, seed=given.seed)
+    known = {} if given.audit is None else known_from(given.audit)
+    work = partial(attempted, effort=given.effort, seed=given.seed, known=known)
     with ProcessPoolExecutor(given.jobs) as pool:
         for one in pool.map(work, left) if given.jobs > 1 else map(work, left):
             found[names[one.id]] = one

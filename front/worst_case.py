@@ -21,7 +21,8 @@ ABOUT = """\
 The largest lhs/rhs of a statement at these constants, from both sides: `lower` is attained by an exact instance (losses
 known at finitely many points, checked by the interpolation conditions of their class), `upper` has a proof (exact
 multipliers) that no function of the class in any dimension does worse. The kernel checked both. Above 1 the statement
-fails there; at most 1 it is proved there. Without noise: a statement that grows with sigma is examined at sigma = 0.
+fails there; at most 1 it is proved there. sigma is 0 unless it is given: then noise is a fair sign per step and client
+times a vector of the client, every outcome is followed, and both ends are about noise of this form alone.
 examples:
   fedaudit worst examples/gradient_descent.py::gd/rate L=3 T=4            the tight rate: exactly 1
   fedaudit worst examples/gradient_descent.py::gd/too-good L=1 T=1 --out worst

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from marks import slow
+from marks import slow, some
 from sympy import Le, Rational
 
 import fedaudit as fa
@@ -58,10 +58,13 @@ KNOWN: dict[str, Known] = {
     "gd-contraction-gradient": Known({"L": 1, "mu": TENTH, "h": Fraction(19, 10), "T": 2}, 0.9**4),
     "gd-fall": Known({"L": 2, "h": HALF, "T": 1}, 1.0),  # gamma (1 - gamma L/2) |g|^2 against the fall itself
     "gd-nonconvex": Known({"L": 1, "h": 1, "T": 5}, 0.2666667),  # 4 L/(N h (4 - h))
+    # ((L - mu)/(L + mu))^(2 N) at gamma = 2/(L + mu)
+    "exact-line-search": Known({"L": 3, "mu": TENTH, "gamma": Fraction(20, 31), "T": 1}, 0.87513),
     # ((L_eps - mu_eps)/(L_eps + mu_eps))^(2 N) with L_eps = 3.3 and mu_eps = 0.09
     "inexact-gradient": Known({"L": 3, "mu": TENTH, "eps": TENTH, "T": 2}, 0.8039357),
     # M R/sqrt(N + 1) at gamma = R/(M sqrt(N + 1)); a rational near it has the same seven digits
     "subgradient": Known({"M": 2, "step_size": Fraction(377, 2500), "T": 10}, 0.6030227),
+    "subgradient-best": Known({"M": 2, "step_size": Fraction(377, 2500), "T": 10}, 0.6030227),
     "halpern": Known({"L": 1, "T": 10}, 0.0330579),  # 4 R^2/(N + 1)^2
     "accelerated": Known({"L": 1, "T": 10}, 0.0128205),  # 2 L R^2/(N^2 + 5 N + 6)
     "proximal-point": Known({"step_size": TENTH, "T": 3}, 0.8333333),  # R^2/(4 gamma N)
@@ -134,7 +137,7 @@ def test_the_right_side_of_the_optimized_gradient_method() -> None:
     assert 3 / (2 * float(total)) == pytest.approx(0.0767518, rel=1e-3)
 
 
-@pytest.mark.parametrize("name", [*KNOWN, "optimized-gradient"])
+@pytest.mark.parametrize("name", some([*KNOWN, "optimized-gradient"], 4, "two programmes each"))
 def test_both_ends_meet_the_known_worst_case(name: str) -> None:
     found = both_ends(name)
     assert found.lower is not None
@@ -154,6 +157,14 @@ def test_a_right_side_that_is_a_hundredth_shorter_falls(name: str) -> None:
     assert found.certificate is not None
     made = found.certificate
     assert not kernel.evaluate(made["claim"], made["instance"], (), made["at"])[2]
+
+
+def test_a_step_that_is_not_the_best_length_for_the_worst_function_is_better() -> None:
+    """Any step may be an exact line search; of all of them 2/(L + mu) has the worst case."""
+    made = statement("classic/exact-line-search")
+    ends = [fa.worst(made, L=3, mu=TENTH, T=1, gamma=gamma) for gamma in (HALF, Fraction(20, 31), 2)]
+    assert all(one.holds for one in ends)
+    assert all(one.upper is not None and one.upper < LOWER for one in (ends[0], ends[2]))
 
 
 def test_quadratics_do_not_reach_the_worst_round_of_two_clients() -> None:

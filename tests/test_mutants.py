@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from marks import slow
 from sympy import Add, Ge
 
 from fedaudit.bounds.catalogue import statement
@@ -52,6 +54,7 @@ def test_a_tight_bound_that_is_halved_falls_with_a_certificate_that_the_kernel_a
     assert not holds
 
 
+@slow("every mutant of two statements, twice")
 def test_the_table_of_two_statements_and_the_same_from_what_was_kept(
     mutation: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -72,7 +75,7 @@ def test_the_table_of_two_statements_and_the_same_from_what_was_kept(
     survivors = [line for line in shown.out.splitlines() if line.startswith(tuple(chosen))]
     assert len(survivors) == sum(rows["all"][1 + len(mutation.MOVES) :])
 
-    def never(identifier: str, effort: float, seed: int) -> Any:
+    def never(identifier: str, effort: float, seed: int, known: Any) -> Any:
         raise AssertionError(f"{identifier} was done already")
 
     monkeypatch.setattr(mutation, "judged", never)
@@ -87,7 +90,7 @@ def test_the_table_of_two_statements_and_the_same_from_what_was_kept(
 def test_an_error_of_the_tool_is_said_and_not_kept(
     mutation: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(identifier: str, effort: float, seed: int) -> Any:
+    def broken(identifier: str, effort: float, seed: int, known: Any) -> Any:
         raise TypeError("got this")
 
     monkeypatch.setattr(mutation, "judged", broken)
@@ -99,24 +102,49 @@ def test_an_error_of_the_tool_is_said_and_not_kept(
 
 def test_the_tightest_instance_of_a_statement_refutes_its_half_and_not_the_statement(mutation: Any) -> None:
     made = statement("classic/gd-rate")
-    found = hunt(made, 0, EFFORT)
+    (found,) = mutation.hunted(made, EFFORT, 0).tightest
     half = next(m for m in mutation.mutants(made) if m.kind == "half")
     assert not mutation.replayed(mutation.read(made)[0], found)
     assert mutation.replayed(mutation.read(half.statement)[0], found)
 
 
+@slow("every move on one mutant")
 def test_what_claims_less_is_said_to(mutation: Any) -> None:
     """E^3 in place of E^2: a larger bound, which no move may catch."""
     made = statement("buttaci/lem4.1")
     larger = next(m for m in mutation.mutants(made) if m.what == "E**2 with its exponent +1")
     smaller = next(m for m in mutation.mutants(made) if m.what == "E**2 with its exponent -1")
-    itself = mutation.Itself(made, hunt(made, 0, EFFORT), tuple(mutation.instances(made, 0)))
+    itself = mutation.Itself(made, mutation.Known(falls=False), tuple(mutation.instances(made, 0)))
     assert mutation.claims_less(itself, larger) > 0
     assert mutation.claims_less(itself, smaller) == 0
 
 
 @pytest.mark.parametrize("name", ["yuan/thm1", "fallah/thm4.5"])
 def test_statements_that_do_not_stand_are_left_out_with_the_reason(mutation: Any, name: str) -> None:
-    found = mutation.judged(name, EFFORT, 0)
+    found = mutation.judged(name, EFFORT, 0, None)
     assert found.left_out
     assert not found.outcomes
+
+
+def test_an_audit_says_what_falls_and_lends_its_exact_instances(mutation: Any, tmp_path: Path) -> None:
+    made, path = statement("classic/gd-rate"), tmp_path / "audit.json"
+    row: dict[str, Any] = {
+        "id": made.id,
+        "verdict": "survived",
+        "tightness": 1.0,
+        "lint": {"findings": []},
+        "derive": None,
+    }
+    hunts = hunt(made, 0, EFFORT).row()
+    fallen: dict[str, Any] = {**row, "id": "benmansour/lem2", "verdict": "refuted", "hunt": None, "verify": None}
+    path.write_text(json.dumps({"statements": [{**row, "hunt": hunts, "verify": None}, fallen]}))
+    known = mutation.known_from(path)
+    assert mutation.judged("benmansour/lem2", EFFORT, 0, known["benmansour/lem2"]).left_out == "it falls itself"
+    assert known[made.id].tightest == (hunts["tightest"],)
+    half = next(m for m in mutation.mutants(made) if m.kind == "half")
+    itself = mutation.Itself(made, known[made.id], ())
+    assert mutation.fate(half, itself, EFFORT, 0).fate == "replay"
+    assert not mutation.loose(known[made.id])
+    assert mutation.loose(mutation.Known(falls=False, tightness=0.4))
+    assert "proofs" in mutation.loose(mutation.Known(falls=False, tightness=0.4, most=(0.45, 0.5)))
+    assert not mutation.loose(mutation.Known(falls=False))

@@ -111,8 +111,8 @@ def test_a_constant_below_zero_is_rejected() -> None:
 
 
 def test_a_proof_says_whether_it_is_of_runs_without_noise() -> None:
-    assert not kernel.prove(by_hand()).quiet
-    assert kernel.prove(changed(point={**POINT, "noise": {"kind": "none"}})).quiet
+    assert kernel.prove(by_hand()).noise == ""
+    assert kernel.prove(changed(point={**POINT, "noise": {"kind": "none"}})).noise == "none"
 
 
 @pytest.mark.parametrize("seed", ["first", "second"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -22,10 +23,10 @@ from fedaudit.verify.claims import lower
 from fedaudit.verify.settings.base import Reading
 from fedaudit.verify.worst.blocks import blocks
 from fedaudit.verify.worst.cone import smallest
-from fedaudit.verify.worst.hunted import examined
+from fedaudit.verify.worst.hunted import examined, profile
 from fedaudit.verify.worst.methods import question
 from fedaudit.verify.worst.points import ONE, told
-from fedaudit.verify.worst.worst import Worst, worst
+from fedaudit.verify.worst.worst import Worst, worst, worst_at
 
 GD = str(EXAMPLES / "gradient_descent.py")
 
@@ -190,6 +191,146 @@ def test_several_clients_that_are_not_convex_have_both_ends() -> None:
     held["instance"]["w_star"] = held["instance"]["w0"]
     with pytest.raises(kernel.Rejected, match="w_star"):
         kernel.check(held)
+
+
+# --- noise ----------------------------------------------------------------------------------------------------------
+
+sigma = GLOSSARY.symbol("sigma", "F/W", "noise of a stochastic gradient", r"\sigma", nonnegative=True)
+NOISY = fa.Method(
+    id="noisy", title="FedAvg with noise", cite="made up", glossary=GLOSSARY, server={x: fa.start}, client={y: x},
+    begin={y: x}, local={y: y - gamma(t) * fa.noisy(fa.grad(y))}, update={x: fa.mean(y)},
+    measures={gap(t): fa.expect(fa.f(x)) - fa.f_star, dist2(t): fa.expect(fa.norm2(x - fa.w_star))},
+)  # fmt: skip
+
+
+def noisy_claim(then: Any, *more: fa.Assumption) -> fa.Statement:
+    return fa.Statement(
+        id="noisy/worst", kind="inequality", title="FedAvg with noise", cite="made up", method=NOISY, glossary=GLOSSARY,
+        let=(
+            fa.Assumption("smooth", (L,)), fa.Assumption("strongly_convex", (mu,)), fa.Assumption("weights_sum_to_one"),
+            fa.Assumption("bounded_variance", (sigma,)), fa.Assumption("near", (R,), means=fa.Le(dist2(0), R**2)),
+            *more,
+        ),
+        then=then,
+    )  # fmt: skip
+
+
+SGD = values(L=1, mu="1/10", gamma="1/2", R=1, T=1)
+
+
+@pytest.mark.parametrize(("noise", "steps", "known"), [
+    ("0", 1, 0.95**2), ("1", 1, 0.95**2 + 0.25), ("3", 1, 0.95**2 + 9 * 0.25), ("1", 2, 0.95**4 + 0.25 * (1 + 0.95**2)),
+])  # fmt: skip
+def test_noise_adds_its_variance_to_the_distance(noise: str, steps: int, known: float) -> None:
+    """(1 - gamma mu)^2 and gamma^2 sigma^2 more in every step, which the flattest quadratic attains."""
+    (made,) = worst(noisy_claim(fa.Le(dist2(T), S)), SGD | values(S=1, sigma=noise, C=1, E=steps))
+    close(made, known)
+    held, proof = dict(made.certificate or {}), dict(made.proof or {})
+    assert held["instance"]["noise"]["kind"] == ("none" if noise == "0" else "signs")
+    said = kernel.prove(proof).what
+    assert said.endswith(
+        "without noise" if noise == "0" else "noise only of the form s v, v of a client and s a fair sign"
+    )
+
+
+def test_the_gap_after_a_noisy_step_is_between_what_it_is_without_noise_and_the_smooth_bound() -> None:
+    """E f(x - gamma (g + s v)) <= f(x - gamma g) + L gamma^2 sigma^2/2, whatever the noise is."""
+    still, loud = (worst(noisy_claim(fa.Le(gap(T), B)), SGD | values(B=1, sigma=s, C=1, E=1))[0] for s in (0, 1))
+    both_ends_are_exact(loud)
+    assert still.upper is not None
+    assert loud.lower is not None
+    assert loud.upper is not None
+    assert still.upper < loud.lower <= loud.upper <= still.upper + Fraction(1, 8)
+
+
+def test_independent_noise_of_two_clients_is_half_as_large_and_shared_noise_is_not() -> None:
+    own = fa.Assumption("independent_noise")
+    (apart,) = worst(noisy_claim(fa.Le(dist2(T), S), own), SGD | values(S=1, sigma=1, C=2, E=1))
+    close(apart, 0.95**2 + 0.25 / 2)
+    reading = Reading(lower(noisy_claim(fa.Le(dist2(T), S))))
+    (point,) = next(told(reading, SGD | values(S=1, sigma=1, C=2, E=1)))
+    together = replace(point, data={**point.data, "noise": {"kind": "signs", "shared": True}})
+    close(worst_at(reading, together), 0.95**2 + 0.25)
+    independent = Reading(lower(noisy_claim(fa.Le(dist2(T), S), own)))
+    with pytest.raises(fa.UserError, match="independent_noise"):
+        worst_at(independent, together)
+
+
+def test_a_variance_that_is_counted_too_small_falls_by_noise_alone() -> None:
+    rate = Fraction(19, 20) ** 2
+    claim = noisy_claim(fa.Le(dist2(T), rate * dist2(0) + gamma(0) ** 2 * sigma**2 / 2))
+    (still,) = worst(claim, SGD | values(C=1, E=1))
+    (loud,) = worst(claim, SGD | values(sigma=1, C=1, E=1))
+    assert still.holds
+    assert loud.refuted
+    kernel.check(dict(loud.certificate or {}))
+
+
+def test_too_many_outcomes_are_said_with_sizes_that_fit() -> None:
+    with pytest.raises(fa.UserError, match="which fits"):
+        worst(noisy_claim(fa.Le(dist2(T), S)), SGD | values(S=1, sigma=1, C=4, E=4))
+
+
+# --- local problems, oracles that err, losses that are not convex ----------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["buttaci/lemB.4", "buttaci/lemC.4"])
+def test_losses_that_are_only_bounded_below_have_a_lower_end(name: str) -> None:
+    made = [one for one in profile(fa.statement(name), read(fa.statement(name))[0], 0.05).rows if one["lower"]]
+    assert made
+    assert all(0.98 * one["upper"] <= one["lower"] <= one["upper"] for one in made)
+
+
+RISK = values(L=2, G=1, M=2)
+
+
+@pytest.mark.parametrize(("name", "at"), [
+    ("yuan/rem2~repaired", values(eta="1/6", T=1)), ("yuan/thm3~full", values(eta="1/16", T=1, b=1)),
+])  # fmt: skip
+def test_local_problems_are_solved_at_points_of_a_table(name: str, at: dict[str, Fraction]) -> None:
+    (made,) = worst(fa.statement(name), RISK | at)
+    both_ends_are_exact(made)
+    assert made.lower is not None
+    assert made.upper is not None
+    assert 0.999 * made.upper <= made.lower
+    assert {client["kind"] for client in (made.certificate or {})["instance"]["clients"]} == {"table"}
+
+
+def test_an_oracle_errs_as_much_as_its_accuracy_allows() -> None:
+    """lemma 11: exact answers reach less than answers that are within eps, at both ends."""
+    ends = [
+        worst(fa.statement("yuan/lem11-second"), RISK | values(eta="1/4", b=1, eps=eps))[0] for eps in ("0", "1/100")
+    ]
+    exact, rough = ends
+    for made in ends:
+        both_ends_are_exact(made)
+    assert exact.lower is not None
+    assert exact.upper is not None
+    assert rough.lower is not None
+    assert rough.upper is not None
+    assert rough.lower > 1.5 * exact.lower
+    assert rough.upper > 1.5 * exact.upper
+    held: dict[str, Any] = copy.deepcopy(dict(rough.certificate or {}))
+    assert "oracle" in held["instance"]
+    held["instance"]["constants"]["eps"] = "1/200"
+    with pytest.raises(kernel.Rejected, match="inexact"):
+        kernel.evaluate(held["claim"], held["instance"], (), held["at"])
+
+
+def test_a_table_without_the_solution_of_a_local_problem_is_refused() -> None:
+    (made,) = worst(fa.statement("yuan/rem2~repaired"), RISK | values(eta="1/6", T=1))
+    held: dict[str, Any] = copy.deepcopy(dict(made.certificate or {}))
+    claim, instance, at = held["claim"], held["instance"], held["at"]
+    start = instance["w0"]
+    for client in instance["clients"]:
+        client["points"] = [point for point in client["points"] if point["x"] in (start, ["0"] * instance["d"])]
+    with pytest.raises(kernel.Rejected, match="proximal point in the tables"):
+        kernel.evaluate(claim, instance, (), at)
+    held = copy.deepcopy(dict(made.certificate or {}))
+    for client in held["instance"]["clients"]:
+        client["mu"] = "-2"  # some function of that class has steeper slopes elsewhere
+    with pytest.raises(kernel.Rejected, match="lipschitz"):
+        kernel.evaluate(held["claim"], held["instance"], (), held["at"])
 
 
 # --- refutations and certificates ------------------------------------------------------------------------------------

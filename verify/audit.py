@@ -164,7 +164,7 @@ def quoted(statement: Statement, seed: int) -> Undecided:
 def observe(statement: Statement, seed: int, effort: float) -> Verdict:
     """An experiment, run again."""
     began = time.perf_counter()
-    outcome = experiment(statement.id).run(seed, effort)
+    outcome = experiment(statement.id).observe(seed, effort)
     kind = Reproduced if outcome.reproduced else ReproducedIf if outcome.under else NotReproduced
     search = Search(outcome.instances, seed, _since(began))
     return kind(statement.id, outcome.reason, outcome.under, outcome.rows, search)

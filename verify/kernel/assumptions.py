@@ -23,6 +23,8 @@ from .table import Table
 from .work import summed
 from .world import Bounds, Facts, Pairs
 
+STEEP = ("bounded_gradients", "lipschitz")
+
 
 def assumptions(measures: Measures, sampling: str, shared: bool, Gamma: fmpq | None) -> tuple[Facts, Bounds, Pairs]:
     """`sampling`: how clients are drawn, if they are; `shared`: whether all draw the same minibatch."""
@@ -49,8 +51,11 @@ def assumptions(measures: Measures, sampling: str, shared: bool, Gamma: fmpq | N
         facts["bounded_below"] = all(part.rises() for user in users for part in user.parts)
         bounds |= _of_users(users)
     tables = [loss for loss in problem.losses if isinstance(loss, Table)]
-    if len(tables) == len(problem.losses):
-        bounds["bounded_gradients"] = lambda B: all(table.slopes_at_most(B) for table in tables)
+    if len(tables) == len(problem.losses):  # each is one data point
+        low = all(table.bounded_below() for table in tables)
+        facts |= {"full_batch": True, "independent_minibatches": True, "nonnegative_loss": low}
+        facts["lower_bounded"] = problem.f_star is not None or (low and min(problem.p) >= 0)
+        bounds |= dict.fromkeys(STEEP, lambda B: all(table.slopes_at_most(B) for table in tables))
     pairs: dict[str, Callable[[fmpq, fmpq], bool]] = {
         "minibatch_variance": replay.noise.bounded,
         "two_groups": lambda mu, G: two_groups(problem.losses, problem.start, mu, G),

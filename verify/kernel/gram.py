@@ -1,14 +1,17 @@
 """A method read as combinations of leaves: the run of all losses of a class at once, in every dimension.
 
 It follows the rules phase by phase as a replay does (replay.py), with vectors that are sums of leaves. Rules that are
-not linear, or that read more of a loss than gradients, values and proximal points, are out of reach. There is no noise,
-minibatches are all of the data, and local problems are solved exactly.
+not linear, or that read more of a loss than gradients, values and proximal points, are out of reach. Minibatches are
+all of the data; an oracle may answer whatever its accuracy allows, anew for every point that it is asked. Noise, where
+there is some, is a fair sign per step, and per client unless it is shared, times a vector of the client (noise.py):
+every outcome is followed, with its own gradients.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from flint import fmpq
 
@@ -17,14 +20,16 @@ from .expression import Evaluator, Tree
 from .form import NOTHING, Form, OutOfReach, Vec, inner, leaf, mixed, number, square, total
 from .leaves import OF_ALL, Leaves
 from .loss import ONE, Vector
-from .method import Atom, Measure, Method, Number, Rule, Weights
+from .method import NOISE, Atom, Measure, Method, Number, Rule, Weights, rules
 from .rational import affordable
-from .replay import first_round
+from .replay import BEFORE, first_round
 
 State = dict[str, tuple[Vec, ...]]  # of the server's vectors one each, of the clients' vectors one per client
 Counts = tuple[int, ...]  # how often each client takes part
 Outcome = tuple[State, Counts, fmpq]
+Kick = tuple[Vec, ...]  # what the noise of a step is, per client and draw; nothing: no noise
 START = leaf("start", ONE)
+SCENARIOS = 64  # outcomes of all signs
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,7 @@ class Spot:
     row: int = 0  # of the weights that the point gives
     turn: bool = True  # whether E divides the step
     last: int = 0  # of a measure: the other client
+    kick: Kick = ()
 
     @property
     def clients(self) -> range:
@@ -96,13 +102,17 @@ class Spot:
             case "prox":
                 return leaves.prox(self.vector(rule.args[0], i), self.scalar(rule.factor))
             case "oracle":
-                return leaves.own_prox(i, self.vector(rule.args[0], i), self.scalar(rule.factor))
+                asked = i, self.vector(rule.args[0], i), self.scalar(rule.factor)
+                error = self.run.errors[self.row, i] = leaves.error(*asked)
+                return mixed((ONE, ONE), (leaves.own_prox(*asked), error))
             case "full_prox":
                 return leaves.own_prox(OF_ALL, self.vector(rule.args[0], i), self.scalar(rule.factor))
             case "batch_grad":  # of all data
                 return leaves.gradient(i, self.vector(rule.args[0], i))
-            case "noisy" | "again":  # without noise
-                return self.vector(rule.args[0], i)
+            case "noisy" | "again":
+                x = self.vector(rule.args[0], i)
+                drawn = i + len(self.counts) * NOISE.index(rule.op)
+                return mixed((ONE, ONE), (x, self.kick[drawn])) if self.kick else x
             case _:
                 raise OutOfReach(f"out of reach: the operation {rule.op!r}")
 
@@ -155,6 +165,24 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Signs:
+    """Noise s v_i with fair signs s."""
+
+    v: tuple[Vec, ...]  # one per client
+    shared: bool  # whether all clients have one sign in a step
+    steps: tuple[int, ...] | None  # that have noise, counted from 0 over all rounds; None: all
+
+    def kicks(self, draws: int) -> list[Kick]:
+        """What the noise of a step may be where every client draws so often; each is as probable as the others."""
+        rows = self.v * draws
+        if self.shared:
+            return [tuple(mixed([sign], [v]) for v in rows) for sign in (ONE, -ONE)]
+        affordable(2 ** len(rows), SCENARIOS, "point")
+        every = product((ONE, -ONE), repeat=len(rows))
+        return [tuple(mixed([sign], [v]) for sign, v in zip(signs, rows, strict=True)) for signs in every]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Run:
     method: Method
     leaves: Leaves
@@ -164,6 +192,8 @@ class Run:
     E: int
     T: int
     evaluator: Evaluator  # of the scalars that rules and measures read
+    noise: Signs | None = None
+    errors: dict[tuple[int, int], Vec] = field(default_factory=dict[tuple[int, int], Vec])  # by round and client
     laws: dict[tuple[int, int], list[Outcome]] = field(default_factory=dict[tuple[int, int], list[Outcome]])
 
     # time
@@ -185,9 +215,18 @@ class Run:
             return r, k
         return sum(self.length(s) for s in range(r)) + min(max(k, 0), self.length(r) - 1), 0
 
-    def spot(self, state: State, counts: Counts, t: int, k: int, last: int = 0) -> Spot:
+    def spot(self, state: State, counts: Counts, t: int, k: int, last: int = 0, kick: Kick = ()) -> Spot:
         row, turn = (t // self.E, t % self.E == 0) if self.method.steps else (t, True)
-        return Spot(self, state, counts, {"t": self.method.counts_from + t, "k": k}, row, turn, last)
+        return Spot(self, state, counts, {"t": self.method.counts_from + t, "k": k}, row, turn, last, kick)
+
+    def kicks(self, read: Iterable[Rule], t: int, k: int) -> list[Kick]:
+        """The noise of the step at these indices, where one of these rules reads it."""
+        noise, step = self.noise, t if self.method.steps else t * self.E + k
+        if noise is None or (noise.steps is not None and step not in noise.steps):
+            return [()]
+        if not any(rule.has(*NOISE) for rule in read):
+            return [()]
+        return noise.kicks(2 if self.method.rules_use("again") else 1)
 
     # rounds
 
@@ -220,7 +259,9 @@ class Run:
     def begun(self, t: int) -> list[Outcome]:
         before = self.laws[t, -1]
         affordable(len(before) * len(self.draws), STATES, "point.participation")
-        drawn = [(state, counts, q * chance) for state, _, q in before for counts, chance in self.draws]
+        own = [name for name in self.method.kept if name in self.method.client]
+        kept = [(state | {name + BEFORE: state[name] for name in own}, q) for state, _, q in before]
+        drawn = [(state, counts, q * chance) for state, q in kept for counts, chance in self.draws]
         return self.after(drawn, "begin", t, 0)
 
     def ended(self, t: int) -> list[Outcome]:
@@ -228,27 +269,30 @@ class Run:
         last, kept = self.laws[t, self.length(t)], self.method.kept
         finished = self.after(last, "end", t, self.E)
         own = [name for name in kept if name in self.method.client]
-        before = [state for state, _, _ in self.laws[t, -1] for _ in self.draws]
         restored: list[Outcome] = []
-        for (state, counts, q), old in zip(finished, before, strict=True):
-            back = {
-                name: tuple(x if n else y for x, y, n in zip(state[name], old[name], counts, strict=True))
-                for name in own
-            }
-            restored.append((state | back, counts, q))
+        for state, counts, q in finished:
+            old = [(name, zip(state[name], state[name + BEFORE], counts, strict=True)) for name in own]
+            restored.append((state | {name: tuple(x if n else y for x, y, n in each) for name, each in old}, counts, q))
         updated = self.after(restored, "update", t, self.E)
         return [({name: state[name] for name in kept}, self.everyone, q) for state, _, q in updated]
 
     def after(self, law: list[Outcome], phase: str, t: int, k: int) -> list[Outcome]:
         """The law after one phase of round t."""
-        rules, at = self.method.phases[phase], self.clock(t, k)
-        return [(self.spot(x, counts, *at).carried(rules, phase == "update"), counts, q) for x, counts, q in law]
+        block, at = self.method.phases[phase], self.clock(t, k)
+        if not block:
+            return law
+        kicks = self.kicks(block.values(), *at)
+        affordable(len(law) * len(kicks), SCENARIOS if self.noise else STATES, "point")
+        kicked = ((x, counts, q / len(kicks), kick) for x, counts, q in law for kick in kicks)
+        return [(self.spot(x, counts, *at, kick=kick).carried(block, phase == "update"), counts, q)
+                for x, counts, q, kick in kicked]  # fmt: skip
 
     # measures
 
     def expected(self, law: list[Outcome], terms: Number, i: int, t: int, k: int, last: int = 0) -> Form:
-        each = [self.spot(state, counts, t, k, last).total(terms, i) for state, counts, _ in law]
-        return total([q for _, _, q in law], each)
+        kicks = self.kicks(rules(terms), t, k)
+        spots = [(self.spot(state, counts, t, k, last, kick), q) for state, counts, q in law for kick in kicks]
+        return total([q / len(kicks) for _, q in spots], [spot.total(terms, i) for spot, _ in spots])
 
     def measured(self, name: str, indices: tuple[int, ...]) -> Form | Extreme:
         measure, first = self.method.measures[name], self.method.counts_from

@@ -11,7 +11,22 @@ from dataclasses import dataclass, field
 
 from flint import fmpq
 
-from .form import NOTHING, ORIGIN, Form, Key, OutOfReach, Vec, inner, leaf, minus, mixed, square, total, unknown
+from .form import (
+    NOTHING,
+    ORIGIN,
+    Form,
+    Key,
+    OutOfReach,
+    Vec,
+    inner,
+    leaf,
+    minus,
+    mixed,
+    number,
+    square,
+    total,
+    unknown,
+)
 from .loss import ONE, ZERO, Vector
 from .rational import affordable
 
@@ -41,6 +56,10 @@ class Leaves:
     least: dict[int, Vec] = field(default_factory=dict[int, Vec])  # client -> where its loss is least
     penalty: Table = field(default_factory=Table)  # points of g, subgradients and values
     proxes: dict[tuple[int, Key, fmpq], Vec] = field(default_factory=dict[tuple[int, Key, fmpq], Vec])
+    accuracy: fmpq = ZERO  # of what an oracle answers: how far from the least value of its problem it may be
+    answers: dict[tuple[int, Key, fmpq], tuple[Vec, Form]] = field(
+        default_factory=dict[tuple[int, Key, fmpq], tuple[Vec, Form]]
+    )  # the error of an answer, and what is left of its accuracy
 
     def entry(self, i: int, x: Vec) -> Entry:
         """Of client i at x."""
@@ -112,6 +131,19 @@ class Leaves:
                 self.enter(j, u, g)
             self.proxes[i, w.key, s] = u
         return self.proxes[i, w.key, s]
+
+    def error(self, i: int, w: Vec, s: fmpq) -> Vec:
+        """By how much the answer u + e of client i's oracle misses u = argmin f_i(u) + |w - u|^2 / (2 s)."""
+        if not self.accuracy:
+            return NOTHING
+        u = self.own_prox(i, w, s)
+        if (i, w.key, s) not in self.answers:
+            e = leaf(f"e{i + 1}_{len(self.answers)}")
+            answer, away = mixed((ONE, ONE), (u, e)), minus(u, w)
+            parts = (self.value(i, answer), self.value(i, u), square(e), inner(e, away))
+            room = total((ONE, -ONE, ONE, -1 / (2 * s), -1 / s), (number(self.accuracy), *parts))
+            self.answers[i, w.key, s] = e, room
+        return self.answers[i, w.key, s][0]
 
     def minimised(self) -> Vec:
         """w*, with what every client has there."""

@@ -308,9 +308,9 @@ def _parabola(f: Spline, low: fmpq, high: fmpq) -> tuple[fmpq, fmpq, fmpq]:
     return a, slope, f.value(low) - slope * low - a * low * low / 2
 
 
-def quadratic(function: Rotated, low: fmpq, high: fmpq) -> Rotated:
+def quadratic(function: object, low: fmpq, high: fmpq) -> Rotated:
     """The quadratic that a function of one variable is on [low, high]."""
-    if len(function.parts) != 1 or function.basis:
+    if not isinstance(function, Rotated) or len(function.parts) != 1 or function.basis:
         raise Rejected("instance.box: got several variables or a basis, expected one variable")
     f = function.parts[0]
     inside = [s for s in f.segments() if (s[0] is None or s[0] < high) and (s[1] is None or s[1] > low)]

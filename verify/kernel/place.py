@@ -12,11 +12,12 @@ from flint import fmpq
 
 from .balls import enclosed, irrational
 from .expression import power
-from .loss import ZERO, Loss, Vector, combine, dot, norm2, plus, scaled
+from .loss import ZERO, Loss, Vector, combine, dot, minus, norm2, plus, scaled
 from .method import NOISE, Atom, Number, Rule, Weights
 from .problem import Problem
 from .rational import Malformed, Rejected, shown
 from .rotated import Rotated
+from .table import Table
 from .work import label, paid, spend, summed
 
 COMMON = frozenset({"+", "*", "grad", "noisy"})  # what most of a rule consists of
@@ -175,7 +176,7 @@ class Place:
         """Of the noise of this step, what one draw of client i is."""
         return self.kick[i + len(self.problem.p) * NOISE.index(op)]
 
-    def minibatch(self, i: int) -> Rotated:
+    def minibatch(self, i: int) -> Rotated | Table:
         """The risk of what client i drew."""
         if not self.batch:
             raise Rejected("instance.clients: got no data points, expected some to draw from")
@@ -186,9 +187,10 @@ class Place:
         risk = self.minibatch(i)
         if eta <= 0:
             raise Rejected(f"method: got the step {shown(eta)} of a local problem, expected a positive one")
-        best, local = risk.prox(x, eta), risk.plus(1 / eta, x)
+        best = risk.prox(x, eta)
         answer = self.problem.oracle.answer(x, best, self.row, i, self.batch[i])
-        self.problem.gaps.append(local.value(answer) - local.value(best))
+        farther = (norm2(minus(answer, x)) - norm2(minus(best, x))) / (2 * eta)
+        self.problem.gaps.append(paid(risk.value(answer) - risk.value(best) + farther))
         return answer
 
     def carried(self, rules: Mapping[str, Rule], server: bool) -> State:

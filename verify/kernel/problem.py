@@ -13,7 +13,7 @@ from .rational import Rejected, shown
 from .regulariser import NONE, AnyRegulariser
 from .rotated import Rotated
 from .sample import AnyLoss
-from .table import Table
+from .table import Mixture, Table
 from .work import paid
 
 
@@ -54,8 +54,8 @@ class Problem:
     minimisers: tuple[Vector, ...] | None = None  # of every f_i
     f_star: fmpq | None = None  # the least value of F, if known
     rows: tuple[Vector, ...] | None = None  # chosen weights, one row per round; None: the largest, as FedMax has it
-    whole: Mapping[str, Rotated] = field(default_factory=dict[str, Rotated])  # what the operations of WHOLE are of
-    batches: tuple[tuple[Rotated, ...], ...] = ()  # risks of the minibatches that each client may draw
+    whole: Mapping[str, Rotated | Mixture] = field(default_factory=dict[str, Rotated | Mixture])  # for full_prox
+    batches: tuple[tuple[Rotated | Table, ...], ...] = ()  # risks of the minibatches that each client may draw
     oracle: Oracle = EXACT
     gaps: list[fmpq] = field(default_factory=list[fmpq])  # how far from optimal the oracle's answers were
 

@@ -1,8 +1,10 @@
 """The worst case of a claim at one point: its run as leaves, both sides and all that is assumed as linear forms.
 
-A point gives sizes, weights, step sizes and constants, and no losses, start, dimension or noise. The worst case is the
-largest left side over all semidefinite Gram matrices and unknowns where every constraint is >= 0. What the point leaves
-open is unknown: values of losses, and constants that the claim reads as squares alone.
+A point gives sizes, weights, step sizes and constants, and no losses, start or dimension. It says whether there is no
+noise, or a fair sign times a vector for every client, of any length that the claim allows: then all that is found here
+is about noise of that form alone. The worst case is the largest left side over all semidefinite Gram matrices and
+unknowns where every constraint is >= 0. What the point leaves open is unknown: values of losses, and constants that the
+claim reads as squares alone.
 
 Every constraint holds on every admissible instance at the point, so that a bound proved here holds for all of them.
 """
@@ -11,7 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from flint import fmpq
@@ -21,12 +23,12 @@ from .claim import Claim
 from .claim import read as read_claim
 from .draws import SAMPLINGS, participation
 from .expression import Evaluator, Relation, Tree, free
-from .form import Form, OutOfReach, Vec, total, unknown
-from .gram import Extreme, Run
+from .form import Form, OutOfReach, Vec, leaf, number, square, total, unknown
+from .gram import Extreme, Run, Signs
 from .leaves import Entry, Leaves
-from .linear import Sides
+from .linear import Amount, Sides
 from .loss import ONE, ZERO, Vector
-from .method import NOISE, Method
+from .method import NOISE, Method, Rule, inside
 from .problem import Problem
 from .rational import Malformed, Node, Rejected, affordable, shown
 from .read_method import read as read_method
@@ -42,7 +44,7 @@ LOWER = {"smooth": -1, "two_sided": -1, "weakly_convex": -1, "strongly_convex": 
 UPPER = ("smooth", "descent")
 STEEPNESS = ("bounded_gradients", "lipschitz", "bounded_subgradients")
 NOTHING_MORE = (  # in a run without noise and minibatches that reads what it reads
-    *("lower_bounded", "independent_noise", "subgradients", "nonnegative_loss", "full_batch"),
+    *("lower_bounded", "subgradients", "nonnegative_loss", "full_batch"),
     *("independent_minibatches", "exact_oracle"),
 )
 ONE_CONSTANT = (*LOWER, *UPPER, *VARIANCES, *STEEPNESS, "inexact")
@@ -62,6 +64,9 @@ class Programme:
     minimised: bool  # whether the origin is w*
     minimisers: tuple[Vec, ...] | None  # of every client, where they are read
     open: Mapping[str, str]  # constant that the point does not give -> the unknown that is its square
+    noise: tuple[Vec, ...] | None = None  # of every client, times a sign
+    errors: tuple[tuple[Vec, ...], ...] = ()  # of every round and client: by how much its oracle's answer misses
+    points: tuple[str, ...] = ()  # that the method reads, and an instance gives
 
 
 def programme(claim: object, point: object, at: object, most: int = WORK) -> Programme:
@@ -84,9 +89,9 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
         raise Malformed("point: got no graph, expected one, for the method reads neighbours")
     rows = rows_of(given.get("weights"), method, C, (T - 1) // E + 1 if method.steps else T)
     world, numbers = numbers_of(given, claim, method, C, E, T)
-    quiet(claim, method, world, given.get("noise"))
-    exact(claim, method, world)
-    leaves = leaves_of(claim, world, p, method.composite)
+    noise = noise_of(claim, method, world, given.get("noise"), C, E * T)
+    accuracy = accuracy_of(claim, method, world)
+    leaves = replace(leaves_of(claim, world, p, method.composite), accuracy=accuracy)
     draws = participation(given.get("participation"), C)
     if draws != [((1,) * C, ONE)] and not method.rules_use("sampled"):
         raise Malformed("point.participation: got sampled clients, expected a method that means over them")
@@ -94,13 +99,15 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
     weights = of_weights(Problem((), p, graph, (), None, rows=rows), method.weighs("chosen") and rows is None)
     facts = weights | {"full_participation": all(set(counts) == {1} for counts, _ in draws)}
     facts |= {name: name == kind for name in SAMPLINGS}
-    run = Run(method, leaves, graph, rows, draws, E, T, Evaluator(numbers, claim.domains))
+    facts["independent_noise"] = noise is None or not noise.shared or C == 1
+    run = Run(method, leaves, graph, rows, draws, E, T, Evaluator(numbers, claim.domains), noise)
     spans = {name: tuple((lo, hi) for lo, hi in ends) for name, ends in ranges_of(method, C, 1, E, T).items()}
     sides = Sides(world, claim.domains, measured(run, spans), arities(method), leaves.gap_of_minima)
     meets(claim, facts)
-    lhs, rhs = sides_of(claim, sides, at)
+    lhs, rhs, ties = sides_of(claim, sides, at)
     also_read(run)
-    constraints = {**conditions(claim, sides), **assumed(claim, sides, leaves, facts)}
+    constraints = {**ties, **conditions(claim, sides), **assumed(claim, sides, leaves, facts, noise)}
+    constraints |= {f"answer_{n}": room for n, (_, room) in enumerate(leaves.answers.values())}
     constraints |= steepness(claim, sides, leaves)
     if not classified(claim) and any(len(table) > 1 for table in leaves.tables):
         raise OutOfReach("out of reach: losses whose curvature is not bounded below, read at several points")
@@ -120,6 +127,9 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
         any(not entry.x.terms for entry in leaves.tables[0].values()),
         tuple(leaves.least[i] for i in range(C)) if len(leaves.least) == C else None,
         dict(sides.open),
+        None if noise is None else noise.v,
+        tuple(tuple(run.errors[t, i] for i in range(C)) for t in range(T)) if accuracy and run.errors else (),
+        points_of(method),
     )
 
 
@@ -132,25 +142,36 @@ def arity(claim: Claim) -> None:
             raise Malformed(f"claim: got {name} of {len(args)} constants, expected {constants}")
 
 
-def quiet(claim: Claim, method: Method, world: World, noise: Node | None) -> None:
-    """A programme has neither noise nor minibatches. Where the claim allows some, the point asks for runs without."""
+def noise_of(claim: Claim, method: Method, world: World, noise: Node | None, C: int, steps: int) -> Signs | None:
+    """No minibatches, and no noise or signs. Where the claim allows some, the point says which runs it is about."""
+    if noise is not None and noise.kind(("none", "signs")) == "none":
+        noise.fields("kind")
+        return None
     if noise is not None:
-        noise.fields("kind")["kind"].one_of(("none",))
-        return
+        if not method.rules_use("noisy", "again") or method.reads("noisy_hess", "oracle", "batch_grad"):
+            raise OutOfReach("out of reach: noise of a method that draws none, or also Hessians or minibatches")
+        given = noise.fields("kind shared", "steps")
+        noisy = tuple(n.integer(0, steps - 1) for n in given["steps"].items()) if "steps" in given else None
+        return Signs(tuple(leaf(f"v{i + 1}") for i in range(C)), given["shared"].flag(), noisy)
     assumed = {name: args for name, args in (*claim.let, *claim.implicit) if name not in claim.means}
     silent = any(world.values.get(args[0]) == 0 for name, args in assumed.items() if name in VARIANCES[:-1])
     if method.reads(*NOISE) and not silent:
         raise OutOfReach("out of reach: noise; in reach are runs without it, of a point with the noise of kind none")
     if method.reads("oracle", "batch_grad") and "full_batch" not in assumed:
         raise OutOfReach("out of reach: minibatches; in reach are runs of a point with the noise of kind none")
+    return None
 
 
-def exact(claim: Claim, method: Method, world: World) -> None:
-    """Local problems are solved exactly: as the claim says, or up to 0."""
+def accuracy_of(claim: Claim, method: Method, world: World) -> fmpq:
+    """How far from the least value of a local problem its answer may be."""
     assumed = {name: args for name, args in (*claim.let, *claim.implicit) if name not in claim.means}
     up_to = [world.values.get(args[0]) for name, args in assumed.items() if name == "inexact"]
-    if method.reads("oracle") and "exact_oracle" not in assumed and 0 not in up_to:
-        raise OutOfReach("out of reach: answers that are not exact; in reach are points where their error is 0")
+    if not method.reads("oracle") or "exact_oracle" in assumed:
+        return ZERO
+    known = [x for x in up_to if x is not None]
+    if not known:
+        raise OutOfReach("out of reach: answers of any accuracy; in reach are points that give it")
+    return min(known)
 
 
 def numbers_of(given: Fields, claim: Claim, method: Method, C: int, E: int, T: int) -> tuple[World, World]:
@@ -227,8 +248,8 @@ def measured(
     return value
 
 
-def sides_of(claim: Claim, sides: Sides, at: Node) -> tuple[Form, Form]:
-    """Both sides of the relation at `at`, the smaller one first."""
+def sides_of(claim: Claim, sides: Sides, at: Node) -> tuple[Form, Form, dict[str, Form]]:
+    """Both sides of the relation at `at`, the smaller one first, and what ties them to the run."""
     place = at.fields(" ".join(("relation", *claim.for_all)))
     op, left, right = claim.then[place.pop("relation").integer(0, len(claim.then) - 1)]
     if op not in ("<=", "<", ">=", ">"):
@@ -236,8 +257,25 @@ def sides_of(claim: Claim, sides: Sides, at: Node) -> tuple[Form, Form]:
     scope: dict[str, int] = {}
     for name, (low, high) in claim.for_all.items():
         scope[name] = place[name].integer(sides.integer(low, {}), sides.integer(high, {}))
-    lhs, rhs = (sides.form(side, scope) for side in (left, right))
-    return (lhs, rhs) if op in ("<=", "<") else (rhs, lhs)
+    small, large = (left, right) if op in ("<=", "<") else (right, left)
+    lhs, below = one_of(sides.value(small, scope), "least")
+    rhs, above = one_of(sides.value(large, scope), "most")
+    return lhs, rhs, below | above
+
+
+def one_of(x: Amount, kind: str) -> tuple[Form, dict[str, Form]]:
+    """A side, and what is asked besides: the least of several numbers is any number that none of them is below.
+
+    The least one is such a number, so that every run meets what is asked; of the largest ones the same.
+    """
+    if isinstance(x, Extreme) and x.kind == kind:
+        sign = ONE if kind == "least" else -ONE
+        return unknown(kind), {
+            f"{kind}_{n}": total((sign, -sign), (one, unknown(kind))) for n, one in enumerate(x.forms)
+        }
+    if not isinstance(x, Form):
+        raise OutOfReach("out of reach: a constant that is not squared, or an extreme in a sum or on the wrong side")
+    return x, {}
 
 
 def everywhere(
@@ -270,16 +308,22 @@ def conditions(claim: Claim, sides: Sides) -> dict[str, Form]:
     return found
 
 
-def assumed(claim: Claim, sides: Sides, leaves: Leaves, facts: Mapping[str, bool]) -> dict[str, Form]:
+def assumed(
+    claim: Claim, sides: Sides, leaves: Leaves, facts: Mapping[str, bool], noise: Signs | None
+) -> dict[str, Form]:
     """What the assumptions say, beyond the class. One that is not known here is never dropped."""
     found: dict[str, Form] = {}
     for name, args in (*claim.let, *claim.implicit):
         if name in claim.means:
             found |= everywhere(sides, *claim.means[name], name)
         elif name in VARIANCES:
-            given_constant(sides.world, args[0])  # >= 0, and there is no noise
-            if name == "exact_variance" and sides.world.values[args[0]] != 0:
+            sigma = given_constant(sides.world, args[0])  # >= 0
+            if name == "exact_variance" and sigma != 0:
                 raise OutOfReach("out of reach: noise of an exact size")
+            points = given_constant(sides.world, args[1]) if name == "minibatch_variance" else ONE
+            v = () if noise is None or name == "hessian_variance" else noise.v
+            each = [total((ONE, -points), (number(sigma**2), square(one))) for one in v]
+            found |= {f"{name}_{i + 1}": form for i, form in enumerate(each)}
         elif name == "homogeneous":
             found[name] = total([-ONE], [leaves.gap_of_minima()])
         elif name not in (*facts, *LOWER, *UPPER, "convex", "inexact", *STEEPNESS, *NOTHING_MORE):
@@ -299,8 +343,16 @@ def steepness(claim: Claim, sides: Sides, leaves: Leaves) -> dict[str, Form]:
     return found
 
 
+def points_of(method: Method) -> tuple[str, ...]:
+    """Names of the points that the method reads, and that an instance gives."""
+    parts = (*method.parts(), *inside(*method.server.values(), *method.client.values()))
+    return tuple(sorted({part.name for part in parts if isinstance(part, Rule) and part.op == "point"}))
+
+
 def also_read(run: Run) -> None:
-    """What every replay reads, whatever the claim says: measures of the whole run."""
+    """What every replay reads, whatever the claim says: measures of the whole run, and every answer of an oracle."""
+    if run.method.reads("oracle"):
+        run.law(run.T, -1)
     for name, measure in run.method.measures.items():
         if not measure.at:
             try:

@@ -21,6 +21,7 @@ from .work import metered
 
 FORMAT = "fedaudit-proof/1"
 PROOF, SIZE = 40_000_000, 120  # operations for a proof, and leaves
+NOISE = {"": "", "none": ", without noise", "signs": ", noise only of the form s v, v of a client and s a fair sign"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,11 @@ class Proved:
 
     statement: str
     factor: fmpq
-    quiet: bool = False  # whether the point asks for runs without noise, which the claim allows
+    noise: str = ""  # that the point asks for, where the claim allows some: "none" or "signs"
 
     @property
     def what(self) -> str:
-        return f"proof at a point, times {shown(self.factor)}{', without noise' if self.quiet else ''}"
+        return f"proof at a point, times {shown(self.factor)}{NOISE[self.noise]}"
 
 
 def is_proof(given: object) -> bool:
@@ -67,7 +68,8 @@ def _proved(node: Node) -> Proved:
         raise Rejected(f"proof.multipliers: got {shown(unknown)}, expected constraints of the programme")
     multipliers = {name: entry.rational(least=0) for name, entry in entries.items()}
     semidefinite(rest(worst, factor, multipliers))
-    return Proved(statement, factor, "noise" in given["point"].mapping())
+    noise = given["point"].mapping().get("noise")
+    return Proved(statement, factor, "" if noise is None else noise.kind(("none", "signs")))
 
 
 def rest(worst: Programme, factor: fmpq, multipliers: dict[str, fmpq]) -> Form:

@@ -30,7 +30,7 @@ from .rotated import mix
 from .sample import read as read_sample
 from .sample import samples
 from .spline import curves
-from .table import Penalty, Table
+from .table import Mixture, Penalty, Table
 from .table import read as read_table
 from .world import Ranges, World, tabled
 
@@ -40,6 +40,7 @@ LOSSES = {"quadratic": quadratic, "bent": piecewise, "curves": curves, "sample":
 RESERVED = {"C", "E", "T", "D", "m", "Gamma"}  # what only the run itself may say
 OPTIONAL = "parameters steps w_star minimisers participation graph weights regulariser points minibatch oracle box"
 SUBGRADIENTS = ("subgradients", ())
+WHOLE = ("full_prox", "training_prox")  # proximal points of f
 Fields = dict[str, Node]
 Steps = dict[str, dict[tuple[int, ...], fmpq]]  # of every quantity that the rules read, its value at every place
 
@@ -165,9 +166,24 @@ def drawing(given: Fields, method: Method, problem: Problem, T: int) -> tuple[Pr
             batches=tuple(tuple(risk for _, risk in own) for own in risks),
             oracle=oracle_of(given.get("oracle"), method, C, d, T),
         )
+    elif (tables := [loss for loss in problem.losses if isinstance(loss, Table)]) and solves(method):
+        if len(tables) < C:
+            raise Rejected("instance.clients: got tables and others, expected tables alone")
+        chances = [[ONE]] * C  # a table is one data point
+        problem = replace(
+            problem,
+            whole={op: Mixture(tuple(tables), problem.p) for op in WHOLE if method.reads(op)},
+            batches=tuple((table,) for table in tables),
+            oracle=oracle_of(given.get("oracle"), method, C, d, T),
+        )
     elif "minibatch" in given or "oracle" in given:
         raise Malformed("instance: got minibatches or an oracle, expected them of clients with data points alone")
     return problem, drawn(clients, chances, shared, "instance.minibatch"), shared
+
+
+def solves(method: Method) -> bool:
+    """Whether it reads data points: minibatches, local problems or proximal points of f."""
+    return method.reads("oracle", "batch_grad", *WHOLE)
 
 
 def oracle_of(node: Node | None, method: Method, C: int, d: int, T: int) -> Oracle:

@@ -12,7 +12,7 @@ table says nothing about other points, so nothing else is answered.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flint import fmpq, fmpz
@@ -78,6 +78,19 @@ class Table:
             for x, g, f in self.points.values()
         )
 
+    def prox(self, v: Vector, eta: fmpq) -> Vector:
+        """argmin_u f(u) + |u - v|^2 / (2 eta), of every function with this table: where u + eta grad f(u) = v."""
+        return proximal((self,), (ONE,), v, eta)
+
+    def bounded_below(self) -> bool:
+        """Whether a function of the class with this table is, with no gradient longer than those of the table.
+
+        A convex one: if 0 is a mixture of the g, its tangents bound it. Otherwise there is a d with <g_j, d> < 0 for
+        all j, and the table may be given one more point, far along d, with the gradient 0 and a value that is low
+        enough: all inequalities hold. For mu < 0 < L: the function that `above_tangent` speaks of.
+        """
+        return self.mu >= 0 or (self.L is not None and self.L > 0)
+
     def slopes_at_most(self, G: fmpq) -> bool:
         """Whether a convex function with this table has no gradient longer than G anywhere.
 
@@ -85,6 +98,29 @@ class Table:
         1/L-strongly convex; so its gradients are mixtures of the g (Taylor, Hendrickx, Glineur 2017, theorem 4's own).
         """
         return self.mu == 0 and G >= 0 and all(norm2(g) <= G * G for _, g, _ in self.points.values())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mixture:
+    """sum_i p_i f_i of tables, at points that are in all of them."""
+
+    tables: tuple[Table, ...]
+    p: Vector
+
+    def prox(self, v: Vector, eta: fmpq) -> Vector:
+        return proximal(self.tables, self.p, v, eta)
+
+
+def proximal(tables: Sequence[Table], p: Vector, v: Vector, eta: fmpq) -> Vector:
+    """Where u + eta sum_i p_i grad f_i(u) = v, a minimum because f + |.|^2/(2 eta) is strongly convex."""
+    if min(p) < 0 or eta <= 0 or 1 + eta * dot(p, [table.mu for table in tables]) <= 0:
+        raise Rejected("instance.clients: got a local problem that may not be convex, expected one that is strongly so")
+    for place, (x, _, _) in tables[0].points.items():
+        slopes = [table.points[place][1] for table in tables if place in table.points]
+        spend(HASH * len(x))
+        if len(slopes) == len(tables) and combine((ONE, *(eta * weight for weight in p)), (x, *slopes)) == v:
+            return x
+    raise Rejected(f"instance.clients: got the point {shown(v)}, expected its proximal point in the tables")
 
 
 def interpolates(points: list[Point], mu: fmpq, L: fmpq | None) -> tuple[int, int] | None:

@@ -30,6 +30,7 @@ __all__ = ["Run", "attainable", "coarser", "runs"]
 
 # Of L - mu, how much is cut off at both ends; of the Gram matrix, how much room constraints have besides.
 SHAVED = ((1e-6, 0.0), (1e-5, 0.0), (1e-5, 1e-8), (1e-5, 1e-7), (1e-4, 1e-6), (1e-3, 1e-5))
+COARSE = ((2e-3, 2e-5), (4e-3, 4e-5), (1e-2, 1e-4), (5e-2, 1e-3))  # the same, where none of these gave a run
 SMALL = 1e-3  # of what is shaved: directions that are dropped
 FLAT = 1e-6  # of the Gram matrix: directions that a run in few dimensions would not have
 NOTHING = 1e-7  # of the largest square of a leaf: what may be 0 but for the solver's accuracy
@@ -79,8 +80,10 @@ def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None) -> 
             values = [_short(x, close) for x in corner or ()]
             if len(values) == len(programme.unknowns):
                 yield from (replace(run, on_face=True) for run in _admitted(programme, leaves, values))
-    largest = float(np.abs(shape.gram(best)).max())
-    for shaved, room in SHAVED:
+    largest, none = float(np.abs(shape.gram(best)).max()), True
+    for shaved, room in (*SHAVED, *COARSE):
+        if shaved >= COARSE[0][0] and not none:
+            return
         narrow = shape.cone if None in programme.L else shape.like(_narrower(programme, shaved))
         inside = smallest(narrow, max(room, shaved if narrow is shape.cone else 0.0) * largest)
         if inside is None or inside.scale <= 0:
@@ -92,7 +95,9 @@ def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None) -> 
             parts = 10 ** (DIGITS + int(np.ceil(-np.log10(shaved * exact))) - int(np.floor(np.log10(size) / 2)))
             there = np.diag(gram) > nothing * size
             leaves = _rounded(_factor(gram * np.outer(there, there), small * shaved * size), parts)
-            yield from _admitted(programme, leaves, [_part(x, parts**2) for x in unknowns])
+            for run in _admitted(programme, leaves, [_part(x, parts**2) for x in unknowns]):
+                none = False
+                yield run
 
 
 def coarser(programme: Programme, run: Run) -> Iterator[Run]:

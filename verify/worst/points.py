@@ -87,6 +87,12 @@ class Asked:
         return self.method.reads(*NOISE, "oracle", "batch_grad")
 
     @property
+    def signs(self) -> bool:
+        """Whether noise is a vector that is added to gradients, and nothing else is drawn."""
+        other = ("noisy_hess", "oracle", "batch_grad")
+        return self.method.rules_use("noisy", "again") and not self.method.reads(*other)
+
+    @property
     def parameters(self) -> list[str]:
         """What else the claim or the method reads as one number, but what a run itself says."""
         read = {name for name, arity in {*self.claim.needs(), *self.method.needs()} if arity < 0}
@@ -163,7 +169,8 @@ def point_at(
     parameters = {name: str(values[name]) for name in asked.parameters if name in values}
     data: dict[str, Any] = {**sizes, "p": [str(x) for x in p], "constants": constants}
     if asked.noisy:
-        data["noise"] = {"kind": "none"}
+        loud = asked.signs and any(values[name] > 0 for name in asked.noise)
+        data["noise"] = {"kind": "signs", "shared": False} if loud else {"kind": "none"}
     if asked.method.weighs("chosen"):  # the same in every round, and others than p where that may be
         own = any(name == "fedavg_weights" for name, _ in (*claim.let, *claim.implicit))
         row = [str(x if own else Fraction(2 if i == 0 else 1, C + 1)) for i, x in enumerate(p)]

@@ -29,7 +29,7 @@ from ..kernel import Malformed, Rejected
 from ..kernel.form import Vec
 from ..kernel.gram import START
 from ..kernel.leaves import Entry
-from ..kernel.programme import Programme, programme
+from ..kernel.programme import STEEPNESS, Programme, programme
 from ..kernel.proof import FORMAT as PROOF
 from ..kernel.proof import prove, rest, semidefinite
 from ..settings.base import Reading
@@ -225,12 +225,23 @@ def _from_below(
     claim: Mapping[str, Any], point: Point, asked: Programme, shape: Blocks, best: Solved | None, enough: float
 ) -> tuple[Fraction | None, Row | None]:
     """The lower end, of runs whose minimiser is one for sure; where nothing bounds lhs by rhs, how large it gets."""
-    runs_of, found = attainable(asked), best
+    runs_of, found = attainable(_convex(claim, point, asked)), best
     if runs_of is not asked:
         shape = blocks(runs_of)
         found = smallest(shape.cone)
     found = found or smallest(eased(shape.cone))
     return (None, None) if found is None else _lower(claim, point, runs_of, shape, found, enough)
+
+
+def _convex(claim: Mapping[str, Any], point: Point, asked: Programme) -> Programme:
+    """The same with convex losses, where gradients are bounded everywhere: only then is a table known to have some.
+
+    The worst of these runs may be less than the worst case.
+    """
+    assumed = {name for name, *_ in (*claim["let"], *claim["implicit"])} - {*claim.get("means", ())}
+    if not assumed & {*STEEPNESS[:2]} or min(asked.mu) >= 0:
+        return asked
+    return programme({**claim, "let": [*claim["let"], ["convex"]]}, point.data, point.at)
 
 
 def _lower(
@@ -271,13 +282,20 @@ def instance_of(asked: Programme, point: Point, run: Run) -> Row:
     for name, square in asked.open.items():
         constants[name] = str(_root_above(run.unknowns[square]))
     made = {k: v for k, v in point.data.items() if k not in ("constants", "noise")}
-    made |= {"d": run.dimension, "w0": _texts(run.vector(START)), "constants": constants, "noise": {"kind": "none"}}
+    kicks = [run.vector(one) for one in asked.noise or ()]
+    noise: Row = {"kind": "none"}
+    if any(any(kick) for kick in kicks):
+        noise = {**point.data["noise"], "v": [_texts(kick) for kick in kicks]}
+    made |= {"d": run.dimension, "w0": _texts(run.vector(START)), "constants": constants, "noise": noise}
     if asked.minimised:
         made["w_star"] = ["0"] * run.dimension
     if asked.minimisers is not None:
         made["minimisers"] = [_texts(run.vector(w)) for w in asked.minimisers]
-    if given := [leaf for leaf in asked.leaves if leaf.startswith("point_")]:
-        made["points"] = {leaf.removeprefix("point_"): _texts(run.vector(Vec({leaf: fmpq(1)}))) for leaf in given}
+    if asked.points:
+        made["points"] = {name: _texts(run.vector(Vec({f"point_{name}": fmpq(1)}))) for name in asked.points}
+    if asked.errors:
+        shift = [[[_shift(run.vector(error))] for error in row] for row in asked.errors]
+        made["oracle"] = {"step": [["1"] * len(row) for row in asked.errors], "shift": shift}
     made["clients"] = [
         {"kind": "table", "mu": str(mu), "L": None if L is None else str(L), "points": _points(table, run)}
         for table, mu, L in zip(asked.tables, asked.mu, asked.L, strict=True)
@@ -295,6 +313,11 @@ def _points(table: Sequence[Entry], run: Run) -> list[Row]:
         each.setdefault(str((x, g, f)), {"x": x, "g": g, "f": f})
     nothing = ["0"] * run.dimension
     return list(each.values()) or [{"x": nothing, "g": nothing, "f": "0"}]
+
+
+def _shift(error: Sequence[fmpq]) -> str | list[str]:
+    """A number along a line, otherwise a vector."""
+    return str(error[0]) if len(error) == 1 else _texts(error)
 
 
 def _texts(vector: Sequence[fmpq]) -> list[str]:

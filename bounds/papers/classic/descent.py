@@ -4,7 +4,7 @@ from typing import Any
 
 from ...algebra import Eq, Le, Lt, Max, Sum
 from ...statement import Statement, unit
-from .methods import DESCENT, HALPERN, INEXACT
+from .methods import DESCENT, HALPERN, INEXACT, LINE_SEARCH
 from .symbols import (
     GLOSSARY,
     C,
@@ -12,10 +12,12 @@ from .symbols import (
     L,
     M,
     T,
+    best,
     bounded_subgradients,
     convex,
     dist2,
     eps,
+    exact_line_search,
     gamma,
     gap,
     grad2,
@@ -94,6 +96,14 @@ NONCONVEX = Statement(
     reading=(FIXED, "the mean that the proof bounds, of which the least gradient is a part; both have one worst case"),
     **SHORT,
 )  # fmt: skip
+EXACT_STEPS = Statement(
+    id="classic/exact-line-search", kind="inequality", title="Gradient descent with exact line search",
+    cite="de Klerk, Glineur and Taylor 2017, theorem 1.2: ((L - mu)/(L + mu))^(2 N), attained by quadratics",
+    method=LINE_SEARCH, glossary=GLOSSARY, let=(*STRONG, exact_line_search), when=(*ONE, Le(mu, L)),
+    sweep={gamma(t): 1 / (mu + (L - mu) * unit("where"))},
+    then=Le(gap(T), ((L - mu) / (L + mu)) ** (2 * T) * gap(0)),
+    reading=("the step sizes are any for which every step ends where f is least on its line",),
+)  # fmt: skip
 worse, flatter = (1 + eps) * L, (1 - eps) * mu
 INEXACT_STEPS = Statement(
     id="classic/inexact-gradient", kind="inequality", title="Gradient descent with errors in its gradients",
@@ -112,6 +122,13 @@ SUBGRADIENT = Statement(
     glossary=GLOSSARY, let=(convex, subgradients, one_weight, bounded_subgradients), choose={gamma(t): step}, when=ONE,
     then=Le(Sum(gap(s), (s, 0, T)) / (T + 1), (dist2(0) + (T + 1) * step**2 * M**2) / (2 * (T + 1) * step)),
     reading=("the mean over x_0, ..., x_N, of which the best of them is a part; both have one worst case",),
+)  # fmt: skip
+BEST = Statement(
+    id="classic/subgradient-best", kind="inequality", title="Subgradient method, the best point", method=DESCENT,
+    cite="Nesterov 2004, theorem 3.2.2; M R/sqrt(N + 1) at gamma = R/(M sqrt(N + 1)) is attained (Drori and Teboulle"
+    " 2016, section 1)",
+    glossary=GLOSSARY, let=(convex, subgradients, one_weight, bounded_subgradients), choose={gamma(t): step}, when=ONE,
+    then=Le(best, (dist2(0) + (T + 1) * step**2 * M**2) / (2 * (T + 1) * step)),
 )  # fmt: skip
 
 ANCHORED = Statement(

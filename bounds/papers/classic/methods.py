@@ -12,6 +12,8 @@ from ...method import (
     full_grad,
     g,
     grad,
+    inner,
+    least,
     mean,
     norm2,
     point,
@@ -19,8 +21,28 @@ from ...method import (
     start,
     vector,
     w_star,
+    zero,
 )
-from .symbols import GLOSSARY, L, T, dist2, error2, gamma, gap, grad2, last, level, over, pull, q, s, star2, t
+from .symbols import (
+    GLOSSARY,
+    L,
+    T,
+    across,
+    best,
+    dist2,
+    error2,
+    gamma,
+    gap,
+    grad2,
+    last,
+    level,
+    over,
+    pull,
+    q,
+    s,
+    star2,
+    t,
+)
 
 e, after = vector("e"), vector("after", "e^+")  # errors over L: points, as seen from the start
 x, y, a, v, z = vector("x"), vector("y"), vector("a", "x_0"), vector("v"), vector("z")
@@ -41,6 +63,7 @@ DESCENT = Method(
         dist2(t): expect(norm2(x - w_star)),
         grad2(t): expect(norm2(full_grad(x))),
         star2(t): expect(mean(norm2(grad(w_star)))),
+        best: least(f(y) - f(w_star)),
     },
 )
 
@@ -97,6 +120,19 @@ INEXACT = Method(
         grad2(t): expect(norm2(full_grad(x))),
         error2(t): expect(norm2(L * e)),
     },
+)
+
+LINE_SEARCH = Method(
+    id="line-search",
+    title="Gradient descent that remembers its last step",
+    cite="Cauchy 1847",
+    glossary=GLOSSARY,
+    server={x: start, v: zero},
+    client={y: x},
+    begin={y: x},
+    local={y: y - gamma(t) * grad(y)},
+    update={x: mean(y), v: x - mean(y)},
+    measures={gap(t): expect(f(x)) - f_star, across(t): expect(inner(full_grad(x), v))},
 )
 
 HALPERN = Method(

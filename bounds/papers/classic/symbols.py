@@ -1,6 +1,6 @@
 """One notation for all of these theorems; T is the number N of steps that they speak of."""
 
-from ...algebra import Le
+from ...algebra import Eq, Le
 from ...statement import Assumption, Glossary
 
 GLOSSARY = Glossary()
@@ -26,9 +26,14 @@ gamma = _q("gamma", "W^2/F", "step size", r"\gamma_{{{0}}}", positive=True)
 pull = _q("pull", "1", "weight of the gradient of step t", "a_{{{0}}}", positive=True)
 
 gap = _q("gap", "F", "f(x_t) - f*", r"f(x_{{{0}}}) - f^*", nonnegative=True)
+best = _s("best", "F", "the least f(x_s) - f* of x_0, ..., x_N", r"\min_s f(x_s) - f^*", nonnegative=True)
 level = _q("level", "F", "f(x_t)", r"f(x_{{{0}}})")
 dist2 = _q("dist2", "W^2", "|x_t - x*|^2", r"\|x_{{{0}}} - x^*\|^2", nonnegative=True)
 grad2 = _q("grad2", "F^2/W^2", "|grad f(x_t)|^2", r"\|\nabla f(x_{{{0}}})\|^2", nonnegative=True)
+across = _q(
+    "across", "F", "<grad f(x_t), x_(t-1) - x_t>: 0 where f is least along the step",
+    r"\langle\nabla f(x_{{{0}}}), x_{{{0} - 1}} - x_{{{0}}}\rangle",
+)  # fmt: skip
 over = _q("over", "F", "g(x_t) - g(x*)", r"g(x_{{{0}}}) - g(x^*)")
 error2 = _q("error2", "F^2/W^2", "|error of the gradient of step t|^2", r"\|e_{{{0}}}\|^2", nonnegative=True)
 star2 = _q(
@@ -44,6 +49,10 @@ one_weight = Assumption("weights_sum_to_one", (), "the one client has weight 1")
 relative_errors = Assumption(
     "relative_errors", (), "the error of a gradient is at most eps times that gradient",
     means=Le(error2(t), eps**2 * grad2(t)), for_all=((t, 0, T - 1),),
+)  # fmt: skip
+exact_line_search = Assumption(
+    "exact_line_search", (), "every step ends where f is least on its line", means=Eq(across(t), 0),
+    for_all=((t, 1, T),),
 )  # fmt: skip
 bounded_subgradients = Assumption(
     "subgradients_met", (M,), "every subgradient that the method meets has norm at most M", means=Le(grad2(t), M**2),

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["Fit", "fitted", "plot", "slope", "thinned"]
 
 Places = NDArray[np.intp]
+HEIGHT = 5.6  # inches: two legends stand between title and axes
 POINTS = 160  # of a line: more are not seen
 FLAT = 0.03  # a slope that is none
 MANY = 4  # points of a fit, at least
@@ -50,12 +51,12 @@ STEADIER = 0.5  # of the error of a power: a factor per round fits better
 def plot(rate: Rate) -> Figure:
     """Above, both sides over the rounds on log axes; below, left side over right side with what is known besides."""
     with look():
-        figure = new()
-        above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1.5])
+        figure = new(height=HEIGHT)
+        above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1.7])
         kept = thinned(rate.x)
-        _sides(above, rate, kept)
+        rows = _sides(above, rate, kept)
         _ratio(below, rate, kept)
-        headline(figure, above, f"{rate.title} ({rate.id})", rate.relation, rows=2)
+        headline(figure, above, f"{rate.title} ({rate.id})", rate.relation, rows=rows)
         caption(figure, rate.caption)
     return figure
 
@@ -118,7 +119,8 @@ def fitted(x: Array, y: Array) -> Fit | None:
     return Fit(float(power), float(np.exp(rate)), steady, float(x[0]), float(x[-1]))
 
 
-def _sides(axes: Axes, rate: Rate, kept: Places) -> None:
+def _sides(axes: Axes, rate: Rate, kept: Places) -> int:
+    """Both sides; how many rows the legend has."""
     x = rate.x[kept]
     first = 1 if x[0] == 0 else 0  # 0 has no place on a log axis
     x, bound, exact = x[first:], rate.bound[kept][first:], rate.expectation[kept][first:]
@@ -133,6 +135,14 @@ def _sides(axes: Axes, rate: Rate, kept: Places) -> None:
     axes.plot(x, positive(bound), color=BOUND, lw=1.9, label=f"{bounded}{said[0]}")
     name = "expectation" if rate.exact else "run"
     axes.plot(x, positive(exact), color=TIGHTEST, lw=1.9, label=f"{name}{said[1]}")
+    if rate.logistic is not None:
+        places = thinned(rate.logistic.x)
+        places = places[rate.logistic.x[places] > 0]
+        for side, colour, said_of in (
+            (rate.logistic.rhs, BOUND, "their bound"),
+            (rate.logistic.lhs, TIGHTEST, "logistic clients"),
+        ):
+            axes.plot(rate.logistic.x[places], positive(side[places]), color=colour, lw=1.2, ls="--", label=said_of)
     _guide(axes, x, exact, fits)
     late = exact[x >= x[-1] / 3]
     if rate.exact and 0 < late.max() < (1 + FLAT) * late.min() and late[-1] < 0.5 * exact[0]:
@@ -140,7 +150,7 @@ def _sides(axes: Axes, rate: Rate, kept: Places) -> None:
     y_label(axes, rate.ylabel, rate.unit)
     axes.margins(x=0.02, y=0.08)
     ticks_y(axes)
-    above_axes(axes, columns=2)
+    return above_axes(axes, columns=2)
 
 
 def _guide(axes: Axes, x: Array, exact: Array, fits: Sequence[Fit | None]) -> None:
@@ -156,7 +166,7 @@ def _guide(axes: Axes, x: Array, exact: Array, fits: Sequence[Fit | None]) -> No
     x, y = x[inside], exact[inside]
     middle = len(x) // 2
     line = y[middle] * (x / x[middle]) ** bound.power
-    axes.plot(x, line, color=INK, lw=1, ls="--", label="the bound's slope")
+    axes.plot(x, line, color=INK, lw=1, ls="-.", label="the bound's slope")
 
 
 def _ratio(axes: Axes, rate: Rate, kept: Places) -> None:

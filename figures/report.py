@@ -309,8 +309,16 @@ def _listed(checked: Checked) -> dict[str, Any]:
         "statement": row.statement,
         "ordinary": _ordinary(checked),
         "breaks": _breaks(checked),
-        "repair": (row.repair or "none known") if checked.verdict == "refuted" else "",
+        "repair": _repair(checked),
     }
+
+
+def _repair(checked: Checked) -> str:
+    """What a repair changes; of a reading without one of its own nothing: what repairs the print may repair it too."""
+    row = checked.row
+    if checked.verdict != "refuted" or row.repair not in ("", "none known"):
+        return row.repair if checked.verdict == "refuted" else ""
+    return "" if "~" in row.id else "none known"
 
 
 def _ordinary(checked: Checked) -> str:

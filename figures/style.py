@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib import textpath
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -83,6 +84,8 @@ LARGEST = 60_000  # bytes
 POWER = re.compile(r"\$\\mathdefault\{(-?\d+)(?:\^\{(-?\d+)\})?\}\$")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 TITLE, SMALL_PRINT = 10, 7.5  # points
+PARSER = MathTextParser("path")
+SURELY = 1.02  # wider than there is room, in every rounding of sizes
 MOST = 40  # trajectories drawn at most: more only blacken the picture
 RC: dict[str, Any] = {
     "font.size": 9,
@@ -104,6 +107,21 @@ RC: dict[str, Any] = {
 def look() -> AbstractContextManager[None]:
     """The settings under which figures are made and saved; the caller's own stay as they are."""
     return mpl.rc_context(cast(Any, RC))
+
+
+@contextmanager
+def one_parser() -> Generator[None]:
+    """Every formula is set once: of matplotlib's renderers, several per file, each has a parser that forgets."""
+    module = cast(Any, textpath)
+    theirs, module.MathTextParser = module.MathTextParser, _parser
+    try:
+        yield
+    finally:
+        module.MathTextParser = theirs
+
+
+def _parser(_: str) -> MathTextParser[Any]:
+    return PARSER
 
 
 def new(width: float = 6.4, height: float = 4.8) -> Figure:
@@ -150,7 +168,7 @@ class Decades(Formatter):
 def _saved(figure: Figure, kind: str, dpi: int) -> bytes:
     stamp = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
     buffer = io.BytesIO()
-    with look():
+    with look(), one_parser():
         figure.savefig(buffer, format=kind, dpi=dpi, metadata=stamp, transparent=kind == "svg")
     return buffer.getvalue()
 
@@ -191,14 +209,17 @@ class Formula:
 
 def formula(latex: str, width: float, sizes: tuple[float, ...] = (9, 8, 7, 6.5)) -> Formula | None:
     """The formula in the largest of `sizes` at which it is at most `width` inches wide; None if none is."""
-    text = f"${braced(latex.strip('$'))}$"
+    text, widest = f"${braced(latex.strip('$'))}$", 0.0  # of a size of one point
     for size in sizes:
+        if size * widest > SURELY * 72 * width:
+            continue
         try:
-            made = MathTextParser("path").parse(text, 72, FontProperties(size=size))
+            made = PARSER.parse(text, 72, FontProperties(size=size))
         except ValueError:  # LaTeX that mathtext does not know
             return None
         if made.width <= 72 * width:
             return Formula(text, size, made.depth)
+        widest = made.width / size
     return None
 
 

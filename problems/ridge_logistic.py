@@ -4,6 +4,7 @@ f_i(x) = 1/m sum_l ln(1 + exp(-b_il a_il'x)) + lam/2 |x|^2. `value` counts from 
 methods with weights F_i(w) - F_i* read it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -50,25 +51,68 @@ class RidgeLogistic:
         squares = xp.matmul(xp.matrix_transpose(self.ba), self.ba) / (4 * self.ba.shape[-2])
         return xp.max(xp.linalg.eigvalsh(squares)[..., -1], axis=-1) + self.lam
 
+    def curve(self, x: Array) -> Array:
+        """Hessians (.., n, C, d, d) at (.., n, C or 1, d), on the host."""
+        share = 1 / (1 + np.exp(matvec(np, self.ba, x)))
+        curved = np.swapaxes(self.ba, -1, -2) @ (self.ba * (share * (1 - share))[..., None]) / self.ba.shape[-2]
+        return curved + self.lam * np.eye(self.d)
+
     def minimisers(self) -> Array:
-        """w_*^i (n, C, d), by Newton steps that halve until the value falls; on the host."""
-        x: Array = np.zeros((*self.ba.shape[:-2], self.d))
+        """w_*^i (n, C, d), on the host."""
         free = RidgeLogistic(self.ba, self.p, self.lam)
-        for _ in range(NEWTON):
-            share = 1 / (1 + np.exp(matvec(np, self.ba, x)))
-            curve = np.swapaxes(self.ba, -1, -2) @ (self.ba * (share * (1 - share))[..., None]) / self.ba.shape[-2]
-            slope, size = free.grad(x), np.ones(x.shape[:-1])
-            step: Array = cast("Any", np.linalg).solve(curve + self.lam * np.eye(self.d), slope[..., None])[..., 0]
-            if np.abs(step).max() < 1e-13:
+        return _newton(np.zeros((*self.ba.shape[:-2], self.d)), free.value, free.grad, free.curve)
+
+    def minimiser(self) -> Array:
+        """w_* (n, d) of sum_i p_i f_i, on the host."""
+        free = RidgeLogistic(self.ba, self.p, self.lam)
+
+        def mean(of: Callable[[Array], Array]) -> Callable[[Array], Array]:
+            """Of what is (n, C, ..) at (n, 1, d), the mean (n, 1, ..)."""
+
+            def at(x: Array) -> Array:
+                parts = of(x)
+                p = self.p.reshape(self.p.shape + (1,) * (parts.ndim - self.p.ndim))
+                return (p * parts).sum(axis=1, keepdims=True)
+
+            return at
+
+        start: Array = np.zeros((len(self.ba), 1, self.d))
+        return _newton(start, mean(free.value), mean(free.grad), mean(free.curve))[:, 0]
+
+    def gap_from(self, w_star: Array) -> Callable[[Array], Array]:
+        """f(w) - f(w_*) for w (.., n, d)."""
+        least = self.value(w_star[..., None, :])
+
+        def gap(w: Array) -> Array:
+            return namespace(w).sum(self.p * (self.value(w[..., None, :]) - least), axis=-1)
+
+        return gap
+
+    def optimum(self) -> Array:
+        """f_* (n,)."""
+        w = self.minimiser()[:, None, :]
+        return namespace(w).sum(self.p * self.value(w), axis=-1)
+
+    def heterogeneity(self) -> Array:
+        """Gamma = f_* - sum_i p_i f_i(w_*^i) (n,)."""
+        own = self.value(self.minimisers())
+        return self.optimum() - namespace(own).sum(self.p * own, axis=-1)
+
+
+def _newton(x: Array, value: Callable[..., Array], grad: Callable[..., Array], curve: Callable[..., Array]) -> Array:
+    """Newton steps that halve until the value falls."""
+    for _ in range(NEWTON):
+        step: Array = cast("Any", np.linalg).solve(curve(x), grad(x)[..., None])[..., 0]
+        if np.abs(step).max() < 1e-13:
+            break
+        before, size = value(x), np.ones(x.shape[:-1])
+        for _ in range(20):
+            worse = value(x - size[..., None] * step) > before
+            if not worse.any():
                 break
-            before = free.value(x)
-            for _ in range(20):
-                worse = free.value(x - size[..., None] * step) > before
-                if not worse.any():
-                    break
-                size = np.where(worse, size / 2, size)
-            x = x - size[..., None] * step
-        return x
+            size = np.where(worse, size / 2, size)
+        x = x - size[..., None] * step
+    return x
 
 
 def clients(ba: Array, p: Array, lam: float) -> RidgeLogistic:

@@ -23,7 +23,7 @@ from fedaudit.figures.instances import told
 from fedaudit.figures.letters import Formula, Letters, apart, number, polynomial
 from fedaudit.figures.losses import inside, loss
 from fedaudit.figures.proofmap import proof_map
-from fedaudit.figures.report import file_of, file_of_paper, pages
+from fedaudit.figures.report import _repair, file_of, file_of_paper, pages
 from fedaudit.figures.typesetter import Typesetter
 from fedaudit.report import Pages
 from fedaudit.store import Folder
@@ -508,3 +508,18 @@ def test_a_reading_that_falls_beside_a_print_that_stands_says_so() -> None:
     stands = SimpleNamespace(row=SimpleNamespace(id="a/b"), verdict="proved")
     assert repair(row, None, "", stands) == "As a/b reads it, it is proved."
     assert repair(row, None, "") == "No repair is known."
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "repair", "said"),
+    [
+        ("a/b", "refuted", "", "none known"),
+        ("a/b", "refuted", "rate", "rate"),
+        ("a/b~literal", "refuted", "none known", ""),
+        ("a/b~literal", "refuted", "constant", "constant"),
+        ("a/b", "survived", "", ""),
+    ],
+)
+def test_the_index_says_of_prints_alone_that_no_repair_is_known(name, verdict, repair, said) -> None:
+    checked = SimpleNamespace(row=SimpleNamespace(id=name, repair=repair), verdict=verdict)
+    assert _repair(checked) == said

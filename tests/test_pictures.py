@@ -228,3 +228,37 @@ def test_a_figure_with_an_audits_row_is_small_and_readable(name: str) -> None:
     figure = draw(made)
     assert overlaps(figure) == []
     assert len(svg(figure)) <= LARGEST
+
+
+def test_logistic_clients_meet_the_theorem_that_allows_them() -> None:
+    made = curves(statement("buttaci/thm4.1-I"), 0, {})
+    assert isinstance(made, Rate)
+    assert made.logistic is not None
+    assert (made.logistic.lhs <= made.logistic.rhs).all()
+    assert made.logistic.lhs[-1] < 1e-2 * made.logistic.lhs[0]
+    assert "logistic losses with a ridge" in made.caption
+    assert "logistic clients" in [line.get_label() for line in draw(made).axes[0].lines]
+    other = curves(statement("zhang/thm3.6"), 0, {})  # with a regulariser
+    assert isinstance(other, Rate)
+    assert other.logistic is None
+
+
+def test_a_logistic_run_is_the_one_that_the_rule_gives() -> None:
+    """FedAvg by hand on the same data: gradient steps of every client, then the mean."""
+    from fedaudit.verify import logistic_clients as module
+
+    about = statement("buttaci/thm4.1-I")
+    reading, world = read(about)
+    shape = world.shapes(reading)[0].but(E=2)
+    made = module.logistic_clients(reading, shape, {"L": 1.0, "alpha": 0.0}, False, 0)
+    assert made is not None
+    problem, start = module._problem(0, about.id)
+    w, best, gamma = start, problem.minimiser(), 1 / (2 * made.L * 2)
+    for t in range(3):
+        gap = (problem.p * (problem.value(w[:, None]) - problem.value(best[:, None]))).sum()
+        assert made.lhs[t] == pytest.approx(gap, rel=1e-9)
+        local = np.repeat(w[:, None], problem.C, axis=1)
+        for _ in range(2):
+            local = local - gamma * problem.grad(local)
+        w = local.mean(axis=1)
+    assert np.abs((problem.p[..., None] * problem.grad(best[:, None])).sum(axis=1)).max() < 1e-10

@@ -272,7 +272,8 @@ def judge(
     suspects = violations[:REPLAYS]
     others = [f for f in seen.best if f not in suspects]
     small = [f for f in others if f.scores.shape.cost <= CHEAP]
-    steady = _of_each_shape([f for f in small if f.margin <= VIOLATION])[:STEADY]
+    steady = [f for f in small if f.margin <= VIOLATION]
+    steady = (steady if isinstance(world, Order) else _of_each_shape(steady))[:STEADY]  # paths of growth have one shape
     cheap = [f for f in small if f.margin > VIOLATION][:REPLAYS] + steady
     dear = [f for f in others[:DEAR_REPLAYS] if CHEAP < f.scores.shape.cost <= DEAR]
     asked, close = suspects + sorted(cheap + dear, key=_promise), 0

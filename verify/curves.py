@@ -30,6 +30,7 @@ from .held import genes_at, reading_at, shape_at
 from .indexed import factor_of, is_rate, round_of, sides_of
 from .landscape import landscape
 from .lengthening import lengthened
+from .logistic_clients import logistic_clients
 from .pictured import Cloud, Crossing, Curves, Landscape, Mark, Profile, Rate, along, unit
 from .portrait import Runs, portrait
 from .profiled import profile
@@ -99,6 +100,7 @@ def _rate(statement: Statement, reading: Reading, world: Runs, seed: int, row: R
     left = sides_latex(statement)[0]
     along_T = () if index else tuple(reading.lowered.sweep)  # what the claim chooses by T has no one value
     constants = {name: value for name, value in made.constants.items() if name not in along_T}
+    other = logistic_clients(reading, made.shape, made.constants, world.counts_steps, seed) if factor is None else None
     return Rate(
         id=statement.id,
         title=statement.title,
@@ -115,9 +117,9 @@ def _rate(statement: Statement, reading: Reading, world: Runs, seed: int, row: R
         tightest=_share(row, index),
         worst=worst_of(row, index),
         caption=_said(made.shape, constants, noise, row, made.smaller)
-        + (
-            f"; both sides divided by the factor of the left side that grows with {index}" if factor is not None else ""
-        ),
+        + (f"; both sides divided by the factor of the left side that grows with {index}" if factor is not None else "")
+        + (f"; dashed: ten clients, {other}" if other else ""),
+        logistic=other,
     )
 
 

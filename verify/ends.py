@@ -29,7 +29,7 @@ class Worst:
 def worst_of(row: Mapping[str, Any] | None, index: str, relation: int = 1) -> tuple[Worst, ...]:
     """All points of one relation where something is known, by rounds; `index` is the letter of the round, or none."""
     hunt = (row or {}).get("hunt")
-    told = cast("Mapping[str, Any]", hunt) if isinstance(hunt, dict) else {}
+    told = cast("Mapping[str, Any]", hunt if isinstance(hunt, dict) else {})
     listed = cast("list[Mapping[str, Any]]", told.get("worst") or [])
     found: list[Worst] = []
     for one in listed:

@@ -13,6 +13,7 @@ from fedaudit.errors import UserError
 
 from .ends import Worst
 from .evaluate import Array
+from .logistic_clients import Logistic
 
 __all__ = ["Cloud", "Crossing", "Curves", "Landscape", "Line", "Mark", "Profile", "Rate", "along", "unit"]
 
@@ -106,6 +107,7 @@ class Rate:
     tightest: Mark | None
     worst: tuple[Worst, ...]  # worst cases over all functions, at their rounds
     caption: str
+    logistic: Logistic | None = None  # the same theorem on clients with logistic regression
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -463,6 +463,23 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
     )
 
 
+def on_problem(reading: Reading, shape: Shape, problem: Any, start: Array, known: Table) -> Table:
+    """One run without noise on a problem of any kind, in NumPy: what it measures, and the constants that it needs."""
+    method = reading.claim["method"]
+    scalar = _scalars(known, shape, "numpy", method.get("counts_from", 0))
+    setup = Setup(problem, start, scalar, shape["E"], shape["T"], w_star=problem.minimiser())
+    quantities, scalars = {**known.quantities, "p": Quantity(problem.p, (1,))}, dict(known.scalars)
+    for name, values in run(method, setup).items():
+        place = _starts(reading, name, shape["T"])
+        if place:
+            quantities[name] = Quantity(values, place)
+        else:
+            scalars[name] = values
+    if reading.uses("Gamma"):
+        scalars["Gamma"] = problem.heterogeneity()
+    return _with_bounds(reading, Table(known.n, scalars, quantities, known.counts))
+
+
 def _scalars(table: Table, shape: Shape, backend: str, first: int) -> Callable[[Any], Any]:
     """Scalar factors of the rules, in all rounds and local steps."""
     sizes, brief = dict(shape.counts), shape.brief

@@ -30,7 +30,7 @@ CONSTANT = 10.0  # O(.) hides this much at most
 SETTLED_AFTER = {
     "complexity": (
         f"that O(.) may hide a factor of {CONSTANT:g}; the first rule also asked that T over the printed sum does not "
-        "grow as the accuracy falls, which failed (it grows, less than twofold) and was dropped",
+        "grow as the accuracy falls, which failed and was dropped",
     )
 }
 EXAMPLE = {"L": 10.0, "mu": 1.0, "Delta": 1.0, "sigma": 1.0, "G": 1.0, "Gamma": 1.0, "S": 0.1, "E": 5.0}

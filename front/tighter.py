@@ -54,7 +54,7 @@ def asked(selector: str, worst: bool = True) -> Row:
         "statement": {name: lines for name, lines in formulas(made) if lines},
         "cites": list(made.follows_from[0].cites),
         "terms": [term.row() for term in found.terms],
-        "lines": [line.row() for line in found.lines],
+        "lines": [{**line.row(), "used": line.premise in found.used} for line in found.lines],
         "worst": compared(statement, made) if found.smaller and worst else [],
         "certificate": proof_data(made, found.known) if found.smaller else None,
     }
@@ -86,7 +86,8 @@ def _lines(row: Row, file: Path | None) -> Iterator[str]:
         stopped = f"; {term['refused']} of it is refused: {term['stopped_by']}" if term["refused"] else ""
         yield f"  {told}{stopped}"
     for line in row["lines"]:
-        yield f"  line {line['where']}: {line['quantity']} with {line['least']} for {line['printed']}"
+        where = f"{line['where']}{' (used)' if line['used'] else ''}"
+        yield f"  line {where}: {line['quantity']} with {line['least']} for {line['printed']}"
     for at in row["worst"]:
         yield f"  at {at['name']}: {_ends('printed', at)}; {_ends('tightened', at)}"
         if at["lhs"] is not None:

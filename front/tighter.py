@@ -18,7 +18,8 @@ where it stops. That a smaller constant is not found does not say that it is fal
 examples:
   fedaudit tighten buttaci/lemB.1                            8 E^3 G^2 gamma^2 can be 6 E^3 G^2 gamma^2
   fedaudit tighten buttaci/lemB.1 --out lemB.1.json          its proof certificate
-  fedaudit certify lemB.1.json                               checked by the kernel alone
+  fedaudit certify lemB.1.json                               its identities expanded again, its lines decided again
+  python -m fedaudit.verify.kernel lemB.1.json               the kernel alone, which says what it trusts
 The comparison is with `fedaudit worst`, without noise, at ordinary points: the largest left side that is known, both
 right sides on that run, and between which ends the largest lhs/rhs lies.
 """
@@ -65,7 +66,9 @@ def kept(row: Row, file: Path) -> None:
     from .store import dumps, write
 
     if row["certificate"] is None:
-        raise UserError(f"got {row['of']}, of which no constant can be smaller, expected something to write to {file}")
+        raise UserError(
+            f"got {row['of']}, of which nothing smaller was found, expected a bound with room; do: leave out --out"
+        )
     write(file, dumps(row["certificate"]))
     row["certificate"] = str(file)
 

@@ -27,9 +27,9 @@ from fedaudit.bounds.statement import Statement
 from fedaudit.errors import UserError
 
 from .carried import Carried, Change, Line, Lines, loose, relaxed
-from .certificates import TIGHTENED
 from .lines import AND, Tighter, lines, tightened
 from .places import Path, Place, places, simplest, stated, summands
+from .proved_again import TIGHTENED
 
 PARTS = 100  # a factor is looked for among the hundredths
 

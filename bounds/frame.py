@@ -24,6 +24,7 @@ from fedaudit.errors import UserError
 from .atoms import MEAN_CONVEX, Atom, Bound, Convex, Minimum, Near, Subset, Weight
 from .groups import Groups, Idle, Member
 from .method import (
+    F,
     Method,
     Number,
     Vector,
@@ -43,6 +44,7 @@ from .vectors import (
     DRAWN,
     EVEN,
     EXACT,
+    FENCHEL,
     FLAT,
     FRESH,
     GROUPS,
@@ -89,6 +91,7 @@ CHARGES: dict[str, Charge] = {
     FRESH: ("fresh_minibatches", ()),
     GROUPS: ("two_groups", ()),
     SENT: ("broadcast", ()),
+    FENCHEL: ("convex_regulariser", ()),
 }
 
 
@@ -124,6 +127,7 @@ class Frame:
     # rule -> the assumption that it takes; None where it is what the setting is
     charges: Mapping[str, Charge | None] = field(default_factory=lambda: dict(CHARGES))
     one: bool = False  # a single function, of the client that is not named; w* minimises it
+    alone: bool = False  # there is one client, and means over the clients are its own
     even: bool = False  # all clients have the same weight
     sample: Any = None  # how many clients are drawn
     ghosts: Mapping[Vector, tuple[Vector, Vector]] = field(default_factory=dict[Vector, tuple[Vector, Vector]])
@@ -313,6 +317,8 @@ class Reader:
                 return first
             case Vector(op="*", args=(factor, inside)):
                 return read(inside).scaled(self.coefficient(self._now(factor)))
+            case Vector(op="mean", args=(inside,)) if self.frame.alone:
+                return self.vector(inside, when, str(self.frame.letters[2]))
             case Vector(op="mean", args=(inside,)):
                 return mean_of(self.vector(inside, when, ANY), self.flat)
             case Vector(op="sampled", args=(inside,)) if self.frame.sample is not None and self.frame.even:
@@ -340,7 +346,8 @@ class Reader:
     def _prox(self, at: Vec, size: Coefficient, plain: str | None) -> Vec:
         """The proximal point, of the client if the point is; w* where a proximal gradient step starts there."""
         star = self.vector(Vector("w_star"))
-        if at.terms == (star - self.vector(mean(grad(Vector("w_star")))).scaled(size)).terms:
+        still = star - self.vector(mean(grad(Vector("w_star")))).scaled(size)
+        if at.terms in (still.terms, still.owned(plain or ALL).terms):
             return replace(star, charges=at.charges | {FLAT, STILL})
         if at.tags - {ALL, MEAN, OWN} or (OWN in at.tags and plain is None):
             raise UserError("got a proximal point of another client, expected a shared one; do: leave it by hand")
@@ -475,6 +482,8 @@ class Reader:
                     raise UserError("got g at a point of another client, expected a shared one; do: leave it by hand")
                 tag = plain if OWN in at.tags and plain else ALL
                 return ((one, Term("regulariser", "one", (at,), f"g({at.label})", tag)),)
+            case ("conjugate", s):
+                return self._conjugate(self.vector(s, when, plain, other))
             case ("F", x):
                 return (*self._atom(("f", x), when, plain, other), *self._atom(("g", x), when, plain, other))
             case ("f_star",) if not self.frame.method.composite:
@@ -493,6 +502,18 @@ class Reader:
                 return under_mean(self._atom(inside, when, ANY, None))
             case _:
                 raise UserError(f"got {atom[0]!r} in a scalar, expected another; do: leave this premise by hand")
+
+    def _conjugate(self, s: Vec) -> Scalar:
+        """g*(s) = <s, p> - g(p) for s = (x - p)/step, where p is the proximal point of x: a subgradient of g there."""
+        one = self.ring.number(1)
+        for p, tag in s.terms:
+            if p.point is None or p.step is None or p.loss or tag != ALL:
+                continue
+            at = Vec({(p, tag): one})
+            if not (s - (p.point - at).scaled(one / p.step)).terms:
+                value = Term("regulariser", "one", (at,), f"g({at.label})", ALL)
+                return ((one, Term("inner", vectors=(s, at), charges=frozenset({FENCHEL}))), (-one, value))
+        raise UserError("got the conjugate of something else, expected what a proximal step divided by its size is")
 
     def _value(self, at: Vec) -> tuple[Coefficient, Term]:
         """f = sum_i p_i f_i at a point that all clients share."""
@@ -606,6 +627,8 @@ class Reader:
                 raise UserError("got convexity of the mean at a client's own point, expected a mean at shared points")
         if isinstance(atom, Minimum) and self.vector(atom.x, "base", str(i) if self.frame.one else None).tags & {ANY}:
             raise UserError("got f >= f* at a client's own point, expected a shared one")
+        if isinstance(atom, Minimum) and self.frame.method.composite:  # F* is the least value of f + g
+            return self.number(F(atom.x) - Number(f_star.terms))
         if atom.over == "one":
             return self.number(atom.number, "base", str(i), str(j))
         return under_mean(self.number(atom.number, "base", ANY), atom.over)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sympy import Add, Integer, Mul, Pow, Rational
+from sympy.core.function import AppliedUndef
 
 from .atoms import (
     MEAN_CONVEX,
@@ -78,9 +79,17 @@ def identity_data(premise: Known, statement: str = "") -> dict[str, Any]:
         **({"composite": True} if rule.frame.method.composite else {}),
         **({"pathwise": True} if rule.pathwise else {}),
         **({"groups": True} if rule.frame.groups else {}),
+        **({"alone": True} if rule.frame.alone else {}),
+        **({"kept": [x.name for x in rule.frame.kept]} if rule.frame.kept else {}),
+        **({"fenchel": True} if _speaks_of_the_conjugate(rule) else {}),
         "names": names.rows,
         "identities": identities,
     }  # fmt: skip
+
+
+def _speaks_of_the_conjugate(rule: Shown) -> bool:
+    meant = (rule.frame.meaning(q) for q in rule.claim.atoms(AppliedUndef) if rule.frame.formula(q) is None)
+    return any(atom[0] == "conjugate" for known in meant if known for _, atom in known[1].terms)
 
 
 def _sign(leaf: Any) -> str:

@@ -29,7 +29,22 @@ from .frame import HETEROGENEITY, Frame, Reader, formula_of
 from .groups import Idle
 from .method import Method, Number, Vector, inner, norm2, scalars_of
 from .proximal_atoms import Largest, Moved, Optimal
-from .vectors import DRAWN, EVEN, FRESH, INDEPENDENT, NEAR, SIGN, UNBIASED, Charge, Expanded, Ring, Scalar, Term, added
+from .vectors import (
+    DRAWN,
+    EVEN,
+    FRESH,
+    INDEPENDENT,
+    NEAR,
+    SIGN,
+    SUM,
+    UNBIASED,
+    Charge,
+    Expanded,
+    Ring,
+    Scalar,
+    Term,
+    added,
+)
 
 By = tuple[tuple[Any, Atom], ...]
 PLAIN = Bound | Weight | Subset | Largest | Idle  # atoms that are not written as a number
@@ -182,6 +197,8 @@ def check(premise: Shown) -> Checked:
             charges.add(premise.frame.charges[rule])
     if premise.frame.even:
         charges.add(premise.frame.charges[EVEN])
+    if premise.frame.alone:
+        charges.add(premise.frame.charges[SUM])
     if premise.frame.groups is not None:
         charges.update(premise.frame.groups.charges)
     signs = tuple("by form" if by_form(m) else "decided" for m, _ in premise.by)
@@ -189,6 +206,7 @@ def check(premise: Shown) -> Checked:
     steps = [a.step for _, a in premise.by if isinstance(a, Slope | Moved)]
     required += [Gt(d, 0) for d in (*_denominators(premise), *steps) if not by_form(d, strict=True)]
     required += [c for _, atom in premise.by if isinstance(atom, Bound) for c in _range(premise.frame, atom)]
+    required += [Eq(premise.frame.sizes[1], 1)] if premise.frame.alone else []
     required += [Lt(a.nu * a.step, 1) for _, a in premise.by if isinstance(a, Subgradient | Optimal) and a.nu != 0]
     kept = tuple(dict.fromkeys(c for c in required if c is not true))
     charged = frozenset(charge for charge in charges if charge is not None)

@@ -133,7 +133,7 @@ def certificate(name: str, because: str) -> dict[str, Any]:
 
 def test_the_kernel_refuses_proximal_points_of_another_size_and_means_on_a_path() -> None:
     data = certificate("yuan/lem8", "subgradient")
-    assert identity.check(data).trusted == ()
+    assert identity.check(data).trusted == ("trusted: the method's rules keep w_m at a formula",)
     other = copy.deepcopy(data)
     other["identities"][0]["by"][0]["atom"]["size"] = ["*", "2", data["identities"][0]["by"][0]["atom"]["size"]]
     with pytest.raises(Rejected, match="proximal point"):

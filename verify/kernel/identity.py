@@ -362,6 +362,10 @@ class Identities:
         elif kind in ("lower", "minimum"):
             if kind == "minimum" and any(tag == "*" for _, tag in x):
                 raise Rejected("identity: got f >= f* at a client's own point, expected a shared one")
+            if kind == "minimum" and self.composite:  # F* is the least value of f + g
+                yield from (*self.value("mean", x, "*"), *self.regulariser(x, ""))
+                yield ("value", "least", ""), (self.context.constant(-1), self.one[0])
+                return
             shared = kind == "minimum" and not self.single
             inside = "mean" if shared else over
             stars = [n for n, (name, _) in enumerate(self.points) if name == "w*"]
@@ -530,7 +534,7 @@ class Identities:
 
 
 def read(file: Node) -> Identities:
-    more = "statement because claim charges squares single composite share pathwise groups"
+    more = "statement because claim charges squares single composite share pathwise groups alone kept fenchel"
     at = file.fields("format parameters names identities", more)
     at["format"].one_of((FORMAT,))
     known = {name: node.fields("means sign") for name, node in at["parameters"].mapping().items()}
@@ -549,6 +553,14 @@ def read(file: Node) -> Identities:
     )
     if "groups" in at and at["groups"].flag():
         made.trusted["trusted: the losses are two groups of parabolas, as the terms have them"] = None
+    if "alone" in at and at["alone"].flag():
+        made.trusted["trusted: there is one client, whose vectors are the means"] = None
+    if "fenchel" in at and at["fenchel"].flag():
+        made.trusted[
+            "trusted: g*(s) = <s, p> - g(p) for a subgradient s of the convex g at p, as the terms have it"
+        ] = None
+    for node in at["kept"].items() if "kept" in at else ():
+        made.trusted[f"trusted: the method's rules keep {node.name()} at a formula"] = None
     for node in at["names"].items():
         made.name(node)
     return made

@@ -18,7 +18,8 @@ where it stops. That a smaller constant is not found does not say that it is fal
 examples:
   fedaudit tighten buttaci/lemB.1                            8 E^3 G^2 gamma^2 can be 6 E^3 G^2 gamma^2
   fedaudit tighten buttaci/lemB.1 --out lemB.1.json          its proof certificate
-  fedaudit certify lemB.1.json                               checked by the kernel alone
+  fedaudit certify lemB.1.json                               its identities expanded again, its lines decided again
+  python -m fedaudit.verify.kernel lemB.1.json               the kernel alone, which says what it trusts
 The comparison is with `fedaudit worst`, without noise, at ordinary points: the largest left side that is known, both
 right sides on that run, and between which ends the largest lhs/rhs lies.
 """
@@ -54,7 +55,7 @@ def asked(selector: str, worst: bool = True) -> Row:
         "statement": {name: lines for name, lines in formulas(made) if lines},
         "cites": list(made.follows_from[0].cites),
         "terms": [term.row() for term in found.terms],
-        "lines": [line.row() for line in found.lines],
+        "lines": [{**line.row(), "used": line.premise in found.used} for line in found.lines],
         "worst": compared(statement, made) if found.smaller and worst else [],
         "certificate": proof_data(made, found.known) if found.smaller else None,
     }
@@ -65,7 +66,9 @@ def kept(row: Row, file: Path) -> None:
     from .store import dumps, write
 
     if row["certificate"] is None:
-        raise UserError(f"got {row['of']}, of which no constant can be smaller, expected something to write to {file}")
+        raise UserError(
+            f"got {row['of']}, of which nothing smaller was found, expected a bound with room; do: leave out --out"
+        )
     write(file, dumps(row["certificate"]))
     row["certificate"] = str(file)
 
@@ -86,7 +89,8 @@ def _lines(row: Row, file: Path | None) -> Iterator[str]:
         stopped = f"; {term['refused']} of it is refused: {term['stopped_by']}" if term["refused"] else ""
         yield f"  {told}{stopped}"
     for line in row["lines"]:
-        yield f"  line {line['where']}: {line['quantity']} with {line['least']} for {line['printed']}"
+        where = f"{line['where']}{' (used)' if line['used'] else ''}"
+        yield f"  line {where}: {line['quantity']} with {line['least']} for {line['printed']}"
     for at in row["worst"]:
         yield f"  at {at['name']}: {_ends('printed', at)}; {_ends('tightened', at)}"
         if at["lhs"] is not None:

@@ -155,6 +155,13 @@ def test_the_proof_of_a_tightened_bound_is_a_file_that_certify_accepts(
     assert judged["accepted"]
     assert judged["what"].startswith("proof from the assumptions")
     data = json.loads(file.read_text(encoding="utf-8"))
+    smaller = json.loads(json.dumps(data))
+    (relation,) = smaller["proofs"][0]["claim"]["then"]
+    relation[2] = ["*", "1/2", relation[2]]  # a stranger's: the kernel cannot see that no line shows it
+    chain.check(smaller)
+    file.write_text(json.dumps(smaller), encoding="utf-8")
+    assert main(["certify", str(file), str(own), "--json"]) == 1
+    assert "other constants" in json.loads(capsys.readouterr().out)[0]["reason"]
     data["proofs"][0]["claim"]["when"] = []  # another statement than the one it is named after
     file.write_text(json.dumps(data), encoding="utf-8")
     assert main(["certify", str(file), str(own), "--json"]) == 1

@@ -34,6 +34,7 @@ from .kernel import Malformed, Rejected, chain, identity, load
 from .kernel.files import read_text
 from .kernel.proof import is_proof
 from .names import AUDIT
+from .proved_again import TIGHTENED, claim_of, not_proved, restates, same
 from .references import Reference, Row, references
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ __all__ = ["Certified", "certify", "certify_files", "line", "status"]
 FIELDS = {"format", "statement", "claim", "dropped", "instance", "at", "lhs", "rhs"}
 OF_PROOFS = {"format", "statement", "claim", "point", "at", "factor", "multipliers"}
 OTHERS = ("proof", "identity")  # how `what` begins of what is no counterexample
-TIGHTENED = "~tightened"  # how the id of a statement with smaller constants ends
 DOCUMENT = 16_000_000  # bytes of audit.json that are read
 NO_RATE = "rejected as a refutation: the explicit rate of the reading falls, what is printed names no rate"
 WITNESS = "rejected as a refutation: the witness fails, what is printed says that one exists"
@@ -176,7 +176,7 @@ def _judge(data: object, name: str, known: Mapping[str, Statement], checker: Che
     if statement.kind == "experiment":
         observed = "claim: got a counterexample to an experiment, expected one to a claim about all instances"
         return _row(name, shown, reason=observed)
-    if not _same(cast(object, claim), _claim_of(statement)):
+    if not same(cast(object, claim), claim_of(statement)):
         other = f"claim: got another claim than {shown} makes, expected the catalogue's"
         return _row(name, shown, reason=other)
     answer = checker.ask(fields)
@@ -197,7 +197,7 @@ def _premise(
     from fedaudit.bounds.derive import shown
     from fedaudit.bounds.identity_data import identity_data
 
-    if not any(_same(fields, identity_data(premise, statement.id)) for premise in shown(statement, known)):
+    if not any(same(fields, identity_data(premise, statement.id)) for premise in shown(statement, known)):
         other = f"identity: got one that no derivation of {statement.id} shows, expected the catalogue's"
         return _row(name, statement.id, reason=other)
     answer = checker.ask(fields)
@@ -211,9 +211,10 @@ def _premise(
 def _chain(
     fields: dict[str, object], name: str, identifier: str, known: Mapping[str, Statement], checker: Checker
 ) -> Row:
-    """A row about a proof: the kernel goes through it; its claims must be those that the catalogue makes.
+    """A row about a proof: the kernel expands its identities; that its lines follow is decided again.
 
-    A tightened one must be the claim of the statement that it is named after, but for larger sides.
+    The kernel trusts z3 for the lines, and a stranger may write any. So the claims must be those that the catalogue
+    makes and `derive` proves, or that `tighten` finds: what it takes to trust a proof is the kernel and derive.
     """
     base = identifier.removesuffix(TIGHTENED)
     if base not in known:
@@ -223,25 +224,17 @@ def _chain(
         return _malformed(name, answer.reason, identifier)
     if answer.outcome == "rejected":
         return _row(name, identifier, reason=line(answer.reason, 500))
-    for proof in cast("list[dict[str, Any]]", fields["proofs"]):  # as the kernel has read them
-        said = line(proof["statement"], 200)
+    claims = {line(p["statement"], 200): p["claim"] for p in cast("list[dict[str, Any]]", fields["proofs"])}
+    for said, claim in claims.items():  # as the kernel has read them
         own = known.get(said.removesuffix(TIGHTENED))
-        if own is None or not _restates(proof["claim"], cast("dict[str, Any]", _claim_of(own)), said != own.id):
-            other = f"claim: got another claim than {said} makes, expected the catalogue's"
-            return _row(name, identifier, reason=other)
-    return _row(name, identifier, accepted=True, what=line(answer.what or "", 500))
-
-
-def _restates(claim: dict[str, Any], own: dict[str, Any], smaller: bool) -> bool:
-    """Whether a claim is the statement's own; with `smaller`, but for its name and the larger sides."""
-    if not smaller:
-        return _same(claim, own)
-    try:
-        sides = [[[one[0], one[1]] for one in each["then"]] for each in (claim, own)]
-    except (TypeError, KeyError, IndexError):
-        return False
-    rest = [{k: v for k, v in each.items() if k not in ("id", "then")} for each in (claim, own)]
-    return _same(*sides) and _same(*rest)
+        if own is None or not restates(claim, claim_of(own), said != own.id):
+            return _row(
+                name, identifier, reason=f"claim: got another claim than {said} makes, expected the catalogue's"
+            )
+    refused = not_proved(claims, known[base], identifier != base, known)
+    if refused:
+        return _row(name, identifier, reason=refused)
+    return _row(name, identifier, accepted=True, what=line(f"{answer.what}; decided again", 500))
 
 
 def _meaning(statement: Statement, dropped: tuple[str, ...], known: Mapping[str, Statement]) -> Row:
@@ -294,20 +287,6 @@ def _known(sources: Sequence[str]) -> dict[str, Statement]:
         why = f"{line(', '.join(sources))} ({error.strerror})"
         raise UserError(why, "Python files that define statements", "check the path") from error
     return {s.id: s for s in (*find([]), *own)}
-
-
-def _claim_of(statement: Statement) -> object:
-    from .claims import lower
-
-    return lower(statement).claim
-
-
-def _same(left: object, right: object) -> bool:
-    """The same JSON text: Python calls 1, 1.0 and true equal."""
-    try:
-        return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
-    except (TypeError, ValueError, RecursionError):
-        return False
 
 
 def _unknown(name: str, identifier: str, known: Mapping[str, Statement]) -> Row:

@@ -27,9 +27,9 @@ from fedaudit.bounds.statement import Statement
 from fedaudit.errors import UserError
 
 from .carried import Carried, Change, Line, Lines, loose, relaxed
-from .certificates import TIGHTENED
 from .lines import AND, Tighter, lines, tightened
 from .places import Path, Place, places, simplest, stated, summands
+from .proved_again import TIGHTENED
 
 PARTS = 100  # a factor is looked for among the hundredths
 
@@ -65,6 +65,7 @@ class Tightened:
     known: Mapping[str, Statement]  # the catalogue, and what was tightened
     terms: tuple[Least, ...] = ()
     lines: tuple[Tighter, ...] = ()
+    used: frozenset[Known] = frozenset()  # premises of `lines` that its proof takes
 
     @property
     def smaller(self) -> bool:
@@ -122,6 +123,24 @@ class Hint:
         return bool(self.names) and self.names <= _names(term)
 
 
+@dataclass(frozen=True, slots=True)
+class Tight:
+    """A line, one of its terms, and the least factor of that, with premises that were taken for it."""
+
+    line: Line
+    term: Any
+    factor: Any
+    extra: tuple[Known, ...]
+
+    def told(self, symbols: frozenset[str]) -> str:
+        """The line, and what it rests on that speaks of these symbols."""
+        line = self.line
+        given = line.given if isinstance(line, Step) else (*line.base, *line.step)
+        names = [g.because if isinstance(g, Known) else g.where or g.note for g in given if symbols & _names(g.claim)]
+        rests = "; ".join(name for name in (*names, *(known.because for known in self.extra)) if name)
+        return f"{line.where or line.note or line.claim}{f' (from {rests})' if rests else ''}"
+
+
 @dataclass(slots=True)
 class Search:
     """The search for one way of proving one statement."""
@@ -130,7 +149,7 @@ class Search:
     known: Mapping[str, Statement]
     changes: dict[int, Change] = field(default_factory=dict[int, Change])
     hints: list[Hint] = field(default_factory=list[Hint])
-    tight: list[tuple[Line, Any]] = field(default_factory=list[tuple[Line, Any]])  # lines, and terms that stay
+    tight: list[Tight] = field(default_factory=list["Tight"])
     premises: list[Tighter] = field(default_factory=list[Tighter])
 
     @property
@@ -158,7 +177,8 @@ class Search:
         wider = {**self.known, made.id: made}
         if not derive(made, wider, slack=False).proved:
             return Tightened(self.way, self.known)
-        return Tightened(made, wider, terms, tuple(self.premises))
+        used = frozenset(known for change in self.changes.values() for known in change.extra)
+        return Tightened(made, wider, terms, tuple(self.premises), used)
 
     # --- the lines ---------------------------------------------------------------------------------------------------
 
@@ -216,8 +236,7 @@ class Search:
                 factor, _ = least(lambda c, w=wider, p=path: goes(put(w, p, c)), number, start)
                 if factor < smallest:
                     smallest, best = factor, put(wider, path, factor)
-            if smallest == start:
-                self.tight.append((line, term))
+            self.tight.append(Tight(line, term, smallest, best.extra))
             change = best
         return change
 
@@ -277,18 +296,16 @@ class Search:
             if factor != 1:
                 found[place] = factor
             failed = "" if refused is None else self._fails({**found, place: refused})
-            yield Least(place, factor, refused, self._stopped(place, everything, failed))
+            yield Least(place, factor, refused, self._stopped(place, factor, everything, failed))
 
-    def _stopped(self, place: Place, everything: Sequence[Place], failed: str) -> str:
-        """The first line of the proof where a term with this one's symbols can be no smaller, and what it rests on."""
+    def _stopped(self, place: Place, factor: Any, everything: Sequence[Place], failed: str) -> str:
+        """The first line of the proof where a term with this one's symbols stops at this factor, and why."""
         if not failed:
             return ""
         symbols = own(place.term, [p.term for p in everything])
-        for line, term in self.tight:
-            if symbols and symbols <= _names(term):
-                given = line.given if isinstance(line, Step) else (*line.base, *line.step)
-                rests = [g.because for g in given if isinstance(g, Known) and symbols & _names(g.claim)]
-                return f"{line.where or line.note or line.claim}{': ' + '; '.join(rests) if rests else ''}"
+        for at in self.tight:
+            if symbols and symbols <= _names(at.term) and at.factor == factor:
+                return at.told(symbols)
         return failed
 
 

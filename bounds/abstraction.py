@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, reduce
-from math import floor, gcd
+from math import floor, gcd, lcm
 from typing import Any
 
 from sympy import (
@@ -54,6 +54,7 @@ from sympy.logic.boolalg import And, Boolean, BooleanFalse, BooleanTrue, Implies
 from .quotients import cancelled
 
 LARGEST_ROOT = 4  # beyond that a root is any positive real: its polynomial would be too long to be of use
+LARGEST_COMMON = 6  # sqrt(x), x**(1/3) and x**(1/6) are powers of one root
 
 
 class Unsupported(TypeError):
@@ -71,6 +72,7 @@ class Abstraction:
     inexact: bool = False  # an atom stands for something whose value is tied to the other variables
     powers: dict[tuple[Expr, Expr], Symbol] = field(default_factory=dict[tuple[Expr, Expr], Symbol])
     _shift: dict[tuple[Expr, Expr], int] = field(default_factory=dict[tuple[Expr, Expr], int])
+    _degrees: dict[Expr, set[int]] = field(default_factory=dict[Expr, set[int]])  # of the roots of one base
 
     def read(self, formulas: Iterable[Basic]) -> None:
         """Look at every power first: x**(n - 1) and x**n share one atom, the one with the smaller exponent."""
@@ -81,6 +83,16 @@ class Abstraction:
                     key = (cancelled(power.base), unit)
                     shift = floor(Rational(offset, multiple))
                     self._shift[key] = min(self._shift.get(key, 0), shift)
+                elif isinstance(power.exp, Rational) and not power.exp.is_Integer:
+                    self._degrees.setdefault(cancelled(power.base), set()).add(int(power.exp.q))
+
+    def _degree(self, base: Expr, power: Rational) -> int | None:
+        """Of which root of the base this is a power; None if of none that is of use."""
+        degrees = self._degrees.get(cancelled(base), set())
+        common = lcm(*degrees)
+        if len(degrees) > 1 and common <= LARGEST_COMMON and common % int(power.q) == 0:
+            return common
+        return int(power.q) if power.q <= LARGEST_ROOT else None
 
     def boolean(self, formula: Basic) -> Boolean:
         match formula:
@@ -207,8 +219,9 @@ class Abstraction:
                     self._require(Ne(inner, 0))
                 made *= inner**power
                 continue
-            if isinstance(power, Rational) and power.q <= LARGEST_ROOT:
-                made *= self._root(base, power)
+            degree = self._degree(base, power) if isinstance(power, Rational) else None
+            if degree is not None:
+                made *= self._root(base, power, degree)
                 continue
             unit, multiple, offset = exponent(power)
             if unit is None or not multiple.is_integer or not offset.is_integer or not unit.is_integer:
@@ -248,19 +261,18 @@ class Abstraction:
             self.atoms[Pow(base, unit, evaluate=False)] = fresh
         return self.powers[key]
 
-    def _root(self, base: Expr, power: Rational) -> Expr:
+    def _root(self, base: Expr, power: Rational, degree: int) -> Expr:
         inner = self.term(base)
         self._require(Le(0, inner))
         if power.is_negative:
             self._require(Ne(inner, 0))
         self.inexact = True
-        degree = int(power.q)
         # Only where the root is real: otherwise r² = x would itself say that x ≥ 0.
         root = self._atom(
             Pow(cancelled(base), Rational(1, degree)),
             lambda r: [Implies(Le(0, inner), And(Le(0, r), Eq(r**degree, inner, evaluate=False)))],
         )
-        return root ** Integer(power.p)
+        return root ** Integer(power.p * degree // power.q)
 
     def _real_power(self, base: Expr, power: Expr) -> Expr:
         self.inexact = True

@@ -17,27 +17,12 @@ from sympy import Integer
 
 from fedaudit.errors import UserError
 
-from .method import (
-    F,
-    Number,
-    Vector,
-    f,
-    f_i,
-    f_i_star,
-    f_star,
-    g,
-    grad,
-    inner,
-    mean,
-    neighbours,
-    noisy,
-    norm2,
-    prox,
-)  # fmt: skip
+from .groups import Idle
+from .method import Number, Vector, f, f_i, f_i_star, f_star, grad, inner, neighbours, noisy, norm2
+from .proximal_atoms import Largest, Moved, Optimal, ProximalPL, Slope, Steep, Subgradient
 from .statement import Assumption
-from .vectors import Over
+from .vectors import Charge, Over
 
-Charge = tuple[str, tuple[Any, ...]]  # an assumption's name, and the constants with which it must be made
 MEAN_CONVEX = "mean_strongly_convex"
 _HALF = Integer(1) / 2
 
@@ -191,74 +176,6 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Subgradient:
-    """g(y) >= g(p) + <(x - p)/step, y - p> for the regulariser g, which is convex, and p = prox(x, step).
-
-    Of a weakly convex g, whose convexity lacks `nu`, nu/2 |y - p|^2 less; then nu step < 1, or p need not exist.
-    """
-
-    x: Vector
-    y: Vector
-    step: Any
-    charges: tuple[Charge, ...]  # the assumption that says that g is convex
-    nu: Any = 0
-
-    @property
-    def over(self) -> Over:
-        return "one"
-
-    @property
-    def number(self) -> Number:
-        p = prox(self.x, self.step)
-        tangent = g(self.y) - g(p) - inner((self.x - p) / self.step, self.y - p)
-        return tangent if self.nu == 0 else tangent + self.nu * _HALF * norm2(self.y - p)
-
-
-@dataclass(frozen=True, slots=True)
-class Slope:
-    """|(x - p)/step| <= B for p = prox(x, step): the subgradients of the regulariser are bounded by B."""
-
-    x: Vector
-    step: Any
-    B: Any
-
-    @property
-    def over(self) -> Over:
-        return "one"
-
-    @property
-    def charges(self) -> tuple[Charge, ...]:
-        return (("bounded_subgradients", (self.B,)),)
-
-    @property
-    def number(self) -> Number:
-        return Number((((self.step * self.B) ** 2, ("one",)),)) - norm2(self.x - prox(self.x, self.step))
-
-
-@dataclass(frozen=True, slots=True)
-class ProximalPL:
-    """F(x) - F* <= -min_y {<grad f(x), y - x> + mu/2 |y - x|^2 + g(y) - g(x)}, least at p = prox(x - grad f(x)/mu)."""
-
-    x: Vector
-    mu: Any
-
-    @property
-    def over(self) -> Over:
-        return "one"
-
-    @property
-    def charges(self) -> tuple[Charge, ...]:
-        return (("prox_pl", (self.mu,)),)
-
-    @property
-    def number(self) -> Number:
-        slope = mean(grad(self.x))
-        p = prox(self.x - slope / self.mu, 1 / self.mu)
-        model = inner(slope, p - self.x) + self.mu * _HALF * norm2(p - self.x) + g(p) - g(self.x)
-        return Number(f_star.terms) - F(self.x) - model
-
-
-@dataclass(frozen=True, slots=True)
 class Near:
     """sum_j q_ij |x_j|^2 >= |sum_j q_ij x_j|^2 over the neighbours j of a client (i, or the one that is named).
 
@@ -326,7 +243,8 @@ class Short:
 
 OfFunctions = Square | Smooth | Lipschitz | Convex | Lower | Minimum | Variance | Short
 OfRegulariser = Subgradient | Slope | ProximalPL
-Atom = OfFunctions | OfRegulariser | Bound | Near | Weight | Subset
+OfLocalProblems = Optimal | Moved | Steep | Largest
+Atom = OfFunctions | OfRegulariser | OfLocalProblems | Bound | Near | Weight | Subset | Idle
 
 
 def lipschitz(x: Vector, y: Vector, L: Any, over: Over = "one", times: Any = 1) -> tuple[tuple[Any, Atom], ...]:

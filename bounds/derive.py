@@ -34,7 +34,7 @@ from .facts import FACTS, SUMS, ExpNumber, Fact
 from .frame import HETEROGENEITY
 from .method import Method
 from .sampling import Drawn, Sampler, conjuncts
-from .shown import Definition, check, multipliers, not_negative, stands
+from .shown import Average, Definition, check, multipliers, not_negative, stands
 from .statement import Statement
 from .terms import Term, orders, terms, written
 from .vectors import SIGN
@@ -490,7 +490,7 @@ def taken(known: Known) -> bool:
         return known.kind == "premise"
     if isinstance(known.rule, Fact):
         return known.rule not in FACTS and not (known.rule.proof and all(step.proved for step in prove(known.rule)))
-    if isinstance(known.rule, Definition | ExpNumber):
+    if isinstance(known.rule, Definition | Average | ExpNumber):
         return not known.rule.says(known.claim) or bool(known.requires)
     return known.rule != SUMS and not entails(known.claim, tuple(r.claim for r in known.requires))
 
@@ -600,6 +600,7 @@ def _signs(statement: Statement, argument: Argument, named: set[Symbol]) -> Iter
     meant = {q.func if isinstance(q, AppliedUndef) else q: number for q, number in names.items()}
     made = {a.name for a in (*statement.let, *statement.implicit)}
     numbers = {part for e in method.scalars(()) for part in e.atoms(Symbol)} | parameters(statement)
+    numbers |= {part for frame in frames if frame.groups for part in frame.groups.scalars()}
     steps = {q.func for q in (*method.steps(), *method.before)}
     even = any(frame.charges[SIGN] is None for frame in frames)  # the setting is about plain means
     claims = [item.claim for item in _walk((*argument.steps, *argument.bounds))]
@@ -654,7 +655,10 @@ def _refused(statement: Statement, goal: View, argument: Argument, cited: Sequen
         elif not stands(known):
             yield f"refused: {known.because} does not follow from its atoms, left over: {check(known.rule).rest}"
     for known in dict.fromkeys(_knowns(argument)):
-        if isinstance(known.rule, Definition) and known.rule.method is not statement.method:
+        rule = known.rule
+        if isinstance(rule, Average) and any(meant.setdefault(q, n) != n for q, n in rule.frame.names.items()):
+            yield f"refused: {known.because} gives another meaning to a name of this proof"
+        if isinstance(rule, Definition | Average) and rule.method is not statement.method:
             yield f"refused: {known.because} is about {known.rule.method.id}"
     numbers = parameters(statement)
     for premise in (k for k in dict.fromkeys(_knowns(argument)) if taken(k)):

@@ -21,8 +21,10 @@ from sympy.core.relational import Relational
 
 from fedaudit.errors import UserError
 
-from .atoms import MEAN_CONVEX, Atom, Bound, Charge, Convex, Minimum, Near, Subset, Weight
+from .atoms import MEAN_CONVEX, Atom, Bound, Convex, Minimum, Near, Subset, Weight
+from .groups import Groups, Idle, Member
 from .method import (
+    F,
     Method,
     Number,
     Vector,
@@ -34,20 +36,29 @@ from .method import (
     scalars_of,
     vectors_of,
 )  # fmt: skip
+from .proximal_atoms import Largest
 from .vectors import (
     ALL,
     ANY,
+    AXIS,
     DRAWN,
     EVEN,
+    EXACT,
+    FENCHEL,
     FLAT,
+    FRESH,
+    GROUPS,
     INDEPENDENT,
     MEAN,
     NEAR,
     OWN,
+    SAMPLED,
+    SENT,
     SIGN,
     STILL,
     SUM,
     UNBIASED,
+    Charge,
     Coefficient,
     Expanded,
     Name,
@@ -76,6 +87,11 @@ CHARGES: dict[str, Charge] = {
     STILL: ("bounded_subgradients", ()),
     DRAWN: ("without_replacement", ()),
     NEAR: ("similarity_weights", ()),
+    EXACT: ("exact_oracle", ()),
+    FRESH: ("fresh_minibatches", ()),
+    GROUPS: ("two_groups", ()),
+    SENT: ("broadcast", ()),
+    FENCHEL: ("convex_regulariser", ()),
 }
 
 
@@ -87,6 +103,8 @@ def others(clients: Any) -> Any:
 def formula_of(method: Method, quantity: Any) -> Any:
     """What the method's formulas say that a quantity is, at its indices; None if they do not."""
     for key, body in method.formulas.items():
+        if key == quantity:
+            return body
         if isinstance(key, AppliedUndef) and key.func == getattr(quantity, "func", None):
             return body.subs(dict(zip(key.args, quantity.args, strict=True)), simultaneous=True)
     return None
@@ -109,11 +127,14 @@ class Frame:
     # rule -> the assumption that it takes; None where it is what the setting is
     charges: Mapping[str, Charge | None] = field(default_factory=lambda: dict(CHARGES))
     one: bool = False  # a single function, of the client that is not named; w* minimises it
+    alone: bool = False  # there is one client, and means over the clients are its own
     even: bool = False  # all clients have the same weight
     sample: Any = None  # how many clients are drawn
     ghosts: Mapping[Vector, tuple[Vector, Vector]] = field(default_factory=dict[Vector, tuple[Vector, Vector]])
     kept: Mapping[Vector, Callable[[Any], Vector]] = field(default_factory=dict[Vector, Callable[[Any], Vector]])
     shares: Any = None  # q(i, j), what neighbour j is to client i, as the proof writes it
+    groups: Groups | None = None  # what all losses are
+    sent: Mapping[Vector, Vector] = field(default_factory=dict[Vector, Vector])  # a client's vector -> the server's
 
     def __post_init__(self) -> None:
         known = self.method.glossary
@@ -166,6 +187,8 @@ class Frame:
         for known in (self.names, self.method.measures):
             for key, number in known.items():
                 if key == quantity or (isinstance(key, AppliedUndef) and key.func == getattr(quantity, "func", None)):
+                    if number.law == "most" and isinstance(key, Symbol):
+                        return None  # the largest of a whole run is a number
                     if number.law not in ("", "expect"):
                         raise UserError(f"got {quantity}, expected an expectation; do: leave this premise by hand")
                     return key, number
@@ -209,6 +232,8 @@ class Frame:
                 yield from rule.scalars()
         for form in self.kept.values():
             yield from form(self.letters[1]).scalars()
+        if self.groups is not None:
+            yield from (*self.groups.scalars(), self.sizes[1])
         yield from self.sizes if self.even or self.kept else ()
         yield from () if self.sample is None else (self.sample, others(self.sizes[1]))
 
@@ -267,10 +292,23 @@ class Reader:
                 return self._named(x, when, plain)
             case Vector(op="zero"):
                 return Vec({})
-            case Vector(op="start") if when == "start":
-                return Vec({(Name("start"), ALL): self.ring.number(1)})
+            case Vector(op="start") if self.frame.groups is not None:
+                return self._axis.scaled(self.coefficient(self.frame.groups.begins))
+            case Vector(op="start"):
+                first = [y.name for y, rule in self.frame.method.server.items() if rule == x and self.at[0] == 0]
+                return Vec({(Name(first[0] if first and when != "start" else "start"), ALL): self.ring.number(1)})
+            case Vector(op="w_star") if self.frame.groups is not None:
+                return Vec({}, frozenset({GROUPS}))
+            case Vector(op="group", args=(name, inside)) if name in self._members:
+                return self.vector(inside, when, name)
+            case Vector(op="mean", args=(inside,)) if self.frame.groups is not None:
+                return self._mean_of_groups(inside, when)
+            case Vector(op="grad", args=(inside,)) if plain in self._members:
+                member, at = self._members[plain], read(inside)
+                pull = self._axis.scaled(self.coefficient(member.force))
+                return Vec((at.scaled(self.coefficient(member.curve)) + pull).terms, at.charges | {GROUPS})
             case Vector(op="w_star" | "point" | "axis"):
-                label = {"w_star": "w*", "axis": "axis"}.get(x.op) or f"point {x.args[0]}"
+                label = {"w_star": "w*", "axis": AXIS}.get(x.op) or f"point {x.args[0]}"
                 return Vec({(Name(label), ALL): self.ring.number(1)})
             case Vector(op="+"):
                 first, *more = (read(arg) for arg in x.args)
@@ -279,6 +317,8 @@ class Reader:
                 return first
             case Vector(op="*", args=(factor, inside)):
                 return read(inside).scaled(self.coefficient(self._now(factor)))
+            case Vector(op="mean", args=(inside,)) if self.frame.alone:
+                return self.vector(inside, when, str(self.frame.letters[2]))
             case Vector(op="mean", args=(inside,)):
                 return mean_of(self.vector(inside, when, ANY), self.flat)
             case Vector(op="sampled", args=(inside,)) if self.frame.sample is not None and self.frame.even:
@@ -294,6 +334,10 @@ class Reader:
                 return Vec({(Name(f"grad({at.label})", at.stage, point=at), plain): self.ring.number(1)}, at.charges)
             case Vector(op="prox", args=(step, inside)):
                 return self._prox(read(inside).owned(plain or ALL), self.coefficient(step), plain)
+            case Vector(op="oracle", args=(step, inside)) if plain is not None:
+                return self._solved(read(inside), self.coefficient(step), plain)
+            case Vector(op="full_prox", args=(step, inside)):
+                return self._solved(read(inside), self.coefficient(step))
             case Vector(op="noisy", args=(inside,)) if plain is not None and when in ("base", "begun", "local"):
                 return read(inside) + self.noise(read(inside), when, plain)
             case _:
@@ -302,12 +346,47 @@ class Reader:
     def _prox(self, at: Vec, size: Coefficient, plain: str | None) -> Vec:
         """The proximal point, of the client if the point is; w* where a proximal gradient step starts there."""
         star = self.vector(Vector("w_star"))
-        if at.terms == (star - self.vector(mean(grad(Vector("w_star")))).scaled(size)).terms:
+        still = star - self.vector(mean(grad(Vector("w_star")))).scaled(size)
+        if at.terms in (still.terms, still.owned(plain or ALL).terms):
             return replace(star, charges=at.charges | {FLAT, STILL})
         if at.tags - {ALL, MEAN, OWN} or (OWN in at.tags and plain is None):
             raise UserError("got a proximal point of another client, expected a shared one; do: leave it by hand")
         name = Name(f"prox({size}, {at.label})", at.stage, point=at, step=size)
         return Vec({(name, plain if OWN in at.tags and plain else ALL): self.ring.number(1)}, at.charges)
+
+    @property
+    def _members(self) -> Mapping[Any, Member]:
+        return {} if self.frame.groups is None else self.frame.groups.members
+
+    @property
+    def _axis(self) -> Vec:
+        return Vec({(Name(AXIS), ALL): self.ring.number(1)})
+
+    def _mean_of_groups(self, inside: Any, when: When) -> Vec:
+        total = Vec({}, frozenset({GROUPS}))
+        for name, member in self._members.items():
+            total = total + self.vector(inside, when, name).scaled(self.coefficient(member.share))
+        return total
+
+    def _parabola(self, at: Vec) -> Scalar:
+        """f at a point that all clients share; the forces of the groups cancel, so that f is least at 0."""
+        curve = force = self.ring.number(0)
+        for member in self._members.values():
+            share = self.coefficient(member.share)
+            curve = curve + share * self.coefficient(member.curve)
+            force = force + share * self.coefficient(member.force)
+        if not force.is_zero or ANY in at.tags:
+            raise UserError("got groups whose forces do not cancel, or a client's own point; do: leave it by hand")
+        half = self.ring.number(fmpq(1, 2))
+        return ((half * curve, Term("inner", vectors=(at, at), charges=frozenset({GROUPS}))),)
+
+    def _solved(self, at: Vec, size: Coefficient, plain: str = "") -> Vec:
+        """The proximal point of f, or of the loss that the client draws in this round, after the point is known."""
+        if at.tags - {ALL, MEAN, *(() if plain else (SAMPLED,))} or (plain and at.stage):
+            raise UserError("got a proximal point of a client's own point, expected a shared one; do: leave it by hand")
+        loss, stage, charges = ("own", 1, {EXACT}) if plain else ("full", at.stage, set[str]())
+        name = Name(f"{loss} prox({size}, {at.label})", stage, point=at, step=size, loss=loss)
+        return Vec({(name, plain): self.ring.number(1)}, at.charges | charges)
 
     def _rule(self, rule: Any, when: When, plain: str | None) -> Vec:
         """A rule of the method, read at this local step."""
@@ -319,21 +398,26 @@ class Reader:
         """New in every step: the noise of the next one is known later."""
         step = 1 if when == "local" else 0
         at = at.owned(plain)
-        name = Name(f"noise({'begun' if when == 'begun' else step}, {at.label})", step + 1, True, at)
-        return Vec({(name, plain): self.ring.number(1)})
+        label = f"noise({'begun' if when == 'begun' else step}, {at.label})"
+        if plain in self._members:  # the mean over a group of what has mean zero
+            return Vec({(Name(f"{label} of {plain}", step + 1, True, at), ALL): self.ring.number(1)})
+        return Vec({(Name(label, step + 1, True, at), plain): self.ring.number(1)})
 
     def _named(self, x: Vector, when: When, plain: str | None) -> Vec:
         method = self.frame.method
         if x in method.server:
             if when == "updated" and x in method.update:
                 return self._rule(method.update[x], "ended", plain)
-            if when == "start":
+            if when == "start" or (when == "first" and self.frame.groups is not None):
                 return self._rule(method.server[x], "start", plain)
             if x in self.frame.kept:
                 return replace(self, step=None).vector(self.frame.kept[x](self.at[1]), "base", plain)
             return Vec({(Name(x.name), ALL): self.ring.number(1)})
         if (x not in method.client and x not in self.frame.ghosts) or plain is None:
             raise UserError(f"got {x.name!r}, expected a vector of {method.id} with its client")
+        if x in self.frame.sent and when in ("base", "local"):
+            made = self.vector(self.frame.sent[x], "base", plain)
+            return Vec(made.terms, made.charges | {SENT})
         begin, local = self.frame.begin, self.frame.local
         within = x in begin or x in local  # changes within a round
         if when == "first" and x in method.client:
@@ -346,10 +430,13 @@ class Reader:
             return self._rule(local[x], "base", plain)
         if (when == "ended" or (when == "updated" and not within)) and x in method.end:
             return self._rule(method.end[x], "base", plain)
-        if within and when in ("start", "first", "round", "begun", "updated"):
+        still = x in self.frame.kept and x not in local and when == "round"  # the same at every step of the round
+        if within and not still and when in ("start", "first", "round", "begun", "updated"):
             raise UserError(f"got {x.name!r} of the whole round, expected a local step; do: leave this premise by hand")
         if x in self.frame.kept:
             return replace(self, step=None).vector(self.frame.kept[x](self.at[1]), "base", plain)
+        if plain in self._members:
+            return Vec({(Name(f"{x.name} of {plain}"), ALL): self.ring.number(1)}, frozenset({GROUPS}))
         settled = self.frame.settled(x)
         centre = None if settled is None else Name(settled.name)
         return Vec({(Name(x.name, centre=centre), plain): self.ring.number(1)})
@@ -379,6 +466,10 @@ class Reader:
             case ("inner", x, y):
                 ends = self.vector(x, when, plain, other), self.vector(y, when, plain, other)
                 return ((one, Term("inner", vectors=ends)),)
+            case ("f", x) if self.frame.groups is not None:
+                return self._parabola(self.vector(x, when, plain, other))
+            case ("f_star",) if self.frame.groups is not None:
+                return ()
             case ("f", x) if self.frame.one:
                 return self._atom(("f_i", x), when, plain, other)
             case ("f_star",) if self.frame.one:
@@ -391,6 +482,8 @@ class Reader:
                     raise UserError("got g at a point of another client, expected a shared one; do: leave it by hand")
                 tag = plain if OWN in at.tags and plain else ALL
                 return ((one, Term("regulariser", "one", (at,), f"g({at.label})", tag)),)
+            case ("conjugate", s):
+                return self._conjugate(self.vector(s, when, plain, other))
             case ("F", x):
                 return (*self._atom(("f", x), when, plain, other), *self._atom(("g", x), when, plain, other))
             case ("f_star",) if not self.frame.method.composite:
@@ -400,12 +493,27 @@ class Reader:
             case ("f_i", x) if plain is not None:
                 at = self.vector(x, when, plain, other).owned(plain)
                 return ((one, Term("value", "one", (at,), f"f({at.label})", plain)),)
+            case ("drawn", x) if plain is not None:
+                at = self.vector(x, when, plain, other).owned(plain)
+                return ((one, Term("drawn", "one", (at,), f"f({at.label})", plain)),)
             case ("f_i_star",) if plain is not None:
                 return ((one, Term("value", "one", (), "least f", plain)),)
             case ("mean", inside):
                 return under_mean(self._atom(inside, when, ANY, None))
             case _:
                 raise UserError(f"got {atom[0]!r} in a scalar, expected another; do: leave this premise by hand")
+
+    def _conjugate(self, s: Vec) -> Scalar:
+        """g*(s) = <s, p> - g(p) for s = (x - p)/step, where p is the proximal point of x: a subgradient of g there."""
+        one = self.ring.number(1)
+        for p, tag in s.terms:
+            if p.point is None or p.step is None or p.loss or tag != ALL:
+                continue
+            at = Vec({(p, tag): one})
+            if not (s - (p.point - at).scaled(one / p.step)).terms:
+                value = Term("regulariser", "one", (at,), f"g({at.label})", ALL)
+                return ((one, Term("inner", vectors=(s, at), charges=frozenset({FENCHEL}))), (-one, value))
+        raise UserError("got the conjugate of something else, expected what a proximal step divided by its size is")
 
     def _value(self, at: Vec) -> tuple[Coefficient, Term]:
         """f = sum_i p_i f_i at a point that all clients share."""
@@ -501,6 +609,12 @@ class Reader:
             return self.formula(
                 self.frame.weights[atom.client] if among is None else self.frame.shares(among, atom.client)
             )
+        if isinstance(atom, Largest):
+            return self._largest(atom)
+        if isinstance(atom, Idle):
+            if self.frame.groups is None:
+                raise UserError("got an idle client, expected two groups of parabolas")
+            return ((self.coefficient(1 - self.frame.sizes[1] * self.frame.groups.idle), Term("one")),)
         if isinstance(atom, Near):
             return self._near(atom, ANY if atom.over == "mean" else str(atom.client or i))
         if isinstance(atom, Subset):
@@ -513,9 +627,21 @@ class Reader:
                 raise UserError("got convexity of the mean at a client's own point, expected a mean at shared points")
         if isinstance(atom, Minimum) and self.vector(atom.x, "base", str(i) if self.frame.one else None).tags & {ANY}:
             raise UserError("got f >= f* at a client's own point, expected a shared one")
+        if isinstance(atom, Minimum) and self.frame.method.composite:  # F* is the least value of f + g
+            return self.number(F(atom.x) - Number(f_star.terms))
         if atom.over == "one":
             return self.number(atom.number, "base", str(i), str(j))
         return under_mean(self.number(atom.number, "base", ANY), atom.over)
+
+    def _largest(self, atom: Largest) -> Scalar:
+        number = self.frame.method.measures.get(atom.quantity)
+        if number is None or number.law != "most" or atom.over == "squares":
+            raise UserError(f"got {atom.quantity}, expected a measure that is the largest of something")
+        each = self.number(Number(number.terms), "base", ANY if atom.over == "mean" else str(self.frame.letters[2]))
+        if atom.over == "mean":
+            each = under_mean(each)
+        less = tuple((self.ring.number(-1) * c, term) for c, term in each)
+        return ((self.coefficient(atom.quantity), Term("one")), *less)
 
     def _near(self, atom: Near, client: str) -> Scalar:
         x, middle = self.vector(atom.x, "base", ANY), self.vector(neighbours(atom.x), "base", client)
@@ -556,10 +682,13 @@ def not_kept(frame: Frame, x: Vector, form: Callable[[Any], Vector]) -> str:
     if _speaks_of(form(k), x):
         return "it speaks of itself"
     if x in within:
-        if x not in frame.begin or x not in frame.local:
+        if x not in frame.begin or (x not in frame.local and form(k) != form(k + 1)):
             return "it is not set when a round begins"
         if not same(reader, "begun", Integer(0)):
             return "not when a round begins"
+        if x not in frame.local:
+            moved = any(_speaks_of(form(k), y) for y in (*within, *frame.method.end))
+            return "it stays, and the formula does not" if moved else ""
         return "" if same(reader, "local", k + 1) else "not after a local step"
     if any(_speaks_of(form(k), y) for y in within) or form(k) != form(k + 1):
         return "it is the same in a round, and the formula is not"

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sympy import Add, Integer, Mul, Pow, Rational
+from sympy.core.function import AppliedUndef
 
 from .atoms import (
     MEAN_CONVEX,
@@ -32,9 +33,11 @@ from .atoms import (
 )
 from .derivation import Known
 from .frame import Reader
-from .method import grad, mean, neighbours, prox
+from .groups import Idle
+from .method import full_prox, grad, mean, neighbours, oracle, prox
+from .proximal_atoms import Largest, Moved, Optimal, Steep
 from .shown import Shown, by_form, check, reader_of
-from .vectors import ANY, Coefficient, Name, Scalar, Term, Vec
+from .vectors import ANY, AXIS, Coefficient, Name, Scalar, Term, Vec
 
 FORMAT = "fedaudit-identity/1"
 
@@ -74,9 +77,19 @@ def identity_data(premise: Known, statement: str = "") -> dict[str, Any]:
         **({"share": fraction_tree(reader.share, reader.ring.parameters)} if reader.share else {}),
         **({"single": True} if rule.frame.one else {}),
         **({"composite": True} if rule.frame.method.composite else {}),
+        **({"pathwise": True} if rule.pathwise else {}),
+        **({"groups": True} if rule.frame.groups else {}),
+        **({"alone": True} if rule.frame.alone else {}),
+        **({"kept": [x.name for x in rule.frame.kept]} if rule.frame.kept else {}),
+        **({"fenchel": True} if _speaks_of_the_conjugate(rule) else {}),
         "names": names.rows,
         "identities": identities,
     }  # fmt: skip
+
+
+def _speaks_of_the_conjugate(rule: Shown) -> bool:
+    meant = (rule.frame.meaning(q) for q in rule.claim.atoms(AppliedUndef) if rule.frame.formula(q) is None)
+    return any(atom[0] == "conjugate" for known in meant if known for _, atom in known[1].terms)
 
 
 def _sign(leaf: Any) -> str:
@@ -120,14 +133,16 @@ class Names:
             if name.near is not None:
                 row: dict[str, Any] = {"kind": "near", "of": self.number(name.near)}
             elif name.point is None:
-                row = {"kind": "w*"} if name.label == "w*" else {"kind": "vector", "label": name.label}
+                kinds = {"w*": "w*", AXIS: "axis"}
+                row = {"kind": kinds[name.label]} if name.label in kinds else {"kind": "vector", "label": name.label}
                 row |= {} if name.centre is None else {"mean": self.number(name.centre)}
             else:
                 row = {"kind": "gradient", "of": self.vector(name.point)}
                 if name.noise:
                     row = {"kind": "noise", "of": row["of"], "step": name.stage - 1}
                 elif name.step is not None:
-                    row = {"kind": "prox", "of": row["of"], "size": self.coefficient(name.step)}
+                    kind = f"{name.loss} prox" if name.loss else "prox"
+                    row = {"kind": kind, "of": row["of"], "size": self.coefficient(name.step)}
             self.rows.append(row)
             self.numbers[name] = len(self.rows) - 1
         return self.numbers[name]
@@ -148,8 +163,8 @@ class Names:
         if term.op == "value":
             point = [self.vector(x) for x in term.vectors]
             return ["value" if point else "least", term.over, *point, term.tag]
-        if term.op == "regulariser":
-            return ["regulariser", term.over, self.vector(term.vectors[0]), term.tag]
+        if term.op in ("regulariser", "drawn"):
+            return [term.op, term.over, self.vector(term.vectors[0]), term.tag]
         return [term.op, term.over, *([term.label] if term.op == "weight" else [])]  # 1 is its own mean
 
     def atom(self, atom: Atom, reader: Reader) -> dict[str, Any]:
@@ -204,11 +219,34 @@ class Names:
                 yield "x", vector(x)
                 yield "size", _tree(step, reader)
                 yield "constant", _tree(bound, reader)
+            case Optimal(x=x, y=y, step=step, nu=nu, full=full):
+                vector((full_prox if full else oracle)(x, step))
+                yield "x", vector(x)
+                yield "y", vector(y)
+                yield "constant", _tree(step, reader)
+                yield "weak", _tree(nu, reader)
+                yield "full", full
+            case Moved(x=x, step=step, G=bound):
+                vector(oracle(x, step))
+                yield "x", vector(x)
+                yield "size", _tree(step, reader)
+                yield "constant", _tree(bound, reader)
+            case Steep(x=x, y=y, G=bound, c=c, draws=draws):
+                yield "x", vector(x)
+                yield "y", vector(y)
+                yield "constant", _tree(bound, reader)
+                yield "size", _tree(c, reader)
+                yield "draws", draws
+            case Largest(quantity=quantity):
+                yield "most", reader.letters[quantity]
+                yield "terms", self.scalar(reader.atom(atom)[1:])
             case ProximalPL(x=x, mu=mu):
                 vector(prox(x - mean(grad(x)) / mu, 1 / mu))
                 vector(mean(grad(x)))
                 yield "x", vector(x)
                 yield "constant", _tree(mu, reader)
+            case Idle():
+                yield "terms", self.scalar(reader.atom(atom))
             case Subset():
                 yield "few", reader.letters[reader.frame.sample]
                 yield "many", reader.letters[reader.frame.sizes[1]]
@@ -235,4 +273,9 @@ KINDS: dict[type, str] = {
     ProximalPL: "proximal_pl",
     Near: "near",
     Weight: "weight",
+    Optimal: "optimal",
+    Moved: "moved",
+    Steep: "steep",
+    Largest: "largest",
+    Idle: "idle",
 }

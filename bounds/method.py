@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, cast
 
 from sympy import Expr, Integer, Lambda, Pow, Symbol, SympifyError, sympify
@@ -490,9 +491,9 @@ class Method:
     def phases(self) -> dict[str, Mapping[Vector, Any]]:
         return {phase: getattr(self, phase) for phase in PHASES}
 
-    def steps(self) -> set[AppliedUndef]:
+    def steps(self) -> frozenset[AppliedUndef]:
         """Step sizes and other quantities that its rules read, as they stand there."""
-        return {q for e in self.scalars(()) for q in e.atoms(AppliedUndef)}
+        return _steps(self)
 
     def scalars(self, measures: Collection[str]) -> Iterator[Expr]:
         """Every scalar factor in its rules and in the measures of these names."""
@@ -577,3 +578,8 @@ def vector_tree(x: Any, tree: Callable[[Any], Any]) -> Any:
             return [op, *(vector_tree(arg, tree) for arg in args)]
         case _:
             return tree(x)
+
+
+@lru_cache(maxsize=512)
+def _steps(method: Method) -> frozenset[AppliedUndef]:
+    return frozenset(q for e in method.scalars(()) for q in e.atoms(AppliedUndef))

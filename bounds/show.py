@@ -158,9 +158,11 @@ def letters(statement: Statement) -> dict[str, str]:
         used |= {q.func for q in (*statement.method.measures, *statement.method.formulas) if hasattr(q, "func")}
     found = {str(s): e.latex for s, e in statement.glossary.items() if e.latex and (isinstance(s, Symbol) or s in used)}
     if not isinstance(statement.method, str):
+        claimed = {str(s) for s in statement.for_all}
         for symbol, name in statement.method.names.items():
             entry = statement.glossary.get(symbol)
-            found[name] = (entry.latex if entry else "") or str(symbol)
+            if name not in claimed:  # what the claim counts by keeps its own letter: the device m, not the size I
+                found[name] = (entry.latex if entry else "") or str(symbol)
     return found
 
 

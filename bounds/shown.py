@@ -13,22 +13,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, get_args
 
-from sympy import Add, Eq, Expr, Ge, Gt, Integer, Le, Lt, Max, Mul, Pow, Rational, Sum, Symbol
+from sympy import Add, Eq, Expr, Float, Ge, Gt, Integer, Le, Lt, Max, Mul, Pow, Rational, Sum, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean, true
 
 from fedaudit.errors import UserError
 
-from .atoms import Atom, Bound, Charge, Slope, Subgradient, Subset, Weight
+from .atoms import Atom, Bound, Slope, Subgradient, Subset, Variance, Weight
 from .derivation import Known, Requirement
 from .frame import HETEROGENEITY, Frame, Reader, formula_of
+from .groups import Idle
 from .method import Method, Number, Vector, inner, norm2, scalars_of
-from .vectors import EVEN, NEAR, SIGN, Expanded, Ring, Scalar, Term, added
+from .proximal_atoms import Largest, Moved, Optimal
+from .vectors import (
+    DRAWN,
+    EVEN,
+    FRESH,
+    INDEPENDENT,
+    NEAR,
+    SIGN,
+    SUM,
+    UNBIASED,
+    Charge,
+    Expanded,
+    Ring,
+    Scalar,
+    Term,
+    added,
+)
 
 By = tuple[tuple[Any, Atom], ...]
+PLAIN = Bound | Weight | Subset | Largest | Idle  # atoms that are not written as a number
+MEANS = frozenset({UNBIASED, INDEPENDENT, DRAWN, FRESH})  # rules that hold in expectation, and on no single path
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +57,8 @@ class Shown:
 
     `times`: the claim is about constants alone, and the identity is about the claim times |times|^2 for a free point,
     of which one is not zero. `schwarz`: the claim is X^2 <= A B with X = E<x, y>, A = E|x|^2 and B = E|y|^2, which is
-    |c x - y|^2 >= 0 for all real c.
+    |c x - y|^2 >= 0 for all real c. `pathwise`: the claim is that a measure which is the largest of something is at
+    most a constant, and the identity is about that something, of any client in any round, without expectations.
     """
 
     claim: Any
@@ -46,6 +67,7 @@ class Shown:
     at: tuple[Any, Any] | None = None
     times: Vector | None = None
     schwarz: tuple[Vector, Vector] | None = None
+    pathwise: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +86,32 @@ def defined(quantity: Any, method: Method) -> Known:
     if formula is None:
         raise UserError(f"got {quantity}, expected a quantity that {method.id} has a formula for")
     return Known(Eq(quantity, formula, evaluate=False), f"what {quantity} is", "fact", rule=Definition(method))
+
+
+@dataclass(frozen=True, slots=True)
+class Average:
+    """The expectation in a round that is picked uniformly is the mean over the rounds of what `frame` calls by name."""
+
+    frame: Frame
+
+    @property
+    def method(self) -> Method:
+        return self.frame.method
+
+    def says(self, claim: Any) -> bool:
+        picked = self.method.measures.get(getattr(claim, "lhs", None))
+        if picked is None or picked.law != "picked" or self.method.counts_from or self.method.clock != "rounds":
+            return False
+        t, rounds = self.frame.letters[0], claim.lhs.args[0]
+        same = [q for q, number in self.frame.names.items() if number == Number(picked.terms, "expect")]
+        return claim in [Eq(claim.lhs, Sum(q, (t, 0, rounds - 1)) / rounds) for q in same if q.args == (t,)]
+
+
+def averaged(quantity: Any, each: Any, frame: Frame) -> Known:
+    """The picked quantity is the mean of `each`, a name at round t, over the rounds."""
+    t, (rounds,) = frame.letters[0], quantity.args
+    claim = Eq(quantity, Sum(each, (t, 0, rounds - 1)) / rounds, evaluate=False)
+    return Known(claim, f"what {quantity} is", "fact", rule=Average(frame))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +145,7 @@ def shown(claim: Any, because: str, frame: Frame, *by: tuple[Any, Atom], **how: 
         if not isinstance(atom, Atom):
             kinds = ", ".join(kind.__name__ for kind in get_args(Atom))
             raise UserError(f"got the atom {atom!r} for {because!r}, expected one of {kinds}")
-    return known(Shown(claim, frame, tuple((_sympy(m), atom) for m, atom in by), **how), because)
+    return known(Shown(claim, frame, tuple((_sympy(m, because), atom) for m, atom in by), **how), because)
 
 
 def known(premise: Shown, because: str) -> Known:
@@ -143,17 +191,23 @@ def check(premise: Shown) -> Checked:
     identities = tuple(_identity(reader, left, terms, charges) for left, terms in _sides(premise, reader))
     for _, atom in premise.by:
         charges.update(atom.charges)
-        if atom.over == "mean" or isinstance(atom, Weight):
+        full = isinstance(atom, Optimal) and atom.full
+        if atom.over == "mean" or isinstance(atom, Weight) or full:
             rule = NEAR if isinstance(atom, Weight) and atom.among is not None else SIGN
             charges.add(premise.frame.charges[rule])
     if premise.frame.even:
         charges.add(premise.frame.charges[EVEN])
+    if premise.frame.alone:
+        charges.add(premise.frame.charges[SUM])
+    if premise.frame.groups is not None:
+        charges.update(premise.frame.groups.charges)
     signs = tuple("by form" if by_form(m) else "decided" for m, _ in premise.by)
     required = [Ge(m, 0) for (m, _), sign in zip(premise.by, signs, strict=True) if sign == "decided"]
-    steps = [a.step for _, a in premise.by if isinstance(a, Slope)]
+    steps = [a.step for _, a in premise.by if isinstance(a, Slope | Moved)]
     required += [Gt(d, 0) for d in (*_denominators(premise), *steps) if not by_form(d, strict=True)]
     required += [c for _, atom in premise.by if isinstance(atom, Bound) for c in _range(premise.frame, atom)]
-    required += [Lt(a.nu * a.step, 1) for _, a in premise.by if isinstance(a, Subgradient) and a.nu != 0]
+    required += [Eq(premise.frame.sizes[1], 1)] if premise.frame.alone else []
+    required += [Lt(a.nu * a.step, 1) for _, a in premise.by if isinstance(a, Subgradient | Optimal) and a.nu != 0]
     kept = tuple(dict.fromkeys(c for c in required if c is not true))
     charged = frozenset(charge for charge in charges if charge is not None)
     return Checked(identities, signs, charged, kept, tuple(reader.letters.items()))
@@ -175,13 +229,28 @@ def _sides(premise: Shown, reader: Reader) -> Iterator[tuple[Scalar, tuple[tuple
         return
     if isinstance(claim, Eq) and premise.by:
         raise UserError(f"got atoms for {claim}, expected none: they show inequalities")
-    left = difference(claim, reader)
+    left = _largest(premise, reader) if premise.pathwise else difference(claim, reader)
     if premise.times is not None:
         if any(term != Term("one") for _, term in left) or premise.times.op != "point":
             raise UserError(f"got {claim} times a square, expected constants and a free point")
         u = reader.vector(premise.times)
         left = tuple((c, Term("inner", vectors=(u, u))) for c, _ in left)
     yield left, tuple((m, reader.atom(atom)) for m, atom in premise.by)
+
+
+def _largest(premise: Shown, reader: Reader) -> Scalar:
+    """A constant minus what a measure is the largest of; nothing here may hold in expectation alone."""
+    claim, (t, k, i, j) = premise.claim, premise.frame.letters
+    number = premise.frame.method.measures.get(getattr(claim, "lhs", None))
+    if not isinstance(claim, Le) or number is None or number.law != "most" or premise.at or premise.times:
+        raise UserError(f"got {claim} on every path, expected the largest of something <= a constant")
+    if claim.rhs.free_symbols & {t, k, i, j} or claim.rhs.atoms(AppliedUndef):
+        raise UserError(f"got {claim.rhs} on every path, expected what is the same in all rounds and of all clients")
+    left = _minus(reader.formula(claim.rhs), _fixed(reader, Number(number.terms)), reader)
+    rules = [reader.expand(scalar).charges for scalar in (left, *(reader.atom(atom) for _, atom in premise.by))]
+    if any(isinstance(atom, Variance | Bound) for _, atom in premise.by) or any(MEANS & charged for charged in rules):
+        raise UserError(f"got what holds in expectation for {claim}, expected what holds on every path")
+    return left
 
 
 def difference(claim: Any, reader: Reader) -> Scalar:
@@ -241,22 +310,29 @@ def reader_of(premise: Shown) -> Reader:
         if isinstance(atom, Bound):
             numbers.append(atom.relation)
         else:
-            numbers += () if isinstance(atom, Weight | Subset) else scalars_of(atom.number)
+            numbers += () if isinstance(atom, PLAIN) else scalars_of(atom.number)
+            numbers += [atom.quantity] if isinstance(atom, Largest) else []
         numbers += [frame.sum_of_squares] if atom.over == "squares" and not frame.even else []
     for vector in (*(premise.schwarz or ()), *((premise.times,) if premise.times else ())):
         numbers += vector.scalars()
     t, k, _, _ = frame.letters
     at = premise.at or (t, k)
     numbers += at[1:] if isinstance(at[1], Expr) else ()
-    found = dict.fromkeys(leaf for e in (*frame.scalars(), premise.claim, *numbers) for leaf in frame.leaves(e))
+    found = dict.fromkeys((*_leaves_of(frame), *(leaf for e in (premise.claim, *numbers) for leaf in frame.leaves(e))))
     letters = {leaf: f"x{n}" for n, leaf in enumerate(found)}
     return Reader(frame, Ring(tuple(letters.values())), letters, at)
+
+
+@lru_cache(maxsize=512)
+def _leaves_of(frame: Frame) -> tuple[Any, ...]:
+    """What the scalar factors of its rules and definitions are made of: every premise of the frame asks for it."""
+    return tuple(dict.fromkeys(leaf for e in frame.scalars() for leaf in frame.leaves(e)))
 
 
 def _denominators(premise: Shown) -> Iterator[Any]:
     """Everything that is divided by."""
     vectors = (*(premise.schwarz or ()),)
-    numbers = [n for _, a in premise.by if not isinstance(a, Bound | Weight | Subset) for n in scalars_of(a.number)]
+    numbers = [n for _, a in premise.by if not isinstance(a, PLAIN) for n in scalars_of(a.number)]
     scalars = [premise.claim, *(m for m, _ in premise.by), *numbers, *(s for v in vectors for s in v.scalars())]
     for expr in (*scalars, *premise.frame.scalars()):
         yield from (power.base for power in expr.atoms(Pow) if power.exp.is_negative)
@@ -294,8 +370,12 @@ def by_form(expr: Any, *, strict: bool = False) -> bool:
     return False
 
 
-def _sympy(value: Any) -> Any:
-    return value if isinstance(value, Expr) else Integer(value)
+def _sympy(value: Any, because: str) -> Any:
+    if isinstance(value, int | Fraction):
+        return Rational(value)
+    if not isinstance(value, Expr) or value.has(Float):
+        raise UserError(f"got the multiplier {value!r} for {because!r}, expected an exact number or a formula")
+    return value
 
 
 def _formula_sign(formula: Any, method: Method) -> frozenset[str] | None:
@@ -307,6 +387,8 @@ def _formula_sign(formula: Any, method: Method) -> frozenset[str] | None:
         return None if meant is None else not_negative(meant, method)
     if isinstance(formula, Sum):
         return _formula_sign(formula.function, method)
+    if isinstance(formula, Pow) and formula.exp == Rational(1, 2):
+        return frozenset()
     if isinstance(formula, Add | Mul):
         parts = [_formula_sign(arg, method) for arg in formula.args]
         return None if None in parts else frozenset().union(*(part for part in parts if part))

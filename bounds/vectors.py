@@ -20,10 +20,15 @@ from typing import Any, Literal
 from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 Over = Literal["one", "mean", "squares", "near"]
+Charge = tuple[str, tuple[Any, ...]]  # an assumption's name, and the constants with which it must be made
 ALL, MEAN, ANY, OWN, SAMPLED = "", "mean", "*", "own", "sampled"
 SUM, SIGN, UNBIASED, INDEPENDENT, FLAT = "sum of weights", "sign of weights", "unbiased", "independent", "flat"
 EVEN, STILL = "equal weights", "still"  # sum_i p_i^2 = 1/n; a proximal gradient step from w* stays there
+AXIS = "the axis"  # a unit vector
 DRAWN = "drawn"  # a subset of the clients, uniform and independent of all else
+FENCHEL = "fenchel"  # g(p) + g*(s) = <s, p> where s is a subgradient of the convex g at p
+GROUPS, SENT = "groups", "sent"  # two groups of parabolas; a client's vector is the server's
+EXACT, FRESH = "exact", "fresh"  # local problems are solved exactly; their losses are drawn anew, with mean f_i
 NEAR = "neighbours"  # p_ij = p_ji >= 0: rows of q_ij sum to one, and a mean over neighbours keeps the mean over all
 
 
@@ -91,7 +96,8 @@ class Name:
 
     `point`: of a gradient, of noise and of a proximal point, where it is taken, with the client's own vectors marked.
     `near`: of a mean over the client's neighbours, the vector that is averaged. `centre`: the shared vector that is its
-    mean over the clients, where the method's rules say so.
+    mean over the clients, where the method's rules say so. `loss`: of a proximal point, whether it is one of the loss
+    that the client draws in this round ("own") or of f ("full"), and not of the regulariser.
     """
 
     label: str
@@ -101,6 +107,12 @@ class Name:
     step: Coefficient | None = field(default=None, compare=False, repr=False)  # of a proximal point
     near: Name | None = field(default=None, compare=False, repr=False)
     centre: Name | None = field(default=None, compare=False, repr=False)
+    loss: str = field(default="", compare=False, repr=False)
+
+    @property
+    def of_sample(self) -> bool:
+        """Whether it depends on which clients are sampled."""
+        return self.point is not None and any(tag == SAMPLED or n.of_sample for n, tag in self.point.terms)
 
 
 Tagged = tuple[Name, str]
@@ -189,8 +201,8 @@ def near_of(x: Vec, client: str) -> Vec:
 
 
 def sampled_mean(x: Vec) -> Vec:
-    """Its mean over a uniform subset of the clients."""
-    if any(name.noise or name.stage for name, _ in x.terms):
+    """Its mean over a uniform subset of the clients, which what is averaged does not depend on."""
+    if any(name.noise or (name.stage and not name.loss) or name.of_sample for name, _ in x.terms):
         raise ValueError("a mean over sampled clients of what is drawn later")
     moved = ({(name, SAMPLED if tag == ANY else tag): c} for (name, tag), c in x.terms.items())
     return Vec(added(moved), x.charges | {DRAWN})
@@ -198,9 +210,12 @@ def sampled_mean(x: Vec) -> Vec:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """An inner product, a value (`label`, of the client `tag`), a client's weight or 1, not yet expanded."""
+    """An inner product, a value (`label`, of the client `tag`), a client's weight or 1, not yet expanded.
 
-    op: Literal["inner", "value", "regulariser", "weight", "one"]
+    "drawn": the value of the loss that the client draws in this round.
+    """
+
+    op: Literal["inner", "value", "drawn", "regulariser", "weight", "one"]
     over: Over = "one"
     vectors: tuple[Vec, ...] = ()
     label: str = ""
@@ -256,6 +271,11 @@ def expanded(
             left, right = term.vectors
             for a, c in left.terms.items():
                 for b, d in right.terms.items():
+                    if SAMPLED in (a[1], b[1]) and (a[0].of_sample or b[0].of_sample):
+                        if term.over != "one":
+                            raise ValueError("a mean of what depends on the sampled clients")
+                        parts.append({("inner", *sorted((a, b))): factor * c * d})
+                        continue
                     if a[1] == b[1] == SAMPLED and share is not None and term.over != "squares":
                         parts.append({("mean", *sorted((a[0], b[0]))): factor * c * d * share})
                         d = d - d * share
@@ -273,14 +293,20 @@ def expanded(
             charges.add(SUM)
         elif term.over == "near":
             charges.add(NEAR)
-        tag = MEAN if term.over == "mean" and term.tag == ANY else term.tag
-        parts.append({("one",) if term.op == "one" else (term.op, term.label, tag): factor})
+        tag, op = MEAN if term.over == "mean" and term.tag == ANY else term.tag, term.op
+        if op == "drawn" and term.vectors[0].stage == 0:
+            charges.add(FRESH)  # at a point that was known before, its mean is f_i
+            op = "value"
+        parts.append({("one",) if op == "one" else (op, term.label, tag): factor})
     return Expanded(added(parts), frozenset(charges))
 
 
 def _product(a: Tagged, b: Tagged, term: Term, flat: frozenset[str], charges: set[str]) -> Key | None:
     """The key of one inner product; None if it vanishes."""
     (one, _), (two, _), over = a, b, term.over
+    if one == two and one.label == AXIS and over != "squares":
+        charges.update((SUM,) if over != "one" else ())
+        return ("one",)
     if (one.noise and one.stage > two.stage) or (two.noise and two.stage > one.stage):
         charges.add(UNBIASED)  # noise has mean zero, given all that was known before it
         return None

@@ -16,11 +16,13 @@ from matplotlib.ticker import FixedLocator
 from .style import BOUND, INK, TIGHTEST, WORST, Array, caption, formula, heading, in_units, look, new, ticks_x, ticks_y
 
 if TYPE_CHECKING:
+    from fedaudit.verify.ends import Worst
     from fedaudit.verify.pictured import Cloud, Mark
 
 __all__ = ["SMALL", "plot"]
 
 SMALL = 1e-9  # a margin below it is rounding
+NEARLY = 0.98  # a worst case above it lies on the line lhs = rhs
 BINS = 56
 MOST_DECADES = 8  # on either side of the middle
 
@@ -38,7 +40,8 @@ def plot(cloud: Cloud) -> Figure:
             sides = panels[k, 0] if beside else panels[k // 2, k % 2]
             usable = np.isfinite(cloud.margin[k])
             lhs, rhs, margin = (part[k][usable] for part in (cloud.lhs, cloud.rhs, cloud.margin))
-            said += _density(sides, lhs, rhs, margin, cloud.marks[k])
+            worst = cloud.worst[k] if cloud.worst else None
+            said += _density(sides, lhs, rhs, margin, cloud.marks[k], worst)
             sides.set_xlabel(in_units("right side", cloud.units[k]))
             sides.set_ylabel(in_units("left side", cloud.units[k]))
             if beside:
@@ -65,7 +68,7 @@ def _headed(axes: Axes, relation: str, width: float, columns: int) -> None:
     legend.set_in_layout(False)  # it may reach over the other panel; the title above keeps its height free
 
 
-def _density(axes: Axes, lhs: Array, rhs: Array, margin: Array, mark: Mark | None) -> Counter[str]:
+def _density(axes: Axes, lhs: Array, rhs: Array, margin: Array, mark: Mark | None, worst: Worst | None) -> Counter[str]:
     """Cells shaded by how many instances they hold; what is not on the axes is said."""
     bad, size = margin > SMALL, np.maximum(np.abs(lhs), np.abs(rhs))
     signed = bool(((lhs < -SMALL * size) | (rhs < -SMALL * size)).any())
@@ -94,6 +97,9 @@ def _density(axes: Axes, lhs: Array, rhs: Array, margin: Array, mark: Mark | Non
         axes.plot([mark.x], [mark.y], "*", color=WORST, mec="white", mew=0.5, ms=10, label=mark.label)
     elif mark is not None:
         axes.plot([], [], "*", color=WORST, ms=10, label=f"{mark.label} (beyond)")
+    if worst is not None and worst.lower < NEARLY:
+        label = f"worst case {worst.lower:.3g}" + (f" at {worst.name}" if worst.name else "")
+        axes.plot(edges, worst.lower * edges, color=WORST, lw=1.1, ls=":", label=label)
     axes.set_xlim(edges[0], edges[-1])
     axes.set_ylim(edges[0], edges[-1])
     if axes.get_xscale() == "log":

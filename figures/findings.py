@@ -166,8 +166,13 @@ def _equal(formulas: Sequence[str], value: str, digits: int = DIGITS) -> Formula
     return Formula(said)
 
 
-def repair(row: Row, repaired: Checked | None, notes: str) -> str:
-    """The second sentence: what the repair has to change, and what became of the repaired statement."""
+def repair(row: Row, repaired: Checked | None, notes: str, beside: Checked | None = None) -> str:
+    """The second sentence: what the repair has to change, and what became of the repaired statement.
+
+    `beside`: what a reading without a repair is a reading of, where that stands.
+    """
+    if repaired is None and beside is not None:
+        return f"As {beside.row.id} reads it, it is {standing(beside)}."
     if repaired is None or row.repair not in SENTENCES:
         return "No repair is known."
     what = f": {notes.rstrip('.')}" if notes else ""

@@ -113,11 +113,12 @@ def _fallen(
 ) -> Fallen:
     row = checked.row
     repaired = at.get(row.repaired) if row.repaired else None
+    beside = at.get(stem(row.id)) if not _is_print(row.id) else None
     notes = repaired.row.statement.repairs if repaired else ""
     return Fallen(
         checked,
         teller.story(checked.standing.certificate, Letters(row.statement.letters)),
-        repair(row, repaired, notes),
+        repair(row, repaired, notes, beside if beside and beside.verdict in STANDS else None),
         repaired,
         tuple(changes(row.statement, repaired.row.statement, typesetter)) if repaired else (),
         tuple(c for c in refuted if c is not checked and stem(c.row.id) == row.id),

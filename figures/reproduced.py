@@ -78,6 +78,7 @@ def _display(one: Shown) -> dict[str, Any]:
                 "where": answer.claim.where,
                 "verdict": answer.verdict,
                 "under": answer.outcome.under,
+                "settled": answer.claim.settled_after,
                 "reason": answer.outcome.reason,
                 "rows": answer.outcome.rows,
             }

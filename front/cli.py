@@ -108,7 +108,7 @@ HELP = {
     "verify": "does it hold on real trajectories?",
     "hunt": "can it be broken?",
     "audit": "all moves on every statement; writes a folder with index.html",
-    "tighten": "smaller coefficients for which a proved statement's own lines still go through",
+    "tighten": "the smallest constants for which the proof of a bound goes through, as a statement of its own",
     "certify": "check counterexamples again, exactly",
     "plot": "a statement's runs against its bound, or a picture by name",
     "report": "write index.html again from audit.json",
@@ -163,7 +163,7 @@ def parser() -> Parser:
     worst_case.arguments(sub)
     _values(sub)
 
-    sub = command("tighten")
+    sub = command("tighten", epilog=tighter.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
     tighter.arguments(sub)
 
     sub = command("methods")
@@ -197,6 +197,11 @@ def parser() -> Parser:
                 "--tree",
                 action="store_true",
                 help="what each statement rests on; with --out, a certificate per shown premise",
+            )
+            sub.add_argument(
+                "--find",
+                action="store_true",
+                help="look for multipliers of the premises that have none, to be pasted; not found is not false",
             )
         if name in ("verify", "hunt", "audit"):
             elsewhere = "a Dask cluster that you started (extra `dask`; workers with --nthreads 1); same output"
@@ -430,13 +435,15 @@ def _tighten(arguments: argparse.Namespace) -> int:
 
     one_thread()
     out, name = None if arguments.out is None else _out(arguments.out), str(arguments.selectors[0])
+    if out is not None and (out.is_dir() or not out.parent.is_dir()):
+        raise UserError(f"--out {out}", "a file in a folder that exists", "make the folder first")
     with progress("tighten", [name], 1):
-        rows = tighter.asked(name)
+        row = tighter.asked(name, worst=not arguments.no_worst)
     if out is not None:
-        tighter.kept(rows, out)
+        tighter.kept(row, out)
     if arguments.json:
-        return _print_json(rows)
-    print(tighter.as_text(name, rows, out))
+        return _print_json([row])
+    print(tighter.as_text(row, out))
     return 0
 
 
@@ -447,6 +454,8 @@ def _run(arguments: argparse.Namespace) -> int:
     move: str = arguments.command
     if getattr(arguments, "tree", False):
         return _tree(arguments)
+    if getattr(arguments, "find", False):
+        return _find(arguments)
     fail_on: str | None = getattr(arguments, "fail_on", None)
     backend: str = getattr(arguments, "backend", "numpy")
     if fail_on not in (None, "refuted"):
@@ -486,6 +495,23 @@ def _tree(arguments: argparse.Namespace) -> int:
         print("\n".join(lines(row)))
     if files:
         print(f"{files} certificates of shown premises are in {arguments.out}; `fedaudit certify` checks them again")
+    return 0
+
+
+def _find(arguments: argparse.Namespace) -> int:
+    """derive --find."""
+    from fedaudit.bounds.catalogue import catalogue, find
+
+    from .finder import as_text, finds
+    from .runner import one_thread
+
+    one_thread()
+    chosen = find(arguments.selectors)
+    known = catalogue(chosen)
+    rows = [row for statement in chosen if statement.follows_from for row in finds(statement, known)]
+    if arguments.json:
+        return _print_json(rows)
+    print(as_text(rows))
     return 0
 
 

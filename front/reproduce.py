@@ -121,7 +121,7 @@ def _rows(one: Shown, seed: int, seconds: float) -> list[Row]:
             "claim": answer.claim.says,
             "outcome": list(answer.outcome.rows),
             "verdict": answer.verdict,
-            "under": list(answer.outcome.under),
+            "under": list(answer.under),
             "reason": answer.outcome.reason,
             "picture": picture,
             "seconds": each,

@@ -1,26 +1,42 @@
-"""`fedaudit tighten ID`: smaller coefficients for which the lines of a proof still go through."""
+"""`fedaudit tighten ID`: the smallest constants for which the proof of a bound goes through."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from fedaudit.errors import UserError
 
 Row = dict[str, Any]
+ABOUT = """\
+Every term of a proved bound is scaled down, in hundredths, as far as the same proof still goes through: first in what
+the statement cites, then line by line, with premises whose identities leave something over. What comes out is a
+statement of its own, ID~tightened, which `derive` proves like any other. "refused" is the next smaller factor, and
+where it stops. That a smaller constant is not found does not say that it is false.
+examples:
+  fedaudit tighten buttaci/lemB.1                            8 E^3 G^2 gamma^2 can be 6 E^3 G^2 gamma^2
+  fedaudit tighten buttaci/lemB.1 --out lemB.1.json          its proof certificate
+  fedaudit certify lemB.1.json                               checked by the kernel alone
+The comparison is with `fedaudit worst`, without noise, at ordinary points: the largest left side that is known, both
+right sides on that run, and between which ends the largest lhs/rhs lies.
+"""
 
 
 def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("selectors", nargs=1, metavar="ID", help="one proved statement, also `my.py::id`")
     sub.add_argument("--json", action="store_true", help="one JSON array on stdout, nothing else")
-    sub.add_argument("--out", metavar="DIR", help="folder for a certificate of every tightened line")
+    sub.add_argument("--out", metavar="FILE", help="file for the proof certificate, for `fedaudit certify`")
+    sub.add_argument("--no-worst", action="store_true", help="leave out the comparison with exact worst cases")
 
 
-def asked(selector: str) -> list[Row]:
-    """One row for each line of the proof that was tightened."""
+def asked(selector: str, worst: bool = True) -> Row:
+    """The row of the tightened statement; `proof` is its certificate, None where nothing is smaller."""
     from fedaudit.bounds.catalogue import catalogue, find
+    from fedaudit.bounds.show import formulas
+    from fedaudit.verify.compared import compared
+    from fedaudit.verify.proof_data import proof_data
     from fedaudit.verify.tighten import tighten
 
     chosen = find([selector])
@@ -29,30 +45,58 @@ def asked(selector: str) -> list[Row]:
             f"got {len(chosen)} statements for {selector!r}, expected one; do: name it as `fedaudit list` does"
         )
     (statement,) = chosen
-    return [{"id": statement.id, **found.row()} for found in tighten(statement, catalogue(chosen))]
+    found = tighten(statement, catalogue(chosen))
+    made = found.statement
+    return {
+        "id": made.id,
+        "of": statement.id,
+        "smaller": found.smaller,
+        "statement": {name: lines for name, lines in formulas(made) if lines},
+        "cites": list(made.follows_from[0].cites),
+        "terms": [term.row() for term in found.terms],
+        "lines": [line.row() for line in found.lines],
+        "worst": compared(statement, made) if found.smaller and worst else [],
+        "certificate": proof_data(made, found.known) if found.smaller else None,
+    }
 
 
-def kept(rows: Sequence[Row], folder: Path) -> None:
-    """Write the certificates, and say in each row where its own is."""
-    from fedaudit.verify.names import slug
-
+def kept(row: Row, file: Path) -> None:
+    """Write the certificate, and say in the row where it is."""
     from .store import dumps, write
 
-    for n, row in enumerate(rows):
-        name = f"{slug(row['id'])}.tightened.{n}.identity.json"
-        write(folder / name, dumps(row["certificate"]))
-        row["certificate"] = name
+    if row["certificate"] is None:
+        raise UserError(f"got {row['of']}, of which no constant can be smaller, expected something to write to {file}")
+    write(file, dumps(row["certificate"]))
+    row["certificate"] = str(file)
 
 
-def as_text(selector: str, rows: Sequence[Row], folder: Path | None) -> str:
-    if not rows:
-        return f"{selector}: no line of its proof that rests on identities alone was tightened; that says nothing more"
-    said = [
-        f"{row['id']}, {row['where']}: {row['quantity']} with {row['least']} for {row['printed']}\n    {row['claim']}"
-        for row in rows
-    ]
-    if folder is not None:
-        said.append(
-            f"{len(rows)} certificates are in {folder}; `python -m fedaudit.verify.kernel FILE` checks them alone"
-        )
-    return "\n".join(said)
+def as_text(row: Row, file: Path | None) -> str:
+    return "\n".join(_lines(row, file))
+
+
+def _lines(row: Row, file: Path | None) -> Iterator[str]:
+    if row["smaller"]:
+        yield f"{row['id']}, proved"
+        for name, formulas in row["statement"].items():
+            yield from (f"  {name:<8} {formula}" for formula in formulas)
+    else:
+        yield f"{row['of']}: no term was found that can be 1 % smaller with this proof; that says nothing more"
+    for term in row["terms"]:
+        told = f"{term['term']} -> {term['tightened']}" if term["factor"] != "1" else f"{term['term']} stays"
+        stopped = f"; {term['refused']} of it is refused: {term['stopped_by']}" if term["refused"] else ""
+        yield f"  {told}{stopped}"
+    for line in row["lines"]:
+        yield f"  line {line['where']}: {line['quantity']} with {line['least']} for {line['printed']}"
+    for at in row["worst"]:
+        yield f"  at {at['name']}: {_ends('printed', at)}; {_ends('tightened', at)}"
+        if at["lhs"] is not None:
+            numbers = f"{at['lhs']:.6g}, printed bound {at['printed']:.6g}, tightened bound {at['tightened']:.6g}"
+            yield f"    on the worst run that is known: left side {numbers}"
+    if file is not None:
+        yield f"proof certificate: {file}; `fedaudit certify {file}` checks it"
+
+
+def _ends(what: str, at: Row) -> str:
+    ends = at[f"worst_of_{what}"]
+    low, high = ("?" if ends[end] is None else f"{ends[end]:.6g}" for end in ("lower", "upper"))
+    return f"worst lhs/rhs {what} [{low}, {high}]"

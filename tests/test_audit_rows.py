@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -107,7 +108,7 @@ def test_a_bound_that_sympy_sees_to_be_larger_is_still_compared() -> None:
 
 DECIDED = {
     "benmansour/cor4": "hypothesis",  # the same formula of rho_floor
-    "benmansour/rem5": "rate",  # 0, and V/(t + 1)
+    "benmansour/rem5": "hypothesis",  # O(1/T), and V/(t + 1) for alpha = p
     "benmansour/eq13": "rate",  # 3/(8 rho), and 3 rho/8
     "benmansour/eq18-error": "rate",  # a number, and a loss
     "buttaci/prop3.2-largeC~small-shift": "constant",  # erf(x), and erf(x/sqrt 2)
@@ -136,7 +137,7 @@ def test_renaming_a_quantity_and_changing_its_bound_is_no_hypothesis() -> None:
 def test_what_is_not_decided_says_why() -> None:
     answer = repair(statement("buttaci/appA-strong-second"), catalogue())
     assert answer.change == "undecided"
-    assert "diff2" in answer.why
+    assert "|w - v|^2" in answer.why
 
 
 @slow("compares every print of the catalogue with its repair")
@@ -172,3 +173,13 @@ def test_an_audit_s_verify_shows_a_counterexample_that_the_kernel_accepts_too() 
     for move in ("verify", "hunt"):
         assert row[move]["verdict"] == "refuted"
         assert fa.certify(row[move]["certificate"]).accepted
+
+
+def test_what_decided_it_is_said_in_the_papers_letters_and_round_numbers() -> None:
+    """Theorem 4.5's path once had the power -233/92, and (30b)'s the name D of a batch for the dimension."""
+    assert repair(statement("fallah/eq30b"), catalogue()).why == "another order along d ~ n"
+    powers = re.findall(r"\^\(?-?\d+(?:/(\d+))?", repair(statement("fallah/thm4.5"), catalogue()).why)
+    assert powers
+    assert all(int(denominator or 1) <= 4 for denominator in powers)
+    words = repair(statement("benmansour/lem2"), catalogue()).why
+    assert words.endswith("E sum_i alpha_t^i |w_t - w_t^i|^2 for E sum_i alpha_t^i |w_t - w_i*|^2")

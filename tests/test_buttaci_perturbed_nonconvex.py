@@ -117,6 +117,7 @@ def test_corollary_4_1_is_theorem_4_6_written_with_the_best_number_of_steps() ->
     printed = statement("buttaci/cor4.1")
     made = derive(printed, catalogue(), slack=False)
     assert (made.status, made.factor) == ("follows", pytest.approx(1))
+    assert made.proved
     row = hunt_row(printed, seed=3, effort=0.01)
     assert row["verdict"] == "survived"
 

@@ -197,7 +197,7 @@ def alive(process: int) -> bool:
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
 @pytest.mark.parametrize(
-    "how", some([signal.SIGINT, signal.SIGTERM, signal.SIGKILL], 2, "the same with another signal")
+    "how", some([signal.SIGINT, signal.SIGTERM, signal.SIGKILL], 3, "the same with another signal")
 )
 def test_no_process_is_left_behind(how: signal.Signals, tmp_path: Path) -> None:
     slow = (

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from marks import slow
+from marks import slow, some
 from sympy import Le, Rational
 
 import fedaudit as fa
@@ -137,7 +137,7 @@ def test_the_right_side_of_the_optimized_gradient_method() -> None:
     assert 3 / (2 * float(total)) == pytest.approx(0.0767518, rel=1e-3)
 
 
-@pytest.mark.parametrize("name", [*KNOWN, "optimized-gradient"])
+@pytest.mark.parametrize("name", some([*KNOWN, "optimized-gradient"], 4, "two programmes each"))
 def test_both_ends_meet_the_known_worst_case(name: str) -> None:
     found = both_ends(name)
     assert found.lower is not None

@@ -121,6 +121,7 @@ def test_an_audit_writes_rows_figures_and_the_page(whole):
     assert list(folder.rglob("*.part")) == []
 
 
+@slow("the same as the killed audit of two workers below, which has another hash seed too; and its figures")
 def test_jobs_and_hash_seeds_never_change_the_output(whole, tmp_path):
     fedaudit("audit", *QUICK, "--budget", 0.1, "--jobs", 2, "--out", "out", cwd=tmp_path, PYTHONHASHSEED="2")
     assert audited(tmp_path / "out") == audited(whole[0])

@@ -160,3 +160,14 @@ def test_a_point_may_give_a_sum_that_has_constants_inside():
     total = Sum(2 * bound * Function("gamma", positive=True)(t), (t, 0, 3))
     assert violates(Le(total, bound), (), {total: Fraction(3), bound: Fraction(1)})
     assert not violates(Le(total, bound), (), {total: Fraction(1), bound: Fraction(3)})
+
+
+def test_roots_of_one_number_are_powers_of_one_root() -> None:
+    """T^(1/6) T^(1/3) = sqrt(T) is no accident of sampling: sixth roots alone are any positive reals."""
+    sixth, third, half = (x ** Rational(1, n) for n in (6, 3, 2))
+    assert decide(Le(sixth * third / half, 1, evaluate=False), [Gt(x, 0)]).proved
+    joined = Eq(y * sixth + y * third, y * sixth * (1 + sixth), evaluate=False)
+    assert decide(joined, [Gt(x, 0)]).proved
+    assert decide(Le(third, half), [Ge(x, 1)]).proved
+    assert decide(Le(third, half), [Gt(x, 0)]).status == "false"
+    assert not decide(Eq(third, sixth * Rational(101, 100), evaluate=False), [Gt(x, 0)]).proved

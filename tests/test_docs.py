@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from marks import slow
 from pages import blocks, commands, shows
 
 from fedaudit.cli import RUNS, main
@@ -83,6 +84,7 @@ def test_every_page_is_in_the_menu_and_links_lead_somewhere() -> None:
             assert (DOCS / target).is_file(), f"{page.name}: {target}"
 
 
+@slow("a kernel of Jupyter that runs all of it")
 def test_the_notebook_of_the_tour_runs_and_holds_no_outputs(tmp_path: Path) -> None:
     import nbclient
     import nbformat

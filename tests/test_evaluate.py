@@ -152,7 +152,7 @@ def test_a_sum_over_nothing_is_zero() -> None:
 MEASURED = [s.id for s in statements() if s.method not in ("order", "network_limit") and s.kind != "experiment"]
 
 
-@pytest.mark.parametrize("identifier", some(MEASURED, 8, "the whole catalogue"))
+@pytest.mark.parametrize("identifier", some(MEASURED, 20, "the whole catalogue"))
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=4, deadline=None, derandomize=True)  # a few of very many: the same ones on every machine
 def test_floats_agree_with_the_kernel(identifier: str, seed: int) -> None:

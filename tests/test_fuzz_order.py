@@ -135,7 +135,7 @@ def small(instance: Any) -> bool:
     return all(fine) and all(abs(Fraction(a)) <= 4 and Fraction(a).denominator <= 12 for _, a in pairs)
 
 
-@pytest.mark.parametrize("identifier", ORDERS[::3])
+@pytest.mark.parametrize("identifier", ORDERS[::8])
 def test_growth_paths(identifier: str, record_property: Record) -> None:
     fuzz_paths(identifier, f"fast {identifier}", 40)[0].judge(record_property)
 

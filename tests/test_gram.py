@@ -129,8 +129,8 @@ def read_off(worst: Programme, instance: Data) -> tuple[dict[tuple[str, str], fm
     return grams(leaves), values
 
 
-@pytest.mark.parametrize("name", IN_REACH)
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("name", some(IN_REACH, 3, "every statement in reach"))
+@pytest.mark.parametrize("seed", some([1, 2], 2, "another instance"))
 def test_an_admissible_instance_meets_every_constraint_and_has_both_sides(name: str, seed: int) -> None:
     claim, instance, at = exact_run(name, noise=False, seed=seed)
     worst = kernel.programme(claim, point_of(claim, instance), at)

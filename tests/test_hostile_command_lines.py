@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from faked import fake_moves
+from marks import some
 
 from fedaudit import cli, runner
 
@@ -258,7 +259,7 @@ def test_an_output_that_is_full_is_one_line(place):
     assert b"No space left" in done.stderr
 
 
-@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+@pytest.mark.parametrize("closed", some(["stdout", "stderr"], 2, "the same with the other stream"))
 def test_closed_streams_are_no_crash(place, closed):
     number = {"stdout": 1, "stderr": 2}[closed]
     done = fedaudit("list", "nobody", cwd=place, preexec_fn=lambda: os.close(number))

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from marks import slow
 
 from fedaudit import listing
 from fedaudit.bounds import catalogue
@@ -182,6 +183,7 @@ def test_one_statement_changed_is_it_and_what_cites_it_and_a_symbol_is_its_paper
     assert again == cited | of_paper("yuan")
 
 
+@slow("reads the whole catalogue again; the test above does it for one statement")
 def test_a_proof_or_a_formula_changes_what_it_is_used_for_and_what_cites_that_and_a_comment_nothing(copy):
     again = copy(
         ("bounds/papers/buttaci/perturbed_nonconvex.py", "\nCUBE_ROOT = T", "\nCUBE_ROOT = 1 * T"),
@@ -192,6 +194,7 @@ def test_a_proof_or_a_formula_changes_what_it_is_used_for_and_what_cites_that_an
     assert again == cite_it("buttaci/lem4.1") | cite_it("buttaci/cor4.1")
 
 
+@slow("reads the whole catalogue again; the test above does it for one statement")
 def test_what_another_paper_imports_changes_both(copy):
     again = copy(
         ("bounds/papers/buttaci/inequalities.py", "\nGLOSSARY = Glossary()", "\nMORE = [1]\nGLOSSARY = Glossary()")

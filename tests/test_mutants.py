@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from marks import slow
 from sympy import Add, Ge
 
 from fedaudit.bounds.catalogue import statement
@@ -53,6 +54,7 @@ def test_a_tight_bound_that_is_halved_falls_with_a_certificate_that_the_kernel_a
     assert not holds
 
 
+@slow("every mutant of two statements, twice")
 def test_the_table_of_two_statements_and_the_same_from_what_was_kept(
     mutation: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,6 +108,7 @@ def test_the_tightest_instance_of_a_statement_refutes_its_half_and_not_the_state
     assert mutation.replayed(mutation.read(half.statement)[0], found)
 
 
+@slow("every move on one mutant")
 def test_what_claims_less_is_said_to(mutation: Any) -> None:
     """E^3 in place of E^2: a larger bound, which no move may catch."""
     made = statement("buttaci/lem4.1")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,7 @@ def normal(name):
     return re.sub(r"[-_.]+", "-", re.match(r"[A-Za-z0-9._-]+", name)[0]).lower()
 
 
+@cache
 def imported():
     """Distributions whose modules the runtime imports, also inside functions and by name."""
     found = set()

@@ -7,6 +7,7 @@ from fractions import Fraction
 from html import unescape
 from itertools import pairwise, product
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote
 
 import pytest
@@ -16,7 +17,7 @@ from test_report_page import HEADER, Reader
 from fedaudit.bounds.catalogue import statement, statements
 from fedaudit.bounds.show import letters, printed
 from fedaudit.figures.changes import changes
-from fedaudit.figures.findings import Teller
+from fedaudit.figures.findings import Teller, repair
 from fedaudit.figures.formulas import marked
 from fedaudit.figures.instances import told
 from fedaudit.figures.letters import Formula, Letters, apart, number, polynomial
@@ -493,3 +494,17 @@ def test_a_letter_takes_a_power_without_brackets() -> None:
     assert letters.tree(["^", ["at", "gamma", "t"], "2"]) == r"\gamma^{2}"
     assert letters.tree(["^", ["at", "eta", "t"], "2"]) == r"\eta_{t}^{2}"
     assert letters.tree(["^", ["at", "gap", "t"], "2"]).startswith(r"\left(")
+
+
+def test_what_a_claim_counts_by_keeps_its_letter() -> None:
+    """Lemma 10 is about the device m; the method's own m is what the paper calls I."""
+    known = letters(statement("yuan/lem10-variance"))
+    assert Letters(known).symbol("m") == "m"
+    assert known["C"] == "M"
+
+
+def test_a_reading_that_falls_beside_a_print_that_stands_says_so() -> None:
+    row = SimpleNamespace(id="a/b~literal", repair="none known")
+    stands = SimpleNamespace(row=SimpleNamespace(id="a/b"), verdict="proved")
+    assert repair(row, None, "", stands) == "As a/b reads it, it is proved."
+    assert repair(row, None, "") == "No repair is known."

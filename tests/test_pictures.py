@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from marks import slow
+from marks import slow, some
 from test_figures_convergence import overlaps
 
 from fedaudit.bounds.catalogue import statement, statements
@@ -21,6 +21,7 @@ from fedaudit.verify.audit import audit_row, read
 from fedaudit.verify.crossing import crossing
 from fedaudit.verify.curves import Cloud, Crossing, Curves, Landscape, Rate, curves, picture
 from fedaudit.verify.density import cloud
+from fedaudit.verify.ends import worst_of
 from fedaudit.verify.hunt import VIOLATION
 from fedaudit.verify.indexed import explicit, factor_of, is_rate
 from fedaudit.verify.pictured import Mark, unit
@@ -50,7 +51,12 @@ def test_each_kind_is_small_readable_and_the_same_again(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["fallah-eq30b", "fallah-eq105", "yuan-lem5", "yuan-lem10-variance", "yuan-thm1~inequality"]
+    "name",
+    some(
+        ["yuan-lem5", "fallah-eq30b", "fallah-eq105", "yuan-lem10-variance", "yuan-thm1~inequality"],
+        3,
+        "a picture each",
+    ),
 )
 def test_a_counterexample_is_drawn_as_the_kernel_replays_it(name: str) -> None:
     """At the certificate's own place both sides are those that it states."""
@@ -105,9 +111,53 @@ def test_what_the_moves_found_is_marked() -> None:
     made = curves(statement("buttaci/thm4.1-I"), 0, {"hunt": {"tightest": found, "worst": worst}})
     assert isinstance(made, Rate)
     assert made.tightest == Mark(2.0, 0.5, "tightest instance found: 0.5 (C = 1, d = 1, E = 1, t = 2)")
-    assert [(mark.x, mark.y) for mark in made.worst] == [(1.0, 0.25)]
+    assert [(known.x, known.lower, known.exact) for known in made.worst] == [(1.0, 0.25, False)]
     below = draw(made).axes[1]
-    assert {(2.0, 0.5), (1.0, 0.25)} <= {(float(x.get_xdata()[0]), float(x.get_ydata()[0])) for x in below.lines}  # type: ignore[index]
+    drawn = {x.get_label(): (list(x.get_xdata()), list(x.get_ydata())) for x in below.lines}  # type: ignore[arg-type]
+    assert drawn[made.tightest.label] == ([2.0], [0.5])
+    assert drawn["worst case, between both ends: 0.25 to 0.26 at C 2, E 1"] == ([1.0, 1.0], [0.25, 0.26])
+
+
+def test_only_two_ends_that_meet_are_called_exact() -> None:
+    ends = [{"lower": 0.25, "upper": 0.2501}, {"lower": 0.5, "upper": None}, {"lower": None, "upper": 0.1}]
+    row = {"hunt": {"worst": [{"point": {"t": str(n)}, "name": f"t {n}", **end} for n, end in enumerate(ends, 1)]}}
+    assert [(w.name, w.exact) for w in worst_of(row, "t")] == [("t 1", True), ("t 2", False)]
+    made = curves(statement("buttaci/thm4.1-I"), 0, row)
+    labels = [str(line.get_label()) for line in draw(made).axes[1].lines]
+    assert "exact worst case: 0.25 at t 1" in labels
+    assert "a search met: 0.5 at t 2" in labels
+
+
+def test_a_density_shows_the_exact_worst_case() -> None:
+    row = {"hunt": {"worst": [{"point": {"t": "1"}, "name": "C 2", "lower": 0.5, "upper": 0.5}]}}
+    made = curves(statement("buttaci/lem4.1"), 0, row)
+    assert isinstance(made, Cloud)
+    line = next(x for x in draw(made).axes[0].lines if x.get_label() == "worst case 0.5 at C 2")
+    assert np.asarray(line.get_ydata()) == pytest.approx(np.asarray(line.get_xdata()) / 2)
+
+
+def test_a_fit_stops_where_the_floor_begins() -> None:
+    t = np.arange(1.0, 2000)
+    falls = rate.fitted(t, 0.9**t + 1e-9)
+    assert falls is not None
+    assert falls.steady
+    assert falls.factor == pytest.approx(0.9, abs=1e-3)
+    assert falls.high < 250
+    power = rate.fitted(t, 3 / t)
+    assert power is not None
+    assert not power.steady
+    assert (power.power, power.high) == (pytest.approx(-1), t[-1])
+    assert str(power) == "slope -1.00 (200 to 2000)"
+    flat = rate.fitted(t, np.ones(len(t)))
+    assert flat is not None
+    assert abs(flat.power) < 1e-9
+
+
+def test_a_smaller_problem_says_why() -> None:
+    made = curves(statement("buttaci/thm4.4-I"), 0, {})
+    assert isinstance(made, Rate)
+    assert "not d = 10" in made.caption
+    assert "not d" not in curves(statement("buttaci/thm4.1-I"), 0, {}).caption
 
 
 def test_a_claim_about_no_best_choice_has_no_line_of_least_values() -> None:

@@ -68,7 +68,7 @@ def test_a_statement_of_another_file_and_the_budget_of_the_command_line(pytester
     (pytester.mkdir("tests") / "theory").mkdir()
     (pytester.path / "tests" / "theory" / "li.py").write_text(LI.read_text())
     (pytester.path / "tests" / "test_it.py").write_text(BESIDE_IT)
-    result = pytester.runpytest_subprocess("--fedaudit-budget", "1", "tests")
+    result = pytester.runpytest_subprocess("--fedaudit-budget", "0.2", "tests")
     result.assert_outcomes(passed=2)
     assert not (pytester.path / ".fedaudit").exists()
 

@@ -41,7 +41,7 @@ STEP = {
 SIZES = [{"C": 1, "T": 1, "instances": 400, "tightness": None}]
 SIZES += [{"C": n, "T": 10**6, "instances": 1200 + n, "tightness": 0.5 + n / 100} for n in range(2, 21)]
 HEADER = {"version": "0.1.0", "seed": 3, "budget": 120.0}
-VOID = {"meta", "link", "img", "input", "br", "hr"}
+VOID = {"wbr", "meta", "link", "img", "input", "br", "hr"}
 
 
 def row_of(number, statement):

@@ -16,7 +16,7 @@ from marks import slow
 from fedaudit.cli import main
 from fedaudit.problems.network_data import Observed
 from fedaudit.problems.ridge_logistic import clients, two_classes
-from fedaudit.verify.experiments import Outcome
+from fedaudit.verify.experiments import Experiment, Outcome, experiments
 from fedaudit.verify.experiments.benmansour import displays as benmansour
 from fedaudit.verify.experiments.buttaci import discussion, networks
 from fedaudit.verify.experiments.displays import Answer, Claim, Rebuilt, displays, verdict
@@ -166,6 +166,50 @@ def test_a_verdict_follows_the_outcome() -> None:
     assert verdict(Outcome(False, "", 1, under=("a reading",))) == "reproduced-if"
 
 
+@pytest.mark.parametrize("under", [(), ("a reading",)])
+def test_what_was_settled_after_looking_is_never_plainly_reproduced(under: tuple[str, ...]) -> None:
+    settled = ("that ten counts as few, after five",)
+    for reproduced in (True, False):
+        outcome = Outcome(reproduced, "", 1, under=under)
+        answer = Answer(Claim("a/b", "says", "here", settled), outcome)
+        made = Experiment("a/b", lambda seed, effort, seen=outcome: seen, lambda _: yuan.Complexities((), ""), settled)
+        seen = made.observe(0, 1.0)
+        assert verdict(seen) == answer.verdict
+        assert answer.under == seen.under
+        if reproduced or under:
+            assert answer.verdict == "reproduced-if"
+            assert seen.under == (*under, *settled)
+        else:
+            assert answer.verdict == "not-reproduced"
+            assert seen.under == ()
+
+
+def test_an_audit_holds_experiments_to_what_was_settled_after_looking(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fedaudit.bounds.catalogue import statement
+    from fedaudit.verify import audit
+
+    plain = Experiment(
+        "buttaci/sec4.4-speed", lambda seed, effort: Outcome(True, "", 1), lambda seed: yuan.Complexities((), "")
+    )
+    for settled, said in (((), "reproduced"), (("a threshold",), "reproduced-if")):
+        monkeypatch.setattr(audit, "experiment", lambda _, settled=settled: replace(plain, settled_after=settled))
+        assert audit.observe(statement(plain.id), 0, 1.0).verdict == said
+
+
+def test_rules_that_were_changed_after_a_look_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = {row["id"]: row for row in rows_of(["yuan", "--out", str(tmp_path / "out")], capsys)}
+    own = rows["yuan/table1-own"]
+    assert own["verdict"] == "reproduced-if"
+    assert any("1000" in line for line in own["under"])
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert page.count("Settled after looking") == 1
+    assert discussion.SETTLED_AFTER["complexity"]
+    settled = {name for name, made in experiments().items() if made.settled_after}
+    assert settled == {
+        "benmansour/rem10-alpha-limit", "zhang/sec4.1-exact", "zhang/sec4.1-fedda-equal", "zhang/sec4.1-rounds"
+    }  # fmt: skip
+
+
 def networks_with(means: list[float]) -> list[Observed]:
     sample = np.random.default_rng(0).lognormal(0, 0.5, (1, 190))
     return [
@@ -250,6 +294,7 @@ def test_everything_is_rebuilt(tmp_path: Path, capsys: pytest.CaptureFixture[str
     found = {row["id"]: row["verdict"] for row in rows}
     assert found["buttaci/sec4.4-contraction"] == found["buttaci/fig3.3-rising"] == "reproduced"
     assert found["zhang/fig2-drift"] == found["zhang/fig2-exact"] == "reproduced-if"
+    assert found["yuan/table1-own"] == found["buttaci/sec4.4-complexity"] == "reproduced-if"
     assert found["yuan/table1-speedup"] == found["buttaci/sec4.4-faster"] == "not-reproduced"
     assert all((tmp_path / "out" / row["picture"]).is_file() for row in rows if row["picture"])
     assert all(row["reason"] for row in rows)

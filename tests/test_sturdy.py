@@ -108,6 +108,7 @@ def test_of_two_that_were_found_the_one_that_lasts_is_certified(monkeypatch: pyt
     assert row["certificate"]["instance"] != alone["certificate"]["instance"]
 
 
+@slow("a climb over long runs")
 def test_the_climb_finds_one_that_lasts_where_only_a_fragile_one_was_found() -> None:
     tough = tougher(REMARK_7, WEIGHTED, both(FRAGILE))
     assert tough is not None
@@ -166,6 +167,7 @@ def test_where_exact_numbers_or_paths_grow_too_long_the_row_says_so() -> None:
     assert [one if isinstance(one, str) else one[0]["T"] for one in paths] == [2, 4, "too many paths of noise"]
 
 
+@slow("a search, and replays of long runs")
 def test_a_claim_about_every_round_has_to_fail_at_a_later_one() -> None:
     row = hunt_row(statement("benmansour/lem2"), seed=0, effort=EFFORT)
     assert row["certificate"]["instance"]["T"] == 1
@@ -196,6 +198,7 @@ LONGER = [("fallah/eq99", "E"), ("yuan/thm1~inequality", "T")]
 
 
 @pytest.mark.parametrize(("identifier", "size"), only(["yuan/thm1~inequality"], LONGER, "one long search each"))
+@slow("long runs of every other setting")
 def test_runs_of_other_settings_grow_longer_too(identifier: str, size: str) -> None:
     row = hunt_row(statement(identifier), seed=0, effort=0.05)
     sizes = [row["certificate"]["instance"][size], *(one[size] for one in row["persists"])]
@@ -229,6 +232,7 @@ def test_siblings_are_other_readings_and_not_repairs() -> None:
 
 
 @pytest.mark.parametrize("identifier", some(["benmansour/eq13", "benmansour/lem2~iterates"], 2, "one search each"))
+@slow("a search, and its replays in the other reading")
 def test_a_counterexample_breaks_the_other_reading_too_and_says_so(identifier: str) -> None:
     row = hunt_row(statement(identifier), seed=0, effort=EFFORT)
     (other,) = _siblings(statement(identifier))

@@ -13,6 +13,8 @@ counterexample to the formula of the claim; whether that refutes what is printed
     "proof at a point, times F"           yes: no counterexample but a proof, for all functions and dimensions, that at
                                           its point the left side is at most F times the right one
     "identity, ..."                       yes: a premise of the statement's derivation, expanded again; what is trusted
+    "proof from the assumptions ..."      yes: of the statement, or of one with smaller constants (`id~tightened`);
+                                          what is trusted
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from fedaudit.bounds.records import Recorded
 from fedaudit.errors import UserError
 
 from .child import LIMIT, Checker, Limit
-from .kernel import Malformed, Rejected, identity, load
+from .kernel import Malformed, Rejected, chain, identity, load
 from .kernel.files import read_text
 from .kernel.proof import is_proof
 from .names import AUDIT
@@ -42,6 +44,7 @@ __all__ = ["Certified", "certify", "certify_files", "line", "status"]
 FIELDS = {"format", "statement", "claim", "dropped", "instance", "at", "lhs", "rhs"}
 OF_PROOFS = {"format", "statement", "claim", "point", "at", "factor", "multipliers"}
 OTHERS = ("proof", "identity")  # how `what` begins of what is no counterexample
+TIGHTENED = "~tightened"  # how the id of a statement with smaller constants ends
 DOCUMENT = 16_000_000  # bytes of audit.json that are read
 NO_RATE = "rejected as a refutation: the explicit rate of the reading falls, what is printed names no rate"
 WITNESS = "rejected as a refutation: the witness fails, what is printed says that one exists"
@@ -157,6 +160,8 @@ def _judge(data: object, name: str, known: Mapping[str, Statement], checker: Che
     if not isinstance(identifier, str):
         return _malformed(name, "certificate.statement: got nothing, expected an id")
     shown = line(identifier, 200)
+    if chain.is_one(fields):
+        return _chain(fields, name, shown, known, checker)
     if shown not in known:
         return _unknown(name, shown, known)
     if identity.is_one(fields):
@@ -201,6 +206,42 @@ def _premise(
     if answer.outcome == "rejected":
         return _row(name, statement.id, reason=line(answer.reason, 500))
     return _row(name, statement.id, accepted=True, what=line(answer.what or ""))
+
+
+def _chain(
+    fields: dict[str, object], name: str, identifier: str, known: Mapping[str, Statement], checker: Checker
+) -> Row:
+    """A row about a proof: the kernel goes through it; its claims must be those that the catalogue makes.
+
+    A tightened one must be the claim of the statement that it is named after, but for larger sides.
+    """
+    base = identifier.removesuffix(TIGHTENED)
+    if base not in known:
+        return _unknown(name, base, known)
+    answer = checker.ask(fields)
+    if answer.outcome == "malformed":
+        return _malformed(name, answer.reason, identifier)
+    if answer.outcome == "rejected":
+        return _row(name, identifier, reason=line(answer.reason, 500))
+    for proof in cast("list[dict[str, Any]]", fields["proofs"]):  # as the kernel has read them
+        said = line(proof["statement"], 200)
+        own = known.get(said.removesuffix(TIGHTENED))
+        if own is None or not _restates(proof["claim"], cast("dict[str, Any]", _claim_of(own)), said != own.id):
+            other = f"claim: got another claim than {said} makes, expected the catalogue's"
+            return _row(name, identifier, reason=other)
+    return _row(name, identifier, accepted=True, what=line(answer.what or "", 500))
+
+
+def _restates(claim: dict[str, Any], own: dict[str, Any], smaller: bool) -> bool:
+    """Whether a claim is the statement's own; with `smaller`, but for its name and the larger sides."""
+    if not smaller:
+        return _same(claim, own)
+    try:
+        sides = [[[one[0], one[1]] for one in each["then"]] for each in (claim, own)]
+    except (TypeError, KeyError, IndexError):
+        return False
+    rest = [{k: v for k, v in each.items() if k not in ("id", "then")} for each in (claim, own)]
+    return _same(*sides) and _same(*rest)
 
 
 def _meaning(statement: Statement, dropped: tuple[str, ...], known: Mapping[str, Statement]) -> Row:

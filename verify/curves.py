@@ -21,6 +21,7 @@ from .audit import read
 from .check import genes_of, tabulate
 from .crossing import crossing
 from .density import against, cloud, part, tightest_of
+from .ends import worst_of
 from .evaluate import Array
 from .experiments import Picture, experiment, pictures
 from .genome import Gene, Genome, draw
@@ -112,8 +113,8 @@ def _rate(statement: Statement, reading: Reading, world: Runs, seed: int, row: R
         path=made.path,
         exact=noise,
         tightest=_share(row, index),
-        worst=_worst(row, index),
-        caption=_said(made.shape, constants, noise, row)
+        worst=worst_of(row, index),
+        caption=_said(made.shape, constants, noise, row, made.smaller)
         + (
             f"; both sides divided by the factor of the left side that grows with {index}" if factor is not None else ""
         ),
@@ -133,26 +134,14 @@ def _share(row: Row | None, index: str) -> Mark | None:
     return Mark(float(at), share, f"tightest instance found: {share:.3g} ({sizes})")
 
 
-def _worst(row: Row | None, index: str) -> tuple[Mark, ...]:
-    """Worst cases over all functions of the class, at the points where they are known."""
-    marks: list[Mark] = []
-    for one in cast("list[Row]", part(row, "hunt").get("worst") or []):
-        at = part(one, "point")
-        value = one["lower"] if one["lower"] is not None else one["upper"]
-        round_at = at.get(index) or at.get("T")
-        if value and round_at is not None:
-            sizes = ", ".join(f"{k} = {at[k]}" for k in ("C", "E") if k in at)
-            marks.append(Mark(float(Fraction(round_at)), float(value), f"exact worst case ({sizes}, …)"))
-    return tuple(marks)
-
-
-def _said(shape: Shape, constants: Mapping[str, float], noise: bool, row: Row | None) -> str:
+def _said(shape: Shape, constants: Mapping[str, float], noise: bool, row: Row | None, shrunk: str) -> str:
     sizes = ", ".join(f"{k} = {v}" for k, v in shape.counts if k in ("C", "d", "E", "m", "b"))
     values = ", ".join(f"{k} = {v:.3g}" for k, v in constants.items() if k not in dict(shape.counts))
     loss = {"stairs": "piecewise quadratic"}.get(shape.flag("loss"), shape.flag("loss").replace("_", "-"))
     kind = "expectation exact" if noise else "no noise"
+    small = f"; {shrunk}" if shrunk else ""
     unseen = "" if row is None or part(row, "hunt").get("worst") else "; worst case over all functions: not computed"
-    return f"a representative problem: {loss} losses, {sizes}, {values}; {kind}; slopes over the last decade{unseen}"
+    return f"a representative problem: {loss} losses, {sizes}, {values}; {kind}{small}{unseen}"
 
 
 def curves_at(statement: Statement, values: Mapping[str, Fraction], seed: int = 0) -> Curves:

@@ -15,6 +15,7 @@ from fedaudit.errors import UserError
 from .certify import certificate, certify
 from .check import BEYOND_ROUNDING, Scores, genes_of, score
 from .crossing import number
+from .ends import Worst, worst_of
 from .evaluate import Array
 from .genome import Genome, draw
 from .hunt import VIOLATION, Found
@@ -65,6 +66,7 @@ def cloud(
         margin=margin[:, usable],
         units=tuple(unit(powers) for powers in reading.lowered.units),
         marks=tuple(marks),
+        worst=tuple(_worst(row, k + 1) if signs[k] in ("<=", "<") else None for k in range(len(signs))),
         caption=f"{int(usable.sum()):,} random admissible instances{sizes}, each at its tightest index" + _left(broken),
     )
 
@@ -127,6 +129,11 @@ def _marked(relation: int, sign: str, lhs: Array, rhs: Array, margin: Array, row
     small, large = (rhs, lhs) if sign in (">=", ">") else (lhs, rhs)
     best = int(np.argmax(np.where(usable, small / np.where(large > 0, large, 1), -np.inf)))
     return Mark(float(rhs[best]), float(lhs[best]), f"tightest of these: {_share(small[best] / large[best])}")
+
+
+def _worst(row: Row | None, relation: int) -> Worst | None:
+    """The largest of the exact worst cases that are known."""
+    return max((w for w in worst_of(row, "t", relation) if w.exact), key=lambda w: w.lower, default=None)
 
 
 def tightest_of(row: Row | None, relation: int) -> Mark | None:

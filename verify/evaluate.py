@@ -183,6 +183,7 @@ def _slices(places: Sequence[Array], rank: int) -> tuple[Any, ...] | None:
 
 def _total(variable: str, low: Tree, high: Tree, body: Tree) -> Formula[Array]:
     term = read(body, _ARRAYS)
+    shared = _names(body) & _names(high)
 
     def run(scope: Evaluator) -> Array:
         starts, ends = scope.integers(low), scope.integers(high)
@@ -193,12 +194,32 @@ def _total(variable: str, low: Tree, high: Tree, body: Tree) -> Formula[Array]:
         if starts.size == ends.size == 1:
             values = term(inner)
             return values.sum(axis=-1) if values.shape[-1] != 1 else values[..., 0] * (last - first + 1)
+        axis = int(np.argmax(ends.shape))
+        alike = not any(name in scope.bound for name in shared)  # terms that do not change with the index of the end
+        if alike and starts.size == 1 and ends.size == ends.shape[axis] and ends.min() >= first - 1:
+            return _up_to(term(inner), axis, ends - (first - 1))
         places, starts, ends = inner.bound[variable], starts[..., None], ends[..., None]
         counted = (starts <= places) & (places <= ends)
         inner.bound[variable] = np.clip(np.clip(places, starts, np.maximum(starts, ends)), first, last)
         return np.where(counted, term(inner), 0.0).sum(axis=-1)
 
     return run
+
+
+def _up_to(values: Array, axis: int, counts: Array) -> Array:
+    """Along an axis, the sums of the first so many values (..., 1, ..., S): running sums, each of them added once."""
+    if values.shape[-1] == 1:
+        return values[..., 0] * counts
+    sums = np.cumsum(values, axis=-1)
+    sums = np.concatenate([np.zeros_like(sums[..., :1]), sums], axis=-1)
+    return np.swapaxes(sums, axis, -1)[..., 0].take(counts.ravel(), axis=axis)
+
+
+def _names(tree: Tree) -> frozenset[str]:
+    """All words of a tree."""
+    if isinstance(tree, str):
+        return frozenset([tree])
+    return frozenset[str]().union(*map(_names, cast("list[Tree]", tree))) if isinstance(tree, list) else frozenset()
 
 
 def _erf(x: Array) -> Array:

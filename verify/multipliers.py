@@ -63,10 +63,11 @@ class Question:
 def find(question: Question) -> Multipliers | None:
     """Multipliers that the kernel's arithmetic agrees with, or None."""
     products = _products(question.generators, question.degree)
-    whole = Mul(*question.generators)
-    reader = reader_of(
-        Shown(question.claim, question.frame, tuple((whole, atom) for atom in question.atoms), question.at)
-    )
+    if not question.atoms:
+        return None
+    letters = [(generator, question.atoms[0]) for generator in question.generators]  # whose product may be 1
+    everything = (*letters, *((Integer(1), atom) for atom in question.atoms))
+    reader = reader_of(Shown(question.claim, question.frame, everything, question.at))
     target = reader.expand(difference(question.claim, reader)).terms
     atoms = [reader.expand(reader.atom(atom)).terms for atom in question.atoms]
     if question.spare is not None:

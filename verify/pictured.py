@@ -11,6 +11,7 @@ from fedaudit.bounds.show import sides_latex
 from fedaudit.bounds.statement import Statement
 from fedaudit.errors import UserError
 
+from .ends import Worst
 from .evaluate import Array
 
 __all__ = ["Cloud", "Crossing", "Curves", "Landscape", "Line", "Mark", "Profile", "Rate", "along", "unit"]
@@ -83,6 +84,7 @@ class Cloud:
     units: tuple[str, ...]
     marks: tuple[Mark | None, ...]
     caption: str
+    worst: tuple[Worst | None, ...] = ()  # exact worst cases, one a relation, or none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +104,7 @@ class Rate:
     path: Array | None  # (m,) one sampled run
     exact: bool  # the left side is an expectation over noise or sampling
     tightest: Mark | None
-    worst: tuple[Mark, ...]  # exact worst cases over all functions: lhs / rhs
+    worst: tuple[Worst, ...]  # worst cases over all functions, at their rounds
     caption: str
 
 

@@ -72,6 +72,7 @@ class Portrait:
     rhs: Array
     path: Array | None
     constants: Mapping[str, float]
+    smaller: str = ""  # why it has fewer clients or dimensions than ten
 
 
 def portrait(reading: Reading, world: Runs, seed: int) -> Portrait | None:
@@ -98,8 +99,33 @@ def portrait(reading: Reading, world: Runs, seed: int) -> Portrait | None:
             constants = {k: float(np.ravel(v)[0]) for k, v in scalars.items() if not k.startswith(("unit_", "free_"))}
             resolved = _resolved(lhs[0], rhs[0])
             path = _path(reading, world, smaller, [preset], seed)
-            return Portrait(smaller, x[:resolved], lhs[0, :resolved], rhs[0, :resolved], path, constants)
+            why = _smaller(reading, smaller)
+            return Portrait(smaller, x[:resolved], lhs[0, :resolved], rhs[0, :resolved], path, constants, why)
     return None
+
+
+def _smaller(reading: Reading, shape: Shape) -> str:
+    """Why there are not ten clients and ten dimensions, of a claim about several clients."""
+    C, d, reasons = shape["C"], shape["d"], list[str]()
+    if 1 < C < CLIENTS[0]:
+        reasons.append(f"not C = {CLIENTS[0]}: its conditions do not allow that many")
+    if d < DIMENSIONS[0]:
+        kept = _kept(reading, shape)
+        if not sized.alone(reading, "d", DIMENSIONS[0]) or sized.family(shape).dimensions < DIMENSIONS[0]:
+            reasons.append(f"not d = {DIMENSIONS[0]}: such losses are run in {d} at most")
+        elif shape.flag("noise") != "none" and kept * DIMENSIONS[0] > ENTRIES:
+            reasons.append(
+                f"not d = {DIMENSIONS[0]}: exact moments of {kept} noisy vectors are followed in few dimensions"
+            )
+        else:
+            reasons.append(f"not d = {DIMENSIONS[0]}: regularised problems are solved in {d} at most")
+    return "; ".join(reasons)
+
+
+def _kept(reading: Reading, shape: Shape) -> int:
+    """Vectors that the server and the clients keep between rounds."""
+    rules = programme(reading.claim["method"])
+    return sum(1 if name in rules.server else shape["C"] for name in rules.kept)
 
 
 def _resolved(lhs: Array, rhs: Array) -> int:
@@ -195,8 +221,7 @@ def _on_a_line(reading: Reading, world: Runs, shape: Shape) -> Shape:
 
 def _ladder(reading: Reading, shape: Shape) -> Sequence[Shape]:
     """The shape in as many dimensions as its moments can be followed, then on a line."""
-    rules = programme(reading.claim["method"])
-    kept = sum(1 if name in rules.server else shape["C"] for name in rules.kept)
+    kept = _kept(reading, shape)
     noisy = shape.flag("noise") != "none"
     most = sized.family(shape).dimensions
     fits = [d for d in DIMENSIONS if d <= most and (not noisy or kept * d <= ENTRIES) and sized.alone(reading, "d", d)]

@@ -5,7 +5,8 @@ conditions. If the repaired bound is O(the printed one), a constant was wrong; o
 has no constants, a hypothesis. If a growth path of the parameters, what is measured being constant, shows that it is
 not, for every constant, the rate was wrong; so it was if both bounds differ in dimension, for rescaling the problem is
 such a path. A condition that defines a symbol is part of the bound, and so is the number of rounds from which it holds.
-If both are the same formula, it was a hypothesis: what is assumed, or what a symbol of the formula stands for.
+If both are the same formula, it was a hypothesis: what is assumed, or what a symbol of the formula stands for; so it
+was where the repaired bound has the printed O(·), of which the claim is a consequence.
 """
 
 # sympy is annotated only in part (2026-11).
@@ -16,6 +17,7 @@ If both are the same formula, it was a hypothesis: what is assumed, or what a sy
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -48,6 +50,9 @@ Change = Literal["hypothesis", "constant", "rate", "none known", "undecided"]
 SHAPES, GENERATIONS, REPLAYS, SIGNS = 8, 6, 5, 150
 MOST_NAMES = 3  # quantities that are read as others
 SAME = "the same bound"
+SHORT = 60  # characters of words that stand for a quantity
+LETTER = re.compile(r"\\?([A-Za-z]+('+|_\w|_\{\w+\})?)")  # LaTeX that reads as text
+ROUND = (1, 2, 3, 4)  # denominators of the powers of a path
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +108,25 @@ class Pair:
             if all(self.alike(*names) for names in pairs) and all(
                 _equal(put_in(b, pairs), a) for a, b in zip(old, new, strict=True)
             ):
-                return ", ".join(f"{after} for {before}" for after, before in pairs)
+                return ", ".join(f"{self.words(after)} for {self.words(before)}" for after, before in pairs)
         return None
+
+    def words(self, name: Any) -> str:
+        """A symbol or quantity as text: the paper's letter, else what it means if that is short, else its name."""
+        entry = {**self.printed.glossary, **self.repaired.glossary}.get(name)
+        if entry is None or not entry.latex:
+            return str(name)
+        letter = LETTER.fullmatch(entry.latex)
+        if letter:
+            return letter[1].replace("varepsilon", "epsilon").replace("{", "").replace("}", "")
+        meaning = entry.meaning.partition(", ")[0]
+        whole = meaning.count("(") == meaning.count(")") and not set(meaning) & set(":`")
+        return meaning if whole and len(meaning) <= SHORT else str(name)
+
+    def told(self, expr: Basic) -> str:
+        """A formula in these words."""
+        names = {s: Symbol(self.words(s)) for s in expr.free_symbols}
+        return str(expr.xreplace(names))
 
     def alike(self, one: Any, other: Any) -> bool:
         known = {**self.printed.glossary, **self.repaired.glossary}
@@ -211,7 +233,8 @@ def _bound(pair: Pair, n: int) -> Answer:
             return Answer("hypothesis", f"the same formula, with {read}")
         if _without_numbers(subject) == _without_numbers(about) and _equal(old.rhs, gives):
             return Answer("constant", "the same bound, other numbers on the left")
-    return Answer("undecided", f"the sibling bounds {about}, of which the print says nothing")
+    what = "a formula" if about is None else pair.told(about)
+    return Answer("undecided", f"the sibling bounds {what}, of which the print says nothing")
 
 
 def _without_numbers(expr: Expr) -> Expr:
@@ -246,8 +269,10 @@ def _order(pair: Pair, old: Relational, new: Relational) -> Answer:
         return Answer("hypothesis", f"the same formula, with {read}")
     gone, come = (pair.measured(a.rhs) - pair.measured(b.rhs) for a, b in ((old, new), (new, old)))
     if len(gone) == len(come) == 1 and pair.alike(*gone, *come):
-        read = f", with {next(iter(come))} read as {next(iter(gone))}"
+        read = f", with {pair.words(next(iter(come)))} read as {pair.words(next(iter(gone)))}"
         new, come = new.func(new.lhs, put_in(new.rhs, [*zip(come, gone, strict=True)]), evaluate=False), set[Any]()
+    if old.rhs == 0 and pair.printed.order is not None and _in_order(pair, new):
+        return Answer("hypothesis", "the printed order, times constants")
     dimensions = pair.dimension(old.rhs), pair.dimension(new.rhs)
     if None not in dimensions and dimensions[0] != dimensions[1]:
         units = " and ".join(map(str, dimensions))
@@ -257,11 +282,19 @@ def _order(pair: Pair, old: Relational, new: Relational) -> Answer:
     if decisions and all(decision.proved for decision in decisions):
         return Answer("constant", f"of the same order{read or ''}")
     if come and old.rhs != 0:
-        return Answer("undecided", f"the repaired bound names {', '.join(sorted(map(str, come)))}; its size is open")
+        names = ", ".join(sorted(map(pair.words, come)))
+        return Answer("undecided", f"the repaired bound names {names}; its size is open")
     path = _sign(pair, old, new) if old.rhs == 0 else _path(pair, old, new) or _sign(pair, old, new)
     if path:
         return Answer("rate", f"{path}{read or ''}")
     return Answer("undecided", f"neither shown to be of the same order ({decisions[0].detail}) nor of another")
+
+
+def _in_order(pair: Pair, new: Relational) -> bool:
+    """Whether the repaired bound is the printed order times what that does not name."""
+    printed: Any = pair.printed.order
+    ratio = simplify(new.rhs / printed)
+    return not ({s for q in quantities(ratio) for s in q.free_symbols} & printed.free_symbols)
 
 
 def _equal(a: Expr, b: Expr) -> bool:
@@ -280,7 +313,8 @@ def _path(pair: Pair, old: Relational, new: Relational) -> str:
         return ""
     for one in replayed:
         if one is not None and not one.holds:
-            return f"another order along {_told(_simplest(reading, world, one).instance['paths'])}"
+            paths = _simplest(reading, world, one).instance["paths"]
+            return f"another order along {_told(paths, _letters(pair, claim))}"
     return ""
 
 
@@ -291,27 +325,54 @@ def _simplest(reading: Reading, world: Setting, path: Replayed) -> Replayed:
         if rounded is not None and not rounded.holds:
             path = rounded
             break
-    for power in [name for name in path.genome if name.startswith("a_")]:
-        still = replay(
-            reading, world, path.shape, {**path.genome, power: np.full_like(path.genome[power], Fraction(0))}
-        )
-        path = path if still is None or still.holds else still
+    powers = [name for name in path.genome if name.startswith("a_")]
+    for name, simpler in (
+        *((power, _still) for power in powers),
+        *((name, _one) for name in path.genome if name not in powers),
+        *((power, _round) for power in powers),
+    ):
+        for value in simpler(Fraction(path.genome[name][()])):
+            kept = replay(reading, world, path.shape, {**path.genome, name: np.array(value, dtype=object)})
+            if kept is not None and not kept.holds:
+                path = kept
+                break
     return path
 
 
-def _told(paths: Mapping[str, Sequence[tuple[str, str]]]) -> str:
+def _still(power: Fraction) -> list[Fraction]:
+    return [Fraction(0)] if power else []
+
+
+def _one(coefficient: Fraction) -> list[Fraction]:
+    """1, or else a number of one digit; 0 stays."""
+    near = coefficient.limit_denominator(10)
+    return [] if coefficient in (0, 1) else [x for x in (Fraction(1), near) if x not in (0, coefficient)]
+
+
+def _round(power: Fraction) -> list[Fraction]:
+    return [power.limit_denominator(q) for q in ROUND if q < power.denominator]
+
+
+def _letters(pair: Pair, claim: Statement) -> dict[str, str]:
+    """The words for the names of an order claim; quantities have new names there, in the order of the formulas."""
+    return {str(symbol): entry.meaning or pair.words(symbol) for symbol, entry in claim.glossary.items()}
+
+
+def _told(paths: Mapping[str, Sequence[tuple[str, str]]], letters: Mapping[str, str]) -> str:
     """What moves, and what is 0; the rest is constant."""
+    n = next(letter for letter in ("n", "s", "z", "q") if letter not in letters.values())
     return ", ".join(
-        f"{name} = 0" if not terms else f"{name} ~ {' + '.join(_power(c, a) for c, a in terms)}"
+        f"{letters[name]} = 0" if not terms else f"{letters[name]} ~ {' + '.join(_power(c, a, n) for c, a in terms)}"
         for name, terms in sorted(paths.items())
         if not terms or any(a != "0" for _, a in terms)
     )
 
 
-def _power(c: str, a: str) -> str:
+def _power(c: str, a: str, n: str) -> str:
     if a == "0":
         return c
-    return f"{'' if c == '1' else '-' if c == '-1' else c + ' '}n{'' if a == '1' else '^' + a}"
+    shown = a if "/" not in a else f"({a})"
+    return f"{'' if c == '1' else '-' if c == '-1' else c + ' '}{n}{'' if a == '1' else '^' + shown}"
 
 
 def _sign(pair: Pair, old: Relational, new: Relational) -> str:
@@ -343,12 +404,13 @@ def order_claim(pair: Pair, old: Relational, new: Relational, fixed: Sequence[Ba
     taken = {s.name for s in names.values()}
     for n, q in enumerate(q for q in both if q not in names):
         names[q] = Symbol(f"q_{n}" if f"q_{n}" not in taken else f"quantity_{n}", nonnegative=True)
+    meant = {name: pair.words(q.func) if isinstance(q, AppliedUndef) else "" for q, name in names.items()}
     low, high = (old.rhs, new.rhs) if isinstance(old, Ge | Gt) else (new.rhs, old.rhs)
     then = (Eq if isinstance(old, Eq) else Le)(low.xreplace(names), high.xreplace(names), evaluate=False)
     glossary = Glossary()
     for name in names.values():
         domain = {k: True for k in ("positive", "nonnegative", "integer") if getattr(name, f"is_{k}")}
-        glossary.symbol(name.name, "1", "", **(domain or {"real": True}))
+        glossary.symbol(name.name, "1", meant[name], **(domain or {"real": True}))
     return Statement(
         id=f"{pair.printed.id}~order",
         kind="order",

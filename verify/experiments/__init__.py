@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Protocol
 
@@ -29,6 +29,7 @@ class Outcome:
     """What was seen: the answer, the reason for it in one sentence with its numbers, and the table behind it.
 
     `reproduced` is about what is printed; `under` names readings that were settled after looking and show the claim.
+    What the rule itself owes to a look is declared with the claim (`settled_after`), and `judged` holds it to that.
     """
 
     reproduced: bool
@@ -38,13 +39,28 @@ class Outcome:
     under: tuple[str, ...] = ()
 
 
+def judged(outcome: Outcome, settled_after: tuple[str, ...]) -> Outcome:
+    """An outcome whose rule was settled after looking, in these parts: seen under them at most, never plainly."""
+    if not settled_after or not (outcome.reproduced or outcome.under):
+        return outcome
+    return replace(outcome, reproduced=False, under=(*outcome.under, *settled_after))
+
+
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """`run` and `picture` are pure: the same seed (and effort, in nominal seconds) gives the same outcome."""
+    """`run` and `picture` are pure: the same seed (and effort, in nominal seconds) gives the same outcome.
+
+    `settled_after` says what of the rule was settled after looking, one sentence each.
+    """
 
     id: str  # of the statement
     run: Callable[[int, float], Outcome]
     picture: Callable[[int], Picture]
+    settled_after: tuple[str, ...] = ()
+
+    def observe(self, seed: int, effort: float) -> Outcome:
+        """The outcome, held to what was settled after looking."""
+        return judged(self.run(seed, effort), self.settled_after)
 
 
 @cache

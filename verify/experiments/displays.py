@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from . import Outcome, Picture
+from . import Outcome, Picture, judged
 from . import __path__ as _here
 
 Verdict = Literal["reproduced", "reproduced-if", "not-reproduced", "undecided"]
@@ -21,11 +21,15 @@ Verdict = Literal["reproduced", "reproduced-if", "not-reproduced", "undecided"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What the paper says about a display, in our words, and where it says so."""
+    """What the paper says about a display, in our words, and where it says so.
+
+    `settled_after`: what of the rule that decides it was settled after looking, one sentence each.
+    """
 
     id: str  # paper/label
     says: str
     where: str
+    settled_after: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,12 @@ class Answer:
 
     @property
     def verdict(self) -> Verdict:
-        return verdict(self.outcome)
+        return verdict(judged(self.outcome, self.claim.settled_after))
+
+    @property
+    def under(self) -> tuple[str, ...]:
+        """All that a `reproduced-if` rests on: readings, and what of the rule was settled after looking."""
+        return judged(self.outcome, self.claim.settled_after).under
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import cast
 
-from . import identity
+from . import chain, identity
 from .check import check
 from .claim import read
 from .expression import Op, Tree
@@ -52,6 +52,9 @@ def judge(file: str) -> tuple[int, str]:
         certificate = load(read_text(file))
         if identity.is_one(certificate):
             return 0, f"accepted: {identity.check(certificate).what}; not compared with any catalogue"
+        if chain.is_one(certificate):
+            proved = chain.check(certificate)
+            return 0, f"accepted: {proved.statement}, {proved.what}; not compared with any catalogue"
         said = about(certificate)
         if is_proof(certificate):
             return 0, f"accepted: {prove(certificate).what}, for all functions and dimensions; {said}"

@@ -21,8 +21,10 @@ FORMAT = "fedaudit-identity/1"
 OVER, SIGNS = ("one", "mean", "squares"), ("positive", "nonnegative", "real")
 TAGS = ("", "mean", "*", "i", "j", "sampled")
 ATOMS = ("square", "smooth", "lipschitz", "convex", "lower", "minimum", "variance", "short", "near", "assumed")
-OTHERS = ("weight", "subset")  # of the clients
+OTHERS = ("weight", "subset", "idle")  # of the clients
 PROXIMAL = ("subgradient", "slope", "proximal_pl")
+LOCAL = ("optimal", "moved", "steep", "largest")  # of problems that clients solve
+SOLVED = ("own prox", "full prox")  # of the loss that a client draws in a round, of f
 MOST, DEEP, WORK = 64, 16, 20_000_000  # of an exponent; of a tree; operations on terms
 
 Fraction = tuple[fmpq_mpoly, fmpq_mpoly]
@@ -65,10 +67,12 @@ class Identities:
     composite: bool  # w* minimises f + g, not f
     share: Node | None  # a with E|sampled mean|^2 = a M|x|^2 + (1 - a) |mean x|^2
     identities: list[Node]
+    pathwise: bool = False  # on every path: nothing may hold in expectation alone
     trusted: dict[str, None] = field(default_factory=dict[str, None])
     points: list[tuple[str, Vector]] = field(default_factory=list[tuple[str, Vector]])
     stages: list[int] = field(default_factory=list[int])
     sizes: list[Fraction] = field(default_factory=list[Fraction])
+    sampled: list[bool] = field(default_factory=list[bool])  # whether it depends on which clients are sampled
     links: list[int | None] = field(default_factory=list["int | None"])  # of a mean, over neighbours or all: of what
 
     @property
@@ -76,9 +80,9 @@ class Identities:
         return self.context.constant(1), self.context.constant(1)
 
     def name(self, node: Node) -> None:
-        kind = node.kind(("vector", "w*", "gradient", "noise", "prox", "near"))
+        kind = node.kind(("vector", "w*", "gradient", "noise", "prox", "near", "axis", *SOLVED))
         fields = {"vector": "label mean", "gradient": "of", "noise": "of step", "prox": "of size", "near": "of"}
-        at = node.fields("kind", fields.get(kind, "label"))
+        at = node.fields("kind", fields.get(kind, "of size" if kind in SOLVED else "label"))
         point = self.vector(at["of"], own=True) if "of" in at and kind != "near" else {}
         link = at.get("of") if kind == "near" else at.get("mean")
         self.links.append(None if link is None else link.integer(0, len(self.points) - 1))
@@ -87,7 +91,13 @@ class Identities:
             self.trusted[f"trusted: the method's rules keep the mean of {label} at a shared vector"] = None
         known = max((self.stages[n] for n, _ in point), default=0)
         known = self.stages[self.links[-1]] if kind == "near" and self.links[-1] is not None else known
+        if kind in SOLVED:
+            shared = ("", "mean") if kind == "own prox" else ("", "mean", "sampled")
+            if any(tag not in shared for _, tag in point) or (kind == "own prox" and known):
+                raise Rejected("identity: got a proximal point of a client's own point, expected a shared one")
+            known += kind == "own prox"  # the loss is drawn after the point is known
         self.points.append((kind, point))
+        self.sampled.append(any(tag == "sampled" or self.sampled[n] for n, tag in point))
         self.sizes.append(self.number(at["size"]) if "size" in at else self.one)
         self.stages.append(known if kind != "noise" else at["step"].integer(known, 9) + 1)
 
@@ -182,14 +192,23 @@ class Identities:
         for a, c in x.items():
             for b, d in y.items():
                 factor = times(c, d)
-                if any(tag == "sampled" and self.stages[n] for n, tag in (a, b)):
+                later = [self.stages[n] and self.points[n][0] != "own prox" for n, tag in (a, b) if tag == "sampled"]
+                if any(later) or any(tag == "sampled" and self.sampled[n] for n, tag in (a, b)):
                     raise Rejected("identity: got sampled clients of what is drawn later")
+                if "sampled" in (a[1], b[1]) and (self.sampled[a[0]] or self.sampled[b[0]]):
+                    if over != "one":
+                        raise Rejected("identity: got a mean of what depends on the sampled clients")
+                    yield ("one", *sorted((a, b))), factor
+                    continue
                 if a[1] == b[1] == "sampled" and over != "squares":
                     if self.share is None:
                         raise Rejected("identity: got sampled clients without their share")
+                    self.expected()
                     part = times(factor, self.number(self.share))
                     yield ("mean", "", *sorted((a[0], b[0]))), part
                     factor = plus(factor, (-part[0], part[1]))
+                if "sampled" in (a[1], b[1]):
+                    self.expected()
                 plain = sorted((n, "mean" if tag == "sampled" else tag) for n, tag in (a, b))
                 key = self.product(over, plain[0], plain[1], near)
                 if key is not None:
@@ -203,7 +222,10 @@ class Identities:
         (m, left), (n, right) = a, b
         for one, two in ((m, n), (n, m)):
             if self.points[one][0] == "noise" and self.stages[one] > self.stages[two]:
+                self.expected()
                 return None
+        if self.points[m][0] == self.points[n][0] == "axis" and m == n and over != "squares":
+            return ("one",)  # a unit vector
         clients = (left == "*") + (right == "*")
         if over == "squares" and clients < 2:
             raise Rejected("identity: got sum_i p_i^2 of something that is not the client's, expected a client's")
@@ -217,8 +239,14 @@ class Identities:
             first, second = sorted(ends)
             return self.product("one", first, second)
         if a == b and left == "mean" and self.points[m][0] == "noise":
+            self.expected()
             return "squares", "", m, n
         return "one", a, b
+
+    def expected(self) -> None:
+        """What is used here holds in expectation, and on no single path."""
+        if self.pathwise:
+            raise Rejected("identity: got what holds in expectation, expected what holds on every path")
 
     def mean(self, name: int) -> tuple[int, str]:
         """The mean of a client's vector over all clients, which a mean over neighbours does not change."""
@@ -237,7 +265,7 @@ class Identities:
 
     def term(self, node: Node) -> Iterator[tuple[tuple[object, ...], Fraction]]:
         op, over, *rest = node.items()
-        kind = op.one_of(("inner", "value", "least", "regulariser", "weight", "one"))
+        kind = op.one_of(("inner", "value", "drawn", "least", "regulariser", "weight", "one"))
         over_ = over.one_of((*OVER, "near") if kind in ("inner", "one") else OVER)
         if kind == "inner":
             client = rest.pop().one_of(("i", "j")) if over_ == "near" else ""
@@ -251,19 +279,26 @@ class Identities:
             yield from self.regulariser(self.vector(rest[0], own=True), rest[1].one_of(TAGS))
         else:
             tag = rest[-1].one_of(TAGS)
-            yield from self.value(over_, self.vector(rest[0], own=True) if kind == "value" else None, tag)
+            point = None if kind == "least" else self.vector(rest[0], own=True)
+            yield from self.value(over_, point, tag, kind == "drawn")
 
     def constant(self, over: str) -> Iterator[tuple[tuple[object, ...], Fraction]]:
         if over == "squares" and self.squares is None:
             raise Rejected("identity: got sum_i p_i^2 without a parameter for it")
         yield ("one",), self.number(self.squares) if over == "squares" and self.squares else self.one
 
-    def value(self, over: str, point: Vector | None, tag: str) -> Iterator[tuple[tuple[object, ...], Fraction]]:
-        """f_i at a point, or its least value."""
+    def value(
+        self, over: str, point: Vector | None, tag: str, drawn: bool = False
+    ) -> Iterator[tuple[tuple[object, ...], Fraction]]:
+        """f_i at a point, or its least value; `drawn`: of the loss that the client draws, whose mean is f_i."""
         if over == "squares":
             raise Rejected("identity: got sum_i p_i^2 of a value")
         where = "least" if point is None else self.at(point, tag)
-        yield ("value", where, "mean" if over == "mean" and tag == "*" else tag), self.one
+        later = drawn and point is not None and any(self.stages[n] for n, _ in point)
+        if drawn and not later:
+            self.expected()
+            self.trusted["trusted: the losses of a round are drawn anew, with mean f_i"] = None
+        yield ("drawn" if later else "value", where, "mean" if over == "mean" and tag == "*" else tag), self.one
 
     def regulariser(self, point: Vector, client: str) -> Iterator[tuple[tuple[object, ...], Fraction]]:
         """g at a point: of the client, if one of the vectors is its own."""
@@ -294,7 +329,7 @@ class Identities:
 
     def atom(self, node: Node) -> Iterator[tuple[tuple[object, ...], Fraction]]:
         """Terms whose sum is not negative, because of what the atom is."""
-        kind = node.kind((*ATOMS, *OTHERS, *PROXIMAL))
+        kind = node.kind((*ATOMS, *OTHERS, *PROXIMAL, *LOCAL))
         at = node.mapping()
         over, client = at["over"].one_of(OVER), at["client"].one_of(("*", "i", "j"))
         if (over == "one") == (client == "*"):
@@ -327,6 +362,10 @@ class Identities:
         elif kind in ("lower", "minimum"):
             if kind == "minimum" and any(tag == "*" for _, tag in x):
                 raise Rejected("identity: got f >= f* at a client's own point, expected a shared one")
+            if kind == "minimum" and self.composite:  # F* is the least value of f + g
+                yield from (*self.value("mean", x, "*"), *self.regulariser(x, ""))
+                yield ("value", "least", ""), (self.context.constant(-1), self.one[0])
+                return
             shared = kind == "minimum" and not self.single
             inside = "mean" if shared else over
             stars = [n for n, (name, _) in enumerate(self.points) if name == "w*"]
@@ -347,8 +386,13 @@ class Identities:
             yield from ((key, (-c[0], c[1])) for key, c in self.inner(over, x, x))
         elif kind in PROXIMAL:
             yield from self.regularised(kind, at, x, client)
+        elif kind in LOCAL:
+            yield from self.local(kind, at, x, over, client)
         elif kind == "weight":
             yield ("weight", at["index"].name()), self.one
+        elif kind == "idle":
+            self.trusted["trusted: at most one client is idle, as its terms"] = None
+            yield from self.terms(at["terms"])
         elif kind == "subset":
             yield ("one",), self.number(at["many"])
             yield ("one",), times(self.number(at["few"]), (self.context.constant(-1), self.one[0]))
@@ -361,6 +405,57 @@ class Identities:
             yield from ((key, (-c[0], c[1])) for key, c in self.inner(over, x, x))
         else:
             yield from self.terms(at["terms"])
+
+    def local(
+        self, kind: str, at: dict[str, Node], x: Vector, over: str, client: str
+    ) -> Iterator[tuple[tuple[object, ...], Fraction]]:
+        """Atoms about the losses that clients draw, and the proximal points of those and of f."""
+        if kind == "largest":
+            most = at["most"].raw
+            self.trusted[f"trusted: {most} is the largest of something, over clients, rounds and outcomes"] = None
+            yield from ((key, times(self.number(at["most"]), c)) for key, c in self.constant("one"))
+            yield from self.terms(at["terms"])
+            return
+        y = self.vector(at["y"]) if "y" in at else {}
+        given = at["constant" if kind == "optimal" else "size"]
+        if not self.signed(given, True):
+            raise Rejected("identity: got a proximal step whose form does not show that it is positive")
+        size, constant = self.number(given), self.number(at["constant"])
+        if kind == "steep":
+            away, half = self.combined((1, x), (-1, y)), scaled(size, "1/2", self.context)
+            yield from self.value(over, y, client, at["draws"].flag())
+            yield from ((key, (-c[0], c[1])) for key, c in self.value(over, x, client, at["draws"].flag()))
+            most = times(half, times(constant, constant))
+            yield from ((key, times(most, c)) for key, c in self.constant(over))
+            inverse = scaled(self._over(size), "1/2", self.context)
+            yield from ((key, times(inverse, c)) for key, c in self.inner(over, away, away))
+            return
+        full = kind == "optimal" and at["full"].flag()
+        if full and (over != "one" or any(tag == "*" for _, tag in y)):
+            raise Rejected("identity: got f at a client's own point, expected a shared one")
+        p = self.solved(x, size, "full prox" if full else "own prox", "" if full else client)
+        slope = self.combined((1, x), (-1, p))
+        if kind == "moved":
+            most = times(times(size, size), times(constant, constant))
+            yield from ((key, times(most, c)) for key, c in self.constant(over))
+            yield from ((key, (-c[0], c[1])) for key, c in self.inner(over, slope, slope))
+            return
+        if not self.signed(at["weak"]):
+            raise Rejected("identity: got weak convexity whose form does not show that it is not negative")
+        self.trusted[f"trusted: z3, 1 - {at['weak'].raw} * {given.raw} > 0"] = None
+        step, inside, owner = self.combined((1, y), (-1, p)), "mean" if full else over, "*" if full else client
+        yield from self.value(inside, y, owner, not full)
+        yield from ((key, (-c[0], c[1])) for key, c in self.value(inside, p, owner, not full))
+        yield from ((key, times((-size[1], size[0]), c)) for key, c in self.inner(over, slope, step))
+        half = scaled(self.number(at["weak"]), "1/2", self.context)
+        yield from ((key, times(half, c)) for key, c in self.inner(over, step, step))
+
+    def solved(self, x: Vector, size: Fraction, kind: str, client: str) -> Vector:
+        """The vector that the file calls this proximal point of x."""
+        same = [n for n, (k, of) in enumerate(self.points) if k == kind and of == x and self.sizes[n] == size]
+        if not same:
+            raise Rejected("identity: got an atom without a name for its proximal point")
+        return {(same[0], client): self.one}
 
     def regularised(
         self, kind: str, at: dict[str, Node], x: Vector, client: str
@@ -429,6 +524,8 @@ class Identities:
                 atoms[str(kind)] = None
                 if kind == "assumed":
                     trusted["an assumption of the run, as its terms"] = None
+                if kind in ("assumed", "variance"):
+                    self.expected()
             left = {key: c for key, c in rest.items() if not c[0].is_zero()}
             if left:
                 key, (top, below) = next(iter(left.items()))
@@ -437,7 +534,7 @@ class Identities:
 
 
 def read(file: Node) -> Identities:
-    more = "statement because claim charges squares single composite share"
+    more = "statement because claim charges squares single composite share pathwise groups alone kept fenchel"
     at = file.fields("format parameters names identities", more)
     at["format"].one_of((FORMAT,))
     known = {name: node.fields("means sign") for name, node in at["parameters"].mapping().items()}
@@ -452,7 +549,18 @@ def read(file: Node) -> Identities:
         "composite" in at and at["composite"].flag(),
         at.get("share"),
         at["identities"].items(),
+        "pathwise" in at and at["pathwise"].flag(),
     )
+    if "groups" in at and at["groups"].flag():
+        made.trusted["trusted: the losses are two groups of parabolas, as the terms have them"] = None
+    if "alone" in at and at["alone"].flag():
+        made.trusted["trusted: there is one client, whose vectors are the means"] = None
+    if "fenchel" in at and at["fenchel"].flag():
+        made.trusted[
+            "trusted: g*(s) = <s, p> - g(p) for a subgradient s of the convex g at p, as the terms have it"
+        ] = None
+    for node in at["kept"].items() if "kept" in at else ():
+        made.trusted[f"trusted: the method's rules keep {node.name()} at a formula"] = None
     for node in at["names"].items():
         made.name(node)
     return made

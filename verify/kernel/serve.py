@@ -18,7 +18,7 @@ import sys
 import time
 from typing import Any
 
-from . import identity
+from . import chain, identity
 from .check import check, claimed
 from .proof import PROOF, is_proof, prove
 from .rational import Malformed, Rejected, shown
@@ -43,6 +43,8 @@ def judged(text: bytes, seconds: float) -> Answer:
             return {**OTHER, "what": prove(given, round(PROOF * more)).what}
         if identity.is_one(given):
             return {**OTHER, "what": identity.check(given, round(identity.WORK * more)).what}
+        if chain.is_one(given):
+            return {**OTHER, "what": chain.check(given, round(identity.WORK * more)).what}
         found = check(given, round(MOST * more))
         sides = {"lhs": claimed(found.lhs), "rhs": claimed(found.rhs)}
         return {"outcome": "accepted", **sides, "dropped": list(found.dropped)}

@@ -288,8 +288,9 @@ COROLLARY_4_REPAIRED = Statement(
     where={speed: _speed(rho_floor), error: _error(rho_floor), **CONSTANTS},
     limits=(Limit(t, oo, error),),
     reading=(ON_THE_RUN, OWN_MINIMUM, DEFINED, PATHS, TIME, MEANS_E),
-    repairs="theorem 3 as repaired; rho_bar over all steps and w*, so that E >= 0; 1 + 3 rho_bar/8 <= gamma, so that "
-    "the factor of (9) is not negative; E <= gamma, so that the step size at most halves within E steps",
+    repairs="theorem 3 as repaired; rho_bar over all steps and w*, so that no learning error is negative; "
+    "1 + 3 rho_bar/8 <= gamma, so that the factor of (9) is not negative; E <= gamma, so that the step size at most "
+    "halves within E steps",
     follows_from=(Derivation(derivations.corollary_4_repaired, cites=("benmansour/thm3~repaired",)),),
     **_COROLLARY,
 )
@@ -303,6 +304,7 @@ REMARK_5 = Statement(
     implicit=(nonnegative_weights,),
     when=(Eq(E, 1), DIVIDES),
     then=Le(gap(t + 1), 0),
+    order=1 / (t + 1),
     reading=(
         "(11) names no constant, but it makes the gap vanish; a run at rest has the same gap for every T, which "
         "(11) says is 0: one such run with a gap refutes every constant",

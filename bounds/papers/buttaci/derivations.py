@@ -12,8 +12,10 @@ introduces one.
 # pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
 # pyright: reportIndexIssue=false
 
+from typing import Any
+
 from sympy import E as e
-from sympy import Eq, Expr, Function, Ge, Integer, Le, Lt, Max, Mul, Pow, Rational, Sum, Symbol, cancel, exp
+from sympy import Eq, Expr, Ge, Integer, Le, Max, Mul, Pow, Rational, Sum, Symbol, cancel, exp
 from sympy.logic.boolalg import And, Boolean
 
 from ...atoms import Atom, Bound, Convex, Lower, Minimum, Smooth, Square, Variance, Weight
@@ -85,6 +87,7 @@ from .symbols import (
     t,
 )
 from .symbols_perturbed import j
+from .two_groups import flat, position, proximal, rest, steep
 
 smooth_gap, strong_distance = FEDPROX_BASICS.smooth_gap, FEDPROX_BASICS.strong_distance
 mu_at_most_L = FEDPROX_BASICS.mu_at_most_L
@@ -498,16 +501,11 @@ def theorem_4_2(goal: View, sum_of_powers: View) -> Argument:
     keeps its share of the mean where it is: `rest` is that share, 0 or 1/C.
     """
     gamma_, slope = named(goal, "gamma"), named(goal, "G_lin")
-    mean, variance = Function("mean", real=True), Function("variance", nonnegative=True)
-    rest, j = Symbol("rest", nonnegative=True), Symbol("j", integer=True, nonnegative=True)
+    made, rule_of = proximal(slope)
+    j = Symbol("j", integer=True, nonnegative=True)
     small, large = 1 - gamma_ * (alpha + mu), 1 - gamma_ * (alpha + mu / 2)  # κ_H, κ_h
-    construction = "the construction of B.4 under rule (4.3)"
-    share = Known(Lt(rest, 1), construction, "premise")
-    start = Known(And(Ge(mean(0), 0), Eq(variance(0), 0)), construction + ", w_{0,0} ≥ 0 without loss", "premise")
-    f = [
-        Known(Eq(gap(s), (1 - rest) * 3 * mu / 8 * (mean(s) ** 2 + variance(s))), construction, "premise")
-        for s in (t, Integer(0))
-    ]
+    share, start, least = made.shares, made.start, made.gap
+    chosen = Known(Eq(gamma(t), gamma_), "the step size", "premise")
 
     def powers(kappa: Expr, count: Expr) -> Expr:
         return Sum(kappa**j, (j, 0, count - 1))
@@ -515,30 +513,27 @@ def theorem_4_2(goal: View, sum_of_powers: View) -> Argument:
     def contraction(kappa: Expr, count: Expr = E) -> Expr:
         return kappa**count + alpha * gamma_ * powers(kappa, count)
 
-    def group(name: str, kappa: Expr, force: Expr, curvature: Expr) -> tuple[Expr, Induction]:
+    def group(w: Any, kappa: Expr, force: Expr, curvature: Expr) -> Induction:
         """The mean of a group's iterates after k local steps, by rule (4.3) with ∇f_i(w) = curvature w + force."""
-        w = Function(name, real=True)
-        step = (1 - alpha * gamma_) * w(k) + alpha * gamma_ * mean(t) - gamma_ * (curvature * w(k) + force)
-        return w(E), Induction(
-            Eq(w(k), contraction(kappa, k) * mean(t) - gamma_ * force * powers(kappa, k), evaluate=False),
+        return Induction(
+            Eq(w(k), contraction(kappa, k) * position(t) - gamma_ * force * powers(kappa, k), evaluate=False),
             over=k,
-            base=(Known(Eq(w(0), mean(t)), construction, "premise"),),
+            base=(made.begin(w),),
             step=(
-                Known(Eq(w(k + 1), step), construction, "premise"),
+                rule_of(w, curvature, force),
+                chosen,
                 sum_next(kappa**j, j, 0, k - 1),
                 geometric(x=kappa, n=k),
             ),
-            note=f"local steps of {name}",
+            note=f"local steps of {w}",
         )
 
-    end_H, local_H = group("w_H", small, slope, mu)
-    end_h, local_h = group("w_h", large, -slope, mu / 2)
+    local_H, local_h, stays = group(steep, small, slope, mu), group(flat, large, -slope, mu / 2), made.stays(rule_of)
     a = rest + (1 - rest) * (contraction(small) + contraction(large)) / 2
     b = (1 - rest) * gamma_ * slope / 2 * (powers(large, E) - powers(small, E))
-    average = Known(Eq(mean(t + 1), rest * mean(t) + (1 - rest) / 2 * (end_H + end_h)), construction, "premise")
     rule = Step(
-        Eq(mean(t + 1), a * mean(t) + b, evaluate=False),
-        given=(average, local_H.at(E), local_h.at(E)),
+        Eq(position(t + 1), a * position(t) + b, evaluate=False),
+        given=(made.average, local_H.at(E), local_h.at(E), stays.at(E)),
         note="one round of the mean, B.4",
     )
 
@@ -571,10 +566,16 @@ def theorem_4_2(goal: View, sum_of_powers: View) -> Argument:
     )
     drift_sign = Step(Ge(b, 0), given=(larger, share))
     onward = Step(
-        Ge(mean(t + 1), exact * mean(t)), given=(rule, rounds, drift_sign), under=(Ge(mean(t), 0),), where="B.36"
+        Ge(position(t + 1), exact * position(t)),
+        given=(rule, rounds, drift_sign),
+        under=(Ge(position(t), 0),),
+        where="B.36",
     )
-    means = Induction(And(Ge(mean(t), 0), Ge(mean(t), exact**t * mean(0))), over=t, base=(start,), step=(onward, start))
-    given = Step(Ge(gap(t), exact ** (2 * t) * gap(0)), given=(means, *f, start, share), where="B.42")
+    signed = Step(Ge(position(0), 0), given=start, note="w_{0,0} ≥ 0 without loss")
+    means = Induction(
+        And(Ge(position(t), 0), Ge(position(t), exact**t * position(0))), over=t, base=(signed,), step=(onward, signed)
+    )
+    given = Step(Ge(gap(t), exact ** (2 * t) * gap(0)), given=(means, least, *start, share), where="B.42")
     worst = Step(
         Ge(small**E, Rational(1, 4)),
         given=(power_monotone(x=1 - 1 / E, y=small, n=E), quarter(n=E)),
@@ -582,7 +583,8 @@ def theorem_4_2(goal: View, sum_of_powers: View) -> Argument:
     )
     rate = Step(Ge(exact, closed[small].claim.rhs), given=(slower,), where="B.37")
     return Argument(
-        (local_H, local_h, rule, *closed.values(), slower, rounds, drift_sign, onward, means, given, worst, rate,
+        (share, least, local_H, local_h, stays, rule, *closed.values(), slower, rounds, drift_sign, onward, signed,
+         means, given, worst, rate,
          Step(goal.relations[0], given=(given, worst, rate)),
          *(Step(goal.relations[n], given=(sum_of_powers.holds(part=n),)) for n in (1, 2))),
         given,

@@ -8,8 +8,9 @@
 # pyright: reportIndexIssue=false
 
 from dataclasses import replace
+from typing import Any
 
-from sympy import Eq, Expr, Function, Integer, Min, Sum, Symbol
+from sympy import Eq, Expr, Min, Sum, Symbol
 from sympy import Ge as GreaterEqual
 from sympy.logic.boolalg import And
 
@@ -22,6 +23,7 @@ from .lower import A_B7, TWO_GROUPS, G_lin, lam, nu
 from .methods import PERTURBED
 from .symbols import GLOSSARY, C, Delta, E, S, T, gamma, gamma_, gap, k, mu, sigma, sum_p2, t
 from .symbols_perturbed import beta, similarity_weights
+from .two_groups import flat, perturbed, position, rest, steep, u_flat, u_steep
 
 broadcast = Assumption(
     "broadcast",
@@ -31,24 +33,18 @@ broadcast = Assumption(
 )
 
 
-def contraction_of_the_mean(*assumes: str) -> tuple[tuple[Step | Induction, ...], Step, Step]:
+def contraction_of_the_mean(sent: bool) -> tuple[tuple[Step | Induction, ...], Step, Step]:
     """The mean of the run contracts by 1 - 1/beta + kappa^E/beta >= beta/4 a round and never loses its sign.
 
     H = mu and h = mu/2; noise has mean zero and only adds a variance. For an odd number of clients, the one with
     f_i = 0 keeps its share of the mean where it is: `rest` is that share, 0 or 1/C. The second entry of the minimum is
-    not needed.
+    not needed. `sent`: u^i = w_{t,0}; otherwise beta = 1, and u^i does not matter.
     """
-    mean, variance = Function("mean", real=True), Function("variance", nonnegative=True)
-    rest, j = Symbol("rest", nonnegative=True), Symbol("j", integer=True, nonnegative=True)
+    made, rule_of = perturbed(G_lin, sent)
+    j = Symbol("j", integer=True, nonnegative=True)
     small, large = 1 - gamma_ * beta * mu, 1 - gamma_ * beta * mu / 2  # kappa_H, kappa_h
-    construction = "the construction of C.4 with u^i = w_{t,0}"
-
-    def known(claim: Expr) -> Known:
-        return Known(claim, construction, "premise", assumes=assumes)
-
-    share = known(Lt(rest, 1))
-    start = Known(And(Ge(mean(0), 0), Eq(variance(0), 0)), construction + ", w_{0,0} >= 0 without loss", "premise")
-    f = [known(Eq(gap(s), (1 - rest) * 3 * mu / 8 * (mean(s) ** 2 + variance(s)))) for s in (t, Integer(0))]
+    share, start, least = made.shares, made.start, made.gap
+    chosen = Known(Eq(gamma(t), gamma_), "the step size", "premise")
 
     def powers(kappa: Expr, count: Expr) -> Expr:
         return Sum(kappa**j, (j, 0, count - 1))
@@ -56,26 +52,33 @@ def contraction_of_the_mean(*assumes: str) -> tuple[tuple[Step | Induction, ...]
     def contraction(kappa: Expr, curvature: Expr, count: Expr = E) -> Expr:
         return kappa**count - gamma_ * (1 - beta) * curvature * powers(kappa, count)
 
-    def group(name: str, kappa: Expr, force: Expr, curvature: Expr) -> tuple[Expr, Induction]:
+    def group(w: Any, near: Any, kappa: Expr, force: Expr, curvature: Expr) -> Induction:
         """The mean of a group's iterates after k local steps, with gradients curvature w~ + force."""
-        w = Function(name, real=True)
-        step = w(k) - gamma_ * (curvature * (beta * w(k) + (1 - beta) * mean(t)) + force)
-        return w(E), Induction(
-            Eq(w(k), contraction(kappa, curvature, k) * mean(t) - gamma_ * force * powers(kappa, k), evaluate=False),
+        sent_ = (made.says(Eq(near(k), position(t)), "u^i = w_{t,0}"),) if sent else ()
+        return Induction(
+            Eq(
+                w(k), contraction(kappa, curvature, k) * position(t) - gamma_ * force * powers(kappa, k), evaluate=False
+            ),
             over=k,
-            base=(known(Eq(w(0), mean(t))),),
-            step=(known(Eq(w(k + 1), step)), sum_next(kappa**j, j, 0, k - 1), geometric(x=kappa, n=k)),
-            note=f"local steps of {name}",
+            base=(made.begin(w),),
+            step=(
+                rule_of(w, curvature, force),
+                chosen,
+                *sent_,
+                sum_next(kappa**j, j, 0, k - 1),
+                geometric(x=kappa, n=k),
+            ),
+            note=f"local steps of {w}",
         )
 
-    end_H, local_H = group("w_H", small, G_lin, mu)
-    end_h, local_h = group("w_h", large, -G_lin, mu / 2)
+    local_H = group(steep, u_steep, small, G_lin, mu)
+    local_h = group(flat, u_flat, large, -G_lin, mu / 2)
+    stays = made.stays(rule_of)
     a = rest + (1 - rest) * (contraction(small, mu) + contraction(large, mu / 2)) / 2
     b = (1 - rest) * gamma_ * G_lin / 2 * (powers(large, E) - powers(small, E))
-    average = known(Eq(mean(t + 1), rest * mean(t) + (1 - rest) / 2 * (end_H + end_h)))
     rule = Step(
-        Eq(mean(t + 1), a * mean(t) + b, evaluate=False),
-        given=(average, local_H.at(E), local_h.at(E)),
+        Eq(position(t + 1), a * position(t) + b, evaluate=False),
+        given=(made.average, local_H.at(E), local_h.at(E), stays.at(E)),
         note="one round of the mean, C.4",
     )
     closed = {
@@ -106,13 +109,23 @@ def contraction_of_the_mean(*assumes: str) -> tuple[tuple[Step | Induction, ...]
     rate = Step(Ge(exact, beta / 4), given=(slower, worst), where="C.43")
     drift_sign = Step(Ge(b, 0), given=(larger, share), note="kappa_h > kappa_H")
     onward = Step(
-        Ge(mean(t + 1), exact * mean(t)), given=(rule, rounds, drift_sign), under=(Ge(mean(t), 0),), where="C.41"
+        Ge(position(t + 1), exact * position(t)),
+        given=(rule, rounds, drift_sign),
+        under=(Ge(position(t), 0),),
+        where="C.41",
     )
+    signed = Step(Ge(position(0), 0), given=start, note="w_{0,0} >= 0 without loss")
     means = Induction(
-        And(Ge(mean(t), 0), Ge(mean(t), exact**t * mean(0))), over=t, base=(start,), step=(onward, start, rate)
+        And(Ge(position(t), 0), Ge(position(t), exact**t * position(0))),
+        over=t,
+        base=(signed,),
+        step=(onward, signed, rate),
     )
-    given = Step(Ge(gap(t), exact ** (2 * t) * gap(0)), given=(means, *f, start, share, rate), where="C.43")
+    given = Step(Ge(gap(t), exact ** (2 * t) * gap(0)), given=(means, least, *start, share, rate), where="C.43")
     steps = (
+        share,
+        least,
+        stays,
         local_H,
         local_h,
         rule,
@@ -124,6 +137,7 @@ def contraction_of_the_mean(*assumes: str) -> tuple[tuple[Step | Induction, ...]
         rate,
         drift_sign,
         onward,
+        signed,
         means,
         given,
     )
@@ -132,7 +146,7 @@ def contraction_of_the_mean(*assumes: str) -> tuple[tuple[Step | Induction, ...]
 
 def theorem_4_5(goal: View, sum_of_powers: View) -> Argument:
     """The contraction of the mean, and lemma B.7 for A."""
-    steps, given, rate = contraction_of_the_mean("broadcast")
+    steps, given, rate = contraction_of_the_mean(sent=True)
     printed = Step(goal.relations[0], given=(given, rate))
     return Argument(
         (*steps, printed, *(Step(goal.relations[m], given=(sum_of_powers.holds(part=m),)) for m in (1, 2))), given
@@ -148,7 +162,7 @@ def theorem_4_5_in_two_cases(goal: View, sum_of_powers: View) -> Argument:
 
 def contracts_by_a_quarter(goal: View) -> Argument:
     """The same with beta = 1, where the broadcast does not matter: no second term is needed."""
-    steps, given, rate = contraction_of_the_mean()
+    steps, given, rate = contraction_of_the_mean(sent=False)
     return Argument((*steps, Step(goal.relations[0], given=(given, rate))), given)
 
 

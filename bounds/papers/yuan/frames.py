@@ -1,14 +1,16 @@
-"""What the names of lemmas 4 and 7 mean: one proximal step, and a direction of sampled devices."""
+"""What the names of lemmas 4, 7 and of theorem 2 mean: a proximal step, directions of sampled devices, a round."""
 
 # sympy ships no type stubs (2026-11).
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 
-from sympy import IndexedBase
+from sympy import Function, IndexedBase, Symbol
 
-from ...frame import Frame
-from ...method import Method, expect, g, inner, mean, norm2, point, prox, start, vector
+from ...frame import CHARGES, Frame
+from ...method import Method, expect, f, f_star, g, inner, mean, norm2, oracle, point, prox, start, vector
 from ...subset import LETTERS, direction, on_a_subset, sizes
+from ...vectors import EVEN, FRESH, SIGN, SUM
+from .run import FEDMSPP, near, w, w_m
 from .symbols import (
     GLOSSARY,
     I,
@@ -22,6 +24,7 @@ from .symbols import (
     mean_d,
     moved2,
     plus_u2,
+    rho,
     sampled_d,
     u_w2,
 )
@@ -65,4 +68,39 @@ ON_A_SUBSET = on_a_subset(
     },
     I,
     M,
+)
+
+# --- a round of FedMSPP with exact local solutions --------------------------------------------------------------------
+
+t = Symbol("t", integer=True, nonnegative=True)
+_k, _steps = Symbol("k", integer=True, nonnegative=True), Symbol("E", integer=True, positive=True)
+END = (t, _steps)  # where a round ends
+after = mean(w_m, over="sampled")  # w_t where w is w_{t-1}
+
+risk, risk_near, envelope = (Function(name, real=True) for name in ("risk", "risk_near", "envelope"))
+far2, close2, step2, spread2, slope2 = (
+    Function(name, nonnegative=True) for name in ("far2", "close2", "step2", "spread2", "slope2")
+)
+floor = Symbol("floor", real=True)
+
+ON_FEDMSPP = Frame(
+    FEDMSPP,
+    {
+        risk(t): expect(f(w)),
+        risk_near(t): expect(f(near)),
+        envelope(t): expect(f(near)) + expect(norm2(w - near)) / (2 * rho),  # R_rho
+        far2(t): expect(norm2(w - near)),
+        close2(t): expect(norm2(near - after)),
+        step2(t): expect(norm2(after - w)),
+        spread2(t): expect(mean(norm2(w_m - w))),
+        slope2(t): expect(norm2(w - near) / rho**2),  # |grad R_rho|^2, as it is measured
+        floor: f_star,
+    },
+    (t, _k, Symbol("i"), Symbol("j")),
+    (_steps, M),
+    IndexedBase("p"),
+    {**CHARGES, SUM: CHARGES[EVEN], SIGN: CHARGES[EVEN], FRESH: None},  # minibatches are the algorithm's
+    even=True,
+    sample=I,
+    kept={w_m: lambda k: oracle(w, eta)},
 )

@@ -6,11 +6,30 @@ holds in each round holds of the means. What the assumptions say about losses, s
 
 from typing import Any
 
-from ...algebra import Eq, Le, Max, Rational, Symbol, sqrt
-from ...derivation import Argument, Known, Step, View
-from ...facts import Fact
-from .run import drift2, move, picked2, picked_env2, residual
-from .symbols import B, Delta, Delta_rho, G, I, L, T, averaged2, b, deviation, eps, eta, nu, rho, sampled2
+from ...algebra import And, Eq, Ge, Integer, Le, Max, Rational, Sum, Symbol, sqrt
+from ...atoms import Minimum, Square
+from ...derivation import Argument, Induction, Known, Step, View
+from ...facts import Fact, sum_next
+from ...method import full_prox, mean
+from ...proximal_atoms import Largest, Moved, Optimal, Steep
+from ...shown import averaged, defined, shown
+from .frames import (
+    END,
+    ON_FEDMSPP,
+    after,
+    close2,
+    envelope,
+    far2,
+    floor,
+    risk,
+    risk_near,
+    slope2,
+    spread2,
+    step2,
+    t,
+)
+from .run import FEDMSPP, drift2, move, move2, near, picked2, picked_env2, residual, w, w_m
+from .symbols import B, Delta, Delta_rho, G, I, L, M, T, averaged2, b, deviation, eps, eta, nu, rho, sampled2
 
 S = picked2(T)
 
@@ -87,13 +106,19 @@ def mean_direction(goal: View, lemma: View) -> Argument:
     return Argument((short, whole, *_unless(whole, goal)), whole)
 
 
+_square = defined(move, FEDMSPP)
+
+
 def exact_step(goal: View) -> Argument:
-    slope = _size("slope")
-    optimal = _premise(
-        Eq(move, eta * slope), "(w_{t-1} - w_t^(m))/eta is a subgradient at w_t^(m)", "exact_oracle", "weakly_convex"
+    """(w_{t-1} - w_t^(m))/eta is a subgradient at w_t^(m) of a loss that is G-Lipschitz; on every path."""
+    short = shown(
+        Le(move2, (eta * G) ** 2),
+        "(w_{t-1} - w_t^(m))/eta is a subgradient at w_t^(m), and subgradients are at most G",
+        ON_FEDMSPP,
+        (1, Moved(w, eta, G)),
+        pathwise=True,
     )
-    short = _premise(Le(slope, G), "subgradients are at most G", "lipschitz")
-    whole = Step(goal.relations[0], given=(optimal, short))
+    whole = Step(goal.relations[0], given=(_square, short))
     return Argument((whole,), whole)
 
 
@@ -309,56 +334,113 @@ def _without_stability(goal: View, step: View, size: Any, said: str, *assumes: s
 # --- non-smooth -------------------------------------------------------------------------------------------------------
 
 
+_JENSEN = 1 - (M - I) / (I * Max(M - 1, 1))  # of the variance among devices, this share is lost by averaging
+
+
 def theorem_2(goal: View, lemma: View) -> Argument:
     """Appendices B.2 and C.2: Davis and Drusvyatskiy's argument."""
-    E2 = picked_env2(T)
-    before, after, near = (
-        Symbol(name, real=True) for name in ("before", "after", "near")
-    )  # R at w_{t-1}, w_t, wbar_{t-1}
-    step2, far2, close2 = (_size(name) for name in ("step2", "far2", "close2"))
-    g = Symbol("g", real=True)
-    local = _premise(
-        Le(before + step2 / (2 * eta), near + far2 / (2 * eta) - (1 / eta - nu) / 2 * close2 + G * move),
+    apart = Square(w_m - mean(w_m), "mean")
+    local = shown(
+        Le(
+            risk(t) + step2(t) / (2 * eta),
+            risk_near(t) + far2(t) / (2 * eta) - (1 / eta - nu) / 2 * close2(t) + (G**2 * eta + spread2(t) / eta) / 2,
+        ),
         "lemma 7 at wbar_{t-1} for each device, Lipschitz losses, Jensen over the sampled devices, unbiased sampling",
-        "lipschitz", "weakly_convex", "exact_oracle",
-    )  # fmt: skip
-    change = _premise(
-        Le(after - before, G * move), "Lipschitz risk, and the mean of local steps is no longer", "lipschitz"
+        ON_FEDMSPP,
+        (1, Optimal(w, near, eta, nu, "mean")),
+        (1, Steep(w, w_m, G, eta, "mean", draws=True)),
+        (_JENSEN / (2 * eta), apart),
+        (_JENSEN * (1 / eta - nu) / 2, apart),
     )
-    prox = _premise(
-        Le(near + far2 / (2 * rho), after + step2 / (2 * rho) - (1 / rho - nu) / 2 * close2),
+    change = shown(
+        Le(risk(t + 1), risk(t) + (G**2 * eta + step2(t) / eta) / 2),
+        "Lipschitz risk",
+        ON_FEDMSPP,
+        (1, Steep(after, w, G, eta, "mean")),
+        at=END,
+    )
+    jensen = shown(
+        Le(step2(t), spread2(t)), "the mean of local steps is no longer than they are", ON_FEDMSPP, (_JENSEN, apart)
+    )
+    largest = shown(Le(spread2(t), move2), "a mean is at most the largest", ON_FEDMSPP, (1, Largest(move2, "mean")))
+    prox = shown(
+        Le(risk_near(t) + far2(t) / (2 * rho), risk(t + 1) + step2(t) / (2 * rho) - (1 / rho - nu) / 2 * close2(t)),
         "(B.7): lemma 7 for wbar_{t-1}, the proximal point of R",
-        "weakly_convex",
+        ON_FEDMSPP,
+        (1, Optimal(w, after, rho, nu, full=True)),
+        at=END,
     )
-    envelope = _premise(
-        Le(-g, (close2 - far2) / (2 * rho)), "wbar_{t-1} is a candidate in R_rho(w_t), best in R_rho(w_{t-1})"
+    best = shown(
+        Le(envelope(t + 1), risk_near(t) + close2(t) / (2 * rho)),
+        "wbar_{t-1} is a candidate in R_rho(w_t)",
+        ON_FEDMSPP,
+        (1, Optimal(after, near, rho, nu, full=True)),
+        ((1 / rho - nu) / 2, Square(near - full_prox(after, rho))),
+        at=END,
     )
-    identity = _premise(Eq(far2, rho**2 * E2), "|w - wbar| = rho |grad R_rho(w)| (remark 5)")
-    ends = _premise(Le(T * g, Delta_rho), "gains of the envelope add up to at most Delta_rho")
+    apart_ = shown(
+        Eq(envelope(t), risk_near(t) + far2(t) / (2 * rho)), "wbar_{t-1} is best in R_rho(w_{t-1})", ON_FEDMSPP
+    )
+    measured = shown(Eq(far2(t), rho**2 * slope2(t)), "|w - wbar| = rho |grad R_rho(w)| (remark 5)", ON_FEDMSPP)
+    begins = shown(Eq(Delta_rho, envelope(0) - floor), "R_rho at the start", ON_FEDMSPP, at=(Integer(0), END[1]))
+    ends = shown(
+        Ge(envelope(T), floor),
+        "R_rho is nowhere below the least value of R",
+        ON_FEDMSPP,
+        (1, Minimum(near)),
+        (1 / (2 * rho), Square(w - near)),
+        at=(T, END[1]),
+    )
     slow = Step(Le(eta, rho), note="eta_t <= rho")
     calm = Step(Le(2 * rho * nu, 1), note="rho < 1/(2 nu)")
     rate = 1 / eta + 1 / rho - 2 * nu
+    short = Step(Le(move2, (eta * G) ** 2), given=(lemma.holds(calm, slow), _square), where="lemma 8")
+    moved = Step(And(Le(step2(t), spread2(t)), Le(spread2(t), (eta * G) ** 2)), given=(jensen, largest, short))
     B6 = Step(
         Le(
-            after + step2 / (2 * eta),
-            near + far2 / (2 * eta) - (1 / eta - nu) / 2 * close2 + 2 * G**2 * eta,
+            risk(t + 1) + step2(t) / (2 * eta),
+            risk_near(t) + far2(t) / (2 * eta) - (1 / eta - nu) / 2 * close2(t) + 2 * G**2 * eta,
         ),
-        given=(local, change, lemma.holds(calm, slow)),
+        given=(local, change, moved, calm, slow),
         where="(B.6)",
     )
     summed = Step(
-        Le((1 / eta - 1 / rho) / 2 * step2, (1 / eta - 1 / rho) / 2 * far2 - rate / 2 * close2 + 2 * G**2 * eta),
-        given=(B6, prox),
+        Le(
+            (1 / eta - 1 / rho) / 2 * step2(t),
+            (1 / eta - 1 / rho) / 2 * far2(t) - rate / 2 * close2(t) + 2 * G**2 * eta,
+        ),
+        given=(B6, prox, calm, slow),
         where="(B.6) + (B.7)",
     )
-    faster = Step(Le(0, (1 / eta - 1 / rho) * step2), given=(slow,))
-    closer = Step(Le(rate * close2, (1 / eta - 1 / rho) * far2 + 4 * G**2 * eta), given=(summed, faster))
-    one = Step(Le((1 - rho * nu) * E2, rate * g + 2 * G**2 * eta / rho), given=(closer, envelope, identity, slow, calm))
-    total = Step(Le((1 - rho * nu) * E2, rate * Delta_rho / T + 2 * G**2 * eta / rho), given=(one, ends, slow, calm))
-    halves = Step(Le(E2, Delta_rho / (T * rho) + 2 * Delta_rho / (eta * T) + 4 * G**2 * eta / rho), given=(total, calm))
-    return Argument(
-        (slow, calm, B6, summed, faster, closer, one, total, halves, Step(goal.relations[0], given=(halves,))), halves
+    faster = Step(Le(0, (1 / eta - 1 / rho) * step2(t)), given=(slow,))
+    closer = Step(Le(rate * close2(t), (1 / eta - 1 / rho) * far2(t) + 4 * G**2 * eta), given=(summed, faster))
+    fall = Step(
+        Le(envelope(t + 1) - envelope(t), (close2(t) - far2(t)) / (2 * rho)),
+        given=(best, apart_, calm),
+        note="wbar_{t-1} is a candidate in R_rho(w_t), best in R_rho(w_{t-1})",
     )
+    one = Step(
+        Le((1 - rho * nu) * slope2(t), rate * (envelope(t) - envelope(t + 1)) + 2 * G**2 * eta / rho),
+        given=(closer, fall, measured, slow, calm),
+    )
+    s = Symbol("s", integer=True, nonnegative=True)
+    total = Induction(
+        Le(
+            (1 - rho * nu) * Sum(slope2(s), (s, 0, t - 1)),
+            rate * (envelope(0) - envelope(t)) + t * 2 * G**2 * eta / rho,
+        ),
+        over=t,
+        step=(one, sum_next(slope2(s), s, 0, t - 1), calm, slow),
+        note="gains of the envelope add up",
+    )
+    E2 = picked_env2(T)
+    mean_ = Step(
+        Le((1 - rho * nu) * E2, rate * Delta_rho / T + 2 * G**2 * eta / rho),
+        given=(total.at(T), averaged(E2, slope2(t), ON_FEDMSPP), begins, ends, slow, calm),
+    )
+    halves = Step(Le(E2, Delta_rho / (T * rho) + 2 * Delta_rho / (eta * T) + 4 * G**2 * eta / rho), given=(mean_, calm))
+    steps = (slow, calm, short, moved, B6, summed, faster, closer, fall, one, total, mean_, halves)
+    return Argument((*steps, Step(goal.relations[0], given=(halves,))), halves)
 
 
 def order_2(goal: View, theorem: View) -> Argument:

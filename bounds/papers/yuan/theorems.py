@@ -179,7 +179,7 @@ THEOREM_1_REPAIRED = replace(
     id="yuan/thm1~repaired",
     when=(Eq(eta, STEP_1), Le(eps, 3 * L**2 * G**2 * eta**3 / (2 * I**2))),
     reading=(ONE_BASIS, PICKED, ENDS.format(1)),
-    repairs="eps_t <= 3 L^2 G^2 eta^3 / (2 I^2) in place of min{G/(2 L sqrt(I)), G eta/I}, which is not even a value",
+    repairs="eps_t <= 3 L^2 G^2 eta^3 / (2 I^2) in place of min{G/(2 L sqrt(I)), G eta/I}, two lengths",
     follows_from=(
         Derivation(proofs.theorem_1, cites=("yuan/lem4-variance", "yuan/lem5~repaired", "yuan/lem6~repaired")),
     ),

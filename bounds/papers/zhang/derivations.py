@@ -11,11 +11,11 @@ arithmetic that the paper calls straightforward, the constants 0.3, 6, 2.8·20, 
 # pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
 # pyright: reportOptionalOperand=false
 
-from sympy import Eq, Expr, Function, Ge, Integer, Le, Rational, Sum, Symbol
-from sympy.logic.boolalg import And, Boolean
+from sympy import Eq, Expr, Function, Ge, Gt, Integer, Le, Min, Rational, Sum, Symbol
+from sympy.logic.boolalg import And, Boolean, Or
 
 from ...atoms import Smooth, Square, Subgradient
-from ...derivation import Argument, Induction, Known, Step, View
+from ...derivation import Argument, Induction, Known, Step, View, named
 from ...facts import sum_empty, sum_next
 from ...frame import Frame
 from ...method import mean as mean_over
@@ -33,6 +33,7 @@ from .frames import (
     ON_A_STEP,
     ON_COMPACT,
     ON_PROPOSED,
+    ON_STATIONARY,
     SHRINK,
     WEIGHT,
     WEIGHTS_PL,
@@ -42,6 +43,7 @@ from .frames import (
     ahead,
     bias2,
     contraction,
+    flat_gap,
     kept_apart,
     lean,
     map_,
@@ -50,11 +52,17 @@ from .frames import (
     mu_L,
     mu_sc_L,
     no_lean,
+    no_lower,
     on_run,
     peter_paul,
     pl_step,
+    pl_step_of_any_size,
+    pull,
+    pulled,
     pushed2,
+    shift2,
     split,
+    theta,
     virtual_step,
 )
 from .frames import NOISE as N
@@ -131,33 +139,16 @@ def _identity(goal: View, frame: Frame, because: str) -> Argument:
 
 
 def fixed_point(goal: View) -> Argument:
-    """Algorithm 2: x* = P_β(x* − β∇f(x*)) for every β, so that every local model stays at x*; vectors as one letter."""
-    x_star, slope = symbols("x_star slope", **SIGNED)
-    x, zhat, z, grad, prox = (Function(name, **SIGNED) for name in ("x", "zhat", "z", "grad", "Prox"))
-    eta = LOCAL / tau
-    fixed = "x* = P_β(x* − β∇f(x*)) for every β: x* is stationary"
+    """Algorithm 2: x* = P_β(x* − β∇f(x*)) for every β, so that every local model stays at x*, as the frame checks."""
+    same = shown(goal.relations[0], "P(x^(r+1)) = x*: the rules keep all vectors where they are", ON_STATIONARY,
+                 at=(r + 1, t))  # fmt: skip
+    return only(Step(goal.relations[0], given=(same,)))
 
-    def still(beta: Expr) -> Known:
-        return known(Eq(prox(beta, x_star - beta * slope), x_star), fixed)
 
-    local = Induction(
-        Eq(zhat(t), x_star - t * eta * slope),
-        over=t,
-        base=(known(Eq(zhat(0), x_star), "line 6: the round starts at P(x^r) = x*"),),
-        step=(
-            known(Eq(zhat(t + 1), zhat(t) - eta * grad(z(t))), "line 8; c = 0"),
-            known(Eq(z(t), prox(t * eta, zhat(t))), "line 9"),
-            still(t * eta),
-            known(Eq(grad(x_star), slope), "the gradient at x*"),
-        ),
-        note="the local steps",
-    )
-    server = known(Eq(x(r + 1), x_star + eta_g * (zhat(tau) - x_star)), "line 19")
-    onward = Step(Eq(x(r + 1), x_star - eta_t * slope), given=(local.at(tau), server))
-    new = prox(eta_t, x(r + 1))
-    same = Step(Eq(new, x_star), given=(onward, still(eta_t)))
-    squares = known(And(Eq(goal.lhs, new**2 + x_star**2), Eq(goal.rhs, 2 * new * x_star)), "P_η̃ of the next model")
-    return only(Step(goal.relations[0], given=(same, squares)), local, onward, same)
+def virtual_subgradient(goal: View) -> Argument:
+    """(A.7), (A.8): the virtual iterate is a proximal point, so that (P − η̃∇f(P) − x̃)/η̃ is a subgradient of g there."""
+    fenchel = shown(goal.relations[0], "g(x) + g*(s) = <s, x> where s is a subgradient of g at x", ON_PROPOSED)
+    return only(Step(goal.relations[0], given=(fenchel,)))
 
 
 # --- one proximal step -----------------------------------------------------------------------------------------------
@@ -193,16 +184,16 @@ def virtual_decrease_anew(goal: View) -> Argument:
 def pl_decrease(goal: View) -> Argument:
     """[10, (34)]: the proximal step minimises a model of F whose minimum is −η̃/2 D_g(P, 1/η̃), and D_g grows.
 
-    μ > L makes F constant (a proximal step with 1/μ would go below F*), and then there is nothing to show.
+    μ > L leaves nothing to gain: where D_g(P, μ) is attained F would be below F*, unless that is P itself.
     """
-    model, D_step, D_mu = symbols("model D_step D_mu", **SIGNED)
-    smooth = known(
-        Le(vlevel(r), level(r) + model), "f ≤ its quadratic model, whose curvature 1/η̃ is at least L", "descent"
-    )
-    least = known(Eq(model, -eta_t / 2 * D_step), "x̃ minimises the model: the definition of D_g(P, 1/η̃)")
-    grows = known(Ge(D_step, D_mu), "D_g(x, ·) does not decrease and μ ≤ L ≤ 1/η̃ [11, lemma 1]")
-    pl = known(Le(mu * gap(r), D_mu / 2), "assumption 3.3 (2)", "prox_pl")
-    return only(Step(goal.relations[0], given=(smooth, least, grows, pl)))
+    positive = Step(Gt(Min(1, mu * eta_t), 0))
+    share = named(theta, Min(1, mu * eta_t), "min(1, μ η̃)")
+    step = Step(Le(vlevel(r), level(r) - theta * gap(r)), given=(pl_step_of_any_size, share))
+    steep = Step(Or(Le(mu, L), Le(shift2(r), 0)), given=(no_lower,))
+    still = Step(Or(Le(mu, L), Eq(pull(r), 0)), given=(steep, pulled))
+    rest = Step(Or(Le(mu, L), Le(gap(r), 0)), given=(steep, still, flat_gap))
+    whole = Step(goal.relations[0], given=(step, share, rest))
+    return only(whole, positive, step, steep, still, rest)
 
 
 # --- one round: (A.25) to (A.38) -------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from ...atoms import (
     Atom,
     Bound,
     Convex,
+    Minimum,
     ProximalPL,
     Slope,
     Smooth,
@@ -41,9 +42,10 @@ from ...method import (
     zero,
 )
 from ...shown import shown
-from ...vectors import FLAT, SIGN, SUM, UNBIASED
+from ...vectors import FENCHEL, FLAT, SIGN, STILL, SUM, UNBIASED
 from .methods import (
     COMPACT,
+    FROM_STATIONARY,
     PROPOSED,
     PROXIMAL_STEP,
     Lambda,
@@ -100,6 +102,7 @@ CHARGED = {
     SIGN: ("equal_weights", ()),
     UNBIASED: ("minibatch_variance", ()),
     FLAT: ("descent", ()),
+    FENCHEL: None,  # g is convex in problem (1)
 }
 LOCAL = eta_t / eta_g  # eta tau
 NOISE = sigma**2 / b
@@ -113,6 +116,8 @@ m = Symbol("m", integer=True, nonnegative=True)  # a local step, whatever a stat
 _not_negative, _real = {"nonnegative": True}, {"real": True}
 noise2, apart2, turn2 = (Function(name, **_not_negative) for name in ("noise2", "apart2", "turn2"))  # of client i
 mean_noise2, mean_apart2 = (Function(name, **_not_negative) for name in ("mean_noise2", "mean_apart2"))
+shift2, push2 = (Function(x, **_not_negative) for x in ("shift2", "push2"))
+pull = Function("pull", **_real)
 exact2, between2, pushed2, bias2 = (Function(x, **_not_negative) for x in ("exact2", "between2", "pushed2", "bias2"))
 turned, cross, kept_apart = (Function(name, **_real) for name in ("turned", "cross", "kept_apart"))
 Y, V = Function("Y", **_not_negative), Function("V", **_not_negative)
@@ -136,6 +141,10 @@ bias = mean(exact_sum) / tau - slope
 least = Number(f_star.terms)
 
 
+best = prox(P - slope / mu, 1 / mu)  # where the minimum in D_g(P, μ) is
+push = slope + (x - P) / eta_t  # a gradient of f and a subgradient of g, both at P
+
+
 def mean_of(quantity: Expr) -> Expr:
     return Sum(quantity, (i, 1, n)) / n
 
@@ -157,6 +166,9 @@ ON_PROPOSED = Frame(
         between2(r, t): norm2(after_P - virtual),
         cross(r, t): inner(slope - mean(s) / tau, after_P - virtual),
         pushed2(r): norm2(pushed),
+        shift2(r): norm2(best - P),
+        push2(r): norm2(push),
+        pull(r): inner(push, best - P),
         bias2(r, t): norm2(bias),
         kept_apart(r, t): inner(pushed, mean(s - exact_sum)),
         Y(r): Number(((5 * H * (12 * B_g**2 + 2 * NOISE / tau), ("one",)),))
@@ -188,6 +200,25 @@ ON_COMPACT = Frame(
         Z: lambda _: z,
         s_c: lambda _: s,
         s_c_before: lambda _: s_before,
+    },
+)
+
+
+# from a stationary point nothing moves, if there is one client: at every step of every round
+ON_STATIONARY = Frame(
+    FROM_STATIONARY,
+    {},
+    LETTERS,
+    SIZES,
+    SHARES,
+    {**CHARGED, FLAT: None, STILL: None},  # in problem (1) f is smooth and g convex: x* = P(x* − β∇f(x*)) for every β
+    alone=True,
+    kept={
+        x: lambda _: w_star - eta_t * full_grad(w_star),
+        c: lambda _: zero,
+        s: lambda k: k * grad(w_star),
+        zhat: lambda k: w_star - k * eta * grad(w_star),
+        z: lambda _: w_star,
     },
 )
 
@@ -337,7 +368,6 @@ peter_paul = on_run(
     (1 / (2 * eta_t), Square(after_P - virtual - eta_t * (slope - mean(s) / tau))),
     at=ENDED,
 )
-best = prox(P - slope / mu, 1 / mu)  # where the minimum in D_g(P, μ) is
 pl_step = on_run(
     Le(vlevel(r), level(r) - mu * eta_t * gap(r)),
     "the subgradient of g at the virtual iterate towards P and towards where D_g(P, μ) is attained (A.34)",
@@ -348,6 +378,32 @@ pl_step = on_run(
     (1 / (2 * eta_t) - L / 2, Square(P - virtual)),
     (mu * eta_t, ProximalPL(P, mu)),
 )
+theta = Symbol("theta", positive=True)  # min(1, μ η̃)
+pl_step_of_any_size = on_run(
+    Le(vlevel(r), level(r) - theta * gap(r)),
+    "the subgradient of g at the virtual iterate towards P and towards where D_g(P, μ) is attained (A.34)",
+    (1, Smooth(P, virtual, L, "mean", named="descent")),
+    (1 - theta, Subgradient(P - eta_t * slope, P, eta_t, CONVEX)),
+    (theta, Subgradient(P - eta_t * slope, best, eta_t, CONVEX)),
+    (1 / (2 * eta_t), Square(theta * (best - P) + P - virtual)),
+    (1 / (2 * eta_t) - L / 2, Square(P - virtual)),
+    (theta * (mu - theta / eta_t) / 2, Square(best - P)),
+    (theta, ProximalPL(P, mu)),
+)
+no_lower = on_run(
+    Le((mu - L) * shift2(r), 0),
+    "where D_g(P, μ) is attained F is not below F*",
+    (2, Smooth(P, best, L, "mean", named="descent")),
+    (2, ProximalPL(P, mu)),
+    (2, Minimum(best)),
+)
+flat_gap = on_run(
+    Le(gap(r), -pull(r) - mu / 2 * shift2(r)),
+    "assumption 3.3 (2), and the subgradient of g at P",
+    (1, ProximalPL(P, mu)),
+    (1, Subgradient(x, best, eta_t, CONVEX)),
+)
+pulled = on_run(Le(pull(r) ** 2, push2(r) * shift2(r)), "Cauchy-Schwarz", schwarz=(push, best - P))
 mu_L = on_run(Le(mu, L), "μ ≤ L", (1, Bound(mu_at_most_L)))
 
 # --- strong convexity ------------------------------------------------------------------------------------------------

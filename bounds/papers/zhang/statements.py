@@ -165,6 +165,7 @@ EQ_12 = Statement(
         "s = G(P) - grad f(P) is a subgradient of g at x exactly if <s, x> = g(x) + g*(s) (Fenchel and Young)",
         ALL_PATHS,
     ),
+    follows_from=(Derivation(derivations.virtual_subgradient),),
 )
 
 APP_A_2 = Statement(

@@ -95,7 +95,7 @@ sub_inner = _q(
     "E s'x for s = G(P) - grad f(P) at the virtual iterate x",
     _E + r"\langle s^{{{0}}},\tilde{{\mathbf x}}\rangle",
 )
-sub_g = _q("sub_g", "F", "E g at the virtual iterate", _E + r"[g(\tilde{{\mathbf x}}^{{{0}+1}})]", nonnegative=True)
+sub_g = _q("sub_g", "F", "E g at the virtual iterate", _E + r"[g(\tilde{{\mathbf x}}^{{{0}+1}})]")
 sub_conj = _q("sub_conj", "F", "E of the conjugate of g at s", _E + r"[g^*(s^{{{0}}})]")
 
 F_plus = _q("F_plus", "F", "F(x+), x+ = P_eta(x - eta v)", r"F(\mathbf x^+)")

@@ -134,7 +134,8 @@ def decay(networks: Sequence[Observed]) -> Outcome:
     )
     shown = falls and max(rest.values()) < NEGLIGIBLE
     slopes = [(h[2] - h[3]) / 90 / ((h[0] - h[2]) / 10) for h in found.values()]
-    under = (f"per unit of 1/kappa ({100 * max(slopes):.2g} % of the slope from 0 to 10)",)
+    steep = f"{100 * max(slopes):.2g} % of the slope from 0 to 10"
+    under = (f"per unit of 1/kappa ({steep}; the whole drop was asked first)",)
     read = under if falls and max(slopes) < NEGLIGIBLE else ()
     return _said(networks, shown, f"homogeneity for 1/kappa = 0, 1, 10, 100; {told}", "homogeneity", under=read)
 
@@ -144,11 +145,11 @@ def invariant(seed: int) -> Outcome:
     rows: list[dict[str, Any]] = []
     for several in zip(*(levels(grid(seed, C), 0.0) for C in CLIENTS), strict=True):
         divided = [float(n.homogeneity.mean()) for n in several]
-        left_out = [among(several[-1], C) for C in CLIENTS]
+        fewer = [among(several[-1], C) for C in CLIENTS]
         level: dict[str, Any] = {"1/kappa": several[0].class_imbalance}
         level |= {f"C = {C}": h for C, h in zip(CLIENTS, divided, strict=True)}
-        level |= {f"first {C} of {CLIENTS[-1]}": h for C, h in zip(CLIENTS[:-1], left_out, strict=False)}
-        rows.append(level | {"change": max(divided) / min(divided) - 1, "left out": max(left_out) / min(left_out) - 1})
+        level |= {f"first {C} of {CLIENTS[-1]}": h for C, h in zip(CLIENTS[:-1], fewer, strict=False)}
+        rows.append(level | {"change": max(divided) / min(divided) - 1, "left out": max(fewer) / min(fewer) - 1})
     same, kept = ([100 * level[name] for level in rows] for name in ("change", "left out"))
     reason = (
         f"{', '.join(map(str, CLIENTS))} clients who share the same digits: homogeneity changes by {_percent(same)} "
@@ -157,7 +158,8 @@ def invariant(seed: int) -> Outcome:
         f"network "
         f"instead: {_percent(kept)}; {100 * SAME:g} % counts as invariant"
     )
-    under = ("clients are left out of one network",) if max(kept) <= 100 * SAME else ()
+    left_out = "clients are left out of one network (networks of fewer clients were asked first)"
+    under = (left_out,) if max(kept) <= 100 * SAME else ()
     return Outcome(max(same) <= 100 * SAME, reason, len(rows), table(rows), under)
 
 
@@ -185,7 +187,8 @@ def _where(holds: Mapping[float, bool]) -> str:
 def _upto(holds: Mapping[float, bool]) -> tuple[str, ...]:
     """The part of the grid on which a claim holds, if that is all but the largest class imbalance."""
     *first, last = sorted(holds)
-    return (f"class imbalance at most {first[-1]:g}",) if all(holds[x] for x in first) and not holds[last] else ()
+    part = f"class imbalance at most {first[-1]:g} (all levels were asked first)"
+    return (part,) if all(holds[x] for x in first) and not holds[last] else ()
 
 
 def _list(found: Sequence[float]) -> str:

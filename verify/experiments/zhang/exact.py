@@ -18,6 +18,7 @@ from .logistic import (
     LIMIT,
     METHODS,
     PRECISION,
+    SETTLED_AFTER,
     STOCHASTIC,
     TAU_STOCHASTIC,
     Look,
@@ -176,4 +177,4 @@ def _short(x: Any) -> float:
     return float(f"{x:.3g}")
 
 
-EXPERIMENT = Experiment(ID, run, picture)
+EXPERIMENT = Experiment(ID, run, picture, SETTLED_AFTER)

@@ -20,7 +20,7 @@ from fedaudit.bounds.papers.zhang.methods import PROPOSED
 from ...evaluate import Array
 from .. import Experiment, Outcome
 from .exact import Race, default, representative
-from .logistic import METHODS, PRECISION, Seen, Task, looks, models, observed, optimality, reached
+from .logistic import METHODS, PRECISION, SETTLED_AFTER, Seen, Task, looks, models, observed, optimality, reached
 
 ID = "zhang/sec4.1-fedda-equal"
 UPPER, LOWER = 1e-4, 1e-8  # the rate is measured between these optimalities: rounding is 1e-11
@@ -116,4 +116,13 @@ def picture(seed: int) -> Race:
     )
 
 
-EXPERIMENT = Experiment(ID, run, picture)
+EXPERIMENT = Experiment(
+    ID,
+    run,
+    picture,
+    (
+        *SETTLED_AFTER,
+        f"that the factor per round is measured between the optimalities {UPPER:g} and {LOWER:g}, after 1e-6 and "
+        f"{PRECISION:g}",
+    ),
+)

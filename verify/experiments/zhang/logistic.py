@@ -49,6 +49,9 @@ READINGS: tuple[tuple[str, Reading], ...] = (
     ("largest norm 1/2, labels sampled from one model", replace(DEFAULT, labels="sampled")),
     ("largest norm 1/2, start N(0, I)", replace(DEFAULT, start="normal")),
 )
+SETTLED_AFTER = (
+    f"the scale 1/2, after 1 was tried, and limits of {LIMIT[1]} and {LIMIT[10]} rounds, after 4000 and 400",
+)
 AS_PRINTED = 6  # data sets of the printed reading
 OTHERS, SHORT = 3, 2  # data sets of the other readings, and by what their limits are divided
 

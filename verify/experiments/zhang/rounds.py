@@ -9,7 +9,7 @@ import numpy as np
 
 from ...evaluate import Array
 from .. import Experiment, Outcome
-from .logistic import DEFAULT, PRECISION, Look, Seen, looks, observed, reached
+from .logistic import DEFAULT, PRECISION, SETTLED_AFTER, Look, Seen, looks, observed, reached
 
 ID = "zhang/sec4.1-rounds"
 TAU = 10
@@ -104,4 +104,4 @@ def picture(seed: int) -> Saved:
     )
 
 
-EXPERIMENT = Experiment(ID, run, picture)
+EXPERIMENT = Experiment(ID, run, picture, SETTLED_AFTER)

@@ -1,0 +1,95 @@
+"""Proofs about f + g: stationary points, conjugates, the proximal PL inequality for every mu, the least value of F."""
+
+# sympy and python-flint are annotated only in part.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
+
+from dataclasses import replace
+
+import pytest
+from sympy import Eq, Function, Ge, Le, Rational
+
+from fedaudit.bounds.atoms import Minimum
+from fedaudit.bounds.catalogue import catalogue
+from fedaudit.bounds.derive import derive, shown
+from fedaudit.bounds.frame import Frame
+from fedaudit.bounds.identity_data import identity_data
+from fedaudit.bounds.method import F, Number, conjugate, expect, f, f_star, w_star, zero
+from fedaudit.bounds.papers.zhang.frames import ON_PROPOSED, ON_STATIONARY
+from fedaudit.bounds.papers.zhang.methods import P, c, x
+from fedaudit.bounds.papers.zhang.symbols import eta_t, r
+from fedaudit.bounds.shown import Shown, check
+from fedaudit.errors import UserError
+from fedaudit.verify.kernel import identity
+from fedaudit.verify.kernel.rational import Rejected
+
+NAMES = ("zhang/eqA.34", "zhang/eq12", "zhang/appA.2-fixed-point")
+Q = Function("Q", real=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_proved_and_a_stronger_claim_is_not(name: str) -> None:
+    known = catalogue()
+    printed = known[name]
+    assert derive(printed, known, slack=False).proved
+    (relation,) = printed.relations
+    if isinstance(relation, Le):  # level - mu eta gap: the gain 1 % larger
+        stays = next(arg for arg in relation.rhs.args if str(arg).startswith("level"))
+        changed: object = Le(relation.lhs, stays + Rational(101, 100) * (relation.rhs - stays))
+    else:
+        changed = Eq(relation.lhs, Rational(101, 100) * relation.rhs)
+    mutant = replace(printed, then=changed)
+    assert not derive(mutant, {**known, name: mutant}, slack=False).proved
+
+
+def test_each_assumption_is_needed_that_is_charged() -> None:
+    known = catalogue()
+    printed = known["zhang/eqA.34"]
+    for name in ("prox_pl", "descent", "bounded_subgradients"):
+        less = replace(printed, let=tuple(a for a in printed.let if a.name != name))
+        assert not derive(less, {**known, less.id: less}, slack=False).proved, name
+    several = replace(known["zhang/appA.2-fixed-point"], when=())
+    assert not derive(several, {**known, several.id: several}, slack=False).proved
+
+
+def meaning(number: Number) -> Frame:
+    return replace(ON_PROPOSED, names={**ON_PROPOSED.names, Q(r): number})
+
+
+def test_with_a_regulariser_the_least_value_is_that_of_f_plus_g() -> None:
+    """f alone may lie below F*."""
+    least = Number(f_star.terms)
+    for number, left in ((F(P) - least, False), (f(P) - least, True)):
+        premise = Shown(Ge(Q(r), 0), meaning(number), ((Rational(1), Minimum(P)),))
+        assert bool(check(premise).rest) == left
+
+
+def test_a_conjugate_is_read_only_where_a_proximal_step_gives_a_subgradient() -> None:
+    with pytest.raises(UserError, match="conjugate"):
+        check(Shown(Eq(Q(r), 0), meaning(expect(conjugate(2 * (x - P) / eta_t)))))
+
+
+def test_what_moves_is_not_kept() -> None:
+    with pytest.raises(UserError, match="does not keep"):
+        replace(ON_STATIONARY, kept={**ON_STATIONARY.kept, x: lambda _: w_star})
+    with pytest.raises(UserError, match="does not keep"):  # of several clients the corrections are not zero
+        replace(ON_STATIONARY, alone=False, kept={c: lambda _: zero})
+
+
+def test_the_kernel_says_what_it_cannot_see() -> None:
+    known = catalogue()
+    lines: list[str] = []
+    for name in NAMES:
+        for premise in shown(known[name], known):
+            lines += identity.check(identity_data(premise, name)).trusted
+    said = "\n".join(lines)
+    assert all(part in said for part in ("there is one client", "g*(s)", "keep zhat at a formula"))
+
+
+def test_the_kernel_knows_the_least_value_of_f_plus_g() -> None:
+    known = catalogue()
+    premise = next(p for p in shown(known["zhang/eqA.34"], known) if "not below" in p.because)
+    data = identity_data(premise)
+    identity.check(data)
+    with pytest.raises(Rejected):
+        identity.check({**data, "composite": False})

@@ -51,6 +51,7 @@ ENOUGH, CLOSE = 1e-4, 2e-2  # below the worst case: no better run is looked for
 LOOSE = 2e-3  # above the smallest factor: another proof is looked for
 TOO_MANY = re.compile(r"point(\.[CET])?: got \d+")  # how the kernel says that sizes are too large
 PLENTY = 60  # clients times steps times rounds: more are not tried
+LONG = 4_000  # bits of a multiplier: exact ones of a hundredth of that are usual, and longer ones take minutes
 MOST_ALONE = 40  # leaves of one block: the solver takes a minute
 
 
@@ -376,6 +377,8 @@ def _upper(
 
 def _looks_right(asked: Programme, found: Proved) -> bool:
     """Whether it is worth the kernel's time."""
+    if any(x.height_bits() > LONG for x in found.multipliers.values()):
+        return False
     left = rest(asked, found.factor, dict(found.multipliers))
     if left.linear or left.constant < 0:
         return False

@@ -139,6 +139,12 @@ def test_the_ends_of_a_sum_may_depend_on_the_indices_around_it() -> None:
     since = Evaluator(table, {"k": (0, "n")})(["sum", "j", "k", ["+", "n", "-1"], ["at", "q", "j"]])
     assert until.tolist() == [[0, 1, 11, 111, 1111]]
     assert since.tolist() == [[1111, 1110, 1100, 1000, 0]]
+    row = np.array([[[1.0, 2.0, np.inf], [4.0, 8.0, 16.0]]])  # running sums along the second of three axes, one per t
+    two = Table(1, {}, {"q": Quantity(row, (0, 1))}, {})
+    runs = Evaluator(two, {"t": (0, 1), "k": (0, 3)})(["sum", "j", 1, "k", ["at", "q", "t", "j"]])
+    assert runs.tolist() == [[[0, 1, 3, np.inf], [0, 4, 12, 28]]]
+    same = Evaluator(two, {"k": (0, 3)})(["sum", "j", 1, "k", "5"])
+    assert np.array_equal(same, [[0, 5, 10, 15]])
     back = Evaluator(table, {"k": (1, "n")})(["sum", "j", 1, "k", ["at", "q", ["+", "k", ["*", "-1", "j"]]]])
     assert back.tolist() == [[1, 11, 111, 1111]]
 

@@ -64,7 +64,7 @@ CHEAP, DEAR = 100, 2000  # sizes of instances (clients × dimension × steps) th
 DEAR_REPLAYS = 2
 CLEAR = 1e-3  # a float violation this large ends the search: the kernel has the word
 LEAD = 6  # shapes that `hunt` goes on with after the first round
-LEAD_POPULATION, LEAD_GENERATIONS, LEAD_ROOM = 192, 7, 12e6  # larger there, also where instances are dear
+LEAD_POPULATION, LEAD_GENERATIONS, LEAD_ROOM = 160, 7, 12e6  # larger there, also where instances are dear
 LITERAL_SHARE = 0.25  # of the hunting effort, for each implicit assumption
 STRENGTH = ("undecided", "survived", "proved", "refuted", "not-reproduced", "reproduced-if", "reproduced")
 
@@ -440,7 +440,7 @@ def _hunted(reading: Reading, world: Setting, seed: int, effort: float, race: Se
     shapes, counted = world.shapes(reading), Searched(0, ())
     more = (0, 0) if race is None else SPARED
     least, instances = LEAST_GENERATIONS + more[1], effort * RATE / 2
-    places = max(LEAST_SHAPES + more[0], round(instances / POPULATION / (LEAST_GENERATIONS + 2)))
+    places = max(LEAST_SHAPES + more[0], round(instances / POPULATION / LEAST_GENERATIONS))
     if len(shapes) > places:
         if race is None:
             race = counted = sample(reading, world, shapes, RACE, seed)
@@ -461,7 +461,7 @@ def _entrants(shapes: Sequence[Shape], race: Searched, places: int) -> list[Shap
 
     Each time another place of the block: a fixed one would drop a whole inner loop.
     """
-    closest = {f.scores.shape for f in race.best[: places // 2]}
+    closest = set(list(dict.fromkeys(f.scores.shape for f in race.best))[: 2 * places // 3])
     stride = math.ceil(len(shapes) / places)
     spread = {shapes[min(n + n // stride % stride, len(shapes) - 1)] for n in range(0, len(shapes), stride)}
     return [shape for shape in shapes if shape in closest | spread]

@@ -221,7 +221,7 @@ def work(reading: Reading, setting: Setting, shape: Shape) -> float:
     """How many numbers it takes to score one instance, as far as a recording tells; the same for all libraries."""
     if isinstance(setting, Order):
         return 1.0
-    reading = replace(reading, backend="numpy")
+    reading = reading if reading.backend == "numpy" else replace(reading, backend="numpy")
     known = RECORDED.get((reading, shape))
     if known is None or known.setting is not setting:
         genome = draw(genes_of(reading, setting, shape), max(TAPED_ROWS), np.random.default_rng(0))

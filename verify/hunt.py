@@ -22,7 +22,7 @@ from .settings.base import NOISY, Reading, Setting, Shape
 from .settings.order import Order
 from .sizes import Counts, Size, merged
 
-POPULATION = 112  # of a shape, on the average
+POPULATION = 128  # of a shape, on the average
 LEAST_POPULATION = 24
 ELITE = 16
 ROOM = 8e6  # numbers that a generation of one shape computes: where instances cost more, there are fewer of them

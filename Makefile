@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PACKAGES := front bounds problems verify figures
 
-.PHONY: setup audit test test-slow check lint types report docs readme bench mutants clean FORCE
+.PHONY: setup audit test test-slow proofs check lint types report docs readme bench mutants clean FORCE
 .DELETE_ON_ERROR:
 
 setup: $(READY)
@@ -35,14 +35,18 @@ audit: $(READY)
 	$(BIN)/fedaudit audit
 
 # A file goes to one process, which keeps what its tests share. Bytecode is kept: the tests start many interpreters.
-test test-slow: export PYTHONDONTWRITEBYTECODE =
+test test-slow proofs: export PYTHONDONTWRITEBYTECODE =
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -rs
 
 # Slow tests, and every property on all its examples: `make test` tries a fifth of them. Each process begins with one
 # half of them in order, so that neighbours share what they derived and drew; one that is done takes over from the other.
 test-slow: $(READY)
-	FEDAUDIT_THOROUGH=1 $(BIN)/python -m pytest -n 2 --dist worksteal -rs -m "(slow or hypothesis) and not jax"
+	FEDAUDIT_THOROUGH=1 $(BIN)/python -m pytest -n 2 --dist worksteal -rs -m "(slow or hypothesis) and not jax and not proofs"
+
+# Every constant, relation and multiplier of every proof, changed one at a time: an hour or more.
+proofs: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -rs -m proofs
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from marks import slow
 from proof_mutants import judged, mutants, proved
 
 from fedaudit.bounds.catalogue import catalogue
@@ -25,7 +24,7 @@ def test_what_is_false_of_a_lemma_is_not_proved(name: str) -> None:
     assert counts.total() >= len(list(mutants(KNOWN[name])))
 
 
-@slow("every printed constant, relation and multiplier of a hundred statements")
+@pytest.mark.proofs
 @pytest.mark.parametrize("name", sorted(KNOWN))
 def test_what_is_false_is_not_proved(name: str, record_property: Record) -> None:
     statement = KNOWN[name]

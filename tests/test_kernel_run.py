@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fedaudit.bounds.catalogue import statement
 from fedaudit.problems.interpret import Setup, run
 from fedaudit.problems.quadratics import Quadratics
 from fedaudit.verify import kernel
+from fedaudit.verify.audit import read
 
 METHOD: dict[str, Any] = {
     "id": "tests/sgd", "server": {"x": ["start"]}, "client": {"y": "x"}, "begin": {"y": "x"},
@@ -108,3 +110,17 @@ def test_a_second_draw_that_no_rule_reads_is_refused() -> None:
     """It has no noise of its own."""
     with pytest.raises(kernel.Malformed, match="second draw"):
         measured(claim([["1", ["norm2", ["mean", ["again", "x"]]]]]))
+
+
+def test_where_f_has_no_least_value_there_is_no_gamma() -> None:
+    """Weights -1 and 2 leave f a line: an instance that no claim with Gamma admits, and no fault of the claim."""
+    reading, _ = read(statement("buttaci/lemB.3"))
+    line = {
+        "C": 2, "d": 1, "E": 1, "T": 1, "p": ["-1", "2"], "w0": ["0"],
+        "constants": {"L": "2", "mu": "1", "sigma": "0", "G": "9"},
+        "parameters": {"alpha": "1", "tau": "60", "upsilon": "4"},
+        "clients": [{"kind": "quadratic", "A": [[A]], "b": ["1"]} for A in ("2", "1")],
+        "noise": {"kind": "none"}, "minimisers": [["1/2"], ["1"]],
+    }  # fmt: skip
+    with pytest.raises(kernel.Rejected, match="no least value of f"):
+        kernel.evaluate(reading.claim, line, ("nonnegative_weights",), {"relation": 0, "t": 0})

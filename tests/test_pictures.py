@@ -18,7 +18,7 @@ from fedaudit.figures import draw, rate, svg
 from fedaudit.figures.style import LARGEST
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import audit_row, read
-from fedaudit.verify.crossing import crossing
+from fedaudit.verify.crossing import crossing, number
 from fedaudit.verify.curves import Cloud, Crossing, Curves, Landscape, Rate, curves, picture
 from fedaudit.verify.density import cloud
 from fedaudit.verify.ends import worst_of
@@ -262,3 +262,8 @@ def test_a_logistic_run_is_the_one_that_the_rule_gives() -> None:
             local = local - gamma * problem.grad(local)
         w = local.mean(axis=1)
     assert np.abs((problem.p[..., None] * problem.grad(best[:, None])).sum(axis=1)).max() < 1e-10
+
+
+def test_values_of_any_length_are_read() -> None:
+    assert number(f"{'3' * 7000}/{'6' * 7000}") == 0.5
+    assert number("1/4") == number("0.25 +/- 1e-30") == 0.25

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
-from flint import fmpq
+from flint import fmpq, fmpz
 
 from fedaudit.bounds.latex import latex
 from fedaudit.bounds.show import relations_latex, sides_latex
@@ -83,7 +83,10 @@ def crossing(statement: Statement, reading: Reading, certificate: Mapping[str, A
 
 def number(text: str) -> float:
     """A value of a certificate: a rational, or the middle of a ball."""
-    return float(Fraction(text.split()[0]))
+    top, slash, below = text.split()[0].partition("/")
+    if slash:  # of any length: flint reads more digits than int() does
+        return float(Fraction(int(fmpz(top)), int(fmpz(below))))
+    return float(Fraction(top))
 
 
 def _growth(certificate: Mapping[str, Any]) -> Along:

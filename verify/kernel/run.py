@@ -62,6 +62,8 @@ def read(node: Node, claim: Claim) -> World:
     box = box_of(given, method, d) if long else None
     problem = minimised(problem)
     values, Gamma = sizes(given, method, d), problem.Gamma()
+    if Gamma is None and problem.minimisers is not None and ("Gamma", -1) in claim.needs():
+        raise Rejected("instance.clients: got no least value of f, expected one where the claim reads Gamma")
     values |= {} if Gamma is None else {"Gamma": Gamma}
     values |= constants(given, claim, method, {"p", *values, *RESERVED, *method.measures})
     ranges = ranges_of(method, C, d, E, T)

@@ -681,7 +681,7 @@ def test_the_composite_chain_is_proved(name: str) -> None:
 
 def test_what_is_refuted_of_the_composite_chain_is_not_proved() -> None:
     known_ = catalogue()
-    for name in ("zhang/eqA.21", "zhang/eqA.33", "zhang/eqA.38"):
+    for name in ("zhang/eqA.33", "zhang/eqA.38"):
         assert not derive(known_[name], known_, slack=False).proved
 
 

@@ -107,8 +107,11 @@ def _lines(one: Worst, measure: str) -> Iterator[str]:
     yield f"  lower end      {f'an exact instance in dimension {d}' if d else 'no exact instance was found'}"
     proof = f"an exact proof with {one.multipliers} multipliers, for all functions and dimensions"
     yield f"  upper end      {proof if one.proof else 'no exact proof was found'}"
+    if one.noise == "signs":
+        yield "  noise          a fair sign per step and client times its vector; both ends are about this alone"
     if not measure and (one.refuted or one.holds):
-        yield f"  so             {'it fails there' if one.refuted else 'it holds there'}"
+        holds = "it holds there" if one.noise == "none" else "it holds there for such noise"
+        yield f"  so             {'it fails there' if one.refuted else holds}"
     blocks = " + ".join(map(str, one.blocks))
     yield f"  size           {one.leaves} vectors in blocks of {blocks}, {one.constraints} constraints, {one.seconds} s"
 

@@ -27,6 +27,7 @@ from fedaudit.verify.worst.hunted import examined, profile
 from fedaudit.verify.worst.methods import question
 from fedaudit.verify.worst.points import ONE, told
 from fedaudit.verify.worst.worst import Worst, worst, worst_at
+from fedaudit.worst_case import as_text
 
 GD = str(EXAMPLES / "gradient_descent.py")
 
@@ -264,6 +265,15 @@ def test_a_variance_that_is_counted_too_small_falls_by_noise_alone() -> None:
     assert still.holds
     assert loud.refuted
     kernel.check(dict(loud.certificate or {}))
+
+
+def test_what_holds_for_noise_of_signs_is_not_said_of_all_noise() -> None:
+    claim = noisy_claim(fa.Le(dist2(T), dist2(0) + gamma(0) ** 2 * sigma**2))
+    for noise, kind in ((0, "none"), (1, "signs")):
+        (made,) = worst(claim, SGD | values(sigma=noise, C=1, E=1))
+        assert made.holds
+        assert made.row()["noise"] == kind
+        assert ("it holds there for such noise" in as_text(claim, [made])) == (kind == "signs")
 
 
 def test_too_many_outcomes_are_said_with_sizes_that_fit() -> None:

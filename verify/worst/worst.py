@@ -77,6 +77,7 @@ class Worst(Recorded):
     blocks: tuple[int, ...]  # of the matrices that were solved for
     constraints: int
     seconds: float
+    noise: str = "none"  # of the runs that both ends are about: none, or "signs", a fair sign times a client's vector
 
     @property
     def refuted(self) -> bool:
@@ -84,7 +85,7 @@ class Worst(Recorded):
 
     @property
     def holds(self) -> bool:
-        """Proved at this point, for all functions and dimensions."""
+        """Proved at this point, for all functions and dimensions, and `noise` of this form."""
         return self.upper is not None and self.upper <= 1
 
     @property
@@ -108,6 +109,7 @@ class Worst(Recorded):
             "blocks": list(self.blocks),
             "constraints": self.constraints,
             "seconds": self.seconds,
+            "noise": self.noise,
             "certificate": None if self.certificate is None else dict(self.certificate),
             "proof": None if self.proof is None else dict(self.proof),
         }
@@ -170,7 +172,7 @@ def worst_of(reading: Reading, point: Point, shape: Blocks, asked: Programme, qu
     estimate = None if best is None else best.factor
     seconds = round(time.perf_counter() - began, 3)
     found = (below, above, certificate, proof, estimate, len(asked.leaves), sizes, len(asked.constraints), seconds)
-    return Worst(claim["id"], point.told, point.at, *found)
+    return Worst(claim["id"], point.told, point.at, *found, noise=point.data.get("noise", {"kind": "none"})["kind"])
 
 
 def reached(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Programme]:

@@ -30,6 +30,7 @@ from fedaudit.bounds.derive import (
 )
 from fedaudit.bounds.sampling import conjuncts
 from fedaudit.bounds.statement import Statement
+from fedaudit.errors import UserError
 
 CATALOGUE = catalogue()
 # theorem 4.2 as printed has a false step, below; what stands is the other way
@@ -169,7 +170,10 @@ def flipped(constant: Constant) -> tuple[str, ...]:
 def check_goal(identifier: str, constant: Constant, factor: Rational) -> None:
     """A changed goal flips, or breaks its units, or is a reported slack, or is weaker than what is printed."""
     mutant = mutate(CATALOGUE[identifier], constant, factor)
-    result = derive(mutant, CATALOGUE, slack=False)
+    try:
+        result = derive(mutant, CATALOGUE, slack=False)
+    except UserError:  # the written proof does not fit: p_i^(99/50) is no weight of a mean
+        return
     before = derived(identifier, slack=True)
     if result.status != before.status:
         check_evidence(mutant, result)

@@ -39,7 +39,6 @@ class Tape:
         self.inputs: dict[str, int] = {}
         self.outputs: tuple[int, ...] = ()
         self.recorded: list[Array] = []  # of the batch that was recorded
-        self.work = 0.0  # numbers that a replay computes, for every row
         self._known: dict[Any, Any] = {}
         self._kept: list[Any] = []  # constants that are known by identity stay alive
 
@@ -93,7 +92,6 @@ class Tape:
 
     def write(self, function: Callable[..., Any], places: tuple[int, ...], value: Any, key: Any) -> Taped:
         made = self._known[key] = Taped(self, len(self.values), value)
-        self.work += getattr(value, "size", 1) / self.rows
         self.operations.append((function, len(self.values), places))
         self.values.append(None)
         return made

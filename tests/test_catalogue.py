@@ -52,7 +52,7 @@ def test_contract(made: Statement) -> None:
         return
     rng = np.random.default_rng(0)
     shapes = world.shapes(reading)[:6]
-    tried = (score(reading, world, s, draw(genes_of(reading, world, s), 200, rng)) for s in shapes)
+    tried = (score(reading, world, s, draw(genes_of(reading, world, s), 40, rng)) for s in shapes)
     assert any(s.admissible for s in tried)
 
 

@@ -21,9 +21,9 @@ from fedaudit.verify import kernel
 from fedaudit.verify.audit import _entrants, hunt_row, judge, literal_row, read, verify_row
 from fedaudit.verify.certificates import certify as certify_data
 from fedaudit.verify.certify import certificate, certify
-from fedaudit.verify.check import BEYOND_ROUNDING, _margin, genes_of, score, work
+from fedaudit.verify.check import BEYOND_ROUNDING, _margin, genes_of, score
 from fedaudit.verify.genome import draw
-from fedaudit.verify.hunt import LEAST_POPULATION, Found, climb, populations, sample
+from fedaudit.verify.hunt import Found, climb, sample
 from fedaudit.verify.settings.base import Shape
 from fedaudit.verify.shrink import reduced, shrink, simplicity
 
@@ -216,30 +216,7 @@ def test_a_small_effort_climbs_where_the_race_came_closest_and_in_every_block() 
     race = sample(reading, world, shapes, 8, seed=0)
     chosen = _entrants(shapes, race, 16)
     assert {f.scores.shape for f in race.best[:8]} <= set(chosen)
-    assert 16 <= len(chosen) <= 26 < len(shapes)
+    assert 16 <= len(chosen) <= 24 < len(shapes)
     gaps = np.diff([-1, *(n for n, shape in enumerate(shapes) if shape in chosen), len(shapes)])
     assert gaps.max() <= 2 * -(-len(shapes) // 16)
     assert chosen == [shape for shape in shapes if shape in set(chosen)]
-
-
-def test_shapes_whose_instances_are_dear_have_fewer_of_them_and_the_others_more() -> None:
-    reading, world = read(statement("buttaci/lem4.1"))
-    shapes = sorted(world.shapes(reading), key=lambda shape: shape.cost)[::40]
-    many = populations(reading, world, shapes, 100, room=5e5)
-    costs = [work(reading, world, shape) for shape in many]
-    assert list(many) == shapes
-    assert sum(many.values()) >= 100 * len(shapes)
-    assert min(many.values()) < 100 < max(many.values())
-    dear, cheap = (many[shapes[costs.index(most)]] for most in (max(costs), min(costs)))
-    assert LEAST_POPULATION <= dear < cheap
-
-
-def test_a_climb_that_goes_on_is_never_worse() -> None:
-    reading, world = read(statement("buttaci/thm4.1-I"))
-    shapes = world.shapes(reading)[:2]
-    first = climb(reading, world, shapes, 2, seed=0)
-    again = climb(reading, world, shapes, 2, seed=1, after=first)
-    best = {found.scores.shape: found.later for found in reversed(first.best)}
-    after = {found.scores.shape: found.later for found in reversed(again.best)}
-    assert best
-    assert all(after[shape] >= best[shape] for shape in best)

@@ -16,7 +16,7 @@ from fedaudit.tables import table
 from fedaudit.verify import audit
 from fedaudit.verify.check import Scores
 from fedaudit.verify.evaluate import Table
-from fedaudit.verify.hunt import POPULATION, _size, climb, sample
+from fedaudit.verify.hunt import _size, climb, sample
 from fedaudit.verify.settings.base import Shape
 from fedaudit.verify.sizes import TOLD, Size, merged
 from fedaudit.verify.verdict import Survived
@@ -68,7 +68,7 @@ def test_a_hunt_counts_no_instance_twice_and_none_that_was_turned_away() -> None
     for made in (printed, replace(printed, when=(Le(Rational(99, 100), mu), Le(mu, 1)))):
         reading, world = audit.read(made)
         seen = climb(reading, world, world.shapes(reading)[:3], 4, 0)
-        assert 0 < sum(size.instances for size in seen.sizes) == seen.instances <= 3 * (2 + 4) * POPULATION
+        assert 0 < sum(size.instances for size in seen.sizes) == seen.instances <= 3 * (2 * 96 + 4 * 96)
     reading, world = audit.read(replace(printed, when=(Le(mu, 1), Le(2, mu))))
     seen = climb(reading, world, world.shapes(reading)[:3], 4, 0)
     assert [(size.instances, size.tightness) for size in seen.sizes] == [(0, None)] * len(seen.sizes)

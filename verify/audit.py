@@ -54,17 +54,15 @@ RATE = 8000  # instances a nominal second
 LEAST_SAMPLE = 10_000  # admissible instances that `verify` tries at least
 MOST_TURNS = 5
 SCOUTS = 0.1  # of a sample: shows how much of it is admissible
-LEAST_SHAPES, LEAST_GENERATIONS = 16, 4  # of a hunt, however small its effort
+LEAST_SHAPES, LEAST_GENERATIONS = 16, 6  # of a hunt, however small its effort
 RACE = 24  # random instances of every shape, where there are more shapes than a hunt can climb on
 SPARED = 4, 1  # shapes and generations more, where another search ran the race
 REPLAYS = 5  # most dangerous candidates that the kernel replays
 STEADY = 15  # most of those that hold, to say how tight they are: where floats are right about the first, it is enough
-TIGHT = 5  # and most of those that no float tells from tight ones, once one of them is
 CHEAP, DEAR = 100, 2000  # sizes of instances (clients × dimension × steps) that are replayed to say how tight they are
 DEAR_REPLAYS = 2
 CLEAR = 1e-3  # a float violation this large ends the search: the kernel has the word
 LEAD = 6  # shapes that `hunt` goes on with after the first round
-LEAD_POPULATION, LEAD_GENERATIONS, LEAD_ROOM = 160, 7, 12e6  # larger there, also where instances are dear
 LITERAL_SHARE = 0.25  # of the hunting effort, for each implicit assumption
 STRENGTH = ("undecided", "survived", "proved", "refuted", "not-reproduced", "reproduced-if", "reproduced")
 
@@ -272,18 +270,11 @@ def judge(
     suspects = violations[:REPLAYS]
     others = [f for f in seen.best if f not in suspects]
     small = [f for f in others if f.scores.shape.cost <= CHEAP]
-    steady = [f for f in small if f.margin <= VIOLATION]
-    steady = (steady if isinstance(world, Order) else _of_each_shape(steady))[:STEADY]  # paths of growth have one shape
-    cheap = [f for f in small if f.margin > VIOLATION][:REPLAYS] + steady
+    cheap = [f for f in small if f.margin > VIOLATION][:REPLAYS] + [f for f in small if f.margin <= VIOLATION][:STEADY]
     dear = [f for f in others[:DEAR_REPLAYS] if CHEAP < f.scores.shape.cost <= DEAR]
-    asked, close = suspects + sorted(cheap + dear, key=_promise), 0
-    strict = any(op in ("<", ">") for op, *_ in reading.claim["then"])  # then both sides equal would refute it
+    asked = suspects + sorted(cheap + dear, key=_promise)
     for n, found in enumerate(asked):
         told("exact replays", n, len(asked))
-        if -BEYOND_ROUNDING <= found.margin <= VIOLATION and not strict:
-            close += 1
-            if close > TIGHT and any(made.ratio >= 1 - BEYOND_ROUNDING for made in replays):
-                continue  # a sixth says no more
         beaten = any(found.ratio <= made.ratio for made in replays)
         if beaten and found.margin < -BEYOND_ROUNDING and not isinstance(world, Order):  # whose slopes are only fitted
             continue  # it says nothing about the claim, and less about how tight it is
@@ -337,14 +328,6 @@ def _by_kind(statement: Statement, verdict: Judged) -> Judged:
 def _promise(found: Found) -> float:
     """The tightest first; last where a ratio says nothing."""
     return -found.ratio if math.isfinite(found.ratio) else math.inf
-
-
-def _of_each_shape(found: Sequence[Found]) -> list[Found]:
-    """The most dangerous of every shape: a climb's others are its kin."""
-    first: dict[Shape, Found] = {}
-    for one in found:
-        first.setdefault(one.scores.shape, one)
-    return list(first.values())
 
 
 def _worth(found: Found) -> tuple[bool, int]:
@@ -439,21 +422,20 @@ def _hunted(reading: Reading, world: Setting, seed: int, effort: float, race: Se
     """
     shapes, counted = world.shapes(reading), Searched(0, ())
     more = (0, 0) if race is None else SPARED
-    least, instances = LEAST_GENERATIONS + more[1], effort * RATE / 2
-    places = max(LEAST_SHAPES + more[0], round(instances / POPULATION / LEAST_GENERATIONS))
+    least = LEAST_GENERATIONS + more[1]
+    populations = effort * RATE / 2 / POPULATION
+    places = max(LEAST_SHAPES + more[0], round(populations / LEAST_GENERATIONS))
     if len(shapes) > places:
         if race is None:
             race = counted = sample(reading, world, shapes, RACE, seed)
         shapes = _entrants(shapes, race, places)
-    generations = max(least, round(instances / POPULATION / len(shapes)))
-    climbed = climb(reading, world, shapes, generations, seed)
-    first = joined([counted, climbed])
+    generations = max(least, round(populations / len(shapes)))
+    first = joined([counted, climb(reading, world, shapes, generations, seed)])
     lead: list[Shape] = list(dict.fromkeys(f.scores.shape for f in first.best))[:LEAD]
     if not lead or first.best[0].margin > CLEAR:
         return first
-    longer = max(LEAD_GENERATIONS, round(instances / LEAD_POPULATION / len(lead)))
-    on = partial(climb, population=LEAD_POPULATION, room=LEAD_ROOM, after=climbed)
-    return joined([first, on(reading, world, lead, longer, seed + 1)])
+    longer = max(least, round(populations / len(lead)))
+    return joined([first, climb(reading, world, lead, longer, seed + 1)])
 
 
 def _entrants(shapes: Sequence[Shape], race: Searched, places: int) -> list[Shape]:
@@ -461,7 +443,7 @@ def _entrants(shapes: Sequence[Shape], race: Searched, places: int) -> list[Shap
 
     Each time another place of the block: a fixed one would drop a whole inner loop.
     """
-    closest = set(list(dict.fromkeys(f.scores.shape for f in race.best))[: 2 * places // 3])
+    closest = {f.scores.shape for f in race.best[: places // 2]}
     stride = math.ceil(len(shapes) / places)
     spread = {shapes[min(n + n // stride % stride, len(shapes) - 1)] for n in range(0, len(shapes), stride)}
     return [shape for shape in shapes if shape in closest | spread]

@@ -18,7 +18,7 @@ from fedaudit.problems.taped import NotTaped, Tape, at_rows
 
 from . import kernel
 from .evaluate import Array, Evaluator, Table
-from .genome import Gene, Genome, draw, exactly, jitter, join, rows
+from .genome import Gene, Genome, exactly, jitter, join, rows
 from .settings.base import Reading, Setting, Shape, knob_genes, known_table
 from .settings.order import TRANSIENT, Order
 
@@ -29,7 +29,6 @@ BEYOND_ROUNDING = 1e-6  # a margin that is no rounding
 EXACT_ROWS = 4  # of a batch of growth paths: the steepest, which the kernel measures
 TAPED_ROWS = (101, 103, 107)  # primes: rows of a batch that is recorded, which are no multiple of another size
 MOSTRECORDED = 64  # shapes
-UNTAPED = 200.0  # numbers that an instance of size 1 takes, about, where none was recorded
 ROUNDING = 1e-20  # of an instance's natural scale: squares of rounding errors stay below it
 
 
@@ -215,19 +214,6 @@ def record(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> 
     except NotTaped:
         tape = None
     RECORDED[reading, shape] = Recorded(setting, tape, spans[0] if spans else Span((), (), {}))
-
-
-def work(reading: Reading, setting: Setting, shape: Shape) -> float:
-    """How many numbers it takes to score one instance, as far as a recording tells; the same for all libraries."""
-    if isinstance(setting, Order):
-        return 1.0
-    reading = reading if reading.backend == "numpy" else replace(reading, backend="numpy")
-    known = RECORDED.get((reading, shape))
-    if known is None or known.setting is not setting:
-        genome = draw(genes_of(reading, setting, shape), max(TAPED_ROWS), np.random.default_rng(0))
-        record(reading, setting, shape, genome)
-        known = RECORDED[reading, shape]
-    return UNTAPED * shape.cost if known.tape is None else max(known.tape.work, 1.0)
 
 
 def _evaluator(reading: Reading, table: Table) -> Evaluator:

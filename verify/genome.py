@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import accumulate
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -21,30 +19,8 @@ Genome = dict[str, Array]
 
 
 def draw(genes: Sequence[Gene], n: int, rng: np.random.Generator) -> Genome:
-    """Random genomes that favour the extremes where bounds are tight. Genes of one kind are drawn at once."""
-    drawn: Genome = {}
-    for kind, alike in _kinds(genes):
-        numbers = _drawn(kind, (n * sum(_width(g) for g in alike),), rng)
-        drawn |= _apart(alike, n, _shaped(kind, *numbers))
-    return {g.name: drawn[g.name] for g in genes}
-
-
-def _kinds(genes: Sequence[Gene]) -> list[tuple[Kind, list[Gene]]]:
-    """Genes by their kind, in their order."""
-    kinds: dict[Kind, list[Gene]] = {}
-    for gene in genes:
-        kinds.setdefault(gene.kind, []).append(gene)
-    return list(kinds.items())
-
-
-def _width(gene: Gene) -> int:
-    return prod(gene.shape)
-
-
-def _apart(genes: Sequence[Gene], n: int, values: Array) -> Genome:
-    """The genes of n rows that lie one after the other."""
-    ends = [0, *accumulate(n * _width(g) for g in genes)]
-    return {g.name: values[ends[i] : ends[i + 1]].reshape((n, *g.shape)) for i, g in enumerate(genes)}
+    """Random genomes that favour the extremes where bounds are tight."""
+    return {g.name: _shaped(g.kind, *_drawn(g.kind, (n, *g.shape), rng)) for g in genes}
 
 
 def _drawn(kind: Kind, shape: tuple[int, ...], rng: np.random.Generator) -> tuple[Array, ...]:
@@ -84,32 +60,33 @@ def _shaped(kind: Kind, pick: Array, *numbers: Array) -> Array:
 
 
 def mutate(genes: Sequence[Gene], parents: Genome, rng: np.random.Generator) -> Genome:
-    """One child a row: every gene moves a little, some jump, some snap to an extreme. Genes of one kind go together."""
+    """One child a row: every gene moves a little, some jump, some snap to an extreme."""
     n = len(next(iter(parents.values())))
     pace = 10.0 ** rng.uniform(-3, 0.3, n)  # a step size a child: from polishing to exploring
     children: Genome = {}
-    for kind, alike in _kinds(genes):
-        old = np.concatenate([parents[gene.name].ravel() for gene in alike])
-        paces = np.concatenate([np.repeat(pace, _width(gene)) for gene in alike])
-        step = paces * rng.standard_normal(old.shape)
-        step = step * (rng.random(old.shape) < 0.5)
-        if kind == "positive":
+    for gene in genes:
+        old = parents[gene.name]
+        shape: tuple[int, ...] = old.shape
+        step = pace.reshape((n,) + (1,) * len(gene.shape)) * rng.standard_normal(shape)
+        step = step * (rng.random(shape) < 0.5)
+        if gene.kind == "positive":
             new = np.minimum(np.maximum(old * np.exp(step), 1e-9), 1e9)
-        elif kind == "nonnegative":
+        elif gene.kind == "nonnegative":
             new = np.where(old == 0, np.maximum(step, 0.0), np.minimum(np.maximum(old * np.exp(step), 0.0), 1e9))
-        elif kind == "unit":
+        elif gene.kind == "unit":
             moved = old * np.exp(np.minimum(step, 0.0)) + np.maximum(step, 0.0) * (1 - old)
             new = np.minimum(np.maximum(moved, 1e-9), 1.0)
-        elif kind == "fraction":
+        elif gene.kind == "fraction":
             moved = old + step * np.maximum(0.05, np.minimum(old, 1 - old))
             new = np.minimum(np.maximum(moved, 0.0), 1.0)
         else:
             new = old + step * np.maximum(0.1, np.abs(old))
-        jumps = np.flatnonzero(rng.random(old.shape) < 0.04)  # few: only they are drawn anew
-        if jumps.size:
-            new[jumps] = _shaped(kind, *_drawn(kind, jumps.shape, rng))
-        children |= _apart(alike, n, new)
-    return {gene.name: children[gene.name] for gene in genes}
+        numbers = _drawn(gene.kind, shape, rng)
+        jumps = np.nonzero(rng.random(shape) < 0.04)  # few: only they are worth a power
+        if jumps[0].size:
+            new[jumps] = _shaped(gene.kind, *(x[jumps] for x in numbers))
+        children[gene.name] = new
+    return children
 
 
 def jitter(genes: Sequence[Gene], genome: Genome, size: float) -> Genome:

@@ -7,25 +7,23 @@ is counted in evaluations, never in seconds, so that a seed gives the same resul
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from fedaudit.progress import told
 
-from .check import RECORDED, Scores, genes_of, score, score_parts, work
+from .check import Scores, genes_of, score, score_parts
 from .evaluate import Array
-from .genome import Genome, draw, join, mutate, rows
+from .genome import draw, join, mutate, rows
 from .seeds import seed_for
 from .settings.base import NOISY, Reading, Setting, Shape
 from .settings.order import Order
 from .sizes import Counts, Size, merged
 
-POPULATION = 128  # of a shape, on the average
-LEAST_POPULATION = 24
+POPULATION = 96
 ELITE = 16
-ROOM = 8e6  # numbers that a generation of one shape computes: where instances cost more, there are fewer of them
 VIOLATION = 1e-9  # a float margin above this is worth the kernel's time
 
 
@@ -56,7 +54,6 @@ class Searched:
     instances: int
     best: tuple[Found, ...]
     sizes: tuple[Size, ...] = ()
-    elites: Mapping[Shape, Genome] = field(default_factory=dict[Shape, Genome])  # where a climb may go on
 
 
 def sample(reading: Reading, setting: Setting, shapes: Sequence[Shape], n: int, seed: int) -> Searched:
@@ -80,58 +77,27 @@ def joined(parts: Sequence[Searched]) -> Searched:
 
 
 def climb(
-    reading: Reading,
-    setting: Setting,
-    shapes: Sequence[Shape],
-    generations: int,
-    seed: int,
-    taped: bool = True,
-    *,
-    population: int = POPULATION,
-    room: float = ROOM,
-    after: Searched | None = None,
+    reading: Reading, setting: Setting, shapes: Sequence[Shape], generations: int, seed: int, taped: bool = True
 ) -> Searched:
-    """Evolve a population on each shape; `taped`: how it is scored is recorded once, and replayed.
-
-    `after`: another climb, which this one goes on with: its elite and as many new instances as a population has.
-    """
-    tried, best, sizes, elites = 0, list[Found](), list[Size](), dict[Shape, Genome]()
-    many_of = populations(reading, setting, shapes, population, room)
-    if not taped:
-        RECORDED.clear()
-    for n, (shape, many) in enumerate(many_of.items()):
+    """Evolve a population on each shape; `taped`: how it is scored is recorded once, and replayed."""
+    tried, best, sizes = 0, list[Found](), list[Size]()
+    for n, shape in enumerate(shapes):
         told("climbing, shape", n, len(shapes))
         genes = genes_of(reading, setting, shape)
         rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "climb", shape, *reading.dropped))
-        known = after.elites.get(shape) if after else None
-        first = draw(genes, 2 * many, rng) if known is None else join([known, draw(genes, many, rng)])
-        scores, seen = score(reading, setting, shape, first, often=taped), _rows(known)
-        for left in range(generations, -1, -1):
-            fresh = int(np.isfinite(scores.margin[seen:]).sum())  # the elite was counted before
+        scores = score(reading, setting, shape, draw(genes, 2 * POPULATION, rng), often=taped)
+        tried += scores.admissible
+        sizes.append(_size(reading, setting, scores, scores.admissible))
+        elite = rows(scores.genome, _ranking(scores)[:ELITE])
+        for _ in range(generations):
+            picks = rng.integers(0, len(next(iter(elite.values()))), POPULATION)
+            scores = score(reading, setting, shape, join([elite, mutate(genes, rows(elite, picks), rng)]))
+            fresh = int(np.isfinite(scores.margin[ELITE:]).sum())  # the elite was counted before
             tried += fresh
             sizes.append(_size(reading, setting, scores, fresh))
-            elites[shape] = elite = rows(scores.genome, _ranking(scores)[:ELITE])
-            seen = _rows(elite)
-            if left:
-                picks = rng.integers(0, seen, many)
-                scores = score(reading, setting, shape, join([elite, mutate(genes, rows(elite, picks), rng)]))
+            elite = rows(scores.genome, _ranking(scores)[:ELITE])
         best += top(scores, 2)
-    return Searched(tried, order(best), merged(sizes), elites)
-
-
-def populations(
-    reading: Reading, setting: Setting, shapes: Sequence[Shape], average: int, room: float
-) -> dict[Shape, int]:
-    """How many instances of each shape make a generation: fewer of those that are dear, so many more of the others."""
-    costs = {shape: work(reading, setting, shape) for shape in shapes}
-    many = {shape: min(average, max(LEAST_POPULATION, int(room / cost))) for shape, cost in costs.items()}
-    cheap = [shape for shape, count in many.items() if count == average] or list(many)
-    more = -(-(average * len(many) - sum(many.values())) // max(len(cheap), 1))
-    return many | {shape: many[shape] + more for shape in cheap}
-
-
-def _rows(genome: Genome | None) -> int:
-    return len(next(iter(genome.values()))) if genome else 0
+    return Searched(tried, order(best), merged(sizes))
 
 
 def top(scores: Scores, count: int) -> list[Found]:

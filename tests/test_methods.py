@@ -1221,7 +1221,7 @@ def test_kernel_and_jax_do_what_the_box_says(name: str, data: st.DataObject) -> 
 @slow("many random instances of every method")
 @pytest.mark.parametrize("name", TRIED)
 @given(data=st.data())
-@settings(max_examples=examples(24), deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_kernel_and_arrays_do_what_the_box_says_often(name: str, data: st.DataObject) -> None:
     agree(name, data.draw(instances(TRIED[name])), (np,))
 

@@ -752,7 +752,7 @@ def _jobs(text: str | None) -> int:
 
 def _engine(arguments: argparse.Namespace) -> AbstractContextManager[Engine]:
     """Who carries out the tasks, once entered."""
-    from .runner import Local
+    from .local import Local
 
     address: str | None = getattr(arguments, "engine", None)
     if address is None:

@@ -25,7 +25,7 @@ from .store import contents, source_digest, write
 if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
 
-__all__ = ["LISTED", "file_of", "find", "listed", "quiet", "row_of", "shown"]
+__all__ = ["LISTED", "chains", "file_of", "find", "listed", "quiet", "row_of", "shown"]
 
 LISTED = ("id", "paper", "kind", "title", "where", "relation", "method", "follows_from")  # what `list` prints
 MOST = 8  # files of one kind that are kept, of as many versions of the sources
@@ -47,6 +47,24 @@ def listed(selectors: Sequence[str]) -> list[Entry]:
             search([selector])  # says what is near
         chosen |= {e["id"]: e for e in found if e["id"] not in chosen}
     return list(chosen.values())
+
+
+@cache
+def chains() -> dict[str, str]:
+    """Of every statement of the catalogue one for its whole chain: what it cites or is cited by, other readings."""
+    known = {entry["id"]: entry for entry in _entries()}
+    root = {name: name for name in known}
+
+    def top(name: str) -> str:
+        while root[name] != name:
+            name = root[name]
+        return name
+
+    for name, entry in known.items():
+        for other in (*entry["follows_from"], name.partition("~")[0]):
+            if other in known:
+                root[top(other)] = top(name)
+    return {name: top(name) for name in known}
 
 
 def find(selectors: Sequence[str]) -> list[Statement]:

@@ -11,7 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO, cast
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TextIO, cast
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Lines", "Step", "Wanted", "in_notebook", "progress", "told", "watched"]
+__all__ = ["Lines", "Step", "Wanted", "begun", "in_notebook", "progress", "told", "watched"]
 
 FIRST, EVERY = 1.5, 10.0  # seconds until the first line, and from one line to the next
 RECENT = 20  # statements that the time that is left is estimated from
@@ -28,6 +28,7 @@ Step = Callable[[str, int, int], None]  # what is being done, how much of it is 
 Wanted = bool | Step | None  # None: on a terminal and in a notebook
 
 _LISTENER: ContextVar[Step | None] = ContextVar("listener", default=None)
+_BEGUN: ContextVar[Callable[[str], None] | None] = ContextVar("begun", default=None)
 
 
 def told(what: str, done: int, total: int) -> None:
@@ -37,10 +38,23 @@ def told(what: str, done: int, total: int) -> None:
         listener(what, done, total)
 
 
-def progress(label: str, names: Sequence[str], jobs: int) -> AbstractContextManager[Step]:
-    """What to call when a statement has finished; `names` in the order in which they are begun."""
+def begun(name: str) -> None:
+    """Tell whoever shows progress that a worker has begun with a statement."""
+    listener = _BEGUN.get()
+    if listener is not None:
+        listener(name)
+
+
+@contextmanager
+def progress(label: str, names: Sequence[str], jobs: int) -> Generator[Step]:
+    """What to call when a statement has finished; `names` in the order of work."""
     err, lines = _console(), Lines(label, names, jobs)
-    return _bar(err, label, len(names)) if err.is_terminal else _now_and_then(lines.step, lines.line)
+    token = _BEGUN.set(lines.begun)
+    try:
+        with _bar(err, label, len(names)) if err.is_terminal else _now_and_then(lines.step, lines.line) as step:
+            yield step
+    finally:
+        _BEGUN.reset(token)
 
 
 def _console() -> Console:
@@ -108,23 +122,32 @@ def _bar(err: Console, label: str, total: int) -> Generator[Step]:
 
 
 class Lines:
-    """What is done, what is running and the time that is left, as one line."""
+    """What is done, what is running and the time that is left, as one line.
+
+    Where nobody says what was begun, the next in the order of work are taken to be running.
+    """
 
     def __init__(self, label: str, names: Sequence[str], jobs: int) -> None:
         self.label, self.total, self.jobs = label, len(names), jobs
         self.left = dict.fromkeys(names)
+        self.running: dict[str, None] = {}
         self.times = deque([time.monotonic()], RECENT + 1)
         self.lock = threading.Lock()
+
+    def begun(self, name: str) -> None:
+        with self.lock:
+            self.running[name] = None
 
     def step(self, name: str, done: int, total: int) -> None:
         with self.lock:
             self.left.pop(name, None)
+            self.running.pop(name, None)
             self.times.append(time.monotonic())
 
     def line(self, now: float) -> str:
         with self.lock:
             finished, per = len(self.times) - 1, now - self.times[0]
-            running = list(self.left)[: self.jobs]
+            running = list(self.running or self.left)[: self.jobs]
             done = self.total - len(self.left)
         waits = f", about {_clock(per / finished * len(self.left))} left" if finished else ""
         at = f", running {', '.join(running)}" if running else ""

@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import sys
-import threading
-import time
-import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial
 from pathlib import Path
@@ -22,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from fedaudit.verify.chains import settle
 
 from .errors import UserError, crash
-from .listing import file_of, listed
+from .listing import chains, file_of, listed
 from .store import Damaged, Folder, Row, key_of, source_digest
 
 if TYPE_CHECKING:
@@ -34,16 +30,17 @@ __all__ = [
     "Done",
     "Engine",
     "Interrupted",
-    "Local",
     "Outcome",
     "Settings",
     "Task",
     "attempt",
     "audit",
     "choose",
+    "cores",
     "ended",
     "header",
     "libraries",
+    "one_thread",
     "ordered",
     "run",
 ]
@@ -53,8 +50,6 @@ SINGLE_BUDGET = 10.0  # seconds a statement, for verify and hunt on their own
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 WEIGHT = ("thm", "cor", "prop", "lem")  # labels of ids, the weightiest first
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
-
-MOST_PER_CORE = 4  # workers; each of them computes on one thread
 
 Progress = Callable[[str, int, int], None]
 Notice = Callable[[str], None]
@@ -81,6 +76,7 @@ class Chosen:
     id: str
     origin: str  # the id itself, or the path of the user's file
     content: str  # all that its row depends on besides the settings
+    chain: str  # the same for all that cite one another, whose derivations share what they decide
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +158,9 @@ def choose(selectors: Sequence[str], *, well_formed: bool = True) -> list[Chosen
 def _listed(selectors: Sequence[str]) -> Iterator[Chosen]:
     """Statements of the catalogue, which depend on what it says of them and on our code."""
     for entry in listed(selectors):
-        yield Chosen(entry["id"], entry["id"], source_digest(papers=False) + entry["fingerprint"])
+        yield Chosen(
+            entry["id"], entry["id"], source_digest(papers=False) + entry["fingerprint"], chains()[entry["id"]]
+        )
 
 
 def _own(selector: str, checked: bool) -> Iterator[Chosen]:
@@ -172,7 +170,7 @@ def _own(selector: str, checked: bool) -> Iterator[Chosen]:
     path = file_of(selector)
     source = _source_of(path)
     for made in well_formed(selector) if checked else find([selector]):
-        yield Chosen(made.id, path, source_digest() + source + content_of(made))
+        yield Chosen(made.id, path, source_digest() + source + content_of(made), path)
 
 
 def content_of(statement: Statement) -> str:
@@ -452,75 +450,10 @@ def _source_of(path: str) -> str:
         raise UserError(f"{path} ({error.strerror})", "a Python file that can be read", "check the path") from error
 
 
-@dataclass(frozen=True, slots=True)
-class Local:
-    """Worker processes on this machine."""
-
-    jobs: int
-
-    def work(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Outcome]]:
-        """Tasks with their results, as they finish."""
-        if self.jobs == 1 or len(tasks) <= 1:
-            for task in tasks:
-                yield task, attempt(task)
-            return
-        from joblib.externals.loky.process_executor import (  # pyright: ignore[reportMissingTypeStubs]
-            BrokenProcessPool,  # pyright: ignore[reportUnknownVariableType]
-        )
-
-        left = dict(enumerate(tasks))
-        try:
-            for number, outcome in _in_pool(left, self.jobs):
-                yield left.pop(number), outcome
-        except cast("type[Exception]", BrokenProcessPool):  # a worker was killed, by the system or by a crash
-            while left:  # one at a time: the one that ends its worker again is the one that failed
-                number = min(left)
-                yield left.pop(number), _alone(tasks[number])
-
-
-def _in_pool(tasks: dict[int, Task], jobs: int) -> Iterator[tuple[int, Outcome]]:
-    """Tasks by their numbers, in worker processes."""
-    import joblib  # pyright: ignore[reportMissingTypeStubs]
-
-    one_thread()
-    parallel = cast(Any, joblib)
-    workers = min(jobs, len(tasks), MOST_PER_CORE * cores())
-    pool = parallel.Parallel(workers, backend="loky", return_as="generator_unordered", batch_size=1)
-    calls = (parallel.delayed(_in_worker)(n, t) for n, t in list(tasks.items()))
-    results = cast("Generator[tuple[int, Outcome]]", pool(calls))
-    try:
-        for number, outcome in results:  # noqa: UP028 (`yield from` would close it before we can)
-            yield number, outcome
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # joblib's, about tasks that an interrupt cancels
-            results.close()
-
-
-def _alone(task: Task) -> Outcome:
-    """A task in a process of its own, which it may take down with it."""
-    from joblib.externals.loky.process_executor import (  # pyright: ignore[reportMissingTypeStubs]
-        BrokenProcessPool,  # pyright: ignore[reportUnknownVariableType]
-        ProcessPoolExecutor,  # pyright: ignore[reportUnknownVariableType]
-    )
-
-    with cast(Any, ProcessPoolExecutor)(1) as pool:
-        try:
-            return cast("tuple[int, Outcome]", pool.submit(_in_worker, 0, task).result())[1]
-        except cast("type[Exception]", BrokenProcessPool):
-            return ended(task)
-
-
 def ended(task: Task) -> Outcome:
     """Of a task that takes its worker down with it."""
     what = "its worker process ended"
     return Outcome(failed_row(task, f"the tool failed: {what}"), None, what)
-
-
-def _in_worker(number: int, task: Task) -> tuple[int, Outcome]:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
-    _end_with_parent(os.getppid())
-    return number, attempt(task)
 
 
 @cache
@@ -529,15 +462,3 @@ def _leave_interrupts_to_us() -> None:
     import z3  # pyright: ignore[reportMissingTypeStubs]
 
     cast(Any, z3).set_param("ctrl_c", False)
-
-
-@cache
-def _end_with_parent(parent: int) -> None:
-    """Leave no worker behind when the audit is killed: it would wait for tasks that never come."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.5)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()

@@ -10,6 +10,7 @@ from faked import CERTIFICATE, REFUTED, fake_moves
 
 from fedaudit import own, runner, store
 from fedaudit.errors import UserError
+from fedaudit.local import Local
 from fedaudit.store import Folder
 from fedaudit.verify.names import slug
 
@@ -44,7 +45,7 @@ def audit(chosen, moves, tmp_path):
         moves.calls.clear()
         said = []
         with Folder.open(tmp_path / "out").held() as folder:
-            done = runner.audit(chosen, SETTINGS, runner.Local(1), folder, notice=said.append)
+            done = runner.audit(chosen, SETTINGS, Local(1), folder, notice=said.append)
         return done.rows, list(moves.calls), said
 
     return call

@@ -6,6 +6,7 @@ had the first of them; one that has nothing left takes over from the others.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -23,6 +24,7 @@ from .runner import Outcome, Task, attempt, cores, ended, one_thread
 __all__ = ["Local"]
 
 MOST_PER_CORE = 4  # workers; each of them computes on one thread
+COLLECTED = 200_000, 50, 100  # new objects until garbage is looked for among them; then among older ones
 MOST_MEMORY = 2_000_000_000  # bytes by which a worker may grow before a new one takes its place
 
 
@@ -120,11 +122,12 @@ def _worker_ended(future: Future[Outcome]) -> bool:
 
 
 def _begin(parent: int) -> None:
-    """What a worker does first."""
+    """What a worker does first. Most of what it makes stays, so that it seldom looks through all of it for garbage."""
     from joblib.externals.loky import process_executor  # pyright: ignore[reportMissingTypeStubs]
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     cast(Any, process_executor)._MAX_MEMORY_LEAK_SIZE = MOST_MEMORY  # what was derived is kept on purpose
+    gc.set_threshold(*COLLECTED)
     _end_with_parent(parent)
 
 

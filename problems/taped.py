@@ -41,6 +41,7 @@ class Tape:
         self.recorded: list[Array] = []  # of the batch that was recorded
         self._known: dict[Any, Any] = {}
         self._kept: list[Any] = []  # constants that are known by identity stay alive
+        self._filled: tuple[int, list[Any]] | None = None  # constants for a number of rows
 
     @classmethod
     def record(cls, function: Callable[[dict[str, Any]], Sequence[Any]], batch: Mapping[str, Array]) -> Tape:
@@ -56,11 +57,9 @@ class Tape:
 
     def replay(self, batch: Mapping[str, Array]) -> list[Array] | None:
         """The same of another batch, or None where it branches otherwise."""
-        n, values = len(next(iter(batch.values()))), self.values.copy()
+        values = self.sized_for(len(next(iter(batch.values())))).copy()
         for name, place in self.inputs.items():
             values[place] = batch[name]
-        for place, size in self.sizes.items():
-            values[place] = size(n)
         with np.errstate(all="ignore"):
             for function, to, first, second, many, ends in self.steps:
                 if second >= 0:
@@ -74,6 +73,15 @@ class Tape:
         if any(bool(values[place]) is not expected for place, expected in self.guards):
             return None
         return [values[place] for place in self.outputs]
+
+    def sized_for(self, n: int) -> list[Any]:
+        """The constants, with those that are made from the number of rows; kept for the next batch of as many."""
+        if self._filled is None or self._filled[0] != n:
+            values = self.values.copy()
+            for place, size in self.sizes.items():
+                values[place] = size(n)
+            self._filled = n, values
+        return self._filled[1]
 
     def input(self, name: str, values: Array) -> Taped:
         self.inputs[name] = len(self.values)

@@ -99,10 +99,11 @@ class Tape:
         return known
 
     def write(self, function: Callable[..., Any], places: tuple[int, ...], value: Any, key: Any) -> Taped:
-        made = self._known[key] = Taped(self, len(self.values), value)
-        self.operations.append((function, len(self.values), places))
+        to = len(self.values)
+        written = self._known[key] = Taped(self, to, value)
+        self.operations.append((function, to, places))
         self.values.append(None)
-        return made
+        return written
 
     def pair(self, ufunc: Any, a: Any, b: Any) -> Taped:
         """The same for a function of two arrays, one of them of this tape."""
@@ -113,10 +114,9 @@ class Tape:
         elif type(b) is not Taped:
             b = self.number(b, a)
         places = a.place, b.place
-        known = self._known.get(key := (ufunc, places))
-        if known is None:
-            known = self.write(ufunc, places, ufunc(a.value, b.value), key)
-        return known
+        key = ufunc, places
+        known = self._known.get(key)
+        return self.write(ufunc, places, ufunc(a.value, b.value), key) if known is None else known
 
     def number(self, x: Any, beside: Taped) -> Taped:
         """A constant beside an array. One number is an array without axes, which NumPy is quickest with."""
@@ -194,23 +194,25 @@ class Tape:
         needed = {*self.outputs, *(place for place, _ in self.guards)}
         kept: list[Step] = []
         for function, to, places in reversed(self.operations):
-            if to in needed:
-                ends = tuple({place for place in places if place not in needed})
-                kept.append((function, to, *_arguments(places), ends))
+            if to not in needed:
+                continue
+            if len(places) == 1:
+                (one,) = places
+                kept.append((function, to, one, -1, (), () if one in needed else places))
+                needed.add(one)
+            elif len(places) == 2:
+                one, other = places
+                ends = (one,) if one not in needed else ()
+                if other != one and other not in needed:
+                    ends = (*ends, other)
+                kept.append((function, to, one, other, (), ends))
+                needed.update(places)
+            else:
+                kept.append((function, to, -1, -1, places, tuple({place for place in places if place not in needed})))
                 needed.update(places)
         self.steps = kept[::-1]
         self.sizes = {place: size for place, size in self.sizes.items() if place in needed}
         self._known, self._kept, self.operations = {}, [], []
-
-
-def _arguments(places: tuple[int, ...]) -> tuple[int, int, tuple[int, ...]]:
-    match places:
-        case (one,):
-            return one, -1, ()
-        case (one, other):
-            return one, other, ()
-        case _:
-            return -1, -1, places
 
 
 def _forward(ufunc: Any) -> Callable[[Taped, Any], Taped]:
@@ -407,13 +409,23 @@ def _by(ufunc: Any) -> Callable[..., Any]:
 
 def _item(tape: Tape, x: Taped, key: Any) -> Any:
     parts = cast("tuple[Any, ...]", key if type(key) is tuple else (key,))
+    rows, named = tape.rows, list[Any]()
     for part in parts:
-        if type(part) is Taped or type(part) is np.ndarray:
+        kind = cast("type[Any]", type(part))
+        if kind is slice:
+            start, stop = part.start, part.stop
+            if (start and start % rows == 0) or (stop and stop % rows == 0):
+                raise NotTaped("a row, or some")
+            named.append((start, stop, part.step))  # a slice has no hash
+        elif kind is int:
+            if part and part % rows == 0:
+                raise NotTaped("a row, or some")
+            named.append(part)
+        elif kind is Taped or kind is np.ndarray:
             return _gathered(tape, x, parts)
-        ends = (part.start, part.stop) if type(part) is slice else (part,) if type(part) is int else ()
-        if any(end and end % tape.rows == 0 for end in ends):
-            raise NotTaped("a row, or some")
-    known = tape._known.get(name := ("item", x.place, repr(parts)))  # pyright: ignore[reportPrivateUsage]
+        else:  # an ellipsis, a new axis, a list
+            named.append(repr(part))
+    known = tape._known.get(name := ("item", x.place, *named))  # pyright: ignore[reportPrivateUsage]
     if known is None:
         known = tape.write(operator.getitem, (x.place, tape.place(key)), x.value[key], name)
     return known

@@ -1,8 +1,9 @@
 """Runs command lines in forked children, which may die by SIGKILL at a chosen moment. Not a test: see conftest.py.
 
-A line on stdin is a request: {"argv": […], "cwd": …, "kill": null | [moment, n]}; the answer on stdout is the child's
-exit status, its standard output and error, how often it came by each moment, and its seconds. Children are forked from
-a process that has imported everything, so that a command costs its work and no imports.
+A line on stdin is a request: {"argv": […], "cwd": …, "kill": null | [moment, n], "program": "fedaudit" | "pytest"}; the
+answer on stdout is the child's exit status, its standard output and error, how often it came by each moment, and its
+seconds. Children are forked from a process that has imported everything, so that a command costs its work and no
+imports.
 
 Moments, each counted from 1:
     part    a file's content is half written beside its place
@@ -18,6 +19,8 @@ import signal
 import sys
 import tempfile
 import time
+
+import pytest
 
 from fedaudit import cli, listing, runner, store
 from fedaudit.bounds import catalogue
@@ -60,7 +63,7 @@ def child(request, out, err, counted):
     os.dup2(err, 2)
     os.chdir(request["cwd"])
     patched(request["kill"], {"file": counted, **dict.fromkeys(MOMENTS, 0)})
-    status = cli.main(request["argv"])
+    status = {"fedaudit": cli.main, "pytest": pytest.main}[request["program"]](request["argv"])
     sys.stdout.flush()
     os._exit(status)
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from marks import slow
+from marks import only, slow
 from sympy import Le, Rational
 
 import fedaudit as fa
@@ -120,7 +120,9 @@ DECIDED = {
 }
 
 
-@pytest.mark.parametrize(("name", "change"), DECIDED.items(), ids=str)
+@pytest.mark.parametrize(
+    ("name", "change"), only({*DECIDED} - {"fallah/sec5-hf-formula"}, DECIDED.items(), "a long comparison"), ids=str
+)
 def test_what_a_repair_changes(name: str, change: str) -> None:
     assert repair(statement(name), catalogue()).change == change
 

@@ -130,6 +130,12 @@ def test_a_bound_is_tightened_to_what_its_proof_gives_and_no_further() -> None:
     assert term.stopped
     smaller = stated(found.statement, {place: Rational(99, 100) for place in places(found.statement)})
     assert not derive(smaller, found.known, slack=False).proved
+
+
+@slow("two searches")
+def test_a_tightened_bound_survives_and_one_that_is_a_hundredth_smaller_falls() -> None:
+    found = loose_bound()
+    smaller = stated(found.statement, {place: Rational(99, 100) for place in places(found.statement)})
     assert hunt_row(smaller, 0, 0.2)["verdict"] == "refuted"
     assert hunt_row(found.statement, 0, 0.2)["verdict"] == "survived"
 

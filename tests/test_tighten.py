@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from marks import slow
+from marks import slow, some
 from sympy import Le, Rational, expand
 
 from fedaudit.bounds.atoms import Square
@@ -273,7 +273,7 @@ def test_for_what_is_false_none_are_found(tmp_path: Path, capsys: pytest.Capture
     assert "not found, which does not say that it is false" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["buttaci/lem4.2", "buttaci/lemB.1"])
+@pytest.mark.parametrize("name", some(["buttaci/lem4.2", "buttaci/lemB.1"], 2, "longer proofs"))
 def test_the_multipliers_of_a_lemma_are_found_again(name: str) -> None:
     """Every premise of the two lemmas that is shown by atoms, with the atoms taken away."""
     known = catalogue()

@@ -69,9 +69,16 @@ def nursery() -> Iterator[Callable[..., dict[str, Any]]]:
         assert process.stdout is not None
         to, back = process.stdin, process.stdout
 
-        def ask(argv: list[str], cwd: Path, kill: list[Any] | None = None, program: str = "fedaudit") -> dict[str, Any]:
+        def ask(
+            argv: list[str],
+            cwd: Path,
+            kill: list[Any] | None = None,
+            program: str = "fedaudit",
+            shared: bool = False,
+        ) -> dict[str, Any]:
             cwd.mkdir(exist_ok=True)
-            print(json.dumps({"argv": argv, "cwd": str(cwd), "kill": kill, "program": program}), file=to, flush=True)
+            request = {"argv": argv, "cwd": str(cwd), "kill": kill, "program": program, "shared": shared}
+            print(json.dumps(request), file=to, flush=True)
             return json.loads(back.readline())
 
         yield ask

@@ -31,8 +31,8 @@ settings.load_profile("fedaudit")
 
 
 LONG = (
-    "cli_real", "cluster", "hunt", "sturdy", "pytest_plugin", "kernel_check", "zhang", "hostile_command_lines",
-    "yuan_rates", "methods", "certify_command", "report_hostile", "fuzz_certificates", "figures_convergence",
+    "cli_real", "cluster", "atoms", "hunt", "pytest_plugin", "methods", "pictures", "zhang", "certify_command", "kills",
+    "kernel_check", "hostile_command_lines", "yuan_rates", "docs", "benmansour", "report_hostile", "fuzz_certificates",
 )  # fmt: skip
 
 

@@ -114,7 +114,7 @@ def test_kills_at_every_write_and_between(nursery, tmp_path):
 
 @slow("seven audits by real processes")
 def test_kills_by_the_clock_of_an_audit_with_workers(nursery, tmp_path):
-    """The whole process group at six moments of a real process with two workers."""
+    """The whole process group at six moments of a real process with two workers; one process goes on from there."""
     argv = audit(*CHEAP, jobs=2)
     command = [sys.executable, "-m", "fedaudit", *argv]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
@@ -134,7 +134,7 @@ def test_kills_by_the_clock_of_an_audit_with_workers(nursery, tmp_path):
         assert "Traceback" not in process.communicate()[1]
         if (folder / "out").exists():
             assert_whole(folder / "out")
-        again = nursery(argv, folder)
+        again = nursery(audit(*CHEAP), folder, shared=True)
         assert (again["status"], "fedaudit:" in again["said"]) == (0, False), again["said"]
         assert audited(folder / "out") == rows
         same_but_for_the_clock(folder / "out", tmp_path / "whole" / "out")

@@ -45,10 +45,11 @@ class Sources:
 def fingerprints() -> dict[str, str]:
     """Id -> digest, for every statement of the catalogue."""
     read = {paper: _read(modules_of(paper)) for paper in papers()}
-    shared = {paper: _shared(paper, read) for paper in read}
+    reach = {paper: _reach(paper, read) for paper in read}
+    shared = {paper: _shared(reach[paper]) for paper in read}
     known = {s.id: s for s in statements()}
     places = {id(v): name for p in read for m in modules_of(p) for name, v in vars(m).items() if type(v) is Statement}
-    own = {s.id: _digest(shared[s.paper], *_blocks(places.get(id(s), ""), read)) for s in known.values()}
+    own = {s.id: _digest(shared[s.paper], *_blocks(places.get(id(s), ""), reach[s.paper])) for s in known.values()}
     whole = {paper: _digest(shared[paper], *_all(sources)) for paper, sources in read.items()}
     ranges = _digest(*(f"{s.method_id} {s.for_all!r}" for s in known.values()))  # premises look for spans of indices
     return {
@@ -73,10 +74,17 @@ def _read(modules: Iterable[ModuleType]) -> Sources:
                 found.blocks.setdefault(name, []).append(piece)
             else:
                 found.others.append(piece)
-            if isinstance(node, ast.ImportFrom):
-                found.imports |= {p for p in papers() if p in (node.module or "").split(".")}
-                found.imports |= {a.name for a in node.names if a.name in papers()}
+            found.imports |= {part for path in _imported(node) for part in path.split(".")} & set(papers())
     return found
+
+
+def _imported(node: ast.stmt) -> Iterator[str]:
+    """What a piece of source imports, in functions too."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Import | ast.ImportFrom):
+            yield from (alias.name for alias in inner.names)
+        if isinstance(inner, ast.ImportFrom):
+            yield inner.module or ""
 
 
 def _assigned(node: ast.stmt) -> str:
@@ -126,8 +134,8 @@ def _names(node: ast.AST) -> Iterator[str]:
             yield inner.name
 
 
-def _shared(paper: str, read: Mapping[str, Sources]) -> str:
-    """A digest of what all statements of a paper depend on."""
+def _reach(paper: str, read: Mapping[str, Sources]) -> list[Sources]:
+    """A paper, the papers that it imports, and so on: no name of it means a line of any other paper."""
     seen: set[str] = set()
     waiting = [paper]
     while waiting:
@@ -135,15 +143,20 @@ def _shared(paper: str, read: Mapping[str, Sources]) -> str:
         if name not in seen:
             seen.add(name)
             waiting += read[name].imports
-    pieces = [piece for name in sorted(seen) for piece in read[name].others]
+    return [read[name] for name in sorted(seen)]
+
+
+def _shared(reach: Iterable[Sources]) -> str:
+    """A digest of what all statements of a paper depend on."""
+    pieces = [piece for sources in reach for piece in sources.others]
     if any(OBSCURE & names for _, names in pieces):
-        pieces += [piece for name in sorted(seen) for block in read[name].blocks.values() for piece in block]
+        pieces += [piece for sources in reach for block in sources.blocks.values() for piece in block]
     named = {name for _, names in pieces for name in names}
-    return _digest(*(text for text, _ in pieces), *(text for name in sorted(named) for text in _blocks(name, read)))
+    return _digest(*(text for text, _ in pieces), *(text for name in sorted(named) for text in _blocks(name, reach)))
 
 
-def _blocks(name: str, read: Mapping[str, Sources]) -> list[str]:
-    """The block of a name, and the blocks that it names, and so on; of all papers, where several have the name."""
+def _blocks(name: str, reach: Iterable[Sources]) -> list[str]:
+    """The block of a name, and the blocks that it names, and so on; of all these, where several have the name."""
     seen: set[str] = set()
     waiting, texts = [name], list[str]()
     while waiting:
@@ -151,7 +164,7 @@ def _blocks(name: str, read: Mapping[str, Sources]) -> list[str]:
         if one in seen:
             continue
         seen.add(one)
-        for text, names in (piece for sources in read.values() for piece in sources.blocks.get(one, ())):
+        for text, names in (piece for sources in reach for piece in sources.blocks.get(one, ())):
             texts.append(text)
             waiting += names
     return sorted(texts)

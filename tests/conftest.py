@@ -31,8 +31,8 @@ settings.load_profile("fedaudit")
 
 
 LONG = (
-    "cli_real", "cluster", "hunt", "sturdy", "pytest_plugin", "kernel_check", "zhang", "hostile_command_lines",
-    "yuan_rates", "methods", "certify_command", "report_hostile", "fuzz_certificates", "figures_convergence",
+    "cli_real", "cluster", "atoms", "hunt", "pytest_plugin", "methods", "pictures", "zhang", "certify_command", "kills",
+    "kernel_check", "hostile_command_lines", "yuan_rates", "docs", "benmansour", "report_hostile", "fuzz_certificates",
 )  # fmt: skip
 
 
@@ -69,9 +69,16 @@ def nursery() -> Iterator[Callable[..., dict[str, Any]]]:
         assert process.stdout is not None
         to, back = process.stdin, process.stdout
 
-        def ask(argv: list[str], cwd: Path, kill: list[Any] | None = None) -> dict[str, Any]:
+        def ask(
+            argv: list[str],
+            cwd: Path,
+            kill: list[Any] | None = None,
+            program: str = "fedaudit",
+            shared: bool = False,
+        ) -> dict[str, Any]:
             cwd.mkdir(exist_ok=True)
-            print(json.dumps({"argv": argv, "cwd": str(cwd), "kill": kill}), file=to, flush=True)
+            request = {"argv": argv, "cwd": str(cwd), "kill": kill, "program": program, "shared": shared}
+            print(json.dumps(request), file=to, flush=True)
             return json.loads(back.readline())
 
         yield ask

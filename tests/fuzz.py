@@ -38,23 +38,25 @@ FOLDER = Path(__file__).parent / "certificates"
 GOLDEN: dict[str, Any] = {path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))}
 
 Place = tuple[Any, ...]
-Change = Callable[[Any, Random, "Pool"], "tuple[str, Any] | None"]
+Change = Callable[["Chart", Random], "tuple[str, Any] | None"]
 
 # --- places in JSON data ---------------------------------------------------------------------------------------------
 
 
-def places(raw: Any) -> list[Place]:
-    """Every place below the top, outer ones first; without recursion, as data may be nested deeply."""
-    found: list[Place] = []
+def entries(raw: Any) -> list[tuple[Place, Any]]:
+    """Every place below the top and what is there, outer ones first; no recursion, as data may be nested deeply."""
     pending: list[tuple[Place, Any]] = [((), raw)]
     for place, here in pending:
         if isinstance(here, dict):
             pending += [((*place, key), entry) for key, entry in here.items()]
         elif isinstance(here, list):
             pending += [((*place, n), entry) for n, entry in enumerate(here)]
-        if place:
-            found.append(place)
-    return found
+    return pending[1:]
+
+
+def places(raw: Any) -> list[Place]:
+    """Every place below the top, outer ones first."""
+    return [place for place, _ in entries(raw)]
 
 
 def get(raw: Any, place: Place) -> Any:
@@ -174,9 +176,8 @@ class Pool:
         by_key: dict[str, list[Any]] = {}
         seen: set[tuple[str, str]] = set()
         for raw in certificates:
-            for place in places(raw):
+            for place, part in entries(raw):
                 if isinstance(place[-1], str):
-                    part = get(raw, place)
                     mark = place[-1], json.dumps(part)
                     if mark not in seen:
                         seen.add(mark)
@@ -192,62 +193,100 @@ def pool() -> Pool:
 # --- changes ---------------------------------------------------------------------------------------------------------
 
 
-def _pick(raw: Any, rng: Random, fits: Callable[[Place, Any], bool]) -> Place | None:
-    fitting = [place for place in places(raw) if fits(place, get(raw, place))]
-    return rng.choice(fitting) if fitting else None
+@dataclass(frozen=True, slots=True, eq=False)
+class Chart:
+    """Data, and where in it is what: all mutants of one certificate look at the same chart first."""
+
+    raw: Any
+    pool: Pool
+    seen: dict[str, Any] = field(default_factory=dict)
+
+    def entries(self) -> list[tuple[Place, Any]]:
+        return self._once("entries", lambda: entries(self.raw))
+
+    def places(self) -> list[Place]:
+        return self._once("places", lambda: [place for place, _ in self.entries()])
+
+    def words(self) -> list[str]:
+        return self._once("words", lambda: [here for _, here in self.entries() if is_word(here)])
+
+    def pick(self, rng: Random, kind: str) -> Place | None:
+        """A place of one kind, if there is any."""
+        fits = FITS[kind]
+        fitting = self._once(kind, lambda: [place for place, here in self.entries() if fits(place, here, self.pool)])
+        return rng.choice(fitting) if fitting else None
+
+    def _once(self, name: str, made: Callable[[], Any]) -> Any:
+        if name not in self.seen:
+            self.seen[name] = made()
+        return self.seen[name]
 
 
-def _field(raw: Any, rng: Random) -> Place | None:
-    return _pick(raw, rng, lambda place, _: isinstance(place[-1], str))
+def is_word(here: Any) -> bool:
+    return isinstance(here, str) and not is_number(here)
 
 
-def drop(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
-    place = _field(raw, rng)
-    return (f"drop {text_of(place)}", without(raw, place)) if place else None
+FITS: dict[str, Callable[[Place, Any, Pool], bool]] = {
+    "field": lambda place, here, pool: isinstance(place[-1], str),
+    "object": lambda place, here, pool: isinstance(here, dict),
+    "list": lambda place, here, pool: isinstance(here, list),
+    "number": lambda place, here, pool: is_number(here),
+    "word": lambda place, here, pool: is_word(here) and bool(here),
+    "several": lambda place, here, pool: isinstance(here, dict | list) and len(here) > 1,
+    "known": lambda place, here, pool: place[-1] in pool.by_key,
+    "size": lambda place, here, pool: type(here) is int and 1 <= here <= 10_000 and "claim" not in place,
+}
 
 
-def add(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
-    place = _pick(raw, rng, lambda _, here: isinstance(here, dict)) or ()
-    name = rng.choice([*WORDS, *pool.by_key])
-    value = rng.choice([*MILD, *pool.by_key.get(name, ())])
-    holder = get(raw, place)
+def drop(chart: Chart, rng: Random) -> tuple[str, Any] | None:
+    place = chart.pick(rng, "field")
+    return (f"drop {text_of(place)}", without(chart.raw, place)) if place else None
+
+
+def add(chart: Chart, rng: Random) -> tuple[str, Any] | None:
+    place = chart.pick(rng, "object") or ()
+    name = rng.choice([*WORDS, *chart.pool.by_key])
+    value = rng.choice([*MILD, *chart.pool.by_key.get(name, ())])
+    holder = get(chart.raw, place)
     return (
-        (f"add {text_of(place)}.{name}", put(raw, place, {**holder, name: value})) if isinstance(holder, dict) else None
+        (f"add {text_of(place)}.{name}", put(chart.raw, place, {**holder, name: value}))
+        if isinstance(holder, dict)
+        else None
     )
 
 
-def rename(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
-    place = _field(raw, rng)
+def rename(chart: Chart, rng: Random) -> tuple[str, Any] | None:
+    place = chart.pick(rng, "field")
     if not place:
         return None
-    name, holder = rng.choice([*WORDS, *pool.by_key]), get(raw, place[:-1])
+    name, holder = rng.choice([*WORDS, *chart.pool.by_key]), get(chart.raw, place[:-1])
     renamed = {name if key == place[-1] else key: entry for key, entry in holder.items()}
-    return f"rename {text_of(place)} to {name}", put(raw, place[:-1], renamed)
+    return f"rename {text_of(place)} to {name}", put(chart.raw, place[:-1], renamed)
 
 
-def garbage(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
-    place, value = rng.choice(places(raw) or [()]), rng.choice(WRONG)
-    return f"garbage {text_of(place)} = {short(value)}", put(raw, place, value)
+def garbage(chart: Chart, rng: Random) -> tuple[str, Any] | None:
+    place, value = rng.choice(chart.places() or [()]), rng.choice(WRONG)
+    return f"garbage {text_of(place)} = {short(value)}", put(chart.raw, place, value)
 
 
-def number(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
+def number(chart: Chart, rng: Random) -> tuple[str, Any] | None:
     """Another number: mild, huge, or near the old one."""
-    place = _pick(raw, rng, lambda _, here: is_number(here))
+    place = chart.pick(rng, "number")
     if not place:
         return None
-    old = get(raw, place)
+    old = get(chart.raw, place)
     value = rng.choice([rng.choice(MILD), moved(old, rng), moved(old, rng), rng.choice(HUGE)])
     if rng.random() < 0.6 and type(value) is not type(old) and is_number(value):
         value = str(value) if isinstance(old, str) else int(Fraction(value))
-    return f"number {text_of(place)} = {short(value)}", put(raw, place, value)
+    return f"number {text_of(place)} = {short(value)}", put(chart.raw, place, value)
 
 
-def listed(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
+def listed(chart: Chart, rng: Random) -> tuple[str, Any] | None:
     """A list that is shorter, longer, nested, reversed or empty."""
-    place = _pick(raw, rng, lambda _, here: isinstance(here, list))
+    place = chart.pick(rng, "list")
     if not place:
         return None
-    old = get(raw, place)
+    old = get(chart.raw, place)
     how = rng.choice(["shorter", "longer", "nested", "reversed", "empty", "repeated", "flat", "swapped"])
     if how == "shorter":
         n = rng.randrange(len(old)) if old else 0
@@ -262,60 +301,59 @@ def listed(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
         new = rng.sample(old, len(old))
     else:
         new = {"reversed": old[::-1], "empty": [], "repeated": old * rng.choice([2, 3, 50])}[how]
-    return f"{how} {text_of(place)}", put(raw, place, new)
+    return f"{how} {text_of(place)}", put(chart.raw, place, new)
 
 
-def word(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
+def word(chart: Chart, rng: Random) -> tuple[str, Any] | None:
     """Another kind, relation, domain or name in place of a word."""
-    place = _pick(raw, rng, lambda _, here: isinstance(here, str) and not is_number(here) and bool(here))
+    place = chart.pick(rng, "word")
     if not place:
         return None
-    old = get(raw, place)
+    old = get(chart.raw, place)
     known = next((group for group in (RELATIONS, DOMAINS, KINDS) if old in group), None)
-    names = [part for place in places(raw) if isinstance(part := get(raw, place), str) and not is_number(part)]
-    value = rng.choice(list(known)) if known and rng.random() < 0.8 else rng.choice([*names, *WORDS])
-    return f"word {text_of(place)} = {value[:30]}", put(raw, place, value)
+    value = rng.choice(list(known)) if known and rng.random() < 0.8 else rng.choice([*chart.words(), *WORDS])
+    return f"word {text_of(place)} = {value[:30]}", put(chart.raw, place, value)
 
 
-def domain(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
+def domain(chart: Chart, rng: Random) -> tuple[str, Any] | None:
     """A domain removed, changed or added."""
-    holder = raw.get("claim", raw) if isinstance(raw, dict) else {}
+    holder = chart.raw.get("claim", chart.raw) if isinstance(chart.raw, dict) else {}
     domains = holder.get("domains") if isinstance(holder, dict) else None
     if not isinstance(domains, dict):
         return None
-    at: Place = ("claim", "domains") if "claim" in raw else ("domains",)
+    at: Place = ("claim", "domains") if "claim" in chart.raw else ("domains",)
     name = rng.choice([*domains, rng.choice(WORDS)])
     value = rng.choice(DOMAINS)
     new = {k: v for k, v in domains.items() if k != name} if rng.random() < 0.4 else {**domains, name: value}
-    return f"domain {name[:30]} = {value if name in new else 'none'}", put(raw, at, new)
+    return f"domain {name[:30]} = {value if name in new else 'none'}", put(chart.raw, at, new)
 
 
-def swap(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
+def swap(chart: Chart, rng: Random) -> tuple[str, Any] | None:
     """Two fields of one object (low and high, say), or two entries of a list, change places."""
-    place = _pick(raw, rng, lambda _, here: isinstance(here, dict | list) and len(here) > 1)
+    place = chart.pick(rng, "several")
     if not place:
         return None
-    holder = get(raw, place)
+    holder = get(chart.raw, place)
     a, b = rng.sample(list(holder) if isinstance(holder, dict) else range(len(holder)), 2)
-    changed = put(put(raw, (*place, a), holder[b]), (*place, b), holder[a])
+    changed = put(put(chart.raw, (*place, a), holder[b]), (*place, b), holder[a])
     return f"swap {text_of(place)}: {a} and {b}", changed
 
 
-def graft(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
+def graft(chart: Chart, rng: Random) -> tuple[str, Any] | None:
     """A field's value from another certificate."""
-    place = _pick(raw, rng, lambda place, _: place[-1] in pool.by_key)
+    place = chart.pick(rng, "known")
     if not place:
         return None
-    return f"graft {text_of(place)}", put(raw, place, rng.choice(pool.by_key[place[-1]]))
+    return f"graft {text_of(place)}", put(chart.raw, place, rng.choice(chart.pool.by_key[place[-1]]))
 
 
-def within(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
+def within(chart: Chart, rng: Random) -> tuple[str, Any] | None:
     """One part in the place of another."""
-    inside = places(raw)
+    inside = chart.places()
     if not inside:
         return None
     place, other = rng.choice(inside), rng.choice(inside)
-    return f"copy {text_of(other)} to {text_of(place)}", put(raw, place, get(raw, other))
+    return f"copy {text_of(other)} to {text_of(place)}", put(chart.raw, place, get(chart.raw, other))
 
 
 def nest(raw: Any, rng: Random) -> tuple[str, Any]:
@@ -328,12 +366,12 @@ def nest(raw: Any, rng: Random) -> tuple[str, Any]:
     return f"nest {text_of(place)} {depth} deep", put(raw, place, value)
 
 
-def resized(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
+def resized(chart: Chart, rng: Random) -> tuple[str, Any] | None:
     """A count changed together with every list of that length, so that the sizes still agree."""
-    place = _pick(raw, rng, lambda place, here: type(here) is int and 1 <= here <= 10_000 and "claim" not in place)
+    place = chart.pick(rng, "size")
     if not place:
         return None
-    old = get(raw, place)
+    old = get(chart.raw, place)
     new = max(0, rng.choice([old - 1, old + 1, 2 * old, old + 2, 10, 30, 100, 400]))
     outer = place[:1] if len(place) > 1 else ()
 
@@ -343,7 +381,7 @@ def resized(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
         inner = 1 + sum(map(size, here.values() if isinstance(here, dict) else here))
         return inner * new // old if isinstance(here, list) and len(here) == old else inner
 
-    if size(get(raw, outer)) > ENTRIES:
+    if size(get(chart.raw, outer)) > ENTRIES:
         return None
 
     def fit(here: Any) -> Any:
@@ -354,7 +392,7 @@ def resized(raw: Any, rng: Random, pool: Pool) -> tuple[str, Any] | None:
         inner = [fit(entry) for entry in here]
         return [inner[n % old] for n in range(new)] if len(inner) == old else inner
 
-    changed = put(raw, outer, fit(get(raw, outer)))
+    changed = put(chart.raw, outer, fit(get(chart.raw, outer)))
     if place not in places(changed):  # it went with the list that held it
         return None
     return f"resize {text_of(place)} from {old} to {new}", put(changed, place, new)
@@ -370,16 +408,17 @@ _MENU: list[Change] = [change for change, weight in CHANGES for _ in range(weigh
 
 def mutants(raw: Any, count: int, seed: str, pool: Pool) -> Iterator[tuple[str, Any]]:
     """`count` descriptions and changed copies; one change in two cases of three, else two or three at once."""
-    rng = Random(seed)
+    rng, whole = Random(seed), Chart(raw, pool)
     for _ in range(count):
         told: list[str] = []
-        changed = raw
+        chart = whole
         wanted = rng.choice([1, 1, 1, 1, 2, 3])
         while len(told) < wanted:
-            step = rng.choice(_MENU)(changed, rng, pool)
+            step = rng.choice(_MENU)(chart, rng)
             if step is not None:
                 told.append(step[0])
-                changed = step[1]
+                chart = Chart(step[1], pool)
+        changed = chart.raw
         if rng.random() < DEEP:  # last: nothing else could find its way
             step = nest(changed, rng)
             told.append(step[0])

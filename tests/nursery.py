@@ -1,8 +1,10 @@
 """Runs command lines in forked children, which may die by SIGKILL at a chosen moment. Not a test: see conftest.py.
 
-A line on stdin is a request: {"argv": […], "cwd": …, "kill": null | [moment, n]}; the answer on stdout is the child's
-exit status, its standard output and error, how often it came by each moment, and its seconds. Children are forked from
-a process that has imported everything, so that a command costs its work and no imports.
+A line on stdin is a request: {"argv": […], "cwd": …, "kill": null | [moment, n], "program": "fedaudit" | "pytest",
+"shared": false | true}; the answer on stdout is the child's exit status, its standard output and error, how often it
+came by each moment, and its seconds. Children are forked from a process that has imported everything, so that a
+command costs its work and no imports. With "shared", rows and figures that an earlier such child made are taken over,
+so that an audit that is killed again and again costs its files alone.
 
 Moments, each counted from 1:
     part    a file's content is half written beside its place
@@ -14,15 +16,21 @@ Moments, each counted from 1:
 
 import json
 import os
+import pickle
 import signal
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
+
+import pytest
 
 from fedaudit import cli, listing, runner, store
 from fedaudit.bounds import catalogue
+from fedaudit.verify import audit
 
 MOMENTS = ("part", "whole", "moved", "work")
+WORKED = {}  # rows and figures that a child of a shared request made before it ended
 
 
 def patched(kill, counts):
@@ -54,31 +62,54 @@ def patched(kill, counts):
     os.fsync, store.Path.replace, runner.figure_of = fsync, move, draw
 
 
-def child(request, out, err, counted):
+def sharing():
+    """Take rows and figures from WORKED, and put them there."""
+
+    def once(kind, make, key):
+        def made(*arguments):
+            asked = (kind, *key(*arguments))
+            if asked not in WORKED:
+                WORKED[asked] = make(*arguments)
+            return WORKED[asked]
+
+        return made
+
+    audit.audit_row = once("row", audit.audit_row, lambda statement, *rest: (statement.id, *rest))
+    runner.figure_of = once("figure", runner.figure_of, lambda statement, seed, row: (statement.id, seed))
+
+
+def child(request, out, err, counted, worked):
     os.setsid()
     os.dup2(out, 1)
     os.dup2(err, 2)
     os.chdir(request["cwd"])
+    if request["shared"]:
+        sharing()
     patched(request["kill"], {"file": counted, **dict.fromkeys(MOMENTS, 0)})
-    status = cli.main(request["argv"])
+    status = {"fedaudit": cli.main, "pytest": pytest.main}[request["program"]](request["argv"])
     sys.stdout.flush()
+    if request["shared"]:
+        os.pwrite(worked, pickle.dumps(WORKED), 0)
     os._exit(status)
 
 
 def answer(request):
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as counted:
+    with ExitStack() as stack:
+        files = out, err, counted, worked = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(4)]
         began = time.monotonic()
         pid = os.fork()
         if pid == 0:
-            child(request, out.fileno(), err.fileno(), counted.fileno())
+            child(request, *(file.fileno() for file in files))
         kill = request["kill"]
         if kill and kill[0] == "clock":
             time.sleep(kill[1] / 1000)
             os.kill(pid, signal.SIGKILL)
         _, status = os.waitpid(pid, 0)
         seconds = time.monotonic() - began
-        for file in (out, err, counted):
+        for file in files:
             file.seek(0)
+        if status == 0 and request["shared"]:
+            WORKED.update(pickle.load(worked))
         return {
             "status": os.waitstatus_to_exitcode(status),
             "shown": out.read().decode(),
@@ -93,7 +124,6 @@ def main():
     catalogue.find([])
     listing.listed([])  # here and now, so that no child has to write it
     import fedaudit.report
-    import fedaudit.verify.audit
     import fedaudit.verify.curves
 
     fedaudit.report.EVERY = 1e9  # how often the index is written must not depend on the clock

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from marks import slow
+from marks import only, slow
 from sympy import Le, Rational
 
 import fedaudit as fa
@@ -120,7 +120,9 @@ DECIDED = {
 }
 
 
-@pytest.mark.parametrize(("name", "change"), DECIDED.items(), ids=str)
+@pytest.mark.parametrize(
+    ("name", "change"), only({*DECIDED} - {"fallah/sec5-hf-formula"}, DECIDED.items(), "a long comparison"), ids=str
+)
 def test_what_a_repair_changes(name: str, change: str) -> None:
     assert repair(statement(name), catalogue()).change == change
 
@@ -175,6 +177,7 @@ def test_an_audit_s_verify_shows_a_counterexample_that_the_kernel_accepts_too() 
         assert fa.certify(row[move]["certificate"]).accepted
 
 
+@slow("three long comparisons")
 def test_what_decided_it_is_said_in_the_papers_letters_and_round_numbers() -> None:
     """Theorem 4.5's path once had the power -233/92, and (30b)'s the name D of a batch for the dimension."""
     assert repair(statement("fallah/eq30b"), catalogue()).why == "another order along d ~ n"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from marks import slow
 from sympy import Eq, Function, Ge, Le, Rational
 
 from fedaudit.bounds.atoms import Minimum
@@ -104,6 +105,7 @@ def test_the_kernel_knows_the_least_value_of_f_plus_g() -> None:
         identity.check({**data, "composite": False})
 
 
+@slow("three proofs of many steps")
 def test_the_sum_of_the_drift_holds_under_lemma_a_1_s_own_condition_and_not_under_a_wider_one() -> None:
     """(A.20), which it repeats in print, asks for more; the first steps are short, and that is enough."""
     known = catalogue()

@@ -71,9 +71,9 @@ def unseen(axis):
 
 
 def overlaps(figure):
-    """Pairs of visible texts whose boxes cross by more than a pixel, after a real draw."""
+    """Pairs of visible texts whose boxes cross by more than a pixel, after a draw of all but the pixels."""
     canvas = FigureCanvasAgg(figure)
-    canvas.draw()
+    figure.draw_without_rendering()
     hidden = {id(label) for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for label in unseen(axis)}
     boxes = [
         (text.get_text(), text.get_window_extent(canvas.get_renderer()))
@@ -175,8 +175,9 @@ def test_real_runs_make_a_readable_figure(name):
 def test_every_statement_makes_a_readable_figure(name):
     """What `fedaudit plot` shows; an experiment is drawn in its own way."""
     figure = draw(picture(statement(name), 0))
-    assert overlaps(figure) == []
     assert len(svg(figure)) <= LARGEST
+    figure.set_layout_engine("none")  # as it was written
+    assert overlaps(figure) == []
 
 
 @pytest.mark.parametrize("name", [s.id for s in statements() if s.quoted])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from marks import slow
 from test_figures_convergence import overlaps
 
 from fedaudit.bounds.catalogue import statement
@@ -90,9 +91,13 @@ def test_theorem_4_3_is_followed_along_T() -> None:
     assert overlaps(draw(made)) == []
 
 
+def test_every_picture_has_a_name() -> None:
+    assert {name.replace("-", "_") for name in PICTURES} == set(pictures.__all__)
+
+
+@slow("networks of the digits; tests/test_yuan_rates.py draws shorter ones by name")
 def test_digits_are_a_picture_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("sklearn")
-    assert {name.replace("-", "_") for name in PICTURES} == set(pictures.__all__)
     assert main(["plot", "digits", "--out", str(tmp_path / "a.png")]) == 0
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert capsys.readouterr().out == f"{tmp_path / 'a.png'}\n"

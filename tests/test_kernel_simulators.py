@@ -23,7 +23,7 @@ RUNS = [s.id for s in statements() if isinstance(s.method, Method) and s.kind !=
 LARGEST, DRAWN = 60, 4  # of a shape; instances of a statement
 
 
-@pytest.mark.parametrize("identifier", some(RUNS, 10, "the whole catalogue"))
+@pytest.mark.parametrize("identifier", some(RUNS, 30, "the whole catalogue"))
 def test_floats_and_rationals_measure_the_same(identifier: str) -> None:
     reading, world = read(statement(identifier))
     rng, compared = np.random.default_rng([0, *identifier.encode()]), 0

@@ -49,15 +49,15 @@ def assert_whole(out):
 
 
 def kill_and_go_on(nursery, argv, folder, kill, whole):
-    """Kill an audit, look at what it leaves, let it go on. The files that the first run left by name."""
-    first = nursery(argv, folder, kill)
+    """Kill an audit, look at what it leaves, let it go on: the files that were left. Rows are not what it is about."""
+    first = nursery(argv, folder, kill, shared=True)
     early = kill[0] == "clock" and first["status"] == 0  # on a machine that has become faster since the clock was set
     assert early or first["status"] == KILLED, first
     out = folder / "out"
     if out.exists():
         assert_whole(out)
     left = {p.relative_to(out).as_posix() for p in out.rglob("*") if p.is_file()}
-    again = nursery(argv, folder)
+    again = nursery(argv, folder, shared=True)
     assert again["status"] == 0, again["said"]
     assert "fedaudit:" not in again["said"]  # nothing was damaged, and no lock was left
     assert_whole(out)
@@ -77,7 +77,7 @@ def same_but_for_the_clock(one, other):
 
 def test_three_kills(nursery, tmp_path):
     argv = audit(CHEAP[0])
-    whole = nursery(argv, tmp_path / "whole")
+    whole = nursery(argv, tmp_path / "whole", shared=True)
     assert whole["status"] == 0, whole["said"]
     rows = audited(tmp_path / "whole" / "out")
     last = whole["counts"]["moved"]  # index.html, figure, row, page, audit.json, page with its tree, paper, index.html
@@ -94,9 +94,11 @@ def test_three_kills(nursery, tmp_path):
 def test_kills_at_every_write_and_between(nursery, tmp_path):
     """Every file of the audit, half written, written and moved, audit.json and index.html included; and the work."""
     argv = audit(*CHEAP)
-    whole = nursery(argv, tmp_path / "whole")
-    assert whole["status"] == 0, whole["said"]
+    for name in ("made", "whole"):  # the second one takes rows and figures over: so long is an audit below
+        whole = nursery(argv, tmp_path / name, shared=True)
+        assert whole["status"] == 0, whole["said"]
     counts, reference = whole["counts"], tmp_path / "whole" / "out"
+    same_but_for_the_clock(reference, tmp_path / "made" / "out")
     kills = [[moment, n] for moment in ("part", "whole", "moved", "work") for n in range(1, counts[moment] + 1)]
     assert len(kills) >= 30
     kills += [["clock", round(whole["seconds"] * 1000 * part / 8)] for part in range(8)]
@@ -112,7 +114,7 @@ def test_kills_at_every_write_and_between(nursery, tmp_path):
 
 @slow("seven audits by real processes")
 def test_kills_by_the_clock_of_an_audit_with_workers(nursery, tmp_path):
-    """The whole process group at six moments of a real process with two workers."""
+    """The whole process group at six moments of a real process with two workers; one process goes on from there."""
     argv = audit(*CHEAP, jobs=2)
     command = [sys.executable, "-m", "fedaudit", *argv]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
@@ -132,7 +134,7 @@ def test_kills_by_the_clock_of_an_audit_with_workers(nursery, tmp_path):
         assert "Traceback" not in process.communicate()[1]
         if (folder / "out").exists():
             assert_whole(folder / "out")
-        again = nursery(argv, folder)
+        again = nursery(audit(*CHEAP), folder, shared=True)
         assert (again["status"], "fedaudit:" in again["said"]) == (0, False), again["said"]
         assert audited(folder / "out") == rows
         same_but_for_the_clock(folder / "out", tmp_path / "whole" / "out")

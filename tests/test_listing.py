@@ -1,5 +1,6 @@
 """The listing that saves building the catalogue: the same as the catalogue, never of other sources, never another's."""
 
+import ast
 import json
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ from marks import slow
 
 from fedaudit import listing
 from fedaudit.bounds import catalogue
-from fedaudit.bounds.fingerprints import fingerprints
+from fedaudit.bounds.fingerprints import _imported, fingerprints
 from fedaudit.bounds.sections import section
 from fedaudit.bounds.show import show, shown_row
 from fedaudit.errors import UserError
@@ -20,7 +21,7 @@ ROOT = Path(__file__).parent.parent
 IMPORTING = ("benmansour",)  # papers that take lines from buttaci
 PROBE = """
 import json
-from fedaudit.bounds.fingerprints import fingerprints
+from fedaudit.bounds.fingerprints import _imported, fingerprints
 print(json.dumps(fingerprints()))
 """
 
@@ -200,3 +201,17 @@ def test_what_another_paper_imports_changes_both(copy):
         ("bounds/papers/buttaci/inequalities.py", "\nGLOSSARY = Glossary()", "\nMORE = [1]\nGLOSSARY = Glossary()")
     )
     assert again == set[str]().union(*(of_paper(paper) for paper in ("buttaci", *IMPORTING)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import a.buttaci.c",
+        "from ..buttaci import c",
+        "from .. import buttaci",
+        "def f():\n    from ..buttaci import c",
+    ],
+)
+def test_a_paper_that_is_imported_anywhere_counts_as_imported(line):
+    (node,) = ast.parse(line).body
+    assert "buttaci" in {part for path in _imported(node) for part in path.split(".")}

@@ -23,7 +23,7 @@ from fuzz import SECONDS, Log, mutants, pool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from libraries import JAX, library
-from marks import examples, slow, some
+from marks import examples, only, slow, some
 from sympy import Le
 from test_algorithm import EVERY, EXAMPLES, SCAFFOLD
 
@@ -1191,7 +1191,10 @@ def test_kernel_and_arrays_do_what_the_box_says(name: str, data: st.DataObject) 
     agree(name, data.draw(instances(TRIED[name])), (np, array_api_strict))
 
 
-@pytest.mark.parametrize("name", [name for name, method in TRIED.items() if method.clock == "steps"])
+COUNTING_STEPS = [name for name, method in TRIED.items() if method.clock == "steps"]
+
+
+@pytest.mark.parametrize("name", only(["fedavg-li", "weighted-kept"], COUNTING_STEPS, "the same of every method"))
 @given(data=st.data())
 @settings(max_examples=examples(12), deadline=None, derandomize=True)
 def test_steps_that_are_measured_in_several_pieces_are_what_the_box_says(name: str, data: st.DataObject) -> None:
@@ -1203,7 +1206,7 @@ def test_steps_that_are_measured_in_several_pieces_are_what_the_box_says(name: s
 NOISY = [name for name, method in TRIED.items() if method.uses("noisy") and not method.uses("noisy_hess")]
 
 
-@pytest.mark.parametrize("name", some(NOISY, 3, "the same of every method"))
+@pytest.mark.parametrize("name", some(NOISY, 9, "the same of every method"))
 @given(data=st.data())
 @settings(max_examples=4, deadline=None, derandomize=True)
 def test_kernel_and_arrays_do_what_the_box_says_with_noise_at_a_few_steps(name: str, data: st.DataObject) -> None:
@@ -1361,7 +1364,7 @@ def test_certify_accepts_the_certificate_and_no_other_method(name: str) -> None:
         assert "another claim" in row["reason"]
 
 
-@pytest.mark.parametrize("name", some(CERTIFICATES, 4, "mutants of every certificate of a run"))
+@pytest.mark.parametrize("name", some(CERTIFICATES, 10, "mutants of every certificate of a run"))
 def test_certificates_of_runs_mutated(name: str, record_property: Callable[[str, object], None]) -> None:
     log = Log()
     for what, mutant in mutants(CERTIFICATES[name], 60, f"run {name}", pool()):

@@ -18,6 +18,7 @@ from fedaudit.testing import NotAttacked, Refutation
 from fedaudit.verify.words import words
 
 pytest_plugins = ["pytester"]
+Nursery = Callable[..., dict[str, Any]]
 LI = Path(__file__).parent / "own" / "li.py"
 IN_THE_TEST_FILE = """
 
@@ -42,11 +43,22 @@ def test_by_fixture(fedaudit_check):
 """
 
 
+@pytest.fixture
+def run_pytest(pytester: pytest.Pytester, nursery: Nursery) -> Callable[..., pytest.RunResult]:
+    """pytest in a process of its own that has fedaudit imported; its plugins it finds by their entry points."""
+
+    def run(*argv: str) -> pytest.RunResult:
+        done = nursery([*argv, "-p", "no:cacheprovider"], pytester.path, program="pytest")
+        return pytest.RunResult(done["status"], done["shown"].splitlines(), done["said"].splitlines(), done["seconds"])
+
+    return run
+
+
 def test_a_true_theorem_passes_and_a_false_one_fails_with_its_certificate(
-    pytester: pytest.Pytester, nursery: Callable[..., dict[str, Any]]
+    pytester: pytest.Pytester, run_pytest: Callable[..., pytest.RunResult], nursery: Nursery
 ) -> None:
     file = pytester.makepyfile(test_li=LI.read_text() + IN_THE_TEST_FILE)
-    result = pytester.runpytest_subprocess("--fedaudit-out", "found", "-p", "no:cacheprovider")
+    result = run_pytest("--fedaudit-out", "found")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines([
         "*li/faster is refuted, in exact arithmetic*",
@@ -64,11 +76,13 @@ def test_a_true_theorem_passes_and_a_false_one_fails_with_its_certificate(
     assert row["what"] == "refutation"
 
 
-def test_a_statement_of_another_file_and_the_budget_of_the_command_line(pytester: pytest.Pytester) -> None:
+def test_a_statement_of_another_file_and_the_budget_of_the_command_line(
+    pytester: pytest.Pytester, run_pytest: Callable[..., pytest.RunResult]
+) -> None:
     (pytester.mkdir("tests") / "theory").mkdir()
     (pytester.path / "tests" / "theory" / "li.py").write_text(LI.read_text())
     (pytester.path / "tests" / "test_it.py").write_text(BESIDE_IT)
-    result = pytester.runpytest_subprocess("--fedaudit-budget", "0.2", "tests")
+    result = run_pytest("--fedaudit-budget", "0.2", "tests")
     result.assert_outcomes(passed=2)
     assert not (pytester.path / ".fedaudit").exists()
 

@@ -468,7 +468,9 @@ def test_a_question_about_a_method_claims_nothing(run) -> None:
         ([f"{GD}::gd/rate", "L=1,2"], "2 combinations"),
         ([f"{GD}::gd/rate", "L=3", "T=1/2"], "whole number"),
         ([f"{GD}::gd/rate", "L=3", "T=50"], "take for example C=1, E=1, T=25, which fits"),
-        ([f"{GD}::gd/rate", "L=3", "T=400"], "take for example C=1, E=1, T=25, which fits"),
+        pytest.param(
+            [f"{GD}::gd/rate", "L=3", "T=400"], "take for example C=1, E=1, T=25, which fits", marks=slow("as T = 50")
+        ),
         ([GD, "--measure", "gap(T)", "--scale", "dist2(0)", "L=3", "mu=5", "gamma=1"], "curvatures from 5 to 3"),
         ([GD, "--measure", "gap(T)", "--scale", "dist2(0)", "L=3", "nu=5", "gamma=1"], "one of C, E, T, p, L, gamma"),
         ([GD, "--measure", "gap(T)", "--scale", "dist2(0)", "L=3", "mu=0"], "gamma=1/10"),

@@ -187,7 +187,7 @@ STATUS = {
 PROVED = ("def1-homogeneous", "lem4-mean", "lem4-variance", "lem7")
 
 
-@pytest.mark.parametrize("label", some(STATUS, 3, "one derivation each"))
+@pytest.mark.parametrize("label", some(STATUS, 6, "one derivation each"))
 def test_what_follows(label: str) -> None:
     made = derive(statement(f"yuan/{label}"), catalogue(), slack=False)
     assert made.status == STATUS[label]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from marks import only, slow
+from marks import only, slow, some
 
 from fedaudit.bounds.algebra import Eq, Ge, Gt, Le, Lt, Rational
 from fedaudit.bounds.catalogue import catalogue, statement
@@ -159,7 +159,7 @@ def test_strict_orders_need_what_grows() -> None:
 FORMED = [s.id for s in MINE if s.form is not None]
 
 
-@pytest.mark.parametrize("name", FORMED)
+@pytest.mark.parametrize("name", some(FORMED, 2, "all sizes of each"))
 def test_closed_forms_are_what_the_method_does(name: str) -> None:
     """At every size: the run meets the theorem's assumptions, has the claim's gap and accuracy, and its left side."""
     lowered = lower(statement(name))

@@ -226,12 +226,26 @@ def _erf(x: Array) -> Array:
     return _special.erf(x.astype(np.float64))
 
 
+def _power(x: Array, power: Array) -> Array:
+    """x^power; squares, roots and other small powers are products: powers of extended numbers are slow."""
+    n = power.flat[0] if type(power) is np.ndarray and power.size == 1 and power.ndim <= x.ndim else None
+    if n == 0.5:
+        return np.sqrt(x)
+    if n not in _SMALL_POWERS:
+        return np.power(x, power)
+    total = x
+    for _ in range(abs(int(n)) - 1):
+        total = total * x
+    return total if n > 0 else 1 / total
+
+
+_SMALL_POWERS = (-4, -3, -2, -1, 1, 2, 3, 4)
 _FOLD = {"+": np.add, "*": np.multiply, "min": np.minimum, "max": np.maximum}
 _UNARY = {"exp": np.exp, "log": np.log, "abs": np.abs, "erf": _erf}
 _COMPARE = {
     "<=": np.less_equal, "<": np.less, ">=": np.greater_equal, ">": np.greater, "=": np.equal, "!=": np.not_equal,
 }  # fmt: skip
-_ARRAYS: Arithmetic[Array] = Arithmetic(_constant, _name, _at, _total, np.power, _FOLD, _UNARY, _COMPARE, _pi)
+_ARRAYS: Arithmetic[Array] = Arithmetic(_constant, _name, _at, _total, _power, _FOLD, _UNARY, _COMPARE, _pi)
 _KNOWN: dict[int, tuple[Tree, Formula[Array]]] = {}  # by identity: a claim's trees are read once
 MOST_KNOWN = 4096
 

@@ -70,21 +70,35 @@ class Pieces:
     def least(self) -> Array:
         """A point (...) of least value, the first among equals; NaN where f falls for ever."""
         xp = namespace(self.x)
-        z, root, falls, _ = self._candidates()
+        z, root, falls = self._candidates()
         points = xp.concat([z, root], axis=-1)
         best = xp.argmin(self.spread().value(points), axis=-1, keepdims=True)
         w = xp.take_along_axis(points, best, axis=-1)[..., 0]
         return xp.where(falls, xp.full_like(w, float("nan")), w)
 
     def convex_least(self) -> Array:
-        """The minimiser (...) of a convex f: where the slope changes sign, free of the cancellation of values."""
+        """The minimiser (...) of a strictly convex f: where the slope changes sign, free of the cancellation of values;
+        NaN where f falls for ever.
+
+        Between the last knot at which f goes on falling and the next one; slopes rise from knot to knot, so that the
+        largest one that is not positive is the slope at that knot.
+        """
         xp = namespace(self.x)
-        z, root, falls, slopes = self._candidates()
-        points = xp.concat([z, root], axis=-1)
-        sides = (slopes, self.spread().slopes(root))
-        away = xp.concat([xp.maximum(left, -right) for left, right in sides], axis=-1)  # <= 0 exactly at minimisers
-        w = xp.take_along_axis(points, xp.argmin(away, axis=-1, keepdims=True), axis=-1)[..., 0]
-        return xp.where(falls, xp.full_like(w, float("nan")), w)
+        x, _, bend = self._knots()
+        left, right = self.spread().slopes(x)
+        falling, inf = right <= 0, float("inf")
+        start = xp.max(xp.where(falling, x, -inf), axis=-1)
+        end = xp.min(xp.where(falling, inf, x), axis=-1)
+        first = start == -inf  # left of all knots
+        slope = xp.where(first, xp.min(left, axis=-1), xp.max(xp.where(falling, right, -inf), axis=-1))
+        passed, whole = xp.where(x <= start[..., None], bend, 0 * bend), self.a + xp.sum(bend, axis=-1)
+        curvature, most = self.a + xp.sum(passed, axis=-1), xp.abs(self.a) + xp.sum(xp.abs(bend), axis=-1)
+        bent, level = curvature > ROUNDING * most, ROUNDING * xp.max(xp.abs(right), axis=-1)
+        way = xp.where(bent, slope, 0 * slope) / xp.where(bent, curvature, 1 + 0 * curvature)
+        w = xp.minimum(xp.maximum(xp.where(first, end, start) - way, start), end)
+        falls = ~bent & ((first & (slope > level)) | ((end == inf) & (slope < -level)))
+        falls = falls | (xp.minimum(self.a, whole) < -ROUNDING * most)
+        return xp.where(falls, float("nan"), w)
 
     def prox(self, v: Array, eta: Array) -> Array:
         """argmin_u f(u) + (u - v)^2 / (2 eta) (...), for f + w^2/(2 eta) convex (eta < 1/nu)."""
@@ -151,10 +165,8 @@ class Pieces:
         after = self.a[..., None] + xp.cumulative_sum(bends, axis=-1)
         return xp.take_along_axis(x, order, axis=-1), xp.concat([first, after], axis=-1)
 
-    def _candidates(self) -> tuple[Array, Array, Array, tuple[Array, Array]]:
-        """Knots (..., K), stationary points (..., K + 1), whether f falls for ever on either side (...), and the slopes
-        at the knots.
-        """
+    def _candidates(self) -> tuple[Array, Array, Array]:
+        """Knots (..., K), stationary points (..., K + 1), and whether f falls for ever on either side (...)."""
         xp = namespace(self.x)
         z, curvature = self._segments()
         most = (xp.abs(self.a) + summed(xp, xp.abs(self.bend)))[..., None]
@@ -170,7 +182,7 @@ class Pieces:
         steep = ROUNDING * xp.max(xp.abs(right), axis=-1)
         falls_left = (first < 0) | ((first == 0) & (left[..., 0] > steep))
         falls = falls_left | (last < 0) | ((last == 0) & (right[..., -1] < -steep))
-        return z, xp.minimum(xp.maximum(root, low), high), falls, (left, right)
+        return z, xp.minimum(xp.maximum(root, low), high), falls
 
     def _reach(self, w: Array, eps: Array, side: int) -> Array:
         """From the furthest knot (or w itself) that is still within eps, a quadratic's root."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import Array, Namespace, namespace, summed
+from .splines import outermost
 
 ROUNDING = 1e-13  # of the largest bend or slope: what is smaller is 0 that was added up
 
@@ -30,18 +31,18 @@ class Pieces:
     def value(self, w: Array) -> Array:  # (...) -> (...)
         xp = namespace(w)
         past = _positive(xp, w[..., None] - self.x)
-        return self.c + (self.s + self.a * w / 2) * w + summed(xp, (self.jump + self.bend * past / 2) * past)
+        return self.c + (self.s + self.a * w / 2) * w + xp.sum((self.jump + self.bend * past / 2) * past, axis=-1)
 
     def slopes(self, w: Array) -> tuple[Array, Array]:
         """The left and the right derivative at w (...): the ends of the subdifferential where f is weakly convex."""
         xp = namespace(w)
         past = w[..., None] - self.x
-        smooth = self.s + self.a * w + summed(xp, self.bend * _positive(xp, past))
+        smooth = self.s + self.a * w + xp.sum(self.bend * _positive(xp, past), axis=-1)
         if not bool(xp.any(self.jump != 0)):
             return smooth, smooth
         none = xp.zeros_like(past[..., :1])
-        left = smooth + summed(xp, xp.where(past > 0, self.jump, none))
-        return left, smooth + summed(xp, xp.where(past >= 0, self.jump, none))
+        left = smooth + xp.sum(xp.where(past > 0, self.jump, none), axis=-1)
+        return left, smooth + xp.sum(xp.where(past >= 0, self.jump, none), axis=-1)
 
     def grad(self, w: Array) -> Array:
         """The derivative at w (...); at a kink the right one."""
@@ -58,7 +59,8 @@ class Pieces:
         xp = namespace(self.x)
         x, jump, bend = (xp.broadcast_to(k, (*_batch(k[..., 0], weights), k.shape[-1])) for k in self._knots())
         scaled = (x, weights[..., None] * jump, weights[..., None] * bend)
-        flat = (xp.reshape(k, (*k.shape[:-2], k.shape[-2] * k.shape[-1])) for k in scaled)
+        places = [(..., j, k) for j in range(x.shape[-2]) for k in range(x.shape[-1])]
+        flat = (outermost(xp, [part[place] for place in places]) for part in scaled)
         return Pieces(*flat, *(summed(xp, weights * part) for part in (self.a, self.s, self.c)))
 
     def plus(self, curvature: Array, centre: Array) -> Pieces:

@@ -10,10 +10,11 @@ so that a weighted sum of functions is their knots side by side. All leading axe
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
-from .arrays import Array, Namespace, namespace, summed
+from .arrays import FEW, Array, Namespace, namespace, summed
 from .splines import outermost
 
 ROUNDING = 1e-13  # of the largest bend or slope: what is smaller is 0 that was added up
@@ -30,19 +31,18 @@ class Pieces:
 
     def value(self, w: Array) -> Array:  # (...) -> (...)
         xp = namespace(w)
-        past = _positive(xp, w[..., None] - self.x)
+        past = xp.maximum(w[..., None] - self.x, 0.0)
         return self.c + (self.s + self.a * w / 2) * w + xp.sum((self.jump + self.bend * past / 2) * past, axis=-1)
 
     def slopes(self, w: Array) -> tuple[Array, Array]:
         """The left and the right derivative at w (...): the ends of the subdifferential where f is weakly convex."""
         xp = namespace(w)
         past = w[..., None] - self.x
-        smooth = self.s + self.a * w + xp.sum(self.bend * _positive(xp, past), axis=-1)
+        smooth = self.s + self.a * w + xp.sum(self.bend * xp.maximum(past, 0.0), axis=-1)
         if not bool(xp.any(self.jump != 0)):
             return smooth, smooth
-        none = xp.zeros_like(past[..., :1])
-        left = smooth + xp.sum(xp.where(past > 0, self.jump, none), axis=-1)
-        return left, smooth + xp.sum(xp.where(past >= 0, self.jump, none), axis=-1)
+        left = smooth + xp.sum(xp.where(past > 0, self.jump, 0.0), axis=-1)
+        return left, smooth + xp.sum(xp.where(past >= 0, self.jump, 0.0), axis=-1)
 
     def grad(self, w: Array) -> Array:
         """The derivative at w (...); at a kink the right one."""
@@ -89,13 +89,13 @@ class Pieces:
         x, _, bend = self._knots()
         left, right = self.spread().slopes(x)
         falling, inf = right <= 0, float("inf")
-        start = xp.max(xp.where(falling, x, -inf), axis=-1)
-        end = xp.min(xp.where(falling, inf, x), axis=-1)
+        start = _most(xp, xp.where(falling, x, -inf))
+        end = -_most(xp, xp.where(falling, -inf, -x))
         first = start == -inf  # left of all knots
-        slope = xp.where(first, xp.min(left, axis=-1), xp.max(xp.where(falling, right, -inf), axis=-1))
+        slope = xp.where(first, -_most(xp, -left), _most(xp, xp.where(falling, right, -inf)))
         passed, whole = xp.where(x <= start[..., None], bend, 0 * bend), self.a + xp.sum(bend, axis=-1)
         curvature, most = self.a + xp.sum(passed, axis=-1), xp.abs(self.a) + xp.sum(xp.abs(bend), axis=-1)
-        bent, level = curvature > ROUNDING * most, ROUNDING * xp.max(xp.abs(right), axis=-1)
+        bent, level = curvature > ROUNDING * most, ROUNDING * _most(xp, xp.abs(right))
         way = xp.where(bent, slope, 0 * slope) / xp.where(bent, curvature, 1 + 0 * curvature)
         w = xp.minimum(xp.maximum(xp.where(first, end, start) - way, start), end)
         falls = ~bent & ((first & (slope > level)) | ((end == inf) & (slope < -level)))
@@ -228,8 +228,11 @@ def staircase(
     )
 
 
-def _positive(xp: Namespace, x: Array) -> Array:
-    return xp.maximum(x, xp.zeros_like(x[..., :1]))
+def _most(xp: Namespace, x: Array) -> Array:
+    """The largest along the last axis; few entries are compared one by one, which is quicker."""
+    if x.shape[-1] >= FEW:
+        return xp.max(x, axis=-1)
+    return reduce(xp.maximum, [x[..., k] for k in range(x.shape[-1])])
 
 
 def _batch(*arrays: Array) -> tuple[int, ...]:

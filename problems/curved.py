@@ -15,7 +15,7 @@ from .splines import Splines
 @dataclass(frozen=True, slots=True, eq=False)
 class Curved:
     users: Splines  # (n, C, d)
-    turn: Array  # (n, d): zero for no reflection, as always with one variable
+    turn: Array  # (n, d): zero for no reflection
     p: Array  # (n, C)
 
     @property
@@ -49,9 +49,10 @@ class Curved:
         return y, xp.minimum(y, xp.max(self.users.x, axis=-1))
 
     def _turned(self, w: Array) -> Array:
-        if self.d == 1:
-            return w
         xp, turn = namespace(w), self.turn[:, None, :]
+        one = 1 + 0 * turn
+        if self.d == 1:
+            return w * xp.where(turn == 0, one, -one)
         square = summed(xp, turn * turn)[..., None]
-        share = 2 * turn / xp.where(square == 0, 1 + 0 * square, square)
+        share = 2 * turn / xp.where(square == 0, one[..., :1], square)
         return w - dot(turn, w)[..., None] * share

@@ -276,7 +276,8 @@ def test_estimates_are_means_over_all_batches() -> None:
     p = np.array([[[0.25, 0.75]]])
     tasks = Tasks(base, eta, p, rng.standard_normal((1, m, d)), rng.standard_normal((1, m, d)))
     w, alpha, delta = np.full((1, d), 0.1), np.array([0.3]), np.array([0.2])
-    q, f, each = p[0, 0], meta.meta_gradient(tasks.users, w[:, None], alpha[:, None, None])[0, 0], tasks.points
+    f, each = meta.meta_gradient(tasks.users, w[:, None], alpha[:, None, None])[0, 0], tasks.points
+    q: Any = p[0, 0]
 
     def slope(z: tuple[int, ...], at: Any) -> Any:
         return np.mean([each.grad(at[None, None])[0, k] for k in z], axis=0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .arrays import Array, namespace, summed
+from .arrays import Array, dot, namespace, summed
 from .splines import Splines
 
 
@@ -28,7 +28,7 @@ class Curved:
 
     def value(self, w: Array) -> Array:  # (..., C, d) -> (..., C)
         y, inside = self._inside(w)
-        return namespace(w).sum(self.users.value(inside) + (y - inside) * self.users.grad(inside), axis=-1)
+        return summed(namespace(w), self.users.value(inside) + (y - inside) * self.users.grad(inside))
 
     def grad(self, w: Array) -> Array:  # (..., C, d) -> (..., C, d)
         return self._turned(self.users.grad(self._inside(w)[1]))
@@ -49,8 +49,10 @@ class Curved:
         return y, xp.minimum(y, xp.max(self.users.x, axis=-1))
 
     def _turned(self, w: Array) -> Array:
-        xp = namespace(w)
-        turn = self.turn[:, None, :]
-        square = xp.sum(turn * turn, axis=-1, keepdims=True)
-        share = xp.sum(turn * w, axis=-1, keepdims=True) / xp.where(square == 0, 1 + 0 * square, square)
-        return w - 2 * share * turn
+        xp, turn = namespace(w), self.turn[:, None, :]
+        one = 1 + 0 * turn
+        if self.d == 1:
+            return w * xp.where(turn == 0, one, -one)
+        square = summed(xp, turn * turn)[..., None]
+        share = 2 * turn / xp.where(square == 0, one[..., :1], square)
+        return w - dot(turn, w)[..., None] * share

@@ -8,6 +8,7 @@ Gradients l_z' are affine in eta', so that the worst w of a variance is where et
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations_with_replacement, product
 from math import factorial, prod
 
@@ -34,6 +35,16 @@ class Tasks:
     def users(self) -> Splines:
         """The losses f_i, (..., n, d)."""
         return self.base.before(-2).plus(self.p @ self.a, self.p @ self.b, self.eta.before(-2))
+
+    def slopes(self, w: Array) -> Slopes:
+        """Of all losses l_z at points w (..., K, d)."""
+        return Slopes(self.base.before(-2).grad(w), self.eta.before(-2).grad(w))
+
+    def drawn(self) -> Drawn:
+        """Of the first user's data."""
+        q = self.p[..., 0, :, None]
+        a, b = (summed(np, q * x, -2)[..., None, :] for x in (self.a, self.b))
+        return Drawn(q, a, b, self.a - a, self.b - b)
 
     @property
     def L(self) -> Array:
@@ -97,6 +108,48 @@ class Tasks:
         return np.max(gradient, axis=(-2, -1)), np.max(hessian, axis=(-2, -1))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Slopes:
+    """base' and eta' (..., K, d): the gradients of all l_z are base' + a_z + b_z eta'."""
+
+    base: Array
+    eta: Array
+
+    def of(self, a: Array, b: Array) -> Array:
+        """Where a_z and b_z, or their means, are a and b."""
+        return self.base + a + b * self.eta
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """Of a point z with probabilities q (..., m, 1): means (..., 1, d) and what a_z and b_z (..., m, d) differ by."""
+
+    q: Array
+    a: Array
+    b: Array
+    off_a: Array
+    off_b: Array
+
+    @property
+    def variance(self) -> Array:
+        """Of b_z, (..., 1, d)."""
+        return summed(np, self.q * self.off_b**2, -2)[..., None, :]
+
+    @property
+    def covariance(self) -> Array:
+        """Of a_z and b_z, (..., 1, d)."""
+        return summed(np, self.q * self.off_a * self.off_b, -2)[..., None, :]
+
+    def spread(self, eta: Array) -> Array:
+        """E|a_z + b_z eta - E(a_z + b_z eta)|^2 (..., K, d) for eta (..., K, d)."""
+        total: Array = 0.0
+        for z in range(self.q.shape[-2]):
+            q, a, b = (x[..., z : z + 1, :] for x in (self.q, self.off_a, self.off_b))
+            off = a + b * eta
+            total = total + q * (off * off)
+        return total
+
+
 def _most(x: Array) -> Array:
     return namespace(x).max(x, axis=(-2, -1))
 
@@ -119,6 +172,7 @@ def meta_derivative(f: Splines, w: Array, alpha: Array) -> Array:
     return f.value(moved - alpha * f.grad(moved)).imag / h
 
 
+@cache
 def counts(m: int, size: int) -> tuple[Array, Array]:
     """How often each of m points may stand in a batch (K, m), and the number of such batches (K,)."""
     picks = list(combinations_with_replacement(range(m), size))
@@ -129,7 +183,14 @@ def counts(m: int, size: int) -> tuple[Array, Array]:
 def batches(q: Array, size: int) -> tuple[Array, Array]:
     """Shares of the points in a batch (K, m) and its probability (..., K), for probabilities q (..., m)."""
     made, ways = counts(q.shape[-1], size)
-    return made / size, ways * np.prod(q[..., None, :] ** made, axis=-1)
+    powers = [1 + 0 * q]
+    for _ in range(size):
+        powers.append(powers[-1] * q)
+    each = np.stack(powers, axis=0)  # (size + 1, ..., m)
+    chance = ways[(slice(None), *(None,) * (q.ndim - 1))]
+    for z in range(q.shape[-1]):
+        chance = chance * each[..., z][made[:, z]]
+    return made / size, np.moveaxis(chance, 0, -1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,77 +207,73 @@ def _errors(mean: Array, square: Array, target: Array) -> Errors:
     return Errors(summed(np, off**2), summed(np, square - 2 * target * mean + target**2))
 
 
-def _inner(tasks: Tasks, w: Array, alpha: Array, D: int) -> tuple[Array, Array, Array]:
-    """Probabilities (..., K) of the batches D, and mean and variance (..., K, d) of one outer gradient after each."""
-    q, points = tasks.p[..., 0, :], tasks.points
-    shares, chance = batches(q, D)
-    moved = w[..., None, :] - alpha[..., None, None] * (shares @ points.grad(w[..., None, :]))
-    each = points.before(-3).grad(moved[..., :, None, :])  # (..., K, m, d)
-    mean = summed(np, q[..., None, :, None] * each, -2)
-    return chance, mean, summed(np, q[..., None, :, None] * (each - mean[..., None, :]) ** 2, -2)
+def _moved(tasks: Tasks, w: Array, alpha: Array, shares: Array) -> Slopes:
+    """Gradients after a step along the mean gradient of each batch, with shares (K, m) of the points."""
+    here = w[..., None, :]
+    return tasks.slopes(here - alpha[..., None, None] * (shares @ tasks.slopes(here).of(tasks.a, tasks.b)))
+
+
+def _outer(tasks: Tasks, w: Array, alpha: Array, D: int, D1: int) -> tuple[Array, Array]:
+    """First and second moment (..., d) of the mean of D1 outer gradients, after a step with any batch D."""
+    shares, chance = batches(tasks.p[..., 0, :], D)
+    after, drawn = _moved(tasks, w, alpha, shares), tasks.drawn()
+    mean, chance = after.of(drawn.a, drawn.b), chance[..., None]
+    square = mean * mean + drawn.spread(after.eta) / D1
+    return summed(np, chance * mean, -2), summed(np, chance * square, -2)
 
 
 def three_batches(tasks: Tasks, w: Array, alpha: Array, D: int, D1: int, D2: int) -> Errors:
     """The estimate (8) of user 1; the factors are independent, so that only the inner batch is enumerated."""
-    q, f = tasks.p[..., 0, :], _first(tasks)
-    chance, mean, variance = _inner(tasks, w, alpha, D)
-    g = summed(np, chance[..., None] * mean, -2)
-    g2 = summed(np, chance[..., None] * (mean**2 + variance / D1), -2)
-    bends = tasks.points.hess(w[..., None, :])
+    f, drawn = _first(tasks), tasks.drawn()
+    g, g2 = _outer(tasks, w, alpha, D, D1)
     factor = 1 - alpha[..., None] * f.hess(w)
-    spread = summed(np, q[..., None] * (bends - f.hess(w)[..., None, :]) ** 2, -2)
+    spread = drawn.variance[..., 0, :] * tasks.eta.hess(w) ** 2
     factor2 = factor**2 + alpha[..., None] ** 2 * spread / D2
     return _errors(factor * g, factor2 * g2, meta_gradient(f, w, alpha[..., None]))
 
 
 def shared_batch(tasks: Tasks, w: Array, alpha: Array, D: int, D1: int) -> Array:
     """|E[estimate - grad F]|^2 of (8) whose Hessian shares the batch D', as algorithm 1 prints it."""
-    q, f, points = tasks.p[..., 0, :], _first(tasks), tasks.points
-    shares, chance = batches(q, D)
-    moved = w[..., None, :] - alpha[..., None, None] * (shares @ points.grad(w[..., None, :]))
-    each = points.before(-3).grad(moved[..., :, None, :])  # (..., K, m, d)
-    off = (points.hess(w[..., None, :]) - f.hess(w)[..., None, :])[..., None, :, :]
-    mean = summed(np, q[..., None, :, None] * each, -2)
-    covariance = summed(np, q[..., None, :, None] * off * each, -2) / D1
+    f, drawn = _first(tasks), tasks.drawn()
+    shares, chance = batches(tasks.p[..., 0, :], D)
+    after = _moved(tasks, w, alpha, shares)
+    covariance = (drawn.covariance + drawn.variance * after.eta) * tasks.eta.hess(w)[..., None, :] / D1
     factor = (1 - alpha[..., None] * f.hess(w))[..., None, :]
-    estimate = summed(np, chance[..., None] * (factor * mean - alpha[..., None, None] * covariance), -2)
+    each = factor * after.of(drawn.a, drawn.b) - alpha[..., None, None] * covariance
+    estimate = summed(np, chance[..., None] * each, -2)
     return summed(np, (estimate - meta_gradient(f, w, alpha[..., None])) ** 2)
 
 
 def first_order(tasks: Tasks, w: Array, alpha: Array, D: int, D1: int) -> Errors:
     """The estimate (112) of user 1."""
-    f = _first(tasks)
-    chance, mean, variance = _inner(tasks, w, alpha, D)
-    g = summed(np, chance[..., None] * mean, -2)
-    g2 = summed(np, chance[..., None] * (mean**2 + variance / D1), -2)
-    return _errors(g, g2, meta_gradient(f, w, alpha[..., None]))
+    g, g2 = _outer(tasks, w, alpha, D, D1)
+    return _errors(g, g2, meta_gradient(_first(tasks), w, alpha[..., None]))
 
 
 def hessian_free(tasks: Tasks, w: Array, alpha: Array, delta: Array, D: int, D1: int, D2: int) -> Errors:
     """The estimate (120), (121) of user 1; the first two batches are enumerated."""
-    q, f, points = tasks.p[..., 0, :], _first(tasks), tasks.points
+    q, f, drawn = tasks.p[..., 0, :], _first(tasks), tasks.drawn()
     shares, chance = batches(q, D)
     shares1, chance1 = batches(q, D1)
-    moved = w[..., None, :] - alpha[..., None, None] * (shares @ points.grad(w[..., None, :]))
-    each = points.before(-3).grad(moved[..., :, None, :])  # (..., K, m, d)
-    g = (shares1 @ each).reshape(*q.shape[:-1], -1, w.shape[-1])  # (..., K K', d)
-    both = (chance[..., :, None] * chance1[..., None, :]).reshape(*q.shape[:-1], -1)
-    step = (delta[..., None, None] * g)[..., :, None, :]
-    wide = points.before(-3)
-    here = w[..., None, None, :]
-    apart = (wide.grad(here + step) - wide.grad(here - step)) / (2 * delta[..., None, None, None])
-    mean = summed(np, q[..., None, :, None] * apart, -2)
-    spread = summed(np, q[..., None, :, None] * (apart - mean[..., None, :]) ** 2, -2)
+    after = _moved(tasks, w, alpha, shares)
+    a, b = ((shares1 @ x)[..., None, :, :] for x in (tasks.a, tasks.b))  # (..., 1, K', d)
+    g = Slopes(after.base[..., :, None, :], after.eta[..., :, None, :]).of(a, b)
+    g = g.reshape(*q.shape[:-1], -1, w.shape[-1])  # (..., K K', d)
+    both = (chance[..., :, None] * chance1[..., None, :]).reshape(*q.shape[:-1], -1, 1)
+    here, step = w[..., None, :], delta[..., None, None] * g
+    ahead, behind = tasks.slopes(here + step), tasks.slopes(here - step)
+    eta = (ahead.eta - behind.eta) / (2 * delta[..., None, None])
+    mean = (ahead.base - behind.base) / (2 * delta[..., None, None]) + drawn.b * eta
     whole = g - alpha[..., None, None] * mean
-    square = whole**2 + alpha[..., None, None] ** 2 * spread / D2
-    first, second = (summed(np, both[..., None] * x, -2) for x in (whole, square))
+    square = whole * whole + alpha[..., None, None] ** 2 * drawn.variance / D2 * (eta * eta)
+    first, second = (summed(np, both * x, -2) for x in (whole, square))
     return _errors(first, second, meta_gradient(f, w, alpha[..., None]))
 
 
 def hessian_error(tasks: Tasks, w: Array, alpha: Array, D2: int) -> Array:
     """E|e_1|^2 of (30b), e_1 = alpha (Hess f - estimate of it), in the spectral norm."""
     shares, chance = batches(tasks.p[..., 0, :], D2)
-    off = shares @ tasks.points.hess(w[..., None, :]) - _first(tasks).hess(w)[..., None, :]
+    off = (shares @ tasks.drawn().off_b) * tasks.eta.hess(w)[..., None, :]
     return alpha**2 * summed(np, chance * np.max(off**2, axis=-1))
 
 

@@ -10,10 +10,12 @@ so that a weighted sum of functions is their knots side by side. All leading axe
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
-from .arrays import Array, Namespace, namespace, summed
+from .arrays import FEW, Array, Namespace, namespace, summed
+from .splines import outermost
 
 ROUNDING = 1e-13  # of the largest bend or slope: what is smaller is 0 that was added up
 
@@ -29,19 +31,18 @@ class Pieces:
 
     def value(self, w: Array) -> Array:  # (...) -> (...)
         xp = namespace(w)
-        past = _positive(xp, w[..., None] - self.x)
-        return self.c + (self.s + self.a * w / 2) * w + summed(xp, (self.jump + self.bend * past / 2) * past)
+        past = xp.maximum(w[..., None] - self.x, 0.0)
+        return self.c + (self.s + self.a * w / 2) * w + xp.sum((self.jump + self.bend * past / 2) * past, axis=-1)
 
     def slopes(self, w: Array) -> tuple[Array, Array]:
         """The left and the right derivative at w (...): the ends of the subdifferential where f is weakly convex."""
         xp = namespace(w)
         past = w[..., None] - self.x
-        smooth = self.s + self.a * w + summed(xp, self.bend * _positive(xp, past))
+        smooth = self.s + self.a * w + xp.sum(self.bend * xp.maximum(past, 0.0), axis=-1)
         if not bool(xp.any(self.jump != 0)):
             return smooth, smooth
-        none = xp.zeros_like(past[..., :1])
-        left = smooth + summed(xp, xp.where(past > 0, self.jump, none))
-        return left, smooth + summed(xp, xp.where(past >= 0, self.jump, none))
+        left = smooth + xp.sum(xp.where(past > 0, self.jump, 0.0), axis=-1)
+        return left, smooth + xp.sum(xp.where(past >= 0, self.jump, 0.0), axis=-1)
 
     def grad(self, w: Array) -> Array:
         """The derivative at w (...); at a kink the right one."""
@@ -58,7 +59,8 @@ class Pieces:
         xp = namespace(self.x)
         x, jump, bend = (xp.broadcast_to(k, (*_batch(k[..., 0], weights), k.shape[-1])) for k in self._knots())
         scaled = (x, weights[..., None] * jump, weights[..., None] * bend)
-        flat = (xp.reshape(k, (*k.shape[:-2], k.shape[-2] * k.shape[-1])) for k in scaled)
+        places = [(..., j, k) for j in range(x.shape[-2]) for k in range(x.shape[-1])]
+        flat = (outermost(xp, [part[place] for place in places]) for part in scaled)
         return Pieces(*flat, *(summed(xp, weights * part) for part in (self.a, self.s, self.c)))
 
     def plus(self, curvature: Array, centre: Array) -> Pieces:
@@ -70,21 +72,35 @@ class Pieces:
     def least(self) -> Array:
         """A point (...) of least value, the first among equals; NaN where f falls for ever."""
         xp = namespace(self.x)
-        z, root, falls, _ = self._candidates()
+        z, root, falls = self._candidates()
         points = xp.concat([z, root], axis=-1)
         best = xp.argmin(self.spread().value(points), axis=-1, keepdims=True)
         w = xp.take_along_axis(points, best, axis=-1)[..., 0]
         return xp.where(falls, xp.full_like(w, float("nan")), w)
 
     def convex_least(self) -> Array:
-        """The minimiser (...) of a convex f: where the slope changes sign, free of the cancellation of values."""
+        """The minimiser (...) of a strictly convex f: where the slope changes sign, free of the cancellation of values;
+        NaN where f falls for ever.
+
+        Between the last knot at which f goes on falling and the next one; slopes rise from knot to knot, so that the
+        largest one that is not positive is the slope at that knot.
+        """
         xp = namespace(self.x)
-        z, root, falls, slopes = self._candidates()
-        points = xp.concat([z, root], axis=-1)
-        sides = (slopes, self.spread().slopes(root))
-        away = xp.concat([xp.maximum(left, -right) for left, right in sides], axis=-1)  # <= 0 exactly at minimisers
-        w = xp.take_along_axis(points, xp.argmin(away, axis=-1, keepdims=True), axis=-1)[..., 0]
-        return xp.where(falls, xp.full_like(w, float("nan")), w)
+        x, _, bend = self._knots()
+        left, right = self.spread().slopes(x)
+        falling, inf = right <= 0, float("inf")
+        start = _most(xp, xp.where(falling, x, -inf))
+        end = -_most(xp, xp.where(falling, -inf, -x))
+        first = start == -inf  # left of all knots
+        slope = xp.where(first, -_most(xp, -left), _most(xp, xp.where(falling, right, -inf)))
+        passed, whole = xp.where(x <= start[..., None], bend, 0 * bend), self.a + xp.sum(bend, axis=-1)
+        curvature, most = self.a + xp.sum(passed, axis=-1), xp.abs(self.a) + xp.sum(xp.abs(bend), axis=-1)
+        bent, level = curvature > ROUNDING * most, ROUNDING * _most(xp, xp.abs(right))
+        way = xp.where(bent, slope, 0 * slope) / xp.where(bent, curvature, 1 + 0 * curvature)
+        w = xp.minimum(xp.maximum(xp.where(first, end, start) - way, start), end)
+        falls = ~bent & ((first & (slope > level)) | ((end == inf) & (slope < -level)))
+        falls = falls | (xp.minimum(self.a, whole) < -ROUNDING * most)
+        return xp.where(falls, float("nan"), w)
 
     def prox(self, v: Array, eta: Array) -> Array:
         """argmin_u f(u) + (u - v)^2 / (2 eta) (...), for f + w^2/(2 eta) convex (eta < 1/nu)."""
@@ -151,10 +167,8 @@ class Pieces:
         after = self.a[..., None] + xp.cumulative_sum(bends, axis=-1)
         return xp.take_along_axis(x, order, axis=-1), xp.concat([first, after], axis=-1)
 
-    def _candidates(self) -> tuple[Array, Array, Array, tuple[Array, Array]]:
-        """Knots (..., K), stationary points (..., K + 1), whether f falls for ever on either side (...), and the slopes
-        at the knots.
-        """
+    def _candidates(self) -> tuple[Array, Array, Array]:
+        """Knots (..., K), stationary points (..., K + 1), and whether f falls for ever on either side (...)."""
         xp = namespace(self.x)
         z, curvature = self._segments()
         most = (xp.abs(self.a) + summed(xp, xp.abs(self.bend)))[..., None]
@@ -170,7 +184,7 @@ class Pieces:
         steep = ROUNDING * xp.max(xp.abs(right), axis=-1)
         falls_left = (first < 0) | ((first == 0) & (left[..., 0] > steep))
         falls = falls_left | (last < 0) | ((last == 0) & (right[..., -1] < -steep))
-        return z, xp.minimum(xp.maximum(root, low), high), falls, (left, right)
+        return z, xp.minimum(xp.maximum(root, low), high), falls
 
     def _reach(self, w: Array, eps: Array, side: int) -> Array:
         """From the furthest knot (or w itself) that is still within eps, a quadratic's root."""
@@ -214,8 +228,11 @@ def staircase(
     )
 
 
-def _positive(xp: Namespace, x: Array) -> Array:
-    return xp.maximum(x, xp.zeros_like(x[..., :1]))
+def _most(xp: Namespace, x: Array) -> Array:
+    """The largest along the last axis; few entries are compared one by one, which is quicker."""
+    if x.shape[-1] >= FEW:
+        return xp.max(x, axis=-1)
+    return reduce(xp.maximum, [x[..., k] for k in range(x.shape[-1])])
 
 
 def _batch(*arrays: Array) -> tuple[int, ...]:

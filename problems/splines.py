@@ -6,35 +6,42 @@ over coordinates; leading axes are batch axes. Fractions in object arrays pass t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
-from .arrays import Array, namespace, summed
+from .arrays import Array, Namespace, namespace, summed
+
+MANY = 8  # points of every loss: then knots are taken one by one, else all at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Splines:
     """phi''(w) = a + sum_j s_j (w - x_j)_+, and phi'(w) = g + a w + sum_j s_j (w - x_j)_+^2 / 2; phi(0) as it falls."""
 
-    x: Array  # (..., J)  knots, in any order
+    x: Array  # (..., J)  knots, in any order; broadcast to s
     s: Array  # (..., J)  changes of the third derivative; they sum to 0 where phi'' is bounded
     a: Array  # (...)     phi'' to the left of all knots; 0 where phi' is bounded
     g: Array  # (...)
 
     def value(self, w: Array) -> Array:  # (...) -> (...)
-        past = self._past(w)
-        return self.g * w + self.a * w**2 / 2 + namespace(past).sum(self.s * past**3, axis=-1) / 6
+        return self.g * w + self.a * w**2 / 2 + self._sum(self.s, w, 3) / 6
 
     def grad(self, w: Array) -> Array:  # (...) -> (...)
-        past = self._past(w)
-        return self.g + self.a * w + namespace(past).sum(self.s * past**2, axis=-1) / 2
+        return self.g + self.a * w + self._sum(self.s / 2, w, 2)
 
     def hess(self, w: Array) -> Array:  # (...) -> (...)
-        past = self._past(w)
-        return self.a + namespace(past).sum(self.s * past, axis=-1)
+        return self.a + self._sum(self.s, w, 1)
 
-    def _past(self, w: Array) -> Array:
-        apart = w[..., None] - self.x
-        return namespace(apart).where(getattr(apart, "real", apart) > 0, apart, 0 * apart)  # a step may be imaginary
+    def _sum(self, s: Array, w: Array, power: int) -> Array:
+        """sum_j s_j (w - x_j)_+^power."""
+        xp, J = namespace(self.x, w), self.x.shape[-1]
+        if J and prod(w.shape) >= MANY * prod(self.x.shape[:-1]):
+            total = s[..., 0] * _past(xp, w - self.x[..., 0], power)
+            for j in range(1, J):
+                total = total + s[..., j] * _past(xp, w - self.x[..., j], power)
+            return total
+        return xp.sum(s * _past(xp, w[..., None] - self.x, power), axis=-1)
 
     def over(self, axis: int = 1) -> Splines:
         """The same losses with `axis` new batch axes at the end, to be broadcast against points."""
@@ -48,12 +55,14 @@ class Splines:
         return Splines(*many, *(xp.expand_dims(part, axis=axis) for part in (self.a, self.g)))
 
     def plus(self, tilt: Array, scale: Array, other: Splines) -> Splines:
-        """phi + tilt w + scale * other."""
+        """phi + tilt w + scale * other; losses that differ in these alone have one set of knots."""
         xp = namespace(self.x)
         bent = self.a + scale * other.a
-        one = 0 * (bent + tilt)[..., None]
-        x = xp.concat([self.x + one, other.x + one], axis=-1)
-        s = xp.concat([self.s + one, scale[..., None] * other.s + one], axis=-1)
+        one, knots = 0 * (bent + tilt), 0 * (self.a + other.a)
+        x = [f.x[..., j] + knots for f in (self, other) for j in range(f.x.shape[-1])]
+        s = [self.s[..., j] + one for j in range(self.s.shape[-1])]
+        s += [scale * other.s[..., j] + one for j in range(other.s.shape[-1])]
+        x, s = (outermost(xp, each) if each else one[..., None][..., :0] for each in (x, s))
         return Splines(x, s, bent + 0 * tilt, self.g + tilt + scale * other.g)
 
     @property
@@ -75,12 +84,12 @@ class Splines:
         """The least and the largest phi' where a = 0 and sum s = sum s x = 0: at a knot or where phi'' crosses 0."""
         xp, many = namespace(self.x), self.over()
         x = xp.sort(self.x, axis=-1)
-        bend, left, right = many.hess(x), x[..., :-1], x[..., 1:]
+        bend, slope, left, right = many.hess(x), many.grad(x), x[..., :-1], x[..., 1:]
         fall = bend[..., :-1] - bend[..., 1:]
         crosses = bend[..., :-1] * bend[..., 1:] < 0
-        root = left + (right - left) * bend[..., :-1] / xp.where(crosses, fall, 1 + 0 * fall)
-        found = xp.concat([many.grad(x), many.grad(xp.where(crosses, root, left))], axis=-1)
-        found = xp.concat([self.g[..., None], found], axis=-1)
+        way = (right - left) * bend[..., :-1] / xp.where(crosses, fall, 1 + 0 * fall)  # from a knot to the zero
+        turn = slope[..., :-1] + xp.where(crosses, bend[..., :-1] * way / 2, 0 * way)
+        found = xp.concat([self.g[..., None], slope, turn], axis=-1)
         return xp.min(found, axis=-1), xp.max(found, axis=-1)
 
     @property
@@ -94,9 +103,22 @@ class Splines:
         return xp.min(xp.concat([value, *inner], axis=-1), axis=-1)
 
 
+def _past(xp: Namespace, apart: Array, power: int) -> Array:
+    """apart_+^power, by products: powers of extended numbers are slow."""
+    imaginary = getattr(apart.dtype, "kind", "") == "c"  # a step may be
+    past = xp.where(apart.real > 0, apart, 0 * apart) if imaginary else xp.maximum(apart, 0)
+    return past if power == 1 else past * past if power == 2 else past * past * past
+
+
+def outermost(xp: Namespace, knots: Sequence[Array]) -> Array:
+    """Numbers (..., J) of J knots (...), all instances of a knot side by side in memory: loops over them are long."""
+    return xp.moveaxis(xp.stack(knots, axis=0), 0, -1)
+
+
 def through(x: Array, bend: Array, g: Array) -> Splines:
     """phi''(x_j) = bend_j at rising knots x (..., J), phi'' = 0 beyond them, and phi' = g to their left."""
     xp = namespace(x)
+    x, bend = (outermost(xp, [part[..., j] for j in range(part.shape[-1])]) for part in (x, bend))
     none = 0 * x[..., :1]
     third = xp.concat([none, (bend[..., 1:] - bend[..., :-1]) / (x[..., 1:] - x[..., :-1]), none], axis=-1)
     return Splines(x, third[..., 1:] - third[..., :-1], 0 * g, g)

@@ -109,6 +109,15 @@ def test_a_name_of_a_sum_is_its_own() -> None:
     assert compiled(expr, (i,)).exact([Fraction(7)]) == 21
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.longdouble])
+def test_powers_are_powers_whether_they_are_products_or_not(kind: type[np.floating]) -> None:
+    values = np.array([0.3, 1.0, 7.5, 1e-40, 1e40, np.inf, np.nan]).astype(kind)
+    evaluator = Evaluator(Table(len(values), {"x": values}, {}, {}), {})
+    for power in (-5, -4, -1, -Rational(1, 2), Rational(1, 3), Rational(1, 2), Rational(5, 2), 2, 3, Rational(7, 2), 6):
+        expected = values ** kind(float(power))
+        assert np.allclose(evaluator(tree(x**power)), expected, rtol=8 * np.finfo(kind).eps, atol=0, equal_nan=True)
+
+
 def test_indices_broadcast_and_shift() -> None:
     t, k = Symbol("t", integer=True), Symbol("k", integer=True)
     gap = Function("gap")

@@ -22,7 +22,8 @@ from fedaudit.bounds.catalogue import catalogue, statement, statements
 from fedaudit.bounds.derive import derive
 from fedaudit.bounds.lint import lint
 from fedaudit.bounds.statement import Statement
-from fedaudit.problems.meta import counts, trees, wasserstein
+from fedaudit.problems import meta
+from fedaudit.problems.meta import Tasks, counts, trees, wasserstein
 from fedaudit.problems.splines import through
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import hunt_row, read
@@ -253,6 +254,57 @@ def test_wasserstein_against_a_linear_programme(m: int, seed: int) -> None:
     best = solve(metric.ravel(), A_eq=np.vstack(rows), b_eq=np.concatenate([p[0], p.mean(axis=0)]))
     assert wasserstein(p, metric)[0] == pytest.approx(best.fun, abs=1e-9)
     assert len(trees(m)) == m ** (m - 2)
+
+
+def test_many_points_and_few_have_the_same_slopes() -> None:
+    """Of many points of a loss the knots are taken one by one."""
+    rng = np.random.default_rng(0)
+    x = np.cumsum(rng.random((7, 3, 5)), axis=-1)
+    f = through(x, rng.standard_normal((7, 3, 5)), rng.standard_normal((7, 3)))
+    w = 4 * rng.random((40, 7, 3)) - 1
+    for many, few in ((of(w), np.stack([of(point) for point in w])) for of in (f.value, f.grad, f.hess)):
+        assert np.allclose(many, few, rtol=1e-12, atol=1e-12)
+
+
+def test_estimates_are_means_over_all_batches() -> None:
+    """By the definition: every batch of points drawn one after the other, gradients and Hessians of its points."""
+    rng, (m, d, D) = np.random.default_rng(0), (2, 2, 2)
+    base, eta = (
+        through(np.cumsum(rng.random((1, d, 4)), axis=-1) - 1, rng.standard_normal((1, d, 4)), rng.random((1, d)))
+        for _ in range(2)
+    )
+    p = np.array([[[0.25, 0.75]]])
+    tasks = Tasks(base, eta, p, rng.standard_normal((1, m, d)), rng.standard_normal((1, m, d)))
+    w, alpha, delta = np.full((1, d), 0.1), np.array([0.3]), np.array([0.2])
+    f, each = meta.meta_gradient(tasks.users, w[:, None], alpha[:, None, None])[0, 0], tasks.points
+    q: Any = p[0, 0]
+
+    def slope(z: tuple[int, ...], at: Any) -> Any:
+        return np.mean([each.grad(at[None, None])[0, k] for k in z], axis=0)
+
+    def bend(z: tuple[int, ...]) -> Any:
+        return np.mean([each.hess(w[:, None])[0, k] for k in z], axis=0)
+
+    found: dict[str, list[Any]] = {"full": [], "shared": [], "first": [], "free": []}
+    chances: list[float] = []
+    for zs in product(range(m), repeat=3 * D):
+        one, two, three = zs[:D], zs[D : 2 * D], zs[2 * D :]
+        g = slope(two, w[0] - 0.3 * slope(one, w[0]))
+        chances.append(float(np.prod(q[list(zs)])))
+        found["full"].append(g - 0.3 * bend(three) * g)
+        found["shared"].append(g - 0.3 * bend(two) * g)
+        found["first"].append(g)
+        found["free"].append(g - 0.3 * (slope(three, w[0] + 0.2 * g) - slope(three, w[0] - 0.2 * g)) / 0.4)
+    bias = {k: np.sum((np.dot(chances, v) - f) ** 2) for k, v in found.items()}
+    mse = {k: np.dot(chances, np.sum((np.array(v) - f) ** 2, axis=1)) for k, v in found.items()}
+    got = {
+        "full": meta.three_batches(tasks, w, alpha, D, D, D),
+        "first": meta.first_order(tasks, w, alpha, D, D),
+        "free": meta.hessian_free(tasks, w, alpha, delta, D, D, D),
+    }
+    for k, errors in got.items():
+        assert np.allclose((errors.bias2[0], errors.mse[0]), (bias[k], mse[k]), rtol=1e-11), k
+    assert np.allclose(meta.shared_batch(tasks, w, alpha, D, D), bias["shared"], rtol=1e-11)
 
 
 def test_all_batches_are_counted() -> None:

@@ -36,6 +36,8 @@ s = GLOSSARY.symbol("s", "1", "a number that may be 0", nonnegative=True)
 T = GLOSSARY.count("T", "rounds")
 E = GLOSSARY.count("E", "local steps")
 
+RNG = np.random.default_rng(0)
+
 
 def claim(then: Any, *let: Assumption, when: tuple[Any, ...] = ()) -> Statement:
     return Statement(id="mine/order", kind="order", title="an order", cite="a test", method="order",
@@ -91,6 +93,19 @@ def test_false_orders_are_refuted_by_a_simple_path(made: Statement, paths: dict[
     kernel.check(json.loads(json.dumps(row["certificate"])))
     if paths is not None:
         assert row["certificate"]["instance"]["paths"] == paths
+
+
+def test_paths_are_powers_of_n() -> None:
+    reading, world = read(claim(Le(x, y)))
+    (shape,) = world.shapes(reading)
+    genome = {k: v.astype(np.longdouble) for k, v in draw(genes_of(reading, world, shape), 400, RNG).items()}
+    for n in (1e4, 1e8):
+        found = cast("Any", world).table(reading, shape, genome, n).scalars["x"]
+        c, a = np.clip(genome["c_x"], 0.25, 4.0), np.clip(genome["a_x"], -4.0, 4.0)
+        assert np.allclose(found, c * np.longdouble(n) ** a, rtol=1e-17, atol=0)
+        whole = a == np.rint(a)
+        assert whole.sum() > 50
+        assert np.array_equal(found[whole], (c * np.longdouble(n) ** a)[whole])
 
 
 def test_paths_outside_the_conditions_are_not_counted() -> None:

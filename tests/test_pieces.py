@@ -82,6 +82,26 @@ def test_prox(made: tuple[Pieces, Fraction], v: Fraction, unit: Fraction) -> Non
 
 
 @settings(max_examples=examples(30), deadline=None)
+@given(stairs(), stairs(), rationals)
+def test_a_convex_minimiser_is_where_values_are_least(
+    one: tuple[Pieces, Fraction], two: tuple[Pieces, Fraction], v: Fraction
+) -> None:
+    """Knots of a mixture have no order."""
+    both = Pieces(*(np.stack([getattr(one[0], name), getattr(two[0], name)]) for name in NAMES))
+    mixed = floats(both.mix(array([Fraction(2, 3), Fraction(1, 3)])))
+    whole = mixed.plus(np.array(2 * float(one[1] + two[1])), np.array(float(v)))
+    assert near(whole.value(whole.convex_least()), rational(Fraction(float(whole.value(whole.least())))))
+
+
+def test_what_falls_for_ever_has_no_minimiser() -> None:
+    x, none = np.array([0.0, 1.0]), np.zeros(2)
+    for a, s, bend in ((0.0, 1.0, none), (0.0, -1.0, none), (0.0, -2.0, np.array([1.0, -1.0])), (-1.0, 0.0, none)):
+        assert np.isnan(Pieces(x, none, bend, np.array(a), np.array(s), np.array(0.0)).convex_least())
+    kink = Pieces(x, np.array([2.0, 0.0]), none, np.array(0.0), np.array(-1.0), np.array(0.0))
+    assert kink.convex_least() == 0.0
+
+
+@settings(max_examples=examples(30), deadline=None)
 @given(stairs(kinks=False), rationals, positive)
 def test_reach_of_an_inexact_solution(made: tuple[Pieces, Fraction], v: Fraction, eps: Fraction) -> None:
     f, limit = made

@@ -6,9 +6,10 @@ value broadcasts over exactly the indices it depends on and nothing loops in Pyt
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any, cast
 
 import numpy as np
@@ -226,14 +227,26 @@ def _erf(x: Array) -> Array:
     return _special.erf(x.astype(np.float64))
 
 
+def _power(x: Array, power: Array) -> Array:
+    """x^power; small multiples of 1/2 are products of x and its root: powers of extended numbers are slow."""
+    known = type(power) is np.ndarray and power.size == 1 and power.ndim <= x.ndim
+    n = float(power.flat[0]) if known else math.inf
+    if not 0 < abs(n) <= MOST_FACTORS or 2 * n % 1:
+        return np.power(x, power)
+    factors = [*[x] * int(abs(n)), *([np.sqrt(x)] if n % 1 else [])]
+    total = reduce(np.multiply, factors)
+    return total if n > 0 else 1 / total
+
+
 _FOLD = {"+": np.add, "*": np.multiply, "min": np.minimum, "max": np.maximum}
 _UNARY = {"exp": np.exp, "log": np.log, "abs": np.abs, "erf": _erf}
 _COMPARE = {
     "<=": np.less_equal, "<": np.less, ">=": np.greater_equal, ">": np.greater, "=": np.equal, "!=": np.not_equal,
 }  # fmt: skip
-_ARRAYS: Arithmetic[Array] = Arithmetic(_constant, _name, _at, _total, np.power, _FOLD, _UNARY, _COMPARE, _pi)
+_ARRAYS: Arithmetic[Array] = Arithmetic(_constant, _name, _at, _total, _power, _FOLD, _UNARY, _COMPARE, _pi)
 _KNOWN: dict[int, tuple[Tree, Formula[Array]]] = {}  # by identity: a claim's trees are read once
 MOST_KNOWN = 4096
+MOST_FACTORS = 4  # of a power that is a product
 
 
 def _formula(tree: Tree) -> Formula[Array]:

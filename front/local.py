@@ -25,6 +25,8 @@ __all__ = ["Local"]
 
 MOST_PER_CORE = 4  # workers; each of them computes on one thread
 COLLECTED = 200_000, 50, 100  # new objects until garbage is looked for among them; then among older ones
+ROOM = 1 << 30  # bytes that a worker's arrays come from and go back to, without asking the system for each
+MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(ROOM), "MALLOC_MMAP_THRESHOLD_": str(ROOM), "MALLOC_TOP_PAD_": str(ROOM // 16)}
 MOST_MEMORY = 2_000_000_000  # bytes by which a worker may grow before a new one takes its place
 
 
@@ -110,7 +112,7 @@ def _pool() -> Any:
         ProcessPoolExecutor,  # pyright: ignore[reportUnknownVariableType]
     )
 
-    return cast(Any, ProcessPoolExecutor)(1, initializer=_begin, initargs=(os.getpid(),))
+    return cast(Any, ProcessPoolExecutor)(1, initializer=_begin, initargs=(os.getpid(),), env=MEMORY)
 
 
 def _worker_ended(future: Future[Outcome]) -> bool:

@@ -18,7 +18,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib import text as texts
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
@@ -90,6 +90,9 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 TITLE, SMALL_PRINT = 10, 7.5  # points
 PARSER = MathTextParser("path")
 TEXTS, LABEL = 4096, 12  # texts whose sizes are remembered; characters of one whose glyphs are
+LINES = (
+    "_get_font_height_metrics"  # what matplotlib 3.11 asks a renderer, before it reads a font's tables for every text
+)
 MOST = 40  # trajectories drawn at most: more only blacken the picture
 RC: dict[str, Any] = {
     "font.size": 9,
@@ -123,6 +126,7 @@ class Measured(TextToPath):
         self.mathtext_parser = PARSER
         self.sizes: dict[tuple[str, int, bool], tuple[float, float, float]] = {}
         self.glyphs: dict[tuple[Any, ...], tuple[Any, Mapping[str, Any], Any]] = {}
+        self.lines: dict[int, tuple[float, float, float] | tuple[None, None, None]] = {}
 
     def get_text_width_height_descent(self, s: str, prop: FontProperties, ismath: Any) -> tuple[float, float, float]:
         key = s, hash(prop), bool(ismath)
@@ -131,6 +135,13 @@ class Measured(TextToPath):
                 self.sizes.clear()
             self.sizes[key] = super().get_text_width_height_descent(s, prop, ismath)
         return self.sizes[key]
+
+    def line(self, prop: FontProperties) -> tuple[float, float, float] | tuple[None, None, None]:
+        """How far a line of a font reaches up and down, and its gap to the next, in points; from the font's tables."""
+        key = hash(prop)
+        if key not in self.lines:
+            self.lines[key] = _line(cast(Any, self)._get_font(prop), prop.get_size_in_points())
+        return self.lines[key]
 
     def get_glyphs_with_font(
         self, font: Any, s: str, glyph_map: Any = None, return_new_glyphs_only: bool = False, **how: Any
@@ -144,6 +155,18 @@ class Measured(TextToPath):
             self.glyphs[key] = cast(Any, super()).get_glyphs_with_font(font, s, **how)
         places, outlines, lines = self.glyphs[key]
         return places, {name: outline for name, outline in outlines.items() if name not in glyph_map}, lines
+
+
+def _line(font: Any, size: float) -> tuple[float, float, float] | tuple[None, None, None]:
+    for name, gap, up, down in (
+        ("OS/2", "sTypoLineGap", "sTypoAscender", "sTypoDescender"),
+        ("hhea", "lineGap", "ascent", "descent"),
+    ):
+        table = font.get_sfnt_table(name)
+        if table is not None:
+            scale = 1 / font.get_sfnt_table("head")["unitsPerEm"] * size
+            return table[up] * scale, -table[down] * scale, table[gap] * scale
+    return None, None, None
 
 
 def _families() -> tuple[str, ...]:
@@ -162,12 +185,21 @@ def _measured(families: tuple[str, ...]) -> Measured:
 def measured_once() -> Generator[Measured]:
     """Every text is measured and every formula set once per process, not once per renderer."""
     sizes = _measured(_families())
-    theirs, module = texts.TextToPath, cast(Any, texts)
+    theirs, module, renderer = texts.TextToPath, cast(Any, texts), cast(Any, RendererSVG)
     module.TextToPath = lambda: sizes
+    asked = not hasattr(renderer, LINES)
+
+    def line(_: object, prop: FontProperties) -> object:
+        return sizes.line(prop)
+
+    if asked:
+        setattr(renderer, LINES, line)
     try:
         yield sizes
     finally:
         module.TextToPath = theirs
+        if asked:
+            delattr(renderer, LINES)
 
 
 def new(width: float = 6.4, height: float = 4.8) -> Figure:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gc
 import io
 import re
 from typing import Any, cast
@@ -12,13 +13,15 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib import text
+from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextToPath
 from PIL import Image
 
+from fedaudit.figures import image
 from fedaudit.figures.compact import compact, relative
-from fedaudit.figures.style import DPI, LARGEST, bundle, look, measured_once, new, save
+from fedaudit.figures.style import DPI, LARGEST, LINES, bundle, look, measured_once, new, save
 
 
 def plain(figure: Figure) -> str:
@@ -228,3 +231,30 @@ def test_glyphs_are_those_of_matplotlib() -> None:
             assert np.array_equal(vertices, outlines[name][0])
             assert np.array_equal(codes, outlines[name][1])
         known = {**known, next(iter(outlines)): None}
+
+
+@pytest.mark.parametrize("size", [7.5, 9, 10])
+def test_lines_are_as_high_as_their_font_says(size: float) -> None:
+    """As `test_a_figure_is_drawn_as_matplotlib_would_arrange_it`, which sees titles of two lines."""
+    font = FontProperties(size=size)
+    with measured_once() as ours:
+        up, down, gap = ours.line(font)
+        assert hasattr(RendererSVG, LINES)
+    assert not hasattr(RendererSVG, LINES)
+    font = cast(Any, ours)._get_font(font)
+    tables, unit = font.get_sfnt_table("OS/2"), font.get_sfnt_table("head")["unitsPerEm"] / size
+    said = [tables[name] / unit for name in ("sTypoAscender", "sTypoDescender", "sTypoLineGap")]
+    assert [up, down, gap] == pytest.approx([said[0], -said[1], said[2]])
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_garbage_is_searched_for_as_before(collects: bool) -> None:
+    (gc.enable if collects else gc.disable)()
+    try:
+        image(labelled(), "svg")
+        assert gc.isenabled() == collects
+        with pytest.raises(KeyError):
+            image(labelled(), "bmp")
+        assert gc.isenabled() == collects
+    finally:
+        gc.enable()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Generator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -20,21 +23,22 @@ def draw(curves: Curves | Profile | Cloud | Rate | Crossing | Landscape | Pictur
 
     from . import cloud, convergence, crossing, landscape, profile, rate, two_group
 
-    match curves:
-        case Profile():
-            return profile.plot(curves)
-        case Cloud():
-            return cloud.plot(curves)
-        case Rate():
-            return rate.plot(curves)
-        case Crossing():
-            return crossing.plot(curves)
-        case Landscape():
-            return landscape.plot(curves)
-        case Curves():
-            return two_group.plot(curves) if two_group.fits(curves) else convergence.plot(curves)
-        case _:
-            return import_module(f"{__name__}.{curves.figure}").plot(curves)
+    with _uncollected():
+        match curves:
+            case Profile():
+                return profile.plot(curves)
+            case Cloud():
+                return cloud.plot(curves)
+            case Rate():
+                return rate.plot(curves)
+            case Crossing():
+                return crossing.plot(curves)
+            case Landscape():
+                return landscape.plot(curves)
+            case Curves():
+                return two_group.plot(curves) if two_group.fits(curves) else convergence.plot(curves)
+            case _:
+                return import_module(f"{__name__}.{curves.figure}").plot(curves)
 
 
 def svg(figure: Figure) -> str:
@@ -46,4 +50,17 @@ def image(figure: Figure, kind: str) -> bytes:
     """The figure as the bytes of a png, svg or pdf file, the same on every run."""
     from .style import save
 
-    return save(figure, kind)
+    with _uncollected():
+        return save(figure, kind)
+
+
+@contextmanager
+def _uncollected() -> Generator[None]:
+    """Without searches for garbage: one figure is a hundred thousand objects that are all in use until it is saved."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()

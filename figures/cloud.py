@@ -61,7 +61,7 @@ def _headed(axes: Axes, relation: str, width: float, columns: int) -> None:
     rows = -(-len(axes.get_legend_handles_labels()[0]) // columns)
     shown = formula(relation, width, (10, 9, 8, 7, 6))
     text, size, depth = (shown.text, shown.size, shown.depth) if shown else (" ", 4.0, 0.0)
-    axes.set_title(text, fontsize=size, loc="left", pad=7 + 13 * rows + depth)
+    axes.set_title(text, fontsize=size, loc="left", y=1, pad=7 + 13 * rows + depth)
     legend = axes.legend(
         loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.1, columnspacing=1.0, handlelength=1.4
     )

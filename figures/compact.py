@@ -6,6 +6,7 @@ import base64
 import io
 import re
 from collections import Counter
+from functools import lru_cache
 
 from PIL import Image
 
@@ -14,6 +15,7 @@ EMBEDDED = re.compile(r'data:image/png;base64,([^"]*)"')
 UNSEEN = re.compile(r"<metadata>.*?</metadata>|<!--.*?-->", re.DOTALL)
 DECIMALS = re.compile(r"(?<!scale\()(?<![\d.])(\d+\.\d{3,})")
 NAME, USED = re.compile(r' id="([^"]*)"'), re.compile(r'(?<=["(])#([^")]*)(?=[")])')
+PIECE, KNOWN = re.compile(r"[A-Za-z]|[^\sA-Za-z]+"), re.compile(r"[^A-Za-z]*(?:[MLQCz][^A-Za-z]*)*")
 PATH = re.compile(r'(?<= d=")[^"]*')
 STYLED, USE = re.compile(r'<path id="(\w+)"[^>]*style="([^"]*)"'), re.compile(r'<use xlink:href="#(\w+)"[^>]*>')
 STYLE = re.compile(r' style="([^"]*)"')
@@ -81,10 +83,11 @@ def _few_groups(text: str) -> str:
     return GROUP.sub(shown, text)
 
 
+@lru_cache(maxsize=2_000)
 def relative(path: str) -> str:
     """A path from point to point, in hundredths that do not add up to a drift; commands M, L, Q, C and z alone."""
-    pieces, here, first, last = re.findall(r"[A-Za-z]|[^\sA-Za-z]+", path), (0, 0), (0, 0), ""
-    if not pieces or set(re.findall("[A-Za-z]", path)) - set("MLQCz"):
+    pieces, here, first, last = PIECE.findall(path), (0, 0), (0, 0), ""
+    if not pieces or not KNOWN.fullmatch(path):
         return path
     out, at = "", 0
     while at < len(pieces):
@@ -111,11 +114,12 @@ def relative(path: str) -> str:
     return out
 
 
+@lru_cache(maxsize=20_000)
 def _apart(hundredths: int) -> str:
     """A number with what tells it from the one before."""
-    said = f"{hundredths / 100:.2f}".rstrip("0").rstrip(".")
-    said = re.sub(r"^(-?)0(?=\.)", r"\1", said)
-    return said if said.startswith("-") else f" {said}"
+    sign, (whole, rest) = "-" if hundredths < 0 else " ", divmod(abs(hundredths), 100)
+    decimals = f".{rest:02d}".rstrip("0") if rest else ""
+    return f"{sign}{whole or '' if decimals else whole}{decimals}"
 
 
 def _few_colours(encoded: str) -> str:

@@ -176,9 +176,9 @@ def _about(name: str) -> str:
     """Who wrote it, as the catalogue says; nothing for papers that it does not hold."""
     from importlib import import_module
 
-    from fedaudit.bounds.catalogue import catalogue
+    from fedaudit.bounds.catalogue import papers
 
-    if not any(paper_of(identifier) == name for identifier in catalogue()):
+    if name not in papers():
         return ""
     text = import_module(f"fedaudit.bounds.papers.{name}").__doc__ or ""
     return " ".join(text.partition("\n\n")[0].split())

@@ -12,8 +12,8 @@ import base64
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
@@ -104,6 +104,15 @@ def pages(document: Document, root: Path, own: Collection[str] = ()) -> Iterator
     yield INDEX, site.index(document, checked, finished=True)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """A row of the index: what it shows, and its markup."""
+
+    checked: Checked
+    row: Mapping[str, Any]
+    markup: Markup
+
+
 class Site:
     """The pages of one audit, of the statements `known`."""
 
@@ -113,6 +122,7 @@ class Site:
         self.papers = tuple(dict.fromkeys(map(paper_of, known)))
         self.teller, self.typesetter = Teller(), Typesetter()
         self.nodes: Mapping[str, Node] = {}  # of all statements, once all rows are known: what rests on what
+        self.lines: dict[str, Line] = {}  # of the index, by id
         loader = PackageLoader("fedaudit.figures")
         self.environment = Environment(
             loader=loader,
@@ -130,6 +140,9 @@ class Site:
             "anchor": slug,
         }
         self.environment.filters.update(filters)
+        self._set_line: Callable[[Mapping[str, Any]], Markup] = vars(
+            self.environment.get_template("parts.html").module
+        )["line"]
         self.script, self.style = (loader.get_source(self.environment, name)[0] for name in ("page.js", "page.css"))
         templates = [
             loader.get_source(self.environment, name)[0] for name in ("statement.html", "paper.html", "parts.html")
@@ -140,12 +153,14 @@ class Site:
 
     def index(self, document: Document, checked: Sequence[Checked], *, finished: bool = False) -> str:
         """The table of verdicts; of an audit that is under way, of what is finished. Papers have pages at the end."""
-        rows = [_listed(row) for row in checked]
+        lines = [self._line(row) for row in checked]
+        rows = [line.row for line in lines]
         counted = Counter(str(row["verdict"]) for row in rows)
         filed = {row.verdict for row in checked if row.standing.kind == "filed"}
         return self.environment.get_template("index.html").render(
             document=document,
             rows=rows,
+            lines=Markup("").join(line.markup for line in lines),
             expected=len(self.known),
             banner=banner(checked),
             doubtful=any(_doubtful(row) for row in checked),
@@ -159,6 +174,15 @@ class Site:
             style=Markup(self.style),
             policy=self.policy["index"],
         )
+
+    def _line(self, checked: Checked) -> Line:
+        """A row of the index, set once: an index of what is finished is written again and again."""
+        known = self.lines.get(checked.row.id)
+        if known is None or known.checked is not checked:
+            row = _listed(checked)
+            known = Line(checked, row, self._set_line(row))
+            self.lines[checked.row.id] = known
+        return known
 
     def statement(self, checked: Checked, citing: Sequence[str] = ()) -> str:
         """One statement: what it says, what became of it, and the way to the statements that it has to do with."""
@@ -190,13 +214,14 @@ class Site:
     def around(self, row: Row, citing: Sequence[str]) -> dict[str, Any]:
         """The statements that a page leads to: neighbours, siblings, what it cites and what cites it."""
         at = self.known.get(row.id, 0)
+        tree = rests_on(row.id, self.nodes)  # itself first
         return {
             "before": self.order[at - 1] if at > 0 else None,
             "after": self.order[at + 1] if at + 1 < len(self.order) else None,
             "siblings": [name for name in self.order if stem(name) == stem(row.id) and name != row.id],
             "cites": list(row.derive.cites if row.derive else ()),
             "cited by": list(citing),
-            "rests on": [astuple(self.nodes[name]) for name in rests_on(row.id, self.nodes)],
+            "rests on": [astuple(self.nodes[name]) for name in tree] if len(tree) > 1 else [],
         }
 
 

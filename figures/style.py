@@ -6,15 +6,19 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Generator, Sequence
+from bisect import bisect
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any, cast
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib import textpath
+from matplotlib import text as texts
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
@@ -85,7 +89,10 @@ POWER = re.compile(r"\$\\mathdefault\{(-?\d+)(?:\^\{(-?\d+)\})?\}\$")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 TITLE, SMALL_PRINT = 10, 7.5  # points
 PARSER = MathTextParser("path")
-SURELY = 1.02  # wider than there is room, in every rounding of sizes
+TEXTS, LABEL = 4096, 12  # texts whose sizes are remembered; characters of one whose glyphs are
+LINES = (
+    "_get_font_height_metrics"  # what matplotlib 3.11 asks a renderer, before it reads a font's tables for every text
+)
 MOST = 40  # trajectories drawn at most: more only blacken the picture
 RC: dict[str, Any] = {
     "font.size": 9,
@@ -99,6 +106,8 @@ RC: dict[str, Any] = {
     "legend.frameon": False,
     "legend.fontsize": 8,
     "mathtext.fontset": "dejavusans",
+    "figure.autolayout": False,
+    "figure.constrained_layout.use": False,  # `new` asks for it
     "svg.hashsalt": "fedaudit",
     "svg.fonttype": "path",
 }
@@ -109,19 +118,88 @@ def look() -> AbstractContextManager[None]:
     return mpl.rc_context(cast(Any, RC))
 
 
+class Measured(TextToPath):
+    """Sizes and glyphs of texts, each found once: of matplotlib's renderers, several per file, each forgets."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mathtext_parser = PARSER
+        self.sizes: dict[tuple[str, int, bool], tuple[float, float, float]] = {}
+        self.glyphs: dict[tuple[Any, ...], tuple[Any, Mapping[str, Any], Any]] = {}
+        self.lines: dict[int, tuple[float, float, float] | tuple[None, None, None]] = {}
+
+    def get_text_width_height_descent(self, s: str, prop: FontProperties, ismath: Any) -> tuple[float, float, float]:
+        key = s, hash(prop), bool(ismath)
+        if key not in self.sizes:
+            if len(self.sizes) >= TEXTS:
+                self.sizes.clear()
+            self.sizes[key] = super().get_text_width_height_descent(s, prop, ismath)
+        return self.sizes[key]
+
+    def line(self, prop: FontProperties) -> tuple[float, float, float] | tuple[None, None, None]:
+        """How far a line of a font reaches up and down, and its gap to the next, in points; from the font's tables."""
+        key = hash(prop)
+        if key not in self.lines:
+            self.lines[key] = _line(cast(Any, self)._get_font(prop), prop.get_size_in_points())
+        return self.lines[key]
+
+    def get_glyphs_with_font(
+        self, font: Any, s: str, glyph_map: Any = None, return_new_glyphs_only: bool = False, **how: Any
+    ) -> tuple[Any, Any, Any]:
+        if len(s) > LABEL or not return_new_glyphs_only or glyph_map is None:
+            return cast(Any, super()).get_glyphs_with_font(font, s, glyph_map, return_new_glyphs_only, **how)
+        key = font.fname, s, *how.values()
+        if key not in self.glyphs:
+            if len(self.glyphs) >= TEXTS:
+                self.glyphs.clear()
+            self.glyphs[key] = cast(Any, super()).get_glyphs_with_font(font, s, **how)
+        places, outlines, lines = self.glyphs[key]
+        return places, {name: outline for name, outline in outlines.items() if name not in glyph_map}, lines
+
+
+def _line(font: Any, size: float) -> tuple[float, float, float] | tuple[None, None, None]:
+    for name, gap, up, down in (
+        ("OS/2", "sTypoLineGap", "sTypoAscender", "sTypoDescender"),
+        ("hhea", "lineGap", "ascent", "descent"),
+    ):
+        table = font.get_sfnt_table(name)
+        if table is not None:
+            scale = 1 / font.get_sfnt_table("head")["unitsPerEm"] * size
+            return table[up] * scale, -table[down] * scale, table[gap] * scale
+    return None, None, None
+
+
+def _families() -> tuple[str, ...]:
+    """The fonts of texts, which a caller's own settings choose."""
+    return (*mpl.rcParams["font.family"], *mpl.rcParams["font.sans-serif"])
+
+
+@lru_cache(maxsize=4)
+def _measured(families: tuple[str, ...]) -> Measured:
+    """One for every choice of fonts."""
+    del families
+    return Measured()
+
+
 @contextmanager
-def one_parser() -> Generator[None]:
-    """Every formula is set once: of matplotlib's renderers, several per file, each has a parser that forgets."""
-    module = cast(Any, textpath)
-    theirs, module.MathTextParser = module.MathTextParser, _parser
+def measured_once() -> Generator[Measured]:
+    """Every text is measured and every formula set once per process, not once per renderer."""
+    sizes = _measured(_families())
+    theirs, module, renderer = texts.TextToPath, cast(Any, texts), cast(Any, RendererSVG)
+    module.TextToPath = lambda: sizes
+    asked = not hasattr(renderer, LINES)
+
+    def line(_: object, prop: FontProperties) -> object:
+        return sizes.line(prop)
+
+    if asked:
+        setattr(renderer, LINES, line)
     try:
-        yield
+        yield sizes
     finally:
-        module.MathTextParser = theirs
-
-
-def _parser(_: str) -> MathTextParser[Any]:
-    return PARSER
+        module.TextToPath = theirs
+        if asked:
+            delattr(renderer, LINES)
 
 
 def new(width: float = 6.4, height: float = 4.8) -> Figure:
@@ -139,11 +217,34 @@ def save(figure: Figure, kind: str) -> bytes:
     if kind != "svg":
         return _saved(figure, kind, DPI)
     small = b""
-    for dpi in RASTER_DPI:
-        small = compact(_saved(figure, kind, dpi).decode()).encode()
-        if len(small) <= LARGEST:
-            break
+    with arranged(figure):
+        for dpi in RASTER_DPI:
+            small = compact(_saved(figure, kind, dpi).decode()).encode()
+            if len(small) <= LARGEST:
+                break
     return small
+
+
+@contextmanager
+def arranged(figure: Figure) -> Generator[None]:
+    """Every label has its room inside: what `savefig` finds by a drawing before the one that it writes."""
+    engine, canvas, dpi = figure.get_layout_engine(), figure.canvas, figure.dpi
+    if engine is None:
+        yield
+        return
+    try:
+        FigureCanvasSVG(figure)  # whose measures count, in points
+        figure.dpi = 72
+        with look(), measured_once():
+            engine.execute(figure)
+            figure.set_layout_engine(None)
+        figure.set_canvas(canvas)
+        figure.dpi = dpi
+        yield
+    finally:
+        figure.set_canvas(canvas)
+        figure.dpi = dpi
+        figure.set_layout_engine(engine)
 
 
 class Decades(Formatter):
@@ -168,7 +269,7 @@ class Decades(Formatter):
 def _saved(figure: Figure, kind: str, dpi: int) -> bytes:
     stamp = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
     buffer = io.BytesIO()
-    with look(), one_parser():
+    with look(), measured_once():
         figure.savefig(buffer, format=kind, dpi=dpi, metadata=stamp, transparent=kind == "svg")
     return buffer.getvalue()
 
@@ -209,17 +310,15 @@ class Formula:
 
 def formula(latex: str, width: float, sizes: tuple[float, ...] = (9, 8, 7, 6.5)) -> Formula | None:
     """The formula in the largest of `sizes` at which it is at most `width` inches wide; None if none is."""
-    text, widest = f"${braced(latex.strip('$'))}$", 0.0  # of a size of one point
+    text = f"${braced(latex.strip('$'))}$"
+    try:
+        made = PARSER.parse(text, 72, FontProperties(size=Measured.FONT_SCALE))  # as it is parsed where it is drawn
+    except ValueError:  # LaTeX that mathtext does not know
+        return None
     for size in sizes:
-        if size * widest > SURELY * 72 * width:
-            continue
-        try:
-            made = PARSER.parse(text, 72, FontProperties(size=size))
-        except ValueError:  # LaTeX that mathtext does not know
-            return None
-        if made.width <= 72 * width:
-            return Formula(text, size, made.depth)
-        widest = made.width / size
+        scale = size / Measured.FONT_SCALE
+        if scale * made.width <= 72 * width:
+            return Formula(text, size, scale * made.depth)
     return None
 
 
@@ -236,14 +335,13 @@ def heading(figure: Figure, text: str) -> None:
 
 def _fitting(words: Sequence[str], room: float, end: str = "", size: float = TITLE) -> int:
     """How many words, at least one, fit into so many points."""
-    font, measured = FontProperties(size=size), TextToPath().get_text_width_height_descent
-    low, high = 1, len(words)  # more words are wider: halve
+    font, measured = FontProperties(size=size), _measured(_families()).get_text_width_height_descent
+    low, high, guess = 1, len(words), len(words)  # more words are wider
     while low < high:
-        middle = (low + high + 1) // 2
-        if measured(" ".join(words[:middle]) + end, font, False)[0] <= room:
-            low = middle
-        else:
-            high = middle - 1
+        width = measured(" ".join(words[:guess]) + end, font, False)[0]
+        low, high = (guess, high) if width <= room else (low, guess - 1)
+        letters = room / width * len(" ".join(words[:guess]))
+        guess = min(max(bisect(list(accumulate(len(word) + 1 for word in words)), letters + 1), low + 1), high)
     return low
 
 
@@ -252,7 +350,7 @@ def headline(figure: Figure, axes: Axes, title: str, relation: str, rows: int = 
     heading(figure, title)
     shown = formula(relation, 0.97 * figure.get_figwidth() - 0.7)
     if shown:
-        axes.set_title(shown.text, fontsize=shown.size, loc="left", pad=7 + 13 * rows + shown.depth)
+        axes.set_title(shown.text, fontsize=shown.size, loc="left", y=1, pad=7 + 13 * rows + shown.depth)
 
 
 def y_label(axes: Axes, latex: str, unit: str = "", height: float = 2.4) -> None:

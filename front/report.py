@@ -15,7 +15,7 @@ from fedaudit.figures.prooftree import nodes_of
 from fedaudit.figures.report import INDEX, Site, cited_by, file_of, file_of_paper, pages
 from fedaudit.verify.document import Document, parse, read
 from fedaudit.verify.document import Row as Typed
-from fedaudit.verify.recheck import own_row
+from fedaudit.verify.recheck import Checked, own_row
 
 from .own import is_own, mark
 from .store import Folder, Row, contents, source_digest, write
@@ -40,7 +40,7 @@ class Pages:
 
     def __init__(self, folder: Folder, header: Mapping[str, Any], known: Sequence[str]) -> None:
         self.folder, self.header, self.site = folder, header, Site(folder.path, known)
-        self.rows: dict[str, Typed] = {}
+        self.rows: dict[str, Checked] = {}
         self.said: dict[str, Row] = {}  # id -> the row that was read
         self.inputs: dict[str, str] = {}  # id -> digest of what its page shows
         self.order = {name: number for number, name in enumerate(known)}
@@ -49,59 +49,60 @@ class Pages:
 
     def add(self, row: Row, *, fresh: bool = True) -> None:
         """A finished row: its page, and now and then the index. A row that an earlier run finished has its page."""
-        typed = self._read(row)
-        if fresh or not (self.folder.path / file_of(typed.id)).is_file():
-            self._page(row, typed, ())
+        checked = self._read(row)
+        if fresh or not (self.folder.path / file_of(checked.row.id)).is_file():
+            self._page(row, checked, ())
         if time.monotonic() >= self.next:
             self.index()
 
     def finish(self, rows: Sequence[Row]) -> Path:
         """All rows, as they are once they were read together."""
-        typed = [self._read(row) for row in rows]
-        self.rows = {row.id: row for row in typed}
-        citing = cited_by(typed)
-        self.site.nodes = nodes_of((one, one.verdict) for one in typed)
-        for row, one in zip(rows, typed, strict=True):
-            self._page(row, one, citing.get(one.id, ()))
+        checked = [self._read(row) for row in rows]
+        self.rows = {one.row.id: one for one in checked}
+        citing = cited_by(one.row for one in checked)
+        self.site.nodes = nodes_of((one.row, one.verdict) for one in checked)
+        for row, one in zip(rows, checked, strict=True):
+            self._page(row, one, citing.get(one.row.id, ()))
         for name in self.site.papers:
-            self._paper(name, [(row, one) for row, one in zip(rows, typed, strict=True) if paper_of(one.id) == name])
+            self._paper(name, [both for both in zip(rows, checked, strict=True) if paper_of(both[1].row.id) == name])
         return self.index(finished=True)
 
     def index(self, *, finished: bool = False) -> Path:
         """The index of what is finished."""
         began = time.monotonic()
-        rows = sorted(self.rows.values(), key=lambda row: self.order.get(row.id, 0))
-        document = Document(self.header["version"], self.header["seed"], self.header["budget"], tuple(rows))
+        checked = sorted(self.rows.values(), key=lambda one: self.order.get(one.row.id, 0))
+        rows = tuple(one.row for one in checked)
+        document = Document(self.header["version"], self.header["seed"], self.header["budget"], rows)
         path = self.folder.path / INDEX
-        write(path, self.site.index(document, [own_row(row, self.folder.path) for row in rows], finished=finished))
+        write(path, self.site.index(document, checked, finished=finished))
         ended = time.monotonic()
         self.next = ended + max(EVERY, SHARE * (ended - began))
         return path
 
-    def _read(self, row: Row) -> Typed:
-        """The row as types: read once, and again if another row took its place."""
+    def _read(self, row: Row) -> Checked:
+        """The row as types, with its certificate: read once, and again if another row took its place."""
         name = str(row.get("id"))
         if self.said.get(name) is not row:
             typed = parse({**self.header, "statements": [row]}).statements[0]
-            self.rows[typed.id], self.said[typed.id] = typed, row
+            self.rows[typed.id], self.said[typed.id] = own_row(typed, self.folder.path), row
         return self.rows[name]
 
-    def _page(self, row: Row, typed: Typed, citing: Sequence[str]) -> None:
-        shown = self._digest(row, typed, citing)
-        if self.inputs.get(typed.id) == shown:
+    def _page(self, row: Row, checked: Checked, citing: Sequence[str]) -> None:
+        name, shown = checked.row.id, self._digest(row, checked.row, citing)
+        if self.inputs.get(name) == shown:
             return
-        self.inputs[typed.id] = shown
-        path = self.folder.path / file_of(typed.id)
+        self.inputs[name] = shown
+        path = self.folder.path / file_of(name)
         if not _is_current(path, shown):
-            _write_marked(path, shown, self.site.statement(own_row(typed, self.folder.path), citing))
+            _write_marked(path, shown, self.site.statement(checked, citing))
 
-    def _paper(self, name: str, rows: Sequence[tuple[Row, Typed]]) -> None:
+    def _paper(self, name: str, rows: Sequence[tuple[Row, Checked]]) -> None:
         """The page of a paper, from all its rows."""
-        said = [self._digest(row, typed, ()) for row, typed in rows]
+        said = [self._digest(row, checked.row, ()) for row, checked in rows]
         shown = hashlib.sha256(json.dumps([self.site.papers, *said]).encode()).hexdigest()
         path = self.folder.path / file_of_paper(name)
         if rows and not _is_current(path, shown):
-            _write_marked(path, shown, self.site.paper([own_row(typed, self.folder.path) for _, typed in rows]))
+            _write_marked(path, shown, self.site.paper([checked for _, checked in rows]))
 
     def _digest(self, row: Row, typed: Typed, citing: Sequence[str]) -> str:
         """A digest of all that a page shows: the row, its files, its place among the others, our own sources."""

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import base64
+import gc
 import io
 import re
+from typing import Any, cast
 from xml.etree import ElementTree
 
+import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib import text
+from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextToPath
 from PIL import Image
 
+from fedaudit.figures import image
 from fedaudit.figures.compact import compact, relative
-from fedaudit.figures.style import LARGEST, bundle, new, save
+from fedaudit.figures.style import DPI, LARGEST, LINES, bundle, look, measured_once, new, save
 
 
 def plain(figure: Figure) -> str:
@@ -170,3 +178,83 @@ def test_decades_are_plain_characters(scale: str) -> None:
     assert {"10⁻⁴", "10⁰", "10¹²"} <= set(labels)
     if scale == "symlog":
         assert {"−10⁶", "0", "10⁶"} <= {label.get_text() for label in axes.get_yticklabels()}
+
+
+def labelled() -> Figure:
+    with look():
+        figure = new(5, 4)
+        above, below = figure.subplots(2, 1, sharex=True)
+        for axes in (above, below):
+            axes.plot([1, 30, 900], [1e-9, 1.0, 1e5], label="runs")
+            axes.set_yscale("log")
+            axes.set_ylabel(r"$\|\bar w_t - w_\star\|^2$")
+        above.set_title(r"$x \leq \frac{\Delta}{t + 1}$", loc="left", y=1, pad=20)
+        figure.suptitle("a title\nof two lines")
+        figure.supxlabel("what is below")
+    return figure
+
+
+def test_a_figure_is_drawn_as_matplotlib_would_arrange_it() -> None:
+    figure = labelled()
+    engine, canvas = figure.get_layout_engine(), figure.canvas
+    drawn = save(figure, "svg").decode()
+    assert (figure.get_layout_engine(), figure.canvas, figure.dpi) == (engine, canvas, DPI)
+    with look():
+        assert drawn == compact(plain(figure))
+    again = labelled()
+    again.set_layout_engine("none")
+    assert save(again, "svg").decode() != drawn
+
+
+@pytest.mark.parametrize("words", ["lhs / rhs", r"$\frac{\Delta}{t}$"])
+def test_texts_are_measured_as_matplotlib_does(words: str) -> None:
+    math = words.startswith("$")
+    for family in ("DejaVu Sans", "DejaVu Sans Mono"):  # the fonts of a caller's own settings
+        with mpl.rc_context({"font.sans-serif": [family]}):
+            font = FontProperties(size=9)
+            measured = TextToPath().get_text_width_height_descent(words, font, math)
+            for _ in range(2):
+                with measured_once():
+                    assert text.TextToPath().get_text_width_height_descent(words, font, math) == measured
+    assert text.TextToPath is TextToPath
+
+
+def test_glyphs_are_those_of_matplotlib() -> None:
+    font, theirs = FontProperties(size=9), cast(Any, TextToPath())
+    known: dict[str, Any] = {}
+    for _ in range(3):  # of a drawing that has none of them yet, and the first one, and the first two
+        places, outlines, lines = theirs.get_glyphs_with_font(theirs._get_font(font), "10⁻³", known, True)
+        with measured_once() as ours:
+            found = ours.get_glyphs_with_font(cast(Any, ours)._get_font(font), "10⁻³", known, True)
+        assert (found[0], list(found[1]), found[2]) == (places, list(outlines), lines)
+        for name, (vertices, codes) in found[1].items():
+            assert np.array_equal(vertices, outlines[name][0])
+            assert np.array_equal(codes, outlines[name][1])
+        known = {**known, next(iter(outlines)): None}
+
+
+@pytest.mark.parametrize("size", [7.5, 9, 10])
+def test_lines_are_as_high_as_their_font_says(size: float) -> None:
+    """As `test_a_figure_is_drawn_as_matplotlib_would_arrange_it`, which sees titles of two lines."""
+    font = FontProperties(size=size)
+    with measured_once() as ours:
+        up, down, gap = ours.line(font)
+        assert hasattr(RendererSVG, LINES)
+    assert not hasattr(RendererSVG, LINES)
+    font = cast(Any, ours)._get_font(font)
+    tables, unit = font.get_sfnt_table("OS/2"), font.get_sfnt_table("head")["unitsPerEm"] / size
+    said = [tables[name] / unit for name in ("sTypoAscender", "sTypoDescender", "sTypoLineGap")]
+    assert [up, down, gap] == pytest.approx([said[0], -said[1], said[2]])
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_garbage_is_searched_for_as_before(collects: bool) -> None:
+    (gc.enable if collects else gc.disable)()
+    try:
+        image(labelled(), "svg")
+        assert gc.isenabled() == collects
+        with pytest.raises(KeyError):
+            image(labelled(), "bmp")
+        assert gc.isenabled() == collects
+    finally:
+        gc.enable()

@@ -9,13 +9,15 @@ import pytest
 from marks import slow, some
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
+from matplotlib.font_manager import FontProperties
 from matplotlib.text import Text
+from matplotlib.textpath import TextToPath
 
 from fedaudit.bounds.catalogue import statement, statements
 from fedaudit.errors import UserError
 from fedaudit.figures import convergence, draw, image, svg, two_group
 from fedaudit.figures.formulas import braced
-from fedaudit.figures.style import LARGEST, MOST, counted, formula, heading, log_x, log_y, new, pick, ticks_y
+from fedaudit.figures.style import LARGEST, MOST, _fitting, counted, formula, heading, log_x, log_y, new, pick, ticks_y
 from fedaudit.verify.curves import Cloud, Crossing, Curves, Landscape, Rate, picture
 from fedaudit.verify.curves import curves as of
 
@@ -225,6 +227,20 @@ def test_a_title_takes_two_lines_and_is_cut_behind_them():
         assert overlaps(figure) == []
         assert len(figure.get_suptitle().splitlines()) == lines
         assert figure.get_suptitle().endswith("…") == (count == 60)
+
+
+@pytest.mark.parametrize("end", ["", " …"])
+def test_a_line_takes_as_many_words_as_fit(end):
+    rng = np.random.default_rng(0)
+    font = FontProperties(size=7.5)
+
+    def width(words):
+        return TextToPath().get_text_width_height_descent(" ".join(words) + end, font, False)[0]
+
+    for room in (5.0, 60.0, 200.0, 450.0):
+        words = ["".join(rng.choice(list("ilmW=0,"), rng.integers(1, 12))) for _ in range(40)]
+        fitting = [n for n in range(1, 41) if width(words[:n]) <= room]
+        assert _fitting(words, room, end, 7.5) == max([1, *fitting])
 
 
 def test_formulas_shrink_to_fit_and_give_up_in_the_end():

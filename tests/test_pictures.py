@@ -50,6 +50,37 @@ def test_each_kind_is_small_readable_and_the_same_again(name: str) -> None:
     assert f"({name})" in shown.get_suptitle().replace("\n", " ")
 
 
+def test_a_counterexample_is_replayed_once_at_each_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    certificate = json.loads((CERTIFICATES / "yuan-lem5.json").read_text())
+    about, asked = statement("yuan/lem5"), list[str]()
+
+    def evaluate(claim: object, instance: object, dropped: Any, at: object) -> Any:
+        asked.append(json.dumps([instance, at], sort_keys=True))
+        return evaluated(claim, instance, dropped, at)
+
+    evaluated = kernel.evaluate
+    monkeypatch.setattr(kernel, "evaluate", evaluate)
+    assert crossing(about, read(about)[0], certificate) is not None
+    assert len(asked) > 20
+    own = json.dumps([certificate["instance"], certificate["at"]], sort_keys=True)  # times 1, of every number
+    assert len(set(asked) - {own}) == len([one for one in asked if one != own])
+
+
+def test_relations_of_one_run_are_what_each_is_alone() -> None:
+    about = statement("buttaci/lem4.3")
+    reading, world = read(about)
+    together = cloud(about, reading, world, 0, falls=True)
+    assert len(together.lhs) == 2
+    for relation, one in enumerate(reading.claim["then"]):
+        claim, units = {**reading.claim, "then": [one]}, (reading.lowered.units[relation],)
+        alone = replace(reading, lowered=replace(reading.lowered, claim=claim, units=units))
+        single = cloud(replace(about, then=about.then[relation : relation + 1]), alone, world, 0, falls=True)
+        for side in ("lhs", "rhs", "margin"):
+            shared, own = getattr(together, side)[relation], getattr(single, side)[0]
+            usable = np.isfinite(together.margin[relation])
+            assert np.array_equal(shared[usable], own[np.isfinite(single.margin[0])])
+
+
 @pytest.mark.parametrize(
     "name",
     some(

@@ -278,6 +278,30 @@ def test_a_page_is_written_again_only_if_what_it_shows_has_changed(tmp_path):
     assert [third[name] == second[name] for name in first] == [False, False, True]  # a/2 is cited no more
 
 
+def test_a_page_of_a_row_that_nothing_cites_is_written_once(tmp_path):
+    folder = Folder.open(tmp_path)
+    rows = [bare("a/1", derive={"status": "follows", "cites": ["a/2"]}), bare("a/2"), bare("a/3")]
+    site = Pages(folder, HEADER, [row["id"] for row in rows])
+    for row in rows:
+        site.add(row)
+    first = {row["id"]: written(tmp_path / file_of(row["id"])) for row in rows}
+    site.finish(rows)
+    again = {row["id"]: written(tmp_path / file_of(row["id"])) for row in rows}
+    assert [again[name] == first[name] for name in first] == [False, False, True]
+
+
+def test_a_line_of_the_index_follows_its_row(tmp_path):
+    site = Pages(Folder.open(tmp_path), HEADER, ["a/1", "a/2"])
+    rows = [bare("a/1"), bare("a/2")]
+    for row in rows:
+        site.add(row)
+    text = site.index().read_text()
+    assert text.count('data-verdict="survived"') == 2
+    text = site.finish([rows[0], bare("a/2", verdict="undecided", tightness=0.25)]).read_text()
+    assert text.count('data-verdict="survived"') == text.count('data-verdict="undecided"') == 1
+    assert 'data-value="0.25"' in text
+
+
 def test_a_page_that_somebody_changed_is_written_again(tmp_path):
     folder = Folder.open(tmp_path)
     first = finished(folder, bare("a/1"), bare("a/2"))

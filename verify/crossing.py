@@ -34,6 +34,7 @@ DECADES = (8, 12, 18)  # of n along a growth path
 
 Instance = dict[str, Any]
 Point = tuple[float, float, float]  # x, lhs, rhs
+Replays = Mapping[Fraction, tuple[float, float] | None]  # factor of a number -> both sides; None: not admitted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,22 +135,21 @@ def _replayed(statement: Statement, reading: Reading, certificate: Mapping[str, 
         return rounds
     ranked = sorted(
         (
-            (_few(certificate, change).worth, name, change)
+            (name, change, {x: _sides(certificate, change(x), certificate["at"]) for x in COARSE})
             for name, change in _numbers(instance)
             if _magnitude(instance, name) != 0
         ),
-        key=lambda one: one[0],
+        key=lambda one: _few(one[2]).worth,
         reverse=True,
     )
-    if ranked and ranked[0][0] > ((False, 1) if rounds is None else (False, len(COARSE))):
-        _, name, change = ranked[0]
-        return _over(statement, reading, certificate, name, change, FINE if cost <= CHEAP else FINE[::3])
+    if ranked and _few(ranked[0][2]).worth > ((False, 1) if rounds is None else (False, len(COARSE))):
+        return _over(statement, reading, certificate, *ranked[0], FINE if cost <= CHEAP else FINE[::3])
     return rounds
 
 
-def _few(certificate: Mapping[str, Any], change: Callable[[Fraction], Instance]) -> Along:
-    replays = ((float(x), _sides(certificate, change(x), certificate["at"])) for x in COARSE)
-    return Along(tuple((x, *sides) for x, sides in replays if sides is not None), "", 1.0, True, "")
+def _few(known: Replays) -> Along:
+    points = ((float(x), sides) for x, sides in known.items())
+    return Along(tuple((x, *sides) for x, sides in points if sides is not None), "", 1.0, True, "")
 
 
 def _over_rounds(reading: Reading, certificate: Mapping[str, Any]) -> Along | None:
@@ -226,12 +226,13 @@ def _over(
     certificate: Mapping[str, Any],
     name: str,
     change: Callable[[Fraction], Instance],
+    known: Replays,
     factors: Sequence[Fraction],
 ) -> Along:
-    """Along one number, wherever the kernel admits the instance."""
+    """Along one number, wherever the kernel admits the instance; some of its replays are `known`."""
     instance, own = certificate["instance"], _magnitude(certificate["instance"], name)
-    replays = ((float(x) * (own or 1.0), _sides(certificate, change(x), certificate["at"])) for x in factors)
-    points = tuple((x, *sides) for x, sides in replays if sides is not None)
+    replays = {x: known[x] if x in known else _sides(certificate, change(x), certificate["at"]) for x in factors}
+    points = tuple((float(x) * (own or 1.0), *sides) for x, sides in replays.items() if sides is not None)
     symbol = next((s for s in statement.glossary if getattr(s, "name", "") == name), None)
     said = f"${latex(symbol, statement.glossary)}$" if symbol is not None else name
     measure = unit(reading.lowered.scales.get(name, (0.0, 0.0))) if own else ""

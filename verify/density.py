@@ -13,10 +13,10 @@ from fedaudit.bounds.statement import Statement
 from fedaudit.errors import UserError
 
 from .certify import certificate, certify
-from .check import BEYOND_ROUNDING, Scores, genes_of, score
+from .check import BEYOND_ROUNDING, CLOSE, Scores, genes_of, score, tabulate
 from .crossing import number
 from .ends import Worst, worst_of
-from .evaluate import Array
+from .evaluate import Array, Table
 from .genome import Genome, draw
 from .hunt import VIOLATION, Found
 from .pictured import Cloud, Mark, unit
@@ -42,8 +42,11 @@ def cloud(
     genomes = _drawn(reading, world, seed)
     shapes = [shape for shape, _ in genomes]
     parts: list[list[Array]] = []
+    several = len(reading.claim["then"]) > 1
+    runs = [tabulate(reading, world, shape, genome) if several else None for shape, genome in genomes]
     for relation in range(len(reading.claim["then"])):
-        scores = [_settled(_alone(reading, relation), world, shape, genome) for shape, genome in genomes]
+        alone = _alone(reading, relation) if several else reading
+        scores = [_settled(alone, world, *one, run) for one, run in zip(genomes, runs, strict=True)]
         sides = [(s.lhs, s.rhs, np.where(doubtful | _rounding(s.margin), np.nan, s.margin)) for s, doubtful in scores]
         parts.append([np.concatenate(side) for side in zip(*sides, strict=True)])
     lhs, rhs, margin = (np.stack([p[k] for p in parts]).astype(float) for k in range(3))
@@ -101,10 +104,14 @@ def _alone(reading: Reading, relation: int) -> Reading:
     return replace(reading, lowered=replace(reading.lowered, claim=claim, units=(reading.lowered.units[relation],)))
 
 
-def _settled(reading: Reading, world: Setting, shape: Shape, genome: Genome) -> tuple[Scores, Array]:
+def _settled(
+    reading: Reading, world: Setting, shape: Shape, genome: Genome, table: Table | None = None
+) -> tuple[Scores, Array]:
     """Scores, and which runs are only rounding: above the bound as drawn, but not when their genes are moved."""
-    raw = score(reading, world, shape, genome, again=False)
-    moved = score(reading, world, shape, genome, table=raw.table)
+    raw = score(reading, world, shape, genome, again=False, table=table)
+    if not (raw.margin > -CLOSE).any():  # nothing would be moved
+        return raw, np.zeros(len(raw.margin), dtype=bool)
+    moved = score(reading, world, shape, genome, table=raw.known if isinstance(raw.known, Table) else None)
     return moved, (raw.margin > VIOLATION) & ~(moved.margin > VIOLATION)
 
 

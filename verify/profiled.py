@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fedaudit.bounds.catalogue import catalogue
+from fedaudit.bounds.catalogue import papers, statements_of
 from fedaudit.bounds.show import relations_latex, sides_latex
 from fedaudit.bounds.statement import Statement
 
@@ -55,7 +55,9 @@ def _relatives(statement: Statement, reading: Reading) -> list[Statement]:
     def stem(identifier: str) -> str:
         return re.split("[-~]", identifier)[0]
 
-    known = [s for s in catalogue([statement]).values() if stem(s.id) == stem(statement.id) and s.id != statement.id]
+    paper = statement.id.partition("/")[0]
+    pool = statements_of(paper) if paper in papers() else ()
+    known = [s for s in pool if stem(s.id) == stem(statement.id) and s.id != statement.id]
     left = reading.claim["then"][0][1]
     return [s for s in known if s.method == statement.method and lower(s).claim["then"][0][1] == left]
 

@@ -19,9 +19,11 @@ from .kernel.expression import Evaluator, parse
 from .kernel.rational import DIGITS as READ
 from .kernel.rational import Node
 from .settings.base import Reading, Setting, Shape, rules
+from .settings.order import Order
 
 FORMAT = "fedaudit-certificate/1"
 DIGITS = (2, 4, 8)  # precision of the rationals that are tried, coarse ones first
+BELOW = 1e-13  # of a measured constant: rounding; what is declared further below it is refused
 MOST_DIGITS = 400  # steps times digits: exact numbers grow with both
 
 
@@ -37,6 +39,11 @@ class Replayed:
     rhs: str
     holds: bool
     ratio: float
+
+    @property
+    def equal(self) -> bool:
+        """Whether both sides are one rational above 0."""
+        return self.ratio == 1 and self.lhs == self.rhs and "+/-" not in self.lhs
 
 
 def replay(
@@ -71,11 +78,13 @@ def decided(
     if not np.isfinite(scores.margin[row]):
         return None
     shape, at = scores.shape, scores.at[row]
-    for instance in _instances(reading, setting, shape, genome, _measured(scores, row)):
+    for instance in _instances(reading, setting, shape, genome, _measured(setting, scores, row)):
         if _longest(instance) > READ:
             continue
         try:
             lhs, rhs, holds = kernel.evaluate(reading.claim, instance, reading.dropped, at)
+        except kernel.TooLarge:
+            return None  # and no shorter for another constant
         except kernel.Rejected:
             continue
         sides = kernel.claimed(lhs), kernel.claimed(rhs)
@@ -83,8 +92,10 @@ def decided(
     return None
 
 
-def _measured(scores: Scores, row: int) -> dict[str, float]:
-    return {k: float(np.broadcast_to(v, scores.margin.shape)[row]) for k, v in scores.table.scalars.items()}
+def _measured(setting: Setting, scores: Scores, row: int) -> dict[str, float]:
+    """The constants that an instance declares, as the run measured them."""
+    scalars = scores.table.scalars if setting.declared else {}
+    return {k: float(np.broadcast_to(scalars[k], scores.margin.shape)[row]) for k in setting.declared}
 
 
 def _longest(raw: Any) -> int:
@@ -119,8 +130,10 @@ def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None
     last: Replayed | None = None
     shape, at = _needed(reading, setting, found), found.scores.at[found.row]
     genes = genes_of(reading, setting, shape)
-    affordable = [digits for digits in DIGITS if shape.steps * digits <= MOST_DIGITS]
     plain, equal = found.margin < -BEYOND_ROUNDING, _equation(reading, found) and found.margin <= VIOLATION
+    if not plain and not equal and found.margin <= VIOLATION and not isinstance(setting, Order):
+        return _close(reading, setting, found, shape)
+    affordable = [digits for digits in DIGITS if shape.steps * digits <= MOST_DIGITS]
     for digits in (*reversed(affordable), *(d for d in DIGITS if d not in affordable)) if plain else DIGITS:
         if last is not None and (plain or equal or digits not in affordable):
             break
@@ -132,12 +145,32 @@ def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None
     return last
 
 
+def _close(reading: Reading, setting: Setting, found: Found, shape: Shape) -> Replayed | None:
+    """The same of a candidate that floats cannot tell from a tight one: its rationals are scored together.
+
+    Those at which floats see it hold beyond rounding are replayed only if no others are admitted. Sides that are equal
+    say as much as an equation.
+    """
+    genes = genes_of(reading, setting, shape)
+    genomes = [exactly(genes, found.scores.genome, found.row, digits) for digits in DIGITS]
+    scores, last = score(reading, setting, shape, in_floats(genomes), again=False), None
+    affordable = [row for row, digits in enumerate(DIGITS) if shape.steps * digits <= MOST_DIGITS]
+    plain = [row for row in affordable if scores.margin[row] < -BEYOND_ROUNDING]
+    for row in affordable:
+        made = decided(reading, setting, scores, row, genomes[row]) if row not in plain else None
+        if made is not None and (not made.holds or made.equal):
+            return made
+        last = made or last
+    rest = (*reversed(plain), *range(len(affordable), len(DIGITS))) if last is None else ()
+    return last or next(filter(None, (decided(reading, setting, scores, row, genomes[row]) for row in rest)), None)
+
+
 def refusal(reading: Reading, setting: Setting, found: Found) -> str:
     """What the kernel says of a candidate in short rationals that it does not replay; nothing where it does."""
     shape = _needed(reading, setting, found)
     exact = exactly(genes_of(reading, setting, shape), found.scores.genome, found.row, DIGITS[0])
     try:
-        for instance in _instances(reading, setting, shape, exact, _measured(found.scores, found.row)):
+        for instance in _instances(reading, setting, shape, exact, _measured(setting, found.scores, found.row)):
             kernel.evaluate(reading.claim, instance, reading.dropped, found.scores.at[found.row])
     except kernel.Rejected as error:
         return str(error)
@@ -238,7 +271,7 @@ def _declarations(names: tuple[str, ...], measured: Mapping[str, float]) -> Iter
     """Rationals at or just above constants that the run measured (G), short ones first; the kernel decides."""
     for size in (1000, 10**6):
         near = {k: Fraction(measured[k]).limit_denominator(size) for k in names}
-        if all(abs(float(near[k]) - measured[k]) <= 1e-9 * abs(measured[k]) for k in names):
+        if all(-BELOW * abs(measured[k]) <= float(near[k]) - measured[k] <= 1e-9 * abs(measured[k]) for k in names):
             yield {k: str(v) for k, v in near.items()}
     for digits in (10, 6):
         yield {k: str(_above(measured[k], digits)) for k in names}

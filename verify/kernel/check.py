@@ -191,9 +191,11 @@ def admissible(claim: object, instance: object, dropped: Iterable[str] = ()) -> 
 
 def evaluate(claim: object, instance: object, dropped: Iterable[str], at: object) -> tuple[Value, Value, bool]:
     """Both sides of the relation at `at` on an admissible instance, and whether it holds; all certain."""
-    parsed, world = _claim(_text(claim)), admit(claim, instance, dropped)
+    text = _text(claim)
     with metered(SEARCH):
-        return _evaluated(parsed, world, at)
+        world = _admit(text, _text(instance), tuple(dropped))
+    with metered(SEARCH):
+        return _evaluated(_claim(text), world, at)
 
 
 def _evaluated(parsed: Claim, world: World, at: object) -> tuple[Value, Value, bool]:

@@ -25,7 +25,7 @@ Given = TypeVar("Given")
 State = dict[str, tuple[Vector, ...]]  # of the server's vectors one each, of the clients' vectors one per client
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Place:
     """Where a rule is evaluated: a state, the noise of this step per client, who takes part, and the scalars."""
 

@@ -94,7 +94,9 @@ def decided(
 
 def _measured(setting: Setting, scores: Scores, row: int) -> dict[str, float]:
     """The constants that an instance declares, as the run measured them."""
-    scalars = scores.table.scalars if setting.declared else {}
+    if not setting.declared:
+        return {}
+    scalars = scores.table.scalars
     return {k: float(np.broadcast_to(scalars[k], scores.margin.shape)[row]) for k in setting.declared}
 
 

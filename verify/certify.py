@@ -60,10 +60,16 @@ def replay(
     both sides are 0 or rounding there, and the kernel sees which. None when the kernel does not admit the instance (a
     condition fails exactly, or sizes exceed its limits).
     """
-    scores = score(among or reading, setting, shape, in_floats([genome]), again=False)
+    return decided(reading, setting, _scored(among or reading, setting, shape, genome, at), 0, genome)
+
+
+def _scored(
+    reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array], at: dict[str, int] | None
+) -> Scores:
+    scores = score(reading, setting, shape, in_floats([genome]), again=False)
     if at is not None and not np.isfinite(scores.margin[0]):
-        scores = replace(scores, margin=0 * np.nan_to_num(scores.margin), at=[at])
-    return decided(reading, setting, scores, 0, genome)
+        return replace(scores, margin=0 * np.nan_to_num(scores.margin), at=[at])
+    return scores
 
 
 def in_floats(genomes: Sequence[Mapping[str, Array]]) -> Genome:
@@ -74,7 +80,17 @@ def in_floats(genomes: Sequence[Mapping[str, Array]]) -> Genome:
 def decided(
     reading: Reading, setting: Setting, scores: Scores, row: int, genome: Mapping[str, Array]
 ) -> Replayed | None:
-    """The kernel's word on the rational genes of one row, at the index where floats see it worst."""
+    """The kernel's word on the rational genes of one row, at the index where floats see it worst, if it has one."""
+    try:
+        return _decided(reading, setting, scores, row, genome)
+    except kernel.TooLarge:
+        return None
+
+
+def _decided(
+    reading: Reading, setting: Setting, scores: Scores, row: int, genome: Mapping[str, Array]
+) -> Replayed | None:
+    """The same, or `TooLarge`: other constants or longer rationals would not make it smaller."""
     if not np.isfinite(scores.margin[row]):
         return None
     shape, at = scores.shape, scores.at[row]
@@ -84,7 +100,7 @@ def decided(
         try:
             lhs, rhs, holds = kernel.evaluate(reading.claim, instance, reading.dropped, at)
         except kernel.TooLarge:
-            return None  # and no shorter for another constant
+            raise
         except kernel.Rejected:
             continue
         sides = kernel.claimed(lhs), kernel.claimed(rhs)
@@ -136,11 +152,16 @@ def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None
     if not plain and not equal and found.margin <= VIOLATION and not isinstance(setting, Order):
         return _close(reading, setting, found, shape)
     affordable = [digits for digits in DIGITS if shape.steps * digits <= MOST_DIGITS]
-    for digits in (*reversed(affordable), *(d for d in DIGITS if d not in affordable)) if plain else DIGITS:
-        if last is not None and (plain or equal or digits not in affordable):
-            break
+    order = [*reversed(affordable), *(d for d in DIGITS if d not in affordable)] if plain else [*DIGITS]
+    too_large = False
+    while order and (last is None or too_large or not (plain or equal or order[0] not in affordable)):
+        digits = order.pop(0)
         exact = exactly(genes, found.scores.genome, found.row, digits)
-        made = replay(reading, setting, shape, exact, at=at if found.margin > BEYOND_ROUNDING else None)
+        try:
+            scores = _scored(reading, setting, shape, exact, at if found.margin > BEYOND_ROUNDING else None)
+            made = _decided(reading, setting, scores, 0, exact)
+        except kernel.TooLarge:  # so are longer rationals, and all of them where the shortest are
+            made, order, too_large = None, [d for d in DIGITS if d < digits and d in order], True
         if made is not None and not made.holds:
             return made
         last = made or last
@@ -159,7 +180,10 @@ def _close(reading: Reading, setting: Setting, found: Found, shape: Shape) -> Re
     affordable = [row for row, digits in enumerate(DIGITS) if shape.steps * digits <= MOST_DIGITS]
     plain = [row for row in affordable if scores.margin[row] < -BEYOND_ROUNDING]
     for row in affordable:
-        made = decided(reading, setting, scores, row, genomes[row]) if row not in plain else None
+        try:
+            made = _decided(reading, setting, scores, row, genomes[row]) if row not in plain else None
+        except kernel.TooLarge:  # so are longer rationals
+            break
         if made is not None and (not made.holds or made.equal):
             return made
         last = made or last

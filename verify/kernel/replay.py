@@ -125,7 +125,7 @@ class Replay:
         return Place(self.problem, state, kick, draw.counts, scalar, row, turn, last, draw.batch, known=known)
 
     def moment(self, states: Law, t: int, k: int, noisy: bool) -> tuple[Outcomes, Known]:
-        """The outcomes at t, k, and what is known in them: the same for all numbers that are asked one after another."""
+        """The outcomes at t, k, and what is known in them; kept for the next number that is asked there."""
         if not self.recent or self.recent[0][0] is not states or self.recent[0][1:4] != (t, k, noisy):
             outcomes = states.outcomes(self.noise_at(t, k), noisy)
             self.recent[:] = [(states, t, k, noisy, outcomes, Known(self.names))]

@@ -279,7 +279,7 @@ def judge(
         if beaten and found.margin < -BEYOND_ROUNDING and not isinstance(world, Order):  # whose slopes are only fitted
             continue  # it says nothing about the claim, and less about how tight it is
         if found.margin <= VIOLATION and equation(reading, found) and any(_alike(found, made) for made in replays):
-            continue  # an equation that floats see hold: one exact instance of a kind says as much as many
+            continue  # an equation that floats see hold: one exact instance says as much as many
         made = certify(reading, world, found)
         if made is None and found.margin > BEYOND_ROUNDING:
             made = certify(reading, world, reduced(reading, world, found))
@@ -333,9 +333,8 @@ def _promise(found: Found) -> float:
 
 
 def _alike(found: Found, made: Replayed) -> bool:
-    """Whether a replay has equal sides in the same relation, on an instance of the same kind."""
-    at, flags = found.scores.at[found.row], found.scores.shape.flags
-    return made.equal and made.at["relation"] == at["relation"] and made.shape.flags == flags
+    """Whether a replay has equal sides in the same relation."""
+    return made.equal and made.at["relation"] == found.scores.at[found.row]["relation"]
 
 
 def _worth(found: Found) -> tuple[bool, int]:
@@ -356,7 +355,8 @@ def _counterexample(
             chosen, lasting, broken = other, lasts, breaks_too
 
     def keeps(one: Replayed) -> bool:
-        return set(broken) <= set(breaks_of(one)) and lasts_for(one).keeps(lasting)
+        spares = set(broken) - set(breaks_of(one))
+        return not spares and (not lasting.refutes or lasts_for(one).keeps(lasting))
 
     shrunk = shrink(reading, world, chosen, keeps, len(lasting.refutes))
     lasts, too = lasts_for(shrunk), tuple(breaks_of(shrunk))

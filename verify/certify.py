@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
 from flint import fmpq
+
+from fedaudit.bounds.lower import Lowered
 
 from . import kernel
 from .check import BEYOND_ROUNDING, Scores, genes_of, score
 from .evaluate import Array
 from .genome import Genome, exactly
 from .hunt import VIOLATION, Found
-from .kernel.expression import Evaluator, parse
+from .kernel.expression import Evaluator, Tree, parse
 from .kernel.rational import DIGITS as READ
 from .kernel.rational import Node
 from .settings.base import Reading, Setting, Shape, rules
@@ -23,7 +26,8 @@ from .settings.order import Order
 
 FORMAT = "fedaudit-certificate/1"
 DIGITS = (2, 4, 8)  # precision of the rationals that are tried, coarse ones first
-BELOW = 1e-13  # of a measured constant: rounding; what is declared further below it is refused
+NEAR, BELOW = 1e-9, 2e-15  # of a measured constant: a short rational is near it by no chance, a long one always is,
+# and is refused where it lies below by more than rounding
 MOST_DIGITS = 400  # steps times digits: exact numbers grow with both
 
 
@@ -255,6 +259,12 @@ class _Known:
         return _flint(self.quantities[name][indices])
 
 
+@lru_cache
+def _parsed(lowered: Lowered) -> list[tuple[str, dict[str, Any], Tree]]:
+    """The swept parameters and the chosen quantities as the kernel's trees."""
+    return [(name, rule, parse(Node(rule["value"], "sweep"))) for name, rule in rules(lowered)]
+
+
 def _instances(
     reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array], measured: Mapping[str, float]
 ) -> Iterator[dict[str, Any]]:
@@ -263,8 +273,8 @@ def _instances(
     scalars |= {k: Fraction(v) for k, v in shape.counts}
     scalars |= {k: Fraction(cast("Any", genome[k][()])) for k in reading.lowered.knobs}
     quantities: dict[str, Array] = {}
-    for name, rule in rules(reading.lowered):
-        tree, world = parse(Node(rule["value"], "sweep")), _Known(scalars, quantities)
+    for name, rule, tree in _parsed(reading.lowered):
+        world = _Known(scalars, quantities)
         sizes = [shape[axis] for axis in ("T", "E")[: len(rule["index"])]]
         places = list(np.ndindex(*sizes))
         values = [Evaluator(world, None).value(tree, dict(zip(rule["index"], place, strict=True))) for place in places]
@@ -296,9 +306,9 @@ def needed_names(claim: Mapping[str, Any], instance: dict[str, Any]) -> dict[str
 
 def _declarations(names: tuple[str, ...], measured: Mapping[str, float]) -> Iterator[dict[str, str]]:
     """Rationals at or just above constants that the run measured (G), short ones first; the kernel decides."""
-    for size in (1000, 10**6):
+    for size, below in ((1000, NEAR), (10**6, BELOW)):
         near = {k: Fraction(measured[k]).limit_denominator(size) for k in names}
-        if all(-BELOW * abs(measured[k]) <= float(near[k]) - measured[k] <= 1e-9 * abs(measured[k]) for k in names):
+        if all(-below * abs(measured[k]) <= float(near[k]) - measured[k] <= NEAR * abs(measured[k]) for k in names):
             yield {k: str(v) for k, v in near.items()}
     for digits in (10, 6):
         yield {k: str(_above(measured[k], digits)) for k in names}

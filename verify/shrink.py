@@ -33,7 +33,8 @@ def simplicity(replayed: Replayed) -> tuple[int, int]:
 
 def _simplicity(shape: Shape, genome: Mapping[str, Array]) -> tuple[int, int]:
     """Smaller shapes first, then shorter numbers."""
-    length = sum(size(Fraction(x)) for values in genome.values() for x in np.ravel(values))
+    numbers = (x for values in genome.values() for x in np.ravel(values))
+    length = sum(size(x if type(x) is Fraction else Fraction(x)) for x in numbers)
     return sum(v for _, v in shape.counts), length
 
 
@@ -70,9 +71,13 @@ def _refuting(
     once and spare the kernel those that hold plainly.
     """
     for shape, genomes in _alike(proposals, 1 if isinstance(setting, Order) else AT_ONCE):
-        scores = score(reading, setting, shape, in_floats(genomes), again=False)
-        for row, genome in enumerate(genomes):
-            suspect = scores.margin[row] > -BEYOND_ROUNDING and _simplicity(shape, genome) < below
+        simple = [genome for genome in genomes if _simplicity(shape, genome) < below]
+        yield from ((shape, None) for _ in range(len(genomes) - len(simple)))
+        if not simple:
+            continue
+        scores = score(reading, setting, shape, in_floats(simple), again=False)
+        for row, genome in enumerate(simple):
+            suspect = scores.margin[row] > -BEYOND_ROUNDING
             made = decided(reading, setting, scores, row, genome) if suspect else None
             yield shape, None if made is None or made.holds else made
 

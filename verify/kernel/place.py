@@ -60,7 +60,7 @@ def seen(vectors: Sequence[Sequence[Vector]], kick: Kick, batch: Sequence[int], 
     return (*own, *[id(x) for x in kick[i::n]], *batch[i : i + 1])
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Place:
     """Where a rule is evaluated: a state, the noise of this step per client, who takes part, and the scalars."""
 

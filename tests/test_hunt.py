@@ -20,9 +20,9 @@ from fedaudit.bounds.statement import Statement
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import _entrants, hunt_row, judge, literal_row, read, verify_row
 from fedaudit.verify.certificates import certify as certify_data
-from fedaudit.verify.certify import certificate, certify
+from fedaudit.verify.certify import Replayed, _declarations, certificate, certify, decided
 from fedaudit.verify.check import BEYOND_ROUNDING, _margin, genes_of, score
-from fedaudit.verify.genome import draw
+from fedaudit.verify.genome import draw, exactly
 from fedaudit.verify.hunt import Found, climb, sample
 from fedaudit.verify.settings.base import Shape
 from fedaudit.verify.shrink import reduced, shrink, simplicity
@@ -80,13 +80,19 @@ def test_broken_copy_is_refuted_with_a_certificate_that_the_kernel_accepts(name:
     assert kernel.claimed(kernel.check(certificate).lhs) == certificate["lhs"]
 
 
-def test_the_witness_is_minimal() -> None:
-    """One client, one step, one round; every number is 0 or 1 and can be checked by hand."""
+@cache
+def witness() -> Replayed:
+    """Of lemma 4.1 × 0.9, shrunk."""
     reading, world = read(BROKEN["lem4.1 × 0.9"])
     parabolas = [shape for shape in world.shapes(reading) if shape.flag("loss") == "quadratic"][:8]
     start = certify(reading, world, climb(reading, world, parabolas, 10, seed=0).best[0])
     assert start is not None
-    shrunk = certificate(reading, shrink(reading, world, start))
+    return shrink(reading, world, start)
+
+
+def test_the_witness_is_minimal() -> None:
+    """One client, one step, one round; every number is 0 or 1 and can be checked by hand."""
+    shrunk = certificate(read(BROKEN["lem4.1 × 0.9"])[0], witness())
     kernel.check(shrunk)
     instance = shrunk["instance"]
     assert (instance["C"], instance["d"], instance["E"], instance["T"]) == (1, 1, 1, 1)
@@ -124,6 +130,92 @@ def test_shrinking_never_leaves_the_refutation() -> None:
     assert simplicity(shrunk) <= simplicity(start)
     assert not kernel.evaluate(reading.claim, shrunk.instance, (), shrunk.at)[2]
     kernel.check(certificate(reading, shrunk))
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, where: str) -> list[Any]:
+    """What `where` is called with from now on; it does what it did."""
+    calls, original = list[Any](), {"certify": kernel.evaluate, "shrink": decided}[where]
+    name = {"certify": "fedaudit.verify.certify.kernel.evaluate", "shrink": "fedaudit.verify.shrink.decided"}[where]
+    monkeypatch.setattr(name, lambda *given: (calls.append(given), original(*given))[1])
+    return calls
+
+
+def test_only_what_is_simpler_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounded, the numbers of a minimal witness are what they were."""
+    minimal = witness()
+    calls = counted(monkeypatch, "shrink")
+    assert shrink(*read(BROKEN["lem4.1 × 0.9"]), minimal) is minimal
+    assert all(simplicity(replace(minimal, shape=one[2].shape, genome=one[4])) < simplicity(minimal) for one in calls)
+
+
+def test_sides_that_are_equal_are_replayed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lemma 4.1 is an equality where 0.9 of it breaks: three precisions would say the same."""
+    (reading, world), minimal = read(statement("buttaci/lem4.1")), witness()
+    floats = {name: np.asarray(values, dtype=float)[None] for name, values in minimal.genome.items()}
+    found = Found(score(reading, world, minimal.shape, floats, again=False), 0)
+    assert abs(found.margin) <= BEYOND_ROUNDING
+    calls = counted(monkeypatch, "certify")
+    replayed = certify(reading, world, found)
+    assert replayed is not None
+    assert replayed.holds
+    assert replayed.equal
+    assert len(calls) == 1
+
+
+def test_rationals_that_floats_see_hold_say_only_how_tight_a_candidate_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was taken for tight, and none of its rationals is: the most precise ones are replayed, and no others."""
+    reading, world = read(statement("buttaci/lem4.1"))
+    shape = next(one for one in world.shapes(reading) if one.flag("loss") == "quadratic" and one["C"] == 2)
+    genes = genes_of(reading, world, shape)
+    scores = score(reading, world, shape, draw(genes, 50, np.random.default_rng(0)))
+    row = int(np.nanargmin(scores.margin))
+    assert scores.margin[row] < -0.1
+    calls = counted(monkeypatch, "certify")
+    replayed = certify(reading, world, Found(replace(scores, margin=np.zeros_like(scores.margin)), row))
+    assert replayed is not None
+    assert replayed.holds
+    assert len(calls) == 1
+    shorter = genes_of(reading, world, replayed.shape)
+    precise = exactly(shorter, scores.genome, row, 8)
+    assert all((replayed.genome[gene.name] == precise[gene.name]).all() for gene in shorter)
+
+
+def test_an_equation_that_floats_see_hold_is_replayed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, world = read(statement("buttaci/prop3.1"))
+    searched = sample(reading, world, world.shapes(reading)[:6], 50, seed=0)
+    searched = replace(searched, best=tuple(found for found in searched.best if found.ratio > 0))
+    assert len(searched.best) > 1
+    calls = counted(monkeypatch, "certify")
+    row = judge(reading, world, searched).row()
+    assert (row["verdict"], row["evidence"], row["tightness"]) == ("survived", "exact", 1.0)
+    assert len(calls) == 1
+
+
+def test_where_short_rationals_are_too_large_longer_ones_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a candidate that holds plainly, after the most precise rationals the shortest ones; of a violation, these."""
+    reading, world = read(statement("buttaci/lem4.1"))
+    shape = next(one for one in world.shapes(reading) if one.flag("loss") == "quadratic" and one["C"] == 2)
+    scores = score(reading, world, shape, draw(genes_of(reading, world, shape), 50, np.random.default_rng(0)))
+    row, calls = int(np.nanargmin(scores.margin)), list[Any]()
+
+    def too_large(*given: Any) -> Any:
+        calls.append(given)
+        raise kernel.TooLarge("too large to check")
+
+    monkeypatch.setattr("fedaudit.verify.certify.kernel.evaluate", too_large)
+    for margin, most in ((-1.0, 2), (1.0, 1)):
+        calls.clear()
+        assert certify(reading, world, Found(replace(scores, margin=np.full_like(scores.margin, margin)), row)) is None
+        assert len(calls) == most
+
+
+def test_a_constant_is_not_declared_below_what_was_measured() -> None:
+    third = 1 / 3
+    assert next(_declarations(("G",), {"G": third})) == {"G": "1/3"}
+    above = third * (1 + 1e-8)  # 1/3 would be refused, and so would a long rational just below
+    assert all(
+        Fraction(one["G"]) >= Fraction(above) * (1 - Fraction(1, 10**12)) for one in _declarations(("G",), {"G": above})
+    )
 
 
 @pytest.mark.parametrize("identifier", only(["buttaci/lemB.1-kappa", "buttaci/thm4.2"], CHAIN, "two searches each"))

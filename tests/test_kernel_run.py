@@ -15,6 +15,7 @@ from fedaudit.problems.interpret import Setup, run
 from fedaudit.problems.quadratics import Quadratics
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import read
+from fedaudit.verify.kernel.loss import Loss, Vector
 
 METHOD: dict[str, Any] = {
     "id": "tests/sgd", "server": {"x": ["start"]}, "client": {"y": "x"}, "begin": {"y": "x"},
@@ -124,3 +125,23 @@ def test_where_f_has_no_least_value_there_is_no_gamma() -> None:
     }  # fmt: skip
     with pytest.raises(kernel.Rejected, match="no least value of f"):
         kernel.evaluate(reading.claim, line, ("nonnegative_weights",), {"relation": 0, "t": 0})
+
+
+def test_a_client_computes_once_for_all_outcomes_that_it_cannot_tell_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six clients with signs of their own: 64 outcomes, of which each client sees two."""
+    bent = [{"kind": "bent", "a": ["1"], "m": ["1"], "lo": ["1"], "hi": ["1"], "c": [str(c)]} for c in range(6)]
+    noise = {"kind": "signs", "shared": False, "v": [["1"]] * 6}
+    instance = {**INSTANCE, "C": 6, "p": ["1/6"] * 6, "clients": bent, "noise": noise}
+    gradient, computed = Loss.gradient, list[Any]()
+
+    def counted(loss: Loss, w: Vector) -> Vector:
+        computed.append(w)
+        return gradient(loss, w)
+
+    monkeypatch.setattr(Loss, "gradient", counted)
+    world = kernel.world(claim(SQUARE), instance)
+    computed.clear()  # the minimum of f was looked for
+    value = world.at("measure", (1,))
+    mean = 1 - F(1, 2) * (1 - F(5, 2))  # and the variance is 6/36 of each client's, (1/2)^2
+    assert F(str(value)) == mean**2 + F(1, 24)
+    assert len(computed) == 12

@@ -5,23 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
 from flint import fmpq
+
+from fedaudit.bounds.lower import Lowered
 
 from . import kernel
 from .check import BEYOND_ROUNDING, Scores, genes_of, score
 from .evaluate import Array
 from .genome import Genome, exactly
 from .hunt import VIOLATION, Found
-from .kernel.expression import Evaluator, parse
+from .kernel.expression import Evaluator, Tree, parse
 from .kernel.rational import DIGITS as READ
 from .kernel.rational import Node
 from .settings.base import Reading, Setting, Shape, rules
+from .settings.order import Order
 
 FORMAT = "fedaudit-certificate/1"
 DIGITS = (2, 4, 8)  # precision of the rationals that are tried, coarse ones first
+NEAR, BELOW = 1e-9, 2e-15  # of a measured constant: a short rational is near it by no chance, a long one always is,
+# and is refused where it lies below by more than rounding
 MOST_DIGITS = 400  # steps times digits: exact numbers grow with both
 
 
@@ -38,6 +44,11 @@ class Replayed:
     holds: bool
     ratio: float
 
+    @property
+    def equal(self) -> bool:
+        """Whether both sides are one rational above 0."""
+        return self.ratio == 1 and self.lhs == self.rhs and "+/-" not in self.lhs
+
 
 def replay(
     reading: Reading,
@@ -53,10 +64,16 @@ def replay(
     both sides are 0 or rounding there, and the kernel sees which. None when the kernel does not admit the instance (a
     condition fails exactly, or sizes exceed its limits).
     """
-    scores = score(among or reading, setting, shape, in_floats([genome]), again=False)
+    return decided(reading, setting, _scored(among or reading, setting, shape, genome, at), 0, genome)
+
+
+def _scored(
+    reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array], at: dict[str, int] | None
+) -> Scores:
+    scores = score(reading, setting, shape, in_floats([genome]), again=False)
     if at is not None and not np.isfinite(scores.margin[0]):
-        scores = replace(scores, margin=0 * np.nan_to_num(scores.margin), at=[at])
-    return decided(reading, setting, scores, 0, genome)
+        return replace(scores, margin=0 * np.nan_to_num(scores.margin), at=[at])
+    return scores
 
 
 def in_floats(genomes: Sequence[Mapping[str, Array]]) -> Genome:
@@ -67,15 +84,27 @@ def in_floats(genomes: Sequence[Mapping[str, Array]]) -> Genome:
 def decided(
     reading: Reading, setting: Setting, scores: Scores, row: int, genome: Mapping[str, Array]
 ) -> Replayed | None:
-    """The kernel's word on the rational genes of one row, at the index where floats see it worst."""
+    """The kernel's word on the rational genes of one row, at the index where floats see it worst, if it has one."""
+    try:
+        return _decided(reading, setting, scores, row, genome)
+    except kernel.TooLarge:
+        return None
+
+
+def _decided(
+    reading: Reading, setting: Setting, scores: Scores, row: int, genome: Mapping[str, Array]
+) -> Replayed | None:
+    """The same, or `TooLarge`: other constants or longer rationals would not make it smaller."""
     if not np.isfinite(scores.margin[row]):
         return None
     shape, at = scores.shape, scores.at[row]
-    for instance in _instances(reading, setting, shape, genome, _measured(scores, row)):
+    for instance in _instances(reading, setting, shape, genome, _measured(setting, scores, row)):
         if _longest(instance) > READ:
             continue
         try:
             lhs, rhs, holds = kernel.evaluate(reading.claim, instance, reading.dropped, at)
+        except kernel.TooLarge:
+            raise
         except kernel.Rejected:
             continue
         sides = kernel.claimed(lhs), kernel.claimed(rhs)
@@ -83,8 +112,12 @@ def decided(
     return None
 
 
-def _measured(scores: Scores, row: int) -> dict[str, float]:
-    return {k: float(np.broadcast_to(v, scores.margin.shape)[row]) for k, v in scores.table.scalars.items()}
+def _measured(setting: Setting, scores: Scores, row: int) -> dict[str, float]:
+    """The constants that an instance declares, as the run measured them."""
+    if not setting.declared:
+        return {}
+    scalars = scores.table.scalars
+    return {k: float(np.broadcast_to(scalars[k], scores.margin.shape)[row]) for k in setting.declared}
 
 
 def _longest(raw: Any) -> int:
@@ -119,17 +152,47 @@ def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None
     last: Replayed | None = None
     shape, at = _needed(reading, setting, found), found.scores.at[found.row]
     genes = genes_of(reading, setting, shape)
+    plain, equal = found.margin < -BEYOND_ROUNDING, equation(reading, found) and found.margin <= VIOLATION
+    if not plain and not equal and found.margin <= VIOLATION and not isinstance(setting, Order):
+        return _close(reading, setting, found, shape)
     affordable = [digits for digits in DIGITS if shape.steps * digits <= MOST_DIGITS]
-    plain, equal = found.margin < -BEYOND_ROUNDING, _equation(reading, found) and found.margin <= VIOLATION
-    for digits in (*reversed(affordable), *(d for d in DIGITS if d not in affordable)) if plain else DIGITS:
-        if last is not None and (plain or equal or digits not in affordable):
-            break
+    order = [*reversed(affordable), *(d for d in DIGITS if d not in affordable)] if plain else [*DIGITS]
+    too_large = False
+    while order and (last is None or too_large or not (plain or equal or order[0] not in affordable)):
+        digits = order.pop(0)
         exact = exactly(genes, found.scores.genome, found.row, digits)
-        made = replay(reading, setting, shape, exact, at=at if found.margin > BEYOND_ROUNDING else None)
+        try:
+            scores = _scored(reading, setting, shape, exact, at if found.margin > BEYOND_ROUNDING else None)
+            made = _decided(reading, setting, scores, 0, exact)
+        except kernel.TooLarge:  # so are longer rationals, and all of them where the shortest are
+            made, order, too_large = None, [d for d in DIGITS if d < digits and d in order], True
         if made is not None and not made.holds:
             return made
         last = made or last
     return last
+
+
+def _close(reading: Reading, setting: Setting, found: Found, shape: Shape) -> Replayed | None:
+    """The same of a candidate that floats cannot tell from a tight one: its rationals are scored together.
+
+    Those at which floats see it hold beyond rounding are replayed only if no others are admitted. Sides that are equal
+    say as much as an equation.
+    """
+    genes = genes_of(reading, setting, shape)
+    genomes = [exactly(genes, found.scores.genome, found.row, digits) for digits in DIGITS]
+    scores, last = score(reading, setting, shape, in_floats(genomes), again=False), None
+    affordable = [row for row, digits in enumerate(DIGITS) if shape.steps * digits <= MOST_DIGITS]
+    plain = [row for row in affordable if scores.margin[row] < -BEYOND_ROUNDING]
+    for row in affordable:
+        try:
+            made = _decided(reading, setting, scores, row, genomes[row]) if row not in plain else None
+        except kernel.TooLarge:  # so are longer rationals
+            break
+        if made is not None and (not made.holds or made.equal):
+            return made
+        last = made or last
+    rest = (*reversed(plain), *range(len(affordable), len(DIGITS))) if last is None else ()
+    return last or next(filter(None, (decided(reading, setting, scores, row, genomes[row]) for row in rest)), None)
 
 
 def refusal(reading: Reading, setting: Setting, found: Found) -> str:
@@ -137,14 +200,15 @@ def refusal(reading: Reading, setting: Setting, found: Found) -> str:
     shape = _needed(reading, setting, found)
     exact = exactly(genes_of(reading, setting, shape), found.scores.genome, found.row, DIGITS[0])
     try:
-        for instance in _instances(reading, setting, shape, exact, _measured(found.scores, found.row)):
+        for instance in _instances(reading, setting, shape, exact, _measured(setting, found.scores, found.row)):
             kernel.evaluate(reading.claim, instance, reading.dropped, found.scores.at[found.row])
     except kernel.Rejected as error:
         return str(error)
     return ""
 
 
-def _equation(reading: Reading, found: Found) -> bool:
+def equation(reading: Reading, found: Found) -> bool:
+    """Whether what the candidate is closest to breaking is one."""
     return bool(reading.claim["then"][found.scores.at[found.row]["relation"]][0] == "=")
 
 
@@ -195,6 +259,12 @@ class _Known:
         return _flint(self.quantities[name][indices])
 
 
+@lru_cache
+def _parsed(lowered: Lowered) -> list[tuple[str, dict[str, Any], Tree]]:
+    """The swept parameters and the chosen quantities as the kernel's trees."""
+    return [(name, rule, parse(Node(rule["value"], "sweep"))) for name, rule in rules(lowered)]
+
+
 def _instances(
     reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array], measured: Mapping[str, float]
 ) -> Iterator[dict[str, Any]]:
@@ -203,8 +273,8 @@ def _instances(
     scalars |= {k: Fraction(v) for k, v in shape.counts}
     scalars |= {k: Fraction(cast("Any", genome[k][()])) for k in reading.lowered.knobs}
     quantities: dict[str, Array] = {}
-    for name, rule in rules(reading.lowered):
-        tree, world = parse(Node(rule["value"], "sweep")), _Known(scalars, quantities)
+    for name, rule, tree in _parsed(reading.lowered):
+        world = _Known(scalars, quantities)
         sizes = [shape[axis] for axis in ("T", "E")[: len(rule["index"])]]
         places = list(np.ndindex(*sizes))
         values = [Evaluator(world, None).value(tree, dict(zip(rule["index"], place, strict=True))) for place in places]
@@ -236,9 +306,9 @@ def needed_names(claim: Mapping[str, Any], instance: dict[str, Any]) -> dict[str
 
 def _declarations(names: tuple[str, ...], measured: Mapping[str, float]) -> Iterator[dict[str, str]]:
     """Rationals at or just above constants that the run measured (G), short ones first; the kernel decides."""
-    for size in (1000, 10**6):
+    for size, below in ((1000, NEAR), (10**6, BELOW)):
         near = {k: Fraction(measured[k]).limit_denominator(size) for k in names}
-        if all(abs(float(near[k]) - measured[k]) <= 1e-9 * abs(measured[k]) for k in names):
+        if all(-below * abs(measured[k]) <= float(near[k]) - measured[k] <= NEAR * abs(measured[k]) for k in names):
             yield {k: str(v) for k, v in near.items()}
     for digits in (10, 6):
         yield {k: str(_above(measured[k], digits)) for k in names}

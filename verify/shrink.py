@@ -28,9 +28,14 @@ MOST_FLOATS = 300  # candidates that are looked at in floats
 
 
 def simplicity(replayed: Replayed) -> tuple[int, int]:
+    return _simplicity(replayed.shape, replayed.genome)
+
+
+def _simplicity(shape: Shape, genome: Mapping[str, Array]) -> tuple[int, int]:
     """Smaller shapes first, then shorter numbers."""
-    length = sum(size(Fraction(x)) for values in replayed.genome.values() for x in np.ravel(values))
-    return sum(v for _, v in replayed.shape.counts), length
+    numbers = (x for values in genome.values() for x in np.ravel(values))
+    length = sum(size(x if type(x) is Fraction else Fraction(x)) for x in numbers)
+    return sum(v for _, v in shape.counts), length
 
 
 def shrink(
@@ -47,9 +52,9 @@ def shrink(
     best, left, moved = start, MOST_WORK, True
     while moved and left > 0:
         moved = False
-        for shape, made in _refuting(reading, setting, _proposals(reading, setting, best)):
+        for shape, made in _refuting(reading, setting, _proposals(reading, setting, best), simplicity(best)):
             left -= 10 + shape.cost
-            if made is not None and simplicity(made) < simplicity(best):
+            if made is not None:
                 left -= price * (10 + shape.cost)
                 if keeps(made):
                     best, moved = made, True
@@ -60,14 +65,18 @@ def shrink(
 
 
 def _refuting(
-    reading: Reading, setting: Setting, proposals: Iterator[tuple[Shape, Mapping[str, Array]]]
+    reading: Reading, setting: Setting, proposals: Iterator[tuple[Shape, Mapping[str, Array]]], below: tuple[int, int]
 ) -> Iterator[tuple[Shape, Replayed | None]]:
-    """Of each proposal its shape and, if it refutes, its replay. Floats look at many at once and spare the kernel those
-    that hold plainly.
+    """Of each proposal its shape and, if it is simpler than `below` and refutes, its replay. Floats look at many at
+    once and spare the kernel those that hold plainly.
     """
     for shape, genomes in _alike(proposals, 1 if isinstance(setting, Order) else AT_ONCE):
-        scores = score(reading, setting, shape, in_floats(genomes), again=False)
-        for row, genome in enumerate(genomes):
+        simple = [genome for genome in genomes if _simplicity(shape, genome) < below]
+        yield from ((shape, None) for _ in range(len(genomes) - len(simple)))
+        if not simple:
+            continue
+        scores = score(reading, setting, shape, in_floats(simple), again=False)
+        for row, genome in enumerate(simple):
             suspect = scores.margin[row] > -BEYOND_ROUNDING
             made = decided(reading, setting, scores, row, genome) if suspect else None
             yield shape, None if made is None or made.holds else made

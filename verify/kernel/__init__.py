@@ -10,8 +10,9 @@ from .leaves import Entry
 from .programme import Programme, programme
 from .proof import Proved, prove
 from .rational import Malformed, Rejected, load
+from .work import TooLarge
 
 __all__ = [
-    "Accepted", "Entry", "Form", "Malformed", "OutOfReach", "Programme", "Proved", "Rejected", "Vec", "admissible",
-    "admit", "check", "claimed", "evaluate", "inputs", "load", "programme", "prove", "world",
+    "Accepted", "Entry", "Form", "Malformed", "OutOfReach", "Programme", "Proved", "Rejected", "TooLarge", "Vec",
+    "admissible", "admit", "check", "claimed", "evaluate", "inputs", "load", "programme", "prove", "world",
 ]  # fmt: skip

@@ -191,13 +191,17 @@ def admissible(claim: object, instance: object, dropped: Iterable[str] = ()) -> 
 
 def evaluate(claim: object, instance: object, dropped: Iterable[str], at: object) -> tuple[Value, Value, bool]:
     """Both sides of the relation at `at` on an admissible instance, and whether it holds; all certain."""
-    parsed, world = _claim(_text(claim)), admit(claim, instance, dropped)
+    claim_text, text, dropped = _text(claim), _text(instance), tuple(dropped)
     with metered(SEARCH):
-        return _evaluated(parsed, world, at)
+        _admit(claim_text, text, dropped)
+    with metered(SEARCH):
+        return _evaluated(claim_text, text, dropped, _text(at))
 
 
-def _evaluated(parsed: Claim, world: World, at: object) -> tuple[Value, Value, bool]:
-    place = Node(at, "at").fields(" ".join(("relation", *parsed.for_all)))
+@lru_cache(maxsize=64)
+def _evaluated(claim_text: str, text: str, dropped: tuple[str, ...], at: str) -> tuple[Value, Value, bool]:
+    parsed, world = _claim(claim_text), _admit(claim_text, text, dropped)
+    place = Node(_parsed(at), "at").fields(" ".join(("relation", *parsed.for_all)))
     relation = parsed.then[place.pop("relation").integer(0, len(parsed.then) - 1)]
     scope: dict[str, int] = {}
     for name, ends in parsed.for_all.items():
@@ -258,6 +262,7 @@ def check(certificate: object, most: int = MOST) -> Accepted:
     """
     _world.cache_clear()
     _admit.cache_clear()
+    _evaluated.cache_clear()
     with metered(most):
         return _checked(certificate)
 

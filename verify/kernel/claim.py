@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from flint import fmpq
 
@@ -13,7 +14,7 @@ Assumption = tuple[str, tuple[str, ...]]
 KINDS = ("inequality", "identity", "exists", "order", "experiment")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Claim:
     id: str
     kind: str
@@ -29,7 +30,11 @@ class Claim:
     method: object = None  # the method of a run, as data
     form: object = None  # of an order claim: the identity between its left side and a run, as a claim of its own
 
-    def needs(self) -> set[tuple[str, int]]:
+    def needs(self) -> frozenset[tuple[str, int]]:
+        return self.read
+
+    @cached_property
+    def read(self) -> frozenset[tuple[str, int]]:
         """Symbols (with -1) and quantities (with their number of indices) that an instance must give."""
         inside = {name for _, *sides in (*self.when, *self.then) for side in sides for name in free(side)}
         ends = {name for both in self.for_all.values() for end in both for name in free(end)}
@@ -38,7 +43,7 @@ class Claim:
             inside |= {name for side in relation[1:] for name in free(side)} - {(index, -1) for index in for_all}
             ends |= {name for both in for_all.values() for end in both for name in free(end)}
         constants = {(arg, -1) for _, args in (*self.let, *self.implicit) for arg in args}
-        return (inside - {(index, -1) for index in self.for_all}) | ends | chosen | constants
+        return frozenset((inside - {(index, -1) for index in self.for_all}) | ends | chosen | constants)
 
     def number(self, name: str, node: Node, least: int | None = None) -> fmpq:
         """A number that the instance gives, under a name that the claim or its world reads, in its domain."""

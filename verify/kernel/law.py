@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 
-from flint import fmpq
+from flint import fmpq, fmpz
 
 from .draws import STATES, Draw
 from .loss import ONE, Vector, combine, ldl, minus, plus, scaled
@@ -43,12 +43,13 @@ class Law:
         affordable(size, STATES, "instance.noise")
         if self.paths:
             signs = [[_signed(kick, sign) for sign in (ONE, -ONE)] for kick in kicks]
-            sums = [_added(none, chosen) for chosen in product(*signs)]
+            sums = _shared([_added(none, chosen) for chosen in product(*signs)])
             return [(x, draw, kick, q / len(sums)) for x, draw, q in self.states for kick in sums]
-        for x, draw, chance in draws:
-            for kick in kicks:
-                still.append((x, draw, none, -chance))
-                still += [(x, draw, _signed(kick, sign), chance / 2) for sign in (ONE, -ONE)]
+        none, *signed = _shared([none, *(_signed(kick, sign) for kick in kicks for sign in (ONE, -ONE))])
+        still = [(x, draw, none, q) for x, draw, q in self.states]
+        for x, draw, chance in draws if kicks else ():
+            still.append((x, draw, none, -len(kicks) * chance))
+            still += [(x, draw, kick, chance / 2) for kick in signed]
         return still
 
     def by_draw(self) -> list[Weighted]:
@@ -67,11 +68,27 @@ def law(states: list[Weighted], paths: bool) -> Law:
         return Law(states, False)
     weights: defaultdict[tuple[object, ...], fmpq] = defaultdict(fmpq)
     kept: dict[tuple[object, ...], tuple[State, Draw]] = {}
+    same = Same()
+    spend(HASH * len(states) * sum(len(vectors) * len(vectors[0]) for vectors in states[0][0].values()))
     for state, draw, weight in states:
-        key = keyed(state, draw)
+        one = {name: tuple([same.vector(x) for x in vectors]) for name, vectors in state.items()}
+        key = (draw, *[id(x) for vectors in one.values() for x in vectors])
         weights[key] += weight
-        kept[key] = (state, draw)
+        kept.setdefault(key, (one, draw))
     return Law([(*kept[key], weight) for key, weight in weights.items()], True)
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """Equal vectors as one object: what is computed from it is looked up by its identity."""
+
+    first: dict[tuple[fmpz, ...], Vector] = field(default_factory=dict[tuple[fmpz, ...], Vector])
+    of: dict[int, tuple[Vector, Vector]] = field(default_factory=dict[int, tuple[Vector, Vector]])
+
+    def vector(self, x: Vector) -> Vector:
+        if id(x) not in self.of:
+            self.of[id(x)] = x, self.first.setdefault(label(x), x)
+        return self.of[id(x)][1]
 
 
 def keyed(state: State, draw: Draw) -> tuple[object, ...]:
@@ -107,6 +124,11 @@ def unflattened(entries: Vector, shapes: Sequence[tuple[str, int]], d: int) -> S
 
 def _signed(kick: Kick, sign: fmpq) -> Kick:
     return tuple(scaled(sign, v) for v in kick)
+
+
+def _shared(kicks: Sequence[Kick]) -> list[Kick]:
+    same = Same()
+    return [tuple(same.vector(v) for v in kick) for kick in kicks]
 
 
 def _added(total: Kick, kicks: Sequence[Kick]) -> Kick:

@@ -44,6 +44,8 @@ def norm2(x: Vector) -> fmpq:
 
 def clipped(x: Value, low: fmpq, high: fmpq) -> fmpq:
     """`x` between these ends; of a ball, one that holds all that its numbers become."""
+    if isinstance(x, fmpq):
+        return max(low, min(high, x))
     return cast("fmpq", FOLD["max"](low, least(high, x)))
 
 

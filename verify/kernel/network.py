@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, permutations
 
 from flint import arb, fmpq
@@ -21,7 +22,27 @@ from .world import Ranges, World, tabled
 CLIENTS = 200
 INPUTS = {"theta": "real", "phi": "nonnegative", "epsilon": "real", "delta": "real"}
 ZERO = fmpq(0)
-Form = dict[frozenset[int], fmpq]  # pair of clients -> coefficient of its weight
+Form = dict[frozenset[int], int]  # pair of clients -> coefficient of its weight
+Sums = tuple[int, int]  # of a form's coefficients, and of their squares
+
+
+@lru_cache(maxsize=CLIENTS)
+def trace(C: int) -> Sums:
+    """The degrees of all nodes: every ordered pair i != j once, every weight twice."""
+    form: Form = defaultdict(int)
+    for i, j in permutations(range(C), 2):
+        form[frozenset((i, j))] += 1
+    return _sums(form)
+
+
+@lru_cache(maxsize=CLIENTS)
+def degrees(C: int) -> list[Sums]:
+    """Of every node, the weights of its pairs."""
+    return [_sums({frozenset((i, j)): 1 for j in range(C) if j != i}) for i in range(C)]
+
+
+def _sums(form: Form) -> Sums:
+    return sum(form.values()), sum(x * x for x in form.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,26 +67,21 @@ class Network:
         step = second[0] - first[0], second[1] + first[1] - 2 * self.coupling
         return {"first": first, "second": second, "step": step}[of]
 
-    def moments(self, form: Form, of: str) -> tuple[fmpq, fmpq]:
+    def moments(self, form: Sums, of: str) -> tuple[fmpq, fmpq]:
         """Mean and variance of a linear form in the weights."""
         mean, variance = self.law(of)
-        return summed(form.values()) * mean, summed(x * x for x in form.values()) * variance
+        return form[0] * mean, form[1] * variance
 
-    def trace(self) -> Form:
-        """The degrees of all nodes: every ordered pair i != j once, every weight twice."""
-        form: Form = defaultdict(fmpq)
-        spend(2 * self.C**2)
-        for i, j in permutations(range(self.C), 2):
-            form[frozenset((i, j))] += 1
-        return form
+    def trace(self) -> Sums:
+        spend(4 * self.C**2)
+        return trace(self.C)
 
     def squares(self, of: str) -> fmpq:
         """E tr L^2: the squared degrees, and every weight's square once for (i, j) and once for (j, i)."""
-        spend(2 * self.C**2)
-        degrees = [{frozenset((i, j)): fmpq(1) for j in range(self.C) if j != i} for i in range(self.C)]
+        spend(4 * self.C**2)
         mean, variance = self.law(of)
         entries = self.C * (self.C - 1) * (mean**2 + variance)
-        return summed((m * m + v for m, v in (self.moments(form, of) for form in degrees)), entries)
+        return summed((m * m + v for m, v in (self.moments(form, of) for form in degrees(self.C))), entries)
 
     def quantity(self, name: str, indices: tuple[int, ...]) -> Value:
         if name in ("Phi", "density"):

@@ -30,7 +30,7 @@ class Noise:
     @property
     def none(self) -> Kick:
         """A step without noise."""
-        return tuple(tuple(ZERO for _ in v) for v in self.v + self.h)
+        return (tuple(ZERO for _ in self.v[0]),) * len(self.v + self.h)
 
     def at(self, step: int) -> Noise:
         """The noise of one step."""

@@ -13,7 +13,8 @@ from flint import fmpq
 from .balls import enclosed, irrational
 from .expression import power
 from .loss import ZERO, Loss, Vector, combine, dot, minus, norm2, plus, scaled
-from .method import NOISE, Atom, Number, Rule, Weights
+from .method import NOISE, Atom, Number, Rule, Weights, inside
+from .noise import Kick
 from .problem import Problem
 from .rational import Malformed, Rejected, shown
 from .rotated import Rotated
@@ -21,17 +22,51 @@ from .table import Table
 from .work import label, paid, spend, summed
 
 COMMON = frozenset({"+", "*", "grad", "noisy"})  # what most of a rule consists of
+SOLVED = {"prox", "full_prox", "training_prox"}  # points that depend on one point alone
+ALONE = COMMON | {"name", "start", "zero", "w_star", "point", "hess", "again", "noisy_hess", "batch_grad"} | SOLVED
+ATOMS = frozenset({"norm2", "norm", "inner", "f", "f_i", "F", "g", "conjugate", "f_star", "ratio", "smaller"})
 Given = TypeVar("Given")
+Names = tuple[str, ...] | None  # of vectors, or none where more than one client is read
 State = dict[str, tuple[Vector, ...]]  # of the server's vectors one each, of the clients' vectors one per client
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """What clients compute at one moment of a run, in all its outcomes, by the identity of all that they read there.
+
+    `names`: the vectors that a rule or an atom reads, by its identity.
+    """
+
+    names: dict[int, Names]
+    values: dict[tuple[int, ...], Any] = field(default_factory=dict[tuple[int, ...], Any])
+
+    def reads(self, part: Rule | Atom) -> Names:
+        if id(part) not in self.names:
+            self.names[id(part)] = names_of(part)
+        return self.names[id(part)]
+
+
+def names_of(*parts: Rule | Atom) -> Names:
+    """The vectors that they read, of the server and of one client; None where they read other clients too."""
+    every = list(inside(*parts))
+    if not all(part.op in (ALONE if isinstance(part, Rule) else ATOMS) for part in every):
+        return None
+    return tuple(sorted({part.name for part in every if isinstance(part, Rule) and part.op == "name"}))
+
+
+def seen(vectors: Sequence[Sequence[Vector]], kick: Kick, batch: Sequence[int], i: int, n: int) -> tuple[int, ...]:
+    """What client i of n has before it: these vectors, its noise and its minibatch, by their identity."""
+    own = [id(x[i] if len(x) > 1 else x[0]) for x in vectors]
+    return (*own, *[id(x) for x in kick[i::n]], *batch[i : i + 1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Place:
     """Where a rule is evaluated: a state, the noise of this step per client, who takes part, and the scalars."""
 
     problem: Problem
     state: State
-    kick: Sequence[Vector]
+    kick: Kick
     counts: Sequence[int]  # how often each client was sampled in this round
     scalar: Mapping[int, fmpq]  # by the identity of their trees
     row: int = 0  # of the weights that the instance chooses
@@ -40,6 +75,7 @@ class Place:
     batch: Sequence[int] = ()  # which minibatch each client drew in this round
     means: dict[int, Vector] = field(default_factory=dict[int, Vector])  # of rules and weights, for all clients
     twins: list[int] = field(default_factory=list[int])
+    known: Known | None = None  # all that keys of it name is alive as long as it is
 
     def each(self, of: Callable[[int], Any]) -> list[Any]:
         """`of` every client; clients alike in the same place have the same value, which is computed once."""
@@ -64,6 +100,21 @@ class Place:
             if i not in values:
                 values[i] = of(i)
         return [values[i] for i in self.twins]
+
+    def over(self, part: Rule | Atom, of: Callable[[Any, int], Any]) -> list[Any]:
+        """`of` a rule or an atom at every client; from the same vectors, with the same noise, it is computed once."""
+        names = None if self.known is None else self.known.reads(part)
+        if self.known is None or names is None:
+            return self.each(partial(of, part))
+        values, found = self.known.values, list[Any]()
+        n, entries = len(self.problem.p), [self.state[name] for name in names]
+        spend(n)
+        for i, a in enumerate(self.problem.alike or range(n)):
+            key = (id(part), a, *seen(entries, self.kick, self.batch, i, n))
+            if key not in values:
+                values[key] = of(part, i)
+            found.append(values[key])
+        return found
 
     def weights(self, weights: Weights) -> Vector:
         """One weight per client."""
@@ -136,7 +187,7 @@ class Place:
             drawn = [fmpq(count, sum(self.counts)) for count in self.counts]
             shares = self.problem.p if rule.op == "mean" else drawn
             shares = shares if rule.weights is None else self.weights(rule.weights)
-            self.means[id(rule)] = combine(shares, self.each(lambda j: self.vector(rule.args[0], j)))
+            self.means[id(rule)] = combine(shares, self.over(rule.args[0], self.vector))
         return self.means[id(rule)]
 
     def applied(self, rule: Rule, i: int, x: Vector, *more: Vector) -> Vector:
@@ -197,10 +248,10 @@ class Place:
         """The state after one phase, at the server or at every client."""
         if server:
             return self.state | {name: (self.vector(rule, 0),) for name, rule in rules.items()}
-        return self.state | {name: tuple(self.each(partial(self.vector, rule))) for name, rule in rules.items()}
+        return self.state | {name: tuple(self.over(rule, self.vector)) for name, rule in rules.items()}
 
     def number(self, atom: Atom, i: int) -> fmpq:
-        problem, inside, x = self.problem, atom.inside, [self.vector(arg, i) for arg in atom.args]
+        problem, within, x = self.problem, atom.inside, [self.vector(arg, i) for arg in atom.args]
         match atom.op:
             case "norm2":
                 return norm2(x[0])
@@ -223,9 +274,9 @@ class Place:
                 return problem.losses[i].value(_given(problem.minimisers, "minimisers")[i])
             case "weight" if atom.weights is not None:
                 return self.weights(atom.weights)[i]
-            case "mean" | "weighted" if inside is not None:
+            case "mean" | "weighted" if within is not None:
                 weights = problem.p if atom.weights is None else self.weights(atom.weights)
-                return dot(weights, self.each(lambda j: self.number(inside, j)))
+                return dot(weights, self.over(within, self.number))
             case "ratio" | "smaller":
                 over, under = (self.total(number, i) for number in atom.numbers)
                 if atom.op == "ratio" and not under:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -15,13 +16,15 @@ from .law import Law, Weighted, condensed, keyed, law
 from .loss import ONE, Loss
 from .method import BENT, NOISE, Method, Number, factors, rules, scalars
 from .noise import Kick, Noise
-from .place import Place, State
+from .place import Known, Names, Place, State, names_of, seen
 from .problem import Problem
 from .rational import Rejected, affordable
-from .work import summed
+from .work import spend, summed
 from .world import tabled
 
-Parts = tuple[Number, list[Tree], bool]  # a number, its scalar factors, and whether it reads noise
+Parts = tuple[list[Tree], bool, Names]  # of a number: its scalar factors, whether it reads noise, and its vectors
+Outcomes = list[tuple[State, Draw, Kick, fmpq]]
+Moment = tuple[Law, int, int, bool, Outcomes, Known]  # the outcomes of a law at t, k, with noise or without
 FIRST = 1_000  # steps of a first round
 BEFORE = " before the round"  # of a client's vector: what it goes back to if the client was not drawn
 
@@ -37,7 +40,11 @@ class Replay:
     evaluator: Evaluator  # of the scalars that rules and measures read
     balls: bool = False  # whether step sizes are irrational: then a replay is of one precision
     laws: dict[tuple[int, int], Law] = field(default_factory=dict[tuple[int, int], Law])  # known, in their order
-    numbers: dict[tuple[int, ...], Parts] = field(default_factory=dict[tuple[int, ...], Parts])  # by their identity
+    numbers: dict[tuple[int, ...], tuple[Number, Parts]] = field(
+        default_factory=dict[tuple[int, ...], tuple[Number, Parts]]  # by their identity
+    )
+    names: dict[int, Names] = field(default_factory=dict[int, Names])
+    recent: list[Moment] = field(default_factory=list["Moment"])  # one at most
 
     @cached_property
     def paths(self) -> bool:
@@ -85,12 +92,13 @@ class Replay:
         at = {"t": self.method.counts_from + t, "k": k}
         return {id(tree): self.scalar(tree, at, "method") for tree in trees}
 
-    def parts(self, number: Number) -> tuple[list[Tree], bool]:
-        """The scalar factors of a number, and whether a rule in it reads noise; looked up once for each number."""
+    def parts(self, number: Number) -> Parts:
+        """What a number consists of, found once for each."""
         key = tuple(id(part) for pair in number for part in pair)
         if key not in self.numbers:
-            self.numbers[key] = number, factors(number), any(rule.op in NOISE for rule in rules(number))
-        return self.numbers[key][1:]
+            noisy, names = any(rule.op in NOISE for rule in rules(number)), names_of(*(atom for _, atom in number))
+            self.numbers[key] = number, (factors(number), noisy, names)
+        return self.numbers[key][1]
 
     @cached_property
     def blocks(self) -> dict[str, tuple[list[Tree], bool]]:
@@ -103,16 +111,34 @@ class Replay:
     def scalar(self, tree: Tree, at: Mapping[str, int], where: str) -> fmpq:
         return enclosed(self.evaluator.value(tree, at)) if self.balls else self.evaluator.rational(tree, at, where)
 
-    def place(self, t: int, state: State, draw: Draw, kick: Kick, scalar: Mapping[int, fmpq], last: int = 0) -> Place:
+    def place(
+        self,
+        t: int,
+        state: State,
+        draw: Draw,
+        kick: Kick,
+        scalar: Mapping[int, fmpq],
+        last: int = 0,
+        known: Known | None = None,
+    ) -> Place:
         row, turn = (t // self.E, t % self.E == 0) if self.method.steps else (t, True)
-        return Place(self.problem, state, kick, draw.counts, scalar, row, turn, last, draw.batch)
+        return Place(self.problem, state, kick, draw.counts, scalar, row, turn, last, draw.batch, known=known)
+
+    def moment(self, states: Law, t: int, k: int, noisy: bool) -> tuple[Outcomes, Known]:
+        """The outcomes at t, k, and what is known in them; kept for the next number that is asked there."""
+        if not self.recent or self.recent[0][0] is not states or self.recent[0][1:4] != (t, k, noisy):
+            outcomes = states.outcomes(self.noise_at(t, k), noisy)
+            self.recent[:] = [(states, t, k, noisy, outcomes, Known(self.names))]
+        return self.recent[0][4:]
 
     def expected(self, states: Law, number: Number, i: int, t: int, k: int, last: int = 0) -> fmpq:
         """The expectation of a number over the law, and over the noise of a step where the number has some."""
-        trees, noisy = self.parts(number)
+        trees, noisy, names = self.parts(number)
         scalar = self.scalars(trees, t, k)
-        outcomes = states.outcomes(self.noise_at(t, k), noisy)
-        places = ((self.place(t, x, draw, kick, scalar, last), q) for x, draw, kick, q in outcomes)
+        outcomes, known = self.moment(states, t, k, noisy)
+        if names is not None and len(outcomes) > 1:
+            outcomes = alike(outcomes, names, i, len(self.problem.p))
+        places = ((self.place(t, x, draw, kick, scalar, last, known), q) for x, draw, kick, q in outcomes)
         return summed(q * place.total(number, i) for place, q in places)
 
     # rounds
@@ -187,9 +213,21 @@ class Replay:
         t, k = self.time(t, k)
         trees, noisy = self.blocks[phase]
         scalar = self.scalars(trees, t, k)
-        outcomes = now.outcomes(self.noise_at(t, k), noisy)
-        places = [(self.place(t, x, draw, kick, scalar), draw, q) for x, draw, kick, q in outcomes]
+        outcomes, known = now.outcomes(self.noise_at(t, k), noisy), Known(self.names)
+        places = [(self.place(t, x, draw, kick, scalar, 0, known), draw, q) for x, draw, kick, q in outcomes]
         return law([(place.carried(block, phase == "update"), draw, q) for place, draw, q in places], self.paths)
+
+
+def alike(outcomes: Outcomes, names: Sequence[str], i: int, n: int) -> Outcomes:
+    """Outcomes that client i of n cannot tell apart by these vectors, together."""
+    weights: defaultdict[tuple[int, ...], fmpq] = defaultdict(fmpq)
+    first = dict[tuple[int, ...], tuple[State, Draw, Kick]]()
+    spend(len(outcomes))
+    for x, draw, kick, q in outcomes:
+        key = seen([x[name] for name in names], kick, draw.batch, i, n)
+        weights[key] += q
+        first.setdefault(key, (x, draw, kick))
+    return [(*one, weights[key]) for key, one in first.items()]
 
 
 def undone(state: State, counts: tuple[int, ...]) -> State:

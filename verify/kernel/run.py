@@ -6,7 +6,9 @@ its step sizes, and p.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from functools import lru_cache
 from itertools import product
 
 from flint import fmpq
@@ -45,9 +47,15 @@ Fields = dict[str, Node]
 Steps = dict[str, dict[tuple[int, ...], fmpq]]  # of every quantity that the rules read, its value at every place
 
 
+@lru_cache(maxsize=64)
+def method_of(text: str) -> Method:
+    """The method that a claim carries: one object, read once."""
+    return read_method(Node(json.loads(text), "claim.method"))
+
+
 def read(node: Node, claim: Claim) -> World:
     given = node.fields("C d E T p w0 constants clients noise", OPTIONAL)
-    method = read_method(Node(claim.method, "claim.method"))
+    method = method_of(json.dumps(claim.method))
     C, d = (given[name].integer(1, COUNT) for name in ("C", "d"))
     long = "box" in given
     E = given["E"].integer(1, LARGE if long else COUNT)
@@ -108,7 +116,8 @@ def problem_of(given: Fields, method: Method, C: int, d: int, rounds: int) -> Pr
     if "regulariser" in given and not method.composite:  # it would move w* and f* alone
         raise given["regulariser"].malformed("none, for neither the method nor its measures read it")
     p, written = given["p"].vector(C), [str(n.raw) for n in given["clients"].items(C)]
-    kinds = list(zip(p, written, strict=True))
+    minimisers = tuple(x.vector(d) for x in given["minimisers"].items(C)) if "minimisers" in given else None
+    kinds = list(zip(p, written, minimisers or [()] * C, strict=True))  # a flat loss has more than one minimiser
     return Problem(
         losses=losses,
         p=p,
@@ -117,8 +126,8 @@ def problem_of(given: Fields, method: Method, C: int, d: int, rounds: int) -> Pr
         w_star=given["w_star"].vector(d) if "w_star" in given else None,
         g=read_regulariser(given["regulariser"], d) if "regulariser" in given else NONE,
         points={name: x.vector(d) for name, x in given["points"].mapping().items()} if "points" in given else {},
-        alike=() if graph else tuple(kinds.index(kind) for kind in kinds),
-        minimisers=tuple(x.vector(d) for x in given["minimisers"].items(C)) if "minimisers" in given else None,
+        alike=() if graph or len(set(kinds)) == C else tuple(kinds.index(kind) for kind in kinds),
+        minimisers=minimisers,
         rows=rows_of(given.get("weights"), method, C, rounds),
     )
 

@@ -46,6 +46,7 @@ from .sampling import Sampler, Values, conjuncts
 
 Status = Literal["true", "false", "unknown"]
 How = Literal["identity", "smt", "numeric", ""]
+Asking = Literal["all", "false", "proved"]
 
 RLIMIT = 1_000_000  # z3's own count of work, so that a verdict does not depend on the machine
 SIDE_RLIMIT = 300_000
@@ -77,17 +78,28 @@ def decide(
     bare: bool = False,
     rlimit: int = RLIMIT,
     samples: int = DENSE,
-    refuting: bool = False,
+    asking: Asking = "all",
 ) -> Decision:
     """Decide `given` ⟹ `claim` over the domains that the symbols declare; `bare`: without facts about powers.
 
-    `refuting`: it is only asked whether the claim is false. z3 is then spared long work that could only prove it.
+    `asking`: "false" or "proved" if that is all that is asked. What could only end otherwise is then left out, and a
+    point where the claim fails is looked for first.
     """
     conditions = dict.fromkeys(uniform(condition) for condition in conjuncts(*given))
-    return _decide(uniform(claim), tuple(conditions), Dict(sweep or {}), bare, rlimit, samples, refuting)
+    return _decide(uniform(claim), tuple(conditions), Dict(sweep or {}), bare, rlimit, samples, asking)
 
 
-@lru_cache(maxsize=4096)
+def refuted(claim: Boolean, given: Sequence[Boolean] = ()) -> bool:
+    """Whether `decide` finds it false."""
+    return decide(claim, given, asking="false").status == "false"
+
+
+def proved(claim: Boolean, given: Sequence[Boolean] = ()) -> bool:
+    """Whether `decide` proves it."""
+    return decide(claim, given, asking="proved").proved
+
+
+@lru_cache(maxsize=16384)
 def _decide(
     claim: Boolean,
     given: tuple[Boolean, ...],
@@ -95,7 +107,7 @@ def _decide(
     bare: bool,
     rlimit: int,
     samples: int,
-    refuting: bool,
+    asking: Asking,
 ) -> Decision:
     if claim is true:
         return Decision("true", "identity", "holds as written")
@@ -104,7 +116,7 @@ def _decide(
     if false in given:
         return Decision("unknown", "", "the conditions contradict each other as written")
     if isinstance(claim, And):
-        return _all([_decide(part, given, sweep, bare, rlimit, samples, refuting) for part in claim.args])
+        return _all([_decide(part, given, sweep, bare, rlimit, samples, asking) for part in claim.args])
     claim, given = rewrite(claim, given)
     if false in given:
         return Decision("unknown", "", "the conditions contradict each other")
@@ -116,22 +128,35 @@ def _decide(
             return Decision("true", "identity", "both sides are the same polynomial")
     except Unsupported as error:
         return Decision("unknown", "", str(error))
+    sampler = Sampler([claim], given, dict(sweep.items())) if asking != "all" else None
+    looked = sampler is not None and not any(isinstance(q, Sum) for q in sampler.variables)  # z3 knows signs of sums
+    if sampler is not None and looked:
+        found = violation(claim, given, sampler, QUICK)
+        if found:
+            return _refuted(claim, given, found)
+        if asking == "false" and proof.table.inexact:  # of what is inexact no model is a point
+            found = violation(claim, given, sampler, samples)
+            if found and proof.defined():
+                return _refuted(claim, given, found)
+            return Decision("unknown", "", "only asked whether it is false")
     outcome, detail = proof.run(SIDE_RLIMIT)
     if outcome == "unknown" and {claim, getattr(claim, "reversed", claim)} & {*given}:  # lost among the others
         alone, detail_alone = Proof(claim, (claim,), bare).run(SIDE_RLIMIT)
         outcome, detail = (alone, detail_alone) if alone == "unsat" else (outcome, detail)
     if outcome == "unsat":
         return _proved(proof, detail)
-    sampler = Sampler([claim], given, dict(sweep.items()))
-    found = violation(claim, given, sampler, QUICK)
+    sampler = sampler or Sampler([claim], given, dict(sweep.items()))
+    found = None if looked else violation(claim, given, sampler, QUICK)
     if found:
         return _refuted(claim, given, found)
     if proof.undefined:
         return Decision("unknown", "", f"not known to be defined everywhere: {proof.undefined}")
-    if outcome == "unknown" and not (refuting and proof.table.inexact):  # of what is inexact no model is a point
+    if outcome == "unknown" and not (asking == "false" and proof.table.inexact):
         outcome, detail = proof.run(rlimit)
         if outcome == "unsat":
             return _proved(proof, detail)
+    if asking == "proved":
+        return Decision("unknown", "", "only asked whether it is proved")
     if outcome == "sat" and not proof.table.inexact:
         point = proof.point()
         if point is not None and violates(claim, given, point):
@@ -430,11 +455,11 @@ class Proof:
         """Both sides of an equation are the same rational function, defined everywhere."""
         if not isinstance(self.claim, Eq):
             return False
-        return vanishes(self.claim.lhs - self.claim.rhs) and self._defined()
+        return vanishes(self.claim.lhs - self.claim.rhs) and self.defined()
 
     def run(self, rlimit: int) -> tuple[str, str]:
         """ "unsat" (the claim is proved), "sat" or "unknown", and a remark."""
-        if not self._defined():
+        if not self.defined():
             return "unknown", f"not known to be defined everywhere: {self.undefined}"
         outcome = self._check(self._encode(Not(self.claim)), rlimit)
         remark = f"{len(self.table.atoms)} terms taken as arbitrary reals" if self.table.atoms else ""
@@ -461,7 +486,8 @@ class Proof:
             point[names.get(symbol, symbol)] = Fraction(value.numerator_as_long(), value.denominator_as_long())
         return point
 
-    def _defined(self) -> bool:
+    def defined(self) -> bool:
+        """Whether the claim is known to be defined wherever the conditions hold."""
         self._start()
         for obligation in self._claim_obligations:
             if self._check(self._encode(Not(obligation)), SIDE_RLIMIT) != "unsat":

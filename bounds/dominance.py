@@ -26,7 +26,7 @@ from sympy import Add, Basic, Eq, Expr, Ge, Gt, Le, Lt, Max, Min, Mul, Pow, Rati
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, false, true
 
-from .decide import RLIMIT, Decision, decide
+from .decide import RLIMIT, Decision, proved
 from .sampling import conjuncts
 from .statement import Statement
 
@@ -132,7 +132,7 @@ class Exponents:
         return self.names[expr]
 
     def _proved(self, claim: Any) -> bool:
-        return decide(claim, self.given).proved if isinstance(claim, Relational) else bool(claim)
+        return proved(claim, self.given) if isinstance(claim, Relational) else bool(claim)
 
 
 def _greater(a: Any, b: Any) -> Any:

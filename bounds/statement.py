@@ -218,9 +218,30 @@ class Statement:
         return table(self, values)
 
 
-@lru_cache(maxsize=16384)
 def _written_out(expr: Any, where: tuple[tuple[Any, Any], ...]) -> Any | None:
     """`expr` without the names on the left; None if they go in circles."""
+    used = _used(expr, where)
+    if not isinstance(expr, Relational) or not used:
+        return _put_in(expr, used)
+    sides = [_put_in(side, used) for side in expr.args]  # whether it is true as written is asked once, at the end
+    return None if any(side is None for side in sides) else expr.func(*sides)
+
+
+@lru_cache(maxsize=16384)
+def _used(expr: Any, where: tuple[tuple[Any, Any], ...]) -> tuple[tuple[Any, Any], ...]:
+    """The definitions that `expr` uses, or that these use."""
+    found: dict[Any, Any] = {}
+    waiting = [expr]
+    while waiting:
+        part = waiting.pop()
+        fresh = {name: value for name, value in where if name not in found and part.has(name)}
+        found.update(fresh)
+        waiting += fresh.values()
+    return tuple((name, value) for name, value in where if name in found)
+
+
+@lru_cache(maxsize=16384)
+def _put_in(expr: Any, where: tuple[tuple[Any, Any], ...]) -> Any | None:
     for _ in range(len(where) + 1):
         used = {name: value for name, value in where if expr.has(name)}
         step = expr.subs(used) if used else expr

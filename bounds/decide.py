@@ -40,13 +40,14 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean, Implies, Not, Or, false, true
 
 from .abstraction import Abstraction, Unsupported, uniform
-from .evaluate import Point, Scope, Undefined, balls, compiled, entangled, scope
+from .evaluate import Point, Undefined, balls, compiled, entangled
 from .quotients import factors_of, over_common, vanishes
 from .sampling import Sampler, Values, conjuncts
 
 Status = Literal["true", "false", "unknown"]
 How = Literal["identity", "smt", "numeric", ""]
 Asking = Literal["all", "false", "proved"]
+Floats = Sequence[float]
 
 RLIMIT = 1_000_000  # z3's own count of work, so that a verdict does not depend on the machine
 SIDE_RLIMIT = 300_000
@@ -134,11 +135,6 @@ def _decide(
         found = violation(claim, given, sampler, QUICK)
         if found:
             return _refuted(claim, given, found)
-        if asking == "false" and proof.table.inexact:  # of what is inexact no model is a point
-            found = violation(claim, given, sampler, samples)
-            if found and proof.defined():
-                return _refuted(claim, given, found)
-            return Decision("unknown", "", "only asked whether it is false")
     outcome, detail = proof.run(SIDE_RLIMIT)
     if outcome == "unknown" and {claim, getattr(claim, "reversed", claim)} & {*given}:  # lost among the others
         alone, detail_alone = Proof(claim, (claim,), bare).run(SIDE_RLIMIT)
@@ -151,7 +147,8 @@ def _decide(
         return _refuted(claim, given, found)
     if proof.undefined:
         return Decision("unknown", "", f"not known to be defined everywhere: {proof.undefined}")
-    if outcome == "unknown" and not (asking == "false" and proof.table.inexact):
+    pointless = asking == "false" and proof.table.inexact  # of what is inexact no model is a point
+    if outcome == "unknown" and not pointless:
         outcome, detail = proof.run(rlimit)
         if outcome == "unsat":
             return _proved(proof, detail)
@@ -264,12 +261,12 @@ def violation(
     fails, nearly = _Checked(claim, given, arguments), _Nearly(given, arguments)
     for values in sampler.draws(str(claim)[:200], count):
         try:
-            floats = scope([float(v) for v in values])
+            floats = [float(v) for v in values]
             if margin is not None:
-                low, high = margin[0].float_in(floats), margin[1].float_in(floats)
+                low, high = margin[0].float(floats), margin[1].float(floats)
                 suspect = low >= high - SLACK * (abs(low) + abs(high))
             else:
-                suspect = not whole.float_in(floats) or isinstance(claim, Eq | Ne)
+                suspect = not whole.float(floats) or isinstance(claim, Eq | Ne)
         except (Undefined, OverflowError):
             continue
         if suspect and fails(values):
@@ -280,15 +277,15 @@ def violation(
     return None
 
 
-def _clearly(claim: Boolean, arguments: Sequence[Basic]) -> Callable[[Scope], bool]:
+def _clearly(claim: Boolean, arguments: Sequence[Basic]) -> Callable[[Floats], bool]:
     """Whether floats see a relation fail by more than rounding."""
     if not isinstance(claim, Le | Lt | Ge | Gt | Eq):
         return lambda floats: False
     low, high = claim.args if isinstance(claim, Eq) else (claim.lts, claim.gts)
     left, right = compiled(low, tuple(arguments)), compiled(high, tuple(arguments))
 
-    def fails(floats: Scope) -> bool:
-        a, b = left.float_in(floats), right.float_in(floats)
+    def fails(floats: Floats) -> bool:
+        a, b = left.float(floats), right.float(floats)
         return (abs(a - b) if isinstance(claim, Eq) else a - b) > CLEAR * (abs(a) + abs(b))
 
     return fails
@@ -311,14 +308,14 @@ class _Nearly:
         self._given, self._arguments = given, arguments
 
     @cached_property
-    def _read(self) -> tuple[list[Callable[[Scope], bool]], list[_Truth]]:
+    def _read(self) -> tuple[list[Callable[[Floats], bool]], list[_Truth]]:
         """Of equations, whether they clearly fail; of the others, whether they hold."""
         arguments, alike = _alike(self._arguments)
         equations = [_clearly(alike(g), arguments) for g in self._given if isinstance(g, Eq)]
         others = [g for g in self._given if not isinstance(g, Eq)] if equations else []
         return equations, [_truth(alike(g), arguments) for g in others]
 
-    def __call__(self, values: Values, floats: Scope) -> bool:
+    def __call__(self, values: Values, floats: Floats) -> bool:
         equations, others = self._read
         where = _Exactly(values)
         try:
@@ -383,10 +380,10 @@ class _Exactly:
     """A point in rationals and, once somebody asks, in balls of 60 digits."""
 
     def __init__(self, values: Values) -> None:
-        self.values, self.rational = values, scope(values)
+        self.values = values
 
     @cached_property
-    def balls(self) -> Scope:
+    def balls(self) -> Sequence[arb]:
         return balls(self.values)
 
 
@@ -402,7 +399,7 @@ def _truth(formula: Boolean, arguments: tuple[Basic, ...]) -> _Truth:
     sides = [compiled(side, arguments) for side in formula.args] if isinstance(formula, Relational) else []
 
     def holds(where: _Exactly) -> bool | None:
-        exact = exactly.rational_in(where.rational)
+        exact = exactly.rational(where.values)
         if exact is not None:
             return bool(exact)
         if not sides:
@@ -455,11 +452,11 @@ class Proof:
         """Both sides of an equation are the same rational function, defined everywhere."""
         if not isinstance(self.claim, Eq):
             return False
-        return vanishes(self.claim.lhs - self.claim.rhs) and self.defined()
+        return vanishes(self.claim.lhs - self.claim.rhs) and self._defined()
 
     def run(self, rlimit: int) -> tuple[str, str]:
         """ "unsat" (the claim is proved), "sat" or "unknown", and a remark."""
-        if not self.defined():
+        if not self._defined():
             return "unknown", f"not known to be defined everywhere: {self.undefined}"
         outcome = self._check(self._encode(Not(self.claim)), rlimit)
         remark = f"{len(self.table.atoms)} terms taken as arbitrary reals" if self.table.atoms else ""
@@ -486,8 +483,7 @@ class Proof:
             point[names.get(symbol, symbol)] = Fraction(value.numerator_as_long(), value.denominator_as_long())
         return point
 
-    def defined(self) -> bool:
-        """Whether the claim is known to be defined wherever the conditions hold."""
+    def _defined(self) -> bool:
         self._start()
         for obligation in self._claim_obligations:
             if self._check(self._encode(Not(obligation)), SIDE_RLIMIT) != "unsat":

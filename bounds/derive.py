@@ -36,7 +36,7 @@ from .frame import HETEROGENEITY
 from .method import Method
 from .sampling import Drawn, Sampler, conjuncts
 from .shown import Average, Definition, check, multipliers, not_negative, stands
-from .statement import Statement
+from .statement import Statement, with_values
 from .terms import Term, orders, terms, written
 from .vectors import SIGN
 from .ways import line
@@ -157,12 +157,12 @@ def _choose(expr: Basic, statement: Statement) -> Basic:
     """Put the chosen step size in, at whatever index it is used."""
     for quantity, value in statement.choose.items():
         if not isinstance(quantity, AppliedUndef):
-            expr = expr.subs(quantity, value)
+            expr = with_values(expr, {quantity: value})
             continue
         for use in expr.atoms(AppliedUndef):
             if use.func == quantity.func:
                 index = dict(zip(quantity.args, use.args, strict=True))
-                expr = expr.subs(use, value.subs(index, simultaneous=True))
+                expr = with_values(expr, {use: with_values(value, index)})
     return expr
 
 
@@ -1029,10 +1029,21 @@ def relaxations(statement: Statement, closure: tuple[Statement, ...]) -> Iterato
 
 def _tighter(condition: Boolean, other: Boolean) -> bool:
     """Whether `condition` implies `other`, and not the other way round. (What is false is found sooner than proved.)"""
+    share = _share(condition, other)
+    if share is not None and share <= 1:
+        return False
     there = decide(other, [condition], asking="false")
     if there.status == "false" or not refuted(condition, [other]):
         return False
     return there.proved or decide(other, [condition]).status == "true"
+
+
+def _share(condition: Boolean, other: Boolean) -> Rational | None:
+    """How much of a positive bound on the same expression the other one allows; None if they are no such bounds."""
+    if type(condition) is not type(other) or not isinstance(condition, Le | Lt) or condition.lhs != other.lhs:
+        return None
+    share = other.rhs / condition.rhs
+    return share if isinstance(share, Rational) and condition.rhs.is_positive else None
 
 
 def room(statement: Statement, argument: Argument, closure: tuple[Statement, ...]) -> Iterator[Slack]:

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from sympy import Basic, Dict, Eq, Expr, Function, Ge, Gt, Le, Lt, Symbol
+from sympy import Basic, Dict, Eq, Expr, Function, Ge, Gt, Le, Lt, Sum, Symbol, sympify
+from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
@@ -244,11 +245,23 @@ def _used(expr: Any, where: tuple[tuple[Any, Any], ...]) -> tuple[tuple[Any, Any
 def _put_in(expr: Any, where: tuple[tuple[Any, Any], ...]) -> Any | None:
     for _ in range(len(where) + 1):
         used = {name: value for name, value in where if expr.has(name)}
-        step = expr.subs(used) if used else expr
+        step = with_values(expr, used, at_once=False) if used else expr
         if step == expr:
             return expr
         expr = step
     return None
+
+
+def with_values(expr: Any, values: Mapping[Any, Any], *, at_once: bool = True) -> Any:
+    """`expr.subs(values, simultaneous=at_once)`, which takes sympy long: names alone are found without it, if none is
+    an index of a sum.
+    """
+    indices = {limit[0] for total in expr.atoms(Sum) for limit in total.limits}
+    heads = [name for name in values if isinstance(name, AppliedUndef)]
+    names = all(isinstance(name, Symbol | AppliedUndef) and not name.has(*indices) for name in values)
+    if names and not any(head.has(*(v for v in values if v != head)) for head in heads):
+        return expr.xreplace({name: sympify(value) for name, value in values.items()})
+    return expr.subs(values, simultaneous=at_once)
 
 
 def unit(name: str) -> Any:

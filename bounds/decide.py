@@ -12,7 +12,7 @@ solver that gives up or a denominator that may vanish is never read as a yes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -41,7 +41,7 @@ from sympy.logic.boolalg import And, Boolean, Implies, Not, Or, false, true
 
 from .abstraction import Abstraction, Unsupported, uniform
 from .evaluate import Point, Undefined, balls, compiled, entangled
-from .quotients import factors_of, over_common, vanishes
+from .quotients import factors_of, never_negative, over_common, vanishes
 from .sampling import Sampler, Values, conjuncts
 
 Status = Literal["true", "false", "unknown"]
@@ -129,6 +129,8 @@ def _decide(
             return Decision("true", "identity", "both sides are the same polynomial")
     except Unsupported as error:
         return Decision("unknown", "", str(error))
+    if asking == "false" and proof.plain():
+        return Decision("true", "identity", "no term is negative")
     sampler = Sampler([claim], given, dict(sweep.items())) if asking != "all" else None
     looked = sampler is not None and not any(isinstance(q, Sum) for q in sampler.variables)  # z3 knows signs of sums
     if sampler is not None and looked:
@@ -453,6 +455,28 @@ class Proof:
         if not isinstance(self.claim, Eq):
             return False
         return vanishes(self.claim.lhs - self.claim.rhs) and self._defined()
+
+    def plain(self) -> bool:
+        """Whether it holds wherever it is defined because no term of its difference is negative."""
+        if not isinstance(self.claim, Le):
+            return False
+        numerator, denominator = _cleared(self.claim)
+        least = self._least(numerator.free_symbols | denominator.free_symbols)
+        return never_negative(denominator, least) and never_negative(numerator, least)
+
+    def _least(self, symbols: Iterable[Any]) -> dict[Symbol, Any]:
+        """The least value of those that are not negative: 0, 1 of a count, or another one that a condition names."""
+        least: dict[Symbol, Any] = {
+            s: Integer(1 if s.is_integer and s.is_positive else 0) for s in symbols if s.is_nonnegative
+        }
+        for condition in self.given:
+            if isinstance(condition, Le) and condition.lhs in least and condition.rhs in least:
+                low, start = condition.rhs, condition.lhs
+                while isinstance(start, Symbol) and start != low:
+                    start = least[start]
+                if start != low:
+                    least[low] = condition.lhs
+        return least
 
     def run(self, rlimit: int) -> tuple[str, str]:
         """ "unsat" (the claim is proved), "sat" or "unknown", and a remark."""

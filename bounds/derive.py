@@ -987,8 +987,7 @@ def _put(expr: Basic, path: tuple[int, ...], value: Rational, evaluate: bool) ->
 
 def slacks(statement: Statement, comparisons: Sequence[Comparison]) -> Iterator[Slack]:
     """Printed constants that could be 1 % stronger and still follow from what the proof gives (numerically)."""
-    samplers = [c.sampler() for c in comparisons]
-    pools = [_pool(c, s) for c, s in zip(comparisons, samplers, strict=True)]
+    searches = [_Search.of(comparison) for comparison in comparisons]
     compared = [n for n, r in enumerate(statement.relations) if isinstance(_write(r, statement, (), None), Relational)]
     if len(compared) != len(comparisons):
         return
@@ -996,14 +995,12 @@ def slacks(statement: Statement, comparisons: Sequence[Comparison]) -> Iterator[
         for changed in (Rational(99, 100), Rational(101, 100)):
             stated = mutate(statement, constant, changed, evaluate=False)
             relations = [_unevaluated(stated.relations[n], stated) for n in compared]
-            moved = [
-                (before.restated(relation), before, sampler, pool)
-                for relation, before, sampler, pool in zip(relations, comparisons, samplers, pools, strict=True)
-            ]
-            if all(after.ratio == before.ratio for after, before, *_ in moved) or not _dimensions_agree(stated):
+            moved = [(search, search.ratio(relation)) for search, relation in zip(searches, relations, strict=True)]
+            ratios = [(search, ratio) for search, ratio in moved if ratio is not None]
+            if not ratios or not _dimensions_agree(stated):
                 continue
-            stronger = [m for m in moved if _stronger(*m)]
-            if not stronger or any(_broken(after, s, pool) for after, _, s, pool in stronger):
+            stronger = [(search, ratio) for search, ratio in ratios if search.rises(ratio)]
+            if not stronger or any(search.breaks(ratio) for search, ratio in stronger):
                 continue
             if len(_relations(mutate(statement, constant, changed))) == len(comparisons):  # none is true as written
                 yield Slack(constant, changed)
@@ -1073,24 +1070,33 @@ def _dimensions_agree(statement: Statement) -> bool:
     return True
 
 
-Pool = Sequence[tuple[Drawn, float]]  # points, and the ratio of a comparison there
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """A comparison, a sampler for it, and points with its ratio there: what changed claims are compared with."""
 
+    before: Comparison
+    sampler: Sampler
+    pool: Sequence[tuple[Drawn, float]]
 
-def _pool(comparison: Comparison, sampler: Sampler) -> Pool:
-    ratio = compiled(comparison.ratio, sampler.variables)
-    return [(drawn, drawn.score(ratio)) for drawn in sampler.pool("slack", POOL)]
+    @staticmethod
+    def of(comparison: Comparison) -> _Search:
+        sampler = comparison.sampler()
+        ratio = compiled(comparison.ratio, sampler.variables)
+        return _Search(comparison, sampler, [(drawn, drawn.score(ratio)) for drawn in sampler.pool("slack", POOL)])
 
+    def ratio(self, relation: Relational) -> Compiled | None:
+        """Of the changed claim; None if it is the same, or about something else altogether."""
+        before, after = self.before, self.before.restated(relation)
+        if after == before or not set(quantities(after.gives, after.claims)) <= set(self.sampler.variables):
+            return None
+        ratio = after.ratio
+        return None if ratio == before.ratio else compiled(ratio, self.sampler.variables)
 
-def _stronger(after: Comparison, before: Comparison, sampler: Sampler, pool: Pool) -> bool:
-    if not set(quantities(after.gives, after.claims)) <= set(sampler.variables):
-        return False  # another quantity altogether: nothing to compare it with
-    if after.ratio == before.ratio:
-        return False
-    ratio = compiled(after.ratio, sampler.variables)
-    return any(old > -inf and drawn.score(ratio) > old * (1 + SEEN) for drawn, old in pool)
+    def rises(self, ratio: Compiled) -> bool:
+        """Whether it is larger somewhere: the changed claim is stronger there."""
+        return any(old > -inf and drawn.score(ratio) > old * (1 + SEEN) for drawn, old in self.pool)
 
-
-def _broken(after: Comparison, sampler: Sampler, pool: Pool) -> bool:
-    start = [drawn for drawn, _ in pool]
-    value, _ = sampler.climb(compiled(after.ratio, sampler.variables), start, CLIMB, enough=1 + SEEN)
-    return value > 1 + SEEN
+    def breaks(self, ratio: Compiled) -> bool:
+        """Whether it is found above 1: the changed claim does not follow."""
+        value, _ = self.sampler.climb(ratio, [drawn for drawn, _ in self.pool], CLIMB, enough=1 + SEEN)
+        return value > 1 + SEEN

@@ -222,10 +222,14 @@ class Statement:
 def _written_out(expr: Any, where: tuple[tuple[Any, Any], ...]) -> Any | None:
     """`expr` without the names on the left; None if they go in circles."""
     used = _used(expr, where)
-    if not isinstance(expr, Relational) or not used:
+    if not used or not _is_relation(expr):
         return _put_in(expr, used)
     sides = [_put_in(side, used) for side in expr.args]  # whether it is true as written is asked once, at the end
     return None if any(side is None for side in sides) else expr.func(*sides)
+
+
+def _is_relation(expr: object) -> bool:
+    return isinstance(expr, Relational)
 
 
 @lru_cache(maxsize=16384)
@@ -253,15 +257,18 @@ def _put_in(expr: Any, where: tuple[tuple[Any, Any], ...]) -> Any | None:
 
 
 def with_values(expr: Any, values: Mapping[Any, Any], *, at_once: bool = True) -> Any:
-    """`expr.subs(values, simultaneous=at_once)`, which takes sympy long: names alone are found without it, if none is
-    an index of a sum.
+    """`expr.subs(values, simultaneous=at_once)`, which takes sympy long. Symbols and quantities are found without it,
+    if none is an index of a sum and none stands inside another.
     """
     indices = {limit[0] for total in expr.atoms(Sum) for limit in total.limits}
-    heads = [name for name in values if isinstance(name, AppliedUndef)]
-    names = all(isinstance(name, Symbol | AppliedUndef) and not name.has(*indices) for name in values)
-    if names and not any(head.has(*(v for v in values if v != head)) for head in heads):
+    plain = all(_is_name(name) and not name.free_symbols & indices for name in values)
+    if plain and not any(name.has(*(other for other in values if other != name)) for name in values):
         return expr.xreplace({name: sympify(value) for name, value in values.items()})
     return expr.subs(values, simultaneous=at_once)
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, Symbol | AppliedUndef)
 
 
 def unit(name: str) -> Any:

@@ -446,6 +446,7 @@ class Proof:
         self.bare = bare
         self.undefined = ""
         self._symbols: dict[Symbol, Any] = {}
+        self._terms: dict[Expr, Any] = {}
         self._signs: dict[Expr, int | None] = {}
         self._model: Any = None
         self._started = False
@@ -632,11 +633,10 @@ class Proof:
             if lazy:
                 return None
             bottom = self._polynomial(denominator)
-            meant = {Le: top * bottom >= 0, Lt: top * bottom > 0, Eq: top == 0, Ne: top != 0}[type(relation)]
+            meant = _compared(relation, top if isinstance(relation, Eq | Ne) else top * bottom)
             # Nothing is known at a zero denominator: as an assumption it is then dropped, as a goal it is false.
             return z3.Implies(bottom != 0, meant) if assumed else z3.And(bottom != 0, meant)
-        top = top * sign
-        return {Le: top >= 0, Lt: top > 0, Eq: top == 0, Ne: top != 0}[type(relation)]
+        return _compared(relation, top * sign)
 
     def _sign(self, denominator: Expr) -> int | None:
         """+1 or -1 when that is known everywhere."""
@@ -669,6 +669,11 @@ class Proof:
         return self._signs[denominator]
 
     def _polynomial(self, expr: Expr) -> Any:
+        if expr not in self._terms:
+            self._terms[expr] = self._term(expr)
+        return self._terms[expr]
+
+    def _term(self, expr: Expr) -> Any:
         import z3
 
         match expr:
@@ -689,6 +694,19 @@ class Proof:
                 return made
             case _:
                 raise Unsupported(f"got {expr}, expected a polynomial")
+
+
+def _compared(relation: Relational, difference: Any) -> Any:
+    """The relation, of a z3 term that is its right side minus its left side."""
+    match relation:
+        case Le():
+            return difference >= 0
+        case Lt():
+            return difference > 0
+        case Eq():
+            return difference == 0
+        case _:
+            return difference != 0
 
 
 @lru_cache(maxsize=16384)

@@ -310,11 +310,12 @@ def _readings(
     names = {q: Symbol(f"q{n}", **_assumptions(q)) for n, q in enumerate(variables)}
     difference = (right - left).xreplace(names)
     back = {s: q for q, s in names.items()}
+    ends = [end.free_symbols for end in difference.atoms(Min, Max)]
+    numerator, denominator = together(difference).as_numer_denom()
     for variable in sorted(quantities(condition), key=lambda q: (not opaque(q), not isinstance(q, AppliedUndef))):
         name = names[variable]
-        if variable in (left, right) or any(name in f.free_symbols for f in difference.atoms(Min, Max)):
+        if variable in (left, right) or any(name in end for end in ends):
             continue
-        numerator, denominator = together(difference).as_numer_denom()
         try:
             poly = Poly(numerator, name)
         except PolynomialError:

@@ -130,7 +130,7 @@ def _decide(
     except Unsupported as error:
         return Decision("unknown", "", str(error))
     if asking == "false" and proof.plain():
-        return Decision("true", "identity", "no term is negative")
+        return Decision("unknown", "", "not false: no term is negative")
     sampler = Sampler([claim], given, dict(sweep.items())) if asking != "all" else None
     looked = sampler is not None and not any(isinstance(q, Sum) for q in sampler.variables)  # z3 knows signs of sums
     if sampler is not None and looked:

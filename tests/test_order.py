@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from marks import examples
 
 from fedaudit.bounds.algebra import Eq, Ge, Le, Lt, Max, Min, Rational, Sum, log, sqrt
+from fedaudit.bounds.catalogue import statements
 from fedaudit.bounds.derive import derive
 from fedaudit.bounds.dominance import dominance
 from fedaudit.bounds.statement import Assumption, Glossary, Statement
@@ -141,6 +142,15 @@ def test_what_cannot_be_decided_is_rejected() -> None:
     with pytest.raises(Rejected, match="two exponentials"):
         at.settle(("<=", e_x, e_x), {}, {})
     assert not derive(claim(Le(Sum(x, (E, 1, 3)), x)), {}).proved
+
+
+def test_the_path_that_is_named_does_not_depend_on_what_was_decided_before() -> None:
+    """Two printed displays of the same claim, and others between them."""
+    known = {s.id: s for s in statements(["yuan/eq1.5", "yuan/eq1.6-nonsmooth", "yuan/table1-*"])}
+    first = dominance(known["yuan/eq1.5"])
+    for statement in known.values():
+        dominance(statement)
+    assert dominance(known["yuan/eq1.5"]) == dominance(known["yuan/eq1.6-nonsmooth"]) == first
 
 
 def _tree(data: Any) -> Tree:

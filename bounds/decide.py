@@ -12,7 +12,7 @@ solver that gives up or a denominator that may vanish is never read as a yes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -40,12 +40,14 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean, Implies, Not, Or, false, true
 
 from .abstraction import Abstraction, Unsupported, uniform
-from .evaluate import Point, Scope, Undefined, balls, compiled, entangled, scope
-from .quotients import factors_of, over_common, vanishes
+from .evaluate import Point, Undefined, balls, compiled, entangled
+from .quotients import factors_of, never_negative, over_common, vanishes
 from .sampling import Sampler, Values, conjuncts
 
 Status = Literal["true", "false", "unknown"]
 How = Literal["identity", "smt", "numeric", ""]
+Asking = Literal["all", "false", "proved"]
+Floats = Sequence[float]
 
 RLIMIT = 1_000_000  # z3's own count of work, so that a verdict does not depend on the machine
 SIDE_RLIMIT = 300_000
@@ -77,17 +79,28 @@ def decide(
     bare: bool = False,
     rlimit: int = RLIMIT,
     samples: int = DENSE,
-    refuting: bool = False,
+    asking: Asking = "all",
 ) -> Decision:
     """Decide `given` ⟹ `claim` over the domains that the symbols declare; `bare`: without facts about powers.
 
-    `refuting`: it is only asked whether the claim is false. z3 is then spared long work that could only prove it.
+    `asking`: "false" or "proved" if that is all that is asked. What could only end otherwise is then left out, and a
+    point where the claim fails is looked for first.
     """
     conditions = dict.fromkeys(uniform(condition) for condition in conjuncts(*given))
-    return _decide(uniform(claim), tuple(conditions), Dict(sweep or {}), bare, rlimit, samples, refuting)
+    return _decide(uniform(claim), tuple(conditions), Dict(sweep or {}), bare, rlimit, samples, asking)
 
 
-@lru_cache(maxsize=4096)
+def refuted(claim: Boolean, given: Sequence[Boolean] = ()) -> bool:
+    """Whether `decide` finds it false."""
+    return decide(claim, given, asking="false").status == "false"
+
+
+def proved(claim: Boolean, given: Sequence[Boolean] = ()) -> bool:
+    """Whether `decide` proves it."""
+    return decide(claim, given, asking="proved").proved
+
+
+@lru_cache(maxsize=16384)
 def _decide(
     claim: Boolean,
     given: tuple[Boolean, ...],
@@ -95,7 +108,7 @@ def _decide(
     bare: bool,
     rlimit: int,
     samples: int,
-    refuting: bool,
+    asking: Asking,
 ) -> Decision:
     if claim is true:
         return Decision("true", "identity", "holds as written")
@@ -104,7 +117,7 @@ def _decide(
     if false in given:
         return Decision("unknown", "", "the conditions contradict each other as written")
     if isinstance(claim, And):
-        return _all([_decide(part, given, sweep, bare, rlimit, samples, refuting) for part in claim.args])
+        return _all([_decide(part, given, sweep, bare, rlimit, samples, asking) for part in claim.args])
     claim, given = rewrite(claim, given)
     if false in given:
         return Decision("unknown", "", "the conditions contradict each other")
@@ -116,22 +129,33 @@ def _decide(
             return Decision("true", "identity", "both sides are the same polynomial")
     except Unsupported as error:
         return Decision("unknown", "", str(error))
+    if asking == "false" and proof.plain():
+        return Decision("unknown", "", "not false: no term is negative")
+    sampler = Sampler([claim], given, dict(sweep.items())) if asking != "all" else None
+    looked = sampler is not None and not any(isinstance(q, Sum) for q in sampler.variables)  # z3 knows signs of sums
+    if sampler is not None and looked:
+        found = violation(claim, given, sampler, QUICK)
+        if found:
+            return _refuted(claim, given, found)
     outcome, detail = proof.run(SIDE_RLIMIT)
     if outcome == "unknown" and {claim, getattr(claim, "reversed", claim)} & {*given}:  # lost among the others
         alone, detail_alone = Proof(claim, (claim,), bare).run(SIDE_RLIMIT)
         outcome, detail = (alone, detail_alone) if alone == "unsat" else (outcome, detail)
     if outcome == "unsat":
         return _proved(proof, detail)
-    sampler = Sampler([claim], given, dict(sweep.items()))
-    found = violation(claim, given, sampler, QUICK)
+    sampler = sampler or Sampler([claim], given, dict(sweep.items()))
+    found = None if looked else violation(claim, given, sampler, QUICK)
     if found:
         return _refuted(claim, given, found)
     if proof.undefined:
         return Decision("unknown", "", f"not known to be defined everywhere: {proof.undefined}")
-    if outcome == "unknown" and not (refuting and proof.table.inexact):  # of what is inexact no model is a point
+    pointless = asking == "false" and proof.table.inexact  # of what is inexact no model is a point
+    if outcome == "unknown" and not pointless:
         outcome, detail = proof.run(rlimit)
         if outcome == "unsat":
             return _proved(proof, detail)
+    if asking == "proved":
+        return Decision("unknown", "", "only asked whether it is proved")
     if outcome == "sat" and not proof.table.inexact:
         point = proof.point()
         if point is not None and violates(claim, given, point):
@@ -239,12 +263,12 @@ def violation(
     fails, nearly = _Checked(claim, given, arguments), _Nearly(given, arguments)
     for values in sampler.draws(str(claim)[:200], count):
         try:
-            floats = scope([float(v) for v in values])
+            floats = [float(v) for v in values]
             if margin is not None:
-                low, high = margin[0].float_in(floats), margin[1].float_in(floats)
+                low, high = margin[0].float(floats), margin[1].float(floats)
                 suspect = low >= high - SLACK * (abs(low) + abs(high))
             else:
-                suspect = not whole.float_in(floats) or isinstance(claim, Eq | Ne)
+                suspect = not whole.float(floats) or isinstance(claim, Eq | Ne)
         except (Undefined, OverflowError):
             continue
         if suspect and fails(values):
@@ -255,15 +279,15 @@ def violation(
     return None
 
 
-def _clearly(claim: Boolean, arguments: Sequence[Basic]) -> Callable[[Scope], bool]:
+def _clearly(claim: Boolean, arguments: Sequence[Basic]) -> Callable[[Floats], bool]:
     """Whether floats see a relation fail by more than rounding."""
     if not isinstance(claim, Le | Lt | Ge | Gt | Eq):
         return lambda floats: False
     low, high = claim.args if isinstance(claim, Eq) else (claim.lts, claim.gts)
     left, right = compiled(low, tuple(arguments)), compiled(high, tuple(arguments))
 
-    def fails(floats: Scope) -> bool:
-        a, b = left.float_in(floats), right.float_in(floats)
+    def fails(floats: Floats) -> bool:
+        a, b = left.float(floats), right.float(floats)
         return (abs(a - b) if isinstance(claim, Eq) else a - b) > CLEAR * (abs(a) + abs(b))
 
     return fails
@@ -286,14 +310,14 @@ class _Nearly:
         self._given, self._arguments = given, arguments
 
     @cached_property
-    def _read(self) -> tuple[list[Callable[[Scope], bool]], list[_Truth]]:
+    def _read(self) -> tuple[list[Callable[[Floats], bool]], list[_Truth]]:
         """Of equations, whether they clearly fail; of the others, whether they hold."""
         arguments, alike = _alike(self._arguments)
         equations = [_clearly(alike(g), arguments) for g in self._given if isinstance(g, Eq)]
         others = [g for g in self._given if not isinstance(g, Eq)] if equations else []
         return equations, [_truth(alike(g), arguments) for g in others]
 
-    def __call__(self, values: Values, floats: Scope) -> bool:
+    def __call__(self, values: Values, floats: Floats) -> bool:
         equations, others = self._read
         where = _Exactly(values)
         try:
@@ -358,10 +382,10 @@ class _Exactly:
     """A point in rationals and, once somebody asks, in balls of 60 digits."""
 
     def __init__(self, values: Values) -> None:
-        self.values, self.rational = values, scope(values)
+        self.values = values
 
     @cached_property
-    def balls(self) -> Scope:
+    def balls(self) -> Sequence[arb]:
         return balls(self.values)
 
 
@@ -377,7 +401,7 @@ def _truth(formula: Boolean, arguments: tuple[Basic, ...]) -> _Truth:
     sides = [compiled(side, arguments) for side in formula.args] if isinstance(formula, Relational) else []
 
     def holds(where: _Exactly) -> bool | None:
-        exact = exactly.rational_in(where.rational)
+        exact = exactly.rational(where.values)
         if exact is not None:
             return bool(exact)
         if not sides:
@@ -422,6 +446,7 @@ class Proof:
         self.bare = bare
         self.undefined = ""
         self._symbols: dict[Symbol, Any] = {}
+        self._terms: dict[Expr, Any] = {}
         self._signs: dict[Expr, int | None] = {}
         self._model: Any = None
         self._started = False
@@ -431,6 +456,28 @@ class Proof:
         if not isinstance(self.claim, Eq):
             return False
         return vanishes(self.claim.lhs - self.claim.rhs) and self._defined()
+
+    def plain(self) -> bool:
+        """Whether it holds wherever it is defined because no term of its difference is negative."""
+        if not isinstance(self.claim, Le):
+            return False
+        numerator, denominator = _cleared(self.claim)
+        least = self._least(numerator.free_symbols | denominator.free_symbols)
+        return never_negative(denominator, least) and never_negative(numerator, least)
+
+    def _least(self, symbols: Iterable[Any]) -> dict[Symbol, Any]:
+        """The least value of those that are not negative: 0, 1 of a count, or another one that a condition names."""
+        least: dict[Symbol, Any] = {
+            s: Integer(1 if s.is_integer and s.is_positive else 0) for s in symbols if s.is_nonnegative
+        }
+        for condition in self.given:
+            if isinstance(condition, Le) and condition.lhs in least and condition.rhs in least:
+                low, start = condition.rhs, condition.lhs
+                while isinstance(start, Symbol) and start != low:
+                    start = least[start]
+                if start != low:
+                    least[low] = condition.lhs
+        return least
 
     def run(self, rlimit: int) -> tuple[str, str]:
         """ "unsat" (the claim is proved), "sat" or "unknown", and a remark."""
@@ -586,11 +633,10 @@ class Proof:
             if lazy:
                 return None
             bottom = self._polynomial(denominator)
-            meant = {Le: top * bottom >= 0, Lt: top * bottom > 0, Eq: top == 0, Ne: top != 0}[type(relation)]
+            meant = _compared(relation, top if isinstance(relation, Eq | Ne) else top * bottom)
             # Nothing is known at a zero denominator: as an assumption it is then dropped, as a goal it is false.
             return z3.Implies(bottom != 0, meant) if assumed else z3.And(bottom != 0, meant)
-        top = top * sign
-        return {Le: top >= 0, Lt: top > 0, Eq: top == 0, Ne: top != 0}[type(relation)]
+        return _compared(relation, top * sign)
 
     def _sign(self, denominator: Expr) -> int | None:
         """+1 or -1 when that is known everywhere."""
@@ -623,6 +669,11 @@ class Proof:
         return self._signs[denominator]
 
     def _polynomial(self, expr: Expr) -> Any:
+        if expr not in self._terms:
+            self._terms[expr] = self._term(expr)
+        return self._terms[expr]
+
+    def _term(self, expr: Expr) -> Any:
         import z3
 
         match expr:
@@ -643,6 +694,19 @@ class Proof:
                 return made
             case _:
                 raise Unsupported(f"got {expr}, expected a polynomial")
+
+
+def _compared(relation: Relational, difference: Any) -> Any:
+    """The relation, of a z3 term that is its right side minus its left side."""
+    match relation:
+        case Le():
+            return difference >= 0
+        case Lt():
+            return difference > 0
+        case Eq():
+            return difference == 0
+        case _:
+            return difference != 0
 
 
 @lru_cache(maxsize=16384)

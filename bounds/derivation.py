@@ -22,6 +22,8 @@ from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, false, true
 
+from .statement import with_values
+
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
@@ -164,7 +166,7 @@ class View:
 def put_in(expr: Any, pairs: Sequence[tuple[Any, Any]]) -> Any:
     """`expr` with every pair's first part replaced by its second, at once; functions by name, even below sums."""
     heads = {old: new for old, new in pairs if isinstance(old, UndefinedFunction)}
-    written = expr.subs({old: new for old, new in pairs if old not in heads}, simultaneous=True)
+    written = with_values(expr, {old: new for old, new in pairs if old not in heads})
     for old, new in heads.items():
         written = written.replace(old, new)
     return written

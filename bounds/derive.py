@@ -10,14 +10,14 @@ with what is claimed: *follows*, *claims more* (by which factor), *claims less*,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import inf
 from typing import Any, Literal
 
-from sympy import Basic, Eq, Expr, Ge, Gt, Indexed, Le, Lt, Min, Rational, Sum, Symbol, Tuple
+from sympy import Basic, Eq, Expr, Ge, Gt, Indexed, Le, Lt, Min, Rational, Sum, Symbol, Tuple, preorder_traversal
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean, Or, true
@@ -25,7 +25,7 @@ from sympy.logic.boolalg import And, Boolean, Or, true
 from fedaudit.errors import UserError
 
 from .atoms import Variance
-from .decide import Decision, decide, entails, told, violates, violation
+from .decide import Decision, decide, entails, refuted, told, violates, violation
 from .derivation import NAMED, Argument, Given, Induction, Known, Step, View, domains, put_in
 from .dimension import DimensionError, dimension_of
 from .dominance import dominance
@@ -36,7 +36,7 @@ from .frame import HETEROGENEITY
 from .method import Method
 from .sampling import Drawn, Sampler, conjuncts
 from .shown import Average, Definition, check, multipliers, not_negative, stands
-from .statement import Statement
+from .statement import Statement, with_values
 from .terms import Term, orders, terms, written
 from .vectors import SIGN
 from .ways import line
@@ -157,49 +157,76 @@ def _choose(expr: Basic, statement: Statement) -> Basic:
     """Put the chosen step size in, at whatever index it is used."""
     for quantity, value in statement.choose.items():
         if not isinstance(quantity, AppliedUndef):
-            expr = expr.subs(quantity, value)
+            expr = with_values(expr, {quantity: value})
             continue
         for use in expr.atoms(AppliedUndef):
             if use.func == quantity.func:
                 index = dict(zip(quantity.args, use.args, strict=True))
-                expr = expr.subs(use, value.subs(index, simultaneous=True))
+                expr = with_values(expr, {use: with_values(value, index)})
     return expr
 
 
 # --- deciding the steps ----------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """One thing that a step needs decided: itself (no `what`), or that it may use what it uses."""
+
+    claim: Boolean
+    given: tuple[Boolean, ...]
+    bare: bool = False
+    what: Callable[[], str] = str
+    cited: bool = False
+
+    def decide(self) -> Decision:
+        return decide(self.claim, self.given, bare=self.bare)
+
+
 def settle(step: Step | Induction, background: Sequence[Boolean] = ()) -> Decided:
     """Decide one step from exactly what it names and the statement's own conditions."""
+    itself, *others = _questions(step, background)
+    uses = tuple(Use(other.what(), other.decide(), other.cited) for other in others)
+    given = (*step.base, *step.step) if isinstance(step, Induction) else step.given
+    return Decided(step.claim, step.where, step.note, itself.decide(), _names(given), uses)
+
+
+def _all_hold(steps: Sequence[Step | Induction], background: Sequence[Boolean]) -> bool:
+    """Whether `settle` finds that all of them hold; short claims first, which fail sooner and are decided sooner."""
+    questions = [question for step in steps for question in _questions(step, background)]
+    return all(question.decide().status == "true" for question in sorted(questions, key=_length))
+
+
+def _length(question: _Question) -> int:
+    return sum(1 for _ in preorder_traversal(question.claim))
+
+
+def _questions(step: Step | Induction, background: Sequence[Boolean]) -> Iterator[_Question]:
+    """The step itself, then what it uses."""
+    background = [*background, *step.under]
     if isinstance(step, Induction):
-        return _induction(step, background)
-    background = [*background, *step.under]
-    uses = tuple(_requirements(step.given, background))
-    decision = decide(step.claim, [*background, *(g.claim for g in step.given)], bare=step.bare)
-    return Decided(step.claim, step.where, step.note, decision, _names(step.given), uses)
+        yield from _of_induction(step, background)
+    else:
+        yield _Question(step.claim, (*background, *(g.claim for g in step.given)), step.bare)
+        yield from _requirements(step.given, background)
 
 
-def _induction(step: Induction, background: Sequence[Boolean]) -> Decided:
+def _of_induction(step: Induction, background: Sequence[Boolean]) -> Iterator[_Question]:
     over, start = step.over, step.start
-    background = [*background, *step.under]
     fixed = [b for b in background if over not in b.free_symbols]
-    at_start = [*fixed, *(b.subs(over, start) for b in background if over in b.free_symbols)]
-    base = decide(_at(step.claim, over, start), [*at_start, *(g.claim for g in step.base)], bare=step.bare)
-    onward = [*background, *(_at(b, over, over + 1) for b in background if over in b.free_symbols), Le(start, over)]
-    given = [*onward, step.claim, *(g.claim for g in step.step)]
-    forth = decide(_at(step.claim, over, over + 1), given, bare=step.bare)
-    uses = (
-        Use(f"induction starts at {start}", decide(Le(start, over), background)),
-        *(
-            Use(f"{b} one step earlier", decide(b, [*fixed, _at(b, over, over + 1), Le(start, over)]))
-            for b in background
-            if over in b.free_symbols
-        ),
-        *_requirements(step.base, at_start),
-        *_requirements(step.step, [*onward, step.claim]),
-        Use(f"from {over} to {over} + 1", forth),
-    )
-    return Decided(step.claim, step.where, step.note, base, _names((*step.base, *step.step)), uses)
+    moving = [b for b in background if over in b.free_symbols]
+    at_start = [*fixed, *(b.subs(over, start) for b in moving)]
+    yield _Question(_at(step.claim, over, start), (*at_start, *(g.claim for g in step.base)), step.bare)
+    later = [_at(b, over, over + 1) for b in moving]
+    onward = [*background, *later, Le(start, over)]
+    yield _Question(Le(start, over), tuple(background), what=lambda: f"induction starts at {start}")
+    for b, after in zip(moving, later, strict=True):
+        yield _Question(b, (*fixed, after, Le(start, over)), what=partial("{} one step earlier".format, b))
+    yield from _requirements(step.base, at_start)
+    yield from _requirements(step.step, [*onward, step.claim])
+    given = (*onward, step.claim, *(g.claim for g in step.step))
+    forth = _at(step.claim, over, over + 1)
+    yield _Question(forth, given, step.bare, lambda: f"from {over} to {over} + 1")
 
 
 def _at(claim: Boolean, over: Symbol, value: Expr | int) -> Boolean:
@@ -207,7 +234,7 @@ def _at(claim: Boolean, over: Symbol, value: Expr | int) -> Boolean:
     return made.doit() if isinstance(value, int) else made
 
 
-def _requirements(given: Sequence[Given], background: Sequence[Boolean]) -> Iterator[Use]:
+def _requirements(given: Sequence[Given], background: Sequence[Boolean]) -> Iterator[_Question]:
     """What the items of `given` need, each shown from the conditions and from those items that need nothing."""
     free = [g.claim for g in given if not (g.requires if isinstance(g, Known) else g.under)]
     known = [*background, *free]
@@ -215,11 +242,13 @@ def _requirements(given: Sequence[Given], background: Sequence[Boolean]) -> Iter
         if isinstance(item, Known):
             for needed in item.requires:
                 if needed.claim is not true:
-                    shown = decide(needed.claim, [*known, *(g.claim for g in needed.given)])
-                    yield Use(f"{item.because} needs {needed.claim}", shown, item.kind == "cited")
+                    what = partial("{} needs {}".format, item.because, needed.claim)
+                    from_ = (*known, *(g.claim for g in needed.given))
+                    yield _Question(needed.claim, from_, what=what, cited=item.kind == "cited")
                 yield from _requirements(needed.given, known)
         else:
-            yield from (Use(f"{item.where or item.claim} needs {c}", decide(c, known)) for c in item.under)
+            for c in item.under:
+                yield _Question(c, tuple(known), what=partial("{} needs {}".format, item.where or item.claim, c))
 
 
 def _names(given: Sequence[Given]) -> tuple[str, ...]:
@@ -282,7 +311,7 @@ class Comparison:
         return replace(self, gives=relation.lhs if self.own else self.gives, claims=relation.rhs)
 
     def sampler(self) -> Sampler:
-        return Sampler([self.gives, self.claims], self.conditions)
+        return _sampler((self.gives, self.claims), self.conditions)
 
     def factor(self, largest: float | None, status: Verdict) -> Factor:
         """The largest ratio of corresponding coefficients, if there is one that agrees with the status."""
@@ -306,6 +335,11 @@ class Comparison:
         return () if self.own else terms(small, large, conjuncts(*self.conditions), relation)
 
 
+@lru_cache(maxsize=256)
+def _sampler(formulas: tuple[Expr, ...], conditions: tuple[Boolean, ...]) -> Sampler:
+    return Sampler(formulas, conditions)
+
+
 def _agrees(factor: float, status: Verdict) -> bool:
     if status == "claims-more":
         return factor > 1 + TIGHT
@@ -326,9 +360,10 @@ def derive(statement: Statement, catalogue: Mapping[str, Statement], *, slack: b
     if circle:
         return Derived("not-derived", findings=(f"refused: cites itself, {' -> '.join(circle)}",))
     closure = _closure(statement, catalogue)
-    first = _derive(statement, closure, slack)
+    first = (_with_slack if slack else _derive)(statement, closure)
     ways = [replace(statement, follows_from=(way,)) for way in statement.follows_from[1:]]
-    others = [_derive(way, closure, slack=slack and first.status == "not-derived") for way in ways]
+    other = _with_slack if slack and first.status == "not-derived" else _derive
+    others = [other(way, closure) for way in ways]
     told_ = [
         finding
         for other in others
@@ -373,8 +408,9 @@ def _closure(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[
     return tuple(found.values())
 
 
-@lru_cache(maxsize=512)
-def _derive(statement: Statement, closure: tuple[Statement, ...], slack: bool) -> Derived:
+@lru_cache(maxsize=1024)
+def _derive(statement: Statement, closure: tuple[Statement, ...]) -> Derived:
+    """Without slack and terms, which nobody asks of a statement that is only cited."""
     catalogue = {s.id: s for s in closure}
     if not statement.follows_from:
         return Derived("not-derived", findings=("no derivation is encoded",))
@@ -394,20 +430,8 @@ def _derive(statement: Statement, closure: tuple[Statement, ...], slack: bool) -
     comparisons = compare(goal, argument)
     status, worst, largest, point = _verdict(goal, argument, decided, comparisons, findings)
     factor = largest if worst is None else worst.factor(largest, status)
-    compared = comparisons if slack and status != "not-derived" else ()
-    shares = tuple(
-        term for n, comparison in enumerate(compared) for term in comparison.terms(n, isinstance(goal.relations[n], Eq))
-    )
-    loose: tuple[Slack, ...] = ()
     if status in ("follows", "claims-less"):
         findings += _vacuous(goal, argument)
-        if slack:
-            loose = (
-                *slacks(statement, comparisons),
-                *relaxations(statement, closure),
-                *room(statement, argument, closure),
-            )
-        findings += dict.fromkeys(map(str, loose))
     evidence = "proof" if all(d.proved for d in decided) and status in ("follows", "claims-less") else "numerical"
     lemmas = [derive(catalogue[c], catalogue, slack=False) for c in derivation.cites if evidence == "proof"]
     inherited = (because for lemma in lemmas for because in lemma.premises if not lemma.proved)
@@ -423,10 +447,29 @@ def _derive(statement: Statement, closure: tuple[Statement, ...], slack: bool) -
         shown=tuple(f"{k.because}: {', '.join(multipliers(k)) or 'an identity'}" for k in _shown(argument)),
         proved=proved,
         cites=derivation.cites,
-        slack=loose,
-        terms=shares,
         point=point,
     )
+
+
+@lru_cache(maxsize=512)
+def _with_slack(statement: Statement, closure: tuple[Statement, ...]) -> Derived:
+    """With the factor term by term and, where the statement follows, the constants that have room."""
+    plain = _derive(statement, closure)
+    if plain.status == "not-derived":
+        return plain
+    goal, argument = argued(statement, {s.id: s for s in closure})
+    comparisons = compare(goal, argument)
+    equal = [isinstance(relation, Eq) for relation in goal.relations]
+    shares = tuple(term for n, c in enumerate(comparisons) for term in c.terms(n, equal[n]))
+    if plain.status == "claims-more":
+        return replace(plain, terms=shares)
+    loose = (
+        *slacks(statement, comparisons),
+        *relaxations(statement, closure),
+        *room(statement, argument, closure),
+    )
+    findings = (*plain.findings, *dict.fromkeys(map(str, loose)))
+    return replace(plain, findings=findings, slack=loose, terms=shares)
 
 
 def _closed(statement: Statement, within: Statement) -> Statement:
@@ -440,14 +483,28 @@ def _closed(statement: Statement, within: Statement) -> Statement:
 
 def cited_views(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[View, ...]:
     """What the statement's first derivation cites, with its values in."""
-    derivation, within = statement.follows_from[0], _closed(statement, statement)
-    cited = (_closed(catalogue[c], statement) for c in derivation.cites)
-    return tuple(view(c, derivation.substitute, within) for c in cited)
+    return _cited_views(statement, _cited(statement, catalogue))
+
+
+def _cited(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Statement, ...]:
+    return tuple(catalogue[c] for c in statement.follows_from[0].cites)
+
+
+@lru_cache(maxsize=512)
+def _cited_views(statement: Statement, cited: tuple[Statement, ...]) -> tuple[View, ...]:
+    within = _closed(statement, statement)
+    return tuple(view(_closed(c, statement), statement.follows_from[0].substitute, within) for c in cited)
 
 
 def argued(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[View, Argument]:
+    """The statement as its first derivation sees it, and that derivation's proof of it."""
+    return _argued(statement, _cited(statement, catalogue))
+
+
+@lru_cache(maxsize=512)
+def _argued(statement: Statement, cited: tuple[Statement, ...]) -> tuple[View, Argument]:
     goal = view(_closed(statement, statement))
-    argument = statement.follows_from[0].proof(goal, *cited_views(statement, catalogue))
+    argument = statement.follows_from[0].proof(goal, *_cited_views(statement, cited))
     claims = [step.claim for step in argument.steps]
     for relation in goal.relations:
         if relation not in claims:
@@ -906,44 +963,55 @@ class Slack:
         return f"slack: {changed}: 1 % stronger, and no violation found"
 
 
-def mutate(statement: Statement, constant: Constant, factor: Rational) -> Statement:
-    """`statement` with one printed number multiplied by `factor`."""
+def mutate(statement: Statement, constant: Constant, factor: Rational, *, evaluate: bool = True) -> Statement:
+    """`statement` with one printed number multiplied by `factor`; `evaluate`: a relation may become true or false."""
     value = getattr(statement, constant.field)
     changed = constant.value * factor
+
+    def put(expr: Basic) -> Basic:
+        return _put(expr, constant.path, changed, evaluate)
+
     if constant.field in ("where", "choose"):
-        made: Any = {k: _put(v, constant.path, changed) if k == constant.key else v for k, v in value.items()}
+        made: Any = {k: put(v) if k == constant.key else v for k, v in value.items()}
     elif isinstance(value, tuple):
-        made = tuple(_put(v, constant.path, changed) if n == constant.key else v for n, v in enumerate(value))
+        made = tuple(put(v) if n == constant.key else v for n, v in enumerate(value))
     else:
-        made = _put(value, constant.path, changed)
+        made = put(value)
     return replace(statement, **{constant.field: made})
 
 
-def _put(expr: Basic, path: tuple[int, ...], value: Rational) -> Basic:
+def _put(expr: Basic, path: tuple[int, ...], value: Rational, evaluate: bool) -> Basic:
     if not path:
         return value
     args = list(expr.args)
-    args[path[0]] = _put(args[path[0]], path[1:], value)
-    return expr.func(*args)
+    args[path[0]] = _put(args[path[0]], path[1:], value, evaluate)
+    return expr.func(*args, evaluate=evaluate) if isinstance(expr, Relational) else expr.func(*args)
 
 
 def slacks(statement: Statement, comparisons: Sequence[Comparison]) -> Iterator[Slack]:
     """Printed constants that could be 1 % stronger and still follow from what the proof gives (numerically)."""
-    samplers = [c.sampler() for c in comparisons]
-    pools = [_pool(c, s) for c, s in zip(comparisons, samplers, strict=True)]
+    searches = [_Search.of(comparison) for comparison in comparisons]
+    compared = [n for n, r in enumerate(statement.relations) if isinstance(_write(r, statement, (), None), Relational)]
+    if len(compared) != len(comparisons):
+        return
     for constant in constants(statement, ("then", "where")):
         for changed in (Rational(99, 100), Rational(101, 100)):
-            stated = mutate(statement, constant, changed)
-            relations = _relations(stated)
-            if len(relations) != len(comparisons) or not _dimensions_agree(stated):
+            stated = mutate(statement, constant, changed, evaluate=False)
+            relations = [_unevaluated(stated.relations[n], stated) for n in compared]
+            moved = [(search, search.ratio(relation)) for search, relation in zip(searches, relations, strict=True)]
+            ratios = [(search, ratio) for search, ratio in moved if ratio is not None]
+            if not ratios or not _dimensions_agree(stated):
                 continue
-            moved = [
-                (before.restated(relation), before, sampler, pool)
-                for relation, before, sampler, pool in zip(relations, comparisons, samplers, pools, strict=True)
-            ]
-            stronger = [m for m in moved if _stronger(*m)]
-            if stronger and not any(_broken(after, s, pool) for after, _, s, pool in stronger):
+            stronger = [(search, ratio) for search, ratio in ratios if search.rises(ratio)]
+            if not stronger or any(search.breaks(ratio) for search, ratio in stronger):
+                continue
+            if len(_relations(mutate(statement, constant, changed))) == len(comparisons):  # none is true as written
                 yield Slack(constant, changed)
+
+
+def _unevaluated(relation: Relational, statement: Statement) -> Relational:
+    """A relation as in the statement's `view`. Whether it is true as written is not asked: that takes sympy long."""
+    return relation.func(*(_write(side, statement, (), None) for side in relation.args), evaluate=False)
 
 
 def relaxations(statement: Statement, closure: tuple[Statement, ...]) -> Iterator[Slack]:
@@ -952,12 +1020,30 @@ def relaxations(statement: Statement, closure: tuple[Statement, ...]) -> Iterato
         printed = statement.defined(statement.when[constant.key])
         for factor in (Rational(99, 100), Rational(101, 100)):
             mutant = mutate(statement, constant, factor)
-            wider = mutant.defined(mutant.when[constant.key])
-            if decide(wider, [printed]).status != "true" or decide(printed, [wider]).status != "false":
+            if not _tighter(printed, mutant.defined(mutant.when[constant.key])):
                 continue
             goal, argument = argued(mutant, {s.id: s for s in closure})
-            if all(settle(step, goal.requires).holds for step in argument.steps):
+            if _all_hold(argument.steps, goal.requires):
                 yield Slack(constant, factor)
+
+
+def _tighter(condition: Boolean, other: Boolean) -> bool:
+    """Whether `condition` implies `other`, and not the other way round. (What is false is found sooner than proved.)"""
+    share = _share(condition, other)
+    if share is not None and share <= 1:
+        return False
+    there = decide(other, [condition], asking="false")
+    if there.status == "false" or not refuted(condition, [other]):
+        return False
+    return there.proved or decide(other, [condition]).status == "true"
+
+
+def _share(condition: Boolean, other: Boolean) -> Rational | None:
+    """How much of a positive bound on the same expression the other one allows; None if they are no such bounds."""
+    if type(condition) is not type(other) or not isinstance(condition, Le | Lt) or condition.lhs != other.lhs:
+        return None
+    share = other.rhs / condition.rhs
+    return share if isinstance(share, Rational) and condition.rhs.is_positive else None
 
 
 def room(statement: Statement, argument: Argument, closure: tuple[Statement, ...]) -> Iterator[Slack]:
@@ -969,8 +1055,7 @@ def room(statement: Statement, argument: Argument, closure: tuple[Statement, ...
         for constant in constants(cited, ("when",)):
             for factor in (Rational(99, 100), Rational(101, 100)):
                 tighter = mutate(cited, constant, factor)
-                old, new = cited.when[constant.key], tighter.when[constant.key]
-                if decide(old, [new]).status != "true" or decide(new, [old]).status != "false":
+                if not _tighter(tighter.when[constant.key], cited.when[constant.key]):
                     continue
                 needed = view(tighter, derivation.substitute, statement).requires
                 if all(decide(c, [*goal.requires, *premises]).status == "true" for c in needed[: len(cited.when)]):
@@ -981,30 +1066,40 @@ def _dimensions_agree(statement: Statement) -> bool:
     """A change that breaks the units is no stronger claim, it is no claim."""
     try:
         for relation in statement.relations:
-            dimension_of(statement.defined(relation), statement.glossary)
+            sides = (statement.defined(side) for side in relation.args)
+            dimension_of(relation.func(*sides, evaluate=False), statement.glossary)
     except DimensionError:
         return False
     return True
 
 
-Pool = Sequence[tuple[Drawn, float]]  # points, and the ratio of a comparison there
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """A comparison, a sampler for it, and points with its ratio there: what changed claims are compared with."""
 
+    before: Comparison
+    sampler: Sampler
+    pool: Sequence[tuple[Drawn, float]]
 
-def _pool(comparison: Comparison, sampler: Sampler) -> Pool:
-    ratio = compiled(comparison.ratio, sampler.variables)
-    return [(drawn, drawn.score(ratio)) for drawn in sampler.pool("slack", POOL)]
+    @staticmethod
+    def of(comparison: Comparison) -> _Search:
+        sampler = comparison.sampler()
+        ratio = compiled(comparison.ratio, sampler.variables)
+        return _Search(comparison, sampler, [(drawn, drawn.score(ratio)) for drawn in sampler.pool("slack", POOL)])
 
+    def ratio(self, relation: Relational) -> Compiled | None:
+        """Of the changed claim; None if it is the same, or about something else altogether."""
+        before, after = self.before, self.before.restated(relation)
+        if after == before or not set(quantities(after.gives, after.claims)) <= set(self.sampler.variables):
+            return None
+        ratio = after.ratio
+        return None if ratio == before.ratio else compiled(ratio, self.sampler.variables)
 
-def _stronger(after: Comparison, before: Comparison, sampler: Sampler, pool: Pool) -> bool:
-    if not set(quantities(after.gives, after.claims)) <= set(sampler.variables):
-        return False  # another quantity altogether: nothing to compare it with
-    if after.ratio == before.ratio:
-        return False
-    ratio = compiled(after.ratio, sampler.variables)
-    return any(old > -inf and drawn.score(ratio) > old * (1 + SEEN) for drawn, old in pool)
+    def rises(self, ratio: Compiled) -> bool:
+        """Whether it is larger somewhere: the changed claim is stronger there."""
+        return any(old > -inf and drawn.score(ratio) > old * (1 + SEEN) for drawn, old in self.pool)
 
-
-def _broken(after: Comparison, sampler: Sampler, pool: Pool) -> bool:
-    start = [drawn for drawn, _ in pool]
-    value, _ = sampler.climb(compiled(after.ratio, sampler.variables), start, CLIMB, enough=1 + SEEN)
-    return value > 1 + SEEN
+    def breaks(self, ratio: Compiled) -> bool:
+        """Whether it is found above 1: the changed claim does not follow."""
+        value, _ = self.sampler.climb(ratio, [drawn for drawn, _ in self.pool], CLIMB, enough=1 + SEEN)
+        return value > 1 + SEEN

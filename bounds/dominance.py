@@ -26,7 +26,7 @@ from sympy import Add, Basic, Eq, Expr, Ge, Gt, Le, Lt, Max, Min, Mul, Pow, Rati
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, false, true
 
-from .decide import RLIMIT, Decision, decide
+from .decide import RLIMIT, Decision, proved
 from .sampling import conjuncts
 from .statement import Statement
 
@@ -43,6 +43,12 @@ class MayVanish(Exception):
         self.difference = difference
 
 
+def _context() -> Any:
+    import z3
+
+    return z3.Context()
+
+
 @dataclass(slots=True)
 class Exponents:
     """Formulas as piecewise linear functions of the parameters' exponents, and what is known about those."""
@@ -52,6 +58,7 @@ class Exponents:
     positive: tuple[Expr, ...] = ()  # differences taken to be positive in this case
     names: dict[Basic, Any] = field(default_factory=dict[Basic, Any])
     known: list[Any] = field(default_factory=list[Any])
+    context: Any = field(default_factory=_context)  # of its own: what z3 finds does not depend on what it did before
 
     def of(self, expr: Any) -> Any:
         """The exponent of `expr`, a z3 term."""
@@ -60,7 +67,7 @@ class Exponents:
         if isinstance(expr, Rational):
             if expr <= 0:
                 raise Unclear(f"{expr} is not positive")
-            return z3.RealVal(0)
+            return z3.RealVal(0, ctx=self.context)
         if isinstance(expr, Symbol):
             return self._symbol(expr)
         if isinstance(expr, Mul):
@@ -69,24 +76,24 @@ class Exponents:
             base = expr.base
             if expr.exp.p % 2 == 0 and self._proved(Lt(base, 0)):
                 base = -base
-            return z3.RealVal(str(expr.exp)) * self.of(base)
+            return z3.RealVal(str(expr.exp), ctx=self.context) * self.of(base)
         if isinstance(expr, Max | Min):
             return reduce(_greater if isinstance(expr, Max) else _lesser, (self.of(arg) for arg in expr.args))
         if isinstance(expr, Add):
             return self._sum(expr)
         if isinstance(expr, erf):  # between two multiples of min(1, x), for x >= 0
-            return _lesser(z3.RealVal(0), self.of(expr.args[0]))
+            return _lesser(z3.RealVal(0, ctx=self.context), self.of(expr.args[0]))
         return self._parameter(expr)
 
     def _symbol(self, symbol: Symbol) -> Any:
         import z3
 
         if symbol in self.fixed:
-            return z3.RealVal(0)
+            return z3.RealVal(0, ctx=self.context)
         if symbol not in self.names:
             if not symbol.is_nonnegative:
                 raise Unclear(f"{symbol} may be negative")
-            self.names[symbol] = z3.Real(symbol.name)
+            self.names[symbol] = z3.Real(symbol.name, ctx=self.context)
             if symbol.is_integer and symbol.is_positive:
                 self.known.append(self.names[symbol] >= 0)
         return self.names[symbol]
@@ -105,7 +112,7 @@ class Exponents:
         if not negative:
             return reduce(_greater, (self.of(arg) for arg in expr.args))
         if not expr.free_symbols - self.fixed and self._proved(Gt(expr, 0)):
-            return z3.RealVal(0)
+            return z3.RealVal(0, ctx=self.context)
         factored = factor(expr)
         if not isinstance(factored, Add):
             return self.of(factored)
@@ -128,11 +135,11 @@ class Exponents:
                 if self._proved(Ge(expr, 0)):
                     raise MayVanish(expr)
                 raise Unclear(f"{expr} is not known to be positive")
-            self.names[expr] = z3.Real(f"part {len(self.names)}")
+            self.names[expr] = z3.Real(f"part {len(self.names)}", ctx=self.context)
         return self.names[expr]
 
     def _proved(self, claim: Any) -> bool:
-        return decide(claim, self.given).proved if isinstance(claim, Relational) else bool(claim)
+        return proved(claim, self.given) if isinstance(claim, Relational) else bool(claim)
 
 
 def _greater(a: Any, b: Any) -> Any:
@@ -181,7 +188,7 @@ def escape(lhs: Any, rhs: Any, given: Sequence[Boolean]) -> dict[Basic, Fraction
     import z3
 
     exponents = Exponents(tuple(given), frozenset())
-    solver = z3.Solver()
+    solver = z3.Solver(ctx=exponents.context)
     solver.set("rlimit", RLIMIT)
     try:
         solver.add(exponents.of(lhs) > exponents.of(rhs))
@@ -230,7 +237,7 @@ def _bounded(
     for made in (*statement.let, *statement.implicit):  # both may name constants
         named[made.name] = (*named.get(made.name, ()), *made.args)
     exponents = Exponents(tuple(given), frozenset(named.get("fixed", ())), positive)
-    solver = z3.Solver()
+    solver = z3.Solver(ctx=exponents.context)
     solver.set("rlimit", RLIMIT)
     try:
         small, large = exponents.of(lhs), exponents.of(rhs)

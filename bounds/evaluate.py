@@ -24,15 +24,16 @@ from sympy import Basic, Indexed, Sum, Symbol
 from sympy.core.function import AppliedUndef
 
 from .lower import truth
+from .programs import Numbers, program
 from .trees import Arithmetic, Formula, Tree, read
 
 Number = Any  # float, fmpq or arb: the arithmetic is the same
 Point = Mapping[Basic, Fraction]  # quantity or symbol -> value
-Scope = Mapping[str, Any]  # slot -> value
 
 LONGEST_SUM, LONGEST_EXACT_SUM = 4096, 64
 LARGEST_POWER = 20_000  # bits
 DIGITS = 60
+OFTEN = 24  # a formula computed so many times is worth a programme of its own
 
 
 class Undefined(ArithmeticError):
@@ -84,7 +85,9 @@ class Compiled:
     def __init__(self, formula: Basic, arguments: Sequence[Basic]) -> None:
         if missing := [q for q in quantities(formula) if q not in arguments]:
             raise TypeError(f"got {formula} with {missing[0]}, expected only {arguments}")
-        self._tree = truth(formula, dict(zip(arguments, slots(len(arguments)), strict=True)))
+        places = dict(zip(arguments, slots(len(arguments)), strict=True))
+        self._tree = _placed(truth(formula, places), len(arguments), {})
+        self._floats = self._rationals = 0  # how often it was computed
 
     @cached_property
     def _float(self) -> Formula[Number]:
@@ -100,12 +103,11 @@ class Compiled:
 
     def float(self, values: Sequence[float]) -> Any:
         """In floating point; raises `Undefined`."""
-        return self.float_in(scope(values))
-
-    def float_in(self, where: Scope) -> Any:
-        """The same where the values are in their slots already."""
+        self._floats += 1
+        if self._floats == OFTEN:
+            self._float = program(self._tree, _FLOATS) or self._float
         try:
-            value = self._float(where)
+            value = self._float(values)
         except (ArithmeticError, ValueError) as error:
             raise Undefined(str(error)) from error
         if isinstance(value, complex) or (isinstance(value, float) and not math.isfinite(value)):
@@ -114,12 +116,11 @@ class Compiled:
 
     def rational(self, values: Sequence[fmpq]) -> Any:
         """In rational arithmetic; None when a root, an exponential or a huge power stands in the way."""
-        return self.rational_in(scope(values))
-
-    def rational_in(self, where: Scope) -> Any:
-        """The same where the values are in their slots already."""
+        self._rationals += 1
+        if self._rationals == OFTEN:
+            self._exact = program(self._tree, _RATIONALS) or self._exact
         try:
-            return self._exact(where)
+            return self._exact(values)
         except (_NotRational, MemoryError):
             return None
         except (ArithmeticError, ValueError) as error:
@@ -134,11 +135,11 @@ class Compiled:
         """A ball of about 60 digits around the value; raises `Undefined`."""
         return self.precise_in(balls([fmpq(v.numerator, v.denominator) for v in values]))
 
-    def precise_in(self, where: Scope) -> arb:
-        """The same where the values are in their slots already, as `balls`."""
+    def precise_in(self, values: Sequence[arb]) -> arb:
+        """The same where the values are `balls` already."""
         with ctx.workdps(DIGITS):
             try:
-                value = self._precise(where)
+                value = self._precise(values)
             except (ArithmeticError, ValueError) as error:
                 raise Undefined(str(error)) from error
         if not value.is_finite():
@@ -152,15 +153,23 @@ def slots(count: int) -> tuple[str, ...]:
     return tuple(f"#{n}" for n in range(count))
 
 
-def scope(values: Sequence[Number]) -> dict[str, Number]:
-    """Values in their slots: the same for all formulas of the same arguments."""
-    return dict(zip(slots(len(values)), values, strict=True))
+def _placed(tree: Tree, count: int, indices: Mapping[str, str]) -> Tree:
+    """The tree with the index of every sum in a place of its own, behind `count` others; tuples instead of lists."""
+    if not isinstance(tree, list):
+        return indices.get(tree, tree)
+    op, *args = tree
+    if op != "sum":
+        return (op, *(_placed(arg, count, indices) for arg in args))
+    variable, low, high, body = args
+    place = f"#{count}"
+    ends = (_placed(end, count, indices) for end in (low, high))
+    return (op, place, *ends, _placed(body, count + 1, {**indices, variable: place}))
 
 
-def balls(values: Sequence[fmpq]) -> dict[str, Number]:
-    """Balls of about 60 digits around rational values, in their slots."""
+def balls(values: Sequence[fmpq]) -> list[arb]:
+    """Balls of about 60 digits around rational values."""
     with ctx.workdps(DIGITS):
-        return scope([arb(v) for v in values])
+        return [arb(v) for v in values]
 
 
 @lru_cache(maxsize=4096)
@@ -216,6 +225,17 @@ def _exact_power(base: fmpq, exponent: fmpq) -> fmpq:
     return base ** int(exponent)
 
 
+def _whole_float(base: float, exponent: int) -> float:
+    return base**exponent
+
+
+def _whole_power(base: fmpq, exponent: int) -> fmpq:
+    most = LARGEST_POWER // abs(exponent)
+    if base.p.bit_length() > most or base.q.bit_length() > most:
+        raise _NotRational
+    return base**exponent
+
+
 def _precise_power(base: arb, exponent: arb) -> arb:
     if exponent.is_integer():
         return base ** exponent.unique_fmpz()
@@ -228,14 +248,9 @@ def _not_rational(_: fmpq) -> fmpq:
     raise _NotRational
 
 
-def _scalars(
-    number: Callable[[int, int], Number],
-    power: Callable[[Number, Number], Number],
-    total: Callable[[Callable[[Number], Number], Number, Number], Number],
-    exponential: Callable[[Number], Number],
-    logarithm: Callable[[Number], Number],
-) -> Arithmetic[Number]:
-    """An arithmetic of single numbers, whose scope is a dictionary of names."""
+def _scalars(numbers: Numbers) -> Arithmetic[Number]:
+    """An arithmetic of single numbers, whose scope is a list of values."""
+    number = numbers.number
 
     def constant(p: int, q: int) -> Formula[Number]:
         try:
@@ -244,31 +259,34 @@ def _scalars(
             return lambda _: number(p, q)
         return lambda _: value
 
+    def name(slot: str) -> Formula[Number]:
+        return operator.itemgetter(int(slot[1:]))
+
     def at(name: str, indices: Sequence[Tree]) -> Formula[Number]:
         raise TypeError(f"got {name} with the indices {indices}, expected quantities that are given whole")
 
     def sum_(variable: str, low: Tree, high: Tree, body: Tree) -> Formula[Number]:
         first, last, term = (read(part, arithmetic) for part in (low, high, body))
 
-        def run(scope: Mapping[str, Number]) -> Number:
-            inner = dict(scope)
+        def run(values: Sequence[Number]) -> Number:
+            inner = [*values, None]
 
             def at_one(n: Number) -> Number:
-                inner[variable] = n
+                inner[-1] = n
                 return term(inner)
 
-            return total(at_one, first(scope), last(scope))
+            return numbers.total(at_one, first(values), last(values))
 
         return run
 
     arithmetic: Arithmetic[Number] = Arithmetic(
         constant=constant,
-        name=operator.itemgetter,
+        name=name,
         at=at,
         total=sum_,
-        power=power,
+        power=numbers.power,
         fold={"+": operator.add, "*": operator.mul, "min": min, "max": max},
-        unary={"exp": exponential, "log": logarithm, "abs": abs},
+        unary=numbers.unary,
         compare={
             "<=": operator.le,
             "<": operator.lt,
@@ -290,6 +308,11 @@ def _precise_quotient(p: int, q: int) -> arb:
         return arb(fmpq(p, q))
 
 
-_FLOAT = _scalars(_quotient, _float_power, _float_total, math.exp, math.log)
-_EXACT = _scalars(fmpq, _exact_power, _total, _not_rational, _not_rational)
-_PRECISE = _scalars(_precise_quotient, _precise_power, _float_total, arb.exp, arb.log)
+def _unary(exponential: Callable[[Number], Number], logarithm: Callable[[Number], Number]) -> dict[str, Any]:
+    return {"exp": exponential, "log": logarithm, "abs": abs}
+
+
+_FLOATS = Numbers(_quotient, _float_power, _float_total, _unary(math.exp, math.log), _whole_float)
+_RATIONALS = Numbers(fmpq, _exact_power, _total, _unary(_not_rational, _not_rational), _whole_power)
+_BALLS = Numbers(_precise_quotient, _precise_power, _float_total, _unary(arb.exp, arb.log))
+_FLOAT, _EXACT, _PRECISE = (_scalars(numbers) for numbers in (_FLOATS, _RATIONALS, _BALLS))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import add, mul, neg, sub, truediv
 from typing import Any
 
@@ -97,6 +97,11 @@ def addends(form: Form) -> list[tuple[bool, Form]]:
 
 def form_of(whole: Any) -> Form:
     """An expression in a usual order; what this module does not know is a leaf."""
+    return _form_of(whole)
+
+
+@lru_cache(maxsize=16384, typed=True)  # typed: True is not 1
+def _form_of(whole: Any) -> Form:
     if not isinstance(whole, Basic):
         return leaf(whole)
     expr: Any = whole

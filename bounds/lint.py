@@ -33,7 +33,7 @@ from .algebra import (
     solve,
     together,
 )
-from .decide import decide
+from .decide import decide, proved
 from .dimension import DimensionError, dimension_of
 from .method import Method
 from .method_dimension import mismatches
@@ -98,7 +98,7 @@ def _satisfiable(statement: Statement, _: Catalogue) -> Iterator[str]:
     if conditions is true:
         return
     parts = conditions.args if isinstance(conditions, And) else (conditions,)
-    excluded = (decide(Not(c), _background(statement, *(o for o in parts if o != c))).proved for c in parts)
+    excluded = (proved(Not(c), _background(statement, *(o for o in parts if o != c))) for c in parts)
     if conditions is false or any(excluded):
         yield f"no parameters meet {', '.join(map(str, statement.when))}"
 
@@ -159,7 +159,7 @@ def _step_size(statement: Statement, catalogue: Catalogue) -> Iterator[str]:
                 asked = statement.defined(_chosen(lemma.defined(condition).subs(matched, simultaneous=True), statement))
                 if asked.atoms(AppliedUndef):  # something of the run that the choice does not settle
                     continue
-                decision = decide(asked, given, refuting=True)
+                decision = decide(asked, given, asking="false")
                 if decision.status == "false":
                     yield f"the choice here violates {condition} of {lemma.id}: {decision.detail}"
 
@@ -191,7 +191,8 @@ def _start(statement: Statement, _: Catalogue) -> Iterator[str]:
     """An upper bound on a run holds before the run has begun: at t = 0 it is at least the start."""
     for relation, index in _upper_bounds(statement):
         claim = statement.defined(relation).subs(index, 0)
-        decision = decide(claim, _background(statement, *(statement.defined(c) for c in statement.when)), refuting=True)
+        given = _background(statement, *(statement.defined(c) for c in statement.when))
+        decision = decide(claim, given, asking="false")
         if decision.status == "false":
             yield f"at {index} = 0 the bound is below its own start: {decision.detail}"
 
@@ -210,7 +211,7 @@ def _monotone(statement: Statement, _: Catalogue) -> Iterator[str]:
                 if slope.is_nonnegative:  # as written, by the domains of its symbols: no point can say otherwise
                     continue
                 given = _background(statement, *(statement.defined(c) for c in statement.when))
-                decision = decide(Ge(slope, 0), given, refuting=True)
+                decision = decide(Ge(slope, 0), given, asking="false")
                 if decision.status == "false":
                     yield f"the bound falls when {constant} grows: {decision.detail}"
 

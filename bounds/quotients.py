@@ -11,6 +11,7 @@ Anything that is no rational function of symbols and quantities (a root, an expo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -19,7 +20,7 @@ from flint import fmpz_mpoly, fmpz_mpoly_ctx
 from sympy import Add, Expr, Indexed, Integer, Mul, Poly, Pow, Rational, Symbol, cancel, factor_list, together
 from sympy.core.function import AppliedUndef
 
-__all__ = ["cancelled", "factors_of", "over_common", "vanishes"]
+__all__ = ["cancelled", "factors_of", "never_negative", "over_common", "vanishes"]
 
 LARGEST_POWER = 64  # an exponent beyond it is left to sympy, which does not multiply out what cancels
 
@@ -188,3 +189,23 @@ def factors_of(polynomial: Expr) -> tuple[Any, list[tuple[Any, int]]]:
         return _factored(polynomial)
     number, parts = top.factor()
     return int(number), [(ring.expr(part), int(power)) for part, power in parts]
+
+
+def never_negative(polynomial: Expr, least: Mapping[Any, Any]) -> bool:
+    """Whether no coefficient is negative once every symbol is written as the least that it can be, plus something.
+
+    `least` is a number, or another symbol, and does not go in circles. A "no" means nothing.
+    """
+
+    def written(symbol: Any) -> Any:
+        start = least[symbol]
+        return symbol + (written(start) if isinstance(start, Symbol) else start)
+
+    symbols = polynomial.free_symbols
+    if not symbols <= least.keys():
+        return False
+    try:
+        _, (top, below) = _quotient(polynomial.xreplace({s: written(s) for s in symbols}))
+    except _Other:
+        return isinstance(polynomial, Rational) and polynomial >= 0
+    return below.is_one() and all(number >= 0 for number in top.coeffs())

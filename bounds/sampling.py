@@ -24,7 +24,7 @@ from sympy import Basic, Eq, Expr, Ge, Gt, Le, Lt, Max, Min, Poly, PolynomialErr
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import And, Boolean, BooleanTrue
 
-from .evaluate import Compiled, Point, Scope, Undefined, compiled, opaque, quantities, scope, slots
+from .evaluate import Compiled, Point, Undefined, compiled, opaque, quantities
 
 Values = Sequence[fmpq]  # of a sampler's variables, in their order
 SMALL = tuple(map(fmpq, (1, 2, 3, 4, 5, 7, 10, 20, 50, 100)))
@@ -86,19 +86,19 @@ class Drawn:
 
     raw: Values
     values: Values
-    floats: Scope | None
+    floats: Sequence[float] | None
 
     @staticmethod
     def of(raw: Values, values: Values) -> Drawn:
         try:
-            return Drawn(raw, values, scope([float(x) for x in values]))
+            return Drawn(raw, values, [float(x) for x in values])
         except OverflowError:
             return Drawn(raw, values, None)
 
     def score(self, score: Compiled) -> float:
         """Its value in floating point; -inf where it has none."""
         try:
-            return -math.inf if self.floats is None else float(score.float_in(self.floats))
+            return -math.inf if self.floats is None else float(score.float(self.floats))
         except (Undefined, OverflowError):
             return -math.inf
 
@@ -116,9 +116,8 @@ class Sampler:
         self._plan = _plan(self.variables, given, tuple(sweep))
         self._rest = [compiled(g, self.variables) for g in self._plan.rest]
         self._domains = [_Domain.of(v) for v in self.variables]
-        slot, position = dict(zip(self.variables, slots(len(self.variables)), strict=True)), self.variables.index
-        bounds = self._plan.bounds
-        self._order = [(position(v), slot[v], _Domain.of(v), bounds.get(v, ())) for v in self._plan.order]
+        position, bounds = self.variables.index, self._plan.bounds
+        self._order = [(position(v), _Domain.of(v), bounds.get(v, ())) for v in self._plan.order]
 
     def points(self, seed: str, count: int) -> Iterator[dict[Basic, Fraction]]:
         """At most `count` admissible points (rejection gives up after ten times as many tries)."""
@@ -174,37 +173,36 @@ class Sampler:
     def complete(self, raw: Values) -> Values | None:
         """Raw draws moved into the intervals that the conditions leave; None if a condition fails."""
         values = [fmpq(0)] * len(self.variables)
-        where = scope(values)
-        for n, slot, domain, bounds in self._order:
-            placed = _place(domain, raw[n], bounds, where) if bounds else raw[n]
+        for n, domain, bounds in self._order:
+            placed = _place(domain, raw[n], bounds, values) if bounds else raw[n]
             if placed is None:
                 return None
-            values[n] = where[slot] = placed
+            values[n] = placed
         try:
-            return values if all(_holds(rest, where) for rest in self._rest) else None
+            return values if all(_holds(rest, values) for rest in self._rest) else None
         except (Undefined, OverflowError):
             return None
 
 
-def _holds(condition: Compiled, where: Scope) -> bool:
-    exact = condition.rational_in(where)
-    return bool(condition.float_in(_floats(where)) if exact is None else exact)
+def _holds(condition: Compiled, values: Values) -> bool:
+    exact = condition.rational(values)
+    return bool(condition.float(_floats(values)) if exact is None else exact)
 
 
-def _floats(where: Scope) -> dict[str, float]:
-    return {slot: float(x) for slot, x in where.items()}
+def _floats(values: Values) -> list[float]:
+    return [float(x) for x in values]
 
 
-def _place(domain: _Domain, raw: fmpq, bounds: Sequence[_Bound], where: Scope) -> fmpq | None:
+def _place(domain: _Domain, raw: fmpq, bounds: Sequence[_Bound], values: Values) -> fmpq | None:
     low: fmpq | None = fmpq(0) if domain.nonnegative else None
     low_strict = domain.positive
     high: fmpq | None = None
     high_strict = False
     for bound in bounds:
         try:
-            end = bound.value.rational_in(where)
+            end = bound.value.rational(values)
             if end is None or end.q.bit_length() > LONGEST:
-                end = fmpq(*bound.value.float_in(_floats(where)).as_integer_ratio())
+                end = fmpq(*bound.value.float(_floats(values)).as_integer_ratio())
         except (Undefined, OverflowError, ValueError):
             return None
         if bound.kind == "eq":
@@ -312,11 +310,12 @@ def _readings(
     names = {q: Symbol(f"q{n}", **_assumptions(q)) for n, q in enumerate(variables)}
     difference = (right - left).xreplace(names)
     back = {s: q for q, s in names.items()}
+    ends = [end.free_symbols for end in difference.atoms(Min, Max)]
+    numerator, denominator = together(difference).as_numer_denom()
     for variable in sorted(quantities(condition), key=lambda q: (not opaque(q), not isinstance(q, AppliedUndef))):
         name = names[variable]
-        if variable in (left, right) or any(name in f.free_symbols for f in difference.atoms(Min, Max)):
+        if variable in (left, right) or any(name in end for end in ends):
             continue
-        numerator, denominator = together(difference).as_numer_denom()
         try:
             poly = Poly(numerator, name)
         except PolynomialError:

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from sympy import Basic, Dict, Eq, Expr, Function, Ge, Gt, Le, Lt, Symbol
+from sympy import Basic, Dict, Eq, Expr, Function, Ge, Gt, Le, Lt, Sum, Symbol, sympify
+from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
@@ -218,16 +219,56 @@ class Statement:
         return table(self, values)
 
 
-@lru_cache(maxsize=16384)
 def _written_out(expr: Any, where: tuple[tuple[Any, Any], ...]) -> Any | None:
     """`expr` without the names on the left; None if they go in circles."""
+    used = _used(expr, where)
+    if not used or not _is_relation(expr):
+        return _put_in(expr, used)
+    sides = [_put_in(side, used) for side in expr.args]  # whether it is true as written is asked once, at the end
+    return None if any(side is None for side in sides) else expr.func(*sides)
+
+
+def _is_relation(expr: object) -> bool:
+    return isinstance(expr, Relational)
+
+
+@lru_cache(maxsize=16384)
+def _used(expr: Any, where: tuple[tuple[Any, Any], ...]) -> tuple[tuple[Any, Any], ...]:
+    """The definitions that `expr` uses, or that these use."""
+    found: dict[Any, Any] = {}
+    waiting = [expr]
+    while waiting:
+        part = waiting.pop()
+        fresh = {name: value for name, value in where if name not in found and part.has(name)}
+        found.update(fresh)
+        waiting += fresh.values()
+    return tuple((name, value) for name, value in where if name in found)
+
+
+@lru_cache(maxsize=16384)
+def _put_in(expr: Any, where: tuple[tuple[Any, Any], ...]) -> Any | None:
     for _ in range(len(where) + 1):
         used = {name: value for name, value in where if expr.has(name)}
-        step = expr.subs(used) if used else expr
+        step = with_values(expr, used, at_once=False) if used else expr
         if step == expr:
             return expr
         expr = step
     return None
+
+
+def with_values(expr: Any, values: Mapping[Any, Any], *, at_once: bool = True) -> Any:
+    """`expr.subs(values, simultaneous=at_once)`, which takes sympy long. Symbols and quantities are found without it,
+    if none is an index of a sum and none stands inside another.
+    """
+    indices = {limit[0] for total in expr.atoms(Sum) for limit in total.limits}
+    plain = all(_is_name(name) and not name.free_symbols & indices for name in values)
+    if plain and not any(name.has(*(other for other in values if other != name)) for name in values):
+        return expr.xreplace({name: sympify(value) for name, value in values.items()})
+    return expr.subs(values, simultaneous=at_once)
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, Symbol | AppliedUndef)
 
 
 def unit(name: str) -> Any:

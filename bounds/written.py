@@ -212,6 +212,7 @@ def forms_of(method: Method) -> Forms:
     return found
 
 
+@lru_cache(maxsize=1024)
 def _forms_in(module: ModuleType, name: str) -> Forms:
     """All formulas of a block, and of the blocks that it names."""
     reader, found = _Reader(), dict[Any, Form]()

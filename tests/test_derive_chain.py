@@ -12,7 +12,7 @@ from functools import lru_cache
 import pytest
 from chain import CHAIN
 from marks import slow, some
-from sympy import Indexed, Le, Pow, Rational, Symbol
+from sympy import Function, Indexed, Le, Pow, Rational, Sum, Symbol
 
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.decide import violates
@@ -21,6 +21,7 @@ from fedaudit.bounds.derive import (
     Constant,
     Derived,
     _dimensions_agree,
+    _tighter,
     argued,
     compare,
     constants,
@@ -29,7 +30,7 @@ from fedaudit.bounds.derive import (
     view,
 )
 from fedaudit.bounds.sampling import conjuncts
-from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.statement import Statement, with_values
 from fedaudit.errors import UserError
 
 CATALOGUE = catalogue()
@@ -83,6 +84,39 @@ def test_proved_means_that_nothing_is_by_hand_and_nothing_unproved_is_cited(iden
     result = derived(identifier)
     assert result.cites == CATALOGUE[identifier].follows_from[0].cites
     assert result.proved == (not result.premises and all(derived(c).proved for c in result.cites))
+
+
+@pytest.mark.parametrize("identifier", ["buttaci/lemB.1-kappa", "buttaci/lem4.2"])
+def test_slack_adds_to_a_derivation_and_changes_nothing_else(identifier):
+    plain, loose = derived(identifier), derived(identifier, slack=True)
+    assert plain.slack == ()
+    assert loose.findings[: len(plain.findings)] == plain.findings
+    assert replace(loose, slack=(), terms=(), findings=plain.findings) == plain
+
+
+def test_a_condition_is_tighter_if_it_implies_the_other_and_not_the_other_way_round():
+    u, v = Symbol("u", positive=True), Symbol("v", positive=True)
+    assert _tighter(Le(u, 1 / v), Le(u, 2 / v))
+    assert not _tighter(Le(u, 2 / v), Le(u, 1 / v))
+    assert not _tighter(Le(u, 1 / v), Le(u, 1 / v))
+    assert _tighter(Le(u + v, 1), Le(u + v / 2, 1))
+    assert not _tighter(Le(u + v / 2, 1), Le(u + v, 1))
+    assert not _tighter(Le(u, -1 / v), Le(u, -2 / v))  # neither can be met
+
+
+def test_values_are_put_in_as_sympy_puts_them_in():
+    u, v, k = Symbol("u", positive=True), Symbol("v", positive=True), Symbol("k", integer=True)
+    f = Function("f")
+    cases = [
+        (u * v**2 + f(u), {u: v, v: u}),
+        (Sum(u * k, (k, 1, 3)) + k, {k: 2}),
+        (f(u) + f(v), {f(u): v, u: 3}),
+        (Le(u, v), {u: 2 * v, f(k): u}),
+        (u * v, {u * v: 3}),
+        (Sum(u * f(k), (k, 1, 3)), {u: v + 1}),
+    ]
+    for expr, values in cases:
+        assert with_values(expr, values) == expr.subs(values, simultaneous=True)
 
 
 def test_a_statement_without_a_derivation_is_not_derived():

@@ -9,7 +9,7 @@ from sympy import E as e
 from sympy import Eq, Function, Ge, Gt, IndexedBase, Le, Lt, Max, Min, Ne, Pow, Rational, Sum, Symbol, exp, log, sqrt
 from sympy.logic.boolalg import And, Or
 
-from fedaudit.bounds.decide import _decide, decide, violates
+from fedaudit.bounds.decide import _decide, decide, proved, refuted, violates
 from fedaudit.bounds.evaluate import quantities
 from fedaudit.bounds.sampling import Sampler, conjuncts
 
@@ -113,6 +113,30 @@ def test_what_holds_for_integers_only_is_neither_refuted_nor_proved_over_the_rea
 def test_numeric_truth_is_never_a_proof():
     decision = decide(Le(1 + x, exp(x)))
     assert (decision.status, decision.how, decision.proved) == ("true", "numeric", False)
+
+
+EVERY = [*FALSE, *UNKNOWN, *((claim, given) for claim, given, _ in TRUE), (Le(1 + x, exp(x)), ())]
+
+
+@pytest.mark.parametrize(("claim", "given"), EVERY, ids=str)
+def test_what_is_asked_alone_is_answered_as_in_full(claim, given):
+    decision = decide(claim, given)
+    assert refuted(claim, given) == (decision.status == "false")
+    assert proved(claim, given) == decision.proved
+
+
+def test_a_difference_without_a_minus_is_not_false_and_not_called_proved():
+    """It may be undefined, or its conditions may contradict each other."""
+    for claim, given in ((Ge(a / s, 0), ()), (Ge(a * (b - a), 0), (Le(a, b), Lt(b, a)))):
+        assert decide(claim, given, asking="false").status == decide(claim, given).status == "unknown"
+    assert refuted(Ge(a * (b - a), 0))
+    assert refuted(Ge(n - 2, 0))
+    assert not refuted(Ge(n - 1, 0))
+    assert not refuted(Ge(a * (c - a), 0), [Le(a, b), Le(b, c)])
+
+
+def test_conditions_that_name_each_other_in_a_circle_are_read():
+    assert not refuted(Ge(a * b - b**2, 0), [Le(a, b), Le(b, a)])
 
 
 def test_decisions_do_not_depend_on_what_was_asked_before():

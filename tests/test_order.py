@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+import z3
 from flint import arb, ctx, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,7 @@ from marks import examples
 
 from fedaudit.bounds.algebra import Eq, Ge, Le, Lt, Max, Min, Rational, Sum, log, sqrt
 from fedaudit.bounds.derive import derive
-from fedaudit.bounds.dominance import dominance
+from fedaudit.bounds.dominance import Exponents, dominance
 from fedaudit.bounds.statement import Assumption, Glossary, Statement
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import audit_row, hunt_row, read
@@ -156,6 +157,13 @@ def test_what_cannot_be_decided_is_rejected() -> None:
     with pytest.raises(Rejected, match="two exponentials"):
         at.settle(("<=", e_x, e_x), {}, {})
     assert not derive(claim(Le(Sum(x, (E, 1, 3)), x)), {}).proved
+
+
+def test_every_order_is_decided_in_a_context_of_its_own() -> None:
+    """The path that z3 finds may depend on what else lives in its context: on what was decided before."""
+    first, second = (Exponents((), frozenset()).of(x).ctx for _ in range(2))
+    assert first is not second
+    assert z3.main_ctx() not in (first, second)
 
 
 def _tree(data: Any) -> Tree:

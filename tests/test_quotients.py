@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from marks import examples
 from sympy import Add, Function, Integer, Mul, Pow, Rational, Symbol, cancel, factor_list, nan, sqrt, together, zoo
 
-from fedaudit.bounds.quotients import cancelled, factors_of, over_common, vanishes
+from fedaudit.bounds.quotients import cancelled, factors_of, never_negative, over_common, vanishes
 
 x, y = Symbol("x", positive=True), Symbol("y", real=True)
 gap, t = Function("gap", real=True), Symbol("t", integer=True, nonnegative=True)
@@ -53,3 +53,27 @@ def test_factors_are_sympys():
     number, parts = factors_of(product.expand())
     assert (number, set(parts)) == (6, set(factor_list(product.expand())[1]))
     assert factors_of(Integer(7))[1] == []
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 2), st.integers(0, 2), st.integers(0, 2)), max_size=6),
+    st.tuples(*[st.fractions(0, 5, max_denominator=7)] * 3),
+)
+def test_what_shows_no_minus_is_not_negative(terms, more):
+    """Of u >= 1, v >= u and w >= 0."""
+    u, v, w = (Symbol(name, nonnegative=True) for name in "uvw")
+    polynomial = Add(*(c * u**i * v**j * w**k for c, i, j, k in terms))
+    a, b, c = map(Rational, more)
+    if never_negative(polynomial, {u: Integer(1), v: u, w: Integer(0)}):
+        assert polynomial.subs({u: 1 + a, v: 1 + a + b, w: c}) >= 0
+
+
+def test_the_least_values_are_used():
+    u, v = (Symbol(name, nonnegative=True) for name in "uv")
+    assert never_negative(u * v - u**2, {u: Integer(0), v: u})
+    assert not never_negative(u * v - u**2, {u: Integer(0), v: Integer(0)})
+    assert never_negative(v**2 - 1, {v: Integer(1)})
+    assert not never_negative(u - v, {u: Integer(0)})
+    assert never_negative(Integer(2), {})
+    assert not never_negative(Integer(-2), {})

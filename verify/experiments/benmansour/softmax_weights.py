@@ -93,8 +93,13 @@ def weights_of(problem: Any, start: Array, sizes: Array, local: int = E, **noise
     return run_method(FEDSOFTMAX.data(tree, {"alpha"}), sized)["alpha"][:, : len(sizes) : local]
 
 
+def observed(seed: int) -> Weights:
+    """What is drawn: the last of the step sizes that were settled on."""
+    return with_steps(seed, SETTLED[-1])
+
+
 @cache
-def observed(seed: int, how: Steps = SETTLED[-1]) -> Weights:
+def with_steps(seed: int, how: Steps) -> Weights:
     """Run FedSoftMax on every problem."""
     rng = np.random.default_rng(seed_for(seed, ID))
     N, steps = how.clients, how.steps
@@ -119,7 +124,7 @@ def observed(seed: int, how: Steps = SETTLED[-1]) -> Weights:
 
 def run(seed: int, effort: float) -> Outcome:
     """With the paper's own step sizes first, then with others."""
-    seen = {how.name: observed(seed, how) for how in (PRINTED, *SETTLED)}
+    seen = {how.name: with_steps(seed, how) for how in (PRINTED, *SETTLED)}
     rows: tuple[dict[str, Any], ...] = tuple(
         {"steps": name, "problem": problem, "slope": round(slope, 3), "last distance": float(made.curves[problem][-1])}
         for name, made in seen.items()

@@ -6,7 +6,7 @@ constraints with room have no multiplier, are linear equations; inside their sol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -21,7 +21,7 @@ from .cone import Cone, Solved, on_face
 from .cone import Form as Floats
 from .upper import Equations, Proved, balance_rows, rational, sums
 
-__all__ = ["IDLE", "Face", "attained", "face", "idle"]
+__all__ = ["IDLE", "Face", "attained", "distinct", "face", "idle"]
 
 RANK = 1e-6  # of the largest eigenvalue: what is no direction of the run
 ROOM = 1e-6  # a constraint with more is not active
@@ -105,6 +105,11 @@ def idle(shape: Blocks, inside: Solved, least: float) -> Face | None:
     return None if made is None else Face(made, multipliers > least * float(multipliers.max()))
 
 
+def distinct(faces: Sequence[Face]) -> list[Face]:
+    """Each once."""
+    return list({(one.directions, one.active.tobytes()): one for one in faces}.values())
+
+
 def attained(
     programme: Programme,
     shape: Blocks,
@@ -120,18 +125,22 @@ def attained(
     if factor is not None:
         rows.append([fmpq(int(n == 0)) for n in range(len(on.active) + 1)])
         right.append(factor)
-    equations = Equations.of(rows, right)
+    equations = Equations.of(rows, right, len(on.active) + 1)
     if equations is None:
         return None
     inside = on_face(_restricted(shape, on), _as_floats(rows, right), best)
     proposals = [] if inside is None else [(inside, inside.depth)]
+    refused = set[tuple[fmpq, ...]]()
     for solved, depth in (*proposals, (best, 0.0)):
         x = np.array([solved.factor, *np.where(on.active, solved.multipliers, 0.0)])
         for guess in _guesses(x, depth):
-            exact = equations.nearest(guess)
+            exact = tuple(equations.nearest(guess))
+            if min(exact) < 0 or exact in refused:
+                continue
             made = Proved(exact[0], shape.multipliers(exact[1:]))
-            if min(exact) >= 0 and accepted(made):
+            if accepted(made):
                 return made
+            refused.add(exact)
     return None
 
 

@@ -20,7 +20,7 @@ from .ordinary import ORDINARY, Ordinary, proposed
 from .points import Point
 from .search import found_at
 from .smaller import shrunk
-from .worst import TooLarge, Worst, reached, worst_of
+from .worst import TooLarge, Worst, in_reach, worst_of
 
 __all__ = ["Profile", "examined", "profile"]
 
@@ -98,18 +98,12 @@ def _reached(reading: Reading, points: list[Point]) -> tuple[list[tuple[Point, B
     programmes, large, why = list[tuple[Point, Blocks, Programme]](), False, ""
     for point in points:
         try:
-            programmes.append((point, *reached(reading, point, LARGEST)))
+            programmes.append((point, *in_reach(reading, point, LARGEST)))
         except TooLarge:
             large = True
-        except UserError as error:
-            why = why or _reason(error)
+        except (UserError, kernel.Malformed, kernel.Rejected) as error:
+            why = why or str(error)
     return programmes, large, why
-
-
-def _reason(error: UserError) -> str:
-    """The kernel's own words where it refused the programme."""
-    cause = error.__cause__
-    return str(error if cause is None else cause)
 
 
 def _row(at: Ordinary, point: Point, one: Worst) -> Row:

@@ -35,12 +35,12 @@ from ..kernel.proof import prove, rest, semidefinite
 from ..settings.base import Reading
 from .blocks import Blocks, blocks, places
 from .cone import Solved, eased, smallest
-from .faces import IDLE, attained, face, idle
+from .faces import IDLE, attained, distinct, face, idle
 from .lower import Run, attainable, runs
 from .points import SMALL, Asked, Choices, Point, missing, told
 from .upper import LITTLE, Proved, proofs
 
-__all__ = ["TooLarge", "Worst", "instance_of", "reached", "worst", "worst_at", "worst_of", "written"]
+__all__ = ["TooLarge", "Worst", "in_reach", "instance_of", "reached", "worst", "worst_at", "worst_of", "written"]
 
 Row = dict[str, Any]
 MOST = 100  # leaves: the exact check of a proof takes a minute
@@ -176,17 +176,24 @@ def worst_of(reading: Reading, point: Point, shape: Blocks, asked: Programme, qu
 
 
 def reached(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Programme]:
-    """The programme of a point; `UserError` with the kernel's reason where there is none."""
+    """The programme of a point; `UserError` with the kernel's reason and a remedy where there is none."""
+    try:
+        return in_reach(reading, point, largest)
+    except (Malformed, Rejected) as error:
+        left = missing(reading, point)
+        do = f"give {', '.join(left)} too, or other values" if left else "change a value"
+        raise UserError(f"{_where(reading, point)} ({error})", "a claim and a point in reach", do) from error
+
+
+def in_reach(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Programme]:
+    """The same, without a remedy: the kernel's own error, or `UserError` for what is not its business."""
     claim = reading.claim
     try:
         asked = programme(claim, point.data, point.at)
     except (Malformed, Rejected) as error:
-        at = ", ".join(f"{name} = {x}" for name, x in point.told.items()) or "no values"
-        left = missing(reading, point)
-        do = f"give {', '.join(left)} too, or other values" if left else "change a value"
         if TOO_MANY.match(str(error)):
-            raise TooLarge(f"{claim['id']} at {at} ({error})") from error
-        raise UserError(f"{claim['id']} at {at} ({error})", "a claim and a point in reach", do) from error
+            raise TooLarge(f"{_where(reading, point)} ({error})") from error
+        raise
     if len(asked.leaves) > largest:
         raise _too_large(claim, asked)
     if not asked.leaves:
@@ -196,6 +203,11 @@ def reached(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Progr
     if size > MOST_ALONE:
         raise _too_large(claim, asked)
     return shape, asked
+
+
+def _where(reading: Reading, point: Point) -> str:
+    at = ", ".join(f"{name} = {x}" for name, x in point.told.items()) or "no values"
+    return f"{reading.claim['id']} at {at}"
 
 
 def _too_large(claim: Mapping[str, Any], asked: Programme) -> TooLarge:
@@ -363,7 +375,7 @@ def _upper(
 
     def beside(factor: fmpq | None, inside: Solved) -> Proved | None:
         edges = [edge for least in IDLE if (edge := idle(shape, inside, least)) is not None]
-        tried = (attained(asked, shape, inside, edge, accepted, factor) for edge in edges)
+        tried = (attained(asked, shape, inside, edge, accepted, factor) for edge in distinct(edges))
         return next((made for made in tried if made is not None), None)
 
     def near(one: Proved | None) -> bool:

@@ -126,7 +126,7 @@ def attained(
     if factor is not None:
         rows.append([fmpq(int(n == 0)) for n in range(len(on.active) + 1)])
         right.append(factor)
-    floats, used = _as_floats(rows, right), [0, *(1 + np.flatnonzero(on.active))]
+    floats, used = _as_floats(rows, right), [0, *(n + 1 for n, active in enumerate(on.active) if active)]
     near = Near.of(floats[0][:, used], floats[1])
     if near is not None and near.contradict:
         return None
@@ -180,7 +180,7 @@ class Near:
     def negative(self, x: Array) -> bool:
         """Whether the solution next to x has a number that is clearly below 0."""
         moved = x + self.directions.T @ (self.at - self.directions @ x)
-        return bool(moved.min() < -CLEAR * np.abs(moved).max())
+        return bool(moved.min() < -CLEAR * max(np.abs(moved).max(), np.abs(x).max()))
 
 
 def _guesses(x: Array, depth: float) -> list[list[fmpq]]:

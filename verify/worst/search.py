@@ -51,9 +51,7 @@ def found_at(reading: Reading, world: Setting, seed: int, effort: float) -> Iter
             yield {"name": name, "ordinary": asdict(at), "point": point, **ends, "by": "search"}, best
 
 
-def _values(
-    reading: Reading, world: Setting, shapes: Sequence[Shape], at: Ordinary
-) -> tuple[dict[str, Fraction], str]:
+def _values(reading: Reading, world: Setting, shapes: Sequence[Shape], at: Ordinary) -> tuple[dict[str, Fraction], str]:
     """Sizes and curvatures of the point, and its name, of what runs of this statement have."""
     assumed = [*reading.claim["let"], *reading.claim["implicit"]]
     named = {role: [args[0] for name, *args in assumed if name in role] for role in (SMOOTH, CURVED)}

@@ -147,5 +147,5 @@ def balance_rows(programme: Programme, shape: Blocks) -> tuple[list[list[fmpq]],
 
 def _balance(programme: Programme, shape: Blocks) -> Callable[[fmpq], Equations | None]:
     """The equations that multipliers meet at a factor: nothing is left of any unknown."""
-    rows, sides = balance_rows(programme, shape)
-    return lambda factor: Equations.of(rows, [factor * of_rhs - of_lhs for of_rhs, of_lhs in sides], len(shape.cone.rows))
+    (rows, sides), wide = balance_rows(programme, shape), len(shape.cone.rows)
+    return lambda factor: Equations.of(rows, [factor * of_rhs - of_lhs for of_rhs, of_lhs in sides], wide)

@@ -18,7 +18,6 @@ from .quadratics import Quadratics
 from .scope import Measured, Place, Scope, State, draws, expectation, initial
 
 MOST_OUTCOMES = 1 << 14
-WIDE = 1 << 13  # numbers of a round's iterates: fewer are stepped one rule after the other
 SCRATCH = 1 << 16  # numbers in the local iterates that are taken together, unless one round has more
 TIMELESS = frozenset((*LINEAR, "grad", "prox", "sampled", "w_i_star"))  # do not look at the round but by coefficients
 
@@ -153,7 +152,12 @@ class Walked:
             return None if step is None else _Steps(scope, step)
         shape = (*setup.start.shape[:1], setup.problem.C, setup.problem.d)
         wide = isinstance(setup.problem, Piecewise) and setup.problem.even and setup.problem.c.shape == shape
-        if not wide or type(setup.problem.c) is not np.ndarray or prod(shape) <= WIDE or setup.batches is not None:
+        if (
+            not wide
+            or type(setup.problem.c) is not np.ndarray
+            or prod(shape) <= forward.WIDE
+            or setup.batches is not None
+        ):
             return None
         return _Descent.of(scope)
 
@@ -381,10 +385,12 @@ class _Steps:
     def advance(self, place: Place, before: Place) -> State:
         """The state after all steps; `before` the round began."""
         scope, setup, name = self.scope, self.scope.setup, self.local.name
-        if not self.known or any(x.shape[0] > 1 for x in scope.factors):
+        varying = any(x.shape[0] > 1 for x in scope.factors)
+        if not self.known or varying:
             number = self.known["number"] = scope.number_at(place.t)
             slope = [number(coefficient) for coefficient in self.local.slope]
-            steps = self.known["steps"] = forward.Stepper.of(setup.problem, slope, setup.start.shape[0])
+            steps = forward.Stepper.of(setup.problem, slope, setup.start.shape[0], setup.E, 1 if varying else setup.T)
+            self.known["steps"] = steps
             shape = (*setup.start.shape[:1], *setup.problem.b.shape[-2:])
             constant = spread_to(scope.xp, self.rest(place, lambda vector: vector == ""), shape)
             self.known["constant"] = steps.laid(constant)

@@ -264,11 +264,12 @@ class Stepper:
         xp, d = namespace(problem.A), problem.d
         each = add_identity(xp, polynomial(xp, problem.A, slope), 1.0)
         B = xp.reshape(xp.broadcast_to(each, (n, problem.C, d, d)), (-1, d, d))
-        last, values = is_numpy(xp) and TINY < d < SMALL, None
-        if last and prod(B.shape[:-1]) > WIDE and rounds * (E - TURNS) > LONG and bool(np.isfinite(B).all()):
-            values, B = np.linalg.eigh(B)
-            values = np.ascontiguousarray(values.T)
-        return Stepper(xp, np.ascontiguousarray(np.moveaxis(B, 0, -1)) if last else B, last, values)
+        if not (is_numpy(xp) and TINY < d < SMALL):
+            return Stepper(xp, B, last=False)
+        if prod(B.shape[:-1]) > WIDE and rounds * (E - TURNS) > LONG and all_true(xp, np.isfinite(B)):
+            values, vectors = np.linalg.eigh(B)
+            return Stepper(xp, np.ascontiguousarray(np.moveaxis(vectors, 0, -1)), True, np.ascontiguousarray(values.T))
+        return Stepper(xp, np.ascontiguousarray(np.moveaxis(B, 0, -1)), last=True)
 
     def laid(self, x: Array) -> Array:
         """A vector (n, C, d) as it is best read: (d, n, C) if rows are the fastest axis."""

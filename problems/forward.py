@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ AHEAD = 64  # rounds that are advanced together
 FEW = 16  # rounds that are taken one by one
 POWERED = 1 << 18  # bytes of A_i that are powered together, so that all that is at hand stays in cache
 SMALL, TINY = 12, 3  # dimensions between which sums along the clients beat one product for each of them
+WIDE = 1 << 13  # numbers of a round's iterates, beyond which eigenvectors may be worth their cost
+LONG, TURNS = 500, 3  # steps that they have to save, and products that they take per round
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -253,14 +256,20 @@ class Stepper:
     xp: Namespace
     B: Array  # (rows, d, d), or (d, d, rows) if `last`
     last: bool  # whether rows are the fastest axis
+    values: Array = None  # (d, rows): eigenvalues, where B (d, d, rows) are the eigenvectors instead
 
     @staticmethod
-    def of(problem: Quadratics, slope: Sequence[Any], n: int) -> "Stepper":
+    def of(problem: Quadratics, slope: Sequence[Any], n: int, E: int, rounds: int) -> "Stepper":
+        """For so many rounds of E steps: where those are many, each step is taken along the eigenvectors."""
         xp, d = namespace(problem.A), problem.d
         each = add_identity(xp, polynomial(xp, problem.A, slope), 1.0)
         B = xp.reshape(xp.broadcast_to(each, (n, problem.C, d, d)), (-1, d, d))
-        last = is_numpy(xp) and TINY < d < SMALL
-        return Stepper(xp, np.ascontiguousarray(np.moveaxis(B, 0, -1)) if last else B, last)
+        if not (is_numpy(xp) and TINY < d < SMALL):
+            return Stepper(xp, B, last=False)
+        if prod(B.shape[:-1]) > WIDE and rounds * (E - TURNS) > LONG and all_true(xp, np.isfinite(B)):
+            values, vectors = np.linalg.eigh(B)
+            return Stepper(xp, np.ascontiguousarray(np.moveaxis(vectors, 0, -1)), True, np.ascontiguousarray(values.T))
+        return Stepper(xp, np.ascontiguousarray(np.moveaxis(B, 0, -1)), last=True)
 
     def laid(self, x: Array) -> Array:
         """A vector (n, C, d) as it is best read: (d, n, C) if rows are the fastest axis."""
@@ -272,6 +281,12 @@ class Stepper:
         if self.last:
             add: Array = (fixed + moving.transpose(2, 0, 1)).reshape(fixed.shape[0], -1)
             x: Array = np.broadcast_to(y.transpose(2, 0, 1), fixed.shape).reshape(add.shape)
+            if self.values is not None:
+                x, add = (np.einsum("ijn,in->jn", B, one) for one in (x, add))
+                for _ in range(E):
+                    x *= self.values
+                    x += add
+                return np.einsum("ijn,jn->in", B, x).reshape(fixed.shape).transpose(1, 2, 0)
             turns = np.empty(add.shape), np.empty(add.shape)
             for k in range(E):
                 x = np.einsum("ijn,jn->in", B, x, out=turns[k % 2])

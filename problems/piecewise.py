@@ -75,6 +75,28 @@ class Piecewise:
         x += u
         return x
 
+    def stepper(self, keep: Array | float, slope: Array | float) -> Callable[[Array, Array | float, int], Array]:
+        """E steps w <- keep w + slope grad(w) + r in few passes, from w and r that broadcast to parts of one shape.
+
+        Steps are taken in x = w - c, and in place: NumPy alone.
+        """
+        kept, bend, pull = keep + slope * self.m, slope * self.bend, (keep - 1) * self.c
+
+        def advance(w: Array, r: Array | float, E: int) -> Array:
+            x, add = w - self.c, pull + r
+            u = np.empty_like(x)
+            for _ in range(E):
+                np.maximum(x, self.below, out=u)
+                np.minimum(u, self.hi, out=u)
+                u *= bend
+                x *= kept
+                x += u
+                x += add
+            x += self.c
+            return x
+
+        return advance
+
     def hess(self, w: Array, v: Array) -> Array:
         """Hess f_i(w) v, (..., C, d); at a kink any one."""
         x = w - self.c

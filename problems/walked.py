@@ -3,13 +3,16 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from . import forward
 from .arrays import Array, Namespace, fail, matvec, norm2, spread_to
+from .flat import flat
 from .noted import Noted, joined, note, over_rounds
+from .piecewise import Piecewise
 from .programme import FORMS, LINEAR, Atom, Measure
 from .quadratics import Quadratics
 from .scope import Measured, Place, Scope, State, draws, expectation, initial
@@ -137,15 +140,26 @@ class Walked:
             return False
         return all(x.shape == before[name].shape and bool(scope.xp.all(x == before[name])) for name, x in after.items())
 
-    def steps(self) -> "_Steps | None":
-        """The local steps as one affine map, taken E times, where nothing is measured between them."""
+    def steps(self) -> "_Steps | _Descent | None":
+        """The local steps of a round, taken together, where nothing is measured between them."""
         scope, setup = self.scope, self.scope.setup
         alike = all(x.shape[1] == 1 for x in scope.factors)
         inside = any("k" in measure.at for measure in scope.rules.measures.values())
-        if setup.v is not None or inside or not alike or setup.E == 1 or not isinstance(setup.problem, Quadratics):
+        if setup.v is not None or inside or not alike or setup.E == 1:
             return None
-        step = forward.local(scope.rules)
-        return None if step is None else _Steps(scope, step)
+        if isinstance(setup.problem, Quadratics):
+            step = forward.local(scope.rules)
+            return None if step is None else _Steps(scope, step)
+        shape = (*setup.start.shape[:1], setup.problem.C, setup.problem.d)
+        wide = isinstance(setup.problem, Piecewise) and setup.problem.even and setup.problem.c.shape == shape
+        if (
+            not wide
+            or type(setup.problem.c) is not np.ndarray
+            or prod(shape) <= forward.WIDE
+            or setup.batches is not None
+        ):
+            return None
+        return _Descent.of(scope)
 
     def stepwise(self) -> Measured:
         """The same where t counts steps; extremes run on from step to step."""
@@ -371,10 +385,12 @@ class _Steps:
     def advance(self, place: Place, before: Place) -> State:
         """The state after all steps; `before` the round began."""
         scope, setup, name = self.scope, self.scope.setup, self.local.name
-        if not self.known or any(x.shape[0] > 1 for x in scope.factors):
+        varying = any(x.shape[0] > 1 for x in scope.factors)
+        if not self.known or varying:
             number = self.known["number"] = scope.number_at(place.t)
             slope = [number(coefficient) for coefficient in self.local.slope]
-            steps = self.known["steps"] = forward.Stepper.of(setup.problem, slope, setup.start.shape[0])
+            steps = forward.Stepper.of(setup.problem, slope, setup.start.shape[0], setup.E, 1 if varying else setup.T)
+            self.known["steps"] = steps
             shape = (*setup.start.shape[:1], *setup.problem.b.shape[-2:])
             constant = spread_to(scope.xp, self.rest(place, lambda vector: vector == ""), shape)
             self.known["constant"] = steps.laid(constant)
@@ -396,6 +412,50 @@ class _Steps:
                 factor = self.known["number"](coefficient)
                 total = total + (factor if isinstance(factor, float) else factor[:, None, None]) * x
         return total
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Descent:
+    """The local steps y <- keep y + slope grad f_i(y) + r_i of one round after the other, on bent losses."""
+
+    scope: Scope
+    name: str
+    terms: Mapping[str, tuple[tuple[int, str], ...]]  # of y, of its gradient, and of what stays: coefficient and vector
+    known: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @staticmethod
+    def of(scope: Scope) -> "_Descent | None":
+        """None where a step is of another kind."""
+        listed = flat(scope.rules, "local", drawn=False)
+        if len(listed.targets) != 1 or listed.targets[0][0] not in listed.names:
+            return None
+        ((name, target),) = listed.targets
+        own, kinds = listed.names.index(name), ["y" if one == name else "rest" for one in listed.names]
+        *operations, last = listed.steps
+        for step in operations:
+            op = "" if step.operation is None else step.operation.op
+            if not ((op == "grad" and step.places == (own,)) or (op == "noisy" and kinds[step.places[0]] == "grad")):
+                return None
+            kinds.append("grad")
+        if last.operation is not None or target != len(kinds):
+            return None
+        names = [*listed.names, *(name for _ in operations)]
+        each = [(kinds[at], (index, names[at])) for index, at in last.terms]
+        return _Descent(scope, name, {kind: tuple(x for k, x in each if k == kind) for kind in ("y", "grad", "rest")})
+
+    def advance(self, place: Place, before: Place) -> State:
+        """The state after all steps."""
+        if not self.known or any(x.shape[0] > 1 for x in self.scope.factors):
+            keep, slope = (self.total(place, kind, lambda _: 1.0) for kind in ("y", "grad"))
+            self.known["steps"] = self.scope.setup.problem.stepper(keep, slope)
+        rest = self.total(place, "rest", lambda name: place.state[name][0, ...])
+        y = self.known["steps"](place.state[self.name][0, ...], rest, self.scope.setup.E)
+        return place.state | {self.name: y[None, ...]}
+
+    def total(self, place: Place, kind: str, vector: Callable[[str], Any]) -> Any:
+        """Coefficients of one kind, times vectors (n, c, d)."""
+        terms = (place.at(self.scope.coefficients[index]) * vector(name) for index, name in self.terms[kind])
+        return sum(terms, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,6 +12,7 @@ from fedaudit.figures.ordinary import brief, lead
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import read
 from fedaudit.verify.document import Ends
+from fedaudit.verify.worst import hunted
 from fedaudit.verify.worst.hunted import examined, profile
 from fedaudit.verify.worst.ordinary import ORDINARY, proposed
 from fedaudit.verify.worst.points import Point
@@ -123,3 +124,16 @@ def test_the_lead_says_how_much_too_much_is_promised(
 def test_there_is_no_lead_without_a_point_that_says_something() -> None:
     assert lead([]) == brief([]) == ""
     assert lead([ends(10, 2, 0.0, 0.0)]) == ""
+
+
+def test_equal_points_are_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    statement, asked = fa.statement("yuan/lem10-bias"), list[str]()
+    build = hunted.in_reach
+    monkeypatch.setattr(
+        hunted, "in_reach", lambda *args: (asked.append(str((args[1].data, args[1].at))), build(*args))[1]
+    )
+    reading, _ = read(statement)
+    points = [point for variants in proposed(reading) for _, each in variants[:1] for point in each]
+    assert len({str((point.data, point.at)) for point in points}) < len(points)
+    assert profile(statement, reading, 0.1).rows
+    assert len(asked) == len(set(asked))

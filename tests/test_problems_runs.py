@@ -407,3 +407,46 @@ def test_large_batches_are_what_their_instances_are_alone(varying):
         for name in SERVER:
             np.testing.assert_allclose(together[name][j], alone[name][0], rtol=1e-12, atol=1e-14, err_msg=name)
             np.testing.assert_allclose(together[name][j], path[name], rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("varying", [False, True], ids=["steady", "varying"])
+def test_wide_steps_on_bent_losses_are_the_steps_of_the_rules(varying, monkeypatch):
+    rng = np.random.default_rng(11)
+    n, C, d = 3, 40, 80
+    assert n * C * d > forward.WIDE
+    gamma = rng.uniform(0.05, 0.4, size=(n, 4)) if varying else np.full((1, 4), 0.3)
+    setup = setting(huber(rng, n, C, d), rng.normal(size=(n, d)), rng.uniform(0, 1, size=n), gamma, 5)
+    taken = list[int]()
+    monkeypatch.setattr(Piecewise, "stepper", lambda *args, own=Piecewise.stepper: (taken.append(1), own(*args))[1])
+    fast = run(fedprox(SERVER), setup)
+    assert len(taken) == (4 if varying else 1)
+    monkeypatch.setattr(forward, "WIDE", n * C * d)
+    slow = run(fedprox(SERVER), setup)
+    assert len(taken) == (4 if varying else 1)
+    for name in SERVER:
+        np.testing.assert_allclose(fast[name], slow[name], rtol=1e-12, atol=1e-13)
+
+
+def test_wide_steps_are_left_to_the_rules_where_something_is_measured_between_them(monkeypatch):
+    rng = np.random.default_rng(12)
+    setup = setting(huber(rng, 3, 40, 80), rng.normal(size=(3, 80)), 0.5, np.full((1, 2), 0.3), 4)
+    monkeypatch.setattr(Piecewise, "stepper", None)
+    assert run(fedprox(), setup)["deviation"].shape[:3] == (3, 2, 5)
+
+
+def test_many_steps_along_eigenvectors_are_the_steps_of_the_rules(monkeypatch):
+    rng = np.random.default_rng(13)
+    n, C, d, E, T = 40, 30, 7, 9, 100
+    assert n * C * d > forward.WIDE
+    problem = quadratics(rng, n, C, d)
+    setup = setting(problem, rng.normal(size=(n, d)), rng.uniform(0, 1, size=n), np.full((1, T), 0.1), E)
+    turned, found = list[bool](), forward.Stepper.of
+    monkeypatch.setattr(
+        forward.Stepper, "of", lambda *args: (turned.append((x := found(*args)).values is not None), x)[1]
+    )
+    fast = walked(fedprox(SERVER), setup)
+    monkeypatch.setattr(forward, "LONG", T * E)
+    slow = walked(fedprox(SERVER), setup)
+    assert turned == [True, False]
+    for name in SERVER:
+        np.testing.assert_allclose(fast[name], slow[name], rtol=1e-10, atol=1e-13)

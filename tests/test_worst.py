@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import fmpq
 from marks import slow
 from runs import EXAMPLES, named
 
@@ -23,9 +24,11 @@ from fedaudit.verify.claims import lower
 from fedaudit.verify.settings.base import Reading
 from fedaudit.verify.worst.blocks import blocks
 from fedaudit.verify.worst.cone import smallest
+from fedaudit.verify.worst.faces import Face, Near, distinct
 from fedaudit.verify.worst.hunted import examined, profile
 from fedaudit.verify.worst.methods import question
 from fedaudit.verify.worst.points import ONE, told
+from fedaudit.verify.worst.upper import Equations
 from fedaudit.verify.worst.worst import Worst, worst, worst_at
 from fedaudit.worst_case import as_text
 
@@ -487,3 +490,71 @@ def test_bad_input_is_one_line_and_status_2(run, argv, says) -> None:
     assert err.count("\n") == 1
     assert says in err
     assert "do:" in err
+
+
+# --- guesses that become exact ----------------------------------------------------------------------------------------
+
+
+def fractions(rng: np.random.Generator, *shape: int) -> Any:
+    """Small ones, many of them 0."""
+    whole = rng.integers(-5, 6, size=shape) * rng.integers(0, 2, size=shape)
+    return np.vectorize(lambda a, b: fmpq(int(a), int(b)), otypes=[object])(whole, rng.integers(1, 7, size=shape))
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 5, 8])
+def test_the_solution_next_to_a_guess_meets_the_equations_and_leaves_it_at_a_right_angle(count: int) -> None:
+    rng = np.random.default_rng(count)
+    for _ in range(20):
+        matrix, solution, guess = fractions(rng, count, 6), fractions(rng, 6), fractions(rng, 6)
+        right = [sum(row * solution, fmpq(0)) for row in matrix]
+        equations = Equations.of(matrix.tolist(), right, 6)
+        assert equations is not None
+        near = equations.nearest(guess.tolist())
+        assert [sum(row * near, fmpq(0)) for row in matrix] == right
+        assert sum((guess - near) * (solution - near), fmpq(0)) == 0
+
+
+def test_equations_that_contradict_each_other_have_no_solution() -> None:
+    one, zero = fmpq(1), fmpq(0)
+    assert Equations.of([[one, one], [one + one, one + one]], [one, one], 2) is None
+    assert Equations.of([[zero, zero]], [one], 2) is None
+
+
+@pytest.mark.parametrize("count", [0, 2, 4])
+def test_floats_call_a_solution_negative_where_it_is(count: int) -> None:
+    rng, seen = np.random.default_rng(count), set[bool]()
+    for _ in range(40):
+        matrix, solution, guess = fractions(rng, count, 5), abs(fractions(rng, 5)), abs(fractions(rng, 5))
+        right = [sum(row * solution, fmpq(0)) for row in matrix]
+        equations = Equations.of(matrix.tolist(), right, 5)
+        near = Near.of(matrix.astype(float).reshape(count, 5), np.array(right, dtype=float))
+        assert equations is not None
+        assert near is not None
+        assert not near.contradict
+        least = min(equations.nearest(guess.tolist()))
+        assert near.negative(guess.astype(float)) is bool(least < 0)
+        seen.add(bool(least < 0))
+    assert seen == ({False} if count == 0 else {False, True})
+
+
+def test_floats_see_equations_that_contradict_each_other_and_leave_open_what_is_too_close() -> None:
+    contradictory = Near.of(np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([1.0, 1.0]))
+    assert contradictory is not None
+    assert contradictory.contradict
+    assert Near.of(np.array([[1.0, 1.0], [1.0, 1.0 + 1e-11]]), np.array([1.0, 1.0])) is None
+
+
+def test_a_face_that_is_met_twice_is_looked_at_once() -> None:
+    active = np.array([True, False])
+    one, other = Face(((Fraction(1),),), active), Face(((Fraction(1),),), ~active)
+    assert distinct([one, other, Face(((Fraction(1),),), active.copy())])[1] is other
+    assert len(distinct([one, other, one])) == 2
+
+
+def test_one_run_is_enough_where_the_worst_case_is_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluated, evaluate = list[object](), kernel.evaluate
+    monkeypatch.setattr(kernel, "evaluate", lambda *args: (evaluated.append(args), evaluate(*args))[1])
+    statement = fa.statement("buttaci/lem4.4")
+    (row,) = profile(statement, read(statement)[0], 0.0).rows
+    assert row["lower_exact"] == "0"
+    assert len(evaluated) == 1

@@ -5,7 +5,7 @@ What a run measures (G, Gamma, gap(0)) cannot be held: it is what it is on each 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -26,7 +26,9 @@ SHORTEST = 8  # small sizes of a statement's own
 
 
 def reading_at(reading: Reading, values: Mapping[str, Fraction]) -> Reading:
-    """The statement with parameters that would be swept at the values that were given."""
+    """The statement with parameters that would be swept at the values that were given; itself where there are none."""
+    if not {*values} & {*reading.lowered.sweep}:
+        return reading
     sweep = {
         name: {**rule, "value": str(values[name])} if name in values else rule
         for name, rule in reading.lowered.sweep.items()
@@ -34,9 +36,18 @@ def reading_at(reading: Reading, values: Mapping[str, Fraction]) -> Reading:
     return replace(reading, lowered=replace(reading.lowered, sweep=sweep))
 
 
-def shape_at(reading: Reading, world: Setting, values: Mapping[str, Fraction], rounds: int) -> Shape:
-    """The most telling shape with these sizes: noise where its outcomes can be followed, parabolas where d is large."""
-    shapes = list(world.shapes(reading))
+def shape_at(
+    reading: Reading,
+    world: Setting,
+    values: Mapping[str, Fraction],
+    rounds: int,
+    shapes: Sequence[Shape] | None = None,
+) -> Shape:
+    """The most telling shape with these sizes: noise where its outcomes can be followed, parabolas where d is large.
+
+    `shapes`: those of the statement, where they are at hand.
+    """
+    shapes = world.shapes(reading) if shapes is None else shapes
     known = {name for shape in shapes for name, _ in shape.counts}
     sizes = {name: int(x) for name, x in values.items() if name in known}
     for name, x in values.items():

@@ -10,7 +10,7 @@ from flint import fmpq
 
 from .expression import FOLD, Value, least
 from .rational import Node, Rejected, affordable
-from .work import paid, spend, summed
+from .work import paid, paid_each, spend, summed
 
 Vector = tuple[fmpq, ...]
 Matrix = tuple[Vector, ...]
@@ -50,18 +50,23 @@ def clipped(x: Value, low: fmpq, high: fmpq) -> fmpq:
 
 
 def ldl(matrix: Sequence[Sequence[fmpq]]) -> list[tuple[fmpq, Vector]] | None:
-    """A symmetric matrix as a sum of D u u' with D > 0; None unless it is positive semidefinite."""
-    rest, parts = [list(row) for row in matrix], list[tuple[fmpq, Vector]]()
-    for r in range(len(rest)):
-        pivot = rest[r][r]
-        if pivot < 0 or (pivot == 0 and any(rest[r])):  # a zero pivot needs a zero row
+    """A symmetric matrix as a sum of D u u' with D > 0; None unless it is positive semidefinite.
+
+    Of what is left, only the diagonal and what stands right of it is computed.
+    """
+    size, parts = len(matrix), list[tuple[fmpq, Vector]]()
+    rest = [list(row[r:]) for r, row in enumerate(matrix)]
+    for r, row in enumerate(rest):
+        pivot = row[0]
+        if pivot < 0 or (pivot == 0 and any(row)):  # a zero pivot needs a zero row
             return None
         if pivot > 0:
-            unit = tuple(x / pivot for x in rest[r])
-            parts.append((pivot, unit))
-            spend(len(rest))
-            rows, below = zip(rest, unit, strict=True), rest[r]
-            rest = [[paid(x - a * b) for x, b in zip(row, below, strict=True)] if a else row for row, a in rows]
+            unit = [x / pivot for x in row]
+            parts.append((pivot, (ZERO,) * r + tuple(unit)))
+            spend(size)
+            for n, a in enumerate(unit[1:], 1):
+                if a:
+                    rest[r + n] = paid_each([x - a * b for x, b in zip(rest[r + n], row[n:], strict=True)])
     return parts
 
 

@@ -81,6 +81,15 @@ def paid(x: Real) -> Real:
     return x
 
 
+def paid_each(numbers: list[fmpq]) -> list[fmpq]:
+    """The same of many fractions at once."""
+    bits = [x.height_bits() for x in numbers]
+    if max(bits, default=0) > SHORT:
+        return [paid(x) for x in numbers]
+    spend(len(bits))
+    return numbers
+
+
 def powered(x: fmpq, n: int) -> fmpq:
     """x^n, n >= 0; refused before it is built where it is too long."""
     if n * (x.height_bits() - 1) > BITS:

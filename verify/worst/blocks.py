@@ -183,7 +183,8 @@ def _null(conditions: Sequence[Array], size: int) -> Array:
     """An orthonormal basis of what all conditions map to 0, as columns."""
     if not conditions:
         return np.eye(size)
-    _, values, vectors = np.linalg.svd(np.vstack(conditions))
+    stacked = np.vstack(conditions)
+    _, values, vectors = np.linalg.svd(stacked, full_matrices=len(stacked) < size)
     rank = int((values > RANK * max(values[0], 1.0)).sum())
     return vectors[rank:].T
 

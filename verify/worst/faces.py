@@ -6,7 +6,7 @@ constraints with room have no multiplier, are linear equations; inside their sol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -21,7 +21,7 @@ from .cone import Cone, Solved, on_face
 from .cone import Form as Floats
 from .upper import Equations, Proved, balance_rows, rational, sums
 
-__all__ = ["IDLE", "Face", "attained", "face", "idle"]
+__all__ = ["IDLE", "Face", "attained", "distinct", "face", "idle"]
 
 RANK = 1e-6  # of the largest eigenvalue: what is no direction of the run
 ROOM = 1e-6  # a constraint with more is not active
@@ -29,6 +29,7 @@ DENOMINATORS = (60, 1000, 10**5)
 CLOSE = 1e-5
 MOST = 6_000  # numbers of the equations of a face: seconds
 IDLE = (1e-7, 1e-5, 1e-3)
+CLEAR, FINE, REDUNDANT = 1e-5, 1e-9, 1e-13  # of the largest: a number for sure, one at all, and mere rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,6 +106,11 @@ def idle(shape: Blocks, inside: Solved, least: float) -> Face | None:
     return None if made is None else Face(made, multipliers > least * float(multipliers.max()))
 
 
+def distinct(faces: Sequence[Face]) -> list[Face]:
+    """Each once."""
+    return list({(one.directions, one.active.tobytes()): one for one in faces}.values())
+
+
 def attained(
     programme: Programme,
     shape: Blocks,
@@ -120,19 +126,61 @@ def attained(
     if factor is not None:
         rows.append([fmpq(int(n == 0)) for n in range(len(on.active) + 1)])
         right.append(factor)
-    equations = Equations.of(rows, right)
-    if equations is None:
+    floats, used = _as_floats(rows, right), [0, *(n + 1 for n, active in enumerate(on.active) if active)]
+    near = Near.of(floats[0][:, used], floats[1])
+    if near is not None and near.contradict:
         return None
-    inside = on_face(_restricted(shape, on), _as_floats(rows, right), best)
+    inside = on_face(_restricted(shape, on), floats, best)
     proposals = [] if inside is None else [(inside, inside.depth)]
+    equations, refused = None, set[tuple[fmpq, ...]]()
     for solved, depth in (*proposals, (best, 0.0)):
-        x = np.array([solved.factor, *np.where(on.active, solved.multipliers, 0.0)])
+        x = np.array([solved.factor, *solved.multipliers])[used]
         for guess in _guesses(x, depth):
-            exact = equations.nearest(guess)
-            made = Proved(exact[0], shape.multipliers(exact[1:]))
-            if min(exact) >= 0 and accepted(made):
+            if near is not None and near.negative(np.array([float(one) for one in guess])):
+                continue
+            equations = equations or Equations.of([[row[n] for n in used] for row in rows], right, len(used))
+            if equations is None:
+                return None
+            exact = tuple(equations.nearest(guess))
+            if min(exact) < 0 or exact in refused:
+                continue
+            active = dict(zip(used, exact, strict=True))
+            made = Proved(exact[0], shape.multipliers([active.get(n + 1, fmpq(0)) for n in range(len(on.active))]))
+            if accepted(made):
                 return made
+            refused.add(exact)
     return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Near:
+    """Equations in floats: which guesses are not worth exact arithmetic."""
+
+    directions: Array  # that the equations fix, an orthonormal row each
+    at: Array  # along each of them
+    contradict: bool
+
+    @classmethod
+    def of(cls, matrix: Array, right: Array) -> Near | None:
+        """None where floats do not tell which equations are redundant."""
+        sizes = np.abs(matrix).max(axis=1, initial=0.0)
+        if np.abs(right[sizes == 0]).max(initial=0.0) > 0:
+            return None
+        joined = np.unique((np.column_stack([matrix, right]) / np.where(sizes > 0, sizes, 1.0)[:, None]), axis=0)
+        matrix, right = joined[:, :-1], joined[:, -1]
+        across, values, directions = np.linalg.svd(matrix, full_matrices=False)
+        largest = values.max(initial=0.0)
+        kept = values > REDUNDANT * largest
+        if (values[kept] < FINE * largest).any():
+            return None
+        at = (across.T @ right)[kept] / values[kept]
+        left = np.abs(matrix @ (directions[kept].T @ at) - right)
+        return cls(directions[kept], at, bool((left > CLEAR * max(1.0, np.abs(at).max(initial=0.0))).any()))
+
+    def negative(self, x: Array) -> bool:
+        """Whether the solution next to x has a number that is clearly below 0."""
+        moved = x + self.directions.T @ (self.at - self.directions @ x)
+        return bool(moved.min() < -CLEAR * max(np.abs(moved).max(), np.abs(x).max()))
 
 
 def _guesses(x: Array, depth: float) -> list[list[fmpq]]:

@@ -20,11 +20,12 @@ from .ordinary import ORDINARY, Ordinary, proposed
 from .points import Point
 from .search import found_at
 from .smaller import shrunk
-from .worst import TooLarge, Worst, reached, worst_of
+from .worst import TooLarge, Worst, in_reach, worst_of
 
 __all__ = ["Profile", "examined", "profile"]
 
 Row = dict[str, Any]
+Built = tuple[Blocks, Programme] | TooLarge | str
 LARGEST = 60  # leaves
 NOMINAL = 25_000  # leaves times constraints times the size of a block, per nominal second
 LEAST, USUAL, SHARE, MORE = 0.5, 3.0, 18.0, 0.25  # nominal seconds, and per second of effort: at first, and beyond
@@ -48,19 +49,19 @@ def profile(statement: Statement, reading: Reading, effort: float) -> Profile:
         return Profile(why="out of reach: no inequality about runs of a method")
     left = min(USUAL, max(LEAST, SHARE * effort)) + MORE * effort
     rows, out, why, against, known = list[Row](), list[str](), "", None, None
-    seen = set[str]()
+    seen, built = set[str](), dict[str, Built]()
     for n, variants in enumerate(proposed(reading)):
         told("worst cases", n, len(ORDINARY))
         for at, points in variants:
             if _expected(known, points[0].data) > left:
                 out.append(points[0].name)
                 break
-            programmes, large, reason = _reached(reading, points)
+            programmes, large, reason = _reached(reading, points, built)
             why = why or reason
             if large:
                 out.append(points[0].name)
             for point, shape, asked in programmes:
-                if str((point.data, point.at)) in seen:
+                if _key(point) in seen:
                     continue
                 cost = _cost(shape, asked)
                 known = known or (point.data, cost)
@@ -68,7 +69,7 @@ def profile(statement: Statement, reading: Reading, effort: float) -> Profile:
                 if cost > left:
                     out.append(point.name)
                     continue
-                seen.add(str((point.data, point.at)))
+                seen.add(_key(point))
                 left -= cost
                 one = worst_of(reading, point, shape, asked, quick=True)
                 if against is None and one.refuted and one.certificate is not None and _accepted(one.certificate):
@@ -93,23 +94,38 @@ def _expected(known: tuple[Mapping[str, Any], float] | None, data: Mapping[str, 
     return float(cost * clients**2 * steps**2.5 / 2)
 
 
-def _reached(reading: Reading, points: list[Point]) -> tuple[list[tuple[Point, Blocks, Programme]], bool, str]:
+def _reached(
+    reading: Reading, points: list[Point], built: dict[str, Built]
+) -> tuple[list[tuple[Point, Blocks, Programme]], bool, str]:
     """Programmes of the points that have one, whether one is too large, and why another has none."""
     programmes, large, why = list[tuple[Point, Blocks, Programme]](), False, ""
     for point in points:
-        try:
-            programmes.append((point, *reached(reading, point, LARGEST)))
-        except TooLarge:
-            large = True
-        except UserError as error:
-            why = why or _reason(error)
+        key = _key(point)
+        if key not in built:
+            built[key] = _built(reading, point)
+        match built[key]:
+            case TooLarge():
+                large = True
+            case str(reason):
+                why = why or reason
+            case shape, asked:
+                programmes.append((point, shape, asked))
     return programmes, large, why
 
 
-def _reason(error: UserError) -> str:
-    """The kernel's own words where it refused the programme."""
-    cause = error.__cause__
-    return str(error if cause is None else cause)
+def _key(point: Point) -> str:
+    """What equal points have in common, whatever they are called."""
+    return str((point.data, point.at))
+
+
+def _built(reading: Reading, point: Point) -> Built:
+    """The programme, that it is too large, or why there is none."""
+    try:
+        return in_reach(reading, point, LARGEST)
+    except TooLarge as error:
+        return error
+    except (UserError, kernel.Malformed, kernel.Rejected) as error:
+        return str(error)
 
 
 def _row(at: Ordinary, point: Point, one: Worst) -> Row:

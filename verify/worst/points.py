@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -43,7 +44,7 @@ class Point:
     name: str = ""  # of an ordinary point
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asked:
     """A claim about runs, and what each of its names is."""
 
@@ -58,7 +59,7 @@ class Asked:
         letters = {size: letter for letter, size in method.names.items()}
         return cls(claim, method, {size: letters.get(size, size) for size in SMALL})
 
-    @property
+    @cached_property
     def constants(self) -> list[str]:
         """What an assumption names, but sizes."""
         named = dict.fromkeys(arg for _, args in (*self.claim.let, *self.claim.implicit) for arg in args)
@@ -92,7 +93,7 @@ class Asked:
         other = ("noisy_hess", "oracle", "batch_grad")
         return self.method.rules_use("noisy", "again") and not self.method.reads(*other)
 
-    @property
+    @cached_property
     def parameters(self) -> list[str]:
         """What else the claim or the method reads as one number, but what a run itself says."""
         read = {name for name, arity in {*self.claim.needs(), *self.method.needs()} if arity < 0}
@@ -100,7 +101,7 @@ class Asked:
         own |= {self.drawn}
         return sorted(name for name in read - own if name in self.claim.domains)
 
-    @property
+    @cached_property
     def steps(self) -> dict[str, int]:
         """Step sizes that the claim leaves open, with their number of indices."""
         open_ = {name: arity for name, arity in self.method.needs() if arity > 0 and name not in self.claim.choose}

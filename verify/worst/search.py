@@ -6,7 +6,7 @@ Floats propose, and the kernel replays the best instance of every point. It is a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from fractions import Fraction
 from typing import Any
@@ -20,7 +20,7 @@ from ..check import Scores, genes_of, score
 from ..genome import draw, exactly, join, mutate, rows
 from ..held import genes_at, reading_at, shape_at
 from ..seeds import seed_for
-from ..settings.base import Reading, Setting
+from ..settings.base import Reading, Setting, Shape
 from ..settings.order import Order
 from .ordinary import CURVED, ORDINARY, PLAIN, ROUNDS, SMOOTH, Ordinary
 
@@ -35,15 +35,15 @@ def found_at(reading: Reading, world: Setting, seed: int, effort: float) -> Iter
     """At the first few ordinary points where runs can have these constants: a row, and the instance that it is of."""
     if isinstance(world, Order):
         return
-    names, met = set[str](), 0
+    shapes, names, met = world.shapes(reading), set[str](), 0
     for at in ORDINARY:
-        values, name = _values(reading, world, at)
+        values, name = _values(reading, world, shapes, at)
         if met >= POINTS + int(MORE * effort) or not name:
             return
         if name in names:
             continue
         names.add(name)
-        best = _best(reading, world, values, seed)
+        best = _best(reading, world, shapes, values, seed)
         if best is not None:
             met += 1
             point = {k: str(x) for k, x in values.items()}
@@ -51,13 +51,13 @@ def found_at(reading: Reading, world: Setting, seed: int, effort: float) -> Iter
             yield {"name": name, "ordinary": asdict(at), "point": point, **ends, "by": "search"}, best
 
 
-def _values(reading: Reading, world: Setting, at: Ordinary) -> tuple[dict[str, Fraction], str]:
+def _values(reading: Reading, world: Setting, shapes: Sequence[Shape], at: Ordinary) -> tuple[dict[str, Fraction], str]:
     """Sizes and curvatures of the point, and its name, of what runs of this statement have."""
     assumed = [*reading.claim["let"], *reading.claim["implicit"]]
     named = {role: [args[0] for name, *args in assumed if name in role] for role in (SMOOTH, CURVED)}
     values = dict.fromkeys(named[CURVED], Fraction(1))
     values |= dict.fromkeys(named[SMOOTH], Fraction(at.kappa if named[CURVED] else PLAIN))
-    sizes = {name for shape in world.shapes(reading) for name, _ in shape.counts}
+    sizes = {name for shape in shapes for name, _ in shape.counts}
     unit = at.E if getattr(world, "counts_steps", False) else 1
     here = {name: n for name, n in (("C", at.C), ("E", at.E), ("T", unit * at.t)) if name in sizes}
     letters = {size: letter for letter, size in reading.claim.get("method", {}).get("names", {}).items()}
@@ -67,13 +67,15 @@ def _values(reading: Reading, world: Setting, at: Ordinary) -> tuple[dict[str, F
     return values, ", ".join(f"{name} {n}" for name, n in told.items())
 
 
-def _best(reading: Reading, world: Setting, values: dict[str, Fraction], seed: int) -> Replayed | None:
+def _best(
+    reading: Reading, world: Setting, shapes: Sequence[Shape], values: dict[str, Fraction], seed: int
+) -> Replayed | None:
     """The tightest instance with these constants, at the end of the range of rounds, if the kernel replays it."""
     held = reading_at(reading, values)
-    last = _at_the_end(held)
+    last, shapes = _at_the_end(held), shapes if held is reading else world.shapes(held)
     try:
-        shape = shape_at(held, world, values, int(values.get("T", 1)))
-        if reading.claim["setting"] != "run" and shape not in list(world.shapes(held)):
+        shape = shape_at(held, world, values, int(values.get("T", 1)), shapes)
+        if reading.claim["setting"] != "run" and shape not in shapes:
             return None  # sizes that hang together were torn apart
         rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "ordinary", shape))
         genes = genes_of(held, world, shape)

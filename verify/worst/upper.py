@@ -38,34 +38,42 @@ class Proved:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Equations:
-    """Linear equations in rationals: matrix x = right. Redundant ones are left out."""
+    """Linear equations in rationals, solved for one unknown each: x[own] = right - matrix x[free]."""
 
+    own: tuple[int, ...]
+    free: tuple[int, ...]  # all other unknowns
     matrix: fmpq_mat
     right: fmpq_mat
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[fmpq]], right: Sequence[fmpq]) -> Equations | None:
-        """None where they contradict each other."""
-        if not rows:
-            return cls(fmpq_mat(0, 0), fmpq_mat(0, 1))
-        wide = len(rows[0])
+    def of(cls, rows: Sequence[Sequence[fmpq]], right: Sequence[fmpq], wide: int) -> Equations | None:
+        """In so many unknowns; redundant ones are left out. None where they contradict each other."""
         joined = fmpq_mat(len(rows), wide + 1, [x for row, b in zip(rows, right, strict=True) for x in (*row, b)])
         reduced, rank = joined.rref()
-        if rank and all(reduced[rank - 1, n] == 0 for n in range(wide)):
+        kept = reduced.tolist()[:rank]
+        own = tuple(next(n for n, x in enumerate(row) if x) for row in kept)
+        if wide in own:
             return None
-        kept = [[reduced[m, n] for n in range(wide + 1)] for m in range(rank)]
-        return cls(
-            fmpq_mat(rank, wide, [x for row in kept for x in row[:-1]]), fmpq_mat(rank, 1, [row[-1] for row in kept])
-        )
+        free = tuple(n for n in range(wide) if n not in own)
+        matrix = fmpq_mat(rank, len(free), [row[n] for row in kept for n in free])
+        return cls(own, free, matrix, fmpq_mat(rank, 1, [row[wide] for row in kept]))
 
     def nearest(self, x: Sequence[fmpq]) -> list[fmpq]:
-        """The solution next to x."""
-        if not self.matrix.nrows():
-            return list(x)
+        """The solution next to x: by what is free, or by how far it is, whichever has fewer numbers."""
+        own, free = (fmpq_mat(len(at), 1, [x[n] for n in at]) for at in (self.own, self.free))
         across = self.matrix.transpose()
-        point = fmpq_mat(len(x), 1, list(x))
-        moved = point + across * (self.matrix * across).solve(self.right - self.matrix * point)
-        return [moved[n, 0] for n in range(len(x))]
+        if len(self.free) < len(self.own):
+            free = (_one(len(self.free)) + across * self.matrix).solve(free + across * (self.right - own))
+        else:
+            missing = self.right - own - self.matrix * free
+            free += across * (_one(len(self.own)) + self.matrix * across).solve(missing)
+        own = self.right - self.matrix * free
+        placed = dict(zip((*self.own, *self.free), (*own.entries(), *free.entries()), strict=True))
+        return [placed[n] for n in range(len(x))]
+
+
+def _one(size: int) -> fmpq_mat:
+    return fmpq_mat(size, size, [int(r == s) for r in range(size) for s in range(size)])
 
 
 def proofs(
@@ -139,5 +147,5 @@ def balance_rows(programme: Programme, shape: Blocks) -> tuple[list[list[fmpq]],
 
 def _balance(programme: Programme, shape: Blocks) -> Callable[[fmpq], Equations | None]:
     """The equations that multipliers meet at a factor: nothing is left of any unknown."""
-    rows, sides = balance_rows(programme, shape)
-    return lambda factor: Equations.of(rows, [factor * of_rhs - of_lhs for of_rhs, of_lhs in sides])
+    (rows, sides), wide = balance_rows(programme, shape), len(shape.cone.rows)
+    return lambda factor: Equations.of(rows, [factor * of_rhs - of_lhs for of_rhs, of_lhs in sides], wide)

@@ -31,22 +31,23 @@ from ..kernel.gram import START
 from ..kernel.leaves import Entry
 from ..kernel.programme import STEEPNESS, Programme, programme
 from ..kernel.proof import FORMAT as PROOF
-from ..kernel.proof import prove, rest, semidefinite
+from ..kernel.proof import prove, rest
 from ..settings.base import Reading
 from .blocks import Blocks, blocks, places
 from .cone import Solved, eased, smallest
-from .faces import IDLE, attained, face, idle
+from .faces import IDLE, attained, distinct, face, idle
 from .lower import Run, attainable, runs
 from .points import SMALL, Asked, Choices, Point, missing, told
 from .upper import LITTLE, Proved, proofs
 
-__all__ = ["TooLarge", "Worst", "instance_of", "reached", "worst", "worst_at", "worst_of", "written"]
+__all__ = ["TooLarge", "Worst", "in_reach", "instance_of", "reached", "worst", "worst_at", "worst_of", "written"]
 
 Row = dict[str, Any]
 MOST = 100  # leaves: the exact check of a proof takes a minute
 ROUNDING = 1e-9  # of the largest eigenvalue
 EXACT = 1e-9
 REFUSALS, REASON = 4, 30  # of the kernel, for one reason, which so many characters tell apart
+NO_RATIO = "a side that is 0 or irrational"  # as a reason
 ENOUGH, CLOSE = 1e-4, 2e-2  # below the worst case: no better run is looked for
 LOOSE = 2e-3  # above the smallest factor: another proof is looked for
 TOO_MANY = re.compile(r"point(\.[CET])?: got \d+")  # how the kernel says that sizes are too large
@@ -176,17 +177,24 @@ def worst_of(reading: Reading, point: Point, shape: Blocks, asked: Programme, qu
 
 
 def reached(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Programme]:
-    """The programme of a point; `UserError` with the kernel's reason where there is none."""
+    """The programme of a point; `UserError` with the kernel's reason and a remedy where there is none."""
+    try:
+        return in_reach(reading, point, largest)
+    except (Malformed, Rejected) as error:
+        left = missing(reading, point)
+        do = f"give {', '.join(left)} too, or other values" if left else "change a value"
+        raise UserError(f"{_where(reading, point)} ({error})", "a claim and a point in reach", do) from error
+
+
+def in_reach(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Programme]:
+    """The same, without a remedy: the kernel's own error, or `UserError` for what is not its business."""
     claim = reading.claim
     try:
         asked = programme(claim, point.data, point.at)
     except (Malformed, Rejected) as error:
-        at = ", ".join(f"{name} = {x}" for name, x in point.told.items()) or "no values"
-        left = missing(reading, point)
-        do = f"give {', '.join(left)} too, or other values" if left else "change a value"
         if TOO_MANY.match(str(error)):
-            raise TooLarge(f"{claim['id']} at {at} ({error})") from error
-        raise UserError(f"{claim['id']} at {at} ({error})", "a claim and a point in reach", do) from error
+            raise TooLarge(f"{_where(reading, point)} ({error})") from error
+        raise
     if len(asked.leaves) > largest:
         raise _too_large(claim, asked)
     if not asked.leaves:
@@ -196,6 +204,11 @@ def reached(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Progr
     if size > MOST_ALONE:
         raise _too_large(claim, asked)
     return shape, asked
+
+
+def _where(reading: Reading, point: Point) -> str:
+    at = ", ".join(f"{name} = {x}" for name, x in point.told.items()) or "no values"
+    return f"{reading.claim['id']} at {at}"
 
 
 def _too_large(claim: Mapping[str, Any], asked: Programme) -> TooLarge:
@@ -253,21 +266,22 @@ def _lower(
     """The worst run that the kernel admits, and what lhs/rhs is on it."""
     most, found, refusals = None, None, Counter[str]()
     for run in runs(asked, shape, best, face(shape, best)):
+        if max(refusals.values(), default=0) >= REFUSALS:
+            break  # it is not the rounding
         instance = instance_of(asked, point, run)
         try:
             lhs, rhs, _ = kernel.evaluate(claim, instance, (), dict(point.at))
         except (Malformed, Rejected) as error:  # one point with two gradients, or numbers that are too long
             refusals[str(error)[:REASON]] += 1
-            if max(refusals.values()) >= REFUSALS:
-                break  # it is not the rounding
             continue
         small, large = (rhs, lhs) if claim["then"][point.at["relation"]][0] in (">=", ">") else (lhs, rhs)
         if not (isinstance(small, fmpq) and isinstance(large, fmpq)) or large <= 0:
+            refusals[NO_RATIO] += 1
             continue
         ratio = _fraction(small / large)
         if most is None or ratio > most:
             most, found = ratio, written(claim, point, instance, lhs, rhs)
-        if ratio > best.factor * (1 - (EXACT if run.on_face else enough)):
+        if ratio > best.factor * (1 - (EXACT if run.on_face else enough)) or (ratio == 0 and best.factor < EXACT):
             break
     return most, found
 
@@ -363,7 +377,7 @@ def _upper(
 
     def beside(factor: fmpq | None, inside: Solved) -> Proved | None:
         edges = [edge for least in IDLE if (edge := idle(shape, inside, least)) is not None]
-        tried = (attained(asked, shape, inside, edge, accepted, factor) for edge in edges)
+        tried = (attained(asked, shape, inside, edge, accepted, factor) for edge in distinct(edges))
         return next((made for made in tried if made is not None), None)
 
     def near(one: Proved | None) -> bool:
@@ -389,13 +403,7 @@ def _looks_right(asked: Programme, found: Proved) -> bool:
         matrix[place[a], place[b]] += float(x) / 2
         matrix[place[b], place[a]] += float(x) / 2
     values = np.linalg.eigvalsh(matrix)
-    if values[0] < -ROUNDING * max(abs(float(values[-1])), 1e-300):
-        return False
-    try:
-        semidefinite(left)
-    except Rejected:
-        return False
-    return True
+    return bool(values[0] >= -ROUNDING * max(abs(float(values[-1])), 1e-300))
 
 
 def _fraction(x: fmpq) -> Fraction:

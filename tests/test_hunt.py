@@ -17,7 +17,7 @@ from sympy import Expr, Rational
 from fedaudit.bounds.catalogue import statement
 from fedaudit.bounds.papers.buttaci.symbols import E, G, Gamma, sigma, t
 from fedaudit.bounds.statement import Statement
-from fedaudit.verify import kernel
+from fedaudit.verify import audit, kernel
 from fedaudit.verify.audit import _entrants, hunt_row, judge, literal_row, read, verify_row
 from fedaudit.verify.certificates import certify as certify_data
 from fedaudit.verify.certify import Replayed, _declarations, certificate, certify, decided
@@ -312,3 +312,13 @@ def test_a_small_effort_climbs_where_the_race_came_closest_and_in_every_block() 
     gaps = np.diff([-1, *(n for n, shape in enumerate(shapes) if shape in chosen), len(shapes)])
     assert gaps.max() <= 2 * -(-len(shapes) // 16)
     assert chosen == [shape for shape in shapes if shape in set(chosen)]
+
+
+def test_a_search_ends_early_only_where_the_kernel_confirms_what_floats_see(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Floats alone may see a clear violation that is none: then the longer climb is still taken."""
+    reading, world = read(statement("buttaci/appA-strong-second"))
+    confirmed = audit._hunted(reading, world, 0, 0.01)
+    assert confirmed.best[0].margin > audit.CLEAR
+    monkeypatch.setattr(audit, "certify", lambda *_: None)
+    unconfirmed = audit._hunted(reading, world, 0, 0.01)
+    assert unconfirmed.instances > confirmed.instances

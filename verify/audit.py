@@ -61,7 +61,7 @@ REPLAYS = 5  # most dangerous candidates that the kernel replays
 STEADY = 15  # most of those that hold, to say how tight they are: where floats are right about the first, it is enough
 CHEAP, DEAR = 100, 2000  # sizes of instances (clients × dimension × steps) that are replayed to say how tight they are
 DEAR_REPLAYS = 2
-CLEAR = 1e-3  # a float violation this large ends the search: the kernel has the word
+CLEAR = 1e-3  # a float violation this large ends the search if the kernel confirms it
 LEAD = 6  # shapes that `hunt` goes on with after the first round
 LITERAL_SHARE = 0.25  # of the hunting effort, for each implicit assumption
 STRENGTH = ("undecided", "survived", "proved", "refuted", "not-reproduced", "reproduced-if", "reproduced")
@@ -440,10 +440,17 @@ def _hunted(reading: Reading, world: Setting, seed: int, effort: float, race: Se
     generations = max(least, round(populations / len(shapes)))
     first = joined([counted, climb(reading, world, shapes, generations, seed)])
     lead: list[Shape] = list(dict.fromkeys(f.scores.shape for f in first.best))[:LEAD]
-    if not lead or first.best[0].margin > CLEAR:
+    if not lead or _fallen(reading, world, first):
         return first
     longer = max(least, round(populations / len(lead)))
     return joined([first, climb(reading, world, lead, longer, seed + 1)])
+
+
+def _fallen(reading: Reading, world: Setting, seen: Searched) -> bool:
+    """Whether the kernel confirms a clear violation, so that nothing is left to search for."""
+    clear = sorted((f for f in seen.best if f.margin > CLEAR), key=_worth)[:REPLAYS]
+    replays = (certify(reading, world, found) for found in clear)
+    return any(one is not None and not one.holds for one in replays)
 
 
 def _entrants(shapes: Sequence[Shape], race: Searched, places: int) -> list[Shape]:

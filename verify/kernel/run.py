@@ -47,15 +47,22 @@ Fields = dict[str, Node]
 Steps = dict[str, dict[tuple[int, ...], fmpq]]  # of every quantity that the rules read, its value at every place
 
 
-@lru_cache(maxsize=64)
-def method_of(text: str) -> Method:
+def method_of(raw: object) -> Method:
     """The method that a claim carries: one object, read once."""
+    try:
+        return _read_once(json.dumps(raw))
+    except RecursionError:
+        raise Malformed("claim.method: got data nested too deeply, expected a few levels") from None
+
+
+@lru_cache(maxsize=64)
+def _read_once(text: str) -> Method:
     return read_method(Node(json.loads(text), "claim.method"))
 
 
 def read(node: Node, claim: Claim) -> World:
     given = node.fields("C d E T p w0 constants clients noise", OPTIONAL)
-    method = method_of(json.dumps(claim.method))
+    method = method_of(claim.method)
     C, d = (given[name].integer(1, COUNT) for name in ("C", "d"))
     long = "box" in given
     E = given["E"].integer(1, LARGE if long else COUNT)

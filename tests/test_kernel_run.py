@@ -145,3 +145,10 @@ def test_a_client_computes_once_for_all_outcomes_that_it_cannot_tell_apart(monke
     mean = 1 - F(1, 2) * (1 - F(5, 2))  # and the variance is 6/36 of each client's, (1/2)^2
     assert F(str(value)) == mean**2 + F(1, 24)
     assert len(computed) == 12
+
+
+def test_flat_clients_with_minimisers_of_their_own_are_not_alike() -> None:
+    flat = {"kind": "quadratic", "A": [["0"]], "b": ["0"]}
+    instance = INSTANCE | {"clients": [flat, flat], "noise": {"kind": "none"}, "minimisers": [["0"], ["4"]]}
+    asked = claim([["1", ["norm2", ["mean", ["w_i_star"]]]]])
+    assert F(str(kernel.world(asked, instance).at("measure", (1,)))) == 4

@@ -180,15 +180,13 @@ def test_rationals_that_floats_see_hold_say_only_how_tight_a_candidate_is(monkey
     assert all((replayed.genome[gene.name] == precise[gene.name]).all() for gene in shorter)
 
 
-def test_an_equation_that_floats_see_hold_is_replayed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_candidate_of_an_equation_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     reading, world = read(statement("buttaci/prop3.1"))
     searched = sample(reading, world, world.shapes(reading)[:6], 50, seed=0)
     searched = replace(searched, best=tuple(found for found in searched.best if found.ratio > 0))
-    assert len(searched.best) > 1
     calls = counted(monkeypatch, "certify")
-    row = judge(reading, world, searched).row()
-    assert (row["verdict"], row["evidence"], row["tightness"]) == ("survived", "exact", 1.0)
-    assert len(calls) == 1
+    assert judge(reading, world, searched).row()["verdict"] == "survived"
+    assert len(calls) == len(searched.best) > 1
 
 
 def test_where_short_rationals_are_too_large_longer_ones_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:

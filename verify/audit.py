@@ -21,7 +21,7 @@ from fedaudit.bounds.statement import Assumption, Statement
 from fedaudit.progress import told
 
 from .audited import Audited, Derivation, Linted, Literally, counterexample
-from .certify import Replayed, certificate, certify, equation, refusal
+from .certify import Replayed, certificate, certify, refusal
 from .check import BEYOND_ROUNDING
 from .claims import lower
 from .experiments import experiment
@@ -278,8 +278,6 @@ def judge(
         beaten = any(found.ratio <= made.ratio for made in replays)
         if beaten and found.margin < -BEYOND_ROUNDING and not isinstance(world, Order):  # whose slopes are only fitted
             continue  # it says nothing about the claim, and less about how tight it is
-        if found.margin <= VIOLATION and equation(reading, found) and any(_alike(found, made) for made in replays):
-            continue  # an equation that floats see hold: one exact instance says as much as many
         made = certify(reading, world, found)
         if made is None and found.margin > BEYOND_ROUNDING:
             made = certify(reading, world, reduced(reading, world, found))
@@ -330,11 +328,6 @@ def _by_kind(statement: Statement, verdict: Judged) -> Judged:
 def _promise(found: Found) -> float:
     """The tightest first; last where a ratio says nothing."""
     return -found.ratio if math.isfinite(found.ratio) else math.inf
-
-
-def _alike(found: Found, made: Replayed) -> bool:
-    """Whether a replay has equal sides in the same relation."""
-    return made.equal and made.at["relation"] == found.scores.at[found.row]["relation"]
 
 
 def _worth(found: Found) -> tuple[bool, int]:

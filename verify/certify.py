@@ -152,7 +152,7 @@ def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None
     last: Replayed | None = None
     shape, at = _needed(reading, setting, found), found.scores.at[found.row]
     genes = genes_of(reading, setting, shape)
-    plain, equal = found.margin < -BEYOND_ROUNDING, equation(reading, found) and found.margin <= VIOLATION
+    plain, equal = found.margin < -BEYOND_ROUNDING, _equation(reading, found) and found.margin <= VIOLATION
     if not plain and not equal and found.margin <= VIOLATION and not isinstance(setting, Order):
         return _close(reading, setting, found, shape)
     affordable = [digits for digits in DIGITS if shape.steps * digits <= MOST_DIGITS]
@@ -207,7 +207,7 @@ def refusal(reading: Reading, setting: Setting, found: Found) -> str:
     return ""
 
 
-def equation(reading: Reading, found: Found) -> bool:
+def _equation(reading: Reading, found: Found) -> bool:
     """Whether what the candidate is closest to breaking is one."""
     return bool(reading.claim["then"][found.scores.at[found.row]["relation"]][0] == "=")
 

@@ -51,6 +51,8 @@ Floats = Sequence[float]
 
 RLIMIT = 1_000_000  # z3's own count of work, so that a verdict does not depend on the machine
 SIDE_RLIMIT = 300_000
+FIRST_RLIMIT = 30_000
+LOGICS = ("QF_NRA", "")  # whose engines are asked; the last is z3's default
 QUICK, DENSE = 150, 3000
 CLEAR = 1e-6  # a difference beyond what rounding of an equation's solution makes
 ALIKE = arb("1e-45")  # numbers of 60 digits that differ by less: nobody knows which is larger
@@ -448,7 +450,6 @@ class Proof:
         self._symbols: dict[Symbol, Any] = {}
         self._terms: dict[Expr, Any] = {}
         self._signs: dict[Expr, int | None] = {}
-        self._model: Any = None
         self._started = False
 
     def identity(self) -> bool:
@@ -497,10 +498,16 @@ class Proof:
         """The model of a satisfiable negation as rationals, one for every symbol or quantity."""
         import z3
 
+        negation = self._encode(Not(self.claim))
+        asked = (self._engines(negation, rlimit) for rlimit in (SIDE_RLIMIT, RLIMIT))
+        solver = next((solver for outcome, solver in asked if outcome == "sat"), None)
+        if solver is None:
+            return None
+        model = solver.model()
         point: dict[Basic, Fraction] = {}
         names: dict[Basic, Symbol] = {v: k for k, v in self.table.atoms.items()}
         for symbol, variable in self._symbols.items():
-            value = self._model.eval(variable, model_completion=True)
+            value = model.eval(variable, model_completion=True)
             if z3.is_algebraic_value(value):
                 value = value.approx(20)
             if not z3.is_rational_value(value):
@@ -566,19 +573,27 @@ class Proof:
         return encoded is not None and self._check(encoded, SIDE_RLIMIT) == "unsat"
 
     def _check(self, formula: Any, rlimit: int) -> str:
+        """Asked of z3's arithmetic alone first: that mostly suffices, and the other engines take longer to set up."""
         import z3
 
-        for logic in ("QF_NRA", ""):
+        outcome = self._asked(z3.Tactic("qfnra-nlsat", ctx=self._context).solver(), formula, FIRST_RLIMIT)
+        return self._engines(formula, rlimit)[0] if outcome == "unknown" else outcome
+
+    def _engines(self, formula: Any, rlimit: int) -> tuple[str, Any]:
+        """The first answer of one of them, and the solver that has the model of a "sat"."""
+        import z3
+
+        for logic in LOGICS:
             solver = z3.SolverFor(logic, ctx=self._context) if logic else z3.Solver(ctx=self._context)
-            solver.set("rlimit", rlimit)
-            solver.add(*self._base, formula)
-            outcome = solver.check()
-            if outcome == z3.unsat:
-                return "unsat"
-            if outcome == z3.sat:
-                self._model = solver.model()
-                return "sat"
-        return "unknown"
+            outcome = self._asked(solver, formula, rlimit)
+            if outcome != "unknown":
+                return outcome, solver
+        return "unknown", None
+
+    def _asked(self, solver: Any, formula: Any, rlimit: int) -> str:
+        solver.set("rlimit", rlimit)
+        solver.add(*self._base, formula)
+        return str(solver.check())
 
     def _variable(self, symbol: Symbol) -> Any:
         import z3

@@ -55,6 +55,22 @@ def statements_in(module: ModuleType) -> Iterator[Statement]:
     yield from (v for v in vars(module).values() if isinstance(v, Statement))
 
 
+def alone(identifier: str) -> Statement | None:
+    """The statement with this id, if it has one; of its paper no module is loaded that need not be."""
+    paper, _, label = identifier.partition("/")
+    if paper not in papers() or not label:
+        return None
+    root = importlib.import_module(f"{_papers.__name__}.{paper}")
+    texts = {path.stem: path.read_text("utf-8") for folder in root.__path__ for path in sorted(Path(folder).glob("*.py"))}
+    likely = [name for said in (identifier, label) for name, text in texts.items() if f'"{said}"' in text]
+    for name in dict.fromkeys((*likely, *texts)):  # an id may be put together
+        module = root if name == "__init__" else importlib.import_module(f"{root.__name__}.{name}")
+        found = next((s for s in statements_in(module) if s.id == identifier), None)
+        if found is not None:
+            return found
+    return None
+
+
 def statements(selectors: Sequence[str] = ()) -> list[Statement]:
     """What the selectors name, in catalogue order: papers, ids, globs, paths of Python files; none means all."""
     if not selectors:

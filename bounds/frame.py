@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 from flint import fmpq
@@ -97,6 +98,9 @@ CHARGES: dict[str, Charge] = {
 }
 
 
+GRADIENT_AT_STAR = mean(grad(Vector("w_star")))
+
+
 def others(clients: Any) -> Any:
     """How many clients there are besides one; 1 where there is none, so that it may be divided by."""
     return Max(clients - 1, 1)
@@ -104,12 +108,31 @@ def others(clients: Any) -> Any:
 
 def formula_of(method: Method, quantity: Any) -> Any:
     """What the method's formulas say that a quantity is, at its indices; None if they do not."""
-    for key, body in method.formulas.items():
-        if key == quantity:
-            return body
-        if isinstance(key, AppliedUndef) and key.func == getattr(quantity, "func", None):
-            return body.subs(dict(zip(key.args, quantity.args, strict=True)), simultaneous=True)
-    return None
+    key = _formulas(method).get(_head(quantity))
+    if key is None or key == quantity:
+        return None if key is None else method.formulas[key]
+    return method.formulas[key].subs(dict(zip(key.args, quantity.args, strict=True)), simultaneous=True)
+
+
+def _head(quantity: Any) -> Any:
+    """What a quantity is at all its indices."""
+    return quantity.func if isinstance(quantity, AppliedUndef) else quantity
+
+
+def _by_head(*quantities: Any) -> dict[Any, Any]:
+    """Head -> the first quantity that has it."""
+    return {_head(q): q for q in reversed(quantities)}
+
+
+@lru_cache(maxsize=512)
+def _formulas(method: Method) -> dict[Any, Any]:
+    return _by_head(*method.formulas)
+
+
+@lru_cache(maxsize=512)
+def _factors(method: Method) -> frozenset[Any]:
+    """The heads of what its rules read."""
+    return frozenset(q.func for q in method.steps())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,8 +187,7 @@ class Frame:
 
     def formula(self, quantity: Any) -> Any:
         """What the method's formulas say that it is; a factor of its rules is a letter, whatever it is."""
-        factor = getattr(quantity, "func", None) in {q.func for q in self.method.steps()}
-        return None if factor else formula_of(self.method, quantity)
+        return None if _head(quantity) in _factors(self.method) else formula_of(self.method, quantity)
 
     @property
     def sum_of_squares(self) -> Any:
@@ -197,15 +219,15 @@ class Frame:
 
     def meaning(self, quantity: Any) -> tuple[Any, Number] | None:
         """Its definition, and the indices at which that is written."""
-        for known in (self.names, self.method.measures):
-            for key, number in known.items():
-                if key == quantity or (isinstance(key, AppliedUndef) and key.func == getattr(quantity, "func", None)):
-                    if number.law == "most" and isinstance(key, Symbol):
-                        return None  # the largest of a whole run is a number
-                    if number.law not in ("", "expect"):
-                        raise UserError(f"got {quantity}, expected an expectation; do: leave this premise by hand")
-                    return key, number
-        return None
+        key = _meanings(self).get(_head(quantity))
+        if key is None:
+            return None
+        number = self.names[key] if key in self.names else self.method.measures[key]
+        if number.law == "most" and isinstance(key, Symbol):
+            return None  # the largest of a whole run is a number
+        if number.law not in ("", "expect"):
+            raise UserError(f"got {quantity}, expected an expectation; do: leave this premise by hand")
+        return key, number
 
     def leaves(self, expr: Any) -> Iterator[Any]:
         """What a coefficient is made of: symbols, step sizes, the sum of squared weights."""
@@ -223,8 +245,8 @@ class Frame:
         elif self.is_share(expr) or self.is_weight(expr):
             return
         elif not isinstance(expr, Rational | Indexed) and self.meaning(expr) is None:
-            steps = {q.func for q in (*self.method.steps(), *self.method.before)}
-            if not isinstance(expr, Symbol) and getattr(expr, "func", None) not in steps:
+            read = _head(expr) in _factors(self.method) or _head(expr) in {q.func for q in self.method.before}
+            if not isinstance(expr, Symbol) and not read:
                 raise UserError(f"got {expr}, expected a quantity of the method or a name with a definition")
             yield expr
 
@@ -251,6 +273,11 @@ class Frame:
         yield from () if self.sample is None else (self.sample, others(self.sizes[1]))
 
 
+@lru_cache(maxsize=512)
+def _meanings(frame: Frame) -> dict[Any, Any]:
+    return _by_head(*frame.names, *frame.method.measures)
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """Reads formulas of one proof step: around round `at[0]` and its local step `at[1]`."""
@@ -260,6 +287,7 @@ class Reader:
     letters: Mapping[Any, str]  # leaf -> its name in the ring
     at: tuple[Any, Any]
     step: Any = None  # what the letter of the local step stands for, in a rule or a definition that is being read
+    known: dict[Any, Vec] = field(default_factory=dict[Any, Vec], compare=False, repr=False)  # what was read before
 
     # --- coefficients ------------------------------------------------------------------------------------------------
 
@@ -302,7 +330,10 @@ class Reader:
 
         match x:
             case Vector(op="name"):
-                return self._named(x, when, plain)
+                key = (x, when, plain, self.at, self.step)
+                if key not in self.known:
+                    self.known[key] = self._named(x, when, plain)
+                return self.known[key]
             case Vector(op="zero"):
                 return Vec({})
             case Vector(op="start") if self.frame.groups is not None:
@@ -355,14 +386,17 @@ class Reader:
             case Vector(op="full_prox", args=(step, inside)):
                 return self._solved(read(inside), self.coefficient(step))
             case Vector(op="noisy", args=(inside,)) if plain is not None and when in ("base", "begun", "local"):
-                return read(inside) + self.noise(read(inside), when, plain)
+                at = read(inside)
+                return at + self.noise(at, when, plain)
             case _:
                 raise UserError(f"got {x.op!r} of a vector, expected another; do: leave this premise by hand")
 
     def _prox(self, at: Vec, size: Coefficient, plain: str | None) -> Vec:
         """The proximal point, of the client if the point is; w* where a proximal gradient step starts there."""
         star = self.vector(Vector("w_star"))
-        still = star - self.vector(mean(grad(Vector("w_star")))).scaled(size)
+        if GRADIENT_AT_STAR not in self.known:
+            self.known[GRADIENT_AT_STAR] = self.vector(GRADIENT_AT_STAR)
+        still = star - self.known[GRADIENT_AT_STAR].scaled(size)
         if at.terms in (still.terms, still.owned(plain or ALL).terms):
             return replace(star, charges=at.charges | {FLAT, STILL})
         if at.tags - {ALL, MEAN, OWN} or (OWN in at.tags and plain is None):

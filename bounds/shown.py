@@ -11,7 +11,7 @@ of the premise). What the atoms and the rules of the normal form charge must be 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -334,8 +334,18 @@ def _denominators(premise: Shown) -> Iterator[Any]:
     vectors = (*(premise.schwarz or ()),)
     numbers = [n for _, a in premise.by if not isinstance(a, PLAIN) for n in scalars_of(a.number)]
     scalars = [premise.claim, *(m for m, _ in premise.by), *numbers, *(s for v in vectors for s in v.scalars())]
-    for expr in (*scalars, *premise.frame.scalars()):
-        yield from (power.base for power in expr.atoms(Pow) if power.exp.is_negative)
+    yield from _divisors(scalars)
+    yield from _divisors_of(premise.frame)
+
+
+def _divisors(scalars: Iterable[Any]) -> Iterator[Any]:
+    return (power.base for expr in scalars for power in expr.atoms(Pow) if power.exp.is_negative)
+
+
+@lru_cache(maxsize=512)
+def _divisors_of(frame: Frame) -> tuple[Any, ...]:
+    """Those of its rules and definitions: every premise of the frame asks for them."""
+    return tuple(dict.fromkeys(_divisors(frame.scalars())))
 
 
 def _range(frame: Frame, atom: Bound) -> Iterator[Boolean]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
@@ -68,6 +69,8 @@ class Coefficient:
 
 
 def fraction(top: fmpq_mpoly, below: fmpq_mpoly) -> Coefficient:
+    if below.is_one():
+        return Coefficient(top, below)
     common = below if top.is_zero() else top.gcd(below)
     top, below = top / common, below / common
     lead = below.leading_coefficient()
@@ -82,13 +85,20 @@ class Ring:
 
     @property
     def context(self) -> fmpq_mpoly_ctx:
-        return fmpq_mpoly_ctx.get(self.parameters, "degrevlex")
+        return _context(self.parameters)
 
     def number(self, value: fmpq | int) -> Coefficient:
-        return Coefficient(self.context.constant(value), self.context.constant(1))
+        context = self.context
+        return Coefficient(context.constant(value), context.constant(1))
 
     def parameter(self, name: str) -> Coefficient:
-        return Coefficient(self.context.gens()[self.parameters.index(name)], self.context.constant(1))
+        context = self.context
+        return Coefficient(context.gens()[self.parameters.index(name)], context.constant(1))
+
+
+@lru_cache(maxsize=256)
+def _context(parameters: tuple[str, ...]) -> fmpq_mpoly_ctx:
+    return fmpq_mpoly_ctx.get(parameters, "degrevlex")
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -121,11 +121,25 @@ def shown(selectors: Sequence[str], form: str) -> list[Any]:
     if any(file_of(selector) for selector in selectors):
         return _printed(selectors, form)
     kept: dict[str, Any] = _kept(form) or {}
-    names = [entry["id"] for entry in listed(selectors)]
-    if missing := [name for name in names if name not in kept]:
-        kept |= zip(missing, _printed(missing, form), strict=True)
-        _keep(form, kept)
+    if all(selector in kept for selector in selectors):
+        return [kept[name] for name in dict.fromkeys(selectors)]
+    with quiet():
+        found = _single(selectors) if _kept("list") is None else None
+        names = [entry["id"] for entry in listed(selectors)] if found is None else [s.id for s in found]
+        if missing := [name for name in names if name not in kept]:
+            said = _said(form)
+            kept |= {s.id: said(s) for s in (find(missing) if found is None else found)}
+            _keep(form, kept)
     return [kept[name] for name in names]
+
+
+def _single(selectors: Sequence[str]) -> list[Statement] | None:
+    """What single ids name, where these sources have not been listed yet; None if something else is among them."""
+    from fedaudit.bounds.catalogue import alone
+
+    found = [alone(name) for name in dict.fromkeys(selectors)]
+    named = [s for s in found if s is not None]
+    return named if len(named) == len(found) else None
 
 
 def _printed(selectors: Sequence[str], form: str) -> list[Any]:

@@ -61,7 +61,8 @@ def alone(identifier: str) -> Statement | None:
     if paper not in papers() or not label:
         return None
     root = importlib.import_module(f"{_papers.__name__}.{paper}")
-    texts = {path.stem: path.read_text("utf-8") for folder in root.__path__ for path in sorted(Path(folder).glob("*.py"))}
+    files = [path for folder in root.__path__ for path in sorted(Path(folder).glob("*.py"))]
+    texts = {path.stem: path.read_text("utf-8") for path in files}
     likely = [name for said in (identifier, label) for name, text in texts.items() if f'"{said}"' in text]
     for name in dict.fromkeys((*likely, *texts)):  # an id may be put together
         module = root if name == "__init__" else importlib.import_module(f"{root.__name__}.{name}")

@@ -258,19 +258,18 @@ def violation(
 ) -> Point | None:
     """An admissible point where the claim fails, confirmed exactly (or with 60 digits where exp or a root stands)."""
     arguments = sampler.variables
-    margin = None
-    if isinstance(claim, Le | Lt | Ge | Gt):
-        margin = compiled(claim.lts, arguments), compiled(claim.gts, arguments)
-    whole, clearly = compiled(claim, arguments), _clearly(claim, arguments)
+    ordered = isinstance(claim, Le | Lt | Ge | Gt)
+    sides = [compiled(side, arguments) for side in ((claim.lts, claim.gts) if ordered else (claim,))]
+    clearly = _clearly(claim, arguments)
     fails, nearly = _Checked(claim, given, arguments), _Nearly(given, arguments)
     for values in sampler.draws(str(claim)[:200], count):
         try:
             floats = [float(v) for v in values]
-            if margin is not None:
-                low, high = margin[0].float(floats), margin[1].float(floats)
+            if ordered:
+                low, high = sides[0].float(floats), sides[1].float(floats)
                 suspect = low >= high - SLACK * (abs(low) + abs(high))
             else:
-                suspect = not whole.float(floats) or isinstance(claim, Eq | Ne)
+                suspect = not sides[0].float(floats) or isinstance(claim, Eq | Ne)
         except (Undefined, OverflowError):
             continue
         if suspect and fails(values):
@@ -367,6 +366,7 @@ class _Checked:
             return False
 
 
+@lru_cache(maxsize=1024)
 def _domain(q: Basic) -> Callable[[fmpq], bool]:
     """Whether a value is one that the quantity's declaration allows."""
     integer, positive = bool(q.is_integer), bool(q.is_positive)
@@ -531,6 +531,7 @@ class Proof:
 
         self._started = True
         self._context = z3.Context()
+        self._arithmetic = z3.Tactic("qfnra-nlsat", ctx=self._context)
         self._base: list[Any] = []
         for formula in [*self.table.axioms, *self.given, self.claim]:
             for symbol in sorted(formula.free_symbols, key=lambda s: s.sort_key()):
@@ -574,9 +575,7 @@ class Proof:
 
     def _check(self, formula: Any, rlimit: int) -> str:
         """Asked of z3's arithmetic alone first: that mostly suffices, and the other engines take longer to set up."""
-        import z3
-
-        outcome = self._asked(z3.Tactic("qfnra-nlsat", ctx=self._context).solver(), formula, FIRST_RLIMIT)
+        outcome = self._asked(self._arithmetic.solver(), formula, FIRST_RLIMIT)
         return self._engines(formula, rlimit)[0] if outcome == "unknown" else outcome
 
     def _engines(self, formula: Any, rlimit: int) -> tuple[str, Any]:

@@ -602,7 +602,8 @@ def _by_hand(statement: Statement, argument: Argument, catalogue: Mapping[str, S
     """What a derivation takes for granted: premises, what stands for assumptions, quantities read as others."""
     knowns = list(dict.fromkeys(_knowns(argument)))
     ranges = _ranges(statement, argument, catalogue)
-    free = ranges | {k for k in knowns if k.claim in definitions(statement)}
+    meant = definitions(statement)
+    free = ranges | {k for k in knowns if k.claim in meant}
     free |= names(statement, argument, cited_views(statement, catalogue))
     hand = [k.because for k in knowns if taken(k) and k not in free]
     yield from hand
@@ -997,11 +998,11 @@ def slacks(statement: Statement, comparisons: Sequence[Comparison]) -> Iterator[
     for constant in constants(statement, ("then", "where")):
         for changed in (Rational(99, 100), Rational(101, 100)):
             stated = mutate(statement, constant, changed, evaluate=False)
+            if not _dimensions_agree(stated):
+                continue
             relations = [_unevaluated(stated.relations[n], stated) for n in compared]
             moved = [(search, search.ratio(relation)) for search, relation in zip(searches, relations, strict=True)]
             ratios = [(search, ratio) for search, ratio in moved if ratio is not None]
-            if not ratios or not _dimensions_agree(stated):
-                continue
             stronger = [(search, ratio) for search, ratio in ratios if search.rises(ratio)]
             if not stronger or any(search.breaks(ratio) for search, ratio in stronger):
                 continue
@@ -1095,14 +1096,16 @@ class _Search:
     """A comparison, a sampler for it, and points with its ratio there: what changed claims are compared with."""
 
     before: Comparison
+    printed: Expr  # its ratio
     sampler: Sampler
     pool: Sequence[tuple[Drawn, float]]
 
     @staticmethod
     def of(comparison: Comparison) -> _Search:
-        sampler = comparison.sampler()
-        ratio = compiled(comparison.ratio, sampler.variables)
-        return _Search(comparison, sampler, [(drawn, drawn.score(ratio)) for drawn in sampler.pool("slack", POOL)])
+        sampler, printed = comparison.sampler(), comparison.ratio
+        ratio = compiled(printed, sampler.variables)
+        pool = [(drawn, drawn.score(ratio)) for drawn in sampler.pool("slack", POOL)]
+        return _Search(comparison, printed, sampler, pool)
 
     def ratio(self, relation: Relational) -> Compiled | None:
         """Of the changed claim; None if it is the same, or about something else altogether."""
@@ -1110,7 +1113,7 @@ class _Search:
         if after == before or not set(quantities(after.gives, after.claims)) <= set(self.sampler.variables):
             return None
         ratio = after.ratio
-        return None if ratio == before.ratio else compiled(ratio, self.sampler.variables)
+        return None if ratio == self.printed else compiled(ratio, self.sampler.variables)
 
     def rises(self, ratio: Compiled) -> bool:
         """Whether it is larger somewhere: the changed claim is stronger there."""

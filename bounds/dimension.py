@@ -62,7 +62,11 @@ def dimension(text: str) -> Dimension:
 
 
 class DimensionError(ValueError):
-    """Two parts that must agree in dimension do not."""
+    """Two parts that must agree in dimension do not. What it says is written when somebody asks."""
+
+    def __str__(self) -> str:
+        template, *parts = self.args
+        return str(template.format(*parts) if parts else template)
 
 
 def dimension_of(expr: Basic, glossary: Glossary) -> Dimension | None:
@@ -73,15 +77,15 @@ def dimension_of(expr: Basic, glossary: Glossary) -> Dimension | None:
         if expr.name.startswith(("unit_", "free_")):
             return ONE
         if expr not in glossary:
-            raise DimensionError(f"{expr} is not in the glossary")
+            raise DimensionError("{} is not in the glossary", expr)
         return glossary[expr].dim
     if isinstance(expr, AppliedUndef | Indexed):
         used = cast("Any", expr)
         head = used.func if isinstance(expr, AppliedUndef) else used.base.label
         if head not in glossary:
-            raise DimensionError(f"{head} is not in the glossary")
+            raise DimensionError("{} is not in the glossary", head)
         for index in expr.args if isinstance(expr, AppliedUndef) else expr.indices:
-            _dimensionless(index, glossary, f"index of {head}")
+            _dimensionless(index, glossary, "index of {}", head)
         return glossary[head].dim
     if isinstance(expr, Add | Max | Min | Relational):
         return _agree(expr.args, glossary)
@@ -94,28 +98,28 @@ def dimension_of(expr: Basic, glossary: Glossary) -> Dimension | None:
             made = made * dim
         return made
     if isinstance(expr, exp | log | erf):
-        _dimensionless(expr.args[0], glossary, f"argument of {expr.func.__name__}")
+        _dimensionless(expr.args[0], glossary, "argument of {}", expr.func.__name__)
         return ONE
     if isinstance(expr, Pow):
         base, power = dimension_of(expr.base, glossary), cast("Any", expr.exp)
-        _dimensionless(power, glossary, f"exponent in {expr}")
+        _dimensionless(power, glossary, "exponent in {}", expr)
         if base is None or base == ONE:
             return base
         if not power.is_Rational:
-            raise DimensionError(f"{expr.base} has dimension {base} and is raised to {power}")
+            raise DimensionError("{} has dimension {} and is raised to {}", expr.base, base, power)
         return base ** Fraction(int(power.p), int(power.q))
     if isinstance(expr, Abs):
         return dimension_of(expr.args[0], glossary)
     if isinstance(expr, Sum):
         for limit in expr.limits:
             for bound in limit[1:]:
-                _dimensionless(bound, glossary, f"limit of the sum over {limit[0]}")
+                _dimensionless(bound, glossary, "limit of the sum over {}", limit[0])
         return dimension_of(expr.function, glossary)
     if isinstance(expr, Boolean):
         for part in expr.args:
             dimension_of(part, glossary)
         return ONE
-    raise DimensionError(f"no rule for the dimension of {expr.func.__name__} in {expr}")
+    raise DimensionError("no rule for the dimension of {} in {}", expr.func.__name__, expr)
 
 
 def _agree(parts: tuple[Basic, ...], glossary: Glossary) -> Dimension | None:
@@ -127,11 +131,11 @@ def _agree(parts: tuple[Basic, ...], glossary: Glossary) -> Dimension | None:
         if first is None:
             first = (part, dim)
         elif dim != first[1]:
-            raise DimensionError(f"{first[0]} has dimension {first[1]}, {part} has {dim}")
+            raise DimensionError("{} has dimension {}, {} has {}", *first, part, dim)
     return first[1] if first else None
 
 
-def _dimensionless(expr: Basic, glossary: Glossary, what: str) -> None:
+def _dimensionless(expr: Basic, glossary: Glossary, what: str, of: object) -> None:
     dim = dimension_of(expr, glossary)
     if dim not in (None, ONE):
-        raise DimensionError(f"{what}: {expr} has dimension {dim}, expected none")
+        raise DimensionError(f"{what}: {{}} has dimension {{}}, expected none", of, expr, dim)

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import product
 from typing import Any
 
@@ -113,7 +113,7 @@ class Exponents:
             return reduce(_greater, (self.of(arg) for arg in expr.args))
         if not expr.free_symbols - self.fixed and self._proved(Gt(expr, 0)):
             return z3.RealVal(0, ctx=self.context)
-        factored = factor(expr)
+        factored = _factored(expr)
         if not isinstance(factored, Add):
             return self.of(factored)
         if expr in self.names:
@@ -140,6 +140,11 @@ class Exponents:
 
     def _proved(self, claim: Any) -> bool:
         return proved(claim, self.given) if isinstance(claim, Relational) else bool(claim)
+
+
+@lru_cache(maxsize=1024)
+def _factored(expr: Any) -> Any:
+    return factor(expr)
 
 
 def _greater(a: Any, b: Any) -> Any:

@@ -62,19 +62,19 @@ def lint(statement: Statement, catalogue: Catalogue | None = None) -> tuple[Find
 def _dimensions(statement: Statement, _: Catalogue) -> Iterator[str]:
     glossary = statement.glossary
     for part in (*statement.relations, *statement.when):
-        yield from _mismatch(part, statement, str(part))
+        yield from _mismatch(part, statement, "{}", part)
     for name, pairs in (("choose", statement.choose), ("where", statement.where)):
         for left, right in pairs.items():
-            yield from _mismatch(Le(left, right, evaluate=False), statement, f"{name} {left} = {right}")
+            yield from _mismatch(Le(left, right, evaluate=False), statement, "{} {} = {}", name, left, right)
     for made in statement.limits:
         for relation in statement.relations:
-            yield from _mismatch(Le(relation.args[1], made.value, evaluate=False), statement, f"limit {made.value}")
+            yield from _mismatch(Le(relation.args[1], made.value, evaluate=False), statement, "limit {}", made.value)
     for assumption in (*statement.let, *statement.implicit):
         for constant in assumption.args:
             if constant not in glossary:
                 yield f"{constant} of assumption {assumption.name} is not in the glossary"
         if assumption.means is not None:
-            yield from _mismatch(assumption.means, statement, f"assumption {assumption.name}: {assumption.means}")
+            yield from _mismatch(assumption.means, statement, "assumption {}: {}", assumption.name, assumption.means)
     if not isinstance(statement.method, str):
         lines = _of_method(statement.method, tuple(statement.method.measures))
         yield from (f"method {statement.method_id}, {message}" for message in lines)
@@ -86,11 +86,11 @@ def _of_method(method: Method, _: tuple[Any, ...]) -> tuple[str, ...]:
     return tuple(mismatches(method))
 
 
-def _mismatch(part: Basic, statement: Statement, what: str) -> Iterator[str]:
+def _mismatch(part: Basic, statement: Statement, what: str, *about: object) -> Iterator[str]:
     try:
         dimension_of(part, statement.glossary)
     except DimensionError as error:
-        yield f"{what}: {error}"
+        yield f"{what.format(*about)}: {error}"
 
 
 def _satisfiable(statement: Statement, _: Catalogue) -> Iterator[str]:

@@ -20,17 +20,20 @@ from fractions import Fraction
 from typing import cast
 
 from flint import fmpq
-from sympy import Basic, Eq, Expr, Ge, Gt, Le, Lt, Max, Min, Poly, PolynomialError, Symbol, together
+from sympy import Basic, Eq, Expr, Ge, Gt, Le, Lt, Max, Min, Poly, PolynomialError, Symbol, erf, together
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import And, Boolean, BooleanTrue
 
-from .evaluate import Compiled, Point, Undefined, compiled, opaque, quantities
+from .evaluate import Compiled, Point, Undefined, balls, compiled, entangled, opaque, quantities
 
 Values = Sequence[fmpq]  # of a sampler's variables, in their order
 SMALL = tuple(map(fmpq, (1, 2, 3, 4, 5, 7, 10, 20, 50, 100)))
 LONGEST = 512  # bits of an end of an interval; beyond that a nearby float will do, and is checked again
 SHARES = (fmpq(1), fmpq(1), fmpq(999_999, 1_000_000), fmpq(1, 2), fmpq(1, 1000), fmpq(1, 10**9))
-TENS = {n: fmpq(10) ** n for n in (-12, -9, -6, -3, -2, -1, 0, 1, 2, 6, 9, 12)}
+NEAR = tuple(fmpq(10) ** n for n in range(-3, 3))
+FAR = tuple(fmpq(10) ** n for n in (-12, -9, -6, 6, 9, 12))
+ZERO = fmpq(0)
+LOOKS = 8  # points at which two formulas are compared
 FACTORS = (fmpq(11, 10), fmpq(10, 11), fmpq(2), fmpq(1, 2), fmpq(10), fmpq(1, 10))
 
 
@@ -184,6 +187,23 @@ class Sampler:
             return None
 
 
+def differ(a: Expr, b: Expr) -> bool:
+    """Whether two formulas are seen to have different values at a point, exactly; a "no" means nothing."""
+    if entangled(a, b) or a.has(erf) or b.has(erf):  # of which there is no exact value
+        return False
+    sampler = Sampler([a, b])
+    sides = [compiled(side, sampler.variables) for side in (a, b)]
+    for values in sampler.draws("differ", LOOKS):
+        try:
+            exact = [side.rational(values) for side in sides]
+            left, right = exact if None not in exact else (side.precise_in(balls(values)) for side in sides)
+        except (Undefined, OverflowError):
+            continue
+        if left != right if None not in exact else not left.overlaps(right):
+            return True
+    return False
+
+
 def _holds(condition: Compiled, values: Values) -> bool:
     exact = condition.rational(values)
     return bool(condition.float(_floats(values)) if exact is None else exact)
@@ -238,20 +258,29 @@ def _raw(domain: _Domain, rng: random.Random) -> fmpq:
     zero = not domain.positive
     if domain.integer:
         if zero and rng.random() < 0.25:
-            return fmpq(0)
-        return rng.choice(SMALL) if rng.random() < 0.8 else fmpq(rng.randint(1, 300))
+            return ZERO
+        return SMALL[_below(rng, 10)] if rng.random() < 0.8 else fmpq(1 + _below(rng, 300))
     kind = rng.random()
     if zero and kind < 0.2:
-        made = fmpq(0)
+        made = ZERO
     elif kind < 0.45:
-        made = rng.choice(SMALL)
+        made = SMALL[_below(rng, 10)]
     elif kind < 0.85:
-        made = fmpq(rng.randint(100, 999), 100) * TENS[rng.randint(-3, 2)]
+        made = fmpq(100 + _below(rng, 900), 100) * NEAR[_below(rng, 6)]
     else:
-        made = fmpq(rng.randint(1, 9)) * TENS[rng.choice((-12, -9, -6, 6, 9, 12))]
+        made = fmpq(1 + _below(rng, 9)) * FAR[_below(rng, 6)]
     if not domain.nonnegative and rng.random() < 0.5:
         made = -made
     return made
+
+
+def _below(rng: random.Random, count: int) -> int:
+    """`rng.randrange(count)`, the same draw: its own checks of the arguments take longer than the draw."""
+    bits = count.bit_length()
+    drawn = rng.getrandbits(bits)
+    while drawn >= count:
+        drawn = rng.getrandbits(bits)
+    return drawn
 
 
 def _nudge(domain: _Domain, raw: fmpq, rng: random.Random) -> fmpq:

@@ -7,6 +7,8 @@
 
 import copy
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations, product
@@ -50,6 +52,7 @@ from fedaudit.bounds.papers.buttaci.symbols_perturbed import j, spread
 from fedaudit.bounds.papers.yuan.symbols import I as TAKEN
 from fedaudit.bounds.papers.yuan.symbols import M as DEVICES_
 from fedaudit.bounds.papers.yuan.symbols import among as AMONG
+from fedaudit.bounds.papers.zhang import frames as zhang_frames
 from fedaudit.bounds.papers.zhang.frames import ON_PROPOSED, map_
 from fedaudit.bounds.papers.zhang.methods import PROPOSED, P, c, eta, s, s_before, z, zhat
 from fedaudit.bounds.papers.zhang.symbols import L as ZHANG_L
@@ -92,6 +95,21 @@ def refused(premise: Shown) -> bool:
 def test_the_catalogue_shows_premises_and_all_of_them_stand() -> None:
     assert {name for name, _ in everything()} >= set(CHAIN)
     assert [p.because for _, p in everything() if not stands(p)] == []
+
+
+@pytest.mark.parametrize("name", [n for n, made in vars(zhang_frames).items() if hasattr(made, "cache_info")])
+def test_a_premise_that_is_made_when_it_is_used_stands(name: str) -> None:
+    assert stands(getattr(zhang_frames, name)())
+
+
+def test_no_premise_is_checked_when_the_statements_are_loaded() -> None:
+    probe = """
+import fedaudit.bounds.papers.zhang.statements
+from fedaudit.bounds.shown import check
+print(check.cache_info().currsize)
+"""
+    run = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert run.stdout == "0\n"
 
 
 EVERY = pytest.mark.parametrize("every", some([5, 1], 2, "every premise; each fifth is fast"))
@@ -662,7 +680,7 @@ def test_a_power_of_e_is_compared_by_an_enclosure() -> None:
 
 
 def test_the_kernel_reads_w_star_as_what_the_file_says_that_it_minimises() -> None:
-    data = json.loads(json.dumps(identity_data(map_)))
+    data = json.loads(json.dumps(identity_data(map_())))
     identity.check(data)
     with pytest.raises(Rejected):
         identity.check({key: value for key, value in data.items() if key != "composite"})

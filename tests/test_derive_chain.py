@@ -12,8 +12,9 @@ from functools import lru_cache
 import pytest
 from chain import CHAIN
 from marks import slow, some
-from sympy import Function, Indexed, Le, Pow, Rational, Sum, Symbol
+from sympy import Abs, Eq, Function, Indexed, Le, Min, Pow, Rational, Sum, Symbol, sqrt
 
+from fedaudit.bounds import derive as derive_module
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.decide import violates
 from fedaudit.bounds.derivation import Argument, Derivation, Known, Step
@@ -102,6 +103,17 @@ def test_a_condition_is_tighter_if_it_implies_the_other_and_not_the_other_way_ro
     assert _tighter(Le(u + v, 1), Le(u + v / 2, 1))
     assert not _tighter(Le(u + v / 2, 1), Le(u + v, 1))
     assert not _tighter(Le(u, -1 / v), Le(u, -2 / v))  # neither can be met
+
+
+def test_of_two_equations_one_is_tighter_only_where_a_value_is_not_allowed(monkeypatch):
+    u, v, n = Symbol("u", positive=True), Symbol("v", positive=True), Symbol("n", integer=True, positive=True)
+    x = Symbol("x", real=True)
+    assert _tighter(Eq(u, x), Eq(u, Abs(x)))  # the first says that x is positive
+    assert not _tighter(Eq(u, Abs(x)), Eq(u, x))
+    assert not _tighter(Eq(n, v), Eq(n, 2 * v))
+    monkeypatch.setattr(derive_module, "decide", lambda *_, **__: pytest.fail("asked"))
+    assert not _tighter(Eq(u, 1 / sqrt(v)), Eq(u, 2 / sqrt(v)))
+    assert not _tighter(Eq(u, Min(v, 1)), Eq(u, Min(v, 2)))
 
 
 def test_values_are_put_in_as_sympy_puts_them_in():

@@ -81,6 +81,26 @@ def test_every_statement_is_found_in_the_module_that_is_named(filled):
     assert [listing.find([name])[0] for name in names] == catalogue.statements()
 
 
+def test_every_id_is_found_without_the_listing():
+    assert [catalogue.alone(s.id) for s in catalogue.statements()] == catalogue.statements()
+    assert [catalogue.alone(name) for name in ("yuan", "yuan/", "yuan/thm*", "nobody/thm1", "yuan/none", "")] == [
+        None
+    ] * 6
+
+
+def test_single_ids_are_shown_without_a_listing_and_others_as_listed(cache, monkeypatch):
+    names = ["yuan/thm1", "zhang/thm3.6", "yuan/thm1"]
+    with monkeypatch.context() as patched:
+        patched.setattr(listing, "_made", lambda: pytest.fail("listed"))
+        shown = listing.shown(names, "text")
+        assert shown == [show(catalogue.statement(name)) for name in names[:2]]
+        assert listing.shown(names[:1], "text") == shown[:1]
+    assert [path.name[:5] for path in cache.glob("*.json")] == ["text-"]
+    assert listing.shown(["yuan/thm1", "yuan/thm4*"], "text")[0] == shown[0]
+    with pytest.raises(UserError, match="yuan/none"):
+        listing.shown(["yuan/none"], "text")
+
+
 @pytest.mark.parametrize(("form", "made"), [("text", show), ("latex", section), ("rows", shown_row)])
 def test_what_is_shown_is_the_same_when_it_is_kept(filled, form, made):
     wanted = [made(catalogue.statement("buttaci/lem4.1"))]

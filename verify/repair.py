@@ -36,7 +36,7 @@ from fedaudit.bounds.derive import view
 from fedaudit.bounds.dimension import Dimension, DimensionError, dimension_of
 from fedaudit.bounds.dominance import dominance
 from fedaudit.bounds.evaluate import quantities
-from fedaudit.bounds.sampling import Sampler, conjuncts
+from fedaudit.bounds.sampling import Sampler, conjuncts, differ
 from fedaudit.bounds.statement import Assumption, Glossary, Statement
 
 from .certify import Replayed, certify, replay
@@ -298,7 +298,7 @@ def _in_order(pair: Pair, new: Relational) -> bool:
 
 
 def _equal(a: Expr, b: Expr) -> bool:
-    return a == b or simplify(a - b) == 0
+    return a == b or (not differ(a, b) and simplify(a - b) == 0)
 
 
 def _path(pair: Pair, old: Relational, new: Relational) -> str:

@@ -178,7 +178,7 @@ def virtual_decrease(goal: View, step: View) -> Argument:
 
 def virtual_decrease_anew(goal: View) -> Argument:
     """The same atoms at the run's own points: fact 1 is about a step of its own."""
-    return only(Step(goal.relations[0], given=(virtual_step,)))
+    return only(Step(goal.relations[0], given=(virtual_step(),)))
 
 
 def pl_decrease(goal: View) -> Argument:
@@ -188,10 +188,10 @@ def pl_decrease(goal: View) -> Argument:
     """
     positive = Step(Gt(Min(1, mu * eta_t), 0))
     share = named(theta, Min(1, mu * eta_t), "min(1, μ η̃)")
-    step = Step(Le(vlevel(r), level(r) - theta * gap(r)), given=(pl_step_of_any_size, share))
-    steep = Step(Or(Le(mu, L), Le(shift2(r), 0)), given=(no_lower,))
-    still = Step(Or(Le(mu, L), Eq(pull(r), 0)), given=(steep, pulled))
-    rest = Step(Or(Le(mu, L), Le(gap(r), 0)), given=(steep, still, flat_gap))
+    step = Step(Le(vlevel(r), level(r) - theta * gap(r)), given=(pl_step_of_any_size(), share))
+    steep = Step(Or(Le(mu, L), Le(shift2(r), 0)), given=(no_lower(),))
+    still = Step(Or(Le(mu, L), Eq(pull(r), 0)), given=(steep, pulled()))
+    rest = Step(Or(Le(mu, L), Le(gap(r), 0)), given=(steep, still, flat_gap()))
     whole = Step(goal.relations[0], given=(step, share, rest))
     return only(whole, positive, step, steep, still, rest)
 
@@ -207,18 +207,18 @@ def server_step(pl: bool) -> tuple[list[Step], Step]:
     """(A.30) or (A.37): F(P(x^(r+1))) − F* from the direction's error."""
     virtual = Step(
         Le(vlevel(r) - level(r), (L / 2 - 1 / eta_t) * eta_t**2 * G2(r)),
-        given=(virtual_step, defined(G2(r), PROPOSED)),
+        given=(virtual_step(), defined(G2(r), PROPOSED)),
         where="A.25",
     )
     if not pl:
         made = Step(
             Le(gap(r + 1), gap(r) + (x - Rational(1, 2)) * eta_t * G2(r) + (L / 2 - 1 / (2 * eta_t)) * step2(r)
                 + eta_t / 2 * vdev(r)),
-            given=(ahead, virtual, peter_paul),
+            given=(ahead(), virtual, peter_paul()),
             where="A.27, A.28",
         )  # fmt: skip
         return [virtual, made], made
-    decrease = Step(Le(vlevel(r) - level(r), -mu * eta_t * gap(r)), given=(pl_step, mu_L), where="A.34")
+    decrease = Step(Le(vlevel(r) - level(r), -mu * eta_t * gap(r)), given=(pl_step(), mu_L()), where="A.34")
     mixed = Step(
         Le(vlevel(r) - level(r), -mu * eta_t / 3 * gap(r) + (L / 3 - 2 / (3 * eta_t)) * eta_t**2 * G2(r)),
         given=(virtual, decrease),
@@ -227,7 +227,7 @@ def server_step(pl: bool) -> tuple[list[Step], Step]:
     made = Step(
         Le(gap(r + 1), (1 - mu * eta_t / 3) * gap(r) + (5 * x / 6 - Rational(1, 6)) * eta_t * G2(r)
             + (L / 2 - 1 / (2 * eta_t)) * step2(r) + eta_t / 2 * vdev(r)),
-        given=(ahead, mixed, peter_paul),
+        given=(ahead(), mixed, peter_paul()),
         where="A.36",
     )  # fmt: skip
     return [virtual, decrease, mixed, made], made
@@ -330,7 +330,7 @@ def _one_round_pl(goal: View, noise: Expr, *lemmas: View) -> Argument:
     steps, made, of = gathered(True, Integer(1), *lemmas)
     most = Rational(29, 30)
     more, short = shortened(made, of, {"Lambda": most, "G": Integer(0), "S": Integer(0), "B": Integer(56)})
-    rate = Step(Le(most * lam, of["q"] * lam), given=(mu_L,), note="29/30 ≤ 1 − μη̃/3")
+    rate = Step(Le(most * lam, of["q"] * lam), given=(mu_L(),), note="29/30 ≤ 1 − μη̃/3")
     unscaled = Step(
         Le(Omega(r + 1), of["q"] * Omega(r) + of["N"] * QUOTIENT["N"] + 56 * QUOTIENT["B"]),
         given=(short, rate, parts_of_omega(r), parts_of_omega(r + 1)),
@@ -399,7 +399,7 @@ def theorem_3_6(goal: View, one_round: View) -> Argument:
     q = 1 - mu * eta_t / 3
     error = one_round.rhs.subs(Omega(r), 0) / eta_t
     divided = Step(Le(Omega(r + 1), q * Omega(r) + error), given=(one_round.holds(),), where="after A.38")
-    rate = Step(And(Le(0, q), Le(q, 1)), given=(mu_L,), note="0 ≤ 1 − μη̃/3 ≤ 1")
+    rate = Step(And(Le(0, q), Le(q, 1)), given=(mu_L(),), note="0 ≤ 1 − μη̃/3 ≤ 1")
     claim = Le(Omega(r), q ** (r - 1) * Omega(1) + 3 * error / (mu * eta_t))
     many = Induction(claim, over=r, start=1, step=(divided, rate), note="telescoped")
     bound = Step(Le(Omega(R + 1), q**R * Omega(1) + 3 * error / (mu * eta_t)), given=(many.at(R + 1),))
@@ -450,7 +450,7 @@ def theorem_3_6_anew(goal: View, local: View, direction: View, mismatch: View) -
         noise, extra = (Rational(9, 5) + 34 * w) / n, 20 + 36 * w
         most = {"Lambda": Rational(29, 30) * earlier, "G": Integer(0), "S": Integer(0), "B": extra, "N": noise}
         more, short = shortened(made, of, most)
-        rate = Step(Le(most["Lambda"] * lam, q * earlier * lam), given=(mu_L,), note="29/30 ≤ 1 − μη̃/3")
+        rate = Step(Le(most["Lambda"] * lam, q * earlier * lam), given=(mu_L(),), note="29/30 ≤ 1 − μη̃/3")
         errors.append(noise * QUOTIENT["N"] + extra * QUOTIENT["B"])
         source = V[max(k - 1, 0)]
         value, onward = weighted(source, earlier)[0], weighted(V[k], w)[1]
@@ -460,7 +460,7 @@ def theorem_3_6_anew(goal: View, local: View, direction: View, mismatch: View) -
     limits = (floor, floor + errors[1], floor + errors[1] + errors[2])
     power = q ** (r - 1)
     claims = [Le(v(r), power * Omega(1) + limit) for v, limit in zip(V, limits, strict=True)]
-    positive = Step(Ge(q, 0), given=(mu_L,), note="1 − μη̃/3 > 0")
+    positive = Step(Ge(q, 0), given=(mu_L(),), note="1 − μη̃/3 > 0")
     below = Step(Le(q, 1), note="1 − μη̃/3 < 1")
     inductions: list[Induction] = []
     for k in range(3):
@@ -477,7 +477,9 @@ def theorem_3_6_anew(goal: View, local: View, direction: View, mismatch: View) -
         )
     last = on_run(Eq(Omega(R + 1), V[2](R + 1)), "the last weight is 1: V_2 is Ω", at=(R + 1, t))
     bound = Step(Le(Omega(R + 1), q**R * Omega(1) + limits[2]), given=(inductions[2].at(R + 1), last))
-    return Argument((*steps, positive, below, *inductions, bound, Step(goal.relations[0], given=(bound, mu_L))), bound)
+    return Argument(
+        (*steps, positive, below, *inductions, bound, Step(goal.relations[0], given=(bound, mu_L()))), bound
+    )
 
 
 def theorem_3_8(goal: View, local: View, mismatch: View) -> Argument:
@@ -489,31 +491,33 @@ def theorem_3_8(goal: View, local: View, mismatch: View) -> Argument:
     m, h, B2 = SHRINK, eta_t**2 / n, B_g**2
     D = dist2
     lam_r, lam_next = lam2(r) / n, lam2(r + 1) / n
-    at_most_L = mu_sc_L
+    at_most_L = mu_sc_L()
     lemma_A_1 = Step(Le(20 * L**2 * eta_t**2, n), given=(at_most_L,), note="lemma A.1's condition")
     bounded = 60 * h * B2 + 10 * h * L**2 * D(r) + 5 * lam_r + 10 * h * N / tau
     of_Y = on_run(Eq(Y(r), bounded), "Y is what lemma A.1 gives for the drift over nτ")
-    drifted = Step(Le(drift(r) / (n * tau), Y(r)), given=(local.holds(lemma_A_1), map_, of_Y), note="lemma A.1")
+    drifted = Step(Le(drift(r) / (n * tau), Y(r)), given=(local.holds(lemma_A_1), map_(), of_Y), note="lemma A.1")
     gradients, bounded_bias = gradients_of_clients()
-    smooth = Step(Le(bias2(r, tau), L**2 * drift(r) / (n * tau)), given=(bias_of_clients, bounded_bias), note="bias")
-    noise = Step(Le(mean_noise2(r, tau) / tau**2, N / (n * tau)), given=(mean_noise.at(tau),), note="noise of the mean")
-    leaning = Induction(Eq(kept_apart(r, l), 0), over=l, base=(no_lean,), step=(lean(l),), note="uncorrelated")
+    smooth = Step(Le(bias2(r, tau), L**2 * drift(r) / (n * tau)), given=(bias_of_clients(), bounded_bias), note="bias")
+    noise = Step(
+        Le(mean_noise2(r, tau) / tau**2, N / (n * tau)), given=(mean_noise().at(tau),), note="noise of the mean"
+    )
+    leaning = Induction(Eq(kept_apart(r, l), 0), over=l, base=(no_lean(),), step=(lean(l),), note="uncorrelated")
     less = Step(Le(m, Rational(1, 150)), given=(at_most_L,), note="m ≤ 1/150")
     shrinks = Step(
-        Le((1 + m) * pushed2(r), (1 - m) * D(r)), given=(contraction, at_most_L, less), note="(1 + m)(1 − m)² ≤ 1 − m"
+        Le((1 + m) * pushed2(r), (1 - m) * D(r)), given=(contraction(), at_most_L, less), note="(1 + m)(1 − m)² ≤ 1 − m"
     )
     biased = Step(
         Le((2 + 1 / m) * eta_t**2 * bias2(r, tau), (2 + 1 / m) * eta_t**2 * L**2 * Y(r)), given=(smooth, drifted)
     )
     onward = Step(
         Le(D(r + 1), (1 - m) * D(r) + (2 + 1 / m) * eta_t**2 * L**2 * Y(r) + 2 * eta_t**2 * N / (n * tau)),
-        given=(split, shrinks, biased, noise, leaning.at(tau)),
+        given=(split(), shrinks, biased, noise, leaning.at(tau)),
         note="the distance after a round",
     )
     c = 4 * h * L**2
     lambda_ = Step(
         Le(lam_next, c * (D(r + 1) + D(r)) + c * Y(r) + 4 * h * N / tau),
-        given=(mismatch.holds(lemma_A_1), moved, map_, of_Y),
+        given=(mismatch.holds(lemma_A_1), moved(), map_(), of_Y),
         note="lemma A.2",
     )
     kappa = (1 + c) * (2 + 1 / m) * eta_t**2 * L**2 + c
@@ -555,7 +559,7 @@ def theorem_3_8(goal: View, local: View, mismatch: View) -> Argument:
         note="all rounds",
     )
     bound = Step(Le(Omega_sc(R + 1), q**R * Omega_sc(1) + 3 * total / m), given=(many.at(R + 1),))
-    parts = (lemma_A_1, drifted, *gradients, mean_noise, smooth, noise, leaning)
+    parts = (lemma_A_1, drifted, *gradients, mean_noise(), smooth, noise, leaning)
     first = (*parts, less, shrinks, biased, onward, lambda_, scaled, together, small, tiny, times)
     then = (of_D, of_lambda, *both, slack, drift_in, opened, quieter, contracting, round_, rate, many)
     return Argument((*first, *then, bound, Step(goal.relations[0], given=(bound,))), bound)

@@ -7,6 +7,8 @@
 # pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
 # pyright: reportOptionalOperand=false
 
+from functools import cache
+
 from sympy import Eq, Expr, Ge, Integer, Le, Rational, Sum, Symbol, exp
 from sympy.logic.boolalg import Boolean
 
@@ -68,24 +70,38 @@ def off_until(end: Expr) -> Expr:
     return Sum(off2(r, l, i), (l, 0, end))
 
 
-noise = Induction(
-    Le(noise2(r, m, i), m * N),
-    over=m,
-    base=(no_noise,),
-    step=(summed_noise(m),),
-    where="A.17",
-    note="noise of a client",
-)
-gradients = Induction(
-    Le(apart2(r, m, i), m * L**2 * off_until(m - 1)),
-    over=m,
-    base=(no_gradient,),
-    step=(*one_more_gradient(m), sum_next(off2(r, l, i), l, 0, m - 1)),
-    note="Jensen and L-smoothness",
-)
-mean_noise = Induction(
-    Le(mean_noise2(r, m), m * N / n), over=m, base=(no_mean_noise,), step=(mean_of_noise(m),), note="noise of the mean"
-)
+@cache
+def noise() -> Induction:
+    return Induction(
+        Le(noise2(r, m, i), m * N),
+        over=m,
+        base=(no_noise(),),
+        step=(summed_noise(m),),
+        where="A.17",
+        note="noise of a client",
+    )
+
+
+@cache
+def gradients() -> Induction:
+    return Induction(
+        Le(apart2(r, m, i), m * L**2 * off_until(m - 1)),
+        over=m,
+        base=(no_gradient(),),
+        step=(*one_more_gradient(m), sum_next(off2(r, l, i), l, 0, m - 1)),
+        note="Jensen and L-smoothness",
+    )
+
+
+@cache
+def mean_noise() -> Induction:
+    return Induction(
+        Le(mean_noise2(r, m), m * N / n),
+        over=m,
+        base=(no_mean_noise(),),
+        step=(mean_of_noise(m),),
+        note="noise of the mean",
+    )
 
 
 def one_local_step(A: Expr, t: Symbol) -> tuple[list[Step | Induction], Step]:
@@ -108,7 +124,7 @@ def one_local_step(A: Expr, t: Symbol) -> tuple[list[Step | Induction], Step]:
             8 * eta**2 * (noise2(r, t + 1, i) + apart2(r, t + 1, i)),
             8 * (t + 1) * eta**2 * N + 8 * (t + 1) * eta**2 * L**2 * S(r, t, i),
         ),
-        given=(noise.at(t + 1), gradients.at(t + 1), defined(S(r, t, i), PROPOSED)),
+        given=(noise().at(t + 1), gradients().at(t + 1), defined(S(r, t, i), PROPOSED)),
         where="A.18",
     )
     share = Step(Le((t + 1) ** 2 / tau**2 * lam2_i(r, i), lam2_i(r, i)), under=within, note="t + 1 ≤ τ")
@@ -118,7 +134,7 @@ def one_local_step(A: Expr, t: Symbol) -> tuple[list[Step | Induction], Step]:
         where="A.19",
         under=within,
     )
-    return [noise, gradients, moved, pgd, parts, share, local], local
+    return [noise(), gradients(), moved, pgd, parts, share, local], local
 
 
 def recursion(A: Expr, growth: Expr, t: Symbol) -> tuple[list[Step | Induction], Step]:
@@ -133,15 +149,17 @@ def recursion(A: Expr, growth: Expr, t: Symbol) -> tuple[list[Step | Induction],
     return [*steps, rate, first], first
 
 
-at_start = Step(
-    Eq(S(r, 0, i), 0),
-    given=(
-        defined(S(r, 0, i), PROPOSED),
-        *_one_term(off2(r, l, i)),
-        begins,
-    ),
-    note="z_{i,0} = P",
-)
+@cache
+def at_start() -> Step:
+    return Step(
+        Eq(S(r, 0, i), 0),
+        given=(
+            defined(S(r, 0, i), PROPOSED),
+            *_one_term(off2(r, l, i)),
+            begins(),
+        ),
+        note="z_{i,0} = P",
+    )
 
 
 def drift_recursion(goal: View) -> Argument:
@@ -158,13 +176,13 @@ def drift_sum(goal: View, one_step: View) -> Argument:
     powers = Induction(
         Le(S(r, t, i), A * (growth**t - 1) / (growth - 1)),
         over=t,
-        base=(at_start,),
+        base=(at_start(),),
         step=(one_step.holds(),),
         under=(Le(t, tau - 1),),
         where="A.21",
     )
     second = Step(summed, given=(powers.at(tau - 1), geometric(x=growth, n=tau - 1)), where="A.21")
-    return Argument((at_start, powers, second, *_geometric_sum(growth, printed)), second)
+    return Argument((at_start(), powers, second, *_geometric_sum(growth, printed)), second)
 
 
 def _geometric_sum(growth: Expr, printed: Boolean) -> tuple[Step, ...]:
@@ -226,14 +244,29 @@ def drift_sum_with_short_steps(goal: View) -> Argument:
     )
     bound = Rational(5, 8) * t * (t + 1) / tau * A
     early = Induction(
-        Le(S(r, t, i), bound), over=t, base=(at_start,), step=(slow, positive), under=(Le(t, tau - 1),),
+        Le(S(r, t, i), bound), over=t, base=(at_start(),), step=(slow, positive), under=(Le(t, tau - 1),),
         where="in place of A.20",
     )  # fmt: skip
     ones = termwise(Ge(growth**l, 1), l, 0, tau - 2, power_monotone(x=1, y=growth, n=l))
     many = Step(Ge(total, tau - 1), given=(ones,), note="every term of the geometric sum is at least 1")
     second = Step(summed, given=(early.at(tau - 1), many, positive), where="A.21")
     counted = _geometric_sum(growth, printed)
-    used = (noise, gradients, moved, parts, exact, short, shorter, rate, positive, slow, at_start, early, many, second)
+    used = (
+        noise(),
+        gradients(),
+        moved,
+        parts,
+        exact,
+        short,
+        shorter,
+        rate,
+        positive,
+        slow,
+        at_start(),
+        early,
+        many,
+        second,
+    )
     return Argument((*used, *counted), second)
 
 
@@ -241,30 +274,33 @@ def _same_terms(one: Expr, two: Expr, *given: Known | Step) -> tuple[Known, Know
     return termwise(Le(one, two), i, 1, n, *given), termwise(Ge(one, two), i, 1, n, *given)
 
 
-_more = S(r, m, i) + off2(r, m + 1, i)
-_first = Step(Eq(S(r, 0, i), off2(r, 0, i)), given=(defined(S(r, 0, i), PROPOSED), *_one_term(off2(r, l, i))))
-_next = Step(
-    Eq(S(r, m + 1, i), _more),
-    given=(defined(S(r, m, i), PROPOSED), defined(S(r, m + 1, i), PROPOSED), sum_next(off2(r, l, i), l, 0, m)),
-)
-_drift = Induction(
-    Eq(n * Sum(mean_off2(r, l), (l, 0, m)), Sum(S(r, m, i), (i, 1, n))),
-    over=m,
-    base=(clients_off(Integer(0)), *_one_term(mean_off2(r, l)), *_same_terms(S(r, 0, i), off2(r, 0, i), _first)),
-    step=(
-        clients_off(m + 1),
-        sum_next(mean_off2(r, l), l, 0, m),
-        sum_splits(i, 1, n, S(r, m, i), off2(r, m + 1, i)),
-        *_same_terms(S(r, m + 1, i), _more, _next),
-    ),
-    note="over clients and steps",
-)
-_drift_whole = Step(
-    Eq(drift(r), Sum(S(r, tau - 1, i), (i, 1, n))),
-    given=(defined(drift(r), PROPOSED), _drift.at(tau - 1)),
-    note="the drift is the sum over the clients",
-)
-DRIFT = (_first, _next, _drift, _drift_whole)
+@cache
+def summed_drift() -> tuple[Step, Step, Induction, Step]:
+    """The drift is the sum over the clients of S: from step to step, and at the end of the round."""
+    more = S(r, m, i) + off2(r, m + 1, i)
+    first = Step(Eq(S(r, 0, i), off2(r, 0, i)), given=(defined(S(r, 0, i), PROPOSED), *_one_term(off2(r, l, i))))
+    onward = Step(
+        Eq(S(r, m + 1, i), more),
+        given=(defined(S(r, m, i), PROPOSED), defined(S(r, m + 1, i), PROPOSED), sum_next(off2(r, l, i), l, 0, m)),
+    )
+    swapped = Induction(
+        Eq(n * Sum(mean_off2(r, l), (l, 0, m)), Sum(S(r, m, i), (i, 1, n))),
+        over=m,
+        base=(clients_off(Integer(0)), *_one_term(mean_off2(r, l)), *_same_terms(S(r, 0, i), off2(r, 0, i), first)),
+        step=(
+            clients_off(m + 1),
+            sum_next(mean_off2(r, l), l, 0, m),
+            sum_splits(i, 1, n, S(r, m, i), off2(r, m + 1, i)),
+            *_same_terms(S(r, m + 1, i), more, onward),
+        ),
+        note="over clients and steps",
+    )
+    whole = Step(
+        Eq(drift(r), Sum(S(r, tau - 1, i), (i, 1, n))),
+        given=(defined(drift(r), PROPOSED), swapped.at(tau - 1)),
+        note="the drift is the sum over the clients",
+    )
+    return first, onward, swapped, whole
 
 
 def over_clients(goal: View, client: Step, most: Expr, *before: Step | Induction) -> Argument:
@@ -274,10 +310,12 @@ def over_clients(goal: View, client: Step, most: Expr, *before: Step | Induction
     clients = termwise(Le(S(r, tau - 1, i), shared + per_client * lam2_i(r, i)), i, 1, n, client)
     given = Step(
         Le(drift(r), n * shared + per_client * lam2(r)),
-        given=(_drift_whole, linear, clients, clients_lambda),
+        given=(summed_drift()[-1], linear, clients, clients_lambda()),
         note="over clients",
     )
-    return Argument((*before, client, *DRIFT, given, Step(goal.relations[0], given=(given,), where="A.8")), given)
+    return Argument(
+        (*before, client, *summed_drift(), given, Step(goal.relations[0], given=(given,), where="A.8")), given
+    )
 
 
 def lemma_A_1_printed(goal: View, summed: View) -> Argument:
@@ -300,7 +338,7 @@ def lemma_A_1(goal: View) -> Argument:
     powers = Induction(
         Le(S(r, t, i), A * ((1 + rho) ** t - 1) / rho),
         over=t,
-        base=(at_start,),
+        base=(at_start(),),
         step=(first,),
         under=(Le(t, tau - 1),),
         where="in place of A.21",
@@ -316,40 +354,40 @@ def lemma_A_1(goal: View) -> Argument:
     )
     most = Rational(5, 4) * tau * A
     client = Step(Le(S(r, tau - 1, i), most), given=(powers.at(tau - 1), fewer))
-    return over_clients(goal, client, most, *steps, at_start, powers, raised, fewer)
+    return over_clients(goal, client, most, *steps, at_start(), powers, raised, fewer)
 
 
 def gradients_of_clients() -> tuple[list[Step | Induction], Step]:
     """mean over the clients of |Σ (∇f_i(z) − ∇f_i(P))|² ≤ τ L²/n times the drift."""
     each = Step(
         Le(apart2(r, tau, i), tau * L**2 * S(r, tau - 1, i)),
-        given=(gradients.at(tau), defined(S(r, tau - 1, i), PROPOSED)),
+        given=(gradients().at(tau), defined(S(r, tau - 1, i), PROPOSED)),
     )
     clients = termwise(Le(apart2(r, tau, i), tau * L**2 * S(r, tau - 1, i)), i, 1, n, each)
     made = Step(
         Le(mean_apart2(r, tau), tau * L**2 / n * drift(r)),
-        given=(clients_apart, clients, _drift_whole),
+        given=(clients_apart(), clients, summed_drift()[-1]),
         note="Jensen and L-smoothness, over the clients",
     )
-    return [gradients, *DRIFT, each, made], made
+    return [gradients(), *summed_drift(), each, made], made
 
 
 def lemma_A_2(goal: View, local: View) -> Argument:
     """(A.22) to (A.24), then lemma A.1."""
     steps, drifted = gradients_of_clients()
-    each = Step(Le(noise2(r, tau, i), tau * N), given=(noise.at(tau),))
+    each = Step(Le(noise2(r, tau, i), tau * N), given=(noise().at(tau),))
     quiet = termwise(Le(noise2(r, tau, i), tau * N), i, 1, n, each)
     gathered = Step(
         Le(lam2(r + 1), LOCAL**2 * (2 * L**2 * n * step2(r) + 4 * L**2 / tau * drift(r) + 4 * n / tau * N)),
-        given=(mismatch, drifted, quiet),
+        given=(mismatch(), drifted, quiet),
         where="A.24",
     )
-    return only(Step(goal.relations[0], given=(gathered, local.holds())), noise, *steps, each, gathered)
+    return only(Step(goal.relations[0], given=(gathered, local.holds())), noise(), *steps, each, gathered)
 
 
 def direction_error(goal: View) -> Argument:
     """(A.29): the noise of all steps and clients, and what smoothness says of the gradients' bias."""
     steps, drifted = gradients_of_clients()
-    variance = Step(Le(mean_noise2(r, tau) / tau**2, N / (n * tau)), given=(mean_noise.at(tau),), note="noise")
-    smooth = Step(Le(bias2(r, tau), L**2 * drift(r) / (n * tau)), given=(bias_of_clients, drifted), note="bias")
-    return only(Step(goal.relations[0], given=(direction, variance, smooth)), mean_noise, *steps, variance, smooth)
+    variance = Step(Le(mean_noise2(r, tau) / tau**2, N / (n * tau)), given=(mean_noise().at(tau),), note="noise")
+    smooth = Step(Le(bias2(r, tau), L**2 * drift(r) / (n * tau)), given=(bias_of_clients(), drifted), note="bias")
+    return only(Step(goal.relations[0], given=(direction(), variance, smooth)), mean_noise(), *steps, variance, smooth)

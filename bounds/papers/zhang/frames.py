@@ -5,6 +5,8 @@
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false
 
+from functools import cache
+
 from sympy import Eq, Expr, Function, IndexedBase, Integer, Le, Rational, Sum, Symbol
 from sympy.logic.boolalg import Boolean
 
@@ -306,127 +308,209 @@ def mapped(step: Expr) -> Known:
     )
 
 
-begins = on_run(Eq(off2(r, 0, i), 0), "z_{i,0} = P")
-no_noise = on_run(Eq(noise2(r, 0, i), 0), "no gradient yet")
-no_gradient = on_run(Eq(apart2(r, 0, i), 0), "no gradient yet")
-no_mean_noise = on_run(Eq(mean_noise2(r, 0), 0), "no gradient yet")
+@cache
+def begins() -> Known:
+    return on_run(Eq(off2(r, 0, i), 0), "z_{i,0} = P")
+
+
+@cache
+def no_noise() -> Known:
+    return on_run(Eq(noise2(r, 0, i), 0), "no gradient yet")
+
+
+@cache
+def no_gradient() -> Known:
+    return on_run(Eq(apart2(r, 0, i), 0), "no gradient yet")
+
+
+@cache
+def no_mean_noise() -> Known:
+    return on_run(Eq(mean_noise2(r, 0), 0), "no gradient yet")
+
 
 # --- a whole round ---------------------------------------------------------------------------------------------------
 
 ENDED = (r, tau)
-direction = on_run(
-    Le(vdev(r), 2 * mean_noise2(r, tau) / tau**2 + 2 * bias2(r, tau)),
-    "2|a|² + 2|b|²",
-    (1, Square(mean(s - exact_sum) / tau - bias)),
-    at=ENDED,
-)
-bias_of_clients = on_run(
-    Le(bias2(r, tau), mean_apart2(r, tau) / tau**2),
-    "Jensen over the clients",
-    (1, Square(exact_sum / tau - grad(P) - bias, "mean")),
-    at=ENDED,
-)
-mismatch = on_run(
-    Le(lam2(r + 1), n * LOCAL**2 * 2 * L**2 * step2(r) + 4 * n * eta**2 * mean_apart2(r, tau)
-        + 4 * n * eta**2 * mean_of(noise2(r, tau, i))),
-    "|Y − WY| ≤ |Y| (A.22), then 2|a|² + 2|b|² twice, and L-smoothness",
-    (n, Square(mean(eta * tau * grad(after_P) - eta * s))),
-    (n, Square(eta * tau * (grad(after_P) - grad(P)) - eta * (tau * grad(P) - s), "mean")),
-    *lipschitz(after_P, P, L, "mean", times=2 * n * LOCAL**2),
-    (2 * n * eta**2, Square(exact_sum - tau * grad(P) - (s - exact_sum), "mean")),
-    at=ENDED,
-)  # fmt: skip
-clients_apart = on_run(Eq(mean_apart2(r, tau), mean_of(apart2(r, tau, i))), "what the mean is", at=ENDED)
+
+
+@cache
+def direction() -> Known:
+    return on_run(
+        Le(vdev(r), 2 * mean_noise2(r, tau) / tau**2 + 2 * bias2(r, tau)),
+        "2|a|² + 2|b|²",
+        (1, Square(mean(s - exact_sum) / tau - bias)),
+        at=ENDED,
+    )
+
+
+@cache
+def bias_of_clients() -> Known:
+    return on_run(
+        Le(bias2(r, tau), mean_apart2(r, tau) / tau**2),
+        "Jensen over the clients",
+        (1, Square(exact_sum / tau - grad(P) - bias, "mean")),
+        at=ENDED,
+    )
+
+
+@cache
+def mismatch() -> Known:
+    return on_run(
+        Le(lam2(r + 1), n * LOCAL**2 * 2 * L**2 * step2(r) + 4 * n * eta**2 * mean_apart2(r, tau)
+            + 4 * n * eta**2 * mean_of(noise2(r, tau, i))),
+        "|Y − WY| ≤ |Y| (A.22), then 2|a|² + 2|b|² twice, and L-smoothness",
+        (n, Square(mean(eta * tau * grad(after_P) - eta * s))),
+        (n, Square(eta * tau * (grad(after_P) - grad(P)) - eta * (tau * grad(P) - s), "mean")),
+        *lipschitz(after_P, P, L, "mean", times=2 * n * LOCAL**2),
+        (2 * n * eta**2, Square(exact_sum - tau * grad(P) - (s - exact_sum), "mean")),
+        at=ENDED,
+    )  # fmt: skip
+
+
+@cache
+def clients_apart() -> Known:
+    return on_run(Eq(mean_apart2(r, tau), mean_of(apart2(r, tau, i))), "what the mean is", at=ENDED)
 
 
 def clients_off(step: Expr) -> Known:
     return on_run(Eq(mean_off2(r, step), mean_of(off2(r, step, i))), "what the mean is", at=(r, step))
 
 
-clients_lambda = on_run(Eq(lam2(r), n * mean_of(lam2_i(r, i))), "|Λ − mean|² is the sum over clients")
+@cache
+def clients_lambda() -> Known:
+    return on_run(Eq(lam2(r), n * mean_of(lam2_i(r, i))), "|Λ − mean|² is the sum over clients")
+
 
 # --- the server's step -----------------------------------------------------------------------------------------------
 
-virtual_step = on_run(
-    Le(vlevel(r), level(r) + (L / 2 - 1 / eta_t) * vstep2(r)),
-    "assumption 3.2 at the virtual iterate, whose proximal step gives a subgradient of g (A.25)",
-    (1, Smooth(P, virtual, L, "mean", named="descent")),
-    (1, Subgradient(P - eta_t * slope, P, eta_t, CONVEX)),
-)
-ahead = on_run(
-    Le(gap(r + 1), gap(r) + vlevel(r) - level(r) + cross(r, tau) + (L / 2 - 1 / (2 * eta_t)) * step2(r)
-        + (L / 2 + 1 / (2 * eta_t)) * eta_t**2 * G2(r) - between2(r, tau) / (2 * eta_t)),
-    "fact 1 along (3), with 2<b, b − a> = |b − a|² + |b|² − |a|² (A.26)",
-    (1, Smooth(P, after_P, L, "mean", named="descent")),
-    (1, Smooth(P, virtual, L, "mean", below=True, named="two_sided")),
-    (1, Subgradient(onward, virtual, eta_t, CONVEX)),
-    at=ENDED,
-)  # fmt: skip
-peter_paul = on_run(
-    Le(cross(r, tau), between2(r, tau) / (2 * eta_t) + eta_t / 2 * vdev(r)),
-    "Peter-Paul (A.28)",
-    (1 / (2 * eta_t), Square(after_P - virtual - eta_t * (slope - mean(s) / tau))),
-    at=ENDED,
-)
-pl_step = on_run(
-    Le(vlevel(r), level(r) - mu * eta_t * gap(r)),
-    "the subgradient of g at the virtual iterate towards P and towards where D_g(P, μ) is attained (A.34)",
-    (1, Smooth(P, virtual, L, "mean", named="descent")),
-    (1 - mu * eta_t, Subgradient(P - eta_t * slope, P, eta_t, CONVEX)),
-    (mu * eta_t, Subgradient(P - eta_t * slope, best, eta_t, CONVEX)),
-    (1 / (2 * eta_t), Square(mu * eta_t * (best - P) + P - virtual)),
-    (1 / (2 * eta_t) - L / 2, Square(P - virtual)),
-    (mu * eta_t, ProximalPL(P, mu)),
-)
+
+@cache
+def virtual_step() -> Known:
+    return on_run(
+        Le(vlevel(r), level(r) + (L / 2 - 1 / eta_t) * vstep2(r)),
+        "assumption 3.2 at the virtual iterate, whose proximal step gives a subgradient of g (A.25)",
+        (1, Smooth(P, virtual, L, "mean", named="descent")),
+        (1, Subgradient(P - eta_t * slope, P, eta_t, CONVEX)),
+    )
+
+
+@cache
+def ahead() -> Known:
+    return on_run(
+        Le(gap(r + 1), gap(r) + vlevel(r) - level(r) + cross(r, tau) + (L / 2 - 1 / (2 * eta_t)) * step2(r)
+            + (L / 2 + 1 / (2 * eta_t)) * eta_t**2 * G2(r) - between2(r, tau) / (2 * eta_t)),
+        "fact 1 along (3), with 2<b, b − a> = |b − a|² + |b|² − |a|² (A.26)",
+        (1, Smooth(P, after_P, L, "mean", named="descent")),
+        (1, Smooth(P, virtual, L, "mean", below=True, named="two_sided")),
+        (1, Subgradient(onward, virtual, eta_t, CONVEX)),
+        at=ENDED,
+    )  # fmt: skip
+
+
+@cache
+def peter_paul() -> Known:
+    return on_run(
+        Le(cross(r, tau), between2(r, tau) / (2 * eta_t) + eta_t / 2 * vdev(r)),
+        "Peter-Paul (A.28)",
+        (1 / (2 * eta_t), Square(after_P - virtual - eta_t * (slope - mean(s) / tau))),
+        at=ENDED,
+    )
+
+
+@cache
+def pl_step() -> Known:
+    return on_run(
+        Le(vlevel(r), level(r) - mu * eta_t * gap(r)),
+        "the subgradient of g at the virtual iterate towards P and towards where D_g(P, μ) is attained (A.34)",
+        (1, Smooth(P, virtual, L, "mean", named="descent")),
+        (1 - mu * eta_t, Subgradient(P - eta_t * slope, P, eta_t, CONVEX)),
+        (mu * eta_t, Subgradient(P - eta_t * slope, best, eta_t, CONVEX)),
+        (1 / (2 * eta_t), Square(mu * eta_t * (best - P) + P - virtual)),
+        (1 / (2 * eta_t) - L / 2, Square(P - virtual)),
+        (mu * eta_t, ProximalPL(P, mu)),
+    )
+
+
 theta = Symbol("theta", positive=True)  # min(1, μ η̃)
-pl_step_of_any_size = on_run(
-    Le(vlevel(r), level(r) - theta * gap(r)),
-    "the subgradient of g at the virtual iterate towards P and towards where D_g(P, μ) is attained (A.34)",
-    (1, Smooth(P, virtual, L, "mean", named="descent")),
-    (1 - theta, Subgradient(P - eta_t * slope, P, eta_t, CONVEX)),
-    (theta, Subgradient(P - eta_t * slope, best, eta_t, CONVEX)),
-    (1 / (2 * eta_t), Square(theta * (best - P) + P - virtual)),
-    (1 / (2 * eta_t) - L / 2, Square(P - virtual)),
-    (theta * (mu - theta / eta_t) / 2, Square(best - P)),
-    (theta, ProximalPL(P, mu)),
-)
-no_lower = on_run(
-    Le((mu - L) * shift2(r), 0),
-    "where D_g(P, μ) is attained F is not below F*",
-    (2, Smooth(P, best, L, "mean", named="descent")),
-    (2, ProximalPL(P, mu)),
-    (2, Minimum(best)),
-)
-flat_gap = on_run(
-    Le(gap(r), -pull(r) - mu / 2 * shift2(r)),
-    "assumption 3.3 (2), and the subgradient of g at P",
-    (1, ProximalPL(P, mu)),
-    (1, Subgradient(x, best, eta_t, CONVEX)),
-)
-pulled = on_run(Le(pull(r) ** 2, push2(r) * shift2(r)), "Cauchy-Schwarz", schwarz=(push, best - P))
-mu_L = on_run(Le(mu, L), "μ ≤ L", (1, Bound(mu_at_most_L)))
+
+
+@cache
+def pl_step_of_any_size() -> Known:
+    return on_run(
+        Le(vlevel(r), level(r) - theta * gap(r)),
+        "the subgradient of g at the virtual iterate towards P and towards where D_g(P, μ) is attained (A.34)",
+        (1, Smooth(P, virtual, L, "mean", named="descent")),
+        (1 - theta, Subgradient(P - eta_t * slope, P, eta_t, CONVEX)),
+        (theta, Subgradient(P - eta_t * slope, best, eta_t, CONVEX)),
+        (1 / (2 * eta_t), Square(theta * (best - P) + P - virtual)),
+        (1 / (2 * eta_t) - L / 2, Square(P - virtual)),
+        (theta * (mu - theta / eta_t) / 2, Square(best - P)),
+        (theta, ProximalPL(P, mu)),
+    )
+
+
+@cache
+def no_lower() -> Known:
+    return on_run(
+        Le((mu - L) * shift2(r), 0),
+        "where D_g(P, μ) is attained F is not below F*",
+        (2, Smooth(P, best, L, "mean", named="descent")),
+        (2, ProximalPL(P, mu)),
+        (2, Minimum(best)),
+    )
+
+
+@cache
+def flat_gap() -> Known:
+    return on_run(
+        Le(gap(r), -pull(r) - mu / 2 * shift2(r)),
+        "assumption 3.3 (2), and the subgradient of g at P",
+        (1, ProximalPL(P, mu)),
+        (1, Subgradient(x, best, eta_t, CONVEX)),
+    )
+
+
+@cache
+def pulled() -> Known:
+    return on_run(Le(pull(r) ** 2, push2(r) * shift2(r)), "Cauchy-Schwarz", schwarz=(push, best - P))
+
+
+@cache
+def mu_L() -> Known:
+    return on_run(Le(mu, L), "μ ≤ L", (1, Bound(mu_at_most_L)))
+
 
 # --- strong convexity ------------------------------------------------------------------------------------------------
 
 _u = point("u")
-mu_sc_L = on_run(
-    Le(mu_sc, L),
-    "μ ≤ L",
-    (2, Smooth(P, P + _u, L, "mean", named="descent")),
-    (2, Convex(P, P + _u, mu_sc, "mean", MEAN_CONVEX)),
-    times=_u,
-)
+
+
+@cache
+def mu_sc_L() -> Known:
+    return on_run(
+        Le(mu_sc, L),
+        "μ ≤ L",
+        (2, Smooth(P, P + _u, L, "mean", named="descent")),
+        (2, Convex(P, P + _u, mu_sc, "mean", MEAN_CONVEX)),
+        times=_u,
+    )
+
+
 _turn = grad(P) - grad(w_star)
-map_ = on_run(
-    Le(G2(r), 2 * L**2 * dist2(r) + 8 * B_g**2),
-    "𝒢 = ∇f(P) − ∇f(x*) + s − s* with subgradients s, s* of g",
-    (1 / eta_t**2, Square(P - virtual - eta_t * slope + eta_t * full_grad(w_star) - eta_t * mean(_turn))),
-    (2, Square(_turn - mean(_turn), "mean")),
-    *lipschitz(P, w_star, L, "mean", times=2),
-    (2 / eta_t**2, Square(P - virtual - eta_t * slope - eta_t * full_grad(w_star))),
-    (4 / eta_t**2, Slope(P - eta_t * slope, eta_t, B_g)),
-    (4 / eta_t**2, Slope(w_star - eta_t * full_grad(w_star), eta_t, B_g)),
-)
+
+
+@cache
+def map_() -> Known:
+    return on_run(
+        Le(G2(r), 2 * L**2 * dist2(r) + 8 * B_g**2),
+        "𝒢 = ∇f(P) − ∇f(x*) + s − s* with subgradients s, s* of g",
+        (1 / eta_t**2, Square(P - virtual - eta_t * slope + eta_t * full_grad(w_star) - eta_t * mean(_turn))),
+        (2, Square(_turn - mean(_turn), "mean")),
+        *lipschitz(P, w_star, L, "mean", times=2),
+        (2 / eta_t**2, Square(P - virtual - eta_t * slope - eta_t * full_grad(w_star))),
+        (4 / eta_t**2, Slope(P - eta_t * slope, eta_t, B_g)),
+        (4 / eta_t**2, Slope(w_star - eta_t * full_grad(w_star), eta_t, B_g)),
+    )
 
 
 def coercive(x: Vector, y: Vector, times: Expr) -> tuple[tuple[Expr, Atom], ...]:
@@ -441,29 +525,47 @@ def coercive(x: Vector, y: Vector, times: Expr) -> tuple[tuple[Expr, Atom], ...]
 
 SHRINK = mu_sc * eta_t
 _contracting = 2 * eta_t * (1 - SHRINK)
-contraction = on_run(
-    Le(pushed2(r), (1 - SHRINK) ** 2 * dist2(r)),
-    "a gradient step on f contracts",
-    *coercive(P, w_star, _contracting),
-    (_contracting * (1 / L + mu_sc / L**2) - eta_t**2, Square(mean(_turn) - mu_sc * (P - w_star))),
-)
+
+
+@cache
+def contraction() -> Known:
+    return on_run(
+        Le(pushed2(r), (1 - SHRINK) ** 2 * dist2(r)),
+        "a gradient step on f contracts",
+        *coercive(P, w_star, _contracting),
+        (_contracting * (1 / L + mu_sc / L**2) - eta_t**2, Square(mean(_turn) - mu_sc * (P - w_star))),
+    )
+
+
 _noise = mean(s - exact_sum) / tau
 _still = w_star - eta_t * full_grad(w_star)
-split = on_run(
-    Le(dist2(r + 1), (1 + SHRINK) * pushed2(r) + (2 + 1 / SHRINK) * eta_t**2 * bias2(r, tau)
-        + 2 * eta_t**2 * mean_noise2(r, tau) / tau**2 - 2 * eta_t / tau * kept_apart(r, tau)),
-    "nonexpansive; Peter-Paul with m",
-    (2 * eta_t, Subgradient(onward, w_star, eta_t, CONVEX)),
-    (2 * eta_t, Subgradient(_still, after_P, eta_t, CONVEX)),
-    (1, Square(onward - after_P - _still + w_star)),
-    (SHRINK, Square(pushed + eta_t / SHRINK * bias)),
-    (eta_t**2, Square(bias - _noise)),
-    at=ENDED,
-)  # fmt: skip
-no_lean = on_run(Eq(kept_apart(r, 0), 0), "no gradient yet")
-moved = on_run(
-    Le(step2(r), 2 * dist2(r + 1) + 2 * dist2(r)), "2|a|² + 2|b|²", (1, Square(after_P + P - 2 * w_star)), at=ENDED
-)
+
+
+@cache
+def split() -> Known:
+    return on_run(
+        Le(dist2(r + 1), (1 + SHRINK) * pushed2(r) + (2 + 1 / SHRINK) * eta_t**2 * bias2(r, tau)
+            + 2 * eta_t**2 * mean_noise2(r, tau) / tau**2 - 2 * eta_t / tau * kept_apart(r, tau)),
+        "nonexpansive; Peter-Paul with m",
+        (2 * eta_t, Subgradient(onward, w_star, eta_t, CONVEX)),
+        (2 * eta_t, Subgradient(_still, after_P, eta_t, CONVEX)),
+        (1, Square(onward - after_P - _still + w_star)),
+        (SHRINK, Square(pushed + eta_t / SHRINK * bias)),
+        (eta_t**2, Square(bias - _noise)),
+        at=ENDED,
+    )  # fmt: skip
+
+
+@cache
+def no_lean() -> Known:
+    return on_run(Eq(kept_apart(r, 0), 0), "no gradient yet")
+
+
+@cache
+def moved() -> Known:
+    return on_run(
+        Le(step2(r), 2 * dist2(r + 1) + 2 * dist2(r)), "2|a|² + 2|b|²", (1, Square(after_P + P - 2 * w_star)), at=ENDED
+    )
 
 
 def lean(step: Expr) -> Known:

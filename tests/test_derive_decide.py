@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 
 import pytest
 from sympy import E as e
-from sympy import Eq, Function, Ge, Gt, IndexedBase, Le, Lt, Max, Min, Ne, Pow, Rational, Sum, Symbol, exp, log, sqrt
+from sympy import (
+    Eq,
+    Function,
+    Ge,
+    Gt,
+    IndexedBase,
+    Le,
+    Lt,
+    Max,
+    Min,
+    Ne,
+    Pow,
+    Rational,
+    Sum,
+    Symbol,
+    erf,
+    exp,
+    log,
+    sqrt,
+)
 from sympy.logic.boolalg import And, Or
 
+from fedaudit.bounds import decide as decide_module
 from fedaudit.bounds.decide import _decide, decide, proved, refuted, violates
 from fedaudit.bounds.evaluate import quantities
-from fedaudit.bounds.sampling import Sampler, conjuncts
+from fedaudit.bounds.sampling import Sampler, _below, conjuncts, differ
 
 x, y, z = (Symbol(name, real=True) for name in "xyz")
 a, b, c = (Symbol(name, positive=True) for name in "abc")
@@ -125,6 +146,15 @@ def test_what_is_asked_alone_is_answered_as_in_full(claim, given):
     assert proved(claim, given) == decision.proved
 
 
+@pytest.mark.parametrize(("claim", "given"), EVERY, ids=str)
+def test_the_engine_that_is_asked_first_changes_no_decision(claim, given, monkeypatch):
+    decision = decide(claim, given)
+    _decide.cache_clear()
+    monkeypatch.setattr(decide_module, "FIRST_RLIMIT", 1)  # it gives up at once
+    assert decide(claim, given) == decision
+    _decide.cache_clear()
+
+
 def test_a_difference_without_a_minus_is_not_false_and_not_called_proved():
     """It may be undefined, or its conditions may contradict each other."""
     for claim, given in ((Ge(a / s, 0), ()), (Ge(a * (b - a), 0), (Le(a, b), Lt(b, a)))):
@@ -162,6 +192,24 @@ def test_points_meet_the_conditions_and_reach_their_boundary():
         assert point[n] >= 2
         assert point[n].denominator == 1
     assert any(q[gamma] == min(1 / (2 * q[a]), 1 / (q[b] + q[c])) for q in points)
+
+
+def test_draws_are_those_of_the_standard_library():
+    one, two = random.Random("draws"), random.Random("draws")
+    for count in (1, 2, 6, 9, 10, 300, 900) * 200:
+        assert _below(one, count) == two.randrange(count)
+
+
+def test_formulas_differ_where_a_point_tells_them_apart():
+    p = IndexedBase("p", nonnegative=True)
+    sums = [Sum(p[index], (index, 1, n)) for index in (Symbol("k", integer=True), Symbol("l", integer=True))]
+    assert differ(a * b, a * b + a)
+    assert differ(sqrt(a), a)
+    assert differ(exp(-a), 1 / (1 + a))
+    assert not differ((a + b) ** 2, a**2 + 2 * a * b + b**2)
+    assert not differ(sqrt(a * b), sqrt(a) * sqrt(b))
+    assert not differ(*sums)  # one sum under two names
+    assert not differ(erf(a), erf(2 * a))  # nobody looked
 
 
 def test_quantities_tell_a_symbol_from_a_function_of_the_same_name():

@@ -39,6 +39,7 @@ from fedaudit.bounds.greek import in_greek
 
 from .compact import compact
 from .formulas import braced
+from .once import ticks_once
 
 __all__ = [
     "BOUND",
@@ -217,7 +218,7 @@ def save(figure: Figure, kind: str) -> bytes:
     if kind != "svg":
         return _saved(figure, kind, DPI)
     small = b""
-    with arranged(figure):
+    with ticks_once(), arranged(figure):
         for dpi in RASTER_DPI:
             small = compact(_saved(figure, kind, dpi).decode()).encode()
             if len(small) <= LARGEST:

@@ -22,6 +22,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
+from matplotlib.ft2font import LoadFlags
 from matplotlib.mathtext import MathTextParser
 from matplotlib.textpath import TextToPath
 from matplotlib.ticker import (
@@ -90,7 +91,8 @@ POWER = re.compile(r"\$\\mathdefault\{(-?\d+)(?:\^\{(-?\d+)\})?\}\$")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 TITLE, SMALL_PRINT = 10, 7.5  # points
 PARSER = MathTextParser("path")
-TEXTS, LABEL = 4096, 12  # texts whose sizes are remembered; characters of one whose glyphs are
+TEXTS = 4096  # that are remembered
+LAYOUT = "_layout"  # how a font of matplotlib 3.11 places the glyphs of a text
 LINES = (
     "_get_font_height_metrics"  # what matplotlib 3.11 asks a renderer, before it reads a font's tables for every text
 )
@@ -119,6 +121,17 @@ def look() -> AbstractContextManager[None]:
     return mpl.rc_context(cast(Any, RC))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Laid:
+    """A text of one line in its font: the glyphs and their places, and how far it reaches across, up and down."""
+
+    places: list[tuple[str, float, float, float]]
+    outlines: Mapping[str, Any]
+    width: float
+    top: float
+    bottom: float
+
+
 class Measured(TextToPath):
     """Sizes and glyphs of texts, each found once: of matplotlib's renderers, several per file, each forgets."""
 
@@ -126,7 +139,8 @@ class Measured(TextToPath):
         super().__init__()
         self.mathtext_parser = PARSER
         self.sizes: dict[tuple[str, int, bool], tuple[float, float, float]] = {}
-        self.glyphs: dict[tuple[Any, ...], tuple[Any, Mapping[str, Any], Any]] = {}
+        self.laid: dict[tuple[str, str], Laid] = {}
+        self.glyphs: dict[tuple[Any, int], tuple[str, Any, Any]] = {}  # font, number -> name, outline, extent
         self.lines: dict[int, tuple[float, float, float] | tuple[None, None, None]] = {}
 
     def get_text_width_height_descent(self, s: str, prop: FontProperties, ismath: Any) -> tuple[float, float, float]:
@@ -134,8 +148,15 @@ class Measured(TextToPath):
         if key not in self.sizes:
             if len(self.sizes) >= TEXTS:
                 self.sizes.clear()
-            self.sizes[key] = super().get_text_width_height_descent(s, prop, ismath)
+            self.sizes[key] = self._size(s, prop, ismath)
         return self.sizes[key]
+
+    def _size(self, s: str, prop: FontProperties, ismath: Any) -> tuple[float, float, float]:
+        font = None if ismath else cast(Any, self)._get_font(prop)
+        if not hasattr(font, LAYOUT):
+            return super().get_text_width_height_descent(s, prop, ismath)
+        laid, scale = self.lay(font, s), prop.get_size_in_points() / self.FONT_SCALE
+        return laid.width * scale, (laid.top - laid.bottom) * scale, -laid.bottom * scale
 
     def line(self, prop: FontProperties) -> tuple[float, float, float] | tuple[None, None, None]:
         """How far a line of a font reaches up and down, and its gap to the next, in points; from the font's tables."""
@@ -147,15 +168,39 @@ class Measured(TextToPath):
     def get_glyphs_with_font(
         self, font: Any, s: str, glyph_map: Any = None, return_new_glyphs_only: bool = False, **how: Any
     ) -> tuple[Any, Any, Any]:
-        if len(s) > LABEL or not return_new_glyphs_only or glyph_map is None:
+        if not hasattr(font, LAYOUT) or any(how.values()) or not return_new_glyphs_only or glyph_map is None:
             return cast(Any, super()).get_glyphs_with_font(font, s, glyph_map, return_new_glyphs_only, **how)
-        key = font.fname, s, *how.values()
+        laid = self.lay(font, s)
+        return laid.places, {name: outline for name, outline in laid.outlines.items() if name not in glyph_map}, []
+
+    def lay(self, font: Any, s: str) -> Laid:
+        """A text in a font of the size in which all texts are set; each glyph of it is read once."""
+        key = font.fname, s
+        if key not in self.laid:
+            if len(self.laid) >= TEXTS:
+                self.laid.clear()
+            self.laid[key] = self._lay(font, s)
+        return self.laid[key]
+
+    def _lay(self, font: Any, s: str) -> Laid:
+        places: list[tuple[str, float, float, float]] = []
+        outlines: dict[str, Any] = {}
+        width, tops, bottoms = 0.0, list[float](), list[float]()
+        for item in getattr(font, LAYOUT)(s, LoadFlags.NO_HINTING, features=None, language=None):
+            name, outline, glyph = self._glyph(item.ft_object, item.glyph_index)
+            places.append((name, item.x, item.y, 1.0))
+            outlines[name] = outline
+            width = item.x + glyph.horiAdvance / 64  # what it takes up, the room behind its last glyph included
+            bottoms.append(item.y + glyph.bbox[1] / 64)
+            tops.append(item.y + glyph.bbox[3] / 64)
+        return Laid(places, outlines, width, max(tops, default=0.0), min(bottoms, default=0.0))
+
+    def _glyph(self, font: Any, number: int) -> tuple[str, Any, Any]:
+        key = font, number
         if key not in self.glyphs:
-            if len(self.glyphs) >= TEXTS:
-                self.glyphs.clear()
-            self.glyphs[key] = cast(Any, super()).get_glyphs_with_font(font, s, **how)
-        places, outlines, lines = self.glyphs[key]
-        return places, {name: outline for name, outline in outlines.items() if name not in glyph_map}, lines
+            glyph = font.load_glyph(number, flags=LoadFlags.NO_HINTING)
+            self.glyphs[key] = cast(Any, self)._get_glyph_repr(font, number), font.get_path(), glyph
+        return self.glyphs[key]
 
 
 def _line(font: Any, size: float) -> tuple[float, float, float] | tuple[None, None, None]:

@@ -90,6 +90,7 @@ LARGEST = 60_000  # bytes
 POWER = re.compile(r"\$\\mathdefault\{(-?\d+)(?:\^\{(-?\d+)\})?\}\$")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 TITLE, SMALL_PRINT = 10, 7.5  # points
+KERNED = 1.0  # points by which words that stand side by side may be narrower than each on its own
 PARSER = MathTextParser("path")
 TEXTS = 4096  # that are remembered
 LAYOUT = "_layout"  # how a font of matplotlib 3.11 places the glyphs of a text
@@ -380,15 +381,14 @@ def heading(figure: Figure, text: str) -> None:
 
 
 def _fitting(words: Sequence[str], room: float, end: str = "", size: float = TITLE) -> int:
-    """How many words, at least one, fit into so many points."""
+    """How many words, at least one, fit into so many points: nearly as many as their own widths say."""
     font, measured = FontProperties(size=size), _measured(_families()).get_text_width_height_descent
-    low, high, guess = 1, len(words), len(words)  # more words are wider
-    while low < high:
-        width = measured(" ".join(words[:guess]) + end, font, False)[0]
-        low, high = (guess, high) if width <= room else (low, guess - 1)
-        letters = room / width * len(" ".join(words[:guess]))
-        guess = min(max(bisect(list(accumulate(len(word) + 1 for word in words)), letters + 1), low + 1), high)
-    return low
+    space, last = (measured(text, font, False)[0] for text in (" ", end))
+    ends = list(accumulate((measured(word, font, False)[0] + space for word in words), initial=last - space))[1:]
+    count = max(1, bisect(ends, room + KERNED))
+    while count > 1 and measured(" ".join(words[:count]) + end, font, False)[0] > room:
+        count -= 1
+    return count
 
 
 def headline(figure: Figure, axes: Axes, title: str, relation: str, rows: int = 1) -> None:

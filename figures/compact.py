@@ -20,7 +20,7 @@ PATH = re.compile(r'(?<= d=")[^"]*')
 STYLED, USE = re.compile(r'<path id="(\w+)"[^>]*style="([^"]*)"'), re.compile(r'<use xlink:href="#(\w+)"[^>]*>')
 STYLE = re.compile(r' style="([^"]*)"')
 GROUP = re.compile(r"<g>|<g/>|<g [^>]*[^/]>|</g>")
-GLYPH = re.compile(r'<use xlink:href="(#\w+)" transform="translate\(([\d.-]+)(?: ([\d.-]+))?\)"/>')
+GLYPH = re.compile(r'<use xlink:href="#(\w+)" transform="translate\(([\d.-]+)(?: ([\d.-]+))?\)"/>')
 
 
 def compact(svg: str) -> str:
@@ -44,11 +44,15 @@ def _short_names(text: str) -> str:
     return USED.sub(lambda m: f"#{short[m[1]]}", text)
 
 
-def _placed(match: re.Match[str]) -> str:
+def placed(name: str, across: float, down: float) -> str:
     """A glyph of a text, whose units are a tenth of the picture's."""
-    across, down = (f"{float(x or 0):.1f}".removesuffix(".0") for x in (match[2], match[3]))
-    places = f' x="{across}"' * (across != "0") + f' y="{down}"' * (down != "0")
-    return f'<use xlink:href="{match[1]}"{places}/>'
+    x, y = (f"{round(value, 2):.1f}".removesuffix(".0") for value in (across, down))
+    places = f' x="{x}"' * (x != "0") + f' y="{y}"' * (y != "0")
+    return f'<use xlink:href="#{name}"{places}/>'
+
+
+def _placed(match: re.Match[str]) -> str:
+    return placed(match[1], float(match[2]), float(match[3] or 0))
 
 
 def _once(text: str) -> str:

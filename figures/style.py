@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from fedaudit.bounds.greek import in_greek
 
-from .compact import compact
+from .compact import compact, placed
 from .formulas import braced
 from .once import ticks_once
 
@@ -89,6 +89,7 @@ RASTER_DPI = (100, 80, 64, 50)  # of what is rasterised inside an SVG, until it 
 LARGEST = 60_000  # bytes
 POWER = re.compile(r"\$\\mathdefault\{(-?\d+)(?:\^\{(-?\d+)\})?\}\$")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+TEXT = re.compile(r'<use xlink:href="#(text\d+)"/>')
 TITLE, SMALL_PRINT = 10, 7.5  # points
 KERNED = 1.0  # points by which words that stand side by side may be narrower than each on its own
 PARSER = MathTextParser("path")
@@ -124,9 +125,9 @@ def look() -> AbstractContextManager[None]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Laid:
-    """A text of one line in its font: the glyphs and their places, and how far it reaches across, up and down."""
+    """A text of one line in its font: the glyphs at their places, and how far it reaches across, up and down."""
 
-    places: list[tuple[str, float, float, float]]
+    markup: str
     outlines: Mapping[str, Any]
     width: float
     top: float
@@ -141,6 +142,7 @@ class Measured(TextToPath):
         self.mathtext_parser = PARSER
         self.sizes: dict[tuple[str, int, bool], tuple[float, float, float]] = {}
         self.laid: dict[tuple[str, str], Laid] = {}
+        self.drawn: dict[str, str] = {}  # of one drawing: a name that stands for a text -> its markup
         self.glyphs: dict[tuple[Any, int], tuple[str, Any, Any]] = {}  # font, number -> name, outline, extent
         self.lines: dict[int, tuple[float, float, float] | tuple[None, None, None]] = {}
 
@@ -169,10 +171,17 @@ class Measured(TextToPath):
     def get_glyphs_with_font(
         self, font: Any, s: str, glyph_map: Any = None, return_new_glyphs_only: bool = False, **how: Any
     ) -> tuple[Any, Any, Any]:
+        """For a drawing that writes outlines once: a name in place of all glyphs, which `written` gives back."""
         if not hasattr(font, LAYOUT) or any(how.values()) or not return_new_glyphs_only or glyph_map is None:
             return cast(Any, super()).get_glyphs_with_font(font, s, glyph_map, return_new_glyphs_only, **how)
-        laid = self.lay(font, s)
-        return laid.places, {name: outline for name, outline in laid.outlines.items() if name not in glyph_map}, []
+        laid, name = self.lay(font, s), f"text{len(self.drawn)}"
+        self.drawn[name] = laid.markup
+        return [(name, 0.0, 0.0, 1.0)], {name: outline for name, outline in laid.outlines.items() if name not in glyph_map}, []
+
+    def written(self, svg: str) -> str:
+        """A drawing with its texts."""
+        texts, self.drawn = self.drawn, {}
+        return TEXT.sub(lambda match: texts[match[1]], svg)
 
     def lay(self, font: Any, s: str) -> Laid:
         """A text in a font of the size in which all texts are set; each glyph of it is read once."""
@@ -184,17 +193,17 @@ class Measured(TextToPath):
         return self.laid[key]
 
     def _lay(self, font: Any, s: str) -> Laid:
-        places: list[tuple[str, float, float, float]] = []
+        markup: list[str] = []
         outlines: dict[str, Any] = {}
         width, tops, bottoms = 0.0, list[float](), list[float]()
         for item in getattr(font, LAYOUT)(s, LoadFlags.NO_HINTING, features=None, language=None):
             name, outline, glyph = self._glyph(item.ft_object, item.glyph_index)
-            places.append((name, item.x, item.y, 1.0))
+            markup.append(placed(name, item.x, item.y))
             outlines[name] = outline
             width = item.x + glyph.horiAdvance / 64  # what it takes up, the room behind its last glyph included
             bottoms.append(item.y + glyph.bbox[1] / 64)
             tops.append(item.y + glyph.bbox[3] / 64)
-        return Laid(places, outlines, width, max(tops, default=0.0), min(bottoms, default=0.0))
+        return Laid("".join(markup), outlines, width, max(tops, default=0.0), min(bottoms, default=0.0))
 
     def _glyph(self, font: Any, number: int) -> tuple[str, Any, Any]:
         key = font, number
@@ -316,9 +325,9 @@ class Decades(Formatter):
 def _saved(figure: Figure, kind: str, dpi: int) -> bytes:
     stamp = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
     buffer = io.BytesIO()
-    with look(), measured_once():
+    with look(), measured_once() as texts:
         figure.savefig(buffer, format=kind, dpi=dpi, metadata=stamp, transparent=kind == "svg")
-    return buffer.getvalue()
+    return texts.written(buffer.getvalue().decode()).encode() if kind == "svg" else buffer.getvalue()
 
 
 def bundle(axes: Axes, x: Array, lines: Array, colour: str, label: str, **kwargs: Any) -> LineCollection:

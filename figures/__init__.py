@@ -6,7 +6,7 @@ import gc
 from collections.abc import Generator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Union
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from fedaudit.verify.experiments import Picture
     from fedaudit.verify.pictured import Cloud, Crossing, Curves, Landscape, Profile, Rate
 
-__all__ = ["draw", "image", "svg"]
+__all__ = ["draw", "drawn", "image", "svg"]
+
+Shown = Union["Curves", "Profile", "Cloud", "Rate", "Crossing", "Landscape", "Picture"]
 
 
-def draw(curves: Curves | Profile | Cloud | Rate | Crossing | Landscape | Picture) -> Figure:
+def draw(curves: Shown) -> Figure:
     """The figure of a statement, by the kind of its data; an experiment names the module here that plots it."""
     from fedaudit.verify.pictured import Cloud, Crossing, Curves, Landscape, Profile, Rate
 
@@ -39,6 +41,12 @@ def draw(curves: Curves | Profile | Cloud | Rate | Crossing | Landscape | Pictur
                 return two_group.plot(curves) if two_group.fits(curves) else convergence.plot(curves)
             case _:
                 return import_module(f"{__name__}.{curves.figure}").plot(curves)
+
+
+def drawn(curves: Shown) -> str:
+    """The figure of a statement as SVG text; what it was made of is garbage before any is searched for."""
+    with _uncollected():
+        return svg(draw(curves))
 
 
 def svg(figure: Figure) -> str:

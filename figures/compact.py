@@ -13,14 +13,14 @@ from PIL import Image
 COLOURS = 64  # of an embedded picture
 EMBEDDED = re.compile(r'data:image/png;base64,([^"]*)"')
 UNSEEN = re.compile(r"<metadata>.*?</metadata>|<!--.*?-->", re.DOTALL)
-DECIMALS = re.compile(r"(?<!scale\()(?<![\d.])(\d+\.\d{3,})")
-NAME, USED = re.compile(r' id="([^"]*)"'), re.compile(r'(?<=["(])#([^")]*)(?=[")])')
+DECIMALS = re.compile(r"scale\([^)]*\)|\d+\.\d{3,}")
+NAME, USED = re.compile(r' id="([^"]*)"'), re.compile(r'(["(]#)([^")]*)(?=[")])')
 PIECE, KNOWN = re.compile(r"[A-Za-z]|[^\sA-Za-z]+"), re.compile(r"[^A-Za-z]*(?:[MLQCz][^A-Za-z]*)*")
 PATH = re.compile(r'(?<= d=")[^"]*')
 STYLED, USE = re.compile(r'<path id="(\w+)"[^>]*style="([^"]*)"'), re.compile(r'<use xlink:href="#(\w+)"[^>]*>')
 STYLE = re.compile(r' style="([^"]*)"')
 GROUP = re.compile(r"<g>|<g/>|<g [^>]*[^/]>|</g>")
-GLYPH = re.compile(r'<use xlink:href="(#\w+)" transform="translate\(([\d.-]+)(?: ([\d.-]+))?\)"/>')
+GLYPH = re.compile(r'<use xlink:href="#(\w+)" transform="translate\(([\d.-]+)(?: ([\d.-]+))?\)"/>')
 
 
 def compact(svg: str) -> str:
@@ -28,8 +28,8 @@ def compact(svg: str) -> str:
     pictures = [_few_colours(match[1]) for match in EMBEDDED.finditer(svg)]
     pieces = EMBEDDED.sub("\0", svg).split("\0")
     text = _short_names("\0".join(pieces))
-    text = DECIMALS.sub(lambda match: f"{float(match[1]):.2f}", UNSEEN.sub("", text))
-    text = re.sub(r"\s+", " ", GLYPH.sub(_placed, _once(text))).replace("> <", "><").replace("xlink:href", "href")
+    text = DECIMALS.sub(_rounded, UNSEEN.sub("", text))
+    text = " ".join(GLYPH.sub(_placed, _once(text)).split()).replace("> <", "><").replace("xlink:href", "href")
     text = _few_groups(PATH.sub(lambda match: relative(match[0]), text)).replace("; ", ";")
     text = _shared_styles(re.sub(r"(?<=[a-z]): (?=[^\"]*\")", ":", text))
     first, *rest = text.split("\0")
@@ -39,16 +39,26 @@ def compact(svg: str) -> str:
 
 def _short_names(text: str) -> str:
     """Names that nothing refers to go; the others become short."""
-    short = {name: f"n{number}" for number, name in enumerate(dict.fromkeys(USED.findall(text)))}
-    text = NAME.sub(lambda m: f' id="{short[m[1]]}"' if m[1] in short else "", text)
-    return USED.sub(lambda m: f"#{short[m[1]]}", text)
+    pieces = USED.split(text)  # what stands between two references, how a reference begins, its name, ...
+    short = {name: f"n{number}" for number, name in enumerate(dict.fromkeys(pieces[2::3]))}
+    pieces[2::3] = [short[name] for name in pieces[2::3]]
+    return NAME.sub(lambda m: f' id="{short[m[1]]}"' if m[1] in short else "", "".join(pieces))
+
+
+def _rounded(match: re.Match[str]) -> str:
+    """A number in hundredths; what scales stays as it is."""
+    return match[0] if match[0].startswith("scale") else f"{float(match[0]):.2f}"
+
+
+def placed(name: str, across: float, down: float) -> str:
+    """A glyph of a text, whose units are a tenth of the picture's."""
+    x, y = (f"{round(value, 2):.1f}".removesuffix(".0") for value in (across, down))
+    places = f' x="{x}"' * (x != "0") + f' y="{y}"' * (y != "0")
+    return f'<use xlink:href="#{name}"{places}/>'
 
 
 def _placed(match: re.Match[str]) -> str:
-    """A glyph of a text, whose units are a tenth of the picture's."""
-    across, down = (f"{float(x or 0):.1f}".removesuffix(".0") for x in (match[2], match[3]))
-    places = f' x="{across}"' * (across != "0") + f' y="{down}"' * (down != "0")
-    return f'<use xlink:href="{match[1]}"{places}/>'
+    return placed(match[1], float(match[2]), float(match[3] or 0))
 
 
 def _once(text: str) -> str:

@@ -132,5 +132,10 @@ def _emitted(element: ElementTree.Element, depth: int, changed: Set[int]) -> str
             raise Foreign
     said = "".join([f' {attribute}="{escape(value)}"' for attribute, value in element.attrib.items()])
     said += ' class="changed"' if id(element) in changed else ""
-    inner = escape(element.text or "") + "".join([_emitted(child, depth + 1, changed) for child in element])
-    return f"<{name}{said}>{inner}</{name}>{escape(element.tail or '')}"
+    inner = _escaped(element.text) + "".join([_emitted(child, depth + 1, changed) for child in element])
+    return f"<{name}{said}>{inner}</{name}>{_escaped(element.tail)}"
+
+
+def _escaped(text: str | None) -> str:
+    """Most elements have no text of their own."""
+    return escape(text) if text else ""

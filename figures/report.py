@@ -120,6 +120,9 @@ class Site:
         self.known, self.album = {name: number for number, name in enumerate(known)}, Album(root)
         self.order = tuple(known)
         self.papers = tuple(dict.fromkeys(map(paper_of, known)))
+        self.siblings: dict[str, list[str]] = {}  # by what their ids have in common
+        for name in known:
+            self.siblings.setdefault(stem(name), []).append(name)
         self.teller, self.typesetter = Teller(), Typesetter()
         self.nodes: Mapping[str, Node] = {}  # of all statements, once all rows are known: what rests on what
         self.lines: dict[str, Line] = {}  # of the index, by id
@@ -218,7 +221,7 @@ class Site:
         return {
             "before": self.order[at - 1] if at > 0 else None,
             "after": self.order[at + 1] if at + 1 < len(self.order) else None,
-            "siblings": [name for name in self.order if stem(name) == stem(row.id) and name != row.id],
+            "siblings": [name for name in self.siblings.get(stem(row.id), ()) if name != row.id],
             "cites": list(row.derive.cites if row.derive else ()),
             "cited by": list(citing),
             "rests on": [astuple(self.nodes[name]) for name in tree] if len(tree) > 1 else [],

@@ -22,6 +22,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
+from matplotlib.ft2font import LoadFlags
 from matplotlib.mathtext import MathTextParser
 from matplotlib.textpath import TextToPath
 from matplotlib.ticker import (
@@ -37,8 +38,9 @@ from numpy.typing import NDArray
 
 from fedaudit.bounds.greek import in_greek
 
-from .compact import compact
+from .compact import compact, placed
 from .formulas import braced
+from .once import ticks_once
 
 __all__ = [
     "BOUND",
@@ -53,6 +55,7 @@ __all__ = [
     "bundle",
     "caption",
     "counted",
+    "fitting",
     "floor_y",
     "formula",
     "heading",
@@ -87,9 +90,12 @@ RASTER_DPI = (100, 80, 64, 50)  # of what is rasterised inside an SVG, until it 
 LARGEST = 60_000  # bytes
 POWER = re.compile(r"\$\\mathdefault\{(-?\d+)(?:\^\{(-?\d+)\})?\}\$")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+TEXT = re.compile(r'<use xlink:href="#(text\d+)"/>')
 TITLE, SMALL_PRINT = 10, 7.5  # points
+KERNED = 1.0  # points by which words that stand side by side may be narrower than each on its own
 PARSER = MathTextParser("path")
-TEXTS, LABEL = 4096, 12  # texts whose sizes are remembered; characters of one whose glyphs are
+TEXTS = 4096  # that are remembered
+LAYOUT = "_layout"  # how a font of matplotlib 3.11 places the glyphs of a text
 LINES = (
     "_get_font_height_metrics"  # what matplotlib 3.11 asks a renderer, before it reads a font's tables for every text
 )
@@ -118,6 +124,17 @@ def look() -> AbstractContextManager[None]:
     return mpl.rc_context(cast(Any, RC))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Laid:
+    """A text of one line in its font: the glyphs at their places, and how far it reaches across, up and down."""
+
+    markup: str
+    outlines: Mapping[str, Any]
+    width: float
+    top: float
+    bottom: float
+
+
 class Measured(TextToPath):
     """Sizes and glyphs of texts, each found once: of matplotlib's renderers, several per file, each forgets."""
 
@@ -125,7 +142,9 @@ class Measured(TextToPath):
         super().__init__()
         self.mathtext_parser = PARSER
         self.sizes: dict[tuple[str, int, bool], tuple[float, float, float]] = {}
-        self.glyphs: dict[tuple[Any, ...], tuple[Any, Mapping[str, Any], Any]] = {}
+        self.laid: dict[tuple[str, str], Laid] = {}
+        self.drawn: dict[str, str] = {}  # of one drawing: a name that stands for a text -> its markup
+        self.glyphs: dict[tuple[Any, int], tuple[str, Any, Any]] = {}  # font, number -> name, outline, extent
         self.lines: dict[int, tuple[float, float, float] | tuple[None, None, None]] = {}
 
     def get_text_width_height_descent(self, s: str, prop: FontProperties, ismath: Any) -> tuple[float, float, float]:
@@ -133,8 +152,15 @@ class Measured(TextToPath):
         if key not in self.sizes:
             if len(self.sizes) >= TEXTS:
                 self.sizes.clear()
-            self.sizes[key] = super().get_text_width_height_descent(s, prop, ismath)
+            self.sizes[key] = self._size(s, prop, ismath)
         return self.sizes[key]
+
+    def _size(self, s: str, prop: FontProperties, ismath: Any) -> tuple[float, float, float]:
+        font = None if ismath else cast(Any, self)._get_font(prop)
+        if not hasattr(font, LAYOUT):
+            return super().get_text_width_height_descent(s, prop, ismath)
+        laid, scale = self.lay(font, s), prop.get_size_in_points() / self.FONT_SCALE
+        return laid.width * scale, (laid.top - laid.bottom) * scale, -laid.bottom * scale
 
     def line(self, prop: FontProperties) -> tuple[float, float, float] | tuple[None, None, None]:
         """How far a line of a font reaches up and down, and its gap to the next, in points; from the font's tables."""
@@ -146,15 +172,50 @@ class Measured(TextToPath):
     def get_glyphs_with_font(
         self, font: Any, s: str, glyph_map: Any = None, return_new_glyphs_only: bool = False, **how: Any
     ) -> tuple[Any, Any, Any]:
-        if len(s) > LABEL or not return_new_glyphs_only or glyph_map is None:
+        """For a drawing that writes outlines once: a name in place of all glyphs, which `written` gives back."""
+        if not hasattr(font, LAYOUT) or any(how.values()) or not return_new_glyphs_only or glyph_map is None:
             return cast(Any, super()).get_glyphs_with_font(font, s, glyph_map, return_new_glyphs_only, **how)
-        key = font.fname, s, *how.values()
+        laid, name = self.lay(font, s), f"text{len(self.drawn)}"
+        self.drawn[name] = laid.markup
+        return (
+            [(name, 0.0, 0.0, 1.0)],
+            {name: outline for name, outline in laid.outlines.items() if name not in glyph_map},
+            [],
+        )
+
+    def written(self, svg: str) -> str:
+        """A drawing with its texts."""
+        texts, self.drawn = self.drawn, {}
+        return TEXT.sub(lambda match: texts[match[1]], svg)
+
+    def lay(self, font: Any, s: str) -> Laid:
+        """A text in a font of the size in which all texts are set; each glyph of it is read once."""
+        key = font.fname, s
+        if key not in self.laid:
+            if len(self.laid) >= TEXTS:
+                self.laid.clear()
+            self.laid[key] = self._lay(font, s)
+        return self.laid[key]
+
+    def _lay(self, font: Any, s: str) -> Laid:
+        markup: list[str] = []
+        outlines: dict[str, Any] = {}
+        width, tops, bottoms = 0.0, list[float](), list[float]()
+        for item in getattr(font, LAYOUT)(s, LoadFlags.NO_HINTING, features=None, language=None):
+            name, outline, glyph = self._glyph(item.ft_object, item.glyph_index)
+            markup.append(placed(name, item.x, item.y))
+            outlines[name] = outline
+            width = item.x + glyph.horiAdvance / 64  # what it takes up, the room behind its last glyph included
+            bottoms.append(item.y + glyph.bbox[1] / 64)
+            tops.append(item.y + glyph.bbox[3] / 64)
+        return Laid("".join(markup), outlines, width, max(tops, default=0.0), min(bottoms, default=0.0))
+
+    def _glyph(self, font: Any, number: int) -> tuple[str, Any, Any]:
+        key = font, number
         if key not in self.glyphs:
-            if len(self.glyphs) >= TEXTS:
-                self.glyphs.clear()
-            self.glyphs[key] = cast(Any, super()).get_glyphs_with_font(font, s, **how)
-        places, outlines, lines = self.glyphs[key]
-        return places, {name: outline for name, outline in outlines.items() if name not in glyph_map}, lines
+            glyph = font.load_glyph(number, flags=LoadFlags.NO_HINTING)
+            self.glyphs[key] = cast(Any, self)._get_glyph_repr(font, number), font.get_path(), glyph
+        return self.glyphs[key]
 
 
 def _line(font: Any, size: float) -> tuple[float, float, float] | tuple[None, None, None]:
@@ -217,7 +278,7 @@ def save(figure: Figure, kind: str) -> bytes:
     if kind != "svg":
         return _saved(figure, kind, DPI)
     small = b""
-    with arranged(figure):
+    with ticks_once(), arranged(figure):
         for dpi in RASTER_DPI:
             small = compact(_saved(figure, kind, dpi).decode()).encode()
             if len(small) <= LARGEST:
@@ -269,9 +330,9 @@ class Decades(Formatter):
 def _saved(figure: Figure, kind: str, dpi: int) -> bytes:
     stamp = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
     buffer = io.BytesIO()
-    with look(), measured_once():
+    with look(), measured_once() as texts:
         figure.savefig(buffer, format=kind, dpi=dpi, metadata=stamp, transparent=kind == "svg")
-    return buffer.getvalue()
+    return texts.written(buffer.getvalue().decode()).encode() if kind == "svg" else buffer.getvalue()
 
 
 def bundle(axes: Axes, x: Array, lines: Array, colour: str, label: str, **kwargs: Any) -> LineCollection:
@@ -326,23 +387,22 @@ def heading(figure: Figure, text: str) -> None:
     """A title in one line or two, each as wide as the figure at most; what is longer still is cut."""
     room, words, lines = 0.96 * 72 * figure.get_figwidth(), in_greek(text).split(), list[str]()
     while words and len(lines) < 2:
-        end = "" if not lines or _fitting(words, room) == len(words) else " …"
-        count = _fitting(words, room, end)
+        end = "" if not lines or fitting(words, room) == len(words) else " …"
+        count = fitting(words, room, end)
         lines.append(" ".join(words[:count]) + end)
         words = words[count:]
     figure.suptitle("\n".join(lines), fontsize=TITLE, x=0.02, ha="left")
 
 
-def _fitting(words: Sequence[str], room: float, end: str = "", size: float = TITLE) -> int:
-    """How many words, at least one, fit into so many points."""
+def fitting(words: Sequence[str], room: float, end: str = "", size: float = TITLE) -> int:
+    """How many words, at least one, fit into so many points: nearly as many as their own widths say."""
     font, measured = FontProperties(size=size), _measured(_families()).get_text_width_height_descent
-    low, high, guess = 1, len(words), len(words)  # more words are wider
-    while low < high:
-        width = measured(" ".join(words[:guess]) + end, font, False)[0]
-        low, high = (guess, high) if width <= room else (low, guess - 1)
-        letters = room / width * len(" ".join(words[:guess]))
-        guess = min(max(bisect(list(accumulate(len(word) + 1 for word in words)), letters + 1), low + 1), high)
-    return low
+    space, last = (measured(text, font, False)[0] for text in (" ", end))
+    ends = list(accumulate((measured(word, font, False)[0] + space for word in words), initial=last - space))[1:]
+    count = max(1, bisect(ends, room + KERNED))
+    while count > 1 and measured(" ".join(words[:count]) + end, font, False)[0] > room:
+        count -= 1
+    return count
 
 
 def headline(figure: Figure, axes: Axes, title: str, relation: str, rows: int = 1) -> None:
@@ -451,7 +511,7 @@ def caption(figure: Figure, text: str) -> None:
     kept = re.sub(r" ([=<>≤≥]) ", "\u00a0\\1\u00a0", in_greek(text))  # no line break inside "t = 0"
     room, words, lines = 0.95 * 72 * figure.get_figwidth(), kept.split(" "), list[str]()
     while words:
-        count = _fitting(words, room, size=SMALL_PRINT)
+        count = fitting(words, room, size=SMALL_PRINT)
         lines.append(" ".join(words[:count]))
         words = words[count:]
     figure.supxlabel("\n".join(lines), fontsize=SMALL_PRINT, color="#555555", x=0.02, ha="left")

@@ -6,6 +6,7 @@ import argparse
 import os
 import shlex
 import sys
+import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -451,6 +452,7 @@ def _run(arguments: argparse.Namespace) -> int:
     """lint, derive, verify, hunt, audit."""
     from .runner import Settings, choose, one_thread, use_backend
 
+    arguments.began = time.monotonic()
     move: str = arguments.command
     if getattr(arguments, "tree", False):
         return _tree(arguments)
@@ -526,7 +528,7 @@ def _move(
     move: str = arguments.command
     held: AbstractContextManager[Folder | None] = Folder.open(out).held() if out else nullcontext()
     with held as folder:
-        with progress(move, [one.id for one in selection], engine.jobs) as step:
+        with progress(move, [one.id for one in selection], engine.jobs, arguments.began) as step:
             done = run(move, selection, settings, engine, step)
         rows = done.rows
         if folder:
@@ -556,7 +558,7 @@ def _audit(
     with Folder.open(out or Path("audit")).held() as folder:
         ids = [one.id for one in selection]
         order = ordered(selection, folder)
-        with progress("audit", [one.id for one in order], engine.jobs) as step:
+        with progress("audit", [one.id for one in order], engine.jobs, arguments.began) as step:
             pages = Pages(folder, header(settings), ids)
             try:
                 done = audit(selection, settings, engine, folder, step, notice, pages.add, order)

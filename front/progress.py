@@ -46,12 +46,12 @@ def begun(name: str) -> None:
 
 
 @contextmanager
-def progress(label: str, names: Sequence[str], jobs: int) -> Generator[Step]:
-    """What to call when a statement has finished; `names` in the order of work."""
+def progress(label: str, names: Sequence[str], jobs: int, since: float | None = None) -> Generator[Step]:
+    """What to call when a statement has finished; `names` in the order of work. One waits `since` then."""
     err, lines = _console(), Lines(label, names, jobs)
     token = _BEGUN.set(lines.begun)
     try:
-        with _bar(err, label, len(names)) if err.is_terminal else _now_and_then(lines.step, lines.line) as step:
+        with _bar(err, label, len(names)) if err.is_terminal else _now_and_then(lines.step, lines.line, since) as step:
             yield step
     finally:
         _BEGUN.reset(token)
@@ -155,12 +155,12 @@ class Lines:
 
 
 @contextmanager
-def _now_and_then(step: Step, line: Callable[[float], str]) -> Generator[Step]:
-    ended = threading.Event()
+def _now_and_then(step: Step, line: Callable[[float], str], since: float | None = None) -> Generator[Step]:
+    ended, waited = threading.Event(), 0.0 if since is None else time.monotonic() - since
     stderr = cast("TextIO | None", sys.stderr)  # None where it is closed; print would take stdout then
 
     def speak() -> None:
-        pause = FIRST
+        pause = max(0.0, FIRST - waited)
         while stderr and not ended.wait(pause):
             with suppress(OSError, ValueError):  # nobody reads it any more
                 print(line(time.monotonic()), file=stderr, flush=True)

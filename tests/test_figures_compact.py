@@ -13,15 +13,17 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib import text
+from matplotlib.axis import Axis
 from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextToPath
 from PIL import Image
 
-from fedaudit.figures import image
+from fedaudit.figures import drawn, image
 from fedaudit.figures.compact import compact, relative
-from fedaudit.figures.style import DPI, LARGEST, LINES, bundle, look, measured_once, new, save
+from fedaudit.figures.once import ticks_once
+from fedaudit.figures.style import DPI, LARGEST, LINES, bundle, fitting, look, measured_once, new, save
 
 
 def plain(figure: Figure) -> str:
@@ -37,6 +39,7 @@ def drawing() -> str:
     rng = np.random.default_rng(0)
     bundle(axes, np.arange(60), rng.random((80, 60)).cumsum(axis=1), "#d55e00", "80 runs")
     axes.set_title(r"$\|\bar w_t - w_\star\|^2 \leq \frac{\Delta}{t + 1}$: a title")
+    axes.set_xlabel("in small print", fontsize=7.5)
     axes.legend()
     return plain(figure)
 
@@ -114,7 +117,7 @@ def test_every_line_keeps_its_style(drawing: str) -> None:
 def test_what_scales_is_not_rounded(drawing: str) -> None:
     scales = [re.findall(r"scale\([^)]*\)", svg) for svg in (drawing, compact(drawing))]
     assert scales[0] == scales[1]
-    assert "scale(0.015625)" in scales[0]
+    assert {"scale(0.015625)", "scale(0.075 -0.075)"} <= set(scales[0])
 
 
 def test_every_reference_finds_its_name_once(drawing: str) -> None:
@@ -219,18 +222,76 @@ def test_texts_are_measured_as_matplotlib_does(words: str) -> None:
     assert text.TextToPath is TextToPath
 
 
-def test_glyphs_are_those_of_matplotlib() -> None:
+@pytest.mark.parametrize("words", ["10⁻³", "office", ""])
+def test_glyphs_are_those_of_matplotlib(words: str) -> None:
     font, theirs = FontProperties(size=9), cast(Any, TextToPath())
     known: dict[str, Any] = {}
     for _ in range(3):  # of a drawing that has none of them yet, and the first one, and the first two
-        places, outlines, lines = theirs.get_glyphs_with_font(theirs._get_font(font), "10⁻³", known, True)
+        places, outlines, lines = theirs.get_glyphs_with_font(theirs._get_font(font), words, known, True)
         with measured_once() as ours:
-            found = ours.get_glyphs_with_font(cast(Any, ours)._get_font(font), "10⁻³", known, True)
-        assert (found[0], list(found[1]), found[2]) == (places, list(outlines), lines)
-        for name, (vertices, codes) in found[1].items():
+            (found,), ours_outlines, ours_lines = ours.get_glyphs_with_font(
+                cast(Any, ours)._get_font(font), words, known, True
+            )
+            written = ours.written(f'<use xlink:href="#{found[0]}"/>')
+        assert (list(ours_outlines), ours_lines) == (list(outlines), lines)
+        names = re.findall(r'"#([^"]*)"(?: x="([^"]*)")?(?: y="([^"]*)")?/>', written)
+        assert [name for name, *_ in names] == [name for name, *_ in places]
+        assert [float(x or 0) for _, x, _ in names] == pytest.approx([x for _, x, *_ in places], abs=0.051)
+        assert [float(y or 0) for *_, y in names] == pytest.approx([y for _, _, y, _ in places], abs=0.051)
+        for name, (vertices, codes) in ours_outlines.items():
             assert np.array_equal(vertices, outlines[name][0])
             assert np.array_equal(codes, outlines[name][1])
-        known = {**known, next(iter(outlines)): None}
+        known = {**known, **dict(list(outlines.items())[:1])}
+
+
+def ticks(axes: Any) -> list[tuple[float, str]]:
+    return [(tick.get_loc(), tick.label1.get_text()) for axis in (axes.xaxis, axes.yaxis) for tick in _found(axis)]
+
+
+def _found(axis: Any) -> list[Any]:
+    return axis._update_ticks()
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_ticks_are_found_again_where_an_axis_changes(scale: str) -> None:
+    def changed() -> list[list[tuple[float, str]]]:
+        axes = cast(Any, new(6, 4).subplots())
+        axes.set_yscale(scale)
+        seen = [ticks(axes), ticks(axes)]
+        axes.set_ylim(1, 3e9)
+        seen.append(ticks(axes))
+        axes.set_position((0.1, 0.1, 0.1, 0.1))
+        return [*seen, ticks(axes)]
+
+    theirs = vars(Axis)["_update_ticks"]
+    with ticks_once():
+        assert vars(Axis)["_update_ticks"] is not theirs
+        ours = changed()
+    assert vars(Axis)["_update_ticks"] is theirs
+    assert ours == changed()
+    assert ours[1] != ours[2] != ours[3]
+
+
+def test_ticks_that_are_known_are_not_found_again() -> None:
+    axes = cast(Any, new(6, 4).subplots())
+    with ticks_once():
+        known = _found(axes.xaxis)
+        axes.set_position((0.12, 0.1, 0.8, 0.8))  # nearly as long as it was
+        assert _found(axes.xaxis) is known
+        axes.set_xlim(0, 2)
+        assert _found(axes.xaxis) is not known
+
+
+@pytest.mark.parametrize("room", [20, 90, 200, 1000])
+@pytest.mark.parametrize("end", ["", " …"])
+def test_as_many_words_are_set_as_fit(room: float, end: str) -> None:
+    words = ["To", "AVAIL", "of", "an", "office,", "Tf:", "the", "first\xa0=\xa0one", "γ", "≤", "1/T", "of", "these"]
+    count, font = fitting(words, room, end, 9), FontProperties(size=9)
+    widths = [
+        TextToPath().get_text_width_height_descent(" ".join(words[:n]) + end, font, False)[0]
+        for n in range(1, len(words) + 1)
+    ]
+    assert count == max([n for n, width in enumerate(widths, 1) if width <= room], default=1)
 
 
 @pytest.mark.parametrize("size", [7.5, 9, 10])
@@ -255,6 +316,9 @@ def test_garbage_is_searched_for_as_before(collects: bool) -> None:
         assert gc.isenabled() == collects
         with pytest.raises(KeyError):
             image(labelled(), "bmp")
+        assert gc.isenabled() == collects
+        with pytest.raises(AttributeError):
+            drawn(cast(Any, None))
         assert gc.isenabled() == collects
     finally:
         gc.enable()

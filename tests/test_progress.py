@@ -46,6 +46,19 @@ def test_short_work_is_silent_and_long_work_speaks(monkeypatch: pytest.MonkeyPat
     assert "lint: 1 of 2 done" in said.getvalue()
 
 
+def test_the_first_line_comes_the_sooner_the_longer_one_has_waited(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = io.StringIO()
+    monkeypatch.setattr("sys.stderr", said)
+    monkeypatch.setattr(progress, "FIRST", 3600.0)
+    with progress.progress("audit", ["a/1"], 1, since=time.monotonic()):
+        time.sleep(0.05)
+    assert said.getvalue() == ""
+    with progress.progress("audit", ["a/1"], 1, since=time.monotonic() - 3600):  # the catalogue was read meanwhile
+        while not said.getvalue().endswith("\n"):
+            time.sleep(0.01)
+    assert said.getvalue() == "audit: 0 of 1 done, running a/1\n"
+
+
 def test_a_closed_stderr_is_no_crash(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(progress, "FIRST", 0.01)
     closed, before = io.StringIO(), threading.active_count()

@@ -57,9 +57,9 @@ class Runs(Setting, Protocol):
 
     def paths(self, shape: Shape) -> int: ...
 
-    def sampled(
+    def followed(
         self, reading: Reading, shape: Shape, genome: Genome, known: Table, runs: int, rng: np.random.Generator
-    ) -> tuple[Array, Array, Table]: ...
+    ) -> Array: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -282,7 +282,10 @@ def _genome(genes: Sequence[Gene], presets: Sequence[Preset], seed: int, label: 
 
 def _gene(gene: Gene, preset: Preset, seed: int, label: str, strong: bool) -> Array:
     """Where nothing is strongly convex, curvatures fall to a thousandth of L at least, and runs slow down."""
-    rng = np.random.default_rng(seed_for(seed, label, "portrait", gene.name))
+
+    def rng() -> np.random.Generator:
+        return np.random.default_rng(seed_for(seed, label, "portrait", gene.name))
+
     d = gene.shape[-1] if gene.axes and gene.axes[-1] == "d" else 1
     decades = np.linspace(0, 1, d) if d > 1 else np.zeros(1)
     kappa = preset["kappa"] if strong else 100 * preset["kappa"]
@@ -301,9 +304,9 @@ def _gene(gene: Gene, preset: Preset, seed: int, label: str, strong: bool) -> Ar
         case "start":
             return np.broadcast_to(preset["far"] * kappa ** -(1.5 * decades), gene.shape).copy()
         case "centre":
-            return preset["spread"] * rng.standard_normal(gene.shape)
+            return preset["spread"] * rng().standard_normal(gene.shape)
         case "turn":
-            return 0.1 * rng.standard_normal(gene.shape)
+            return 0.1 * rng().standard_normal(gene.shape)
         case "noise":
             return np.full(gene.shape, preset["sigma"])
         case name if name.startswith("step_"):
@@ -313,7 +316,7 @@ def _gene(gene: Gene, preset: Preset, seed: int, label: str, strong: bool) -> Ar
         case _ if gene.kind in ("positive", "nonnegative") and not gene.shape:
             return np.full(gene.shape, preset["free"])
         case _:
-            return draw([gene], 1, rng)[gene.name][0]
+            return draw([gene], 1, rng())[gene.name][0]
 
 
 def _path(reading: Reading, world: Runs, shape: Shape, presets: Sequence[Preset], seed: int) -> Array | None:
@@ -325,6 +328,4 @@ def _path(reading: Reading, world: Runs, shape: Shape, presets: Sequence[Preset]
     short = shape.but(T=min(shape["T"], WALKED // shape["E"]))
     genome = _genome(genes_of(reading, world, short), presets, seed, reading.lowered.id)
     rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "path"))
-    with np.errstate(all="ignore"):  # how far a run may go at most, which nobody asks here, may leave the floats
-        values, *_ = world.sampled(reading, short, genome, known_table(reading, world, short, genome), 1, rng)
-    return np.ravel(values)
+    return np.ravel(world.followed(reading, short, genome, known_table(reading, world, short, genome), 1, rng))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import product
 from math import isqrt
 from typing import Any, cast
@@ -71,6 +71,10 @@ class RunSetting:
     first_round: bool = False  # whether the claim reads the first round alone
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
+        return _shapes(self, reading)
+
+    def proposed(self, reading: Reading) -> Sequence[Shape]:
+        """Shapes worth trying, which every move asks for."""
         if data.reads_data(reading):
             return data.shapes(reading)
         sizes = {axis: sized.sizes(reading, axis) for axis in sized.SMALL} | (
@@ -259,9 +263,7 @@ class RunSetting:
     ) -> tuple[Array, Array, Table]:
         """Sampled values of the left side, and bounds on what constants are measured from that hold on every path."""
         known = self.with_steps(reading, shape, genome, known)
-        parts = _parts(reading, shape, genome, known.scalars)
-        signs = rng.choice([-1.0, 1.0], (runs, known.n, shape["T"], shape["E"], shape["C"]))
-        setup = _setup(reading, shape, parts, known, signs)
+        parts, setup = _sampling(reading, shape, genome, known, runs, rng)
         method = reading.claim["method"]
         low, high = (to_backend(reading.backend, x) for x in _curvatures(reading, genome))
         farthest = {name: to_numpy(x) for name, x in reach(method, setup, low, high).items()}
@@ -279,6 +281,15 @@ class RunSetting:
         table = _with_bounds(reading, table)
         left = reading.claim["then"][0][1][1]
         return values[left], farthest[left], table
+
+    def followed(
+        self, reading: Reading, shape: Shape, genome: Genome, known: Table, runs: int, rng: np.random.Generator
+    ) -> Array:
+        """Sampled values of the left side alone."""
+        known = self.with_steps(reading, shape, genome, known)
+        _, setup = _sampling(reading, shape, genome, known, runs, rng)
+        method, left = reading.claim["method"], reading.claim["then"][0][1][1]
+        return to_numpy(run({**method, "measures": {left: method["measures"][left]}}, setup)[left])
 
     def with_steps(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         """Step sizes that neither the statement nor its sweep gives, and those of the round before."""
@@ -423,6 +434,20 @@ def _placed(shape: Shape, genome: Mapping[str, Array]) -> Mapping[str, Array]:
     """The start where the shape puts it."""
     between = dict(shape.flags).get("start") == "between"
     return {**genome, "start": 0 * genome["start"]} if between and "start" in genome else genome
+
+
+@lru_cache(maxsize=64)
+def _shapes(setting: RunSetting, reading: Reading) -> tuple[Shape, ...]:
+    return tuple(setting.proposed(reading))
+
+
+def _sampling(
+    reading: Reading, shape: Shape, genome: Genome, known: Table, runs: int, rng: np.random.Generator
+) -> tuple[dict[str, Any], Setup]:
+    """The parts of a batch, and how it is run with drawn signs of its noise."""
+    parts = _parts(reading, shape, genome, known.scalars)
+    signs = rng.choice([-1.0, 1.0], (runs, known.n, shape["T"], shape["E"], shape["C"]))
+    return parts, _setup(reading, shape, parts, known, signs)
 
 
 def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Table, signs: Any = None) -> Setup:

@@ -21,12 +21,12 @@ from .logistic import (
     SETTLED_AFTER,
     STOCHASTIC,
     TAU_STOCHASTIC,
-    Look,
     Seen,
     looks,
     observed,
     optimality,
     reached,
+    settled,
     task,
 )
 
@@ -115,7 +115,7 @@ def centralised(seed: int, draws: int) -> list[int]:
 
 def picture(seed: int) -> Race:
     """Figure 2 on the first data set that shows it."""
-    number, rounds = representative(default(seed)), {1: 1200, 10: 200}
+    number, rounds = representative(settled(seed)), {1: 1200, 10: 200}
     made = task(seed, number + 1, DEFAULT).only([number])
     curves = tuple(
         {name: optimality(method, made, tau, rounds[tau], stop=0.0)[0] for name, method in METHODS.items()}
@@ -156,11 +156,6 @@ def stochastic(seed: int, sets: int = SETS, rounds: int = ROUNDS) -> Race:
         curves=tuple({name: curves[name][number] for name in NAMES} for curves in (one, many)),
         level=0.0,
     )
-
-
-def default(seed: int) -> Seen:
-    """The settled reading on as many data sets as figures choose from."""
-    return observed(seed, (Look("", DEFAULT, 12),))[0]
 
 
 def representative(seen: Seen) -> int:

@@ -201,18 +201,26 @@ class Seen:
         return [k for k, curve in enumerate(self.curves[1]) if curve[0] > 0]
 
 
+def observed(seed: int, looks: Sequence[Look]) -> tuple[Seen, ...]:
+    """What is seen under several readings; kept, for three statements and their pictures look at the same runs."""
+    groups: dict[tuple[bool, int], list[Look]] = {}
+    for look in looks:
+        groups.setdefault((look.how == DEFAULT, look.short), []).append(look)  # pictures show the settled one alone
+    seen = {one.look: one for some in groups.values() for one in _observed(seed, tuple(some))}
+    return tuple(seen[look] for look in looks)
+
+
 @lru_cache(maxsize=8)
-def observed(seed: int, looks: tuple[Look, ...]) -> tuple[Seen, ...]:
-    """Data sets with the same limits are run at once; kept, for three statements look at the same runs."""
-    curves: dict[Look, dict[int, list[Array]]] = {look: {} for look in looks}
-    for short in {look.short for look in looks}:
-        these = [look for look in looks if look.short == short]
-        made = together([look.task(seed) for look in these])
-        for tau in LIMIT:
-            every = iter(optimality(PROPOSED, made, tau, these[0].limit(tau)))
-            for look in these:
-                curves[look][tau] = list(islice(every, look.draws))
-    return tuple(Seen(look, curves[look]) for look in looks)
+def _observed(seed: int, looks: tuple[Look, ...]) -> tuple[Seen, ...]:
+    """Data sets with the same limits, which are run at once."""
+    made = together([look.task(seed) for look in looks])
+    every = {tau: iter(optimality(PROPOSED, made, tau, looks[0].limit(tau))) for tau in LIMIT}
+    return tuple(Seen(look, {tau: list(islice(every[tau], look.draws)) for tau in LIMIT}) for look in looks)
+
+
+def settled(seed: int) -> Seen:
+    """The settled reading on as many data sets as every effort looks at."""
+    return observed(seed, looks(0.0)[1:2])[0]
 
 
 def looks(effort: float) -> tuple[Look, ...]:

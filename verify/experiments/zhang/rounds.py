@@ -9,7 +9,7 @@ import numpy as np
 
 from ...evaluate import Array
 from .. import Experiment, Outcome
-from .logistic import DEFAULT, PRECISION, SETTLED_AFTER, Look, Seen, looks, observed, reached
+from .logistic import PRECISION, SETTLED_AFTER, Seen, looks, observed, reached, settled
 
 ID = "zhang/sec4.1-rounds"
 TAU = 10
@@ -91,7 +91,7 @@ def _counted(seen: dict[str, Any]) -> str:
 
 def picture(seed: int) -> Saved:
     """All levels, for the data sets of the default reading."""
-    found = ratios(observed(seed, (Look("", DEFAULT, 24),))[0])
+    found = ratios(settled(seed))
     there = found[:, -1] > 0
     return Saved(
         title=f"{ID}: rounds that ten local updates save",

@@ -64,6 +64,8 @@ class Setup:
     box: tuple[Array, Array] | None = None  # (n, d) each: the losses are these quadratics there; with moments alone
     gaps: list[Array] = field(default_factory=list[Any])  # how far from optimal its answers were (n,), after a run
     signs: Array = None  # (S, n, T, E, C) or (.., C, d): sampled noise, not all of it; then measures have a last axis S
+    until: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    # the last round, or round and step, in which a measure is read: later it need not be taken; of others, every one
 
 
 @lru_cache

@@ -52,32 +52,38 @@ class Walked:
         state, chance, counts, batch = initial(scope), xp.ones((1,), dtype=xp.float64), None, None
         if setup.signs is not None:
             state = {name: tiled(xp, x, setup.signs.shape[0]) for name, x in state.items()}
-        for t in range(setup.T + 1):
+        ends = _Ends.of(scope)
+        for t in range(ends.rounds + 1):
             kept = state
             if (setup.sampling is not None or setup.minibatch is not None) and t < setup.T:
                 state, chance, counts, batch = self.drawn(state, chance)
             place = Place(state, t, 0, counts=counts, batch=batch)
             for name, measure in slow.items():
-                measured[name].append(self.mean(measure, place, chance))
-            if t == setup.T:
+                if t <= ends.last[name][0]:
+                    measured[name].append(self.mean(measure, place, chance))
+            if t == ends.rounds:
                 break
             whole.between(place, chance)
             before = {name: state[name] for name in rules.kept if name in rules.client}
             place = replace(place, state=scope.carried(place, "begin"), known={})
-            local: dict[str, list[Array]] = {name: [] for name in fast}
-            for k in range(setup.E + 1):
+            local: dict[str, list[Array]] = {name: [] for name in fast if t <= ends.last[name][0]}
+            E = setup.E if ends.inside is None or t < ends.rounds - 1 else ends.inside
+            for k in range(E + 1):
                 place = replace(place, k=k, known={})
-                for name, measure in fast.items():
-                    local[name].append(self.mean(measure, place, chance))
+                for name, values in local.items():
+                    if k <= ends.last[name][1]:
+                        values.append(self.mean(fast[name], place, chance))
                 if k == 0 or rules.phases["local"]:
                     whole.inside(place, chance)
-                if k < setup.E:
+                if k < E:
                     place, chance, fold = self.stepped(place, chance)
                     if fold > 1:
                         before = {name: tiled(xp, x, fold) for name, x in before.items()}
             for name, values in local.items():
                 each = xp.stack(values, axis=1)
-                measured[name].append(xp.mean(each[:, :-1, ...], axis=1) if name in steps else each)
+                measured[name].append(xp.mean(each, axis=1) if name in steps else each)
+            if ends.inside is not None and t == ends.rounds - 1:
+                break
             state = scope.carried(replace(place, k=setup.E, known={}), "end")
             if place.counts is not None:
                 there = place.counts[:, None, :, None] > 0
@@ -110,9 +116,10 @@ class Walked:
         measured: dict[str, list[Array]] = {name: [] for name in rules.measures}
         servers: list[State] = []
         steps: list[list[State]] = [[] for _ in range(setup.E + 1)] if inside else []
-        for t in range(setup.T + 1):
+        rounds = _Ends.of(scope).rounds
+        for t in range(rounds + 1):
             servers.append({name: state[name] for name in rules.kept})
-            if t < setup.T:
+            if t < rounds:
                 before = Place(state, t, 0)
                 place = Place(scope.carried(before, "begin"), t, 0)
                 for k in range(setup.E if fast is None else 0):
@@ -125,7 +132,7 @@ class Walked:
                     steps[-1].append(place.state)
                 state = scope.carried(place, "end")
                 state = scope.carried(Place(state, t, setup.E), "update")
-            if len(servers) == most or t == setup.T:
+            if len(servers) == most or t == rounds:
                 local = [joined(scope.xp, each) for each in steps if each]
                 note(scope, measured, t + 1 - len(servers), joined(scope.xp, servers), local, look)
                 servers, steps = [], [[] for _ in steps]
@@ -367,6 +374,31 @@ class Walked:
         C, loud = self.scope.setup.problem.C, self.scope.setup.loud
         draws = C * (1 + ("again" in self.scope.rules.ops) + (self.scope.setup.h is not None))
         return [i for i in range(draws) if loud is None or i % C < loud]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ends:
+    """Where a run ends: what it does later is not read."""
+
+    last: Mapping[str, tuple[int, int]]  # round and step in which a measure is taken for the last time
+    rounds: int
+    inside: int | None  # steps of the last round, where its end is not read
+
+    @staticmethod
+    def of(scope: Scope) -> "_Ends":
+        setup, measures = scope.setup, scope.rules.measures
+        local = {name for name, m in measures.items() if "k" in m.at or m.law == "picked_step"}
+        last: dict[str, tuple[int, int]] = {}
+        for name, m in measures.items():
+            t, k = setup.T - (name in local), setup.E - (m.law == "picked_step")
+            until = setup.until.get(name, ())
+            last[name] = min((t, *until[:1])), min((k, *until[1:]))
+        between = max((last[name][0] for name in measures if name not in local), default=0)
+        within = max((last[name][0] + 1 for name in local), default=0)
+        whole = any("t" not in m.at for name, m in measures.items() if name not in local)
+        if whole or setup.oracle is not None or within <= between:  # an oracle is measured wherever it is asked
+            return _Ends(last, setup.T if whole or setup.oracle is not None else between, None)
+        return _Ends(last, within, max(last[name][1] for name in local if last[name][0] + 1 == within))
 
 
 def look(scope: Scope) -> Callable[[Atom, Place, bool], Array]:

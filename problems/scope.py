@@ -88,7 +88,7 @@ class Place:
     state: State
     t: int  # or ROUNDS, ENDS
     k: int
-    kick: Array = None
+    kick: Any = None  # (.., draws of the step times C, d), or one such array per draw
     rough: Array = None  # (.., C, d): what is on the diagonal of the Hessians' noise
     counts: Array = None  # (S, C)
     batch: Any = None  # (S, C): which minibatch each client drew, on the host
@@ -278,8 +278,10 @@ class Scope:
         number = place.t if self.rules.steps else place.t * self.setup.E + place.k
         return self.setup.v is None or (steps is not None and number not in steps)
 
-    def fresh(self, op: str, kick: Array) -> Array:
+    def fresh(self, op: str, kick: Any) -> Array:
         """Of the noise of a step, its first or its second draw."""
+        if isinstance(kick, tuple):
+            return kick[op == "again"]
         C = self.setup.problem.C
         return kick[..., :C, :] if op == "noisy" else kick[..., C : 2 * C, :]
 

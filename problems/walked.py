@@ -1,6 +1,6 @@
 """Every step of every outcome: a run branches where noise or sampling does, so that outcomes with one past share it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
@@ -290,7 +290,6 @@ class Walked:
             kick = (signs if setup.signs.ndim == 6 else signs[..., None]) * setup.v
             return replace(place, state=scope.carried(replace(place, kick=kick), "local")), chance, 1
         signs = self.signs()
-        kick = signs[:, None, :, None] * scope.v
         fold, size = signs.shape[0], chance.shape[0]
         counts = None if place.counts is None else tiled(xp, place.counts, fold)
         chance = tiled(xp, chance, fold) / fold
@@ -301,11 +300,9 @@ class Walked:
 
         wide = {name: wider(x) for name, x in place.state.items() if name not in rules}
         if any(rule.curved for rule in rules.values()):
-            wide |= {name: wider(place.state[name]) for name in rules}
-            every = repeated(xp, kick, size)
-            rough = None if setup.h is None else every[..., -setup.problem.C :, :]
-            there = replace(place, state=wide, kick=every, rough=rough, counts=counts, known={})
-            return replace(there, state=scope.carried(there, "local"), kick=None, rough=None), chance, fold
+            wide |= self.curved(place, size)
+            return replace(place, state=wide, counts=counts, known={}), chance, fold
+        kick = signs[:, None, :, None] * scope.v
         for name, rule in rules.items():
             x = scope.wide(scope.linear(rule, place))
             if name in noisy:
@@ -315,6 +312,27 @@ class Walked:
             else:
                 wide[name] = wider(x)
         return replace(place, state=wide, counts=counts, known={}), chance, fold
+
+    def curved(self, place: Place, size: int) -> State:
+        """What a step changes where its noise is inside of operations that need not be linear, of all its outcomes.
+
+        Every draw has an axis of its own, before that of the outcomes so far: what it does not reach is computed once.
+        """
+        scope, xp, setup = self.scope, self.scope.xp, self.scope.setup
+        C, v, signs = setup.problem.C, scope.v, self.signs_of_draw()
+        axes = 1 if setup.shared else v.shape[-2] // C
+        kicks: list[Array] = []
+        for draw in range(v.shape[-2] // C):
+            kick = signs[:, None, :, None] * v[..., draw * C : (draw + 1) * C, :]
+            lead = [signs.shape[0] if axis == draw or setup.shared else 1 for axis in range(axes)]
+            kicks.append(xp.reshape(kick, (*lead, 1, *kick.shape[1:])))
+        rough = None if setup.h is None else kicks[-1]
+        after = scope.carried(replace(place, kick=tuple(kicks), rough=rough, known={}), "local")
+        lead = (*(signs.shape[0] for _ in range(axes)), size)
+        changed = {
+            name: spread_to(xp, after[name], (*lead, *after[name].shape[-3:])) for name in scope.rules.phases["local"]
+        }
+        return {name: xp.reshape(x, (-1, *x.shape[-3:])) for name, x in changed.items()}
 
     def mean(self, measure: Measure, place: Place, chance: Array) -> Array:
         """A measure (n,) or (n, C) as the mean over the outcomes; of sampled noise (n, S) or (n, C, S)."""
@@ -359,15 +377,23 @@ class Walked:
 
     def signs(self) -> Array:
         """Every outcome of the signs of one step, (S, C), (S, 2 C) or (S, 1)."""
-        if self.scope.setup.shared:
-            return self.scope.known("signs", lambda: [[1.0], [-1.0]])
-        sources, size = self.sources(), self.scope.v.shape[-2]
+        return self.chosen("signs", self.sources(), self.scope.v.shape[-2])
+
+    def signs_of_draw(self) -> Array:
+        """The same of one draw, where a step draws more than once, (S, C) or (S, 1)."""
+        C = self.scope.setup.problem.C
+        return self.chosen("signs of a draw", [i for i in self.sources() if i < C], C)
+
+    def chosen(self, name: str, sources: Sequence[int], size: int) -> Array:
+        """All signs of the sources, 0 elsewhere."""
 
         def rows() -> list[list[float]]:
+            if self.scope.setup.shared:
+                return [[1.0], [-1.0]]
             chosen = (dict(zip(sources, signs, strict=True)) for signs in product((1.0, -1.0), repeat=len(sources)))
             return [[row.get(i, 0.0) for i in range(size)] for row in chosen]
 
-        return self.scope.known("signs", rows)
+        return self.scope.known(name, rows)
 
     def sources(self) -> list[int]:
         """Draws of a step that have noise, of C or, where it draws more than once, 2 C or 3 C."""

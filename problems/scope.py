@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import combinations, product
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -111,7 +111,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """Rules as arrays. `columns`: outcomes are columns of a map, so that what is not random has only the first."""
+    """Rules as arrays. `columns`: outcomes are columns of a map, so that what is not random has only the first.
+
+    Between columns and instances are `axes`: rounds, or local steps and rounds.
+    """
 
     xp: Namespace
     rules: Programme
@@ -119,6 +122,7 @@ class Scope:
     factors: list[Any]
     coefficients: list[Any]
     columns: int = 0
+    axes: int = 1
     constants: dict[Any, Any] = field(default_factory=dict[Any, Any])
 
     @property
@@ -281,7 +285,7 @@ class Scope:
     def fresh(self, op: str, kick: Any) -> Array:
         """Of the noise of a step, its first or its second draw."""
         if isinstance(kick, tuple):
-            return kick[op == "again"]
+            return cast("tuple[Array, ...]", kick)[op == "again"]
         C = self.setup.problem.C
         return kick[..., :C, :] if op == "noisy" else kick[..., C : 2 * C, :]
 
@@ -399,11 +403,11 @@ class Scope:
         """Vectors (K, n, c, d) as the columns from `first` on."""
         rest = self.columns - first - x.shape[0]
         none = [self.xp.zeros((size, *x.shape[1:]), dtype=self.xp.float64) for size in (first, rest)]
-        return self.xp.concat([none[0], x, none[1]], axis=0)[:, None, ...]
+        return self.xp.concat([none[0], x, none[1]], axis=0)[(slice(None), *[None] * self.axes, ...)]
 
     def constant(self, name: str, x: Array) -> Array:
         """A vector (n, c, d) that is not random."""
-        key = f"{name} {self.columns}"
+        key = f"{name} {self.columns} {self.axes}"
         if key not in self.constants:
             self.constants[key] = self.column(x[None, ...], 0) if self.columns else x[None, ...]
         return self.constants[key]

@@ -15,12 +15,13 @@ from marks import examples
 from fedaudit.bounds.catalogue import statement
 from fedaudit.bounds.lower import tree
 from fedaudit.bounds.papers.buttaci.methods import FEDPROX
-from fedaudit.problems import backend, forward
+from fedaudit.problems import backend, forward, mapped
 from fedaudit.problems.arrays import LARGE
 from fedaudit.problems.interpret import Setup, run, walked
 from fedaudit.problems.piecewise import Piecewise
 from fedaudit.problems.programme import programme
 from fedaudit.problems.quadratics import Quadratics
+from fedaudit.problems.scope import scope_of
 from fedaudit.problems.walked import Walked
 from fedaudit.verify.claims import lower
 
@@ -485,3 +486,17 @@ def test_steps_that_nothing_reads_are_not_taken(monkeypatch):
     assert taken == [0, 1, 0] * 2
     walked(fedprox(("deviation", "gap")), replace(whole, until={"deviation": (1, 1)}))
     assert taken == [0, 1, 0] * 2 + [0, 1] * 3
+
+
+@pytest.mark.parametrize("constant", [True, False])
+@pytest.mark.parametrize("noisy", [True, False])
+def test_steps_that_are_measured_together_are_the_steps_one_by_one(monkeypatch, constant, noisy):
+    rng = np.random.default_rng(6)
+    gamma = np.full(2, 0.1) if constant else 0.1 / (1 + np.arange(2))
+    v = rng.normal(size=(3, 2, 1)) if noisy else None
+    setup = setting(quadratics(rng, 3, 2, 1), rng.normal(size=(3, 1)), 0.3, gamma, 3, v=v)
+    together = mapped.Mapped(scope_of(fedprox(), setup)).measures()
+    monkeypatch.setattr(mapped, "SCRATCH", 0)
+    for name, values in mapped.Mapped(scope_of(fedprox(), setup)).measures().items():
+        np.testing.assert_array_equal(values, together[name])
+        np.testing.assert_allclose(values, walked(fedprox(), setup)[name], **AGREE)

@@ -130,15 +130,21 @@ class Scope:
         """Whether all rounds and all local steps have the same coefficients."""
         return all(x.shape[:2] == (1, 1) for x in self.factors)
 
-    def of_rounds(self, first: int, stop: int) -> "Scope":
-        """With the coefficients of some rounds; after the last one they are as in it."""
+    @property
+    def even(self) -> bool:
+        """Whether all local steps of a round have the same coefficients."""
+        return all(x.shape[1] == 1 for x in self.factors)
+
+    def of_rounds(self, first: int, stop: int, times: int = 1) -> "Scope":
+        """With the coefficients of some rounds, so many times; after the last one they are as in it."""
 
         def cut(x: Any) -> Any:
             if isinstance(x, float) or x.shape[0] == 1:
                 return x
             T = x.shape[0]
             inside = x[min(first, T - 1) : min(stop, T), ...]
-            return inside if inside.shape[0] == stop - first else self.xp.concat([inside, x[-1:, ...]], axis=0)
+            each = inside if inside.shape[0] == stop - first else self.xp.concat([inside, x[-1:, ...]], axis=0)
+            return each if times == 1 else self.xp.concat([each] * times, axis=0)
 
         return self if self.steady else replace(self, coefficients=[cut(x) for x in self.coefficients])
 

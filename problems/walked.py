@@ -150,7 +150,7 @@ class Walked:
     def steps(self) -> "_Steps | _Descent | None":
         """The local steps of a round, taken together, where nothing is measured between them."""
         scope, setup = self.scope, self.scope.setup
-        alike = all(x.shape[1] == 1 for x in scope.factors)
+        alike = scope.even
         inside = any("k" in measure.at for measure in scope.rules.measures.values())
         if setup.v is not None or inside or not alike or setup.E == 1:
             return None

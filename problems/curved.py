@@ -28,7 +28,8 @@ class Curved:
 
     def value(self, w: Array) -> Array:  # (..., C, d) -> (..., C)
         y, inside = self._inside(w)
-        return summed(namespace(w), self.users.value(inside) + (y - inside) * self.users.grad(inside))
+        value, grad = self.users.value_and_grad(inside)
+        return summed(namespace(w), value + (y - inside) * grad)
 
     def grad(self, w: Array) -> Array:  # (..., C, d) -> (..., C, d)
         return self._turned(self.users.grad(self._inside(w)[1]))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from . import forward
-from .arrays import FEW, Array, first_last, matvec, spread_to, summed
+from .arrays import FEW, Array, Namespace, first_last, matvec, spread_to, summed
 from .programme import (
     FORMS,
     Atom,
@@ -16,6 +16,7 @@ from .programme import (
 )
 from .scope import ENDS, ROUNDS, Measured, Place, Scope, State, initial
 
+SCRATCH = 1 << 16  # numbers of the local iterates that are measured together, unless one step has more
 Past = dict[tuple[Atom, int], Array]  # by atom and by the last index of its measure
 
 
@@ -41,15 +42,35 @@ class Mapped:
         law = self.rounds(z, after)
         earlier = law[0][:-1, ...], None if law[1] is None else law[1][:-1, ...]
         measured: Measured = {}
+        between, blocks = Place(before, ENDS, 0), [self.together(block) for block in self.blocks(steps, z, lagged)]
         past: Past = {}
         for name, measure in rules.measures.items():
             if "k" not in measure.at:
-                value = self.mean(measure, Place(before, ENDS, 0), law, {}, lagged=False)
-                measured[name] = xp.moveaxis(value, 0, 1)
+                measured[name] = xp.moveaxis(self.mean(measure, between, law, {}), 0, 1)
                 continue
-            values = [self.mean(measure, place, earlier, past, lagged) for place in steps]
-            measured[name] = xp.moveaxis(xp.stack(values, axis=1), 2, 0)
+            each = [self.mean(measure, place, earlier, past if lagged else {}) for place in blocks]  # (steps, T, n, ..)
+            joined = each[0] if len(each) == 1 else xp.concat(each, axis=0)
+            measured[name] = xp.permute_dims(joined, (2, 1, 0, *range(3, joined.ndim)))
         return measured
+
+    def blocks(self, steps: Sequence[Place], z: Array, lagged: bool) -> list[Sequence[Place]]:
+        """Steps that are measured together: they have the same coefficients, and what is at hand stays in cache."""
+        setup = self.scope.setup
+        wide = setup.T * z.shape[0] * setup.problem.C * setup.problem.d * (1 if setup.v is None else z.shape[-1])
+        most = max(1, SCRATCH // wide) if lagged else 1
+        return [steps[first : first + most] for first in range(0, len(steps), most)]
+
+    def together(self, steps: Sequence[Place]) -> Place:
+        """Several steps at once: vectors (S, steps, T or 1, n, c, d)."""
+        xp, state = self.scope.xp, dict[str, Array]()
+        for name, x in steps[0].state.items():
+            each = [place.state[name] for place in steps]
+            if all(one is x for one in each):
+                state[name] = x[:, None, ...]
+            else:
+                shape = tuple(max(sizes) for sizes in zip(*(one.shape for one in each), strict=True))
+                state[name] = xp.stack([spread_to(xp, one, shape) for one in each], axis=1)
+        return Place(state, ROUNDS, steps[0].k)
 
     def flat(self, vectors: Sequence[Array]) -> Array:
         """Vectors (.., c, d) one after the other: (.., D)."""
@@ -129,12 +150,16 @@ class Mapped:
                 spreads.append(xp.matmul(moved, xp.matrix_transpose(M[at, ...])) + noise[at, ...])
         return xp.stack(means), xp.stack(spreads) if noisy else None
 
-    def mean(self, measure: Measure, place: Place, law: tuple[Array, Array], past: Past, lagged: bool) -> Array:
-        """A measure (T or T + 1, n) or (.., n, C); `past` sums what noise of earlier steps has added to its atoms."""
+    def mean(self, measure: Measure, place: Place, law: tuple[Array, Array], past: Past) -> Array:
+        """A measure (T + 1, n) or, of several steps, (steps, T, n), or (.., n, C).
+
+        `past` sums what noise of earlier steps has added to its atoms.
+        """
         xp, (means, spreads) = self.scope.xp, law
         size = means.shape[-1]
-        columns = next(iter(place.state.values())).shape[0]
-        scope = replace(self.scope, columns=columns)
+        first = next(iter(place.state.values()))
+        columns, axes = first.shape[0], first.ndim - 4
+        scope = replace(self.scope, columns=columns, axes=axes)
 
         def expected(atom: Atom, place: Place, own: bool) -> Array:
             vectors = [scope.linear(arg, place) for arg in atom.args]
@@ -146,12 +171,12 @@ class Mapped:
                 value = value + self.spread(atom.op, [x[1 : 1 + size, ...] for x in vectors], spreads)
             if columns > 1 + size:
                 extra = xp.sum(self.form(atom.op, [x[1 + size :, ...] for x in vectors]), axis=0)
-                if lagged:
-                    key = atom, place.last
-                    extra = past[key] = past[key] + extra if key in past else extra
+                key = atom, place.last
+                if axes > 1:
+                    extra = past[key] = so_far(xp, extra, past.get(key))
                 value = value + extra
             if self.scope.setup.v is not None and atom.noisy:
-                kick = scope.kicks()[:, None, ...]
+                kick = scope.kicks()[(slice(None), *[None] * axes, ...)]
                 fresh = [scope.response(arg, place, kick) if arg.noisy else None for arg in atom.args]
                 if all(x is not None for x in fresh):
                     value = value + xp.sum(self.form(atom.op, fresh), axis=0)
@@ -172,17 +197,26 @@ class Mapped:
         return 0.5 * (curved if op != "F" else curved + self.scope.regulariser.ridge[:, None, None] * x)
 
     def spread(self, op: str, vectors: Sequence[Array], covariance: Array) -> Array:
-        """sum_jl V_jl form(x_j, y_l) for columns (D, T or 1, n, c, d) and V (T, n, D, D)."""
+        """sum_jl V_jl form(x_j, y_l) for columns (D, .., T or 1, n, c, d) and V (T, n, D, D)."""
         xp = self.scope.xp
         x, y = vectors[0], self.bent(op, vectors[-1])
         if x.shape[0] == 1:
             return covariance[..., 0] * summed(xp, x[0, ...] * y[0, ...])
         if x.shape[0] >= FEW and x.shape == y.shape:  # the covariance first: the products of all columns would be long
-            size = x.shape[0], *x.shape[1:3], x.shape[3] * x.shape[4]
-            x, y = (xp.permute_dims(xp.reshape(columns, size), (1, 2, 0, 3)) for columns in (x, y))
+            size = *x.shape[:-2], x.shape[-2] * x.shape[-1]
+            order = *range(1, len(size) - 1), 0, len(size) - 1
+            x, y = (xp.permute_dims(xp.reshape(columns, size), order) for columns in (x, y))
             forms = xp.sum(xp.matmul(xp.matrix_transpose(covariance), x) * y, axis=-2)
             return summed(xp, xp.reshape(forms, (*forms.shape[:-1], *vectors[0].shape[-2:])))
         x, y = first_last(xp, x), first_last(xp, y)
         gram = xp.matmul(xp.matrix_transpose(x), y)
         flat = xp.reshape(gram, (*gram.shape[:-2], -1))
         return matvec(xp, flat, xp.reshape(covariance, (*covariance.shape[:-2], -1)))
+
+
+def so_far(xp: Namespace, x: Array, before: Array | None) -> Array:
+    """Sums along the first axis up to every entry, added to the last one `before` them."""
+    sums = [x[0, ...] if before is None else before[-1, ...] + x[0, ...]]
+    for k in range(1, x.shape[0]):
+        sums.append(sums[-1] + x[k, ...])
+    return xp.stack(sums, axis=0)

@@ -25,7 +25,7 @@ class Law:
     begin: Array
     fall: Array
     lack: Array
-    sums: Array  # 1 + step + ... + step^(E - 1)
+    sums: Array  # 1 + step + ... + step^(E - 1), where a step is picked
     update: Array
 
 
@@ -81,7 +81,11 @@ class Moments:
         noise = xp.reshape(spread, (-1, width * width, 1))
         fall = xp.concat([fall[..., :1] - noise, fall[..., 1:]], axis=-1)
         one = pairs(xp, one, one)
-        lack, sums = self.powers(fall, setup.E) if scope.rules.phases["local"] else (0 * fall, setup.E * one)
+        picked = any(measure.law == "picked_step" for measure in scope.rules.measures.values())
+        if not scope.rules.phases["local"]:
+            lack, sums = 0 * fall, setup.E * one
+        else:
+            lack, sums = self.powers(fall, setup.E) if picked else (self.lack(fall, setup.E), None)
         update: Any = 0.0
         for counts, chance in draws(setup.problem.C, *(setup.sampling or ("without_replacement", setup.problem.C))):
             drawn = xp.asarray([counts], dtype=xp.float64)
@@ -221,13 +225,22 @@ class Moments:
         rows, columns = [0 * form], [0 * y]  # less the form, and less y, beside which short steps are small
         for _ in range(stride - 1):
             rows.append(rows[-1] - xp.matmul((form + rows[-1])[:, None, :], fall)[:, 0, :])
-        lack = self.powers(fall, stride)[0]
+        lack = self.lack(fall, stride)
         for _ in range(E // stride):
             columns.append(columns[-1] - matvec(xp, lack, y + columns[-1]))
         row, column = xp.stack(rows, axis=1), xp.stack(columns, axis=1)
         changes = matvec(xp, column, form)[..., None] + matvec(xp, row, y)[:, None, :]
         changes = changes + xp.matmul(column, xp.matrix_transpose(row))
         return cancelled(xp, form * y)[:, None] + xp.reshape(changes, (changes.shape[0], -1))[:, : E + 1]
+
+    def lack(self, fall: Array, n: int) -> Array:
+        """What step^n lacks to the identity, from what one step lacks."""
+        xp, lack = self.scope.xp, fall
+        for bit in bin(n)[3:]:
+            lack = 2 * lack - xp.matmul(lack, lack)
+            if bit == "1":
+                lack = lack + fall - xp.matmul(lack, fall)
+        return lack
 
     def powers(self, fall: Array, n: int) -> tuple[Array, Array]:
         """What step^n lacks to the identity, and 1 + step + ... + step^(n - 1), from what one step lacks.
@@ -236,8 +249,8 @@ class Moments:
         """
         xp = self.scope.xp
         one = xp.eye(fall.shape[-1], dtype=xp.float64) + 0 * fall
-        lack, sums = 0 * fall, 0 * fall
-        for bit in bin(n)[2:]:
+        lack, sums = fall, one
+        for bit in bin(n)[3:]:
             sums, lack = 2 * sums - xp.matmul(lack, sums), 2 * lack - xp.matmul(lack, lack)
             if bit == "1":
                 sums, lack = sums + one - lack, lack + fall - xp.matmul(lack, fall)

@@ -15,19 +15,26 @@ def note(
     scope: Scope, measured: dict[str, list[Array]], first: int, state: State, steps: Sequence[State], look: Look
 ) -> None:
     """Measures in the rounds from `first` on: (rounds, n, ..) or (rounds, E + 1, n, ..)."""
-    xp, together = scope.xp, [joined(scope.xp, steps)] if scope.steady else steps  # then steps are outcomes too
+    xp, together = scope.xp, [joined(scope.xp, steps)] if scope.even and steps else steps  # then steps are outcomes too
 
-    def seen(measure: Measure, state: State, k: int) -> Array:
+    def seen(state: State, k: int, times: int) -> Callable[[Measure], Array]:
+        """Measures there, which share what they read."""
         size = next(iter(state.values())).shape[0]
-        there = scope.of_rounds(first, first + size)
-        values = there.measure(measure, Place(state, ROUNDS, k), look(there))
-        return spread_to(xp, values, (size, *values.shape[1:]))  # of constants there is one
+        there, place = scope.of_rounds(first, first + size // times, times), Place(state, ROUNDS, k)
 
+        def value(measure: Measure) -> Array:
+            values = there.measure(measure, place, look(there))
+            return spread_to(xp, values, (size, *values.shape[1:]))  # of constants there is one
+
+        return value
+
+    between = seen(state, 0, 1)
+    inside = [seen(there, k, len(steps) // len(together)) for k, there in enumerate(together)]
     for name, measure in scope.rules.measures.items():
         if "k" not in measure.at:
-            measured[name].append(seen(measure, state, 0))
+            measured[name].append(between(measure))
         elif steps:
-            values = [seen(measure, there, k) for k, there in enumerate(together)]
+            values = [value(measure) for value in inside]
             each = values[0] if len(values) == 1 else xp.concat(values, axis=0)
             each = xp.reshape(each, (len(steps), -1, *each.shape[1:]))
             measured[name].append(xp.moveaxis(each, 0, 1))

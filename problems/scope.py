@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import combinations, product
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -64,6 +64,8 @@ class Setup:
     box: tuple[Array, Array] | None = None  # (n, d) each: the losses are these quadratics there; with moments alone
     gaps: list[Array] = field(default_factory=list[Any])  # how far from optimal its answers were (n,), after a run
     signs: Array = None  # (S, n, T, E, C) or (.., C, d): sampled noise, not all of it; then measures have a last axis S
+    until: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    # the last round, or round and step, in which a measure is read: later it need not be taken; of others, every one
 
 
 @lru_cache
@@ -86,7 +88,7 @@ class Place:
     state: State
     t: int  # or ROUNDS, ENDS
     k: int
-    kick: Array = None
+    kick: Any = None  # (.., draws of the step times C, d), or one such array per draw
     rough: Array = None  # (.., C, d): what is on the diagonal of the Hessians' noise
     counts: Array = None  # (S, C)
     batch: Any = None  # (S, C): which minibatch each client drew, on the host
@@ -109,7 +111,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """Rules as arrays. `columns`: outcomes are columns of a map, so that what is not random has only the first."""
+    """Rules as arrays. `columns`: outcomes are columns of a map, so that what is not random has only the first.
+
+    Between columns and instances are `axes`: rounds, or local steps and rounds.
+    """
 
     xp: Namespace
     rules: Programme
@@ -117,6 +122,7 @@ class Scope:
     factors: list[Any]
     coefficients: list[Any]
     columns: int = 0
+    axes: int = 1
     constants: dict[Any, Any] = field(default_factory=dict[Any, Any])
 
     @property
@@ -124,15 +130,21 @@ class Scope:
         """Whether all rounds and all local steps have the same coefficients."""
         return all(x.shape[:2] == (1, 1) for x in self.factors)
 
-    def of_rounds(self, first: int, stop: int) -> "Scope":
-        """With the coefficients of some rounds; after the last one they are as in it."""
+    @property
+    def even(self) -> bool:
+        """Whether all local steps of a round have the same coefficients."""
+        return all(x.shape[1] == 1 for x in self.factors)
+
+    def of_rounds(self, first: int, stop: int, times: int = 1) -> "Scope":
+        """With the coefficients of some rounds, so many times; after the last one they are as in it."""
 
         def cut(x: Any) -> Any:
             if isinstance(x, float) or x.shape[0] == 1:
                 return x
             T = x.shape[0]
             inside = x[min(first, T - 1) : min(stop, T), ...]
-            return inside if inside.shape[0] == stop - first else self.xp.concat([inside, x[-1:, ...]], axis=0)
+            each = inside if inside.shape[0] == stop - first else self.xp.concat([inside, x[-1:, ...]], axis=0)
+            return each if times == 1 else self.xp.concat([each] * times, axis=0)
 
         return self if self.steady else replace(self, coefficients=[cut(x) for x in self.coefficients])
 
@@ -276,8 +288,10 @@ class Scope:
         number = place.t if self.rules.steps else place.t * self.setup.E + place.k
         return self.setup.v is None or (steps is not None and number not in steps)
 
-    def fresh(self, op: str, kick: Array) -> Array:
+    def fresh(self, op: str, kick: Any) -> Array:
         """Of the noise of a step, its first or its second draw."""
+        if isinstance(kick, tuple):
+            return cast("tuple[Array, ...]", kick)[op == "again"]
         C = self.setup.problem.C
         return kick[..., :C, :] if op == "noisy" else kick[..., C : 2 * C, :]
 
@@ -395,11 +409,11 @@ class Scope:
         """Vectors (K, n, c, d) as the columns from `first` on."""
         rest = self.columns - first - x.shape[0]
         none = [self.xp.zeros((size, *x.shape[1:]), dtype=self.xp.float64) for size in (first, rest)]
-        return self.xp.concat([none[0], x, none[1]], axis=0)[:, None, ...]
+        return self.xp.concat([none[0], x, none[1]], axis=0)[(slice(None), *[None] * self.axes, ...)]
 
     def constant(self, name: str, x: Array) -> Array:
         """A vector (n, c, d) that is not random."""
-        key = f"{name} {self.columns}"
+        key = f"{name} {self.columns} {self.axes}"
         if key not in self.constants:
             self.constants[key] = self.column(x[None, ...], 0) if self.columns else x[None, ...]
         return self.constants[key]

@@ -1,6 +1,6 @@
 """Every step of every outcome: a run branches where noise or sampling does, so that outcomes with one past share it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
@@ -52,32 +52,38 @@ class Walked:
         state, chance, counts, batch = initial(scope), xp.ones((1,), dtype=xp.float64), None, None
         if setup.signs is not None:
             state = {name: tiled(xp, x, setup.signs.shape[0]) for name, x in state.items()}
-        for t in range(setup.T + 1):
+        ends = _Ends.of(scope)
+        for t in range(ends.rounds + 1):
             kept = state
             if (setup.sampling is not None or setup.minibatch is not None) and t < setup.T:
                 state, chance, counts, batch = self.drawn(state, chance)
             place = Place(state, t, 0, counts=counts, batch=batch)
             for name, measure in slow.items():
-                measured[name].append(self.mean(measure, place, chance))
-            if t == setup.T:
+                if t <= ends.last[name][0]:
+                    measured[name].append(self.mean(measure, place, chance))
+            if t == ends.rounds:
                 break
             whole.between(place, chance)
             before = {name: state[name] for name in rules.kept if name in rules.client}
             place = replace(place, state=scope.carried(place, "begin"), known={})
-            local: dict[str, list[Array]] = {name: [] for name in fast}
-            for k in range(setup.E + 1):
+            local: dict[str, list[Array]] = {name: [] for name in fast if t <= ends.last[name][0]}
+            E = setup.E if ends.inside is None or t < ends.rounds - 1 else ends.inside
+            for k in range(E + 1):
                 place = replace(place, k=k, known={})
-                for name, measure in fast.items():
-                    local[name].append(self.mean(measure, place, chance))
+                for name, values in local.items():
+                    if k <= ends.last[name][1]:
+                        values.append(self.mean(fast[name], place, chance))
                 if k == 0 or rules.phases["local"]:
                     whole.inside(place, chance)
-                if k < setup.E:
+                if k < E:
                     place, chance, fold = self.stepped(place, chance)
                     if fold > 1:
                         before = {name: tiled(xp, x, fold) for name, x in before.items()}
             for name, values in local.items():
                 each = xp.stack(values, axis=1)
-                measured[name].append(xp.mean(each[:, :-1, ...], axis=1) if name in steps else each)
+                measured[name].append(xp.mean(each, axis=1) if name in steps else each)
+            if ends.inside is not None and t == ends.rounds - 1:
+                break
             state = scope.carried(replace(place, k=setup.E, known={}), "end")
             if place.counts is not None:
                 there = place.counts[:, None, :, None] > 0
@@ -110,9 +116,10 @@ class Walked:
         measured: dict[str, list[Array]] = {name: [] for name in rules.measures}
         servers: list[State] = []
         steps: list[list[State]] = [[] for _ in range(setup.E + 1)] if inside else []
-        for t in range(setup.T + 1):
+        rounds = _Ends.of(scope).rounds
+        for t in range(rounds + 1):
             servers.append({name: state[name] for name in rules.kept})
-            if t < setup.T:
+            if t < rounds:
                 before = Place(state, t, 0)
                 place = Place(scope.carried(before, "begin"), t, 0)
                 for k in range(setup.E if fast is None else 0):
@@ -125,7 +132,7 @@ class Walked:
                     steps[-1].append(place.state)
                 state = scope.carried(place, "end")
                 state = scope.carried(Place(state, t, setup.E), "update")
-            if len(servers) == most or t == setup.T:
+            if len(servers) == most or t == rounds:
                 local = [joined(scope.xp, each) for each in steps if each]
                 note(scope, measured, t + 1 - len(servers), joined(scope.xp, servers), local, look)
                 servers, steps = [], [[] for _ in steps]
@@ -143,7 +150,7 @@ class Walked:
     def steps(self) -> "_Steps | _Descent | None":
         """The local steps of a round, taken together, where nothing is measured between them."""
         scope, setup = self.scope, self.scope.setup
-        alike = all(x.shape[1] == 1 for x in scope.factors)
+        alike = scope.even
         inside = any("k" in measure.at for measure in scope.rules.measures.values())
         if setup.v is not None or inside or not alike or setup.E == 1:
             return None
@@ -283,7 +290,6 @@ class Walked:
             kick = (signs if setup.signs.ndim == 6 else signs[..., None]) * setup.v
             return replace(place, state=scope.carried(replace(place, kick=kick), "local")), chance, 1
         signs = self.signs()
-        kick = signs[:, None, :, None] * scope.v
         fold, size = signs.shape[0], chance.shape[0]
         counts = None if place.counts is None else tiled(xp, place.counts, fold)
         chance = tiled(xp, chance, fold) / fold
@@ -294,11 +300,9 @@ class Walked:
 
         wide = {name: wider(x) for name, x in place.state.items() if name not in rules}
         if any(rule.curved for rule in rules.values()):
-            wide |= {name: wider(place.state[name]) for name in rules}
-            every = repeated(xp, kick, size)
-            rough = None if setup.h is None else every[..., -setup.problem.C :, :]
-            there = replace(place, state=wide, kick=every, rough=rough, counts=counts, known={})
-            return replace(there, state=scope.carried(there, "local"), kick=None, rough=None), chance, fold
+            wide |= self.curved(place, size)
+            return replace(place, state=wide, counts=counts, known={}), chance, fold
+        kick = signs[:, None, :, None] * scope.v
         for name, rule in rules.items():
             x = scope.wide(scope.linear(rule, place))
             if name in noisy:
@@ -308,6 +312,27 @@ class Walked:
             else:
                 wide[name] = wider(x)
         return replace(place, state=wide, counts=counts, known={}), chance, fold
+
+    def curved(self, place: Place, size: int) -> State:
+        """What a step changes where its noise is inside of operations that need not be linear, of all its outcomes.
+
+        Every draw has an axis of its own, before that of the outcomes so far: what it does not reach is computed once.
+        """
+        scope, xp, setup = self.scope, self.scope.xp, self.scope.setup
+        C, v, signs = setup.problem.C, scope.v, self.signs_of_draw()
+        axes = 1 if setup.shared else v.shape[-2] // C
+        kicks: list[Array] = []
+        for draw in range(v.shape[-2] // C):
+            kick = signs[:, None, :, None] * v[..., draw * C : (draw + 1) * C, :]
+            lead = [signs.shape[0] if axis == draw or setup.shared else 1 for axis in range(axes)]
+            kicks.append(xp.reshape(kick, (*lead, 1, *kick.shape[1:])))
+        rough = None if setup.h is None else kicks[-1]
+        after = scope.carried(replace(place, kick=tuple(kicks), rough=rough, known={}), "local")
+        lead = (*(signs.shape[0] for _ in range(axes)), size)
+        changed = {
+            name: spread_to(xp, after[name], (*lead, *after[name].shape[-3:])) for name in scope.rules.phases["local"]
+        }
+        return {name: xp.reshape(x, (-1, *x.shape[-3:])) for name, x in changed.items()}
 
     def mean(self, measure: Measure, place: Place, chance: Array) -> Array:
         """A measure (n,) or (n, C) as the mean over the outcomes; of sampled noise (n, S) or (n, C, S)."""
@@ -352,21 +377,54 @@ class Walked:
 
     def signs(self) -> Array:
         """Every outcome of the signs of one step, (S, C), (S, 2 C) or (S, 1)."""
-        if self.scope.setup.shared:
-            return self.scope.known("signs", lambda: [[1.0], [-1.0]])
-        sources, size = self.sources(), self.scope.v.shape[-2]
+        return self.chosen("signs", self.sources(), self.scope.v.shape[-2])
+
+    def signs_of_draw(self) -> Array:
+        """The same of one draw, where a step draws more than once, (S, C) or (S, 1)."""
+        C = self.scope.setup.problem.C
+        return self.chosen("signs of a draw", [i for i in self.sources() if i < C], C)
+
+    def chosen(self, name: str, sources: Sequence[int], size: int) -> Array:
+        """All signs of the sources, 0 elsewhere."""
 
         def rows() -> list[list[float]]:
+            if self.scope.setup.shared:
+                return [[1.0], [-1.0]]
             chosen = (dict(zip(sources, signs, strict=True)) for signs in product((1.0, -1.0), repeat=len(sources)))
             return [[row.get(i, 0.0) for i in range(size)] for row in chosen]
 
-        return self.scope.known("signs", rows)
+        return self.scope.known(name, rows)
 
     def sources(self) -> list[int]:
         """Draws of a step that have noise, of C or, where it draws more than once, 2 C or 3 C."""
         C, loud = self.scope.setup.problem.C, self.scope.setup.loud
         draws = C * (1 + ("again" in self.scope.rules.ops) + (self.scope.setup.h is not None))
         return [i for i in range(draws) if loud is None or i % C < loud]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ends:
+    """Where a run ends: what it does later is not read."""
+
+    last: Mapping[str, tuple[int, int]]  # round and step in which a measure is taken for the last time
+    rounds: int
+    inside: int | None  # steps of the last round, where its end is not read
+
+    @staticmethod
+    def of(scope: Scope) -> "_Ends":
+        setup, measures = scope.setup, scope.rules.measures
+        local = {name for name, m in measures.items() if "k" in m.at or m.law == "picked_step"}
+        last: dict[str, tuple[int, int]] = {}
+        for name, m in measures.items():
+            t, k = setup.T - (name in local), setup.E - (m.law == "picked_step")
+            until = setup.until.get(name, ())
+            last[name] = min((t, *until[:1])), min((k, *until[1:]))
+        between = max((last[name][0] for name in measures if name not in local), default=0)
+        within = max((last[name][0] + 1 for name in local), default=0)
+        whole = any("t" not in m.at for name, m in measures.items() if name not in local)
+        if whole or setup.oracle is not None or within <= between:  # an oracle is measured wherever it is asked
+            return _Ends(last, setup.T if whole or setup.oracle is not None else between, None)
+        return _Ends(last, within, max(last[name][1] for name in local if last[name][0] + 1 == within))
 
 
 def look(scope: Scope) -> Callable[[Atom, Place, bool], Array]:

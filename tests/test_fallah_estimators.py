@@ -264,6 +264,9 @@ def test_many_points_and_few_have_the_same_slopes() -> None:
     w = 4 * rng.random((40, 7, 3)) - 1
     for many, few in ((of(w), np.stack([of(point) for point in w])) for of in (f.value, f.grad, f.hess)):
         assert np.allclose(many, few, rtol=1e-12, atol=1e-12)
+    for points in (w, w[0]):
+        value, grad = f.value_and_grad(points)
+        assert np.array_equal(value, f.value(points)) and np.array_equal(grad, f.grad(points))
 
 
 def test_estimates_are_means_over_all_batches() -> None:

@@ -33,6 +33,7 @@ from fedaudit.verify.certify import _instances  # pyright: ignore[reportPrivateU
 from fedaudit.verify.check import genes_of, score
 from fedaudit.verify.claims import lower
 from fedaudit.verify.genome import draw, exactly
+from fedaudit.verify.settings import asked
 from fedaudit.verify.settings.base import Shape
 
 GOLDEN = Path(__file__).parent / "certificates"
@@ -336,3 +337,32 @@ def test_shapes_are_small_first() -> None:
     first = world.shapes(reading)[0]
     assert isinstance(first, Shape)
     assert (first["C"], first["m"]) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "until"),
+    [
+        ("eq97", {"Z2": (0, 3)}),
+        ("propF.1-b", {"drift2": (0, 4)}),
+        ("eq107", {"level": (0, 4), "slope2": (0, 3)}),
+        ("eq109", {"fall": (1,), "round2": (0,)}),
+        ("thm4.5~explicit", {}),
+    ],
+)
+def test_runs_are_measured_until_the_claim_reads_them_for_the_last_time(name: str, until: dict[str, Any]) -> None:
+    reading, _ = read(statement(f"fallah/{name}"))
+    assert asked.until(reading, {"C": 2, "d": 1, "E": 4, "T": 3}) == until
+    assert asked.until(replace(reading, whole=True), {"C": 2, "d": 1, "E": 4, "T": 3}) == {}
+
+
+@pytest.mark.parametrize(
+    ("paper", "name"), [("fallah", "eq97"), ("fallah", "eq109"), ("zhang", "thm3.5"), ("zhang", "eqA.25")]
+)
+def test_a_claim_reads_the_same_of_a_whole_run(paper: str, name: str) -> None:
+    reading, world = read(statement(f"{paper}/{name}"))
+    whole, rng = replace(reading, whole=True), np.random.default_rng(0)
+    for shape in world.shapes(reading)[::9]:
+        genome = draw(genes_of(reading, world, shape), 5, rng)
+        one, other = (score(about, world, shape, genome) for about in (reading, whole))
+        np.testing.assert_array_equal(one.margin, other.margin)
+        np.testing.assert_array_equal(one.lhs, other.lhs)

@@ -15,12 +15,14 @@ from marks import examples
 from fedaudit.bounds.catalogue import statement
 from fedaudit.bounds.lower import tree
 from fedaudit.bounds.papers.buttaci.methods import FEDPROX
-from fedaudit.problems import backend, forward
+from fedaudit.problems import backend, forward, mapped
 from fedaudit.problems.arrays import LARGE
 from fedaudit.problems.interpret import Setup, run, walked
 from fedaudit.problems.piecewise import Piecewise
 from fedaudit.problems.programme import programme
 from fedaudit.problems.quadratics import Quadratics
+from fedaudit.problems.scope import scope_of
+from fedaudit.problems.walked import Walked
 from fedaudit.verify.claims import lower
 
 AGREE = {"rtol": 1e-9, "atol": 1e-11}
@@ -450,3 +452,51 @@ def test_many_steps_along_eigenvectors_are_the_steps_of_the_rules(monkeypatch):
     assert turned == [True, False]
     for name in SERVER:
         np.testing.assert_allclose(fast[name], slow[name], rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize("make", [quadratics, huber])
+@pytest.mark.parametrize("noisy", [False, True])
+@pytest.mark.parametrize("sampling", [None, ("without_replacement", 1)])
+def test_a_run_that_ends_where_it_is_read_for_the_last_time_is_the_beginning_of_the_whole_run(make, noisy, sampling):
+    rng = np.random.default_rng(5)
+    problem, gamma = make(rng, 3, 2, 1), 0.1 / (1 + np.arange(2))
+    v = rng.normal(size=(3, 2, 1)) if noisy else None
+    whole = setting(problem, rng.normal(size=(3, 1)), 0.3, gamma, 2, v=v, sampling=sampling)
+    values = walked(fedprox(), whole)
+    for until in ({"deviation": (0, 1), "gap": (0,)}, {"deviation": (1, 2), "gap": (2,)}, {"deviation": (0, 0)}):
+        read = walked(fedprox(tuple(until)), replace(whole, until=until))
+        for name, ends in until.items():
+            cut = (slice(None), *(slice(0, end + 1) for end in ends))
+            size = (*cut[:1], *(slice(0, read[name].shape[1 + j]) for j in range(len(ends))))
+            assert all(read[name].shape[1 + j] > end for j, end in enumerate(ends))
+            np.testing.assert_array_equal(read[name], values[name][size])
+            np.testing.assert_array_equal(read[name][cut], values[name][cut])
+
+
+def test_steps_that_nothing_reads_are_not_taken(monkeypatch):
+    rng, taken = np.random.default_rng(5), []
+    stepped = Walked.stepped
+    monkeypatch.setattr(
+        Walked, "stepped", lambda self, place, chance: taken.append(place.k) or stepped(self, place, chance)
+    )
+    whole = setting(huber(rng, 3, 2, 1), rng.normal(size=(3, 1)), 0.3, np.full(3, 0.1), 2, v=rng.normal(size=(3, 2, 1)))
+    walked(fedprox(("deviation",)), replace(whole, until={"deviation": (1, 1)}))
+    assert taken == [0, 1, 0]
+    walked(fedprox(("deviation", "gap")), replace(whole, until={"deviation": (1, 1), "gap": (0,)}))
+    assert taken == [0, 1, 0] * 2
+    walked(fedprox(("deviation", "gap")), replace(whole, until={"deviation": (1, 1)}))
+    assert taken == [0, 1, 0] * 2 + [0, 1] * 3
+
+
+@pytest.mark.parametrize("constant", [True, False])
+@pytest.mark.parametrize("noisy", [True, False])
+def test_steps_that_are_measured_together_are_the_steps_one_by_one(monkeypatch, constant, noisy):
+    rng = np.random.default_rng(6)
+    gamma = np.full(2, 0.1) if constant else 0.1 / (1 + np.arange(2))
+    v = rng.normal(size=(3, 2, 1)) if noisy else None
+    setup = setting(quadratics(rng, 3, 2, 1), rng.normal(size=(3, 1)), 0.3, gamma, 3, v=v)
+    together = mapped.Mapped(scope_of(fedprox(), setup)).measures()
+    monkeypatch.setattr(mapped, "SCRATCH", 0)
+    for name, values in mapped.Mapped(scope_of(fedprox(), setup)).measures().items():
+        np.testing.assert_array_equal(values, together[name])
+        np.testing.assert_allclose(values, walked(fedprox(), setup)[name], **AGREE)

@@ -228,9 +228,13 @@ def _erf(x: Array) -> Array:
 
 
 def _power(x: Array, power: Array) -> Array:
-    """x^power; small multiples of 1/2 are products of x and its root: powers of extended numbers are slow."""
+    """x^power. Powers of extended numbers are slow: small multiples of 1/2 are products of x and its root instead, and
+    other fractions go by logarithms.
+    """
     known = type(power) is np.ndarray and power.size == 1 and power.ndim <= x.ndim
     n = float(power.flat[0]) if known else math.inf
+    if known and 2 * n % 1 and x.dtype == np.longdouble:
+        return np.exp(power * np.log(x))
     if not 0 < abs(n) <= MOST_FACTORS or 2 * n % 1:
         return np.power(x, power)
     factors = [*[x] * int(abs(n)), *([np.sqrt(x)] if n % 1 else [])]

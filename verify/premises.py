@@ -237,7 +237,7 @@ def _said(head: Any) -> str:
 def _batches(statement: Statement, world: Setting, known: Sequence[Known], seed: int) -> Iterator[Batch]:
     """Runs that measure whatever the premises name."""
     parts = [part for premise in known for part in _parts(statement, premise)]
-    reading = Reading(lower(replace(statement, kind="inequality", then=(*statement.relations, *parts))))
+    reading = Reading(lower(replace(statement, kind="inequality", then=(*statement.relations, *parts))), whole=True)
     for shape in [s for s in world.shapes(reading) if s.cost <= SIZE][:SHAPES]:
         rng = np.random.default_rng(seed_for(seed, statement.id, "premises", shape))
         genome = draw(genes_of(reading, world, shape), INSTANCES, rng)

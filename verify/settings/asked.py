@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import product
+from math import inf, prod
 from typing import Any, cast
 
 from fedaudit.problems.components import losses
@@ -216,6 +218,62 @@ def stride(reading: Reading) -> str:
     """The step size of the local steps: the first scalar of their rules."""
     factors = (part[1] for part in lists(list(reading.claim["method"]["local"].values())) if part[0] == "*")
     return next(name for name in factors if isinstance(name, str) and name in reading.claim["domains"])
+
+
+Range = tuple[str, Any, Any]  # an index and the trees of its ends
+
+
+@lru_cache
+def places(reading: Reading) -> list[tuple[str, list[Any], list[Range]]]:
+    """Where measures are read that have a round: the trees of their indices, and the ranges of what these name."""
+    claim, measures = reading.claim, reading.claim["method"]["measures"]
+    relations = [(relation, claim["for_all"]) for relation in (*claim["then"], *claim["when"])]
+    relations += [(meaning["relation"], meaning["for_all"]) for meaning in claim["means"].values()]
+    relations += [(rule["value"], dict[str, Any]()) for rule in claim["choose"].values()]
+
+    def inside(tree: Any, ranges: list[Range]) -> Iterator[tuple[str, list[Any], list[Range]]]:
+        if not isinstance(tree, list):
+            return
+        op, *parts = cast("list[Any]", tree)
+        if op == "at" and measures.get(parts[0], {"at": ()})["at"][:1] == ["t"]:
+            yield parts[0], parts[1:], ranges
+        ranges = [*ranges, (parts[0], *parts[1:3])] if op == "sum" else ranges
+        for part in parts:
+            yield from inside(part, ranges)
+
+    ranged = ((relation, [(v, *ends) for v, ends in spans.items()]) for relation, spans in relations)
+    return [place for relation, ranges in ranged for place in inside(relation, ranges)]
+
+
+def until(reading: Reading, sizes: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """The last round, or round and step, counted from 0, in which the claim reads a measure; where that is known."""
+    if reading.whole or counts_steps(reading):
+        return {}
+    method, last = reading.claim["method"], dict[str, list[float]]()
+    for name, indices, ranges in places(reading):
+        known = {size: (float(n), float(n)) for size, n in sizes.items()}
+        for index, low, high in ranges:
+            known[index] = _ends(low, known)[0], _ends(high, known)[1]
+        ends = [_ends(tree, known)[1] for tree in indices[: 1 + ("k" in method["measures"][name]["at"])]]
+        ends[0] -= method.get("counts_from", 0)
+        last[name] = [max(pair) for pair in zip(ends, last.get(name, ends), strict=True)]
+    return {name: tuple(map(int, ends)) for name, ends in last.items() if max(ends) < inf}
+
+
+def _ends(tree: Any, known: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
+    """Between which numbers a tree lies; of what is not made of whole numbers and indices, nothing is known."""
+    if not isinstance(tree, list):
+        number = str(tree).removeprefix("-").isdecimal()
+        return (float(tree), float(tree)) if number else known.get(tree, (-inf, inf))
+    op, *parts = cast("list[Any]", tree)
+    ends = [_ends(part, known) for part in parts]
+    if op not in ("+", "*", "min", "max") or any(abs(end) == inf for pair in ends for end in pair):
+        return -inf, inf
+    if op == "*":
+        corners = [prod(corner) for corner in product(*ends)]
+        return min(corners), max(corners)
+    fold: Callable[[Iterable[float]], float] = {"+": sum, "min": min, "max": max}[op]
+    return fold(low for low, _ in ends), fold(high for _, high in ends)
 
 
 def one_round(claim: Mapping[str, Any]) -> bool:

@@ -81,6 +81,7 @@ class Reading:
     lowered: Lowered
     dropped: tuple[str, ...] = ()
     backend: str = "numpy"  # the array library that runs are computed with
+    whole: bool = False  # whether runs are measured wherever they can be, not only where the claim reads them
 
     @property
     def claim(self) -> dict[str, Any]:

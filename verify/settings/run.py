@@ -214,7 +214,7 @@ class RunSetting:
         parts = _parts(reading, shape, genome, known.scalars)
         if data.reads_data(reading):
             parts["oracle"] = data.oracle(reading, shape, genome, known)
-        setup = _setup(reading, shape, parts, known)
+        setup = replace(_setup(reading, shape, parts, known), until=asked.until(reading, dict(shape.counts)))
         measured = {name: to_numpy(values) for name, values in run(reading.claim["method"], setup).items()}
         quantities, scalars = {**known.quantities, "p": Quantity(parts["p"], (1,))}, dict(known.scalars)
         bounded = np.ones(known.n, dtype=bool)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import product
 from math import isqrt
 from typing import Any, cast
@@ -71,6 +71,9 @@ class RunSetting:
     first_round: bool = False  # whether the claim reads the first round alone
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
+        return _shapes(self, reading)
+
+    def proposed(self, reading: Reading) -> list[Shape]:
         if data.reads_data(reading):
             return data.shapes(reading)
         sizes = {axis: sized.sizes(reading, axis) for axis in sized.SMALL} | (
@@ -499,6 +502,12 @@ def _named_sizes(reading: Reading, shape: Shape) -> dict[str, int]:
     sizes, letters = dict(shape.counts), reading.claim["method"].get("names", {})
     own = {"m": sizes["m"]} if "m" in sizes and "m" not in letters.values() else {}
     return own | {letter: sizes[name] for letter, name in letters.items() if name in sizes}
+
+
+@lru_cache(maxsize=64)
+def _shapes(setting: RunSetting, reading: Reading) -> tuple[Shape, ...]:
+    """Every move on a statement asks for them."""
+    return tuple(setting.proposed(reading))
 
 
 def _starts(reading: Reading, measure: str, T: int) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 from flint import fmpq, fmpq_mat
@@ -26,7 +27,7 @@ BEYOND = (10.0, 100.0, 1000.0)  # and where that factor is 0 or nearly so
 LITTLE = 1e-3  # of a smallest factor that is 0 or nearly so: the spare is a part of this
 DEPTH = 1e-10
 FINE = 10**4  # parts of the depth that multipliers are rounded to
-LIFTED = "dixon"  # how equations are solved: modulo powers of a prime, which suits long rationals
+LIFTED: Final = "dixon"  # how equations are solved: modulo powers of a prime, which suits long rationals
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +68,10 @@ class Equations:
         own, free = (fmpq_mat(len(at), 1, [x[n] for n in at]) for at in (self.own, self.free))
         across = self.matrix.transpose()
         if len(self.free) < len(self.own):
-            free = self.normal.solve(free + across * (self.right - own), algorithm=LIFTED)
+            free = self.normal.solve(free + across * (self.right - own), LIFTED)
         else:
             missing = self.right - own - self.matrix * free
-            free += across * self.normal.solve(missing, algorithm=LIFTED)
+            free += across * self.normal.solve(missing, LIFTED)
         own = self.right - self.matrix * free
         placed = dict(zip((*self.own, *self.free), (*own.entries(), *free.entries()), strict=True))
         return [placed[n] for n in range(len(x))]

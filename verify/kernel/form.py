@@ -26,6 +26,10 @@ class OutOfReach(Rejected):
     """What is asked is no linear function of Gram matrix, values and squared constants, or is not known here."""
 
 
+class UnknownAssumption(OutOfReach):
+    """One that no worst case is known with: the claim is out of reach at every point."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Vec:
     terms: Mapping[str, fmpq]  # leaf -> its coefficient, which is not 0

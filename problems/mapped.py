@@ -134,13 +134,15 @@ class Mapped:
         if M.shape[0] == 1 and T >= forward.FEW:  # doubling: rounds that are known, and the map over them, give as many
             slope = M
             while mean.shape[0] <= T:
-                mean = xp.concat([mean, matvec(xp, slope[0, ...], mean) + offset], axis=0)
+                ahead = slice(T + 1 - mean.shape[0])  # rounds that are not known yet, at most
+                mean = xp.concat([mean, matvec(xp, slope[0, ...], mean[ahead, ...]) + offset], axis=0)
                 if noisy:
                     turned = xp.matrix_transpose(slope)
-                    spread = xp.concat([spread, xp.matmul(xp.matmul(slope, spread), turned) + noise], axis=0)
+                    later = xp.matmul(xp.matmul(slope, spread[ahead, ...]), turned) + noise
+                    spread = xp.concat([spread, later], axis=0)
                     noise = xp.matmul(xp.matmul(slope, noise), turned) + noise
                 offset, slope = matvec(xp, slope, offset) + offset, xp.matmul(slope, slope)
-            return mean[: T + 1, ...], spread[: T + 1, ...] if noisy else None
+            return mean, spread if noisy else None
         means, spreads = [z], [spread[0, ...]]
         for t in range(T):
             at = min(t, M.shape[0] - 1)

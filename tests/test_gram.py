@@ -15,6 +15,7 @@ from runs import Data, about_runs, exact_run, point_of, reach
 import fedaudit as fa
 from fedaudit.verify import kernel
 from fedaudit.verify.kernel import Entry, Form, Programme, Vec, problem, table
+from fedaudit.verify.kernel.leaves import Leaves
 from fedaudit.verify.kernel.loss import Vector, combine, dot
 from fedaudit.verify.kernel.minimum import lowest
 from fedaudit.verify.kernel.programme import VARIANCES
@@ -419,6 +420,27 @@ def test_the_forms_of_one_step_of_gradient_descent_by_hand() -> None:
     assert same(above, {(slope, slope): fmpq(-1, 4)}, {f"f1_{start}": 1, f"f1_{star}": -1})
     below = worst.constraints[f"f1_{star}_{start}"]  # f* - f_0 + <g_0, start> - |g_0|^2 / (2 L)
     assert same(below, {(slope, slope): fmpq(-1, 4), (slope, "start"): 1}, {f"f1_{star}": 1, f"f1_{start}": -1})
+
+
+@pytest.mark.parametrize("L", [None, fmpq(3)])
+def test_what_two_points_say_is_the_class_in_either_order(L: fmpq | None) -> None:
+    rng, mu = random.Random(0), fmpq(1, 2)
+
+    def direction(weight: int) -> Vec:
+        return Vec({name: fmpq(rng.choice((-3, -1, 2, 5)), 7) for name in rng.sample("uvwxy", 3)}, fmpq(weight))
+
+    entries = [Entry(direction(1), direction(0), f"f{n}") for n in range(4)]
+    leaves = {name: (fmpq(rng.randint(-4, 4)), fmpq(rng.randint(-4, 4), 3)) for name in "uvwxy"}
+    values = {entry.f: fmpq(rng.randint(-4, 4)) for entry in entries}
+    gram, forms = grams(leaves), Leaves((), mu, L, ()).all_above(entries)
+    assert [*forms] == [(a, b) for a in range(4) for b in range(4) if a != b]
+    for (a, b), form in forms.items():
+        (x, g), (y, h) = ((vector(one.x, leaves, 2), vector(one.g, leaves, 2)) for one in (entries[a], entries[b]))
+        dx, dg = (combine((fmpq(1), fmpq(-1)), pair) for pair in ((x, y), (g, h)))
+        room = values[f"f{a}"] - values[f"f{b}"] - dot(h, dx) - mu / 2 * dot(dx, dx)
+        bend = combine((fmpq(1), -mu), (dg, dx))
+        assert form.at(gram, values) == room - (0 if L is None else dot(bend, bend) / (2 * (L - mu)))
+        assert form == Leaves((), mu, L, ()).above(entries[a], entries[b])
 
 
 def test_an_open_constant_is_unknown_and_not_negative() -> None:

@@ -41,3 +41,12 @@ def test_the_spread_is_the_sum_over_all_pairs_of_columns(columns: int, rounds: i
     wide = [np.broadcast_to(v, (columns, 5, 7, 2, 3)) for v in (x, y)]
     pairs = np.einsum("jtncd,ltncd,tnjl->tnc", *wide, covariance)
     assert np.allclose(mapped.spread("inner", [x, y], covariance), pairs, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("T", [16, 20, 31, 32, 40])
+def test_rounds_by_doubling_are_those_taken_one_by_one_and_no_more(T: int) -> None:
+    z, after = RNG.standard_normal((7, 3)), 0.4 * RNG.standard_normal((1 + 3 + 2, 1, 7, 3))
+    mapped = Mapped(cast(Any, SimpleNamespace(xp=np, setup=SimpleNamespace(T=T))))
+    doubled, stepped = mapped.rounds(z, after), mapped.rounds(z, np.repeat(after, T, axis=1))
+    assert [len(part) for part in doubled] == [T + 1, T + 1]
+    assert all(np.allclose(a, b, rtol=1e-9, atol=1e-9) for a, b in zip(doubled, stepped, strict=True))

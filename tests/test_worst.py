@@ -419,6 +419,19 @@ def test_rows_of_statements_out_of_reach_say_why() -> None:
     assert row == survived.row()
 
 
+def test_an_assumption_that_is_not_known_is_out_of_reach_at_every_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    statement, tried = fa.statement("zhang/eqA.38"), list[Any]()
+
+    def programme(*args: Any) -> Any:
+        tried.append(args)
+        return kernel.programme(*args)
+
+    monkeypatch.setattr("fedaudit.verify.worst.worst.programme", programme)
+    found = profile(statement, read(statement)[0], 1.0)
+    assert (found.rows, found.left_out, found.why) == ((), (), "out of reach: the assumption prox_pl")
+    assert len(tried) == 1
+
+
 # --- the command line ------------------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ Standard library and python-flint only. `check` judges a certificate; `admissibl
 """
 
 from .check import Accepted, admissible, admit, check, claimed, evaluate, inputs, world
-from .form import Form, OutOfReach, Vec
+from .form import Form, OutOfReach, UnknownAssumption, Vec
 from .leaves import Entry
 from .programme import Programme, programme
 from .proof import Proved, prove
@@ -13,6 +13,7 @@ from .rational import Malformed, Rejected, load
 from .work import TooLarge
 
 __all__ = [
-    "Accepted", "Entry", "Form", "Malformed", "OutOfReach", "Programme", "Proved", "Rejected", "TooLarge", "Vec",
-    "admissible", "admit", "check", "claimed", "evaluate", "inputs", "load", "programme", "prove", "world",
+    "Accepted", "Entry", "Form", "Malformed", "OutOfReach", "Programme", "Proved", "Rejected", "TooLarge",
+    "UnknownAssumption", "Vec", "admissible", "admit", "check", "claimed", "evaluate", "inputs", "load", "programme",
+    "prove", "world",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TypeVar
 
 from flint import fmpq
@@ -23,6 +24,10 @@ Name = TypeVar("Name")
 
 class OutOfReach(Rejected):
     """What is asked is no linear function of Gram matrix, values and squared constants, or is not known here."""
+
+
+class UnknownAssumption(OutOfReach):
+    """One that no worst case is known with: the claim is out of reach at every point."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,14 +108,12 @@ def square(x: Vec) -> Form:
     """|x|^2 of a direction."""
     if x.weight:
         return inner(x, x)
-    terms = list(x.terms.items())
+    terms = sorted(x.terms.items())
     spend(len(terms) ** 2)
-    products = (
-        ((min(a, b), max(a, b)), p * q if n == m else 2 * p * q)
-        for n, (a, p) in enumerate(terms)
-        for m, (b, q) in enumerate(terms[: n + 1])
-    )
-    return Form(_summed(products))
+    twice = [(name, 2 * q) for name, q in terms]
+    squares = (((a, a), p * p) for a, p in terms)
+    products = (((a, b), p * q) for n, (b, q) in enumerate(terms) for a, p in twice[:n])
+    return Form(_summed(chain(squares, products)))
 
 
 def _summed(terms: Iterable[tuple[Name, fmpq]]) -> dict[Name, fmpq]:

@@ -7,6 +7,7 @@ enough for a loss of the class to exist (table.py cites the theorem).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from flint import fmpq
@@ -187,23 +188,30 @@ class Leaves:
         """For every client i and pair of its points a, b: f_i(a) is above what b and the class say, named fi_a_b."""
         found: dict[str, Form] = {}
         for i, table in enumerate(self.tables):
-            entries = list(table.values())
-            pairs = [(a, b) for a in range(len(entries)) for b in range(len(entries)) if a != b]
-            found |= {f"f{i + 1}_{a}_{b}": self.above(entries[a], entries[b]) for a, b in pairs}
+            found |= {f"f{i + 1}_{a}_{b}": form for (a, b), form in self.all_above([*table.values()]).items()}
         regular = list(self.penalty.values())
         for a, b in ((a, b) for a in range(len(regular)) for b in range(len(regular)) if a != b):
             tangent = inner(regular[b].g, minus(regular[a].x, regular[b].x))
             found[f"g_{a}_{b}"] = total((ONE, -ONE, -ONE), (unknown(regular[a].f), unknown(regular[b].f), tangent))
         return found | self.nowhere_lower()
 
+    def all_above(self, entries: Sequence[Entry]) -> dict[tuple[int, int], Form]:
+        """`above` of every ordered pair; what does not depend on the order is computed once."""
+        bends = {(a, b): self.bend(entries[a], entries[b]) for a in range(len(entries)) for b in range(a)}
+        pairs = [(a, b) for a in range(len(entries)) for b in range(len(entries)) if a != b]
+        return {(a, b): above(entries[a], entries[b], bends[max(a, b), min(a, b)]) for a, b in pairs}
+
     def above(self, a: Entry, b: Entry) -> Form:
         """f(a) - f(b) - <g_b, dx> - mu |dx|^2 / 2 - |dg - mu dx|^2 / (2 (L - mu))."""
+        return above(a, b, self.bend(a, b))
+
+    def bend(self, a: Entry, b: Entry) -> Form:
+        """mu |dx|^2 / 2 + |dg - mu dx|^2 / (2 (L - mu)): by how much f is above its tangent at least."""
         dx = minus(a.x, b.x)
-        parts = [unknown(a.f), unknown(b.f), inner(b.g, dx), square(dx)]
-        weights = [ONE, -ONE, -ONE, -self.mu / 2]
+        parts, weights = [square(dx)], [self.mu / 2]
         if self.L is not None:
             parts.append(square(mixed((ONE, -ONE, -self.mu), (a.g, b.g, dx))))
-            weights.append(-1 / (2 * (self.L - self.mu)))
+            weights.append(1 / (2 * (self.L - self.mu)))
         return total(weights, parts)
 
     def nowhere_lower(self) -> dict[str, Form]:
@@ -237,3 +245,8 @@ class Leaves:
     def penalty_slopes(self) -> dict[str, Form]:
         """|r|^2 of every subgradient of g."""
         return {f"{entry.f}_slope": square(entry.g) for entry in self.penalty.values()}
+
+
+def above(a: Entry, b: Entry, bend: Form) -> Form:
+    """f(a) - f(b) - <g_b, a - b> - bend."""
+    return total((ONE, -ONE, -ONE, -ONE), (unknown(a.f), unknown(b.f), inner(b.g, minus(a.x, b.x)), bend))

@@ -23,7 +23,7 @@ from .claim import Claim
 from .claim import read as read_claim
 from .draws import SAMPLINGS, participation
 from .expression import Evaluator, Relation, Tree, free
-from .form import Form, OutOfReach, Vec, leaf, number, square, total, unknown
+from .form import Form, OutOfReach, UnknownAssumption, Vec, leaf, number, square, total, unknown
 from .gram import Extreme, Run, Signs
 from .leaves import Entry, Leaves
 from .linear import Amount, Sides
@@ -327,7 +327,7 @@ def assumed(
         elif name == "homogeneous":
             found[name] = total([-ONE], [leaves.gap_of_minima()])
         elif name not in (*facts, *LOWER, *UPPER, "convex", "inexact", *STEEPNESS, *NOTHING_MORE):
-            raise OutOfReach(f"out of reach: the assumption {name}")
+            raise UnknownAssumption(f"out of reach: the assumption {name}")
     return found
 
 

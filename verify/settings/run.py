@@ -74,7 +74,7 @@ class RunSetting:
         return _shapes(self, reading)
 
     def proposed(self, reading: Reading) -> Sequence[Shape]:
-        """Shapes worth trying, which every move asks for."""
+        """Shapes worth trying."""
         if data.reads_data(reading):
             return data.shapes(reading)
         sizes = {axis: sized.sizes(reading, axis) for axis in sized.SMALL} | (
@@ -438,6 +438,7 @@ def _placed(shape: Shape, genome: Mapping[str, Array]) -> Mapping[str, Array]:
 
 @lru_cache(maxsize=64)
 def _shapes(setting: RunSetting, reading: Reading) -> tuple[Shape, ...]:
+    """Every move on a statement asks for them."""
     return tuple(setting.proposed(reading))
 
 

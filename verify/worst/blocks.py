@@ -8,7 +8,7 @@ something is missed here, the kernel refuses what comes of it: no proof rests on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,8 +51,7 @@ class Blocks:
 
     def like(self, programme: Programme) -> Cone:
         """The same cone of a programme whose constraints have other coefficients."""
-        forms = [_floats(programme, form) for form in programme.constraints.values()]
-        sides = [_floats(programme, side) for side in (programme.lhs, programme.rhs)]
+        forms, sides = _both(programme)
         return _blocks(programme, forms, sides, (self.orbit, self.unknown), self.bases, self.spread).cone
 
     def unknowns(self, solved: Solved) -> Array:
@@ -66,8 +65,7 @@ def places(names: Sequence[str]) -> dict[str, int]:
 
 def blocks(programme: Programme) -> Blocks:
     """The programme on as few assignments as its symmetry allows."""
-    forms = [_floats(programme, form) for form in programme.constraints.values()]
-    sides = [_floats(programme, side) for side in (programme.lhs, programme.rhs)]
+    forms, sides = _both(programme)
     size, clients = len(programme.leaves), len(programme.tables)
     whole = [np.eye(size)]
     maps = _maps(programme)
@@ -95,12 +93,20 @@ class _Floats:
         return _Floats(leaf.T @ self.gram @ leaf, self.linear[unknown], self.constant)
 
 
-def _floats(programme: Programme, form: Exact) -> _Floats:
-    gram, linear = np.zeros((len(programme.leaves),) * 2), np.zeros(len(programme.unknowns))
+def _both(programme: Programme) -> tuple[list[_Floats], list[_Floats]]:
+    """The constraints and the two sides."""
     place, entry = places(programme.leaves), places(programme.unknowns)
-    for (a, b), x in form.gram.items():
-        gram[place[a], place[b]] += float(x) / 2
-        gram[place[b], place[a]] += float(x) / 2
+    forms = [_floats(place, entry, form) for form in (*programme.constraints.values(), programme.lhs, programme.rhs)]
+    return forms[:-2], forms[-2:]
+
+
+def _floats(place: Mapping[str, int], entry: Mapping[str, int], form: Exact) -> _Floats:
+    gram, linear = np.zeros((len(place),) * 2), np.zeros(len(entry))
+    if form.gram:
+        at = np.array([(place[a], place[b]) for a, b in form.gram]).T
+        half = np.array([float(x) for x in form.gram.values()]) / 2
+        gram[at[0], at[1]] = half
+        gram[at[1], at[0]] += half
     for u, x in form.linear.items():
         linear[entry[u]] = float(x)
     return _Floats(gram, linear, float(form.constant))

@@ -164,7 +164,7 @@ def _solve(
     positive = sum(len(part) for part in parts[1:])
     cones: list[Any] = [_solver.ZeroConeT(free), _solver.NonnegativeConeT(positive)]
     for number, block in enumerate(fixed.gram):
-        parts.append(-np.array([_packed(column.gram[number]) for column in columns]).T)
+        parts.append(-_packed(np.array([column.gram[number] for column in columns])).T)
         right.append(_packed(block))
         cones.append(_solver.PSDTriangleConeT(len(block)))
     if exact is not None:
@@ -230,9 +230,9 @@ def _settings() -> Any:
 
 
 def _packed(block: Array) -> Array:
-    """The upper triangle by columns, what is off the diagonal times the root of 2."""
-    rows, columns = _triangle(len(block))
-    return cast(Array, block[rows, columns] * np.where(rows == columns, 1.0, np.sqrt(2)))
+    """The upper triangle by columns, what is off the diagonal times the root of 2; of one matrix or of several."""
+    rows, columns = _triangle(block.shape[-1])
+    return cast(Array, block[..., rows, columns] * np.where(rows == columns, 1.0, np.sqrt(2)))
 
 
 def _unpacked(packed: Array, size: int) -> Array:

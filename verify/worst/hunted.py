@@ -25,7 +25,7 @@ from .worst import TooLarge, Worst, in_reach, worst_of
 __all__ = ["Profile", "examined", "profile"]
 
 Row = dict[str, Any]
-Built = tuple[Blocks, Programme] | TooLarge | str
+Built = tuple[Blocks, Programme] | TooLarge | kernel.UnknownAssumption | str
 LARGEST = 60  # leaves
 NOMINAL = 25_000  # leaves times constraints times the size of a block, per nominal second
 LEAST, USUAL, SHARE, MORE = 0.5, 3.0, 18.0, 0.25  # nominal seconds, and per second of effort: at first, and beyond
@@ -58,6 +58,8 @@ def profile(statement: Statement, reading: Reading, effort: float) -> Profile:
                 break
             programmes, large, reason = _reached(reading, points, built)
             why = why or reason
+            if any(isinstance(one, kernel.UnknownAssumption) for one in built.values()):
+                return Profile(why=why)
             if large:
                 out.append(points[0].name)
             for point, shape, asked in programmes:
@@ -106,8 +108,8 @@ def _reached(
         match built[key]:
             case TooLarge():
                 large = True
-            case str(reason):
-                why = why or reason
+            case kernel.UnknownAssumption() | str() as reason:
+                why = why or str(reason)
             case shape, asked:
                 programmes.append((point, shape, asked))
     return programmes, large, why
@@ -122,7 +124,7 @@ def _built(reading: Reading, point: Point) -> Built:
     """The programme, that it is too large, or why there is none."""
     try:
         return in_reach(reading, point, LARGEST)
-    except TooLarge as error:
+    except (TooLarge, kernel.UnknownAssumption) as error:
         return error
     except (UserError, kernel.Malformed, kernel.Rejected) as error:
         return str(error)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import permutations
 from math import sqrt
 from typing import Any
 
@@ -148,9 +147,9 @@ def _narrower(programme: Programme, shaved: float) -> Programme:
         if L is None:
             continue
         less = Leaves((), mu + part * (L - mu), L - part * (L - mu), ())
-        for a, b in permutations(range(len(table)), 2):
+        for (a, b), form in less.all_above(table).items():
             if (name := f"f{i + 1}_{a}_{b}") in constraints:
-                constraints[name] = less.above(table[a], table[b])
+                constraints[name] = form
         origin = next((entry for entry in table if not entry.x.terms), None)
         for a, entry in enumerate(table):
             if origin is not None and (name := f"tangent{i + 1}_{a}") in constraints:
@@ -239,27 +238,33 @@ def _relaxed(forms: Sequence[tuple[Form, fmpq]], values: dict[str, fmpq]) -> dic
 
     One that only a plus sign could help rises first, to what its constraints ask.
     """
-    zero = fmpq(0)
-    alone = [(form, rest) for form, rest in forms if form.linear and min(form.linear.values()) > 0]
-    for form, rest in alone:
-        room = sum((x * values[u] for u, x in form.linear.items()), rest)
-        if room < 0:
-            u, x = next(iter(form.linear.items()))
-            values[u] -= room / x
-    paths = [(form, rest) for form, rest in forms if form.linear and min(form.linear.values()) < 0]
     if any(rest < 0 for form, rest in forms if not form.linear):
         return None
+    linear = [([*form.linear.items()], rest) for form, rest in forms if form.linear]
+    least = [min(terms, key=lambda one: one[1]) for terms, _ in linear]
+    alone = [(terms, rest) for (terms, rest), (_, x) in zip(linear, least, strict=True) if x > 0]
+    for terms, rest in alone:
+        room = _with(rest, terms, values)
+        if room < 0:
+            u, x = terms[0]
+            values[u] -= room / x
+    paths = [(terms, rest, one) for (terms, rest), one in zip(linear, least, strict=True) if one[1] < 0]
     for _ in range(len(values) + 1):
         moved = False
-        for form, rest in paths:
-            room = sum((x * values[u] for u, x in form.linear.items()), rest)
+        for terms, rest, (u, x) in paths:
+            room = _with(rest, terms, values)
             if room < 0:
-                u, x = min(form.linear.items(), key=lambda one: one[1])
                 values[u] += room / -x
                 moved = True
         if not moved:
             break
     else:
         return None
-    fine = all(sum((x * values[u] for u, x in form.linear.items()), rest) >= zero for form, rest in forms)
-    return values if fine else None
+    return values if all(_with(rest, terms, values) >= 0 for terms, rest in alone) else None
+
+
+def _with(rest: fmpq, terms: Sequence[tuple[str, fmpq]], values: Mapping[str, fmpq]) -> fmpq:
+    """What a constraint is at these unknowns; `rest`: without them."""
+    for u, x in terms:
+        rest = rest + x * values[u]
+    return rest

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 from flint import fmpq, fmpq_mat
@@ -26,6 +27,7 @@ BEYOND = (10.0, 100.0, 1000.0)  # and where that factor is 0 or nearly so
 LITTLE = 1e-3  # of a smallest factor that is 0 or nearly so: the spare is a part of this
 DEPTH = 1e-10
 FINE = 10**4  # parts of the depth that multipliers are rounded to
+LIFTED: Final = "dixon"  # how equations are solved: modulo powers of a prime, which suits long rationals
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Equations:
     free: tuple[int, ...]  # all other unknowns
     matrix: fmpq_mat
     right: fmpq_mat
+    normal: fmpq_mat  # 1 + the products of the columns of the matrix, or of its rows, whichever are fewer
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[fmpq]], right: Sequence[fmpq], wide: int) -> Equations | None:
@@ -56,17 +59,19 @@ class Equations:
             return None
         free = tuple(n for n in range(wide) if n not in own)
         matrix = fmpq_mat(rank, len(free), [row[n] for row in kept for n in free])
-        return cls(own, free, matrix, fmpq_mat(rank, 1, [row[wide] for row in kept]))
+        across = matrix.transpose()
+        normal = _one(len(free)) + across * matrix if len(free) < rank else _one(rank) + matrix * across
+        return cls(own, free, matrix, fmpq_mat(rank, 1, [row[wide] for row in kept]), normal)
 
     def nearest(self, x: Sequence[fmpq]) -> list[fmpq]:
         """The solution next to x: by what is free, or by how far it is, whichever has fewer numbers."""
         own, free = (fmpq_mat(len(at), 1, [x[n] for n in at]) for at in (self.own, self.free))
         across = self.matrix.transpose()
         if len(self.free) < len(self.own):
-            free = (_one(len(self.free)) + across * self.matrix).solve(free + across * (self.right - own))
+            free = self.normal.solve(free + across * (self.right - own), LIFTED)
         else:
             missing = self.right - own - self.matrix * free
-            free += across * (_one(len(self.own)) + self.matrix * across).solve(missing)
+            free += across * self.normal.solve(missing, LIFTED)
         own = self.right - self.matrix * free
         placed = dict(zip((*self.own, *self.free), (*own.entries(), *free.entries()), strict=True))
         return [placed[n] for n in range(len(x))]

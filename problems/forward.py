@@ -136,18 +136,33 @@ def plus(one: Form, other: Form, factor: Coefficient) -> Form:
 
 
 def geometric(N: Array, E: int) -> Array:
-    """S_E = sum_{m<E} (I + N)^m by repeated squaring: S_2n = S_n (2 I + N S_n), S_{n+1} = I + S_n + N S_n."""
+    """S_E = sum_{m<E} (I + N)^m by repeated doubling, with Q = N S_n: two products for each bit of E but the first two.
+
+    S_2n = S_n (2 I + Q) and S_2n+1 = I + (S_n + Q) (2 I + Q).
+    """
     check_local_steps(E)
     xp = namespace(N)
     if E == 1:
         return xp.broadcast_to(xp.eye(N.shape[-1], dtype=xp.float64), N.shape)
-    total = add_identity(xp, N, 2.0)  # S_2
+    total = _raised(xp, N + 0.0, 2.0)  # S_2
     for place, bit in enumerate(bin(E)[3:]):
-        if place > 0:
-            total = xp.matmul(total, add_identity(xp, xp.matmul(N, total), 2.0))
-        if bit == "1":
-            total = total + add_identity(xp, xp.matmul(N, total), 1.0)
+        if place == 0:
+            total = total + _raised(xp, xp.matmul(N, total), 1.0) if bit == "1" else total  # S_3
+            continue
+        Q = xp.matmul(N, total)
+        left = total + Q if bit == "1" else total
+        total = xp.matmul(left, _raised(xp, Q, 2.0))
+        total = _raised(xp, total, 1.0) if bit == "1" else total
     return total
+
+
+def _raised(xp: Namespace, x: Array, times: Any) -> Array:
+    """x + times I, of an x that nobody else holds: NumPy writes on its diagonal."""
+    if not is_numpy(xp):
+        return add_identity(xp, x, times)
+    diagonal = np.einsum("...ii->...i", x)
+    diagonal += times if isinstance(times, float) else times[..., None]
+    return x
 
 
 def _wide(x: Any, axes: int) -> Any:
@@ -162,8 +177,8 @@ def polynomial(xp: Namespace, A: Array, slope: Sequence[Any]) -> Array:
         power = xp.matmul(power, A)
         total = total + _wide(coefficient, 3) * power
     if not isinstance(slope[0], float) and slope[0].shape[0] > 1:
-        total = xp.broadcast_to(total, (*slope[0].shape, *A.shape[-3:]))
-    return add_identity(xp, total, _wide(slope[0], 1))
+        return add_identity(xp, xp.broadcast_to(total, (*slope[0].shape, *A.shape[-3:])), _wide(slope[0], 1))
+    return _raised(xp, total, _wide(slope[0], 1))
 
 
 def server_map(

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -264,6 +263,11 @@ def states(M: Array, c: Array, z: Array, T: int, ahead: int) -> Iterator[tuple[i
         yield t, xp.moveaxis(known[..., : min(known.shape[-1], T + 1 - t)], -1, 0)
 
 
+def along_eigenvectors(n: int, C: int, d: int, E: int, rounds: int) -> bool:
+    """Whether steps on NumPy's arrays multiply by eigenvalues, and each round turns into eigenvectors and back."""
+    return TINY < d < SMALL and n * C * d > WIDE and rounds * (E - TURNS) > LONG
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Stepper:
     """All local steps of a round, one by one; clients of all instances are rows."""
@@ -281,7 +285,7 @@ class Stepper:
         B = xp.reshape(xp.broadcast_to(each, (n, problem.C, d, d)), (-1, d, d))
         if not (is_numpy(xp) and TINY < d < SMALL):
             return Stepper(xp, B, last=False)
-        if prod(B.shape[:-1]) > WIDE and rounds * (E - TURNS) > LONG and all_true(xp, np.isfinite(B)):
+        if along_eigenvectors(n, problem.C, d, E, rounds) and all_true(xp, np.isfinite(B)):
             values, vectors = np.linalg.eigh(B)
             return Stepper(xp, np.ascontiguousarray(np.moveaxis(vectors, 0, -1)), True, np.ascontiguousarray(values.T))
         return Stepper(xp, np.ascontiguousarray(np.moveaxis(B, 0, -1)), last=True)
@@ -307,12 +311,14 @@ class Stepper:
                 x = np.einsum("ijn,jn->in", B, x, out=turns[k % 2])
                 x += add
             return x.reshape(fixed.shape).transpose(1, 2, 0)
-        d = fixed.shape[-1]
-        x, add = (xp.reshape(x, (-1, d, 1)) for x in (spread_to(xp, y, fixed.shape), fixed + moving))
-        for k in range(E):
-            if k == 0 and y.shape[:-1] == (1, 1):  # all start at one point: their products are one
-                x = xp.reshape(xp.matmul(xp.reshape(B, (-1, d)), y[0, 0, :, None]), add.shape)
-            else:
-                x = xp.matmul(xp.matrix_transpose(B), x)  # symmetric, and this way the faster to read
+        d, across = fixed.shape[-1], xp.matrix_transpose(B)  # symmetric, and this way the faster to read
+        add = xp.reshape(fixed + moving, (-1, d, 1))
+        if y.shape[:-1] == (1, 1):  # all start at one point: their first products are one
+            x = xp.reshape(xp.matmul(xp.reshape(B, (-1, d)), y[0, 0, :, None]), add.shape)
+        else:
+            x = xp.matmul(across, xp.reshape(spread_to(xp, y, fixed.shape), add.shape))
+        x += add
+        for _ in range(E - 1):
+            x = xp.matmul(across, x)
             x += add
         return xp.reshape(x, fixed.shape)

@@ -135,9 +135,9 @@ def plus(one: Form, other: Form, factor: Coefficient) -> Form:
 
 
 def geometric(N: Array, E: int) -> Array:
-    """S_E = sum_{m<E} (I + N)^m by repeated doubling, with Q = N S_n: two products for each bit of E but the first two.
+    """S_E = sum_{m<E} (I + N)^m by repeated doubling, with Q = N S_n: S_2n = S_n (2 I + Q), S_{n+1} = I + S_n + Q.
 
-    S_2n = S_n (2 I + Q) and S_2n+1 = I + (S_n + Q) (2 I + Q).
+    Large matrices take both in one product: S_{2n+1} = I + (S_n + Q) (2 I + Q).
     """
     check_local_steps(E)
     xp = namespace(N)
@@ -145,13 +145,14 @@ def geometric(N: Array, E: int) -> Array:
         return xp.broadcast_to(xp.eye(N.shape[-1], dtype=xp.float64), N.shape)
     total = _raised(xp, N + 0.0, 2.0)  # S_2
     for place, bit in enumerate(bin(E)[3:]):
-        if place == 0:
-            total = total + _raised(xp, xp.matmul(N, total), 1.0) if bit == "1" else total  # S_3
-            continue
-        Q = xp.matmul(N, total)
-        left = total + Q if bit == "1" else total
-        total = xp.matmul(left, _raised(xp, Q, 2.0))
-        total = _raised(xp, total, 1.0) if bit == "1" else total
+        at_once = bit == "1" and place > 0 and N.shape[-1] >= SMALL
+        if place > 0:
+            Q = xp.matmul(N, total)
+            total = xp.matmul(total + Q if at_once else total, _raised(xp, Q, 2.0))
+        if at_once:
+            total = _raised(xp, total, 1.0)
+        elif bit == "1":
+            total = total + _raised(xp, xp.matmul(N, total), 1.0)
     return total
 
 

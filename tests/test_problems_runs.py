@@ -453,13 +453,14 @@ def test_many_steps_along_eigenvectors_are_the_steps_of_the_rules(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["numpy", *LIBRARIES])
-def test_a_geometric_sum_is_the_sum_of_its_powers(name):
+@pytest.mark.parametrize("d", [4, forward.SMALL])
+def test_a_geometric_sum_is_the_sum_of_its_powers(name, d):
     xp = np if name == "numpy" else library(name)
-    R = np.random.default_rng(14).normal(size=(2, 3, 4, 4)) / 4
+    R = np.random.default_rng(14).normal(size=(2, 3, d, d)) / (4 * d)
     N = R + R.swapaxes(-1, -2)
-    total, power = np.zeros_like(N), np.broadcast_to(np.eye(4), N.shape)
+    total, power = np.zeros_like(N), np.broadcast_to(np.eye(d), N.shape)
     for E in range(1, 40):
-        total, power = total + power, power @ (np.eye(4) + N)
+        total, power = total + power, power @ (np.eye(d) + N)
         there = xp.asarray(N)
         np.testing.assert_allclose(np.asarray(forward.geometric(there, E)), total, rtol=1e-12, atol=1e-12)
         assert (np.asarray(there) == N).all()  # nothing is written on what the caller holds

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -136,18 +135,34 @@ def plus(one: Form, other: Form, factor: Coefficient) -> Form:
 
 
 def geometric(N: Array, E: int) -> Array:
-    """S_E = sum_{m<E} (I + N)^m by repeated squaring: S_2n = S_n (2 I + N S_n), S_{n+1} = I + S_n + N S_n."""
+    """S_E = sum_{m<E} (I + N)^m by repeated doubling, with Q = N S_n: S_2n = S_n (2 I + Q), S_{n+1} = I + S_n + Q.
+
+    Large matrices take both in one product: S_{2n+1} = I + (S_n + Q) (2 I + Q).
+    """
     check_local_steps(E)
     xp = namespace(N)
     if E == 1:
         return xp.broadcast_to(xp.eye(N.shape[-1], dtype=xp.float64), N.shape)
-    total = add_identity(xp, N, 2.0)  # S_2
+    total = _raised(xp, N + 0.0, 2.0)  # S_2
     for place, bit in enumerate(bin(E)[3:]):
+        at_once = bit == "1" and place > 0 and N.shape[-1] >= SMALL
         if place > 0:
-            total = xp.matmul(total, add_identity(xp, xp.matmul(N, total), 2.0))
-        if bit == "1":
-            total = total + add_identity(xp, xp.matmul(N, total), 1.0)
+            Q = xp.matmul(N, total)
+            total = xp.matmul(total + Q if at_once else total, _raised(xp, Q, 2.0))
+        if at_once:
+            total = _raised(xp, total, 1.0)
+        elif bit == "1":
+            total = total + _raised(xp, xp.matmul(N, total), 1.0)
     return total
+
+
+def _raised(xp: Namespace, x: Array, times: Any) -> Array:
+    """x + times I, of an x that nobody else holds: NumPy writes on its diagonal."""
+    if not is_numpy(xp):
+        return add_identity(xp, x, times)
+    diagonal = np.einsum("...ii->...i", x)
+    diagonal += times if isinstance(times, float) else times[..., None]
+    return x
 
 
 def _wide(x: Any, axes: int) -> Any:
@@ -162,8 +177,8 @@ def polynomial(xp: Namespace, A: Array, slope: Sequence[Any]) -> Array:
         power = xp.matmul(power, A)
         total = total + _wide(coefficient, 3) * power
     if not isinstance(slope[0], float) and slope[0].shape[0] > 1:
-        total = xp.broadcast_to(total, (*slope[0].shape, *A.shape[-3:]))
-    return add_identity(xp, total, _wide(slope[0], 1))
+        return add_identity(xp, xp.broadcast_to(total, (*slope[0].shape, *A.shape[-3:])), _wide(slope[0], 1))
+    return _raised(xp, total, _wide(slope[0], 1))
 
 
 def server_map(
@@ -249,6 +264,11 @@ def states(M: Array, c: Array, z: Array, T: int, ahead: int) -> Iterator[tuple[i
         yield t, xp.moveaxis(known[..., : min(known.shape[-1], T + 1 - t)], -1, 0)
 
 
+def along_eigenvectors(n: int, C: int, d: int, E: int, rounds: int) -> bool:
+    """Whether steps on NumPy's arrays multiply by eigenvalues, and each round turns into eigenvectors and back."""
+    return TINY < d < SMALL and n * C * d > WIDE and rounds * (E - TURNS) > LONG
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Stepper:
     """All local steps of a round, one by one; clients of all instances are rows."""
@@ -266,7 +286,7 @@ class Stepper:
         B = xp.reshape(xp.broadcast_to(each, (n, problem.C, d, d)), (-1, d, d))
         if not (is_numpy(xp) and TINY < d < SMALL):
             return Stepper(xp, B, last=False)
-        if prod(B.shape[:-1]) > WIDE and rounds * (E - TURNS) > LONG and all_true(xp, np.isfinite(B)):
+        if along_eigenvectors(n, problem.C, d, E, rounds) and all_true(xp, np.isfinite(B)):
             values, vectors = np.linalg.eigh(B)
             return Stepper(xp, np.ascontiguousarray(np.moveaxis(vectors, 0, -1)), True, np.ascontiguousarray(values.T))
         return Stepper(xp, np.ascontiguousarray(np.moveaxis(B, 0, -1)), last=True)
@@ -292,12 +312,14 @@ class Stepper:
                 x = np.einsum("ijn,jn->in", B, x, out=turns[k % 2])
                 x += add
             return x.reshape(fixed.shape).transpose(1, 2, 0)
-        d = fixed.shape[-1]
-        x, add = (xp.reshape(x, (-1, d, 1)) for x in (spread_to(xp, y, fixed.shape), fixed + moving))
-        for k in range(E):
-            if k == 0 and y.shape[:-1] == (1, 1):  # all start at one point: their products are one
-                x = xp.reshape(xp.matmul(xp.reshape(B, (-1, d)), y[0, 0, :, None]), add.shape)
-            else:
-                x = xp.matmul(xp.matrix_transpose(B), x)  # symmetric, and this way the faster to read
+        d, across = fixed.shape[-1], xp.matrix_transpose(B)  # symmetric, and this way the faster to read
+        add = xp.reshape(fixed + moving, (-1, d, 1))
+        if y.shape[:-1] == (1, 1):  # all start at one point: their first products are one
+            x = xp.reshape(xp.matmul(xp.reshape(B, (-1, d)), y[0, 0, :, None]), add.shape)
+        else:
+            x = xp.matmul(across, xp.reshape(spread_to(xp, y, fixed.shape), add.shape))
+        x += add
+        for _ in range(E - 1):
+            x = xp.matmul(across, x)
             x += add
         return xp.reshape(x, fixed.shape)

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from libraries import JAX
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+POOL = "import one_thread, os, jax; jax.numpy.ones(3).block_until_ready(); tasks = os.listdir('/proc/self/task')"
+NAMES = "print(*(open(f'/proc/self/task/{task}/comm').read().strip() for task in tasks))"
+
+
+@JAX
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the system does not list threads there")
+def test_jax_computes_on_one_thread_where_it_is_timed() -> None:
+    ended = subprocess.run([sys.executable, "-c", f"{POOL}; {NAMES}"], cwd=BENCHMARKS, capture_output=True, check=True)
+    assert ended.stdout.split().count(b"tf_XLAEigen") == 1
 
 
 def test_the_sparse_regression_that_is_timed_runs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -500,3 +500,29 @@ def test_steps_that_are_measured_together_are_the_steps_one_by_one(monkeypatch, 
     for name, values in mapped.Mapped(scope_of(fedprox(), setup)).measures().items():
         np.testing.assert_array_equal(values, together[name])
         np.testing.assert_allclose(values, walked(fedprox(), setup)[name], **AGREE)
+
+
+@pytest.mark.parametrize("name", ["numpy", *LIBRARIES])
+@pytest.mark.parametrize("d", [4, forward.SMALL])
+def test_a_geometric_sum_is_the_sum_of_its_powers(name, d):
+    xp = np if name == "numpy" else library(name)
+    R = np.random.default_rng(14).normal(size=(2, 3, d, d)) / (4 * d)
+    N = R + R.swapaxes(-1, -2)
+    total, power = np.zeros_like(N), np.broadcast_to(np.eye(d), N.shape)
+    for E in range(1, 40):
+        total, power = total + power, power @ (np.eye(d) + N)
+        there = xp.asarray(N)
+        np.testing.assert_allclose(np.asarray(forward.geometric(there, E)), total, rtol=1e-12, atol=1e-12)
+        assert (np.asarray(there) == N).all()  # nothing is written on what the caller holds
+
+
+@pytest.mark.parametrize("name", ["numpy", *LIBRARIES])
+@pytest.mark.parametrize("many", [1, 2])
+def test_a_polynomial_of_a_matrix_is_the_sum_of_its_terms(name, many):
+    xp, rng = np if name == "numpy" else library(name), np.random.default_rng(15)
+    A, slope = rng.normal(size=(many, 3, 4, 4)), rng.normal(size=(3, many))
+    terms = (slope[k][:, None, None, None] * np.linalg.matrix_power(A, k) for k in range(3))
+    there = xp.asarray(A)
+    made = forward.polynomial(xp, there, [xp.asarray(each) for each in slope])
+    np.testing.assert_allclose(np.asarray(made), sum(terms), rtol=1e-12, atol=1e-12)
+    assert (np.asarray(there) == A).all()

@@ -149,7 +149,7 @@ def test_growth_and_vanishing() -> None:
 
 
 def test_what_cannot_be_decided_is_rejected() -> None:
-    at = Paths({"x": Growth({(0, fmpq(1), fmpq(0)): fmpq(1)})})
+    at = Paths({"x": Growth((((0, fmpq(1), fmpq(0)), fmpq(1)),))})
     e_x: Tree = Op("exp", ("x",))
     for tree in (Op("sum", ("k", fmpq(0), "x", "x")), Op("log", (e_x,)), Op("+", (e_x, Op("*", (fmpq(-1), e_x))))):
         with pytest.raises(Rejected):
@@ -212,8 +212,8 @@ def test_leading_terms_are_the_limits(data: Any, p: Fraction, q: Fraction, r: Fr
     """tree / (leading term) is close to 1 at n = e^4096, where log n is still only 4096."""
     tree = _tree(data)
     powers = {"x": p, "y": q, "z": r}
-    one = {s: Growth({(0, fmpq(a.numerator, a.denominator), fmpq(0)): fmpq(2)}) for s, a in powers.items()}
-    one["z"] = Growth({**one["z"].terms, **constant(fmpq(1)).terms}) if r < 0 else one["z"]
+    one = {s: Growth((((0, fmpq(a.numerator, a.denominator), fmpq(0)), fmpq(2)),)) for s, a in powers.items()}
+    one["z"] = Growth((*constant(fmpq(1)).terms, *one["z"].terms)) if r < 0 else one["z"]
     try:
         with ctx.workprec(256):
             found = Paths(one).grow(tree)
@@ -234,11 +234,29 @@ def test_what_falls_faster_than_every_power_is_below_the_rest() -> None:
     """Two such terms of unlike signs would be rejected; where the rest is larger, they do not matter."""
     falling = (-1, order.ZERO, order.ZERO)
     rest = (0, fmpq(-5), order.ZERO)
-    unsure = order.Growth({order.CONSTANT: order.ONE, (0, fmpq(-1), order.ZERO): -order.ONE}, rest)
-    sure = order.Growth({order.CONSTANT: order.ONE, falling: order.ONE})
+    unsure = order.Growth(((order.CONSTANT, order.ONE), ((0, fmpq(-1), order.ZERO), -order.ONE)), rest)
+    sure = order.Growth(((order.CONSTANT, order.ONE), (falling, order.ONE)))
     assert order.multiply(unsure, sure) == unsure
     with pytest.raises(Rejected, match="difference of exponentials"):
         order.multiply(replace(unsure, rest=order.NOTHING), sure)
+
+
+def test_terms_of_one_rank_are_added_and_stand_by_falling_rank() -> None:
+    low, high = ((0, fmpq(n), order.ZERO) for n in (1, 2))
+    total = order.gathered([(low, fmpq(3)), (high, fmpq(1)), (low, fmpq(-1)), (order.CONSTANT, fmpq(0))], order.NOTHING)
+    assert total.terms == ((high, 1), (low, 2))
+    assert (total.rank, total.lead, total.top, total.fixed) == (high, 1, high, False)
+    assert order.gathered(total.terms, low).terms == total.terms[:1]
+
+
+def test_a_power_of_one_term_is_one_term() -> None:
+    """Its series has no second term, with a rest or without: the rest is raised with it."""
+    alone = Growth((((0, fmpq(1), order.ZERO), fmpq(4)),))
+    half = constant(fmpq(-1, 2))
+    assert order.raised(alone, half) == Growth((((0, fmpq(-1, 2), order.ZERO), fmpq(1, 2)),))
+    unsure = order.raised(replace(alone, rest=order.CONSTANT), half)
+    assert unsure.terms == order.raised(alone, half).terms
+    assert unsure.rest == (0, fmpq(-3, 2), order.ZERO)
 
 
 def test_a_root_of_what_moves_alone_stays_rational() -> None:

@@ -20,7 +20,7 @@ from fedaudit.report import Pages
 from fedaudit.store import Folder
 from fedaudit.verify import kernel, sturdy
 from fedaudit.verify.audit import _siblings, hunt_row, judge, read
-from fedaudit.verify.certify import Replayed, replay
+from fedaudit.verify.certify import Replayed, decided, replay
 from fedaudit.verify.check import genes_of, score
 from fedaudit.verify.claims import lower
 from fedaudit.verify.document import parse
@@ -86,6 +86,40 @@ def test_every_horizon_that_is_reported_refutes_in_the_kernel() -> None:
     assert lasting.lasts
     assert not lasting.fragile
     assert all(fails(REMARK_7.claim, {**one.instance, **longer}, one.at) for longer in lasting.refutes)
+
+
+@pytest.mark.parametrize(("genome", "unsure"), [(FRAGILE, 1), (STURDY, 0)], ids=["equal at T = 4", "lasts"])
+def test_a_glance_says_what_the_kernel_says(
+    genome: Mapping[str, Array], unsure: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = replayed(genome)
+    exact = endurance(REMARK_7, WEIGHTED, one)
+    asked: list[int] = []
+
+    def counted(*given: Any) -> Replayed | None:
+        asked.append(1)
+        return decided(*given)
+
+    monkeypatch.setattr(sturdy, "decided", counted)
+    assert endurance(REMARK_7, WEIGHTED, one, glance=True) == exact
+    assert len(asked) == unsure
+    asked.clear()
+    monkeypatch.setattr(sturdy, "BEYOND_ROUNDING", 1e9)  # floats are sure of nothing
+    assert endurance(REMARK_7, WEIGHTED, one, glance=True) == exact
+    assert len(asked) == len(exact.refutes) + (not exact.lasts)
+
+
+def test_what_a_glance_got_wrong_is_decided_by_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fedaudit.verify.audit.tougher", lambda *_: None)
+    seen = Searched(2, tuple(both(FRAGILE, STURDY)))
+    honest = judge(REMARK_7, WEIGHTED, seen).row()
+    forever = endurance(REMARK_7, WEIGHTED, replayed(STURDY))
+
+    def hasty(*given: Any, glance: bool = False) -> sturdy.Endurance:
+        return forever if glance else endurance(*given)
+
+    monkeypatch.setattr("fedaudit.verify.audit.endurance", hasty)
+    assert judge(REMARK_7, WEIGHTED, seen).row() == honest
 
 
 def test_what_lasts_is_worth_more_than_what_ends_late() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -33,7 +33,7 @@ from .settings.base import Reading, Setting, Shape
 from .settings.order import Order
 from .shrink import reduced, shrink, simplicity
 from .statistical import statistics
-from .sturdy import breaks, endurance, tougher
+from .sturdy import Endurance, breaks, endurance, tougher
 from .verdict import (
     Counterexample,
     Judged,
@@ -338,20 +338,33 @@ def _worth(found: Found) -> tuple[bool, int]:
 def _counterexample(
     reading: Reading, world: Setting, first: Replayed, violations: Sequence[Found], siblings: Claims
 ) -> Counterexample:
-    """The sturdiest counterexample, shrunk: it lasts at longer horizons, then it breaks the most siblings."""
+    """The sturdiest counterexample, shrunk: it lasts at longer horizons, then it breaks the most siblings.
+
+    How long each candidate lasts is seen at a glance. Only if the kernel does not say the same of the one that is
+    shown, it is asked about all of them.
+    """
+    others = cache(partial(_others, reading, world, tuple(violations)))
     lasts_for, breaks_of = cache(partial(endurance, reading, world)), cache(partial(breaks, siblings))
-    chosen, lasting, broken = first, lasts_for(first), breaks_of(first)
-    for other in _others(reading, world, violations, lasting.fragile, len(broken) < len(siblings)):
-        lasts, breaks_too = lasts_for(other), breaks_of(other)
-        mine, best = (lasts.worth(), len(breaks_too)), (lasting.worth(), len(broken))
-        if mine > best or (mine == best and simplicity(other) < simplicity(chosen)):
-            chosen, lasting, broken = other, lasts, breaks_too
+    glances = cache(partial(endurance, reading, world, glance=True))
 
-    def keeps(one: Replayed) -> bool:
-        spares = set(broken) - set(breaks_of(one))
-        return not spares and (not lasting.refutes or lasts_for(one).keeps(lasting))
+    def sturdiest(seen: Callable[[Replayed], Endurance]) -> tuple[Replayed, Replayed, Endurance]:
+        """The one that is chosen, that one shrunk, and how long it has to last."""
+        chosen, lasting, broken = first, seen(first), breaks_of(first)
+        for other in others(lasting.fragile, len(broken) < len(siblings)):
+            lasts, breaks_too = seen(other), breaks_of(other)
+            mine, best = (lasts.worth(), len(breaks_too)), (lasting.worth(), len(broken))
+            if mine > best or (mine == best and simplicity(other) < simplicity(chosen)):
+                chosen, lasting, broken = other, lasts, breaks_too
 
-    shrunk = shrink(reading, world, chosen, keeps, len(lasting.refutes))
+        def keeps(one: Replayed) -> bool:
+            spares = set(broken) - set(breaks_of(one))
+            return not spares and (not lasting.refutes or seen(one).keeps(lasting))
+
+        return chosen, shrink(reading, world, chosen, keeps, len(lasting.refutes)), lasting
+
+    chosen, shrunk, lasting = sturdiest(glances)
+    if not lasts_for(shrunk).keeps(lasting):
+        chosen, shrunk, _ = sturdiest(lasts_for)
     lasts, too = lasts_for(shrunk), tuple(breaks_of(shrunk))
     return Counterexample(certificate(reading, shrunk), finite(chosen.ratio), lasts.refutes, lasts.until, too)
 
@@ -365,11 +378,11 @@ def _first(reading: Reading, world: Setting, first: Replayed, _: Sequence[Found]
 
 def _others(
     reading: Reading, world: Setting, violations: Sequence[Found], fragile: bool, spares: bool
-) -> Iterator[Replayed]:
+) -> list[Replayed]:
     """Other counterexamples, where the first one does not last or spares a sibling."""
-    again = (certify(reading, world, f) for f in violations[:REPLAYS] if fragile or spares)
+    again = [certify(reading, world, f) for f in violations[:REPLAYS] if fragile or spares]
     tough = tougher(reading, world, violations) if fragile else None
-    yield from (one for one in (tough, *again) if one is not None and not one.holds)
+    return [one for one in (tough, *again) if one is not None and not one.holds]
 
 
 def _siblings(statement: Statement) -> Claims:

@@ -64,12 +64,13 @@ def replay(
     both sides are 0 or rounding there, and the kernel sees which. None when the kernel does not admit the instance (a
     condition fails exactly, or sizes exceed its limits).
     """
-    return decided(reading, setting, _scored(among or reading, setting, shape, genome, at), 0, genome)
+    return decided(reading, setting, scored(among or reading, setting, shape, genome, at), 0, genome)
 
 
-def _scored(
-    reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array], at: dict[str, int] | None
+def scored(
+    reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array], at: dict[str, int] | None = None
 ) -> Scores:
+    """Rational genes in floats; `at`, where those know no worst index."""
     scores = score(reading, setting, shape, in_floats([genome]), again=False)
     if at is not None and not np.isfinite(scores.margin[0]):
         return replace(scores, margin=0 * np.nan_to_num(scores.margin), at=[at])
@@ -162,7 +163,7 @@ def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None
         digits = order.pop(0)
         exact = exactly(genes, found.scores.genome, found.row, digits)
         try:
-            scores = _scored(reading, setting, shape, exact, at if found.margin > BEYOND_ROUNDING else None)
+            scores = scored(reading, setting, shape, exact, at if found.margin > BEYOND_ROUNDING else None)
             made = _decided(reading, setting, scores, 0, exact)
         except kernel.TooLarge:  # so are longer rationals, and all of them where the shortest are
             made, order, too_large = None, [d for d in DIGITS if d < digits and d in order], True

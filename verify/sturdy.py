@@ -17,8 +17,8 @@ from typing import Any, Protocol, cast, runtime_checkable
 import numpy as np
 
 from . import kernel
-from .certify import DIGITS, Replayed, needed_names, replay
-from .check import conditions, genes_of, tabulate
+from .certify import DIGITS, Replayed, decided, needed_names, replay, scored
+from .check import BEYOND_ROUNDING, conditions, genes_of, tabulate
 from .evaluate import Array, Evaluator
 from .genome import Genome, draw, exactly, join, mutate, rows
 from .hunt import VIOLATION, Found
@@ -82,9 +82,12 @@ class Endurance:
         return {"persists": [dict(one) for one in self.refutes], "persists_until": self.until}
 
 
-def endurance(reading: Reading, setting: Setting, replayed: Replayed) -> Endurance:
-    """The same problem at longer horizons, decided by the kernel: up to the first that does not refute."""
-    refutes, last = list[dict[str, int]](), replayed
+def endurance(reading: Reading, setting: Setting, replayed: Replayed, glance: bool = False) -> Endurance:
+    """The same problem at longer horizons, decided by the kernel: up to the first that does not refute.
+
+    At a `glance` floats decide where they are sure: what is shown to nobody needs no kernel.
+    """
+    refutes, last, own = list[dict[str, int]](), _sizes(replayed), _sizes(replayed)
 
     def ended(until: str) -> Endurance:
         return Endurance(tuple(refutes), until, not until, _length(last))
@@ -94,16 +97,37 @@ def endurance(reading: Reading, setting: Setting, replayed: Replayed) -> Enduran
     for longer in _longer(reading, setting, replayed.shape, replayed.genome):
         if isinstance(longer, str):
             return ended(longer)
-        shape, genome = longer
-        again = replay(reading, setting, shape, genome, _late(reading, shape))
+        again = _again(reading, setting, *longer, own if glance and not isinstance(setting, Lengthens) else None)
         if again is None:
-            return ended(f"no admissible run after {_said(_sizes(last))}")
-        grown = {k: v for k, v in _sizes(again).items() if v != _sizes(replayed).get(k)}
+            return ended(f"no admissible run after {_said(last)}")
+        grown = {k: v for k, v in again.sizes.items() if v != own.get(k)}
         if again.holds:
             return ended(f"holds again at {_said(grown)}")
         refutes.append({**grown, **{k: v for k, v in again.at.items() if k != "relation"}})
-        last = again
+        last = again.sizes
     return ended("" if refutes else NO_RUN)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A longer run: how long it is, where it was looked at, and whether the claim holds there."""
+
+    sizes: dict[str, int]
+    at: dict[str, int]
+    holds: bool
+
+
+def _again(
+    reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array], own: Mapping[str, int] | None
+) -> _Seen | None:
+    """A longer run, looked at late; None if it is not admissible. With the sizes of its `own` run, at a glance."""
+    scores = scored(_late(reading, shape), setting, shape, genome)
+    margin = float(scores.margin[0])
+    if own is not None and abs(margin) > BEYOND_ROUNDING:
+        grown = {name: size for name, size in shape.counts if name in own}
+        return _Seen({**own, **grown}, scores.at[0], margin < 0)
+    made = decided(reading, setting, scores, 0, genome)
+    return None if made is None else _Seen(_sizes(made), made.at, made.holds)
 
 
 def breaks(claims: Mapping[str, Mapping[str, Any]], replayed: Replayed) -> list[str]:
@@ -256,8 +280,8 @@ def _sizes(replayed: Replayed) -> dict[str, int]:
     return {name: replayed.instance[name] for name in LONG if name in replayed.instance}
 
 
-def _length(replayed: Replayed) -> int:
-    return prod(size for name, size in _sizes(replayed).items() if name != "k")
+def _length(sizes: Mapping[str, int]) -> int:
+    return prod(size for name, size in sizes.items() if name != "k")
 
 
 def _said(sizes: Mapping[str, int]) -> str:

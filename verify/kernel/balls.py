@@ -50,7 +50,7 @@ def irrational(x: fmpq) -> bool:
 
 def refuse(method: Method, problem: Problem, boxed: bool) -> None:
     """Raise `Rejected` unless balls pass through every operation of this run."""
-    others = sorted({part.op for part in method.parts()} - ENCLOSED)
+    others = sorted({part.op for part in method.parts} - ENCLOSED)
     smooth = all(isinstance(loss, Loss) and loss.curves is None for loss in problem.losses)
     if others or not smooth or boxed:
         got = f"the operations {', '.join(others)}" if others else "other losses, or a run that its moments say all of"

@@ -55,7 +55,7 @@ class Moments:
         noise = multiply(constant(fmpq(2)), multiply(self.C, self.variance))
         high = raised(add(multiply(low, low), noise), constant(HALF))
         width = add(high, multiply(low, constant(fmpq(-1))))
-        return Growth(low.terms, max([low.rest, width.rest, *width.terms]))
+        return Growth(low.terms, max(low.rest, width.top))
 
 
 def moments(paths: dict[str, Growth]) -> Moments:

@@ -122,7 +122,7 @@ class Measures:
             if replay.method.reads(*moments.SOLVED):  # rejects what is not strongly convex
                 replay.law(0, 0)
                 replay.expected(replay.law(0, -1), measure.terms, 0, 0, 0)
-            kicks, scalar = replay.noise.of_gradients().kicks(), replay.scalars(replay.method.scalars(), 0, 0)
+            kicks, scalar = replay.noise.of_gradients().kicks(), replay.scalars(replay.method.scalars, 0, 0)
             boxed = moments.Boxed(replay.method, replay.problem, replay.draws, kicks, scalar, replay.noise)
             self.followed.append(moments.followed(boxed, low, high, replay.initial(), replay.E, replay.T))
         return self.followed[0].measured(measure, t, k)

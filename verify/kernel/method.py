@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from .expression import Tree, free
 
@@ -11,6 +12,7 @@ NOISE = ("noisy", "again", "noisy_hess")  # draws of one step, independent
 HESSIANS = ("hess", "noisy_hess")  # at a point, times a vector
 BENT = (*HESSIANS, "norm", "ratio", "smaller")  # no quadratic functions of the state, whatever the losses are
 COMPOSITE = ("prox", "F", "g", "conjugate")  # that read the regulariser
+INDICES = frozenset("tkijn")
 PICKED = {"picked": (("T",),), "picked_step": (("T",), ("t",))}  # laws of a measure, and where it stands
 
 
@@ -113,8 +115,10 @@ class Measure:
     each_round: bool = False  # of an extreme: over the steps that E divides
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Method:
+    """One for all instances of a claim: what it consists of is looked up once."""
+
     id: str
     server: dict[str, Rule]
     client: dict[str, Rule]
@@ -126,17 +130,31 @@ class Method:
     before: dict[str, str]  # quantity of t -> the one that it was in the round before
     names: dict[str, str]  # letter of the claim -> what every run calls it
 
-    def parts(self) -> Iterator[Part]:
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
         """All that its phases and measures are made of."""
-        yield from inside(*(rule for block in self.phases.values() for rule in block.values()))
-        yield from inside(*(atom for measure in self.measures.values() for _, atom in measure.terms))
+        atoms = (atom for measure in self.measures.values() for _, atom in measure.terms)
+        return (*self._used, *inside(*atoms))
 
-    def scalars(self) -> list[Tree]:
+    @cached_property
+    def _used(self) -> tuple[Part, ...]:
+        """All that its phases are made of."""
+        return tuple(inside(*(rule for block in self.phases.values() for rule in block.values())))
+
+    @cached_property
+    def _ops(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+        """The operations of rules and atoms, those of rules in phases, and the kinds of weights."""
+        used = frozenset(part.op for part in self._used if isinstance(part, Rule))
+        kinds = frozenset(part.op for part in self.parts if isinstance(part, Weights))
+        return frozenset(part.op for part in self.parts if not isinstance(part, Weights)), used, kinds
+
+    @cached_property
+    def scalars(self) -> tuple[Tree, ...]:
         starts = scalars(*self.server.values(), *self.client.values())
         coefficients = [tree for measure in self.measures.values() for tree, _ in measure.terms]
-        return [*starts, *coefficients, *(tree for part in self.parts() for tree in part.trees())]
+        return (*starts, *coefficients, *(tree for part in self.parts for tree in part.trees()))
 
-    @property
+    @cached_property
     def composite(self) -> bool:
         """Whether it is about F = f + g: a rule or a measure reads the regulariser g."""
         starts = inside(*self.server.values(), *self.client.values())
@@ -144,30 +162,35 @@ class Method:
 
     def weighs(self, *ops: str) -> bool:
         """Whether a rule or a measure uses weights of one of these kinds."""
-        return any(isinstance(part, Weights) and part.op in ops for part in self.parts())
+        return not self._ops[2].isdisjoint(ops)
 
     def reads(self, *ops: str) -> bool:
         """Whether a rule or a measure contains one of these operations."""
-        return any(not isinstance(part, Weights) and part.op in ops for part in self.parts())
+        return not self._ops[0].isdisjoint(ops)
 
     def rules_use(self, *ops: str) -> bool:
-        return any(rule.has(*ops) for block in self.phases.values() for rule in block.values())
+        return not self._ops[1].isdisjoint(ops)
 
-    def needs(self, bound: frozenset[str] = frozenset("tkijn")) -> set[tuple[str, int]]:
+    def needs(self) -> frozenset[tuple[str, int]]:
         """Symbols (with -1) and quantities (with their number of indices) that its rules read."""
-        return {name for tree in self.scalars() for name in free(tree, bound)}
+        return self._needs
 
-    @property
+    @cached_property
+    def _needs(self) -> frozenset[tuple[str, int]]:
+        return frozenset(name for tree in self.scalars for name in free(tree, INDICES))
+
+    @cached_property
     def brief(self) -> bool:
         """Whether nothing of it is asked for round by round: then a run at rest may be long."""
         return not self.steps and all(measure.at in ((), ("T",)) for measure in self.measures.values())
 
-    @property
+    @cached_property
     def steady(self) -> bool:
         """Whether no scalar of it changes with the round or the step."""
-        return not any(name in ("t", "k") or arity >= 0 for name, arity in self.needs(frozenset()))
+        named = {name for tree in self.scalars for name in free(tree)}
+        return not any(name in ("t", "k") or arity >= 0 for name, arity in named)
 
-    @property
+    @cached_property
     def kept(self) -> list[str]:
         """Vectors that the next round still reads: the server's, and of the clients' what `begin` does not replace."""
         return [*self.server, *(name for name in self.client if name not in self.phases["begin"])]

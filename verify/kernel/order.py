@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from operator import itemgetter
 
 from flint import arb, ctx, fmpq
 
@@ -20,6 +21,7 @@ from .work import paid, spend
 from .world import Ranges, named
 
 Rank = tuple[int, fmpq, fmpq]  # level, power of n, power of log n
+Term = tuple[Rank, Value]
 ZERO, ONE = fmpq(0), fmpq(1)
 CONSTANT: Rank = (0, ZERO, ZERO)
 LOG: Rank = (0, ZERO, ONE)
@@ -29,9 +31,9 @@ TERMS, SERIES, INTEGER_POWER, PRECISION = 32, 4, 16, 256
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """`terms` plus something of at most the rank `rest`, which is below all of them."""
+    """`terms` by falling rank, plus something of at most the rank `rest`, which is below all of them."""
 
-    terms: Mapping[Rank, Value]
+    terms: tuple[Term, ...]
     rest: Rank = NOTHING
 
     @property
@@ -43,10 +45,28 @@ class Growth:
         return self._first[1]
 
     @property
-    def _first(self) -> tuple[Rank, Value]:
+    def _first(self) -> Term:
         if not self.terms and self.rest != NOTHING:
             raise Rejected("claim: got leading terms that cancel, expected another path")
-        return max(self.terms.items(), key=lambda term: term[0], default=(NOTHING, ZERO))
+        return self.terms[0] if self.terms else (NOTHING, ZERO)
+
+    @property
+    def top(self) -> Rank:
+        """The largest rank that it has for all that is known."""
+        return max(self.rest, self.terms[0][0]) if self.terms else self.rest
+
+    @property
+    def zero(self) -> bool:
+        return not self.terms and self.rest == NOTHING
+
+    @property
+    def fixed(self) -> bool:
+        """Whether no term grows or vanishes."""
+        return all(rank == CONSTANT for rank, _ in self.terms)
+
+    @property
+    def constant(self) -> Value:
+        return next((c for rank, c in self.terms if rank == CONSTANT), ZERO)
 
     @property
     def sign(self) -> int:
@@ -54,41 +74,44 @@ class Growth:
         return (self.lead > 0) - (self.lead < 0)
 
 
-def cut(terms: Mapping[Rank, Value], rest: Rank = NOTHING) -> Growth:
-    """Without zeros; what is unsure or too much is left to the rest."""
-    rest = max([rest, *(r for r, c in terms.items() if isinstance(c, arb) and not (c > 0 or c < 0))])
+def cut(terms: Sequence[Term], rest: Rank = NOTHING) -> Growth:
+    """Of terms by falling rank: without zeros; what is unsure or too much is left to the rest."""
+    rest = max([rest, *(r for r, c in terms if isinstance(c, arb) and not (c > 0 or c < 0))])
     spend(2 * len(terms))
-    for c in terms.values():
+    for _, c in terms:
         if isinstance(c, fmpq):
             paid(c)
-    kept = sorted(((r, c) for r, c in terms.items() if r > rest and c != 0), key=lambda term: term[0], reverse=True)
+    kept = tuple([(r, c) for r, c in terms if r > rest and c != 0])
     if len(kept) > TERMS:
         rest = kept[TERMS][0]
-    return Growth(dict(kept[:TERMS]), rest)
+    return Growth(kept[:TERMS], rest)
 
 
 def constant(x: Value) -> Growth:
-    return cut({CONSTANT: x})
+    return cut([(CONSTANT, x)])
 
 
 def add(x: Growth, y: Growth) -> Growth:
-    return gathered([*x.terms.items(), *y.terms.items()], max(x.rest, y.rest))
+    return gathered([*x.terms, *y.terms], max(x.rest, y.rest))
 
 
-def gathered(parts: Iterable[tuple[Rank, Value]], rest: Rank) -> Growth:
-    """The sum of single terms, those above the rest. Of exponentials only the sign is known: they must agree."""
-    terms: dict[Rank, Value] = {}
-    for rank, c in parts:
-        if rank <= rest:
-            continue
-        before = terms.get(rank)
-        if before is None:
-            terms[rank] = c
+def gathered(parts: Iterable[Term], rest: Rank) -> Growth:
+    """The sum of single terms, those above the rest. Of exponentials only the sign is known: they must agree.
+
+    Equal ranks are found by sorting: to look a fraction up takes longer than to compare it.
+    """
+    terms: list[Term] = []
+    for rank, c in sorted([part for part in parts if part[0] > rest], key=_rank, reverse=True):
+        if not terms or terms[-1][0] != rank:
+            terms.append((rank, c))
         elif not rank[0]:
-            terms[rank] = before + c
-        elif (before > 0) != (c > 0):
+            terms[-1] = rank, terms[-1][1] + c
+        elif (terms[-1][1] > 0) != (c > 0):
             raise Rejected("claim: got a difference of exponentials, expected leading terms that do not cancel")
     return cut(terms, rest)
+
+
+_rank = itemgetter(0)
 
 
 def _product(x: Rank, y: Rank) -> Rank:
@@ -101,30 +124,31 @@ def _product(x: Rank, y: Rank) -> Rank:
 
 
 def multiply(x: Growth, y: Growth) -> Growth:
-    if Growth({}) in (x, y):
-        return Growth({})
-    tops = [max([g.rest, *g.terms]) for g in (x, y)]
-    rest = max(_product(x.rest, tops[1]), _product(tops[0], y.rest))
+    if x.zero or y.zero:
+        return Growth(())
+    rest = max(_product(x.rest, y.top), _product(x.top, y.rest))
     spend(2 * len(x.terms) * len(y.terms))
-    return gathered(((_product(r, s), c * d) for r, c in x.terms.items() for s, d in y.terms.items()), rest)
+    return gathered(((_product(r, s), c * d) for r, c in x.terms for s, d in y.terms), rest)
 
 
 def _series(x: Growth, coefficients: Sequence[Value]) -> Growth:
     """c_0 + c_1 u + c_2 u^2 + ... with u = x / (leading term of x) - 1 -> 0."""
     level, a, b = x.rank
-    others = Growth({rank: c for rank, c in x.terms.items() if rank != x.rank}, x.rest)  # a ball minus itself is no 0
-    u = multiply(others, Growth({(level, -a, -b): 1 / x.lead}))
+    others = Growth(x.terms[1:], x.rest)  # a ball minus itself is no 0
+    if others.zero:
+        return constant(coefficients[0])
+    u = multiply(others, Growth((((level, -a, -b), 1 / x.lead),)))
     powers = [constant(ONE)]
     for _ in coefficients:
         powers.append(multiply(powers[-1], u))
-    left_out = max([powers[-1].rest, *powers[-1].terms])
+    left_out = powers[-1].top
     parts = (multiply(constant(c), p) for c, p in zip(coefficients, powers, strict=False))
-    return reduce(add, parts, Growth({}, left_out))
+    return reduce(add, parts, Growth((), left_out))
 
 
 def raised(x: Growth, y: Growth) -> Growth:
     """x^y."""
-    if y.rest != NOTHING or set(y.terms) - {CONSTANT} or isinstance(y.lead, arb):
+    if y.rest != NOTHING or not y.fixed or isinstance(y.lead, arb):
         return exponential(multiply(y, logarithm(x)))
     q = y.lead
     if q.q == 1 and 0 <= q <= INTEGER_POWER:
@@ -137,11 +161,12 @@ def raised(x: Growth, y: Growth) -> Growth:
     if x.sign < 0 and q.q != 1:
         raise Rejected(f"claim: got a negative base to the power {q}, expected a positive one")
     if level:
-        return Growth({(level if q > 0 else -level, ZERO, ZERO): ONE if x.sign > 0 or q.p % 2 == 0 else -ONE})
+        sign = ONE if x.sign > 0 or q.p % 2 == 0 else -ONE
+        return Growth((((level if q > 0 else -level, ZERO, ZERO), sign),))
     binomials: list[Value] = [ONE]
     for j in range(1, SERIES):
         binomials.append(binomials[-1] * (q - j + 1) / j)
-    return multiply(Growth({(0, a * q, b * q): power(x.lead, q)}), _series(x, binomials))
+    return multiply(Growth((((0, a * q, b * q), power(x.lead, q)),)), _series(x, binomials))
 
 
 def logarithm(x: Growth) -> Growth:
@@ -151,43 +176,43 @@ def logarithm(x: Growth) -> Growth:
         raise Rejected("claim: got the logarithm of what is not a positive power of n, expected another path")
     small = _series(x, [ZERO, *(fmpq((-1) ** (j + 1), j) for j in range(1, SERIES))])
     inside = ZERO if isinstance(x.lead, fmpq) and x.lead == 1 else arb(x.lead).log()
-    return add(small, cut({LOG: a, CONSTANT: inside}))
+    return add(small, cut([(LOG, a), (CONSTANT, inside)]))
 
 
 def exponential(x: Growth) -> Growth:
-    large = {r: c for r, c in x.terms.items() if r > CONSTANT}
-    if large and max(large) > LOG:
-        return Growth({(x.sign, ZERO, ZERO): ONE})
-    grown = large.get(LOG, ZERO)
-    if set(large) - {LOG} or isinstance(grown, arb) or not x.rest < CONSTANT:
+    large = [(r, c) for r, c in x.terms if r > CONSTANT]
+    if large and large[0][0] > LOG:
+        return Growth((((x.sign, ZERO, ZERO), ONE),))
+    grown = next((c for r, c in large if r == LOG), ZERO)
+    if any(r != LOG for r, _ in large) or isinstance(grown, arb) or not x.rest < CONSTANT:
         raise Rejected("claim: got exp of a logarithm with an unknown rest, expected another path")
-    small = cut({CONSTANT: ONE, **{r: c for r, c in x.terms.items() if r < CONSTANT}}, x.rest)
-    inside = x.terms.get(CONSTANT, ZERO)
+    small = cut([(CONSTANT, ONE), *((r, c) for r, c in x.terms if r < CONSTANT)], x.rest)
+    inside = x.constant
     scale = ONE if isinstance(inside, fmpq) and inside == 0 else arb(inside).exp()
-    return multiply(_series(small, [ONE, ONE, fmpq(1, 2), fmpq(1, 6)]), Growth({(0, grown, ZERO): scale}))
+    return multiply(_series(small, [ONE, ONE, fmpq(1, 2), fmpq(1, 6)]), Growth((((0, grown, ZERO), scale),)))
 
 
 def error_function(x: Growth) -> Growth:
     """erf(x): 1 or -1 up to what falls faster than every power of n, erf(c), or 2 x / sqrt(pi) where x vanishes."""
-    top = max([x.rest, *x.terms])
+    top = x.top
     if top == NOTHING:
         return x
     if top < CONSTANT:
         straight = multiply(x, constant(2 / arb.pi().sqrt()))
         return cut(straight.terms, max(straight.rest, _product(top, _product(top, top))))
     if x.rank == CONSTANT > x.rest:
-        others = max([x.rest, *(r for r in x.terms if r < CONSTANT)])  # erf is Lipschitz
-        return cut({CONSTANT: arb(x.lead).erf()}, others)
+        others = max([x.rest, *(r for r, _ in x.terms if r < CONSTANT)])  # erf is Lipschitz
+        return cut([(CONSTANT, arb(x.lead).erf())], others)
     if x.rank[0] > 0 or x.rank[1] > 0:
-        return Growth({CONSTANT: fmpq(x.sign)}, (-1, ZERO, ZERO))
+        return Growth(((CONSTANT, fmpq(x.sign)),), (-1, ZERO, ZERO))
     raise Rejected("claim: got erf of what grows like a logarithm, expected another path")
 
 
 def limit(x: Growth) -> Value:
     """The limit, where it is finite."""
-    if max([x.rest, *(r for r in x.terms if r != CONSTANT)]) >= CONSTANT:
+    if max([x.rest, *(r for r, _ in x.terms if r != CONSTANT)]) >= CONSTANT:
         raise Rejected("claim: got a side without a finite limit, expected another path")
-    return x.terms.get(CONSTANT, ZERO)
+    return x.constant
 
 
 def compare(x: Growth, y: Growth) -> int:
@@ -281,9 +306,9 @@ class Paths:
             return
         x = self.paths[name]
         signs = {"real": (-1, 0, 1), "nonnegative": (0, 1), "index": (0, 1), "positive": (1,), "count": (1,)}[kind]
-        whole = all(r > CONSTANT or (r == CONSTANT and isinstance(c, fmpq) and c.q == 1) for r, c in x.terms.items())
+        whole = all(r > CONSTANT or (r == CONSTANT and isinstance(c, fmpq) and c.q == 1) for r, c in x.terms)
         if x.sign not in signs or not (whole or kind not in ("count", "index")):
-            raise Rejected(f"{name}: got the path {shown(x.terms)}, expected it {kind} for large n")
+            raise Rejected(f"{name}: got the path {shown(dict(x.terms))}, expected it {kind} for large n")
 
     def meets(self, condition: Relation, scope: Mapping[str, int], domains: Domains) -> bool:
         name, left, right = condition
@@ -303,14 +328,15 @@ class Paths:
         for arg in args:
             x = named(self.paths, arg)
             fits = {
-                "fixed": not set(x.terms) - {CONSTANT},
+                "fixed": x.fixed,
                 "grows": x.rank > CONSTANT and x.sign > 0,
                 "vanishes": NOTHING < x.rank < CONSTANT,
             }
             if name not in fits:
                 raise Malformed(f"claim: got {name!r}, expected one of {', '.join(fits)}")
             if not fits[name]:
-                raise Rejected(f"assumption {name}: got {arg} along {shown(x.terms)}, expected a path that meets it")
+                path = shown(dict(x.terms))
+                raise Rejected(f"assumption {name}: got {arg} along {path}, expected a path that meets it")
         if not args:
             raise Malformed(f"claim: got {name!r} without parameters, expected the ones it is about")
 
@@ -325,5 +351,5 @@ def read(node: Node, claim: Claim) -> Paths:
         terms = {(0, a.rational(), ZERO): c.rational() for c, a in pairs}
         if len(terms) < len(pairs) or not all(terms.values()) or len(pairs) > INTEGER_POWER:
             raise entry.malformed("a few terms [c, a], each power of n once, no c = 0")
-        paths[name] = cut(terms)
+        paths[name] = cut(sorted(terms.items(), key=_rank, reverse=True))
     return Paths(paths)

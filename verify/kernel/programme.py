@@ -345,7 +345,7 @@ def steepness(claim: Claim, sides: Sides, leaves: Leaves) -> dict[str, Form]:
 
 def points_of(method: Method) -> tuple[str, ...]:
     """Names of the points that the method reads, and that an instance gives."""
-    parts = (*method.parts(), *inside(*method.server.values(), *method.client.values()))
+    parts = (*method.parts, *inside(*method.server.values(), *method.client.values()))
     return tuple(sorted({part.name for part in parts if isinstance(part, Rule) and part.op == "point"}))
 
 

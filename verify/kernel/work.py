@@ -75,6 +75,9 @@ def paid(x: Real) -> Real:
         spend(price(ctx.prec))
         return x
     bits = x.height_bits()
+    if bits <= SHORT:
+        spend(1)
+        return x
     if bits > BITS:
         raise Rejected(f"claim: got a number of {bits} bits, expected at most {BITS}")
     spend(price(bits))
@@ -103,7 +106,10 @@ def summed(terms: Iterable[fmpq], start: fmpq = ZERO) -> fmpq:
     for term in terms:
         total += term
         bits = total.height_bits() if type(total) is fmpq else ctx.prec  # otherwise it is a ball
-        cost += 1 if bits <= SHORT else 1 + price(bits)
+        if bits <= SHORT:
+            cost += 1
+            continue
+        cost += 1 + price(bits)
         if bits > BITS:
             paid(total)
     spend(cost)

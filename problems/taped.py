@@ -19,6 +19,8 @@ Array = np.ndarray[Any, Any]
 Operation = tuple[Callable[..., Any], int, tuple[int, ...]]  # what is called, where its value goes, where arguments are
 Step = tuple[Callable[..., Any], int, int, int, tuple[int, ...], tuple[int, ...]]
 # the same with one or two arguments (or -1), or with more; and what nothing needs after it
+FOLDED = 4, 7, 16  # the longest axes that are reduced slice by slice: of any array, of a wide one, and before others
+WIDE = 4096  # numbers
 SMALL_CONSTANT = 64  # numbers of a constant that is compared by value
 
 
@@ -392,12 +394,46 @@ def _reduced(tape: Tape, ufunc: Any, x: Any, axis: Any = 0, keepdims: bool = Fal
     if isinstance(x, list | tuple):  # of arrays of one shape, as `np.fmax.reduce` of a list
         x = _stacked(tape, cast("Sequence[Any]", x))
     rest = {name: value for name, value in rest.items() if value is not None and name != "out"}
+    key = ufunc, "reduce", _key(axis), keepdims, _key(tuple(rest.items()))
+    if not rest and type(axis) is int and _folds(ufunc, x, axis % x.ndim):
+        return tape.call(_fold(ufunc, axis % x.ndim, x.shape[axis], keepdims), x, key=key)
     reduce = ufunc.reduce
 
     def run(values: Array) -> Any:
         return reduce(values, axis=axis, keepdims=keepdims, **rest)
 
-    return tape.call(run, x, key=(ufunc, "reduce", _key(axis), keepdims, _key(tuple(rest.items()))))
+    return tape.call(run, x, key=key)
+
+
+def _folds(ufunc: Any, x: Any, axis: int) -> bool:
+    """Whether slices are added one after the other: NumPy enters a loop for every row of a short axis.
+
+    It adds them in this order too, to a zero, if they are fewer than eight or if they are not neighbours in memory.
+    """
+    before, size, after = prod(x.shape[:axis]), x.shape[axis], prod(x.shape[axis + 1 :])
+    if before < 2 or size < 1 or ufunc not in _FOLDED or (_FOLDED[ufunc] is not None and x.dtype.kind != "f"):
+        return False
+    if size <= FOLDED[0] or (size <= FOLDED[1] and x.size >= WIDE):
+        return True
+    return size <= FOLDED[2] and after > 1 and x.size >= WIDE and x.flags.c_contiguous
+
+
+def _fold(ufunc: Any, axis: int, size: int, keepdims: bool) -> Callable[[Array], Array]:
+    """The reduction along an axis of this size, slice by slice."""
+    least = _FOLDED[ufunc]
+    first, *others = [((slice(None),) * axis + (slice(i, i + 1) if keepdims else i,)) for i in range(size)]
+    second = others.pop(0) if others and least is None else None
+
+    def run(values: Array) -> Array:
+        if second is not None:
+            total = ufunc(values[first], values[second])
+        else:
+            total = values[first] if least is None else ufunc(values[first], least)
+        for part in others:
+            ufunc(total, values[part], total)
+        return total
+
+    return run
 
 
 def _by(ufunc: Any) -> Callable[..., Any]:
@@ -576,6 +612,14 @@ class _Hole:
 
 
 _HOLE = _Hole()
+_FOLDED: dict[Any, Array | None] = {  # and what sums begin with
+    np.add: np.asarray(0.0),
+    np.maximum: None,
+    np.minimum: None,
+    np.fmax: None,
+    np.logical_and: None,
+    np.logical_or: None,
+}
 _SPECIAL: dict[Any, Callable[..., Any]] = {
     np.sum: _by(np.add),
     np.max: _by(np.maximum),

@@ -404,6 +404,7 @@ def _sampled(reading: Reading, world: Setting, seed: int, effort: float) -> Sear
     weights = [shape.cost**-0.5 for shape in shapes]
     total = max(LEAST_SAMPLE, effort * RATE)
     counts = [math.ceil(total * w / sum(weights)) for w in weights]
+    climbed = _climbed(shapes, _places(effort, SPARED[0]))
     first, second, had = list[Searched](), list[list[Searched]](), list[int]()
     for shape, n in zip(shapes, counts, strict=True):
         told("random instances, shape", len(first), len(shapes))
@@ -411,7 +412,7 @@ def _sampled(reading: Reading, world: Setting, seed: int, effort: float) -> Sear
         likely = sum(part.instances for part in first) * sum(counts) / done if done else 0.0
         had.append(_turns_more(likely) if done > SCOUTS * sum(counts) else 0)
         draws = [(n, seed), (had[-1] * n, seed + 1)]
-        one, *more = sampled(reading, world, shape, draws[: 1 + (had[-1] > 0)])
+        one, *more = sampled(reading, world, shape, draws[: 1 + (had[-1] > 0)], often=shape in climbed)
         first.append(one)
         second.append(more)
     times = _turns_more(sum(part.instances for part in first))
@@ -437,11 +438,10 @@ def _hunted(reading: Reading, world: Setting, seed: int, effort: float, race: Se
     shapes, counted = world.shapes(reading), Searched(0, ())
     more = (0, 0) if race is None else SPARED
     least = LEAST_GENERATIONS + more[1]
-    populations = effort * RATE / 2 / POPULATION
-    places = max(LEAST_SHAPES + more[0], round(populations / LEAST_GENERATIONS))
+    populations, places = _populations(effort), _places(effort, more[0])
     if len(shapes) > places:
         if race is None:
-            race = counted = sample(reading, world, shapes, RACE, seed)
+            race = counted = sample(reading, world, shapes, RACE, seed, _climbed(shapes, places))
         shapes = _entrants(shapes, race, places)
     generations = max(least, round(populations / len(shapes)))
     first = joined([counted, climb(reading, world, shapes, generations, seed)])
@@ -465,9 +465,22 @@ def _entrants(shapes: Sequence[Shape], race: Searched, places: int) -> list[Shap
     Each time another place of the block: a fixed one would drop a whole inner loop.
     """
     closest = {f.scores.shape for f in race.best[: places // 2]}
-    stride = math.ceil(len(shapes) / places)
-    spread = {shapes[min(n + n // stride % stride, len(shapes) - 1)] for n in range(0, len(shapes), stride)}
-    return [shape for shape in shapes if shape in closest | spread]
+    return [shape for shape in shapes if shape in closest | _climbed(shapes, places)]
+
+
+def _climbed(shapes: Sequence[Shape], places: int) -> set[Shape]:
+    """What is climbed on whatever comes closest: one shape of every block, or all where there are few."""
+    stride = max(1, math.ceil(len(shapes) / places))
+    return {shapes[min(n + n // stride % stride, len(shapes) - 1)] for n in range(0, len(shapes), stride)}
+
+
+def _populations(effort: float) -> float:
+    return effort * RATE / 2 / POPULATION
+
+
+def _places(effort: float, more: int) -> int:
+    """How many shapes an effort climbs on."""
+    return max(LEAST_SHAPES + more, round(_populations(effort) / LEAST_GENERATIONS))
 
 
 def _lasts(verdict: Verdict) -> int:

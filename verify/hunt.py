@@ -7,7 +7,7 @@ is counted in evaluations, never in seconds, so that a seed gives the same resul
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ from .sizes import Counts, Size, merged
 
 POPULATION = 96
 ELITE = 16
+FEW = 1024  # random instances of a shape that a recording of a small batch is replayed on
 VIOLATION = 1e-9  # a float margin above this is worth the kernel's time
 
 
@@ -56,17 +57,26 @@ class Searched:
     sizes: tuple[Size, ...] = ()
 
 
-def sample(reading: Reading, setting: Setting, shapes: Sequence[Shape], n: int, seed: int) -> Searched:
-    """Property testing: `n` random instances over the shapes, no climbing."""
-    return joined([one for shape in shapes for one in sampled(reading, setting, shape, [(n, seed)])])
+def sample(
+    reading: Reading, setting: Setting, shapes: Sequence[Shape], n: int, seed: int, climbed: Container[Shape] = ()
+) -> Searched:
+    """Property testing: `n` random instances over the shapes, no climbing; `climbed`: shapes that a climb comes to."""
+    each = [sampled(reading, setting, shape, [(n, seed)], often=shape in climbed) for shape in shapes]
+    return joined([one for parts in each for one in parts])
 
 
-def sampled(reading: Reading, setting: Setting, shape: Shape, draws: Sequence[tuple[int, int]]) -> list[Searched]:
-    """Random instances of one shape: of each draw, how many and from which seed. They are evaluated together."""
+def sampled(
+    reading: Reading, setting: Setting, shape: Shape, draws: Sequence[tuple[int, int]], often: bool = False
+) -> list[Searched]:
+    """Random instances of one shape: of each draw, how many and from which seed. They are evaluated together.
+
+    What will be evaluated `often` is recorded here already, unless they are many: code chooses by the size of arrays.
+    """
     genes = genes_of(reading, setting, shape)
     seeds = [seed_for(seed, reading.lowered.id, "sample", shape, *reading.dropped) for _, seed in draws]
     drawn = [draw(genes, n, np.random.default_rng(seed)) for (n, _), seed in zip(draws, seeds, strict=True)]
-    each = score_parts(reading, setting, shape, drawn)
+    often = often and sum(n for n, _ in draws) <= FEW
+    each = score_parts(reading, setting, shape, drawn, often=often)
     return [Searched(s.admissible, tuple(top(s, 1)), (_size(reading, setting, s, s.admissible),)) for s in each]
 
 

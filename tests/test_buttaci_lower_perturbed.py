@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import fmpq
+from helpers import SHARE
 from marks import slow
 
 from fedaudit.bounds.algebra import Ge
@@ -78,7 +79,7 @@ def test_it_survives() -> None:
 
 @slow("a long search")
 def test_rule_4_6_breaks_it() -> None:
-    row = hunt_row(BY_RULE, 0, 8)
+    row = hunt_row(BY_RULE, 0, SHARE)
     assert (row["verdict"], row["certificate"]) == ("undecided", None)  # the witness fails, and another one may do
     assert kernel.check(row["counterexample"]).dropped == ()
     assert row["counterexample"]["instance"]["graph"] == EQUAL

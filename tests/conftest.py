@@ -31,8 +31,9 @@ settings.load_profile("fedaudit")
 
 
 LONG = (
-    "cli_real", "cluster", "atoms", "hunt", "pytest_plugin", "methods", "pictures", "zhang", "certify_command", "kills",
-    "kernel_check", "hostile_command_lines", "yuan_rates", "docs", "benmansour", "report_hostile", "fuzz_certificates",
+    "cli_real", "atoms", "certify_command", "cluster", "hunt", "report_hostile", "hostile_command_lines", "pictures",
+    "methods", "pytest_plugin", "zhang", "kernel_check", "yuan_rates", "docs", "benmansour", "kills", "catalogue",
+    "fuzz_certificates",
 )  # fmt: skip
 
 

@@ -262,12 +262,14 @@ DEADLY = """
 import multiprocessing
 import os
 import signal
+
+if multiprocessing.current_process().name.startswith("Loky"):
+    os.kill(os.getpid(), signal.SIGKILL)
+
 from dataclasses import replace
 
 from fedaudit.bounds.catalogue import statement
 
-if multiprocessing.current_process().name.startswith("Loky"):
-    os.kill(os.getpid(), signal.SIGKILL)
 MINE = replace(statement("buttaci/lem4.1"), id="mine/deadly")
 """
 

@@ -13,10 +13,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 from hypothesis import settings
@@ -31,8 +31,9 @@ settings.load_profile("fedaudit")
 
 
 LONG = (
-    "cli_real", "cluster", "atoms", "hunt", "pytest_plugin", "methods", "pictures", "zhang", "certify_command", "kills",
-    "kernel_check", "hostile_command_lines", "yuan_rates", "docs", "benmansour", "report_hostile", "fuzz_certificates",
+    "cli_real", "atoms", "certify_command", "cluster", "hunt", "report_hostile", "hostile_command_lines", "pictures",
+    "methods", "pytest_plugin", "zhang", "kernel_check", "yuan_rates", "docs", "benmansour", "kills", "catalogue",
+    "fuzz_certificates",
 )  # fmt: skip
 
 
@@ -60,29 +61,43 @@ def pytest_itemcollected(item: Any) -> None:
         raise pytest.UsageError(f'{item.nodeid} is slow without a reason; do: @slow("why"), see tests/marks.py')
 
 
-@pytest.fixture(scope="session")
-def nursery() -> Iterator[Callable[..., dict[str, Any]]]:
+class Nursery:
     """Command lines as processes of their own, without the time that imports take; see tests/nursery.py."""
+
+    def __init__(self, to: IO[str], back: IO[str]) -> None:
+        self.to, self.back = to, back
+
+    def __call__(
+        self,
+        argv: list[str],
+        cwd: Path,
+        kill: list[Any] | None = None,
+        program: str = "fedaudit",
+        shared: bool = False,
+    ) -> dict[str, Any]:
+        cwd.mkdir(exist_ok=True)
+        return self.ask(argv=argv, cwd=str(cwd), kill=kill, program=program, shared=shared)
+
+    def start(self, argv: list[str], cwd: Path, program: str, log: Path, env: dict[str, str]) -> int:
+        """The id of a process that serves until it is killed; ask for its exit status with `ended`."""
+        return self.ask(argv=argv, cwd=str(cwd), program=program, log=str(log), env=env)["pid"]
+
+    def ended(self, pid: int) -> int:
+        return self.ask(ended=pid)["status"]
+
+    def ask(self, **request: Any) -> dict[str, Any]:
+        print(json.dumps(request), file=self.to, flush=True)
+        return json.loads(self.back.readline())
+
+
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Nursery]:
     command = [sys.executable, str(Path(__file__).parent / "nursery.py")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        to, back = process.stdin, process.stdout
-
-        def ask(
-            argv: list[str],
-            cwd: Path,
-            kill: list[Any] | None = None,
-            program: str = "fedaudit",
-            shared: bool = False,
-        ) -> dict[str, Any]:
-            cwd.mkdir(exist_ok=True)
-            request = {"argv": argv, "cwd": str(cwd), "kill": kill, "program": program, "shared": shared}
-            print(json.dumps(request), file=to, flush=True)
-            return json.loads(back.readline())
-
-        yield ask
-        to.close()
+        yield Nursery(process.stdin, process.stdout)
+        process.stdin.close()
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,8 @@ from math import isqrt
 from fedaudit.bounds.catalogue import statement
 from fedaudit.verify.audit import read
 
+SHARE = 0.4  # effort: of the default budget of an audit of everything, for one of its statements
+
 
 def assert_rational_where_roots_are(identifier: str, below: Iterable[str]) -> None:
     """Small runs have square sizes where a step size is a root; large ones, which only floats see, need not."""

@@ -49,7 +49,7 @@ def test_the_sharper_drift(data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     ("label", "status", "factor"),
     [
-        pytest.param("lemC.4", "follows", 1, marks=LONG), ("lemC.6", "follows", 1),
+        pytest.param("lemC.4", "follows", 1, marks=LONG), pytest.param("lemC.6", "follows", 1, marks=LONG),
         pytest.param("lemC.5", "follows", 1, marks=LONG),
         ("thm4.6-I", "claims-more", 2),  # 4 L Δ, where lemma C.5 gives 8
         pytest.param("thm4.6-II", "claims-more", 4, marks=LONG),  # 3/8 E G², where lemma C.6 gives 3/2

@@ -54,8 +54,8 @@ def fedaudit(*argv, cwd, **env):
 
 @pytest.fixture
 def forked(nursery):
-    def run(*argv, cwd):
-        done = nursery([*map(str, argv)], cwd)
+    def run(*argv, cwd, shared=False):
+        done = nursery([*map(str, argv)], cwd, shared=shared)
         assert "Traceback" not in done["said"]
         return subprocess.CompletedProcess(argv, done["status"], done["shown"], done["said"])
 
@@ -80,9 +80,13 @@ def audited(folder):
 
 @pytest.fixture(scope="module")
 def whole(nursery, tmp_path_factory):
-    """An audit that nothing disturbed, by one process; every interpreter has a hash seed of its own."""
+    """An audit that nothing disturbed, by one process; every interpreter has a hash seed of its own.
+
+    Its rows are what `shared` takes over for the statements that a disturbed audit had not finished.
+    """
     folder = tmp_path_factory.mktemp("whole")
-    done = nursery(["audit", *QUICK, "--budget", "0.1", "--jobs", "1", "--json", "--out", "out"], folder)
+    argv = ["audit", *QUICK, "--budget", "0.1", "--jobs", "1", "--json", "--out", "out"]
+    done = nursery(argv, folder, shared=True)
     assert done["status"] == 0, done["said"]
     return folder / "out", json.loads(done["shown"])
 
@@ -150,7 +154,7 @@ def test_a_killed_audit_goes_on_and_ends_the_same(whole, forked, tmp_path, jobs)
         assert "Traceback" not in stderr.read()  # ends when the workers have ended as well
     assert not (tmp_path / "out" / "audit.json").exists()
     kept = {p: p.stat().st_mtime_ns for p in (tmp_path / "out" / "rows").glob("*.json")}
-    done = forked(*argv, "--jobs", 3 - jobs, cwd=tmp_path)
+    done = forked(*argv, "--jobs", 3 - jobs, cwd=tmp_path, shared=True)
     assert (done.returncode, complaints(done.stderr)) == (0, [])
     assert audited(tmp_path / "out") == audited(whole[0])
     assert all(p.stat().st_mtime_ns == before for p, before in kept.items())  # taken over, not done again
@@ -168,7 +172,8 @@ def test_ctrl_c_keeps_what_is_finished(whole, forked, tmp_path, jobs):
     (line,) = complaints(err)
     assert line.startswith("fedaudit: interrupted")
     assert "do: run the same command again" in line
-    assert forked("audit", *QUICK, "--budget", 0.1, "--jobs", jobs, "--out", "out", cwd=tmp_path).returncode == 0
+    argv = ("audit", *QUICK, "--budget", 0.1, "--jobs", jobs, "--out", "out")
+    assert forked(*argv, cwd=tmp_path, shared=True).returncode == 0
     assert audited(tmp_path / "out") == audited(whole[0])
 
 
@@ -186,7 +191,7 @@ def test_a_broken_statement_of_ones_own_is_refuted_and_certified(broken, forked)
     folder, done = broken
     (row,) = json.loads(done.stdout)
     assert (row["id"], row["verdict"], done.returncode) == ("mine/broken", "refuted", 1)
-    again = fedaudit("certify", "mine.py", f"found/{row['certificate']}", "--json", cwd=folder)
+    again = forked("certify", "mine.py", f"found/{row['certificate']}", "--json", cwd=folder)
     (checked,) = json.loads(again.stdout)
     assert (again.returncode, checked["accepted"], checked["id"]) == (0, True, "mine/broken")
     assert forked("certify", "mine.py", "found", cwd=folder).returncode == 0
@@ -238,13 +243,13 @@ def test_cupy_without_a_device_is_one_line(tmp_path):
     assert "cupy" in done.stderr
 
 
-DRAWN = [("buttaci/lemB.1-kappa", "svg"), ("buttaci/lemB.1-kappa", "pdf"), ("buttaci/thm4.1-I", "png")]
+DRAWN = [("buttaci/lemB.1-kappa", suffix) for suffix in ("svg", "pdf", "png")]
 MORE = [(f"buttaci/{label}", suffix) for label in ("thm4.1-I", "thm4.2") for suffix in ("png", "svg", "pdf")]
 
 
 @pytest.mark.parametrize(
     ("name", "suffix"),
-    [*DRAWN, *(pytest.param(*case, marks=slow("the same again")) for case in MORE if case not in DRAWN)],
+    [*DRAWN, *(pytest.param(*case, marks=slow("the same again")) for case in MORE)],
 )
 def test_plot_writes_a_picture(forked, tmp_path, name, suffix):
     done = forked("plot", name, "--out", f"a.{suffix}", cwd=tmp_path)
@@ -257,12 +262,14 @@ DEADLY = """
 import multiprocessing
 import os
 import signal
+
+if multiprocessing.current_process().name.startswith("Loky"):
+    os.kill(os.getpid(), signal.SIGKILL)
+
 from dataclasses import replace
 
 from fedaudit.bounds.catalogue import statement
 
-if multiprocessing.current_process().name.startswith("Loky"):
-    os.kill(os.getpid(), signal.SIGKILL)
 MINE = replace(statement("buttaci/lem4.1"), id="mine/deadly")
 """
 

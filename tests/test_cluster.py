@@ -20,7 +20,6 @@ from fedaudit.errors import UserError
 
 CHEAP = ("buttaci/appA-peterpaul", "buttaci/sec4.4-optimal-E", "buttaci/appA-combination")  # the last one is refuted
 IDS = ("buttaci/lemB.1-kappa", "buttaci/lemB.7", "buttaci/lem4.1", "buttaci/prop3.3-upper")
-PYTHON = [sys.executable, "-m"]
 OWN = """
 from dataclasses import replace
 from fedaudit.bounds.catalogue import statement
@@ -43,18 +42,38 @@ def forked(nursery, *argv, cwd):
     return timeless(json.loads(done["shown"]))
 
 
-class Machines:
-    """A scheduler and its workers, each in a process of its own."""
+class Forked:
+    """A process that the nursery started."""
 
-    def __init__(self, folder):
-        self.folder, self.file, self.started = folder, folder / "scheduler.json", []
+    def __init__(self, nursery, *command):
+        self.nursery, self.pid, self.status = nursery, nursery.start(*command), None
+
+    def kill(self):
+        if self.status is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self, _=None):
+        if self.status is None:
+            self.status = self.nursery.ended(self.pid)
+        return self.status
+
+
+class Machines:
+    """A scheduler and its workers, each in a process of its own, forked from the nursery if there is one."""
+
+    def __init__(self, folder, nursery=None):
+        self.folder, self.file, self.nursery, self.started = folder, folder / "scheduler.json", nursery, []
 
     def start(self, what, *options, **env):
-        command = [*PYTHON, f"distributed.cli.dask_{what}", "--no-dashboard", "--host", "127.0.0.1", *options]
-        command += ["--scheduler-file", str(self.file)]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", **env}
-        with (self.folder / f"{what}{len(self.started)}.log").open("w") as log:
-            process = subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        argv = ["--no-dashboard", "--host", "127.0.0.1", *options, "--scheduler-file", str(self.file)]
+        path, env = self.folder / f"{what}{len(self.started)}.log", {"OMP_NUM_THREADS": "1", **env}
+        if self.nursery:
+            process = Forked(self.nursery, argv, self.folder, f"dask_{what}", path, env)
+        else:
+            command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *argv]
+            with path.open("w") as log:
+                output = {"stdout": log, "stderr": subprocess.STDOUT}
+                process = subprocess.Popen(command, cwd=self.folder, env={**os.environ, **env}, **output)
         self.started.append(process)
 
     def worker(self, threads=1, **env):
@@ -76,8 +95,8 @@ class Machines:
 
 
 @contextmanager
-def machines(folder, workers):
-    made = Machines(folder)
+def machines(folder, workers, nursery=None):
+    made = Machines(folder, nursery)
     made.start("scheduler", "--port", "0")
     try:
         for _ in range(workers):
@@ -87,11 +106,17 @@ def machines(folder, workers):
         made.stop()
 
 
-@pytest.fixture(scope="module")
-def two(tmp_path_factory):
-    with machines(tmp_path_factory.mktemp("machines"), 2) as made:
+@contextmanager
+def two_machines(folder, nursery=None):
+    with machines(folder, 2, nursery) as made:
         with distributed.Client(made.address.replace("dask", "tcp")) as client:
             client.wait_for_workers(2, timeout=60)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def two(nursery, tmp_path_factory):
+    with two_machines(tmp_path_factory.mktemp("machines"), nursery) as made:
         yield made
 
 
@@ -104,23 +129,22 @@ def killed_at_work(made, ended):
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and not ended:
             busy = {worker: tasks for worker, tasks in client.processing().items() if tasks}
-            time.sleep(0.3)
+            time.sleep(0.1)
             still = [w for w, tasks in client.processing().items() if tasks and tasks == busy.get(w)]
             if still:
                 os.kill(own[still[0]], signal.SIGKILL)
                 ended.append((pids[own[still[0]]], busy[still[0]]))
 
 
-def test_an_audit_survives_a_worker_that_is_killed_in_the_middle(two, nursery, tmp_path):
-    """The first test that gives the workers something to do: their imports leave time to kill one of them at work."""
+def assert_the_audit_survives(made, nursery, tmp_path):
     asked = ("audit", *CHEAP, "--budget", "0.1", "--json")
     whole = forked(nursery, *asked, "--jobs", "1", "--out", "one", cwd=tmp_path)
     ended = []
-    killer = threading.Thread(target=killed_at_work, args=(two, ended))
+    killer = threading.Thread(target=killed_at_work, args=(made, ended))
     killer.start()
-    many = forked(nursery, *asked, "--out", "many", "--engine", two.address, cwd=tmp_path)
+    many = forked(nursery, *asked, "--out", "many", "--engine", made.address, cwd=tmp_path)
     killer.join()
-    two.worker()  # in the place of the killed one, for the tests below
+    made.worker()  # in the place of the killed one, for other tests
     ((process, had),) = ended
     assert process.wait(10) == -signal.SIGKILL
     assert had, "it was at work"
@@ -129,6 +153,16 @@ def test_an_audit_survives_a_worker_that_is_killed_in_the_middle(two, nursery, t
         files = {p.name: p.read_bytes() for p in (tmp_path / "one" / kind).iterdir()}
         assert files == {p.name: p.read_bytes() for p in (tmp_path / "many" / kind).iterdir()}
         assert files
+
+
+def test_an_audit_survives_a_worker_that_is_killed_in_the_middle(two, nursery, tmp_path):
+    assert_the_audit_survives(two, nursery, tmp_path)
+
+
+@slow("the same on workers that import everything, and with other hash seeds")
+def test_an_audit_on_new_interpreters_survives_it_too(nursery, tmp_path):
+    with two_machines(tmp_path) as made:
+        assert_the_audit_survives(made, nursery, tmp_path)
 
 
 @slow("two more commands for each; the audit above compares its rows too")
@@ -204,9 +238,9 @@ def test_somebody_else_listens(capsys, monkeypatch, greeting):
     assert "where no scheduler answers" in line
 
 
-def test_a_scheduler_without_workers(capsys, monkeypatch, tmp_path):
+def test_a_scheduler_without_workers(nursery, capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(cluster, "CONNECT", 3.0)
-    with machines(tmp_path, 0) as made:
+    with machines(tmp_path, 0, nursery) as made:
         line = complaint(capsys, "hunt", IDS[0], "--engine", made.address)
     assert "without workers, expected at least one; do: start some" in line
 
@@ -224,8 +258,8 @@ ALONE = [(2, "1", "nthreads 2"), (1, "4", "OMP_NUM_THREADS 4")]
 
 
 @pytest.mark.parametrize(("threads", "blas", "said"), only([1], ALONE, "starts a cluster for each"))
-def test_workers_that_would_disturb_each_other_or_sum_in_another_order(capsys, tmp_path, threads, blas, said):
-    with machines(tmp_path, 0) as made:
+def test_workers_that_would_disturb_each_other_or_sum_in_another_order(nursery, capsys, tmp_path, threads, blas, said):
+    with machines(tmp_path, 0, nursery) as made:
         made.worker(threads, OMP_NUM_THREADS=blas)
         line = complaint(capsys, "hunt", IDS[0], "--engine", made.address)
     assert f"with {said}, expected {said.split()[0]} 1" in line
@@ -246,13 +280,13 @@ def test_a_file_that_differs_at_the_worker_is_refused(two, monkeypatch, tmp_path
         list(there.work([task]))
 
 
-def test_a_cluster_that_ends_is_said_and_not_waited_for(monkeypatch, tmp_path):
+def test_a_cluster_that_ends_is_said_and_not_waited_for(nursery, monkeypatch, tmp_path):
     monkeypatch.setattr(cluster, "ALONE", 1.0)
     long = [runner.replace(task, effort=60.0) for task in tasks(monkeypatch, *IDS[:2])]
     for which, said in ((1, "every worker has ended"), (0, "the scheduler has ended")):
         folder = tmp_path / str(which)
         folder.mkdir()
-        with machines(folder, 1) as made, cluster.connected(made.address) as there:
+        with machines(folder, 1, nursery) as made, cluster.connected(made.address) as there:
             threading.Timer(1.0, made.started[which].kill).start()
             with pytest.raises(UserError, match=said):
                 list(there.work(long))

@@ -44,7 +44,7 @@ def test_verify_plot_and_certify_work_as_on_a_paper(tmp_path: Path, capsys: pyte
 
 
 @pytest.mark.parametrize(
-    "path", some(EXAMPLES, 6, "a search for each example, and a longer one below"), ids=lambda path: path.stem
+    "path", some(EXAMPLES, 12, "a search for each example, and a longer one below"), ids=lambda path: path.stem
 )
 def test_verify_decides_as_the_titles_say(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = rows(capsys, "verify", str(path), "--budget", "4", "--jobs", "1", "--out", str(tmp_path))

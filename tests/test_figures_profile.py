@@ -82,6 +82,7 @@ def test_clouds_show_every_relation_and_what_violates_it(name: str) -> None:
         assert int((made.margin[k] > cloud.SMALL).sum()) == sum(int(str(b).split()[0].replace(",", "")) for b in broken)
 
 
+@slow("runs of many lengths; rates of other theorems are in tests/test_pictures.py")
 def test_theorem_4_3_is_followed_along_T() -> None:
     made = curves(statement("buttaci/thm4.3-II"))
     assert isinstance(made, Rate)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from marks import slow
 
+import fedaudit
 from fedaudit import listing
 from fedaudit.bounds import catalogue
 from fedaudit.bounds.fingerprints import _imported, fingerprints
@@ -17,7 +18,7 @@ from fedaudit.bounds.sections import section
 from fedaudit.bounds.show import show, shown_row
 from fedaudit.errors import UserError
 
-ROOT = Path(__file__).parent.parent
+OTHER_ROOMS = {"problems", "verify", "figures"}
 IMPORTING = ("benmansour",)  # papers that take lines from buttaci
 PROBE = """
 import json
@@ -154,12 +155,9 @@ def test_without_a_place_to_keep_it_it_is_made_each_time(monkeypatch, tmp_path):
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    """Which fingerprints change in a copy of the package in which some texts are replaced."""
-    root = tmp_path_factory.mktemp("copy") / "fedaudit"
-    root.mkdir()
-    for path in (ROOT / "front").glob("*.py"):
-        shutil.copy(path, root)
-    shutil.copytree(ROOT / "bounds", root / "bounds", ignore=shutil.ignore_patterns("__pycache__"))
+    """Which fingerprints change in a copy of the package, with its bytecode, in which some texts are replaced."""
+    installed, root = Path(fedaudit.__file__).parent, tmp_path_factory.mktemp("copy") / "fedaudit"
+    shutil.copytree(installed, root, ignore=lambda folder, names: OTHER_ROOMS if Path(folder) == installed else ())
 
     def changed(*edits):
         texts = {name: (root / name).read_text() for name, _, _ in edits}

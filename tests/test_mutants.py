@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from marks import slow
+from marks import slow, some
 from sympy import Add, Ge
 
 from fedaudit.bounds.catalogue import statement
@@ -28,8 +28,9 @@ def mutation(monkeypatch: pytest.MonkeyPatch) -> Any:
     return mutants
 
 
-def test_every_kind_of_change_is_made_in_one_place(mutation: Any) -> None:
-    made = statement("classic/fedavg-round")
+@pytest.mark.parametrize("name", some(["yuan/rem2~inequality", "classic/fedavg-round"], 2, "a longer formula"))
+def test_every_kind_of_change_is_made_in_one_place(mutation: Any, name: str) -> None:
+    made = statement(name)
     (printed,) = made.relations
     found = list(mutation.mutants(made))
     assert {m.kind for m in found} == set(mutation.KINDS)

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from urllib.parse import unquote
 
 import pytest
-from browser import BROWSER, browse, driven
+from browser import BROWSER, SCREENS, browse, driven
 from test_report_page import HEADER, Reader
 
 from fedaudit.bounds.catalogue import statement, statements
@@ -386,7 +386,7 @@ document.body.dataset.said = JSON.stringify({
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome on this machine")
-@pytest.mark.parametrize("size", ["1200,900", "420,900"])
+@pytest.mark.parametrize("size", SCREENS)
 def test_a_real_browser_shows_the_map_and_all_formulas_of_a_paper(page, tmp_path, size):
     path = tmp_path / "paper.html"
     path.write_text(driven(page, LOOK), encoding="utf-8")

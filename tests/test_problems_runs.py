@@ -366,7 +366,7 @@ def test_memory_grows_with_the_recorded_scalars_alone(way):
             tracemalloc.stop()
 
     peak(100)
-    (less, few), (more, many) = peak(1500), peak(3000)
+    (less, few), (more, many) = peak(500), peak(1000)
     assert more - less <= 1.5 * (many - few)  # they are gathered and then joined
 
 

@@ -22,12 +22,12 @@ Nursery = Callable[..., dict[str, Any]]
 LI = Path(__file__).parent / "own" / "li.py"
 IN_THE_TEST_FILE = """
 
-@fa.theorem(THEOREM_1, budget=1)
+@fa.theorem(THEOREM_1, budget=0.2)
 def test_true(verdict, tmp_path):
     assert verdict.tightness > 0.5
     assert tmp_path.is_dir()
 
-@fa.theorem(FASTER, budget=1)
+@fa.theorem(FASTER, budget=0.2)
 def test_false():
     raise RuntimeError("never reached")
 """
@@ -39,7 +39,7 @@ def test_by_path():
     pass
 
 def test_by_fixture(fedaudit_check):
-    assert fedaudit_check("buttaci/lem4.1").verdict == "survived"
+    assert fedaudit_check("buttaci/appA-strong-second~repaired").verdict == "survived"
 """
 
 

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
-from browser import BROWSER, browse, driven
+from browser import BROWSER, SCREENS, browse, driven
 
 from fedaudit.bounds.catalogue import statements
 from fedaudit.bounds.show import printed
@@ -447,7 +447,7 @@ document.body.dataset.said = JSON.stringify(said);
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome on this machine")
-@pytest.mark.parametrize("size", ["1200,900", "420,900"])
+@pytest.mark.parametrize("size", SCREENS)
 def test_a_real_browser_sorts_and_filters(folder, text, tmp_path, size):
     path = tmp_path / "index.html"
     path.write_text(driven(text, DRIVE), encoding="utf-8")
@@ -481,7 +481,7 @@ document.body.dataset.said = JSON.stringify({
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome on this machine")
-@pytest.mark.parametrize("size", ["1200,900", "420,900"])
+@pytest.mark.parametrize("size", SCREENS)
 def test_a_real_browser_shows_the_formulas_and_the_figure_of_a_statement(leaves, tmp_path, size):
     first = statements(["buttaci"])[0].id
     path = tmp_path / "leaf.html"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import BROWSER, browse, driven
+from browser import BROWSER, SCREENS, browse, driven
 from marks import slow
 
 from fedaudit.cli import main
@@ -133,7 +133,7 @@ document.body.dataset.said = JSON.stringify(said);
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome on this machine")
-@pytest.mark.parametrize("size", ["1200,900", "420,900"])
+@pytest.mark.parametrize("size", SCREENS)
 def test_a_real_browser_shows_the_page_without_a_complaint(tmp_path: Path, size: str) -> None:
     from fedaudit.figures import image
     from fedaudit.figures.benmansour.participation import plot

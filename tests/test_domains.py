@@ -124,15 +124,15 @@ def started(identifier: str) -> Start:
 CHECKS = [check_violations, check_derived, check_entries]
 
 
-@pytest.mark.parametrize("identifier", SOME)
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("identifier", SOME)
 def test_outside_a_domain_nothing_counts(identifier: str, check: Any) -> None:
     check(identifier)
 
 
 @slow("the rest of the catalogue")
-@pytest.mark.parametrize("identifier", [name for name in CATALOGUE if name not in SOME])
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("identifier", [name for name in CATALOGUE if name not in SOME])
 def test_outside_a_domain_nothing_counts_anywhere(identifier: str, check: Any) -> None:
     check(identifier)
 

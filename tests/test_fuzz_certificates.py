@@ -27,6 +27,7 @@ Record = Callable[[str, object], None]
 CATALOGUE = [s.id for s in by_id().values() if runs(s)]
 FIRST = list({by_id()[name].method: name for name in reversed(CATALOGUE)}.values())  # one statement per setting
 REFUTABLE = {raw["statement"] for raw in GOLDEN.values()}
+UNDRAWN = {"buttaci/prop3.2~repaired", "buttaci/cor4.1~formula"}  # their parameters are irrational
 PLACES = 3  # other indices at which a mutated instance is looked at
 
 
@@ -68,8 +69,9 @@ def fuzz_instance(identifier: str, begin: Start, seed: str, count: int) -> Log:
 
 def begun(identifier: str, number: int = 0) -> Start:
     begin = start(identifier, number)
-    if begin is None:
+    if begin is None and identifier in UNDRAWN:
         pytest.skip(f"no exact instance of {identifier} was drawn")
+    assert begin is not None, "an exact instance of every other statement is drawn"
     return begin
 
 
@@ -102,12 +104,6 @@ def test_certificates_mutated_often(identifier: str, record_property: Record) ->
 def test_instances_mutated_often(identifier: str, number: int, record_property: Record) -> None:
     """Of three drawings: their sizes differ."""
     fuzz_instance(identifier, begun(identifier, number), f"slow {identifier} {number}", 75).judge(record_property)
-
-
-@slow("draws an instance of every statement")
-def test_nearly_every_statement_has_an_exact_instance() -> None:
-    """Skipped are only those whose parameters are irrational."""
-    assert sum(start(identifier) is None for identifier in CATALOGUE) <= 2
 
 
 def test_mutants_are_the_same_on_every_run() -> None:

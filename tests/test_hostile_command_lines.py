@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from faked import fake_moves
-from marks import some
+from marks import slow, some
 
 from fedaudit import cli, runner
 
@@ -173,7 +173,13 @@ def test_there_are_many():
     assert len({tuple(argv) for argv in BAD}) >= 400
 
 
-@pytest.mark.parametrize("argv", [pytest.param(argv, id=f"{n} {name(argv)}") for n, argv in enumerate(BAD)])
+EACH = slow("more of its kind; each third is fast")
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [pytest.param(argv, id=f"{n} {name(argv)}", marks=EACH if n % 3 else ()) for n, argv in enumerate(BAD)],
+)
 @pytest.mark.usefixtures("no_work")
 def test_bad_input_is_one_short_line_and_leaves_nothing(place, capsys, argv):
     before = listing(place)

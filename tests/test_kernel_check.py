@@ -131,7 +131,7 @@ def test_any_field_lost_or_added_is_refused(name: str) -> None:
         assert not accepted(without(GOLDEN[name], (*above, last))), (*above, last, "lost")
 
 
-@pytest.mark.parametrize("name", GOLDEN)
+@pytest.mark.parametrize("name", some(GOLDEN, 3, "the same of every certificate"))
 @pytest.mark.parametrize("field", ["format", "statement", "claim.id", "lhs", "rhs", "at.relation"])
 def test_what_a_certificate_says_must_be_so(name: str, field: str) -> None:
     alike = (

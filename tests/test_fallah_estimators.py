@@ -266,7 +266,8 @@ def test_many_points_and_few_have_the_same_slopes() -> None:
         assert np.allclose(many, few, rtol=1e-12, atol=1e-12)
     for points in (w, w[0]):
         value, grad = f.value_and_grad(points)
-        assert np.array_equal(value, f.value(points)) and np.array_equal(grad, f.grad(points))
+        assert np.array_equal(value, f.value(points))
+        assert np.array_equal(grad, f.grad(points))
 
 
 def test_estimates_are_means_over_all_batches() -> None:

@@ -105,11 +105,17 @@ def score_parts(
     if often and table is None:
         record(reading, setting, shape, genome)
     each = _split(_score(reading, setting, shape, genome, table), parts)
+    return _moved(reading, setting, each) if again else each
+
+
+def _moved(reading: Reading, setting: Setting, each: list[Scores]) -> list[Scores]:
+    """Rows that look tight or broken, evaluated again with genes moved a little."""
     close = [np.flatnonzero(scores.margin > -CLOSE) for scores in each]
-    if not again or not any(some.size for some in close):
+    if not any(some.size for some in close):
         return each
+    shape = each[0].shape
     genes = genes_of(reading, setting, shape)
-    moved = [jitter(genes, rows(part, some), JITTER) for part, some in zip(parts, close, strict=True)]
+    moved = [jitter(genes, rows(scores.genome, some), JITTER) for scores, some in zip(each, close, strict=True)]
     second = _split(_score(reading, setting, shape, moved[0] if len(moved) == 1 else join(moved)), moved)
     return [_steady(*both) for both in zip(each, close, second, strict=True)]
 
@@ -228,6 +234,10 @@ def compared(reading: Reading, evaluator: Evaluator) -> tuple[Array, ...]:
     for (op, left, right), unit in zip(reading.claim["then"], reading.lowered.units, strict=True):
         lhs, rhs = (np.broadcast_to(evaluator(side), evaluator.shape).reshape(table.n, -1) for side in (left, right))
         margin, ratio = _margin(op, lhs, rhs, _floor(table, unit))
+        if lhs.shape[1] == 1:
+            margin, ratio, lhs, rhs = (x[:, 0] for x in (margin, ratio, lhs, rhs))
+            best.append((margin, ratio, lhs, rhs, np.zeros(table.n, dtype=int), margin))
+            continue
         nothing = (lhs == 0) & (rhs == 0)  # 0 <= 0 looks tight and says nothing, where another index says more
         margin = np.where(nothing & ~nothing.all(axis=1, keepdims=True), np.nan, margin)
         later = _later(margin, evaluator, reading.lowered.starts)
@@ -312,7 +322,10 @@ def _floor(table: Table, unit: tuple[float, float]) -> Array:
 def _margin(op: str, lhs: Array, rhs: Array, rounding: Array) -> tuple[Array, Array]:
     small, large = (rhs, lhs) if op in (">=", ">") else (lhs, rhs)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        floor = NOISE_FLOOR * np.fmax.reduce(np.abs(small) + np.abs(large), axis=1, keepdims=True, initial=0.0)
+        sizes = np.abs(small) + np.abs(large)
+        one = sizes.shape[1] == 1
+        largest = np.fmax(sizes, 0.0) if one else np.fmax.reduce(sizes, axis=1, keepdims=True, initial=0.0)
+        floor = NOISE_FLOOR * largest
         scale = np.maximum(np.maximum(np.abs(small), np.abs(large)), floor)
         gap = np.abs(small - large) if op == "=" else small - large
         margin = gap / scale

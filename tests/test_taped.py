@@ -12,9 +12,9 @@ from marks import slow
 from fedaudit.bounds.catalogue import statement, statements
 from fedaudit.problems.taped import NotTaped, Tape, at_rows
 from fedaudit.verify import audit, check
-from fedaudit.verify.check import genes_of, record, score, score_parts
+from fedaudit.verify.check import genes_of, record, score, score_below, score_parts
 from fedaudit.verify.evaluate import Evaluator, Quantity, Table
-from fedaudit.verify.genome import Genome, draw, rows
+from fedaudit.verify.genome import Genome, draw, join, mutate, rows
 from fedaudit.verify.hunt import FEW, Searched, climb, sample, sampled
 from fedaudit.verify.settings.order import Order
 
@@ -205,6 +205,29 @@ def test_batches_that_are_scored_together_score_as_they_do_alone() -> None:
         assert one.table.scalars.keys() == alone.table.scalars.keys()
         for name, values in alone.table.scalars.items():
             assert equal(one.table.scalars[name], np.broadcast_to(values, (alone.table.n,)))
+
+
+@pytest.mark.parametrize("taped", [False, True])
+@pytest.mark.parametrize(
+    "identifier", ["benmansour/thm3", "buttaci/lem4.1", "zhang/lemA.1", "buttaci/sec4.4-complexity-fedprox"]
+)
+def test_rows_that_were_scored_are_not_scored_again_below_new_ones(identifier: str, taped: bool) -> None:
+    reading, world = audit.read(statement(identifier))
+    check.RECORDED.clear()
+    for shape in world.shapes(reading)[::40]:
+        genes, rng = genes_of(reading, world, shape), np.random.default_rng(2)
+        scores = score(reading, world, shape, draw(genes, 50, rng), often=taped)
+        for _ in range(3):  # rows that were moved once are moved anew, from where they were
+            best = np.argsort(-np.nan_to_num(scores.margin, nan=-9.0), kind="stable")[:8]
+            children = mutate(genes, rows(scores.genome, best), rng)
+            below = score_below(reading, world, scores, best, children)
+            scores = score(reading, world, shape, join([rows(scores.genome, best), children]))
+            for name in ("margin", "later", "ratio", "lhs", "rhs"):
+                assert equal(getattr(below, name), getattr(scores, name)), name
+            assert list(below.at) == list(scores.at)
+            assert all(map(equal, below.genome.values(), scores.genome.values()))
+            assert below.table.n == scores.table.n
+            scores = below
 
 
 def test_what_is_climbed_anyway_is_recorded_when_it_is_sampled() -> None:

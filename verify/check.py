@@ -45,6 +45,7 @@ class Scores:
     lhs: Array
     rhs: Array
     at: Sequence[dict[str, int]]
+    unmoved: tuple[Array, Array] | None = None  # margin and later margin before genes were moved, if they were
 
     @property
     def table(self) -> Table:
@@ -108,6 +109,30 @@ def score_parts(
     return _moved(reading, setting, each) if again else each
 
 
+def score_below(reading: Reading, setting: Setting, scores: Scores, best: Array, genome: Genome) -> Scores:
+    """Some rows of a scored batch, and new ones below them: only what is new, or moved again, is evaluated."""
+    whole = join([rows(scores.genome, best), genome])
+    if isinstance(setting, Order):
+        return _growth(reading, setting, scores.shape, whole)
+    fresh = _score(reading, setting, scores.shape, genome)
+    columns = [np.concatenate([x[best], y]) for x, y in zip(_columns(scores), _columns(fresh), strict=True)]
+    below = _scores(
+        scores.shape,
+        whole,
+        lambda: tabulate(reading, setting, scores.shape, whole),
+        cast("Places", fresh.at).span,
+        columns,
+    )
+    return _moved(reading, setting, [below])[0]
+
+
+def _columns(scores: Scores) -> tuple[Array, ...]:
+    """What `compared` said of a batch."""
+    places = cast("Places", scores.at)
+    margins = scores.unmoved or (scores.margin, scores.later)
+    return *margins, scores.ratio, scores.lhs, scores.rhs, places.which, places.place
+
+
 def _moved(reading: Reading, setting: Setting, each: list[Scores]) -> list[Scores]:
     """Rows that look tight or broken, evaluated again with genes moved a little."""
     close = [np.flatnonzero(scores.margin > -CLOSE) for scores in each]
@@ -127,7 +152,7 @@ def _steady(scores: Scores, close: Array, moved: Scores) -> Scores:
     margin, later = scores.margin.copy(), scores.later.copy()
     margin[close] = np.fmin(margin[close], np.where(np.isnan(moved.margin), 0.0, moved.margin))
     later[close] = np.fmin(later[close], np.where(np.isnan(moved.later), 0.0, moved.later))
-    return replace(scores, margin=margin, later=later)
+    return replace(scores, margin=margin, later=later, unmoved=(scores.margin, scores.later))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

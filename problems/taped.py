@@ -40,10 +40,9 @@ class Tape:
         self.sizes: dict[int, Any] = {}  # places of what is made from the number of rows
         self.inputs: dict[str, int] = {}
         self.outputs: tuple[int, ...] = ()
-        self.recorded: list[Array] = []  # of the batch that was recorded
         self._known: dict[Any, Any] = {}
         self._kept: list[Any] = []  # constants that are known by identity stay alive
-        self._filled: tuple[int, list[Any]] | None = None  # constants for a number of rows
+        self._filled: dict[int, list[Any]] = {}  # constants for the last two numbers of rows
 
     @classmethod
     def record(cls, function: Callable[[dict[str, Any]], Sequence[Any]], batch: Mapping[str, Array]) -> Tape:
@@ -53,7 +52,6 @@ class Tape:
         with np.errstate(all="ignore"):
             made = function(taped)
         tape.outputs = tuple(tape.place(x) for x in made)
-        tape.recorded = [x.value if type(x) is Taped else x for x in made]
         tape.shorten()
         return tape
 
@@ -77,13 +75,16 @@ class Tape:
         return [values[place] for place in self.outputs]
 
     def sized_for(self, n: int) -> list[Any]:
-        """The constants, with those that are made from the number of rows; kept for the next batch of as many."""
-        if self._filled is None or self._filled[0] != n:
+        """The constants, with those that are made from the number of rows; kept for the next batches of as many."""
+        values = self._filled.pop(n, None)
+        if values is None:
             values = self.values.copy()
             for place, size in self.sizes.items():
                 values[place] = size(n)
-            self._filled = n, values
-        return self._filled[1]
+            if len(self._filled) > 1:
+                del self._filled[next(iter(self._filled))]
+        self._filled[n] = values
+        return values
 
     def input(self, name: str, values: Array) -> Taped:
         self.inputs[name] = len(self.values)
@@ -193,27 +194,31 @@ class Tape:
 
     def shorten(self) -> None:
         """Leave out what nothing needs."""
-        needed = {*self.outputs, *(place for place, _ in self.guards)}
+        needed = bytearray(len(self.values))
+        for place in (*self.outputs, *(place for place, _ in self.guards)):
+            needed[place] = True
         kept: list[Step] = []
         for function, to, places in reversed(self.operations):
-            if to not in needed:
+            if not needed[to]:
                 continue
-            if len(places) == 1:
-                (one,) = places
-                kept.append((function, to, one, -1, (), () if one in needed else places))
-                needed.add(one)
-            elif len(places) == 2:
+            if len(places) == 2:
                 one, other = places
-                ends = (one,) if one not in needed else ()
-                if other != one and other not in needed:
-                    ends = (*ends, other)
+                if needed[one]:
+                    ends = () if needed[other] else (other,)
+                else:
+                    ends = (one,) if needed[other] or other == one else places
                 kept.append((function, to, one, other, (), ends))
-                needed.update(places)
+                needed[one] = needed[other] = True
+            elif len(places) == 1:
+                (one,) = places
+                kept.append((function, to, one, -1, (), () if needed[one] else places))
+                needed[one] = True
             else:
-                kept.append((function, to, -1, -1, places, tuple({place for place in places if place not in needed})))
-                needed.update(places)
+                kept.append((function, to, -1, -1, places, tuple({place for place in places if not needed[place]})))
+                for place in places:
+                    needed[place] = True
         self.steps = kept[::-1]
-        self.sizes = {place: size for place, size in self.sizes.items() if place in needed}
+        self.sizes = {place: size for place, size in self.sizes.items() if needed[place]}
         self._known, self._kept, self.operations = {}, [], []
 
 
@@ -430,7 +435,7 @@ def _fold(ufunc: Any, axis: int, size: int, keepdims: bool) -> Callable[[Array],
         else:
             total = values[first] if least is None else ufunc(values[first], least)
         for part in others:
-            ufunc(total, values[part], total)
+            ufunc(total, values[part], out=total)
         return total
 
     return run
@@ -463,7 +468,7 @@ def _item(tape: Tape, x: Taped, key: Any) -> Any:
             named.append(repr(part))
     known = tape._known.get(name := ("item", x.place, *named))  # pyright: ignore[reportPrivateUsage]
     if known is None:
-        known = tape.write(operator.getitem, (x.place, tape.place(key)), x.value[key], name)
+        known = tape.write(operator.getitem, (x.place, tape.put(key, ("key", *named))), x.value[key], name)
     return known
 
 

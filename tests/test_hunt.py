@@ -18,7 +18,7 @@ from fedaudit.bounds.catalogue import statement
 from fedaudit.bounds.papers.buttaci.symbols import E, G, Gamma, sigma, t
 from fedaudit.bounds.statement import Statement
 from fedaudit.verify import audit, kernel
-from fedaudit.verify.audit import _entrants, hunt_row, judge, literal_row, read, verify_row
+from fedaudit.verify.audit import _climbed, _entrants, hunt_row, judge, literal_row, read, verify_row
 from fedaudit.verify.certificates import certify as certify_data
 from fedaudit.verify.certify import Replayed, _declarations, certificate, certify, decided
 from fedaudit.verify.check import BEYOND_ROUNDING, _margin, genes_of, score
@@ -310,6 +310,8 @@ def test_a_small_effort_climbs_where_the_race_came_closest_and_in_every_block() 
     gaps = np.diff([-1, *(n for n, shape in enumerate(shapes) if shape in chosen), len(shapes)])
     assert gaps.max() <= 2 * -(-len(shapes) // 16)
     assert chosen == [shape for shape in shapes if shape in set(chosen)]
+    assert _climbed(shapes, 16) <= set(chosen)  # what is known before the race
+    assert _climbed(shapes, len(shapes)) == _climbed(shapes, 10 * len(shapes)) == set(shapes)
 
 
 def test_a_search_ends_early_only_where_the_kernel_confirms_what_floats_see(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,10 +12,10 @@ from marks import slow
 from fedaudit.bounds.catalogue import statement, statements
 from fedaudit.problems.taped import NotTaped, Tape, at_rows
 from fedaudit.verify import audit, check
-from fedaudit.verify.check import genes_of, record, score, score_parts
+from fedaudit.verify.check import genes_of, record, score, score_below, score_parts
 from fedaudit.verify.evaluate import Evaluator, Quantity, Table
-from fedaudit.verify.genome import Genome, draw, rows
-from fedaudit.verify.hunt import Searched, climb
+from fedaudit.verify.genome import Genome, draw, join, mutate, rows
+from fedaudit.verify.hunt import FEW, Searched, climb, sample, sampled
 from fedaudit.verify.settings.order import Order
 
 Array = np.ndarray[Any, Any]
@@ -70,6 +70,49 @@ def test_a_replay_is_the_same_to_the_bit_for_batches_of_any_size(n: int) -> None
 def test_equal_calls_are_made_once_and_what_nobody_reads_is_left_out() -> None:
     tape = Tape.record(lambda g: [(g["a"] * 2 + 1) / (g["a"] * 2 + 1), (g["x"] * 0).sum(axis=1)][:1], batch(101))
     assert [function for function, *_ in tape.steps] == [np.multiply, np.add, np.true_divide]
+
+
+REDUCED = (  # shapes beside the rows, and the axis: short and long, last and before others, wide and not
+    *(((size,), 1) for size in (1, 2, 3, 4, 5, 7, 8, 9, 20)),
+    *(((40, size), 2) for size in (1, 4, 6, 7, 8, 12)),
+    *(((size, 3), 1) for size in (1, 3, 5, 8, 11, 16, 17)),
+    *(((size, 8), 1) for size in (5, 8, 11, 17)),
+    *(((2, size, 1), 2) for size in (3, 8, 40)),
+    ((3, 2), 0),
+)
+
+
+@pytest.mark.parametrize("laid_out", ["C", "F", "turned"])
+@pytest.mark.parametrize(("shape", "axis"), REDUCED)
+def test_reductions_are_the_same_to_the_bit(shape: tuple[int, ...], axis: int, laid_out: str) -> None:
+    def reduced(g: dict[str, Any]) -> Sequence[Any]:
+        x = np.swapaxes(g["x"], -1, -2) if laid_out == "turned" else g["x"]
+        kept = [x.max(axis=axis), np.fmax.reduce(x, axis=axis), (x > 0).all(axis=axis), (x > 0).sum(axis=axis)]
+        return [x.sum(axis=axis, keepdims=True), x.sum(axis=axis), *kept]
+
+    def numbers(n: int) -> dict[str, Array]:
+        rng = np.random.default_rng(n)
+        x = np.where(rng.random((n, *shape)) < 0.1, np.nan, rng.standard_normal((n, *shape)))
+        x[:4] = -0.0
+        x = np.ascontiguousarray(np.swapaxes(x, -1, -2)) if laid_out == "turned" else x
+        return {"x": np.asfortranarray(x) if laid_out == "F" else x}
+
+    for n in (5, 112):
+        with np.errstate(invalid="ignore"):
+            replayed, plain = Tape.record(reduced, numbers(101)).replay(numbers(n)), reduced(numbers(n))
+        assert replayed is not None
+        for one, other in zip(replayed, plain, strict=True):
+            assert equal(one, other)
+            assert one.dtype.kind != "f" or np.array_equal(np.signbit(one), np.signbit(other))
+
+
+def test_what_the_number_of_rows_makes_is_kept_for_two_numbers() -> None:
+    tape = Tape.record(lambda g: [g["x"] + np.zeros((len(g["x"]), 3)), np.arange(len(g["a"])) + g["a"]], batch(101))
+    first, other = tape.sized_for(112), tape.sized_for(7)
+    assert tape.sized_for(112) is first
+    assert tape.sized_for(9) is not other
+    assert tape.sized_for(112) is first  # between batches of changing sizes it stays
+    assert tape.sized_for(7) is not other
 
 
 def test_a_branch_that_data_decide_is_a_guard() -> None:
@@ -162,6 +205,43 @@ def test_batches_that_are_scored_together_score_as_they_do_alone() -> None:
         assert one.table.scalars.keys() == alone.table.scalars.keys()
         for name, values in alone.table.scalars.items():
             assert equal(one.table.scalars[name], np.broadcast_to(values, (alone.table.n,)))
+
+
+@pytest.mark.parametrize("taped", [False, True])
+@pytest.mark.parametrize(
+    "identifier", ["benmansour/thm3", "buttaci/lem4.1", "zhang/lemA.1", "buttaci/sec4.4-complexity-fedprox"]
+)
+def test_rows_that_were_scored_are_not_scored_again_below_new_ones(identifier: str, taped: bool) -> None:
+    reading, world = audit.read(statement(identifier))
+    check.RECORDED.clear()
+    for shape in world.shapes(reading)[::40]:
+        genes, rng = genes_of(reading, world, shape), np.random.default_rng(2)
+        scores = score(reading, world, shape, draw(genes, 50, rng), often=taped)
+        for _ in range(3):  # rows that were moved once are moved anew, from where they were
+            best = np.argsort(-np.nan_to_num(scores.margin, nan=-9.0), kind="stable")[:8]
+            children = mutate(genes, rows(scores.genome, best), rng)
+            below = score_below(reading, world, scores, best, children)
+            scores = score(reading, world, shape, join([rows(scores.genome, best), children]))
+            for name in ("margin", "later", "ratio", "lhs", "rhs"):
+                assert equal(getattr(below, name), getattr(scores, name)), name
+            assert list(below.at) == list(scores.at)
+            assert all(map(equal, below.genome.values(), scores.genome.values()))
+            assert below.table.n == scores.table.n
+            scores = below
+
+
+def test_what_is_climbed_anyway_is_recorded_when_it_is_sampled() -> None:
+    reading, world = audit.read(statement("buttaci/lem4.1"))
+    shapes = world.shapes(reading)[::30]
+    check.RECORDED.clear()
+    plain = sample(reading, world, shapes, 24, seed=1)
+    assert not check.RECORDED
+    taped = sample(reading, world, shapes, 24, seed=1, climbed=shapes[:2])
+    assert [shape for _, shape in check.RECORDED] == list(shapes[:2])
+    assert repr(digest(taped)) == repr(digest(plain))
+    check.RECORDED.clear()
+    sampled(reading, world, shapes[0], [(FEW, 1), (1, 2)], often=True)
+    assert not check.RECORDED
 
 
 PLACES: tuple[tuple[dict[str, Any], tuple[Any, ...]], ...] = (  # index ranges of the claim, indices of the quantity

@@ -45,6 +45,7 @@ class Scores:
     lhs: Array
     rhs: Array
     at: Sequence[dict[str, int]]
+    unmoved: tuple[Array, Array] | None = None  # margin and later margin before genes were moved, if they were
 
     @property
     def table(self) -> Table:
@@ -105,11 +106,41 @@ def score_parts(
     if often and table is None:
         record(reading, setting, shape, genome)
     each = _split(_score(reading, setting, shape, genome, table), parts)
+    return _moved(reading, setting, each) if again else each
+
+
+def score_below(reading: Reading, setting: Setting, scores: Scores, best: Array, genome: Genome) -> Scores:
+    """Some rows of a scored batch, and new ones below them: only what is new, or moved again, is evaluated."""
+    whole = join([rows(scores.genome, best), genome])
+    if isinstance(setting, Order):
+        return _growth(reading, setting, scores.shape, whole)
+    fresh = _score(reading, setting, scores.shape, genome)
+    columns = [np.concatenate([x[best], y]) for x, y in zip(_columns(scores), _columns(fresh), strict=True)]
+    below = _scores(
+        scores.shape,
+        whole,
+        lambda: tabulate(reading, setting, scores.shape, whole),
+        cast("Places", fresh.at).span,
+        columns,
+    )
+    return _moved(reading, setting, [below])[0]
+
+
+def _columns(scores: Scores) -> tuple[Array, ...]:
+    """What `compared` said of a batch."""
+    places = cast("Places", scores.at)
+    margins = scores.unmoved or (scores.margin, scores.later)
+    return *margins, scores.ratio, scores.lhs, scores.rhs, places.which, places.place
+
+
+def _moved(reading: Reading, setting: Setting, each: list[Scores]) -> list[Scores]:
+    """Rows that look tight or broken, evaluated again with genes moved a little."""
     close = [np.flatnonzero(scores.margin > -CLOSE) for scores in each]
-    if not again or not any(some.size for some in close):
+    if not any(some.size for some in close):
         return each
+    shape = each[0].shape
     genes = genes_of(reading, setting, shape)
-    moved = [jitter(genes, rows(part, some), JITTER) for part, some in zip(parts, close, strict=True)]
+    moved = [jitter(genes, rows(scores.genome, some), JITTER) for scores, some in zip(each, close, strict=True)]
     second = _split(_score(reading, setting, shape, moved[0] if len(moved) == 1 else join(moved)), moved)
     return [_steady(*both) for both in zip(each, close, second, strict=True)]
 
@@ -121,7 +152,7 @@ def _steady(scores: Scores, close: Array, moved: Scores) -> Scores:
     margin, later = scores.margin.copy(), scores.later.copy()
     margin[close] = np.fmin(margin[close], np.where(np.isnan(moved.margin), 0.0, moved.margin))
     later[close] = np.fmin(later[close], np.where(np.isnan(moved.later), 0.0, moved.later))
-    return replace(scores, margin=margin, later=later)
+    return replace(scores, margin=margin, later=later, unmoved=(scores.margin, scores.later))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -228,6 +259,10 @@ def compared(reading: Reading, evaluator: Evaluator) -> tuple[Array, ...]:
     for (op, left, right), unit in zip(reading.claim["then"], reading.lowered.units, strict=True):
         lhs, rhs = (np.broadcast_to(evaluator(side), evaluator.shape).reshape(table.n, -1) for side in (left, right))
         margin, ratio = _margin(op, lhs, rhs, _floor(table, unit))
+        if lhs.shape[1] == 1:
+            margin, ratio, lhs, rhs = (x[:, 0] for x in (margin, ratio, lhs, rhs))
+            best.append((margin, ratio, lhs, rhs, np.zeros(table.n, dtype=int), margin))
+            continue
         nothing = (lhs == 0) & (rhs == 0)  # 0 <= 0 looks tight and says nothing, where another index says more
         margin = np.where(nothing & ~nothing.all(axis=1, keepdims=True), np.nan, margin)
         later = _later(margin, evaluator, reading.lowered.starts)
@@ -312,7 +347,10 @@ def _floor(table: Table, unit: tuple[float, float]) -> Array:
 def _margin(op: str, lhs: Array, rhs: Array, rounding: Array) -> tuple[Array, Array]:
     small, large = (rhs, lhs) if op in (">=", ">") else (lhs, rhs)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        floor = NOISE_FLOOR * np.fmax.reduce(np.abs(small) + np.abs(large), axis=1, keepdims=True, initial=0.0)
+        sizes = np.abs(small) + np.abs(large)
+        one = sizes.shape[1] == 1
+        largest = np.fmax(sizes, 0.0) if one else np.fmax.reduce(sizes, axis=1, keepdims=True, initial=0.0)
+        floor = NOISE_FLOOR * largest
         scale = np.maximum(np.maximum(np.abs(small), np.abs(large)), floor)
         gap = np.abs(small - large) if op == "=" else small - large
         margin = gap / scale

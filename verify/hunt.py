@@ -14,9 +14,9 @@ import numpy as np
 
 from fedaudit.progress import told
 
-from .check import Scores, genes_of, score, score_parts
+from .check import Scores, genes_of, score, score_below, score_parts
 from .evaluate import Array
-from .genome import draw, join, mutate, rows
+from .genome import draw, mutate, rows
 from .seeds import seed_for
 from .settings.base import NOISY, Reading, Setting, Shape
 from .settings.order import Order
@@ -98,14 +98,14 @@ def climb(
         scores = score(reading, setting, shape, draw(genes, 2 * POPULATION, rng), often=taped)
         tried += scores.admissible
         sizes.append(_size(reading, setting, scores, scores.admissible))
-        elite = rows(scores.genome, _ranking(scores)[:ELITE])
         for _ in range(generations):
-            picks = rng.integers(0, len(next(iter(elite.values()))), POPULATION)
-            scores = score(reading, setting, shape, join([elite, mutate(genes, rows(elite, picks), rng)]))
+            elite = _ranking(scores)[:ELITE]
+            parents = elite[rng.integers(0, len(elite), POPULATION)]
+            children = mutate(genes, rows(scores.genome, parents), rng)
+            scores = score_below(reading, setting, scores, elite, children)
             fresh = int(np.isfinite(scores.margin[ELITE:]).sum())  # the elite was counted before
             tried += fresh
             sizes.append(_size(reading, setting, scores, fresh))
-            elite = rows(scores.genome, _ranking(scores)[:ELITE])
         best += top(scores, 2)
     return Searched(tried, order(best), merged(sizes))
 

@@ -9,13 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import fmpq
 
 from fedaudit.bounds.catalogue import statement
 from fedaudit.problems.interpret import Setup, run
 from fedaudit.problems.quadratics import Quadratics
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import read
+from fedaudit.verify.kernel.draws import Draw
+from fedaudit.verify.kernel.law import condensed
 from fedaudit.verify.kernel.loss import Loss, Vector
+from fedaudit.verify.kernel.place import State
 
 METHOD: dict[str, Any] = {
     "id": "tests/sgd", "server": {"x": ["start"]}, "client": {"y": "x"}, "begin": {"y": "x"},
@@ -152,3 +156,29 @@ def test_flat_clients_with_minimisers_of_their_own_are_not_alike() -> None:
     instance = INSTANCE | {"clients": [flat, flat], "noise": {"kind": "none"}, "minimisers": [["0"], ["4"]]}
     asked = claim([["1", ["norm2", ["mean", ["w_i_star"]]]]])
     assert F(str(kernel.world(asked, instance).at("measure", (1,)))) == 4
+
+
+def test_few_points_have_the_mean_and_covariance_of_many() -> None:
+    """By definition, in rationals; two vectors of two entries, one of which is an affine function of the others."""
+    values = [(F(n * n % 7, 3), F(n % 5), F(-n, 4)) for n in range(1, 12)]
+    entries = [(a, b, c, a - 2 * b + 1) for a, b, c in values]
+    weights = [F(n, 66) for n in range(1, 12)]
+
+    def state(x: tuple[F, ...]) -> State:
+        a, b, c, d = (fmpq(q.numerator, q.denominator) for q in x)
+        return {"x": ((a, b),), "y": ((c, d),)}
+
+    def moments(points: list[tuple[tuple[F, ...], F]]) -> list[F]:
+        """The weight of all, their mean, and the second moments about the origin."""
+        products = [[F(1), *x, *(a * b for a in x for b in x)] for x, _ in points]
+        return [sum((q * row[n] for row, (_, q) in zip(products, points, strict=True)), F(0)) for n in range(21)]
+
+    many = list(zip(entries, weights, strict=True))
+    everyone = Draw((1,))
+    few = condensed([(state(x), everyone, fmpq(q.numerator, q.denominator)) for x, q in many], ["x", "y"])
+    back = [
+        (tuple(F(int(e.p), int(e.q)) for name in "xy" for e in one[name][0]), F(int(q.p), int(q.q)))
+        for one, _, q in few
+    ]
+    assert len(few) == 2 * 3 + 1
+    assert moments(back) == moments(many)

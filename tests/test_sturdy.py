@@ -109,6 +109,20 @@ def test_a_glance_says_what_the_kernel_says(
     assert len(asked) == len(exact.refutes) + (not exact.lasts)
 
 
+def test_only_what_lasts_at_a_glance_is_shown_to_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    glances: list[bool] = []
+
+    def told(*given: Any) -> sturdy.Endurance:
+        glances.append(given[-1])
+        return endurance(*given)
+
+    monkeypatch.setattr(sturdy, "endurance", told)
+    assert not sturdy._lasts(REMARK_7, WEIGHTED, replayed(FRAGILE))
+    assert glances == [True]
+    assert sturdy._lasts(REMARK_7, WEIGHTED, replayed(STURDY))
+    assert glances == [True, True, False]
+
+
 def test_what_a_glance_got_wrong_is_decided_by_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fedaudit.verify.audit.tougher", lambda *_: None)
     seen = Searched(2, tuple(both(FRAGILE, STURDY)))

@@ -142,9 +142,14 @@ def tougher(reading: Reading, setting: Setting, violations: Sequence[Found]) -> 
         best = _climb(reading, setting, shape)
         for digits in DIGITS if best is not None else ():
             again = replay(reading, setting, shape, exactly(genes_of(reading, setting, shape), best or {}, 0, digits))
-            if again is not None and not again.holds and endurance(reading, setting, again).lasts:
+            if again is not None and not again.holds and _lasts(reading, setting, again):
                 return again
     return None
+
+
+def _lasts(reading: Reading, setting: Setting, replayed: Replayed) -> bool:
+    """Whether it lasts for certain: the kernel is asked if it does at a glance."""
+    return all(endurance(reading, setting, replayed, glance).lasts for glance in (True, False))
 
 
 def _varied(shapes: Sequence[Shape]) -> list[Shape]:

@@ -13,7 +13,7 @@ from itertools import product
 from flint import fmpq, fmpz
 
 from .draws import STATES, Draw
-from .loss import ONE, Vector, combine, ldl, minus, plus, scaled
+from .loss import ONE, Vector, combine, ldl_of_upper, minus, plus, scaled
 from .noise import Kick, Noise
 from .place import State
 from .rational import affordable
@@ -104,9 +104,9 @@ def condensed(states: list[Weighted], names: list[str]) -> list[Weighted]:
     flat = [(tuple(x for name, _ in shapes for vector in s[name] for x in vector), q) for s, _, q in states]
     affordable(len(flat) * len(flat[0][0]) ** 2, COVARIANCE)
     mean = combine([q for _, q in flat], [x for x, _ in flat])
-    apart = [(minus(x, mean), q) for x, q in flat]
+    apart = [(y := minus(x, mean), [q * entry for entry in y]) for x, q in flat]
     rows = range(len(mean))
-    parts = ldl([[summed(q * x[r] * x[s] for x, q in apart) for s in rows] for r in rows])
+    parts = ldl_of_upper([[summed(weighted[r] * y[s] for y, weighted in apart) for s in rows[r:]] for r in rows])
     if parts is None:
         raise ArithmeticError("got an indefinite covariance, expected a semidefinite one")
     points = [(combine((ONE, s), (mean, u)), D / 2) for D, u in parts for s in (ONE, -ONE)]

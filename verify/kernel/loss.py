@@ -50,12 +50,13 @@ def clipped(x: Value, low: fmpq, high: fmpq) -> fmpq:
 
 
 def ldl(matrix: Sequence[Sequence[fmpq]]) -> list[tuple[fmpq, Vector]] | None:
-    """A symmetric matrix as a sum of D u u' with D > 0; None unless it is positive semidefinite.
+    """A symmetric matrix as a sum of D u u' with D > 0; None unless it is positive semidefinite."""
+    return ldl_of_upper([list(row[r:]) for r, row in enumerate(matrix)])
 
-    Of what is left, only the diagonal and what stands right of it is computed.
-    """
-    size, parts = len(matrix), list[tuple[fmpq, Vector]]()
-    rest = [list(row[r:]) for r, row in enumerate(matrix)]
+
+def ldl_of_upper(rest: list[list[fmpq]]) -> list[tuple[fmpq, Vector]] | None:
+    """The same, from each row's diagonal entry and what stands right of it: nothing else is read."""
+    size, parts = len(rest), list[tuple[fmpq, Vector]]()
     for r, row in enumerate(rest):
         pivot = row[0]
         if pivot < 0 or (pivot == 0 and any(row)):  # a zero pivot needs a zero row

@@ -55,7 +55,6 @@ __all__ = [
     "bundle",
     "caption",
     "counted",
-    "fitting",
     "floor_y",
     "formula",
     "heading",
@@ -387,14 +386,14 @@ def heading(figure: Figure, text: str) -> None:
     """A title in one line or two, each as wide as the figure at most; what is longer still is cut."""
     room, words, lines = 0.96 * 72 * figure.get_figwidth(), in_greek(text).split(), list[str]()
     while words and len(lines) < 2:
-        end = "" if not lines or fitting(words, room) == len(words) else " …"
-        count = fitting(words, room, end)
+        end = "" if not lines or _fitting(words, room) == len(words) else " …"
+        count = _fitting(words, room, end)
         lines.append(" ".join(words[:count]) + end)
         words = words[count:]
     figure.suptitle("\n".join(lines), fontsize=TITLE, x=0.02, ha="left")
 
 
-def fitting(words: Sequence[str], room: float, end: str = "", size: float = TITLE) -> int:
+def _fitting(words: Sequence[str], room: float, end: str = "", size: float = TITLE) -> int:
     """How many words, at least one, fit into so many points: nearly as many as their own widths say."""
     font, measured = FontProperties(size=size), _measured(_families()).get_text_width_height_descent
     space, last = (measured(text, font, False)[0] for text in (" ", end))
@@ -511,7 +510,7 @@ def caption(figure: Figure, text: str) -> None:
     kept = re.sub(r" ([=<>≤≥]) ", "\u00a0\\1\u00a0", in_greek(text))  # no line break inside "t = 0"
     room, words, lines = 0.95 * 72 * figure.get_figwidth(), kept.split(" "), list[str]()
     while words:
-        count = fitting(words, room, size=SMALL_PRINT)
+        count = _fitting(words, room, size=SMALL_PRINT)
         lines.append(" ".join(words[:count]))
         words = words[count:]
     figure.supxlabel("\n".join(lines), fontsize=SMALL_PRINT, color="#555555", x=0.02, ha="left")

@@ -23,7 +23,7 @@ from PIL import Image
 from fedaudit.figures import drawn, image
 from fedaudit.figures.compact import compact, relative
 from fedaudit.figures.once import ticks_once
-from fedaudit.figures.style import DPI, LARGEST, LINES, bundle, fitting, look, measured_once, new, save
+from fedaudit.figures.style import DPI, LARGEST, LINES, bundle, look, measured_once, new, save
 
 
 def plain(figure: Figure) -> str:
@@ -280,18 +280,6 @@ def test_ticks_that_are_known_are_not_found_again() -> None:
         assert _found(axes.xaxis) is known
         axes.set_xlim(0, 2)
         assert _found(axes.xaxis) is not known
-
-
-@pytest.mark.parametrize("room", [20, 90, 200, 1000])
-@pytest.mark.parametrize("end", ["", " …"])
-def test_as_many_words_are_set_as_fit(room: float, end: str) -> None:
-    words = ["To", "AVAIL", "of", "an", "office,", "Tf:", "the", "first\xa0=\xa0one", "γ", "≤", "1/T", "of", "these"]
-    count, font = fitting(words, room, end, 9), FontProperties(size=9)
-    widths = [
-        TextToPath().get_text_width_height_descent(" ".join(words[:n]) + end, font, False)[0]
-        for n in range(1, len(words) + 1)
-    ]
-    assert count == max([n for n, width in enumerate(widths, 1) if width <= room], default=1)
 
 
 @pytest.mark.parametrize("size", [7.5, 9, 10])

@@ -40,6 +40,15 @@ def test_bad_looks_are_refused(look: int, delta: float) -> None:
         interval(np.ones((1, 4)), np.ones(1), look, delta)
 
 
+def test_a_run_that_is_followed_is_the_one_that_is_sampled() -> None:
+    reading, world = read(statement("buttaci/thm4.1-I"))
+    shape = world.sampled_shape(reading)
+    genome = draw(genes_of(reading, world, shape), 3, np.random.default_rng(3))
+    known = known_table(reading, world, shape, genome)
+    values, *_ = world.sampled(reading, shape, genome, known, 2, np.random.default_rng(4))
+    assert np.array_equal(world.followed(reading, shape, genome, known, 2, np.random.default_rng(4)), values)
+
+
 def test_no_path_leaves_its_reach() -> None:
     reading, world = read(statement("buttaci/thm4.1-I"))
     shape = world.sampled_shape(reading)

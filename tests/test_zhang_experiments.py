@@ -71,6 +71,15 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "looks", looks)
 
 
+def test_pictures_show_the_runs_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    (printed, as_printed), (settled, default), *_ = zhang_logistic.READINGS
+    few = Look(printed, as_printed, 1, 100), Look(settled, default, 2)
+    monkeypatch.setattr(zhang_logistic, "looks", lambda effort: few)
+    seen = observed(7, few)
+    assert zhang_logistic.settled(7) is seen[1]
+    assert [one.look for one in seen] == list(few)
+
+
 def small(seed: int = 0, n: int = 3, m: int = 5, d: int = 4) -> Logistic:
     return draw(np.random.default_rng(seed), n, m, d, 50.0, 50.0, Reading(factor=3.0))
 

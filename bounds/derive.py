@@ -14,10 +14,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache, partial
-from math import inf
 from typing import Any, Literal
 
-from sympy import Basic, Eq, Expr, Ge, Gt, Indexed, Le, Lt, Min, Rational, Sum, Symbol, Tuple, preorder_traversal
+from sympy import Basic, Eq, Expr, Ge, Gt, Le, Lt, Min, Rational, Sum, Symbol, preorder_traversal
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean, Or, true
@@ -25,26 +24,24 @@ from sympy.logic.boolalg import And, Boolean, Or, true
 from fedaudit.errors import UserError
 
 from .atoms import Variance
-from .decide import Decision, decide, entails, refuted, told, violates, violation
+from .comparison import TIGHT, Comparison, Search, Verdict, supremum, violated
+from .constants import Slack, constants, mutate
+from .decide import Decision, decide, entails, told
 from .derivation import NAMED, Argument, Given, Induction, Known, Step, View, domains, put_in
 from .dimension import DimensionError, dimension_of
 from .dominance import dominance
-from .evaluate import Compiled, Point, Undefined, compiled, entangled, opaque, quantities
-from .factor import Factor, coefficients, unbounded
+from .evaluate import Point, quantities
+from .factor import Factor
 from .facts import FACTS, SUMS, ExpNumber, Fact
 from .frame import HETEROGENEITY
 from .method import Method
-from .sampling import Drawn, Sampler, conjuncts
 from .shown import Average, Definition, check, multipliers, not_negative, stands
 from .statement import Statement, with_values
-from .terms import Term, orders, terms, written
+from .terms import Term, orders
 from .vectors import SIGN
 from .ways import line
+from .wider import tighter
 
-Verdict = Literal["follows", "claims-more", "claims-less", "not-derived"]
-TIGHT = 1e-6
-SAMPLES, POOL, CLIMB = 300, 400, 500
-SEEN = 1e-9
 WEIGHTS = {  # none is negative
     "nonnegative_weights",
     "positive_weights",
@@ -52,7 +49,6 @@ WEIGHTS = {  # none is negative
     "similarity_weights",
     "equal_weights",
 }
-LARGE = 10  # a search over many decades that finds a smaller ratio has not met an unbounded one
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,65 +281,6 @@ def prove(fact: Fact) -> tuple[Decided, ...]:
 
 
 # --- the verdict -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What a proof gives for the left-hand side against what is claimed, and the conditions both live under."""
-
-    gives: Expr
-    claims: Expr
-    upper: bool
-    conditions: tuple[Boolean, ...]
-    own: bool = False  # `gives` is the printed left-hand side itself
-
-    @property
-    def relation(self) -> Boolean:
-        return (Le if self.upper else Ge)(self.gives, self.claims)
-
-    @property
-    def ratio(self) -> Expr:
-        """At most 1 when the claim follows."""
-        return self.gives / self.claims if self.upper else self.claims / self.gives
-
-    def restated(self, relation: Relational) -> Comparison:
-        """The same comparison for a changed claim."""
-        return replace(self, gives=relation.lhs if self.own else self.gives, claims=relation.rhs)
-
-    def sampler(self) -> Sampler:
-        return _sampler((self.gives, self.claims), self.conditions)
-
-    def factor(self, largest: float | None, status: Verdict) -> Factor:
-        """The largest ratio of corresponding coefficients, if there is one that agrees with the status."""
-        small, large = (self.gives, self.claims) if self.upper else (self.claims, self.gives)
-        exact = coefficients(small, large)
-        if exact is not None and _agrees(exact, status):
-            return exact
-        conditions = conjuncts(*self.conditions)
-        if status != "claims-more" or (largest is not None and largest < LARGE):
-            return largest
-        if unbounded(small, large, self.relation, conditions, self.sampler()):
-            return "unbounded"
-        given, sides = written((small, large), conditions)
-        if unbounded(*sides, Le(*sides, evaluate=False), given, Sampler(sides, tuple(given))):
-            return "unbounded"
-        return largest
-
-    def terms(self, relation: int, equal: bool) -> tuple[Term, ...]:
-        """The factor, term by term; nothing where no bound of the proof's own is compared."""
-        small, large = (self.gives, self.claims) if self.upper or equal else (self.claims, self.gives)
-        return () if self.own else terms(small, large, conjuncts(*self.conditions), relation)
-
-
-@lru_cache(maxsize=256)
-def _sampler(formulas: tuple[Expr, ...], conditions: tuple[Boolean, ...]) -> Sampler:
-    return Sampler(formulas, conditions)
-
-
-def _agrees(factor: float, status: Verdict) -> bool:
-    if status == "claims-more":
-        return factor > 1 + TIGHT
-    return factor < 1 - TIGHT if status == "claims-less" else abs(factor - 1) <= TIGHT
 
 
 def derive(statement: Statement, catalogue: Mapping[str, Statement], *, slack: bool = True) -> Derived:
@@ -818,7 +755,7 @@ def _verdict(
     if any(not of[step].holds for step in leads) or any(f.startswith(("assumption:", "refused:")) for f in findings):
         return "not-derived", None, None, None
     for comparison in comparisons:
-        worst = _violated(comparison)
+        worst = violated(comparison)
         if worst is not None:
             findings.append(f"claims more than the proof gives: {told(worst)}")
             return "claims-more", comparison, supremum(comparison)[0], worst
@@ -854,44 +791,6 @@ def _compares(step: Step | Induction, goal: View) -> bool:
     return step.claim in goal.relations or (isinstance(step.claim, Eq) and bool(printed & set(step.claim.args)))
 
 
-@lru_cache(maxsize=512)
-def supremum(comparison: Comparison) -> tuple[float | None, Point | None]:
-    """The largest ratio found, and where; None when the two sides do not speak of the same quantities."""
-    sampler = comparison.sampler()
-    ratio = compiled(comparison.ratio, sampler.variables)
-    _, point = sampler.climb(ratio, sampler.pool(str(comparison.claims)[:100], POOL), CLIMB)
-    if point is None:
-        return None, None
-    sides = [{q for q in quantities(side) if opaque(q)} for side in (comparison.gives, comparison.claims)]
-    value, claims = (_number(side, point, sampler) for side in (ratio, compiled(comparison.claims, sampler.variables)))
-    comparable = claims > 0 and (
-        sides[0] <= sides[1] or sides[1] <= sides[0]
-    )  # a ratio to a negative side says nothing
-    return (value if comparable else None), point
-
-
-def _number(side: Compiled, point: Point, sampler: Sampler) -> float:
-    """As exactly as it can be had; in floats where 60 digits cannot tell a denominator from 0."""
-    values = [point[v] for v in sampler.variables]
-    try:
-        exact = side.exact(values)
-        return float(side.precise(values) if exact is None else exact)
-    except (Undefined, OverflowError):
-        return float(side.float([float(x) for x in values]))
-
-
-def _violated(comparison: Comparison) -> Point | None:
-    """A point where the proof gives less than is claimed: sampled, or where the ratio climbs above 1."""
-    relation, conditions = comparison.relation, conjuncts(*comparison.conditions)
-    if entangled(relation, *conditions):
-        return None
-    found = violation(relation, conditions, comparison.sampler(), SAMPLES)
-    if found is None:
-        _, best = supremum(comparison)
-        found = best if best is not None and violates(relation, conditions, best) else None
-    return found
-
-
 def _vacuous(goal: View, argument: Argument) -> Iterator[str]:
     """A minimum in a lower bound of which one argument alone already follows, from the very same givens."""
     for step in argument.steps:
@@ -906,92 +805,9 @@ def _vacuous(goal: View, argument: Argument) -> Iterator[str]:
 # --- slack -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """One printed number of a statement: in which field it stands, where in that expression, and its value."""
-
-    field: str  # "then", "where", "choose", "when"
-    key: Any
-    path: tuple[int, ...]
-    value: Rational
-    inside: Basic  # the smallest term around it
-
-    def __str__(self) -> str:
-        return f"{self.value} in {self.inside} ({self.field}{'' if isinstance(self.key, int) else f' {self.key}'})"
-
-
-def constants(statement: Statement, fields: Sequence[str] = ("then", "where", "choose", "when")) -> list[Constant]:
-    """Every number printed in a statement, exponents included; minus signs and divisions are not numbers."""
-    found: list[Constant] = []
-    for name in fields:
-        value = getattr(statement, name)
-        if name in ("where", "choose"):
-            parts = list(value.items())
-        else:
-            parts = list(enumerate(value if isinstance(value, tuple) else (value,)))
-        for key, expr in parts:
-            found += [Constant(name, key, path, number, inside) for path, number, inside in _numbers(expr, expr)]
-    return found
-
-
-def _numbers(
-    expr: Basic, inside: Basic, path: tuple[int, ...] = ()
-) -> Iterator[tuple[tuple[int, ...], Rational, Basic]]:
-    if isinstance(expr, Rational):
-        if expr not in (-1, 0):
-            yield path, expr, inside
-        return
-    if isinstance(expr, Indexed | AppliedUndef | Tuple):
-        return
-    for n, part in enumerate(expr.args):
-        yield from _numbers(part, expr, (*path, n))
-
-
-@dataclass(frozen=True, slots=True)
-class Slack:
-    """A constant that, multiplied by `factor`, makes a stronger claim which still follows numerically."""
-
-    constant: Constant
-    factor: Rational
-    cited: str = ""  # the cited statement whose constant it is
-
-    def __str__(self) -> str:
-        changed = f"{self.constant} could be {self.constant.value * self.factor}"
-        if self.cited:
-            return f"slack: in {self.cited}, {changed}: its condition would still be met"
-        if self.constant.field == "when":
-            return f"slack: {changed}: 1 % more is allowed, and it still follows"
-        return f"slack: {changed}: 1 % stronger, and no violation found"
-
-
-def mutate(statement: Statement, constant: Constant, factor: Rational, *, evaluate: bool = True) -> Statement:
-    """`statement` with one printed number multiplied by `factor`; `evaluate`: a relation may become true or false."""
-    value = getattr(statement, constant.field)
-    changed = constant.value * factor
-
-    def put(expr: Basic) -> Basic:
-        return _put(expr, constant.path, changed, evaluate)
-
-    if constant.field in ("where", "choose"):
-        made: Any = {k: put(v) if k == constant.key else v for k, v in value.items()}
-    elif isinstance(value, tuple):
-        made = tuple(put(v) if n == constant.key else v for n, v in enumerate(value))
-    else:
-        made = put(value)
-    return replace(statement, **{constant.field: made})
-
-
-def _put(expr: Basic, path: tuple[int, ...], value: Rational, evaluate: bool) -> Basic:
-    if not path:
-        return value
-    args = list(expr.args)
-    args[path[0]] = _put(args[path[0]], path[1:], value, evaluate)
-    return expr.func(*args, evaluate=evaluate) if isinstance(expr, Relational) else expr.func(*args)
-
-
 def slacks(statement: Statement, comparisons: Sequence[Comparison]) -> Iterator[Slack]:
     """Printed constants that could be 1 % stronger and still follow from what the proof gives (numerically)."""
-    searches = [_Search.of(comparison) for comparison in comparisons]
+    searches = [Search.of(comparison) for comparison in comparisons]
     compared = [n for n, r in enumerate(statement.relations) if isinstance(_write(r, statement, (), None), Relational)]
     if len(compared) != len(comparisons):
         return
@@ -1021,47 +837,11 @@ def relaxations(statement: Statement, closure: tuple[Statement, ...]) -> Iterato
         printed = statement.defined(statement.when[constant.key])
         for factor in (Rational(99, 100), Rational(101, 100)):
             mutant = mutate(statement, constant, factor)
-            if not _tighter(printed, mutant.defined(mutant.when[constant.key])):
+            if not tighter(printed, mutant.defined(mutant.when[constant.key])):
                 continue
             goal, argument = argued(mutant, {s.id: s for s in closure})
             if _all_hold(argument.steps, goal.requires):
                 yield Slack(constant, factor)
-
-
-def _tighter(condition: Boolean, other: Boolean) -> bool:
-    """Whether `condition` implies `other`, and not the other way round. (What is false is found sooner than proved.)"""
-    share = _share(condition, other)
-    if (share is not None and share <= 1) or _two_values(condition, other):
-        return False
-    there = decide(other, [condition], asking="false")
-    if there.status == "false" or not refuted(condition, [other]):
-        return False
-    return there.proved or decide(other, [condition]).status == "true"
-
-
-def _two_values(condition: Boolean, other: Boolean) -> bool:
-    """Whether they set one symbol equal to values that it may have everywhere: both imply each other, or neither does.
-
-    (Where the values differ, each is a point at which one equation holds and the other fails.)
-    """
-    if not isinstance(condition, Eq) or not isinstance(other, Eq) or condition.lhs != other.lhs:
-        return False
-    name = condition.lhs
-    return isinstance(name, Symbol) and all(_allowed(name, equation.rhs) for equation in (condition, other))
-
-
-def _allowed(name: Symbol, value: Expr) -> bool:
-    """Whether `value`, which does not speak of `name`, is everywhere what the name declares itself to be."""
-    declared = name.assumptions0.items()
-    return not value.has(name) and all(getattr(value, f"is_{word}") is truth for word, truth in declared)
-
-
-def _share(condition: Boolean, other: Boolean) -> Rational | None:
-    """How much of a positive bound on the same expression the other one allows; None if they are no such bounds."""
-    if type(condition) is not type(other) or not isinstance(condition, Le | Lt) or condition.lhs != other.lhs:
-        return None
-    share = other.rhs / condition.rhs
-    return share if isinstance(share, Rational) and condition.rhs.is_positive else None
 
 
 def room(statement: Statement, argument: Argument, closure: tuple[Statement, ...]) -> Iterator[Slack]:
@@ -1072,10 +852,10 @@ def room(statement: Statement, argument: Argument, closure: tuple[Statement, ...
     for cited in (s for s in closure if s.id in derivation.cites):
         for constant in constants(cited, ("when",)):
             for factor in (Rational(99, 100), Rational(101, 100)):
-                tighter = mutate(cited, constant, factor)
-                if not _tighter(tighter.when[constant.key], cited.when[constant.key]):
+                mutant = mutate(cited, constant, factor)
+                if not tighter(mutant.when[constant.key], cited.when[constant.key]):
                     continue
-                needed = view(tighter, derivation.substitute, statement).requires
+                needed = view(mutant, derivation.substitute, statement).requires
                 if all(decide(c, [*goal.requires, *premises]).status == "true" for c in needed[: len(cited.when)]):
                     yield Slack(constant, factor, cited.id)
 
@@ -1089,37 +869,3 @@ def _dimensions_agree(statement: Statement) -> bool:
     except DimensionError:
         return False
     return True
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Search:
-    """A comparison, a sampler for it, and points with its ratio there: what changed claims are compared with."""
-
-    before: Comparison
-    printed: Expr  # its ratio
-    sampler: Sampler
-    pool: Sequence[tuple[Drawn, float]]
-
-    @staticmethod
-    def of(comparison: Comparison) -> _Search:
-        sampler, printed = comparison.sampler(), comparison.ratio
-        ratio = compiled(printed, sampler.variables)
-        pool = [(drawn, drawn.score(ratio)) for drawn in sampler.pool("slack", POOL)]
-        return _Search(comparison, printed, sampler, pool)
-
-    def ratio(self, relation: Relational) -> Compiled | None:
-        """Of the changed claim; None if it is the same, or about something else altogether."""
-        before, after = self.before, self.before.restated(relation)
-        if after == before or not set(quantities(after.gives, after.claims)) <= set(self.sampler.variables):
-            return None
-        ratio = after.ratio
-        return None if ratio == self.printed else compiled(ratio, self.sampler.variables)
-
-    def rises(self, ratio: Compiled) -> bool:
-        """Whether it is larger somewhere: the changed claim is stronger there."""
-        return any(old > -inf and drawn.score(ratio) > old * (1 + SEEN) for drawn, old in self.pool)
-
-    def breaks(self, ratio: Compiled) -> bool:
-        """Whether it is found above 1: the changed claim does not follow."""
-        value, _ = self.sampler.climb(ratio, [drawn for drawn, _ in self.pool], CLIMB, enough=1 + SEEN)
-        return value > 1 + SEEN

@@ -13,7 +13,8 @@ from typing import Any
 
 from sympy import Eq, Ge, Gt, Le, Lt, Rational
 
-from fedaudit.bounds.derive import argued, constants, derive, mutate, settle, shown
+from fedaudit.bounds.constants import constants, mutate
+from fedaudit.bounds.derive import argued, derive, settle, shown
 from fedaudit.bounds.shown import check
 from fedaudit.bounds.statement import Statement
 from fedaudit.errors import UserError

@@ -23,9 +23,10 @@ from sympy import Eq, Function, Ge, Le, Rational, Symbol
 import fedaudit as fa
 from fedaudit.bounds.atoms import MEAN_CONVEX, Bound, Convex, Minimum, Near, Smooth, Square
 from fedaudit.bounds.catalogue import catalogue
+from fedaudit.bounds.constants import constants, mutate
 from fedaudit.bounds.decide import decide
 from fedaudit.bounds.derivation import Argument, Derivation, Induction, Known, Step, View, named
-from fedaudit.bounds.derive import constants, derive, mutate, shown, taken
+from fedaudit.bounds.derive import derive, shown, taken
 from fedaudit.bounds.facts import exp_number
 from fedaudit.bounds.frame import Frame, Reader, others
 from fedaudit.bounds.identity_data import identity_data

@@ -14,24 +14,15 @@ from chain import CHAIN
 from marks import slow, some
 from sympy import Abs, Eq, Function, Indexed, Le, Min, Pow, Rational, Sum, Symbol, sqrt
 
-from fedaudit.bounds import derive as derive_module
+from fedaudit.bounds import wider
 from fedaudit.bounds.catalogue import catalogue
+from fedaudit.bounds.constants import Constant, constants, mutate
 from fedaudit.bounds.decide import violates
 from fedaudit.bounds.derivation import Argument, Derivation, Known, Step
-from fedaudit.bounds.derive import (
-    Constant,
-    Derived,
-    _dimensions_agree,
-    _tighter,
-    argued,
-    compare,
-    constants,
-    derive,
-    mutate,
-    view,
-)
+from fedaudit.bounds.derive import Derived, _dimensions_agree, argued, compare, derive, view
 from fedaudit.bounds.sampling import conjuncts
 from fedaudit.bounds.statement import Statement, with_values
+from fedaudit.bounds.wider import tighter
 from fedaudit.errors import UserError
 
 CATALOGUE = catalogue()
@@ -97,23 +88,23 @@ def test_slack_adds_to_a_derivation_and_changes_nothing_else(identifier):
 
 def test_a_condition_is_tighter_if_it_implies_the_other_and_not_the_other_way_round():
     u, v = Symbol("u", positive=True), Symbol("v", positive=True)
-    assert _tighter(Le(u, 1 / v), Le(u, 2 / v))
-    assert not _tighter(Le(u, 2 / v), Le(u, 1 / v))
-    assert not _tighter(Le(u, 1 / v), Le(u, 1 / v))
-    assert _tighter(Le(u + v, 1), Le(u + v / 2, 1))
-    assert not _tighter(Le(u + v / 2, 1), Le(u + v, 1))
-    assert not _tighter(Le(u, -1 / v), Le(u, -2 / v))  # neither can be met
+    assert tighter(Le(u, 1 / v), Le(u, 2 / v))
+    assert not tighter(Le(u, 2 / v), Le(u, 1 / v))
+    assert not tighter(Le(u, 1 / v), Le(u, 1 / v))
+    assert tighter(Le(u + v, 1), Le(u + v / 2, 1))
+    assert not tighter(Le(u + v / 2, 1), Le(u + v, 1))
+    assert not tighter(Le(u, -1 / v), Le(u, -2 / v))  # neither can be met
 
 
 def test_of_two_equations_one_is_tighter_only_where_a_value_is_not_allowed(monkeypatch):
     u, v, n = Symbol("u", positive=True), Symbol("v", positive=True), Symbol("n", integer=True, positive=True)
     x = Symbol("x", real=True)
-    assert _tighter(Eq(u, x), Eq(u, Abs(x)))  # the first says that x is positive
-    assert not _tighter(Eq(u, Abs(x)), Eq(u, x))
-    assert not _tighter(Eq(n, v), Eq(n, 2 * v))
-    monkeypatch.setattr(derive_module, "decide", lambda *_, **__: pytest.fail("asked"))
-    assert not _tighter(Eq(u, 1 / sqrt(v)), Eq(u, 2 / sqrt(v)))
-    assert not _tighter(Eq(u, Min(v, 1)), Eq(u, Min(v, 2)))
+    assert tighter(Eq(u, x), Eq(u, Abs(x)))  # the first says that x is positive
+    assert not tighter(Eq(u, Abs(x)), Eq(u, x))
+    assert not tighter(Eq(n, v), Eq(n, 2 * v))
+    monkeypatch.setattr(wider, "decide", lambda *_, **__: pytest.fail("asked"))
+    assert not tighter(Eq(u, 1 / sqrt(v)), Eq(u, 2 / sqrt(v)))
+    assert not tighter(Eq(u, Min(v, 1)), Eq(u, Min(v, 2)))
 
 
 def test_values_are_put_in_as_sympy_puts_them_in():

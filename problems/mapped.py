@@ -134,7 +134,7 @@ class Mapped:
         if M.shape[0] == 1 and T >= forward.FEW:  # doubling: rounds that are known, and the map over them, give as many
             slope = M
             while mean.shape[0] <= T:
-                ahead = slice(T + 1 - mean.shape[0])  # rounds that are not known yet, at most
+                ahead = slice(min(mean.shape[0], T + 1 - mean.shape[0]))  # no more rounds than are missing
                 mean = xp.concat([mean, matvec(xp, slope[0, ...], mean[ahead, ...]) + offset], axis=0)
                 if noisy:
                     turned = xp.matrix_transpose(slope)

@@ -322,3 +322,12 @@ def test_a_search_ends_early_only_where_the_kernel_confirms_what_floats_see(monk
     monkeypatch.setattr(audit, "certify", lambda *_: None)
     unconfirmed = audit._hunted(reading, world, 0, 0.01)
     assert unconfirmed.instances > confirmed.instances
+
+
+def test_every_move_reads_one_statement_and_the_same_shapes() -> None:
+    known = statement("buttaci/thm4.1-I")
+    (one, world), (other, again), (literal, _) = read(known), read(known), read(known, ("independent_noise",))
+    assert one.lowered is other.lowered
+    assert world.shapes(one) is again.shapes(other)
+    assert world.shapes(literal) != world.shapes(one)
+    assert read(statement("buttaci/thm4.1-II"))[0].lowered is not one.lowered

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from fedaudit.bounds import lower as trees
 from fedaudit.bounds.lower import Lowered
 from fedaudit.bounds.statement import Statement
@@ -11,8 +13,18 @@ from .kernel import inputs
 
 __all__ = ["lower"]
 
+KEPT = 16  # statements
+_LAST: deque[tuple[Statement, Lowered]] = deque(maxlen=KEPT)
+
 
 def lower(statement: Statement) -> Lowered:
-    """Its trees; `claim` is what certificates carry and the kernel reads. `UserError` where it is not well formed."""
-    check(statement)
-    return trees.lower(statement, inputs)
+    """Its trees; `claim` is what certificates carry and the kernel reads. `UserError` where it is not well formed.
+
+    Every move asks for them: of the last statements they are kept, and with them what is known by them.
+    """
+    known = next((lowered for one, lowered in _LAST if one is statement), None)
+    if known is None:
+        check(statement)
+        known = trees.lower(statement, inputs)
+        _LAST.append((statement, known))
+    return known

@@ -10,6 +10,7 @@ import pytest
 from marks import slow
 
 from fedaudit.bounds.catalogue import statement, statements
+from fedaudit.problems import forward
 from fedaudit.problems.taped import NotTaped, Tape, at_rows
 from fedaudit.verify import audit, check
 from fedaudit.verify.check import genes_of, record, score, score_below, score_parts
@@ -65,6 +66,20 @@ def test_a_replay_is_the_same_to_the_bit_for_batches_of_any_size(n: int) -> None
     assert replayed is not None
     with np.errstate(invalid="ignore"):
         assert all(equal(*pair) for pair in zip(replayed, worked(batch(n)), strict=True))
+
+
+@pytest.mark.parametrize("E", [1, 2, 5, 8])
+def test_identities_on_the_diagonal_are_recorded(E: int) -> None:
+    """NumPy's arrays are written in place there, which no recording sees."""
+
+    def powers(g: dict[str, Any]) -> Sequence[Any]:
+        A = np.matmul(g["y"][..., None], g["y"][..., None, :])  # (n, 2, 3, 3)
+        N = forward.polynomial(np, A, [0.5, g["a"]])
+        return N, forward.geometric(N, E)
+
+    replayed = Tape.record(powers, batch(101, 1)).replay(batch(17))
+    assert replayed is not None
+    assert all(equal(*pair) for pair in zip(replayed, powers(batch(17)), strict=True))
 
 
 def test_equal_calls_are_made_once_and_what_nobody_reads_is_left_out() -> None:

@@ -40,7 +40,6 @@ from fedaudit.bounds.greek import in_greek
 
 from .compact import compact, placed
 from .formulas import braced
-from .once import ticks_once
 
 __all__ = [
     "BOUND",
@@ -277,7 +276,7 @@ def save(figure: Figure, kind: str) -> bytes:
     if kind != "svg":
         return _saved(figure, kind, DPI)
     small = b""
-    with ticks_once(), arranged(figure):
+    with arranged(figure):
         for dpi in RASTER_DPI:
             small = compact(_saved(figure, kind, dpi).decode()).encode()
             if len(small) <= LARGEST:

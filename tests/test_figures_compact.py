@@ -13,7 +13,6 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib import text
-from matplotlib.axis import Axis
 from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
@@ -22,7 +21,6 @@ from PIL import Image
 
 from fedaudit.figures import drawn, image
 from fedaudit.figures.compact import compact, relative
-from fedaudit.figures.once import ticks_once
 from fedaudit.figures.style import DPI, LARGEST, LINES, bundle, look, measured_once, new, save
 
 
@@ -242,44 +240,6 @@ def test_glyphs_are_those_of_matplotlib(words: str) -> None:
             assert np.array_equal(vertices, outlines[name][0])
             assert np.array_equal(codes, outlines[name][1])
         known = {**known, **dict(list(outlines.items())[:1])}
-
-
-def ticks(axes: Any) -> list[tuple[float, str]]:
-    return [(tick.get_loc(), tick.label1.get_text()) for axis in (axes.xaxis, axes.yaxis) for tick in _found(axis)]
-
-
-def _found(axis: Any) -> list[Any]:
-    return axis._update_ticks()
-
-
-@pytest.mark.parametrize("scale", ["linear", "log"])
-def test_ticks_are_found_again_where_an_axis_changes(scale: str) -> None:
-    def changed() -> list[list[tuple[float, str]]]:
-        axes = cast(Any, new(6, 4).subplots())
-        axes.set_yscale(scale)
-        seen = [ticks(axes), ticks(axes)]
-        axes.set_ylim(1, 3e9)
-        seen.append(ticks(axes))
-        axes.set_position((0.1, 0.1, 0.1, 0.1))
-        return [*seen, ticks(axes)]
-
-    theirs = vars(Axis)["_update_ticks"]
-    with ticks_once():
-        assert vars(Axis)["_update_ticks"] is not theirs
-        ours = changed()
-    assert vars(Axis)["_update_ticks"] is theirs
-    assert ours == changed()
-    assert ours[1] != ours[2] != ours[3]
-
-
-def test_ticks_that_are_known_are_not_found_again() -> None:
-    axes = cast(Any, new(6, 4).subplots())
-    with ticks_once():
-        known = _found(axes.xaxis)
-        axes.set_position((0.12, 0.1, 0.8, 0.8))  # nearly as long as it was
-        assert _found(axes.xaxis) is known
-        axes.set_xlim(0, 2)
-        assert _found(axes.xaxis) is not known
 
 
 @pytest.mark.parametrize("size", [7.5, 9, 10])

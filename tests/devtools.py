@@ -78,8 +78,12 @@ class Tab:
 
     def open(self, path):
         self.send("Page.navigate", url=path.as_uri())
+        self.arrive('location.href != "about:blank"')
+
+    def arrive(self, there):
+        """Wait for a page that is loaded and where `there` is true. (A promise would end with the page before it.)"""
         for _ in range(200):
-            if self.run("document.readyState") == "complete" and self.run("location.href") != "about:blank":
+            if self.run(f'document.readyState == "complete" && {there}'):
                 return
             time.sleep(0.02)
         raise AssertionError("the page does not load")

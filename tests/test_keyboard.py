@@ -92,7 +92,7 @@ def test_the_map_is_followed_without_a_mouse(folder):
         name = tab.run('document.activeElement.getAttribute("aria-label")').partition(":")[0]
         there = tab.run("document.activeElement.href.baseVal")
         tab.press("Enter")
-        assert tab.run(f'new Promise((done) => setTimeout(() => done(location.pathname.endsWith("{there[3:]}")), 300))')
+        tab.arrive(f'location.pathname.endsWith("{there[3:]}")')
         assert tab.run("document.querySelector('h1 bdi').textContent") == name
 
 

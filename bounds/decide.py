@@ -51,7 +51,7 @@ Floats = Sequence[float]
 
 RLIMIT = 1_000_000  # z3's own count of work, so that a verdict does not depend on the machine
 SIDE_RLIMIT = 300_000
-FIRST_RLIMIT = 30_000
+FIRST_RLIMIT = 30_000  # of the engine that is asked first; what it leaves open the others decide
 LOGICS = ("QF_NRA", "")  # whose engines are asked; the last is z3's default
 QUICK, DENSE = 150, 3000
 CLEAR = 1e-6  # a difference beyond what rounding of an equation's solution makes

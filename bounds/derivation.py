@@ -22,6 +22,8 @@ from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, false, true
 
+from fedaudit.errors import UserError
+
 from .statement import with_values
 
 
@@ -56,7 +58,7 @@ class Known:
     requires: tuple[Requirement, ...] = ()
     assumes: tuple[str, ...] = ()  # names of assumptions that the statement must make
     of: Induction | None = None  # an instance of it: no condition of the statement may restrict its index
-    rule: Any = None  # the `Fact`, the rule about finite sums, or the `Shown` of which this is an instance
+    rule: Any = None  # what makes it again: the `Instance` of a fact, the value of an induction's index, a `Shown`
     citation: Citation | None = None  # of a cited statement; the engine makes it again and compares
 
 
@@ -86,12 +88,16 @@ class Induction:
     under: tuple[Boolean, ...] = ()  # as for a step; if the index is bounded, then to the end
     bare: bool = False
 
+    def __post_init__(self) -> None:
+        if not self.over.is_integer:
+            raise UserError(f"an induction over {self.over}", "a count or an index", "declare it as one")
+
     def at(self, value: Expr) -> Known:
         """What the induction gives at `value`."""
         reached = Le(self.start, value) if value.is_integer else false
         needed = tuple(Requirement(c) for c in (reached, *(c.subs(self.over, value) for c in self.under)))
         made = self.claim.subs(self.over, value)
-        return Known(made, f"{self.where or self.note} at {value}", "fact", needed, of=self)
+        return Known(made, f"{self.where or self.note} at {value}", "fact", needed, of=self, rule=value)
 
 
 Given = Known | Step | Induction
@@ -165,6 +171,9 @@ class View:
 
 def put_in(expr: Any, pairs: Sequence[tuple[Any, Any]]) -> Any:
     """`expr` with every pair's first part replaced by its second, at once; functions by name, even below sums."""
+    for old, _ in pairs:
+        if not isinstance(old, Symbol | AppliedUndef | UndefinedFunction):  # in place of a formula it is another claim
+            raise UserError(f"a value for {old}", "a symbol or a quantity on the left", "put in values of its symbols")
     heads = {old: new for old, new in pairs if isinstance(old, UndefinedFunction)}
     written = with_values(expr, {old: new for old, new in pairs if old not in heads})
     for old, new in heads.items():
@@ -173,15 +182,15 @@ def put_in(expr: Any, pairs: Sequence[tuple[Any, Any]]) -> Any:
 
 
 def domains(pairs: Iterable[tuple[Any, Any]]) -> Iterator[Boolean]:
-    """What the values of symbols must be: positive for a positive one, and so on."""
+    """What the values of symbols must be: positive for a positive one, a whole number for a count, and so on."""
     for symbol, value in pairs:
-        if isinstance(symbol, UndefinedFunction) or isinstance(value, AppliedUndef):
-            continue  # one quantity is read as another
+        if isinstance(symbol, UndefinedFunction):
+            continue  # one quantity is read as another, which is a premise
         if symbol.is_positive and not value.is_positive:
             yield Gt(value, 0)
         elif symbol.is_nonnegative and not value.is_nonnegative:
             yield Ge(value, 0)
-        if symbol.is_integer and value.is_integer is False:
+        if symbol.is_integer and not value.is_integer:
             yield false
 
 

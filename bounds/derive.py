@@ -23,7 +23,8 @@ from sympy.logic.boolalg import And, Boolean, Or, true
 
 from fedaudit.errors import UserError
 
-from .atoms import Variance
+from .atoms import Bound, Variance
+from .citation_rules import granted, parameters
 from .comparison import TIGHT, Comparison, Search, Verdict, supremum, violated
 from .constants import Slack, constants, mutate
 from .decide import Decision, decide, entails, told
@@ -32,11 +33,11 @@ from .dimension import DimensionError, dimension_of
 from .dominance import dominance
 from .evaluate import Point, quantities
 from .factor import Factor
-from .facts import FACTS, SUMS, ExpNumber, Fact
+from .facts import FACTS, SUMS, ExpNumber, Fact, Instance, termwise
 from .frame import HETEROGENEITY
 from .method import Method
 from .shown import Average, Definition, check, multipliers, not_negative, stands
-from .statement import Statement, with_values
+from .statement import Assumption, Statement, with_values
 from .terms import Term, orders
 from .vectors import SIGN
 from .ways import line
@@ -121,8 +122,8 @@ def view(statement: Statement, substitute: Mapping[Any, Any] | None = None, with
         requires += [write(Le(low, index)), write(Le(index, high))]
     if within is not None:
         for quantity, value in statement.choose.items():
-            if quantity in within.choose:
-                requires.append(_equal(write(value), within.defined(within.choose[quantity])))
+            own = within.choose[quantity] if quantity in within.choose else put_in(quantity, pairs)
+            requires.append(_equal(write(value), within.defined(own)))
         requires += [within.defined(_choose(needed, within)) for needed in domains(pairs)]
     names = tuple(a.name for a in (*statement.let, *statement.implicit))
     relations = _relations(statement, pairs, within)
@@ -442,17 +443,35 @@ def argued(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Vi
 def _argued(statement: Statement, cited: tuple[Statement, ...]) -> tuple[View, Argument]:
     goal = view(_closed(statement, statement))
     argument = statement.follows_from[0].proof(goal, *_cited_views(statement, cited))
-    claims = [step.claim for step in argument.steps]
+    claims = [step.claim for step in argument.steps if not step.under]
     for relation in goal.relations:
         if relation not in claims:
-            raise UserError(f"{statement.id}: got a proof without {relation}, expected it as a step; do: add it")
+            expected = "it as a step that holds under no further condition"
+            raise UserError(f"{statement.id}: got a proof without {relation}, expected {expected}; do: add it")
     for item in _walk((*argument.steps, *argument.bounds)):
         if not isinstance(item, Known) and item not in argument.steps:
             raise UserError(f"{statement.id}: got a use of {item.claim}, expected a listed step; do: list it")
-        index = item.of.over if isinstance(item, Known) and item.of else None
+        index = _bound_index(item, statement, goal) if isinstance(item, Known) else None
         if any(index in condition.free_symbols for condition in goal.requires):
             raise UserError(f"{statement.id}: got a condition on {index}, expected a free index; do: rename it")
     return goal, argument
+
+
+def _bound_index(known: Known, statement: Statement, goal: View) -> Symbol | None:
+    """The index for all values of which it is used, that of an induction or of a sum whose terms are compared; None for
+    an index over whose range the statement makes its conditions, where the sum stays inside this range.
+    """
+    if known.of is not None:
+        return known.of.over
+    if not isinstance(known.rule, Instance) or known.rule.make is not termwise:
+        return None
+    _, index, low, high, *_ = known.rule.arguments
+    if index not in statement.for_all:
+        return index
+    first, last = (statement.defined(end) for end in statement.for_all[index])
+    others = tuple(condition for condition in goal.requires if index not in condition.free_symbols)
+    inside = all(entails(claim, others) for claim in (Le(first, low), Le(high, last)) if claim is not true)
+    return None if inside else index
 
 
 def _knowns(argument: Argument) -> Iterator[Known]:
@@ -466,8 +485,8 @@ def premises(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[
         return ()
     _, argument = argued(statement, catalogue)
     named = names(statement, argument, cited_views(statement, catalogue))
-    meant = definitions(statement)
-    return tuple(k for k in dict.fromkeys(_knowns(argument)) if taken(k) and k.claim not in meant and k not in named)
+    meant, free = definitions(statement), named | _sum_ranges(argument)
+    return tuple(k for k in dict.fromkeys(_knowns(argument)) if taken(k) and k.claim not in meant and k not in free)
 
 
 def shown(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Known, ...]:
@@ -478,16 +497,47 @@ def shown(statement: Statement, catalogue: Mapping[str, Statement]) -> tuple[Kno
 
 
 def taken(known: Known) -> bool:
-    """Whether it is taken for granted: a premise, or a "fact" that is no instance of a proved one."""
+    """Whether it is taken for granted: a premise, or a "fact" that its rule does not make again as it stands."""
     if known.kind == "shown":
         return not stands(known)
-    if known.kind != "fact" or known.of is not None:
+    if known.kind != "fact":
         return known.kind == "premise"
-    if isinstance(known.rule, Fact):
-        return known.rule not in FACTS and not (known.rule.proof and all(step.proved for step in prove(known.rule)))
+    if known.of is not None:
+        return not isinstance(known.rule, Expr) or not _made_again(known, known.of.at(known.rule))
+    if isinstance(known.rule, Instance):
+        return not _is_proved(known.rule) or not _made_again(known, known.rule.known())
     if isinstance(known.rule, Definition | Average | ExpNumber):
         return not known.rule.says(known.claim) or bool(known.requires)
-    return known.rule != SUMS and not entails(known.claim, tuple(r.claim for r in known.requires))
+    return not entails(known.claim, tuple(r.claim for r in known.requires))
+
+
+def _is_proved(instance: Instance) -> bool:
+    """Whether it is an instance of a fact with a proof, or of what a finite sum is."""
+    fact = instance.fact
+    if fact is None:
+        return instance.make in SUMS
+    return fact in FACTS or bool(fact.proof and all(step.proved for step in prove(fact)))
+
+
+def _made_again(known: Known, again: Known) -> bool:
+    """Whether it says the same, and asks for no less."""
+    asked = {requirement.claim for requirement in known.requires}
+    return known.claim == again.claim and {requirement.claim for requirement in again.requires} <= asked
+
+
+def _sum_ranges(argument: Argument) -> set[Known]:
+    """Ranges of indices that only the terms of a sum over that range use: there they are no premises."""
+    knowns = list(dict.fromkeys(_knowns(argument)))
+    sums = {k for k in knowns if isinstance(k.rule, Instance) and k.rule.make is termwise and not taken(k)}
+    inside = {k: k.rule.known().requires[0].given[-1] for k in sums}
+    elsewhere = {g for k in knowns for needed in k.requires for g in needed.given if g != inside.get(k)}
+    return {one for one in inside.values() if isinstance(one, Known)} - elsewhere - _used_directly(argument)
+
+
+def _used_directly(argument: Argument) -> set[Given]:
+    """What the lines name themselves."""
+    lines = ((*step.base, *step.step) if isinstance(step, Induction) else step.given for step in argument.steps)
+    return {item for line in lines for item in line}
 
 
 def definitions(statement: Statement) -> frozenset[Boolean]:
@@ -538,7 +588,7 @@ def names(statement: Statement, argument: Argument, cited: Sequence[View]) -> se
 def _by_hand(statement: Statement, argument: Argument, catalogue: Mapping[str, Statement]) -> Iterator[str]:
     """What a derivation takes for granted: premises, what stands for assumptions, quantities read as others."""
     knowns = list(dict.fromkeys(_knowns(argument)))
-    ranges = _ranges(statement, argument, catalogue)
+    ranges = _ranges(statement, argument, catalogue) | _sum_ranges(argument)
     meant = definitions(statement)
     free = ranges | {k for k in knowns if k.claim in meant}
     free |= names(statement, argument, cited_views(statement, catalogue))
@@ -546,16 +596,26 @@ def _by_hand(statement: Statement, argument: Argument, catalogue: Mapping[str, S
     yield from hand
     if not hand:
         yield from _signs(statement, argument, {k.claim.lhs for k in free if k.rule == NAMED})
+    yield from _closed_signs(statement)
     for known in knowns:
         if known.citation is None:
             continue
         for name, given in known.citation.instead:
             says = given.because if isinstance(given, Known) else given.where or given.note or str(given.claim)
             yield f"{known.because}'s {name}: {says}"
-        pairs = [pair for values in known.citation.values for pair in values]
         if known.because in statement.follows_from[0].cites:
-            pairs += statement.follows_from[0].substitute.items()
-            yield from _read_as(catalogue[known.because], pairs)
+            values = (tuple(statement.follows_from[0].substitute.items()), *known.citation.values)
+            yield from granted(statement, catalogue[known.because], values)
+
+
+def _closed_signs(statement: Statement) -> Iterator[str]:
+    """Signs that definitions which the proof does not write out have by their names alone."""
+    conditions = tuple(view(statement).requires)
+    for name in statement.follows_from[0].closed:
+        value = statement.defined(name)
+        sign = Gt(value, 0) if name.is_positive else Ge(value, 0) if name.is_nonnegative else true
+        if sign is not true and not entails(sign, conditions):
+            yield f"{name} is {'positive' if name.is_positive else 'not negative'}"
 
 
 def _ranges(statement: Statement, argument: Argument, catalogue: Mapping[str, Statement]) -> set[Known]:
@@ -564,9 +624,7 @@ def _ranges(statement: Statement, argument: Argument, catalogue: Mapping[str, St
     The cited relation does not speak of the index, the citing statement asks nothing of it, and no step uses the range.
     """
     knowns = list(dict.fromkeys(_knowns(argument)))
-    used = {
-        g for step in argument.steps for g in ((*step.base, *step.step) if isinstance(step, Induction) else step.given)
-    }
+    used = _used_directly(argument)
     asked = {s for condition in view(statement).requires for s in condition.free_symbols}
     found: set[Known] = set()
     for known in knowns:
@@ -606,6 +664,9 @@ def _signs(statement: Statement, argument: Argument, named: set[Symbol]) -> Iter
     for head, quantity in sorted(found.items(), key=lambda pair: str(pair[1])):  # sets have no order of their own
         if not quantity.is_nonnegative:
             continue
+        if quantity.is_positive and isinstance(quantity, AppliedUndef):
+            yield f"{quantity} is positive"  # no form of a measure keeps it from being 0
+            continue
         number = HETEROGENEITY if str(head) == "Gamma" else meant.get(head)
         rules = None if number is None else not_negative(number, method)
         if rules is None or (SIGN in rules and not made & WEIGHTS and not even):
@@ -614,24 +675,6 @@ def _signs(statement: Statement, argument: Argument, named: set[Symbol]) -> Iter
 
 def _shown(argument: Argument) -> list[Known]:
     return [k for k in dict.fromkeys(_knowns(argument)) if k.kind == "shown"]
-
-
-def _read_as(cited: Statement, pairs: Sequence[tuple[Any, Any]]) -> Iterator[str]:
-    """Quantities of a cited statement that are read as others: about which run they are is written by hand."""
-    measured = {s for r in cited.relations for s in quantities(cited.defined(r))} - parameters(cited)
-    heads = {q.func for q in measured if isinstance(q, AppliedUndef)}
-    for old, new in pairs:
-        if old in measured or old in heads:
-            yield f"{cited.id}'s {old} is {new}"
-
-
-def parameters(statement: Statement) -> set[Basic]:
-    """Symbols that are numbers of the problem or the method, and not measured."""
-    named = {arg for a in (*statement.let, *statement.implicit) for arg in a.args}
-    drawn = {*statement.sweep, *statement.choose, *statement.for_all}
-    bounded = {s for c in statement.when for s in c.free_symbols}
-    whole = {s for s in statement.glossary if getattr(s, "is_integer", False)}
-    return {s for s in (*named, *drawn, *bounded, *whole) if isinstance(s, Symbol)}
 
 
 # --- what is refused, and what is told about citations ----------------------------------------------------------------
@@ -711,9 +754,18 @@ def _overstretched(statement: Statement, argument: Argument) -> Iterator[str]:
         for name in known.assumes:
             if name not in made:
                 yield f"assumption: {known.because} assumes {name}, which {statement.id} does not"
+        for assumption in (
+            (atom.assumption for _, atom in known.rule.by if isinstance(atom, Bound)) if known.kind == "shown" else ()
+        ):
+            if not any(_says_the_same(assumption, made) for made in lets):
+                yield f"assumption: {known.because} assumes another {assumption.name} than {statement.id}"
         for name, args in check(known.rule).charges if known.kind == "shown" else ():
             if name in made and args and not any(a.name == name and a.args == args for a in lets):
                 yield f"assumption: {known.because} assumes {name} with {args}, which {statement.id} does not"
+
+
+def _says_the_same(one: Assumption, other: Assumption) -> bool:
+    return (one.name, one.args, one.means, one.for_all) == (other.name, other.args, other.means, other.for_all)
 
 
 def _unproved(decided: Sequence[Decided]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from flint import arb, fmpq
 from sympy import Add, Eq, Expr, Ge, Gt, Integer, Le, Mul, Ne, Pow, Rational, Sum, Symbol, exp, log
@@ -34,6 +35,23 @@ Proof = Callable[..., tuple[Step | Induction, ...]]
 
 
 @dataclass(frozen=True, slots=True)
+class Instance:
+    """What was put into a fact or into a rule about finite sums, so that the instance can be made again."""
+
+    make: Callable[..., Known]
+    arguments: tuple[Any, ...]
+
+    @property
+    def fact(self) -> Fact | None:
+        """The fact of which this is an instance; None for a rule about finite sums."""
+        owner = getattr(self.make, "__self__", None)
+        return owner if isinstance(owner, Fact) else None
+
+    def known(self) -> Known:
+        return self.make(*self.arguments)
+
+
+@dataclass(frozen=True, slots=True)
 class Fact:
     """`when` ⟹ `then` for all values of the variables; `proof` is None for an axiom, and `says` then says why."""
 
@@ -48,10 +66,13 @@ class Fact:
         names = [v.name for v in self.variables]
         if sorted(values) != sorted(names):
             raise UserError(f"{self.name}: got values for {sorted(values)}, expected {names}; do: name each once")
-        arguments = [_exact(values[name]) for name in names]
+        return self.at(*(_exact(values[name]) for name in names))
+
+    def at(self, *arguments: Expr) -> Known:
+        """The fact at these values of its variables, in their order."""
         whole = [a.is_integer is True for v, a in zip(self.variables, arguments, strict=True) if v.is_integer]
         requires = (*map(Requirement, self.when(*arguments)), *(() if all(whole) else (Requirement(false),)))
-        return Known(self.then(*arguments), self.name, "fact", requires, rule=self)
+        return Known(self.then(*arguments), self.name, "fact", requires, rule=Instance(self.at, arguments))
 
     @property
     def conditions(self) -> tuple[Boolean, ...]:
@@ -278,8 +299,6 @@ log_positive = Fact(
 
 # --- finite sums -----------------------------------------------------------------------------------------------------
 
-SUMS = "what a finite sum is"
-
 
 @dataclass(frozen=True, slots=True)
 class ExpNumber:
@@ -301,30 +320,46 @@ def exp_number(q: Expr, most: Expr) -> Known:
 
 def sum_next(term: Expr, index: Symbol, low: Expr | int, high: Expr) -> Known:
     """Σ up to `high` + 1 is Σ up to `high` and one more term: what a finite sum is."""
+    made_of = Instance(sum_next, (term, index, low, high))
     whole = Sum(term, (index, low, high + 1))
     claim = Eq(whole, Sum(term, (index, low, high)) + term.subs(index, high + 1), evaluate=False)
-    return Known(claim, "sum_next", "fact", (Requirement(Le(low, high + 1)),), rule=SUMS)
+    return Known(claim, "sum_next", "fact", _range_of(index, low, high), rule=made_of)
 
 
 def sum_splits(index: Symbol, low: Expr | int, high: Expr, *terms: Expr) -> Known:
     """The sum of sums: what a finite sum is."""
     whole, parts = Sum(Add(*terms), (index, low, high)), (Sum(term, (index, low, high)) for term in terms)
     claim = Eq(whole, Add(*parts), evaluate=False)
-    return Known(claim, "sum_splits", "fact", (Requirement(Le(low, high + 1)),), rule=SUMS)
+    made_of = Instance(sum_splits, (index, low, high, *terms))
+    return Known(claim, "sum_splits", "fact", _range_of(index, low, high), rule=made_of)
 
 
 def sum_empty(term: Expr, index: Symbol, low: Expr | int) -> Known:
     """Σ without terms is 0: what a finite sum is."""
-    low = Integer(low) if isinstance(low, int) else low
-    return Known(Eq(Sum(term, (index, low, low - 1)), 0, evaluate=False), "sum_empty", "fact", rule=SUMS)
+    low = _exact(low)
+    claim = Eq(Sum(term, (index, low, low - 1)), 0, evaluate=False)
+    return Known(claim, "sum_empty", "fact", rule=Instance(sum_empty, (term, index, low)))
 
 
 def termwise(relation: Ge | Le, index: Symbol, low: Expr | int, high: Expr, *given: Known | Step) -> Known:
     """Terms that compare for every index in the range have sums that compare."""
     sides = (Sum(side, (index, low, high)) for side in relation.args)
-    inside = Known(And(Le(low, index), Le(index, high)), "the range of the sum", "fact", rule=SUMS)
-    needed = (Requirement(relation, (*given, inside)), Requirement(Le(low, high + 1)))
-    return Known(relation.func(*sides), "termwise", "fact", needed, rule=SUMS)
+    inside = Known(And(Le(low, index), Le(index, high)), "the range of the sum", "fact")
+    needed = (Requirement(relation, (*given, inside)), *_range_of(index, low, high))
+    made_of = Instance(termwise, (relation, index, low, high, *given))
+    return Known(relation.func(*sides), "termwise", "fact", needed, rule=made_of)
+
+
+def _range_of(index: Symbol, low: Expr | int, high: Expr) -> tuple[Requirement, ...]:
+    """The range of a sum ends at least where it begins, less one; its ends do not speak of its own index."""
+    if not index.is_integer or index in (_exact(low).free_symbols | _exact(high).free_symbols):
+        raise UserError(
+            f"a sum over {index} from {low} to {high}", "an index that its ends do not speak of", "rename it"
+        )
+    return (Requirement(Le(low, high + 1)),)
+
+
+SUMS = (sum_next, sum_splits, sum_empty, termwise)
 
 
 geometric = Fact(

@@ -482,6 +482,8 @@ class Reader:
             return self._rule(begin[x], "round", plain)
         if when == "local" and x in local:
             return self._rule(local[x], "base", plain)
+        if when == "updated" and x in method.end and method.uses("sampled"):  # who was not drawn keeps what it had
+            raise UserError(f"got {x.name!r} of every client after a round, expected one of those that were drawn")
         if (when == "ended" or (when == "updated" and not within)) and x in method.end:
             return self._rule(method.end[x], "base", plain)
         still = x in self.frame.kept and x not in local and when == "round"  # the same at every step of the round

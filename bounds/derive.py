@@ -35,6 +35,7 @@ from .evaluate import Point, quantities
 from .factor import Factor
 from .facts import FACTS, SUMS, ExpNumber, Fact, Instance, termwise
 from .frame import HETEROGENEITY
+from .frame_rules import invented
 from .method import Method
 from .shown import Average, Definition, check, multipliers, not_negative, stands
 from .statement import Assumption, Statement, with_values
@@ -597,6 +598,8 @@ def _by_hand(statement: Statement, argument: Argument, catalogue: Mapping[str, S
     if not hand:
         yield from _signs(statement, argument, {k.claim.lhs for k in free if k.rule == NAMED})
     yield from _closed_signs(statement)
+    frames = dict.fromkeys(k.rule.frame for k in knowns if k.kind == "shown")
+    yield from (said for frame in frames if frame.method is statement.method for said in invented(frame, statement))
     for known in knowns:
         if known.citation is None:
             continue

@@ -149,8 +149,8 @@ class Frame:
     letters: tuple[Any, Any, Any, Any]
     sizes: tuple[Any, Any]
     weights: Any
-    # rule -> the assumption that it takes; None where it is what the setting is
-    charges: Mapping[str, Charge | None] = field(default_factory=lambda: dict(CHARGES))
+    # rule -> the assumption that it takes here instead of the usual one; None where it is what the setting is
+    charges: Mapping[str, Charge | None] = field(default_factory=dict[str, "Charge | None"])
     one: bool = False  # a single function, of the client that is not named; w* minimises it
     alone: bool = False  # there is one client, and means over the clients are its own
     same: bool = False  # all clients have the same function
@@ -163,6 +163,7 @@ class Frame:
     sent: Mapping[Vector, Vector] = field(default_factory=dict[Vector, Vector])  # a client's vector -> the server's
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "charges", {**CHARGES, **self.charges})
         known = self.method.glossary
         if self.method.clock != "rounds":
             raise UserError(f"got {self.method.id}, whose clock counts steps, expected one that counts rounds")

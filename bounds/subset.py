@@ -10,7 +10,7 @@ from typing import Any
 
 from sympy import IndexedBase, Symbol
 
-from .frame import CHARGES, Frame
+from .frame import Frame
 from .method import Method, Number, grad, start, vector
 from .statement import Glossary
 from .vectors import DRAWN, EVEN, SIGN, SUM
@@ -42,7 +42,7 @@ def on_a_subset(cite: str, glossary: Glossary, measures: dict[Any, Number], draw
         LETTERS,
         sizes(of),
         IndexedBase("p"),
-        {**CHARGES, **dict.fromkeys((SUM, SIGN, EVEN, DRAWN))},
+        dict.fromkeys((SUM, SIGN, EVEN, DRAWN)),
         even=True,
         sample=drawn,
     )

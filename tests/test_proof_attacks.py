@@ -22,6 +22,7 @@ from fedaudit.bounds.frame import Frame
 from fedaudit.bounds.method import Method, expect, f, f_star, grad, mean, norm2, start, vector
 from fedaudit.bounds.shown import shown, stands
 from fedaudit.bounds.statement import Assumption, Glossary, Statement
+from fedaudit.bounds.vectors import SIGN, SUM
 from fedaudit.errors import UserError
 
 FALSE = Le(rise, slope)
@@ -342,3 +343,31 @@ def test_clients_that_were_not_drawn_keep_what_they_had() -> None:
         shown(Le(left(t + 1), 0), "gone", on(method, {left(t): mean(norm2(kept))}), at=(t, E))
     everyone = replace(method, update={x: mean(y)})
     assert stands(shown(Le(left(t + 1), 0), "gone", on(everyone, {left(t): mean(norm2(kept))}), at=(t, E)))
+
+
+def by_bound(frame: Frame) -> Any:
+    claim = Le(slope2(t), G**2)
+    return by(lambda goal: ends(goal, shown(claim, "bounded", frame, (1, Bound(BOUNDED)))))
+
+
+@pytest.mark.parametrize(
+    ("changes", "granted"),
+    [
+        ({"charges": {SUM: None, SIGN: None}}, "nothing gives: sum of weights"),
+        ({"charges": {SUM: ("smooth", ())}}, "smooth gives: sum of weights"),
+        ({"one": True}, "slow has one function"),
+        ({"even": True, "sample": E}, "E is the number of clients that slow draws"),
+        ({"sizes": (E, G)}, "G is the C of slow"),
+        (
+            {"letters": (t, client, k, other_client)},
+            "(t, i, k, j) are the round, the local step and the clients of slow",
+        ),
+    ],
+    ids=["no charge", "another charge", "one function", "sample", "sizes", "letters"],
+)
+def test_what_a_frame_says_and_the_method_does_not_is_taken_for_granted(changes: dict, granted: str) -> None:
+    def claim(frame: Frame) -> Statement:
+        return on_runs("goal", Le(slope2(t), G**2), by_bound(frame), let=(BOUNDED, SMOOTH), for_all={t: (0, T)})
+
+    assert proved(claim(on(SLOW)))
+    assert granted in derive(claim(replace(on(SLOW), **changes)), {}, slack=False).premises

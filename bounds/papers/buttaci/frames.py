@@ -11,7 +11,7 @@ from sympy import Eq, Function, Ge, Le, Sum, Symbol
 
 from ...atoms import Convex, Minimum, Smooth, Weight
 from ...derivation import Known
-from ...frame import CHARGES, HETEROGENEITY, Frame
+from ...frame import HETEROGENEITY, Frame
 from ...method import axis, f, f_i, f_i_star, grad, inner, mean, neighbours, noisy, norm2, other, point, w_star
 from ...shown import shown
 from ...vectors import SIGN, SUM
@@ -109,7 +109,7 @@ ON_PERTURBED = Frame(
     LETTERS,
     SIZES,
     p,
-    {**CHARGES, SUM: ("similarity_weights", ()), SIGN: ("similarity_weights", ())},
+    {SUM: ("similarity_weights", ()), SIGN: ("similarity_weights", ())},
     shares=share,
 )
 

@@ -14,7 +14,7 @@ from ...algebra import Eq, Le
 from ...atoms import Atom, Convex, Lipschitz, Minimum, Smooth, Square
 from ...derivation import Argument, Derivation, Induction, Known, Step, View
 from ...facts import peter_paul, sum_next, termwise, young
-from ...frame import CHARGES, Frame
+from ...frame import Frame
 from ...method import Method, expect, f, f_i, f_star, grad, mean, norm2, start, vector, w_star
 from ...method import inner as inner_product
 from ...shown import shown
@@ -238,7 +238,7 @@ ON_A_FUNCTION = Frame(
     (Symbol("t"), Symbol("k"), i, j),
     (Symbol("E"), Symbol("C")),
     IndexedBase("p"),
-    {**CHARGES, FLAT: ("differentiable", ())},
+    {FLAT: ("differentiable", ())},
     one=True,
 )
 _each = vector("w_i", r"\mathbf w_i")
@@ -256,7 +256,7 @@ ON_POINTS = Frame(
     (Symbol("t"), Symbol("k"), i, j),
     (Symbol("E"), n),
     lam,
-    {**CHARGES, SAME: None},  # there is one function
+    {SAME: None},  # there is one function
     same=True,
 )
 

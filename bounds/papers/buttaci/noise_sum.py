@@ -14,7 +14,7 @@ from sympy import Eq, Expr, Function, Ge, Sum, Symbol
 from ...atoms import Variance
 from ...derivation import Argument, Induction, Step, View
 from ...facts import inverse_e, power_decreasing, power_monotone, power_sign, sum_next, termwise
-from ...frame import CHARGES, Frame
+from ...frame import Frame
 from ...method import Method, expect, inner, mean, noisy, norm2, start, vector, zero
 from ...shown import defined, shown
 from ...vectors import INDEPENDENT, UNBIASED
@@ -46,7 +46,7 @@ def frame(noise_sum2: Any, mean2: Any, lam: Any, M: Any) -> Frame:
         },
         formulas={noise_sum2: moment(E), factor(k): (1 - lam) ** k},
     )
-    charges = {**CHARGES, UNBIASED: ("independent", ()), INDEPENDENT: ("independent", ())}
+    charges = {UNBIASED: ("independent", ()), INDEPENDENT: ("independent", ())}
     return Frame(method, {}, (Symbol("t", integer=True, nonnegative=True), k, i, j), (E, M), p, charges)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from sympy import Eq, Expr, Function, Ge, Integer, Le, Lt, Symbol
 
 from ...derivation import Induction, Known, Step
-from ...frame import CHARGES, Frame
+from ...frame import Frame
 from ...groups import IDLE, Groups, Idle, group
 from ...method import Method, axis, inner, norm2
 from ...shown import shown
@@ -51,7 +51,7 @@ def _frame(method: Method, G: Any, sent: bool) -> Frame:
         LETTERS,
         SIZES,
         p,
-        {**CHARGES, SUM: ("equal_weights", ()), GROUPS: None, UNBIASED: ("exact_variance", ())},
+        {SUM: ("equal_weights", ()), GROUPS: None, UNBIASED: ("exact_variance", ())},
         groups=Groups(mu, G, rest, begins),
         sent={u_i: w} if sent else {},
     )

@@ -103,7 +103,7 @@ ON_DEVICES = Frame(
     (LETTERS[0], LETTERS[1], m, LETTERS[3]),
     sizes(M),
     IndexedBase("p"),
-    {**CHARGES, **dict.fromkeys((SUM, SIGN, EVEN))},  # the mean over the devices is a plain one
+    dict.fromkeys((SUM, SIGN, EVEN)),  # the mean over the devices is a plain one
     even=True,
     same=True,
 )
@@ -137,7 +137,7 @@ ON_FEDMSPP = Frame(
     (t, _k, Symbol("i"), Symbol("j")),
     (_steps, M),
     IndexedBase("p"),
-    {**CHARGES, SUM: CHARGES[EVEN], SIGN: CHARGES[EVEN], FRESH: None},  # minibatches are the algorithm's
+    {SUM: CHARGES[EVEN], SIGN: CHARGES[EVEN], FRESH: None},  # minibatches are the algorithm's
     even=True,
     sample=I,
     kept={w_m: lambda k: oracle(w, eta)},

@@ -25,7 +25,7 @@ from ...atoms import (
     lipschitz,
 )
 from ...derivation import Known
-from ...frame import CHARGES, Frame
+from ...frame import Frame
 from ...method import (
     F,
     Number,
@@ -99,7 +99,6 @@ from .symbols import (
 
 LETTERS, SIZES, SHARES = (r, t, i, l), (tau, n), IndexedBase("p")
 CHARGED = {
-    **CHARGES,
     SUM: ("equal_weights", ()),
     SIGN: ("equal_weights", ()),
     UNBIASED: ("minibatch_variance", ()),

@@ -98,6 +98,7 @@ class Derived:
     evidence: Literal["proof", "numerical"] = "numerical"
     steps: tuple[Decided, ...] = ()
     findings: tuple[str, ...] = ()
+    vacuous: tuple[str, ...] = ()  # findings: minima in lower bounds that are not needed
     premises: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()  # premises that follow from the assumptions, each with its multipliers and atoms
     proved: bool = False
@@ -308,7 +309,8 @@ def derive(statement: Statement, catalogue: Mapping[str, Statement], *, slack: b
         for other in others
         for finding in (
             line(other.cites, other.status, other.evidence),
-            *(f for f in other.findings if f.startswith(("slack", "vacuous"))),
+            *other.vacuous,
+            *dict.fromkeys(map(str, other.slack)),
         )
     ]
     proof = next((way for way in (first, *others) if way.proved), first)
@@ -360,17 +362,12 @@ def _derive(statement: Statement, closure: tuple[Statement, ...]) -> Derived:
     goal, argument = argued(statement, catalogue)
     decided = tuple(settle(step, goal.requires) for step in argument.steps)
     cited = cited_views(statement, catalogue)
-    findings = [
-        *_overstretched(statement, argument),
-        *_refused(statement, goal, argument, cited),
-        *_unused(goal, argument, cited),
-        *_unproved(decided),
-    ]
+    refusals = [*_overstretched(statement, argument), *_refused(statement, goal, argument, cited)]
+    findings = [*refusals, *_unused(goal, argument, cited), *_unproved(decided)]
     comparisons = compare(goal, argument)
-    status, worst, largest, point = _verdict(goal, argument, decided, comparisons, findings)
+    status, worst, largest, point = _verdict(goal, argument, decided, comparisons, findings, refused=bool(refusals))
     factor = largest if worst is None else worst.factor(largest, status)
-    if status in ("follows", "claims-less"):
-        findings += _vacuous(goal, argument)
+    vacuous = tuple(_vacuous(goal, argument)) if status in ("follows", "claims-less") else ()
     evidence = "proof" if all(d.proved for d in decided) and status in ("follows", "claims-less") else "numerical"
     lemmas = [derive(catalogue[c], catalogue, slack=False) for c in derivation.cites if evidence == "proof"]
     inherited = (because for lemma in lemmas for because in lemma.premises if not lemma.proved)
@@ -381,7 +378,8 @@ def _derive(statement: Statement, closure: tuple[Statement, ...]) -> Derived:
         factor=factor,
         evidence=evidence,
         steps=decided,
-        findings=tuple(findings),
+        findings=(*findings, *vacuous),
+        vacuous=vacuous,
         premises=premises,
         shown=tuple(f"{k.because}: {', '.join(multipliers(k)) or 'an identity'}" for k in _shown(argument)),
         proved=proved,
@@ -800,6 +798,8 @@ def _verdict(
     decided: Sequence[Decided],
     comparisons: Sequence[Comparison],
     findings: list[str],
+    *,
+    refused: bool,
 ) -> tuple[Verdict, Comparison | None, float | None, Point | None]:
     """The status; which comparison makes the factor, and the largest ratio seen there; a point that shows it."""
     of = dict(zip(argument.steps, decided, strict=True))
@@ -807,7 +807,7 @@ def _verdict(
     outside = [use for step in decided for use in step.uses if use.cited and use.decision.status == "false"]
     if outside:  # a cited statement is used where its own conditions fail
         return "claims-more", None, None, outside[0].decision.point
-    if any(not of[step].holds for step in leads) or any(f.startswith(("assumption:", "refused:")) for f in findings):
+    if refused or any(not of[step].holds for step in leads):
         return "not-derived", None, None, None
     for comparison in comparisons:
         worst = violated(comparison)

@@ -597,7 +597,7 @@ def _by_hand(statement: Statement, argument: Argument, catalogue: Mapping[str, S
         yield from _signs(statement, argument, {k.claim.lhs for k in free if k.rule == NAMED})
     yield from _closed_signs(statement)
     frames = dict.fromkeys(k.rule.frame for k in knowns if k.kind == "shown")
-    yield from (said for frame in frames if frame.method is statement.method for said in invented(frame, statement))
+    yield from (said for frame in frames for said in invented(frame, statement))
     for known in knowns:
         if known.citation is None:
             continue

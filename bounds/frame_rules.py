@@ -1,7 +1,8 @@
 """What a frame says of its method that the method does not say: each is a premise of the proofs that use it.
 
 A frame is written by hand. Its letters and sizes have to be those of the method, and a rule of the normal form may be
-charged to another assumption than usual only if that one gives it too.
+charged to another assumption than usual only if that one gives it too. A setting has no rules to compare a frame with:
+what a frame says of one is believed where it stands in this package, where it was reviewed, and nowhere else.
 """
 
 # sympy ships no type stubs (2026-11).
@@ -9,6 +10,7 @@ charged to another assumption than usual only if that one gives it too.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,8 +31,12 @@ LETTERS = ("t", "k", "i")
 
 
 def invented(frame: Frame, statement: Statement) -> Iterator[str]:
-    """What is taken for granted by using the frame for a statement about its method."""
+    """What is taken for granted by using the frame for a statement about its method, or about a setting."""
     method, glossary = frame.method, statement.glossary
+    if statement.method is not method:
+        if not _is_ours(frame):
+            yield f"what the names of {method.id} mean"
+        return
     letters = tuple(method.names.get(letter, str(letter)) for letter in frame.letters[:3])
     if letters != LETTERS or len(set(frame.letters)) < len(frame.letters):
         yield f"{frame.letters} are the round, the local step and the clients of {method.id}"
@@ -44,6 +50,11 @@ def invented(frame: Frame, statement: Statement) -> Iterator[str]:
     for rule, charge in frame.charges.items():
         if charge != CHARGES.get(rule) and not _gives(charge, rule, frame, statement):
             yield f"{charge[0] if charge else 'nothing'} gives: {rule}"
+
+
+def _is_ours(frame: Frame) -> bool:
+    modules = [module for name, module in sys.modules.items() if name.startswith(f"{__package__}.")]
+    return any(value is frame for module in modules for value in list(vars(module).values()))
 
 
 def _gives(charge: Any, rule: str, frame: Frame, statement: Statement) -> bool:

@@ -14,12 +14,14 @@ import pytest
 from sympy import Eq, Function, Ge, Gt, IndexedBase, Le, Max, Sum, Symbol
 from test_derive_rules import WORDS, at_once, by, ends, height, i, rise, room, run, slope, toy
 
-from fedaudit.bounds.atoms import Bound
+from fedaudit.bounds.atoms import Bound, Minimum, Smooth
 from fedaudit.bounds.derivation import Argument, Derivation, Induction, Known, Step, View
 from fedaudit.bounds.derive import derive
 from fedaudit.bounds.facts import quotient, sum_next, termwise, young
 from fedaudit.bounds.frame import Frame
 from fedaudit.bounds.method import Method, expect, f, f_star, grad, mean, norm2, start, vector
+from fedaudit.bounds.papers.buttaci.inequalities import ON_A_FUNCTION, SMOOTH_GAP, grad2
+from fedaudit.bounds.papers.buttaci.symbols import L as smoothness
 from fedaudit.bounds.shown import shown, stands
 from fedaudit.bounds.statement import Assumption, Glossary, Statement
 from fedaudit.bounds.vectors import SIGN, SUM
@@ -371,3 +373,25 @@ def test_what_a_frame_says_and_the_method_does_not_is_taken_for_granted(changes:
 
     assert proved(claim(on(SLOW)))
     assert granted in derive(claim(replace(on(SLOW), **changes)), {}, slack=False).premises
+
+
+def test_a_frame_of_ones_own_does_not_say_what_a_setting_is() -> None:
+    """2 |grad f|^2 / L <= f - f*, with half the gradient by the name of the gradient; a quarter of it is true."""
+    first, *_ = SMOOTH_GAP.then
+    w, half = vector("w"), grad(vector("w")) / 2
+    halved = {**ON_A_FUNCTION.method.measures, grad2: expect(norm2(half))}
+    forged = replace(ON_A_FUNCTION, method=replace(ON_A_FUNCTION.method, measures=halved))
+
+    def claim(then: Any, frame: Frame) -> Statement:
+        end = w - grad(w) / smoothness
+        atoms = ((1, Smooth(w, end, smoothness)), (1, Minimum(end, (("has_minimum", ()),))))
+        return replace(
+            SMOOTH_GAP,
+            id="toy/gap",
+            then=then,
+            follows_from=(by(lambda goal: ends(goal, shown(then, "descent", frame, *atoms))),),
+        )
+
+    false = claim(Le(2 * grad2 / smoothness, first.rhs), forged)
+    assert derive(false, {}, slack=False).premises == ("what the names of function mean",)
+    assert proved(claim(first, ON_A_FUNCTION))

@@ -3,8 +3,9 @@
 from ...algebra import Ge, Gt, Le, Lt, Min, Sum, e
 from ...derivation import Derivation
 from ...statement import Assumption, Statement, free, unit
-from . import derivations, noise_sum
+from . import derivations
 from .methods import FEDPROX
+from .noise_sum import M, lam, lemma_B_8, mean2, noise_sum2
 from .symbols import (
     GLOSSARY,
     C,
@@ -27,14 +28,9 @@ from .symbols import (
 )
 
 _s = GLOSSARY.symbol
-lam = _s("lambda", "1", "smaller contraction in one step (lemmas B.7, B.8)", r"\lambda")
 nu = _s("nu", "1", "larger contraction in one step (lemma B.7)", r"\nu")
 A_B7 = _s("A_B7", "1", "the constant that lemma B.7 says exists", "A", real=True)
 G_lin = _s("G_lin", "F/W", "linear coefficient of the two-group losses (B.4), printed G", "G")
-M = GLOSSARY.count("M", "number of random vectors a step (lemma B.8)")
-noise_sum2 = _s("noise_sum2", "F^2/W^2", "E |sum_k (1-lambda)^k sum_i p_i zeta^i_k|^2",
-    r"\mathbb E\|\sum_{k=0}^{E-1}(1-\lambda)^k\sum_{i=1}^M p_i\boldsymbol\zeta_k^i\|^2", nonnegative=True)  # fmt: skip
-mean2 = _s("mean2", "F^2/W^2", "|sum_i p_i Z_i|^2", r"\|\sum_{i=1}^M p_i\mathbf Z_i\|^2", nonnegative=True)
 TWO_GROUPS = (
     Assumption(
         "two_groups",
@@ -82,7 +78,7 @@ LEMMA_B_8 = Statement(
     then=Ge(noise_sum2, E * sigma**2 / e**2 * Sum(p[i] ** 2, (i, 1, M)) + E**2 / e**2 * mean2),
     sweep={lam: unit("lambda") / E},
     reading=("V zeta = sigma^2 is E|zeta - Z|^2; the weights are any reals",),
-    follows_from=(Derivation(noise_sum.lemma_B_8),),
+    follows_from=(Derivation(lemma_B_8),),
 )
 
 THEOREM_4_2 = Statement(

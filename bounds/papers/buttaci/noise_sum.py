@@ -5,9 +5,6 @@
 # pyright: reportUnknownArgumentType=false, reportArgumentType=false, reportCallIssue=false, reportOperatorIssue=false
 # pyright: reportAttributeAccessIssue=false, reportReturnType=false
 
-from functools import cache
-from typing import Any
-
 from sympy import E as e
 from sympy import Eq, Expr, Function, Ge, Sum, Symbol
 
@@ -18,19 +15,22 @@ from ...frame import Frame
 from ...method import Method, expect, inner, mean, noisy, norm2, start, vector, zero
 from ...shown import defined, shown
 from ...vectors import INDEPENDENT, UNBIASED
-from .derivations import named
 from .symbols import GLOSSARY, E, i, k, p, sigma
 from .symbols_perturbed import j
 
+_s = GLOSSARY.symbol
+lam = _s("lambda", "1", "smaller contraction in one step (lemmas B.7, B.8)", r"\lambda")
+M = GLOSSARY.count("M", "number of random vectors a step (lemma B.8)")
+noise_sum2 = _s("noise_sum2", "F^2/W^2", "E |sum_k (1-lambda)^k sum_i p_i zeta^i_k|^2",
+    r"\mathbb E\|\sum_{k=0}^{E-1}(1-\lambda)^k\sum_{i=1}^M p_i\boldsymbol\zeta_k^i\|^2", nonnegative=True)  # fmt: skip
+mean2 = _s("mean2", "F^2/W^2", "|sum_i p_i Z_i|^2", r"\|\sum_{i=1}^M p_i\mathbf Z_i\|^2", nonnegative=True)
 factor = Function("factor", real=True)  # (1 - lambda)^k
 moment, along = Function("moment", nonnegative=True), Function("along", real=True)
 _sum, _Z = vector("s"), vector("Z", r"\mathbf Z_i")
 
 
-@cache
-def frame(noise_sum2: Any, mean2: Any, lam: Any, M: Any) -> Frame:
-    """sum_k (1 - lambda)^k zeta_k^i of every i, whose mean with the weights p_i, which are any reals, is the sum."""
-    method = Method(
+ON_SUMS = Frame(  # the sums of every i; their mean with the weights p_i, which are any reals, is the sum of the lemma
+    Method(
         id="noise_sum",
         title="Weighted sums of independent vectors",
         cite="lemma B.8",
@@ -45,16 +45,18 @@ def frame(noise_sum2: Any, mean2: Any, lam: Any, M: Any) -> Frame:
             mean2: expect(norm2(mean(_Z))),
         },
         formulas={noise_sum2: moment(E), factor(k): (1 - lam) ** k},
-    )
-    charges = {UNBIASED: ("independent", ()), INDEPENDENT: ("independent", ())}
-    return Frame(method, {}, (Symbol("t", integer=True, nonnegative=True), k, i, j), (E, M), p, charges)
+    ),
+    {},
+    (Symbol("t", integer=True, nonnegative=True), k, i, j),
+    (E, M),
+    p,
+    {UNBIASED: ("independent", ()), INDEPENDENT: ("independent", ())},
+)
 
 
 def lemma_B_8(goal: View) -> Argument:
     """The second moment (B.34, B.35); each weight (1 − λ)^k is at least (1 − λ)^(E−1) ≥ 1/e."""
-    lam, mean2 = named(goal, "lambda"), named(goal, "mean2")
     (weights,) = goal.rhs.atoms(Sum)
-    on = frame(goal.lhs, mean2, lam, weights.limits[0][2])
     n = Symbol("n", integer=True, nonnegative=True)
 
     def plain(count: Expr) -> Expr:
@@ -63,13 +65,13 @@ def lemma_B_8(goal: View) -> Argument:
     def squares(count: Expr) -> Expr:
         return Sum((1 - lam) ** (2 * n), (n, 0, count - 1))
 
-    power = defined(factor(k), on.method)
+    power = defined(factor(k), ON_SUMS.method)
     means = Induction(
         Eq(along(k), mean2 * plain(k), evaluate=False),
         over=k,
-        base=(shown(Eq(along(0), 0), "an empty sum", on),),
+        base=(shown(Eq(along(0), 0), "an empty sum", ON_SUMS),),
         step=(
-            shown(Eq(along(k + 1), along(k) + factor(k) * mean2), "one more term, whose noise has mean zero", on),
+            shown(Eq(along(k + 1), along(k) + factor(k) * mean2), "one more term, whose noise has mean zero", ON_SUMS),
             power,
             sum_next((1 - lam) ** n, n, 0, k - 1),
         ),
@@ -79,21 +81,21 @@ def lemma_B_8(goal: View) -> Argument:
     further = shown(
         Ge(moment(k + 1), moment(k) + 2 * factor(k) * along(k) + factor(k) ** 2 * (mean2 + sigma**2 * weights)),
         "variances of independent terms add",
-        on,
+        ON_SUMS,
         (factor(k) ** 2, Variance(_Z, sigma, "squares", least="independent")),
     )
     terms = (sum_next((1 - lam) ** n, n, 0, k - 1), sum_next((1 - lam) ** (2 * n), n, 0, k - 1))
     added = Induction(
         Ge(moment(k), sigma**2 * weights * squares(k) + plain(k) ** 2 * mean2),
         over=k,
-        base=(shown(Eq(moment(0), 0), "an empty sum", on),),
+        base=(shown(Eq(moment(0), 0), "an empty sum", ON_SUMS),),
         step=(further, means, power, *terms),
         note="variances of independent terms add",
         where="B.35",
     )
     whole = Step(
         Ge(goal.lhs, sigma**2 * weights * squares(E) + plain(E) ** 2 * mean2),
-        given=(added.at(E), defined(goal.lhs, on.method)),
+        given=(added.at(E), defined(goal.lhs, ON_SUMS.method)),
         where="B.34, B.35",
     )
     smallest = (1 - lam) ** (E - 1)

@@ -602,12 +602,18 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 
 def _compare(arguments: argparse.Namespace) -> int:
     from fedaudit.verify.document import read_file
+    from fedaudit.verify.names import AUDIT
 
-    from .compare import compare, rows, table, totals
+    from .compare import compare, rows, table, totals, whose
+    from .store import own_rows
 
-    before, after = (read_file(_named(path)) for path in (arguments.a, arguments.b))
+    paths = [_named(path) for path in (arguments.a, arguments.b)]
+    before, after = (read_file(path) for path in paths)
     changes = compare(before, after)
     found = rows(changes)
+    for path, document in zip(paths, (before, after), strict=True):
+        if line := whose(str(path), document, own_rows(path / AUDIT if path.is_dir() else path)):
+            _complain(line, 0)
     if arguments.json:
         _print_json(found)
     else:
@@ -619,8 +625,10 @@ def _certify(arguments: argparse.Namespace) -> int:
     from fedaudit.verify.certificates import certify_files, status
     from fedaudit.verify.child import LIMIT, Limit
 
+    from .store import own_rows
+
     limit = Limit.parse(arguments.limit) if arguments.limit is not None else LIMIT
-    rows = certify_files(arguments.files, limit, explained=arguments.explain)
+    rows = certify_files(arguments.files, limit, explained=arguments.explain, owned=own_rows)
     if arguments.json:
         _print_json(rows)
     elif not all(row["malformed"] for row in rows) or not rows:

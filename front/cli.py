@@ -620,7 +620,8 @@ def _compare(arguments: argparse.Namespace) -> int:
     changes = compare(before, after)
     found = rows(changes)
     for path, document in zip(paths, (before, after), strict=True):
-        if line := whose(str(path), document, own_rows(path / AUDIT if path.is_dir() else path)):
+        ids = [row.id for row in document.statements]
+        if line := whose(str(path), ids, own_rows(path / AUDIT if path.is_dir() else path)):
             _complain(line, 0)
     if arguments.json:
         _print_json(found)

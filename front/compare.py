@@ -116,12 +116,12 @@ def seconds(row: Row) -> float:
     return sum(move.seconds or 0.0 for move in (row.verify, row.hunt) if move)
 
 
-def whose(name: str, document: Document, own: Collection[str]) -> str:
+def whose(name: str, ids: Collection[str], own: Collection[str]) -> str:
     """Whose word the rows of a file are where they are not all this user's own, in one line; nothing where they are."""
-    others = sum(row.id not in own for row in document.statements)
+    others = sum(one not in own for one in ids)
     if not others:
         return ""
-    which = f"{others} of {len(document.statements)} rows"
+    which = f"{others} of {len(ids)} rows"
     return f"{name}: {which} without this user's mark; what they say is the file's word, not checked again"
 
 

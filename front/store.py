@@ -313,8 +313,9 @@ def own_rows(path: Path) -> frozenset[str]:
     """The ids whose rows in this audit.json are as this user's own audit wrote them; none where nothing says so."""
     try:
         document, marks = (_parsed(contents(file)) for file in (path, path.with_name(MARKS)))
-        rows = cast("list[Row]", document["statements"])
-        return frozenset(str(r["id"]) for r in rows if is_own("verdict", _said(document, r), marks.get(str(r["id"]))))
+        rows = [(str(row["id"]), row) for row in cast("list[Row]", document["statements"])]
+        others = {name for name, row in rows if not is_own("verdict", _said(document, row), marks.get(name))}
+        return frozenset(name for name, _ in rows) - others  # of two rows with one id either may be read
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return frozenset()
 

@@ -11,10 +11,12 @@ import pytest
 from faked import CERTIFICATE, REFUTED
 from hostile import golden
 
-from fedaudit import own
+import fedaudit as fa
+from fedaudit import overview, own
 from fedaudit.bounds.catalogue import catalogue, statement
 from fedaudit.bounds.show import printed
 from fedaudit.cli import main
+from fedaudit.errors import UserError
 from fedaudit.store import Folder, own_rows
 from fedaudit.verify.document import read
 from fedaudit.verify.names import slug
@@ -206,6 +208,14 @@ def whole(name, value):
     return change
 
 
+def second(folder):
+    """A row beside this user's own, with the same id."""
+    path = folder / "audit.json"
+    document = json.loads(path.read_text())
+    document["statements"].append(row(SURVIVED, "proved"))
+    path.write_text(json.dumps(document))
+
+
 FOREIGN = {
     "no marks": stranger,
     "marks that are a list": lambda folder: (folder / "marks.json").write_text("[]"),
@@ -216,6 +226,7 @@ FOREIGN = {
     "another seed": whole("seed", 1),
     "another version": whole("version", "9"),
     "another budget": whole("budget", 120.0),
+    "a second row of its id": second,
 }
 
 
@@ -386,3 +397,20 @@ def test_compare_says_whose_word_it_is(folder, capsys):
     shutil.copy(mine / "audit.json", "saved.json")  # without its marks
     assert main(["compare", "saved.json", "audit"]) == 0
     assert f"fedaudit: saved.json: 3 of 3 rows {word}" in capsys.readouterr().err
+
+
+def test_the_table_of_the_readme_says_whose_word_it_is(folder, capsys):
+    for name in ("README.md", "ids.txt"):
+        (folder / name).write_text(f"{PROVED}\n")
+    asked = [str(folder), str(folder / "README.md"), str(folder / "ids.txt")]
+    assert (overview.main(asked), capsys.readouterr().err) == (0, "")
+    edit(folder, lambda rows: to_proved(rows[SURVIVED]))
+    assert overview.main(asked) == 0
+    assert f"{folder}: 1 of 3 rows without this user's mark; what they say" in capsys.readouterr().err
+
+
+def test_from_python_the_one_certificate_of_ones_own_folder_is_judged(folder):
+    assert fa.certify("audit").what == "refutation"
+    stranger(folder)
+    with pytest.raises(UserError, match="got audit with 3 to judge, expected one certificate; do: name one file"):
+        fa.certify("audit")

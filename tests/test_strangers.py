@@ -132,6 +132,13 @@ def test_survived_made_proved_is_rejected(folder, capsys):
     assert "got the verdict proved, expected another: derive does not prove" in found[SURVIVED][1]
 
 
+def test_a_proof_from_a_form_that_is_written_by_hand_is_none(folder, capsys):
+    edit(folder, lambda rows: (to_proved(rows[SURVIVED]), rows[SURVIVED].update(id=THEOREM)))
+    status, found = certified(capsys)
+    assert (status, found[THEOREM][0]) == (1, False)
+    assert f"expected another: {THEOREM} rests on a form derived by hand" in found[THEOREM][1]
+
+
 def test_refuted_made_survived_is_not_checked_and_never_accepted(folder, capsys):
     edit(folder, lambda rows: rows[REFUTED].update(verdict="survived", certificate=None))
     (folder / FILE).unlink()

@@ -187,8 +187,9 @@ def repair(row: Row, repaired: Checked | None, notes: str, beside: Checked | Non
 def standing(checked: Checked) -> str:
     """A verdict in a few words."""
     row = checked.row
+    filed = " (as the file says)" if checked.standing.kind == "filed" else ""
     if checked.verdict != "survived":
-        return checked.verdict
+        return f"{checked.verdict}{filed}"
     tried = sum(move.instances or 0 for move in (row.verify, row.hunt) if move is not None)
     tight = f" (tightness {short(row.tightness)})" if row.tightness is not None and row.tightness > 0 else ""
-    return f"not broken by {tried:,} instances{tight}"
+    return f"not broken by {tried:,} instances{tight}{filed}"

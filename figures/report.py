@@ -206,6 +206,7 @@ class Site:
             rows={row.row.id: _listed(row) for row in rows},
             **paper(rows, self.teller, self.typesetter),
             all_counted=Counter(row.verdict for row in rows),
+            filed={row.verdict for row in rows if row.standing.kind == "filed"},
             banner=banner(rows),
             doubtful=any(_doubtful(row) for row in rows),
             meaning=MEANING,
@@ -332,6 +333,7 @@ def _listed(checked: Checked) -> dict[str, Any]:
         "paper": paper_of(row.id),
         "verdict": checked.verdict,
         "filed": standing.kind == "filed",
+        "from_file": standing.kind != "own",
         "mark": MARKS[standing.kind][0],
         "row": row,
         "statement": row.statement,
@@ -393,7 +395,7 @@ def _shown(checked: Checked, album: Album, teller: Teller) -> dict[str, Any]:
 def _move(name: str, checked: Checked) -> dict[str, Any]:
     move, standing = getattr(checked.row, name), checked.moves[name]
     unverified = standing.kind == "unverified"
-    mark = "" if standing.kind in ("own", "filed") else standing.reason if unverified else MARKS[standing.kind][0]
+    mark = standing.reason if unverified else MARKS[standing.kind][0]
     example = checked.counterexamples.get(name)
     return {
         "name": name,

@@ -153,12 +153,14 @@ def certify(certificate: str | PathLike[str] | Mapping[str, Any], *sources: str 
     from fedaudit.verify.certificates import Certified, certify_files
     from fedaudit.verify.certificates import certify as judge
 
+    from .store import own_rows
+
     names = [fspath(source) for source in sources]
     if isinstance(certificate, Mapping):
         return Certified.of(judge(dict(certificate), "certificate", names))
-    rows = certify_files([fspath(certificate), *names])
+    rows = certify_files([fspath(certificate), *names], owned=own_rows)
     if len(rows) != 1:
-        raise UserError(f"{fspath(certificate)} with {len(rows)} certificates", "one certificate", "name one file")
+        raise UserError(f"{fspath(certificate)} with {len(rows)} to judge", "one certificate", "name one file")
     return Certified.of(rows[0])
 
 

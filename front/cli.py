@@ -95,6 +95,11 @@ PICTURES = {  # of figures/pictures.py
 VALUED = ("bound", "plot", "worst")  # commands that take NAME=VALUE
 TAKES = ("--measure", "--minimise", "--out", "--scale", "--seed")  # their options that take one value
 RUNS = ("lint", "derive", "verify", "hunt", "audit")
+TLS = {  # as `dask scheduler` calls them
+    "--tls-ca-file": "the certificate of the cluster's own authority",
+    "--tls-cert": "a certificate of it that you show",
+    "--tls-key": "its private key",
+}
 HELP = {
     "list": "the statements that are encoded",
     "show": "one statement, as printed",
@@ -205,8 +210,11 @@ def parser() -> Parser:
                 help="look for multipliers of the premises that have none, to be pasted; not found is not false",
             )
         if name in ("verify", "hunt", "audit"):
-            elsewhere = "a Dask cluster that you started (extra `dask`; workers with --nthreads 1); same output"
-            sub.add_argument("--engine", metavar="dask://HOST:PORT", help=elsewhere)
+            elsewhere = "a Dask cluster that you started and nobody else can connect to: its rows count as yours"
+            needs = "(extra `dask`; workers with --nthreads 1; tls://HOST:PORT with TLS); same output"
+            sub.add_argument("--engine", metavar="dask://HOST:PORT", help=f"{elsewhere} {needs}")
+            for option, holds in TLS.items():
+                sub.add_argument(option, metavar="FILE", help=f"{holds}, for --engine tls://HOST:PORT")
             sub.add_argument("--backend", default="numpy", metavar="numpy|cupy", help="array library (default numpy)")
             if name == "audit":
                 sub.add_argument("--no-figures", action="store_true", help="draw none; a later run may")
@@ -602,12 +610,19 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 
 def _compare(arguments: argparse.Namespace) -> int:
     from fedaudit.verify.document import read_file
+    from fedaudit.verify.names import AUDIT
 
-    from .compare import compare, rows, table, totals
+    from .compare import compare, rows, table, totals, whose
+    from .store import own_rows
 
-    before, after = (read_file(_named(path)) for path in (arguments.a, arguments.b))
+    paths = [_named(path) for path in (arguments.a, arguments.b)]
+    before, after = (read_file(path) for path in paths)
     changes = compare(before, after)
     found = rows(changes)
+    for path, document in zip(paths, (before, after), strict=True):
+        ids = [row.id for row in document.statements]
+        if line := whose(str(path), ids, own_rows(path / AUDIT if path.is_dir() else path)):
+            _complain(line, 0)
     if arguments.json:
         _print_json(found)
     else:
@@ -619,8 +634,10 @@ def _certify(arguments: argparse.Namespace) -> int:
     from fedaudit.verify.certificates import certify_files, status
     from fedaudit.verify.child import LIMIT, Limit
 
+    from .store import own_rows
+
     limit = Limit.parse(arguments.limit) if arguments.limit is not None else LIMIT
-    rows = certify_files(arguments.files, limit, explained=arguments.explain)
+    rows = certify_files(arguments.files, limit, explained=arguments.explain, owned=own_rows)
     if arguments.json:
         _print_json(rows)
     elif not all(row["malformed"] for row in rows) or not rows:
@@ -757,7 +774,12 @@ def _engine(arguments: argparse.Namespace) -> AbstractContextManager[Engine]:
     from .local import Local
 
     address: str | None = getattr(arguments, "engine", None)
+    options = {option: getattr(arguments, option[2:].replace("-", "_"), None) for option in TLS}
+    files = {option: file for option, file in options.items() if file is not None}
     if address is None:
+        for option in files:
+            do = f"name the scheduler's address, or leave out {option}"
+            raise UserError(f"{option} without --engine", "--engine tls://HOST:PORT beside it", do)
         return nullcontext(Local(_jobs(arguments.jobs)))
     if arguments.jobs is not None:
         raise UserError(
@@ -765,7 +787,7 @@ def _engine(arguments: argparse.Namespace) -> AbstractContextManager[Engine]:
         )
     from .cluster import connected
 
-    return connected(address)
+    return connected(address, files)
 
 
 def _whole(option: str, text: str, least: int, most: int, like: str) -> int:

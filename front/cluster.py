@@ -1,7 +1,12 @@
-"""The same tasks on a Dask cluster that the user started: `--engine dask://host:port`.
+"""The same tasks on a Dask cluster that the user started: `--engine dask://host:port`, or `tls://host:port`.
 
 Rows depend on versions and on the order of sums, so a worker has to be as this process is (`likeness`). A task whose
 worker dies is carried out again by another one; Dask gives up when it has ended four.
+
+A cluster is trusted as this process is: its rows are not decided again, and carry this user's mark. To check them would
+protect nobody, for Dask sends pickles: whoever connects to the scheduler runs what he likes, at the workers and here.
+So nobody else may be able to. TLS sees to that: everybody has to show a certificate of one authority, which should be
+the cluster's own (Dask compares no names of hosts), and nobody on the way reads or changes a row.
 """
 
 from __future__ import annotations
@@ -10,13 +15,15 @@ import logging
 import os
 import platform
 import socket
+import ssl
 import time
 import warnings
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -30,6 +37,13 @@ CONNECT = 10.0  # seconds until a scheduler has to answer, and to have a worker
 LOOK = 2.0  # seconds between looks at a cluster that says nothing
 ALONE = 60.0  # seconds that a cluster may be without workers
 LONGEST_GREETING = 1 << 20  # bytes
+SCHEMES = {"dask": "tcp", "tls": "tls"}  # of our addresses -> of Dask's
+OPTIONS = {
+    "--tls-ca-file": "tls_ca_file",
+    "--tls-cert": "tls_client_cert",
+    "--tls-key": "tls_client_key",
+}  # -> as Dask's `Security` calls them
+NO_FILES: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,24 +118,33 @@ class Cluster:
 
 
 @contextmanager
-def connected(address: str) -> Generator[Cluster]:
-    """The cluster at `dask://host:port`; raises `UserError` unless it is there and its workers are as we are."""
+def connected(address: str, files: Mapping[str, str] = NO_FILES) -> Generator[Cluster]:
+    """The cluster at `address`, with the `files` of the options for TLS.
+
+    Raises `UserError` unless it is there and its workers are as we are.
+    """
     where = target(address)
     try:
         dask = cast(Any, import_module("distributed"))
     except ImportError:
         do = "pip install 'fedaudit[dask]', here and where the workers run"
         raise UserError(f"--engine {address} without Dask", "the package distributed", do) from None
+    security = secured(address, files, dask)
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] == "distributed":
             logging.getLogger(name).disabled = True  # what goes wrong is said once, by us
     try:
-        knock(where)
+        knock(where, None if security is None else _context(security))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Dask's, about versions that we compare ourselves
-            client = dask.Client(where, timeout=CONNECT)
+            client = dask.Client(where, timeout=CONNECT, security=security)
+    except ssl.SSLError as error:
+        expected = "a scheduler with TLS, its certificate and yours of one authority"
+        do = f"start it with `dask scheduler --protocol tls` and its options {', '.join(OPTIONS)}"
+        raise UserError(f"--engine {address}, where TLS fails ({_why(error)})", expected, do) from error
     except (OSError, ValueError) as error:
         do = "start one with `dask scheduler`, and workers with `dask worker HOST:PORT --nthreads 1`"
+        do += "" if security else "; if it has TLS, write tls://HOST:PORT"
         raise UserError(f"--engine {address} where no scheduler answers", "a Dask scheduler", do) from error
     try:
         cluster = Cluster(address, dask, client)
@@ -141,18 +164,57 @@ def target(address: str) -> str:
     """The address as Dask writes it."""
     try:
         parts = urlsplit(address)
-        if parts.scheme == "dask" and parts.hostname and parts.port and parts.netloc == address[len("dask://") :]:
-            return f"tcp://{parts.netloc}"
+        scheme, netloc = SCHEMES.get(parts.scheme), parts.netloc
+        if scheme and parts.hostname and parts.port and address == f"{parts.scheme}://{netloc}":
+            return f"{scheme}://{netloc}"
     except ValueError:  # of a port that is none
         pass
-    raise UserError(f"--engine {address}", "dask://HOST:PORT", "write it like --engine dask://127.0.0.1:8786")
+    expected = "dask://HOST:PORT, or tls://HOST:PORT of a scheduler with TLS"
+    raise UserError(f"--engine {address}", expected, "write it like --engine dask://127.0.0.1:8786")
 
 
-def knock(where: str) -> None:
+def secured(address: str, files: Mapping[str, str], dask: Any) -> Any:
+    """What Dask connects with, nothing for an address without TLS; raises `UserError` for files that are none.
+
+    Options that are not given are taken from Dask's configuration.
+    """
+    if not address.startswith("tls://"):
+        wants = [*files, *(["Dask's require-encryption"] if dask.Security().require_encryption else [])]
+        if wants:
+            do = f"write it like --engine tls://{urlsplit(address).netloc}"
+            raise UserError(f"{wants[0]} beside --engine {address}", "an address with TLS", do)
+        return None
+    for option, file in files.items():
+        if not os.path.isfile(file) or not os.access(file, os.R_OK):
+            raise UserError(f"{option} {file}, which cannot be read", "a PEM file", "check the path")
+    security = dask.Security(require_encryption=True, **{OPTIONS[option]: file for option, file in files.items()})
+    named = ", ".join(f"{option} {file}" for option, file in files.items()) or "Dask's configuration"
+    expected = "an authority, a certificate and its key as PEM files"
+    try:
+        context = _context(security)
+    except OSError as error:
+        raise UserError(f"{named} ({_why(error)})", expected, "give files that belong together") from error
+    if context is None:
+        raise UserError(f"--engine {address} with {named} alone", expected, f"give {', '.join(OPTIONS)}")
+    return security
+
+
+def _why(error: OSError) -> str:
+    """In a few words: those of OpenSSL name a line of its source besides."""
+    return str((isinstance(error, ssl.SSLError) and error.reason) or error.strerror or error)
+
+
+def _context(security: Any) -> ssl.SSLContext | None:
+    """How a client of Dask speaks TLS; None without an authority or a certificate."""
+    return cast("ssl.SSLContext | None", security.get_connection_args("client").get("ssl_context"))
+
+
+def knock(where: str, tls: ssl.SSLContext | None) -> None:
     """Raises `OSError` where no scheduler greets: Dask goes on trying, and waits for ever for one that is silent."""
     parts = urlsplit(where)
-    with socket.create_connection((parts.hostname or "", parts.port or 0), CONNECT) as door:
-        greeting = door.recv(8)  # its length, little end first
+    with ExitStack() as stack:
+        door = stack.enter_context(socket.create_connection((parts.hostname or "", parts.port or 0), CONNECT))
+        greeting = (stack.enter_context(tls.wrap_socket(door)) if tls else door).recv(8)  # its length, little end first
     if not 0 < int.from_bytes(greeting, "little") < LONGEST_GREETING:
         raise OSError("no scheduler")
 

@@ -3,12 +3,12 @@
 A change is *worse* where less is known than before: a weaker verdict (refuted > proved > survived > undecided), a
 proved statement that is now refuted (one of the two is wrong), a derivation (also one that is not the first) or a
 literal reading without its answer, a search that came less near or tried fewer instances, a statement that is missing.
-Seconds are shown and never count.
+Seconds are shown and never count. Nothing is checked again: whose word the rows are is said (`whose`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from fedaudit.bounds.ways import read
 from fedaudit.figures.numbers import short
 from fedaudit.verify.document import Document, Row
 
-__all__ = ["Change", "compare", "rows", "table", "totals"]
+__all__ = ["Change", "compare", "rows", "table", "totals", "whose"]
 
 VERDICTS = ("undecided", "not-reproduced", "reproduced-if", "reproduced", "survived", "proved", "refuted")
 DERIVED = ("", "not-derived", "claims-less", "claims-more", "follows")
@@ -114,6 +114,15 @@ def _tightness(old: float | None, new: float | None) -> Iterator[Change]:
 def seconds(row: Row) -> float:
     """What its searches took."""
     return sum(move.seconds or 0.0 for move in (row.verify, row.hunt) if move)
+
+
+def whose(name: str, ids: Collection[str], own: Collection[str]) -> str:
+    """Whose word the rows of a file are where they are not all this user's own, in one line; nothing where they are."""
+    others = sum(one not in own for one in ids)
+    if not others:
+        return ""
+    which = f"{others} of {len(ids)} rows"
+    return f"{name}: {which} without this user's mark; what they say is the file's word, not checked again"
 
 
 def totals(before: Document, after: Document) -> list[str]:

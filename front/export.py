@@ -108,8 +108,10 @@ def _verdicts(audit: str | None, ids: Sequence[str]) -> dict[str, list[str]]:
 def _lines(checked: Checked) -> list[str]:
     row = checked.row
     evidence = f" ({row.evidence})" if row.evidence else ""
-    lines = [f"{checked.verdict}{evidence}: {BEHIND[checked.standing.kind]}"]
-    lines += [f"because: {row.reason}"] if row.reason else []
+    first = [f"{checked.verdict}{evidence}: {BEHIND[checked.standing.kind]}"]
+    breaks = [one.tried.name for one in checked.literals if one.tried.literal == "breaks" and one.standing.accepted]
+    first += [f"without what the text does not say ({', '.join(breaks)}) it breaks"] if breaks else []
+    lines = [f"because: {row.reason}"] if row.reason else []
     lines += (
         [f"largest left side over right side that was met: {row.tightness:.6g}"] if row.tightness is not None else []
     )
@@ -119,5 +121,4 @@ def _lines(checked: Checked) -> list[str]:
     why = f" ({row.repair_why})" if row.repair_why else ""
     lines += [f"a repair has to change: {row.repair}{why}"] if row.repair else []
     lines += [f"lint, {finding.rule}: {finding.message}" for finding in row.lint]
-    breaks = [one.tried.name for one in checked.literals if one.tried.literal == "breaks" and one.standing.accepted]
-    return lines + ([f"without what the text does not say ({', '.join(breaks)}) it breaks"] if breaks else [])
+    return [*first, *(f"as audit.json says, {line}" for line in lines)]

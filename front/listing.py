@@ -203,13 +203,13 @@ def _kept(kind: str) -> Any:
         said, _, text = contents(folder / f"{kind}-{_key()}.json").decode().partition("\n") if folder else ("", "", "")
     except (OSError, ValueError):
         return None
-    return json.loads(text) if is_own(kind + _key() + text, said) else None
+    return json.loads(text) if is_own("listing", kind + _key() + text, said) else None
 
 
 def _keep(kind: str, value: object) -> None:
     """Keep it if there is a place for it; otherwise it is made again next time."""
     folder, text = place("XDG_CACHE_HOME", ".cache"), json.dumps(value)
-    said = mark(kind + _key() + text)
+    said = mark("listing", kind + _key() + text)
     if not folder or not said:
         return
     with suppress(UserError, OSError):

@@ -14,6 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .compare import whose
+from .store import own_rows
+
 PAPERS = {
     "buttaci": "A. Buttaci, thesis: FedProx, a perturbed-gradient method, a network model",
     "yuan": "X.-T. Yuan and P. Li: FedProx and FedMSPP without dissimilarity",
@@ -43,6 +46,8 @@ def main(arguments: Sequence[str]) -> int:
     document = json.loads((folder / "audit.json").read_text(encoding="utf-8"))
     ids = catalogue.read_text(encoding="utf-8").split()
     text = readme.read_text(encoding="utf-8")
+    if line := whose(str(folder), [row["id"] for row in document["statements"]], own_rows(folder / "audit.json")):
+        print(line, file=sys.stderr)
     made = table(document, ids)
     readme.write_text(BLOCK.sub(lambda found: found[1] + made + found[2], text), encoding="utf-8")
     print(made, end="")

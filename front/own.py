@@ -1,8 +1,9 @@
 """What this user's own fedaudit wrote, known again by a key that nobody else has.
 
 Digests show that a file was not changed by accident; whoever changes it on purpose computes them again. A mark cannot
-be computed without the key, which lies in the user's own folder for such things and is made at the first need. Where
-none can be kept there are no marks, and everything is checked again.
+be computed without the key, which lies in the user's own folder for such things (`$XDG_STATE_HOME/fedaudit/key`, by
+default below `~/.local/state`), is made at the first need and is readable for its owner alone. A key that others can
+read, write or replace by a link is none, and where none can be kept there are no marks: everything is decided again.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import secrets
 from functools import cache
 from pathlib import Path
 
-__all__ = ["is_own", "mark", "place"]
+__all__ = ["is_own", "mark", "no_key", "place"]
 
 LENGTH = 32  # bytes of the key
 
@@ -28,16 +29,24 @@ def place(variable: str, default: str) -> Path | None:
         return None
 
 
-def mark(text: str | bytes) -> str:
-    """The mark of a text; nothing where no key can be kept."""
+def mark(kind: str, text: str) -> str:
+    """The mark of a text as one of its kind: no mark of a page is one of a row. Nothing where there is no key."""
     key = _key()
-    data = text.encode() if isinstance(text, str) else text
-    return hmac.new(key, data, hashlib.sha256).hexdigest() if key else ""
+    return hmac.new(key, f"{kind}\0{text}".encode(), hashlib.sha256).hexdigest() if key else ""
 
 
-def is_own(text: str | bytes, said: object) -> bool:
+def is_own(kind: str, text: str, said: object) -> bool:
     """Whether a mark is this user's mark of the text."""
-    return isinstance(said, str) and said.isascii() and said != "" and hmac.compare_digest(mark(text), said)
+    return isinstance(said, str) and said.isascii() and said != "" and hmac.compare_digest(mark(kind, text), said)
+
+
+def no_key() -> str:
+    """Why there are no marks, as the end of a sentence; empty where there are."""
+    folder = place("XDG_STATE_HOME", ".local/state")
+    if _key():
+        return ""
+    where = folder / "key" if folder else "no home directory"
+    return f"no key of this user's alone can be kept ({where}), so that no row is known again"
 
 
 @cache

@@ -120,7 +120,7 @@ class Pages:
 
 def _write_marked(path: Path, shown: str, text: str) -> None:
     """A page with a mark that says what it shows, and that it is ours."""
-    line = f'<meta name="fedaudit" content="{shown} {mark(shown + text)}">\n'
+    line = f'<meta name="fedaudit" content="{shown} {mark("page", shown + text)}">\n'
     write(path, text.replace(HEAD, HEAD + line, 1))
 
 
@@ -133,4 +133,4 @@ def _is_current(path: Path, shown: str) -> bool:
     found = MARK.search(text[:10_000])
     if found is None or found[1] != shown:
         return False
-    return is_own(shown + text.replace(found[0], "", 1), found[2])
+    return is_own("page", shown + text.replace(found[0], "", 1), found[2])

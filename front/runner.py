@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -19,11 +19,11 @@ from fedaudit.verify.chains import settle
 
 from .errors import UserError, crash
 from .listing import chains, file_of, listed
-from .store import Damaged, Folder, Row, key_of, source_digest
+from .own import no_key
+from .store import Damaged, Folder, Foreign, Row, key_of, source_digest
 
 if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
-    from fedaudit.verify.child import Checker
 
 __all__ = [
     "Chosen",
@@ -207,32 +207,37 @@ def audit(
     show: Show = silent,
     order: Sequence[Chosen] | None = None,
 ) -> Done:
-    """Every move on every statement; takes over what an earlier run finished, writes audit.json last.
+    """Every move on every statement; takes over what an earlier run of this user finished, writes audit.json last.
 
     In this `order`, if they were `ordered` already. A statement on which the tool fails costs no other: its row says so
     and is not kept for the next run.
     """
-    from fedaudit.verify.child import Checker
-
     tasks = _tasks("audit", order or ordered(selection, out), settings, figure=settings.figures)
     keys = {t.chosen.id: _key(t) for t in tasks}
     done: dict[str, Row] = {}
     bare: dict[str, Row] = {}  # finished by an earlier run that drew no figures
     failures: dict[str, str] = {}
+    strangers = 0
     try:
-        with Checker() as checker:
-            for task in tasks:
-                try:
-                    row = taken_over(task.chosen, keys[task.chosen.id], out, checker)
-                except Damaged as error:
-                    notice(f"{task.chosen.id} is done again: {error}")
-                    continue
-                if row is not None and settings.figures and "figure" not in row:
-                    bare[task.chosen.id] = row
-                elif row is not None:
-                    done[task.chosen.id] = row
-                    show(row, fresh=False)
-                    progress(task.chosen.id, len(done), len(tasks))
+        for task in tasks:
+            try:
+                row = out.row(task.chosen.id, keys[task.chosen.id])
+            except Damaged as error:
+                notice(f"{task.chosen.id} is done again: {error}")
+                continue
+            except Foreign:
+                strangers += 1
+                continue
+            if row is not None and settings.figures and "figure" not in row:
+                bare[task.chosen.id] = row
+            elif row is not None:
+                done[task.chosen.id] = row
+                show(row, fresh=False)
+                progress(task.chosen.id, len(done), len(tasks))
+        if strangers:
+            why = no_key()
+            rows = f"{strangers} finished row{'s' if strangers > 1 else ''}"
+            notice(f"{rows} in {out.path} without this user's mark: decided again{why and f'; {why}'}")
         left = [_undone(t, bare.get(t.chosen.id), out) for t in tasks if t.chosen.id not in done]
         for task, outcome in engine.work(left):
             name = task.chosen.id
@@ -281,50 +286,6 @@ def header(settings: Settings) -> dict[str, Any]:
 
     budget = AUDIT_BUDGET if settings.budget is None else settings.budget
     return {"version": version("fedaudit"), "seed": settings.seed, "budget": budget}
-
-
-def taken_over(chosen: Chosen, key: str, out: Folder, checker: Checker) -> Row | None:
-    """The row that an earlier run finished, None if there is none; raises `Damaged` if it must be done again.
-
-    Digests do not stop whoever computes them again. So where it is not marked as this user's own, its types are
-    checked, and the kernel replays what it calls refuted or broken.
-    """
-    kept = out.row(chosen.id, key)
-    if kept is None:
-        return None
-    row = kept.row
-    if kept.own:
-        return row
-    from fedaudit.verify.document import parse
-
-    try:
-        parse({"version": "", "seed": 0, "budget": 0, "statements": [row]})
-    except UserError as error:
-        raise Damaged("its row was changed") from error
-    replay = partial(_replay, chosen, out, checker)
-    if row["verdict"] == "refuted" and not replay(row.get("certificate"), [])["accepted"]:
-        raise Damaged("its certificate does not refute it")
-    for move in (row.get("verify"), row.get("hunt")):
-        if move and move["verdict"] == "refuted" and move.get("certificate") != row.get("certificate"):
-            replay(move.get("certificate"), [])
-    for part in cast("list[Row]", row.get("implicit") or []):
-        if part.get("literal") == "breaks":
-            replay(part.get("certificate"), [part["name"]])
-    return row
-
-
-def _replay(chosen: Chosen, out: Folder, checker: Checker, name: object, dropped: list[str]) -> Row:
-    """The answer on a certificate against the statement's formula; raises `Damaged` unless the kernel accepts it."""
-    from fedaudit.verify.certificates import certify
-
-    if not isinstance(name, str):
-        raise Damaged("it has no certificate")
-    sources = [chosen.origin] if chosen.origin.endswith(".py") else []
-    answer = certify(out.certificate(name), name, sources, checker)
-    # `what` says what the kernel accepted, also where that refutes nothing that is printed (a limit without a rate)
-    if answer["what"] is None or answer["id"] != chosen.id or list(answer["dropped"]) != dropped:
-        raise Damaged("the kernel does not accept its certificate")
-    return answer
 
 
 def cores() -> int:

@@ -1,14 +1,16 @@
 """What an audit leaves on disk, each file whole or absent, and what the next run may take over from it.
 
 A folder holds `rows/` (one finished statement per file, the next run's head start), `certificates/`, `figures/`,
-`pages/`, `audit.json` and `index.html`. Files are written beside their place and moved there (`os.replace`), a
-statement's row after its certificate and figure: whatever the moment of a crash, a row that can be read is complete.
+`pages/`, `audit.json`, `marks.json` and `index.html`. Files are written beside their place and moved there
+(`os.replace`), a statement's row after its certificate and figure: whatever the moment of a crash, a row that can be
+read is complete.
 
 A stored row carries a digest of its own content and of every file that it names. Digests find accidents and edits:
 truncated files, a verdict changed by hand, a certificate of another run. They do not find a forger who computes them
 again, for nothing in them is secret. So a row carries a mark besides (`own`), which only the user who wrote it can
-compute; a refutation that is taken over from anybody else is replayed by the kernel (`runner`), and a reader who trusts
-nobody runs the audit in an empty folder.
+compute: of its id, its key, its content and the names and digests of its files. A row without it is decided again,
+whatever it says. The rows of audit.json, which were read together, have their marks in `marks.json`, so that whoever
+reads audit.json later knows which of them this user's own audit came to.
 
 One process at a time writes to a folder: it holds a lock that the system takes back when the process ends, however
 it ends.
@@ -36,11 +38,12 @@ from fedaudit.verify.names import AUDIT, plain, slug
 from .errors import UserError
 from .own import is_own, mark
 
-__all__ = ["Damaged", "Folder", "Kept", "Row", "contents", "key_of", "source_digest", "write"]
+__all__ = ["Damaged", "Folder", "Foreign", "Row", "contents", "key_of", "own_rows", "source_digest", "write"]
 
 Row = dict[str, Any]
 FORMAT = "fedaudit-row/3"
 LOCK = ".lock"
+MARKS = "marks.json"  # beside audit.json: id -> mark of its row
 PARTS = ("rows", "certificates", "figures", "pages", "papers")
 MOST_BYTES = 64_000_000  # of one file that is read again; the largest row of the catalogue has one hundredth of it
 LEFT_BEHIND = re.compile(r"\..+\.(json|svg|html)\.[a-z0-9_]{8}\.part")  # what a killed `write` leaves here
@@ -48,6 +51,10 @@ LEFT_BEHIND = re.compile(r"\..+\.(json|svg|html)\.[a-z0-9_]{8}\.part")  # what a
 
 class Damaged(Exception):
     """A stored row that must not be taken over; says why, as the end of a sentence."""
+
+
+class Foreign(Exception):
+    """A stored row that is whole and does not carry this user's mark: whoever wrote it, it is decided again."""
 
 
 def write(path: Path, content: str | bytes) -> None:
@@ -100,14 +107,6 @@ def key_of(identifier: str, content: str, **settings: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A row that an earlier run finished, and whether it carries the mark of this user's own fedaudit."""
-
-    row: Row
-    own: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Folder:
     """One audit's folder."""
 
@@ -147,8 +146,11 @@ class Folder:
             return ""
         return str(cast(Row, row).get("verdict")) if isinstance(row, dict) else ""
 
-    def row(self, identifier: str, key: str) -> Kept | None:
-        """The finished row of a statement, if the last run left one under the same key; raises `Damaged`."""
+    def row(self, identifier: str, key: str) -> Row | None:
+        """The finished row of a statement, if this user's last run left one under the same key.
+
+        Raises `Damaged` for one that was changed, `Foreign` for one that somebody else wrote.
+        """
         place = f"rows/{slug(identifier)}.json"
         strange = f"{place} is not a row that an audit finished"
         try:
@@ -178,7 +180,9 @@ class Folder:
         for name, what in named.items():
             if files[name] != self._file_digest(name, identifier, what):
                 raise Damaged(f"its {what} was changed")
-        return Kept(found, is_own(str(kept["digest"]), kept.get("mark")))
+        if not is_own("row", str(kept["digest"]), kept.get("mark")):
+            raise Foreign(identifier)
+        return found
 
     def keep(self, key: str, row: Row, figure: str | None, *, drawn: bool = True) -> Row:
         """Write a finished statement: certificates, figure, then the row that names them. Returns that row.
@@ -195,7 +199,8 @@ class Folder:
         kept = {**row, "figure": name} if drawn else row
         files = {name: self._file_digest(name, identifier, what) for name, what in _named(kept)}
         digest = _row_digest(key, kept, files)
-        stored = {"format": FORMAT, "key": key, "digest": digest, "mark": mark(digest), "files": files, "row": kept}
+        stored = {"format": FORMAT, "key": key, "digest": digest, "mark": mark("row", digest)}
+        stored |= {"files": files, "row": kept}
         write(self._row(identifier), compact(stored) + "\n")
         return kept
 
@@ -224,12 +229,13 @@ class Folder:
         write(self.path / f"{move}.json", dumps(rows))
 
     def finish(self, document: Mapping[str, object]) -> Path:
-        """Write audit.json, the last file of an audit: a line for each statement."""
+        """Write audit.json, a line for each statement, and the marks of its rows."""
         path = self.path / AUDIT
         rows = cast("list[Row]", document.get("statements", []))
         fields = {name: compact(value) for name, value in document.items() if name != "statements"}
         fields["statements"] = "\n".join(("[", ",\n".join(map(compact, rows)), "]"))
         write(path, "{" + ",\n".join(f'"{name}": {text}' for name, text in fields.items()) + "}\n")
+        write(self.path / MARKS, dumps({str(row["id"]): mark("verdict", _said(document, row)) for row in rows}))
         return path
 
     def _row(self, identifier: str) -> Path:
@@ -301,6 +307,23 @@ class Folder:
         for place in (self.path, *(self.path / part for part in PARTS)):
             if place.is_dir():
                 yield from (p for p in place.iterdir() if LEFT_BEHIND.fullmatch(p.name) and not p.is_dir())
+
+
+def own_rows(path: Path) -> frozenset[str]:
+    """The ids whose rows in this audit.json are as this user's own audit wrote them; none where nothing says so."""
+    try:
+        document, marks = (_parsed(contents(file)) for file in (path, path.with_name(MARKS)))
+        rows = [(str(row["id"]), row) for row in cast("list[Row]", document["statements"])]
+        others = {name for name, row in rows if not is_own("verdict", _said(document, row), marks.get(name))}
+        return frozenset(name for name, _ in rows) - others  # of two rows with one id either may be read
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return frozenset()
+
+
+def _said(document: Mapping[str, object], row: Row) -> str:
+    """All that a row of audit.json says, with what the file says of all rows."""
+    about = {name: value for name, value in document.items() if name != "statements"}
+    return json.dumps(json.loads(compact([about, row])), sort_keys=True)
 
 
 def unwritable(path: Path, error: OSError) -> UserError:

@@ -37,8 +37,9 @@ COLOURS = {
     "rejected": "bold red",
     "malformed": "bold red",
     "no refutation": "yellow",
+    "not checked": "yellow",
 }
-JUDGED = ("accepted", "no refutation", "rejected", "malformed")
+JUDGED = ("accepted", "no refutation", "not checked", "rejected", "malformed")
 
 
 def console(*, error: bool = False) -> Console:
@@ -97,7 +98,7 @@ def summary(document: dict[str, Any], page: str) -> None:
 
 
 def certified(rows: Sequence[Row]) -> None:
-    """What `fedaudit certify` prints: one line per certificate and their count."""
+    """What `fedaudit certify` prints: one line per certificate or verdict, and their count."""
     if rows:
         table("certify", rows)
     counted = Counter(_judged(row) for row in rows)
@@ -152,6 +153,8 @@ def broken_without(row: Row) -> list[str]:
 def _judged(row: Row) -> str:
     if row["malformed"] or row["accepted"]:
         return "malformed" if row["malformed"] else "accepted"
+    if row.get("unchecked"):
+        return "not checked"
     return "no refutation" if row.get("agrees") else "rejected"  # and audit.json does not say that it is one
 
 

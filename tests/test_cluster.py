@@ -1,7 +1,11 @@
-"""`--engine dask://host:port`: a real scheduler and two real worker processes on loopback, one of which is killed."""
+"""`--engine dask://host:port`: a real scheduler and two real worker processes on loopback, one of which is killed.
+
+The same with TLS, whose certificates are made here.
+"""
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -10,6 +14,7 @@ import threading
 import time
 from contextlib import contextmanager
 
+import dask
 import distributed
 import pytest
 from marks import only, slow
@@ -61,11 +66,12 @@ class Forked:
 class Machines:
     """A scheduler and its workers, each in a process of its own, forked from the nursery if there is one."""
 
-    def __init__(self, folder, nursery=None):
+    def __init__(self, folder, nursery=None, tls=()):
         self.folder, self.file, self.nursery, self.started = folder, folder / "scheduler.json", nursery, []
+        self.tls = tls
 
     def start(self, what, *options, **env):
-        argv = ["--no-dashboard", "--host", "127.0.0.1", *options, "--scheduler-file", str(self.file)]
+        argv = ["--no-dashboard", "--host", "127.0.0.1", *options, *self.tls, "--scheduler-file", str(self.file)]
         path, env = self.folder / f"{what}{len(self.started)}.log", {"OMP_NUM_THREADS": "1", **env}
         if self.nursery:
             process = Forked(self.nursery, argv, self.folder, f"dask_{what}", path, env)
@@ -95,8 +101,8 @@ class Machines:
 
 
 @contextmanager
-def machines(folder, workers, nursery=None):
-    made = Machines(folder, nursery)
+def machines(folder, workers, nursery=None, tls=()):
+    made = Machines(folder, nursery, tls)
     made.start("scheduler", "--port", "0")
     try:
         for _ in range(workers):
@@ -193,10 +199,121 @@ def free_port():
 @pytest.mark.parametrize(
     "address",
     ["", "127.0.0.1:8786", "tcp://127.0.0.1:8786", "dask://", "dask://host", "dask://host:", "dask://host:port",
-     "dask://:8786", "dask://host:99999", "dask://host:8786/", "dask://host:8786?x", "dask://[::1"],
+     "dask://:8786", "tls://host", "TLS://host:1", "dask://host:99999", "dask://host:8786/", "dask://host:8786?x", "dask://[::1"],
 )  # fmt: skip
 def test_an_address_that_is_none_is_refused(capsys, address):
-    assert "expected dask://HOST:PORT; do: write it like" in complaint(capsys, "hunt", IDS[0], "--engine", address)
+    assert "expected dask://HOST:PORT, or tls://HOST:PORT of a sched" in complaint(
+        capsys, "hunt", IDS[0], "--engine", address
+    )
+
+
+# --- with TLS --------------------------------------------------------------------------------------------------------
+
+KEYS = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+
+
+def authority(folder, name):
+    """An authority, and a certificate of it with its key: the options that name them."""
+
+    def openssl(*argv):
+        subprocess.run(["openssl", *argv], cwd=folder, check=True, capture_output=True)
+
+    openssl("req", "-x509", *KEYS, "-days", "2", "-subj", f"/CN={name}", "-keyout", "ca.key", "-out", f"{name}-ca.pem")
+    openssl("req", *KEYS, "-subj", "/CN=node", "-keyout", f"{name}.key", "-out", "node.csr")
+    signed = ("-CA", f"{name}-ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2")
+    openssl("x509", "-req", "-in", "node.csr", *signed, "-out", f"{name}.pem")
+    files = (folder / f"{name}-ca.pem", folder / f"{name}.pem", folder / f"{name}.key")
+    return dict(zip(cluster.OPTIONS, map(str, files), strict=True))
+
+
+def flat(files):
+    return [word for option, file in files.items() for word in (option, file)]
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory):
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl to make certificates with")
+    return authority(tmp_path_factory.mktemp("ours"), "ours")
+
+
+@pytest.fixture(scope="module")
+def theirs(ours, tmp_path_factory):
+    return authority(tmp_path_factory.mktemp("theirs"), "theirs")
+
+
+@pytest.fixture(scope="module")
+def guarded(ours, nursery, tmp_path_factory):
+    """A scheduler and a worker with TLS."""
+    with machines(tmp_path_factory.mktemp("guarded"), 1, nursery, ("--protocol", "tls", *flat(ours))) as made:
+        assert made.address.startswith("tls://")
+        yield made
+
+
+def test_rows_of_a_cluster_with_tls_are_the_same(guarded, ours, nursery, tmp_path):
+    asked = ("hunt", IDS[0], "--budget", "0.1", "--json")
+    there = forked(nursery, *asked, "--engine", guarded.address, *flat(ours), cwd=tmp_path)
+    assert there == forked(nursery, *asked, "--jobs", "1", cwd=tmp_path)
+
+
+def test_what_is_not_given_is_in_the_configuration_of_dask(guarded, ours):
+    authority, certificate, key = ours.values()
+    named = {"ca-file": authority, "client.cert": certificate, "client.key": key}
+    named = {f"distributed.comm.tls.{name}": file for name, file in named.items()}
+    with dask.config.set(named), cluster.connected(guarded.address) as there:
+        assert there.jobs == 1
+
+
+BELONGS = "expected an authority, a certificate and its key as PEM files; do: give files that belong together"
+ONE = "expected a scheduler with TLS, its certificate and yours of one authority; do: start it with `dask scheduler"
+REFUSED = {  # whose authority, certificate and key -> what is said
+    "another authority": ("theirs ours ours", f"where TLS fails (CERTIFICATE_VERIFY_FAILED), {ONE}"),
+    "a certificate of another": ("ours theirs theirs", f"where TLS fails (TLSV1_ALERT_UNKNOWN_CA), {ONE}"),
+    "a key of another": ("ours ours theirs", f"(KEY_VALUES_MISMATCH), {BELONGS}"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_certificates_of_strangers_are_refused(guarded, ours, theirs, capsys, kind):
+    whose, said = REFUSED[kind]
+    held = {"ours": ours, "theirs": theirs}
+    files = {option: held[who][option] for option, who in zip(ours, whose.split(), strict=True)}
+    assert said in complaint(capsys, "hunt", IDS[0], "--engine", guarded.address, *flat(files))
+
+
+def test_an_address_with_tls_and_one_without_are_not_confused(guarded, two, ours, capsys, monkeypatch):
+    monkeypatch.setattr(cluster, "CONNECT", 2.0)
+    plain = guarded.address.replace("tls", "dask")
+    line = complaint(capsys, "hunt", IDS[0], "--engine", plain)
+    assert "where no scheduler answers, expected a Dask scheduler" in line
+    assert "if it has TLS, write tls://HOST:PORT" in line
+    line = complaint(capsys, "hunt", IDS[0], "--engine", plain, *flat(ours))
+    assert f"got --tls-ca-file beside --engine {plain}, expected an address with TLS; do: write it like --eng" in line
+    line = complaint(capsys, "hunt", IDS[0], "--engine", two.address.replace("dask", "tls"), *flat(ours))
+    assert f"where TLS fails (WRONG_VERSION_NUMBER), {ONE}" in line
+
+
+def test_tls_without_its_files_is_one_line(ours, capsys, tmp_path):
+    where = ("hunt", IDS[0], "--engine", "tls://127.0.0.1:8786")
+    needs = "expected an authority, a certificate and its key as PEM files"
+    do = "do: give --tls-ca-file, --tls-cert, --tls-key"
+    assert f"with Dask's configuration alone, {needs}; {do}" in complaint(capsys, *where)
+    (option, file), *_ = ours.items()
+    assert f"with {option} {file} alone, {needs}; {do}" in complaint(capsys, *where, option, file)
+    line = complaint(capsys, *where, "--tls-key", str(tmp_path))
+    assert f"got --tls-key {tmp_path}, which cannot be read, expected a PEM file; do: check the path" in line
+    (tmp_path / "none.pem").write_text("none")
+    assert BELONGS in complaint(capsys, *where, *flat({**ours, "--tls-ca-file": str(tmp_path / "none.pem")}))
+    line = complaint(capsys, "hunt", IDS[0], option, file)
+    assert "got --tls-ca-file without --engine, expected --engine tls://HOST:PORT beside it; do: name the sched" in line
+
+
+def test_a_configuration_that_wants_tls_refuses_an_address_without(two, capsys):
+    with dask.config.set({"distributed.comm.require-encryption": True}):
+        line = complaint(capsys, "hunt", IDS[0], "--engine", two.address)
+    assert (
+        f"got Dask's require-encryption beside --engine {two.address}, expected an address with TLS; do: write" in line
+    )
 
 
 def test_jobs_and_engine_do_not_go_together(capsys):

@@ -11,7 +11,7 @@ from faked import CERTIFICATE, REFUTED, fake_moves
 from fedaudit import own, runner, store
 from fedaudit.errors import UserError
 from fedaudit.local import Local
-from fedaudit.store import Folder
+from fedaudit.store import Folder, Foreign
 from fedaudit.verify.names import slug
 
 ROW = f"rows/{slug(REFUTED)}.json"
@@ -19,7 +19,7 @@ HELD = f"certificates/{slug(REFUTED)}.json"
 FIGURE = f"figures/{slug(REFUTED)}.svg"
 STRANGE = f"{ROW} is not a row that an audit finished"
 CHANGED = "its row was changed"
-REJECTED = "the kernel does not accept its certificate"
+FOREIGN = "1 finished row in {} without this user's mark: decided again"
 SETTINGS = runner.Settings(0)
 
 
@@ -186,26 +186,7 @@ DAMAGE = {
         in_row(put(figure="index.html"), forged=True),
         "its figure is none of its own files",
     ),
-    "forged: no certificate": (in_row(put(certificate=None), forged=True), "it has no certificate"),
-    "forged: a list as certificate": (in_row(put(certificate=[1]), forged=True), CHANGED),
-    "forged: text as a number": (in_row(put(tightness="large"), forged=True), CHANGED),
-    "forged: true as a number": (in_row(put(tightness=True), forged=True), CHANGED),
-    "forged: a number too large": (in_row(put(tightness=10**400), forged=True), CHANGED),
-    "forged: an unknown verdict": (in_row(put(verdict="certain"), forged=True), CHANGED),
-    "forged: instances as text": (in_row(lambda row: row["verify"].update(instances="7"), forged=True), CHANGED),
-    "forged: a move as a list": (in_row(put(hunt=[]), forged=True), CHANGED),
-    "forged: implicit as text": (in_row(put(implicit="none"), forged=True), CHANGED),
-    "forged: findings as numbers": (in_row(put(lint={"findings": [1]}), forged=True), CHANGED),
-    "forged: no verdict": (in_row(without("verdict"), forged=True), CHANGED),
-    "forged: a statement without words": (in_row(put(statement={"let": 7}), forged=True), CHANGED),
-    "forged: a literal reading that breaks": (
-        in_row(put(implicit=[{"name": "kind", "literal": "breaks", "certificate": HELD}]), forged=True),
-        REJECTED,
-    ),
-    "forged: sides of a certificate": (certificate(lhs="1", rhs="2"), REJECTED),
-    "forged: another statement's certificate": (certificate(statement="buttaci/lem4.1"), REJECTED),
-    "forged: an empty instance": (certificate(instance={}), REJECTED),
-    "forged: a certificate of lists": (certificate(claim=[]), REJECTED),
+    "forged: a list as certificate": (in_row(put(certificate=[1]), forged=True), FOREIGN),
 }
 
 
@@ -217,8 +198,11 @@ def test_a_damaged_row_is_done_again_and_named(audit, tmp_path, kind):
     damage(tmp_path / "out")
     again, calls, said = audit()
     assert (again, calls, len(said)) == (rows, [REFUTED], 1)
-    assert said[0].startswith(f"{REFUTED} is done again: ")
-    assert why in said[0]
+    if why == FOREIGN:
+        assert said == [FOREIGN.format(tmp_path / "out")]
+    else:
+        assert said[0].startswith(f"{REFUTED} is done again: ")
+        assert why in said[0]
     assert audit() == (rows, [], [])  # mended for good
     assert json.loads((tmp_path / "out" / "audit.json").read_text())["statements"] == rows
 
@@ -236,25 +220,166 @@ def test_a_row_that_may_not_be_read_is_done_again(audit, monkeypatch):
     assert audit() == (rows, [REFUTED], [f"{REFUTED} is done again: {STRANGE}"])
 
 
-@pytest.mark.parametrize("wrong", [None, "", "0" * 64, 7])
-def test_a_refutation_that_is_taken_over_is_replayed_unless_it_is_our_own(audit, tmp_path, monkeypatch, wrong):
+def inner(move, **fields):
+    return lambda row: row[move].update(copy.deepcopy(fields))
+
+
+LITERAL = [{"name": "kind", "says": "", "literal": "survives", "certificate": None}]
+ENDS = [{"point": {"L": "1"}, "lower": 0.999, "upper": 1.0, "name": "ordinary", "by": ""}]
+FORGED = {  # whatever a stranger writes into a whole row, with its digest computed again
+    "proved": put(verdict="proved", evidence="proof", certificate=None, derive={"status": "follows", "proved": True}),
+    "survived": put(verdict="survived", certificate=None),
+    "undecided": put(verdict="undecided", certificate=None, reason="nobody knows"),
+    "reproduced": put(verdict="reproduced", certificate=None),
+    "an unknown verdict": put(verdict="certain"),
+    "no verdict": without("verdict"),
+    "refuted without a certificate": put(certificate=None),
+    "evidence": put(evidence="proof"),
+    "tightness": put(tightness=0.999),
+    "text as a number": put(tightness="large"),
+    "a number too large": put(tightness=10**400),
+    "a status of derive": inner("derive", status="claims-less", factor=2.0),
+    "a proof of derive": inner("derive", proved=True, proved_from=[]),
+    "other sources of derive": inner("derive", cites=["buttaci/lem4.1"]),
+    "findings of lint": put(lint={"findings": [{"rule": "dimension", "message": "all wrong"}]}),
+    "findings as numbers": put(lint={"findings": [1]}),
+    "a literal reading": put(implicit=LITERAL),
+    "a literal reading that breaks": put(implicit=[LITERAL[0] | {"literal": "breaks", "certificate": HELD}]),
+    "implicit as text": put(implicit="none"),
+    "a move's verdict": inner("verify", verdict="undecided"),
+    "a move's instances": inner("verify", instances=10**9),
+    "a move as a list": put(hunt=[]),
+    "worst cases": inner("hunt", worst=ENDS),
+    "a repair": put(repaired="buttaci/lem4.1", repair="constant"),
+    "no figure": put(figure=None),
+    "a figure not drawn yet": without("figure"),
+    "the words": put(statement={"title": "Fermat's last theorem"}),
+    "nothing at all": put(),
+}
+
+
+@pytest.mark.parametrize("kind", FORGED)
+def test_a_row_without_this_users_mark_is_decided_again_whatever_it_says(audit, tmp_path, kind):
     rows, _, _ = audit()
-    from fedaudit.verify import certificates
-
-    replayed, certify = [], certificates.certify
-    monkeypatch.setattr(certificates, "certify", lambda *a: replayed.append(a[1]) or certify(*a))
+    out = tmp_path / "out"
+    in_row(FORGED[kind], forged=True)(out)
+    stored_field("mark", own.mark("row", "another row") if kind != "nothing at all" else "")(out)
+    (out / FIGURE).write_text("<svg>a stranger's</svg>")
+    if (held := json.loads((out / ROW).read_text()))["files"].get(FIGURE):
+        held["files"][FIGURE] = digest(out, FIGURE)
+        held["digest"] = store._row_digest(held["key"], held["row"], held["files"])
+        (out / ROW).write_text(json.dumps(held))
+    assert audit() == (rows, [REFUTED], [FOREIGN.format(out)])
+    assert (out / FIGURE).read_text() == "<svg/>"
     assert audit() == (rows, [], [])
-    assert replayed == []
+
+
+@pytest.mark.parametrize("wrong", [None, "", "0" * 64, 7, [], "ä"])
+def test_a_mark_that_is_none_makes_a_true_row_a_strangers(audit, tmp_path, wrong):
+    rows, _, _ = audit()
+    assert audit() == (rows, [], [])
     stored_field("mark", wrong)(tmp_path / "out")
+    assert audit() == (rows, [REFUTED], [FOREIGN.format(tmp_path / "out")])
+
+
+def test_a_mark_binds_id_key_content_and_files(tmp_path):
+    """Copied to another row, to the same row of another run or to other files it is none; a moved folder keeps its."""
+    folder = Folder.open(tmp_path / "one")
+    mine = {"id": "a/1", "verdict": "survived", "certificate": {"lhs": "1"}}
+    kept = folder.keep("key", mine, "<svg/>")
+    folder.keep("key", mine | {"id": "a/2"}, "<svg/>")
+    assert folder.row("a/1", "key") == kept
+    mark = json.loads((folder.path / "rows/a-1.json").read_text())["mark"]
+
+    def with_mark(folder, name, **change):
+        stored = json.loads((folder.path / f"rows/{name}.json").read_text()) | {"mark": mark} | change
+        stored["digest"] = store._row_digest(stored["key"], stored["row"], stored["files"])
+        (folder.path / f"rows/{name}.json").write_text(json.dumps(stored))
+
+    with_mark(folder, "a-2")
+    with pytest.raises(Foreign):  # of another row
+        folder.row("a/2", "key")
+    with_mark(folder, "a-1", key="longer")
+    with pytest.raises(Foreign):  # of another run
+        folder.row("a/1", "longer")
+    for content, figure, file in (({"lhs": "2"}, "<svg/>", "certificate"), ({"lhs": "1"}, "<svg>2</svg>", "figure")):
+        other = Folder.open(tmp_path / file)
+        other.keep("key", mine | {"certificate": content}, figure)
+        with_mark(other, "a-1")
+        with pytest.raises(Foreign):  # of the same row with another file
+            other.row("a/1", "key")
+    moved = Folder.open(tmp_path / "moved")
+    moved.keep("key", mine, "<svg/>")
+    moved.path.rename(tmp_path / "elsewhere")
+    assert Folder(tmp_path / "elsewhere").row("a/1", "key") == kept
+
+
+def test_a_mark_of_one_kind_is_none_of_another():
+    assert own.is_own("row", "text", own.mark("row", "text"))
+    assert not own.is_own("page", "text", own.mark("row", "text"))
+    assert not own.is_own("row", "other", own.mark("row", "text"))
+
+
+def test_another_users_mark_is_none(audit, tmp_path, monkeypatch):
+    monkeypatch.setattr(own, "_key", lambda: b"k" * own.LENGTH)
+    rows, _, _ = audit()
+    monkeypatch.setattr(own, "_key", lambda: b"l" * own.LENGTH)
+    assert audit() == (rows, [REFUTED], [FOREIGN.format(tmp_path / "out")])
     assert audit() == (rows, [], [])
-    assert replayed == [HELD]
 
 
-def test_without_a_key_there_are_no_marks(audit, tmp_path, monkeypatch):
+def test_without_a_key_there_are_no_marks_and_every_row_is_decided_again(audit, tmp_path, monkeypatch):
     monkeypatch.setattr(own, "_key", lambda: None)
     rows, _, _ = audit()
     assert json.loads((tmp_path / "out" / ROW).read_text())["mark"] == ""
-    assert audit() == (rows, [], [])
+    again, calls, (said,) = audit()
+    assert (again, calls) == (rows, [REFUTED])
+    assert said.startswith(FOREIGN.format(tmp_path / "out") + "; no key of this user's alone can be kept (")
+    assert store.own_rows(tmp_path / "out" / "audit.json") == frozenset()
+
+
+@pytest.mark.parametrize("kind", ["empty", "readable by others", "read-only", "a file where the folder is"])
+def test_a_place_that_keeps_no_key_gives_no_marks(tmp_path, monkeypatch, kind):
+    state = tmp_path / "state"
+    monkeypatch.setenv("XDG_STATE_HOME", str(state))
+    path = state / "fedaudit" / "key"
+    path.parent.mkdir(parents=True)
+    if kind == "empty":
+        path.touch(mode=0o600)
+    elif kind == "readable by others":
+        path.write_bytes(b"k" * own.LENGTH)
+        path.chmod(0o644)
+    elif kind == "read-only":
+        monkeypatch.setattr(os, "link", refused)
+    else:
+        path.parent.rmdir()
+        path.parent.write_text("")
+    own._key.cache_clear()
+    try:
+        assert own.mark("row", "text") == ""
+        assert str(path) in own.no_key()
+        assert not own.is_own("row", "text", "")
+    finally:
+        own._key.cache_clear()
+
+
+def refused(*_):
+    raise OSError(30, "Read-only file system")
+
+
+def test_without_a_home_there_is_no_key(monkeypatch):
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setattr(own.Path, "home", homeless)
+    own._key.cache_clear()
+    try:
+        assert own.mark("row", "text") == ""
+        assert "(no home directory)" in own.no_key()
+    finally:
+        own._key.cache_clear()
+
+
+def homeless():
+    raise RuntimeError("Could not determine home directory.")
 
 
 @pytest.mark.parametrize("kind", ["short", "readable by others", "a link", "a folder"])

@@ -505,7 +505,7 @@ def test_what_a_claim_counts_by_keeps_its_letter() -> None:
 
 def test_a_reading_that_falls_beside_a_print_that_stands_says_so() -> None:
     row = SimpleNamespace(id="a/b~literal", repair="none known")
-    stands = SimpleNamespace(row=SimpleNamespace(id="a/b"), verdict="proved")
+    stands = SimpleNamespace(row=SimpleNamespace(id="a/b"), verdict="proved", standing=SimpleNamespace(kind="own"))
     assert repair(row, None, "", stands) == "As a/b reads it, it is proved."
     assert repair(row, None, "") == "No repair is known."
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fedaudit import store
 from fedaudit.errors import UserError, one_line
-from fedaudit.store import Damaged, Folder, Kept, key_of, source_digest, write
+from fedaudit.store import Damaged, Folder, key_of, source_digest, write
 from fedaudit.verify.names import slug
 
 ROW = {"id": "paper/thm1", "verdict": "survived", "certificate": None}
@@ -26,7 +26,7 @@ def folder(tmp_path):
 
 def test_a_row_comes_back_under_its_key_only(folder):
     kept = folder.keep("key", ROW, "<svg/>")
-    assert folder.row("paper/thm1", "key") == Kept(kept, own=True)
+    assert folder.row("paper/thm1", "key") == kept
     assert kept == {**ROW, "figure": "figures/paper-thm1.svg"}
     assert folder.row("paper/thm1", "another key") is None
     assert folder.row("paper/thm2", "key") is None
@@ -194,10 +194,10 @@ def test_a_row_that_nobody_drew_says_so_and_takes_its_figure_later(tmp_path):
     folder = Folder.open(tmp_path)
     bare = folder.keep("key", {"id": "paper/thm1", "verdict": "survived"}, None, drawn=False)
     assert "figure" not in bare
-    assert folder.row("paper/thm1", "key") == Kept(bare, own=True)
+    assert folder.row("paper/thm1", "key") == bare
     drawn = folder.illustrate("key", bare, "<svg/>")
     assert drawn == {**bare, "figure": "figures/paper-thm1.svg"}
-    assert folder.row("paper/thm1", "key") == Kept(drawn, own=True)
+    assert folder.row("paper/thm1", "key") == drawn
     assert folder.verdict("paper/thm1") == "survived"
     assert folder.verdict("paper/thm2") == ""
 

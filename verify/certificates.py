@@ -15,12 +15,17 @@ counterexample to the formula of the claim; whether that refutes what is printed
     "identity, ..."                       yes: a premise of the statement's derivation, expanded again; what is trusted
     "proof from the assumptions ..."      yes: of the statement, or of one with smaller constants (`id~tightened`);
                                           what is trusted
+    "proved, decided again"               yes: of a row of audit.json, which `derive` decided again
+
+An audit's folder may come from a stranger too. Of the verdicts that its audit.json has and that this user's own audit
+did not come to, refutations are replayed and proofs decided again; of any other nothing can be checked, and its row
+says so (`unchecked`): it is neither accepted nor rejected.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -34,8 +39,8 @@ from .kernel import Malformed, Rejected, chain, identity, load
 from .kernel.files import read_text
 from .kernel.proof import is_proof
 from .names import AUDIT
-from .proved_again import TIGHTENED, claim_of, not_proved, restates, same
-from .references import Reference, Row, references
+from .proved_again import TIGHTENED, claim_of, not_proved, restates, same, unproved
+from .references import Reference, Row, references, verdicts
 
 if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
@@ -44,7 +49,6 @@ __all__ = ["Certified", "certify", "certify_files", "line", "status"]
 
 FIELDS = {"format", "statement", "claim", "dropped", "instance", "at", "lhs", "rhs"}
 OF_PROOFS = {"format", "statement", "claim", "point", "at", "factor", "multipliers"}
-OTHERS = ("proof", "identity")  # how `what` begins of what is no counterexample
 DOCUMENT = 16_000_000  # bytes of audit.json that are read
 NO_RATE = "rejected as a refutation: the explicit rate of the reading falls, what is printed names no rate"
 WITNESS = "rejected as a refutation: the witness fails, what is printed says that one exists"
@@ -93,9 +97,21 @@ def certify(data: object, name: str, sources: Sequence[str] = (), checker: Check
         return _judge(data, name, _known(sources), asked)
 
 
-def certify_files(names: Sequence[str], limit: Limit = LIMIT, *, explained: bool = False) -> list[Row]:
+Owned = Callable[[Path], Collection[str]]
+
+
+def nobodys(_: Path) -> Collection[str]:
+    """No row of this audit.json is known to be one's own."""
+    return ()
+
+
+def certify_files(
+    names: Sequence[str], limit: Limit = LIMIT, *, explained: bool = False, owned: Owned = nobodys
+) -> list[Row]:
     """One row per certificate. A folder stands for the certificates in it, a .py file for statements of one's own.
 
+    `owned`: the ids whose rows in an audit.json are as this user's own audit wrote them. All others that no certificate
+    refutes have a row too.
     `explained`: rows whose certificate the kernel accepts say what it must trust (`explain`).
     """
     from fedaudit.bounds.catalogue import file_of
@@ -107,20 +123,15 @@ def certify_files(names: Sequence[str], limit: Limit = LIMIT, *, explained: bool
         raise UserError(f"{given} without certificates", "certificate files", "name a .json file as well")
     known = _known(sources)
     with Checker(limit) as checker:
-        rows = [row for name in inputs for row in _rows(name, known, checker)]
+        rows = [row for name in inputs for row in _rows(name, known, checker, owned)]
     return [_explained(row, known) for row in rows] if explained else rows
 
 
 def _explained(row: Row, known: Mapping[str, Statement]) -> Row:
     from .explain import explain
 
-    if (
-        row["what"] is None
-        or row["what"].startswith(OTHERS)
-        or not row["file"].endswith(".json")
-        or Path(row["file"]).name == AUDIT
-    ):
-        return row
+    if row["lhs"] is None or not row["file"].endswith(".json") or Path(row["file"]).name == AUDIT:
+        return row  # the kernel says both sides of a counterexample, and of nothing else
     try:
         data = cast("dict[str, Any]", load(read_text(row["file"])))
         return {**row, "explain": explain(data, known[row["id"]])}
@@ -129,10 +140,13 @@ def _explained(row: Row, known: Mapping[str, Statement]) -> Row:
 
 
 def status(rows: Sequence[Row]) -> int:
-    """2 for bad input, 1 for what is not accepted (or, in an audit's folder, not what audit.json says), else 0."""
+    """2 for bad input, 1 for what is not accepted (or, in an audit's folder, not what audit.json says), else 0.
+
+    What is not checked was not found to be wrong, and its row says no more than that.
+    """
     if any(row["malformed"] for row in rows):
         return 2
-    return 0 if all(row["accepted"] or row.get("agrees") for row in rows) else 1
+    return 0 if all(row["accepted"] or row.get("agrees") or row.get("unchecked") for row in rows) else 1
 
 
 def line(text: str, most: int = 300) -> str:
@@ -300,13 +314,13 @@ def _unknown(name: str, identifier: str, known: Mapping[str, Statement]) -> Row:
 # --- files and folders -----------------------------------------------------------------------------------------------
 
 
-def _rows(name: str, known: Mapping[str, Statement], checker: Checker) -> list[Row]:
+def _rows(name: str, known: Mapping[str, Statement], checker: Checker, owned: Owned) -> list[Row]:
     try:
         path = Path(name)
         if not name or not path.is_dir():
             return [_certified(name, known, checker)]
         if (path / AUDIT).is_symlink() or (path / AUDIT).exists():
-            return _audited(path, known, checker)
+            return _audited(path, known, checker, owned(path / AUDIT))
         found = _listed(path / "certificates") or _listed(path)
     except OSError as error:
         return [_malformed(name, error.strerror or "an error", do="check the path")]
@@ -334,13 +348,14 @@ def _certified(name: str, known: Mapping[str, Statement], checker: Checker) -> R
     return _judge(data, name, known, checker)
 
 
-def _audited(path: Path, known: Mapping[str, Statement], checker: Checker) -> list[Row]:
-    """Every certificate of an audit's folder, and whether audit.json says of it what it is."""
+def _audited(path: Path, known: Mapping[str, Statement], checker: Checker, own: Collection[str]) -> list[Row]:
+    """Every certificate of an audit's folder, and whether audit.json says of it what it is; other verdicts after it."""
     document = str(path / AUDIT)
     files = _listed(path / "certificates")
     judged = {f"certificates/{file.name}": _certified(str(file), known, checker) for file in files}
     try:
-        said = references(_document(document))
+        read = _document(document)
+        said = references(read)
     except Malformed as error:
         do = f"run `fedaudit audit --out {line(str(path))}` again"
         return [_malformed(document, str(error), "", "the JSON that an audit writes", do), *judged.values()]
@@ -353,7 +368,22 @@ def _audited(path: Path, known: Mapping[str, Statement], checker: Checker) -> li
     for file, row in judged.items():
         named = [reference for reference in said if reference.file == file]
         rows.append(_compared(row, named))
-    return rows
+    others = {name: verdict for name, verdict in verdicts(read).items() if verdict != "refuted" and name not in own}
+    return [*rows, *(_again(name, verdict, document, known) for name, verdict in others.items())]
+
+
+def _again(identifier: str, verdict: str, document: str, known: Mapping[str, Statement]) -> Row:
+    """A verdict that no certificate stands behind, of a row that is not this user's own."""
+    shown, said = line(identifier, 200), line(verdict, 50)
+    if verdict == "proved" and identifier in known:
+        why = unproved(known[identifier], known)
+        if not why:
+            return _row(document, shown, accepted=True, what="proved, decided again")
+        return _row(document, shown, reason=f"audit.json: got the verdict proved, expected another: {why}")
+    do = "do: decide it again with `fedaudit audit --out DIR`"
+    if verdict == "proved":
+        do = "do: name the .py file that defines it as well"
+    return _row(document, shown, unchecked=True, reason=f"{said} is what audit.json says, not checked; {do}")
 
 
 def _compared(row: Row, named: Sequence[Reference]) -> Row:

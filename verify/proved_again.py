@@ -34,6 +34,20 @@ def not_proved(
     return ""
 
 
+def unproved(statement: Statement, known: Mapping[str, Statement]) -> str:
+    """Why a row may not call a statement proved: `derive` decides it again, with all that it cites. Empty if it may."""
+    import z3  # pyright: ignore[reportMissingTypeStubs]
+
+    from fedaudit.bounds.derive import derive
+
+    from .audit import rests_on
+
+    cast(Any, z3).set_param("ctrl_c", False)  # Ctrl-C ends us, not z3's answer to one question
+    if by_hand := rests_on(statement):
+        return f"{statement.id} rests on {by_hand}"
+    return "" if derive(statement, known, slack=False).proved else f"derive does not prove {statement.id}"
+
+
 def restates(claim: dict[str, Any], own: dict[str, Any], smaller: bool) -> bool:
     """Whether a claim is the statement's own; with `smaller`, but for its name and the larger sides."""
     if not smaller:

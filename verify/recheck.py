@@ -24,6 +24,7 @@ __all__ = ["Checked", "Literally", "Rechecker", "Standing", "own_row", "recheck"
 
 SECONDS = 300.0  # for all replays of one report
 BYTES = 1_000_000  # of a certificate
+NO_COUNTEREXAMPLE = "its certificate is no counterexample: the kernel accepts it as a proof"  # it has no two sides
 OWN, FILED, REPLAYED, UNCOMPARED, UNVERIFIED = "own", "filed", "replayed", "uncompared", "unverified"
 
 
@@ -119,7 +120,7 @@ class Rechecker:
         }
         text = _catalogue_text(row.id)
         return Checked(
-            row if text is None else replace(row, statement=text),
+            row if text is None else replace(row, statement=text, repaired=_catalogue_repair(row.id)),
             self._verdict(row.id, row.verdict, row.certificate),
             moves,
             examples,
@@ -178,6 +179,8 @@ def _ask(data: Mapping[str, Any], checker: Checker, *, compared: bool) -> Answer
         answer = checker.ask(data)
         if answer.outcome != "accepted":
             return _no(f"its certificate is {'none' if answer.outcome == 'malformed' else 'rejected'}: {answer.reason}")
+        if answer.lhs is None:
+            return _no(NO_COUNTEREXAMPLE)
         return Answer(replayed=True, refutes=True, dropped=answer.dropped, compared=False, certificate=data)
     from .certificates import certify
 
@@ -185,6 +188,8 @@ def _ask(data: Mapping[str, Any], checker: Checker, *, compared: bool) -> Answer
     reason = f"its certificate is {'none' if row['malformed'] else 'rejected'}: {row['reason']}"
     if row["what"] in (None, "contradiction"):
         return _no(reason)
+    if row["lhs"] is None:
+        return _no(NO_COUNTEREXAMPLE)
     return Answer(True, row["accepted"] is True, reason, tuple(row["dropped"]), certificate=data)
 
 
@@ -195,6 +200,12 @@ def _catalogue_text(identifier: str) -> Printed | None:
 
     statement = _catalogue().get(identifier)
     return None if statement is None else parse_printed(printed(statement))
+
+
+def _catalogue_repair(identifier: str) -> str | None:
+    """The repaired sibling that the catalogue holds, whatever a file links to."""
+    sibling = f"{identifier}~repaired"
+    return sibling if sibling in _catalogue() else None
 
 
 @cache

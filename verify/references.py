@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 from .kernel import Malformed
 from .kernel.rational import shown
 
-__all__ = ["Reference", "Row", "references"]
+__all__ = ["Reference", "Row", "references", "verdicts"]
 
 Row = dict[str, Any]
 _FILE = re.compile(r"certificates/[^/\\.\x00][^/\\\x00]*\.json")
@@ -50,6 +50,8 @@ class Reference:
             return None  # the row has its own reason
         if row["id"] != self.id:
             return f"got a certificate of {row['id']}, expected one of {self.id}"
+        if row["lhs"] is None:  # of a counterexample the kernel says both sides
+            return f"got a {row['what']}, expected a counterexample"
         if row["dropped"] != ([self.without] if self.without else []):
             dropped = ", ".join(row["dropped"]) or "nothing"
             return f"got a reading without {dropped}, expected without {self.without or 'nothing'}"
@@ -60,6 +62,11 @@ class Reference:
         if self.role == "refutation" and self.verdict != "refuted":
             return f"got the verdict {shown(self.verdict)}, expected refuted: the kernel accepts a counterexample"
         return None
+
+
+def verdicts(document: object) -> dict[str, str]:
+    """Id -> verdict, of a document whose `references` could be read."""
+    return {str(row["id"]): str(row["verdict"]) for row in cast("dict[str, list[Row]]", document)["statements"]}
 
 
 def references(document: object) -> list[Reference]:

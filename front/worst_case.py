@@ -30,8 +30,9 @@ examples:
   fedaudit worst buttaci/thm4.1-I L=2 mu=1 alpha=1 C=2 E=2 T=2            how much too large the bound is
   fedaudit worst examples/gradient_descent.py --measure 'gap(T)' --scale 'dist2(0)' L=3 mu=0 gamma=1/3 T=4
 values are exact: 10, 1/3, 0.1. Sizes that are not given are small (C=2, E=2, T=1 where the conditions allow it),
-weights are equal, indices stand at the end of their range. What the run measures (G, Gamma) is not given: the worst
-case is over it. With --measure the class follows from the values: L smoothness, mu strong convexity, mu=0 convexity,
+weights are equal, indices stand at the end of their range, and of sampled clients m = C are drawn unless m is given:
+"not given" lists all that was chosen so, and the answer is about that alone. What the run measures (G, Gamma) is not
+given: the worst case is over it. With --measure the class follows from the values: L smoothness, mu strong convexity, mu=0 convexity,
 no mu none; sizes are then 1.
 Equal clients are solved as one: 10 of them cost little more than 2.
 """
@@ -107,13 +108,24 @@ def _lines(one: Worst, measure: str) -> Iterator[str]:
     yield f"  lower end      {f'an exact instance in dimension {d}' if d else 'no exact instance was found'}"
     proof = f"an exact proof with {one.multipliers} multipliers, for all functions and dimensions"
     yield f"  upper end      {proof if one.proof else 'no exact proof was found'}"
+    if one.chosen:
+        everyone = f"; {one.sampled} is the number of clients" if one.sampled in one.chosen else ""
+        yield f"  not given      {', '.join(f'{name} = {one.point[name]}' for name in one.chosen)}{everyone}"
     if one.noise == "signs":
         yield "  noise          a fair sign per step and client times its vector; both ends are about this alone"
     if not measure and (one.refuted or one.holds):
-        holds = "it holds there" if one.noise == "none" else "it holds there for such noise"
-        yield f"  so             {'it fails there' if one.refuted else holds}"
+        yield f"  so             {'it fails there' if one.refuted else _holds(one)}"
     blocks = " + ".join(map(str, one.blocks))
     yield f"  size           {one.leaves} vectors in blocks of {blocks}, {one.constraints} constraints, {one.seconds} s"
+
+
+def _holds(one: Worst) -> str:
+    """That the claim holds at the point; of sampled clients only for as many as were drawn."""
+    such = " for such noise" if one.noise == "signs" else " without noise" if "noise" in one.point else ""
+    if one.sampled not in one.chosen:
+        return f"it holds there{such}"
+    fewer = f"which was not given: ask for fewer with {one.sampled}=1"
+    return f"it holds{such} with as many clients drawn as there are ({one.sampled} = {one.point[one.sampled]}), {fewer}"
 
 
 def _said(x: Fraction | None) -> str:

@@ -36,12 +36,17 @@ MOST = 1000  # of a size
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
-    """Where a worst case is asked for, as the kernel reads it; `told` is the same for people."""
+    """Where a worst case is asked for, as the kernel reads it.
+
+    `told` is the same for people: every size, constant, index and choice that decides the answer. `chosen` are the
+    names in it that nobody gave.
+    """
 
     data: Mapping[str, Any]
     at: Mapping[str, int]
     told: Mapping[str, str]
     name: str = ""  # of an ordinary point
+    chosen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,9 +72,17 @@ class Asked:
 
     @property
     def sampling(self) -> str:
-        """How clients are drawn, where the statement says so."""
-        named = [name for name, _ in (*self.claim.let, *self.claim.implicit) if name in SAMPLINGS]
-        return named[0] if named and self.method.rules_use("sampled") else ""
+        """How the clients of a method that samples them are drawn; where the statement leaves it open, the first way."""
+        assumed = {name for name, _ in (*self.claim.let, *self.claim.implicit)}
+        named = [name for name in SAMPLINGS if name in assumed]
+        if not self.method.reads("sampled") or (not named and "full_participation" in assumed):
+            return ""
+        return named[0] if named else SAMPLINGS[0]
+
+    @property
+    def sampling_is_open(self) -> bool:
+        """Whether clients are drawn and the statement does not say how."""
+        return bool(self.sampling) and all(name not in SAMPLINGS for name, _ in (*self.claim.let, *self.claim.implicit))
 
     @property
     def drawn(self) -> str:
@@ -165,6 +178,7 @@ def point_at(
 ) -> Point:
     C, claim = sizes["C"], asked.claim
     p = [values.get(f"p({i + 1})", values.get("p", Fraction(1, C))) for i in range(C)]
+    given = frozenset(values)
     values = {**dict.fromkeys(asked.noise, Fraction(0)), **values}
     constants = {name: str(values[name]) for name in asked.constants if name in values}
     parameters = {name: str(values[name]) for name in asked.parameters if name in values}
@@ -181,6 +195,9 @@ def point_at(
         data["graph"] = [[str(Fraction(int(i != j), max(C - 1, 1))) for j in range(C)] for i in range(C)]
     if asked.sampling:
         m = values.get(asked.drawn, Fraction(C))
+        if m.denominator != 1 or not 1 <= m <= C:
+            do = f"write it like {asked.drawn}=1, or give a larger {asked.sizes['C']}"
+            raise UserError(f"{asked.drawn}={m}", f"a whole number from 1 to {asked.sizes['C']} = {C}", do)
         data["participation"] = {"kind": asked.sampling, "m": int(m)}
     if parameters:
         data["parameters"] = parameters
@@ -197,9 +214,31 @@ def point_at(
         if x.denominator != 1 or not low <= x <= high:
             raise UserError(f"{index}={x}", f"a whole number from {low} to {high}", f"write it like {index}={high}")
         at[index] = int(x)
-    shown = {asked.sizes[size]: str(n) for size, n in sizes.items() if asked.sizes[size] in claim.domains or n > 1}
+    shown = {asked.sizes[size]: str(n) for size, n in sizes.items()}
     shown |= {name: str(x) for name, x in values.items() if name not in shown}
-    return Point(data, at, shown | {name: str(n) for name, n in at.items() if name != "relation"})
+    shown |= {name: str(n) for name, n in at.items() if name != "relation"}
+    shown |= _choices(asked, data, given)
+    return Point(data, at, shown, chosen=tuple(name for name in shown if name not in given))
+
+
+def _choices(asked: Asked, data: Mapping[str, Any], given: frozenset[str]) -> dict[str, str]:
+    """What else a point fixes, in words: weights, graph, who takes part, noise and minibatches."""
+    shown: dict[str, str] = {}
+    if not any(name.partition("(")[0] == "p" for name in given):
+        shown["p"] = data["p"][0]
+    if "weights" in data:
+        shown["weights"] = " ".join(data["weights"]["rows"][0])
+    if "graph" in data:
+        shown["graph"] = "all others alike"
+    if asked.sampling:
+        shown[asked.drawn] = str(data["participation"]["m"])
+    if asked.sampling_is_open:
+        shown["sampling"] = asked.sampling
+    if asked.method.reads(*NOISE):
+        shown["noise"] = data["noise"]["kind"]
+    if asked.method.reads("batch_grad"):
+        shown["batches"] = "all data"
+    return shown
 
 
 def _alike(x: Fraction, indices: int, sizes: Mapping[str, int]) -> list[Any]:

@@ -31,9 +31,9 @@ examples:
   fedaudit worst examples/gradient_descent.py --measure 'gap(T)' --scale 'dist2(0)' L=3 mu=0 gamma=1/3 T=4
 values are exact: 10, 1/3, 0.1. Sizes that are not given are small (C=2, E=2, T=1 where the conditions allow it),
 weights are equal, indices stand at the end of their range, and of sampled clients m = C are drawn unless m is given:
-"not given" lists all that was chosen so, and the answer is about that alone. What the run measures (G, Gamma) is not
-given: the worst case is over it. With --measure the class follows from the values: L smoothness, mu strong convexity, mu=0 convexity,
-no mu none; sizes are then 1.
+"not given" lists all that was chosen so, and the answer is about that alone. What bounds the run alone (G) may be left
+out: the worst case is then over it, "any". With --measure the class follows from the values: L smoothness, mu strong
+convexity, mu=0 convexity, no mu none; sizes are then 1.
 Equal clients are solved as one: 10 of them cost little more than 2.
 """
 
@@ -67,8 +67,7 @@ def answered(
 ) -> tuple[Statement, list[Worst]]:
     """The same for values that are numbers, and of a statement that is at hand."""
     from fedaudit.bounds.catalogue import find, find_methods
-    from fedaudit.verify.worst.methods import question
-    from fedaudit.verify.worst.points import ONE
+    from fedaudit.verify.worst.methods import asked_of, question
     from fedaudit.verify.worst.worst import worst
 
     if (measure is None) != (scale is None):
@@ -83,7 +82,7 @@ def answered(
     if measure is None or scale is None:
         return found[0], worst(found[0], values)
     made = question(found[0], measure, scale, values)
-    return made, worst(made, {k: x for k, x in values.items() if k != "mu" or x}, ONE)
+    return made, asked_of(made, values)
 
 
 def as_text(statement: Statement, found: Sequence[Worst], asked: bool = False) -> str:
@@ -100,8 +99,8 @@ def _lines(one: Worst, measure: str) -> Iterator[str]:
     if one.lower is not None and one.lower == one.upper:
         yield f"  {what} {_said(one.lower)}, exactly"
     elif one.estimate is None:
-        nothing = f"nothing bounds {'it' if measure else 'the left side by the right one'}"
-        yield f"  {what} at least {_said(one.lower)}; {nothing}"
+        nothing = f"nothing was found that bounds {'it' if measure else 'the left side by the right one'}"
+        yield f"  {what} {nothing if one.lower is None else f'at least {_said(one.lower)}; {nothing}'}"
     else:
         yield f"  {what} between {_said(one.lower)} and {_said(one.upper)}"
     d = one.certificate["instance"]["d"] if one.certificate else None

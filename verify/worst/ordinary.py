@@ -20,7 +20,6 @@ from ..kernel import Malformed, Rejected
 from ..kernel.expression import Evaluator, Op, Tree, free, parse
 from ..kernel.rational import Node
 from ..kernel.world import tabled
-from ..settings.asked import declared
 from ..settings.base import Reading, rules
 from .points import Asked, Point, point_at, whole
 
@@ -170,7 +169,7 @@ def _values(
     lowered = reading.lowered
     curved = _named(asked, CURVED)
     named = dict.fromkeys(_named(asked, SMOOTH), Fraction(at.kappa if curved else PLAIN))
-    open_ = {*declared(reading.claim), *asked.noise, *lowered.sweep}
+    open_ = {*asked.measured, *asked.noise, *lowered.sweep}
     values = {n: named.get(n, Fraction(1)) for n in (*asked.constants, *asked.parameters) if n not in open_}
     known = values | {asked.sizes[size]: Fraction(n) for size, n in sizes.items()}
     known |= dict.fromkeys(lowered.knobs, KNOB) | dict.fromkeys(asked.noise, Fraction(0))

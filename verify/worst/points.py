@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -56,13 +56,15 @@ class Asked:
     claim: Claim
     method: Method
     sizes: Mapping[str, str]  # size of a run -> its letter in the claim
+    measured: tuple[str, ...]  # constants that bound what a run measures; the worst case is over those not given
 
     @classmethod
     def of(cls, reading: Reading) -> Asked:
         claim = read_claim(Node(reading.claim, "claim"))
         method = read_method(Node(claim.method, "claim.method"))
         letters = {size: letter for letter, size in method.names.items()}
-        return cls(claim, method, {size: letters.get(size, size) for size in SMALL})
+        sizes = {size: letters.get(size, size) for size in SMALL}
+        return cls(claim, method, sizes, declared(reading.claim))
 
     @cached_property
     def constants(self) -> list[str]:
@@ -72,7 +74,7 @@ class Asked:
 
     @property
     def sampling(self) -> str:
-        """How the clients of a method that samples them are drawn; where the statement leaves it open, the first way."""
+        """How the clients of a method that samples them are drawn; the first way where the statement leaves it open."""
         assumed = {name for name, _ in (*self.claim.let, *self.claim.implicit)}
         named = [name for name in SAMPLINGS if name in assumed]
         if not self.method.reads("sampled") or (not named and "full_participation" in assumed):
@@ -134,10 +136,13 @@ def told(reading: Reading, values: Mapping[str, Fraction], small: Choices = SMAL
     """
     asked = Asked.of(reading)
     for name in values:
-        head = name.partition("(")[0]
+        head, indexed, _ = name.partition("(")
         if head not in asked.names:
             raise UserError(f"{name}, which {asked.claim.id} does not know", f"one of {', '.join(asked.names)}",
                             _near(head, asked.names))  # fmt: skip
+        if indexed and head != "p":
+            raise UserError(f"{name}, a value at an index", f"one value for {head}, indices for p alone",
+                            f"write {head}={values[name]}")  # fmt: skip
     if wanted := [name for name in asked.steps if name not in values]:
         raise UserError(f"no value for {', '.join(wanted)}", "step sizes", f"write for example {wanted[0]}=1/10")
     for sizes in _sizes(asked, values, small):
@@ -148,8 +153,7 @@ def missing(reading: Reading, point: Point) -> list[str]:
     """Constants and parameters that a point leaves open."""
     asked = Asked.of(reading)
     given = {*point.data["constants"], *point.data.get("parameters", {})}
-    measured = declared(reading.claim)
-    return [name for name in (*asked.constants, *asked.parameters) if name not in {*given, *measured}]
+    return [name for name in (*asked.constants, *asked.parameters) if name not in {*given, *asked.measured}]
 
 
 def _near(name: str, known: list[str]) -> str:
@@ -177,7 +181,11 @@ def point_at(
     steps: Mapping[str, list[Any]] | None = None,
 ) -> Point:
     C, claim = sizes["C"], asked.claim
-    p = [values.get(f"p({i + 1})", values.get("p", Fraction(1, C))) for i in range(C)]
+    clients = [f"p({i + 1})" for i in range(C)]
+    if beyond := [name for name in values if name.startswith("p(") and name not in clients]:
+        do = f"leave it out, or give another {asked.sizes['C']}"
+        raise UserError(beyond[0], f"the weight of a client from 1 to {asked.sizes['C']} = {C}", do)
+    p = [values.get(name, values.get("p", Fraction(1, C))) for name in clients]
     given = frozenset(values)
     values = {**dict.fromkeys(asked.noise, Fraction(0)), **values}
     constants = {name: str(values[name]) for name in asked.constants if name in values}
@@ -222,12 +230,16 @@ def point_at(
 
 
 def _choices(asked: Asked, data: Mapping[str, Any], given: frozenset[str]) -> dict[str, str]:
-    """What else a point fixes, in words: weights, graph, who takes part, noise and minibatches."""
-    shown: dict[str, str] = {}
-    if not any(name.partition("(")[0] == "p" for name in given):
+    """What else a point fixes, in words: steps, weights, graph, who takes part, noise, and constants left open."""
+    shown = {name: "any" for name in asked.constants if name in asked.measured and name not in data["constants"]}
+    shown |= {name: _listed(data["steps"][name]) for name in asked.steps if name not in given}
+    weights = {f"p({i + 1})": x for i, x in enumerate(data["p"])}
+    if not given & {"p", *weights}:
         shown["p"] = data["p"][0]
+    elif "p" not in given:
+        shown |= {name: x for name, x in weights.items() if name not in given}
     if "weights" in data:
-        shown["weights"] = " ".join(data["weights"]["rows"][0])
+        shown["weights"] = _listed(data["weights"]["rows"][0])
     if "graph" in data:
         shown["graph"] = "all others alike"
     if asked.sampling:
@@ -239,6 +251,12 @@ def _choices(asked: Asked, data: Mapping[str, Any], given: frozenset[str]) -> di
     if asked.method.reads("batch_grad"):
         shown["batches"] = "all data"
     return shown
+
+
+def _listed(entries: Sequence[Any]) -> str:
+    """One number for all where they are equal, else all of them in order."""
+    flat = [x for entry in entries for x in ([entry] if isinstance(entry, str) else entry)]
+    return flat[0] if len(set(flat)) == 1 else " ".join(flat)
 
 
 def _alike(x: Fraction, indices: int, sizes: Mapping[str, int]) -> list[Any]:

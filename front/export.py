@@ -109,7 +109,8 @@ def _lines(checked: Checked) -> list[str]:
     row = checked.row
     evidence = f" ({row.evidence})" if row.evidence else ""
     lines = [f"{checked.verdict}{evidence}: {BEHIND[checked.standing.kind]}"]
-    lines += [f"because: {row.reason}"] if row.reason else []
+    word = "note" if checked.verdict in ("proved", "refuted", "survived") else "because"
+    lines += [f"{word}: {row.reason}"] if row.reason else []
     lines += (
         [f"largest left side over right side that was met: {row.tightness:.6g}"] if row.tightness is not None else []
     )

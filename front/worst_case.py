@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -102,7 +103,7 @@ def _lines(one: Worst, measure: str) -> Iterator[str]:
         nothing = f"nothing was found that bounds {'it' if measure else 'the left side by the right one'}"
         yield f"  {what} {nothing if one.lower is None else f'at least {_said(one.lower)}; {nothing}'}"
     else:
-        yield f"  {what} between {_said(one.lower)} and {_said(one.upper)}"
+        yield f"  {what} between {_said(one.lower)} and {_said(one.upper, ROUND_CEILING)}"
     d = one.certificate["instance"]["d"] if one.certificate else None
     yield f"  lower end      {f'an exact instance in dimension {d}' if d else 'no exact instance was found'}"
     proof = f"an exact proof with {one.multipliers} multipliers, for all functions and dimensions"
@@ -127,10 +128,12 @@ def _holds(one: Worst) -> str:
     return f"it holds{such} with as many clients drawn as there are ({one.sampled} = {one.point[one.sampled]}), {fewer}"
 
 
-def _said(x: Fraction | None) -> str:
-    if x is None:
-        return "?"
-    return str(x) if len(str(x)) <= 12 else f"{float(x):.9g}"
+def _said(x: Fraction | None, rounding: str = ROUND_FLOOR) -> str:
+    """A short fraction as it is; a long one in 9 digits, rounded so that it stays the end that it is."""
+    if x is None or len(str(x)) <= 12:
+        return "?" if x is None else str(x)
+    digits = Context(prec=9, rounding=rounding).divide(Decimal(x.numerator), Decimal(x.denominator))
+    return f"{float(digits):.9g}"
 
 
 def kept(statement: Statement, found: Sequence[Worst], folder: Path) -> list[str]:

@@ -158,6 +158,14 @@ def test_where_nothing_bounds_it_no_number_is_made_up(run: Call) -> None:
     assert line(out.splitlines(), "worst case") == "nothing was found that bounds it"
 
 
+def test_both_ends_are_rounded_outwards() -> None:
+    """Once: between 1 and 1, of ends that are not equal."""
+    answer, _ = text("gradient_descent.py::gd/rate", L=3, T=1)
+    ends = {"lower": Fraction(1) - Fraction(1, 10**13), "upper": Fraction(1) + Fraction(1, 10**13)}
+    lines = as_text(named("gradient_descent.py::gd/rate"), [replace(answer, **ends)]).splitlines()
+    assert line(lines, "worst lhs/rhs") == "between 0.999999999 and 1.00000001"
+
+
 @pytest.mark.parametrize(
     ("name", "values", "says"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fedaudit.verify.document import Ends
+from fedaudit.verify.ends import NOTHING
 
 from .numbers import short
 
@@ -14,15 +15,18 @@ USUAL = 10  # the condition number that is told first
 ATTAINED, ALIKE = 0.995, 1.02  # lhs/rhs, and how far both ends may be apart to be told as one number
 
 
-def lead(points: Sequence[Ends]) -> str:
-    """E.g. at kappa 10, C 2, E 4, t 1 it promises 74.26 times what can happen."""
-    one = _telling(points)
+def lead(points: Sequence[Ends], broken: bool = False) -> str:
+    """E.g. at kappa 10, C 2, E 4, t 1 it promises 74.26 times what can happen.
+
+    `broken`: the statement fails somewhere. What it promises elsewhere is worth nothing: only where it fails is told.
+    """
+    one = _telling(points, broken)
     return "" if one is None else f"at {_named(one)} {_promises(one)}"
 
 
-def brief(points: Sequence[Ends]) -> str:
+def brief(points: Sequence[Ends], broken: bool = False) -> str:
     """The same for a column of a table."""
-    one = _telling(points)
+    one = _telling(points, broken)
     if one is None:
         return ""
     if one.lower is not None and one.lower > 1:
@@ -38,9 +42,11 @@ def _named(one: Ends) -> str:
     return one.name + (f" (relation {one.relation})" if one.relation > 1 else "")
 
 
-def _telling(points: Sequence[Ends]) -> Ends | None:
+def _telling(points: Sequence[Ends], broken: bool) -> Ends | None:
     """The point to lead with: with both ends if there is one, of the usual condition number, the longest run."""
-    usable = [one for one in points if one.name and ((one.upper or 0.0) > 0 or (one.lower or 0.0) > 0)]
+    usable = [one for one in points if one.name and ((one.upper or 0.0) > NOTHING or (one.lower or 0.0) > NOTHING)]
+    if broken:
+        usable = [one for one in usable if one.lower is not None and one.lower > 1]
     return max(usable, key=_rank, default=None)
 
 

@@ -22,6 +22,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from fedaudit.verify.document import Document, Ends, Move, Row, Step, Unreadable, inside
+from fedaudit.verify.ends import NOTHING
 from fedaudit.verify.names import slug
 from fedaudit.verify.sizes import Size
 
@@ -337,6 +338,7 @@ def _listed(checked: Checked) -> dict[str, Any]:
         "mark": MARKS[standing.kind][0],
         "row": row,
         "statement": row.statement,
+        "nothing_met": row.reason if _nothing_met(checked) else "",
         "ordinary": _ordinary(checked),
         "breaks": _breaks(checked),
         "repair": _repair(checked),
@@ -353,7 +355,7 @@ def _repair(checked: Checked) -> str:
 
 def _ordinary(checked: Checked) -> str:
     """How much the statement promises at an ordinary point; of a file that is not ours, as the file says."""
-    said = brief(checked.row.hunt.worst) if checked.row.hunt else ""
+    said = brief(checked.row.hunt.worst, _broken(checked)) if checked.row.hunt else ""
     return said if not said or checked.standing.kind == "own" else f"{said} (not rechecked)"
 
 
@@ -378,7 +380,7 @@ def _shown(checked: Checked, album: Album, teller: Teller) -> dict[str, Any]:
         "other_text": checked.other_text,
         "steps": _numbered(row.derive.steps if row.derive else ()),
         "moves": [_move(name, checked) for name in checked.moves],
-        "worst": _profile(row.hunt) if row.hunt else None,
+        "worst": _profile(row.hunt, _broken(checked)) if row.hunt else None,
         "sizes": _sizes(row.sizes),
         "literals": [
             (literal.tried, literal.standing, MARKS[literal.standing.kind][0]) for literal in checked.literals
@@ -408,21 +410,39 @@ def _move(name: str, checked: Checked) -> dict[str, Any]:
     }
 
 
-def _profile(hunt: Move) -> dict[str, Any]:
+def _broken(checked: Checked) -> bool:
+    """Whether the statement, or the reading or witness that stands for it, fails somewhere."""
+    moves = (checked.row.verify, checked.row.hunt)
+    return checked.row.verdict == "refuted" or any(move and move.counterexample for move in moves)
+
+
+def _nothing_met(checked: Checked) -> bool:
+    """Whether moves looked for instances and met none that is admissible."""
+    moves = [move for move in (checked.row.verify, checked.row.hunt) if move]
+    return bool(moves) and all(move.instances == 0 for move in moves)
+
+
+def _profile(hunt: Move, broken: bool) -> dict[str, Any]:
     """What the page shows of worst cases: the one to lead with, all of them, and what is missing."""
-    exact, met = ([_ends(one) for one in hunt.worst if (one.by == "search") == searched] for searched in (False, True))
-    return {"lead": lead(hunt.worst), "exact": exact, "met": met, "left_out": hunt.left_out, "why": hunt.out_of_reach}
+    exact, met = (
+        [_ends(one, broken) for one in hunt.worst if (one.by == "search") == searched] for searched in (False, True)
+    )
+    said = lead(hunt.worst, broken)
+    return {"lead": said, "exact": exact, "met": met, "left_out": hunt.left_out, "why": hunt.out_of_reach}
 
 
-def _ends(one: Ends) -> dict[str, Any]:
-    """A point in words, both ends, and how many times more than can happen the bound allows at least."""
+def _ends(one: Ends, broken: bool) -> dict[str, Any]:
+    """A point in words, both ends, and how many times more than can happen the bound allows at least.
+
+    That is left out where nothing happens, and of a statement that fails: it promises something false.
+    """
     point = ", ".join(f"{name} = {value}" for name, value in one.point)
     return {
         "name": one.name + (f" (relation {one.relation})" if one.relation > 1 else ""),
         "point": point,
         "lower": one.lower,
         "upper": one.upper,
-        "times": 1 / one.upper if one.upper and one.upper > 0 else None,
+        "times": 1 / one.upper if one.upper and one.upper > NOTHING and not broken else None,
     }
 
 

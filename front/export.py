@@ -111,7 +111,8 @@ def _lines(checked: Checked) -> list[str]:
     first = [f"{checked.verdict}{evidence}: {BEHIND[checked.standing.kind]}"]
     breaks = [one.tried.name for one in checked.literals if one.tried.literal == "breaks" and one.standing.accepted]
     first += [f"without what the text does not say ({', '.join(breaks)}) it breaks"] if breaks else []
-    lines = [f"because: {row.reason}"] if row.reason else []
+    word = "note" if checked.verdict in ("proved", "refuted", "survived") else "because"
+    lines = [f"{word}: {row.reason}"] if row.reason else []
     lines += (
         [f"largest left side over right side that was met: {row.tightness:.6g}"] if row.tightness is not None else []
     )

@@ -58,11 +58,12 @@ def table(move: str, rows: Sequence[Row]) -> None:
         made.add_row(escape(row["id"]), *(cell(row) for cell in COLUMNS[move].values()))
     console().print(made)
     if "reason" not in COLUMNS[move]:
-        for row in (row for row in rows if row.get("verdict") == "undecided" and row.get("reason")):
-            console().print(escape(f"{row['id']}: {row['reason']}"), style="dim", soft_wrap=True)
+        for row in rows:
+            if row.get("reason") and (row.get("verdict") == "undecided" or _instances(row) == 0):
+                console().print(escape(f"{row['id']}: {row['reason']}"), style="dim", soft_wrap=True)
     if move == "derive" and len(rows) == 1 and rows[0].get("shown"):
         _premises(rows[0])
-    if len(rows) == 1 and (said := lead([Ends.of(one) for one in _worst(rows[0])])):
+    if len(rows) == 1 and (said := lead([Ends.of(one) for one in _worst(rows[0])], _broken(rows[0]))):
         console().print(escape(said), soft_wrap=True)
     if len(rows) == 1 and (sizes := [Size.of(size) for size in rows[0].get("sizes", ())]):
         console().print(escape(f"sizes: {line(sizes)}"), style="dim", soft_wrap=True)
@@ -72,6 +73,11 @@ def _worst(row: Row) -> list[dict[str, Any]]:
     """Worst cases of a row of `hunt` or `audit`."""
     inner: dict[str, Any] = row.get("hunt") or row
     return inner.get("worst") or []
+
+
+def _broken(row: Row) -> bool:
+    """Whether the statement, or the reading or witness that stands for it, fails somewhere."""
+    return row.get("verdict") == "refuted" or bool(row.get("counterexample"))
 
 
 def _premises(row: Row) -> None:
@@ -131,10 +137,16 @@ def _count(part: str, name: str) -> Callable[[Row], str]:
     return cell
 
 
+def _instances(row: Row) -> int | None:
+    """How many admissible instances a row of `verify`, `hunt` or `audit` tried; none where it is of another move."""
+    moves: list[dict[str, Any]] = [row, row.get("verify") or {}, row.get("hunt") or {}]
+    counts = [int(move["instances"]) for move in moves if move.get("instances") is not None]
+    return sum(counts) if counts else None
+
+
 def _tried(row: Row) -> str:
-    moves: list[dict[str, Any]] = [row.get("verify") or {}, row.get("hunt") or {}]
-    total = sum(int(m.get("instances") or 0) for m in moves)
-    return f"{total:,}" if total else ""
+    total = _instances(row)
+    return "" if total is None else f"{total:,}"
 
 
 def _derived(row: Row) -> str:
@@ -144,7 +156,7 @@ def _derived(row: Row) -> str:
 
 def broken_without(row: Row) -> list[str]:
     """The implicit assumptions without which the statement falls: a finding about the text, not a refutation."""
-    if row.get("verdict") == "refuted" or row.get("counterexample"):
+    if _broken(row):
         return []  # it falls with them too
     tried: list[dict[str, Any]] = row.get("implicit") or []
     return [str(part.get("name")) for part in tried if part.get("literal") == "breaks"]
@@ -167,11 +179,11 @@ def _side(name: str) -> Callable[[Row], str]:
 
 
 def _ordinary(part: str) -> Callable[[Row], str]:
-    """How much the bound promises at an ordinary point."""
+    """How much the bound promises at an ordinary point; of a statement that fails, where it fails."""
 
     def cell(row: Row) -> str:
         inner: dict[str, Any] = row.get(part) or {} if part else row
-        return escape(brief([Ends.of(one) for one in inner.get("worst") or ()]))
+        return escape(brief([Ends.of(one) for one in inner.get("worst") or ()], _broken(row)))
 
     return cell
 
@@ -193,7 +205,7 @@ TRIED: dict[str, Callable[[Row], str]] = {
     "verdict": lambda row: said(str(row["verdict"])),
     "evidence": lambda row: escape(str(row.get("evidence") or "")),
     "tightness": lambda row: number(row.get("tightness")),
-    "instances": lambda row: f"{row['instances']:,}" if row.get("instances") else "",
+    "instances": _tried,
     "seconds": lambda row: number(row.get("seconds")),
     "certificate": _certificate,
 }

@@ -81,10 +81,9 @@ class Instance:
     def __repr__(self) -> str:
         from fedaudit.verify.words import words
 
-        told = words(self.certificate, self.statement)
-        return f"an instance of {self.statement.id}, which {'holds' if self.holds else 'FAILS'}:\n  " + "\n  ".join(
-            told
-        )
+        told = words(self.certificate, self.statement, self.holds)
+        where = f"where it {'holds' if self.holds else 'FAILS'}:"
+        return "\n  ".join([f"an instance of {self.statement.id}, {where}", *told])
 
 
 def theorem(

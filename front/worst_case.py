@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +31,10 @@ examples:
   fedaudit worst buttaci/thm4.1-I L=2 mu=1 alpha=1 C=2 E=2 T=2            how much too large the bound is
   fedaudit worst examples/gradient_descent.py --measure 'gap(T)' --scale 'dist2(0)' L=3 mu=0 gamma=1/3 T=4
 values are exact: 10, 1/3, 0.1. Sizes that are not given are small (C=2, E=2, T=1 where the conditions allow it),
-weights are equal, indices stand at the end of their range. What the run measures (G, Gamma) is not given: the worst
-case is over it. With --measure the class follows from the values: L smoothness, mu strong convexity, mu=0 convexity,
-no mu none; sizes are then 1.
+weights are equal, indices stand at the end of their range, and of sampled clients m = C are drawn unless m is given:
+"not given" lists all that was chosen so, and the answer is about that alone. What bounds the run alone (G) may be left
+out: the worst case is then over it, "any". With --measure the class follows from the values: L smoothness, mu strong
+convexity, mu=0 convexity, no mu none; sizes are then 1.
 Equal clients are solved as one: 10 of them cost little more than 2.
 """
 
@@ -66,8 +68,7 @@ def answered(
 ) -> tuple[Statement, list[Worst]]:
     """The same for values that are numbers, and of a statement that is at hand."""
     from fedaudit.bounds.catalogue import find, find_methods
-    from fedaudit.verify.worst.methods import question
-    from fedaudit.verify.worst.points import ONE
+    from fedaudit.verify.worst.methods import asked_of, question
     from fedaudit.verify.worst.worst import worst
 
     if (measure is None) != (scale is None):
@@ -82,7 +83,7 @@ def answered(
     if measure is None or scale is None:
         return found[0], worst(found[0], values)
     made = question(found[0], measure, scale, values)
-    return made, worst(made, {k: x for k, x in values.items() if k != "mu" or x}, ONE)
+    return made, asked_of(made, values)
 
 
 def as_text(statement: Statement, found: Sequence[Worst], asked: bool = False) -> str:
@@ -99,27 +100,40 @@ def _lines(one: Worst, measure: str) -> Iterator[str]:
     if one.lower is not None and one.lower == one.upper:
         yield f"  {what} {_said(one.lower)}, exactly"
     elif one.estimate is None:
-        nothing = f"nothing bounds {'it' if measure else 'the left side by the right one'}"
-        yield f"  {what} at least {_said(one.lower)}; {nothing}"
+        nothing = f"nothing was found that bounds {'it' if measure else 'the left side by the right one'}"
+        yield f"  {what} {nothing if one.lower is None else f'at least {_said(one.lower)}; {nothing}'}"
     else:
-        yield f"  {what} between {_said(one.lower)} and {_said(one.upper)}"
+        yield f"  {what} between {_said(one.lower)} and {_said(one.upper, ROUND_CEILING)}"
     d = one.certificate["instance"]["d"] if one.certificate else None
     yield f"  lower end      {f'an exact instance in dimension {d}' if d else 'no exact instance was found'}"
     proof = f"an exact proof with {one.multipliers} multipliers, for all functions and dimensions"
     yield f"  upper end      {proof if one.proof else 'no exact proof was found'}"
+    if one.chosen:
+        everyone = f"; {one.sampled} is the number of clients" if one.sampled in one.chosen else ""
+        yield f"  not given      {', '.join(f'{name} = {one.point[name]}' for name in one.chosen)}{everyone}"
     if one.noise == "signs":
         yield "  noise          a fair sign per step and client times its vector; both ends are about this alone"
     if not measure and (one.refuted or one.holds):
-        holds = "it holds there" if one.noise == "none" else "it holds there for such noise"
-        yield f"  so             {'it fails there' if one.refuted else holds}"
+        yield f"  so             {'it fails there' if one.refuted else _holds(one)}"
     blocks = " + ".join(map(str, one.blocks))
     yield f"  size           {one.leaves} vectors in blocks of {blocks}, {one.constraints} constraints, {one.seconds} s"
 
 
-def _said(x: Fraction | None) -> str:
-    if x is None:
-        return "?"
-    return str(x) if len(str(x)) <= 12 else f"{float(x):.9g}"
+def _holds(one: Worst) -> str:
+    """That the claim holds at the point; of sampled clients only for as many as were drawn."""
+    such = " for such noise" if one.noise == "signs" else " without noise" if "noise" in one.point else ""
+    if one.sampled not in one.chosen:
+        return f"it holds there{such}"
+    fewer = f"which was not given: ask for fewer with {one.sampled}=1"
+    return f"it holds{such} with as many clients drawn as there are ({one.sampled} = {one.point[one.sampled]}), {fewer}"
+
+
+def _said(x: Fraction | None, rounding: str = ROUND_FLOOR) -> str:
+    """A short fraction as it is; a long one in 9 digits, rounded so that it stays the end that it is."""
+    if x is None or len(str(x)) <= 12:
+        return "?" if x is None else str(x)
+    digits = Context(prec=9, rounding=rounding).divide(Decimal(x.numerator), Decimal(x.denominator))
+    return f"{float(digits):.9g}"
 
 
 def kept(statement: Statement, found: Sequence[Worst], folder: Path) -> list[str]:

@@ -9,6 +9,7 @@ from runs import named
 
 import fedaudit as fa
 from fedaudit.figures.ordinary import brief, lead
+from fedaudit.tables import table
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import read
 from fedaudit.verify.document import Ends
@@ -124,6 +125,36 @@ def test_the_lead_says_how_much_too_much_is_promised(
 def test_there_is_no_lead_without_a_point_that_says_something() -> None:
     assert lead([]) == brief([]) == ""
     assert lead([ends(10, 2, 0.0, 0.0)]) == ""
+
+
+@pytest.mark.parametrize("upper", [1.0008e-9, 0.0125])
+def test_beside_a_refutation_nothing_is_promised(upper: float) -> None:
+    """Once: 9.992e+08 × at kappa 10, beside a verdict of refuted."""
+    points = [ends(10, 2, 0.0, upper)]
+    assert lead(points, broken=True) == brief(points, broken=True) == ""
+    points.append(ends(2, 4, 3.0, None))
+    assert lead(points, broken=True) == "at kappa 2, E 4, t 4 it fails: 3 times what it promises can happen"
+    assert brief(points, broken=True) == "fails at kappa 2, E 4, t 4"
+
+
+def test_where_the_left_side_is_0_but_for_the_digits_of_a_proof_nothing_is_counted() -> None:
+    assert lead([ends(10, 2, 0.0, 1.0008e-9)]) == brief([ends(10, 2, 0.0, 1.0008e-9)]) == ""
+
+
+def test_tables_of_refuted_statements_say_where_they_fail(capsys: pytest.CaptureFixture[str]) -> None:
+    holds = {"point": {"L": "10"}, "name": "kappa 10", "ordinary": {"kappa": 10}, "lower": 0.0, "upper": 0.0125}
+    fails = {"point": {"L": "2"}, "name": "kappa 2", "ordinary": {"kappa": 2}, "lower": 3.0, "upper": None}
+    row = {"id": "a/1", "verdict": "refuted", "evidence": "exact", "instances": 7, "worst": [holds]}
+    table("hunt", [row])
+    assert "80" not in capsys.readouterr().out
+    table("hunt", [{**row, "worst": [holds, fails]}])
+    assert "fails at kappa 2" in capsys.readouterr().out
+    table("audit", [{**row, "hunt": {"verdict": "refuted", "worst": [holds]}, "worst": None}])
+    assert "80" not in capsys.readouterr().out
+    table("hunt", [{**row, "verdict": "undecided", "counterexample": {"statement": "a/1"}}])
+    assert "80" not in capsys.readouterr().out
+    table("hunt", [{**row, "verdict": "survived"}])
+    assert "80 × at kappa 10" in capsys.readouterr().out
 
 
 def test_equal_points_are_built_once(monkeypatch: pytest.MonkeyPatch) -> None:

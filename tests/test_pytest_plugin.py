@@ -122,7 +122,11 @@ def test_instances_are_admissible_exact_and_shrink_to_one_client(
     with pytest.raises(Refutation):
         broken.check()
     assert json.loads((tmp_path / ".fedaudit" / "li-faster.json").read_text()) == broken.certificate
-    assert "FAILS" in repr(broken)
+    assert repr(broken).startswith("an instance of li/faster, where it FAILS:\n  claimed: ")
+    assert "\n  fails at t = " in repr(broken)
+    assert repr(held).startswith(f"an instance of {true.id}, where it holds:\n  claimed: ")
+    assert "\n  comes closest at t = " in repr(held)
+    assert "fails" not in repr(held).lower()
 
 
 def test_instances_of_what_is_no_inequality_are_refused() -> None:

@@ -353,6 +353,17 @@ def test_a_page_says_how_much_more_than_can_happen_a_bound_allows(tmp_path):
     assert "2 times what can happen" in rows[2]
 
 
+def test_a_page_of_a_refutation_counts_nothing_that_is_promised(tmp_path):
+    ends = {"point": {"L": "10"}, "name": "kappa 10", "ordinary": {"kappa": 10}, "lower": 0.0, "upper": 1.0008e-9}
+    worst = [ends, {**ends, "upper": 0.0125}, {**ends, "name": "kappa 2", "lower": 3.0, "upper": None}]
+    hunt = {"verdict": "refuted", "worst": worst}
+    text = everything(document_of({"id": "a/b", "verdict": "refuted", "hunt": hunt}), tmp_path, ["a/b"])
+    assert "times what can happen" not in text
+    assert " × at" not in text
+    assert "<td>fails at kappa 2</td>" in text
+    assert "too little: it fails" in text
+
+
 @pytest.mark.parametrize(("own", "mark"), [(["a/b"], ""), ([], " (not rechecked)")])
 def test_the_index_leads_with_an_ordinary_point_and_says_where_it_comes_from(tmp_path, own, mark):
     ends = {"point": {"L": "10"}, "name": "kappa 10, E 4", "ordinary": {"kappa": 10}, "lower": 0.0125, "upper": 0.0125}

@@ -453,7 +453,8 @@ def test_the_command_prints_rows_for_programs(run) -> None:
     (row,) = json.loads(out)
     assert (status, err) == (0, "")
     assert (row["lower_exact"], row["upper_exact"], row["holds"], row["refuted"]) == ("1", "1", True, False)
-    assert row["point"] == {"C": "1", "E": "1", "T": "2", "L": "3"}
+    assert row["point"] == {"C": "1", "E": "1", "T": "2", "L": "3", "p": "1"}
+    assert row["chosen"] == ["C", "E", "p"]
     assert row["proof"]["format"] == "fedaudit-proof/1"
     assert row["certificate"]["format"] == "fedaudit-certificate/1"
 
@@ -471,7 +472,8 @@ def test_the_command_says_it_for_people_and_keeps_both_ends(run, tmp_path) -> No
 def test_a_question_about_a_method_claims_nothing(run) -> None:
     status, out, _ = run(GD, "--measure", "gap(T)", "--scale", "dist2(0)", "L=3", "mu=0", "gamma=1/3", "T=4")
     assert status == 0
-    assert out.startswith("largest gap(T) per dist2(0) at T = 4, L = 3, gamma = 1/3\n  worst case     1/6, exactly\n")
+    at = "C = 1, E = 1, T = 4, L = 3, gamma = 1/3, p = 1, mu = 0"
+    assert out.startswith(f"largest gap(T) per dist2(0) at {at}\n  worst case     1/6, exactly\n")
     assert "it holds" not in out
 
 

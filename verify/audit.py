@@ -35,6 +35,7 @@ from .shrink import reduced, shrink, simplicity
 from .statistical import statistics
 from .sturdy import Endurance, breaks, endurance, tougher
 from .verdict import (
+    NOTHING_MET,
     Counterexample,
     Judged,
     NotReproduced,
@@ -176,7 +177,8 @@ def audit(statement: Statement, seed: int, effort: float, backend: str = "numpy"
     moves: list[Verdict] = [hunted, verified]
     proved = derivation.derived.proved
     if proved and not rests_on(statement):
-        moves.append(Proved(statement.id))
+        met = any(isinstance(move, Proved) or not move.search.nothing_met for move in moves)
+        moves.append(Proved(statement.id, reason="" if met else hunted.reason))
     best = max(moves, key=lambda verdict: (STRENGTH.index(verdict.verdict), _lasts(verdict)))
     against = next((verdict for verdict in (verified, hunted) if counterexample(verdict)), None)
     best = against if against and isinstance(best, Survived | Undecided) else best
@@ -244,7 +246,7 @@ def literally(
         case Survived():
             return Literally(name, says, "survives", tightness=tightness, sizes=sizes)
         case _:
-            return Literally(name, says, "undecided", tightness=tightness, sizes=sizes)
+            return Literally(name, says, "undecided", judged.reason, tightness=tightness, sizes=sizes)
 
 
 def falls_anyway(assumption: Assumption) -> Literally:
@@ -262,9 +264,10 @@ def judge(
     reading: Reading, world: Setting, seen: Searched, siblings: Claims | None = None, sturdy: bool = True
 ) -> Judged:
     """A verdict from what a search saw. Only the kernel makes it `Refuted`."""
-    identifier, search = reading.lowered.id, Search(seen.instances, sizes=tuple(s for s in seen.sizes if s.counts))
+    identifier, sizes = reading.lowered.id, tuple(s for s in seen.sizes if s.counts)
+    search = Search(seen.instances, sizes=sizes, sought=True)
     if not seen.best:
-        return Undecided(identifier, "no admissible instance was found", search=search)
+        return Undecided(identifier, NOTHING_MET, search=search)
     replays, fallen, unseen = list[Replayed](), list[Replayed](), list[Found]()
     violations = sorted((f for f in seen.best if f.margin > VIOLATION), key=_worth)
     suspects = violations[:REPLAYS]

@@ -132,7 +132,7 @@ class Literally:
     name: str
     says: str
     literal: Literal["breaks", "survives", "undecided", "not-tried"]
-    reason: str = ""  # why not tried
+    reason: str = ""  # why not tried, or why undecided
     tightness: float | None = None
     certificate: Mapping[str, Any] | None = None
     sizes: tuple[Size, ...] = ()
@@ -140,7 +140,8 @@ class Literally:
     def row(self) -> Row:
         row: Row = {"name": self.name, "says": self.says, "literal": self.literal}
         met: Row = {"tightness": self.tightness, "sizes": [size.row() for size in self.sizes]}
-        more = {"reason": self.reason} if self.literal == "not-tried" else met
+        why = {"reason": self.reason} if self.reason else {}
+        more = why if self.literal == "not-tried" else {**why, **met}
         return {**row, **more, "certificate": None if self.certificate is None else dict(self.certificate)}
 
 

@@ -46,7 +46,7 @@ def _settled(row: Row, rows: Mapping[str, Row]) -> Row:
         return row
     moves = [cast(Row, row.get(move) or {}) for move in ("verify", "hunt")]
     survived = next((m for m in moves if m.get("verdict") == "survived"), None)
-    reason = f"follows, but {', '.join(unproved)} is not proved"
+    reason = "; ".join(filter(None, (f"follows, but {', '.join(unproved)} is not proved", row.get("reason"))))
     verdict = {"verdict": "survived" if survived else "undecided", "reason": reason}
     return {**row, **verdict, "evidence": survived["evidence"] if survived else "numerical"}
 

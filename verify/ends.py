@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
-__all__ = ["ALIKE", "Worst", "worst_of"]
+__all__ = ["ALIKE", "NOTHING", "Worst", "worst_of"]
 
 ALIKE = 1.02  # how far both ends may be apart to be told as one number
+NOTHING = 1e-6  # an upper end so small: the left side is 0 but for the digits of a proof, and the point says nothing
 
 
 @dataclass(frozen=True, slots=True)

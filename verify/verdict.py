@@ -14,6 +14,7 @@ from fedaudit.bounds.records import Recorded
 from .sizes import Size
 
 __all__ = [
+    "NOTHING_MET",
     "Counterexample",
     "Judged",
     "NotReproduced",
@@ -30,12 +31,16 @@ __all__ = [
 ]
 
 Row = dict[str, Any]
+NOTHING_MET = "no admissible instance was found"
 Evidence: TypeAlias = Literal["proof", "exact", "statistical", "numerical"]
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What was done to reach a verdict: admissible instances tried, and how a claim about orders or limits was read."""
+    """What was done to reach a verdict: admissible instances tried, and how a claim about orders or limits was read.
+
+    `sought`: whether instances were looked for. Where none was met, every verdict says so.
+    """
 
     instances: int = 0
     seed: int = 0
@@ -46,11 +51,20 @@ class Search:
     worst: tuple[Mapping[str, Any], ...] = ()  # at ordinary points: over all functions and dimensions, or by a search
     left_out: tuple[str, ...] = ()  # ordinary points whose worst case is too large for the effort
     out_of_reach: str = ""  # why there is no exact worst case
+    sought: bool = False
+
+    @property
+    def nothing_met(self) -> str:
+        """That no admissible instance was found; empty where one was, or nobody looked."""
+        if not self.sought or self.instances:
+            return ""
+        at_ordinary_points = any(one["lower"] is not None for one in self.worst)
+        return f"{NOTHING_MET} except at ordinary points" if at_ordinary_points else NOTHING_MET
 
     def begun(self, identifier: str, verdict: str, evidence: str, tightness: float | None) -> Row:
         """How every row begins."""
         row: Row = {"id": identifier, "verdict": verdict, "evidence": evidence, "instances": self.instances}
-        return {**row, "tightness": tightness, "certificate": None, "reason": ""}
+        return {**row, "tightness": tightness, "certificate": None, "reason": self.nothing_met}
 
     def ended(self, row: Row) -> Row:
         """How every row ends."""
@@ -100,7 +114,7 @@ class Refuted(Recorded):
 
     @property
     def reason(self) -> str:
-        return ""
+        return self.search.nothing_met
 
     def row(self) -> Row:
         row = self.search.begun(self.id, self.verdict, self.evidence, self.tightness)
@@ -145,7 +159,7 @@ class Survived(Recorded):
 
     @property
     def reason(self) -> str:
-        return ""
+        return self.search.nothing_met
 
     def row(self) -> Row:
         row = self.search.begun(self.id, self.verdict, self.evidence, self.tightness)

@@ -1,4 +1,4 @@
-"""A counterexample in words: what fails, where, and on which problem. The numbers are the certificate's own."""
+"""An instance in words: what fails or is closest, where, and on which problem. Numbers are the certificate's own."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ LONGEST = 160  # characters of one value
 MOST_CLIENTS = 8
 
 
-def words(certificate: Mapping[str, Any], statement: Statement) -> list[str]:
-    """The lines: the claim, the index, both sides, the instance."""
+def words(certificate: Mapping[str, Any], statement: Statement, holds: bool = False) -> list[str]:
+    """The lines: the claim, the index, whether it holds there, both sides, the instance."""
     at = {name: n for name, n in certificate["at"].items() if name != "relation"}
     claim = str(cast("Any", statement.relations)[certificate["at"]["relation"]])
     where = f" at {', '.join(f'{name} = {n}' for name, n in at.items())}" if at else ""
-    lines = [f"claimed: {claim}", f"fails{where}: {certificate['lhs']} against {certificate['rhs']}"]
+    word = "comes closest" if holds else "fails"
+    lines = [f"claimed: {claim}", f"{word}{where}: {certificate['lhs']} against {certificate['rhs']}"]
     steps = not isinstance(statement.method, str) and statement.method.clock == "steps"
     return lines + list(_instance(dict(certificate["instance"]), SIZES | ({"T": "steps"} if steps else {})))
 

@@ -83,6 +83,12 @@ def points(reading: Reading) -> list[str]:
 
 
 @lru_cache
+def minimises_each(reading: Reading) -> bool:
+    """Whether instances give a minimiser of every f_i: the kernel takes those of convex f_i alone."""
+    return reading.uses("Gamma") or has(reading, "homogeneous") or reads(reading, "f_i_star", "w_i_star")
+
+
+@lru_cache
 def mu(reading: Reading) -> str:
     """How convex f on the whole, or F, has to be."""
     return argument(reading, "prox_pl") or argument(reading, "mean_strongly_convex")

@@ -110,7 +110,8 @@ class Functions:
 
 
 def _let(reading: Reading) -> set[str]:
-    return {name for name, *_ in reading.claim["let"]}
+    """What is assumed, also where the text does not say it: here nothing can be dropped."""
+    return {name for name, *_ in (*reading.claim["let"], *reading.claim["implicit"])}
 
 
 def _kind(reading: Reading) -> str:

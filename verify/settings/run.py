@@ -147,7 +147,7 @@ class RunSetting:
             genes.append(Gene("mu", "positive" if "mu_at_most_L" in reading.dropped else "unit"))
         if asked.argument(reading, "strongly_convex"):
             genes.append(Gene("ratio", "nonnegative"))
-        elif not asked.has(reading, "convex") and not sized.family(shape).assumption:
+        elif not (asked.has(reading, "convex") or asked.minimises_each(reading) or sized.family(shape).assumption):
             genes.append(Gene("dip", "fraction"))
         if asked.has(reading, "similarity_weights"):
             pass  # the links say how much a client counts
@@ -349,7 +349,7 @@ class RunSetting:
             w_star = minimiser(A, b, g)
         if w_star is not None:
             instance["w_star"] = text(w_star)
-        if reading.uses("Gamma") or asked.has(reading, "homogeneous") or asked.reads(reading, "f_i_star", "w_i_star"):
+        if asked.minimises_each(reading):
             instance["minimisers"] = text(loss["c"])
         if asked.uses(reading, "chosen"):
             rows = {"kind": "rows", "rows": text(parts["rows"][0])} if "rows" in parts else {"kind": "largest"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from fedaudit.bounds.statement import Statement
@@ -12,9 +12,10 @@ from fedaudit.progress import told
 
 from .. import kernel
 from ..certify import Replayed, certificate
+from ..ends import NOTHING
 from ..kernel.programme import Programme
 from ..settings.base import Reading, Setting
-from ..verdict import Counterexample, Judged, Refuted, searched
+from ..verdict import Counterexample, Judged, Refuted, Undecided, searched
 from .blocks import Blocks
 from .ordinary import ORDINARY, Ordinary, proposed
 from .points import Point
@@ -30,7 +31,6 @@ LARGEST = 60  # leaves
 NOMINAL = 25_000  # leaves times constraints times the size of a block, per nominal second
 LEAST, USUAL, SHARE, MORE = 0.5, 3.0, 18.0, 0.25  # nominal seconds, and per second of effort: at first, and beyond
 BUILT = 0.25  # of the cost: to build a programme
-NOTHING = 1e-6  # a ratio that is never larger: the left side is 0, and the point says nothing
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,7 +146,9 @@ def examined(
     if against is not None and not isinstance(verdict, Refuted):
         verdict = Refuted(statement.id, against, verdict.search)
     rows = rows or tuple(row for row, _ in met) or made.rows
-    return searched(verdict, worst=rows, left_out=made.left_out, out_of_reach=made.why)
+    verdict = searched(verdict, worst=rows, left_out=made.left_out, out_of_reach=made.why)
+    nothing_met = verdict.search.nothing_met
+    return replace(verdict, reason=nothing_met) if isinstance(verdict, Undecided) and nothing_met else verdict
 
 
 def _counterexample(reading: Reading, made: Profile, broken: list[Replayed]) -> Counterexample | None:

@@ -22,7 +22,7 @@ from ..kernel.form import Form, Vec
 from ..kernel.leaves import Leaves
 from ..kernel.programme import Programme
 from .blocks import Blocks, places
-from .cone import Solved, smallest
+from .cone import Solved, eased, smallest
 from .faces import Face
 
 __all__ = ["Run", "attainable", "coarser", "runs"]
@@ -65,8 +65,11 @@ class Run:
         return [sum((x * self.leaves[r, n] for n, x in terms), fmpq(0)) for r in range(self.dimension)]
 
 
-def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None) -> Iterator[Run]:
-    """Runs that come close to the worst one, the closest first: on its face exactly, or beside it."""
+def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None, bounded: bool = True) -> Iterator[Run]:
+    """Runs that come close to the worst one, the closest first: on its face exactly, or beside it.
+
+    `bounded`: whether something bounds lhs by rhs. Otherwise `best` is of a right side that is a little larger.
+    """
     if on is not None and len(on.directions) == 1:
         direction = np.array(on.directions[0], dtype=float)
         gram = shape.gram(best) / best.scale
@@ -84,7 +87,8 @@ def runs(programme: Programme, shape: Blocks, best: Solved, on: Face | None) -> 
         if shaved >= COARSE[0][0] and not none:
             return
         narrow = shape.cone if None in programme.L else shape.like(_narrower(programme, shaved))
-        inside = smallest(narrow, max(room, shaved if narrow is shape.cone else 0.0) * largest)
+        spare = max(room, shaved if narrow is shape.cone else 0.0) * largest
+        inside = smallest(narrow if bounded else eased(narrow), spare)
         if inside is None or inside.scale <= 0:
             continue
         gram, unknowns = shape.gram(inside) / inside.scale, _shifted(programme, shape.unknowns(inside) / inside.scale)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +13,10 @@ from fedaudit.bounds.method import Method, quantity_name
 from fedaudit.bounds.statement import Assumption, Glossary, Statement
 from fedaudit.errors import UserError
 
-__all__ = ["question"]
+from .points import ONE
+from .worst import Worst, worst
+
+__all__ = ["asked_of", "question"]
 
 _MEASURE = re.compile(r"(\w+)(?:\(([\w, ]*)\))?")
 
@@ -42,6 +46,15 @@ def question(method: Method, measure: str, scale: str, values: Mapping[str, Frac
         let=tuple(let),
         then=Le(*sides),
     )
+
+
+def asked_of(statement: Statement, values: Mapping[str, Fraction]) -> list[Worst]:
+    """The worst case of such a question; its point also says the class of losses that the values stand for."""
+    convex = {} if values.get("mu") else {"mu": "0"} if "mu" in values else {"mu": "none (losses need not be convex)"}
+    losses = convex | ({} if "L" in values else {"L": "none (losses need not be smooth)"})
+    answers = worst(statement, {name: x for name, x in values.items() if name not in losses}, ONE)
+    chosen = tuple(name for name in losses if name not in values)
+    return [replace(one, point={**one.point, **losses}, chosen=(*one.chosen, *chosen)) for one in answers]
 
 
 def _plain(text: str) -> str:

@@ -1,7 +1,8 @@
 """Ordinary points: condition numbers 2, 10 and 100, a few clients, local steps and rounds, each with a name.
 
 They stay away from corners where a claim says little: t = 0, L = mu, empty sums. All that a statement does not draw is
-1, noise and the errors of answers are 0, and what bounds the run alone (G) is left open.
+1, noise and the errors of answers are 0, of sampled clients all take part, and what bounds the run alone (G) is left
+open.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from ..kernel import Malformed, Rejected
 from ..kernel.expression import Evaluator, Op, Tree, free, parse
 from ..kernel.rational import Node
 from ..kernel.world import tabled
-from ..settings.asked import declared
 from ..settings.base import Reading, rules
 from .points import Asked, Point, point_at, whole
 
@@ -42,8 +42,11 @@ class Ordinary:
     t: int
 
     def name(self, letters: Mapping[str, str], t: int) -> str:
-        """E.g. kappa 10, C 2, E 4, t 2, of what the statement has a letter for; `t`: as it counts rounds or steps."""
-        numbers = {"kappa": self.kappa, "C": self.C, "E": self.E, "t": t}
+        """E.g. kappa 10, C 2, E 4, t 2, of what the statement has a letter for; `t`: as it counts rounds or steps.
+
+        Sampled clients are as many as there are, m = C.
+        """
+        numbers = {"kappa": self.kappa, "C": self.C, "m": self.C, "E": self.E, "t": t}
         return ", ".join(f"{letters[what]} {n}" for what, n in numbers.items() if what in letters)
 
 
@@ -99,6 +102,7 @@ def _letters(asked: Asked, at: Ordinary) -> dict[str, str]:
     claim = asked.claim
     letters = {"kappa": "kappa"} if _named(asked, SMOOTH) and _named(asked, CURVED) else {}
     letters |= {size: asked.sizes[size] for size in "CE" if asked.sizes[size] in claim.domains or getattr(at, size) > 1}
+    letters |= {"m": asked.drawn} if asked.sampling else {}
     index, T = _round(asked), asked.sizes["T"]
     return letters | ({"t": index} if index else {"t": T} if T in claim.domains or at.t > 1 else {})
 
@@ -165,7 +169,7 @@ def _values(
     lowered = reading.lowered
     curved = _named(asked, CURVED)
     named = dict.fromkeys(_named(asked, SMOOTH), Fraction(at.kappa if curved else PLAIN))
-    open_ = {*declared(reading.claim), *asked.noise, *lowered.sweep}
+    open_ = {*asked.measured, *asked.noise, *lowered.sweep}
     values = {n: named.get(n, Fraction(1)) for n in (*asked.constants, *asked.parameters) if n not in open_}
     known = values | {asked.sizes[size]: Fraction(n) for size, n in sizes.items()}
     known |= dict.fromkeys(lowered.knobs, KNOB) | dict.fromkeys(asked.noise, Fraction(0))

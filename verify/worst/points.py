@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -36,12 +36,17 @@ MOST = 1000  # of a size
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
-    """Where a worst case is asked for, as the kernel reads it; `told` is the same for people."""
+    """Where a worst case is asked for, as the kernel reads it.
+
+    `told` is the same for people: every size, constant, index and choice that decides the answer. `chosen` are the
+    names in it that nobody gave.
+    """
 
     data: Mapping[str, Any]
     at: Mapping[str, int]
     told: Mapping[str, str]
     name: str = ""  # of an ordinary point
+    chosen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,13 +56,15 @@ class Asked:
     claim: Claim
     method: Method
     sizes: Mapping[str, str]  # size of a run -> its letter in the claim
+    measured: tuple[str, ...]  # constants that bound what a run measures; the worst case is over those not given
 
     @classmethod
     def of(cls, reading: Reading) -> Asked:
         claim = read_claim(Node(reading.claim, "claim"))
         method = read_method(Node(claim.method, "claim.method"))
         letters = {size: letter for letter, size in method.names.items()}
-        return cls(claim, method, {size: letters.get(size, size) for size in SMALL})
+        sizes = {size: letters.get(size, size) for size in SMALL}
+        return cls(claim, method, sizes, declared(reading.claim))
 
     @cached_property
     def constants(self) -> list[str]:
@@ -67,9 +74,17 @@ class Asked:
 
     @property
     def sampling(self) -> str:
-        """How clients are drawn, where the statement says so."""
-        named = [name for name, _ in (*self.claim.let, *self.claim.implicit) if name in SAMPLINGS]
-        return named[0] if named and self.method.rules_use("sampled") else ""
+        """How the clients of a method that samples them are drawn; the first way where the statement leaves it open."""
+        assumed = {name for name, _ in (*self.claim.let, *self.claim.implicit)}
+        named = [name for name in SAMPLINGS if name in assumed]
+        if not self.method.reads("sampled") or (not named and "full_participation" in assumed):
+            return ""
+        return named[0] if named else SAMPLINGS[0]
+
+    @property
+    def sampling_is_open(self) -> bool:
+        """Whether clients are drawn and the statement does not say how."""
+        return bool(self.sampling) and all(name not in SAMPLINGS for name, _ in (*self.claim.let, *self.claim.implicit))
 
     @property
     def drawn(self) -> str:
@@ -121,10 +136,13 @@ def told(reading: Reading, values: Mapping[str, Fraction], small: Choices = SMAL
     """
     asked = Asked.of(reading)
     for name in values:
-        head = name.partition("(")[0]
+        head, indexed, _ = name.partition("(")
         if head not in asked.names:
             raise UserError(f"{name}, which {asked.claim.id} does not know", f"one of {', '.join(asked.names)}",
                             _near(head, asked.names))  # fmt: skip
+        if indexed and head != "p":
+            raise UserError(f"{name}, a value at an index", f"one value for {head}, indices for p alone",
+                            f"write {head}={values[name]}")  # fmt: skip
     if wanted := [name for name in asked.steps if name not in values]:
         raise UserError(f"no value for {', '.join(wanted)}", "step sizes", f"write for example {wanted[0]}=1/10")
     for sizes in _sizes(asked, values, small):
@@ -135,8 +153,7 @@ def missing(reading: Reading, point: Point) -> list[str]:
     """Constants and parameters that a point leaves open."""
     asked = Asked.of(reading)
     given = {*point.data["constants"], *point.data.get("parameters", {})}
-    measured = declared(reading.claim)
-    return [name for name in (*asked.constants, *asked.parameters) if name not in {*given, *measured}]
+    return [name for name in (*asked.constants, *asked.parameters) if name not in {*given, *asked.measured}]
 
 
 def _near(name: str, known: list[str]) -> str:
@@ -164,7 +181,12 @@ def point_at(
     steps: Mapping[str, list[Any]] | None = None,
 ) -> Point:
     C, claim = sizes["C"], asked.claim
-    p = [values.get(f"p({i + 1})", values.get("p", Fraction(1, C))) for i in range(C)]
+    clients = [f"p({i + 1})" for i in range(C)]
+    if beyond := [name for name in values if name.startswith("p(") and name not in clients]:
+        do = f"leave it out, or give another {asked.sizes['C']}"
+        raise UserError(beyond[0], f"the weight of a client from 1 to {asked.sizes['C']} = {C}", do)
+    p = [values.get(name, values.get("p", Fraction(1, C))) for name in clients]
+    given = frozenset(values)
     values = {**dict.fromkeys(asked.noise, Fraction(0)), **values}
     constants = {name: str(values[name]) for name in asked.constants if name in values}
     parameters = {name: str(values[name]) for name in asked.parameters if name in values}
@@ -181,6 +203,9 @@ def point_at(
         data["graph"] = [[str(Fraction(int(i != j), max(C - 1, 1))) for j in range(C)] for i in range(C)]
     if asked.sampling:
         m = values.get(asked.drawn, Fraction(C))
+        if m.denominator != 1 or not 1 <= m <= C:
+            do = f"write it like {asked.drawn}=1, or give a larger {asked.sizes['C']}"
+            raise UserError(f"{asked.drawn}={m}", f"a whole number from 1 to {asked.sizes['C']} = {C}", do)
         data["participation"] = {"kind": asked.sampling, "m": int(m)}
     if parameters:
         data["parameters"] = parameters
@@ -197,9 +222,41 @@ def point_at(
         if x.denominator != 1 or not low <= x <= high:
             raise UserError(f"{index}={x}", f"a whole number from {low} to {high}", f"write it like {index}={high}")
         at[index] = int(x)
-    shown = {asked.sizes[size]: str(n) for size, n in sizes.items() if asked.sizes[size] in claim.domains or n > 1}
+    shown = {asked.sizes[size]: str(n) for size, n in sizes.items()}
     shown |= {name: str(x) for name, x in values.items() if name not in shown}
-    return Point(data, at, shown | {name: str(n) for name, n in at.items() if name != "relation"})
+    shown |= {name: str(n) for name, n in at.items() if name != "relation"}
+    shown |= _choices(asked, data, given)
+    return Point(data, at, shown, chosen=tuple(name for name in shown if name not in given))
+
+
+def _choices(asked: Asked, data: Mapping[str, Any], given: frozenset[str]) -> dict[str, str]:
+    """What else a point fixes, in words: steps, weights, graph, who takes part, noise, and constants left open."""
+    shown = {name: "any" for name in asked.constants if name in asked.measured and name not in data["constants"]}
+    shown |= {name: _listed(data["steps"][name]) for name in asked.steps if name not in given}
+    weights = {f"p({i + 1})": x for i, x in enumerate(data["p"])}
+    if not given & {"p", *weights}:
+        shown["p"] = data["p"][0]
+    elif "p" not in given:
+        shown |= {name: x for name, x in weights.items() if name not in given}
+    if "weights" in data:
+        shown["weights"] = _listed(data["weights"]["rows"][0])
+    if "graph" in data:
+        shown["graph"] = "all others alike"
+    if asked.sampling:
+        shown[asked.drawn] = str(data["participation"]["m"])
+    if asked.sampling_is_open:
+        shown["sampling"] = asked.sampling
+    if asked.method.reads(*NOISE):
+        shown["noise"] = data["noise"]["kind"]
+    if asked.method.reads("batch_grad"):
+        shown["batches"] = "all data"
+    return shown
+
+
+def _listed(entries: Sequence[Any]) -> str:
+    """One number for all where they are equal, else all of them in order."""
+    flat = [x for entry in entries for x in ([entry] if isinstance(entry, str) else entry)]
+    return flat[0] if len(set(flat)) == 1 else " ".join(flat)
 
 
 def _alike(x: Fraction, indices: int, sizes: Mapping[str, int]) -> list[Any]:

@@ -55,6 +55,9 @@ def _smaller(reading: Reading, point: Point) -> Iterator[Point]:
         n = point.data[size]
         for less in sorted({1, n // 2} - {n, 0}):
             sizes = {asked.sizes[s]: Fraction(less if s == size else point.data[s]) for s in SIZES}
+            if asked.sampling:
+                drawn = point.data["participation"]["m"]
+                sizes[asked.drawn] = Fraction(min(drawn, int(sizes[asked.sizes["C"]])))
             try:
                 (points, *_) = told(reading, values | sizes)
             except (UserError, Malformed, Rejected, ValueError):

@@ -79,6 +79,8 @@ class Worst(Recorded):
     constraints: int
     seconds: float
     noise: str = "none"  # of the runs that both ends are about: none, or "signs", a fair sign times a client's vector
+    chosen: tuple[str, ...] = ()  # names of the point that nobody gave
+    sampled: str = ""  # the letter of how many clients are drawn, where the method samples them
 
     @property
     def refuted(self) -> bool:
@@ -98,6 +100,7 @@ class Worst(Recorded):
         return {
             "id": self.id,
             "point": dict(self.point),
+            "chosen": list(self.chosen),
             "at": dict(self.at),
             "lower": _float(self.lower),
             "upper": _float(self.upper),
@@ -173,7 +176,10 @@ def worst_of(reading: Reading, point: Point, shape: Blocks, asked: Programme, qu
     estimate = None if best is None else best.factor
     seconds = round(time.perf_counter() - began, 3)
     found = (below, above, certificate, proof, estimate, len(asked.leaves), sizes, len(asked.constraints), seconds)
-    return Worst(claim["id"], point.told, point.at, *found, noise=point.data.get("noise", {"kind": "none"})["kind"])
+    noise = point.data.get("noise", {"kind": "none"})["kind"]
+    asked_of = Asked.of(reading)
+    sampled = asked_of.drawn if asked_of.sampling else ""
+    return Worst(claim["id"], point.told, point.at, *found, noise=noise, chosen=point.chosen, sampled=sampled)
 
 
 def reached(reading: Reading, point: Point, largest: int) -> tuple[Blocks, Programme]:
@@ -245,8 +251,8 @@ def _from_below(
     if runs_of is not asked:
         shape = blocks(runs_of)
         found = smallest(shape.cone)
-    found = found or smallest(eased(shape.cone))
-    return (None, None) if found is None else _lower(claim, point, runs_of, shape, found, enough)
+    bounded, found = found is not None, found or smallest(eased(shape.cone))
+    return (None, None) if found is None else _lower(claim, point, runs_of, shape, found, enough, bounded)
 
 
 def _convex(claim: Mapping[str, Any], point: Point, asked: Programme) -> Programme:
@@ -261,11 +267,17 @@ def _convex(claim: Mapping[str, Any], point: Point, asked: Programme) -> Program
 
 
 def _lower(
-    claim: Mapping[str, Any], point: Point, asked: Programme, shape: Blocks, best: Solved, enough: float
+    claim: Mapping[str, Any],
+    point: Point,
+    asked: Programme,
+    shape: Blocks,
+    best: Solved,
+    enough: float,
+    bounded: bool,
 ) -> tuple[Fraction | None, Row | None]:
-    """The worst run that the kernel admits, and what lhs/rhs is on it."""
+    """The worst run that the kernel admits, and what lhs/rhs is on it; `bounded`: whether there is a worst one."""
     most, found, refusals = None, None, Counter[str]()
-    for run in runs(asked, shape, best, face(shape, best)):
+    for run in runs(asked, shape, best, face(shape, best), bounded):
         if max(refusals.values(), default=0) >= REFUSALS:
             break  # it is not the rounding
         instance = instance_of(asked, point, run)

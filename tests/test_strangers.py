@@ -386,7 +386,7 @@ def test_the_document_says_what_was_not_checked(folder, capsys):
     assert "survived (exact): as audit.json says, not checked again" in text
     assert "its counterexample was replayed by the exact kernel for this document" in text
     assert text.count("as audit.json says, largest left side over right side") == 3
-    for line in ("because: so it is", "a repair has to change: rate", "lint, dimension: all is well"):
+    for line in ("note: so it is", "a repair has to change: rate", "lint, dimension: all is well"):
         assert f"as audit.json says, {line}" in text
 
 

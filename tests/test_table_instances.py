@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,8 @@ def test_a_table_is_told_in_words(two_clients: Worst) -> None:
     assert r"\nabla f(" in said
     assert two_clients.certificate is not None
     said = plain(told(two_clients.certificate, Letters({})))
-    assert "two clients with f_{1} any function with curvatures from 1/10 to 1" in said
+    # f_i where the solver of this machine gives both clients one table, as it may: then they are told together
+    assert re.match(r"two clients with f_\{[1i]\} any function with curvatures from 1/10 to 1", said)
 
 
 def test_a_table_of_a_regulariser_is_told_in_words() -> None:

@@ -12,31 +12,24 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, get_args
 
-from sympy import Dummy, Float
+from sympy import Dummy, Float, Rational
 from sympy.core.function import AppliedUndef
-from sympy.logic.boolalg import BooleanFalse, BooleanTrue
+from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue
 
 from fedaudit.errors import UserError
 
 from .assumptions import ASSUMPTIONS
+from .fault import Fault
+from .lower import unreadable
 from .method import Method
 from .offers import ranges
+from .order_faults import contradictions, order_faults
 from .statement import Assumption, Kind, Statement
 
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One slip: what stands there, what was expected, what to do."""
-
-    got: str
-    expected: str
-    do: str
-
-    def __str__(self) -> str:
-        return f"got {self.got}, expected {self.expected}; do: {self.do}"
+LONGEST_NUMBER = 3322  # bits: 1000 digits
+OPERATIONS = "real numbers, +, *, powers, Min, Max, exp, log, Abs, erf, sums and relations"
 
 
 def check(statement: Statement) -> None:
@@ -53,6 +46,13 @@ def faults(statement: Statement) -> Iterator[Fault]:
         yield Fault(f"kind={statement.kind!r}", f"one of {', '.join(get_args(Kind))}", "a lemma is an inequality")
     yield from _relations(statement)
     yield from _numbers(statement)
+    if unread := list(_operations(statement)) if statement.kind != "experiment" else []:
+        yield from unread
+        return
+    if statement.method == "order" and not statement.quoted:  # those are not decided
+        yield from order_faults(statement)
+    elif statement.kind == "order":
+        yield from contradictions(statement)
     if isinstance(statement.method, Method) and statement.kind != "experiment":  # those read what they like
         yield from _conditions(statement)
         yield from _assumptions((*statement.let, *statement.implicit))
@@ -83,6 +83,24 @@ def _numbers(statement: Statement) -> Iterator[Fault]:
             p, q = number.as_integer_ratio()
             exact = f"Rational({p}, {q})" if q <= 1024 else f"Rational('{number}')"
             yield Fault(f"the float {number} in `{name}`", "exact numbers", f"write {exact}")
+
+
+def _operations(statement: Statement) -> Iterator[Fault]:
+    """What the kernel reads: exact numbers that are not too long, and a few operations."""
+    for name in ("then", "when", "choose"):
+        formulas = [statement.defined(formula) for formula in _formulas(statement)[name]]
+        numbers = {x for formula in formulas for x in formula.atoms(Rational)}
+        if any(max(abs(x.p), x.q).bit_length() > LONGEST_NUMBER for x in numbers):
+            yield Fault(f"a number of more than 1000 digits in `{name}`", "shorter ones", "give it a letter of its own")
+            continue
+        parts = {part for formula in formulas for part in unreadable(formula) if not isinstance(part, Float)}
+        for part in sorted(parts, key=str):
+            if isinstance(part, And):
+                yield Fault(f"{part} in `{name}`", "single relations", "write them one by one, as a tuple")
+            elif isinstance(part, BooleanTrue | BooleanFalse):
+                yield Fault(f"{part} in `{name}`, written out", "a relation", "leave it out: it is decided as written")
+            else:
+                yield Fault(f"{part} in `{name}`", OPERATIONS, "write it with those, or give it a letter of its own")
 
 
 def _formulas(statement: Statement) -> dict[str, list[Any]]:

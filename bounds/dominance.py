@@ -25,7 +25,7 @@ from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import product
 from math import prod
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from sympy import (
     Add,
@@ -249,28 +249,49 @@ def _decide(statement: Statement, relation: Any) -> Decision:
         return Decision("unknown", "", f"o and omega are decided for positive parameters, and {signed[0]} may be 0")
     apart = touched | roles.fixed  # of which 0 is no limit; of the others it is where both sides are continuous
     signed = [s for s in signed if s in apart or not s.is_nonnegative or any(_falls(side, s) for side in relation.args)]
+    try:
+        cases = list(_cases(roles, signed, given))
+        for values, conditions in cases:
+            for low, high in sides:
+                small, large = (_at(relation.args[n], values) for n in (low, high))
+                decision = _bounded(roles.positive(values), small, large, conditions, (), strict)
+                if decision.status != "true":
+                    return decision
+    except Unclear as error:
+        return Decision("unknown", "", str(error))
+    if not cases:
+        return Decision("unknown", "", "no parameters meet the conditions")
+    return Decision("true", "smt", "every term is dominated, for all parameters that the conditions allow")
+
+
+def _cases(
+    roles: Roles, signed: Sequence[Symbol], given: Sequence[Boolean]
+) -> Iterator[tuple[dict[Symbol, Any], list[Boolean]]]:
+    """The signs that these parameters may have under the conditions, as values, with the conditions at those."""
     options = [roles.signs(s) for s in signed]
     if prod(map(len, options)) > MOST_CASES:
-        return Decision("unknown", "", f"{len(signed)} parameters may be 0 or negative: too many cases")
+        raise Unclear(f"{len(signed)} parameters may be 0 or negative: too many cases")
     for chosen in product(*options):
         values = dict(zip(signed, chosen, strict=True))
-        conditions = [c.subs(values) for c in given]
-        if false in conditions:
-            continue
-        for low, high in sides:
-            small, large = (relation.args[n].subs(values) for n in (low, high))
-            case = [c for c in conditions if c is not true]
-            decision = _bounded(roles.positive(values), small, large, case, (), strict)
-            if decision.status != "true":
-                return decision
-    return Decision("true", "smt", "every term is dominated, for all parameters that the conditions allow")
+        conditions = [_at(c, values) for c in given]
+        if false not in conditions:
+            yield values, [c for c in conditions if c is not true]
+
+
+def _at(formula: Any, values: Mapping[Symbol, Any]) -> Any:
+    """The formula at these values; a relation or a maximum of what is no number makes sympy raise."""
+    try:
+        return formula.subs(values)
+    except (TypeError, ValueError):
+        zeros = ", ".join(f"{s} = 0" for s, value in values.items() if value == 0)
+        raise Unclear(f"{formula} has no value at {zeros}") from None
 
 
 def unmoved(statement: Statement) -> list[tuple[tuple[Symbol, ...], tuple[Boolean, ...]]]:
     """Parameters that are said to grow or vanish and cannot, with the conditions that it takes to see that.
 
     Where the exponent of a parameter is at most 0 wherever the constants of the conditions are left out, the parameter
-    is bounded. Only conditions about positive parameters are read: along others something may be 0.
+    is bounded.
     """
     roles = Roles.of(statement)
     moving = tuple(dict.fromkeys((*roles.grows, *roles.vanishes)))
@@ -286,17 +307,26 @@ def unmoved(statement: Statement) -> list[tuple[tuple[Symbol, ...], tuple[Boolea
 
 
 def _may_move(roles: Roles, symbols: Sequence[Symbol], given: Sequence[Boolean]) -> bool:
+    """Whether the conditions, as far as they are understood, leave a path along which these parameters move."""
+    touched: set[Any] = {s for c in given for s in c.free_symbols if not s.is_positive}
+    signed = sorted(touched | set(symbols), key=str)
+    try:
+        return any(
+            _path(roles.positive(case), symbols, case, conditions) for case, conditions in _cases(roles, signed, given)
+        )
+    except Unclear:
+        return True
+
+
+def _path(roles: Roles, symbols: Sequence[Symbol], case: Mapping[Symbol, Any], given: Sequence[Boolean]) -> bool:
     import z3
 
-    positive = {s: _positive(s) for s in symbols if s.is_nonnegative or s in roles.grows}
-    substituted: list[Any] = [cast("Any", c).subs(positive) for c in given]
-    conditions = [c for c in substituted if all(s.is_positive for s in c.free_symbols)]
-    exponents = Exponents(tuple(conditions), roles.fixed)
+    exponents = Exponents(tuple(given), roles.fixed)
     solver = z3.Solver(ctx=exponents.context)
     solver.set("rlimit", RLIMIT)
-    for s, name in positive.items():
-        solver.add(exponents.of(name) > 0 if s in roles.grows else exponents.of(name) < 0)
-    _limit(solver, exponents, conditions)
+    for s in (r for symbol in symbols for r in case[symbol].free_symbols):
+        solver.add(exponents.of(s) > 0 if s in roles.grows else exponents.of(s) < 0)
+    _limit(solver, exponents, given)
     return str(solver.check()) != "unsat"
 
 

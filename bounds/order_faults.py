@@ -29,7 +29,12 @@ def order_faults(statement: Statement) -> Iterator[Fault]:
     for part in sorted(about, key=str):
         do = "give it a letter of its own; a rate of a method is claimed with method=METHOD, in its measures"
         yield Fault(f"{part} in an order of growth", FORMULA, do)
-    if not set[Any]().union(*(formula.free_symbols for formula in formulas)):
+    symbols = set[Any]().union(*(formula.free_symbols for formula in formulas))
+    for symbol in sorted(symbols - set(statement.glossary), key=str):
+        yield Fault(
+            f"the symbol {symbol}", "one of the glossary", f"write {symbol} = GLOSSARY.symbol({symbol.name!r}, …)"
+        )
+    if not symbols:
         yield Fault("an order of growth without parameters", "some that may grow or vanish", 'write kind="inequality"')
     yield from _signs(statement)
     yield from _roles(statement)

@@ -14,7 +14,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
-from sympy import Dummy, Float, Rational
+from sympy import Dummy, Float, I, Rational, Symbol, nan, oo, zoo
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue
 
@@ -22,14 +22,22 @@ from fedaudit.errors import UserError
 
 from .assumptions import ASSUMPTIONS
 from .fault import Fault
-from .lower import unreadable
+from .lower import domain_of, unreadable
 from .method import Method
 from .offers import ranges
 from .order_faults import contradictions, order_faults
 from .statement import Assumption, Kind, Statement
 
 LONGEST_NUMBER = 3322  # bits: 1000 digits
-OPERATIONS = "real numbers, +, *, powers, Min, Max, exp, log, Abs, erf, sums and relations"
+NO_NUMBERS = (I, nan, oo, -oo, zoo)
+DOMAINS: Mapping[str, Mapping[str, bool]] = {
+    "count": {"positive": True, "integer": True},
+    "index": {"nonnegative": True, "integer": True},
+    "positive": {"positive": True},
+    "nonnegative": {"nonnegative": True},
+    "real": {"real": True},
+}
+OPERATIONS = "rational numbers, e, +, *, powers, Min, Max, exp, log, Abs, erf, sums and relations"
 
 
 def check(statement: Statement) -> None:
@@ -49,6 +57,7 @@ def faults(statement: Statement) -> Iterator[Fault]:
     if unread := list(_operations(statement)) if statement.kind != "experiment" else []:
         yield from unread
         return
+    yield from _domains(statement)
     if statement.method == "order" and not statement.quoted:  # those are not decided
         yield from order_faults(statement)
     elif statement.kind == "order":
@@ -97,10 +106,22 @@ def _operations(statement: Statement) -> Iterator[Fault]:
         for part in sorted(parts, key=str):
             if isinstance(part, And):
                 yield Fault(f"{part} in `{name}`", "single relations", "write them one by one, as a tuple")
+            elif part in NO_NUMBERS:
+                yield Fault(f"{part} in `{name}`", "real numbers", "look for a root of what is negative, or a 1/0")
             elif isinstance(part, BooleanTrue | BooleanFalse):
                 yield Fault(f"{part} in `{name}`, written out", "a relation", "leave it out: it is decided as written")
             else:
                 yield Fault(f"{part} in `{name}`", OPERATIONS, "write it with those, or give it a letter of its own")
+
+
+def _domains(statement: Statement) -> Iterator[Fault]:
+    """Symbols are what the kernel checks of an instance, and no less: of a negative number it would also try 0."""
+    symbols = {s for formulas in _formulas(statement).values() for formula in formulas for s in formula.free_symbols}
+    for symbol in sorted((s for s in symbols if isinstance(s, Symbol)), key=str):
+        if symbol.assumptions0 != Symbol(symbol.name, **DOMAINS[domain_of(symbol)]).assumptions0:
+            expected = "positive, nonnegative, real, a count or an index"
+            do = "declare one of these; of a negative number write the size, with a minus in the formulas"
+            yield Fault(f"another domain of the symbol {symbol}", expected, do)
 
 
 def _formulas(statement: Statement) -> dict[str, list[Any]]:

@@ -121,8 +121,8 @@ CONTRADICTIONS = {
 SLIPS = CONTRADICTIONS | {
     "then=Le(T, -T)": "got the side -T of an order of growth, which is never positive, expected two sides that are not"
     " negative; do: write T",
-    "then=Le(T, 1 - T)": "got the side 1 - T of an order of growth, which is never positive, expected two sides that are"
-    " not negative; do: write T - 1",
+    "then=Le(T, 1 - T)": "got the side 1 - T of an order of growth, which is never positive, expected two sides that"
+    " are not negative; do: write T - 1",
     "then=Le(-z, T)": "got the side -z of an order of growth, which is never positive, expected two sides that are not"
     " negative; do: write z",
     "then=Le(x, T), where={x: -1 / T}": "got the side -1/T of an order of growth, which is never positive, expected two"
@@ -360,7 +360,9 @@ def random_claim(rng: Random) -> fa.Statement:
     among = rng.sample(PARAMETERS, rng.choice([1, 2, 3]))
     relation = rng.choice([fa.Le, fa.Le, fa.Ge, fa.Eq, fa.Lt])
     ends = [Integer(1), Integer(2), *among, among[0] ** 2]
-    roles = [(rng.choice(ROLES), s) for s in among]
+    bounds = [rng.choice([fa.Le, fa.Ge, fa.Eq])(rng.choice(among), rng.choice(ends)) for _ in range(2)]
+    drawn = {s: rng.choice(ROLES) for s in among}
+    roles = {role: tuple(s for s in among if drawn[s] == role) for role in set(drawn.values()) - {""}}
     return fa.Statement(
         id="mine/random",
         kind="order",
@@ -369,13 +371,8 @@ def random_claim(rng: Random) -> fa.Statement:
         method="order",
         glossary=GLOSSARY,
         then=relation(formula(rng, 2, among), formula(rng, 2, among)),
-        when=tuple(
-            rng.choice([fa.Le, fa.Ge, fa.Eq])(rng.choice(among), rng.choice(ends)) for _ in range(rng.choice([0, 1, 2]))
-        ),
-        let=tuple(
-            fa.Assumption(role, tuple(s for had, s in roles if had == role))
-            for role in sorted({r for r, _ in roles} - {""})
-        ),
+        when=tuple(bounds[: rng.choice([0, 1, 2])]),
+        let=tuple(fa.Assumption(role, symbols) for role, symbols in sorted(roles.items())),
     )
 
 
@@ -386,9 +383,8 @@ def random_path(claim: dict[str, Any], rng: Random) -> dict[str, Any]:
     def path(name: str, domain: str) -> list[list[str]]:
         whole, still = domain in ("count", "index"), role.get(name) == "fixed"
         power = Fraction(0) if still else Fraction(rng.randint(0 if whole else -4, 4), rng.choice([1, 2]))
-        power = {"grows": abs(power) or Fraction(1), "vanishes": -(abs(power) or Fraction(1))}.get(
-            role.get(name, ""), power
-        )
+        if role.get(name) in ("grows", "vanishes"):
+            power = (abs(power) or Fraction(1)) * (1 if role[name] == "grows" else -1)
         size = Fraction(rng.choice([1, 2, 3]), 1 if whole else rng.choice([1, 2]))
         if domain in ("nonnegative", "real", "index") and rng.random() < 0.3:
             return []

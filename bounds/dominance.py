@@ -34,7 +34,6 @@ from sympy import (
     Expr,
     Ge,
     Gt,
-    I,
     Integer,
     Le,
     Lt,
@@ -48,18 +47,15 @@ from sympy import (
     erf,
     factor,
     log,
-    nan,
-    oo,
-    zoo,
 )
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, false, true
 
 from .decide import RLIMIT, Decision, proved
+from .lower import NO_NUMBERS
 from .sampling import conjuncts
 from .statement import Statement
 
-NO_NUMBERS = (I, nan, oo, -oo, zoo)
 MOST_CASES = 512  # signs of parameters that may be 0 or negative
 Role = Literal["fixed", "grows", "vanishes"]
 

@@ -21,6 +21,7 @@ from sympy import (
     Expr,
     Ge,
     Gt,
+    I,
     Indexed,
     Le,
     Lt,
@@ -35,7 +36,10 @@ from sympy import (
     erf,
     exp,
     log,
+    nan,
+    oo,
     sympify,
+    zoo,
 )
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import And, Implies, Not, Or, false, true
@@ -55,6 +59,7 @@ _RELATION: dict[type, str] = {Le: "<=", Lt: "<", Ge: ">=", Gt: ">", Eq: "=", Ne:
 _UNARY: dict[type, str] = {exp: "exp", log: "log", Abs: "abs", erf: "erf"}
 _LOGIC: dict[type, str] = {And: "and", Or: "or", Not: "not"}
 NO_NAMES: Mapping[Basic, str] = {}
+NO_NUMBERS = (I, nan, oo, -oo, zoo)  # values of formulas that are no real numbers
 
 
 def tree(expr: Basic, names: Mapping[Basic, str] = NO_NAMES) -> Tree:

@@ -14,7 +14,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
-from sympy import Dummy, Float, I, Rational, Symbol, nan, oo, zoo
+from sympy import Dummy, Float, Rational, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue
 
@@ -22,14 +22,13 @@ from fedaudit.errors import UserError
 
 from .assumptions import ASSUMPTIONS
 from .fault import Fault
-from .lower import domain_of, unreadable
+from .lower import NO_NUMBERS, domain_of, unreadable
 from .method import Method
 from .offers import ranges
 from .order_faults import contradictions, order_faults
 from .statement import Assumption, Kind, Statement
 
 LONGEST_NUMBER = 3322  # bits: 1000 digits
-NO_NUMBERS = (I, nan, oo, -oo, zoo)
 DOMAINS: Mapping[str, Mapping[str, bool]] = {
     "count": {"positive": True, "integer": True},
     "index": {"nonnegative": True, "integer": True},

@@ -21,7 +21,6 @@ from sympy import (
     Expr,
     Ge,
     Gt,
-    I,
     Indexed,
     Le,
     Lt,
@@ -31,15 +30,13 @@ from sympy import (
     Ne,
     Pow,
     Rational,
+    S,
     Sum,
     Symbol,
     erf,
     exp,
     log,
-    nan,
-    oo,
     sympify,
-    zoo,
 )
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import And, Implies, Not, Or, false, true
@@ -59,7 +56,7 @@ _RELATION: dict[type, str] = {Le: "<=", Lt: "<", Ge: ">=", Gt: ">", Eq: "=", Ne:
 _UNARY: dict[type, str] = {exp: "exp", log: "log", Abs: "abs", erf: "erf"}
 _LOGIC: dict[type, str] = {And: "and", Or: "or", Not: "not"}
 NO_NAMES: Mapping[Basic, str] = {}
-NO_NUMBERS = (I, nan, oo, -oo, zoo)  # values of formulas that are no real numbers
+NO_NUMBERS = (S.ImaginaryUnit, S.NaN, S.Infinity, S.NegativeInfinity, S.ComplexInfinity)  # values of formulas that are no real numbers
 
 
 def tree(expr: Basic, names: Mapping[Basic, str] = NO_NAMES) -> Tree:

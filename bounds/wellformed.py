@@ -14,29 +14,19 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
-from sympy import Dummy, Float, Rational, Symbol
+from sympy import Dummy, Float
 from sympy.core.function import AppliedUndef
-from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue
+from sympy.logic.boolalg import BooleanFalse, BooleanTrue
 
 from fedaudit.errors import UserError
 
 from .assumptions import ASSUMPTIONS
+from .claim_language import domain_faults, operation_faults
 from .fault import Fault
-from .lower import NO_NUMBERS, domain_of, unreadable
 from .method import Method
 from .offers import ranges
 from .order_faults import contradictions, order_faults
 from .statement import Assumption, Kind, Statement
-
-LONGEST_NUMBER = 3322  # bits: 1000 digits
-DOMAINS: Mapping[str, Mapping[str, bool]] = {
-    "count": {"positive": True, "integer": True},
-    "index": {"nonnegative": True, "integer": True},
-    "positive": {"positive": True},
-    "nonnegative": {"nonnegative": True},
-    "real": {"real": True},
-}
-OPERATIONS = "rational numbers, e, +, *, powers, Min, Max, exp, log, Abs, erf, sums and relations"
 
 
 def check(statement: Statement) -> None:
@@ -53,10 +43,10 @@ def faults(statement: Statement) -> Iterator[Fault]:
         yield Fault(f"kind={statement.kind!r}", f"one of {', '.join(get_args(Kind))}", "a lemma is an inequality")
     yield from _relations(statement)
     yield from _numbers(statement)
-    if unread := list(_operations(statement)) if statement.kind != "experiment" else []:
+    if unread := list(operation_faults(statement)) if statement.kind != "experiment" else []:
         yield from unread
         return
-    yield from _domains(statement)
+    yield from domain_faults(formula for formulas in _formulas(statement).values() for formula in formulas)
     if statement.method == "order" and not statement.quoted:  # those are not decided
         yield from order_faults(statement)
     elif statement.kind == "order":
@@ -91,36 +81,6 @@ def _numbers(statement: Statement) -> Iterator[Fault]:
             p, q = number.as_integer_ratio()
             exact = f"Rational({p}, {q})" if q <= 1024 else f"Rational('{number}')"
             yield Fault(f"the float {number} in `{name}`", "exact numbers", f"write {exact}")
-
-
-def _operations(statement: Statement) -> Iterator[Fault]:
-    """What the kernel reads: exact numbers that are not too long, and a few operations."""
-    for name in ("then", "when", "choose"):
-        formulas = [statement.defined(formula) for formula in _formulas(statement)[name]]
-        numbers = {x for formula in formulas for x in formula.atoms(Rational)}
-        if any(max(abs(x.p), x.q).bit_length() > LONGEST_NUMBER for x in numbers):
-            yield Fault(f"a number of more than 1000 digits in `{name}`", "shorter ones", "give it a letter of its own")
-            continue
-        parts = {part for formula in formulas for part in unreadable(formula) if not isinstance(part, Float)}
-        for part in sorted(parts, key=str):
-            if isinstance(part, And):
-                yield Fault(f"{part} in `{name}`", "single relations", "write them one by one, as a tuple")
-            elif part in NO_NUMBERS:
-                yield Fault(f"{part} in `{name}`", "real numbers", "look for a root of what is negative, or a 1/0")
-            elif isinstance(part, BooleanTrue | BooleanFalse):
-                yield Fault(f"{part} in `{name}`, written out", "a relation", "leave it out: it is decided as written")
-            else:
-                yield Fault(f"{part} in `{name}`", OPERATIONS, "write it with those, or give it a letter of its own")
-
-
-def _domains(statement: Statement) -> Iterator[Fault]:
-    """Symbols are what the kernel checks of an instance, and no less: of a negative number it would also try 0."""
-    symbols = {s for formulas in _formulas(statement).values() for formula in formulas for s in formula.free_symbols}
-    for symbol in sorted((s for s in symbols if isinstance(s, Symbol)), key=str):
-        if symbol.assumptions0 != Symbol(symbol.name, **DOMAINS[domain_of(symbol)]).assumptions0:
-            expected = "positive, nonnegative, real, a count or an index"
-            do = "declare one of these; of a negative number write the size, with a minus in the formulas"
-            yield Fault(f"another domain of the symbol {symbol}", expected, do)
 
 
 def _formulas(statement: Statement) -> dict[str, list[Any]]:

@@ -181,8 +181,13 @@ def test_a_slip_is_one_line_before_any_move(slip: str, tmp_path: Path, capsys: p
 
 
 @pytest.mark.parametrize("fields", CONTRADICTIONS)
-def test_a_contradiction_is_found_once(fields: str, claim: Any) -> None:
-    assert list(map(str, contradictions(claim(fields)))) == [CONTRADICTIONS[fields]]
+def test_a_contradiction_is_found_once_and_proves_nothing_in_python(fields: str, claim: Any) -> None:
+    statement = claim(fields)
+    assert list(map(str, contradictions(statement))) == [CONTRADICTIONS[fields]]
+    for move in (fa.derive, fa.hunt, fa.verify):
+        with pytest.raises(fa.UserError) as said:
+            move(statement)
+        assert str(said.value) == f"mine/order: {CONTRADICTIONS[fields]}"
 
 
 MOVING = (

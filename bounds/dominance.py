@@ -139,7 +139,7 @@ class Exponents:
             return self._product(expr)
         if isinstance(expr, Pow) and isinstance(expr.exp, Rational):
             base = expr.base
-            if expr.exp.q == 1 and expr.exp.p % 2 == 0 and self._proved(Lt(base, 0)):
+            if expr.exp.q == 1 and expr.exp.p % 2 == 0 and self._proved(Lt, base):
                 base = -base
             return z3.RealVal(str(expr.exp), ctx=self.context) * self.of(base)
         if isinstance(expr, Max | Min):
@@ -167,7 +167,7 @@ class Exponents:
 
     def _product(self, expr: Any) -> Any:
         """Two factors that are negative make a positive one."""
-        signed = [(arg, isinstance(arg, Add | Rational) and self._proved(Lt(arg, 0))) for arg in expr.args]
+        signed = [(arg, isinstance(arg, Add | Rational) and self._proved(Lt, arg)) for arg in expr.args]
         if sum(negative for _, negative in signed) % 2:
             raise Unclear(f"{expr} is not positive")
         return reduce(lambda a, b: a + b, (self.of(-arg if negative else arg) for arg, negative in signed))
@@ -178,7 +178,7 @@ class Exponents:
         negative = [a for a in expr.args if a.as_coeff_Mul()[0] < 0]
         if not negative:
             return reduce(_greater, (self.of(arg) for arg in expr.args))
-        if not expr.free_symbols - self.fixed and self._proved(Gt(expr, 0)):
+        if not expr.free_symbols - self.fixed and self._proved(Gt, expr):
             return z3.RealVal(0, ctx=self.context)
         factored = _factored(expr)
         if not isinstance(factored, Add):
@@ -198,14 +198,18 @@ class Exponents:
         import z3
 
         if expr not in self.names:
-            if expr not in self.positive and not self._proved(Gt(expr, 0)):
-                if self._proved(Ge(expr, 0)):
+            if expr not in self.positive and not self._proved(Gt, expr):
+                if self._proved(Ge, expr):
                     raise MayVanish(expr)
                 raise Unclear(f"{expr} is not known to be positive")
             self.names[expr] = z3.Real(f"part {len(self.names)}", ctx=self.context)
         return self.names[expr]
 
-    def _proved(self, claim: Any) -> bool:
+    def _proved(self, relation: Any, expr: Any) -> bool:
+        """Whether the expression is in this relation to 0."""
+        if expr.is_extended_real is False:
+            raise Unclear(f"{expr} is no real number")
+        claim = relation(expr, 0)
         return proved(claim, self.given) if isinstance(claim, Relational) else bool(claim)
 
 

@@ -9,7 +9,7 @@ A tree is JSON: a rational string, a symbol's name, or a list that starts with a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -30,6 +30,7 @@ from sympy import (
     Ne,
     Pow,
     Rational,
+    S,
     Sum,
     Symbol,
     erf,
@@ -55,6 +56,8 @@ _RELATION: dict[type, str] = {Le: "<=", Lt: "<", Ge: ">=", Gt: ">", Eq: "=", Ne:
 _UNARY: dict[type, str] = {exp: "exp", log: "log", Abs: "abs", erf: "erf"}
 _LOGIC: dict[type, str] = {And: "and", Or: "or", Not: "not"}
 NO_NAMES: Mapping[Basic, str] = {}
+# values of formulas that are no real numbers
+NO_NUMBERS: tuple[Any, ...] = (cast("Any", S).ImaginaryUnit, S.NaN, S.Infinity, S.NegativeInfinity, S.ComplexInfinity)
 
 
 def tree(expr: Basic, names: Mapping[Basic, str] = NO_NAMES) -> Tree:
@@ -85,6 +88,23 @@ def tree(expr: Basic, names: Mapping[Basic, str] = NO_NAMES) -> Tree:
             body = ["sum", variable.name, tree(low, names), tree(high, names), body]
         return body
     raise UserError(f"got {expr.func.__name__} in {expr}, expected a known operation; do: extend bounds/lower.py")
+
+
+def unreadable(expr: Basic) -> Iterator[Basic]:
+    """The parts of a claim that have no tree: operations and numbers that the kernel does not know."""
+    if isinstance(expr, Rational | Symbol) or expr is EULER:
+        return
+    if type(expr) in _NARY | _RELATION | _UNARY or isinstance(expr, Pow | AppliedUndef):
+        parts = expr.args
+    elif isinstance(expr, Indexed):
+        parts = expr.indices
+    elif isinstance(expr, Sum):
+        parts = (expr.function, *(end for _, *ends in expr.limits for end in ends))
+    else:
+        yield expr
+        return
+    for part in parts:
+        yield from unreadable(part)
 
 
 def _limit(end: Any) -> Tree:

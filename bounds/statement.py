@@ -189,8 +189,11 @@ class Statement:
         return RELATIONS[type(self.relations[0])] if self.relations else ""
 
     def defined(self, expr: Any) -> Any:
-        """`expr` with every `where` definition written out (definitions may use one another)."""
-        written = _written_out(expr, tuple(self.where.items()))
+        """`expr` with every `where` definition written out (definitions may use one another).
+
+        A relation may then be true or false as it stands; not so an order of growth, in which <= is O.
+        """
+        written = _written_out(expr, tuple(self.where.items()), decided=self.setting != "order")
         if written is None:
             raise UserError(f"{self.id}: got a circular `where`, expected definitions that end; do: break the cycle")
         return written
@@ -219,13 +222,13 @@ class Statement:
         return table(self, values)
 
 
-def _written_out(expr: Any, where: tuple[tuple[Any, Any], ...]) -> Any | None:
+def _written_out(expr: Any, where: tuple[tuple[Any, Any], ...], *, decided: bool) -> Any | None:
     """`expr` without the names on the left; None if they go in circles."""
     used = _used(expr, where)
     if not used or not _is_relation(expr):
         return _put_in(expr, used)
     sides = [_put_in(side, used) for side in expr.args]  # whether it is true as written is asked once, at the end
-    return None if any(side is None for side in sides) else expr.func(*sides)
+    return None if any(side is None for side in sides) else expr.func(*sides, evaluate=decided)
 
 
 def _is_relation(expr: object) -> bool:

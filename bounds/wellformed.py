@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, get_args
 
 from sympy import Dummy, Float
@@ -22,21 +21,12 @@ from sympy.logic.boolalg import BooleanFalse, BooleanTrue
 from fedaudit.errors import UserError
 
 from .assumptions import ASSUMPTIONS
+from .claim_language import domain_faults, operation_faults
+from .fault import Fault
 from .method import Method
 from .offers import ranges
+from .order_faults import contradictions, order_faults
 from .statement import Assumption, Kind, Statement
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One slip: what stands there, what was expected, what to do."""
-
-    got: str
-    expected: str
-    do: str
-
-    def __str__(self) -> str:
-        return f"got {self.got}, expected {self.expected}; do: {self.do}"
 
 
 def check(statement: Statement) -> None:
@@ -53,6 +43,14 @@ def faults(statement: Statement) -> Iterator[Fault]:
         yield Fault(f"kind={statement.kind!r}", f"one of {', '.join(get_args(Kind))}", "a lemma is an inequality")
     yield from _relations(statement)
     yield from _numbers(statement)
+    if unread := list(operation_faults(statement)) if statement.kind != "experiment" else []:
+        yield from unread
+        return
+    yield from domain_faults(formula for formulas in _formulas(statement).values() for formula in formulas)
+    if statement.method == "order" and not statement.quoted:  # those are not decided
+        yield from order_faults(statement)
+    elif statement.kind == "order":
+        yield from contradictions(statement)
     if isinstance(statement.method, Method) and statement.kind != "experiment":  # those read what they like
         yield from _conditions(statement)
         yield from _assumptions((*statement.let, *statement.implicit))

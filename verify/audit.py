@@ -70,6 +70,7 @@ STRENGTH = ("undecided", "survived", "proved", "refuted", "not-reproduced", "rep
 Row = dict[str, Any]
 Claims = Mapping[str, Mapping[str, Any]]
 NOTHING_TO_HUNT = "an observation, not a claim about all instances: `verify` observes it again"
+NO_PATH = "no path was found that meets the conditions and along which both sides are real and not negative"
 RATE_FAILS = "the explicit rate of the reading fails (see `counterexample`); what is printed names no rate"
 WITNESS_FAILS = "the witness fails (see `counterexample`); another one may do"
 BOTH = "derive proves it and the kernel refutes it: one of them is wrong; report this"
@@ -267,7 +268,8 @@ def judge(
     identifier, sizes = reading.lowered.id, tuple(s for s in seen.sizes if s.counts)
     search = Search(seen.instances, sizes=sizes, sought=True)
     if not seen.best:
-        return Undecided(identifier, NOTHING_MET, search=search)
+        reason = NO_PATH if isinstance(world, Order) else NOTHING_MET
+        return Undecided(identifier, reason, search=search)
     replays, fallen, unseen = list[Replayed](), list[Replayed](), list[Found]()
     violations = sorted((f for f in seen.best if f.margin > VIOLATION), key=_worth)
     suspects = violations[:REPLAYS]

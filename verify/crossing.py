@@ -31,6 +31,7 @@ COARSE = tuple(Fraction(2) ** k for k in (-3, -1, 0, 1, 3))
 FINE = tuple(sorted({Fraction(2 ** (k / 4)).limit_denominator(64) for k in range(-12, 13)} | {Fraction(1)}))
 CHEAP, DEAR = 300, 4000  # clients × steps of a run that is replayed at many points, and at few
 DECADES = (8, 12, 18)  # of n along a growth path
+TALLEST = 1e100  # sides of which also the ratio is well inside the floats that an axis can mark
 
 Instance = dict[str, Any]
 Point = tuple[float, float, float]  # x, lhs, rhs
@@ -101,7 +102,7 @@ def _growth(certificate: Mapping[str, Any]) -> Along:
             s: sum((float(Fraction(c)) * n ** float(Fraction(a)) for c, a in path), 0 * n) for s, path in paths.items()
         }
         lhs, rhs = resolved_sides(relation, Table(len(n), values, {}, {}))
-        fine = np.isfinite(lhs) & np.isfinite(rhs) & (lhs > 0) & (rhs > 0)
+        fine = np.all([(side > 1 / TALLEST) & (side < TALLEST) for side in (lhs, rhs)], axis=0)
         found = tuple(zip(*(map(float, side[fine]) for side in (n, lhs, rhs)), strict=True))
         crosses = len({one > other for _, one, other in found}) == 2
         points = found if crosses or not points else points

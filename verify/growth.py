@@ -20,6 +20,7 @@ from .settings.base import Reading
 
 __all__ = ["ASKED", "paths"]
 
+TALLEST = 1e100  # a ratio that an axis can mark
 DRAWN = 2000  # paths, of which the steepest and some others are shown
 
 
@@ -50,7 +51,7 @@ def paths(statement: Statement, reading: Reading, world: Any, seed: int) -> Curv
         both = [sides_of(reading, table) for table in tables]
         sides.append((np.concatenate([b[0] for b in both], axis=1), np.concatenate([b[1] for b in both], axis=1)))
     lhs, rhs = (np.concatenate([s[j] for s in sides]) for j in (0, 1))
-    fine = np.isfinite(lhs) & np.isfinite(rhs) & (rhs > 0)
+    fine = np.isfinite(lhs) & np.isfinite(rhs) & (rhs > 0) & (lhs < TALLEST * rhs)
     counts = [int(fine[:, j:].all(axis=1).sum()) for j in range(len(n))]
     late = next(j for j, count in enumerate(counts) if 2 * count >= counts[-1])  # half of the paths meet the conditions
     first = 0 if counts[0] else late

@@ -103,7 +103,7 @@ def resolved_sides(relation: Any, table: Table) -> tuple[Array, Array]:
             for one in (table, _lengthened(table))
         )
         same = [np.abs(a - b) <= RESOLVED * np.abs(b) for a, b in zip(plain, long, strict=True)]
-    lhs, rhs = (np.where(same[0] & same[1], np.asarray(side, dtype=float), np.nan) for side in long)
+        lhs, rhs = (np.where(same[0] & same[1], np.asarray(side, dtype=float), np.nan) for side in long)
     return lhs, rhs
 
 

@@ -21,6 +21,7 @@ from .base import Reading, Shape
 NEAR, FAR = 1e4, 1e8  # the two n between which a slope is fitted
 TRANSIENT = 0.05  # a slope this small may still be a constant that has not settled; (log n)^1 fits 0.075
 MOST_NEAR_ONE = 3
+BEYOND = 9.0  # the slope where one side is 0 or has left the floats
 STEEPEST = 4  # powers of n stay below it: only their ratios matter
 MILD = Fraction(1, 4)  # coefficients stay between it and its inverse (or are 0): they settle soon
 _KINDS: dict[str, Kind] = {"positive": "positive", "nonnegative": "nonnegative", "real": "real"}
@@ -76,13 +77,16 @@ class Order:
 
     def _slopes(self, reading: Reading, shape: Shape, genome: Genome) -> tuple[Evaluator, Array, Array, Array]:
         near, far = (Evaluator(self.table(reading, shape, genome, n), {}) for n in (NEAR, FAR))
+        inside = _in_domains(reading, far.table)
         sides: list[tuple[Array, Array, Array]] = []
         for _, left, right in reading.claim["then"]:
             x, y = (np.broadcast_to(far(side), far.shape) for side in (left, right))
             x0, y0 = (np.broadcast_to(near(side), far.shape) for side in (left, right))
             slope = (np.log(x / y) - np.log(x0 / y0)) / np.log(FAR / NEAR)
-            slope = np.where((x > 0) & (y == 0), 9.0, np.where((x == 0) & (y > 0), -9.0, slope))
-            sides.append((np.where((x >= 0) & (y >= 0), slope, np.nan), x, y))
+            slope = np.where((x > 0) & (y == 0), BEYOND, np.where((x == 0) & (y > 0), -BEYOND, slope))
+            slope = np.where(np.isinf(slope), np.sign(slope) * BEYOND, slope)  # one side has left the floats
+            signed = (x >= 0) & (y >= 0) & (x0 >= 0) & (y0 >= 0)  # a side that is 0 far out may be a negative one
+            sides.append((np.where(inside & signed, slope, np.nan), x, y))
         slope, x, y = (np.stack(part) for part in zip(*sides, strict=True))
         return far, slope, x, y
 
@@ -118,6 +122,13 @@ class Order:
                 yield shape, {k: _simple(v, k, scale, q) for k, v in genome.items()}
 
 
+def _in_domains(reading: Reading, table: Table) -> Array:
+    """Which rows (n,) have every parameter in its domain: 1 - c n^-a need not be positive."""
+    least = {"positive": np.greater, "count": np.greater, "nonnegative": np.greater_equal, "index": np.greater_equal}
+    signed = {s: least[domain] for s, domain in reading.lowered.symbols.items() if domain in least}
+    return np.all([compare(table.scalars[s], 0) for s, compare in signed.items()] or [np.ones(table.n, bool)], axis=0)
+
+
 def _raised(n: float, a: Array) -> Array:
     """n^a for |a| <= STEEPEST: whole powers from a table, the rest by exp, which is far quicker than a power."""
     whole = np.rint(a)
@@ -126,7 +137,8 @@ def _raised(n: float, a: Array) -> Array:
 
 
 def _exact(value: Array) -> Fraction:
-    return Fraction(cast("Any", value[()]))
+    """The one number of an array without axes, or of an entry that was taken out of an array."""
+    return Fraction(cast("Any", np.asarray(value)[()]))
 
 
 def _clipped(value: Array) -> Fraction:

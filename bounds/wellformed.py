@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, get_args
 
 from sympy import Dummy, Float
@@ -22,21 +21,11 @@ from sympy.logic.boolalg import BooleanFalse, BooleanTrue
 from fedaudit.errors import UserError
 
 from .assumptions import ASSUMPTIONS
+from .fault import Fault
 from .method import Method
 from .offers import ranges
 from .statement import Assumption, Kind, Statement
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One slip: what stands there, what was expected, what to do."""
-
-    got: str
-    expected: str
-    do: str
-
-    def __str__(self) -> str:
-        return f"got {self.got}, expected {self.expected}; do: {self.do}"
+from .symbol_roles import role_faults
 
 
 def check(statement: Statement) -> None:
@@ -59,6 +48,7 @@ def faults(statement: Statement) -> Iterator[Fault]:
         yield from _names(statement, statement.method)
         yield from _choices(statement, statement.method)
         yield from _indices(statement, statement.method)
+        yield from role_faults(statement, statement.method)
 
 
 def _relations(statement: Statement) -> Iterator[Fault]:

@@ -371,7 +371,7 @@ REMARK_6_GIVEN_DATA = Statement(
         "with negative weights, which (3) alone does not exclude and the proof of theorem 3 does, rho(0, w_0) has no "
         "upper bound",
     ),
-    **_REMARK_6,
+    **_REMARK_6 | {"sweep": {**ANY_STEP, level: 1 + free("level")}},
 )
 
 REMARK_6_REPAIRED = Statement(

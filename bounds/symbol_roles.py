@@ -1,0 +1,202 @@
+"""Does every letter of a claim about a method mean something on its runs?
+
+A letter that a run does not know would be drawn as a free number: a bound with H local steps, on runs that call them
+E, says nothing about these runs. So every symbol of a claim has a role: a size or an index of the run (`names` says
+which), a constant that an assumption introduces, a parameter that the rules read or that decides a step size, a
+measure, a definition in `where`, or a parameter that `sweep` draws.
+"""
+
+# sympy ships no type stubs (2026-11).
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Dummy, Indexed, Sum, Symbol, sympify
+from sympy.core.function import AppliedUndef
+
+from fedaudit.errors import UserError
+
+from .fault import Fault
+from .method import Method, quantity_name
+from .offers import DATA, ENDS, size
+from .statement import Statement
+
+SIZES = {"C": "clients", "m": "sampled clients", "E": "local steps", "T": "rounds", "D": "dimension", "b": "minibatch"}
+NEEDS = {"m": ("sampled",), "b": DATA}  # a size -> operations of the rules, one of which it belongs to
+OF_RUNS = ("Gamma",)  # what every run measures
+KNOBS = ("unit_", "free_")
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula of a claim: the field that it stands in, itself with definitions written out, its own indices.
+
+    A printed order may name what it is about besides, such as an accuracy.
+    """
+
+    field: str
+    value: Any
+    indices: frozenset[Any] = frozenset()
+
+    @property
+    def letters(self) -> set[Any]:
+        """Symbols whose value somebody has to give; in p[i] that is i, for every run has weights."""
+        weights = {x.base.label for x in self.value.atoms(Indexed) if str(x.base.label) == "p"}
+        letters = {s for s in self.value.free_symbols if isinstance(s, Symbol)} - self.indices - weights
+        return {s for s in letters if s.is_integer} if self.field == "order" else letters
+
+
+def role_faults(statement: Statement, method: Method) -> Iterator[Fault]:
+    """Letters without a role, letters of two meanings, and indices without a range."""
+    try:
+        formulas = list(_formulas(statement, method))
+    except UserError as error:  # definitions that go in circles
+        yield Fault("`where`", "definitions that end", str(error))
+        return
+    yield from _homonyms(statement, method, formulas)
+    yield from _strangers(statement, method, formulas)
+    yield from _idle_indices(statement, formulas)
+
+
+def _formulas(statement: Statement, method: Method) -> Iterator[Formula]:
+    def written(field: str, value: Any, indices: Iterable[Any] = ()) -> Formula:
+        return Formula(field, method.written(statement.defined(sympify(value))), frozenset(indices))
+
+    for relation in statement.relations:
+        yield written("then", relation, statement.for_all)
+    for condition in statement.when:
+        yield written("when", condition, statement.for_all)
+    for head, value in statement.choose.items():
+        yield written("choose", value, head.args)
+    for head, value in statement.sweep.items():
+        yield written("sweep", value, head.args)
+    for ends in statement.for_all.values():
+        for end in ends:
+            yield written("for_all", end, statement.for_all)
+    for limit in statement.limits:
+        yield written("limits", limit.value, statement.for_all)
+        yield written("limits", limit.variable, statement.for_all)
+    if statement.order is not None:
+        yield written("order", statement.order, statement.for_all)
+    for assumption in (*statement.let, *statement.implicit):
+        if assumption.means is not None:
+            yield written("means", assumption.means, (index for index, *_ in assumption.for_all))
+            for _, *ends in assumption.for_all:
+                yield from (written("means", end) for end in ends)
+    letters = frozenset(s for s in _letters_of(method) if _common(method, s) in (*ENDS, "T"))
+    for rule in method.scalars(()):
+        yield Formula("rules", rule, letters)
+
+
+def _letters_of(method: Method) -> set[Any]:
+    """Every symbol of its rules and measures."""
+    scalars = method.scalars([quantity_name(q) for q in method.measures])
+    inside = {s for e in scalars for s in e.free_symbols}
+    return inside | {s for q in method.measures if isinstance(q, AppliedUndef) for s in q.args if s.is_Symbol}
+
+
+def _common(method: Method, symbol: Any) -> str:
+    """What runs call a letter: `names` says it, otherwise the letter itself; nothing for one that lost its meaning."""
+    if symbol in method.names:
+        return method.names[symbol]
+    return "" if symbol.name in method.names.values() else symbol.name
+
+
+def _strangers(statement: Statement, method: Method, formulas: list[Formula]) -> Iterator[Fault]:
+    """Letters that nothing on a run gives a meaning to, each once."""
+    roles, said = _roles(statement, method), set[Any]()
+    for formula in formulas:
+        for letter in sorted(formula.letters - roles - said, key=str):
+            common = _common(method, letter)
+            if letter.name.startswith(KNOBS) and formula.field == "sweep":
+                continue
+            if _is_size(method, common):
+                continue
+            said.add(letter)
+            yield _stranger(letter, common, formula, method, statement)
+
+
+def _is_size(method: Method, common: str) -> bool:
+    needs = NEEDS.get(common, ())
+    return common in SIZES and (not needs or any(map(method.uses, needs)))
+
+
+def _roles(statement: Statement, method: Method) -> set[Any]:
+    """Letters that mean something besides the sizes of the run. A count is no free parameter, wherever it stands."""
+    constants = {arg for a in (*statement.let, *statement.implicit) for arg in a.args}
+    read = {s for rule in method.scalars(()) for s in rule.free_symbols}
+    read |= {s for value in statement.choose.values() for s in statement.defined(value).free_symbols}
+    for a in (*statement.let, *statement.implicit):
+        read |= a.means.free_symbols if a.means is not None else set()
+    measures = {q for q in (*method.measures, *method.formulas) if isinstance(q, Symbol)}
+    defined = {*statement.choose, *statement.where, *statement.sweep}
+    of_runs = {s for s in statement.glossary if isinstance(s, Symbol) and s.name in OF_RUNS}
+    return constants | {s for s in read if not s.is_integer} | measures | defined | of_runs
+
+
+def _stranger(letter: Any, common: str, formula: Formula, method: Method, statement: Statement) -> Fault:
+    got = f"the letter {letter} in `{formula.field}`, which no run of {method.id} gives a value"
+    if common in ENDS:
+        first = method.counts_from if common == "t" else int(common in "ijn")
+        last = size(method, statement.glossary, ENDS[common])
+        return Fault(got, "a range of this index", f"write for_all={{{letter}: ({first}, {last})}}")
+    if common in NEEDS:
+        asks = " or ".join(NEEDS[common])
+        return Fault(got, f"a rule that uses {asks}", f"mend the rules, or define {letter} in `where`")
+    if letter.is_integer:
+        known = {method.names.get(s, "") for s in method.names}
+        free = [name for name in ("E", "C", "m", "T") if name not in known and _is_size(method, name)]
+        sizes = ", ".join(f"{name!r} ({SIZES[name]})" for name in free)
+        do = f"write names={{{letter}: {free[0]!r}}} in the method, of {sizes}; or define it in `where` or `sweep`"
+        return Fault(got, "a size or an index of the run", do)
+    return Fault(
+        got,
+        "a parameter of its rules, a constant of an assumption, or a definition",
+        f"define it in `where`, or say in `sweep` that it is any: sweep={{{letter}: fa.free('{letter}')}}",
+    )
+
+
+def _homonyms(statement: Statement, method: Method, formulas: list[Formula]) -> Iterator[Fault]:
+    """Claims are computed by name: two symbols of one name would be one."""
+    used = {s for formula in formulas for s in formula.value.atoms(Symbol)} | _letters_of(method)
+    used |= {s for a in (*statement.let, *statement.implicit) for s in a.args}
+    used |= {s for s in (*statement.for_all, *method.names) if isinstance(s, Symbol)}
+    used = {s for s in used if not isinstance(s, Dummy)}
+    names = {s.name for s in used}
+    by_name: dict[str, set[Any]] = {}
+    for symbol in (*used, *(s for s in statement.glossary if isinstance(s, Symbol) and s.name in names)):
+        by_name.setdefault(symbol.name, set()).add(symbol)
+    for name, symbols in sorted(by_name.items()):
+        if len(symbols) > 1:
+            kinds = " and ".join(sorted(_kind(s) for s in symbols))
+            yield Fault(f"two symbols named {name} ({kinds})", "one", "take the glossary's symbol everywhere")
+    heads = {str(head): entry for head, entry in statement.glossary.items() if not isinstance(head, Symbol)}
+    for symbol in sorted(used & {*statement.glossary}, key=str):
+        other, own = heads.get(symbol.name), statement.glossary[symbol]
+        if other is not None and other.dim != own.dim:
+            got = f"{symbol} ({own.dim}) and {symbol}(…) ({other.dim}) under one name"
+            yield Fault(got, "one dimension where a name is shared", "rename one of them")
+
+
+def _kind(symbol: Any) -> str:
+    said: Mapping[str, bool] = symbol.assumptions0
+    return next((kind for kind in ("positive", "nonnegative", "real") if said.get(kind)), "nothing said") + (
+        " integer" if said.get("integer") else ""
+    )
+
+
+def _idle_indices(statement: Statement, formulas: list[Formula]) -> Iterator[Fault]:
+    """An index that no relation reads: the claim would be the same for all its values."""
+    read = {s for f in formulas if f.field in ("then", "when", "for_all") for s in f.value.free_symbols}
+    for index in sorted(set(statement.for_all) - read, key=str):
+        yield Fault(f"the index {index} in `for_all`, which `then` does not read", "an index of it", "leave it out")
+
+
+def bound_variables(expr: Any) -> dict[Any, tuple[Any, Any]]:
+    """The indices of the sums in a formula, with their first and last values."""
+    return {variable: (low, high) for total in expr.atoms(Sum) for variable, low, high in total.limits}

@@ -22,7 +22,7 @@ from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, false, true
 
-from .statement import with_values
+from .statement import several, with_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,4 +195,6 @@ class Derivation:
     closed: tuple[Symbol, ...] = ()  # definitions that are not written out: the proof holds whatever they are
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "cites", several("derivation", "cites", self.cites, str))
+        object.__setattr__(self, "closed", several("derivation", "closed", self.closed, Symbol))
         object.__setattr__(self, "substitute", Dict(self.substitute))

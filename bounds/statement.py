@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from sympy import Basic, Dict, Eq, Expr, Function, Ge, Gt, Le, Lt, Sum, Symbol, sympify
+from sympy import Basic, Dict, Eq, Expr, Function, Ge, Gt, Le, Lt, Sum, Symbol, Tuple, sympify
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
@@ -75,6 +75,17 @@ class Glossary(dict[Basic, Entry]):
         return made
 
 
+def several(owner: str, name: str, value: Any, kind: type) -> tuple[Any, ...]:
+    """The parts of a field that holds several things of one kind; `UserError` where it is something else."""
+    if not isinstance(value, tuple | list):
+        raise UserError(f"{name}={value} of {owner}, which is no tuple", "one", f"write {name}=(…,), with the comma")
+    parts = cast("tuple[Any, ...]", tuple(value))
+    for part in parts:
+        if not isinstance(part, kind):
+            raise UserError(f"{part} in {name} of {owner}", WRITTEN[kind], f"write {name}=({WRITTEN[kind]},)")
+    return parts
+
+
 @dataclass(frozen=True, slots=True)
 class Assumption:
     """A hypothesis on the problem or the run, by name; `args` are the constants it introduces.
@@ -91,6 +102,10 @@ class Assumption:
     cite: str = ""
     means: Any = None  # of a method that is data: the relation between its measures, at every index of `for_all`
     for_all: tuple[tuple[Symbol, Any, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, kind in (("args", Symbol), ("for_all", tuple)):
+            object.__setattr__(self, name, several(f"assumption {self.name}", name, getattr(self, name), kind))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +131,16 @@ class Form:
 
 def _none() -> Any:
     return Dict()
+
+
+FIELDS = {  # those that hold several things
+    "let": Assumption, "implicit": Assumption, "when": Boolean, "limits": Limit, "reading": str, "follows_from": object
+}  # fmt: skip
+WRITTEN = {  # how one of them is written
+    Assumption: "Assumption(name, constants)", Boolean: "Eq(left, right) or Le(left, right)",
+    Limit: "Limit(variable, point, value)", Symbol: "symbols of the glossary", str: "text",
+    tuple: "(index, first, last)",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,9 +180,18 @@ class Statement:
     quoted: str = ""  # whose theorem this is, where another paper's is quoted whose assumptions are not encoded
 
     def __post_init__(self) -> None:
+        for name, kind in FIELDS.items():
+            object.__setattr__(self, name, several(self.id, name, getattr(self, name), kind))
+        if isinstance(self.then, list):
+            object.__setattr__(self, "then", tuple(self.then))
         for name in ("choose", "where", "sweep"):
             object.__setattr__(self, name, Dict(getattr(self, name)))
-        object.__setattr__(self, "for_all", Dict({v: tuple(r) for v, r in self.for_all.items()}))
+        ranges = {v: tuple(r) if isinstance(r, tuple | list | Tuple) else (r,) for v, r in self.for_all.items()}
+        for index, ends in ranges.items():
+            if len(ends) != 2:
+                got, do = f"for_all={{{index}: {ends}}} of {self.id}", f"write for_all={{{index}: (first, last)}}"
+                raise UserError(got, "a first and a last value", do)
+        object.__setattr__(self, "for_all", Dict(ranges))
 
     def _repr_latex_(self) -> str:
         """Its relations as the paper prints them, for a notebook."""

@@ -52,7 +52,7 @@ class Formula:
 
 
 def role_faults(statement: Statement, method: Method) -> Iterator[Fault]:
-    """Letters without a role, letters of two meanings, and indices without a range."""
+    """Letters without a role, letters of two meanings."""
     try:
         formulas = list(_formulas(statement, method))
     except UserError as error:  # definitions that go in circles
@@ -60,7 +60,6 @@ def role_faults(statement: Statement, method: Method) -> Iterator[Fault]:
         return
     yield from _homonyms(statement, method, formulas)
     yield from _strangers(statement, method, formulas)
-    yield from _idle_indices(statement, formulas)
 
 
 def _formulas(statement: Statement, method: Method) -> Iterator[Formula]:
@@ -188,13 +187,6 @@ def _kind(symbol: Any) -> str:
     return next((kind for kind in ("positive", "nonnegative", "real") if said.get(kind)), "nothing said") + (
         " integer" if said.get("integer") else ""
     )
-
-
-def _idle_indices(statement: Statement, formulas: list[Formula]) -> Iterator[Fault]:
-    """An index that no relation reads: the claim would be the same for all its values."""
-    read = {s for f in formulas if f.field in ("then", "when", "for_all") for s in f.value.free_symbols}
-    for index in sorted(set(statement.for_all) - read, key=str):
-        yield Fault(f"the index {index} in `for_all`, which `then` does not read", "an index of it", "leave it out")
 
 
 def bound_variables(expr: Any) -> dict[Any, tuple[Any, Any]]:

@@ -14,18 +14,19 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
-from sympy import Dummy, Float
+from sympy import Dummy, Float, Symbol
 from sympy.core.function import AppliedUndef
-from sympy.logic.boolalg import BooleanFalse, BooleanTrue
 
 from fedaudit.errors import UserError
 
 from .assumptions import ASSUMPTIONS
 from .fault import Fault
+from .lower import name_of
+from .measure_places import measure_faults
 from .method import Method
 from .offers import ranges
-from .statement import Assumption, Kind, Statement
-from .symbol_roles import role_faults
+from .statement import RELATIONS, Assumption, Kind, Statement
+from .symbol_roles import bound_variables, role_faults
 
 
 def check(statement: Statement) -> None:
@@ -45,17 +46,36 @@ def faults(statement: Statement) -> Iterator[Fault]:
     if isinstance(statement.method, Method) and statement.kind != "experiment":  # those read what they like
         yield from _conditions(statement)
         yield from _assumptions((*statement.let, *statement.implicit))
+        yield from _together((*statement.let, *statement.implicit))
         yield from _names(statement, statement.method)
         yield from _choices(statement, statement.method)
+        yield from _empty_ranges(statement)
         yield from _indices(statement, statement.method)
+        yield from measure_faults(statement.method)
         yield from role_faults(statement, statement.method)
 
 
 def _relations(statement: Statement) -> Iterator[Fault]:
     parts: tuple[Any, ...] = statement.then if isinstance(statement.then, tuple) else (statement.then,)
     for part in parts:
-        if isinstance(part, bool | BooleanTrue | BooleanFalse):
+        if type(part) not in RELATIONS and statement.kind != "experiment":
             yield Fault(f"`then` with {part} in place of a relation", "a claim", "write Eq(left, right), Le or Ge")
+
+
+def _together(assumptions: Iterable[Assumption]) -> Iterator[Fault]:
+    """Every assumption once, and none that another one denies."""
+    named: dict[str, Assumption] = {}
+    for one in assumptions:
+        if one.name in named:
+            do = "leave one out; what `means` says has a name of its own"
+            yield Fault(f"the assumption {one.name!r} twice", "every assumption once", do)
+        named[one.name] = one
+    firm = {name for name, one in named.items() if one.means is None and all(arg.is_positive for arg in one.args)}
+    for name in named:
+        for other in ASSUMPTIONS[name].against if name in firm & {*ASSUMPTIONS} else ():
+            if other in firm:
+                got = f"the assumptions {name!r} and {other!r}, which say otherwise of one thing"
+                yield Fault(got, "one of them", "leave out the one that is not meant")
 
 
 def _conditions(statement: Statement) -> Iterator[Fault]:
@@ -118,7 +138,12 @@ def _names(statement: Statement, method: Method) -> Iterator[Fault]:
 
 
 def _choices(statement: Statement, method: Method) -> Iterator[Fault]:
-    """What is chosen at an index is a step size of the rules."""
+    """What is chosen at an index is a step size of the rules, and the auditor does not draw it."""
+    swept = {_head(x) for x in statement.sweep}
+    for x in statement.choose:
+        if _head(x) in swept:
+            do = "leave it out of `sweep`, or draw what its choice is made of"
+            yield Fault(f"{x} both in `choose` and in `sweep`", "one of them", do)
     steps = {x.func.__name__ for x in method.steps()}
     for x in statement.choose:
         if isinstance(x, AppliedUndef) and x.func.__name__ not in steps:
@@ -127,32 +152,47 @@ def _choices(statement: Statement, method: Method) -> Iterator[Fault]:
             yield Fault(f"`choose` of {x.func.__name__!r}", expected, do)
 
 
+def _empty_ranges(statement: Statement) -> Iterator[Fault]:
+    """Every index has a value on some run."""
+    for index, (first, last) in statement.for_all.items():
+        if (first - last).is_positive:
+            yield Fault(f"for_all={{{index}: ({first}, {last})}}", "a range that is not empty", "mend `for_all`")
+
+
 def _indices(statement: Statement, method: Method) -> Iterator[Fault]:
-    """Every index of a measure or of a step size stays in its range, where that can be said for all sizes."""
+    """Every index of a measure, a weight or a step size stays in its range, where that can be said for all sizes."""
     steps = {x.func.__name__: (x.args, 1) for x in method.steps()}  # none after the last round
     known = steps | {x.func.__name__: (x.args, 0) for x in method.measures if isinstance(x, AppliedUndef)}
-    for x in _quantities((*statement.relations, *statement.when)):
-        at, less = known.get(x.func.__name__, ((), 0))
-        letters = [method.names.get(index, str(index)) for index in at]
-        allowed = ranges(method, statement.glossary, at)
-        for one, value in zip(allowed, x.args, strict=False):  # another number of them is a fault of its own
-            if one is None or not value.free_symbols & set(statement.for_all):
-                continue
-            last = one.last - less * (one.letter == "k" or "k" not in letters)
-            low, high = (_at_end(statement, value, side) for side in (0, 1))
-            if (high - last).is_positive or (one.first - low).is_positive:
-                got = f"{x}, whose index {one.letter} goes from {low} to {high}"
-                yield Fault(got, f"{one.first} to {last}", "mend `for_all`")
+    known.setdefault("p", ((next((s for s, name in method.names.items() if name == "i"), Symbol("i")),), 0))
+    for formula in (*statement.relations, *statement.when, *statement.where.values()):
+        spans = {**statement.for_all, **bound_variables(formula)}
+        for x in _quantities((formula,)):
+            at, less = known.get(name_of(x), ((), 0))
+            letters = [method.names.get(index, str(index)) for index in at]
+            allowed = ranges(method, statement.glossary, at)
+            for one, value in zip(allowed, x.args, strict=False):  # another number of them is a fault of its own
+                if one is None:
+                    continue
+                last = one.last - less * (one.letter == "k" or "k" not in letters)
+                low, high = (_at_end(spans, value, side) for side in (0, 1))
+                if (high - last).is_positive or (one.first - low).is_positive:
+                    goes = f"whose index {one.letter} goes from {low} to {high}"
+                    yield Fault(f"{x}, {goes}", f"{one.first} to {last}", "mend `for_all`")
+
+
+def _head(x: Any) -> Any:
+    """gamma of gamma(t); a symbol of the same name is another parameter."""
+    return x.func if isinstance(x, AppliedUndef) else x
 
 
 def _quantities(formulas: Iterable[Any]) -> list[AppliedUndef]:
     return sorted({x for formula in formulas for x in formula.atoms(AppliedUndef)}, key=str)
 
 
-def _at_end(statement: Statement, value: Any, side: int) -> Any:
+def _at_end(spans: Mapping[Any, tuple[Any, Any]], value: Any, side: int) -> Any:
     """The index at the first or the last place; ranges may depend on one another."""
-    for _ in statement.for_all:
-        value = value.subs({index: ends[side] for index, ends in statement.for_all.items()})
+    for _ in spans:
+        value = value.subs({index: ends[side] for index, ends in spans.items()})
     return value
 
 

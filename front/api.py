@@ -87,9 +87,11 @@ def derive(claim: Statement | str) -> Derivation:
     'follows'
     """
     from fedaudit.bounds.derive import derive as decide
+    from fedaudit.bounds.wellformed import check
     from fedaudit.verify.audited import Derivation
 
     found = catalogue.given(claim)
+    check(found)
     return Derivation(found, decide(found, catalogue.catalogue([found])))
 
 

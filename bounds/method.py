@@ -24,7 +24,8 @@ from fedaudit.errors import UserError
 from .statement import Glossary
 
 PHASES = ("begin", "local", "end", "update")
-SIZES = ("C", "m", "E", "T", "D", "t", "k", "i", "j", "n")  # what `names` may give a letter of the paper to
+SIZES = {"E": "local steps", "C": "clients", "T": "rounds", "m": "sampled clients", "D": "the dimension"}
+INDICES = ("t", "k", "i", "j", "n")  # what every run calls round, local step, client, another client, coordinate
 LAST = {"other": "j", "axis": "n"}  # the index that it needs, which only a measure has
 Over = Literal["all", "sampled"]
 Clock = Literal["rounds", "steps"]
@@ -506,8 +507,9 @@ class Method:
             said = f"{self.id}: got names={{{letter}: {name!r}}}"
             if not isinstance(letter, Symbol):
                 raise UserError(f"{said}, expected a symbol of the glossary; do: write it without quotes")
-            if name not in SIZES:
-                raise UserError(f"{said}, expected one of {', '.join(SIZES)}; do: E is local steps, C clients")
+            if name not in (*SIZES, *INDICES):
+                letters = ", ".join((*SIZES, *INDICES))
+                raise UserError(f"{said}, expected one of {letters}; do: 'E' is local steps, 'C' clients, 'T' rounds")
         several = sorted({name for name in self.names.values() if list(self.names.values()).count(name) > 1})
         for name in several:
             letters = ", ".join(sorted(str(letter) for letter, size in self.names.items() if size == name))

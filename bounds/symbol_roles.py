@@ -22,13 +22,14 @@ from sympy.core.function import AppliedUndef
 from fedaudit.errors import UserError
 
 from .fault import Fault
-from .method import Method, quantity_name
+from .method import SIZES, Method, quantity_name
 from .offers import DATA, ENDS, size
 from .statement import Statement
 
-SIZES = {"C": "clients", "m": "sampled clients", "E": "local steps", "T": "rounds", "D": "dimension", "b": "minibatch"}
+COUNTS = {**SIZES, "b": "data points of a minibatch"}
 NEEDS = {"m": ("sampled",), "b": DATA}  # a size -> operations of the rules, one of which it belongs to
-OF_RUNS = ("Gamma",)  # what every run measures
+GAMMA = "Gamma"  # f* - sum p_i f_i*, which every run measures
+OF_RUNS = {*SIZES, GAMMA, "p", "d"}  # letters that a run, or an instance of it, gives a meaning itself
 KNOBS = ("unit_", "free_")
 
 
@@ -59,6 +60,7 @@ def role_faults(statement: Statement, method: Method) -> Iterator[Fault]:
         yield Fault("`where`", "definitions that end", str(error))
         return
     yield from _homonyms(statement, method, formulas)
+    yield from _taken(statement, method)
     yield from _strangers(statement, method, formulas)
 
 
@@ -114,15 +116,15 @@ def _strangers(statement: Statement, method: Method, formulas: list[Formula]) ->
             common = _common(method, letter)
             if letter.name.startswith(KNOBS) and formula.field == "sweep":
                 continue
-            if _is_size(method, common):
+            if _is_size(method, common) and letter.is_integer:
                 continue
             said.add(letter)
-            yield _stranger(letter, common, formula, method, statement)
+            yield _stranger(letter, common, formula, method, formulas, statement)
 
 
 def _is_size(method: Method, common: str) -> bool:
     needs = NEEDS.get(common, ())
-    return common in SIZES and (not needs or any(map(method.uses, needs)))
+    return common in COUNTS and (not needs or any(map(method.uses, needs)))
 
 
 def _roles(statement: Statement, method: Method) -> set[Any]:
@@ -134,25 +136,55 @@ def _roles(statement: Statement, method: Method) -> set[Any]:
         read |= a.means.free_symbols if a.means is not None else set()
     measures = {q for q in (*method.measures, *method.formulas) if isinstance(q, Symbol)}
     defined = {*statement.choose, *statement.where, *statement.sweep}
-    of_runs = {s for s in statement.glossary if isinstance(s, Symbol) and s.name in OF_RUNS}
+    of_runs = {s for s in statement.glossary if isinstance(s, Symbol) and s.name == GAMMA}
     return constants | {s for s in read if not s.is_integer} | measures | defined | of_runs
 
 
-def _stranger(letter: Any, common: str, formula: Formula, method: Method, statement: Statement) -> Fault:
+def _taken(statement: Statement, method: Method) -> Iterator[Fault]:
+    """A letter of the runs, or of a measure, for something else that is drawn or chosen."""
+    constants = [arg for a in (*statement.let, *statement.implicit) for arg in a.args]
+    parameters = [s for rule in method.scalars(()) for s in rule.free_symbols if not s.is_integer]
+    sizes = [s for s in statement.where if isinstance(s, Symbol) and s.is_integer]  # others are only written out
+    measures = {quantity_name(q) for q in method.measures}
+    fields = {
+        "let": constants,
+        "rules": parameters,
+        "choose": statement.choose,
+        "sweep": statement.sweep,
+        "where": sizes,
+    }
+    for field, letters in fields.items():
+        for letter in sorted({s for s in letters if isinstance(s, Symbol)}, key=str):
+            common = _common(method, letter)
+            if _is_size(method, common) and letter.is_integer:
+                got = f"{letter} in `{field}`, which is {COUNTS[common]} of the runs"
+                yield Fault(got, "a condition on them", f"write when=(Eq({letter}, …),), or rename it")
+            elif common in OF_RUNS or _is_size(method, common) or letter.name in measures:
+                what = COUNTS.get(common, "something else")
+                yield Fault(
+                    f"{letter} in `{field}`, where runs have {what} under this name", "another letter", "rename it"
+                )
+
+
+def _stranger(
+    letter: Any, common: str, formula: Formula, method: Method, formulas: list[Formula], statement: Statement
+) -> Fault:
     got = f"the letter {letter} in `{formula.field}`, which no run of {method.id} gives a value"
     if common in ENDS:
         first = method.counts_from if common == "t" else int(common in "ijn")
         last = size(method, statement.glossary, ENDS[common])
         return Fault(got, "a range of this index", f"write for_all={{{letter}: ({first}, {last})}}")
+    if _is_size(method, common):
+        got = f"the letter {letter} in `{formula.field}`, where runs of {method.id} have {COUNTS[common]}"
+        return Fault(got, "a count", f"rename it, or make it one: count('{letter}', …)")
     if common in NEEDS:
         asks = " or ".join(NEEDS[common])
         return Fault(got, f"a rule that uses {asks}", f"mend the rules, or define {letter} in `where`")
     if letter.is_integer:
-        known = {method.names.get(s, "") for s in method.names}
-        free = [name for name in ("E", "C", "m", "T") if name not in known and _is_size(method, name)]
-        sizes = ", ".join(f"{name!r} ({SIZES[name]})" for name in free)
-        do = f"write names={{{letter}: {free[0]!r}}} in the method, of {sizes}; or define it in `where` or `sweep`"
-        return Fault(got, "a size or an index of the run", do)
+        spoken = {_common(method, s) for f in formulas for s in f.value.free_symbols if isinstance(s, Symbol)}
+        free = [size for size in SIZES if size not in {*spoken, *method.names.values()} and _is_size(method, size)]
+        ways = [f"names={{{letter}: {size!r}}} in the method for {SIZES[size]}" for size in free]
+        return Fault(got, "a size of the run", f"write {', '.join([*ways, 'or define it in `where`'])}")
     return Fault(
         got,
         "a parameter of its rules, a constant of an assumption, or a definition",

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Dummy, Indexed, Sum, Symbol, sympify
+from sympy import Dummy, Indexed, Symbol, sympify
 from sympy.core.function import AppliedUndef
 
 from fedaudit.errors import UserError
@@ -170,10 +170,14 @@ def _stranger(
     letter: Any, common: str, formula: Formula, method: Method, formulas: list[Formula], statement: Statement
 ) -> Fault:
     got = f"the letter {letter} in `{formula.field}`, which no run of {method.id} gives a value"
+    if common in ENDS and formula.field in ("choose", "sweep"):
+        return Fault(got, "indices of what stands on the left alone", "mend one of the two sides")
     if common in ENDS:
         first = method.counts_from if common == "t" else int(common in "ijn")
         last = size(method, statement.glossary, ENDS[common])
-        return Fault(got, "a range of this index", f"write for_all={{{letter}: ({first}, {last})}}")
+        return Fault(
+            got, "a range of this index", f"write for_all={{{letter}: (first, last)}}, within {first} and {last}"
+        )
     if _is_size(method, common):
         got = f"the letter {letter} in `{formula.field}`, where runs of {method.id} have {COUNTS[common]}"
         return Fault(got, "a count", f"rename it, or make it one: count('{letter}', …)")
@@ -206,6 +210,11 @@ def _homonyms(statement: Statement, method: Method, formulas: list[Formula]) -> 
         if len(symbols) > 1:
             kinds = " and ".join(sorted(_kind(s) for s in symbols))
             yield Fault(f"two symbols named {name} ({kinds})", "one", "take the glossary's symbol everywhere")
+    quantities = {q.func for formula in formulas for q in formula.value.atoms(AppliedUndef)}
+    quantities |= {q.func for q in (*method.measures, *method.steps()) if isinstance(q, AppliedUndef)}
+    names = [q.__name__ for q in quantities]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield Fault(f"two quantities named {name}", "one", "take the glossary's quantity everywhere")
     heads = {str(head): entry for head, entry in statement.glossary.items() if not isinstance(head, Symbol)}
     for symbol in sorted(used & {*statement.glossary}, key=str):
         other, own = heads.get(symbol.name), statement.glossary[symbol]
@@ -219,8 +228,3 @@ def _kind(symbol: Any) -> str:
     return next((kind for kind in ("positive", "nonnegative", "real") if said.get(kind)), "nothing said") + (
         " integer" if said.get("integer") else ""
     )
-
-
-def bound_variables(expr: Any) -> dict[Any, tuple[Any, Any]]:
-    """The indices of the sums in a formula, with their first and last values."""
-    return {variable: (low, high) for total in expr.atoms(Sum) for variable, low, high in total.limits}

@@ -14,19 +14,18 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
-from sympy import Dummy, Float, Symbol
+from sympy import Dummy, Float
 from sympy.core.function import AppliedUndef
 
 from fedaudit.errors import UserError
 
 from .assumptions import ASSUMPTIONS
 from .fault import Fault
-from .lower import name_of
+from .index_ranges import index_faults
 from .measure_places import measure_faults
 from .method import Method
-from .offers import ranges
 from .statement import RELATIONS, Assumption, Kind, Statement
-from .symbol_roles import bound_variables, role_faults
+from .symbol_roles import role_faults
 
 
 def check(statement: Statement) -> None:
@@ -49,8 +48,7 @@ def faults(statement: Statement) -> Iterator[Fault]:
         yield from _together((*statement.let, *statement.implicit))
         yield from _names(statement, statement.method)
         yield from _choices(statement, statement.method)
-        yield from _empty_ranges(statement)
-        yield from _indices(statement, statement.method)
+        yield from index_faults(statement, statement.method)
         yield from measure_faults(statement.method)
         yield from role_faults(statement, statement.method)
 
@@ -145,6 +143,12 @@ def _choices(statement: Statement, method: Method) -> Iterator[Fault]:
             do = "leave it out of `sweep`, or draw what its choice is made of"
             yield Fault(f"{x} both in `choose` and in `sweep`", "one of them", do)
     steps = {x.func.__name__ for x in method.steps()}
+    plain = {x.func.__name__: x for x in method.steps() if _letters(method, x) in (["t"], ["t", "k"])}
+    for name, heads in (("choose", statement.choose), ("sweep", statement.sweep)):
+        for x in heads:
+            own = plain.get(x.func.__name__) if isinstance(x, AppliedUndef) else None
+            if own is not None and _letters(method, x) != _letters(method, own):
+                yield Fault(f"{x} in `{name}`", f"{own}, as the rules read it", f"write {name}={{{own}: …}}")
     for x in statement.choose:
         if isinstance(x, AppliedUndef) and x.func.__name__ not in steps:
             expected = f"a step size of {method.id} ({', '.join(sorted(steps)) or 'it has none'})"
@@ -152,32 +156,9 @@ def _choices(statement: Statement, method: Method) -> Iterator[Fault]:
             yield Fault(f"`choose` of {x.func.__name__!r}", expected, do)
 
 
-def _empty_ranges(statement: Statement) -> Iterator[Fault]:
-    """Every index has a value on some run."""
-    for index, (first, last) in statement.for_all.items():
-        if (first - last).is_positive:
-            yield Fault(f"for_all={{{index}: ({first}, {last})}}", "a range that is not empty", "mend `for_all`")
-
-
-def _indices(statement: Statement, method: Method) -> Iterator[Fault]:
-    """Every index of a measure, a weight or a step size stays in its range, where that can be said for all sizes."""
-    steps = {x.func.__name__: (x.args, 1) for x in method.steps()}  # none after the last round
-    known = steps | {x.func.__name__: (x.args, 0) for x in method.measures if isinstance(x, AppliedUndef)}
-    known.setdefault("p", ((next((s for s, name in method.names.items() if name == "i"), Symbol("i")),), 0))
-    for formula in (*statement.relations, *statement.when, *statement.where.values()):
-        spans = {**statement.for_all, **bound_variables(formula)}
-        for x in _quantities((formula,)):
-            at, less = known.get(name_of(x), ((), 0))
-            letters = [method.names.get(index, str(index)) for index in at]
-            allowed = ranges(method, statement.glossary, at)
-            for one, value in zip(allowed, x.args, strict=False):  # another number of them is a fault of its own
-                if one is None:
-                    continue
-                last = one.last - less * (one.letter == "k" or "k" not in letters)
-                low, high = (_at_end(spans, value, side) for side in (0, 1))
-                if (high - last).is_positive or (one.first - low).is_positive:
-                    goes = f"whose index {one.letter} goes from {low} to {high}"
-                    yield Fault(f"{x}, {goes}", f"{one.first} to {last}", "mend `for_all`")
+def _letters(method: Method, quantity: Any) -> list[str]:
+    """What runs call its indices."""
+    return [method.names.get(index, str(index)) for index in quantity.args]
 
 
 def _head(x: Any) -> Any:
@@ -187,13 +168,6 @@ def _head(x: Any) -> Any:
 
 def _quantities(formulas: Iterable[Any]) -> list[AppliedUndef]:
     return sorted({x for formula in formulas for x in formula.atoms(AppliedUndef)}, key=str)
-
-
-def _at_end(spans: Mapping[Any, tuple[Any, Any]], value: Any, side: int) -> Any:
-    """The index at the first or the last place; ranges may depend on one another."""
-    for _ in spans:
-        value = value.subs({index: ends[side] for index, ends in spans.items()})
-    return value
 
 
 def _near(name: str, known: Iterable[str]) -> str:

@@ -59,11 +59,11 @@ def _reads(expr: Any, spans: Spans) -> Iterator[tuple[Any, Spans]]:
     """Every quantity at its indices, with the ranges of those that are in scope there."""
     if isinstance(expr, AppliedUndef | Indexed):
         yield expr, spans
-    inner = spans
     if isinstance(expr, Sum):
-        inner = (*(s for s in spans if s[0] not in expr.variables), *(tuple(limit) for limit in reversed(expr.limits)))
+        limits: Any = [tuple(limit) for limit in reversed(expr.limits)]
+        spans = (*(span for span in spans if span[0] not in expr.variables), *limits)
     for arg in getattr(expr, "args", ()):
-        yield from _reads(arg, inner)
+        yield from _reads(arg, spans)
 
 
 def _range_fault(statement: Statement, method: Method, span: Span, spans: Spans) -> Fault | None:

@@ -4,6 +4,9 @@ A run is looked at between rounds, at (t), or before a local step, at (t, k); a 
 client i, inside a mean, or where an extreme looks at all clients.
 """
 
+# sympy ships no type stubs (2026-11).
+# pyright: reportMissingTypeStubs=false
+
 from __future__ import annotations
 
 from collections.abc import Iterator

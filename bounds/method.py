@@ -267,6 +267,8 @@ def mean(x: Any, over: Over = "all", weights: Weights = own) -> Any:
     """
     if over not in get_args(Over):
         raise UserError(f"mean(…, over={over!r})", " or ".join(map(repr, get_args(Over))), "write over='sampled'")
+    if not isinstance(cast("Any", weights), Weights):
+        raise UserError(f"mean(…, weights={weights!r})", "weights", "write weights=own, largest(…), softmax(…)")
     if over == "sampled" and (isinstance(x, Number) or weights != own):
         expected = "vectors there, which count the same"
         raise UserError("mean(…, over='sampled') of numbers or with weights", expected, "leave `over` out")
@@ -500,7 +502,7 @@ class Method:
         if self.clock not in get_args(Clock):
             expected = " or ".join(map(repr, get_args(Clock)))
             raise UserError(f"{self.id}: got clock={self.clock!r}, expected {expected}; do: write clock='steps'")
-        if self.counts_from not in (0, 1) or isinstance(self.counts_from, bool):
+        if self.counts_from not in (0, 1):
             said = f"{self.id}: got counts_from={self.counts_from!r}"
             raise UserError(f"{said}, expected 0 or 1; do: write counts_from=1")
         for letter, name in self.names.items():

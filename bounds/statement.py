@@ -79,7 +79,7 @@ def several(owner: str, name: str, value: Any, kind: type) -> tuple[Any, ...]:
     """The parts of a field that holds several things of one kind; `UserError` where it is something else."""
     if not isinstance(value, tuple | list):
         raise UserError(f"{name}={value} of {owner}, which is no tuple", "one", f"write {name}=(…,), with the comma")
-    parts = cast("tuple[Any, ...]", tuple(value))
+    parts = tuple(cast("tuple[Any, ...]", value))
     for part in parts:
         if not isinstance(part, kind):
             raise UserError(f"{part} in {name} of {owner}", WRITTEN[kind], f"write {name}=({WRITTEN[kind]},)")
@@ -186,12 +186,12 @@ class Statement:
             object.__setattr__(self, "then", tuple(self.then))
         for name in ("choose", "where", "sweep"):
             object.__setattr__(self, name, Dict(getattr(self, name)))
-        ranges = {v: tuple(r) if isinstance(r, tuple | list | Tuple) else (r,) for v, r in self.for_all.items()}
-        for index, ends in ranges.items():
-            if len(ends) != 2:
+        given: Mapping[Any, Any] = self.for_all
+        for index, ends in given.items():
+            if not isinstance(ends, tuple | list | Tuple) or len(cast("tuple[Any, ...]", ends)) != 2:
                 got, do = f"for_all={{{index}: {ends}}} of {self.id}", f"write for_all={{{index}: (first, last)}}"
                 raise UserError(got, "a first and a last value", do)
-        object.__setattr__(self, "for_all", Dict(ranges))
+        object.__setattr__(self, "for_all", Dict({index: tuple(ends) for index, ends in given.items()}))
 
     def _repr_latex_(self) -> str:
         """Its relations as the paper prints them, for a notebook."""

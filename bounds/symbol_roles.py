@@ -188,7 +188,8 @@ def _stranger(
         spoken = {_common(method, s) for f in formulas for s in f.value.free_symbols if isinstance(s, Symbol)}
         free = [size for size in SIZES if size not in {*spoken, *method.names.values()} and _is_size(method, size)]
         ways = [f"names={{{letter}: {size!r}}} in the method for {SIZES[size]}" for size in free]
-        return Fault(got, "a size of the run", f"write {', '.join([*ways, 'or define it in `where`'])}")
+        last = f"or say what it is: sweep={{{letter}: 1}}" if formula.field == "rules" else "or define it in `where`"
+        return Fault(got, "a size of the run", f"write {', '.join([*ways, last])}")
     return Fault(
         got,
         "a parameter of its rules, a constant of an assumption, or a definition",

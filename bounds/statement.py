@@ -77,12 +77,13 @@ class Glossary(dict[Basic, Entry]):
 
 def several(owner: str, name: str, value: Any, kind: type) -> tuple[Any, ...]:
     """The parts of a field that holds several things of one kind; `UserError` where it is something else."""
+    what, sample = PARTS[kind]
     if not isinstance(value, tuple | list):
-        raise UserError(f"{name}={value} of {owner}, which is no tuple", "one", f"write {name}=(…,), with the comma")
+        raise UserError(f"{name}={value} of {owner}, which is no tuple", "one", f"write {name}=({sample},)")
     parts = tuple(cast("tuple[Any, ...]", value))
     for part in parts:
         if not isinstance(part, kind):
-            raise UserError(f"{part} in {name} of {owner}", WRITTEN[kind], f"write {name}=({WRITTEN[kind]},)")
+            raise UserError(f"{part} in {name} of {owner}", what, f"write {name}=({sample},)")
     return parts
 
 
@@ -136,10 +137,11 @@ def _none() -> Any:
 FIELDS = {  # those that hold several things
     "let": Assumption, "implicit": Assumption, "when": Boolean, "limits": Limit, "reading": str, "follows_from": object
 }  # fmt: skip
-WRITTEN = {  # how one of them is written
-    Assumption: "Assumption(name, constants)", Boolean: "Eq(left, right) or Le(left, right)",
-    Limit: "Limit(variable, point, value)", Symbol: "symbols of the glossary", str: "text",
-    tuple: "(index, first, last)",
+PARTS: dict[type, tuple[str, str]] = {  # what one of them is, and how it is written
+    Assumption: ("an assumption", "Assumption('smooth', (L,))"), Boolean: ("a condition", "Eq(E, 1)"),
+    Limit: ("a limit", "Limit(variable, point, value)"), Symbol: ("a symbol of the glossary", "L"),
+    str: ("text", "'…'"), tuple: ("an index with its first and last value", "(t, 0, T)"),
+    object: ("a derivation", "Derivation(proof)"),
 }  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from sympy.core.function import AppliedUndef
 
 from fedaudit.errors import UserError
 
+from .dimension import dimension
 from .fault import Fault
 from .method import SIZES, Method, quantity_name
 from .offers import DATA, ENDS, size
@@ -29,7 +30,7 @@ from .statement import Statement
 COUNTS = {**SIZES, "b": "data points of a minibatch"}
 NEEDS = {"m": ("sampled",), "b": DATA}  # a size -> operations of the rules, one of which it belongs to
 GAMMA = "Gamma"  # f* - sum p_i f_i*, which every run measures
-OF_RUNS = {*SIZES, GAMMA, "p", "d"}  # letters that a run, or an instance of it, gives a meaning itself
+OTHERS = {GAMMA: "their heterogeneity", "p": "the weights", "d": "the dimension"}
 KNOBS = ("unit_", "free_")
 
 
@@ -136,7 +137,7 @@ def _roles(statement: Statement, method: Method) -> set[Any]:
         read |= a.means.free_symbols if a.means is not None else set()
     measures = {q for q in (*method.measures, *method.formulas) if isinstance(q, Symbol)}
     defined = {*statement.choose, *statement.where, *statement.sweep}
-    of_runs = {s for s in statement.glossary if isinstance(s, Symbol) and s.name == GAMMA}
+    of_runs = {s for s, entry in statement.glossary.items() if str(s) == GAMMA and entry.dim == dimension("F")}
     return constants | {s for s in read if not s.is_integer} | measures | defined | of_runs
 
 
@@ -159,8 +160,8 @@ def _taken(statement: Statement, method: Method) -> Iterator[Fault]:
             if _is_size(method, common) and letter.is_integer:
                 got = f"{letter} in `{field}`, which is {COUNTS[common]} of the runs"
                 yield Fault(got, "a condition on them", f"write when=(Eq({letter}, …),), or rename it")
-            elif common in OF_RUNS or _is_size(method, common) or letter.name in measures:
-                what = COUNTS.get(common, "something else")
+            elif common in (*SIZES, *OTHERS) or _is_size(method, common) or letter.name in measures:
+                what = COUNTS.get(common) or OTHERS.get(common, "a measure")
                 yield Fault(
                     f"{letter} in `{field}`, where runs have {what} under this name", "another letter", "rename it"
                 )
@@ -169,7 +170,7 @@ def _taken(statement: Statement, method: Method) -> Iterator[Fault]:
 def _stranger(
     letter: Any, common: str, formula: Formula, method: Method, formulas: list[Formula], statement: Statement
 ) -> Fault:
-    got = f"the letter {letter} in `{formula.field}`, which no run of {method.id} gives a value"
+    got = f"the letter {letter} in `{formula.field}`, which runs of {method.id} do not know"
     if common in ENDS and formula.field in ("choose", "sweep"):
         return Fault(got, "indices of what stands on the left alone", "mend one of the two sides")
     if common in ENDS:
@@ -187,14 +188,15 @@ def _stranger(
     if letter.is_integer:
         spoken = {_common(method, s) for f in formulas for s in f.value.free_symbols if isinstance(s, Symbol)}
         free = [size for size in SIZES if size not in {*spoken, *method.names.values()} and _is_size(method, size)]
-        ways = [f"names={{{letter}: {size!r}}} in the method for {SIZES[size]}" for size in free]
-        last = f"or say what it is: sweep={{{letter}: 1}}" if formula.field == "rules" else "or define it in `where`"
-        return Fault(got, "a size of the run", f"write {', '.join([*ways, last])}")
-    return Fault(
-        got,
-        "a parameter of its rules, a constant of an assumption, or a definition",
-        f"define it in `where`, or say in `sweep` that it is any: sweep={{{letter}: fa.free('{letter}')}}",
-    )
+        other = f"or say what it is: sweep={{{letter}: 1}}" if formula.field == "rules" else "or define it in `where`"
+        if not free:
+            return Fault(got, "a size of the run", other.removeprefix("or "))
+        sizes = ", ".join(f"{name!r} {SIZES[name]}" for name in free)
+        return Fault(
+            got, "a size of the run", f"write names={{{letter}: {free[0]!r}}} in the method ({sizes}), {other}"
+        )
+    do = f"define it in `where`, or write sweep={{{letter}: fa.free('{letter}')}} if it may be anything"
+    return Fault(got, "a constant of an assumption, a parameter of the rules, or a definition", do)
 
 
 def _homonyms(statement: Statement, method: Method, formulas: list[Formula]) -> Iterator[Fault]:

@@ -65,14 +65,14 @@ def _together(assumptions: Iterable[Assumption]) -> Iterator[Fault]:
     named: dict[str, Assumption] = {}
     for one in assumptions:
         if one.name in named:
-            do = "leave one out; what `means` says has a name of its own"
+            do = "leave one out; one with `means` takes a name of its own"
             yield Fault(f"the assumption {one.name!r} twice", "every assumption once", do)
         named[one.name] = one
     firm = {name for name, one in named.items() if one.means is None and all(arg.is_positive for arg in one.args)}
     for name in named:
         for other in ASSUMPTIONS[name].against if name in firm & {*ASSUMPTIONS} else ():
             if other in firm:
-                got = f"the assumptions {name!r} and {other!r}, which say otherwise of one thing"
+                got = f"the assumptions {name!r} and {other!r}, which contradict each other"
                 yield Fault(got, "one of them", "leave out the one that is not meant")
 
 

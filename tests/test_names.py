@@ -341,9 +341,9 @@ def test_no_move_begins(move: str, tmp_path: Path, capsys: pytest.CaptureFixture
     assert not out
     assert err.splitlines()[-1].endswith(f"mine/thm1: {FINDINGS[claim(ROUND)]}")
     (statement,) = fa.load(path)
-    for ask in (fa.derive, fa.verify, fa.hunt, fa.audit, fa.worst):
+    for ask in ("derive", "verify", "hunt", "audit", "worst"):
         with pytest.raises(fa.UserError, match="the letter H in `then`"):
-            ask(statement)
+            getattr(fa, ask)(statement)
 
 
 def test_what_is_not_changed_has_no_finding(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def fedavg(then: Any) -> fa.Statement:
             fa.Assumption("near", (R,), means=fa.Le(dist2(0), R**2)),
             fa.Assumption("alike", (zeta,), means=fa.Le(slope2(0), zeta**2)),
         ),
-        then=then,
+        then=then, sweep={B: fa.free("B"), S: fa.free("S")},
     )  # fmt: skip
 
 
@@ -215,7 +215,7 @@ def noisy_claim(then: Any, *more: fa.Assumption) -> fa.Statement:
             fa.Assumption("bounded_variance", (sigma,)), fa.Assumption("near", (R,), means=fa.Le(dist2(0), R**2)),
             *more,
         ),
-        then=then,
+        then=then, sweep={B: fa.free("B"), S: fa.free("S")},
     )  # fmt: skip
 
 

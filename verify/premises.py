@@ -30,7 +30,7 @@ from fedaudit.bounds.statement import Statement
 
 from .certify import certify
 from .check import genes_of, score, tabulate
-from .claims import lower
+from .claims import lower, unchecked
 from .evaluate import Table, UnknownName
 from .genome import Genome, draw
 from .hunt import VIOLATION, Found
@@ -237,7 +237,8 @@ def _said(head: Any) -> str:
 def _batches(statement: Statement, world: Setting, known: Sequence[Known], seed: int) -> Iterator[Batch]:
     """Runs that measure whatever the premises name."""
     parts = [part for premise in known for part in _parts(statement, premise)]
-    reading = Reading(lower(replace(statement, kind="inequality", then=(*statement.relations, *parts))), whole=True)
+    spoken = replace(statement, kind="inequality", then=(*statement.relations, *parts))  # whose indices have no ranges
+    reading = Reading(unchecked(spoken), whole=True)
     for shape in [s for s in world.shapes(reading) if s.cost <= SIZE][:SHAPES]:
         rng = np.random.default_rng(seed_for(seed, statement.id, "premises", shape))
         genome = draw(genes_of(reading, world, shape), INSTANCES, rng)

@@ -187,6 +187,10 @@ class Statement:
         if isinstance(self.then, list):
             object.__setattr__(self, "then", tuple(self.then))
         for name in ("choose", "where", "sweep"):
+            for head in getattr(self, name):
+                if not isinstance(head, Basic):  # a quantity without its indices is a class
+                    got, expected = f"{head} in {name} of {self.id}", "a symbol, or a quantity at its indices"
+                    raise UserError(got, expected, f"write it as the glossary has it, or {head}(t)")
             object.__setattr__(self, name, Dict(getattr(self, name)))
         given: Mapping[Any, Any] = self.for_all
         for index, ends in given.items():

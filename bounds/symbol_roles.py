@@ -12,17 +12,18 @@ measure, a definition in `where`, or a parameter that `sweep` draws.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Dummy, Indexed, Symbol, sympify
+from sympy import Indexed, Symbol, sympify
 from sympy.core.function import AppliedUndef
 
 from fedaudit.errors import UserError
 
 from .dimension import dimension
 from .fault import Fault
+from .lower import name_of
 from .method import SIZES, Method, quantity_name
 from .offers import DATA, ENDS, size
 from .statement import Statement
@@ -54,14 +55,15 @@ class Formula:
 
 
 def role_faults(statement: Statement, method: Method) -> Iterator[Fault]:
-    """Letters without a role, letters of two meanings."""
+    """Letters without a role, and letters of the run in another one."""
     try:
         formulas = list(_formulas(statement, method))
     except UserError as error:  # definitions that go in circles
         yield Fault("`where`", "definitions that end", str(error))
         return
-    yield from _homonyms(statement, method, formulas)
     yield from _taken(statement, method)
+    yield from _defined_again(statement, method)
+    yield from _idle(statement, method, formulas)
     yield from _strangers(statement, method, formulas)
 
 
@@ -167,6 +169,35 @@ def _taken(statement: Statement, method: Method) -> Iterator[Fault]:
                 )
 
 
+def _defined_again(statement: Statement, method: Method) -> Iterator[Fault]:
+    """Definitions of what a run has anyway: written out in the claim, they would say nothing of the run."""
+    steps = {quantity_name(q) for q in method.steps()}
+    measures = {quantity_name(q) for q in (*method.measures, *method.formulas)}
+    constants = {arg.name for a in (*statement.let, *statement.implicit) for arg in a.args}
+    parameters = {str(s) for rule in method.scalars(()) for s in rule.free_symbols if not s.is_integer}
+    for head in statement.where:
+        name, got = name_of(head), f"{head} in `where`"
+        if name in steps and isinstance(head, AppliedUndef):
+            yield Fault(f"{got}, which is a step size of {method.id}", "it in `choose`", f"write choose={{{head}: …}}")
+        elif name in measures:
+            yield Fault(f"{got}, which {method.id} measures", "a name that is not taken", "rename it")
+        elif isinstance(head, Symbol) and name in constants:
+            yield Fault(f"{got}, which is a constant of an assumption", "a condition", f"write when=(Eq({head}, …),)")
+        elif isinstance(head, Symbol) and name in parameters:
+            do = f"write when=(Eq({head}, …),) and sweep={{{head}: …}}"
+            yield Fault(f"{got}, which is a parameter of the rules", "a condition", do)
+
+
+def _idle(statement: Statement, method: Method, formulas: list[Formula]) -> Iterator[Fault]:
+    """What `sweep` draws and nothing reads was meant for something else."""
+    read = {s for formula in formulas for s in formula.value.free_symbols} | _letters_of(method)
+    read |= {arg for a in (*statement.let, *statement.implicit) for arg in a.args}
+    for letter in sorted((s for s in statement.sweep if isinstance(s, Symbol) and s not in read), key=str):
+        yield Fault(
+            f"{letter} in `sweep`, which nothing reads", "a letter of the claim", "leave it out, or mend its name"
+        )
+
+
 def _stranger(
     letter: Any, common: str, formula: Formula, method: Method, formulas: list[Formula], statement: Statement
 ) -> Fault:
@@ -197,37 +228,3 @@ def _stranger(
         )
     do = f"define it in `where`, or write sweep={{{letter}: fa.free('{letter}')}} if it may be anything"
     return Fault(got, "a constant of an assumption, a parameter of the rules, or a definition", do)
-
-
-def _homonyms(statement: Statement, method: Method, formulas: list[Formula]) -> Iterator[Fault]:
-    """Claims are computed by name: two symbols of one name would be one."""
-    used = {s for formula in formulas for s in formula.value.atoms(Symbol)} | _letters_of(method)
-    used |= {s for a in (*statement.let, *statement.implicit) for s in a.args}
-    used |= {s for s in (*statement.for_all, *method.names) if isinstance(s, Symbol)}
-    used = {s for s in used if not isinstance(s, Dummy)}
-    names = {s.name for s in used}
-    by_name: dict[str, set[Any]] = {}
-    for symbol in (*used, *(s for s in statement.glossary if isinstance(s, Symbol) and s.name in names)):
-        by_name.setdefault(symbol.name, set()).add(symbol)
-    for name, symbols in sorted(by_name.items()):
-        if len(symbols) > 1:
-            kinds = " and ".join(sorted(_kind(s) for s in symbols))
-            yield Fault(f"two symbols named {name} ({kinds})", "one", "take the glossary's symbol everywhere")
-    quantities = {q.func for formula in formulas for q in formula.value.atoms(AppliedUndef)}
-    quantities |= {q.func for q in (*method.measures, *method.steps()) if isinstance(q, AppliedUndef)}
-    names = [q.__name__ for q in quantities]
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        yield Fault(f"two quantities named {name}", "one", "take the glossary's quantity everywhere")
-    heads = {str(head): entry for head, entry in statement.glossary.items() if not isinstance(head, Symbol)}
-    for symbol in sorted(used & {*statement.glossary}, key=str):
-        other, own = heads.get(symbol.name), statement.glossary[symbol]
-        if other is not None and other.dim != own.dim:
-            got = f"{symbol} ({own.dim}) and {symbol}(…) ({other.dim}) under one name"
-            yield Fault(got, "one dimension where a name is shared", "rename one of them")
-
-
-def _kind(symbol: Any) -> str:
-    said: Mapping[str, bool] = symbol.assumptions0
-    return next((kind for kind in ("positive", "nonnegative", "real") if said.get(kind)), "nothing said") + (
-        " integer" if said.get("integer") else ""
-    )

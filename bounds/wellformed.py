@@ -21,7 +21,9 @@ from fedaudit.errors import UserError
 
 from .assumptions import ASSUMPTIONS
 from .fault import Fault
+from .homonyms import homonym_faults
 from .index_ranges import index_faults
+from .lower import name_of
 from .measure_places import measure_faults
 from .method import Method
 from .statement import RELATIONS, Assumption, Kind, Statement
@@ -42,6 +44,7 @@ def faults(statement: Statement) -> Iterator[Fault]:
         yield Fault(f"kind={statement.kind!r}", f"one of {', '.join(get_args(Kind))}", "a lemma is an inequality")
     yield from _relations(statement)
     yield from _numbers(statement)
+    yield from homonym_faults(statement)
     if isinstance(statement.method, Method) and statement.kind != "experiment":  # those read what they like
         yield from _conditions(statement)
         yield from _assumptions((*statement.let, *statement.implicit))
@@ -149,11 +152,15 @@ def _choices(statement: Statement, method: Method) -> Iterator[Fault]:
             own = plain.get(x.func.__name__) if isinstance(x, AppliedUndef) else None
             if own is not None and _letters(method, x) != _letters(method, own):
                 yield Fault(f"{x} in `{name}`", f"{own}, as the rules read it", f"write {name}={{{own}: …}}")
-    for x in statement.choose:
-        if isinstance(x, AppliedUndef) and x.func.__name__ not in steps:
-            expected = f"a step size of {method.id} ({', '.join(sorted(steps)) or 'it has none'})"
-            do = f"{_near(x.func.__name__, steps)} Or define it in `where`"
-            yield Fault(f"`choose` of {x.func.__name__!r}", expected, do)
+    drawn = [x for x in statement.sweep if isinstance(x, AppliedUndef)]
+    chosen = [x for x in statement.choose if not x.is_integer]  # a size of the run is a fault of its own
+    for name, heads in (("choose", chosen), ("sweep", drawn)):
+        for x in heads:
+            if not isinstance(x, AppliedUndef) or x.func.__name__ not in steps:
+                expected = f"a step size of {method.id} ({', '.join(map(str, plain.values())) or 'it has none'})"
+                own = plain.get(name_of(x))
+                do = f"write {name}={{{own}: …}}" if own else f"{_near(name_of(x), steps)} Or define it in `where`"
+                yield Fault(f"`{name}` of {name_of(x)!r}", expected, do)
 
 
 def _letters(method: Method, quantity: Any) -> list[str]:

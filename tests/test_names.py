@@ -221,6 +221,32 @@ OF_CLAIMS = {  # a change of the statement
     "then=fa.Le(away(t, k, i), dist2(0)), for_all={t: (0, T - 1), k: (0, E), i: (0, T)}": (
         "got away(t, k, i), whose index i goes from 0 to T, expected 1 to C; do: mend `for_all`"
     ),
+    "where={gamma(t): 1 / L}, sweep={}": (
+        "got gamma(t) in `where`, which is a step size of fedavg, expected it in `choose`; do: write "
+        "choose={gamma(t): …}"
+    ),
+    "where={dist2(t): L}": (
+        "got dist2(t) in `where`, which fedavg measures, expected a name that is not taken; do: rename it"
+    ),
+    "where={L: 2 * mu}": (
+        "got L in `where`, which is a constant of an assumption, expected a condition; do: write when=(Eq(L, …),)"
+    ),
+    "choose={q: 3}, then=fa.Le(dist2(t + 1), q * dist2(t))": (
+        "got `choose` of 'q', expected a step size of fedavg (gamma(t)); do: use one of them. Or define it in `where`"
+    ),
+    "choose={sympy.Symbol('gamma', positive=True): 1 / L}, sweep={}": (
+        "got `choose` of 'gamma', expected a step size of fedavg (gamma(t)); do: write choose={gamma(t): …}"
+    ),
+    "sweep={dist2(t): fa.free('dist2')}": (
+        "got `sweep` of 'dist2', expected a step size of fedavg (gamma(t)); do: use one of them. Or define it in "
+        "`where`"
+    ),
+    "sweep={gamma(t): fa.unit('step') / L, q: fa.free('q')}": (
+        "got q in `sweep`, which nothing reads, expected a letter of the claim; do: leave it out, or mend its name"
+    ),
+    "method='scalar', let=(), when=(), for_all={}, sweep={}, then=fa.Le(sympy.Symbol('q', real=True), q)": (
+        "got two symbols named q (positive and real), expected one; do: take the glossary's symbol everywhere"
+    ),
 }
 OF_METHODS = {  # a change of the method
     'local={y: y - G.symbol("m", "1", "a factor") * gamma(t) * fa.grad(y)}': (
@@ -249,6 +275,14 @@ OF_METHODS = {  # a change of the method
 }
 # a slip that cannot be written down -> what loading the file says
 NO_CLAIMS = {  # a change of the statement
+    "choose={gamma: 1 / L}, sweep={}": (
+        "got gamma in choose of mine/thm1, expected a symbol, or a quantity at its indices; do: write it as the "
+        "glossary has it, or gamma(t)"
+    ),
+    "where={'q': 1}": (
+        "got q in where of mine/thm1, expected a symbol, or a quantity at its indices; do: write it as the "
+        "glossary has it, or q(t)"
+    ),
     'let=fa.Assumption("smooth", (L,))': (
         "got let=Assumption(name='smooth', args=(L,), says='', cite='', means=None, for_all=()) of mine/thm1, "
         "which is no tuple, expected one; do: write let=(Assumption('smooth', (L,)),)"

@@ -37,7 +37,14 @@ def check(statement: Statement) -> None:
 
 
 def faults(statement: Statement) -> Iterator[Fault]:
-    """All that keeps the statement from being computed with."""
+    """All that keeps the statement from being computed with, and letters that mean nothing on its runs."""
+    yield from form_faults(statement)
+    if isinstance(statement.method, Method) and statement.kind != "experiment":
+        yield from role_faults(statement, statement.method)
+
+
+def form_faults(statement: Statement) -> Iterator[Fault]:
+    """The former alone: a premise of a proof speaks of part of what its statement does."""
     if "/" not in statement.id.strip("/"):
         yield Fault(f"the id {statement.id!r}", "paper/label", f"write id='mine/{statement.id}'")
     if statement.kind not in get_args(Kind):
@@ -53,7 +60,6 @@ def faults(statement: Statement) -> Iterator[Fault]:
         yield from _choices(statement, statement.method)
         yield from index_faults(statement, statement.method)
         yield from measure_faults(statement.method)
-        yield from role_faults(statement, statement.method)
 
 
 def _relations(statement: Statement) -> Iterator[Fault]:

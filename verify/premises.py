@@ -27,6 +27,8 @@ from fedaudit.bounds.derive import premises
 from fedaudit.bounds.lower import written
 from fedaudit.bounds.method import quantity_name
 from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.wellformed import form_faults
+from fedaudit.errors import UserError
 
 from .certify import certify
 from .check import genes_of, score, tabulate
@@ -257,7 +259,9 @@ def _try(
     for span in _spans(statement, catalogue, parts):
         about = replace(statement, kind="inequality", then=parts, when=(*statement.when, *needed), for_all=span)
         try:
-            return _attempt(row, Reading(lower(about)), world, batches)
+            for fault in form_faults(about):
+                raise UserError(f"{about.id}: {fault}")
+            return _attempt(row, Reading(unchecked(about)), world, batches)
         except UnknownName as error:
             reason = f"{error.args[0]} is not measured"
         except (IndexError, ValueError, KeyError) as error:  # beyond the run, where less of it may do, or not drawn

@@ -13,20 +13,26 @@ __all__ = ["ASSUMPTIONS", "Known"]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What an assumption is about, how many constants it introduces, and what it asks."""
+    """What an assumption is about, how many constants it introduces, what it asks, and which others say otherwise.
+
+    Those with constants do so where these are positive: with a curvature that may be 0 a slope may be bounded.
+    """
 
     about: str
     constants: int
     asks: str
+    against: tuple[str, ...] = ()  # nobody means both
 
 
+BOUNDED = ("bounded_gradients", "lipschitz")  # slopes that are bounded everywhere; those of a run need `means`
+ONCE = ("with_replacement",)
 ASSUMPTIONS: dict[str, Known] = {
     "smooth": Known("losses", 1, "every f_i has curvature between -L and L"),
     "descent": Known("losses", 1, "every f_i has curvature at most L; how far below 0 is not said"),
     "two_sided": Known("losses", 1, "every f_i has curvature at least -L"),
     "convex": Known("losses", 0, "every f_i is convex"),
-    "strongly_convex": Known("losses", 1, "every f_i has curvature at least mu"),
-    "mean_strongly_convex": Known("losses", 1, "f = sum p_i f_i has curvature at least mu"),
+    "strongly_convex": Known("losses", 1, "every f_i has curvature at least mu", against=BOUNDED),
+    "mean_strongly_convex": Known("losses", 1, "f = sum p_i f_i has curvature at least mu", against=BOUNDED),
     "weakly_convex": Known("losses", 1, "every f_i has curvature at least -nu"),
     "prox_pl": Known("losses", 1, "F = f + g meets the proximal Polyak-Lojasiewicz inequality with mu"),
     "lower_bounded": Known("losses", 0, "f, or F = f + g, has a minimum"),
@@ -52,7 +58,7 @@ ASSUMPTIONS: dict[str, Known] = {
     "full_batch": Known("data", 0, "every client uses all of its data points in every round"),
     "independent_minibatches": Known("data", 0, "clients draw their minibatches independently"),
     "inexact": Known("oracle", 1, "local problems are solved up to eps in value; the adversary picks the answer"),
-    "exact_oracle": Known("oracle", 0, "local problems are solved exactly"),
+    "exact_oracle": Known("oracle", 0, "local problems are solved exactly", against=("inexact",)),
     "weights_sum_to_one": Known("weights", 0, "sum p_i = 1"),
     "nonnegative_weights": Known("weights", 0, "p_i >= 0"),
     "positive_weights": Known("weights", 0, "p_i > 0, also where the method chooses weights"),
@@ -61,7 +67,7 @@ ASSUMPTIONS: dict[str, Known] = {
     "fedavg_weights": Known("weights", 0, "chosen weights are the problem's own"),
     "similarity_weights": Known("graph", 0, "weights and graph come from similarities"),
     "broadcast": Known("graph", 0, "every client hears all others with the weights p"),
-    "full_participation": Known("participation", 0, "all clients take part in every round"),
-    "without_replacement": Known("participation", 0, "m clients are drawn without replacement"),
+    "full_participation": Known("participation", 0, "all clients take part in every round", against=ONCE),
+    "without_replacement": Known("participation", 0, "m clients are drawn without replacement", against=ONCE),
     "with_replacement": Known("participation", 0, "m clients are drawn with replacement"),
 }  # fmt: skip

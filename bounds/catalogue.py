@@ -126,15 +126,16 @@ def find(selectors: Sequence[str]) -> list[Statement]:
     return found
 
 
-def well_formed(selector: str) -> list[Statement]:
-    """The statements of a user's file; a slip in one of them is said with its line."""
+def well_formed(selectors: Sequence[str]) -> list[Statement]:
+    """The statements that the selectors name; a slip in one of a user's file is said with its line."""
     from .wellformed import faults  # which a statement of the catalogue does not need
 
-    found, path = find([selector]), file_of(selector)
-    for made in found:
-        for fault in faults(made):
-            raise UserError(f"{path}:{_line_of(made, path)}: {made.id}: {fault}")
-    return found
+    for selector in selectors:
+        if path := file_of(selector):
+            for made in find([selector]):
+                for fault in faults(made):
+                    raise UserError(f"{path}:{_line_of(made, path)}: {made.id}: {fault}")
+    return find(selectors)
 
 
 def _line_of(statement: Statement, path: str) -> int:

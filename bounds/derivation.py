@@ -24,7 +24,7 @@ from sympy.logic.boolalg import Boolean, false, true
 
 from fedaudit.errors import UserError
 
-from .statement import with_values
+from .statement import several, with_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,4 +204,6 @@ class Derivation:
     closed: tuple[Symbol, ...] = ()  # definitions that are not written out: the proof holds whatever they are
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "cites", several("derivation", "cites", self.cites, str))
+        object.__setattr__(self, "closed", several("derivation", "closed", self.closed, Symbol))
         object.__setattr__(self, "substitute", Dict(self.substitute))

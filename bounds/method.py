@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from sympy import Expr, Integer, Lambda, Pow, Symbol, SympifyError, sympify
 from sympy.core.function import AppliedUndef
@@ -24,6 +24,8 @@ from fedaudit.errors import UserError
 from .statement import Glossary
 
 PHASES = ("begin", "local", "end", "update")
+SIZES = {"E": "local steps", "C": "clients", "T": "rounds", "m": "sampled clients", "D": "the dimension"}
+INDICES = ("t", "k", "i", "j", "n")  # what every run calls round, local step, client, another client, coordinate
 LAST = {"other": "j", "axis": "n"}  # the index that it needs, which only a measure has
 Over = Literal["all", "sampled"]
 Clock = Literal["rounds", "steps"]
@@ -263,6 +265,13 @@ def mean(x: Any, over: Over = "all", weights: Weights = own) -> Any:
     >>> fa.mean(fa.vector("y")).op, fa.mean(fa.vector("y"), over="sampled").op
     ('mean', 'sampled')
     """
+    if over not in get_args(Over):
+        raise UserError(f"mean(…, over={over!r})", " or ".join(map(repr, get_args(Over))), "write over='sampled'")
+    if not isinstance(cast("Any", weights), Weights):
+        raise UserError(f"mean(…, weights={weights!r})", "weights", "write weights=own, largest(…), softmax(…)")
+    if over == "sampled" and (isinstance(x, Number) or weights != own):
+        expected = "vectors there, which count the same"
+        raise UserError("mean(…, over='sampled') of numbers or with weights", expected, "leave `over` out")
     if isinstance(x, Number):
         around = ("mean",) if weights == own else ("weighted", weights)
         return Number(tuple((c, (*around, atom)) for c, atom in x.terms), x.law)
@@ -464,6 +473,7 @@ class Method:
     names: Mapping[Any, str] = field(default_factory=_nothing)  # a size or an index -> what every run calls it
 
     def __post_init__(self) -> None:
+        self._check_words()
         names = [v.name for v in (*self.server, *self.client)]
         if len(set(names)) < len(names):
             raise UserError(f"{self.id}: got {names}, expected every vector once; do: rename one of them")
@@ -486,6 +496,26 @@ class Method:
                     raise UserError(f"{self.id}: got {op!r} in {quantity}, expected a measure at {index}; do: add it")
         if any(self.uses(op) for op in LAST):
             raise UserError(f"{self.id}: got 'other' or 'axis' in a rule, expected them in measures alone")
+
+    def _check_words(self) -> None:
+        """Fields that are one of a few words."""
+        if self.clock not in get_args(Clock):
+            expected = " or ".join(map(repr, get_args(Clock)))
+            raise UserError(f"{self.id}: got clock={self.clock!r}, expected {expected}; do: write clock='steps'")
+        if self.counts_from not in (0, 1):
+            said = f"{self.id}: got counts_from={self.counts_from!r}"
+            raise UserError(f"{said}, expected 0 or 1; do: write counts_from=1")
+        for letter, name in self.names.items():
+            said = f"{self.id}: got names={{{letter}: {name!r}}}"
+            if not isinstance(letter, Symbol):
+                raise UserError(f"{said}, expected a symbol of the glossary; do: write it without quotes")
+            if name not in (*SIZES, *INDICES):
+                letters = ", ".join((*SIZES, *INDICES))
+                raise UserError(f"{said}, expected one of {letters}; do: 'E' is local steps, 'C' clients, 'T' rounds")
+        several = sorted({name for name in self.names.values() if list(self.names.values()).count(name) > 1})
+        for name in several:
+            letters = ", ".join(sorted(str(letter) for letter, size in self.names.items() if size == name))
+            raise UserError(f"{self.id}: got {letters} in `names`, all for {name!r}, expected one letter; do: keep one")
 
     @property
     def phases(self) -> dict[str, Mapping[Vector, Any]]:

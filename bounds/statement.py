@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from sympy import Basic, Dict, Eq, Expr, Function, Ge, Gt, Le, Lt, Sum, Symbol, sympify
+from sympy import Basic, Dict, Eq, Expr, Function, Ge, Gt, Le, Lt, Sum, Symbol, Tuple, sympify
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
@@ -75,6 +75,18 @@ class Glossary(dict[Basic, Entry]):
         return made
 
 
+def several(owner: str, name: str, value: Any, kind: type) -> tuple[Any, ...]:
+    """The parts of a field that holds several things of one kind; `UserError` where it is something else."""
+    what, sample = PARTS[kind]
+    if not isinstance(value, tuple | list):
+        raise UserError(f"{name}={value} of {owner}, which is no tuple", "one", f"write {name}=({sample},)")
+    parts = tuple(cast("tuple[Any, ...]", value))
+    for part in parts:
+        if not isinstance(part, kind):
+            raise UserError(f"{part} in {name} of {owner}", what, f"write {name}=({sample},)")
+    return parts
+
+
 @dataclass(frozen=True, slots=True)
 class Assumption:
     """A hypothesis on the problem or the run, by name; `args` are the constants it introduces.
@@ -91,6 +103,10 @@ class Assumption:
     cite: str = ""
     means: Any = None  # of a method that is data: the relation between its measures, at every index of `for_all`
     for_all: tuple[tuple[Symbol, Any, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, kind in (("args", Symbol), ("for_all", tuple)):
+            object.__setattr__(self, name, several(f"assumption {self.name}", name, getattr(self, name), kind))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +132,17 @@ class Form:
 
 def _none() -> Any:
     return Dict()
+
+
+FIELDS = {  # those that hold several things
+    "let": Assumption, "implicit": Assumption, "when": Boolean, "limits": Limit, "reading": str, "follows_from": object
+}  # fmt: skip
+PARTS: dict[type, tuple[str, str]] = {  # what one of them is, and how it is written
+    Assumption: ("an assumption", "Assumption('smooth', (L,))"), Boolean: ("a condition", "Eq(E, 1)"),
+    Limit: ("a limit", "Limit(variable, point, value)"), Symbol: ("a symbol of the glossary", "L"),
+    str: ("text", "'…'"), tuple: ("an index with its first and last value", "(t, 0, T)"),
+    object: ("a derivation", "Derivation(proof)"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,9 +182,22 @@ class Statement:
     quoted: str = ""  # whose theorem this is, where another paper's is quoted whose assumptions are not encoded
 
     def __post_init__(self) -> None:
+        for name, kind in FIELDS.items():
+            object.__setattr__(self, name, several(self.id, name, getattr(self, name), kind))
+        if isinstance(self.then, list):
+            object.__setattr__(self, "then", tuple(self.then))
         for name in ("choose", "where", "sweep"):
+            for head in getattr(self, name):
+                if not isinstance(head, Basic):  # a quantity without its indices is a class
+                    got, expected = f"{head} in {name} of {self.id}", "a symbol, or a quantity at its indices"
+                    raise UserError(got, expected, f"write it as the glossary has it, or {head}(t)")
             object.__setattr__(self, name, Dict(getattr(self, name)))
-        object.__setattr__(self, "for_all", Dict({v: tuple(r) for v, r in self.for_all.items()}))
+        given: Mapping[Any, Any] = self.for_all
+        for index, ends in given.items():
+            if not isinstance(ends, tuple | list | Tuple) or len(cast("tuple[Any, ...]", ends)) != 2:
+                got, do = f"for_all={{{index}: {ends}}} of {self.id}", f"write for_all={{{index}: (first, last)}}"
+                raise UserError(got, "a first and a last value", do)
+        object.__setattr__(self, "for_all", Dict({index: tuple(ends) for index, ends in given.items()}))
 
     def _repr_latex_(self) -> str:
         """Its relations as the paper prints them, for a notebook."""

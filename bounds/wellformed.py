@@ -16,17 +16,20 @@ from typing import Any, get_args
 
 from sympy import Dummy, Float
 from sympy.core.function import AppliedUndef
-from sympy.logic.boolalg import BooleanFalse, BooleanTrue
 
 from fedaudit.errors import UserError
 
 from .assumptions import ASSUMPTIONS
 from .claim_language import domain_faults, operation_faults
 from .fault import Fault
+from .homonyms import homonym_faults
+from .index_ranges import index_faults
+from .lower import name_of
+from .measure_places import measure_faults
 from .method import Method
-from .offers import ranges
 from .order_faults import contradictions, order_faults
-from .statement import Assumption, Kind, Statement
+from .statement import RELATIONS, Assumption, Kind, Statement
+from .symbol_roles import role_faults, taken_faults
 
 
 def check(statement: Statement) -> None:
@@ -36,7 +39,18 @@ def check(statement: Statement) -> None:
 
 
 def faults(statement: Statement) -> Iterator[Fault]:
-    """All that keeps the statement from being computed with."""
+    """All that keeps the statement from being computed with, and letters that mean nothing on its runs."""
+    if not isinstance(statement.method, Method) or statement.kind == "experiment":
+        yield from form_faults(statement)
+    elif taken := list(taken_faults(statement, statement.method)):
+        yield from taken
+    else:
+        yield from form_faults(statement)
+        yield from role_faults(statement, statement.method)
+
+
+def form_faults(statement: Statement) -> Iterator[Fault]:
+    """The former alone: a premise of a proof speaks of part of what its statement does."""
     if "/" not in statement.id.strip("/"):
         yield Fault(f"the id {statement.id!r}", "paper/label", f"write id='mine/{statement.id}'")
     if statement.kind not in get_args(Kind):
@@ -46,6 +60,7 @@ def faults(statement: Statement) -> Iterator[Fault]:
     if unread := list(operation_faults(statement)) if statement.kind != "experiment" else []:
         yield from unread
         return
+    yield from homonym_faults(statement)
     yield from domain_faults(formula for formulas in _formulas(statement).values() for formula in formulas)
     if statement.method == "order" and not statement.quoted:  # those are not decided
         yield from order_faults(statement)
@@ -54,16 +69,34 @@ def faults(statement: Statement) -> Iterator[Fault]:
     if isinstance(statement.method, Method) and statement.kind != "experiment":  # those read what they like
         yield from _conditions(statement)
         yield from _assumptions((*statement.let, *statement.implicit))
+        yield from _together((*statement.let, *statement.implicit))
         yield from _names(statement, statement.method)
         yield from _choices(statement, statement.method)
-        yield from _indices(statement, statement.method)
+        yield from index_faults(statement, statement.method)
+        yield from measure_faults(statement.method)
 
 
 def _relations(statement: Statement) -> Iterator[Fault]:
     parts: tuple[Any, ...] = statement.then if isinstance(statement.then, tuple) else (statement.then,)
     for part in parts:
-        if isinstance(part, bool | BooleanTrue | BooleanFalse):
+        if type(part) not in RELATIONS and statement.kind != "experiment":
             yield Fault(f"`then` with {part} in place of a relation", "a claim", "write Eq(left, right), Le or Ge")
+
+
+def _together(assumptions: Iterable[Assumption]) -> Iterator[Fault]:
+    """Every assumption once, and none that another one denies."""
+    named: dict[str, Assumption] = {}
+    for one in assumptions:
+        if one.name in named:
+            do = "leave one out; one with `means` takes a name of its own"
+            yield Fault(f"the assumption {one.name!r} twice", "every assumption once", do)
+        named[one.name] = one
+    firm = {name for name, one in named.items() if one.means is None and all(arg.is_positive for arg in one.args)}
+    for name in named:
+        for other in ASSUMPTIONS[name].against if name in firm & {*ASSUMPTIONS} else ():
+            if other in firm:
+                got = f"the assumptions {name!r} and {other!r}, which contradict each other"
+                yield Fault(got, "one of them", "leave out the one that is not meant")
 
 
 def _conditions(statement: Statement) -> Iterator[Fault]:
@@ -126,42 +159,42 @@ def _names(statement: Statement, method: Method) -> Iterator[Fault]:
 
 
 def _choices(statement: Statement, method: Method) -> Iterator[Fault]:
-    """What is chosen at an index is a step size of the rules."""
-    steps = {x.func.__name__ for x in method.steps()}
+    """What is chosen at an index is a step size of the rules, and the auditor does not draw it."""
+    swept = {_head(x) for x in statement.sweep}
     for x in statement.choose:
-        if isinstance(x, AppliedUndef) and x.func.__name__ not in steps:
-            expected = f"a step size of {method.id} ({', '.join(sorted(steps)) or 'it has none'})"
-            do = f"{_near(x.func.__name__, steps)} Or define it in `where`"
-            yield Fault(f"`choose` of {x.func.__name__!r}", expected, do)
+        if _head(x) in swept:
+            do = "leave it out of `sweep`, or draw what its choice is made of"
+            yield Fault(f"{x} both in `choose` and in `sweep`", "one of them", do)
+    steps = {x.func.__name__ for x in method.steps()}
+    plain = {x.func.__name__: x for x in method.steps() if _letters(method, x) in (["t"], ["t", "k"])}
+    for name, heads in (("choose", statement.choose), ("sweep", statement.sweep)):
+        for x in heads:
+            own = plain.get(x.func.__name__) if isinstance(x, AppliedUndef) else None
+            if own is not None and _letters(method, x) != _letters(method, own):
+                yield Fault(f"{x} in `{name}`", f"{own}, as the rules read it", f"write {name}={{{own}: …}}")
+    drawn = [x for x in statement.sweep if isinstance(x, AppliedUndef)]
+    chosen = [x for x in statement.choose if not x.is_integer]  # a size of the run is a fault of its own
+    for name, heads in (("choose", chosen), ("sweep", drawn)):
+        for x in heads:
+            if not isinstance(x, AppliedUndef) or x.func.__name__ not in steps:
+                expected = f"a step size of {method.id} ({', '.join(map(str, plain.values())) or 'it has none'})"
+                own = plain.get(name_of(x))
+                do = f"write {name}={{{own}: …}}" if own else f"{_near(name_of(x), steps)} Or define it in `where`"
+                yield Fault(f"`{name}` of {name_of(x)!r}", expected, do)
 
 
-def _indices(statement: Statement, method: Method) -> Iterator[Fault]:
-    """Every index of a measure or of a step size stays in its range, where that can be said for all sizes."""
-    steps = {x.func.__name__: (x.args, 1) for x in method.steps()}  # none after the last round
-    known = steps | {x.func.__name__: (x.args, 0) for x in method.measures if isinstance(x, AppliedUndef)}
-    for x in _quantities((*statement.relations, *statement.when)):
-        at, less = known.get(x.func.__name__, ((), 0))
-        letters = [method.names.get(index, str(index)) for index in at]
-        allowed = ranges(method, statement.glossary, at)
-        for one, value in zip(allowed, x.args, strict=False):  # another number of them is a fault of its own
-            if one is None or not value.free_symbols & set(statement.for_all):
-                continue
-            last = one.last - less * (one.letter == "k" or "k" not in letters)
-            low, high = (_at_end(statement, value, side) for side in (0, 1))
-            if (high - last).is_positive or (one.first - low).is_positive:
-                got = f"{x}, whose index {one.letter} goes from {low} to {high}"
-                yield Fault(got, f"{one.first} to {last}", "mend `for_all`")
+def _letters(method: Method, quantity: Any) -> list[str]:
+    """What runs call its indices."""
+    return [method.names.get(index, str(index)) for index in quantity.args]
+
+
+def _head(x: Any) -> Any:
+    """gamma of gamma(t); a symbol of the same name is another parameter."""
+    return x.func if isinstance(x, AppliedUndef) else x
 
 
 def _quantities(formulas: Iterable[Any]) -> list[AppliedUndef]:
     return sorted({x for formula in formulas for x in formula.atoms(AppliedUndef)}, key=str)
-
-
-def _at_end(statement: Statement, value: Any, side: int) -> Any:
-    """The index at the first or the last place; ranges may depend on one another."""
-    for _ in statement.for_all:
-        value = value.subs({index: ends[side] for index, ends in statement.for_all.items()})
-    return value
 
 
 def _near(name: str, known: Iterable[str]) -> str:

@@ -491,11 +491,11 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _tree(arguments: argparse.Namespace) -> int:
     """derive --tree."""
-    from fedaudit.bounds.catalogue import catalogue, find
+    from fedaudit.bounds.catalogue import catalogue, well_formed
 
     from .tree import kept, lines, tree
 
-    chosen = find(arguments.selectors)
+    chosen = well_formed(arguments.selectors)
     known = catalogue(chosen)
     rows = [tree(statement, known) for statement in chosen]
     files = kept(rows, _out(arguments.out)) if arguments.out is not None else 0
@@ -510,13 +510,13 @@ def _tree(arguments: argparse.Namespace) -> int:
 
 def _find(arguments: argparse.Namespace) -> int:
     """derive --find."""
-    from fedaudit.bounds.catalogue import catalogue, find
+    from fedaudit.bounds.catalogue import catalogue, well_formed
 
     from .finder import as_text, finds
     from .runner import one_thread
 
     one_thread()
-    chosen = find(arguments.selectors)
+    chosen = well_formed(arguments.selectors)
     known = catalogue(chosen)
     rows = [row for statement in chosen if statement.follows_from for row in finds(statement, known)]
     if arguments.json:

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fedaudit.bounds.catalogue import find, find_methods
-from fedaudit.bounds.lint import lint
+from fedaudit.bounds.lint import Finding, lint
 from fedaudit.bounds.method import Method, quantity_name
 from fedaudit.bounds.read_latex import Parsed, Unread, parse, parts, renamed, source
 from fedaudit.bounds.source import formula, glossary_lines, method_lines
@@ -224,24 +224,22 @@ def _fitted(draft: Draft, label: str) -> tuple[str, str]:
     names = [symbol for symbol, _ in draft.others]
     for dims in product(DIMENSIONS, repeat=len(names)):
         text = _text(replace(draft, others=tuple(zip(names, dims, strict=True))), label)
-        if not names or not _mismatches(text):
+        if not names or all(finding.rule == "form" for finding in _findings(text)):  # what they are, nobody knows yet
             break
     else:
         text = _text(draft, label)
-    findings = _mismatches(text)
+    findings = _findings(text)
     if findings:
-        return text, f"the file is written, and `fedaudit lint` has something to say: {findings[0]}"
-    if names:
-        return text, f"{', '.join(names)}: no meaning is known; a dimension that fits is written, mend it in the file"
+        return text, f"the file is written, and `fedaudit lint` has something to say: {findings[0].message}"
     return text, ""
 
 
-def _mismatches(text: str) -> list[str]:
+def _findings(text: str) -> list[Finding]:
     """What lint finds in the file."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "draft.py"
         path.write_text(text, encoding="utf-8")
-        return [finding.message for s in find([str(path)]) for finding in lint(s)]
+        return [finding for s in find([str(path)]) for finding in lint(s)]
 
 
 def _text(draft: Draft, label: str) -> str:

@@ -169,7 +169,7 @@ def _own(selector: str, checked: bool) -> Iterator[Chosen]:
 
     path = file_of(selector)
     source = _source_of(path)
-    for made in well_formed(selector) if checked else find([selector]):
+    for made in well_formed([selector]) if checked else find([selector]):
         yield Chosen(made.id, path, source_digest() + source + content_of(made), os.path.basename(path))
 
 

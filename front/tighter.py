@@ -34,13 +34,13 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 
 def asked(selector: str, worst: bool = True) -> Row:
     """The row of the tightened statement; `proof` is its certificate, None where nothing is smaller."""
-    from fedaudit.bounds.catalogue import catalogue, find
+    from fedaudit.bounds.catalogue import catalogue, well_formed
     from fedaudit.bounds.show import formulas
     from fedaudit.verify.compared import compared
     from fedaudit.verify.proof_data import proof_data
     from fedaudit.verify.tighten import tighten
 
-    chosen = find([selector])
+    chosen = well_formed([selector])
     if len(chosen) != 1:
         raise UserError(
             f"got {len(chosen)} statements for {selector!r}, expected one; do: name it as `fedaudit list` does"

@@ -67,7 +67,7 @@ def answered(
     claim: Statement | str, values: Mapping[str, Fraction], measure: str | None, scale: str | None
 ) -> tuple[Statement, list[Worst]]:
     """The same for values that are numbers, and of a statement that is at hand."""
-    from fedaudit.bounds.catalogue import find, find_methods
+    from fedaudit.bounds.catalogue import find_methods, well_formed
     from fedaudit.verify.worst.methods import asked_of, question
     from fedaudit.verify.worst.worst import worst
 
@@ -76,7 +76,7 @@ def answered(
     if not isinstance(claim, str):
         return claim, worst(claim, values)
     name = claim
-    found: list[Any] = find([name]) if measure is None else [method for _, method in find_methods([name])]
+    found: list[Any] = well_formed([name]) if measure is None else [method for _, method in find_methods([name])]
     if len(found) != 1:
         what = "statements" if measure is None else "methods"
         raise UserError(f"{name}, which names {len(found)} {what}", "one", "write FILE::id or an id of `fedaudit list`")

@@ -156,8 +156,9 @@ def test_a_theorem_in_latex_is_decided(tmp_path: Path) -> None:
 def test_a_symbol_without_a_known_meaning_gets_the_dimension_that_fits(tmp_path: Path) -> None:
     text, note = made("fedavg", r"\mathbb{E}\|w_{t+1} - w^*\|^2 \le (1 - \eta_t \mu) \|w_t - w^*\|^2 + \eta_t^2 B")
     assert 'B = GLOSSARY.symbol("B", "F^2/W^2"' in text
-    assert note.startswith("B: no meaning is known")
-    assert not fa.lint(loaded(text, tmp_path))
+    (finding,) = fa.lint(loaded(text, tmp_path))
+    assert finding.message.startswith("got the letter B in `then`, which runs of fedavg do not know")
+    assert note == f"the file is written, and `fedaudit lint` has something to say: {finding.message}"
 
 
 def test_noise_gradients_and_heterogeneity_bring_their_assumptions(tmp_path: Path) -> None:

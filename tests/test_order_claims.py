@@ -144,8 +144,8 @@ SLIPS = CONTRADICTIONS | {
     " do: write them one by one, as a tuple",
     "then=Le(Sum(x, (t, 1, T)), x * T)": f"got Sum(x, (t, 1, T)) {FORMULA}",
     "then=Le(Function('gap')(T), T)": f"got gap(T) {FORMULA}",
-    "then=Ne(T, T + 1)": "got Ne(T, T + 1) in an order of growth, expected Le (O), Ge (Omega), Eq (Theta), Lt (o) or"
-    " Gt; do: use one",
+    "then=Ne(T, T + 1)": "got `then` with Ne(T, T + 1) in place of a relation, expected a claim; do: write Eq(left,"
+    " right), Le or Ge",
     "then=Le(x, T), choose={x: T**2}": "got `choose` in an order of growth, expected formulas alone; do: write it in"
     " `where`",
     "then=Le(t, T), for_all={t: (0, T)}": "got `for_all` of t in an order of growth, expected formulas of parameters,"

@@ -58,8 +58,8 @@ SLIPS = {
     " mean 'smooth'? `fedaudit assumptions` lists them",
     'let=(fa.Assumption("smooth"),)': "got the assumption 'smooth' with the constants (), expected 1 of them; do: write"
     " Assumption('smooth', (…,)): every f_i has curvature between -L and L",
-    "choose={eta(t): 1 / L}": "got `choose` of 'eta', expected a step size of fedavg (gamma); do: use one of them. Or"
-    " define it in `where`",
+    "choose={eta(t): 1 / L}": "got `choose` of 'eta', expected a step size of fedavg (gamma(t)); do: use one of them."
+    " Or define it in `where`",
     "then=fa.Le(gap(t + 2), gap(t))": "got gap(t + 2), whose index t goes from 2 to T + 1, expected 0 to T; do: mend"
     " `for_all`",
     "then=fa.Le(gap(t), gap(t - 1))": "got gap(t - 1), whose index t goes from -1 to T - 2, expected 0 to T; do: mend"

@@ -81,6 +81,11 @@ FEDAVG = fa.Method(
 )  # fmt: skip
 
 
+def scales(then: Any) -> dict[Any, Any]:
+    """What the left side is measured by may be anything."""
+    return {s: fa.free(s.name) for s in (B, S) if then is not None and then.has(s)}
+
+
 def fedavg(then: Any) -> fa.Statement:
     return fa.Statement(
         id="fedavg/worst", kind="inequality", title="FedAvg", cite="made up", method=FEDAVG, glossary=GLOSSARY,
@@ -89,7 +94,7 @@ def fedavg(then: Any) -> fa.Statement:
             fa.Assumption("near", (R,), means=fa.Le(dist2(0), R**2)),
             fa.Assumption("alike", (zeta,), means=fa.Le(slope2(0), zeta**2)),
         ),
-        then=then,
+        then=then, sweep=scales(then),
     )  # fmt: skip
 
 
@@ -215,7 +220,7 @@ def noisy_claim(then: Any, *more: fa.Assumption) -> fa.Statement:
             fa.Assumption("bounded_variance", (sigma,)), fa.Assumption("near", (R,), means=fa.Le(dist2(0), R**2)),
             *more,
         ),
-        then=then,
+        then=then, sweep=scales(then),
     )  # fmt: skip
 
 

@@ -266,10 +266,9 @@ def judge(
 ) -> Judged:
     """A verdict from what a search saw. Only the kernel makes it `Refuted`."""
     identifier, sizes = reading.lowered.id, tuple(s for s in seen.sizes if s.counts)
-    search = Search(seen.instances, sizes=sizes, sought=True)
+    search = Search(seen.instances, sizes=sizes, none=NO_PATH if isinstance(world, Order) else NOTHING_MET)
     if not seen.best:
-        reason = NO_PATH if isinstance(world, Order) else NOTHING_MET
-        return Undecided(identifier, reason, search=search)
+        return Undecided(identifier, search.none, search=search)
     replays, fallen, unseen = list[Replayed](), list[Replayed](), list[Found]()
     violations = sorted((f for f in seen.best if f.margin > VIOLATION), key=_worth)
     suspects = violations[:REPLAYS]

@@ -27,10 +27,12 @@ from fedaudit.bounds.derive import premises
 from fedaudit.bounds.lower import written
 from fedaudit.bounds.method import quantity_name
 from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.wellformed import form_faults
+from fedaudit.errors import UserError
 
 from .certify import certify
 from .check import genes_of, score, tabulate
-from .claims import lower
+from .claims import lower, unchecked
 from .evaluate import Table, UnknownName
 from .genome import Genome, draw
 from .hunt import VIOLATION, Found
@@ -237,7 +239,8 @@ def _said(head: Any) -> str:
 def _batches(statement: Statement, world: Setting, known: Sequence[Known], seed: int) -> Iterator[Batch]:
     """Runs that measure whatever the premises name."""
     parts = [part for premise in known for part in _parts(statement, premise)]
-    reading = Reading(lower(replace(statement, kind="inequality", then=(*statement.relations, *parts))), whole=True)
+    spoken = replace(statement, kind="inequality", then=(*statement.relations, *parts))  # whose indices have no ranges
+    reading = Reading(unchecked(spoken), whole=True)
     for shape in [s for s in world.shapes(reading) if s.cost <= SIZE][:SHAPES]:
         rng = np.random.default_rng(seed_for(seed, statement.id, "premises", shape))
         genome = draw(genes_of(reading, world, shape), INSTANCES, rng)
@@ -256,7 +259,9 @@ def _try(
     for span in _spans(statement, catalogue, parts):
         about = replace(statement, kind="inequality", then=parts, when=(*statement.when, *needed), for_all=span)
         try:
-            return _attempt(row, Reading(lower(about)), world, batches)
+            for fault in form_faults(about):
+                raise UserError(f"{about.id}: {fault}")
+            return _attempt(row, Reading(unchecked(about)), world, batches)
         except UnknownName as error:
             reason = f"{error.args[0]} is not measured"
         except (IndexError, ValueError, KeyError) as error:  # beyond the run, where less of it may do, or not drawn

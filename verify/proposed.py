@@ -15,7 +15,7 @@ from fedaudit.bounds.offers import ranges, understood
 from fedaudit.bounds.statement import Assumption, Statement
 from fedaudit.problems.components import losses
 
-from .claims import lower
+from .claims import unchecked
 from .settings import setting_of
 from .settings.base import Reading, Shape
 
@@ -60,5 +60,5 @@ def _shapes(method: Method) -> list[Shape]:
         let=tuple(Assumption(n, (Symbol(c, positive=True),)) for n, c in PROBE.items() if n in known),
         then=relation, for_all=at,
     )  # fmt: skip
-    lowered = lower(probe)
+    lowered = unchecked(probe)
     return list(setting_of(lowered).shapes(Reading(lowered)))

@@ -39,7 +39,7 @@ Evidence: TypeAlias = Literal["proof", "exact", "statistical", "numerical"]
 class Search:
     """What was done to reach a verdict: admissible instances tried, and how a claim about orders or limits was read.
 
-    `sought`: whether instances were looked for. Where none was met, every verdict says so.
+    `none`: what is said where instances were looked for and none was met, whatever the verdict is.
     """
 
     instances: int = 0
@@ -51,15 +51,15 @@ class Search:
     worst: tuple[Mapping[str, Any], ...] = ()  # at ordinary points: over all functions and dimensions, or by a search
     left_out: tuple[str, ...] = ()  # ordinary points whose worst case is too large for the effort
     out_of_reach: str = ""  # why there is no exact worst case
-    sought: bool = False
+    none: str = ""
 
     @property
     def nothing_met(self) -> str:
         """That no admissible instance was found; empty where one was, or nobody looked."""
-        if not self.sought or self.instances:
+        if not self.none or self.instances:
             return ""
         at_ordinary_points = any(one["lower"] is not None for one in self.worst)
-        return f"{NOTHING_MET} except at ordinary points" if at_ordinary_points else NOTHING_MET
+        return f"{self.none} except at ordinary points" if at_ordinary_points else self.none
 
     def begun(self, identifier: str, verdict: str, evidence: str, tightness: float | None) -> Row:
         """How every row begins."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from fedaudit.bounds.algebra import Le, Rational
 from fedaudit.bounds.method import Method, quantity_name
+from fedaudit.bounds.offers import size
 from fedaudit.bounds.statement import Assumption, Glossary, Statement
 from fedaudit.errors import UserError
 
@@ -74,10 +75,9 @@ def _measured(method: Method, glossary: Glossary, text: str) -> Any:
     given = [part.strip() for part in found[2].split(",")] if found and found[2] else []
     if quantity is None or len(given) != len(quantity.args):
         raise UserError(text, f"one of {', '.join(map(str, known.values()))}", "write it like 'gap(T)' or 'dist2(0)'")
-    symbols = {str(head): head for head in glossary}
     at: list[Any] = []
     for index in given:
         if not index.isdigit() and index != "T":
             raise UserError(text, "numbers or T as indices", "write it like 'gap(T)' or 'dist2(0)'")
-        at.append(Rational(int(index)) if index.isdigit() else symbols.get("T") or glossary.count("T", "rounds"))
+        at.append(Rational(int(index)) if index.isdigit() else size(method, glossary, "T"))
     return quantity.func(*at) if at else quantity

@@ -333,7 +333,6 @@ REMARK_5_REPAIRED = Statement(
 _REMARK_6: dict[Any, Any] = {
     "cite": "Remark 6, (12)",
     "glossary": GLOSSARY,
-    "sweep": ANY_STEP,
 }
 
 REMARK_6 = Statement(
@@ -352,6 +351,7 @@ REMARK_6 = Statement(
         "rem6~given-data",
     ),
     follows_from=(Derivation(derivations.remark_6),),
+    sweep=ANY_STEP,
     **_REMARK_6,
 )
 
@@ -371,6 +371,7 @@ REMARK_6_GIVEN_DATA = Statement(
         "with negative weights, which (3) alone does not exclude and the proof of theorem 3 does, rho(0, w_0) has no "
         "upper bound",
     ),
+    sweep={**ANY_STEP, level: 1 + free("level")},
     **_REMARK_6,
 )
 
@@ -386,6 +387,7 @@ REMARK_6_REPAIRED = Statement(
     where={least_speed: LEAST_SPEED, speed: _speed(rho_bar), **CONSTANTS},
     repairs="rho_bar is not arbitrarily large for given data: it is at most 1/min p_i, and V stays above V_min",
     follows_from=(Derivation(derivations.remark_6_repaired),),
+    sweep=ANY_STEP,
     **_REMARK_6,
 )
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...algebra import Eq, Le, Rational
-from ...statement import Assumption, Statement, unit
+from ...statement import Assumption, Statement, free, unit
 from .methods import DESCENT
 from .symbols import GLOSSARY, C, E, L, T, dist2, gamma, h, mu, smooth, star2, strongly_convex, t, young
 
@@ -28,7 +28,8 @@ ROUND = Statement(
     id="classic/fedavg-round", title="One round of FedAvg, by the triangle inequality", let=CLIENTS,
     cite="folklore: the round from x is at most rho^E |x - x*| away from the round from x*, whose first steps cancel",
     then=Le(dist2(1), (1 + young) * rho ** (2 * E) * dist2(0) + (1 + 1 / young) * away**2 * star2(0)),
-    when=(Le(mu, L), short), reading=("an upper bound: its exact worst case is not known",), **ABOUT, **STEP,
+    when=(Le(mu, L), short), reading=("an upper bound: its exact worst case is not known",), **ABOUT,
+    choose=STEP["choose"], sweep={**STEP["sweep"], young: free("theta")},
 )  # fmt: skip
 TWO_CLIENTS = Statement(
     id="classic/fedavg-two-clients", title="One round of FedAvg, two clients, two steps, L <= 10 mu",

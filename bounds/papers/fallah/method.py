@@ -72,6 +72,7 @@ CONSTANTS = {
 }
 _ALPHA = unit("alpha") ** 4 / L  # small ones too: alpha rho B and alpha B gamma_H stand in the constants
 _STEPS = {alpha: _ALPHA, beta: unit("beta") ** 2 / (10 * tau * L_F)}
+_BATCHES: dict[Any, Any] = {D0: 1, D1: 1, D2: 1}  # stochastic gradients and Hessians are of one data point
 _LEMMAS = (bounded_gradients, smooth, lipschitz_hessian, gradient_variance, hessian_variance)
 _RUNS = (average, sampled, *_LEMMAS)
 ASSUMPTIONS = (*_RUNS, similar_gradients, similar_hessians)
@@ -131,7 +132,7 @@ PROPOSITION_F1_A = Statement(
     for_all=_UNTIL,
     then=Le(drift, 2 * beta * t * (1 + 2 * beta * L_F) ** (t - 1) * (sigma_F + gamma_F)),
     where=CONSTANTS,
-    sweep={alpha: _ALPHA, beta: free("beta") / L_F},
+    sweep={alpha: _ALPHA, beta: free("beta") / L_F, **_BATCHES},
     reading=(_FIVE, _ROUND, *_WIDE, "the step beta is any positive number"),
     follows_from=(Derivation(proofs.proposition_a, closed=proofs.CLOSED),),
 )
@@ -151,7 +152,7 @@ PROPOSITION_F1_B = Statement(
         4 * beta**2 * (1 + 1 / phi) * t * (1 + phi + 16 * (1 + 1 / phi) * beta**2 * L_F**2) ** (t - 1) * BOTH,
     ),
     where=CONSTANTS,
-    sweep={alpha: _ALPHA, beta: free("beta") / L_F, phi: free("phi")},
+    sweep={alpha: _ALPHA, beta: free("beta") / L_F, phi: free("phi"), **_BATCHES},
     reading=(_FIVE, _ROUND, *_WIDE, "the step beta is any positive number, and so is phi"),
     follows_from=(Derivation(proofs.proposition_b, closed=proofs.CLOSED),),
 )
@@ -168,7 +169,7 @@ COROLLARY_F2_A = Statement(
     for_all=_UNTIL,
     then=Le(drift, 4 * beta * t * (sigma_F + gamma_F)),
     where=CONSTANTS,
-    sweep=_STEPS,
+    sweep={**_STEPS, **_BATCHES},
     reading=(_FIVE, _ROUND, *_WIDE),
     follows_from=(Derivation(proofs.corollary_a, cites=("fallah/propF.1-a",), closed=proofs.CLOSED),),
 )
@@ -185,7 +186,7 @@ COROLLARY_F2_B = Statement(
     for_all=_UNTIL,
     then=Le(drift2, 35 * beta**2 * t * tau * BOTH),
     where=CONSTANTS,
-    sweep=_STEPS,
+    sweep={**_STEPS, **_BATCHES},
     reading=(_FIVE, _ROUND, *_WIDE),
     follows_from=(
         Derivation(
@@ -206,7 +207,7 @@ EQUATION_95 = Statement(
     for_all=_WITHIN,
     then=Le(averaged2, 35 * SHARE * beta**2 * tau * (tau - 1) * BOTH),
     where=CONSTANTS,
-    sweep=_STEPS,
+    sweep={**_STEPS, **_BATCHES},
     reading=(_FIVE, _ROUND, *_WIDE, _ALL, _TWO),
     follows_from=(Derivation(proofs.equation_95, cites=("fallah/corF.2-b",), closed=proofs.CLOSED),),
 )
@@ -223,7 +224,7 @@ EQUATION_97 = Statement(
     for_all=_WITHIN,
     then=Le(Z2, 35 * SHARE * beta**2 * L_F**2 * tau * (tau - 1) * BOTH),
     where=CONSTANTS,
-    sweep=_STEPS,
+    sweep={**_STEPS, **_BATCHES},
     reading=(_FIVE, _ROUND, *_WIDE, _ALL, _TWO),
     follows_from=(Derivation(proofs.equation_97, cites=("fallah/eq95",), closed=proofs.CLOSED),),
 )
@@ -312,7 +313,7 @@ EQUATION_107 = Statement(
     for_all=_WITHIN,
     then=Le(level_next - level + beta / 4 * slope2, beta * sigma_T2),
     where={**CONSTANTS, sigma_T2: ERROR},
-    sweep=_STEPS,
+    sweep={**_STEPS, **_BATCHES},
     reading=(_FIVE, _ROUND, *_LONG, _DESCENT, _LAST, _TWO),
     follows_from=(Derivation(proofs.equation_107, cites=("fallah/eq99", "fallah/eq105"), closed=proofs.CLOSED),),
 )
@@ -329,7 +330,7 @@ EQUATION_107_REPAIRED = Statement(
     for_all=_WITHIN,
     then=Le(level_next - level + beta / 4 * slope2, beta * sigma_T2),
     where={**CONSTANTS, sigma_T2: REPAIRED_ERROR},
-    sweep=_STEPS,
+    sweep={**_STEPS, **_BATCHES},
     reading=(_FIVE, _ROUND, *_LONG, _DESCENT, _TWO),
     repairs=_REPAIR,
     follows_from=(Derivation(proofs.equation_107_repaired, cites=("fallah/eq95",), closed=proofs.CLOSED),),
@@ -352,7 +353,7 @@ EQUATION_109 = Statement(
     when=_RUN,
     then=Le(level_end + beta * tau / 4 * round2, beta * tau * sigma_T2),
     where={**CONSTANTS, sigma_T2: ERROR},
-    sweep=_STEPS,
+    sweep={**_STEPS, **_BATCHES},
     reading=(_FIVE, _ROUND, *_LONG, _OWN_STEP, _TWO),
     follows_from=(Derivation(proofs.equation_109, ("fallah/eq107",), proofs.UPDATE, (*proofs.CLOSED, sigma_T2)),),
 )
@@ -368,7 +369,7 @@ EQUATION_109_REPAIRED = Statement(
     when=_RUN,
     then=Le(level_end + beta * tau / 4 * round2, beta * tau * sigma_T2),
     where={**CONSTANTS, sigma_T2: REPAIRED_ERROR},
-    sweep=_STEPS,
+    sweep={**_STEPS, **_BATCHES},
     reading=(_FIVE, _ROUND, *_LONG, _OWN_STEP, _TWO),
     repairs=_REPAIR,
     follows_from=(
@@ -387,7 +388,7 @@ THEOREM_45_EXPLICIT = Statement(
     when=_RUN,
     then=Le(mean2, 4 * Delta / (beta * tau * K) + 4 * sigma_T2),
     where={**CONSTANTS, sigma_T2: ERROR},
-    sweep=_STEPS,
+    sweep={**_STEPS, **_BATCHES},
     reading=(
         _FIVE,
         _AVERAGE,
@@ -410,7 +411,7 @@ THEOREM_45_REPAIRED = Statement(
     when=_RUN,
     then=Le(mean2, 4 * Delta / (beta * tau * K) + 4 * sigma_T2),
     where={**CONSTANTS, sigma_T2: REPAIRED_ERROR},
-    sweep=_STEPS,
+    sweep={**_STEPS, **_BATCHES},
     reading=(_FIVE, _AVERAGE, *_LONG, _INFIMUM, _TWO),
     repairs=_REPAIR,
     follows_from=(Derivation(proofs.theorem, ("fallah/eq109~repaired",), proofs.ROUND, (*proofs.CLOSED, sigma_T2)),),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from itertools import product
-from math import isqrt
+from math import isqrt, prod
 from typing import Any, cast
 
 import numpy as np
@@ -24,11 +24,13 @@ from fedaudit.problems.programme import programme
 from fedaudit.problems.reach import bounded, reach
 from fedaudit.problems.regularised import Regulariser
 from fedaudit.problems.regularised import minimiser as least
+from fedaudit.problems.walked import MOST_OUTCOMES
 
 from ..evaluate import Array, Evaluator, Quantity, Table
 from ..genome import Genome
 from . import asked, data, sized
 from .base import Reading, Shape, text, to_backend, to_numpy
+from .limits import Affordable, Need, affordable, need_of
 
 LARGE = (
     (10, 1, 8, 10),
@@ -71,7 +73,15 @@ class RunSetting:
     first_round: bool = False  # whether the claim reads the first round alone
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
-        return _shapes(self, reading)
+        return self.affordable(reading).shapes
+
+    def affordable(self, reading: Reading) -> Affordable:
+        """The proposed shapes that the reading's limits allow."""
+        return _affordable(self, reading)
+
+    def need(self, reading: Reading, shape: Shape) -> Need:
+        """What one instance of a shape takes."""
+        return _need(self, reading, shape)
 
     def proposed(self, reading: Reading) -> Sequence[Shape]:
         """Shapes worth trying."""
@@ -437,9 +447,17 @@ def _placed(shape: Shape, genome: Mapping[str, Array]) -> Mapping[str, Array]:
 
 
 @lru_cache(maxsize=64)
-def _shapes(setting: RunSetting, reading: Reading) -> tuple[Shape, ...]:
+def _affordable(setting: RunSetting, reading: Reading) -> Affordable:
     """Every move on a statement asks for them."""
-    return tuple(setting.proposed(reading))
+    return affordable(reading, setting.proposed(reading), lambda shape: setting.need(reading, shape))
+
+
+@lru_cache(maxsize=1024)
+def _need(setting: RunSetting, reading: Reading, shape: Shape) -> Need:
+    paths = 1 if shape.brief else min(setting.paths(shape), MOST_OUTCOMES)
+    genes = sum(prod(gene.shape) for gene in setting.genes(reading, shape))
+    affine, itemsize = sized.family(shape).affine, np.dtype(setting.precision).itemsize
+    return need_of(reading, shape, paths, genes, itemsize, affine, setting.counts_steps)
 
 
 def _sampling(

@@ -15,13 +15,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from sympy import Dummy, Float
+from sympy import Dummy, Float, Rational
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import BooleanFalse, BooleanTrue
 
 from fedaudit.errors import UserError
 
 from .assumptions import ASSUMPTIONS
+from .digits import MOST_DIGITS, digits
 from .method import Method
 from .offers import ranges
 from .statement import Assumption, Kind, Statement
@@ -49,6 +50,9 @@ def faults(statement: Statement) -> Iterator[Fault]:
     """All that keeps the statement from being computed with."""
     if "/" not in statement.id.strip("/"):
         yield Fault(f"the id {statement.id!r}", "paper/label", f"write id='mine/{statement.id}'")
+    if (long := long_number(statement)) is not None:  # nothing else of it can be printed
+        yield long
+        return
     if statement.kind not in get_args(Kind):
         yield Fault(f"kind={statement.kind!r}", f"one of {', '.join(get_args(Kind))}", "a lemma is an inequality")
     yield from _relations(statement)
@@ -83,6 +87,15 @@ def _numbers(statement: Statement) -> Iterator[Fault]:
             p, q = number.as_integer_ratio()
             exact = f"Rational({p}, {q})" if q <= 1024 else f"Rational('{number}')"
             yield Fault(f"the float {number} in `{name}`", "exact numbers", f"write {exact}")
+
+
+def long_number(statement: Statement) -> Fault | None:
+    """A number that is too long to be printed or computed with: whoever shows a statement asks for it first."""
+    for name, formulas in _formulas(statement).items():
+        longest = max((digits(x.p, x.q) for formula in formulas for x in formula.atoms(Rational)), default=0)
+        if longest > MOST_DIGITS + 1:
+            return Fault(f"a number of {longest} digits in `{name}`", f"at most {MOST_DIGITS}", "write a shorter one")
+    return None
 
 
 def _formulas(statement: Statement) -> dict[str, list[Any]]:

@@ -19,6 +19,7 @@ from fedaudit.bounds.trees import Arithmetic, Formula, Tree, read
 
 Array = np.ndarray[Any, Any]
 _special = cast("Any", _untyped)
+LARGEST = int(np.finfo(float).max)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +130,10 @@ def _full(rank: int, value: float) -> Array:
 
 
 def _constant(p: int, q: int) -> Formula[Array]:
-    value = float(p) / float(q)
+    try:
+        value = float(p) / float(q)
+    except OverflowError:  # a part is beyond all floats, and so may the quotient be
+        value = p / q if abs(p) < LARGEST * q else math.inf if p > 0 else -math.inf
     return lambda scope: scope.full(value)
 
 

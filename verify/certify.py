@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -141,7 +142,10 @@ def _ratio(reading: Reading, at: Mapping[str, int], lhs: Any, rhs: Any) -> float
     if not large > 0:
         return float("nan")
     made = small / large
-    return float(made if isinstance(made, fmpq) else made.lower())
+    try:
+        return float(made if isinstance(made, fmpq) else made.lower())
+    except OverflowError:  # beyond all floats
+        return math.inf if made > 0 else -math.inf
 
 
 def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None:

@@ -41,6 +41,7 @@ STEP, NUMBER = 1e-4, 1e-8  # seconds of a step in Python, however few instances;
 PIECES = 12  # of the loss of a data point, and what is computed of each
 DIGITS = 10_000  # bits of a number that Python writes out
 COPIES = 8  # arrays of one size that are at hand together while formulas are evaluated
+NO_SIZE = "no run of ours has sizes that meet its conditions"
 UNITS = {"GB": 10**9, "MB": 10**6}
 WRITTEN = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(GB|MB)", re.ASCII | re.IGNORECASE)
 
@@ -105,6 +106,8 @@ def most_rows(reading: Reading, setting: object, shape: Shape) -> int:
 
 def affordable(reading: Reading, proposed: Sequence[Shape], need: Callable[[Shape], Need]) -> Affordable:
     """All ordinary shapes; of the others what fits in memory, cheap ones first, as far as the effort goes."""
+    if not proposed:
+        return Affordable((), frozenset(), (NO_SIZE,))
     limits, needs = reading.limits, {shape: need(shape) for shape in proposed}
     ordinary = frozenset(shape for shape, one in needs.items() if one.ordinary(limits))
     fitting = [shape for shape in proposed if shape not in ordinary and needs[shape].rows(limits)]
@@ -146,7 +149,7 @@ def _line(reading: Reading, out: Sequence[Shape], proposed: int, limit: str) -> 
     letters = {size: letter for letter, size in reading.claim["method"].get("names", {}).items()}
     where = f"{letters.get(axis, axis)} ≥ {_short(least)}"
     if len(out) == proposed:
-        return f"{where}: no size that fits in {limit} was tried"
+        return f"{where}: no run of this size fits in {limit}, so none was tried"
     return f"{where}: {len(out)} of {proposed} kinds of runs do not fit in {limit} and were not tried"
 
 

@@ -116,8 +116,8 @@ class RunSetting:
                 continue
             if layout.get("start") and (counts["C"] == 1 or counts not in small or noise != "none"):
                 continue
-            most = 2 if counts in drawn else counts["C"]
-            for m, g in product(range(1, most + 1) if sampling else (0,), asked.regularisers(reading)):
+            taking_part = sized.taking_part(counts["C"]) if counts not in drawn else (1, 2)
+            for m, g in product(taking_part if sampling else (0,), asked.regularisers(reading)):
                 flags = {**layout, **({"regulariser": g} if g else {})}
                 loud = int(noise == "rough" and counts["d"] > 1)  # of all clients there would be too many outcomes
                 own = Noise(noise, loud=loud)

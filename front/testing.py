@@ -177,6 +177,8 @@ def instances(claim: Statement | str) -> SearchStrategy[Instance]:
     known = list(world.shapes(reading))
     small = [s for s in known if s.cost <= SMALL and (not isinstance(world, Enumerates) or world.paths(s) <= FEW)]
     shapes = sorted(small, key=lambda s: s.cost) or known[:1]
+    if not shapes:
+        raise UserError(f"{statement.id}, whose sizes no short run has", "some", "use `fedaudit_check`")
 
     @st.composite
     def made(draw: Callable[[SearchStrategy[Any]], Any]) -> Instance:

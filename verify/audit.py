@@ -290,7 +290,7 @@ def judge(
     identifier, left_out = reading.lowered.id, untried(reading, world)
     search = Search(seen.instances, sizes=tuple(s for s in seen.sizes if s.counts), untried=left_out)
     if not seen.best:
-        reason = "no admissible instance was found" if seen.sizes or not left_out else "; ".join(left_out)
+        reason = "no admissible instance was found" if seen.sizes or not left_out else left_out[0]
         return Undecided(identifier, reason, search=search)
     replays, fallen, unseen = list[Replayed](), list[Replayed](), list[Found]()
     violations = sorted((f for f in seen.best if f.margin > VIOLATION), key=_worth)

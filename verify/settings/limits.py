@@ -1,7 +1,7 @@
 """What a search may use, memory and work, and what one run needs of both: told from a shape's sizes, before any array.
 
-Sizes that conditions name (T >= 10^6) may be far beyond what a run on arrays can have. Every estimate is made here, from
-whole numbers alone, and errs on the large side: what does not fit is left out, and the row says so.
+Sizes that conditions name (T >= 10^6) may be far beyond what a run on arrays can have. Every estimate is made here,
+from whole numbers alone, and errs on the large side: what does not fit is left out, and the row says so.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def affordable(reading: Reading, proposed: Sequence[Shape], need: Callable[[Shap
         paid.add(shape)
     too_large = [shape for shape in proposed if not needs[shape].rows(limits)]
     too_long = [shape for shape in fitting if shape not in paid]
-    room, effort = f"{said(limits.memory)} (--memory)", f"a budget of {limits.seconds:.3g} s (--budget)"
+    room, effort = f"{said(limits.memory)} (--memory)", f"its share of the budget, {limits.seconds:.3g} s (--budget)"
     lines = [_line(reading, out, len(proposed), why) for out, why in ((too_large, room), (too_long, effort)) if out]
     kept = tuple(shape for shape in proposed if shape in ordinary or shape in paid)
     return Affordable(kept, ordinary, tuple(lines))

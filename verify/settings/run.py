@@ -220,6 +220,7 @@ class RunSetting:
 
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         known = self.with_steps(reading, shape, genome, known)
+        clients = shape["C"]
         shape = shape.but(C=1, m=1) if shape.one_for_all else shape
         parts = _parts(reading, shape, genome, known.scalars)
         if data.reads_data(reading):
@@ -231,6 +232,9 @@ class RunSetting:
         if asked.has(reading, "lower_bounded"):
             bounded = np.isfinite(to_numpy(setup.w_star)).all(axis=1)
         for name, values in measured.items():
+            at = reading.claim["method"]["measures"][name]["at"]
+            if shape.one_for_all and "i" in at:
+                values = np.repeat(values, clients, axis=1 + at.index("i"))
             start = _starts(reading, name, shape["T"])
             inside = (np.abs(values) < FAR) & bounded.reshape((-1,) + (1,) * (values.ndim - 1))
             usable = np.where(inside, values, np.nan)
@@ -713,7 +717,8 @@ def _copied(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict
     """Equal clients: every gene of a client for all of them."""
     copied = dict(genome)
     one = {**dict(shape.counts), "C": 1, "kinks": "kink" in genome, "own": False}
-    for gene in (*sized.family(shape).genes(one), Gene("noise", "nonnegative", (1,), ("C",))):
+    own = (Gene("noise", "nonnegative", (1,), ("C",)), Gene("weight", "positive", (1,), ("C",)))
+    for gene in (*sized.family(shape).genes(one), *own):
         if "C" in gene.axes and gene.name in genome:
             copied[gene.name] = np.repeat(genome[gene.name], shape["C"], axis=1 + gene.axes.index("C"))
     return copied

@@ -53,14 +53,14 @@ def long_number(code: str) -> Long | None:
 
 
 def digits(numerator: int, denominator: int = 1) -> int:
-    """How many decimal digits the longer part of a fraction has, or one more."""
-    return int(max(numerator.bit_length(), denominator.bit_length()) / log2(10)) + 1
+    """How many decimal digits the longer part of a fraction has, or one less."""
+    return int((max(numerator.bit_length(), denominator.bit_length()) - 1) / log2(10)) + 1
 
 
 def _value(node: ast.expr, values: Values) -> Fraction | None:
     """The number that is written, from the numbers that its parts are."""
     value = _computed(node, values)
-    if value is not None and digits(value.numerator, value.denominator) > MOST_DIGITS + 1:
+    if value is not None and digits(value.numerator, value.denominator) > MOST_DIGITS:
         raise _TooLong
     return value
 

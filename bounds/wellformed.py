@@ -93,7 +93,7 @@ def long_number(statement: Statement) -> Fault | None:
     """A number that is too long to be printed or computed with: whoever shows a statement asks for it first."""
     for name, formulas in _formulas(statement).items():
         longest = max((digits(x.p, x.q) for formula in formulas for x in formula.atoms(Rational)), default=0)
-        if longest > MOST_DIGITS + 1:
+        if longest > MOST_DIGITS:
             return Fault(f"a number of {longest} digits in `{name}`", f"at most {MOST_DIGITS}", "write a shorter one")
     return None
 

@@ -132,13 +132,14 @@ def fedaudit_check(
     __tracebackhide__ = True
     from fedaudit.bounds.catalogue import given
     from fedaudit.verify.audit import hunt
+    from fedaudit.verify.settings.limits import memory
     from fedaudit.verify.verdict import Refuted, Survived
 
     from .runner import one_thread
 
     one_thread()
     statement = given(claim)
-    verdict = hunt(statement, seed, options().budget or budget or BUDGET)
+    verdict = hunt(statement, seed, options().budget or budget or BUDGET, memory=memory(options().memory))
     match verdict:
         case Refuted():
             raise _refutation(statement, verdict.certificate, out, claim)

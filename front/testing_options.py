@@ -12,10 +12,11 @@ OUT = ".fedaudit"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Seconds for each theorem (None: as the test asks), and where certificates go."""
+    """Seconds for each theorem (None: as the test asks), where certificates go, and what arrays may take."""
 
     budget: float | None = None
     out: str = OUT
+    memory: str = "2GB"
 
 
 _SESSIONS: list[Options] = []  # of this process, the innermost last

@@ -48,9 +48,12 @@ WRITTEN = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(GB|MB)", re.ASCII | re.IG
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What one instance of a shape needs: bytes, and steps that are taken one after the other."""
+    """What one instance of a shape needs: bytes, how many of them for sums and ranges of the claim, and steps that are
+    taken one after the other.
+    """
 
     bytes: int
+    terms: int
     steps: int
 
     def ordinary(self, limits: Limits) -> bool:
@@ -120,7 +123,7 @@ def affordable(reading: Reading, proposed: Sequence[Shape], need: Callable[[Shap
     too_large = [shape for shape in proposed if not needs[shape].rows(limits)]
     too_long = [shape for shape in fitting if shape not in paid]
     room, effort = f"{said(limits.memory)} (--memory)", f"its share of the budget, {limits.seconds:.3g} s (--budget)"
-    lines = [_line(reading, out, len(proposed), why) for out, why in ((too_large, room), (too_long, effort)) if out]
+    lines = [_line(reading, out, needs, why) for out, why in ((too_large, room), (too_long, effort)) if out]
     kept = tuple(shape for shape in proposed if shape in ordinary or shape in paid)
     return Affordable(kept, ordinary, tuple(lines))
 
@@ -139,18 +142,19 @@ def memory(text: str) -> int:
 def said(size: int) -> str:
     """Bytes in the largest unit of which there is one."""
     name, unit = next(((name, unit) for name, unit in UNITS.items() if size >= unit), ("bytes", 1))
-    return f"{size / unit:.3g} {name}"
+    return f"{round(size / unit, 3):,g} {name}"
 
 
-def _line(reading: Reading, out: Sequence[Shape], proposed: int, limit: str) -> str:
-    """One line about shapes that were left out, named by the letter of their largest size."""
+def _line(reading: Reading, out: Sequence[Shape], needs: Mapping[Shape, Need], limit: str) -> str:
+    """One line about shapes that were left out, named by the letter of their largest size, or by long sums."""
     axis = max(("C", "d", "E", "T"), key=lambda name: min(dict(shape.counts).get(name, 1) for shape in out))
     least = min(dict(shape.counts).get(axis, 1) for shape in out)
     letters = {size: letter for letter, size in reading.claim["method"].get("names", {}).items()}
-    where = f"{letters.get(axis, axis)} ≥ {_short(least)}"
-    if len(out) == proposed:
-        return f"{where}: no run of this size fits in {limit}, so none was tried"
-    return f"{where}: {len(out)} of {proposed} kinds of runs do not fit in {limit} and were not tried"
+    summed = all(2 * needs[shape].terms > needs[shape].bytes for shape in out)
+    where = "long sums or ranges" if summed else f"{letters.get(axis, axis)} ≥ {_short(least)}"
+    if len(out) == len(needs):
+        return f"{where}: no such run fits in {limit}, so none was tried"
+    return f"{where}: {len(out)} of {len(needs)} kinds of runs do not fit in {limit} and were not tried"
 
 
 def _short(n: int) -> str:
@@ -178,8 +182,9 @@ def need_of(
     ranges += [(meaning["relation"], meaning["for_all"]) for meaning in claim["means"].values()]
     compared = max((_compared(relation, for_all, counts) for relation, for_all in ranges), default=1)
     numbers = _state(reading, shape, paths, rounds, local, "k" in looked, affine)
-    numbers += rounds * local + measured + given + compared
-    return Need((COPIES * numbers + 3 * genes) * itemsize, rounds * local)
+    numbers += rounds * local + measured
+    whole = COPIES * (numbers + given + compared) + 3 * genes
+    return Need(whole * itemsize, COPIES * (given + compared) * itemsize, rounds * local)
 
 
 def _state(reading: Reading, shape: Shape, paths: int, rounds: int, local: int, inside: bool, affine: bool) -> int:

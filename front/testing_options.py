@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["BUDGET", "OUT", "Options", "begin", "end", "options"]
+__all__ = ["BUDGET", "MEMORY", "OUT", "Options", "begin", "end", "options"]
 
 BUDGET = 5.0  # nominal seconds for each theorem
 OUT = ".fedaudit"
+MEMORY = "2GB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,7 @@ class Options:
 
     budget: float | None = None
     out: str = OUT
-    memory: str = "2GB"
+    memory: str = MEMORY
 
 
 _SESSIONS: list[Options] = []  # of this process, the innermost last

@@ -50,6 +50,16 @@ DRIFT = fa.Statement(
     then=fa.Ge(drift(t, k, i), 0), for_all={t: (0, T - 1), k: (0, E), i: (1, C)}, sweep={eta: fa.unit("s") / L},
 )
 """
+NUMBERS = """
+import fedaudit as fa
+
+G = fa.Glossary()
+j, a = G.index("j", "term"), G.symbol("a", "1", "a number")
+SUM = fa.Statement(
+    id="sums/long", kind="inequality", title="A long sum", cite="made up", method="scalar", glossary=G,
+    then=fa.Le(fa.Sum(1 / (j + a) ** 2, (j, 1, 10**9)), 2),
+)
+"""
 FITS_NOT = {  # a condition beside E = 1, and what is said of it
     "fa.Ge(T, 10**6)": "T ≥ 10^6: no such run fits in its share of the budget, 1 s (--budget), so none was tried",
     "fa.Ge(T, 10**100)": "T ≥ 10^100: no such run fits in 2 GB (--memory), so none was tried",
@@ -128,6 +138,12 @@ def test_ways_to_draw_are_counted_as_they_are_listed(kind: str) -> None:
 )
 def test_long_sums_are_counted_too(tmp_path: Path, old: str, new: str) -> None:
     for row in both(descent(tmp_path, old, new)):
+        assert row["reason"] == LONG_SUMS
+
+
+def test_long_sums_without_a_run(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(NUMBERS)
+    for row in both(fa.load(tmp_path / "mine.py")[0]):
         assert row["reason"] == LONG_SUMS
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "Limited",
     "Need",
     "affordable",
+    "formulas_need",
     "memory",
     "most_rows",
     "need_of",
@@ -149,7 +150,7 @@ def _line(reading: Reading, out: Sequence[Shape], needs: Mapping[Shape, Need], l
     """One line about shapes that were left out, named by the letter of their largest size, or by long sums."""
     axis = max(("C", "d", "E", "T"), key=lambda name: min(dict(shape.counts).get(name, 1) for shape in out))
     least = min(dict(shape.counts).get(axis, 1) for shape in out)
-    letters = {size: letter for letter, size in reading.claim["method"].get("names", {}).items()}
+    letters = {size: letter for letter, size in reading.claim.get("method", {}).get("names", {}).items()}
     summed = all(2 * needs[shape].terms > needs[shape].bytes for shape in out)
     where = "long sums or ranges" if summed else f"{letters.get(axis, axis)} ≥ {_short(least)}"
     if len(out) == len(needs):
@@ -175,16 +176,27 @@ def need_of(
     local = 1 if counts_steps or (shape.follows_moments and "k" not in looked) else E
     spans = {"t": rounds + 1, "k": local + 1, "i": C, "j": C, "n": d, "T": 1}
     measured = sum(prod(spans[index] for index in measure["at"]) for measure in method["measures"].values())
-    counts = {**sizes, "D": d}
-    rules = [*claim["choose"].values(), *reading.lowered.sweep.values()]
-    given = sum(prod((T, E)[: len(rule["index"])]) * _sums(rule["value"], counts) for rule in rules)
-    ranges = [(relation, claim["for_all"]) for relation in (*claim["then"], *claim["when"])]
-    ranges += [(meaning["relation"], meaning["for_all"]) for meaning in claim["means"].values()]
-    compared = max((_compared(relation, for_all, counts) for relation, for_all in ranges), default=1)
+    terms = COPIES * _terms(reading, shape)
     numbers = _state(reading, shape, paths, rounds, local, "k" in looked, affine)
     numbers += rounds * local + measured
-    whole = COPIES * (numbers + given + compared) + 3 * genes
-    return Need(whole * itemsize, COPIES * (given + compared) * itemsize, rounds * local)
+    return Need((COPIES * numbers + terms + 3 * genes) * itemsize, terms * itemsize, rounds * local)
+
+
+def formulas_need(reading: Reading, shape: Shape, itemsize: int) -> Need:
+    """Where nothing is run: both sides, with their sums, and the conditions."""
+    terms = COPIES * _terms(reading, shape) * itemsize
+    return Need(terms, terms, 1)
+
+
+def _terms(reading: Reading, shape: Shape) -> int:
+    """Numbers that the chosen quantities have, and the longest relation."""
+    claim, counts = reading.claim, {"D": dict(shape.counts).get("d", 1), **dict(shape.counts)}
+    rules = [*claim["choose"].values(), *reading.lowered.sweep.values()]
+    spans = [counts.get("T", 1), counts.get("E", 1)]
+    given = sum(prod(spans[: len(rule["index"])]) * _sums(rule["value"], counts) for rule in rules)
+    ranges = [(relation, claim["for_all"]) for relation in (*claim["then"], *claim["when"])]
+    ranges += [(meaning["relation"], meaning["for_all"]) for meaning in claim.get("means", {}).values()]
+    return given + max((_compared(relation, for_all, counts) for relation, for_all in ranges), default=1)
 
 
 def _state(reading: Reading, shape: Shape, paths: int, rounds: int, local: int, inside: bool, affine: bool) -> int:

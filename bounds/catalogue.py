@@ -24,6 +24,7 @@ from typing import Any
 from fedaudit.errors import UserError
 
 from . import papers as _papers
+from .digits import MOST_DIGITS, long_number
 from .method import Method
 from .statement import Statement
 
@@ -230,9 +231,14 @@ def _select(selector: str) -> list[Statement]:
 
 
 def _from_file(path: str, wanted: str) -> list[Statement]:
+    from . import wellformed  # which a statement of the catalogue does not need
+
     own = list(statements_in(_loaded(path)))
     if not own:
         raise UserError(f"got {path} without a Statement, expected at least one; do: define it at top level")
+    for made in own:
+        if (fault := wellformed.long_number(made)) is not None:
+            raise UserError(f"{path}:{_line_of(made, path)}: {made.id}: {fault}")
     found = [s for s in own if s.id == wanted] or [s for s in own if fnmatch.fnmatchcase(s.id, wanted)]
     if not found:
         raise UserError(f"{path}::{wanted}", f"one of {', '.join(s.id for s in own)}", "pick one of them")
@@ -255,6 +261,7 @@ def _loaded(name: str) -> ModuleType:
     if spec is None or spec.loader is None:
         raise UserError(f"got {path}, expected a Python file that can be imported; do: check its name")
     module = importlib.util.module_from_spec(spec)
+    _short_numbers(path)
     try:
         with _beside(path):
             spec.loader.exec_module(module)
@@ -264,6 +271,17 @@ def _loaded(name: str) -> ModuleType:
             f"got {path}, which fails ({type(error).__name__}: {error}), expected statements; do: run it alone"
         ) from error
     return module
+
+
+def _short_numbers(path: Path) -> None:
+    """`UserError` for a number that Python would compute for hours."""
+    try:
+        long = long_number(importlib.util.decode_source(path.read_bytes()))
+    except (OSError, SyntaxError, UnicodeDecodeError):  # the loader says it
+        return
+    if long is not None:
+        got, expected = f"{long.code}, a number of more than {MOST_DIGITS} digits", f"at most {MOST_DIGITS}"
+        raise UserError(f"{path}:{long.line}: got {got}, expected {expected}; do: mend this line")
 
 
 def users_modules() -> tuple[ModuleType, ...]:

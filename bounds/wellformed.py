@@ -14,13 +14,14 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
-from sympy import Dummy, Float
+from sympy import Dummy, Float, Rational
 from sympy.core.function import AppliedUndef
 
 from fedaudit.errors import UserError
 
 from .assumptions import ASSUMPTIONS
 from .claim_language import domain_faults, operation_faults
+from .digits import MOST_DIGITS, digits
 from .fault import Fault
 from .homonyms import homonym_faults
 from .index_ranges import index_faults
@@ -53,6 +54,9 @@ def form_faults(statement: Statement) -> Iterator[Fault]:
     """The former alone: a premise of a proof speaks of part of what its statement does."""
     if "/" not in statement.id.strip("/"):
         yield Fault(f"the id {statement.id!r}", "paper/label", f"write id='mine/{statement.id}'")
+    if (long := long_number(statement)) is not None:  # nothing else of it can be printed
+        yield long
+        return
     if statement.kind not in get_args(Kind):
         yield Fault(f"kind={statement.kind!r}", f"one of {', '.join(get_args(Kind))}", "a lemma is an inequality")
     yield from _relations(statement)
@@ -114,6 +118,15 @@ def _numbers(statement: Statement) -> Iterator[Fault]:
             p, q = number.as_integer_ratio()
             exact = f"Rational({p}, {q})" if q <= 1024 else f"Rational('{number}')"
             yield Fault(f"the float {number} in `{name}`", "exact numbers", f"write {exact}")
+
+
+def long_number(statement: Statement) -> Fault | None:
+    """A number that is too long to be printed or computed with: whoever shows a statement asks for it first."""
+    for name, formulas in _formulas(statement).items():
+        longest = max((digits(x.p, x.q) for formula in formulas for x in formula.atoms(Rational)), default=0)
+        if longest > MOST_DIGITS:
+            return Fault(f"a number of {longest} digits in `{name}`", f"at most {MOST_DIGITS}", "write a shorter one")
+    return None
 
 
 def _formulas(statement: Statement) -> dict[str, list[Any]]:

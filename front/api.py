@@ -101,10 +101,12 @@ def hunt(
     seed: int = 0,
     budget: float = 10.0,
     backend: str = "numpy",
+    memory: str = "2GB",
     progress: Wanted = None,
 ) -> Verdict:
     """Can it be broken? `budget` is nominal seconds; the same seed gives the same verdict.
 
+    `memory`: what its arrays may take; sizes that need more are not tried, and the verdict's search says so.
     `progress`: False for silence, True for a line now and then, or a function of (what, done, total).
 
     >>> import fedaudit as fa
@@ -114,12 +116,13 @@ def hunt(
     buttaci/appA-strong-second
     """
     from fedaudit.verify.audit import hunt as search
+    from fedaudit.verify.settings.limits import memory as in_bytes
 
     from .progress import watched
 
     found = catalogue.given(claim)
     with watched(f"hunt {found.id}", progress):
-        return search(found, seed, budget, backend)
+        return search(found, seed, budget, backend, in_bytes(memory))
 
 
 def audit(
@@ -128,6 +131,7 @@ def audit(
     seed: int = 0,
     budget: float = 120.0,
     backend: str = "numpy",
+    memory: str = "2GB",
     progress: Wanted = None,
 ) -> Audited:
     """All moves on one statement. (`fedaudit audit` reads the rows of many together: a proof stands on proved ones.)
@@ -137,12 +141,13 @@ def audit(
     'buttaci/appA-strong-second~repaired'
     """
     from fedaudit.verify.audit import audit as all_moves
+    from fedaudit.verify.settings.limits import memory as in_bytes
 
     from .progress import watched
 
     found = catalogue.given(claim)
     with watched(f"audit {found.id}", progress):
-        return all_moves(found, seed, budget, backend)
+        return all_moves(found, seed, budget, backend, in_bytes(memory))
 
 
 def certify(certificate: str | PathLike[str] | Mapping[str, Any], *sources: str | PathLike[str]) -> Certified:

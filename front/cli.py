@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import export, reproduce, show, tighter, worst_case
@@ -216,6 +217,8 @@ def parser() -> Parser:
             for option, holds in TLS.items():
                 sub.add_argument(option, metavar="FILE", help=f"{holds}, for --engine tls://HOST:PORT")
             sub.add_argument("--backend", default="numpy", metavar="numpy|cupy", help="array library (default numpy)")
+            room = "what a worker's arrays may take, 500MB, 4GB (default 2GB); sizes that need more are not tried"
+            sub.add_argument("--memory", metavar="SIZE", help=room)
             if name == "audit":
                 sub.add_argument("--no-figures", action="store_true", help="draw none; a later run may")
             sub.add_argument("--fail-on", metavar="refuted", help="exit with status 1 if a statement is refuted")
@@ -474,6 +477,10 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UserError(f"--backend {backend}", "numpy or cupy", "leave it out to use numpy")
     figures = not getattr(arguments, "no_figures", False)
     settings = Settings(_seed(arguments.seed), _budget(arguments.budget), backend, figures)
+    if getattr(arguments, "memory", None) is not None:
+        from fedaudit.verify.settings.limits import memory
+
+        settings = replace(settings, memory=memory(arguments.memory))
     engines, out = _engine(arguments), None if arguments.out is None else _out(arguments.out)
     one_thread()
     use_backend(backend)

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fedaudit.bounds.catalogue import find, find_methods
+from fedaudit.bounds.digits import MOST_DIGITS, long_number
 from fedaudit.bounds.lint import Finding, lint
 from fedaudit.bounds.method import Method, quantity_name
 from fedaudit.bounds.read_latex import Parsed, Unread, parse, parts, renamed, source
@@ -76,12 +77,22 @@ def made(name: str, latex: str | None, paper: str = "mine") -> tuple[str, str]:
     if latex is None:
         return _text(draft, label), ""
     try:
-        read = _read(draft, name, parse(latex), latex)
+        parsed = parse(latex)
+        _short_numbers(parsed)
+        read = _read(draft, name, parsed, latex)
     except Unread as error:
         reason = f"got LaTeX with {error}, which is not read; the file has a first statement in its place"
         note = f"# Not read ({one_line(str(error))}), to be written by hand in `then`: {cut(one_line(latex), 300)}"
         return _text(replace(draft, comment=note), label), reason
     return _fitted(read, label)
+
+
+def _short_numbers(parsed: Parsed) -> None:
+    """`UserError` for a number that nobody could write out, before anything computes it."""
+    long = long_number(f"{source(parsed.left)}, {source(parsed.right)}")
+    if long is not None:
+        got = f"LaTeX with {long.code}, a number of more than {MOST_DIGITS} digits"
+        raise UserError(got, f"at most {MOST_DIGITS}", "write a shorter number; nothing was written")
 
 
 def _draft(name: str) -> Draft:

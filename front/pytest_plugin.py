@@ -1,4 +1,4 @@
-"""The pytest plugin, found by its entry point: two options and a fixture. It loads nothing that is slow.
+"""The pytest plugin, found by its entry point: three options and a fixture. It loads nothing that is slow.
 
 `fedaudit_check` (the fixture, and `fedaudit.fedaudit_check`), `fedaudit.theorem` and `fedaudit.instances` do the work:
 see `fedaudit.testing`.
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from .testing_options import BUDGET, OUT, Options, begin, end
+from .testing_options import BUDGET, MEMORY, OUT, Options, begin, end
 
 MOST_BUDGET = 1e6
 BEGUN = pytest.StashKey[bool]()
@@ -21,11 +21,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("fedaudit", "theorems (fedaudit)")
     said = f"nominal seconds for each theorem, whatever the test asks for (default {BUDGET:g})"
     group.addoption("--fedaudit-budget", metavar="SECONDS", help=said)
+    room = "what a theorem's arrays may take, like 500MB (default 2GB); sizes that need more are not tried"
+    group.addoption("--fedaudit-memory", metavar="SIZE", default=MEMORY, help=room)
     group.addoption("--fedaudit-out", metavar="DIR", default=OUT, help=f"folder for certificates (default {OUT})")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    begin(Options(_budget(config.getoption("fedaudit_budget")), config.getoption("fedaudit_out") or OUT))
+    budget, out = _budget(config.getoption("fedaudit_budget")), config.getoption("fedaudit_out") or OUT
+    begin(Options(budget, out, config.getoption("fedaudit_memory") or MEMORY))
     config.stash[BEGUN] = True
 
 

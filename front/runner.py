@@ -48,6 +48,7 @@ __all__ = [
 AUDIT_BUDGET = 120.0  # seconds, the whole audit
 SINGLE_BUDGET = 10.0  # seconds a statement, for verify and hunt on their own
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+MEMORY = 2 * 10**9  # bytes
 WEIGHT = ("thm", "cor", "prop", "lem")  # labels of ids, the weightiest first
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
@@ -87,6 +88,7 @@ class Settings:
     budget: float | None = None  # seconds over all statements; None for the default
     backend: str = "numpy"
     figures: bool = True  # no row depends on them
+    memory: int = MEMORY  # bytes that a worker's arrays may take
 
     def effort(self, move: str, count: int) -> float:
         """Nominal seconds for each of `count` statements."""
@@ -107,6 +109,12 @@ class Task:
     backend: str
     figure: bool
     known: Row | None = None  # the row, where only its figure is wanted
+    memory: int = MEMORY
+
+    @property
+    def asked(self) -> tuple[int, float, str, int]:
+        """What a search is given beside the statement."""
+        return self.seed, self.effort, self.backend, self.memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +362,7 @@ def perform(task: Task) -> Row:
     statement = statement_of(task.chosen)
     if task.move in ("lint", "derive"):
         return cast(Row, getattr(moves, f"{task.move}_row")(statement))
-    row = cast(Row, getattr(moves, f"{task.move}_row")(statement, task.seed, task.effort, task.backend))
+    row = cast(Row, getattr(moves, f"{task.move}_row")(statement, *task.asked))
     return {**row, "statement": printed(statement)} if task.move == "audit" else row
 
 
@@ -379,7 +387,7 @@ def figure_of(statement: Statement, seed: int, row: Row) -> str | None:
 
 def _tasks(move: str, selection: Sequence[Chosen], settings: Settings, *, figure: bool) -> list[Task]:
     effort = settings.effort(move, len(selection))
-    return [Task(move, c, settings.seed, effort, settings.backend, figure) for c in selection]
+    return [Task(move, c, settings.seed, effort, settings.backend, figure, memory=settings.memory) for c in selection]
 
 
 @cache
@@ -397,6 +405,7 @@ def _key(task: Task) -> str:
         seed=task.seed,
         effort=task.effort,
         backend=task.backend,
+        memory=task.memory,
         libraries=list(libraries().values()),
     )
 

@@ -65,8 +65,18 @@ def table(move: str, rows: Sequence[Row]) -> None:
         _premises(rows[0])
     if len(rows) == 1 and (said := lead([Ends.of(one) for one in _worst(rows[0])], _broken(rows[0]))):
         console().print(escape(said), soft_wrap=True)
+    for row in rows:
+        for left_out in dict.fromkeys(_untried(row)):
+            if left_out != row.get("reason"):
+                console().print(escape(f"{row['id']}: {left_out}"), style="dim", soft_wrap=True)
     if len(rows) == 1 and (sizes := [Size.of(size) for size in rows[0].get("sizes", ())]):
         console().print(escape(f"sizes: {line(sizes)}"), style="dim", soft_wrap=True)
+
+
+def _untried(row: Row) -> list[str]:
+    """What the searches of a row left out because it does not fit in memory or in the budget."""
+    moves: list[dict[str, Any]] = [row, row.get("verify") or {}, row.get("hunt") or {}]
+    return [line_ for move in moves for line_ in move.get("untried", ())]
 
 
 def _worst(row: Row) -> list[dict[str, Any]]:

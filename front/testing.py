@@ -131,13 +131,14 @@ def fedaudit_check(
     __tracebackhide__ = True
     from fedaudit.bounds.catalogue import given
     from fedaudit.verify.audit import hunt
+    from fedaudit.verify.settings.limits import memory
     from fedaudit.verify.verdict import Refuted, Survived
 
     from .runner import one_thread
 
     one_thread()
     statement = given(claim)
-    verdict = hunt(statement, seed, options().budget or budget or BUDGET)
+    verdict = hunt(statement, seed, options().budget or budget or BUDGET, memory=memory(options().memory))
     match verdict:
         case Refuted():
             raise _refutation(statement, verdict.certificate, out, claim)
@@ -176,6 +177,8 @@ def instances(claim: Statement | str) -> SearchStrategy[Instance]:
     known = list(world.shapes(reading))
     small = [s for s in known if s.cost <= SMALL and (not isinstance(world, Enumerates) or world.paths(s) <= FEW)]
     shapes = sorted(small, key=lambda s: s.cost) or known[:1]
+    if not shapes:
+        raise UserError(f"{statement.id}, whose sizes no short run has", "some", "use `fedaudit_check`")
 
     @st.composite
     def made(draw: Callable[[SearchStrategy[Any]], Any]) -> Instance:

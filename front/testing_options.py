@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["BUDGET", "OUT", "Options", "begin", "end", "options"]
+__all__ = ["BUDGET", "MEMORY", "OUT", "Options", "begin", "end", "options"]
 
 BUDGET = 5.0  # nominal seconds for each theorem
 OUT = ".fedaudit"
+MEMORY = "2GB"
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Seconds for each theorem (None: as the test asks), and where certificates go."""
+    """Seconds for each theorem (None: as the test asks), where certificates go, and what arrays may take."""
 
     budget: float | None = None
     out: str = OUT
+    memory: str = MEMORY
 
 
 _SESSIONS: list[Options] = []  # of this process, the innermost last

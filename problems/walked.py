@@ -24,8 +24,19 @@ TIMELESS = frozenset((*LINEAR, "grad", "prox", "sampled", "w_i_star"))  # do not
 
 def paths_needed(T: int, C: int, signs: int, sampling: tuple[str, int] | None) -> int:
     """How many outcomes the law of paths has, with so many signs of noise in all."""
-    each = len(draws(C, *sampling)) if sampling else 1
+    each = _many_draws(C, *sampling) if sampling else 1
     return 2 ** min(60, signs) * each ** min(T, 60)
+
+
+def _many_draws(C: int, kind: str, m: int) -> int:
+    """How many there are in `draws`, which need not be listed; of very many, a number that is large enough."""
+    all_, count = (C if kind == "without_replacement" else C + m - 1), 1
+    few = min(m, all_ - m)
+    for chosen in range(1, few + 1):
+        count = count * (all_ - few + chosen) // chosen
+        if count > MOST_OUTCOMES:
+            break
+    return count if few >= 0 else 0
 
 
 def walk(scope: Scope) -> Measured:

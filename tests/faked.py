@@ -8,7 +8,7 @@ REFUTED = "buttaci/lemC.2"
 CERTIFICATE = json.loads((Path(__file__).parent / "certificates" / "run" / "buttaci-lemC.2.json").read_text())
 
 
-def tried(statement, seed, effort, backend="numpy", verdict="survived"):
+def tried(statement, seed, effort, backend="numpy", memory=0, verdict="survived"):
     return {
         "id": statement.id,
         "verdict": verdict,
@@ -29,9 +29,9 @@ def fake_moves():
     def verdict_of(statement):
         return "refuted" if statement.id == REFUTED else "survived"
 
-    def audit_row(statement, seed, effort, backend):
+    def audit_row(statement, seed, effort, backend, memory):
         calls.append(statement.id)
-        row = tried(statement, seed, effort, backend, verdict_of(statement))
+        row = tried(statement, seed, effort, verdict=verdict_of(statement))
         inner = {
             "lint": {"findings": []},
             "derive": {"status": "follows", "factor": 1.0},
@@ -47,6 +47,6 @@ def fake_moves():
     made.lint_row = lambda s: {"id": s.id, "findings": [{"rule": "dimension", "message": "[F] is not [W]"}]}
     made.derive_row = lambda s: {"id": s.id, "status": "follows", "factor": 1.0}
     made.verify_row = tried
-    made.hunt_row = lambda s, seed, effort, backend: tried(s, seed, effort, backend, verdict_of(s))
+    made.hunt_row = lambda s, seed, effort, *_: tried(s, seed, effort, verdict=verdict_of(s))
     made.audit_row = audit_row
     return made

@@ -148,10 +148,10 @@ def test_an_audit_goes_on_where_it_was_stopped(run, moves, monkeypatch, tmp_path
     moves.calls.clear()
     finished = moves.audit_row
 
-    def stop(statement, seed, effort, backend):
+    def stop(statement, *asked):
         if len(moves.calls) == 4:
             os.kill(os.getpid(), signal.SIGINT)
-        return finished(statement, seed, effort, backend)
+        return finished(statement, *asked)
 
     monkeypatch.setattr(moves, "audit_row", stop)
     status, out, err = run("audit", LEMMAS, "--jobs", "1", "--json", "--out", "stopped")

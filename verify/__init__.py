@@ -28,20 +28,23 @@ class _Verify(ModuleType):
         seed: int = 0,
         budget: float = 10.0,
         backend: str = "numpy",
+        memory: str = "2GB",
         progress: Wanted = None,
     ) -> Verdict:
         """Does it hold on real trajectories? `budget` is nominal seconds; the same seed gives the same verdict.
 
+        `memory`: what its arrays may take; sizes that need more are not tried, and the verdict's search says so.
         `progress`: False for silence, True for a line now and then, or a function of (what, done, total).
         """
         from fedaudit.bounds.catalogue import given
         from fedaudit.progress import watched
 
         from .audit import verify
+        from .settings.limits import memory as in_bytes
 
         found = given(claim)
         with watched(f"verify {found.id}", progress):
-            return verify(found, seed, budget, backend)
+            return verify(found, seed, budget, backend, in_bytes(memory))
 
 
 sys.modules[__name__].__class__ = _Verify

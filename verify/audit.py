@@ -29,7 +29,8 @@ from .hunt import POPULATION, VIOLATION, Found, Searched, climb, joined, sample,
 from .premises import tried
 from .repair import repair
 from .settings import setting_of
-from .settings.base import Reading, Setting, Shape
+from .settings.base import Limits, Reading, Setting, Shape
+from .settings.limits import tried_on, untried
 from .settings.order import Order
 from .shrink import reduced, shrink, simplicity
 from .statistical import statistics
@@ -65,6 +66,8 @@ DEAR_REPLAYS = 2
 CLEAR = 1e-3  # a float violation this large ends the search if the kernel confirms it
 LEAD = 6  # shapes that `hunt` goes on with after the first round
 LITERAL_SHARE = 0.25  # of the hunting effort, for each implicit assumption
+MEMORY = Limits().memory
+NO_EFFORT = Limits()  # of who only looks at a statement
 STRENGTH = ("undecided", "survived", "proved", "refuted", "not-reproduced", "reproduced-if", "reproduced")
 
 Row = dict[str, Any]
@@ -84,16 +87,16 @@ def derive_row(statement: Statement) -> Row:
     return derived(statement).row()
 
 
-def verify_row(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Row:
-    return verify(statement, seed, effort, backend).row()
+def verify_row(statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY) -> Row:
+    return verify(statement, seed, effort, backend, memory).row()
 
 
-def hunt_row(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Row:
-    return hunt(statement, seed, effort, backend).row()
+def hunt_row(statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY) -> Row:
+    return hunt(statement, seed, effort, backend, memory).row()
 
 
-def audit_row(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Row:
-    return audit(statement, seed, effort, backend).row()
+def audit_row(statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY) -> Row:
+    return audit(statement, seed, effort, backend, memory).row()
 
 
 def linted(statement: Statement) -> Linted:
@@ -114,6 +117,7 @@ def verify(
     seed: int,
     effort: float,
     backend: str = "numpy",
+    memory: int = MEMORY,
     *,
     seen: Searched | None = None,
     spent: float = 0.0,
@@ -127,7 +131,7 @@ def verify(
         return quoted(statement, seed)
     if statement.kind == "experiment":
         return observe(statement, seed, effort)
-    reading, world = read(statement, backend=backend)
+    reading, world = read(statement, (), backend, Limits(memory, effort))
     began = time.perf_counter()
     seen = _sampled(reading, world, seed, effort) if seen is None else seen
     verdict = _by_kind(statement, judge(reading, world, seen, _siblings(statement), sturdy))
@@ -142,14 +146,20 @@ def verify(
 
 
 def hunt(
-    statement: Statement, seed: int, effort: float, backend: str = "numpy", *, race: Searched | None = None
+    statement: Statement,
+    seed: int,
+    effort: float,
+    backend: str = "numpy",
+    memory: int = MEMORY,
+    *,
+    race: Searched | None = None,
 ) -> Verdict:
     """Search for a counterexample, shrink it, certify it; `race`: random instances that were counted elsewhere."""
     if statement.quoted:
         return quoted(statement, seed)
     if statement.kind == "experiment":
         return Undecided(statement.id, NOTHING_TO_HUNT, search=Search(seed=seed))
-    reading, world = read(statement, backend=backend)
+    reading, world = read(statement, (), backend, Limits(memory, effort))
     began = time.perf_counter()
     judged = judge(reading, world, _hunted(reading, world, seed, effort, race), _siblings(statement))
     judged = examined(statement, reading, world, judged, seed, effort)
@@ -170,11 +180,11 @@ def observe(statement: Statement, seed: int, effort: float) -> Verdict:
     return kind(statement.id, outcome.reason, outcome.under, outcome.rows, search)
 
 
-def audit(statement: Statement, seed: int, effort: float, backend: str = "numpy") -> Audited:
+def audit(statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY) -> Audited:
     """All moves; the verdict is the strongest that any of them reached."""
     told("lint and derive", 0, 1)
     sense, derivation = linted(statement), derived(statement)
-    verified, hunted = _both(statement, seed, effort / 3, backend)
+    verified, hunted = _both(statement, seed, effort / 3, backend, memory)
     moves: list[Verdict] = [hunted, verified]
     proved = derivation.derived.proved
     if proved and not rests_on(statement):
@@ -188,7 +198,7 @@ def audit(statement: Statement, seed: int, effort: float, backend: str = "numpy"
     stands = against is None and not isinstance(best, Refuted)
     literal = () if statement.kind == "experiment" else statement.implicit
     share = effort / 3
-    implicit = [literally(statement, a, seed, share, backend) if stands else falls_anyway(a) for a in literal]
+    implicit = [literally(statement, a, seed, share, backend, memory) if stands else falls_anyway(a) for a in literal]
     return Audited(
         statement,
         best,
@@ -203,18 +213,19 @@ def audit(statement: Statement, seed: int, effort: float, backend: str = "numpy"
     )
 
 
-def _both(statement: Statement, seed: int, effort: float, backend: str) -> tuple[Verdict, Verdict]:
+def _both(statement: Statement, seed: int, effort: float, backend: str, memory: int) -> tuple[Verdict, Verdict]:
     """`verify` and `hunt`, sharing work: the sample chooses the shapes that `hunt` climbs on, and where `hunt` has
     looked for the sturdiest counterexample, `verify` shows its first one.
     """
     if statement.quoted or statement.kind == "experiment":
-        return verify(statement, seed, effort, backend), hunt(statement, seed, effort, backend)
-    reading, world = read(statement, backend=backend)
+        return verify(statement, seed, effort, backend, memory), hunt(statement, seed, effort, backend, memory)
+    reading, world = read(statement, (), backend, Limits(memory, effort))
     began = time.perf_counter()
     seen = _sampled(reading, world, seed, effort)
     spent = _since(began)
-    hunted = hunt(statement, seed, effort, backend, race=seen)
-    verified = verify(statement, seed, effort, backend, seen=seen, spent=spent, sturdy=_against(hunted) is None)
+    hunted = hunt(statement, seed, effort, backend, memory, race=seen)
+    sturdy = _against(hunted) is None
+    verified = verify(statement, seed, effort, backend, memory, seen=seen, spent=spent, sturdy=sturdy)
     return verified, hunted
 
 
@@ -226,16 +237,28 @@ def rests_on(statement: Statement) -> str | None:
     return "; ".join(parts) or None
 
 
-def literal_row(statement: Statement, assumption: Assumption, seed: int, effort: float, backend: str = "numpy") -> Row:
-    return literally(statement, assumption, seed, effort, backend).row()
+def literal_row(
+    statement: Statement,
+    assumption: Assumption,
+    seed: int,
+    effort: float,
+    backend: str = "numpy",
+    memory: int = MEMORY,
+) -> Row:
+    return literally(statement, assumption, seed, effort, backend, memory).row()
 
 
 def literally(
-    statement: Statement, assumption: Assumption, seed: int, effort: float, backend: str = "numpy"
+    statement: Statement,
+    assumption: Assumption,
+    seed: int,
+    effort: float,
+    backend: str = "numpy",
+    memory: int = MEMORY,
 ) -> Literally:
     """What becomes of the statement when an assumption that the text does not make is dropped."""
     name, says = assumption.name, assumption.says
-    reading, world = read(statement, (name,), backend)
+    reading, world = read(statement, (name,), backend, Limits(memory, LITERAL_SHARE * effort))
     if name not in world.droppable:
         return Literally(name, says, "not-tried", "the statement has no meaning without it")
     judged = _by_kind(statement, judge(reading, world, _hunted(reading, world, seed, LITERAL_SHARE * effort)))
@@ -255,20 +278,23 @@ def falls_anyway(assumption: Assumption) -> Literally:
     return Literally(assumption.name, assumption.says, "not-tried", "the statement falls with it")
 
 
-def read(statement: Statement, dropped: tuple[str, ...] = (), backend: str = "numpy") -> tuple[Reading, Setting]:
+def read(
+    statement: Statement, dropped: tuple[str, ...] = (), backend: str = "numpy", limits: Limits = NO_EFFORT
+) -> tuple[Reading, Setting]:
     """The statement as it is computed with, and the world it is about."""
     lowered = lower(statement)
-    return Reading(lowered, dropped, backend), setting_of(lowered)
+    return Reading(lowered, dropped, backend, limits=limits), setting_of(lowered)
 
 
 def judge(
     reading: Reading, world: Setting, seen: Searched, siblings: Claims | None = None, sturdy: bool = True
 ) -> Judged:
     """A verdict from what a search saw. Only the kernel makes it `Refuted`."""
-    identifier, sizes = reading.lowered.id, tuple(s for s in seen.sizes if s.counts)
-    search = Search(seen.instances, sizes=sizes, none=NO_PATH if isinstance(world, Order) else NOTHING_MET)
+    identifier, left_out = reading.lowered.id, untried(reading, world)
+    none = NO_PATH if isinstance(world, Order) else NOTHING_MET if seen.sizes or not left_out else left_out[0]
+    search = Search(seen.instances, sizes=tuple(s for s in seen.sizes if s.counts), untried=left_out, none=none)
     if not seen.best:
-        return Undecided(identifier, search.none, search=search)
+        return Undecided(identifier, none, search=search)
     replays, fallen, unseen = list[Replayed](), list[Replayed](), list[Found]()
     violations = sorted((f for f in seen.best if f.margin > VIOLATION), key=_worth)
     suspects = violations[:REPLAYS]
@@ -283,7 +309,7 @@ def judge(
         if beaten and found.margin < -BEYOND_ROUNDING and not isinstance(world, Order):  # whose slopes are only fitted
             continue  # it says nothing about the claim, and less about how tight it is
         made = certify(reading, world, found)
-        if made is None and found.margin > BEYOND_ROUNDING:
+        if made is None and found.margin > BEYOND_ROUNDING and tried_on(reading, world, [found.scores.shape]):
             made = certify(reading, world, reduced(reading, world, found))
             made = None if made is None or made.holds else made
         if made is None:
@@ -408,7 +434,7 @@ def _sampled(reading: Reading, world: Setting, seed: int, effort: float) -> Sear
     weights = [shape.cost**-0.5 for shape in shapes]
     total = max(LEAST_SAMPLE, effort * RATE)
     counts = [math.ceil(total * w / sum(weights)) for w in weights]
-    climbed = _climbed(shapes, _places(effort, SPARED[0]))
+    climbed = _climbed(tried_on(reading, world, shapes), _places(effort, SPARED[0]))
     first, second, had = list[Searched](), list[list[Searched]](), list[int]()
     for shape, n in zip(shapes, counts, strict=True):
         told("random instances, shape", len(first), len(shapes))
@@ -439,13 +465,20 @@ def _hunted(reading: Reading, world: Setting, seed: int, effort: float, race: Se
 
     Where a `race` was run and counted already, there are more and longer climbs instead.
     """
-    shapes, counted = world.shapes(reading), Searched(0, ())
+    proposed, counted = world.shapes(reading), Searched(0, ())
+    shapes = tried_on(reading, world, proposed)
+    long = [shape for shape in proposed if shape not in shapes] if race is None else []
+    if long or not shapes:
+        counted = sample(reading, world, long, RACE, seed)
+    if not shapes:
+        return counted if race is None else Searched(0, race.best)
     more = (0, 0) if race is None else SPARED
     least = LEAST_GENERATIONS + more[1]
     populations, places = _populations(effort), _places(effort, more[0])
     if len(shapes) > places:
         if race is None:
-            race = counted = sample(reading, world, shapes, RACE, seed, _climbed(shapes, places))
+            race = sample(reading, world, shapes, RACE, seed, _climbed(shapes, places))
+            counted = joined([counted, race])
         shapes = _entrants(shapes, race, places)
     generations = max(least, round(populations / len(shapes)))
     first = joined([counted, climb(reading, world, shapes, generations, seed)])

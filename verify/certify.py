@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,6 +22,7 @@ from .hunt import VIOLATION, Found
 from .kernel.expression import Evaluator, Tree, parse
 from .kernel.rational import DIGITS as READ
 from .kernel.rational import Node
+from .kernel.run import COUNT as MOST_OF_A_RUN
 from .settings.base import Reading, Setting, Shape, rules
 from .settings.order import Order
 
@@ -140,7 +142,10 @@ def _ratio(reading: Reading, at: Mapping[str, int], lhs: Any, rhs: Any) -> float
     if not large > 0:
         return float("nan")
     made = small / large
-    return float(made if isinstance(made, fmpq) else made.lower())
+    try:
+        return float(made if isinstance(made, fmpq) else made.lower())
+    except OverflowError:  # beyond all floats
+        return math.inf if made > 0 else -math.inf
 
 
 def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None:
@@ -152,6 +157,8 @@ def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None
     """
     last: Replayed | None = None
     shape, at = _needed(reading, setting, found), found.scores.at[found.row]
+    if beyond_kernel(shape):
+        return None
     genes = genes_of(reading, setting, shape)
     plain, equal = found.margin < -BEYOND_ROUNDING, _equation(reading, found) and found.margin <= VIOLATION
     if not plain and not equal and found.margin <= VIOLATION and not isinstance(setting, Order):
@@ -199,6 +206,8 @@ def _close(reading: Reading, setting: Setting, found: Found, shape: Shape) -> Re
 def refusal(reading: Reading, setting: Setting, found: Found) -> str:
     """What the kernel says of a candidate in short rationals that it does not replay; nothing where it does."""
     shape = _needed(reading, setting, found)
+    if beyond_kernel(shape):
+        return f"a run of more than {MOST_OF_A_RUN} rounds, steps, clients or variables is not replayed"
     exact = exactly(genes_of(reading, setting, shape), found.scores.genome, found.row, DIGITS[0])
     try:
         for instance in _instances(reading, setting, shape, exact, _measured(setting, found.scores, found.row)):
@@ -206,6 +215,12 @@ def refusal(reading: Reading, setting: Setting, found: Found) -> str:
     except kernel.Rejected as error:
         return str(error)
     return ""
+
+
+def beyond_kernel(shape: Shape) -> bool:
+    """Whether a run has more rounds, steps, clients or variables than the kernel admits: it is not even written out."""
+    walked = [n for name, n in shape.counts if name in ("C", "d", "E", "T")]
+    return not shape.brief and any(n > MOST_OF_A_RUN for n in walked)
 
 
 def _equation(reading: Reading, found: Found) -> bool:

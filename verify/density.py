@@ -22,6 +22,7 @@ from .hunt import VIOLATION, Found
 from .pictured import Cloud, Mark, unit
 from .seeds import seed_for
 from .settings.base import Reading, Setting, Shape
+from .settings.limits import tried_on
 
 __all__ = ["against", "cloud", "part", "tightest_of"]
 
@@ -86,7 +87,10 @@ def against(reading: Reading, world: Setting, seed: int) -> dict[str, Any] | Non
 
 
 def _drawn(reading: Reading, world: Setting, seed: int) -> list[tuple[Shape, Genome]]:
-    shapes = _some(world.shapes(reading))
+    known = tried_on(reading, world, world.shapes(reading))
+    if not known:
+        raise UserError(f"{reading.lowered.id}, whose sizes no short run has", "some", "plot what it follows from")
+    shapes = _some(known)
     rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "curves"))
     each = max(FEW, INSTANCES // len(shapes))
     return [(shape, draw(genes_of(reading, world, shape), each, rng)) for shape in shapes]

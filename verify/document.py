@@ -147,6 +147,7 @@ class Move:
     tightness: float | None = None
     seconds: float | None = None
     sizes: tuple[Size, ...] = ()
+    untried: tuple[str, ...] = ()  # sizes that did not fit in memory or in the budget
     worst: tuple[Ends, ...] = ()
     left_out: tuple[str, ...] = ()  # ordinary points that are too large
     out_of_reach: str = ""  # why there is no exact worst case
@@ -503,7 +504,7 @@ def _step(node: Node) -> Step:
 def _move(node: Node) -> Move:
     at = node.mapping()
     known = {"id", "seed", "verdict", "evidence", "instances", "tightness", "seconds", "sizes"}
-    known |= {"certificate", "counterexample", "worst", "left_out", "out_of_reach"}
+    known |= {"certificate", "counterexample", "worst", "left_out", "out_of_reach", "untried"}
     instances, counterexample = at.get("instances"), at.get("counterexample")
     return Move(
         verdict=at.need("verdict").one_of(VERDICTS),
@@ -512,6 +513,7 @@ def _move(node: Node) -> Move:
         tightness=at.number("tightness"),
         seconds=at.number("seconds"),
         sizes=at.list("sizes", _size),
+        untried=at.texts("untried"),
         worst=at.list("worst", _ends),
         left_out=at.texts("left_out"),
         out_of_reach=at.text("out_of_reach"),

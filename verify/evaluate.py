@@ -19,6 +19,7 @@ from fedaudit.bounds.trees import Arithmetic, Formula, Tree, read
 
 Array = np.ndarray[Any, Any]
 _special = cast("Any", _untyped)
+LARGEST = int(np.finfo(float).max)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +82,7 @@ class Evaluator:
         if name in self.bound:
             return self.bound[name].astype(float)
         if name in self.table.counts:
-            return self.full(float(self.table.counts[name]))
+            return self.full(_quotient(self.table.counts[name], 1))
         if name in self.table.scalars:
             return np.reshape(self.table.scalars[name], (-1,) + (1,) * (self.rank - 1))
         raise UnknownName(name)
@@ -129,8 +130,16 @@ def _full(rank: int, value: float) -> Array:
 
 
 def _constant(p: int, q: int) -> Formula[Array]:
-    value = float(p) / float(q)
+    value = _quotient(p, q)
     return lambda scope: scope.full(value)
+
+
+def _quotient(p: int, q: int) -> float:
+    """The float next to p/q, infinite beyond all floats."""
+    try:
+        return float(p) / float(q)
+    except OverflowError:
+        return p / q if abs(p) < LARGEST * q else math.inf if p > 0 else -math.inf
 
 
 def _name(name: str) -> Formula[Array]:

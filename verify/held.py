@@ -58,6 +58,7 @@ def shape_at(
     if getattr(world, "counts_steps", False) and wanted.get("T", E) % E:
         raise UserError(f"T={wanted['T']}, E={E}", "steps T that are whole rounds of E", f"write T={E * 40}")
     made = [shape.but(**wanted) for shape in shapes if "E" in sizes or dict(shape.counts).get("E", 2) <= SHORTEST]
+    made = [s for s in made if dict(s.counts).get("m", 0) <= dict(s.counts).get("C", MOST_SIZE)]  # drawn of these
     few = [s for s in made if not isinstance(world, Enumerates) or world.paths(s) <= MOST_PATHS]
     if not few:
         raise UserError(f"sizes {sizes}", "a run whose outcomes can be followed", "take smaller ones")

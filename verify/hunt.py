@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from fedaudit.progress import told
 
-from .check import Scores, genes_of, score, score_below, score_parts
+from .check import Scores, genes_of, score, score_below, score_parts, tabulate
 from .evaluate import Array
-from .genome import draw, mutate, rows
+from .genome import Genome, draw, mutate, rows
 from .seeds import seed_for
 from .settings.base import NOISY, Reading, Setting, Shape
+from .settings.limits import most_rows, tried_on
 from .settings.order import Order
 from .sizes import Counts, Size, merged
 
@@ -71,13 +73,36 @@ def sampled(
     """Random instances of one shape: of each draw, how many and from which seed. They are evaluated together.
 
     What will be evaluated `often` is recorded here already, unless they are many: code chooses by the size of arrays.
+    Where they do not fit in memory together, some at a time are; of what is longer than ordinary there are few.
     """
+    most = most_rows(reading, setting, shape)
+    if not tried_on(reading, setting, [shape]):
+        draws = [(min(n, most), seed) for n, seed in draws]
     genes = genes_of(reading, setting, shape)
     seeds = [seed_for(seed, reading.lowered.id, "sample", shape, *reading.dropped) for _, seed in draws]
     drawn = [draw(genes, n, np.random.default_rng(seed)) for (n, _), seed in zip(draws, seeds, strict=True)]
+    if sum(n for n, _ in draws) > most:
+        return [_some_at_a_time(reading, setting, shape, genome, most) for genome in drawn]
     often = often and sum(n for n, _ in draws) <= FEW
     each = score_parts(reading, setting, shape, drawn, often=often)
     return [Searched(s.admissible, tuple(top(s, 1)), (_size(reading, setting, s, s.admissible),)) for s in each]
+
+
+def _some_at_a_time(reading: Reading, setting: Setting, shape: Shape, genome: Genome, most: int) -> Searched:
+    """Instances of which at most so many fit in memory together. What was measured is not kept, but measured again."""
+    seen: list[Searched] = []
+    for first in range(0, size_of(genome), most):
+        part = rows(genome, np.arange(first, min(first + most, size_of(genome))))
+        scores = score(reading, setting, shape, part)
+        scores = replace(scores, known=partial(tabulate, reading, setting, shape, part))
+        size = _size(reading, setting, scores, scores.admissible)
+        seen.append(Searched(scores.admissible, tuple(top(scores, 1)), (size,)))
+    return replace(joined(seen), best=joined(seen).best[:1])
+
+
+def size_of(genome: Genome) -> int:
+    """How many instances a batch has."""
+    return len(next(iter(genome.values())))
 
 
 def joined(parts: Sequence[Searched]) -> Searched:

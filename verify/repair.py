@@ -45,6 +45,7 @@ from .hunt import VIOLATION, climb
 from .kernel import Malformed
 from .settings import setting, setting_of
 from .settings.base import Reading, Setting
+from .settings.limits import tried_on
 
 Change = Literal["hypothesis", "constant", "rate", "none known", "undecided"]
 SHAPES, GENERATIONS, REPLAYS, SIGNS = 8, 6, 5, 150
@@ -307,7 +308,8 @@ def _path(pair: Pair, old: Relational, new: Relational) -> str:
     claim = order_claim(pair, old, new, fixed)
     try:
         reading, world = Reading(lower(claim)), setting("order")
-        found = climb(reading, world, world.shapes(reading)[:SHAPES], GENERATIONS, pair.seed).best
+        shapes = tried_on(reading, world, world.shapes(reading))[:SHAPES]
+        found = climb(reading, world, shapes, GENERATIONS, pair.seed).best
         replayed = [certify(reading, world, f) for f in found[:REPLAYS] if f.margin > VIOLATION]
     except (Malformed, ValueError, KeyError):  # a formula that growth paths do not speak of
         return ""

@@ -24,6 +24,7 @@ from .genome import Genome, draw, exactly, join, mutate, rows
 from .hunt import VIOLATION, Found
 from .seeds import seed_for
 from .settings.base import Reading, Setting, Shape, names
+from .settings.limits import tried_on
 
 ROUNDS = (2, 4, 8, 16)  # the longer horizons that are tried; beyond them, twice the rounds
 MOST_STEPS = 48  # of a longer run: exact numbers grow with every step
@@ -138,7 +139,8 @@ def breaks(claims: Mapping[str, Mapping[str, Any]], replayed: Replayed) -> list[
 def tougher(reading: Reading, setting: Setting, violations: Sequence[Found]) -> Replayed | None:
     """A counterexample that lasts, from a climb on the shapes that fell: the first that the kernel confirms."""
     fallen = {found.scores.shape for found in violations}
-    for shape in _varied([shape for shape in setting.shapes(reading) if shape in fallen])[:SHAPES]:
+    shapes = tried_on(reading, setting, setting.shapes(reading))
+    for shape in _varied([shape for shape in shapes if shape in fallen])[:SHAPES]:
         best = _climb(reading, setting, shape)
         for digits in DIGITS if best is not None else ():
             again = replay(reading, setting, shape, exactly(genes_of(reading, setting, shape), best or {}, 0, digits))

@@ -49,6 +49,7 @@ class Search:
     statistical: Mapping[str, Any] | None = None  # what sampling saw besides
     sizes: tuple[Size, ...] = ()  # none where instances have no sizes
     worst: tuple[Mapping[str, Any], ...] = ()  # at ordinary points: over all functions and dimensions, or by a search
+    untried: tuple[str, ...] = ()  # sizes that fit neither in memory nor in the effort
     left_out: tuple[str, ...] = ()  # ordinary points whose worst case is too large for the effort
     out_of_reach: str = ""  # why there is no exact worst case
     none: str = ""
@@ -70,6 +71,7 @@ class Search:
         """How every row ends."""
         how = {} if self.how is None else {"how": self.how}
         sampled = {} if self.statistical is None else {"statistical": dict(self.statistical)}
+        sampled |= {"untried": list(self.untried)} if self.untried else {}
         sizes = [size.row() for size in self.sizes]
         worst: Row = {"worst": [dict(one) for one in self.worst]} if self.worst else {}
         worst |= {"left_out": list(self.left_out)} if self.left_out else {}

@@ -75,6 +75,14 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """What a search may use: bytes of its arrays, and nominal seconds for runs that are longer than ordinary ones."""
+
+    memory: int = 2 * 10**9
+    seconds: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """A statement as it is audited: its lowered form and the implicit assumptions that are dropped."""
 
@@ -82,6 +90,7 @@ class Reading:
     dropped: tuple[str, ...] = ()
     backend: str = "numpy"  # the array library that runs are computed with
     whole: bool = False  # whether runs are measured wherever they can be, not only where the claim reads them
+    limits: Limits = Limits()
 
     @property
     def claim(self) -> dict[str, Any]:

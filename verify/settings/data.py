@@ -227,7 +227,7 @@ def oracle(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: T
     else:
         step, shift = genome["step"], shift * (eta * high * genome["scale"])[wide]
     if shape.flag("oracle") == "still":
-        step, shift = (np.concatenate([x, 0 * x], axis=1) for x in (step, shift))
+        step, shift = (np.concatenate([x, 0 * x], axis=1)[:, : shape["T"]] for x in (step, shift))
     C = shape["C"]
     return (step, shift) if step.shape[2] == C else (np.repeat(step, C, axis=2), np.repeat(shift, C, axis=2))
 

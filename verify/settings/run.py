@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from itertools import product
-from math import isqrt
+from math import isqrt, prod
 from typing import Any, cast
 
 import numpy as np
@@ -24,11 +24,13 @@ from fedaudit.problems.programme import programme
 from fedaudit.problems.reach import bounded, reach
 from fedaudit.problems.regularised import Regulariser
 from fedaudit.problems.regularised import minimiser as least
+from fedaudit.problems.walked import MOST_OUTCOMES
 
 from ..evaluate import Array, Evaluator, Quantity, Table
 from ..genome import Genome
 from . import asked, data, sized
 from .base import Reading, Shape, text, to_backend, to_numpy
+from .limits import Affordable, Need, affordable, need_of
 
 LARGE = (
     (10, 1, 8, 10),
@@ -71,7 +73,15 @@ class RunSetting:
     first_round: bool = False  # whether the claim reads the first round alone
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
-        return _shapes(self, reading)
+        return self.affordable(reading).shapes
+
+    def affordable(self, reading: Reading) -> Affordable:
+        """The proposed shapes that the reading's limits allow."""
+        return _affordable(self, reading)
+
+    def need(self, reading: Reading, shape: Shape) -> Need:
+        """What one instance of a shape takes."""
+        return _need(self, reading, shape)
 
     def proposed(self, reading: Reading) -> Sequence[Shape]:
         """Shapes worth trying."""
@@ -106,8 +116,8 @@ class RunSetting:
                 continue
             if layout.get("start") and (counts["C"] == 1 or counts not in small or noise != "none"):
                 continue
-            most = 2 if counts in drawn else counts["C"]
-            for m, g in product(range(1, most + 1) if sampling else (0,), asked.regularisers(reading)):
+            taking_part = sized.taking_part(counts["C"]) if counts not in drawn else (1, 2)
+            for m, g in product(taking_part if sampling else (0,), asked.regularisers(reading)):
                 flags = {**layout, **({"regulariser": g} if g else {})}
                 loud = int(noise == "rough" and counts["d"] > 1)  # of all clients there would be too many outcomes
                 own = Noise(noise, loud=loud)
@@ -210,6 +220,7 @@ class RunSetting:
 
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         known = self.with_steps(reading, shape, genome, known)
+        clients = shape["C"]
         shape = shape.but(C=1, m=1) if shape.one_for_all else shape
         parts = _parts(reading, shape, genome, known.scalars)
         if data.reads_data(reading):
@@ -221,6 +232,9 @@ class RunSetting:
         if asked.has(reading, "lower_bounded"):
             bounded = np.isfinite(to_numpy(setup.w_star)).all(axis=1)
         for name, values in measured.items():
+            at = reading.claim["method"]["measures"][name]["at"]
+            if shape.one_for_all and "i" in at:
+                values = np.repeat(values, clients, axis=1 + at.index("i"))
             start = _starts(reading, name, shape["T"])
             inside = (np.abs(values) < FAR) & bounded.reshape((-1,) + (1,) * (values.ndim - 1))
             usable = np.where(inside, values, np.nan)
@@ -437,9 +451,17 @@ def _placed(shape: Shape, genome: Mapping[str, Array]) -> Mapping[str, Array]:
 
 
 @lru_cache(maxsize=64)
-def _shapes(setting: RunSetting, reading: Reading) -> tuple[Shape, ...]:
+def _affordable(setting: RunSetting, reading: Reading) -> Affordable:
     """Every move on a statement asks for them."""
-    return tuple(setting.proposed(reading))
+    return affordable(reading, setting.proposed(reading), lambda shape: setting.need(reading, shape))
+
+
+@lru_cache(maxsize=1024)
+def _need(setting: RunSetting, reading: Reading, shape: Shape) -> Need:
+    paths = 1 if shape.brief else min(setting.paths(shape), MOST_OUTCOMES)
+    genes = sum(prod(gene.shape) for gene in setting.genes(reading, shape))
+    affine, itemsize = sized.family(shape).affine, np.dtype(setting.precision).itemsize
+    return need_of(reading, shape, paths, genes, itemsize, affine, setting.counts_steps)
 
 
 def _sampling(
@@ -695,7 +717,8 @@ def _copied(reading: Reading, shape: Shape, genome: Mapping[str, Array]) -> dict
     """Equal clients: every gene of a client for all of them."""
     copied = dict(genome)
     one = {**dict(shape.counts), "C": 1, "kinks": "kink" in genome, "own": False}
-    for gene in (*sized.family(shape).genes(one), Gene("noise", "nonnegative", (1,), ("C",))):
+    own = (Gene("noise", "nonnegative", (1,), ("C",)), Gene("weight", "positive", (1,), ("C",)))
+    for gene in (*sized.family(shape).genes(one), *own):
         if "C" in gene.axes and gene.name in genome:
             copied[gene.name] = np.repeat(genome[gene.name], shape["C"], axis=1 + gene.axes.index("C"))
     return copied

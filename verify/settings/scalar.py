@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from ..evaluate import Array, Table
 from ..genome import Gene, Genome, Kind
 from .base import Reading, Shape, text
+from .limits import Affordable, Need, affordable, formulas_need
 
 _SIZES = {"T": (1,)}
 _COUNTS = (1, 2, 3, 5, 10, 30, 100)
@@ -27,6 +29,18 @@ class Scalar:
     declared: tuple[str, ...] = ()
 
     def shapes(self, reading: Reading) -> Sequence[Shape]:
+        return self.affordable(reading).shapes
+
+    def affordable(self, reading: Reading) -> Affordable:
+        """The proposed shapes that the reading's limits allow: sums may be long."""
+        return _affordable(self, reading)
+
+    def need(self, reading: Reading, shape: Shape) -> Need:
+        """What one instance of a shape takes."""
+        return formulas_need(reading, shape, np.dtype(self.precision).itemsize)
+
+    def proposed(self, reading: Reading) -> Sequence[Shape]:
+        """Shapes worth trying."""
         counts = sorted(s for s, d in reading.lowered.symbols.items() if d in ("count", "index"))
         if "T" not in counts:
             counts.append("T")
@@ -62,6 +76,12 @@ class Scalar:
             for smaller in sorted({1, 2, value // 2, value - 1}):
                 if 0 < smaller < value:
                     yield shape.but(**{name: smaller}), dict(genome)
+
+
+@lru_cache(maxsize=64)
+def _affordable(setting: Scalar, reading: Reading) -> Affordable:
+    """Every move on a statement asks for them."""
+    return affordable(reading, setting.proposed(reading), lambda shape: setting.need(reading, shape))
 
 
 SETTING = Scalar()

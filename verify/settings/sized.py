@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import isqrt
@@ -110,6 +110,11 @@ def with_noise(shape: Shape, other: Noise) -> Shape:
     flags = {name: value for name, value in shape.flags if name not in own.flags}
     counts = {name: size for name, size in shape.counts if name not in own.sizes}
     return Shape.of(flags | other.flags, **counts, **other.sizes)
+
+
+def taking_part(C: int) -> Sequence[int]:
+    """How many of C clients are drawn: of a crowd there are too many ways to draw, but for one, all, or all but one."""
+    return range(1, C + 1) if C * (C - 1) // 2 <= MOST_PATHS else (1, C - 1, C)
 
 
 def draws(shape: Shape, counts_steps: bool) -> int:

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from fedaudit.errors import UserError
+
 from ..evaluate import Array
 from ..kernel.form import Form as Exact
 from ..kernel.form import Vec
@@ -96,7 +98,12 @@ class _Floats:
 def _both(programme: Programme) -> tuple[list[_Floats], list[_Floats]]:
     """The constraints and the two sides."""
     place, entry = places(programme.leaves), places(programme.unknowns)
-    forms = [_floats(place, entry, form) for form in (*programme.constraints.values(), programme.lhs, programme.rhs)]
+    exact = (*programme.constraints.values(), programme.lhs, programme.rhs)
+    try:
+        forms = [_floats(place, entry, form) for form in exact]
+    except OverflowError as error:
+        expected = "coefficients below 1e308"
+        raise UserError("a worst case with numbers beyond floats", expected, "take another point") from error
     return forms[:-2], forms[-2:]
 
 

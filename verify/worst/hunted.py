@@ -155,7 +155,7 @@ def _counterexample(reading: Reading, made: Profile, broken: list[Replayed]) -> 
     """By a worst case, or by what a search met at an ordinary point; only one that the kernel accepts."""
     if made.against is not None:
         point, one = made.against
-        return Counterexample(shrunk(reading, point, one), None if one.lower is None else float(one.lower))
+        return Counterexample(shrunk(reading, point, one), one.brief()["lower"])
     found = ((certificate(reading, one), one.ratio) for one in broken)
     return next((Counterexample(data, ratio) for data, ratio in found if _accepted(data)), None)
 

@@ -134,7 +134,10 @@ class TooLarge(UserError):
 
 
 def _float(x: Fraction | None) -> float | None:
-    return None if x is None else float(x)
+    try:
+        return None if x is None else float(x)
+    except OverflowError:  # JSON has no infinity
+        return None
 
 
 def _text(x: Fraction | None) -> str | None:

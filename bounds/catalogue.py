@@ -13,6 +13,7 @@ import os
 import pkgutil
 import re
 import sys
+import traceback
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -259,10 +260,19 @@ def _loaded(name: str) -> ModuleType:
             spec.loader.exec_module(module)
         _USERS[str(path.resolve())] = module
     except Exception as error:  # the user's own code: any failure is theirs to see, in one line
-        raise UserError(
-            f"got {path}, which fails ({type(error).__name__}: {error}), expected statements; do: run it alone"
-        ) from error
+        raise UserError(_failure(error, path)) from error
     return module
+
+
+def _failure(error: Exception, path: Path) -> str:
+    """What a file failed with, and the line of it at which it did."""
+    if isinstance(error, SyntaxError):
+        return f"{path}:{error.lineno or 1}: got {error.msg}, expected Python; do: mend this line"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    where = f"{path}:{frames[-1].lineno if frames else 1}"
+    if isinstance(error, UserError):
+        return f"{where}: {error}"
+    return f"{where}: got {type(error).__name__}: {error}, expected statements; do: mend this line"
 
 
 def users_modules() -> tuple[ModuleType, ...]:

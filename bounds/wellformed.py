@@ -23,6 +23,7 @@ from fedaudit.errors import UserError
 
 from .assumptions import ASSUMPTIONS
 from .method import Method
+from .method_check import slips
 from .offers import ranges
 from .statement import Assumption, Kind, Statement
 
@@ -54,6 +55,7 @@ def faults(statement: Statement) -> Iterator[Fault]:
     yield from _relations(statement)
     yield from _numbers(statement)
     if isinstance(statement.method, Method) and statement.kind != "experiment":  # those read what they like
+        yield from (Fault(*slip) for slip in slips(statement.method))
         yield from _conditions(statement)
         yield from _assumptions((*statement.let, *statement.implicit))
         yield from _names(statement, statement.method)

@@ -59,7 +59,7 @@ def reads_data(reading: Reading) -> bool:
 
 
 def shapes(reading: Reading) -> list[Shape]:
-    full, everyone = has(reading, "full_batch"), has(reading, "full_participation")
+    full, everyone = has(reading, "full_batch"), takes_everyone(reading)
     errs = "exact" if has(reading, "exact_oracle") else "aimed" if _limit(reading) is not None else "free"
     if not long(reading):
         measures = reading.claim["method"]["measures"].values()
@@ -159,6 +159,12 @@ def long(reading: Reading) -> bool:
     return any("T" in measure["at"] or "t" in measure["at"] for measure in reading.claim["method"]["measures"].values())
 
 
+def takes_everyone(reading: Reading) -> bool:
+    """Whether all clients take part in every round: so it is said, or no rule of the method means over a sample."""
+    rules = [reading.claim["method"][phase] for phase in ("begin", "local", "end", "update")]
+    return has(reading, "full_participation") or "'sampled'" not in str(rules)
+
+
 def has(reading: Reading, name: str) -> bool:
     return any(a[0] == name for a in (*reading.claim["let"], *reading.claim["implicit"]))
 
@@ -204,6 +210,18 @@ def genes(reading: Reading, shape: Shape) -> list[Gene]:
     return {"exact": [], "aimed": [shift], "free": [step, shift], "still": [step, shift]}[kind]
 
 
+@lru_cache
+def oracle_step(reading: Reading) -> str:
+    """The symbol that is the oracle's step in the method's rules; eta where there is no oracle."""
+    waiting: list[Any] = [reading.claim["method"][phase] for phase in ("begin", "local", "end", "update")]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list) and part[:1] == ["oracle"]:
+            return str(part[1])
+        waiting += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    return "eta"
+
+
 def _limit(reading: Reading) -> Any:
     """The tree that the statement bounds the oracle's inaccuracy by; None where it sets no limit."""
     name = next((a[1] for a in reading.claim["let"] if a[0] == "inexact"), "")
@@ -217,7 +235,7 @@ def oracle(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: T
     """
     if "shift" not in genome:
         return None
-    eta, shift, high = known.scalars["eta"], genome["shift"], genome["curvature"]
+    eta, shift, high = known.scalars[oracle_step(reading)], genome["shift"], genome["curvature"]
     wide = (slice(None), None, None, None, None)
     if shape.flag("oracle") == "aimed":
         limit = np.broadcast_to(Evaluator(known, {})(_limit(reading)), (known.n,))
@@ -237,9 +255,8 @@ def exact_oracle(
 ) -> tuple[Array, Array] | None:
     """The same as rationals, of a batch of one; what has a root in it is rounded."""
     if "shift" not in genome or shape.flag("oracle") != "aimed":
-        return oracle(
-            reading, shape, genome, Table(1, {"eta": np.array([scalars.get("eta", 1)], dtype=object)}, {}, {})
-        )
+        name = oracle_step(reading)
+        return oracle(reading, shape, genome, Table(1, {name: np.array([scalars.get(name, 1)], dtype=object)}, {}, {}))
     floats = {k: np.asarray(v, dtype=float) for k, v in genome.items()}
     table = Table(1, {k: np.array([float(v)]) for k, v in scalars.items()}, {}, dict(shape.counts))
     answers = oracle(reading, shape, floats, table)
@@ -273,7 +290,7 @@ def reductions(
         smaller += [(shape.but(**{axis: n}), dict(genome)) for n in shorter if 0 < n < size]
     if alike:
         smaller += [(shape.but(C=n, m=n), dict(genome)) for n in (1, 4, 9) if n < sizes["C"]]
-    everyone = has(reading, "full_participation")
+    everyone = takes_everyone(reading)
     for less, kept in sorted(smaller, key=lambda pair: sum(n for _, n in pair[0].counts)):
         if rational(reading, less) and (not everyone or less["m"] == less["C"]):
             wanted = {gene.name: gene for gene in genes(reading, less)}

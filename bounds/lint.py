@@ -52,9 +52,12 @@ class Finding:
 
 
 def lint(statement: Statement, catalogue: Catalogue | None = None) -> tuple[Finding, ...]:
-    """All findings on one statement; none means that nothing was seen, not that it is true."""
+    """All findings on one statement; none means that nothing was seen, not that it is true.
+
+    What is not well formed is said alone: the other rules read what can be computed with.
+    """
     found = [Finding("form", str(fault)) for fault in faults(statement)]
-    for name, rule in RULES.items():
+    for name, rule in RULES.items() if not found else ():
         found += (Finding(name, message) for message in rule(statement, catalogue or {}))
     return tuple(found)
 

@@ -14,8 +14,24 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from sympy import Basic, Dict, Eq, Expr, Function, Ge, Gt, Le, Lt, Sum, Symbol, sympify
-from sympy.core.function import AppliedUndef
+from sympy import (
+    Basic,
+    Dict,
+    Eq,
+    Expr,
+    Function,
+    Ge,
+    Gt,
+    Indexed,
+    Le,
+    Lt,
+    Sum,
+    Symbol,
+    SympifyError,
+    Tuple,
+    sympify,
+)
+from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
@@ -92,6 +108,11 @@ class Assumption:
     means: Any = None  # of a method that is data: the relation between its measures, at every index of `for_all`
     for_all: tuple[tuple[Symbol, Any, Any], ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "args", as_tuple(self.args))
+        one = isinstance(self.for_all, tuple) and bool(self.for_all) and isinstance(self.for_all[0], Symbol)
+        object.__setattr__(self, "for_all", (self.for_all,) if one else as_tuple(self.for_all))
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:
@@ -112,6 +133,11 @@ class Form:
 
     identity: Statement
     replays: tuple[Mapping[str, Any], ...]  # {"instance": ..., "at": ...}
+
+
+def as_tuple(value: Any) -> tuple[Any, ...]:
+    """A field that holds several things, where one was given without a comma, or a list: `when=Eq(E, 1)`."""
+    return value if isinstance(value, tuple) else tuple(value) if isinstance(value, list) else (value,)
 
 
 def _none() -> Any:
@@ -155,9 +181,43 @@ class Statement:
     quoted: str = ""  # whose theorem this is, where another paper's is quoted whose assumptions are not encoded
 
     def __post_init__(self) -> None:
+        for name in ("let", "when", "implicit", "limits", "follows_from", "reading"):
+            object.__setattr__(self, name, as_tuple(getattr(self, name)))
+        if isinstance(self.then, list):
+            object.__setattr__(self, "then", as_tuple(self.then))
         for name in ("choose", "where", "sweep"):
-            object.__setattr__(self, name, Dict(getattr(self, name)))
-        object.__setattr__(self, "for_all", Dict({v: tuple(r) for v, r in self.for_all.items()}))
+            pairs = self._pairs(name)
+            object.__setattr__(self, name, Dict({key: self._formula(name, value) for key, value in pairs.items()}))
+        ranges = self._pairs("for_all")
+        for index, ends in ranges.items():
+            if not isinstance(index, Symbol) or not isinstance(ends, tuple | list | Tuple) or len(ends) != 2:
+                said = f"{self.id}: got for_all={{{index}: {ends}}}"
+                raise UserError(f"{said}, expected an index with its first and last value; do: write {{t: (0, T - 1)}}")
+        spans = {index: tuple(self._formula("for_all", end) for end in ends) for index, ends in ranges.items()}
+        object.__setattr__(self, "for_all", Dict(spans))
+
+    def _pairs(self, name: str) -> Mapping[Any, Any]:
+        """A field that defines symbols, or quantities at their indices."""
+        pairs = getattr(self, name)
+        if not isinstance(pairs, Mapping | Dict):
+            raise UserError(f"{self.id}: got {name}={pairs!r}, expected a dictionary; do: write {name}={{…: …}}")
+        for key in pairs:
+            if not isinstance(key, Symbol | AppliedUndef | Indexed):
+                said = f"{self.id}: got {key!r} in `{name}`"
+                do = f"write {key}(t)" if isinstance(key, UndefinedFunction) else "take it from the glossary"
+                raise UserError(f"{said}, expected a symbol, or a quantity at its indices; do: {do}")
+        return pairs
+
+    def _formula(self, name: str, value: Any) -> Any:
+        """A value of such a field, which is a number or a formula, never text."""
+        try:
+            formula: Any = sympify(value, strict=True)
+        except SympifyError:
+            formula = None
+        if not isinstance(formula, Expr):
+            said = f"{self.id}: got {value!r} in `{name}`"
+            raise UserError(f"{said}, expected a number or a formula; do: write it with the glossary's symbols")
+        return formula
 
     def _repr_latex_(self) -> str:
         """Its relations as the paper prints them, for a notebook."""

@@ -11,33 +11,28 @@ stands there, what was expected and what to do, and not an error from deep insid
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from sympy import Dummy, Float
+from sympy import Dummy, Float, Indexed, Symbol
 from sympy.core.function import AppliedUndef
-from sympy.logic.boolalg import BooleanFalse, BooleanTrue
+from sympy.logic.boolalg import Boolean, false
 
 from fedaudit.errors import UserError
 
 from .assumptions import ASSUMPTIONS
-from .method import Method
-from .method_check import slips
-from .offers import ranges
-from .statement import Assumption, Kind, Statement
+from .fault import Fault
+from .method import Method, quantity_name
+from .method_check import method_faults
+from .offers import DATA, OF_POINTS, TOGETHER, ranges
+from .statement import RELATIONS, Assumption, Glossary, Kind, Limit, Statement
 
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One slip: what stands there, what was expected, what to do."""
-
-    got: str
-    expected: str
-    do: str
-
-    def __str__(self) -> str:
-        return f"got {self.got}, expected {self.expected}; do: {self.do}"
+LONGEST_NAME = 100
+NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_]{{0,{LONGEST_NAME - 1}}}")
+MEANS = "say it of the run: Assumption(…, means=Le(measure, bound), for_all=…)"
+WORDS = ("id", "kind", "title", "cite", "repairs", "by_hand", "quoted")  # fields that are text
 
 
 def check(statement: Statement) -> None:
@@ -48,25 +43,79 @@ def check(statement: Statement) -> None:
 
 def faults(statement: Statement) -> Iterator[Fault]:
     """All that keeps the statement from being computed with."""
+    if misfits := list(_misfits(statement)):  # of which nothing more can be read
+        yield from misfits
+        return
     if "/" not in statement.id.strip("/"):
         yield Fault(f"the id {statement.id!r}", "paper/label", f"write id='mine/{statement.id}'")
     if statement.kind not in get_args(Kind):
         yield Fault(f"kind={statement.kind!r}", f"one of {', '.join(get_args(Kind))}", "a lemma is an inequality")
     yield from _relations(statement)
     yield from _numbers(statement)
+    yield from _spelling(statement)
     if isinstance(statement.method, Method) and statement.kind != "experiment":  # those read what they like
-        yield from (Fault(*slip) for slip in slips(statement.method))
+        yield from method_faults(statement.method)
         yield from _conditions(statement)
-        yield from _assumptions((*statement.let, *statement.implicit))
+        yield from _assumptions((*statement.let, *statement.implicit), statement.method)
         yield from _names(statement, statement.method)
         yield from _choices(statement, statement.method)
         yield from _indices(statement, statement.method)
 
 
+def _misfits(statement: Statement) -> Iterator[Fault]:
+    """Things in a field that holds others."""
+    for name in WORDS:
+        if not isinstance(getattr(statement, name), str):
+            yield Fault(f"{name}={getattr(statement, name)!r}", "text", f"write {name}='…'")
+    if not isinstance(statement.glossary, Glossary):
+        yield Fault(
+            f"glossary={statement.glossary!r}", "a Glossary", "write G = fa.Glossary(), and its symbols with it"
+        )
+    if not isinstance(statement.method, Method | str):
+        yield Fault(f"method={statement.method!r}", "a Method, or the name of a setting", "write method=FEDAVG")
+    for name, kind in (("let", Assumption), ("implicit", Assumption), ("limits", Limit), ("reading", str)):
+        for part in getattr(statement, name):
+            if not isinstance(part, kind):
+                do = f"write {name}=({'…' if kind is str else f'{kind.__name__}(…)'},)"
+                yield Fault(f"{part!r} in `{name}`", f"a tuple of {kind.__name__}", do)
+    for assumption in (*statement.let, *statement.implicit):
+        for arg in assumption.args if isinstance(assumption, Assumption) else ():
+            if not isinstance(arg, Symbol):
+                got = f"{arg!r} in the assumption {assumption.name!r}"
+                yield Fault(got, "constants that are symbols", f"write Assumption({assumption.name!r}, (L,))")
+    for part in statement.when:
+        if not isinstance(part, Boolean) or part is false:
+            yield Fault(f"`when` with {part!r}", "a condition", "write Eq(left, right), Le or Ge: == compares at once")
+
+
+def _spelling(statement: Statement) -> Iterator[Fault]:
+    """Names as the kernel reads them; and p, which every run has for the clients' weights."""
+    formulas = [x for several in _formulas(statement).values() for x in several]
+    method = statement.method
+    if isinstance(method, Method):
+        formulas += [*method.measures, *method.scalars([quantity_name(q) for q in method.measures])]
+    symbols = {x for formula in formulas for x in formula.atoms(Symbol)} | {*statement.for_all}
+    symbols |= {x for one in (*statement.let, *statement.implicit) for x in one.args}
+    for name in sorted({x.name for x in symbols} | {x.func.__name__ for x in _quantities(formulas)}):
+        if not NAME.fullmatch(name):
+            yield Fault(
+                f"the name {name!r}", "letters, digits and _", f"write {_ascii(name)!r}; `latex` prints as you like"
+            )
+    weights = {x.base.label for formula in formulas for x in formula.atoms(Indexed)}
+    if isinstance(method, Method) and any(x.name == "p" and x not in weights for x in symbols):
+        yield Fault("a symbol named p", "another name: p(i) are the clients' weights", "rename it")
+
+
+def _ascii(name: str) -> str:
+    """The name of every letter in place of the letter: mu for μ."""
+    words = (unicodedata.name(c, "x").lower().split()[-1] if not c.isascii() else c for c in name)
+    return re.sub(r"^(?=[0-9])|[^A-Za-z0-9_]", "_", "".join(words))[:LONGEST_NAME] or "x"
+
+
 def _relations(statement: Statement) -> Iterator[Fault]:
     parts: tuple[Any, ...] = statement.then if isinstance(statement.then, tuple) else (statement.then,)
     for part in parts:
-        if isinstance(part, bool | BooleanTrue | BooleanFalse):
+        if type(part) not in RELATIONS and statement.kind != "experiment":
             yield Fault(f"`then` with {part} in place of a relation", "a claim", "write Eq(left, right), Le or Ge")
 
 
@@ -96,7 +145,8 @@ def _formulas(statement: Statement) -> dict[str, list[Any]]:
     return fields | {"for_all": [end for ends in statement.for_all.values() for end in ends]}
 
 
-def _assumptions(assumptions: Iterable[Assumption]) -> Iterator[Fault]:
+def _assumptions(assumptions: Sequence[Assumption], method: Method) -> Iterator[Fault]:
+    names = {one.name for one in assumptions}
     for one in assumptions:
         if one.means is not None:
             continue
@@ -107,6 +157,14 @@ def _assumptions(assumptions: Iterable[Assumption]) -> Iterator[Fault]:
         elif len(one.args) != known.constants:
             got = f"the assumption {one.name!r} with the constants ({', '.join(map(str, one.args))})"
             yield Fault(got, f"{known.constants} of them", f"write Assumption({one.name!r}, (…,)): {known.asks}")
+        elif one.name in OF_POINTS and not any(map(method.uses, DATA)):
+            expected = f"it for a method with {' or '.join(DATA)}: it is about data points"
+            yield Fault(f"the assumption {one.name!r}, where {method.id} has none", expected, MEANS)
+        elif (beside := TOGETHER.get(one.name, one.name)) not in names:
+            expected = f"{beside!r} beside it, which brings losses of which it can be checked"
+            yield Fault(
+                f"the assumption {one.name!r} alone", expected, f"add Assumption({beside!r}, (rho,)), or {MEANS}"
+            )
 
 
 def _names(statement: Statement, method: Method) -> Iterator[Fault]:
@@ -132,6 +190,11 @@ def _names(statement: Statement, method: Method) -> Iterator[Fault]:
 def _choices(statement: Statement, method: Method) -> Iterator[Fault]:
     """What is chosen at an index is a step size of the rules."""
     steps = {x.func.__name__ for x in method.steps()}
+    pairs = (*statement.choose, *statement.sweep)
+    for x in steps - {x.func.__name__ for x in pairs if isinstance(x, AppliedUndef)}:
+        if any(isinstance(other, Symbol) and other.name == x for other in pairs):
+            expected = ", ".join(sorted(str(step) for step in method.steps() if step.func.__name__ == x))
+            yield Fault(f"the step size {x} of {method.id} without its index", expected, f"write {{{expected}: …}}")
     for x in statement.choose:
         if isinstance(x, AppliedUndef) and x.func.__name__ not in steps:
             expected = f"a step size of {method.id} ({', '.join(sorted(steps)) or 'it has none'})"

@@ -305,7 +305,7 @@ def free_symbols(reading: Reading) -> list[str]:
 @lru_cache
 def taken(reading: Reading) -> frozenset[str]:
     """Names that the run, the claim or its sweep gives a meaning to."""
-    taken = {*constants(reading)} | {"C", "E", "T", "D", "d", "m", "b", "Gamma", *"tkijn"}
+    taken = {*constants(reading)} | {"C", "E", "T", "D", "d", "m", "b", "Gamma", "p", *"tkijn"}
     taken |= {*declared(reading.claim), *reading.claim["choose"], *reading.claim["method"]["measures"]}
     taken |= {*reading.lowered.sweep, *steps(reading), *reading.lowered.knobs}
     taken |= {*reading.claim["method"].get("before", ()), *reading.claim["method"].get("names", ())}

@@ -151,6 +151,8 @@ class RunSetting:
             genes.append(Gene("dip", "fraction"))
         if asked.has(reading, "similarity_weights"):
             pass  # the links say how much a client counts
+        elif dict(shape.flags).get("clients") == "alike":
+            pass  # and equal clients count the same
         elif not asked.has(reading, "equal_weights") or "equal_weights" in reading.dropped:
             any_sign = "nonnegative_weights" in reading.dropped and not asked.uses(reading, "chosen")
             genes.append(along("weight", "real" if any_sign else "positive", sizes, "C"))

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from fedaudit.errors import UserError
+from fedaudit.errors import UserError, crash
 
 from . import papers as _papers
 from .method import Method
@@ -134,8 +134,13 @@ def well_formed(selector: str) -> list[Statement]:
     found, path = find([selector]), file_of(selector)
     for made in found:
         for fault in faults(made):
-            raise UserError(f"{path}:{_line_of(made, path)}: {made.id}: {fault}")
+            raise UserError(f"{place(made, path)}: {made.id}: {fault}")
     return found
+
+
+def place(statement: Statement, path: str) -> str:
+    """The file and the line at which a statement stands."""
+    return f"{path}:{_line_of(statement, path)}"
 
 
 def _line_of(statement: Statement, path: str) -> int:
@@ -232,7 +237,7 @@ def _select(selector: str) -> list[Statement]:
 def _from_file(path: str, wanted: str) -> list[Statement]:
     own = list(statements_in(_loaded(path)))
     if not own:
-        raise UserError(f"got {path} without a Statement, expected at least one; do: define it at top level")
+        raise UserError(f"{path}:1: got no Statement, expected at least one; do: define it at top level")
     found = [s for s in own if s.id == wanted] or [s for s in own if fnmatch.fnmatchcase(s.id, wanted)]
     if not found:
         raise UserError(f"{path}::{wanted}", f"one of {', '.join(s.id for s in own)}", "pick one of them")
@@ -259,12 +264,12 @@ def _loaded(name: str) -> ModuleType:
         with _beside(path):
             spec.loader.exec_module(module)
         _USERS[str(path.resolve())] = module
-    except Exception as error:  # the user's own code: any failure is theirs to see, in one line
+    except (Exception, SystemExit) as error:  # the user's own code: any failure is theirs to see, in one line
         raise UserError(_failure(error, path)) from error
     return module
 
 
-def _failure(error: Exception, path: Path) -> str:
+def _failure(error: BaseException, path: Path) -> str:
     """What a file failed with, and the line of it at which it did."""
     if isinstance(error, SyntaxError):
         return f"{path}:{error.lineno or 1}: got {error.msg}, expected Python; do: mend this line"
@@ -272,7 +277,9 @@ def _failure(error: Exception, path: Path) -> str:
     where = f"{path}:{frames[-1].lineno if frames else 1}"
     if isinstance(error, UserError):
         return f"{where}: {error}"
-    return f"{where}: got {type(error).__name__}: {error}, expected statements; do: mend this line"
+    if isinstance(error, SystemExit):
+        return f"{where}: got an exit, expected statements; do: remove it"
+    return f"{where}: got {crash(error)[0]}, expected statements; do: mend this line"
 
 
 def users_modules() -> tuple[ModuleType, ...]:

@@ -271,6 +271,8 @@ def mean(x: Any, over: Over = "all", weights: Weights = own) -> Any:
     >>> fa.mean(fa.vector("y")).op, fa.mean(fa.vector("y"), over="sampled").op
     ('mean', 'sampled')
     """
+    if not isinstance(weights, Weights):
+        raise UserError(f"mean(…, weights={weights})", "weights such as own, chosen(…) or largest(…)", "leave it out")
     if isinstance(x, Number):
         around = ("mean",) if weights == own else ("weighted", weights)
         return Number(tuple((c, (*around, atom)) for c, atom in x.terms), x.law)

@@ -10,6 +10,7 @@ somebody who writes a method. A method that nobody runs (of a frame, for proofs)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from typing import Any, cast
 
@@ -18,7 +19,9 @@ from sympy.core.function import AppliedUndef
 
 from .fault import Fault
 from .method import Method, Number, Vector, Weights, quantity_name, scalars_of, vectors_of
+from .statement import ID
 
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")  # as the kernel reads them
 NOISE = ("noisy", "again", "noisy_hess")  # draws of one local step
 MEANS = ("mean", "sampled", "weighted")  # inside them a client reads
 OF_CLIENTS = ("grad", "batch_grad", "hess", "oracle", *NOISE, "neighbours", "w_i_star")
@@ -37,6 +40,16 @@ def method_faults(method: Method) -> Iterator[Fault]:
     """Every rule and measure that cannot be run."""
     if not method.server:
         yield Fault(f"no vector of the server in {method.id}", "at least one", "write server={x: start}")
+    if not isinstance(method.id, str) or not ID.fullmatch(method.id):
+        yield Fault(f"a method with the id {method.id!r}", "letters, digits and signs of .+~:/_-", "write id='fedavg'")
+    steps = {x.func.__name__ for x in method.steps()}
+    for now, old in method.before.items():
+        if not all(isinstance(x, AppliedUndef) for x in (now, old)) or old.func.__name__ not in steps:
+            yield Fault(f"before={{{now}: {old}}} of {method.id}", "a step size of its rules", "mend `before`")
+    for name in sorted({v.name for v in (*method.server, *method.client)}):
+        if not NAME.fullmatch(name) or name == "t":
+            expected = "letters, digits and _, and not t, which is the round"
+            yield Fault(f"a vector named {name!r} in {method.id}", expected, "rename it; `latex` prints as you like")
     server, client = ({v.name for v in whose} for whose in (method.server, method.client))
     kept = server | {name for name in client if name not in {v.name for v in method.begin}}
     for place, block, readable, at_client in (

@@ -9,6 +9,7 @@ verify, hunt, certify) lives elsewhere and reads these fields.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from .parameters import Given
 
 Kind = Literal["inequality", "identity", "exists", "order", "experiment"]
+ID = re.compile(r"[A-Za-z0-9_.+~:/-]{1,200}")  # as certificates carry it
 RELATIONS: dict[type, str] = {Le: "<=", Lt: "<", Ge: ">=", Gt: ">", Eq: "="}
 
 
@@ -181,6 +183,8 @@ class Statement:
     quoted: str = ""  # whose theorem this is, where another paper's is quoted whose assumptions are not encoded
 
     def __post_init__(self) -> None:
+        if not isinstance(self.id, str) or not ID.fullmatch(self.id):  # a stranger's file may hold anything
+            raise UserError(f"the id {self.id!a}", "letters, digits and signs of .+~:/_-", "write it like 'mine/thm1'")
         for name in ("let", "when", "implicit", "limits", "follows_from", "reading"):
             object.__setattr__(self, name, as_tuple(getattr(self, name)))
         if isinstance(self.then, list):

@@ -16,22 +16,30 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from sympy import Dummy, Float, Indexed, Symbol
+from sympy import Dummy, Expr, Float, Indexed, Rational, Sum, Symbol, Tuple
 from sympy.core.function import AppliedUndef
-from sympy.logic.boolalg import Boolean, false
+from sympy.core.numbers import ComplexInfinity, ImaginaryUnit, Infinity, NaN, NegativeInfinity
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import true
 
 from fedaudit.errors import UserError
 
 from .assumptions import ASSUMPTIONS
+from .derivation import Derivation
 from .fault import Fault
+from .index_values import index_faults, is_size
+from .lower import name_of, tree
 from .method import Method, quantity_name
-from .method_check import method_faults
+from .method_check import NAME, method_faults
 from .offers import DATA, OF_POINTS, TOGETHER, ranges
-from .statement import RELATIONS, Assumption, Glossary, Kind, Limit, Statement
+from .statement import RELATIONS, Assumption, Form, Glossary, Kind, Limit, Statement
 
-LONGEST_NAME = 100
-NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_]{{0,{LONGEST_NAME - 1}}}")
 MEANS = "say it of the run: Assumption(…, means=Le(measure, bound), for_all=…)"
+NO_NUMBERS = (NaN, Infinity, NegativeInfinity, ComplexInfinity, ImaginaryUnit)
+KNOWN_OPERATIONS = "+, *, powers, exp, log, Abs, Min, Max and Sum of numbers, symbols and quantities"
+LARGEST = 10**300
+PLAIN = ("scalar", "order")  # settings of numbers alone
+TUPLES = {"let": Assumption, "implicit": Assumption, "limits": Limit, "reading": str, "follows_from": Derivation}
 WORDS = ("id", "kind", "title", "cite", "repairs", "by_hand", "quoted")  # fields that are text
 
 
@@ -53,13 +61,18 @@ def faults(statement: Statement) -> Iterator[Fault]:
     yield from _relations(statement)
     yield from _numbers(statement)
     yield from _spelling(statement)
+    yield from _operations(statement)
+    if isinstance(statement.method, str) and statement.kind != "experiment":
+        yield from _without_runs(statement, statement.method)
     if isinstance(statement.method, Method) and statement.kind != "experiment":  # those read what they like
         yield from method_faults(statement.method)
         yield from _conditions(statement)
         yield from _assumptions((*statement.let, *statement.implicit), statement.method)
         yield from _names(statement, statement.method)
         yield from _choices(statement, statement.method)
+        yield from _definitions(statement, statement.method)
         yield from _indices(statement, statement.method)
+        yield from index_faults(statement, statement.method)
 
 
 def _misfits(statement: Statement) -> Iterator[Fault]:
@@ -73,19 +86,36 @@ def _misfits(statement: Statement) -> Iterator[Fault]:
         )
     if not isinstance(statement.method, Method | str):
         yield Fault(f"method={statement.method!r}", "a Method, or the name of a setting", "write method=FEDAVG")
-    for name, kind in (("let", Assumption), ("implicit", Assumption), ("limits", Limit), ("reading", str)):
+    if not isinstance(statement.form, Form | None):
+        yield Fault(f"form={statement.form!r}", "a Form", "leave it out")
+    for name, kind in TUPLES.items():
         for part in getattr(statement, name):
             if not isinstance(part, kind):
                 do = f"write {name}=({'…' if kind is str else f'{kind.__name__}(…)'},)"
                 yield Fault(f"{part!r} in `{name}`", f"a tuple of {kind.__name__}", do)
     for assumption in (*statement.let, *statement.implicit):
+        yield from _meaning(assumption) if isinstance(assumption, Assumption) else ()
         for arg in assumption.args if isinstance(assumption, Assumption) else ():
             if not isinstance(arg, Symbol):
                 got = f"{arg!r} in the assumption {assumption.name!r}"
                 yield Fault(got, "constants that are symbols", f"write Assumption({assumption.name!r}, (L,))")
     for part in statement.when:
-        if not isinstance(part, Boolean) or part is false:
+        if not (isinstance(part, Relational) or part is true):
             yield Fault(f"`when` with {part!r}", "a condition", "write Eq(left, right), Le or Ge: == compares at once")
+
+
+def _meaning(assumption: Assumption) -> Iterator[Fault]:
+    """What an assumption says of the run: a relation, with the ranges of its indices."""
+    if not isinstance(assumption.name, str):
+        yield Fault(f"an assumption named {assumption.name!r}", "text", "write Assumption('smooth', (L,))")
+    if not isinstance(assumption.means, Relational | None):
+        got = f"means={assumption.means!r} in the assumption {assumption.name!r}"
+        yield Fault(got, "a relation between measures", "write means=Le(measure(t), B)")
+    for span in assumption.for_all:
+        numbers = isinstance(span, tuple) and all(isinstance(end, int | Expr) for end in span[1:])
+        if not (numbers and len(span) == 3 and isinstance(span[0], Symbol)):
+            got = f"for_all={span!r} in the assumption {assumption.name!r}"
+            yield Fault(got, "an index with its first and last value", "write for_all=((t, 0, T),)")
 
 
 def _spelling(statement: Statement) -> Iterator[Fault]:
@@ -106,14 +136,61 @@ def _spelling(statement: Statement) -> Iterator[Fault]:
         yield Fault("a symbol named p", "another name: p(i) are the clients' weights", "rename it")
 
 
+def _without_runs(statement: Statement, setting: str) -> Iterator[Fault]:
+    """A claim about no method's runs has no step sizes; one about numbers or orders alone no quantities either."""
+    if setting == "run":
+        yield Fault("method='run'", "a Method", "write method=FEDAVG, the method itself")
+    if statement.choose:
+        yield Fault(f"`choose` in the setting {setting!r}", "none: it has no runs", "define it in `where`")
+    formulas = (*statement.relations, *statement.when)
+    swept = {name_of(x) for x in statement.sweep}
+    loose = [x for x in _quantities(statement.defined(x) for x in formulas) if name_of(x) not in swept]
+    if setting in PLAIN and loose and not statement.quoted:
+        yield Fault(f"{loose[0]} in the setting {setting!r}", "symbols alone", "name a Method, or write a symbol")
+    if setting == "order" and any(formula.has(Sum) for formula in formulas):
+        yield Fault("a sum in an order claim", "formulas without sums", "write its closed form")
+
+
+def _operations(statement: Statement) -> Iterator[Fault]:
+    """Formulas that can be computed with: of numbers, and of operations that every run knows."""
+    for name, formulas in _formulas(statement).items():
+        for formula in formulas:
+            if wrong := sorted(formula.atoms(*NO_NUMBERS), key=str):
+                yield Fault(
+                    f"{wrong[0]} in `{name}`", "real numbers", "look for a division by 0 or the root of a negative"
+                )
+            elif statement.kind != "experiment":
+                yield from _unknown(formula, name)
+
+
+def _unknown(formula: Any, name: str) -> Iterator[Fault]:
+    try:
+        tree(formula)
+    except UserError:
+        yield Fault(f"{formula} in `{name}`", KNOWN_OPERATIONS, "write it with them, or define a bound on it")
+
+
+def _definitions(statement: Statement, method: Method) -> Iterator[Fault]:
+    """`where` names what the claim introduces, not what a run has; what it says ends."""
+    for x in statement.where:
+        if is_size(method, x) or x in statement.for_all:
+            yield Fault(f"`where` of {x}", f"another name: runs of {method.id} have {x}", "write a condition in `when`")
+    try:
+        statement.defined(Tuple(*statement.relations, *statement.when, *statement.where))
+    except UserError:
+        yield Fault("`where` in a circle", "definitions that end", "break the circle")
+
+
 def _ascii(name: str) -> str:
     """The name of every letter in place of the letter: mu for μ."""
     words = (unicodedata.name(c, "x").lower().split()[-1] if not c.isascii() else c for c in name)
-    return re.sub(r"^(?=[0-9])|[^A-Za-z0-9_]", "_", "".join(words))[:LONGEST_NAME] or "x"
+    return re.sub(r"^(?=[0-9])|[^A-Za-z0-9_]", "_", "".join(words))[:100] or "x"
 
 
 def _relations(statement: Statement) -> Iterator[Fault]:
     parts: tuple[Any, ...] = statement.then if isinstance(statement.then, tuple) else (statement.then,)
+    if not parts and statement.kind != "experiment":
+        yield Fault("`then` with nothing in it", "a claim", "write then=Le(left, right)")
     for part in parts:
         if type(part) not in RELATIONS and statement.kind != "experiment":
             yield Fault(f"`then` with {part} in place of a relation", "a claim", "write Eq(left, right), Le or Ge")
@@ -134,6 +211,10 @@ def _numbers(statement: Statement) -> Iterator[Fault]:
             p, q = number.as_integer_ratio()
             exact = f"Rational({p}, {q})" if q <= 1024 else f"Rational('{number}')"
             yield Fault(f"the float {number} in `{name}`", "exact numbers", f"write {exact}")
+
+        for number in {x for formula in formulas for x in formula.atoms(Rational) if max(abs(x.p), x.q) > LARGEST}:
+            digits = len(str(max(abs(number.p), number.q)))
+            yield Fault(f"a number of {digits} digits in `{name}`", "at most 300: searches use floats", "scale it")
 
 
 def _formulas(statement: Statement) -> dict[str, list[Any]]:
@@ -157,7 +238,7 @@ def _assumptions(assumptions: Sequence[Assumption], method: Method) -> Iterator[
         elif len(one.args) != known.constants:
             got = f"the assumption {one.name!r} with the constants ({', '.join(map(str, one.args))})"
             yield Fault(got, f"{known.constants} of them", f"write Assumption({one.name!r}, (…,)): {known.asks}")
-        elif one.name in OF_POINTS and not any(map(method.uses, DATA)):
+        elif (one.name in OF_POINTS or known.about in ("data", "oracle")) and not any(map(method.uses, DATA)):
             expected = f"it for a method with {' or '.join(DATA)}: it is about data points"
             yield Fault(f"the assumption {one.name!r}, where {method.id} has none", expected, MEANS)
         elif (beside := TOGETHER.get(one.name, one.name)) not in names:
@@ -195,6 +276,19 @@ def _choices(statement: Statement, method: Method) -> Iterator[Fault]:
         if any(isinstance(other, Symbol) and other.name == x for other in pairs):
             expected = ", ".join(sorted(str(step) for step in method.steps() if step.func.__name__ == x))
             yield Fault(f"the step size {x} of {method.id} without its index", expected, f"write {{{expected}: …}}")
+    read = {s for rule in method.scalars(()) for s in rule.free_symbols}
+    for x, value in statement.choose.items():
+        inside = {q.func.__name__ for q in statement.defined(value).atoms(AppliedUndef)}
+        if isinstance(x, Symbol) and x not in read and x.name not in steps:
+            yield Fault(f"`choose` of {x}", f"what rules of {method.id} read", "define it in `where`")
+        elif isinstance(x, AppliedUndef) and (len(set(x.args)) < len(x.args) or not all(a.is_Symbol for a in x.args)):
+            yield Fault(f"`choose` of {x}", "plain indices", f"write {x.func.__name__}(t)")
+        elif name_of(x) in inside:
+            yield Fault(f"`choose` of {x} by itself", "a formula without it", "mend it")
+        elif late := sorted(inside & {q.func.__name__ for q in method.measures if isinstance(q, AppliedUndef)}):
+            yield Fault(
+                f"`choose` of {x} by the measure {late[0]}", "a formula of what is known before the run", "mend it"
+            )
     for x in statement.choose:
         if isinstance(x, AppliedUndef) and x.func.__name__ not in steps:
             expected = f"a step size of {method.id} ({', '.join(sorted(steps)) or 'it has none'})"

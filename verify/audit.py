@@ -436,6 +436,8 @@ def _hunted(reading: Reading, world: Setting, seed: int, effort: float, race: Se
     Where a `race` was run and counted already, there are more and longer climbs instead.
     """
     shapes, counted = world.shapes(reading), Searched(0, ())
+    if not shapes:  # no run has sizes that meet the conditions
+        return counted
     more = (0, 0) if race is None else SPARED
     least = LEAST_GENERATIONS + more[1]
     populations, places = _populations(effort), _places(effort, more[0])

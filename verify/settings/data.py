@@ -74,7 +74,8 @@ def _unsampled(shape: Shape) -> Shape:
 
 def _proposed(reading: Reading) -> list[Shape]:
     full, everyone = has(reading, "full_batch"), takes_everyone(reading)
-    errs = "exact" if has(reading, "exact_oracle") else "aimed" if _limit(reading) is not None else "free"
+    told = has(reading, "exact_oracle") or not oracle_step(reading)
+    errs = "exact" if told else "aimed" if _limit(reading) is not None else "free"
     if not long(reading):
         measures = reading.claim["method"]["measures"].values()
         alone = any(measure["at"] == ["i"] for measure in measures)
@@ -154,7 +155,7 @@ def _shape(clients: str, oracle: str, C: int, m: int, K: int, b: int, T: int, d:
 
 def alike(reading: Reading, T: int) -> Shape:
     """One client alone."""
-    errs = "exact" if has(reading, "exact_oracle") else "aimed"
+    errs = "exact" if has(reading, "exact_oracle") or not oracle_step(reading) else "aimed"
     shape = _shape("alike", errs, 1, 1, 1, 0 if has(reading, "full_batch") else 1, T)
     return shape if _samples(reading) else _unsampled(shape)
 
@@ -234,14 +235,14 @@ def genes(reading: Reading, shape: Shape) -> list[Gene]:
 
 @lru_cache
 def oracle_step(reading: Reading) -> str:
-    """The symbol that is the oracle's step in the method's rules; eta where there is no oracle."""
+    """The symbol that is the oracle's step in the method's rules; nothing where there is no oracle."""
     waiting: list[Any] = [reading.claim["method"][phase] for phase in RULES]
     while waiting:
         part = waiting.pop()
         if isinstance(part, list) and part[:1] == ["oracle"]:
             return str(part[1])
         waiting += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
-    return "eta"
+    return ""
 
 
 def _limit(reading: Reading) -> Any:

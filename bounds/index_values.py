@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from sympy import Expr, Sum, Symbol
+from sympy import Expr, Sum, Symbol, sympify
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import true
 
@@ -25,6 +25,7 @@ from .statement import Statement
 
 SMALL = {"T": (1, 2, 3, 6), "E": (1, 2, 3), "C": (1, 2, 3), "D": (1, 2)}
 Sizes = dict[Any, int]
+Spans = dict[Any, tuple[Any, Any]]  # an index -> its first and last value
 
 
 def index_faults(statement: Statement, method: Method) -> Iterator[Fault]:
@@ -45,38 +46,46 @@ def index_faults(statement: Statement, method: Method) -> Iterator[Fault]:
     if any(end.is_integer is not True or end.free_symbols & set(statement.for_all) for end in ends):
         return
     known = {x.func.__name__: x.args for x in (*method.measures, *method.steps()) if isinstance(x, AppliedUndef)}
-    formulas = (*statement.relations, *statement.when, *statement.choose.values())
-    for x in sorted({x for formula in formulas for x in formula.atoms(AppliedUndef)}, key=str):
-        at = known.get(x.func.__name__, ())
-        if any(value.is_integer is not True for value in x.args):
-            yield Fault(f"{x}", "whole numbers as indices", "write gap(t), with an index of the glossary")
-        elif len(at) == len(x.args):
-            yield from _outside(statement, method, x, at)
+    claimed = ((*statement.relations, *statement.when, *statement.choose.values()), dict(statement.for_all.items()))
+    assumed = [
+        ((one.means,), {index: (sympify(low), sympify(high)) for index, low, high in one.for_all})
+        for one in (*statement.let, *statement.implicit)
+        if one.means is not None
+    ]
+    for formulas, spans in (claimed, *assumed):
+        for x in sorted({x for formula in formulas for x in formula.atoms(AppliedUndef)}, key=str):
+            at = known.get(x.func.__name__, ())
+            if any(value.is_integer is not True for value in x.args):
+                yield Fault(f"{x}", "whole numbers as indices", "write gap(t), with an index of the glossary")
+            elif len(at) == len(x.args):
+                summed = {limit[0] for f in formulas for total in f.atoms(Sum) for limit in total.limits}
+                yield from _outside(statement, method, x, at, {s: ends for s, ends in spans.items() if s not in summed})
 
 
-def _outside(statement: Statement, method: Method, x: AppliedUndef, at: tuple[Any, ...]) -> Iterator[Fault]:
+def _outside(
+    statement: Statement, method: Method, x: AppliedUndef, at: tuple[Any, ...], spans: Spans
+) -> Iterator[Fault]:
     """An index that leaves its range at some small size, where that does not follow for all sizes."""
-    summed = {limit[0] for formula in statement.relations for total in formula.atoms(Sum) for limit in total.limits}
     for one, value in zip(ranges(method, statement.glossary, at), x.args, strict=True):
-        if one is None or value.free_symbols & summed or _within(statement, value, one.first, one.last):
+        loose = any(s.name in ENDS and s not in spans for s in value.free_symbols)  # of a sum, or of no range
+        if one is None or loose or _within(value, one.first, one.last, spans):
             continue
         for sizes in _sizes(statement, method):
-            for spot in _spots(statement, sizes):
+            for spot in _spots(spans, sizes):
                 place, last = value.subs(spot).subs(sizes), one.last.subs(sizes)
                 if place.is_Integer and last.is_Integer and not one.first <= place <= last:
                     there = ", ".join(f"{name} = {n}" for name, n in {**sizes, **spot}.items())
-                    yield Fault(
-                        f"{x}, whose index {one.letter} is {place} at {there}", f"{one.first} to {last}", "mend it"
-                    )
+                    got = f"{x}, whose index {one.letter} is {place} at {there}"
+                    yield Fault(got, f"{one.first} to {last}", "mend it, or its range")
                     return
 
 
-def _within(statement: Statement, value: Expr, first: int, last: Any) -> bool:
+def _within(value: Expr, first: int, last: Any, spans: Spans) -> bool:
     """Whether the index is in its range at both ends of all ranges, for all sizes; an affine one is so in between."""
-    index = [s for s in value.free_symbols if s in statement.for_all]
+    index = [s for s in value.free_symbols if s in spans]
     if any(value.diff(s).free_symbols for s in index):
         return False
-    spots = product(*(statement.for_all[s] for s in index))
+    spots = product(*(spans[s] for s in index))
     places = [value.subs(dict(zip(index, spot, strict=True))) for spot in spots]
     return all((last - place).is_nonnegative and (place - first).is_nonnegative for place in places)
 
@@ -91,16 +100,12 @@ def _sizes(statement: Statement, method: Method) -> Iterator[Sizes]:
             yield sizes
 
 
-def _spots(statement: Statement, sizes: Sizes) -> Iterator[dict[Any, int]]:
-    """Every value of the indices of the claim at these sizes."""
-    spans: list[range] = []
-    for both in statement.for_all.values():
-        first, last = (end.subs(sizes) for end in both)
-        if not (first.is_Integer and last.is_Integer):
-            return  # a range that hangs on another index
-        spans.append(range(int(first), int(last) + 1))
-    for values in product(*spans):
-        yield dict(zip(statement.for_all, values, strict=True))
+def _spots(spans: Spans, sizes: Sizes) -> Iterator[dict[Any, int]]:
+    """Every value of the indices at these sizes."""
+    ends = [[end.subs(sizes) for end in both] for both in spans.values()]
+    if all(end.is_Integer for both in ends for end in both):
+        for values in product(*(range(int(first), int(last) + 1) for first, last in ends)):
+            yield dict(zip(spans, values, strict=True))
 
 
 def is_size(method: Method, symbol: Any) -> bool:

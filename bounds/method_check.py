@@ -177,8 +177,7 @@ def _steps(method: Method) -> Iterator[Fault]:
             what = "a measure" if name in measured else "the weights"
             yield Fault(where, f"a name that {what} does not have", "rename it")
         misplaced = any(
-            isinstance(index, Symbol) and index not in summed and letter != own
-            for index, letter, own in zip(step.args, letters, "tk", strict=False)
+            index not in summed and letter != own for index, letter, own in zip(step.args, letters, "tk", strict=False)
         )
         if misplaced or not 0 < len(letters) <= most:
             expected = "it at (t)" + (" or (t, k)" if most > 1 else "")

@@ -13,7 +13,7 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
 from sympy import Dummy, Expr, Float, Indexed, Rational, Sum, Symbol, Tuple
@@ -29,7 +29,7 @@ from .derivation import Derivation
 from .fault import Fault
 from .index_values import index_faults, is_size
 from .lower import name_of, tree
-from .method import Method, quantity_name
+from .method import Method, quantity_name, vectors_of
 from .method_check import NAME, method_faults
 from .offers import DATA, OF_POINTS, TOGETHER, ranges
 from .statement import RELATIONS, Assumption, Form, Glossary, Kind, Limit, Statement
@@ -67,7 +67,7 @@ def faults(statement: Statement) -> Iterator[Fault]:
     if isinstance(statement.method, Method) and statement.kind != "experiment":  # those read what they like
         yield from method_faults(statement.method)
         yield from _conditions(statement)
-        yield from _assumptions((*statement.let, *statement.implicit), statement.method)
+        yield from _assumptions(statement, statement.method)
         yield from _names(statement, statement.method)
         yield from _choices(statement, statement.method)
         yield from _definitions(statement, statement.method)
@@ -226,7 +226,18 @@ def _formulas(statement: Statement) -> dict[str, list[Any]]:
     return fields | {"for_all": [end for ends in statement.for_all.values() for end in ends]}
 
 
-def _assumptions(assumptions: Sequence[Assumption], method: Method) -> Iterator[Fault]:
+def _minimum(statement: Statement, method: Method) -> str:
+    """A measure of the claim that reads where f is least, or how small it is; nothing if none does."""
+    claimed = {x.func.__name__ for x in _quantities((*statement.relations, *statement.when))}
+    for quantity, number in method.measures.items():
+        parts = {part.op for part in vectors_of(number)} | {atom[0] for _, atom in number.terms}
+        if quantity_name(quantity) in claimed and parts & {"w_star", "w_i_star", "f_star", "f_i_star"}:
+            return str(quantity)
+    return ""
+
+
+def _assumptions(statement: Statement, method: Method) -> Iterator[Fault]:
+    assumptions = (*statement.let, *statement.implicit)
     names = {one.name for one in assumptions}
     for one in assumptions:
         if one.means is not None:
@@ -241,6 +252,9 @@ def _assumptions(assumptions: Sequence[Assumption], method: Method) -> Iterator[
         elif (one.name in OF_POINTS or known.about in ("data", "oracle")) and not any(map(method.uses, DATA)):
             expected = f"it for a method with {' or '.join(DATA)}: it is about data points"
             yield Fault(f"the assumption {one.name!r}, where {method.id} has none", expected, MEANS)
+        elif one.name == "lipschitz_hessian" and (read := _minimum(statement, method)):
+            expected = "gradients alone: the losses that are known to meet it have no minimum"
+            yield Fault(f"the assumption {one.name!r} beside {read}", expected, MEANS)
         elif (beside := TOGETHER.get(one.name, one.name)) not in names:
             expected = f"{beside!r} beside it, which brings losses of which it can be checked"
             yield Fault(

@@ -659,9 +659,8 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: M
         parts["h"] = noise.bends(genome, high, d)
     if start:
         parts["w0"] = parts["loss"]["c"][:, -1] if start == "client" else 0 * parts["w0"]
-    if "pace" in parts["loss"] and (
-        step := asked.stride(reading)
-    ):  # where all users move alike: far enough upstream to arrive with the last local step
+    if "pace" in parts["loss"] and (step := asked.stride(reading)):
+        # where all users move alike: far enough upstream to arrive with the last local step
         stride = (shape["E"] - 1) * known[step]
         parts["w0"] = parts["w0"] + stride[:, None] * parts["loss"]["pace"]
     if dict(shape.flags).get("weights") == "own":

@@ -90,7 +90,7 @@ def test_lint_says_what_no_run_can_follow(slip: Any, tmp_path: Path, capsys: pyt
     path, text = tmp_path / "mine.py", changed(GOOD + END, slip)
     path.write_text(text, encoding="utf-8")
     (statement,) = fa.load(path)
-    assert fa.lint(statement)[0].message == NAMED[slip]
+    assert next(iter(fa.lint(statement))).message == NAMED[slip]
     line = next(n for n, written in enumerate(text.splitlines(), 1) if '"mine/thm1"' in written)
     assert main(["hunt", str(path), "--jobs", "1"]) == 2
     assert capsys.readouterr() == ("", f"fedaudit: {path}:{line}: mine/thm1: {NAMED[slip]}\n")

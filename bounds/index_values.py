@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 from sympy import Expr, Sum, Symbol, sympify
 from sympy.core.function import AppliedUndef
@@ -66,7 +66,7 @@ def _outside(
     statement: Statement, method: Method, x: AppliedUndef, at: tuple[Any, ...], spans: Spans
 ) -> Iterator[Fault]:
     """An index that leaves its range at some small size, where that does not follow for all sizes."""
-    for one, value in zip(ranges(method, statement.glossary, at), x.args, strict=True):
+    for one, value in zip(ranges(method, statement.glossary, at), cast("Any", x.args), strict=True):
         loose = any(s.name in ENDS and s not in spans for s in value.free_symbols)  # of a sum, or of no range
         if one is None or loose or _within(value, one.first, one.last, spans):
             continue

@@ -271,7 +271,7 @@ def mean(x: Any, over: Over = "all", weights: Weights = own) -> Any:
     >>> fa.mean(fa.vector("y")).op, fa.mean(fa.vector("y"), over="sampled").op
     ('mean', 'sampled')
     """
-    if not isinstance(weights, Weights):
+    if not isinstance(weights, Weights):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UserError(f"mean(…, weights={weights})", "weights such as own, chosen(…) or largest(…)", "leave it out")
     if isinstance(x, Number):
         around = ("mean",) if weights == own else ("weighted", weights)

@@ -6,7 +6,9 @@ somebody who writes a method. A method that nobody runs (of a frame, for proofs)
 """
 
 # sympy ships no type stubs (2026-11).
-# pyright: reportMissingTypeStubs=false
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownLambdaType=false
+# A file of a user holds what no type checker saw.
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ NEEDS = {  # what an assumption is about -> operations, one of which a rule has 
     "participation": ("sampled",),
 }
 OF_POINTS = ("lipschitz", "nonnegative_loss", "lgd")  # about the losses of data points
-TOGETHER = dict.fromkeys(  # an assumption -> the one that brings losses of which it can be checked
+TOGETHER: dict[str, str] = dict.fromkeys(  # an assumption -> the one that brings losses of which it can be checked
     ("bounded_gradients", "bounded_below", "meta_gap", "similar_gradients", "similar_hessians", "hessian_variance"),
     "lipschitz_hessian",
 )

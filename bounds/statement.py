@@ -6,6 +6,8 @@ verify, hunt, certify) lives elsewhere and reads these fields.
 
 # sympy ships no type stubs (2026-11).
 # pyright: reportMissingTypeStubs=false
+# A file of a user holds what no type checker saw.
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -139,7 +141,7 @@ class Form:
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
     """A field that holds several things, where one was given without a comma, or a list: `when=Eq(E, 1)`."""
-    return value if isinstance(value, tuple) else tuple(value) if isinstance(value, list) else (value,)
+    return cast("tuple[Any, ...]", tuple(value) if isinstance(value, tuple | list) else (value,))
 
 
 def _none() -> Any:
@@ -202,7 +204,7 @@ class Statement:
 
     def _pairs(self, name: str) -> Mapping[Any, Any]:
         """A field that defines symbols, or quantities at their indices."""
-        pairs = getattr(self, name)
+        pairs = cast("Mapping[Any, Any]", getattr(self, name))
         if not isinstance(pairs, Mapping | Dict):
             raise UserError(f"{self.id}: got {name}={pairs!r}, expected a dictionary; do: write {name}={{…: …}}")
         for key in pairs:
@@ -215,7 +217,7 @@ class Statement:
     def _formula(self, name: str, value: Any) -> Any:
         """A value of such a field, which is a number or a formula, never text."""
         try:
-            formula: Any = sympify(value, strict=True)
+            formula = cast("Any", sympify(value, strict=True))
         except SympifyError:
             formula = None
         if not isinstance(formula, Expr):

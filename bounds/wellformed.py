@@ -7,6 +7,8 @@ stands there, what was expected and what to do, and not an error from deep insid
 # sympy ships no type stubs (2026-11).
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# A file of a user holds what no type checker saw.
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -51,8 +53,8 @@ def check(statement: Statement) -> None:
 
 def faults(statement: Statement) -> Iterator[Fault]:
     """All that keeps the statement from being computed with."""
-    if misfits := list(_misfits(statement)):  # of which nothing more can be read
-        yield from misfits
+    if wrong := list(misfits(statement)):  # of which nothing more can be read
+        yield from wrong
         return
     if "/" not in statement.id.strip("/"):
         yield Fault(f"the id {statement.id!r}", "paper/label", f"write id='mine/{statement.id}'")
@@ -75,7 +77,7 @@ def faults(statement: Statement) -> Iterator[Fault]:
         yield from index_faults(statement, statement.method)
 
 
-def _misfits(statement: Statement) -> Iterator[Fault]:
+def misfits(statement: Statement) -> Iterator[Fault]:
     """Things in a field that holds others."""
     for name in WORDS:
         if not isinstance(getattr(statement, name), str):

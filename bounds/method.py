@@ -543,7 +543,7 @@ class Method:
 
         def scalar(x: Any) -> Any:
             """The tree of a scalar of the rules, whose indices have the letters of every run."""
-            return tree(x.xreplace(run_letters) if run_letters and isinstance(x, Expr) else x)
+            return tree(cast("Any", x).xreplace(run_letters) if run_letters and isinstance(x, Expr) else x)
 
         def rules(block: Mapping[Vector, Any]) -> dict[str, Any]:
             return {target.name: vector_tree(_vector(value), scalar) for target, value in block.items()}

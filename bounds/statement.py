@@ -141,7 +141,7 @@ class Form:
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
     """A field that holds several things, where one was given without a comma, or a list: `when=Eq(E, 1)`."""
-    return cast("tuple[Any, ...]", tuple(value) if isinstance(value, tuple | list) else (value,))
+    return tuple(cast("list[Any]", value)) if isinstance(value, tuple | list) else (value,)
 
 
 def _none() -> Any:
@@ -196,7 +196,11 @@ class Statement:
             object.__setattr__(self, name, Dict({key: self._formula(name, value) for key, value in pairs.items()}))
         ranges = self._pairs("for_all")
         for index, ends in ranges.items():
-            if not isinstance(index, Symbol) or not isinstance(ends, tuple | list | Tuple) or len(ends) != 2:
+            if (
+                not isinstance(index, Symbol)
+                or not isinstance(ends, tuple | list | Tuple)
+                or len(cast("Any", ends)) != 2
+            ):
                 said = f"{self.id}: got for_all={{{index}: {ends}}}"
                 raise UserError(f"{said}, expected an index with its first and last value; do: write {{t: (0, T - 1)}}")
         spans = {index: tuple(self._formula("for_all", end) for end in ends) for index, ends in ranges.items()}

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from flint import fmpq
@@ -239,8 +239,8 @@ def oracle_step(reading: Reading) -> str:
     waiting: list[Any] = [reading.claim["method"][phase] for phase in RULES]
     while waiting:
         part = waiting.pop()
-        if isinstance(part, list) and part[:1] == ["oracle"]:
-            return str(part[1])
+        if isinstance(part, list) and part[0] == "oracle":
+            return str(cast("list[Any]", part)[1])
         waiting += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
     return ""
 

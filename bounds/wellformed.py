@@ -40,6 +40,10 @@ MEANS = "say it of the run: Assumption(â€¦, means=Le(measure, bound), for_all=â€
 NO_NUMBERS = (NaN, Infinity, NegativeInfinity, ComplexInfinity, ImaginaryUnit)
 KNOWN_OPERATIONS = "+, *, powers, exp, log, Abs, Min, Max and Sum of numbers, symbols and quantities"
 LARGEST = 10**300
+SETTINGS = (  # names of verify/settings that stand for no method; a test compares the lists
+    "algorithm", "devices", "erm", "function", "graph", "messages", "meta", "network", "network_limit", "noise_sum",
+    "order", "prox", "samples", "scalar", "subset", "table",
+)  # fmt: skip
 PLAIN = ("scalar", "order")  # settings of numbers alone
 TUPLES = {"let": Assumption, "implicit": Assumption, "limits": Limit, "reading": str, "follows_from": Derivation}
 WORDS = ("id", "kind", "title", "cite", "repairs", "by_hand", "quoted")  # fields that are text
@@ -140,8 +144,9 @@ def _spelling(statement: Statement) -> Iterator[Fault]:
 
 def _without_runs(statement: Statement, setting: str) -> Iterator[Fault]:
     """A claim about no method's runs has no step sizes; one about numbers or orders alone no quantities either."""
-    if setting == "run":
-        yield Fault("method='run'", "a Method", "write method=FEDAVG, the method itself")
+    if setting not in SETTINGS:
+        expected = f"a Method, or a setting ({', '.join(SETTINGS)})"
+        yield Fault(f"method={setting!r}", expected, "write method=FEDAVG, the method itself, without quotes")
     if statement.choose:
         yield Fault(f"`choose` in the setting {setting!r}", "none: it has no runs", "define it in `where`")
     formulas = (*statement.relations, *statement.when)

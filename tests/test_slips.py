@@ -16,7 +16,9 @@ from marks import slow
 from slip_kinds import BASES, END, GOOD, KINDS, File, changed, files, measured
 
 import fedaudit as fa
+from fedaudit.bounds.wellformed import SETTINGS
 from fedaudit.cli import main
+from fedaudit.verify.settings import settings
 
 SAMPLE = 12  # one of so many files is in the quick suite
 ALL = list(files())
@@ -119,6 +121,10 @@ RUNS = {  # the cases of issue 30 that are none: change -> a verdict
 @pytest.mark.parametrize("change", RUNS, ids=range(len(RUNS)))
 def test_what_lint_calls_clean_runs(change: Any, nursery: Any, tmp_path: Path) -> None:
     assert ended(nursery, tmp_path, changed(GOOD + END, change)) == RUNS[change]
+
+
+def test_lint_knows_every_setting() -> None:
+    assert {*SETTINGS, "run"} == set(settings())
 
 
 @pytest.mark.parametrize("base", BASES)

@@ -13,6 +13,7 @@ import os
 import pkgutil
 import re
 import sys
+import traceback
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -21,7 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from fedaudit.errors import UserError
+from fedaudit.errors import UserError, crash
 
 from . import papers as _papers
 from .digits import MOST_DIGITS, long_number
@@ -135,8 +136,13 @@ def well_formed(selectors: Sequence[str]) -> list[Statement]:
         if path := file_of(selector):
             for made in find([selector]):
                 for fault in faults(made):
-                    raise UserError(f"{path}:{_line_of(made, path)}: {made.id}: {fault}")
+                    raise UserError(f"{place(made, path)}: {made.id}: {fault}")
     return find(selectors)
+
+
+def place(statement: Statement, path: str) -> str:
+    """The file and the line at which a statement stands."""
+    return f"{path}:{_line_of(statement, path)}"
 
 
 def _line_of(statement: Statement, path: str) -> int:
@@ -235,10 +241,10 @@ def _from_file(path: str, wanted: str) -> list[Statement]:
 
     own = list(statements_in(_loaded(path)))
     if not own:
-        raise UserError(f"got {path} without a Statement, expected at least one; do: define it at top level")
+        raise UserError(f"{path}:1: got no Statement, expected at least one; do: define it at top level")
     for made in own:
         if (fault := wellformed.long_number(made)) is not None:
-            raise UserError(f"{path}:{_line_of(made, path)}: {made.id}: {fault}")
+            raise UserError(f"{place(made, path)}: {made.id}: {fault}")
     found = [s for s in own if s.id == wanted] or [s for s in own if fnmatch.fnmatchcase(s.id, wanted)]
     if not found:
         raise UserError(f"{path}::{wanted}", f"one of {', '.join(s.id for s in own)}", "pick one of them")
@@ -266,10 +272,8 @@ def _loaded(name: str) -> ModuleType:
         with _beside(path):
             spec.loader.exec_module(module)
         _USERS[str(path.resolve())] = module
-    except Exception as error:  # the user's own code: any failure is theirs to see, in one line
-        raise UserError(
-            f"got {path}, which fails ({type(error).__name__}: {error}), expected statements; do: run it alone"
-        ) from error
+    except (Exception, SystemExit) as error:  # the user's own code: any failure is theirs to see, in one line
+        raise UserError(_failure(error, path)) from error
     return module
 
 
@@ -282,6 +286,19 @@ def _short_numbers(path: Path) -> None:
     if long is not None:
         got, expected = f"{long.code}, a number of more than {MOST_DIGITS} digits", f"at most {MOST_DIGITS}"
         raise UserError(f"{path}:{long.line}: got {got}, expected {expected}; do: mend this line")
+
+
+def _failure(error: BaseException, path: Path) -> str:
+    """What a file failed with, and the line of it at which it did."""
+    if isinstance(error, SyntaxError):
+        return f"{path}:{error.lineno or 1}: got {error.msg}, expected Python; do: mend this line"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    where = f"{path}:{frames[-1].lineno if frames else 1}"
+    if isinstance(error, UserError):
+        return f"{where}: {error}"
+    if isinstance(error, SystemExit):
+        return f"{where}: got an exit, expected statements; do: remove it"
+    return f"{where}: got {crash(error)[0]}, expected statements; do: mend this line"
 
 
 def users_modules() -> tuple[ModuleType, ...]:

@@ -38,6 +38,7 @@ def index_faults(statement: Statement, method: Method) -> Iterator[Fault]:
     spans = tuple((index, *ends) for index, ends in statement.for_all.items())
     empty = [fault for span in spans if (fault := _range_fault(statement, method, span, spans))]
     yield from empty
+    yield from _sum_faults(statement)
     if not empty:
         places = {
             place: None for formula, over in _formulas(statement, method, spans) for place in _reads(formula, over)
@@ -66,10 +67,20 @@ def _reads(expr: Any, spans: Spans) -> Iterator[tuple[Any, Spans]]:
         yield from _reads(arg, spans)
 
 
+def _sum_faults(statement: Statement) -> Iterator[Fault]:
+    for total in {total for x in (*statement.relations, *statement.when) for total in x.atoms(Sum)}:
+        for index, *ends in total.limits:
+            if len(ends) != 2 or any(end.is_integer is not True for end in ends):
+                do = "write Sum(x, (k, 0, T - 1))"
+                yield Fault(f"a sum over {index} from {ends}", "whole numbers as its ends", do)
+
+
 def _range_fault(statement: Statement, method: Method, span: Span, spans: Spans) -> Fault | None:
     index, first, last = span
     said = f"for_all={{{index}: ({first}, {last})}}"
-    if first.is_integer is False or last.is_integer is False:
+    if index.is_integer is not True:
+        return Fault(f"{index} in `for_all`", "an index, which is a whole number", "write G.index('t', 'round')")
+    if first.is_integer is not True or last.is_integer is not True:
         return Fault(said, "whole numbers", "mend `for_all`")
     if (first - last).is_positive:
         return Fault(said, "a range that is not empty", "mend `for_all`")
@@ -101,6 +112,8 @@ def _outside(statement: Statement, method: Method, quantity: Any, spans: Spans) 
             got = f"{quantity}, whose index {one.letter} is {value.subs(at)} at {_said(at)}"
             do = "mend it, or say in `when` which sizes are meant"
             yield Fault(got, f"whole numbers from {one.first} to {one.last}", do)
+        elif value.is_integer is not True:
+            yield Fault(f"{quantity}", "whole numbers as indices", "write it with an index of the glossary")
 
 
 def _allowed(statement: Statement, method: Method, name: str) -> list[Range | None]:

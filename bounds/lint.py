@@ -39,7 +39,7 @@ from .dimension import DimensionError, dimension_of
 from .method import Method
 from .method_dimension import mismatches
 from .statement import Assumption, Limit, Statement
-from .wellformed import faults
+from .wellformed import faults, misfits
 
 Catalogue = Mapping[str, Statement]
 
@@ -53,9 +53,12 @@ class Finding:
 
 
 def lint(statement: Statement, catalogue: Catalogue | None = None) -> tuple[Finding, ...]:
-    """All findings on one statement; none means that nothing was seen, not that it is true."""
+    """All findings on one statement; none means that nothing was seen, not that it is true.
+
+    Where fields hold other things than they should, the other rules have nothing to read.
+    """
     found = [Finding("form", str(fault)) for fault in faults(statement)]
-    for name, rule in RULES.items():
+    for name, rule in RULES.items() if not any(misfits(statement)) else ():
         found += (Finding(name, message) for message in rule(statement, catalogue or {}))
     return tuple(found)
 

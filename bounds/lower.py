@@ -208,7 +208,8 @@ def _domains(statement: Statement, relations: list[Any], inputs: Mapping[str, st
         exprs += [(sympify(end, strict=True), set[Any]()) for a in meant for _, *both in a.for_all for end in both]
         read = {name_of(f) for e, _ in exprs for f in e.atoms(AppliedUndef, Symbol)}
         inside = [sympify(e, strict=True) for e in statement.method.scalars(read)]
-        exprs += [(e, {s for s in e.free_symbols if str(s) in ("t", "k", "i")}) for e in inside]
+        letters = statement.method.names
+        exprs += [(e, {s for s in e.free_symbols if letters.get(s, str(s)) in ("t", "k", "i")}) for e in inside]
     symbols = {s for e, bound in exprs for s in e.free_symbols if isinstance(s, Symbol) and s not in bound}
     symbols |= {s for a in (*statement.let, *statement.implicit) for s in a.args}
     domains = {s.name: domain_of(s) for s in symbols}

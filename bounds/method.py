@@ -98,7 +98,7 @@ class Number:
     each_round: bool = False  # of an extreme: over the steps that E divides alone
 
     def __add__(self, other: Number) -> Number:
-        if self.law != other.law:
+        if self.law != _number(other).law:
             raise UserError("got a random number beside an expectation, expected both of one sort; do: use expect(...)")
         return Number(self.terms + other.terms, self.law)
 
@@ -106,7 +106,7 @@ class Number:
         return -1 * self
 
     def __sub__(self, other: Number) -> Number:
-        return self + -other
+        return self + -_number(other)
 
     def __mul__(self, scalar: Any) -> Number:
         return Number(tuple((coefficient * _scalar(scalar), atom) for coefficient, atom in self.terms), self.law)
@@ -145,6 +145,13 @@ def _vector(value: Any) -> Vector:
     if isinstance(value, int) and value == 0:
         return zero
     raise UserError(f"got {value!r}, expected a vector; do: write 0 or an expression of the method's vectors")
+
+
+def _number(value: Any) -> Number:
+    if isinstance(value, Number):
+        return value
+    what = "a vector" if isinstance(value, Vector) else repr(value)
+    raise UserError(what, "a number of the run such as norm2(x), f(x) or inner(x, y)", "write one of them")
 
 
 def _scalar(value: Any) -> Any:
@@ -188,37 +195,37 @@ def grad(x: Vector) -> Vector:
     >>> fa.grad(fa.vector("x")).op
     'grad'
     """
-    return Vector("grad", (x,))
+    return Vector("grad", (_vector(x),))
 
 
 def batch_grad(x: Vector) -> Vector:
     """The gradient of the mean over the minibatch that the client drew in this round."""
-    return Vector("batch_grad", (x,))
+    return Vector("batch_grad", (_vector(x),))
 
 
 def oracle(x: Vector, step: Any) -> Vector:
     """Any point that the accuracy allows, near the minimiser of the minibatch's loss + |. - x|^2/(2 step)."""
-    return Vector("oracle", (_scalar(step), x))
+    return Vector("oracle", (_scalar(step), _vector(x)))
 
 
 def full_prox(x: Vector, step: Any) -> Vector:
     """The minimiser of f + |. - x|^2/(2 step), f = sum_i p_i f_i."""
-    return Vector("full_prox", (_scalar(step), x))
+    return Vector("full_prox", (_scalar(step), _vector(x)))
 
 
 def training_prox(x: Vector, step: Any) -> Vector:
     """The same with the losses of the training sample in place of their means over all data points."""
-    return Vector("training_prox", (_scalar(step), x))
+    return Vector("training_prox", (_scalar(step), _vector(x)))
 
 
 def hess(x: Vector, v: Vector) -> Vector:
     """The Hessian of the client's own loss at x, times v."""
-    return Vector("hess", (x, v))
+    return Vector("hess", (_vector(x), _vector(v)))
 
 
 def noisy_hess(x: Vector, v: Vector) -> Vector:
     """The Hessian at a data point that is drawn anew in every step, independent of all other draws, times v."""
-    return Vector("noisy_hess", (x, v))
+    return Vector("noisy_hess", (_vector(x), _vector(v)))
 
 
 def noisy(x: Vector, *, again: bool = False) -> Vector:
@@ -230,12 +237,12 @@ def noisy(x: Vector, *, again: bool = False) -> Vector:
     >>> fa.noisy(fa.grad(fa.vector("x"))).op
     'noisy'
     """
-    return Vector("again" if again else "noisy", (x,))
+    return Vector("again" if again else "noisy", (_vector(x),))
 
 
 def other(x: Vector) -> Vector:
     """What client j has where client i has x, of a measure at i and j."""
-    return Vector("other", (x,))
+    return Vector("other", (_vector(x),))
 
 
 def prox(x: Vector, step: Any) -> Vector:
@@ -245,7 +252,7 @@ def prox(x: Vector, step: Any) -> Vector:
     >>> fa.prox(fa.vector("x"), 1).op
     'prox'
     """
-    return Vector("prox", (_scalar(step), x))
+    return Vector("prox", (_scalar(step), _vector(x)))
 
 
 def neighbours(x: Vector) -> Vector:
@@ -255,7 +262,7 @@ def neighbours(x: Vector) -> Vector:
     >>> fa.neighbours(fa.vector("x")).op
     'neighbours'
     """
-    return Vector("neighbours", (x,))
+    return Vector("neighbours", (_vector(x),))
 
 
 def mean(x: Any, over: Over = "all", weights: Weights = own) -> Any:
@@ -276,8 +283,8 @@ def mean(x: Any, over: Over = "all", weights: Weights = own) -> Any:
         around = ("mean",) if weights == own else ("weighted", weights)
         return Number(tuple((c, (*around, atom)) for c, atom in x.terms), x.law)
     if weights != own:
-        return Vector("weighted", (weights, x))
-    return Vector("mean" if over == "all" else "sampled", (x,))
+        return Vector("weighted", (weights, _vector(x)))
+    return Vector("mean" if over == "all" else "sampled", (_vector(x),))
 
 
 def chosen(by: Number) -> Weights:
@@ -307,15 +314,15 @@ def weight(weights: Weights) -> Number:
 
 def ratio(x: Number, y: Number) -> Number:
     """x / y, where y is not 0."""
-    return Number(((Integer(1), ("ratio", x, y)),))
+    return Number(((Integer(1), ("ratio", _number(x), _number(y))),))
 
 
 def smaller(x: Number, y: Number) -> Number:
-    return Number(((Integer(1), ("smaller", x, y)),))
+    return Number(((Integer(1), ("smaller", _number(x), _number(y))),))
 
 
 def norm(x: Vector) -> Number:
-    return Number(((Integer(1), ("norm", x)),))
+    return Number(((Integer(1), ("norm", _vector(x))),))
 
 
 def norm2(x: Vector) -> Number:
@@ -326,7 +333,7 @@ def norm2(x: Vector) -> Number:
     >>> dist2.law
     'expect'
     """
-    return Number(((Integer(1), ("norm2", x)),))
+    return Number(((Integer(1), ("norm2", _vector(x))),))
 
 
 def inner(x: Vector, y: Vector) -> Number:
@@ -336,7 +343,7 @@ def inner(x: Vector, y: Vector) -> Number:
     >>> fa.inner(fa.vector("x"), fa.w_star).terms[0][1][0]
     'inner'
     """
-    return Number(((Integer(1), ("inner", x, y)),))
+    return Number(((Integer(1), ("inner", _vector(x), _vector(y))),))
 
 
 def f(x: Vector) -> Number:
@@ -346,22 +353,22 @@ def f(x: Vector) -> Number:
     >>> fa.f(fa.vector("x")).terms[0][1][0]
     'f'
     """
-    return Number(((Integer(1), ("f", x)),))
+    return Number(((Integer(1), ("f", _vector(x))),))
 
 
 def F(x: Vector) -> Number:
     """The value of f + g, g the regulariser."""
-    return Number(((Integer(1), ("F", x)),))
+    return Number(((Integer(1), ("F", _vector(x))),))
 
 
 def g(x: Vector) -> Number:
     """The value of the regulariser."""
-    return Number(((Integer(1), ("g", x)),))
+    return Number(((Integer(1), ("g", _vector(x))),))
 
 
 def conjugate(s: Vector) -> Number:
     """The value of the regulariser's conjugate: g(x) + g*(s) = <s, x> exactly if s is a subgradient of g at x."""
-    return Number(((Integer(1), ("conjugate", s)),))
+    return Number(((Integer(1), ("conjugate", _vector(s))),))
 
 
 def f_i(x: Vector) -> Number:
@@ -371,7 +378,7 @@ def f_i(x: Vector) -> Number:
     >>> fa.f_i(fa.vector("x")).terms[0][1][0]
     'f_i'
     """
-    return Number(((Integer(1), ("f_i", x)),))
+    return Number(((Integer(1), ("f_i", _vector(x))),))
 
 
 def full_grad(x: Vector) -> Vector:
@@ -391,17 +398,17 @@ def expect(x: Number) -> Number:
     >>> fa.expect(fa.f(fa.vector("x"))).law
     'expect'
     """
-    return Number(x.terms, "expect")
+    return Number(_number(x).terms, "expect")
 
 
 def picked(x: Number) -> Number:
     """The expectation at a round that is picked uniformly among 0, ..., T - 1; its quantity has the index T."""
-    return Number(x.terms, "picked")
+    return Number(_number(x).terms, "picked")
 
 
 def picked_step(x: Number) -> Number:
     """The expectation before a local step that is picked uniformly: of all rounds (index T), or of round t alone."""
-    return Number(x.terms, "picked_step")
+    return Number(_number(x).terms, "picked_step")
 
 
 def mean_norm2(x: Vector) -> Number:
@@ -419,12 +426,12 @@ def least(x: Number, *, each_round: bool = False) -> Number:
 
     Noise in x itself is averaged.
     """
-    return Number(x.terms, "least", each_round)
+    return Number(_number(x).terms, "least", each_round)
 
 
 def most(x: Number, *, each_round: bool = False) -> Number:
     """The largest, as `least`."""
-    return Number(x.terms, "most", each_round)
+    return Number(_number(x).terms, "most", each_round)
 
 
 def _nothing() -> Any:
@@ -559,13 +566,19 @@ class Method:
         Names of vectors are strings, operations are lists.
         """
 
+        run_letters = {s: Symbol(name, integer=True) for s, name in self.names.items() if name in INDICES}
+
+        def scalar(x: Any) -> Any:
+            """The tree of a scalar of the rules, whose indices have the letters of every run."""
+            return tree(cast("Any", x).xreplace(run_letters) if run_letters and isinstance(x, Expr) else x)
+
         def rules(block: Mapping[Vector, Any]) -> dict[str, Any]:
-            return {target.name: vector_tree(_vector(value), tree) for target, value in block.items()}
+            return {target.name: vector_tree(_vector(value), scalar) for target, value in block.items()}
 
         def measured(quantity: Any, number: Number) -> dict[str, Any]:
             over = {} if number.law == "expect" else {"over": [number.law, "rounds" if number.each_round else "steps"]}
             at = [self.names.get(index, tree(index)) for index in quantity.args]
-            return {"at": at, "terms": vector_tree(number, tree), **over}
+            return {"at": at, "terms": vector_tree(number, scalar), **over}
 
         kept = {quantity_name(q): measured(q, number) for q, number in self.measures.items()}
         blocks = {"server": self.server, "client": self.client, **self.phases}

@@ -29,6 +29,10 @@ NEEDS = {  # what an assumption is about -> operations, one of which a rule has 
     "participation": ("sampled",),
 }
 OF_POINTS = ("lipschitz", "nonnegative_loss", "lgd")  # about the losses of data points
+TOGETHER: dict[str, str] = dict.fromkeys(  # an assumption -> the one that brings losses of which it can be checked
+    ("bounded_gradients", "bounded_below", "meta_gap", "similar_gradients", "similar_hessians", "hessian_variance"),
+    "lipschitz_hessian",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +112,14 @@ def symbols(method: Method) -> list[dict[str, str]]:
 def understood(method: Method) -> list[dict[str, Any]]:
     """The assumptions that say something about runs of this method, and what each one asks of an instance."""
     return [
-        {"name": name, "about": known.about, "constants": known.constants, "asks": known.asks}
+        {"name": name, "about": known.about, "constants": known.constants, "asks": known.asks + _together(name)}
         for name, known in ASSUMPTIONS.items()
         if all(any(map(method.uses, NEEDS[what])) for what in _needed(name, known.about))
     ]
+
+
+def _together(name: str) -> str:
+    return f" (beside {TOGETHER[name]})" if name in TOGETHER else ""
 
 
 def _needed(name: str, about: str) -> list[str]:

@@ -6,16 +6,35 @@ verify, hunt, certify) lives elsewhere and reads these fields.
 
 # sympy ships no type stubs (2026-11).
 # pyright: reportMissingTypeStubs=false
+# A file of a user holds what no type checker saw.
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from sympy import Basic, Dict, Eq, Expr, Function, Ge, Gt, Le, Lt, Sum, Symbol, Tuple, sympify
-from sympy.core.function import AppliedUndef
+from sympy import (
+    Basic,
+    Dict,
+    Eq,
+    Expr,
+    Function,
+    Ge,
+    Gt,
+    Indexed,
+    Le,
+    Lt,
+    Sum,
+    Symbol,
+    SympifyError,
+    Tuple,
+    sympify,
+)
+from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
@@ -30,6 +49,7 @@ if TYPE_CHECKING:
     from .parameters import Given
 
 Kind = Literal["inequality", "identity", "exists", "order", "experiment"]
+ID = re.compile(r"[A-Za-z0-9_.+~:/-]{1,200}")  # as certificates carry it
 RELATIONS: dict[type, str] = {Le: "<=", Lt: "<", Ge: ">=", Gt: ">", Eq: "="}
 
 
@@ -182,22 +202,45 @@ class Statement:
     quoted: str = ""  # whose theorem this is, where another paper's is quoted whose assumptions are not encoded
 
     def __post_init__(self) -> None:
+        if not isinstance(self.id, str) or not ID.fullmatch(self.id):  # a stranger's file may hold anything
+            raise UserError(f"the id {self.id!a}", "letters, digits and signs of .+~:/_-", "write it like 'mine/thm1'")
         for name, kind in FIELDS.items():
             object.__setattr__(self, name, several(self.id, name, getattr(self, name), kind))
         if isinstance(self.then, list):
             object.__setattr__(self, "then", tuple(self.then))
         for name in ("choose", "where", "sweep"):
-            for head in getattr(self, name):
-                if not isinstance(head, Basic):  # a quantity without its indices is a class
-                    got, expected = f"{head} in {name} of {self.id}", "a symbol, or a quantity at its indices"
-                    raise UserError(got, expected, f"write it as the glossary has it, or {head}(t)")
-            object.__setattr__(self, name, Dict(getattr(self, name)))
-        given: Mapping[Any, Any] = self.for_all
-        for index, ends in given.items():
+            pairs = self._pairs(name)
+            object.__setattr__(self, name, Dict({key: self._formula(name, value) for key, value in pairs.items()}))
+        ranges = self._pairs("for_all")
+        for index, ends in ranges.items():
             if not isinstance(ends, tuple | list | Tuple) or len(cast("tuple[Any, ...]", ends)) != 2:
                 got, do = f"for_all={{{index}: {ends}}} of {self.id}", f"write for_all={{{index}: (first, last)}}"
                 raise UserError(got, "a first and a last value", do)
-        object.__setattr__(self, "for_all", Dict({index: tuple(ends) for index, ends in given.items()}))
+        spans = {index: tuple(self._formula("for_all", end) for end in ends) for index, ends in ranges.items()}
+        object.__setattr__(self, "for_all", Dict(spans))
+
+    def _pairs(self, name: str) -> Mapping[Any, Any]:
+        """A field that defines symbols, or quantities at their indices."""
+        pairs = cast("Mapping[Any, Any]", getattr(self, name))
+        if not isinstance(pairs, Mapping | Dict):
+            raise UserError(f"{name}={pairs!r} of {self.id}", "a dictionary", f"write {name}={{…: …}}")
+        for key in pairs:
+            if not isinstance(key, Symbol if name == "for_all" else Symbol | AppliedUndef | Indexed):
+                do = f"write {key}(t)" if isinstance(key, UndefinedFunction) else "take it from the glossary"
+                expected = "an index" if name == "for_all" else "a symbol, or a quantity at its indices"
+                raise UserError(f"{key} in {name} of {self.id}", expected, do)
+        return pairs
+
+    def _formula(self, name: str, value: Any) -> Any:
+        """A value of such a field, which is a number or a formula, never text."""
+        try:
+            formula = cast("Any", sympify(value, strict=True))
+        except SympifyError:
+            formula = None
+        if not isinstance(formula, Expr):
+            expected, do = "a number or a formula", "write it with the glossary's symbols"
+            raise UserError(f"{value!r} in {name} of {self.id}", expected, do)
+        return formula
 
     def _repr_latex_(self) -> str:
         """Its relations as the paper prints them, for a notebook."""

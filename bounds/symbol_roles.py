@@ -183,6 +183,8 @@ def _defined_again(statement: Statement, method: Method) -> Iterator[Fault]:
         name, got = name_of(head), f"{head} in `where`"
         if name in steps and isinstance(head, AppliedUndef):
             yield Fault(f"{got}, which is a step size of {method.id}", "it in `choose`", f"write choose={{{head}: …}}")
+        elif head in statement.for_all:
+            yield Fault(f"{got}, which is an index of `for_all`", "another name", "rename it")
         elif name in measures:
             yield Fault(f"{got}, which {method.id} measures", "a name that is not taken", "rename it")
         elif isinstance(head, Symbol) and name in constants:

@@ -351,6 +351,7 @@ def failed_row(task: Task, reason: str) -> Row:
 
 def perform(task: Task) -> Row:
     """The row of one task; none where only its figure is wanted."""
+    from fedaudit.bounds.catalogue import place
     from fedaudit.bounds.show import printed
     from fedaudit.verify import audit as moves
 
@@ -360,9 +361,12 @@ def perform(task: Task) -> Row:
     if task.move == "plot":
         return {}
     statement = statement_of(task.chosen)
-    if task.move in ("lint", "derive"):
-        return cast(Row, getattr(moves, f"{task.move}_row")(statement))
-    row = cast(Row, getattr(moves, f"{task.move}_row")(statement, *task.asked))
+    asked = () if task.move in ("lint", "derive") else task.asked
+    try:
+        row = cast(Row, getattr(moves, f"{task.move}_row")(statement, *asked))
+    except UserError as error:
+        path = file_of(task.chosen.origin)
+        raise UserError(f"{place(statement, path)}: {error}") if path else error from error
     return {**row, "statement": printed(statement)} if task.move == "audit" else row
 
 

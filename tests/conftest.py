@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -119,6 +120,7 @@ def one_kernel(kernel_process: Any) -> Iterator[None]:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     reports = [r for kind in ("passed", "failed") for r in terminalreporter.stats.get(kind, ())]
+    _slips(terminalreporter, [value for r in reports for name, value in r.user_properties if name == "slip"])
     found = [(r.nodeid, value) for r in reports for name, value in r.user_properties if name == "fuzz"]
     if not found:
         return
@@ -129,3 +131,14 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     for _, (*_, refutations) in found:
         for line in refutations:
             terminalreporter.write_line(f"look at: {line}")
+
+
+def _slips(terminalreporter: Any, slips: list[tuple[str, str]]) -> None:
+    """How files with one slip ended; see tests/test_slips.py."""
+    if slips:
+        ends = Counter(end for _, end in slips)
+        terminalreporter.section("slips")
+        terminalreporter.write_line(
+            f"{len({kind for kind, _ in slips})} kinds, {len(slips)} files: "
+            + ", ".join(f"{n} {'one line' if end == 'line' else end}" for end, n in ends.most_common())
+        )

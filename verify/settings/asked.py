@@ -221,9 +221,9 @@ def free_steps(reading: Reading) -> dict[str, int]:
 
 @lru_cache
 def stride(reading: Reading) -> str:
-    """The step size of the local steps: the first scalar of their rules."""
+    """The step size of the local steps: the first scalar of their rules; nothing where it is one of the round."""
     factors = (part[1] for part in lists(list(reading.claim["method"]["local"].values())) if part[0] == "*")
-    return next(name for name in factors if isinstance(name, str) and name in reading.claim["domains"])
+    return next((name for name in factors if isinstance(name, str) and name in reading.claim["domains"]), "")
 
 
 Range = tuple[str, Any, Any]  # an index and the trees of its ends

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from flint import fmpq
@@ -46,6 +46,7 @@ WIDE_RUNS = (
     (2, 1, 1, 2), (2, 2, 1, 2), (4, 4, 1, 2), (3, 3, 1, 3), (1, 1, 2, 2), (1, 1, 2, 3), (5, 5, 1, 1), (5, 1, 1, 1),
     (9, 9, 1, 1),
 )  # fmt: skip
+RULES = ("begin", "local", "end", "update")  # of a method
 PHASES = 2  # the oracle follows one rule in the first round and another one after it
 MOST_PATHS = 72
 DIGITS, ALMOST = 6, 1 - 1e-5  # of rounded shifts: what is rounded stays below the limit
@@ -59,8 +60,22 @@ def reads_data(reading: Reading) -> bool:
 
 
 def shapes(reading: Reading) -> list[Shape]:
-    full, everyone = has(reading, "full_batch"), has(reading, "full_participation")
-    errs = "exact" if has(reading, "exact_oracle") else "aimed" if _limit(reading) is not None else "free"
+    """The shapes that the statement allows; where no rule means over a sample, none is drawn, whatever C becomes."""
+    return [shape if _samples(reading) else _unsampled(shape) for shape in _proposed(reading)]
+
+
+def _samples(reading: Reading) -> bool:
+    return "'sampled'" in str([reading.claim["method"][phase] for phase in RULES])
+
+
+def _unsampled(shape: Shape) -> Shape:
+    return Shape(shape.counts, tuple((name, "all" if name == "sampling" else kind) for name, kind in shape.flags))
+
+
+def _proposed(reading: Reading) -> list[Shape]:
+    full, everyone = has(reading, "full_batch"), takes_everyone(reading)
+    told = has(reading, "exact_oracle") or not oracle_step(reading)
+    errs = "exact" if told else "aimed" if _limit(reading) is not None else "free"
     if not long(reading):
         measures = reading.claim["method"]["measures"].values()
         alone = any(measure["at"] == ["i"] for measure in measures)
@@ -101,7 +116,7 @@ def _long_shapes(reading: Reading, full: bool, everyone: bool, errs: str) -> Ite
         yield _shape("alike", errs, 1, 1, 1, sizes[0], rounds, d)
     if has(reading, "lgd"):
         return
-    if errs != "exact":
+    if errs != "exact" and not _every_round(reading):
         for m, b, rounds in product(counts[:2], sizes, SIXTH_POWERS):
             yield _shape("alike", "still", m, m, 1, b, rounds)
     groups = [(2, 2), (3, 3)] if everyone else [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (4, 4)]
@@ -112,7 +127,9 @@ def _long_shapes(reading: Reading, full: bool, everyone: bool, errs: str) -> Ite
             yield shape
     yield from _wide_runs(full, everyone, errs, data[0][1], (1, 8, 64) if smooth else (1, 4))
     plain = not (reading.claim["method"]["local"] or reading.claim["method"]["end"])  # rounds that begin and update
-    for (size, m), rounds in product(((2, 1), (3, 1), (3, 2)), SIXTH_POWERS if plain and not everyone else ()):
+    if everyone or not plain or _every_round(reading):
+        return
+    for (size, m), rounds in product(((2, 1), (3, 1), (3, 2)), SIXTH_POWERS):
         yield _shape("parabolas", "exact", size, m, 1, 0 if full else rounds, rounds)
 
 
@@ -138,8 +155,9 @@ def _shape(clients: str, oracle: str, C: int, m: int, K: int, b: int, T: int, d:
 
 def alike(reading: Reading, T: int) -> Shape:
     """One client alone."""
-    errs = "exact" if has(reading, "exact_oracle") else "aimed"
-    return _shape("alike", errs, 1, 1, 1, 0 if has(reading, "full_batch") else 1, T)
+    errs = "exact" if has(reading, "exact_oracle") or not oracle_step(reading) else "aimed"
+    shape = _shape("alike", errs, 1, 1, 1, 0 if has(reading, "full_batch") else 1, T)
+    return shape if _samples(reading) else _unsampled(shape)
 
 
 def outcomes(shape: Shape) -> int:
@@ -150,13 +168,24 @@ def outcomes(shape: Shape) -> int:
     batches = count(sizes["K"], sizes["b"]) if "b" in sizes else 1
     if dict(shape.flags).get("draws") == "shared":
         return batches ** min(sizes["T"], 20)
-    drawn = paths_needed(sizes["T"], sizes["C"], 0, (shape.flag("sampling"), sizes["m"]))
+    kind = shape.flag("sampling")
+    drawn = paths_needed(sizes["T"], sizes["C"], 0, (kind, sizes["m"]) if kind != "all" else None)
     return drawn * batches ** (sizes["C"] * min(sizes["T"], 20))
 
 
 def long(reading: Reading) -> bool:
     """Whether the statement is about a run rather than about one round."""
     return any("T" in measure["at"] or "t" in measure["at"] for measure in reading.claim["method"]["measures"].values())
+
+
+def _every_round(reading: Reading) -> bool:
+    """Whether the claim reads what a run is at every round t; a mean over the rounds may be over ever so many."""
+    return any("t" in measure["at"] for measure in reading.claim["method"]["measures"].values())
+
+
+def takes_everyone(reading: Reading) -> bool:
+    """Whether all clients take part in every round: so it is said, or no rule of the method means over a sample."""
+    return has(reading, "full_participation") or not _samples(reading)
 
 
 def has(reading: Reading, name: str) -> bool:
@@ -204,6 +233,18 @@ def genes(reading: Reading, shape: Shape) -> list[Gene]:
     return {"exact": [], "aimed": [shift], "free": [step, shift], "still": [step, shift]}[kind]
 
 
+@lru_cache
+def oracle_step(reading: Reading) -> str:
+    """The symbol that is the oracle's step in the method's rules; nothing where there is no oracle."""
+    waiting: list[Any] = [reading.claim["method"][phase] for phase in RULES]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list) and part[0] == "oracle":
+            return str(cast("list[Any]", part)[1])
+        waiting += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    return ""
+
+
 def _limit(reading: Reading) -> Any:
     """The tree that the statement bounds the oracle's inaccuracy by; None where it sets no limit."""
     name = next((a[1] for a in reading.claim["let"] if a[0] == "inexact"), "")
@@ -217,7 +258,7 @@ def oracle(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: T
     """
     if "shift" not in genome:
         return None
-    eta, shift, high = known.scalars["eta"], genome["shift"], genome["curvature"]
+    eta, shift, high = known.scalars[oracle_step(reading)], genome["shift"], genome["curvature"]
     wide = (slice(None), None, None, None, None)
     if shape.flag("oracle") == "aimed":
         limit = np.broadcast_to(Evaluator(known, {})(_limit(reading)), (known.n,))
@@ -237,9 +278,8 @@ def exact_oracle(
 ) -> tuple[Array, Array] | None:
     """The same as rationals, of a batch of one; what has a root in it is rounded."""
     if "shift" not in genome or shape.flag("oracle") != "aimed":
-        return oracle(
-            reading, shape, genome, Table(1, {"eta": np.array([scalars.get("eta", 1)], dtype=object)}, {}, {})
-        )
+        name = oracle_step(reading)
+        return oracle(reading, shape, genome, Table(1, {name: np.array([scalars.get(name, 1)], dtype=object)}, {}, {}))
     floats = {k: np.asarray(v, dtype=float) for k, v in genome.items()}
     table = Table(1, {k: np.array([float(v)]) for k, v in scalars.items()}, {}, dict(shape.counts))
     answers = oracle(reading, shape, floats, table)
@@ -273,7 +313,7 @@ def reductions(
         smaller += [(shape.but(**{axis: n}), dict(genome)) for n in shorter if 0 < n < size]
     if alike:
         smaller += [(shape.but(C=n, m=n), dict(genome)) for n in (1, 4, 9) if n < sizes["C"]]
-    everyone = has(reading, "full_participation")
+    everyone = takes_everyone(reading)
     for less, kept in sorted(smaller, key=lambda pair: sum(n for _, n in pair[0].counts)):
         if rational(reading, less) and (not everyone or less["m"] == less["C"]):
             wanted = {gene.name: gene for gene in genes(reading, less)}

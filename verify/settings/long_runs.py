@@ -45,7 +45,7 @@ def _drawn_out(name: str, values: Array, shape: Shape) -> Array:
     """A gene's values for a longer run. Batches have one more axis in front."""
     if name not in ("step", "shift") or shape.flag("oracle") == "still":
         return values
-    axis = values.ndim - (2 if name == "step" else 3)
+    axis = values.ndim - (2 if name == "step" else 4)  # of the rounds: step (rounds, C), shift (rounds, C, drawn, d)
     missing = min(shape["T"], data.PHASES) - values.shape[axis]
     last = np.take(values, [-1], axis=axis)
     return np.concatenate([values, *[last] * missing], axis=axis)

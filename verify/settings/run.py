@@ -161,6 +161,8 @@ class RunSetting:
             genes.append(Gene("dip", "fraction"))
         if asked.has(reading, "similarity_weights"):
             pass  # the links say how much a client counts
+        elif dict(shape.flags).get("clients") == "alike":
+            pass  # and equal clients count the same
         elif not asked.has(reading, "equal_weights") or "equal_weights" in reading.dropped:
             any_sign = "nonnegative_weights" in reading.dropped and not asked.uses(reading, "chosen")
             genes.append(along("weight", "real" if any_sign else "positive", sizes, "C"))
@@ -679,8 +681,9 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: M
         parts["h"] = noise.bends(genome, high, d)
     if start:
         parts["w0"] = parts["loss"]["c"][:, -1] if start == "client" else 0 * parts["w0"]
-    if "pace" in parts["loss"]:  # where all users move alike: far enough upstream to arrive with the last local step
-        stride = (shape["E"] - 1) * known[asked.stride(reading)]
+    if "pace" in parts["loss"] and (step := asked.stride(reading)):
+        # where all users move alike: far enough upstream to arrive with the last local step
+        stride = (shape["E"] - 1) * known[step]
         parts["w0"] = parts["w0"] + stride[:, None] * parts["loss"]["pace"]
     if dict(shape.flags).get("weights") == "own":
         parts["rows"] = np.repeat(

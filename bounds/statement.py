@@ -98,6 +98,9 @@ class Glossary(dict[Basic, Entry]):
 def several(owner: str, name: str, value: Any, kind: type) -> tuple[Any, ...]:
     """The parts of a field that holds several things of one kind; `UserError` where it is something else."""
     what, sample = PARTS[kind]
+    if kind is Boolean and any(isinstance(part, bool) for part in (value if isinstance(value, tuple) else (value,))):
+        got = f"{name}={value} of {owner}, which is decided as it is written"
+        raise UserError(got, what, "write Eq(left, right), Le or Ge: == compares at once")
     if not isinstance(value, tuple | list):
         raise UserError(f"{name}={value} of {owner}, which is no tuple", "one", f"write {name}=({sample},)")
     parts = tuple(cast("tuple[Any, ...]", value))

@@ -94,8 +94,8 @@ def form_faults(statement: Statement) -> Iterator[Fault]:
     if isinstance(statement.method, Method) and statement.kind != "experiment":  # those read what they like
         yield from method_faults(statement.method)
         yield from _conditions(statement)
-        yield from _assumptions(statement, statement.method)
         yield from _together((*statement.let, *statement.implicit))
+        yield from _assumptions(statement, statement.method)
         yield from _names(statement, statement.method)
         yield from _choices(statement, statement.method)
         yield from index_faults(statement, statement.method)

@@ -257,31 +257,29 @@ OF_METHODS = {  # a change of the method
         "names={H: 'C'} in the method ('C' clients, 'D' the dimension), or say what it is: sweep={H: 1}"
     ),
     "measures={dist2(t): fa.expect(fa.norm2(y - fa.w_star))}": (
-        "got y in the measure dist2(t) of fedavg, which is a client's, expected an index i, or a mean over the "
-        "clients; do: write mean(…), or add the index i"
+        "got the measure dist2(t) of fedavg with 'y' of the clients, expected it inside a mean, or at one client; do: "
+        "write mean(y)"
     ),
     "measures={dist2(t): fa.expect(fa.norm2(x - fa.w_star)), gap(t): fa.expect(fa.f_i(x))}": (
-        "got f_i in the measure gap(t) of fedavg, which is a client's, expected an index i, or a mean over the "
-        "clients; do: write mean(…), or add the index i"
+        "got the measure gap(t) of fedavg with 'f_i', expected it at a client, or inside a mean; do: write mean(…), or "
+        "add the index i"
     ),
     "measures={dist2(t): fa.expect(fa.norm2(x - fa.w_star)), away(k, t): fa.expect(fa.norm2(x))}": (
-        "got the measure away(k, t) of fedavg, expected indices among (), (i), (T), (t), (t, i), (t, i, j), (t, "
-        "n), (t, k), (t, k, i), (t, k, i, j), (t, k, n); do: order them so; `names` says which letter is which"
+        "got the measure away(k, t) of fedavg at (k, t), expected its indices among (), (i), (t), (t, i), (t, i, j), "
+        "(t, n), (t, k), (t, k, i), (t, k, i, j), (t, k, n); do: mend its indices"
     ),
     "measures={dist2(t): fa.expect(fa.norm2(x - fa.w_star)), gap(q): fa.expect(fa.f(x)) - fa.f_star}": (
-        "got the measure gap(q) of fedavg, expected indices among (), (i), (T), (t), (t, i), (t, i, j), (t, n), "
-        "(t, k), (t, k, i), (t, k, i, j), (t, k, n); do: order them so; `names` says which letter is which"
+        "got the measure gap(q) of fedavg with the index q, expected one of t, k, i, j, n or a name for one; do: write "
+        "names={q: 't'} in the method if it counts rounds"
     ),
 }
 # a slip that cannot be written down -> what loading the file says
 NO_CLAIMS = {  # a change of the statement
     "choose={gamma: 1 / L}, sweep={}": (
-        "got gamma in choose of mine/thm1, expected a symbol, or a quantity at its indices; do: write it as the "
-        "glossary has it, or gamma(t)"
+        "got gamma in choose of mine/thm1, expected a symbol, or a quantity at its indices; do: write gamma(t)"
     ),
     "where={'q': 1}": (
-        "got q in where of mine/thm1, expected a symbol, or a quantity at its indices; do: write it as the "
-        "glossary has it, or q(t)"
+        "got q in where of mine/thm1, expected a symbol, or a quantity at its indices; do: take it from the glossary"
     ),
     'let=fa.Assumption("smooth", (L,))': (
         "got let=Assumption(name='smooth', args=(L,), says='', cite='', means=None, for_all=()) of mine/thm1, "
@@ -297,7 +295,14 @@ NO_CLAIMS = {  # a change of the statement
         "got L in args of assumption smooth, expected a symbol of the glossary; do: write args=(L,)"
     ),
     "when=fa.Eq(E, 1)": "got when=Eq(E, 1) of mine/thm1, which is no tuple, expected one; do: write when=(Eq(E, 1),)",
-    "when=(E == 1,)": "got False in when of mine/thm1, expected a condition; do: write when=(Eq(E, 1),)",
+    "when=(E == 1,)": (
+        "got when=(False,) of mine/thm1, which is decided as it is written, expected a condition; do: write "
+        "Eq(left, right), Le or Ge: == compares at once"
+    ),
+    "when=(E == 1)": (
+        "got when=False of mine/thm1, which is decided as it is written, expected a condition; do: write "
+        "Eq(left, right), Le or Ge: == compares at once"
+    ),
     'reading="all clients"': (
         "got reading=all clients of mine/thm1, which is no tuple, expected one; do: write reading=('…',)"
     ),
@@ -409,15 +414,17 @@ def test_with_the_papers_own_letters_a_true_theorem_survives_and_a_false_one_fal
             "then=fa.Le(away(t, k, i), dist2(0)), for_all={t: (0, T - 1), k: (0, E), i: (1, G.count('C', 'clients'))}"
         ),
         claim("let=(*LET, fa.Assumption('convex'), fa.Assumption('lower_bounded'))"),
-        claim(
-            "let=(LET[0], LET[2], fa.Assumption('strongly_convex', (nu,)), fa.Assumption('bounded_gradients', (B,)))"
-            ", then=fa.Le(dist2(t + 1), 4 * dist2(t))"
-        ),  # nu may be 0
         claim("reading=['all clients'], let=list(LET)"),
     ],
 )
 def test_names_that_mean_something_are_free(change: str, tmp_path: Path) -> None:
     assert not [*fa.lint(fa.load(written(tmp_path, change))[0])]
+
+
+def test_a_constant_that_may_be_0_contradicts_nothing(tmp_path: Path) -> None:
+    flat = "let=(LET[0], LET[2], fa.Assumption('strongly_convex', (nu,)), fa.Assumption('bounded_gradients', (B,)))"
+    (statement,) = fa.load(written(tmp_path, claim(f"{flat}, then=fa.Le(dist2(t + 1), 4 * dist2(t))")))
+    assert not [found for found in fa.lint(statement) if "contradict" in found.message]
 
 
 def test_assumptions_contradict_others_that_exist() -> None:

@@ -506,26 +506,6 @@ KINDS: dict[str, tuple[Variant, ...]] = {
     "an id of the catalogue": ('id="buttaci/lem4.1"',),
 }  # fmt: skip
 
-LATER: dict[str, tuple[int, ...]] = {  # variants that other parts of issue 30 mend: take an entry out when it has
-    "an order with a power that shrinks": (0,),
-    "an order with exp": (0, 1),
-    "an order with a difference of roots": (0,),
-    "an order with a right side of zero or below": (0, 1),
-    "a symbol with the name of a size": (1, 2),
-    "a symbol with the name of a quantity": (0, 1),
-    "a letter without a role": (1,),
-    "names that say nothing": (0, 1, 3),
-    "a choice with an index of its own": (0,),
-    "no range": (0,),
-    "a range that is none": (6,),
-    "a sum that is none": (6,),
-    "a claim of what is not offered": (1,),
-    "constants that are none": (6,),
-    "an assumption twice": (0, 1),
-    "an assumption whose meaning is none": (0,),
-    "another field of a method": (0,),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class File:
@@ -558,8 +538,6 @@ def files(seed: int = 0) -> Iterator[File]:
     good = {base: changed(GOOD + END, variant) for base, variant in BASES.items()}
     for kind, variants in KINDS.items():
         for n, variant in enumerate(variants):
-            if n in LATER.get(kind, ()):
-                continue
             for base in ("plain", rng.choice([base for base in BASES if base != "plain"])):
                 try:
                     yield File(kind, n, base, changed(good[base], variant))

@@ -36,7 +36,7 @@ Spans = tuple[Span, ...]
 def index_faults(statement: Statement, method: Method) -> Iterator[Fault]:
     """Ranges that are empty whatever the sizes are, and places that some run does not have."""
     spans = tuple((index, *ends) for index, ends in statement.for_all.items())
-    empty = [fault for span in spans if (fault := _range_fault(statement, method, span, spans))]
+    empty = [fault for span in spans if (fault := _range_fault(statement, method, span))]
     yield from empty
     yield from _sum_faults(statement)
     if not empty:
@@ -68,23 +68,26 @@ def _reads(expr: Any, spans: Spans) -> Iterator[tuple[Any, Spans]]:
 
 
 def _sum_faults(statement: Statement) -> Iterator[Fault]:
-    for total in {total for x in (*statement.relations, *statement.when) for total in x.atoms(Sum)}:
+    totals = {total for x in (*statement.relations, *statement.when) for total in x.atoms(Sum)}
+    for total in sorted(totals, key=str):
         for index, *ends in total.limits:
             if len(ends) != 2 or any(end.is_integer is not True for end in ends):
                 do = "write Sum(x, (k, 0, T - 1))"
                 yield Fault(f"a sum over {index} from {ends}", "whole numbers as its ends", do)
 
 
-def _range_fault(statement: Statement, method: Method, span: Span, spans: Spans) -> Fault | None:
+def _range_fault(statement: Statement, method: Method, span: Span) -> Fault | None:
     index, first, last = span
     said = f"for_all={{{index}: ({first}, {last})}}"
     if index.is_integer is not True:
         return Fault(f"{index} in `for_all`", "an index, which is a whole number", "write G.index('t', 'round')")
+    if others := (first.free_symbols | last.free_symbols) & set(statement.for_all):
+        return Fault(said, "ends without indices", f"write sizes in place of {', '.join(sorted(map(str, others)))}")
     if first.is_integer is not True or last.is_integer is not True:
         return Fault(said, "whole numbers", "mend `for_all`")
     if (first - last).is_positive:
         return Fault(said, "a range that is not empty", "mend `for_all`")
-    if (last - first).is_nonnegative or {first, last} & {s for s, *_ in spans}:
+    if (last - first).is_nonnegative:
         return None
     points = list(_points(statement, method, (first, last)))
     values = [(first.subs(point), last.subs(point)) for point in points]

@@ -36,7 +36,7 @@ from sympy import (
 )
 from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.core.relational import Relational
-from sympy.logic.boolalg import Boolean
+from sympy.logic.boolalg import Boolean, BooleanAtom, BooleanFunction
 
 from fedaudit.errors import UserError
 
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["inequality", "identity", "exists", "order", "experiment"]
 ID = re.compile(r"[A-Za-z0-9_.+~:/-]{1,200}")  # as certificates carry it
+CONDITION: Any = Relational | BooleanAtom | BooleanFunction  # a symbol is a Boolean too, to sympy
 RELATIONS: dict[type, str] = {Le: "<=", Lt: "<", Ge: ">=", Gt: ">", Eq: "="}
 
 
@@ -95,10 +96,11 @@ class Glossary(dict[Basic, Entry]):
         return made
 
 
-def several(owner: str, name: str, value: Any, kind: type) -> tuple[Any, ...]:
+def several(owner: str, name: str, value: Any, kind: Any) -> tuple[Any, ...]:
     """The parts of a field that holds several things of one kind; `UserError` where it is something else."""
     what, sample = PARTS[kind]
-    if kind is Boolean and any(isinstance(part, bool) for part in (value if isinstance(value, tuple) else (value,))):
+    whole = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,)
+    if kind is CONDITION and any(isinstance(part, bool) for part in whole):
         got = f"{name}={value} of {owner}, which is decided as it is written"
         raise UserError(got, what, "write Eq(left, right), Le or Ge: == compares at once")
     if not isinstance(value, tuple | list):
@@ -158,10 +160,11 @@ def _none() -> Any:
 
 
 FIELDS = {  # those that hold several things
-    "let": Assumption, "implicit": Assumption, "when": Boolean, "limits": Limit, "reading": str, "follows_from": object
+    "let": Assumption, "implicit": Assumption, "when": CONDITION, "limits": Limit, "reading": str,
+    "follows_from": object,
 }  # fmt: skip
-PARTS: dict[type, tuple[str, str]] = {  # what one of them is, and how it is written
-    Assumption: ("an assumption", "Assumption('smooth', (L,))"), Boolean: ("a condition", "Eq(E, 1)"),
+PARTS: dict[Any, tuple[str, str]] = {  # what one of them is, and how it is written
+    Assumption: ("an assumption", "Assumption('smooth', (L,))"), CONDITION: ("a condition", "Eq(E, 1)"),
     Limit: ("a limit", "Limit(variable, point, value)"), Symbol: ("a symbol of the glossary", "L"),
     str: ("text", "'…'"), tuple: ("an index with its first and last value", "(t, 0, T)"),
     object: ("a derivation", "Derivation(proof)"),

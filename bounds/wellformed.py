@@ -26,6 +26,7 @@ from fedaudit.errors import UserError
 
 from .assumptions import ASSUMPTIONS
 from .claim_language import domain_faults, operation_faults
+from .derivation import Derivation
 from .digits import MOST_DIGITS, digits
 from .fault import Fault
 from .homonyms import homonym_faults
@@ -114,6 +115,9 @@ def misfits(statement: Statement) -> Iterator[Fault]:
         yield Fault(f"method={statement.method!r}", "a Method, or the name of a setting", "write method=FEDAVG")
     if not isinstance(statement.form, Form | None):
         yield Fault(f"form={statement.form!r}", "a Form", "leave it out")
+    for way in statement.follows_from:
+        if not isinstance(way, Derivation):
+            yield Fault(f"{way!r} in `follows_from`", "derivations", "write follows_from=(Derivation(proof),)")
     for assumption in (*statement.let, *statement.implicit):
         yield from _meaning(assumption)
 

@@ -130,7 +130,7 @@ def find(selectors: Sequence[str]) -> list[Statement]:
 
 def well_formed(selectors: Sequence[str]) -> list[Statement]:
     """The statements that the selectors name; a slip in one of a user's file is said with its line."""
-    from .wellformed import faults  # which a statement of the catalogue does not need
+    from .faults.wellformed import faults  # which a statement of the catalogue does not need
 
     for selector in selectors:
         if path := file_of(selector):
@@ -237,7 +237,7 @@ def _select(selector: str) -> list[Statement]:
 
 
 def _from_file(path: str, wanted: str) -> list[Statement]:
-    from . import wellformed  # which a statement of the catalogue does not need
+    from .faults import wellformed  # which a statement of the catalogue does not need
 
     own = list(statements_in(_loaded(path)))
     if not own:

@@ -36,10 +36,10 @@ from .algebra import (
 )
 from .decide import decide, proved
 from .dimension import DimensionError, dimension_of
+from .faults.wellformed import faults, misfits
 from .method import Method
 from .method_dimension import mismatches
 from .statement import Assumption, Limit, Statement
-from .wellformed import faults, misfits
 
 Catalogue = Mapping[str, Statement]
 

@@ -87,7 +87,7 @@ def derive(claim: Statement | str) -> Derivation:
     'follows'
     """
     from fedaudit.bounds.derive import derive as decide
-    from fedaudit.bounds.wellformed import check
+    from fedaudit.bounds.faults.wellformed import check
     from fedaudit.verify.audited import Derivation
 
     found = catalogue.given(claim)

@@ -17,10 +17,10 @@ from marks import examples
 import fedaudit as fa
 from fedaudit.bounds.algebra import Abs, Integer, Rational
 from fedaudit.bounds.dominance import dominance
+from fedaudit.bounds.faults.order_faults import contradictions
+from fedaudit.bounds.faults.wellformed import faults
 from fedaudit.bounds.lint import lint
 from fedaudit.bounds.lower import lower
-from fedaudit.bounds.order_faults import contradictions
-from fedaudit.bounds.wellformed import faults
 from fedaudit.cli import main
 from fedaudit.verify import kernel
 from fedaudit.verify.audit import audit_row, derived

@@ -12,8 +12,8 @@ import pytest
 import fedaudit as fa
 from fedaudit.bounds.assumptions import ASSUMPTIONS
 from fedaudit.bounds.catalogue import statements
+from fedaudit.bounds.faults.wellformed import faults
 from fedaudit.bounds.method import Method
-from fedaudit.bounds.wellformed import faults
 from fedaudit.cli import main
 
 FILE = """

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 
 from fedaudit.bounds import lower as trees
+from fedaudit.bounds.faults.wellformed import check
 from fedaudit.bounds.lower import Lowered
 from fedaudit.bounds.statement import Statement
-from fedaudit.bounds.wellformed import check
 
 from .kernel import inputs
 

@@ -24,10 +24,10 @@ from sympy.logic.boolalg import And, true
 
 from fedaudit.bounds.derivation import Known, put_in
 from fedaudit.bounds.derive import premises
+from fedaudit.bounds.faults.wellformed import form_faults
 from fedaudit.bounds.lower import written
 from fedaudit.bounds.method import quantity_name
 from fedaudit.bounds.statement import Statement
-from fedaudit.bounds.wellformed import form_faults
 from fedaudit.errors import UserError
 
 from .certify import certify

@@ -12,9 +12,9 @@ from typing import Any
 from sympy import Float, Indexed, Symbol
 from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue
 
+from ..lower import NO_NUMBERS, domain_of, unreadable
+from ..statement import Statement
 from .fault import Fault
-from .lower import NO_NUMBERS, domain_of, unreadable
-from .statement import Statement
 
 OPERATIONS = "rational numbers, e, +, *, powers, Min, Max, exp, log, Abs, erf, sums and relations"
 DOMAINS: Mapping[str, Mapping[str, bool]] = {

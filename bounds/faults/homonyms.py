@@ -12,9 +12,9 @@ from typing import Any
 from sympy import Dummy, Symbol
 from sympy.core.function import AppliedUndef
 
+from ..method import Method, quantity_name
+from ..statement import Statement
 from .fault import Fault
-from .method import Method, quantity_name
-from .statement import Statement
 
 
 def homonym_faults(statement: Statement) -> Iterator[Fault]:

@@ -18,11 +18,11 @@ from sympy import Indexed, Integer, Sum, Symbol, sympify
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import true
 
+from ..lower import name_of
+from ..method import SIZES, Method
+from ..offers import Range, ranges, size
+from ..statement import Statement
 from .fault import Fault
-from .lower import name_of
-from .method import SIZES, Method
-from .offers import Range, ranges, size
-from .statement import Statement
 
 SMALL = (1, 2, 3, 4)
 LARGEST = 64  # of a size that is tried

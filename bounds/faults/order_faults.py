@@ -13,9 +13,9 @@ from typing import Any, get_args
 from sympy import Indexed, Sum
 from sympy.core.function import AppliedUndef
 
-from .dominance import Role, Roles, unmoved
+from ..dominance import Role, Roles, unmoved
+from ..statement import Statement
 from .fault import Fault
-from .statement import Statement
 
 ROLES: tuple[Role, ...] = get_args(Role)
 FORMULA = "formulas of parameters, without runs and sums"

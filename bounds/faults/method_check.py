@@ -19,9 +19,9 @@ from typing import Any, cast
 from sympy import Sum, Symbol
 from sympy.core.function import AppliedUndef
 
+from ..method import Method, Number, Vector, Weights, quantity_name, scalars_of, vectors_of
+from ..statement import ID
 from .fault import Fault
-from .method import Method, Number, Vector, Weights, quantity_name, scalars_of, vectors_of
-from .statement import ID
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")  # as the kernel reads them
 NOISE = ("noisy", "again", "noisy_hess")  # draws of one local step

@@ -24,19 +24,19 @@ from sympy.core.relational import Relational
 
 from fedaudit.errors import UserError
 
-from .assumptions import ASSUMPTIONS
+from ..assumptions import ASSUMPTIONS
+from ..derivation import Derivation
+from ..digits import MOST_DIGITS, digits
+from ..lower import name_of
+from ..method import Method, quantity_name, vectors_of
+from ..offers import DATA, OF_POINTS, TOGETHER
+from ..statement import RELATIONS, Assumption, Form, Glossary, Kind, Statement
 from .claim_language import domain_faults, operation_faults
-from .derivation import Derivation
-from .digits import MOST_DIGITS, digits
 from .fault import Fault
 from .homonyms import homonym_faults
 from .index_ranges import index_faults
-from .lower import name_of
-from .method import Method, quantity_name, vectors_of
 from .method_check import NAME, method_faults
-from .offers import DATA, OF_POINTS, TOGETHER
 from .order_faults import contradictions, order_faults
-from .statement import RELATIONS, Assumption, Form, Glossary, Kind, Statement
 from .symbol_roles import role_faults, taken_faults
 
 MEANS = "say it of the run: Assumption(…, means=Le(measure, bound), for_all=…)"

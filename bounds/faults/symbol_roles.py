@@ -21,12 +21,12 @@ from sympy.core.function import AppliedUndef
 
 from fedaudit.errors import UserError
 
-from .dimension import dimension
+from ..dimension import dimension
+from ..lower import name_of
+from ..method import SIZES, Method, quantity_name
+from ..offers import DATA, ENDS, size
+from ..statement import Statement
 from .fault import Fault
-from .lower import name_of
-from .method import SIZES, Method, quantity_name
-from .offers import DATA, ENDS, size
-from .statement import Statement
 
 COUNTS = {**SIZES, "b": "data points of a minibatch"}
 NEEDS = {"m": ("sampled",), "b": DATA}  # a size -> operations of the rules, one of which it belongs to

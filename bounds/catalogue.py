@@ -25,7 +25,7 @@ from typing import Any
 from fedaudit.errors import UserError, crash
 
 from . import papers as _papers
-from .digits import MOST_DIGITS, long_number
+from .digits import MOST_DIGITS, long_in_code
 from .method import Method
 from .statement import Statement
 
@@ -128,18 +128,6 @@ def find(selectors: Sequence[str]) -> list[Statement]:
     return found
 
 
-def well_formed(selectors: Sequence[str]) -> list[Statement]:
-    """The statements that the selectors name; a slip in one of a user's file is said with its line."""
-    from .faults.wellformed import faults  # which a statement of the catalogue does not need
-
-    for selector in selectors:
-        if path := file_of(selector):
-            for made in find([selector]):
-                for fault in faults(made):
-                    raise UserError(f"{place(made, path)}: {made.id}: {fault}")
-    return find(selectors)
-
-
 def place(statement: Statement, path: str) -> str:
     """The file and the line at which a statement stands."""
     return f"{path}:{_line_of(statement, path)}"
@@ -237,13 +225,13 @@ def _select(selector: str) -> list[Statement]:
 
 
 def _from_file(path: str, wanted: str) -> list[Statement]:
-    from .faults import wellformed  # which a statement of the catalogue does not need
+    from .faults.claim_language import long_number  # which a statement of the catalogue does not need
 
     own = list(statements_in(_loaded(path)))
     if not own:
         raise UserError(f"{path}:1: got no Statement, expected at least one; do: define it at top level")
     for made in own:
-        if (fault := wellformed.long_number(made)) is not None:
+        if (fault := long_number(made)) is not None:
             raise UserError(f"{place(made, path)}: {made.id}: {fault}")
     found = [s for s in own if s.id == wanted] or [s for s in own if fnmatch.fnmatchcase(s.id, wanted)]
     if not found:
@@ -280,7 +268,7 @@ def _loaded(name: str) -> ModuleType:
 def _short_numbers(path: Path) -> None:
     """`UserError` for a number that Python would compute for hours."""
     try:
-        long = long_number(importlib.util.decode_source(path.read_bytes()))
+        long = long_in_code(importlib.util.decode_source(path.read_bytes()))
     except (OSError, SyntaxError, UnicodeDecodeError):  # the loader says it
         return
     if long is not None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import factorial, lgamma, log, log2
 
-__all__ = ["MOST_DIGITS", "Long", "digits", "long_number"]
+__all__ = ["MOST_DIGITS", "Long", "digits", "long_in_code"]
 
 MOST_DIGITS = 1_000  # the kernel reads no longer number in a claim
 BITS = MOST_DIGITS * log2(10)
@@ -35,7 +35,7 @@ class _TooLong(Exception):
     """What would be computed is."""
 
 
-def long_number(code: str) -> Long | None:
+def long_in_code(code: str) -> Long | None:
     """The first too long number that is written in Python code; nothing where Python itself will not read it."""
     try:
         tree = ast.parse(code)

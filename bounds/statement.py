@@ -277,6 +277,15 @@ class Statement:
     def relation(self) -> str:
         return RELATIONS[type(self.relations[0])] if self.relations else ""
 
+    @property
+    def formulas(self) -> dict[str, list[Any]]:
+        """Every formula, by the field that it stands in."""
+        fields: dict[str, list[Any]] = {"then": list(self.relations), "when": list(self.when)}
+        for name in ("choose", "where", "sweep"):
+            pairs: Mapping[Any, Any] = getattr(self, name)
+            fields[name] = [*pairs.keys(), *pairs.values()]
+        return fields | {"for_all": [end for ends in self.for_all.values() for end in ends]}
+
     def defined(self, expr: Any) -> Any:
         """`expr` with every `where` definition written out (definitions may use one another).
 

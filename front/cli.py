@@ -498,7 +498,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _tree(arguments: argparse.Namespace) -> int:
     """derive --tree."""
-    from fedaudit.bounds.catalogue import catalogue, well_formed
+    from fedaudit.bounds.catalogue import catalogue
+    from fedaudit.bounds.faults.wellformed import well_formed
 
     from .tree import kept, lines, tree
 
@@ -517,7 +518,8 @@ def _tree(arguments: argparse.Namespace) -> int:
 
 def _find(arguments: argparse.Namespace) -> int:
     """derive --find."""
-    from fedaudit.bounds.catalogue import catalogue, well_formed
+    from fedaudit.bounds.catalogue import catalogue
+    from fedaudit.bounds.faults.wellformed import well_formed
 
     from .finder import as_text, finds
     from .runner import one_thread

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fedaudit.bounds.catalogue import find, find_methods
-from fedaudit.bounds.digits import MOST_DIGITS, long_number
+from fedaudit.bounds.digits import MOST_DIGITS, long_in_code
 from fedaudit.bounds.lint import Finding, lint
 from fedaudit.bounds.method import Method, quantity_name
 from fedaudit.bounds.read_latex import Parsed, Unread, parse, parts, renamed, source
@@ -89,7 +89,7 @@ def made(name: str, latex: str | None, paper: str = "mine") -> tuple[str, str]:
 
 def _short_numbers(parsed: Parsed) -> None:
     """`UserError` for a number that nobody could write out, before anything computes it."""
-    long = long_number(f"{source(parsed.left)}, {source(parsed.right)}")
+    long = long_in_code(f"{source(parsed.left)}, {source(parsed.right)}")
     if long is not None:
         got = f"LaTeX with {long.code}, a number of more than {MOST_DIGITS} digits"
         raise UserError(got, f"at most {MOST_DIGITS}", "write a shorter number; nothing was written")

@@ -173,7 +173,8 @@ def _listed(selectors: Sequence[str]) -> Iterator[Chosen]:
 
 def _own(selector: str, checked: bool) -> Iterator[Chosen]:
     """Statements of a user's file, which may read anything of ours."""
-    from fedaudit.bounds.catalogue import find, well_formed
+    from fedaudit.bounds.catalogue import find
+    from fedaudit.bounds.faults.wellformed import well_formed
 
     path = file_of(selector)
     source = _source_of(path)

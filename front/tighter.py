@@ -34,7 +34,8 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 
 def asked(selector: str, worst: bool = True) -> Row:
     """The row of the tightened statement; `proof` is its certificate, None where nothing is smaller."""
-    from fedaudit.bounds.catalogue import catalogue, well_formed
+    from fedaudit.bounds.catalogue import catalogue
+    from fedaudit.bounds.faults.wellformed import well_formed
     from fedaudit.bounds.show import formulas
     from fedaudit.verify.compared import compared
     from fedaudit.verify.proof_data import proof_data

@@ -67,7 +67,8 @@ def answered(
     claim: Statement | str, values: Mapping[str, Fraction], measure: str | None, scale: str | None
 ) -> tuple[Statement, list[Worst]]:
     """The same for values that are numbers, and of a statement that is at hand."""
-    from fedaudit.bounds.catalogue import find_methods, well_formed
+    from fedaudit.bounds.catalogue import find_methods
+    from fedaudit.bounds.faults.wellformed import well_formed
     from fedaudit.verify.worst.methods import asked_of, question
     from fedaudit.verify.worst.worst import worst
 

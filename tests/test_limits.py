@@ -15,7 +15,7 @@ from marks import slow
 
 import fedaudit as fa
 from fedaudit.bounds.catalogue import statements
-from fedaudit.bounds.digits import MOST_DIGITS, long_number
+from fedaudit.bounds.digits import MOST_DIGITS, long_in_code
 from fedaudit.cli import main
 from fedaudit.errors import UserError
 from fedaudit.problems.scope import draws
@@ -232,7 +232,7 @@ def test_a_number_that_nobody_could_write_out_is_one_line(
 
 @pytest.mark.parametrize("number", SHORT)
 def test_other_numbers_are_read(number: str) -> None:
-    assert long_number(number) is None
+    assert long_in_code(number) is None
 
 
 def test_a_number_that_the_file_computes_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

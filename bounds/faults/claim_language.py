@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from sympy import Float, Indexed, Symbol
+from sympy import Float, Indexed, Rational, Symbol
 from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue
 
+from ..digits import MOST_DIGITS, digits
 from ..lower import NO_NUMBERS, domain_of, unreadable
 from ..statement import Statement
 from .fault import Fault
@@ -24,6 +25,15 @@ DOMAINS: Mapping[str, Mapping[str, bool]] = {
     "nonnegative": {"nonnegative": True},
     "real": {"real": True},
 }
+
+
+def long_number(statement: Statement) -> Fault | None:
+    """A number that is too long to be printed or computed with: whoever shows a statement asks for it first."""
+    for name, formulas in statement.formulas.items():
+        longest = max((digits(x.p, x.q) for formula in formulas for x in formula.atoms(Rational)), default=0)
+        if longest > MOST_DIGITS:
+            return Fault(f"a number of {longest} digits in `{name}`", f"at most {MOST_DIGITS}", "write a shorter one")
+    return None
 
 
 def operation_faults(statement: Statement) -> Iterator[Fault]:

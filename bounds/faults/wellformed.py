@@ -15,23 +15,23 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, get_args
 
-from sympy import Dummy, Expr, Float, Indexed, Rational, Symbol
+from sympy import Dummy, Expr, Float, Indexed, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
 from fedaudit.errors import UserError
 
 from ..assumptions import ASSUMPTIONS
+from ..catalogue import file_of, find, place
 from ..derivation import Derivation
-from ..digits import MOST_DIGITS, digits
 from ..lower import name_of
 from ..method import Method, quantity_name, vectors_of
 from ..offers import DATA, OF_POINTS, TOGETHER
 from ..statement import RELATIONS, Assumption, Form, Glossary, Kind, Statement
-from .claim_language import domain_faults, operation_faults
+from .claim_language import domain_faults, long_number, operation_faults
 from .fault import Fault
 from .homonyms import homonym_faults
 from .index_ranges import index_faults
@@ -51,6 +51,16 @@ def check(statement: Statement) -> None:
     """`UserError` for the first fault."""
     for fault in faults(statement):
         raise UserError(f"{statement.id}: {fault}")
+
+
+def well_formed(selectors: Sequence[str]) -> list[Statement]:
+    """The statements that the selectors name; a slip in one of a user's file is said with its line."""
+    for selector in selectors:
+        if path := file_of(selector):
+            for made in find([selector]):
+                for fault in faults(made):
+                    raise UserError(f"{place(made, path)}: {made.id}: {fault}")
+    return find(selectors)
 
 
 def faults(statement: Statement) -> Iterator[Fault]:
@@ -85,7 +95,7 @@ def form_faults(statement: Statement) -> Iterator[Fault]:
         yield from unread
         return
     yield from homonym_faults(statement)
-    yield from domain_faults(formula for formulas in _formulas(statement).values() for formula in formulas)
+    yield from domain_faults(formula for formulas in statement.formulas.values() for formula in formulas)
     if statement.method == "order" and not statement.quoted:  # those are not decided
         yield from order_faults(statement)
     elif statement.kind == "order":
@@ -138,7 +148,7 @@ def _meaning(assumption: Assumption) -> Iterator[Fault]:
 
 def _spelling(statement: Statement) -> Iterator[Fault]:
     """Names as the kernel reads them; and p, which every run has for the clients' weights."""
-    formulas = [x for several in _formulas(statement).values() for x in several]
+    formulas = [x for several in statement.formulas.values() for x in several]
     method = statement.method
     if isinstance(method, Method):
         formulas += [*method.measures, *method.scalars([quantity_name(q) for q in method.measures])]
@@ -217,29 +227,11 @@ def _conditions(statement: Statement) -> Iterator[Fault]:
 
 
 def _numbers(statement: Statement) -> Iterator[Fault]:
-    for name, formulas in _formulas(statement).items():
+    for name, formulas in statement.formulas.items():
         for number in sorted({float(x) for formula in formulas for x in formula.atoms(Float)}):
             p, q = number.as_integer_ratio()
             exact = f"Rational({p}, {q})" if q <= 1024 else f"Rational('{number}')"
             yield Fault(f"the float {number} in `{name}`", "exact numbers", f"write {exact}")
-
-
-def long_number(statement: Statement) -> Fault | None:
-    """A number that is too long to be printed or computed with: whoever shows a statement asks for it first."""
-    for name, formulas in _formulas(statement).items():
-        longest = max((digits(x.p, x.q) for formula in formulas for x in formula.atoms(Rational)), default=0)
-        if longest > MOST_DIGITS:
-            return Fault(f"a number of {longest} digits in `{name}`", f"at most {MOST_DIGITS}", "write a shorter one")
-    return None
-
-
-def _formulas(statement: Statement) -> dict[str, list[Any]]:
-    """Every formula, by the field that it stands in."""
-    fields: dict[str, list[Any]] = {"then": list(statement.relations), "when": list(statement.when)}
-    for name in ("choose", "where", "sweep"):
-        pairs: Mapping[Any, Any] = getattr(statement, name)
-        fields[name] = [*pairs.keys(), *pairs.values()]
-    return fields | {"for_all": [end for ends in statement.for_all.values() for end in ends]}
 
 
 def _minimum(statement: Statement, method: Method) -> str:

@@ -211,7 +211,7 @@ def algorithm(method: Method, *, as_latex: bool = False) -> list[str]:
     printer = Printer(method, as_latex)
     arrow = r"\leftarrow" if as_latex else "<-"
     to = r", \ldots, " if as_latex else ", ..., "
-    named = {str(symbol): symbol for symbol in method.glossary}
+    named = {str(symbol): symbol for symbol in method.glossary} | {own: symbol for symbol, own in method.names.items()}
     t, k, T, E = (printer.scalar(named.get(name, Symbol(name))) for name in ("t", "k", "T", "E"))
     rounds = T if method.counts_from else f"{T} - 1" if method.clock == "rounds" else _rounds(method)
     whose = "client i of the sample S_t" if method.uses("sampled") else "client i"

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import fedaudit as fa
+from fedaudit.bounds.algorithm import algorithm
 from fedaudit.bounds.assumptions import ASSUMPTIONS
 from fedaudit.cli import main
 
@@ -429,3 +430,8 @@ def test_a_constant_that_may_be_0_contradicts_nothing(tmp_path: Path) -> None:
 
 def test_assumptions_contradict_others_that_exist() -> None:
     assert {other for known in ASSUMPTIONS.values() for other in known.against} <= {*ASSUMPTIONS}
+
+
+def test_the_box_of_a_method_has_the_letters_of_the_paper(tmp_path: Path) -> None:
+    (statement,) = fa.load(written(tmp_path, claim(ROUND), rules("names={H: 'E'}")))
+    assert "for k = 0, ..., H - 1" in "\n".join(algorithm(statement.method))

@@ -18,7 +18,7 @@ Variant = str | Pairs
 GOOD = '''"""A paper of mine."""
 
 import fedaudit as fa
-from fedaudit.bounds.method import batch_grad, hess, oracle, prox, point
+from fedaudit.bounds.method import batch_grad, full_prox, hess, oracle, prox, point, training_prox
 
 G = fa.Glossary()
 T, E, C, m = G.count("T", "rounds"), G.count("E", "local steps"), G.count("C", "clients"), G.count("m", "sampled")
@@ -382,6 +382,10 @@ KINDS: dict[str, tuple[Variant, ...]] = {
     ),
     "an oracle": (
         ruled("oracle(x, gamma(t))"), ruled("oracle(x, 1)"), ruled("oracle(x, 2 * s)"), ruled("y - oracle(x, s)"),
+    ),
+    "a point that no instance gives": (
+        ruled('y - gamma(t) * (y - point("q"))'), ruled("full_prox(y, s)"), ruled("training_prox(y, s)"),
+        ruled("training_prox(oracle(y, s), s)"), ruled("full_prox(oracle(y, s), s)"),
     ),
     "an oracle under a full mean": (
         (*ruled("oracle(x, s)"), (END, "FIELDS |= dict(sweep={}, then=fa.Le(gap(t + 1), gap(t)))\n" + END)),

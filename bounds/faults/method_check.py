@@ -20,6 +20,7 @@ from sympy import Sum, Symbol
 from sympy.core.function import AppliedUndef
 
 from ..method import Method, Number, Vector, Weights, quantity_name, scalars_of, vectors_of
+from ..offers import DATA
 from ..statement import ID
 from .fault import Fault
 
@@ -36,6 +37,7 @@ PLACES = {  # clock -> the indices that a measure may have
 }
 PICKED = {"picked": (("T",),), "picked_step": (("T",), ("t",))}
 EXTREMES = ("least", "most")
+WHOLE = ("full_prox", "training_prox")  # proximal points of f
 
 
 def method_faults(method: Method) -> Iterator[Fault]:
@@ -71,6 +73,26 @@ def method_faults(method: Method) -> Iterator[Fault]:
     for quantity, number in method.measures.items():
         yield from _measure(method, quantity, number, server | client, client, kept)
     yield from _steps(method)
+    yield from _instance_faults(method)
+
+
+def _instance_faults(method: Method) -> Iterator[Fault]:
+    """Points and proximal points that instances do not give: fixed points are drawn for `server`, and proximal points
+    of f are known of clients with data points.
+    """
+    rules = [_rule(value) for block in (method.client, *method.phases.values()) for value in block.values()]
+    everywhere = [part for x in (*rules, *method.measures.values()) for part in vectors_of(x)]
+    begun = [part for value in method.server.values() for part in vectors_of(_rule(value))]
+    drawn, read = ({str(part.args[0]) for part in parts if part.op == "point"} for parts in (begun, everywhere))
+    for name in sorted(read - drawn):
+        do = f"add a vector of the server: server={{…, v: point({name!r})}}"
+        yield Fault(f"point({name!r}) in {method.id}", "a point that a vector of the server starts from", do)
+    if any(part.op == "training_prox" for x in rules for part in vectors_of(x)):
+        yield Fault(f"'training_prox' in a rule of {method.id}", "it in measures alone", "write oracle or full_prox")
+    for op in sorted({part.op for part in everywhere} & {*WHOLE}):
+        if not any(map(method.uses, DATA)):
+            expected = f"it for a method with {' or '.join(DATA)}: it is about clients with data points"
+            yield Fault(f"{op!r} in {method.id}", expected, "write prox or oracle, or minimise by hand")
 
 
 def _readable(

@@ -42,13 +42,17 @@ class Mapped:
         law = self.rounds(z, after)
         earlier = law[0][:-1, ...], None if law[1] is None else law[1][:-1, ...]
         measured: Measured = {}
-        between, blocks = Place(before, ENDS, 0), [self.together(block) for block in self.blocks(steps, z, lagged)]
+        between, blocks = Place(before, ENDS, 0), self.blocks(steps, z, lagged)
+        places = [self.together(block) for block in blocks]
         past: Past = {}
         for name, measure in rules.measures.items():
             if "k" not in measure.at:
                 measured[name] = xp.moveaxis(self.mean(measure, between, law, {}), 0, 1)
                 continue
-            each = [self.mean(measure, place, earlier, past if lagged else {}) for place in blocks]  # (steps, T, n, ..)
+            each: list[Array] = []  # (steps, T, n, ..)
+            for block, place in zip(blocks, places, strict=True):
+                values = self.mean(measure, place, earlier, past if lagged else {})
+                each.append(spread_to(xp, values, (len(block), *values.shape[1:])))  # what no step moves is there once
             joined = each[0] if len(each) == 1 else xp.concat(each, axis=0)
             measured[name] = xp.permute_dims(joined, (2, 1, 0, *range(3, joined.ndim)))
         return measured

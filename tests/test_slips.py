@@ -111,6 +111,9 @@ RUNS = {  # the cases of issue 30 that are none: change -> a verdict
     (*local("oracle(x, s)"), (END, "FIELDS |= dict(sweep={}, let=LET[:1])\n" + END),
      ("then=fa.Le(gap(t + 1), (1 - gamma(t) * mu) * gap(t))", "then=fa.Le(gap(t + 1), gap(t))")): "refuted",
     "when=(fa.Eq(E, 1), fa.Eq(E, 2))": "undecided",
+    # what no local step moves, read at every step of runs that are followed in expectation
+    (*measured("fa.expect(fa.f(x)) - fa.f_star", "t, k")[:-1], (END, f"FIELDS |= dict({BASES['noise']})\n{END}"),
+     (END, "FIELDS |= dict(then=fa.Le(new(t, k), gap(0)), for_all={t: (0, 0), k: (0, E)})\n" + END)): "survived",
 }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue
 
 from ..digits import MOST_DIGITS, digits
 from ..lower import NO_NUMBERS, domain_of, unreadable
+from ..method import Method
 from ..statement import Statement
 from .fault import Fault
 
@@ -37,10 +38,13 @@ def long_number(statement: Statement) -> Fault | None:
 
 
 def operation_faults(statement: Statement) -> Iterator[Fault]:
-    """Parts of the claim, with its definitions written out, that have no tree."""
+    """Parts of the claim, with its definitions and the formulas of its method written out, that have no tree."""
+    method = statement.method
     fields = {"then": statement.relations, "when": statement.when, "choose": statement.choose.values()}
     for name, formulas in fields.items():
-        parts = {part for formula in formulas for part in unreadable(statement.defined(formula))}
+        defined = [statement.defined(formula) for formula in formulas]
+        written = [method.written(formula) if isinstance(method, Method) else formula for formula in defined]
+        parts = {part for formula in written for part in unreadable(formula)}
         for part in sorted((part for part in parts if not isinstance(part, Float)), key=str):
             yield _fault(part, name)
 

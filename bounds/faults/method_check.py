@@ -50,6 +50,11 @@ def method_faults(method: Method) -> Iterator[Fault]:
     for now, old in method.before.items():
         if not all(isinstance(x, AppliedUndef) for x in (now, old)) or old.func.__name__ not in steps:
             yield Fault(f"before={{{now}: {old}}} of {method.id}", "a step size of its rules", "mend `before`")
+    measured = {quantity_name(quantity) for quantity in method.measures}
+    for quantity, formula in method.formulas.items():
+        if quantity_name(quantity) in measured:
+            got = f"formulas={{{quantity}: {formula}}} of {method.id}, which measures it too"
+            yield Fault(got, "one meaning of a quantity", "leave one of them out")
     for name in sorted({v.name for v in (*method.server, *method.client)}):
         if not NAME.fullmatch(name) or name == "t":
             expected = "letters, digits and _, and not t, which is the round"

@@ -77,7 +77,9 @@ def faults(statement: Statement) -> Iterator[Fault]:
 
 
 def form_faults(statement: Statement) -> Iterator[Fault]:
-    """The former alone: a premise of a proof speaks of part of what its statement does."""
+    """All that keeps it from being computed with; a premise of a proof, which speaks of part of its statement, is asked
+    no more than this.
+    """
     if "/" not in statement.id.strip("/"):
         yield Fault(f"the id {statement.id!r}", "paper/label", f"write id='mine/{statement.id}'")
     if (long := long_number(statement)) is not None:  # nothing else of it can be printed

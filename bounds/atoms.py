@@ -107,6 +107,32 @@ class Convex:
 
 
 @dataclass(frozen=True, slots=True)
+class Interpolated:
+    """(L - mu) D >= |grad f_i(x) - grad f_i(y) - mu (x - y)|^2/2 of an L-smooth and mu-strongly convex f_i, where
+    D = f_i(x) - f_i(y) - <grad f_i(y), x - y> - mu/2 |x - y|^2.
+
+    With M in place of L, for every M > L, h = f_i - mu/2 |.|^2 is convex and (M - mu)-smooth, and a step of h from x
+    shows it; then let M go to L.
+    """
+
+    x: Vector
+    y: Vector
+    L: Any
+    mu: Any
+    over: Over = "one"
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return (("smooth", (self.L,)), ("strongly_convex", (self.mu,)))
+
+    @property
+    def number(self) -> Number:
+        apart = f_i(self.x) - f_i(self.y) - inner(grad(self.y), self.x - self.y)
+        apart = apart - _HALF * self.mu * norm2(self.x - self.y)
+        return (self.L - self.mu) * apart - _HALF * norm2(grad(self.x) - grad(self.y) - self.mu * (self.x - self.y))
+
+
+@dataclass(frozen=True, slots=True)
 class Lower:
     """f_i(x) >= f_i*: the least value of the client's own loss."""
 
@@ -251,7 +277,7 @@ class Short:
         return Number(((self.G**2, ("one",)),)) - norm2(self.x)
 
 
-OfFunctions = Square | Smooth | Lipschitz | Convex | Lower | Minimum | Variance | Short
+OfFunctions = Square | Smooth | Lipschitz | Convex | Interpolated | Lower | Minimum | Variance | Short
 OfRegulariser = Subgradient | Slope | ProximalPL
 OfLocalProblems = Optimal | Moved | Steep | Largest
 Atom = OfFunctions | OfRegulariser | OfLocalProblems | Bound | Near | Weight | Subset | Idle

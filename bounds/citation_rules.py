@@ -90,6 +90,8 @@ def parameters(statement: Statement) -> set[Any]:
     """Symbols that are numbers of the problem or the method, and not measured."""
     named = {arg for a in (*statement.let, *statement.implicit) for arg in a.args}
     drawn = {*statement.sweep, *statement.choose, *statement.for_all}
+    measured = getattr(statement.method, "measures", {})
+    drawn |= {s for v in statement.choose.values() for s in v.free_symbols if s not in (*statement.where, *measured)}
     bounded = {s for c in statement.when for s in c.free_symbols}
     whole = {s for s in statement.glossary if getattr(s, "is_integer", False)}
     return {s for s in (*named, *drawn, *bounded, *whole) if isinstance(s, Symbol)}

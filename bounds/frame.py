@@ -77,7 +77,7 @@ from .vectors import (
     under_near,
 )  # fmt: skip
 
-When = Literal["start", "first", "base", "begun", "local", "ended", "updated", "round"]
+When = Literal["start", "first", "base", "begun", "local", "stepped", "ended", "updated", "round"]
 HETEROGENEITY = Number(f_star.terms) - mean(f_i_star)  # f* - sum_i p_i f_i*, which every run calls Gamma
 CHARGES: dict[str, Charge] = {
     SUM: ("weights_sum_to_one", ()),
@@ -161,6 +161,8 @@ class Frame:
     shares: Any = None  # q(i, j), what neighbour j is to client i, as the proof writes it
     groups: Groups | None = None  # what all losses are
     sent: Mapping[Vector, Vector] = field(default_factory=dict[Vector, Vector])  # a client's vector -> the server's
+    single: bool = False  # a round has one local step: what a round ends with is what that step makes of its begin
+    chosen: Mapping[Any, Any] = field(default_factory=dict[Any, Any])  # step sizes that the statement chooses
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "charges", {**CHARGES, **self.charges})
@@ -187,8 +189,17 @@ class Frame:
         return {**self.method.local, **{x: rule for x, (_, rule) in self.ghosts.items()}}
 
     def formula(self, quantity: Any) -> Any:
-        """What the method's formulas say that it is; a factor of its rules is a letter, whatever it is."""
+        """What the method's formulas say that it is; a factor of its rules is a letter, unless its value is chosen."""
+        for own, value in self.chosen.items():
+            if _head(own) == _head(quantity):
+                at = dict(zip(getattr(own, "args", ()), getattr(quantity, "args", ()), strict=True))
+                return value.subs(at, simultaneous=True)
         return None if _head(quantity) in _factors(self.method) else formula_of(self.method, quantity)
+
+    @property
+    def client(self) -> str | None:
+        """The client whose function is f, where there is one function."""
+        return str(self.letters[2]) if self.one or self.alone else None
 
     @property
     def sum_of_squares(self) -> Any:
@@ -297,6 +308,9 @@ class Reader:
             return replace(self, step=None).coefficient(expr.subs(self.frame.letters[1], self.step))
         if isinstance(expr, Rational):
             return self.ring.number(fmpq(int(expr.p), int(expr.q)))
+        chosen = self.frame.formula(expr) if self.frame.chosen else None
+        if chosen is not None:
+            return self.coefficient(chosen)
         if isinstance(expr, Sum) and self.frame.is_sum_of_squares(expr):
             expr = 1 / self.frame.sizes[1] if self.frame.even else self.frame.sum_of_squares
         if expr in self.letters:
@@ -318,6 +332,8 @@ class Reader:
         """A factor of a rule or a definition, which must not be that of another round; `step` sees to the step."""
         t, at = self.frame.letters[0], self.at[0]
         if t != at and t in getattr(factor, "free_symbols", ()):
+            if self.frame.single:
+                return factor.subs(t, at)
             raise UserError(f"got {factor} at {t} = {at}, expected a premise about {t}; do: leave out `at`")
         return factor
 
@@ -374,7 +390,7 @@ class Reader:
                 return near_of(self.vector(inside, when, plain), plain)
             case Vector(op="grad", args=(inside,)) if plain is not None:
                 at = read(inside).owned(plain)
-                if self.frame.one and f"grad({at.label})" in self.flat:
+                if self.frame.client == plain and f"grad({at.label})" in self.flat:
                     return Vec({}, at.charges | {FLAT})
                 if self._of_all(at):
                     name = Name(f"grad({at.label})", at.stage, point=at)
@@ -467,6 +483,8 @@ class Reader:
                 return self._rule(method.server[x], "start", plain)
             if x in self.frame.kept:
                 return replace(self, step=None).vector(self.frame.kept[x](self.at[1]), "base", plain)
+            if when == "first" and self.frame.single and method.server[x] == Vector("start"):
+                return self.vector(Vector("start"), when, plain)
             return Vec({(Name(x.name), ALL): self.ring.number(1)})
         if (x not in method.client and x not in self.frame.ghosts) or plain is None:
             raise UserError(f"got {x.name!r}, expected a vector of {method.id} with its client")
@@ -485,8 +503,11 @@ class Reader:
             return self._rule(local[x], "base", plain)
         if when == "updated" and x in method.end and method.uses("sampled"):  # who was not drawn keeps what it had
             raise UserError(f"got {x.name!r} of every client after a round, expected one of those that were drawn")
+        last: When = "stepped" if self.frame.single and self.at[1] == 0 else "base"
         if (when == "ended" or (when == "updated" and not within)) and x in method.end:
-            return self._rule(method.end[x], "base", plain)
+            return self._rule(method.end[x], last, plain)
+        if last == "stepped" and when in ("ended", "stepped") and within:
+            return self._rule(local[x], "begun", plain) if x in local else self.vector(x, "begun", plain)
         still = x in self.frame.kept and x not in local and when == "round"  # the same at every step of the round
         if within and not still and when in ("start", "first", "round", "begun", "updated"):
             raise UserError(f"got {x.name!r} of the whole round, expected a local step; do: leave this premise by hand")
@@ -527,10 +548,14 @@ class Reader:
                 return self._parabola(self.vector(x, when, plain, other))
             case ("f_star",) if self.frame.groups is not None:
                 return ()
-            case ("f", x) if self.frame.one:
-                return self._atom(("f_i", x), when, plain, other)
-            case ("f_star",) if self.frame.one:
-                return self._atom(("f_i", Vector("w_star")), when, plain, other)
+            case ("f", x) if self.frame.client is not None:
+                return self._atom(("f_i", x), when, self.frame.client, other)
+            case ("f_star",) if self.frame.client is not None and not self.frame.method.composite:
+                return self._atom(("f_i", Vector("w_star")), when, self.frame.client, other)
+            case ("f_star",) if self.frame.alone:  # w* minimises f + g
+                return self._atom(("F", Vector("w_star")), when, self.frame.client, other)
+            case ("mean", inside) if self.frame.alone:
+                return self._atom(inside, when, self.frame.client, None)
             case ("f", x):
                 return (self._value(self.vector(x, when, plain, other)),)
             case ("g", x):
@@ -642,7 +667,7 @@ class Reader:
             if at.get(c, c) not in (i, j, bound):
                 raise UserError(f"got the client {at[c]} in {quantity}, expected {i} or {j}")
         plain, other = (None if c not in at else ANY if at[c] == bound else str(at[c]) for c in (i, j))
-        plain = str(i) if self.frame.one else plain
+        plain = self.frame.client or plain
         when = self._when(quantity, at.get(t), at.get(k))
         return replace(self, step=at.get(k)).number(number, when, plain, other)
 
@@ -658,7 +683,7 @@ class Reader:
             return "local"
         if round_ in (None, t) and step == 0:
             return "begun"
-        if round_ == t + 1 and step is None and k == self.frame.sizes[0]:
+        if round_ == t + 1 and step is None and (k == self.frame.sizes[0] or (self.frame.single and k == 0)):
             return "updated"
         raise UserError(f"got {quantity}, expected round {t} and step {k}, or the next one; do: say `at`")
 
@@ -689,10 +714,10 @@ class Reader:
             ends = (self.vector(x, "base", ANY) for x in (atom.x, atom.y))
             if atom.over != "mean" or any(ANY in x.tags for x in ends):
                 raise UserError("got convexity of the mean at a client's own point, expected a mean at shared points")
-        if isinstance(atom, Minimum) and self.vector(atom.x, "base", str(i) if self.frame.one else None).tags & {ANY}:
+        if isinstance(atom, Minimum) and self.vector(atom.x, "base", self.frame.client).tags & {ANY}:
             raise UserError("got f >= f* at a client's own point, expected a shared one")
         if isinstance(atom, Minimum) and self.frame.method.composite:  # F* is the least value of f + g
-            return self.number(F(atom.x) - Number(f_star.terms))
+            return self.number(F(atom.x) - Number(f_star.terms), "base", self.frame.client)
         if atom.over == "one":
             return self.number(atom.number, "base", str(i), str(j))
         return under_mean(self.number(atom.number, "base", ANY), atom.over)

@@ -47,6 +47,9 @@ def invented(frame: Frame, statement: Statement) -> Iterator[str]:
         yield f"{frame.sample} is the number of clients that {method.id} draws"
     if frame.one:
         yield f"{method.id} has one function"
+    for quantity, value in frame.chosen.items():
+        if statement.choose.get(quantity) is None or statement.defined(statement.choose[quantity]) != value:
+            yield f"{quantity} is {value}"
     for rule, charge in frame.charges.items():
         if charge != CHARGES.get(rule) and not _gives(charge, rule, frame, statement):
             yield f"{charge[0] if charge else 'nothing'} gives: {rule}"

@@ -207,6 +207,7 @@ def check(premise: Shown) -> Checked:
     required += [Gt(d, 0) for d in (*_denominators(premise), *steps) if not by_form(d, strict=True)]
     required += [c for _, atom in premise.by if isinstance(atom, Bound) for c in _range(premise.frame, atom)]
     required += [Eq(premise.frame.sizes[1], 1)] if premise.frame.alone else []
+    required += [Eq(premise.frame.sizes[0], 1)] if premise.frame.single else []
     required += [Lt(a.nu * a.step, 1) for _, a in premise.by if isinstance(a, Subgradient | Optimal) and a.nu != 0]
     kept = tuple(dict.fromkeys(c for c in required if c is not true))
     charged = frozenset(charge for charge in charges if charge is not None)

@@ -23,7 +23,7 @@ from markupsafe import Markup
 
 from fedaudit.verify.document import Document, Ends, Move, Row, Step, Unreadable, inside
 from fedaudit.verify.ends import NOTHING
-from fedaudit.verify.names import slug
+from fedaudit.verify.names import lines_trusted, slug
 from fedaudit.verify.sizes import Size
 
 from . import numbers
@@ -45,8 +45,8 @@ INDEX = "index.html"
 
 MEANING = {
     "refuted": "an admissible counterexample that the exact kernel accepts",
-    "unverified": "the file says refuted, and no certificate of it holds here",
-    "proved": "decided for all parameters",
+    "unverified": "the file says refuted or proved, and no certificate of it holds here",
+    "proved": "the exact kernel accepts a proof, for all parameters",
     "survived": "attacked and not broken; it proves nothing",
     "undecided": "none of these, and the row says why",
     "reproduced": "the observed claim was seen again",
@@ -169,7 +169,7 @@ class Site:
             banner=banner(checked),
             doubtful=any(_doubtful(row) for row in checked),
             counted=[(verdict, counted[verdict], verdict in filed) for verdict in MEANING if counted[verdict]],
-            meaning=MEANING,
+            meaning={**MEANING, "proved": MEANING["proved"] + _trusting(rows)},
             papers=_papers(rows),
             written=finished,
             repairs=[change for change in CHANGES if any(row["repair"] == change for row in rows)],
@@ -280,10 +280,13 @@ def banner(rows: Sequence[Checked]) -> str:
         return ""
     kinds = Counter(row.standing.kind for row in filed)
     source = "Read from audit.json" if len(filed) == len(rows) else f"{len(filed)} of {len(rows)} rows read from files"
-    accepted = kinds["replayed"] + kinds["uncompared"]
+    proofs = sum(row.row.verdict == "proved" and row.standing.kind == "replayed" for row in filed)
+    accepted = kinds["replayed"] + kinds["uncompared"] - proofs
     said = [f"{accepted} {'refutation' if accepted == 1 else 'refutations'} replayed and accepted"]
     if kinds["uncompared"]:
         said[0] += f" ({kinds['uncompared']} of claims that no catalogue holds)"
+    if proofs:
+        said.append(f"{proofs} {'proof' if proofs == 1 else 'proofs'} checked and accepted")
     if kinds["unverified"]:
         said.append(f"{kinds['unverified']} not verified")
     readings = Counter(tried.standing.kind for row in filed for tried in row.literals)
@@ -312,12 +315,15 @@ class Album:
 MARKS = {
     "own": ("", ""),
     "filed": ("not rechecked", "As the file says; this verdict was not checked again."),
-    "replayed": ("replayed", "Replayed: the exact kernel accepts its certificate, and the claim is the catalogue's."),
+    "replayed": (
+        "replayed",
+        "Replayed: the exact kernel accepts its certificate, and the claim is the catalogue's.",
+    ),
     "uncompared": (
         "replayed, claim not compared",
         "Replayed by the exact kernel alone: the claim was not compared with any catalogue.",
     ),
-    "unverified": ("", "The file says refuted. Unverified:"),
+    "unverified": ("", "The file says {}. Unverified:"),
 }
 
 
@@ -336,6 +342,7 @@ def _listed(checked: Checked) -> dict[str, Any]:
         "filed": standing.kind == "filed",
         "from_file": standing.kind != "own",
         "mark": MARKS[standing.kind][0],
+        "trusting": lines_trusted(row.trusted) if checked.verdict == "proved" else "",
         "row": row,
         "statement": row.statement,
         "nothing_met": row.reason if _nothing_met(checked) else "",
@@ -343,6 +350,12 @@ def _listed(checked: Checked) -> dict[str, Any]:
         "breaks": _breaks(checked),
         "repair": _repair(checked),
     }
+
+
+def _trusting(rows: Sequence[Mapping[str, Any]]) -> str:
+    """How many of the proved rows take lines on z3's word."""
+    count = sum(bool(row["trusting"]) for row in rows)
+    return f"; {count} of them trusting z3 for some lines" if count else ""
 
 
 def _repair(checked: Checked) -> str:
@@ -373,7 +386,7 @@ def _shown(checked: Checked, album: Album, teller: Teller) -> dict[str, Any]:
     """A row as the page of its statement shows it."""
     row, standing = checked.row, checked.standing
     picture, missing = album.picture(row.figure) if row.figure else (None, "")
-    says = MARKS[standing.kind][1]
+    says = MARKS[standing.kind][1].format(row.verdict)
     return {
         **_listed(checked),
         "says": f"{says} {standing.reason}.".strip(" .") + "." if says else "",

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from fedaudit.verify.worst.worst import Worst
 
     from . import verify
-    from .api import audit, certify, derive, hunt, lint, load, plot, statement, statements, worst
+    from .api import audit, certify, derive, hunt, lint, load, plot, prove, statement, statements, worst
     from .errors import UserError
     from .simulation import Trajectories, simulate
     from .testing import fedaudit_check, instances, theorem
@@ -113,6 +113,7 @@ __all__ = [
     "noisy",
     "norm2",
     "plot",
+    "prove",
     "prox",
     "simulate",
     "sqrt",
@@ -130,7 +131,7 @@ __all__ = [
 _ALGEBRA = ("Abs", "Eq", "Ge", "Gt", "Le", "Lt", "Max", "Min", "Ne", "Product", "Rational", "Sum", "exp", "log", "sqrt")
 _VECTORS = ("full_grad", "grad", "mean", "neighbours", "noisy", "prox", "start", "vector", "w_star")
 _METHOD = ("Method", "expect", "f", "f_i", "f_star", "inner", "norm2", *_VECTORS)
-_API = ("audit", "certify", "derive", "hunt", "lint", "load", "plot", "statement", "statements", "worst")
+_API = ("audit", "certify", "derive", "hunt", "lint", "load", "plot", "prove", "statement", "statements", "worst")
 _VERDICTS = ("NotReproduced", "Proved", "Refuted", "Reproduced", "ReproducedIf", "Survived", "Undecided")
 _HOME = {
     **dict.fromkeys(_ALGEBRA, ".bounds.algebra"),

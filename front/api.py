@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from fedaudit.bounds.parameters import Given
     from fedaudit.verify.audited import Audited, Derivation, Linted
     from fedaudit.verify.certificates import Certified
+    from fedaudit.verify.proposals.finder import Found, NotFound
     from fedaudit.verify.verdict import Verdict
     from fedaudit.verify.worst.worst import Worst
 
     from .progress import Wanted
 
-__all__ = ["audit", "certify", "derive", "hunt", "lint", "load", "plot", "statement", "statements", "worst"]
+__all__ = ["audit", "certify", "derive", "hunt", "lint", "load", "plot", "prove", "statement", "statements", "worst"]
 
 
 def statement(identifier: str) -> Statement:
@@ -89,10 +90,28 @@ def derive(claim: Statement | str) -> Derivation:
     from fedaudit.bounds.derive import derive as decide
     from fedaudit.bounds.faults.wellformed import check
     from fedaudit.verify.audited import Derivation
+    from fedaudit.verify.proved import prove
 
     found = catalogue.given(claim)
     check(found)
-    return Derivation(found, decide(found, catalogue.catalogue([found])))
+    known = catalogue.catalogue([found])
+    made = decide(found, known)
+    return Derivation(found, made, proof=prove(found, known) if made.proved else None)
+
+
+def prove(claim: Statement | str, *, budget: float = 30.0) -> Found | NotFound:
+    """Look for a proof that nobody wrote; what it says of itself is not looked at. Only the kernel calls it proved.
+
+    >>> import fedaudit as fa
+    >>> fa.prove("classic/gd-fall").status
+    'proved'
+    """
+    from fedaudit.bounds.faults.wellformed import check
+    from fedaudit.verify.proposals.finder import search
+
+    found = catalogue.given(claim)
+    check(found)
+    return search(found, budget)
 
 
 def hunt(

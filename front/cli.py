@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import export, reproduce, show, tighter, worst_case
+from . import export, proving, reproduce, show, tighter, worst_case
 from .errors import UserError, crash, one_line
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ start here:
   fedaudit audit                           every move on all of them; then open audit/index.html
   fedaudit hunt 'buttaci/thm*' --budget 60 try to break some of them for a minute
   fedaudit verify my_paper.py --json       statements of your own, rows for a program
-  fedaudit certify audit                   check every counterexample again, in exact arithmetic
+  fedaudit certify audit                   check every counterexample and proof again, in exact arithmetic
   fedaudit reproduce zhang                 a paper's figures, rebuilt; then open reproduce/index.html
   fedaudit audit --engine dask://HOST:8786 the same audit on a Dask cluster that you started
 
@@ -51,7 +51,7 @@ moves:
   certify  is that really a counterexample? a kernel of its own, rational arithmetic
 
 verdicts:
-  proved     decided for all parameters
+  proved     for all parameters: the kernel accepts a proof; where lines are taken on z3's word, the row says so
   refuted    an admissible counterexample that the exact kernel accepts; nothing less is called refuted
   survived   attacked and not broken; it proves nothing. tightness is the largest lhs/rhs met: 1 is attained
   undecided  none of these, and the row says why
@@ -60,8 +60,8 @@ verdicts:
 
 exit status: 0 done; 1 a refutation under --fail-on refuted, an invalid certificate, a change for the worse between two
 audits, or a statement on which the tool failed; 2 bad input, said in one line (of several certificates all are checked,
-and 2 says that one could not be read); 70 the tool failed altogether; 130 interrupted: an audit keeps what is finished
-and goes on from there when run again.
+and 2 says that one could not be read); 70 the tool failed altogether, or a proof and an exact run disagree; 130
+interrupted: an audit keeps what is finished and goes on from there when run again.
 """
 MOST_SEED = 2**63 - 1
 MOST_BUDGET = 1e6  # seconds: eleven days
@@ -115,8 +115,9 @@ HELP = {
     "verify": "does it hold on real trajectories?",
     "hunt": "can it be broken?",
     "audit": "all moves on every statement; writes a folder with index.html",
+    "prove": "look for a proof that nobody wrote, and let the kernel decide it",
     "tighten": "the smallest constants for which the proof of a bound goes through, as a statement of its own",
-    "certify": "check counterexamples again, exactly",
+    "certify": "check counterexamples, proofs and worst cases again, exactly",
     "plot": "a statement's runs against its bound, or a picture by name",
     "report": "write index.html again from audit.json",
     "reproduce": "the papers' figures and tables, rebuilt; claims beside outcomes on one page",
@@ -173,6 +174,9 @@ def parser() -> Parser:
     sub = command("tighten", epilog=tighter.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
     tighter.arguments(sub)
 
+    sub = command("prove", epilog=proving.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
+    proving.arguments(sub)
+
     sub = command("methods")
     named = "a method's id, a paper, your own .py file or `my.py::id`; nothing lists all"
     sub.add_argument("selectors", nargs="*", metavar="NAME", help=named)
@@ -196,19 +200,14 @@ def parser() -> Parser:
         default = "120 for the whole audit" if name == "audit" else "10 a statement, at most 120"
         sub.add_argument("--budget", metavar="SECONDS", help=f"nominal seconds over all statements (default {default})")
         sub.add_argument("--jobs", metavar="N", help="worker processes (default: one per core); the output is the same")
-        writes = "rows, certificates, figures, audit.json and index.html (default audit)"
+        writes = "rows, certificates, proofs, figures, audit.json and index.html (default audit)"
         kept = {"audit": writes, "verify": "certificates", "hunt": "certificates"}.get(name, f"{name}.json")
         sub.add_argument("--out", metavar="DIR", help=f"folder for {kept}")
         if name == "derive":
             sub.add_argument(
                 "--tree",
                 action="store_true",
-                help="what each statement rests on; with --out, a certificate per shown premise",
-            )
-            sub.add_argument(
-                "--find",
-                action="store_true",
-                help="look for multipliers of the premises that have none, to be pasted; not found is not false",
+                help="what each statement rests on; with --out, the proof of each",
             )
         if name in ("verify", "hunt", "audit"):
             elsewhere = "a Dask cluster that you started and nobody else can connect to: its rows count as yours"
@@ -224,12 +223,12 @@ def parser() -> Parser:
             sub.add_argument("--fail-on", metavar="refuted", help="exit with status 1 if a statement is refuted")
 
     sub = command("certify")
-    sub.add_argument("files", nargs="+", metavar="FILE", help="a certificate, or the folder of an audit")
+    sub.add_argument("files", nargs="+", metavar="FILE", help="a certificate or a proof, or the folder of an audit")
     limit = (
         "what one certificate may cost (default 8 s and 1 GB); without the module `resource` the seconds alone count"
     )
     sub.add_argument("--limit", metavar="SECONDS[,GB]", help=limit)
-    trusted = "say what an accepted certificate must trust: modules, method, assumptions, conditions, both sides"
+    trusted = "say what an accepted certificate must trust: modules, method, assumptions, both sides, rules"
     sub.add_argument("--explain", action="store_true", help=trusted)
     _json(sub)
 
@@ -327,6 +326,7 @@ def _dispatch(given: Sequence[str]) -> int:
         "bound": _bound,
         "worst": _worst,
         "tighten": _tighten,
+        "prove": _prove,
         "methods": _methods,
         "new": _new,
         "assumptions": _assumptions,
@@ -467,8 +467,6 @@ def _run(arguments: argparse.Namespace) -> int:
     move: str = arguments.command
     if getattr(arguments, "tree", False):
         return _tree(arguments)
-    if getattr(arguments, "find", False):
-        return _find(arguments)
     fail_on: str | None = getattr(arguments, "fail_on", None)
     backend: str = getattr(arguments, "backend", "numpy")
     if fail_on not in (None, "refuted"):
@@ -492,6 +490,8 @@ def _run(arguments: argparse.Namespace) -> int:
             done = _move(arguments, selection, settings, engine, out)
     if done.failures:
         which = "; ".join(f"{name}: {failure}" for name, failure in done.failures.items())
+        if done.unsound:
+            return _complain(f"the tool failed on {which}; no row is to be called proved; do: report it", 70)
         return _complain(f"the tool failed on {which}; the other rows are good; do: report it", 1)
     return 1 if fail_on and any(row.get("verdict") == fail_on for row in done.rows) else 0
 
@@ -512,25 +512,38 @@ def _tree(arguments: argparse.Namespace) -> int:
     for row in rows:
         print("\n".join(lines(row)))
     if files:
-        print(f"{files} certificates of shown premises are in {arguments.out}; `fedaudit certify` checks them again")
+        print(f"{files} proofs are in {arguments.out}; `fedaudit certify {arguments.out}` checks them")
     return 0
 
 
-def _find(arguments: argparse.Namespace) -> int:
-    """derive --find."""
+def _prove(arguments: argparse.Namespace) -> int:
     from fedaudit.bounds.catalogue import catalogue
     from fedaudit.bounds.faults.wellformed import well_formed
 
-    from .finder import as_text, finds
+    from .progress import begun, progress
     from .runner import one_thread
 
     one_thread()
+    _seed(arguments.seed)
+    budget = proving.SECONDS if arguments.budget is None else _budget(arguments.budget)
+    out = None if arguments.out is None else _out(arguments.out)
+    if out is not None and (out.is_dir() or not out.parent.is_dir()):
+        raise UserError(f"--out {out}", "a file in a folder that exists", "make the folder first")
     chosen = well_formed(arguments.selectors)
-    known = catalogue(chosen)
-    rows = [row for statement in chosen if statement.follows_from for row in finds(statement, known)]
+    if out is not None and len(chosen) != 1:
+        raise UserError(f"--out with {len(chosen)} statements", "one statement", "name it as `fedaudit list` does")
+    known, rows = catalogue(chosen), list[dict[str, object]]()
+    with progress("prove", [one.id for one in chosen], 1) as step:
+        for n, statement in enumerate(chosen):
+            begun(statement.id)
+            row, file = proving.sought(statement, known, budget or proving.SECONDS)
+            if out is not None:
+                proving.kept(row, file, out)
+            rows.append(row)
+            step(statement.id, n + 1, len(chosen))
     if arguments.json:
         return _print_json(rows)
-    print(as_text(rows))
+    print(proving.as_text(rows))
     return 0
 
 

@@ -1,9 +1,10 @@
 """What changed between two audits: for authors who revise their text, and for us who revise the tool.
 
 A change is *worse* where less is known than before: a weaker verdict (refuted > proved > survived > undecided), a
-proved statement that is now refuted (one of the two is wrong), a derivation (also one that is not the first) or a
-literal reading without its answer, a search that came less near or tried fewer instances, a statement that is missing.
-Seconds are shown and never count. Nothing is checked again: whose word the rows are is said (`whose`).
+proved statement that is now refuted (one of the two is wrong), a proof that takes more lines on z3's word, a derivation
+(also one that is not the first) or a literal reading without its answer, a search that came less near or tried fewer
+instances, a statement that is missing. Seconds are shown and never count. Nothing is checked again: whose word the rows
+are is said (`whose`).
 """
 
 from __future__ import annotations
@@ -63,6 +64,8 @@ def _changes(old: Row | None, new: Row | None) -> Iterator[Change]:
         contradicts = {old.verdict, new.verdict} == {"proved", "refuted"}
         worse = contradicts or VERDICTS.index(new.verdict) < VERDICTS.index(old.verdict)
         yield Change("verdict", old.verdict, new.verdict, worse)
+    if old.verdict == new.verdict == "proved" and old.proof and old.trusted != new.trusted:
+        yield Change("lines on z3's word", old.trusted, new.trusted, new.trusted > old.trusted)
     yield from _derivations(old, new)
     readings = [{tried.name: tried.literal for tried in row.implicit} for row in (old, new)]
     for name in {**readings[0], **readings[1]}:

@@ -25,7 +25,7 @@ examples:
   fedaudit export 'buttaci/thm*' --latex --audit runs/monday        with those of another audit
   fedaudit export my_paper.py --latex > mine.tex                    statements of your own
 It compiles with pdflatex, xelatex, lualatex and tectonic and needs nothing but amsmath, amssymb and geometry.
-Refutations are replayed by the exact kernel before they are written down; other verdicts are what audit.json says.
+Refutations and proofs are checked by the exact kernel before they are written down; the rest is what audit.json says.
 """
 USUAL = "audit"  # the folder that `fedaudit audit` writes
 BEHIND = {
@@ -34,6 +34,10 @@ BEHIND = {
     "replayed": "its counterexample was replayed by the exact kernel for this document",
     "uncompared": "its counterexample was replayed; the catalogue has no statement of this id to compare it with",
     "unverified": "its counterexample could not be replayed",
+}
+PROVED = {
+    "replayed": "its proof was checked by the exact kernel for this document",
+    "unverified": "the exact kernel does not accept its proof",
 }
 
 
@@ -108,7 +112,8 @@ def _verdicts(audit: str | None, ids: Sequence[str]) -> dict[str, list[str]]:
 def _lines(checked: Checked) -> list[str]:
     row = checked.row
     evidence = f" ({row.evidence})" if row.evidence else ""
-    first = [f"{checked.verdict}{evidence}: {BEHIND[checked.standing.kind]}"]
+    behind = {**BEHIND, **PROVED} if row.verdict == "proved" else BEHIND
+    first = [f"{checked.verdict}{evidence}: {behind[checked.standing.kind]}"]
     breaks = [one.tried.name for one in checked.literals if one.tried.literal == "breaks" and one.standing.accepted]
     first += [f"without what the text does not say ({', '.join(breaks)}) it breaks"] if breaks else []
     word = "note" if checked.verdict in ("proved", "refuted", "survived") else "because"

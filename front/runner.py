@@ -15,10 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from fedaudit.verify.chains import settle
+from fedaudit.verify.chains import rests_on, settle, unproved
+from fedaudit.verify.names import PROOFS
 
 from .errors import UserError, crash
-from .listing import chains, file_of, listed
+from .listing import chains, file_of, find, listed
 from .own import no_key
 from .store import Damaged, Folder, Foreign, Row, key_of, source_digest
 
@@ -110,6 +111,7 @@ class Task:
     figure: bool
     known: Row | None = None  # the row, where only its figure is wanted
     memory: int = MEMORY
+    proofs: str = ""  # the folder of proofs that this audit has written so far
 
     @property
     def asked(self) -> tuple[int, float, str, int]:
@@ -125,6 +127,7 @@ class Outcome:
     figure: str | None = None
     failure: str | None = None
     undrawn: str | None = None  # where the tool failed on the figure alone
+    unsound: bool = False  # whether it failed as a proof and an exact run disagree
 
 
 class Engine(Protocol):
@@ -147,6 +150,7 @@ class Done:
     rows: list[Row]
     failures: dict[str, str]  # id -> the error and its place
     document: dict[str, Any]  # an audit's audit.json
+    unsound: bool = False  # whether a proof and an exact run disagree: then no `proved` is to be believed
 
 
 def choose(selectors: Sequence[str], *, well_formed: bool = True) -> list[Chosen]:
@@ -195,15 +199,17 @@ def run(
     tasks = _tasks(move, selection, settings, figure=False)
     done: dict[str, Row] = {}
     failures: dict[str, str] = {}
+    unsound = False
     try:
         for task, outcome in engine.work(tasks):
             done[task.chosen.id] = outcome.row
             if outcome.failure:
                 failures[task.chosen.id] = outcome.failure
+            unsound = unsound or outcome.unsound
             progress(task.chosen.id, len(done), len(tasks))
     except KeyboardInterrupt as error:
         raise Interrupted(f"{len(done)} of {len(tasks)} done, none kept; do: run it again with fewer ids") from error
-    return Done([done[c.id] for c in selection], failures, {})
+    return Done([done[c.id] for c in selection], failures, {}, unsound)
 
 
 def audit(
@@ -222,11 +228,12 @@ def audit(
     and is not kept for the next run.
     """
     tasks = _tasks("audit", order or ordered(selection, out), settings, figure=settings.figures)
+    tasks = [replace(task, proofs=str(out.path / PROOFS)) for task in tasks]
     keys = {t.chosen.id: _key(t) for t in tasks}
     done: dict[str, Row] = {}
     bare: dict[str, Row] = {}  # finished by an earlier run that drew no figures
     failures: dict[str, str] = {}
-    strangers = 0
+    strangers, unsound = 0, False
     try:
         for task in tasks:
             try:
@@ -247,9 +254,14 @@ def audit(
             why = no_key()
             rows = f"{strangers} finished row{'s' if strangers > 1 else ''}"
             notice(f"{rows} in {out.path} without this user's mark: decided again{why and f'; {why}'}")
+        out.forget_proofs({*done, *bare})
         left = [_undone(t, bare.get(t.chosen.id), out) for t in tasks if t.chosen.id not in done]
         for task, outcome in engine.work(left):
             name = task.chosen.id
+            unsound = unsound or outcome.unsound
+            for cited, proof in outcome.row.pop("cited", {}).items():  # so that no other worker has to find it
+                if cited not in done and not out.has_proof(cited):
+                    out.prove(cited, proof)
             if outcome.failure:
                 failures[name] = outcome.failure
                 done[name] = bare.get(name, outcome.row)
@@ -262,12 +274,48 @@ def audit(
                 failures[name] = outcome.undrawn
             show(done[name])
             progress(name, len(done), len(tasks))
+        faults = _prove_cited(selection, done, settings, engine, out)
+        failures, unsound = {**failures, **faults}, unsound or bool(faults)
     except KeyboardInterrupt as error:
         kept = f"{len(done) - len(failures)} of {len(tasks)} statements are kept in {out.path / 'rows'}"
         raise Interrupted(f"{kept}; do: run the same command again to go on from there") from error
     document = {**header(settings), "statements": settle([done[c.id] for c in selection])}
     out.finish(document)
-    return Done(document["statements"], failures, document)
+    return Done(document["statements"], failures, document, unsound)
+
+
+def _prove_cited(
+    selection: Sequence[Chosen], done: dict[str, Row], settings: Settings, engine: Engine, out: Folder
+) -> dict[str, str]:
+    """Write the proofs of statements that are cited and were not asked for; what rests on one without is not proved.
+
+    Says which of these proofs disagree with an exact run, and how.
+    """
+    chosen, rows, faults = {one.id: one for one in selection}, dict(done), dict[str, str]()
+    while wanted := {name: chosen[by] for by, row in rows.items() for name in _cited(row) if name not in rows}:
+        tasks = _tasks("proof", [_beside(name, by) for name, by in wanted.items()], settings, figure=False)
+        for task, outcome in engine.work([replace(task, proofs=str(out.path / PROOFS)) for task in tasks]):
+            name = task.chosen.id
+            chosen[name] = task.chosen
+            if outcome.unsound:
+                faults[name] = outcome.failure or ""
+            rows[name] = {**outcome.row, "proof": out.prove(name, outcome.row.get("proof"))}
+    for name, row in done.items():
+        lost = [one for one in (name, *rests_on(name, rows, "proved_from")) if not rows[one].get("proof")]
+        if row.get("verdict") == "proved" and lost:
+            done[name] = unproved(row, lost)
+    return faults
+
+
+def _cited(row: Row) -> list[str]:
+    derived: Row = row.get("derive") or {}
+    return list(derived.get("proved_from") or ()) if row.get("proof") else []
+
+
+def _beside(name: str, citing: Chosen) -> Chosen:
+    """A statement that another one cites: of the catalogue, or of the same file."""
+    own = file_of(citing.origin) and any(s.id == name for s in find([citing.origin]))
+    return replace(citing, id=name) if own else next(iter(_listed([name])))
 
 
 def _undone(task: Task, bare: Row | None, out: Folder) -> Task:
@@ -319,8 +367,11 @@ def attempt(task: Task) -> Outcome:
     try:
         row = perform(task)
     except Exception as error:
+        from fedaudit.verify.proposals.measured import Disagreement
+
         what, where = _ours(error)
-        return Outcome(failed_row(task, f"the tool failed: {what}"), failure=f"{what} ({where})")
+        unsound = isinstance(error, Disagreement)
+        return Outcome(failed_row(task, f"the tool failed: {what}"), failure=f"{what} ({where})", unsound=unsound)
     try:
         known = task.known or row
         return Outcome(row, figure_of(statement_of(task.chosen), task.seed, known) if task.figure else None)
@@ -357,12 +408,15 @@ def perform(task: Task) -> Row:
     from fedaudit.verify import audit as moves
 
     use_backend(task.backend)
-    if task.move in ("lint", "derive", "audit"):
+    if task.move in ("lint", "derive", "audit", "proof"):
         _leave_interrupts_to_us()
     if task.move == "plot":
         return {}
     statement = statement_of(task.chosen)
-    asked = () if task.move in ("lint", "derive") else task.asked
+    if task.move == "proof":
+        return moves.proof_row(statement, Path(task.proofs))
+    asked: tuple[Any, ...] = () if task.move in ("lint", "derive") else task.asked
+    asked += (Path(task.proofs),) if task.proofs else ()
     try:
         row = cast(Row, getattr(moves, f"{task.move}_row")(statement, *asked))
     except UserError as error:

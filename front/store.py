@@ -1,7 +1,8 @@
 """What an audit leaves on disk, each file whole or absent, and what the next run may take over from it.
 
-A folder holds `rows/` (one finished statement per file, the next run's head start), `certificates/`, `figures/`,
-`pages/`, `audit.json`, `marks.json` and `index.html`. Files are written beside their place and moved there
+A folder holds `rows/` (one finished statement per file, the next run's head start), `certificates/`, `proofs/` (of
+every statement that is proved, and of what it cites), `worst/` (both ends of every worst case that a row quotes),
+`figures/`, `pages/`, `audit.json`, `marks.json` and `index.html`. Files are written beside their place and moved there
 (`os.replace`), a statement's row after its certificate and figure: whatever the moment of a crash, a row that can be
 read is complete.
 
@@ -26,14 +27,14 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from fedaudit.verify.names import AUDIT, plain, slug
+from fedaudit.verify.names import AUDIT, PROOFS, WORST, plain, slug
 
 from .errors import UserError
 from .own import is_own, mark
@@ -41,10 +42,10 @@ from .own import is_own, mark
 __all__ = ["Damaged", "Folder", "Foreign", "Row", "contents", "key_of", "own_rows", "source_digest", "write"]
 
 Row = dict[str, Any]
-FORMAT = "fedaudit-row/3"
+FORMAT = "fedaudit-row/4"
 LOCK = ".lock"
 MARKS = "marks.json"  # beside audit.json: id -> mark of its row
-PARTS = ("rows", "certificates", "figures", "pages", "papers")
+PARTS = ("rows", "certificates", PROOFS, WORST, "figures", "pages", "papers")
 MOST_BYTES = 64_000_000  # of one file that is read again; the largest row of the catalogue has one hundredth of it
 LEFT_BEHIND = re.compile(r"\..+\.(json|svg|html)\.[a-z0-9_]{8}\.part")  # what a killed `write` leaves here
 
@@ -189,6 +190,8 @@ class Folder:
 
         `figure` is None where nothing can be drawn; not `drawn` is a row whose figure nobody asked for yet.
         """
+        if row.get("verdict") == "proved" and not row.get("proof"):
+            raise ValueError(f"{row['id']}: proved, without a proof that the kernel accepted")
         self._remove(self._row(str(row["id"])))
         return self.illustrate(key, self.certified(row), figure, drawn=drawn)
 
@@ -222,7 +225,62 @@ class Folder:
         if isinstance(row.get("implicit"), list):
             dropped: list[Row] = row["implicit"]
             kept["implicit"] = [self._inner(p, f"{name}.without-{plain(str(p['name']))}", held, None) for p in dropped]
+        if "proof" in row:
+            kept["proof"] = self.prove(str(row["id"]), row["proof"])
+        if "hunt" in row or "worst" in row:
+            kept |= {"hunt": self._ends(name, kept["hunt"])} if kept.get("hunt") else self._ends(name, kept)
         return kept
+
+    def prove(self, identifier: str, proof: object) -> str | None:
+        """Write the proof of a statement, a judgement a line, or remove what is there; the name of its file."""
+        return self._beside(PROOFS, slug(identifier), ".json", None if proof is None else as_lines(cast(Row, proof)))
+
+    def has_proof(self, identifier: str) -> bool:
+        """Whether a file of its name is there."""
+        return (self.path / PROOFS / f"{slug(identifier)}.json").is_file()
+
+    def forget_proofs(self, kept: Collection[str]) -> None:
+        """Remove the proofs of all statements but these and what they cite: they are of another run, and may differ."""
+        names, waiting, place = set[str](), list(kept), self.path / PROOFS
+        while waiting:
+            name = f"{slug(waiting.pop())}.json"
+            if name not in names and (place / name).is_file():
+                names.add(name)
+                waiting += self._cites(place / name)
+        for file in list(place.iterdir()) if place.is_dir() else ():
+            if file.suffix == ".json" and file.name not in names:
+                self._remove(file)
+
+    def _cites(self, path: Path) -> list[str]:
+        """What a proof says that it cites; nothing where the file is none."""
+        try:
+            cites = _parsed(contents(path)).get("cites")
+        except (OSError, ValueError, RecursionError):
+            return []
+        return [
+            name for name in cast("list[object]", cites if isinstance(cites, list) else []) if isinstance(name, str)
+        ]
+
+    def _ends(self, name: str, part: Row) -> Row:
+        """A row of `hunt` with both ends of its worst cases in files; those of an earlier run go."""
+        place, ours = self.path / WORST, re.compile(rf"{re.escape(name)}\.[0-9]+\.(lower|upper)\.json")
+        for file in list(place.iterdir()) if place.is_dir() else ():
+            if ours.fullmatch(file.name):
+                self._remove(file)
+        quoted = cast("list[Row]", part.get("worst") or [])
+        if not quoted:
+            return part
+        kept = [
+            {
+                **one,
+                **{
+                    key: self._beside(WORST, f"{name}.{n}.{end}", ".json", _as_text(one.get(key)))
+                    for key, end in (("certificate", "lower"), ("proof", "upper"))
+                },
+            }
+            for n, one in enumerate(quoted)
+        ]
+        return {**part, "worst": kept}
 
     def rows(self, move: str, rows: list[Row]) -> None:
         """Write the rows of one move as `<move>.json`."""
@@ -265,7 +323,9 @@ class Folder:
     def _file_digest(self, name: str, identifier: str, what: str) -> str:
         """The digest of a file that a row names: one of the statement's own, never a path that leads elsewhere."""
         own = re.escape(slug(identifier))
-        if not re.fullmatch(rf"certificates/{own}(\.[\w.~+-]+)?\.json|figures/{own}\.svg", name, flags=re.ASCII):
+        places = rf"certificates/{own}(\.[\w.~+-]+)?\.json|figures/{own}\.svg|{PROOFS}/{own}\.json"
+        ends = rf"{WORST}/{own}\.[0-9]+\.(lower|upper)\.json"
+        if not re.fullmatch(rf"{places}|{ends}", name, flags=re.ASCII):
             raise Damaged(f"its {what} is none of its own files")
         try:
             return hashlib.sha256(contents(self.path / name)).hexdigest()
@@ -356,8 +416,11 @@ def _named(row: Row) -> Iterator[tuple[str, str]]:
         row.get("hunt"),
         *(cast("list[object]", implicit) if isinstance(implicit, list) else []),
     ]
+    hunt = cast(Row, row.get("hunt") if isinstance(row.get("hunt"), dict) else row)
+    ends: object = hunt.get("worst")
+    inner += cast("list[object]", ends) if isinstance(ends, list) else []
     for part in (row, *(cast(Row, part) for part in inner if isinstance(part, dict))):
-        for what in ("certificate", "counterexample", "figure"):
+        for what in ("certificate", "counterexample", "proof", "figure"):
             if isinstance(name := part.get(what), str):
                 yield name, what
 
@@ -388,6 +451,13 @@ def _parsed(data: bytes) -> dict[str, object]:
 
 def _row_digest(key: str, row: Row, files: object) -> str:
     return _digest(json.dumps([FORMAT, key, row, files], sort_keys=True, ensure_ascii=False))
+
+
+def as_lines(proof: Row) -> str:
+    """A proof as JSON, with a line for each judgement."""
+    fields = {name: compact(value) for name, value in proof.items() if name != "judgements"}
+    fields["judgements"] = "\n".join(("[", ",\n".join(map(compact, cast("list[object]", proof["judgements"]))), "]"))
+    return "{" + ",\n".join(f'"{name}": {text}' for name, text in fields.items()) + "}\n"
 
 
 def _as_text(certificate: object) -> str | None:

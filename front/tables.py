@@ -15,6 +15,7 @@ from fedaudit.figures.numbers import short
 from fedaudit.figures.ordinary import brief, lead
 from fedaudit.figures.sizes import line
 from fedaudit.verify.document import Ends
+from fedaudit.verify.names import lines_trusted
 from fedaudit.verify.sizes import Size
 
 from .store import Row
@@ -39,6 +40,8 @@ COLOURS = {
     "no refutation": "yellow",
     "not checked": "yellow",
 }
+KINDS = ("refutation", "literal reading", "proof", "lower end", "upper end")  # of what an audit's folder keeps
+MANY = 40  # files: so many are counted, not listed
 JUDGED = ("accepted", "no refutation", "not checked", "rejected", "malformed")
 
 
@@ -105,21 +108,45 @@ def summary(document: dict[str, Any], page: str) -> None:
     rows: list[Row] = document["statements"]
     table("audit", rows)
     counted = Counter(str(row["verdict"]) for row in rows)
+    trusting = sum(row["verdict"] == "proved" and bool(row.get("trusted")) for row in rows)
     out = console()
     out.print()
-    out.print(", ".join(f"{n} {said(v)}" for v, n in counted.most_common()), f" of {len(rows)} statements", sep="")
+    apart = {"proved": f" ({trusting} of them trusting z3 for some lines)"} if trusting else {}
+    told = ", ".join(f"{n} {said(v)}{apart.get(v, '')}" for v, n in counted.most_common())
+    out.print(told, f" of {len(rows)} statements", sep="")
     if counted["survived"]:
         out.print("survived: attacked and not broken; that proves nothing", style="dim")
     out.print(f"read {page}", soft_wrap=True)
 
 
 def certified(rows: Sequence[Row]) -> None:
-    """What `fedaudit certify` prints: one line per certificate or verdict, and their count."""
-    if rows:
-        table("certify", rows)
+    """What `fedaudit certify` prints: one line per certificate or verdict, and their count.
+
+    Of an audit's folder with its hundreds of proofs and ends of worst cases, how many there are of each kind, and those
+    that are not accepted.
+    """
+    kinds = {kind: [row for row in rows if row.get("kind") == kind] for kind in KINDS}
+    many = sum(map(len, kinds.values())) > MANY
+    listed = [row for row in rows if not (many and row.get("kind") and row["accepted"])]
+    if listed:
+        table("certify", listed)
+    if many:
+        _kinds(kinds)
     counted = Counter(_judged(row) for row in rows)
     held = ", ".join(f"{counted[word]} {said(word)}" for word in JUDGED if counted[word])
     console().print(held or "no counterexamples: audit.json calls nothing refuted, and there is no certificate")
+
+
+def _kinds(kinds: dict[str, list[Row]]) -> None:
+    """How many files of each kind are accepted, or what else."""
+    words = [word for word in JUDGED if any(_judged(row) == word for rows in kinds.values() for row in rows)]
+    made = Table("kind", *words, "trusting z3", box=None, pad_edge=False, header_style="bold")
+    for kind, rows in kinds.items():
+        counted = Counter(_judged(row) for row in rows)
+        trusting = sum(row["accepted"] and bool(row.get("trusted")) for row in rows)
+        if rows:
+            made.add_row(kind, *(str(counted[word] or "") for word in words), str(trusting or ""))
+    console().print(made)
 
 
 def said(word: str) -> str:
@@ -170,6 +197,11 @@ def broken_without(row: Row) -> list[str]:
         return []  # it falls with them too
     tried: list[dict[str, Any]] = row.get("implicit") or []
     return [str(part.get("name")) for part in tried if part.get("literal") == "breaks"]
+
+
+def _trusting(row: Row) -> str:
+    """What a proved row takes on z3's word."""
+    return lines_trusted(int(row.get("trusted") or 0)) if row["verdict"] == "proved" else ""
 
 
 def _judged(row: Row) -> str:
@@ -232,7 +264,7 @@ COLUMNS: dict[str, dict[str, Callable[[Row], str]]] = {
     "verify": TRIED,
     "hunt": {**TRIED, "at an ordinary point": _ordinary("")},
     "audit": {
-        "verdict": TRIED["verdict"],
+        "verdict": lambda row: said(str(row["verdict"])) + _trusting(row),
         "evidence": TRIED["evidence"],
         "tightness": TRIED["tightness"],
         "at an ordinary point": _ordinary("hunt"),

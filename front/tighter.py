@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from fedaudit.errors import UserError
+from fedaudit.verify.names import lines_trusted
 
 Row = dict[str, Any]
 ABOUT = """\
 Every term of a proved bound is scaled down, in hundredths, as far as the same proof still goes through: first in what
 the statement cites, then line by line, with premises whose identities leave something over. What comes out is a
-statement of its own, ID~tightened, which `derive` proves like any other. "refused" is the next smaller factor, and
+statement of its own, ID~tightened, which is proved like any other. "refused" is the next smaller factor, and
 where it stops. That a smaller constant is not found does not say that it is false.
 examples:
   fedaudit tighten buttaci/lemB.1                            8 E^3 G^2 gamma^2 can be 6 E^3 G^2 gamma^2
-  fedaudit tighten buttaci/lemB.1 --out lemB.1.json          its proof certificate
-  fedaudit certify lemB.1.json                               its identities expanded again, its lines decided again
-  python -m fedaudit.verify.kernel lemB.1.json               the kernel alone, which says what it trusts
+  fedaudit tighten buttaci/lemB.1 --out proofs/lemB.1.json   its proof, and beside it those of what it cites
+  fedaudit certify proofs/lemB.1.json                        the kernel checks them
 The comparison is with `fedaudit worst`, without noise, at ordinary points: the largest left side that is known, both
 right sides on that run, and between which ends the largest lhs/rhs lies.
 """
@@ -28,7 +28,7 @@ right sides on that run, and between which ends the largest lhs/rhs lies.
 def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("selectors", nargs=1, metavar="ID", help="one proved statement, also `my.py::id`")
     sub.add_argument("--json", action="store_true", help="one JSON array on stdout, nothing else")
-    sub.add_argument("--out", metavar="FILE", help="file for the proof certificate, for `fedaudit certify`")
+    sub.add_argument("--out", metavar="FILE", help="file for the proof, for `fedaudit certify`; with it, what it cites")
     sub.add_argument("--no-worst", action="store_true", help="leave out the comparison with exact worst cases")
 
 
@@ -38,7 +38,7 @@ def asked(selector: str, worst: bool = True) -> Row:
     from fedaudit.bounds.faults.wellformed import well_formed
     from fedaudit.bounds.show import formulas
     from fedaudit.verify.compared import compared
-    from fedaudit.verify.proof_data import proof_data
+    from fedaudit.verify.proved import Proof, Unproved, prove
     from fedaudit.verify.tighten import tighten
 
     chosen = well_formed([selector])
@@ -49,6 +49,7 @@ def asked(selector: str, worst: bool = True) -> Row:
     (statement,) = chosen
     found = tighten(statement, catalogue(chosen))
     made = found.statement
+    proof = prove(made, found.known) if found.smaller else None
     return {
         "id": made.id,
         "of": statement.id,
@@ -58,19 +59,25 @@ def asked(selector: str, worst: bool = True) -> Row:
         "terms": [term.row() for term in found.terms],
         "lines": [{**line.row(), "used": line.premise in found.used} for line in found.lines],
         "worst": compared(statement, made) if found.smaller and worst else [],
-        "certificate": proof_data(made, found.known) if found.smaller else None,
+        "certificate": dict(proof.file) if isinstance(proof, Proof) else None,
+        "cited": {name: dict(one.file) for name, one in proof.cited.items()} if isinstance(proof, Proof) else {},
+        "trusted": len(proof.trusted) if isinstance(proof, Proof) else 0,
+        "missing": proof.reason if isinstance(proof, Unproved) else "",
     }
 
 
 def kept(row: Row, file: Path) -> None:
-    """Write the certificate, and say in the row where it is."""
-    from .store import dumps, write
+    """Write the proof, and those of what it cites beside it; the row then says where it is."""
+    from fedaudit.verify.names import slug
+
+    from .store import as_lines, write
 
     if row["certificate"] is None:
-        raise UserError(
-            f"got {row['of']}, of which nothing smaller was found, expected a bound with room; do: leave out --out"
-        )
-    write(file, dumps(row["certificate"]))
+        why = f"of which nothing smaller was found{' that is proved' if row['smaller'] else ''}"
+        raise UserError(f"got {row['of']}, {why}, expected a bound with room; do: leave out --out")
+    for name, proof in row["cited"].items():
+        write(file.with_name(f"{slug(name)}.json"), as_lines(proof))
+    write(file, as_lines(row["certificate"]))
     row["certificate"] = str(file)
 
 
@@ -80,7 +87,8 @@ def as_text(row: Row, file: Path | None) -> str:
 
 def _lines(row: Row, file: Path | None) -> Iterator[str]:
     if row["smaller"]:
-        yield f"{row['id']}, proved"
+        proved = f"proved{lines_trusted(row['trusted'])}" if row["certificate"] else f"not proved: {row['missing']}"
+        yield f"{row['id']}, {proved}"
         for name, formulas in row["statement"].items():
             yield from (f"  {name:<8} {formula}" for formula in formulas)
     else:
@@ -98,7 +106,7 @@ def _lines(row: Row, file: Path | None) -> Iterator[str]:
             numbers = f"{at['lhs']:.6g}, printed bound {at['printed']:.6g}, tightened bound {at['tightened']:.6g}"
             yield f"    on the worst run that is known: left side {numbers}"
     if file is not None:
-        yield f"proof certificate: {file}; `fedaudit certify {file}` checks it"
+        yield f"proof: {file}; `fedaudit certify {file}` checks it"
 
 
 def _ends(what: str, at: Row) -> str:

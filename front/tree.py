@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from fedaudit.bounds.derive import derive, shown
-from fedaudit.bounds.identity_data import identity_data
+from fedaudit.bounds.derive import derive
 from fedaudit.bounds.statement import Statement
+from fedaudit.verify.names import lines_trusted
+from fedaudit.verify.proved import Proof, Unproved, prove
 
 Row = dict[str, Any]
 
@@ -16,17 +17,21 @@ Row = dict[str, Any]
 def tree(statement: Statement, known: Mapping[str, Statement]) -> Row:
     """The statement, and below it what its proof cites (the way that proves it, if one does).
 
-    `certificates` are its shown premises, each for `fedaudit certify`.
+    `proof` is the file that the kernel accepts, `missing` why there is none although all steps hold.
     """
     made = derive(statement, known, slack=False)
-    cited = made.proved_from if made.proved else made.cites
+    found = prove(statement, known) if made.proved else None
+    proved = isinstance(found, Proof)
+    cited = found.cites if isinstance(found, Proof) else made.proved_from if made.proved else made.cites
     return {
         "id": statement.id,
         "status": made.status,
-        "proved": made.proved,
+        "proved": proved,
+        "trusted": len(found.accepted.trusted) if isinstance(found, Proof) else 0,
+        "missing": found.reason if isinstance(found, Unproved) else "",
         "shown": list(made.shown),
-        "certificates": [identity_data(premise, statement.id) for premise in shown(statement, known)],
-        "by_hand": [] if made.proved else list(made.premises),
+        "proof": dict(found.file) if isinstance(found, Proof) else None,
+        "by_hand": [] if proved else list(made.premises),
         "assumes": [a.name for a in (*statement.let, *statement.implicit)],
         "cites": [tree(known[name], known) for name in cited if name in known],
     }
@@ -34,8 +39,9 @@ def tree(statement: Statement, known: Mapping[str, Statement]) -> Row:
 
 def lines(row: Row, depth: int = 0) -> Iterator[str]:
     """One line per statement, indented below what cites it."""
-    how = "proved" if row["proved"] else row["status"]
+    how = f"proved{lines_trusted(row['trusted'])}" if row["proved"] else row["status"]
     counted = [f"{len(row[key])} {says}" for key, says in (("shown", "shown"), ("by_hand", "by hand")) if row[key]]
+    counted += [f"not proved: {row['missing']}"] if row["missing"] else []
     assumes = f"; assumes {', '.join(row['assumes'])}" if row["assumes"] else ""
     yield f"{'  ' * depth}{row['id']}: {', '.join([how, *counted])}{assumes}"
     for cited in row["cites"]:
@@ -43,16 +49,16 @@ def lines(row: Row, depth: int = 0) -> Iterator[str]:
 
 
 def kept(rows: Iterable[Row], folder: Path) -> int:
-    """Write the certificates of the shown premises of all statements in the trees, each once; how many there are."""
+    """Write the proofs of all statements in the trees, each once and beside those that it cites; how many there are."""
     from fedaudit.verify.names import slug
 
-    from .store import dumps, write
+    from .store import as_lines, write
 
     below, files = list(rows), dict[str, Any]()
     while below:
         row = below.pop()
-        files |= {f"{slug(row['id'])}.{n}.identity.json": data for n, data in enumerate(row["certificates"])}
+        files |= {f"{slug(row['id'])}.json": row["proof"]} if row["proof"] else {}
         below += row["cites"]
     for name, data in files.items():
-        write(folder / name, dumps(data))
+        write(folder / name, as_lines(data))
     return len(files)

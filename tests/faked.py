@@ -1,10 +1,14 @@
-"""Quick rows instead of real moves, for tests of what surrounds them."""
+"""Quick rows instead of real moves, and two proofs by hand, for tests of what surrounds them."""
 
 import json
 import types
 from pathlib import Path
 
+from fedaudit.bounds.catalogue import statement
+from fedaudit.verify.claims import lower
+
 REFUTED = "buttaci/lemC.2"
+YOUNG, PAUL = "buttaci/appA-young", "buttaci/appA-peterpaul"
 CERTIFICATE = json.loads((Path(__file__).parent / "certificates" / "run" / "buttaci-lemC.2.json").read_text())
 
 
@@ -29,7 +33,7 @@ def fake_moves():
     def verdict_of(statement):
         return "refuted" if statement.id == REFUTED else "survived"
 
-    def audit_row(statement, seed, effort, backend, memory):
+    def audit_row(statement, seed, effort, backend, memory, proofs=None):
         calls.append(statement.id)
         row = tried(statement, seed, effort, verdict=verdict_of(statement))
         inner = {
@@ -50,3 +54,21 @@ def fake_moves():
     made.hunt_row = lambda s, seed, effort, *_: tried(s, seed, effort, verdict=verdict_of(s))
     made.audit_row = audit_row
     return made
+
+
+def proof_of(identifier, square, cites=()):
+    """a b <= ... because the difference of both sides is half a square."""
+    claim = json.loads(json.dumps(lower(statement(identifier)).claim))
+    products = [["1", ["goal"]], ["1/2", [["square", square]]]]
+    judgement = {"rule": "line", "says": claim["then"][0], "with": [{"products": products}]}
+    file = {"format": "fedaudit-proof/2", "statement": identifier, "claim": claim, "cites": list(cites)}
+    return {**file, "judgements": [judgement]}
+
+
+def proofs():
+    """Two proofs; the second one names the first among what it cites, although it could do without."""
+    minus = ["*", "-1", "b"]
+    return {
+        YOUNG: proof_of(YOUNG, ["+", "a", minus]),
+        PAUL: proof_of(PAUL, ["+", "a", ["*", "zeta", minus]], [YOUNG]),
+    }

@@ -77,7 +77,7 @@ def sharing():
 
         return made
 
-    audit.audit_row = once("row", audit.audit_row, lambda statement, *rest: (statement.id, *rest))
+    audit.audit_row = once("row", audit.audit_row, lambda statement, *rest: (statement.id, *rest[:4]))
     runner.figure_of = once("figure", runner.figure_of, lambda statement, seed, row: (statement.id, seed))
 
 

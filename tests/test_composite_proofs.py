@@ -13,17 +13,14 @@ from sympy import Eq, Function, Ge, Le, Rational
 
 from fedaudit.bounds.atoms import Minimum
 from fedaudit.bounds.catalogue import catalogue
-from fedaudit.bounds.derive import derive, shown
+from fedaudit.bounds.derive import derive
 from fedaudit.bounds.frame import Frame
-from fedaudit.bounds.identity_data import identity_data
 from fedaudit.bounds.method import F, Number, conjugate, expect, f, f_star, w_star, zero
 from fedaudit.bounds.papers.zhang.frames import ON_PROPOSED, ON_STATIONARY
 from fedaudit.bounds.papers.zhang.methods import P, c, x
 from fedaudit.bounds.papers.zhang.symbols import L, eta_g, eta_t, r
 from fedaudit.bounds.shown import Shown, check
 from fedaudit.errors import UserError
-from fedaudit.verify.kernel import identity
-from fedaudit.verify.kernel.rational import Rejected
 
 NAMES = ("zhang/eqA.34", "zhang/eq12", "zhang/appA.2-fixed-point")
 Q = Function("Q", real=True)
@@ -84,25 +81,6 @@ def test_what_moves_is_not_kept() -> None:
         replace(ON_STATIONARY, kept={**ON_STATIONARY.kept, x: _star})
     with pytest.raises(UserError, match="does not keep"):  # of several clients the corrections are not zero
         replace(ON_STATIONARY, alone=False, kept={c: _zero})
-
-
-def test_the_kernel_says_what_it_cannot_see() -> None:
-    known = catalogue()
-    lines: list[str] = []
-    for name in NAMES:
-        for premise in shown(known[name], known):
-            lines += identity.check(identity_data(premise, name)).trusted
-    said = "\n".join(lines)
-    assert all(part in said for part in ("there is one client", "g*(s)", "keep zhat at a formula"))
-
-
-def test_the_kernel_knows_the_least_value_of_f_plus_g() -> None:
-    known = catalogue()
-    premise = next(p for p in shown(known["zhang/eqA.34"], known) if "not below" in p.because)
-    data = identity_data(premise)
-    identity.check(data)
-    with pytest.raises(Rejected):
-        identity.check({**data, "composite": False})
 
 
 @slow("three proofs of many steps")

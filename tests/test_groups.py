@@ -4,7 +4,6 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
 
-import copy
 from dataclasses import replace
 
 import pytest
@@ -12,9 +11,8 @@ from marks import only
 from sympy import Eq, Ge, Integer, Le, Rational
 
 from fedaudit.bounds.catalogue import catalogue
-from fedaudit.bounds.derive import derive, shown
+from fedaudit.bounds.derive import derive
 from fedaudit.bounds.groups import Idle
-from fedaudit.bounds.identity_data import identity_data
 from fedaudit.bounds.papers.buttaci.lower import G_lin
 from fedaudit.bounds.papers.buttaci.symbols import C, gap, k, mu, t
 from fedaudit.bounds.papers.buttaci.two_groups import (
@@ -29,8 +27,6 @@ from fedaudit.bounds.papers.buttaci.two_groups import (
 )
 from fedaudit.bounds.shown import check
 from fedaudit.errors import UserError
-from fedaudit.verify.kernel import identity
-from fedaudit.verify.kernel.rational import Rejected
 
 PROVED = ("buttaci/thm4.2", "buttaci/thm4.5", "buttaci/sec4.4-fedavg-lower")
 
@@ -72,18 +68,3 @@ def test_a_neighbour_average_is_the_broadcast_only_where_that_is_assumed() -> No
     for sent in (True, False):
         made, _ = perturbed(G_lin, sent)
         assert bool(left_over(made, Eq(u_steep(k), position(t)))) != sent
-
-
-def test_the_kernel_says_what_it_trusts_and_refuses_another_axis() -> None:
-    known = catalogue()
-    premises = shown(known["buttaci/thm4.2"], known)
-    assert len(premises) > 8
-    for premise in premises:
-        data = identity_data(premise, "buttaci/thm4.2")
-        trusted = identity.check(data).trusted
-        assert "trusted: the losses are two groups of parabolas, as the terms have them" in trusted
-    unit = next(identity_data(p) for p in premises if "unit vector" in p.because)
-    changed = copy.deepcopy(unit)
-    changed["names"] = [{"kind": "vector", "label": "e"} if row["kind"] == "axis" else row for row in unit["names"]]
-    with pytest.raises(Rejected, match="left over"):
-        identity.check(changed)

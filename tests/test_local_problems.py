@@ -4,7 +4,6 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false, reportArgumentType=false
 
-import copy
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +11,8 @@ import pytest
 from sympy import Eq, Function, Le, Rational
 
 from fedaudit.bounds.catalogue import catalogue
-from fedaudit.bounds.derive import derive, shown
+from fedaudit.bounds.derive import derive
 from fedaudit.bounds.frame import Frame
-from fedaudit.bounds.identity_data import identity_data
 from fedaudit.bounds.method import expect, f_i, full_prox, inner, mean
 from fedaudit.bounds.papers.yuan.frames import (
     END,
@@ -33,8 +31,6 @@ from fedaudit.bounds.proximal_atoms import Largest, Moved, Optimal, Steep
 from fedaudit.bounds.shown import Average, Shown, averaged, check
 from fedaudit.bounds.shown import shown as show
 from fedaudit.errors import UserError
-from fedaudit.verify.kernel import identity
-from fedaudit.verify.kernel.rational import Rejected
 
 NEW = ("yuan/lem8", "yuan/lem12", "yuan/thm2", "yuan/thm4")
 
@@ -121,42 +117,3 @@ def test_the_step_must_be_short_enough_for_a_minimiser() -> None:
     candidate = (1, Optimal(after, near, rho, nu, full=True))
     best = show(Le(envelope(t + 1), risk(t)), "", ON_FEDMSPP, candidate, at=END)
     assert "nu*rho < 1" in [str(r.claim) for r in best.requires]
-
-
-# --- the kernel -------------------------------------------------------------------------------------------------------
-
-
-def certificate(name: str, because: str) -> dict[str, Any]:
-    premise = next(p for p in shown(catalogue()[name], catalogue()) if because in p.because)
-    return identity_data(premise, name)
-
-
-def test_the_kernel_refuses_proximal_points_of_another_size_and_means_on_a_path() -> None:
-    data = certificate("yuan/lem8", "subgradient")
-    assert identity.check(data).trusted == ("trusted: the method's rules keep w_m at a formula",)
-    other = copy.deepcopy(data)
-    other["identities"][0]["by"][0]["atom"]["size"] = ["*", "2", data["identities"][0]["by"][0]["atom"]["size"]]
-    with pytest.raises(Rejected, match="proximal point"):
-        identity.check(other)
-    local = certificate("yuan/thm2", "lemma 7 at wbar")
-    assert "trusted: the losses of a round are drawn anew, with mean f_i" in identity.check(local).trusted
-    with pytest.raises(Rejected, match="every path"):
-        identity.check({**local, "pathwise": True})
-
-
-def test_the_kernel_knows_what_depends_on_the_sampled_devices() -> None:
-    data = certificate("yuan/thm2", "candidate")
-    identity.check(data)
-    full = [n for n, row in enumerate(data["names"]) if row["kind"] == "full prox"]
-    sampled = next(n for n in full if any(part[1] == "sampled" for part in data["names"][n]["of"]))
-    own = next(n for n, row in enumerate(data["names"]) if row["kind"] == "own prox")
-    mixed = [["1", ["inner", "one", [[sampled, "", "1"]], [[own, "sampled", "1"]]]],
-             ["-1", ["inner", "one", [[sampled, "", "1"]], [[own, "mean", "1"]]]]]  # fmt: skip
-    data["identities"] = [{"left": mixed, "by": []}]
-    with pytest.raises(Rejected, match="left over"):
-        identity.check(data)
-
-
-def test_the_largest_of_something_is_trusted_and_said_so() -> None:
-    data = certificate("yuan/thm2", "largest")
-    assert any("is the largest of something" in line for line in identity.check(data).trusted)

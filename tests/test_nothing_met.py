@@ -127,8 +127,10 @@ def test_pages_say_it(tmp_path: Path, verdict: str) -> None:
     assert NOTHING_MET not in dict(pages(read(tried), tmp_path, ["a/1"]))["index.html"]
 
 
-@pytest.mark.parametrize(("verdict", "word"), [("proved", "note"), ("undecided", "because")])
-def test_an_export_does_not_call_it_the_reason_of_a_proof(tmp_path: Path, verdict: str, word: str) -> None:
+@pytest.mark.parametrize(("verdict", "word"), [("survived", "note"), ("undecided", "because")])
+def test_an_export_does_not_call_it_the_reason_of_a_verdict_that_it_is_not(
+    tmp_path: Path, verdict: str, word: str
+) -> None:
     row = {"id": "buttaci/lem4.1", "verdict": verdict, "reason": NOTHING_MET}
     (tmp_path / "audit.json").write_text(json.dumps({"version": "0", "seed": 0, "budget": 1, "statements": [row]}))
     out = tmp_path / "paper.tex"

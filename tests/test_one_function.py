@@ -12,12 +12,9 @@ from sympy import Le, Rational
 from fedaudit.bounds.atoms import Convex
 from fedaudit.bounds.catalogue import catalogue
 from fedaudit.bounds.derive import derive, shown
-from fedaudit.bounds.identity_data import identity_data
 from fedaudit.bounds.papers.buttaci.inequalities import ON_POINTS
 from fedaudit.bounds.shown import Shown, check
 from fedaudit.errors import UserError
-from fedaudit.verify.kernel import identity
-from fedaudit.verify.kernel.rational import Rejected
 
 NAMES = {
     "buttaci/appA-jensen": ("convex", "nonnegative_weights", "weights_sum_to_one"),
@@ -50,17 +47,6 @@ def test_with_a_function_of_its_own_for_every_point_there_is_no_such_inequality(
     assert check(replace(rule, frame=replace(ON_POINTS, same=False))).rest
     other = ((Rational(1), Convex(rule.by[0][1].y, rule.by[0][1].x, over="mean")),)
     assert check(replace(rule, by=other)).rest  # tangents at the points say the opposite
-
-
-def test_the_kernel_needs_to_be_told_that_the_function_is_one() -> None:
-    known = catalogue()
-    for name in NAMES:
-        (one,) = shown(known[name], known)
-        data = identity_data(one, name)
-        identity.check(data)
-        if name.startswith("buttaci"):
-            with pytest.raises(Rejected):
-                identity.check({**data, "same": False})
 
 
 def test_a_weight_is_no_constant() -> None:

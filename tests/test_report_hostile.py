@@ -391,9 +391,7 @@ def test_a_certificate_outside_the_folder_or_no_file_at_all_is_unverified(tmp_pa
     assert "0 refutations replayed and accepted, 1 not verified" in reported(folder)
 
 
-@pytest.mark.parametrize(
-    "verdict", ["proved", "survived", "undecided", "reproduced", "reproduced-if", "not-reproduced"]
-)
+@pytest.mark.parametrize("verdict", ["survived", "undecided", "reproduced", "reproduced-if", "not-reproduced"])
 def test_other_verdicts_are_what_the_file_says(tmp_path, refutation, verdict):
     text = reported(folder_of(tmp_path, *refutation, verdict=verdict))
     assert f'<span class="verdict {verdict} filed">{verdict}</span> <span class="mark">(not rechecked)</span>' in text

@@ -8,24 +8,23 @@ import json
 import shutil
 
 import pytest
-from faked import CERTIFICATE, REFUTED
+from faked import CERTIFICATE, PAUL, REFUTED, YOUNG, proofs
 from hostile import golden
 
 import fedaudit as fa
 from fedaudit import overview, own
-from fedaudit.bounds.catalogue import catalogue, statement
+from fedaudit.bounds.catalogue import statement
 from fedaudit.bounds.show import printed
 from fedaudit.cli import main
 from fedaudit.errors import UserError
 from fedaudit.store import Folder, own_rows
 from fedaudit.verify.document import read
-from fedaudit.verify.names import slug
-from fedaudit.verify.proof_data import proof_data
+from fedaudit.verify.names import proof_file, slug
 from fedaudit.verify.recheck import recheck
 
-PROVED, SURVIVED, THEOREM = "buttaci/appA-peterpaul", "buttaci/prop3.3-lower", "yuan/thm1"
+PROVED, SURVIVED, THEOREM = PAUL, "buttaci/prop3.3-lower", "yuan/thm1"
 FILE = f"certificates/{slug(REFUTED)}.json"
-WORST = [{"point": {"L": "10"}, "lower": 0.25, "upper": 0.5, "name": "kappa 10", "by": "", "ordinary": {"kappa": 10}}]
+WORST = [{"point": {"L": "10"}, "lower": None, "upper": None, "name": "kappa 10", "by": "", "ordinary": {"kappa": 10}}]
 
 
 def row(name, verdict, **fields):
@@ -51,7 +50,7 @@ def rows():
     literal = {"name": statement(SURVIVED).implicit[0].name, "literal": "survives", "certificate": None}
     return [
         row(REFUTED, "refuted", certificate=FILE),
-        row(PROVED, "proved", evidence="proof", derive=derived),
+        row(PROVED, "proved", evidence="proof", derive=derived, proof=proof_file(PROVED)),
         row(SURVIVED, "survived", implicit=[literal]),
     ]
 
@@ -64,6 +63,8 @@ def folder(tmp_path, monkeypatch):
     (made.path / "certificates").mkdir()
     (made.path / FILE).write_text(json.dumps(CERTIFICATE))
     (made.path / "rows").mkdir()
+    for name, proof in proofs().items():
+        made.prove(name, proof)
     made.finish({"version": "0", "seed": 0, "budget": 1.0, "statements": rows()})
     return made.path
 
@@ -90,22 +91,25 @@ def certified(capsys, *options):
 SAYS = "is what audit.json says, not checked; do: decide it again with `fedaudit audit --out DIR`"
 
 
+CHECKED = {  # whoever wrote the folder
+    REFUTED: (True, "refutation"),
+    YOUNG: (True, "proof of the statement, 1 judgement"),
+    PROVED: (True, "proof of the statement, 1 judgement, with those of 1 that it rests on"),
+}
+
+
 def test_what_this_users_audit_came_to_is_not_decided_again(folder, capsys):
     assert own_rows(folder / "audit.json") == {REFUTED, PROVED, SURVIVED}
-    assert certified(capsys) == (0, {REFUTED: (True, "refutation")})
+    assert certified(capsys) == (0, CHECKED)
 
 
-def test_of_a_strangers_folder_proofs_are_decided_again_and_the_rest_is_not_checked(folder, capsys):
+def test_of_a_strangers_folder_what_has_a_certificate_is_checked_and_nothing_else(folder, capsys):
     stranger(folder)
     status, found = certified(capsys)
     assert status == 0
-    assert found == {
-        REFUTED: (True, "refutation"),
-        PROVED: (True, "proved, decided again"),
-        SURVIVED: (False, f"survived {SAYS}"),
-    }
+    assert found == {**CHECKED, SURVIVED: (False, f"survived {SAYS}")}
     assert main(["certify", "audit"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "2 accepted, 1 not checked"
+    assert capsys.readouterr().out.splitlines()[-1] == "3 accepted, 1 not checked"
 
 
 def to_proved(row):
@@ -119,36 +123,41 @@ def test_refuted_made_proved_is_rejected(folder, capsys):
     (folder / FILE).unlink()
     status, found = certified(capsys)
     assert status == 1
-    why = f"audit.json: got the verdict proved, expected another: derive does not prove {REFUTED}"
-    assert found == {REFUTED: (False, why)}
+    why = f"audit.json: got no proof, expected its proof in {proof_file(REFUTED)}"
+    assert found == {**CHECKED, REFUTED: (False, why)}
     assert main(["certify", "audit"]) == 1
-    assert capsys.readouterr().out.splitlines()[-1] == "1 rejected"
+    assert capsys.readouterr().out.splitlines()[-1] == "2 accepted, 1 rejected"
 
 
 def test_survived_made_proved_is_rejected(folder, capsys):
     edit(folder, lambda rows: to_proved(rows[SURVIVED]))
     status, found = certified(capsys)
     assert (status, found[SURVIVED][0]) == (1, False)
-    assert "got the verdict proved, expected another: derive does not prove" in found[SURVIVED][1]
+    assert found[SURVIVED][1] == f"audit.json: got no proof, expected its proof in {proof_file(SURVIVED)}"
 
 
 def test_a_proof_from_a_form_that_is_written_by_hand_is_none(folder, capsys):
     edit(folder, lambda rows: (to_proved(rows[SURVIVED]), rows[SURVIVED].update(id=THEOREM)))
+    by_hand = {**proofs()[YOUNG], "statement": THEOREM}
+    Folder(folder).prove(THEOREM, by_hand)
+    edit(folder, lambda rows: rows[THEOREM].update(proof=proof_file(THEOREM)))
     status, found = certified(capsys)
     assert (status, found[THEOREM][0]) == (1, False)
-    assert f"expected another: {THEOREM} rests on a form derived by hand" in found[THEOREM][1]
+    assert found[THEOREM][1].startswith(f"claim: got another claim than {THEOREM} makes")
+    assert rechecked(folder)[2].standing.reason.startswith("it rests on a form derived by hand")
 
 
 def test_refuted_made_survived_is_not_checked_and_never_accepted(folder, capsys):
     edit(folder, lambda rows: rows[REFUTED].update(verdict="survived", certificate=None))
     (folder / FILE).unlink()
-    assert certified(capsys) == (0, {REFUTED: (False, f"survived {SAYS}")})
+    assert certified(capsys) == (0, {**CHECKED, REFUTED: (False, f"survived {SAYS}")})
     assert main(["certify", "audit"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "1 not checked"
+    assert capsys.readouterr().out.splitlines()[-1] == "2 accepted, 1 not checked"
 
 
 def test_a_proof_of_a_statement_that_nobody_holds_is_not_checked(folder, capsys):
-    edit(folder, lambda rows: rows[PROVED].update(id="mine/thm1"))
+    edit(folder, lambda rows: rows[PROVED].update(id="mine/thm1", proof=None))
+    shutil.rmtree(folder / "proofs")
     status, found = certified(capsys)
     assert (status, found["mine/thm1"][0]) == (0, False)
     assert found["mine/thm1"][1].endswith("not checked; do: name the .py file that defines it as well")
@@ -156,7 +165,8 @@ def test_a_proof_of_a_statement_that_nobody_holds_is_not_checked(folder, capsys)
 
 @pytest.mark.parametrize("verdict", ["undecided", "reproduced", "reproduced-if", "not-reproduced", "certain"])
 def test_other_verdicts_are_never_confirmed(folder, capsys, verdict):
-    edit(folder, lambda rows: rows[PROVED].update(verdict=verdict))
+    edit(folder, lambda rows: rows[PROVED].update(verdict=verdict, proof=None))
+    shutil.rmtree(folder / "proofs")
     assert certified(capsys) == (0, {REFUTED: (True, "refutation"), PROVED: (False, f"{verdict} {SAYS}")})
 
 
@@ -297,7 +307,7 @@ def test_swapped_certificates_are_rejected(folder, capsys):
 @pytest.fixture(scope="module")
 def proof():
     """A proof of a statement, which the kernel accepts."""
-    return proof_data(statement(PROVED), catalogue())
+    return {**proofs()[PROVED], "cites": []}
 
 
 AS = {  # a proof of the row's own statement where a counterexample belongs
@@ -315,13 +325,13 @@ def test_a_proof_is_no_counterexample(folder, capsys, proof, kind):
     edit(folder, lambda rows: (rows[REFUTED].update(row(REFUTED, "survived")), AS[kind](rows[PROVED], proof)))
     assert main(["certify", "audit", "--json"]) == 1
     reasons = [one["reason"] or "" for one in json.loads(capsys.readouterr().out)]
-    assert any("got a proof from the assumptions" in one and "expected a counterexample" in one for one in reasons)
+    assert any("got a proof of the statement" in one and "expected a counterexample" in one for one in reasons)
     checked = next(one for one in rechecked(folder) if one.row.id == PROVED)
     why = "its certificate is no counterexample: the kernel accepts it as a proof"
     literals = [one.standing for one in checked.literals]
     standings = [checked.standing, *checked.moves.values(), *checked.counterexamples.values(), *literals]
     assert [one.reason for one in standings if one.kind == "unverified"] == [why]
-    assert not any(one.kind == "replayed" for one in standings)
+    assert not any(one.kind == "replayed" for one in standings[1:])
 
 
 def test_a_proof_refutes_no_statement_that_nobody_holds(folder, proof):
@@ -354,6 +364,15 @@ def page(folder, name):
     return (folder / "pages" / f"{slug(name)}.html").read_text()
 
 
+def test_a_proof_that_the_kernel_does_not_accept_leaves_the_row_unverified(folder, capsys):
+    (folder / proof_file(YOUNG)).unlink()
+    assert main(["report", "--out", "audit"]) == 0
+    capsys.readouterr()
+    assert "The file says proved. Unverified: its proof is rejected" in page(folder, PROVED)
+    edit(folder, lambda rows: rows[PROVED].update(proof=None))
+    assert [one.standing.reason for one in rechecked(folder) if one.row.id == PROVED] == ["the file names no proof"]
+
+
 def test_the_pages_of_a_file_say_what_was_not_checked(folder, capsys):
     lint = [{"rule": "dimension", "message": "F is not W"}]
     edit(folder, lambda rows: rows[REFUTED].update(lint={"findings": lint}, repaired=PROVED))
@@ -366,15 +385,15 @@ def test_the_pages_of_a_file_say_what_was_not_checked(folder, capsys):
         for heading in ("<h3>Worst cases", "<h2>Lint"):
             assert f"{heading} {unchecked}</" in text
         assert f"{'follows' if name == PROVED else 'not-derived'} {unchecked}" in text
-    assert f'<span class="verdict proved filed">proved</span> {mark}' in page(folder, PROVED)
+    assert '<span class="verdict proved">proved</span> <span class="mark">(replayed)</span>' in page(folder, PROVED)
     assert f"<td>survived {mark}</td>" in page(folder, PROVED)
     assert f"without it: <b>survives</b> {mark}" in " ".join(page(folder, SURVIVED).split())
     assert "(replayed)" in page(folder, REFUTED)
     assert f"Repaired as <bdi>{REFUTED}~repaired</bdi>" in page(folder, REFUTED), "as the catalogue says, not the file"
     paper = (folder / "papers" / "paper-buttaci.html").read_text()
-    assert "(1: for all parameters, as the file says)" in paper
+    assert "(1: for all parameters)" in paper
     assert "the tightest first, as the file says)" in paper
-    assert f"{PROVED}: proved (not rechecked)." in paper or "No proof here cites another" in paper
+    assert f"{PROVED}: proved (replayed)." in paper or "No proof here cites another" in paper
 
 
 def test_the_document_says_what_was_not_checked(folder, capsys):
@@ -382,9 +401,9 @@ def test_the_document_says_what_was_not_checked(folder, capsys):
     edit(folder, lambda rows: rows[SURVIVED].update(lint={"findings": lint}, reason="so it is", repair="rate"))
     assert main(["export", REFUTED, PROVED, SURVIVED, "--latex"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "proved (proof): as audit.json says, not checked again" in text
+    assert "proved (proof): its proof was checked by the exact kernel for this document" in text
     assert "survived (exact): as audit.json says, not checked again" in text
-    assert "its counterexample was replayed by the exact kernel for this document" in text
+    assert "refuted (exact): its counterexample was replayed by the exact kernel for this document" in text
     assert text.count("as audit.json says, largest left side over right side") == 3
     for line in ("note: so it is", "a repair has to change: rate", "lint, dimension: all is well"):
         assert f"as audit.json says, {line}" in text
@@ -417,7 +436,6 @@ def test_the_table_of_the_readme_says_whose_word_it_is(folder, capsys):
 
 
 def test_from_python_the_one_certificate_of_ones_own_folder_is_judged(folder):
-    assert fa.certify("audit").what == "refutation"
-    stranger(folder)
     with pytest.raises(UserError, match="got audit with 3 to judge, expected one certificate; do: name one file"):
         fa.certify("audit")
+    assert fa.certify(folder / FILE).what == "refutation"

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from fedaudit.bounds.catalogue import catalogue
@@ -27,6 +28,7 @@ from .claims import lower
 from .experiments import experiment
 from .hunt import POPULATION, VIOLATION, Found, Searched, climb, joined, sample, sampled
 from .premises import tried
+from .proved import Proof, prove
 from .repair import repair
 from .settings import setting_of
 from .settings.base import Limits, Reading, Setting, Shape
@@ -76,7 +78,7 @@ NOTHING_TO_HUNT = "an observation, not a claim about all instances: `verify` obs
 NO_PATH = "no path was found that meets the conditions and along which both sides are real and not negative"
 RATE_FAILS = "the explicit rate of the reading fails (see `counterexample`); what is printed names no rate"
 WITNESS_FAILS = "the witness fails (see `counterexample`); another one may do"
-BOTH = "derive proves it and the kernel refutes it: one of them is wrong; report this"
+BOTH = "the kernel accepts a proof and a counterexample: one of them is wrong; report this"
 
 
 def lint_row(statement: Statement) -> Row:
@@ -87,6 +89,13 @@ def derive_row(statement: Statement) -> Row:
     return derived(statement).row()
 
 
+def proof_row(statement: Statement, proofs: Path | None = None) -> Row:
+    """The proof of a statement that others cite, and what it cites itself; none where the kernel accepts none."""
+    found = prove(statement, catalogue([statement]), proofs)
+    proof, cites = (dict(found.file), list(found.cites)) if isinstance(found, Proof) else (None, [])
+    return {"id": statement.id, "proof": proof, "derive": {"proved_from": cites}}
+
+
 def verify_row(statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY) -> Row:
     return verify(statement, seed, effort, backend, memory).row()
 
@@ -95,8 +104,19 @@ def hunt_row(statement: Statement, seed: int, effort: float, backend: str = "num
     return hunt(statement, seed, effort, backend, memory).row()
 
 
-def audit_row(statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY) -> Row:
-    return audit(statement, seed, effort, backend, memory).row()
+def audit_row(
+    statement: Statement,
+    seed: int,
+    effort: float,
+    backend: str = "numpy",
+    memory: int = MEMORY,
+    proofs: Path | None = None,
+) -> Row:
+    """With the proofs of all that its proof rests on (`cited`), which are kept in files of their own."""
+    found = audit(statement, seed, effort, backend, memory, proofs)
+    proof = found.derivation.proof
+    cited = {name: dict(one.file) for name, one in proof.cited.items()} if isinstance(proof, Proof) else {}
+    return {**found.row(), **({"cited": cited} if cited else {})}
 
 
 def linted(statement: Statement) -> Linted:
@@ -104,12 +124,15 @@ def linted(statement: Statement) -> Linted:
     return Linted(statement.id, tuple(lint(statement, catalogue([statement]))))
 
 
-def derived(statement: Statement) -> Derivation:
-    """Does it follow? And what its hand-written premises say of runs."""
+def derived(statement: Statement, proofs: Path | None = None) -> Derivation:
+    """Does it follow, is it proved, and what do its hand-written premises say of runs? `proofs`: where some lie."""
     known = catalogue([statement])
     for premise in shown(statement, known):
         mend(premise)
-    return Derivation(statement, derive(statement, known), tried(statement, known))
+    found = derive(statement, known)
+    return Derivation(
+        statement, found, tried(statement, known), prove(statement, known, proofs) if found.proved else None
+    )
 
 
 def verify(
@@ -180,20 +203,27 @@ def observe(statement: Statement, seed: int, effort: float) -> Verdict:
     return kind(statement.id, outcome.reason, outcome.under, outcome.rows, search)
 
 
-def audit(statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY) -> Audited:
-    """All moves; the verdict is the strongest that any of them reached."""
+def audit(
+    statement: Statement,
+    seed: int,
+    effort: float,
+    backend: str = "numpy",
+    memory: int = MEMORY,
+    proofs: Path | None = None,
+) -> Audited:
+    """All moves; the verdict is the strongest that any of them reached. `proofs`: where some lie already."""
     told("lint and derive", 0, 1)
-    sense, derivation = linted(statement), derived(statement)
+    sense, derivation = linted(statement), derived(statement, proofs)
     verified, hunted = _both(statement, seed, effort / 3, backend, memory)
     moves: list[Verdict] = [hunted, verified]
-    proved = derivation.derived.proved
-    if proved and not rests_on(statement):
+    proof = derivation.proof
+    if isinstance(proof, Proof) and not rests_on(statement):
         met = any(isinstance(move, Proved) or not move.search.nothing_met for move in moves)
-        moves.append(Proved(statement.id, reason="" if met else hunted.reason))
+        moves.append(Proved(statement.id, proof, reason="" if met else hunted.reason))
     best = max(moves, key=lambda verdict: (STRENGTH.index(verdict.verdict), _lasts(verdict)))
     against = next((verdict for verdict in (verified, hunted) if counterexample(verdict)), None)
     best = against if against and isinstance(best, Survived | Undecided) else best
-    if proved and (against or isinstance(best, Refuted)):
+    if isinstance(proof, Proof) and (against or isinstance(best, Refuted)):
         best = Undecided(statement.id, BOTH, best.evidence, best.tightness)
     stands = against is None and not isinstance(best, Refuted)
     literal = () if statement.kind == "experiment" else statement.implicit

@@ -15,6 +15,7 @@ from fedaudit.bounds.statement import Statement
 from fedaudit.bounds.written import in_order, known_forms
 
 from .premises import Tried
+from .proved import Proof, Unproved
 from .repair import Answer
 from .sizes import Size, merged
 from .verdict import Counterexample, Proved, Refuted, Undecided, Verdict
@@ -67,6 +68,7 @@ class Derivation(Recorded):
     statement: Statement
     derived: Derived
     measured: tuple[Tried, ...] = ()
+    proof: Proof | Unproved | None = None  # None where no way of the derivation leaves nothing open
 
     @property
     def status(self) -> str:
@@ -80,8 +82,12 @@ class Derivation(Recorded):
 
     @property
     def proved(self) -> bool:
-        """Whether nothing in it is written by hand."""
-        return self.derived.proved
+        """Whether the kernel accepts a proof of it."""
+        return isinstance(self.proof, Proof)
+
+    def _missing(self) -> tuple[str, ...]:
+        """What a proof lacks that leaves nothing open as far as `derive` sees."""
+        return (f"follows, not proved: {self.proof.reason}",) if isinstance(self.proof, Unproved) else ()
 
     def to_records(self) -> list[Row]:
         """One row per step."""
@@ -114,10 +120,11 @@ class Derivation(Recorded):
             "factor": made.factor,
             "terms": [{**t.row(), "says": str(t)} for t in made.terms],
             "evidence": made.evidence,
-            "proved": made.proved,
+            "proved": self.proved,
             "cites": list(made.cites),
-            "proved_from": list(made.proved_from),
-            "findings": [*made.findings, *filter(None, (t.finding() for t in self.measured))],
+            "proved_from": list(self.proof.cites) if isinstance(self.proof, Proof) else [],
+            "trusted": list(self.proof.trusted) if isinstance(self.proof, Proof) else [],
+            "findings": [*self._missing(), *made.findings, *filter(None, (t.finding() for t in self.measured))],
             "premises": list(made.premises),
             "shown": list(made.shown),
             "measured": [t.row() for t in self.measured],
@@ -187,6 +194,7 @@ class Audited(Recorded):
         verified, hunted = _inner(self.verified.row()), _inner(self.hunted.row())
         how = {"how": "dominance" if isinstance(self.verdict, Proved) else hunted["how"]} if "how" in hunted else {}
         sturdy = ("persists", "persists_until", "breaks_too") if isinstance(self.verdict, Refuted) else ()
+        proof = self.derivation.proof
         against = counterexample(self.verified) or counterexample(self.hunted)
         return {
             "id": self.id,
@@ -199,6 +207,8 @@ class Audited(Recorded):
             "tightness": self.tightness,
             "sizes": [size.row() for size in self.sizes],
             "certificate": verdict["certificate"],
+            "proof": dict(proof.file) if isinstance(proof, Proof) else None,
+            "trusted": len(proof.trusted) if isinstance(proof, Proof) else 0,
             **{name: verdict[name] for name in sturdy},
             "rests_on": self.rests_on,
             **({"counterexample": dict(against.certificate)} if against else {}),

@@ -9,17 +9,18 @@ counterexample to the formula of the claim; whether that refutes what is printed
     "literal reading without X"           yes: a finding about the text, not a refutation; `dropped` names X
     "explicit rate of a reading"          no: what is printed names no rate
     "witness fails"                       no: what is printed says that a witness exists
-    "contradiction"                       no: `derive` proves the statement
+    "contradiction"                       no: the kernel accepts a proof of the statement
     "proof at a point, times F"           yes: no counterexample but a proof, for all functions and dimensions, that at
                                           its point the left side is at most F times the right one
-    "identity, ..."                       yes: a premise of the statement's derivation, expanded again; what is trusted
-    "proof from the assumptions ..."      yes: of the statement, or of one with smaller constants (`id~tightened`);
-                                          what is trusted
-    "proved, decided again"               yes: of a row of audit.json, which `derive` decided again
+    "lower end ..."                       yes: an exact instance that attains it; it refutes nothing
+    "proof of the statement ..."          yes: of it, or of one with smaller constants (`id~tightened`), by the rules
+                                          of kernel/proofs, with the proofs of what it cites beside it; `trusted`
+                                          counts lines that were taken on a solver's word
 
-An audit's folder may come from a stranger too. Of the verdicts that its audit.json has and that this user's own audit
-did not come to, refutations are replayed and proofs decided again; of any other nothing can be checked, and its row
-says so (`unchecked`): it is neither accepted nor rejected.
+An audit's folder keeps its evidence: counterexamples, proofs, both ends of the worst cases that its rows quote. All of
+it is checked again and compared with audit.json, and `kind` says which it is. The folder may come from a stranger too:
+of verdicts that rest on no certificate and that this user's own audit did not come to, nothing can be checked, and the
+row says so (`unchecked`): it is neither accepted nor rejected.
 """
 
 from __future__ import annotations
@@ -35,12 +36,18 @@ from fedaudit.bounds.records import Recorded
 from fedaudit.errors import UserError
 
 from .child import LIMIT, Checker, Limit
-from .kernel import Malformed, Rejected, chain, identity, load
+from .kept import Kept, ends, proved, told
+from .kernel import Malformed, Rejected, load
+from .kernel.check import is_instance
 from .kernel.files import read_text
 from .kernel.proof import is_proof
-from .names import AUDIT
-from .proved_again import TIGHTENED, claim_of, not_proved, restates, same, unproved
+from .kernel.proofs.proof import FORMAT as PROOF
+from .kernel.proofs.proof import is_one
+from .kernel.rational import BYTES as SIZE
+from .names import AUDIT, PROOFS, WORST, slug
 from .references import Reference, Row, references, verdicts
+from .same_claim import TIGHTENED, claim_of, same
+from .shelf import BYTES, Judged, Shelf
 
 if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
@@ -49,10 +56,13 @@ __all__ = ["Certified", "certify", "certify_files", "line", "status"]
 
 FIELDS = {"format", "statement", "claim", "dropped", "instance", "at", "lhs", "rhs"}
 OF_PROOFS = {"format", "statement", "claim", "point", "at", "factor", "multipliers"}
+CERTIFIED = ("refuted", "proved")  # verdicts that are nothing without a certificate
 DOCUMENT = 16_000_000  # bytes of audit.json that are read
 NO_RATE = "rejected as a refutation: the explicit rate of the reading falls, what is printed names no rate"
 WITNESS = "rejected as a refutation: the witness fails, what is printed says that one exists"
-BOTH = "the kernel accepts a counterexample to a statement that derive proves: one of them is wrong; report this"
+BOTH = "the kernel accepts a counterexample and a proof of one statement: one of them is wrong; report this"
+LOWER = "lower end: an exact instance, which refutes nothing"
+FALLS = "lower end: an exact instance, on which the claim fails"
 AGAIN = "write it again with `fedaudit hunt --out`"
 
 
@@ -128,8 +138,11 @@ def certify_files(
 
 
 def _explained(row: Row, known: Mapping[str, Statement]) -> Row:
-    from .explain import explain
+    from .explain import explain, explain_proof
 
+    if row["kind"] == "proof" and row["accepted"]:
+        statement = known.get(row["id"]) or known[row["id"].removesuffix(TIGHTENED)]
+        return {**row, "explain": explain_proof(row, statement)}
     if row["lhs"] is None or not row["file"].endswith(".json") or Path(row["file"]).name == AUDIT:
         return row  # the kernel says both sides of a counterexample, and of nothing else
     try:
@@ -160,7 +173,7 @@ def line(text: str, most: int = 300) -> str:
 
 def _row(name: str, identifier: str = "", **more: object) -> Row:
     row: Row = {"id": identifier, "file": line(name, 1000), "accepted": False, "malformed": False, "what": None}
-    return {**row, "reason": None, "lhs": None, "rhs": None, "dropped": [], **more}
+    return {**row, "reason": None, "lhs": None, "rhs": None, "dropped": [], "kind": None, **more}
 
 
 def _malformed(name: str, why: str, identifier: str = "", expected: str = "a certificate", do: str = AGAIN) -> Row:
@@ -168,18 +181,25 @@ def _malformed(name: str, why: str, identifier: str = "", expected: str = "a cer
     return _row(name, identifier, malformed=True, reason=said)
 
 
-def _judge(data: object, name: str, known: Mapping[str, Statement], checker: Checker) -> Row:
+def _judge(
+    data: object,
+    name: str,
+    known: Mapping[str, Statement],
+    checker: Checker,
+    shelf: Shelf | None = None,
+    *,
+    end: bool = False,
+) -> Row:
+    """`shelf`: the proofs of the folder, for what a proof cites. `end`: it is asked for as the end of a worst case."""
     fields = cast("dict[str, object]", data) if isinstance(data, dict) else {}
     identifier = fields.get("statement")
     if not isinstance(identifier, str):
         return _malformed(name, "certificate.statement: got nothing, expected an id")
     shown = line(identifier, 200)
-    if chain.is_one(fields):
-        return _chain(fields, name, shown, known, checker)
+    if is_one(fields):
+        return _proof(fields, name, shown, shelf or Shelf(None, known, checker))
     if shown not in known:
         return _unknown(name, shown, known)
-    if identity.is_one(fields):
-        return _premise(fields, name, known[shown], known, checker)
     expected = OF_PROOFS if is_proof(fields) else FIELDS
     if wrong := expected ^ (set(fields) - {"replays"}):  # only of order claims with a form; the kernel checks them
         return _malformed(name, f"certificate: got missing or unknown fields {sorted(wrong)}", shown)
@@ -199,56 +219,28 @@ def _judge(data: object, name: str, known: Mapping[str, Statement], checker: Che
     if answer.outcome == "rejected":
         return _row(name, shown, reason=line(answer.reason, 500))
     if answer.what is not None:
-        return _row(name, shown, accepted=True, what=line(answer.what))
+        return _row(name, shown, accepted=True, what=line(answer.what), kind="upper end")
+    if is_instance(fields) or end:
+        sides = {"lhs": answer.lhs, "rhs": answer.rhs, "dropped": list(answer.dropped)}
+        what = LOWER if is_instance(fields) else FALLS
+        return _row(name, shown, accepted=True, what=what, kind="lower end", **sides)
     row = _row(name, shown, lhs=answer.lhs, rhs=answer.rhs, dropped=list(answer.dropped))
     return {**row, **_meaning(statement, answer.dropped, known)}
 
 
-def _premise(
-    fields: dict[str, object], name: str, statement: Statement, known: Mapping[str, Statement], checker: Checker
-) -> Row:
-    """A row about an identity: the statement's derivations must show it, and the kernel expands it again."""
-    from fedaudit.bounds.derive import shown
-    from fedaudit.bounds.identity_data import identity_data
-
-    if not any(same(fields, identity_data(premise, statement.id)) for premise in shown(statement, known)):
-        other = f"identity: got one that no derivation of {statement.id} shows, expected the catalogue's"
-        return _row(name, statement.id, reason=other)
-    answer = checker.ask(fields)
-    if answer.outcome == "malformed":
-        return _malformed(name, answer.reason, statement.id)
-    if answer.outcome == "rejected":
-        return _row(name, statement.id, reason=line(answer.reason, 500))
-    return _row(name, statement.id, accepted=True, what=line(answer.what or ""))
-
-
-def _chain(
-    fields: dict[str, object], name: str, identifier: str, known: Mapping[str, Statement], checker: Checker
-) -> Row:
-    """A row about a proof: the kernel expands its identities; that its lines follow is decided again.
-
-    The kernel trusts z3 for the lines, and a stranger may write any. So the claims must be those that the catalogue
-    makes and `derive` proves, or that `tighten` finds: what it takes to trust a proof is the kernel and derive.
-    """
-    base = identifier.removesuffix(TIGHTENED)
-    if base not in known:
-        return _unknown(name, base, known)
-    answer = checker.ask(fields)
-    if answer.outcome == "malformed":
-        return _malformed(name, answer.reason, identifier)
-    if answer.outcome == "rejected":
-        return _row(name, identifier, reason=line(answer.reason, 500))
-    claims = {line(p["statement"], 200): p["claim"] for p in cast("list[dict[str, Any]]", fields["proofs"])}
-    for said, claim in claims.items():  # as the kernel has read them
-        own = known.get(said.removesuffix(TIGHTENED))
-        if own is None or not restates(claim, claim_of(own), said != own.id):
-            return _row(
-                name, identifier, reason=f"claim: got another claim than {said} makes, expected the catalogue's"
-            )
-    refused = not_proved(claims, known[base], identifier != base, known)
-    if refused:
-        return _row(name, identifier, reason=refused)
-    return _row(name, identifier, accepted=True, what=line(f"{answer.what}; decided again", 500))
+def _proof(fields: dict[str, object], name: str, identifier: str, shelf: Shelf) -> Row:
+    """A row about a proof of a statement; what it cites lies in the same folder."""
+    if identifier.removesuffix(TIGHTENED) not in shelf.known:
+        return _unknown(name, identifier.removesuffix(TIGHTENED), shelf.known)
+    own = shelf.folder is not None and Path(name) == shelf.folder / f"{slug(identifier)}.json"
+    found: Judged = shelf.of(identifier) if own else shelf.judge(fields)
+    if found.answer.outcome == "malformed":
+        return _malformed(
+            name, found.answer.reason, identifier, "a proof", "write it again with `fedaudit audit --out`"
+        )
+    if not found.accepted:
+        return _row(name, identifier, reason=line(found.answer.reason, 500), kind="proof")
+    return _row(name, identifier, accepted=True, kind="proof", **told(shelf, found))
 
 
 def _meaning(statement: Statement, dropped: tuple[str, ...], known: Mapping[str, Statement]) -> Row:
@@ -259,23 +251,22 @@ def _meaning(statement: Statement, dropped: tuple[str, ...], known: Mapping[str,
     if statement.kind == "order" and statement.method not in ("order", "network_limit"):  # the kernel decides those
         return {"what": f"explicit rate of a reading{without}", "reason": NO_RATE}
     if dropped:
-        return {"accepted": True, "what": f"literal reading{without}"}
+        return {"accepted": True, "what": f"literal reading{without}", "kind": "literal reading"}
     if _proves(statement, known):
         return {"what": "contradiction", "reason": BOTH}
-    return {"accepted": True, "what": "refutation"}
+    return {"accepted": True, "what": "refutation", "kind": "refutation"}
 
 
 def _proves(statement: Statement, known: Mapping[str, Statement]) -> bool:
-    """Whether `derive` proves it outright. That takes seconds: asked only where no premise stands in the way."""
+    """Whether the kernel accepts a proof of it. That takes seconds: asked only where no premise stands in the way."""
     if not _may_prove(statement, known):
         return False
     import z3  # pyright: ignore[reportMissingTypeStubs]
 
-    from fedaudit.bounds.derive import derive
+    from .proved import Proof, prove
 
     cast(Any, z3).set_param("ctrl_c", False)  # Ctrl-C ends us, not z3's answer to one question
-    made = derive(statement, known, slack=False)
-    return made.proved and not made.premises
+    return isinstance(prove(statement, known), Proof)
 
 
 def _may_prove(statement: Statement, known: Mapping[str, Statement]) -> bool:
@@ -321,13 +312,17 @@ def _rows(name: str, known: Mapping[str, Statement], checker: Checker, owned: Ow
             return [_certified(name, known, checker)]
         if (path / AUDIT).is_symlink() or (path / AUDIT).exists():
             return _audited(path, known, checker, owned(path / AUDIT))
-        found = _listed(path / "certificates") or _listed(path)
+        ends = _listed(path / WORST)
+        found = [*_listed(path / "certificates"), *_listed(path / PROOFS)]
+        found = found or ([] if ends else _listed(path))
     except OSError as error:
         return [_malformed(name, error.strerror or "an error", do="check the path")]
-    if not found:
+    if not found and not ends:
         expected = "a folder that holds certificates or an audit.json"
         return [_malformed(name, "a folder without certificates", "", expected, "nothing: there is nothing to check")]
-    return [_certified(str(file), known, checker) for file in found]
+    shelves = {file.parent: Shelf(file.parent, known, checker) for file in found}
+    rows = [_loaded(str(file), known, checker, shelves[file.parent])[0] for file in found]
+    return [*rows, *(_loaded(str(file), known, checker, end=True)[0] for file in ends)]
 
 
 def _listed(folder: Path) -> list[Path]:
@@ -337,15 +332,23 @@ def _listed(folder: Path) -> list[Path]:
 
 
 def _certified(name: str, known: Mapping[str, Statement], checker: Checker) -> Row:
+    return _loaded(name, known, checker)[0]
+
+
+def _loaded(
+    name: str, known: Mapping[str, Statement], checker: Checker, shelf: Shelf | None = None, *, end: bool = False
+) -> tuple[Row, Mapping[str, Any]]:
+    """The row of a file, and what is in it; nothing where it could not be read."""
     try:
-        text = read_text(name)
+        text = read_text(name, BYTES)
     except Malformed as error:
-        return _malformed(name or "''", str(error), do="check the path")
+        return _malformed(name or "''", str(error), do="check the path"), {}
     try:
-        data = load(text)
+        data = load(text, BYTES if PROOF in text[:100] else SIZE)
     except Malformed as error:
-        return _malformed(name, str(error))
-    return _judge(data, name, known, checker)
+        return _malformed(name, str(error)), {}
+    row = _judge(data, name, known, checker, shelf or Shelf(Path(name).parent, known, checker), end=end)
+    return row, cast("dict[str, Any]", data) if isinstance(data, dict) else {}
 
 
 def _audited(path: Path, known: Mapping[str, Statement], checker: Checker, own: Collection[str]) -> list[Row]:
@@ -356,6 +359,8 @@ def _audited(path: Path, known: Mapping[str, Statement], checker: Checker, own: 
     try:
         read = _document(document)
         said = references(read)
+        for look in (proved, ends):  # what they refuse is told here
+            look(read)
     except Malformed as error:
         do = f"run `fedaudit audit --out {line(str(path))}` again"
         return [_malformed(document, str(error), "", "the JSON that an audit writes", do), *judged.values()]
@@ -368,22 +373,34 @@ def _audited(path: Path, known: Mapping[str, Statement], checker: Checker, own: 
     for file, row in judged.items():
         named = [reference for reference in said if reference.file == file]
         rows.append(_compared(row, named))
-    others = {name: verdict for name, verdict in verdicts(read).items() if verdict != "refuted" and name not in own}
-    return [*rows, *(_again(name, verdict, document, known) for name, verdict in others.items())]
+    kept = Kept(path, known, checker, lambda name: _loaded(name, known, checker, end=True), _row).rows(read)
+    said_of = verdicts(read)
+    fallen = {row["id"] for row in rows if row["what"] == "refutation" and row["accepted"]}
+    rows += [_standing(row, said_of, fallen, known) for row in kept]
+    others = {name: verdict for name, verdict in said_of.items() if verdict not in CERTIFIED and name not in own}
+    return [*rows, *(_unchecked(name, verdict, document) for name, verdict in others.items())]
 
 
-def _again(identifier: str, verdict: str, document: str, known: Mapping[str, Statement]) -> Row:
+def _standing(row: Row, verdicts: Mapping[str, str], fallen: Collection[str], known: Mapping[str, Statement]) -> Row:
+    """The row of a proof, as far as another word speaks against it: a refutation, or a form that is written by hand."""
+    from .audit import rests_on
+
+    identifier = row["id"]
+    if row["kind"] != "proof" or not row["accepted"]:
+        return row
+    if identifier in fallen:
+        return {**row, "accepted": False, "what": "contradiction", "reason": BOTH}
+    if verdicts.get(identifier) == "proved" and (by_hand := rests_on(known[identifier])):
+        why = f"audit.json: got the verdict proved, expected another: {identifier} rests on {by_hand}"
+        return {**row, "accepted": False, "reason": why}
+    return row
+
+
+def _unchecked(identifier: str, verdict: str, document: str) -> Row:
     """A verdict that no certificate stands behind, of a row that is not this user's own."""
-    shown, said = line(identifier, 200), line(verdict, 50)
-    if verdict == "proved" and identifier in known:
-        why = unproved(known[identifier], known)
-        if not why:
-            return _row(document, shown, accepted=True, what="proved, decided again")
-        return _row(document, shown, reason=f"audit.json: got the verdict proved, expected another: {why}")
-    do = "do: decide it again with `fedaudit audit --out DIR`"
-    if verdict == "proved":
-        do = "do: name the .py file that defines it as well"
-    return _row(document, shown, unchecked=True, reason=f"{said} is what audit.json says, not checked; {do}")
+    said = f"{line(verdict, 50)} is what audit.json says, not checked"
+    reason = f"{said}; do: decide it again with `fedaudit audit --out DIR`"
+    return _row(document, line(identifier, 200), unchecked=True, reason=reason)
 
 
 def _compared(row: Row, named: Sequence[Reference]) -> Row:

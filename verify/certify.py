@@ -15,7 +15,7 @@ from flint import fmpq
 from fedaudit.bounds.lower import Lowered
 
 from . import kernel
-from .check import BEYOND_ROUNDING, Scores, genes_of, score
+from .check import BEYOND_ROUNDING, Scores, genes_of, score, tabulate
 from .evaluate import Array
 from .genome import Genome, exactly
 from .hunt import VIOLATION, Found
@@ -239,9 +239,9 @@ def _needed(reading: Reading, setting: Setting, found: Found) -> Shape:
 
 
 def certificate(reading: Reading, replayed: Replayed) -> dict[str, Any]:
-    """The certificate as JSON data."""
+    """The certificate as JSON data; of an instance on which the claim holds it refutes nothing, and says so."""
     return {
-        "format": FORMAT,
+        "format": kernel.INSTANCE if replayed.holds else FORMAT,
         "statement": reading.lowered.id,
         "claim": reading.claim,
         "dropped": list(reading.dropped),
@@ -335,3 +335,16 @@ def _above(x: float, digits: int) -> Fraction:
         return Fraction(0)
     unit = Fraction(10) ** (int(np.floor(np.log10(x))) - digits)
     return (Fraction(x) // unit + 1) * unit
+
+
+def exact_instances(
+    reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array]
+) -> Iterator[dict[str, Any]]:
+    """The kernel's instances of rational genes: several where the run measures constants, short rationals first."""
+    measured = dict[str, float]()
+    if setting.declared:
+        scalars = tabulate(reading, setting, shape, in_floats([genome])).scalars
+        measured = {name: float(np.broadcast_to(scalars[name], (1,))[0]) for name in setting.declared}
+        if not all(map(math.isfinite, measured.values())):
+            return
+    yield from _instances(reading, setting, shape, genome, measured)

@@ -41,12 +41,17 @@ def _settled(row: Row, rows: Mapping[str, Row]) -> Row:
     if row["verdict"] != "proved":
         return row
     steps = [name for name in rests_on(str(row["id"]), rows, "proved_from") if name in rows]
-    unproved = [name for name in steps if not _derive(rows[name]).get("proved") or rows[name]["verdict"] in SHAKY]
-    if not unproved:
+    shaky_steps = [name for name in steps if not _derive(rows[name]).get("proved") or rows[name]["verdict"] in SHAKY]
+    if not shaky_steps:
         return row
+    return unproved(row, shaky_steps)
+
+
+def unproved(row: Row, names: Sequence[str]) -> Row:
+    """A row without its proof: what it rests on has none."""
     moves = [cast(Row, row.get(move) or {}) for move in ("verify", "hunt")]
     survived = next((m for m in moves if m.get("verdict") == "survived"), None)
-    reason = "; ".join(filter(None, (f"follows, but {', '.join(unproved)} is not proved", row.get("reason"))))
+    reason = "; ".join(filter(None, (f"follows, but {', '.join(names)} is not proved", row.get("reason"))))
     verdict = {"verdict": "survived" if survived else "undecided", "reason": reason}
     return {**row, **verdict, "evidence": survived["evidence"] if survived else "numerical"}
 

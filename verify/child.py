@@ -10,7 +10,8 @@ import signal
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from fedaudit.errors import UserError
@@ -24,6 +25,7 @@ START, GRACE = 60.0, 2.0  # seconds for the process to start, and beyond a limit
 # -P: a module of the folder that we are called in must not stand for one of ours.
 COMMAND = (sys.executable, "-P", "-m", "fedaudit.verify.kernel.serve")
 MOST = 4 * BYTES  # of a certificate that is data already: numbers may be written shorter in its file
+PROOF = 32 * BYTES  # of a proof with the claims that it cites
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,9 @@ class Answer:
     rhs: str | None = None
     dropped: tuple[str, ...] = ()
     what: str | None = None  # of what is no counterexample: a proof or an identity
+    rules: Mapping[str, int] = field(default_factory=dict[str, int])  # of a proof: how often each rule was used
+    trusted: tuple[str, ...] = ()  # and its lines that were taken on a solver's word
+    cites: tuple[str, ...] = ()
 
 
 class Checker:
@@ -77,14 +82,18 @@ class Checker:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def ask(self, data: object) -> Answer:
+    def prove(self, file: object, cited: Sequence[object]) -> Answer:
+        """Check a proof, given as JSON data; `cited` are the claims of what it cites, whose proofs were accepted."""
+        return self.ask([file, list(cited)], PROOF)
+
+    def ask(self, data: object, most: int = MOST) -> Answer:
         """Check a certificate, given as JSON data."""
         try:
             text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
         except (TypeError, ValueError, RecursionError) as error:
             return Answer("malformed", f"certificate: got {type(error).__name__}, expected plain JSON data")
-        if len(text) > MOST:
-            return Answer("malformed", f"certificate: got {len(text)} bytes, expected at most {BYTES}")
+        if len(text) > most:
+            return Answer("malformed", f"certificate: got {len(text)} bytes, expected at most {most}")
         try:
             raw = self._exchange(text)
         except BaseException:
@@ -143,7 +152,9 @@ class Checker:
     def _understood(self, raw: dict[str, Any]) -> Answer:
         match raw["outcome"]:
             case "accepted":
-                return Answer("accepted", "", raw["lhs"], raw["rhs"], tuple(raw["dropped"]), raw.get("what"))
+                lists = {name: tuple(raw.get(name, ())) for name in ("trusted", "cites")}
+                sides = raw["lhs"], raw["rhs"], tuple(raw["dropped"]), raw.get("what")
+                return Answer("accepted", "", *sides, raw.get("rules", {}), **lists)
             case "rejected" | "malformed" as outcome:
                 return Answer(outcome, raw["reason"])
             case "time" | "memory" as what:

@@ -111,6 +111,7 @@ class Derived:
     cites: tuple[str, ...] = ()
     proved_from: tuple[str, ...] = ()  # of these, what the way that proves it cites
     premises: tuple[str, ...] = ()
+    trusted: tuple[str, ...] = ()  # lines that a proof takes on z3's word
     shown: tuple[str, ...] = ()  # premises that follow from the assumptions, with their multipliers
     steps: tuple[Step, ...] = ()
 
@@ -179,6 +180,8 @@ class Row:
     tightness: float | None = None
     sizes: tuple[Size, ...] = ()  # of verify and hunt
     certificate: str | None = None
+    proof: str | None = None
+    trusted: int = 0  # lines of the proof, and of what it rests on, that were taken on z3's word
     figure: str | None = None
     repaired: str | None = None
     persists: tuple[str, ...] = ()  # longer runs on which the counterexample refutes too
@@ -393,6 +396,8 @@ def _row(node: Node) -> Row:
         tightness=at.number("tightness"),
         sizes=at.list("sizes", _size),
         certificate=at.path("certificate"),
+        proof=at.path("proof"),
+        trusted=0 if (trusted := at.get("trusted")) is None else trusted.count(),
         figure=at.path("figure"),
         repaired=None if (repaired := at.get("repaired")) is None else repaired.identifier(),
         persists=at.list("persists", _longer),
@@ -490,6 +495,7 @@ def _derived(node: Node) -> Derived:
         cites=at.list("cites", Node.identifier),
         proved_from=at.list("proved_from", Node.identifier),
         premises=at.texts("premises"),
+        trusted=at.texts("trusted"),
         shown=at.texts("shown"),
         steps=at.list("steps", _step),
     )

@@ -1,28 +1,33 @@
 """What an accepted certificate must trust: kernel modules, the method, every assumption and condition, both sides.
 
-The kernel has accepted it before, in a process of its own; here its world is asked again, part by part.
+The kernel has accepted it before, in a process of its own; here its world is asked again, part by part. Of a proof, the
+chain of trust: which rules were used and how long they are, what is believed, what is assumed.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from . import kernel
 from .kernel.check import WORLDS, assume
 from .kernel.claim import read as read_claim
 from .kernel.expression import Evaluator, free
+from .kernel.proofs.proof import RULES
 from .kernel.rational import Node, shown
 
 if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
 
-__all__ = ["explain"]
+__all__ = ["explain", "explain_proof"]
 
 CORE = ("check", "claim", "expression", "rational", "work", "world")  # what reads every certificate
+BELOW = ("claim", "expression", "rational", "work")  # what the rules of proofs import of it
+PROOFS = Path(kernel.__file__).parent / "proofs"
 Parts = dict[str, list[str]]
 
 
@@ -67,6 +72,48 @@ def explain(certificate: Mapping[str, Any], statement: Statement) -> Parts:
         "conditions": conditions,
         "both sides": [*sides, f"left side: {kernel.claimed(lhs)}", f"right side: {kernel.claimed(rhs)}"],
     }
+
+
+def explain_proof(row: Mapping[str, Any], statement: Statement) -> Parts:
+    """The chain of trust of an accepted proof, from its row: at most ten lines."""
+    used = cast("dict[str, int]", row["rules"])
+    modules = Counter(RULES[name].__module__.rpartition(".")[2] for name in used)
+    by_rule = ", ".join(f"{name} {n}" for name, n in sorted(used.items(), key=lambda one: (-one[1], one[0])))
+    by_module = ", ".join(f"{name}.py {_length(PROOFS / f'{name}.py')}" for name in sorted(modules))
+    shared = [PROOFS / f"{name}.py" for name in sorted(_below(modules) - set(modules))]
+    below = sum(_length(PROOFS.parent / f"{name}.py") for name in BELOW)
+    cites = cast("list[str]", row["cites"])
+    assumed = [f"{a.name}({', '.join(map(str, a.args))})" if a.args else a.name for a in statement.let]
+    implicit = [a.name for a in statement.implicit]
+    z3 = f"z3, for {row['trusted']} lines (its own and those of what it rests on)" if row["trusted"] else "no solver"
+    return {
+        "chain of trust": [
+            f"judgements by rule: {by_rule}",
+            f"lines of code of these rules: {by_module}",
+            f"and of what all rules share: {', '.join(f'{file.name} {_length(file)}' for file in shared)}",
+            f"below them, what reads claims and numbers: {below} lines",
+            f"rests on the proofs of: {', '.join(cites) or 'nothing else'}",
+            f"believed: python-flint, the mathematics in the docstring of each rule, {z3}",
+            f"assumed, as the text says: {', '.join(assumed) or 'nothing'}",
+            f"assumed, as the text does not say: {', '.join(implicit) or 'nothing'}",
+            f"and that the claim of {statement.id} is what the paper prints: `fedaudit show {statement.id}`",
+        ]
+    }
+
+
+def _below(rules: Iterable[str]) -> set[str]:
+    """The modules of the layer that rules import, themselves among them, and the one that reads a proof."""
+    waiting, needed = list(rules), {"proof"}
+    while waiting:
+        name = waiting.pop()
+        if name not in needed:
+            needed.add(name)
+            waiting += _imports((PROOFS / f"{name}.py").read_text(encoding="utf-8"))
+    return needed
+
+
+def _length(file: Path) -> int:
+    return len(file.read_text(encoding="utf-8").splitlines())
 
 
 def _method(statement: Statement) -> list[str]:

@@ -13,8 +13,7 @@ checked like those of any shown premise.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,14 +26,13 @@ from fedaudit.bounds.decide import decide
 from fedaudit.bounds.derivation import Argument, Known, Step
 from fedaudit.bounds.derive import resting_on
 from fedaudit.bounds.frame import HETEROGENEITY, Frame
-from fedaudit.bounds.identity_data import identity_data
 from fedaudit.bounds.method import w_star
 from fedaudit.bounds.sampling import conjuncts
 from fedaudit.bounds.shown import by_form, not_negative, shown, stands
 from fedaudit.bounds.statement import Statement
 
-from .kernel import identity
 from .multipliers import Multipliers, Question, find
+from .proposals.single import singles
 from .squares import deviation, regrouped
 
 DEGREES = (3, 5)
@@ -104,7 +102,6 @@ def _line(step: Step) -> Line | None:
 
 def tightened(line: Line, conditions: Sequence[Boolean], statement: Statement) -> Iterator[Tighter]:
     """The line with less of each quantity on its larger side, where less was found to do."""
-    made = {a.name for a in (*statement.let, *statement.implicit)}
     frame, at = line.premises[0].rule.frame, line.premises[0].rule.at
     atoms = tuple(dict.fromkeys(atom for premise in line.premises for _, atom in premise.rule.by))
     if not atoms:
@@ -122,7 +119,7 @@ def tightened(line: Line, conditions: Sequence[Boolean], statement: Statement) -
                 continue
             ways = (_regrouped(found, quantity, frame), found)
             better = [_tighter(line, quantity, printed, way) for way in ways if way is not None]
-            accepted = next((one for one in better if _stands(one.premise, conditions, made)), None)
+            accepted = next((one for one in better if _stands(one.premise, conditions, statement)), None)
             if accepted is not None:
                 yield accepted
                 break
@@ -135,14 +132,12 @@ def _tighter(line: Line, quantity: Any, printed: Any, found: Multipliers) -> Tig
     return Tighter(line.where, claim, quantity, printed, expand(printed - found.spare), premise)
 
 
-def _stands(premise: Known, conditions: Sequence[Boolean], made: Collection[str]) -> bool:
-    """Whether the identity holds, by the kernel's own arithmetic too, with signs and assumptions as the statement's."""
-    if not stands(premise) or not set(premise.assumes) <= set(made):
+def _stands(premise: Known, conditions: Sequence[Boolean], statement: Statement) -> bool:
+    """Whether the kernel accepts it as a premise of the statement, and what it requires follows from the conditions."""
+    if not stands(premise) or not all(decide(r.claim, conditions).proved for r in premise.requires):
         return False
-    if not all(decide(r.claim, conditions).proved for r in premise.requires):
-        return False
-    identity.check(json.loads(json.dumps(identity_data(premise))))
-    return True
+    (single,) = singles(statement, [premise])
+    return not single.refusal()
 
 
 def _regrouped(found: Multipliers, quantity: Any, frame: Frame) -> Multipliers | None:

@@ -1,13 +1,14 @@
-"""What the files of an audit are called."""
+"""What the files of an audit are called, and the words for what a proof takes on trust."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 
-__all__ = ["AUDIT", "plain", "slug"]
+__all__ = ["AUDIT", "PROOFS", "WORST", "lines_trusted", "plain", "proof_file", "slug"]
 
 AUDIT = "audit.json"
+PROOFS, WORST = "proofs", "worst"  # folders beside it: proofs by statement, both ends of worst cases
 
 
 def slug(identifier: str) -> str:
@@ -20,3 +21,13 @@ def slug(identifier: str) -> str:
 def plain(name: str) -> str:
     """A name of letters, digits and a few signs; names that differ may become the same."""
     return re.sub(r"[^\w~+-]+", "-", name, flags=re.ASCII)[:80].strip("-")
+
+
+def proof_file(identifier: str) -> str:
+    """Where an audit's folder keeps the proof of a statement."""
+    return f"{PROOFS}/{slug(identifier)}.json"
+
+
+def lines_trusted(count: int) -> str:
+    """What is added to "proved" where so many lines of a proof were taken on z3's word."""
+    return f", trusting z3 for {count} line{'s' if count > 1 else ''}" if count else ""

@@ -80,7 +80,7 @@ def in_reach(rule: Shown, statement: Statement) -> Iterator[Atom]:
         letter for q in _quantities(rule.claim) if q not in sums for letter in q.args if letter in (client, second)
     }
     over: Over = "one" if fixed else "mean"
-    vectors = list(dict.fromkeys(v for number in numbers for v in _measured(number)))
+    vectors = list(dict.fromkeys(v for number in numbers for v in measured_vectors(number)))
     if second in fixed:
         vectors += [other(v) for v in vectors if deviation(v, shared) and not v.uses("other")]
     for each in dict.fromkeys((over, "mean")):
@@ -174,7 +174,7 @@ def _numbers(claim: Any, frame: Frame) -> Iterator[Number]:
             yield meant[1]
 
 
-def _measured(number: Number) -> Iterator[Vector]:
+def measured_vectors(number: Number) -> Iterator[Vector]:
     """The vectors of its squares and products."""
     for _, (op, *parts) in number.terms:
         inside = parts[0] if op == "mean" and parts else (op, *parts)
@@ -222,14 +222,14 @@ def _atom(atom: Any) -> str:
     over = [] if atom.over == "one" else [f'"{atom.over}"']
     match atom:
         case Square(x=x) | Lower(x=x):
-            parts = [_vector(x), *over]
+            parts = [spelled(x), *over]
         case Minimum(x=x):
-            parts = [_vector(x)]
+            parts = [spelled(x)]
         case Smooth(x=x, y=y, L=constant) | Convex(x=x, y=y, mu=constant):
-            parts = [_vector(x), _vector(y), str(constant), *over]
+            parts = [spelled(x), spelled(y), str(constant), *over]
             parts += [f'named="{atom.named}"'] if atom.named not in ("smooth", "strongly_convex") else []
         case Variance(x=x, sigma=sigma):
-            parts = [_vector(x), str(sigma), *over]
+            parts = [spelled(x), str(sigma), *over]
         case Weight(client=letter):
             parts = [str(letter)]
         case _:
@@ -238,15 +238,16 @@ def _atom(atom: Any) -> str:
     return f"{type(atom).__name__}({', '.join(parts)})"
 
 
-def _vector(x: Vector) -> str:
+def spelled(x: Vector) -> str:
+    """A vector as one writes it."""
     match x:
         case Vector(op="name"):
             return str(x.args[0])
         case Vector(op="+"):
-            first, *more = (_vector(arg) for arg in x.args)
+            first, *more = (spelled(arg) for arg in x.args)
             return first + "".join(f" - {part[1:]}" if part[0] == "-" else f" + {part}" for part in more)
         case Vector(op="*", args=(factor, inside)):
-            within = f"({_vector(inside)})" if inside.op == "+" else _vector(inside)
+            within = f"({spelled(inside)})" if inside.op == "+" else spelled(inside)
             if factor == -1:
                 return f"-{within}"
             bare = isinstance(factor, Symbol | AppliedUndef | Mul) or getattr(factor, "is_Integer", False)
@@ -254,4 +255,4 @@ def _vector(x: Vector) -> str:
         case Vector(op="w_star"):
             return "w_star"
         case _:
-            return f"{x.op}({', '.join(_vector(a) if isinstance(a, Vector) else str(a) for a in x.args)})"
+            return f"{x.op}({', '.join(spelled(a) if isinstance(a, Vector) else str(a) for a in x.args)})"

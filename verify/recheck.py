@@ -1,7 +1,8 @@
-"""What the verdicts of an audit.json are worth: refutations are replayed, everything else is what the file says.
+"""What the verdicts of an audit.json are worth: refutations and proofs are checked, the rest is what the file says.
 
-A row that this process computed is its own. Of a row that was read from a file only a refutation can be checked again:
-its certificate is replayed by the kernel and its claim compared with the catalogue's. What fails is *unverified*.
+A row that this process computed is its own. Of a row that was read from a file only what has a certificate can be
+checked again: the kernel replays a counterexample or checks a proof with all that it cites, and its claim is compared
+with the catalogue's. What fails is *unverified*.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .child import Checker
 from .document import Document, Literal, Move, Printed, Row, Unreadable, inside, parse_printed
+from .names import PROOFS, proof_file
+from .shelf import Shelf
 
 if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
@@ -109,6 +112,7 @@ class Rechecker:
         self.checker = checker
         self.end = time.monotonic() + SECONDS
         self.answers: dict[tuple[str, str], Answer] = {}
+        self.shelf = Shelf(root / PROOFS, _catalogue(), checker)
 
     def row(self, row: Row) -> Checked:
         """A row that was read from a file."""
@@ -121,7 +125,7 @@ class Rechecker:
         text = _catalogue_text(row.id)
         return Checked(
             row if text is None else replace(row, statement=text, repaired=_catalogue_repair(row.id)),
-            self._verdict(row.id, row.verdict, row.certificate),
+            self._proved(row) if row.verdict == "proved" else self._verdict(row.id, row.verdict, row.certificate),
             moves,
             examples,
             tuple(Literally(tried, self._literal(row.id, tried)) for tried in row.implicit),
@@ -132,6 +136,26 @@ class Rechecker:
         if verdict != "refuted":
             return Standing(FILED)
         return self._file(identifier, name).standing((), finding=False)
+
+    def _proved(self, row: Row) -> Standing:
+        """What stands behind a verdict that only a proof gives; of a statement of one's own nothing is compared."""
+        from .audit import rests_on
+
+        if row.id not in self.shelf.known:
+            return Standing(FILED)
+        if row.proof != proof_file(row.id):
+            return Standing(UNVERIFIED, "the file names no proof")
+        if by_hand := rests_on(self.shelf.known[row.id]):
+            return Standing(UNVERIFIED, f"it rests on {by_hand}")
+        if time.monotonic() > self.end:
+            return Standing(UNVERIFIED, "its proof was not checked: the time for replays is spent")
+        found = self.shelf.of(row.id)
+        if not found.accepted:
+            return Standing(UNVERIFIED, f"its proof is rejected: {found.answer.reason}")
+        trusted = self.shelf.trusted(found)
+        return (
+            Standing(REPLAYED) if trusted == row.trusted else Standing(UNVERIFIED, f"its proof trusts {trusted} lines")
+        )
 
     def _literal(self, identifier: str, tried: Literal) -> Standing:
         if tried.literal != "breaks":

@@ -29,7 +29,7 @@ from fedaudit.errors import UserError
 from .carried import Carried, Change, Line, Lines, loose, relaxed
 from .lines import AND, Tighter, lines, tightened
 from .places import Path, Place, places, simplest, stated, summands
-from .proved_again import TIGHTENED
+from .same_claim import TIGHTENED
 
 PARTS = 100  # a factor is looked for among the hundredths
 

@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from fedaudit.bounds.records import Recorded
 
+from .names import lines_trusted
+from .proved import Proof
 from .sizes import Size
 
 __all__ = [
@@ -123,24 +125,32 @@ class Refuted(Recorded):
         return self.search.ended({**row, "certificate": dict(self.certificate), **_sturdy(self.counterexample)})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Proved(Recorded):
-    """Decided for all parameters.
+    """Decided for all parameters: the kernel accepts `proof`, together with the proofs of what it cites.
 
     >>> import fedaudit as fa
-    >>> fa.Proved("mine/thm1", reason="an identity").row()["evidence"]
-    'proof'
+    >>> found = fa.audit("buttaci/appA-young", budget=0.1).verdict
+    >>> isinstance(found, fa.Proved), found.evidence, found.trusted
+    (True, 'proof', 0)
     """
 
     verdict: ClassVar[str] = "proved"
     id: str
+    proof: Proof
     evidence: Evidence = "proof"
     tightness: float | None = None
     reason: str = ""
 
+    @property
+    def trusted(self) -> int:
+        """How many lines were taken on z3's word, in the proof and in what it rests on."""
+        return len(self.proof.trusted)
+
     def row(self) -> Row:
         row: Row = {"id": self.id, "verdict": self.verdict, "evidence": self.evidence, "tightness": self.tightness}
-        return {**row, "certificate": None, "reason": self.reason}
+        said = lines_trusted(self.trusted).removeprefix(", ")
+        return {**row, "certificate": None, "reason": "; ".join(filter(None, (said, self.reason)))}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,10 +1,11 @@
 """The kernel: replays a certificate in exact arithmetic and accepts it or names the first thing that fails.
 
-Standard library and python-flint only. `check` judges a certificate; `admissible` and `evaluate` serve a search;
+Standard library and python-flint only. `check` judges a certificate, `attains` an
+instance that refutes nothing; `admissible` and `evaluate` serve a search;
 `programme` gives the worst case of a claim as linear forms, and `prove` judges a proof of a bound on it.
 """
 
-from .check import Accepted, admissible, admit, check, claimed, evaluate, inputs, world
+from .check import INSTANCE, Accepted, admissible, admit, attains, check, claimed, evaluate, inputs, world
 from .form import Form, OutOfReach, UnknownAssumption, Vec
 from .leaves import Entry
 from .programme import Programme, programme
@@ -13,7 +14,7 @@ from .rational import Malformed, Rejected, load
 from .work import TooLarge
 
 __all__ = [
-    "Accepted", "Entry", "Form", "Malformed", "OutOfReach", "Programme", "Proved", "Rejected", "TooLarge",
-    "UnknownAssumption", "Vec", "admissible", "admit", "check", "claimed", "evaluate", "inputs", "load", "programme",
-    "prove", "world",
+    "INSTANCE", "Accepted", "Entry", "Form", "Malformed", "OutOfReach", "Programme", "Proved", "Rejected", "TooLarge",
+    "UnknownAssumption", "Vec", "admissible", "admit", "attains", "check", "claimed", "evaluate", "inputs", "load",
+    "programme", "prove", "world",
 ]  # fmt: skip

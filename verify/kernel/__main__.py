@@ -1,7 +1,7 @@
 """`python -m fedaudit.verify.kernel FILE ...`: exit 0 all accepted, 1 one rejected, 2 one malformed, 3 a crash of ours.
 
 What is checked is the claim that the file states. Whether a paper makes that claim is for `fedaudit certify` to say,
-which also sets limits on time and memory.
+which also sets limits on time and memory. A proof of a statement finds what it cites among the files before it.
 """
 
 from __future__ import annotations
@@ -9,28 +9,16 @@ from __future__ import annotations
 import sys
 from typing import cast
 
-from . import chain, identity
-from .check import check
+from .check import attains, check, is_instance
 from .claim import read
-from .expression import Op, Tree
+from .expression import told
 from .files import read_text
 from .proof import is_proof, prove
+from .proofs import proof as proofs
 from .rational import Malformed, Node, Rejected, load, shown
 
 MOST = 300
-_INFIX = {"+": " + ", "*": " * ", "^": "^"}
-
-
-def told(tree: Tree) -> str:
-    """A tree as a formula."""
-    if not isinstance(tree, Op):
-        return str(tree)
-    name, args = tree.name, [told(arg) for arg in tree.args]
-    if name in _INFIX:
-        return f"({_INFIX[name].join(args)})"
-    if name == "sum":
-        return f"sum({args[3]}, {args[0]} = {args[1]}..{args[2]})"
-    return f"{args[0]}({', '.join(args[1:])})" if name == "at" else f"{name}({', '.join(args)})"
+PROOF = 16_000_000  # characters of a file
 
 
 def about(certificate: object) -> str:
@@ -45,20 +33,20 @@ def about(certificate: object) -> str:
     return f"the claim {claim.id} as the file states it, in {claim.setting}: {formula}; not compared with any catalogue"
 
 
-def judge(file: str) -> tuple[int, str]:
-    """The exit status of one file and the line about it."""
+def judge(file: str, before: dict[str, proofs.Accepted]) -> tuple[int, str]:
+    """The exit status of one file and the line about it; `before`: what was proved by those before it."""
     said = "no claim was read"
     try:
-        certificate = load(read_text(file))
-        if identity.is_one(certificate):
-            return 0, f"accepted: {identity.check(certificate).what}; not compared with any catalogue"
-        if chain.is_one(certificate):
-            proved = chain.check(certificate)
-            return 0, f"accepted: {proved.statement}, {proved.what}; not compared with any catalogue"
+        certificate = load(read_text(file, PROOF), PROOF)
         said = about(certificate)
+        if proofs.is_one(certificate):
+            found = proofs.check(certificate, before)
+            before[found.claim.id] = found
+            trusted = f", {len(found.trusted)} lines on a solver's word" if found.trusted else ""
+            return 0, f"accepted: a proof of {sum(found.rules.values())} judgements{trusted}; {said}"
         if is_proof(certificate):
             return 0, f"accepted: {prove(certificate).what}, for all functions and dimensions; {said}"
-        found = check(certificate)
+        found = attains(certificate) if is_instance(certificate) else check(certificate)
         return 0, f"accepted: lhs = {shown(found.lhs)}, rhs = {shown(found.rhs)}; {said}"
     except Rejected as error:
         return 1, f"rejected: {error}; {said}"
@@ -72,8 +60,9 @@ def main(files: list[str]) -> int:
     worst = 0 if files else 2
     if not files:
         print("got no file, expected certificates; do: python -m fedaudit.verify.kernel FILE ...", file=sys.stderr)
+    proved: dict[str, proofs.Accepted] = {}
     for file in files:
-        status, line = judge(file)
+        status, line = judge(file, proved)
         name = file if file.isprintable() and len(file) <= MOST else shown(file)
         print(f"{name}: {' '.join(line.split())}".encode("utf-8", "backslashreplace").decode())
         worst = max(worst, status)

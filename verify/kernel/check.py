@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from math import prod
+from typing import cast
 
 from flint import arb, fmpq
 
@@ -34,6 +35,7 @@ from .work import MOST, SEARCH, metered
 from .world import World as Numbers
 
 FORMAT = "fedaudit-certificate/1"
+INSTANCE = "fedaudit-instance/1"  # the same fields, and no more is said than what both sides are there
 World = Numbers | order.Paths
 
 
@@ -72,7 +74,7 @@ _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The relation fails for certain; the implicit assumptions in `dropped` were not required."""
+    """Both sides for certain, and that the relation fails; what is in `dropped` was not required."""
 
     lhs: Value
     rhs: Value
@@ -264,14 +266,31 @@ def check(certificate: object, most: int = MOST) -> Accepted:
     _admit.cache_clear()
     _evaluated.cache_clear()
     with metered(most):
-        return _checked(certificate)
+        return _checked(certificate, FORMAT)
 
 
-def _checked(certificate: object) -> Accepted:
+def attains(certificate: object, most: int = MOST) -> Accepted:
+    """Accept both sides of a claim on an admissible instance, the lower end of a worst case, or raise as `check` does.
+
+    Whether the relation holds there is not asked: it refutes nothing.
+    """
+    _world.cache_clear()
+    _admit.cache_clear()
+    _evaluated.cache_clear()
+    with metered(most):
+        return _checked(certificate, INSTANCE)
+
+
+def is_instance(given: object) -> bool:
+    """Whether it says of itself that it is an instance, and no counterexample."""
+    return isinstance(given, dict) and cast("dict[str, object]", given).get("format") == INSTANCE
+
+
+def _checked(certificate: object, form: str) -> Accepted:
     given = Node(_parsed(_text(certificate)), "certificate").fields(
         "format statement claim dropped instance at lhs rhs", "replays"
     )
-    given["format"].one_of((FORMAT,))
+    given["format"].one_of((form,))
     claim = _claim(_text(given["claim"].raw))
     if given["statement"].identifier() != claim.id:
         raise given["statement"].malformed("the id of the claim")
@@ -283,6 +302,6 @@ def _checked(certificate: object) -> Accepted:
     _replayed(claim, replays)
     _agree(given["lhs"], lhs)
     _agree(given["rhs"], rhs)
-    if holds:
+    if holds and form == FORMAT:
         raise Rejected(f"claim.then: got {shown(lhs)} against {shown(rhs)}, which holds; expected it to fail")
     return Accepted(lhs, rhs, dropped, len(replays))

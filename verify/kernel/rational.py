@@ -25,7 +25,7 @@ class Rejected(Exception):
     """The file is a certificate, and it does not certify what it says."""
 
 
-def load(text: str) -> object:
+def load(text: str, most: int = BYTES) -> object:
     """JSON of bounded size in which no name is given twice."""
 
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -34,11 +34,11 @@ def load(text: str) -> object:
         return dict(pairs)
 
     try:
-        if len(text) > BYTES:
+        if len(text) > most:
             raise ValueError(f"{len(text)} characters")
         return json.loads(text, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"file: got {error}, expected JSON of at most {BYTES} characters") from None
+        raise Malformed(f"file: got {error}, expected JSON of at most {most} characters") from None
 
 
 def shown(raw: object) -> str:

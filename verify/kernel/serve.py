@@ -16,12 +16,13 @@ import signal
 import struct
 import sys
 import time
-from typing import Any
+from typing import Any, cast
 
-from . import chain, identity
-from .check import check, claimed
+from .check import attains, check, claimed, is_instance
+from .claim import read as read_claim
 from .proof import PROOF, is_proof, prove
-from .rational import Malformed, Rejected, shown
+from .proofs import proof as proofs
+from .rational import Malformed, Node, Rejected, shown
 from .work import MOST
 
 READY = b"fedaudit"
@@ -38,14 +39,12 @@ def judged(text: bytes, seconds: float) -> Answer:
     """The kernel's word on a certificate as JSON data. Nothing that it raises gets out. Who has more time than usual
     allows more work."""
     try:
-        more, given = max(1.0, seconds / USUAL), json.loads(text.decode("utf-8", "surrogatepass"))
+        more, given = max(1.0, seconds / USUAL), cast(object, json.loads(text.decode("utf-8", "surrogatepass")))
         if is_proof(given):
             return {**OTHER, "what": prove(given, round(PROOF * more)).what}
-        if identity.is_one(given):
-            return {**OTHER, "what": identity.check(given, round(identity.WORK * more)).what}
-        if chain.is_one(given):
-            return {**OTHER, "what": chain.check(given, round(identity.WORK * more)).what}
-        found = check(given, round(MOST * more))
+        if isinstance(given, list):
+            return _proved(cast("list[object]", given), more)
+        found = (attains if is_instance(given) else check)(given, round(MOST * more))
         sides = {"lhs": claimed(found.lhs), "rhs": claimed(found.rhs)}
         return {"outcome": "accepted", **sides, "dropped": list(found.dropped)}
     except Malformed as error:
@@ -58,6 +57,17 @@ def judged(text: bytes, seconds: float) -> Answer:
         return {"outcome": "crashed", "reason": "RecursionError: nested too deeply"}
     except Exception as error:
         return {"outcome": "crashed", "reason": f"{type(error).__name__}: {shown(str(error))}"}
+
+
+def _proved(given: list[object], more: float) -> Answer:
+    """A proof, and the claims of what it cites, whose proofs were accepted before: the asker answers for that."""
+    file, cited = Node(given, "request").items(2)
+    claims = [read_claim(claim) for claim in cited.items()]
+    known = {claim.id: proofs.Accepted(claim, {}, ()) for claim in claims}
+    found = proofs.check(file.raw, known, round(proofs.WORK * more))
+    n = sum(found.rules.values())
+    used = {"rules": dict(found.rules), "trusted": list(found.trusted), "cites": list(found.cites)}
+    return {**OTHER, "what": f"proof of the statement, {n} judgement{'s' if n > 1 else ''}", **used}
 
 
 def limited(text: bytes, seconds: float, memory: int) -> Answer:

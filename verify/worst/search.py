@@ -15,7 +15,7 @@ import numpy as np
 
 from fedaudit.errors import UserError
 
-from ..certify import Replayed, replay
+from ..certify import Replayed, certificate, replay
 from ..check import Scores, genes_of, score
 from ..genome import draw, exactly, join, mutate, rows
 from ..held import genes_at, reading_at, shape_at
@@ -48,7 +48,8 @@ def found_at(reading: Reading, world: Setting, seed: int, effort: float) -> Iter
             met += 1
             point = {k: str(x) for k, x in values.items()}
             ends = {"lower": best.ratio, "upper": None, "lower_exact": None, "upper_exact": None}
-            yield {"name": name, "ordinary": asdict(at), "point": point, **ends, "by": "search"}, best
+            kept = {"certificate": certificate(reading, best), "proof": None}
+            yield {"name": name, "ordinary": asdict(at), "point": point, **ends, **kept, "by": "search"}, best
 
 
 def _values(reading: Reading, world: Setting, shapes: Sequence[Shape], at: Ordinary) -> tuple[dict[str, Fraction], str]:

@@ -71,7 +71,7 @@ class Worst(Recorded):
     at: Mapping[str, int]
     lower: Fraction | None
     upper: Fraction | None
-    certificate: Mapping[str, Any] | None = field(repr=False)  # of the lower end: an instance; a refutation above 1
+    certificate: Mapping[str, Any] | None = field(repr=False)  # of the lower end: an instance; above 1 a refutation
     proof: Mapping[str, Any] | None = field(repr=False)  # of the upper end
     estimate: float | None  # of the solver
     leaves: int  # vectors that the run is made of
@@ -119,9 +119,11 @@ class Worst(Recorded):
         }
 
     def brief(self) -> Row:
-        """What a row of `hunt` says of it."""
+        """What a row of `hunt` says of it, with both ends."""
         exact = {"lower_exact": _text(self.lower), "upper_exact": _text(self.upper)}
-        return {"point": dict(self.point), "lower": _float(self.lower), "upper": _float(self.upper), **exact}
+        ends = {"certificate": self.certificate, "proof": self.proof}
+        row: Row = {"point": dict(self.point), "lower": _float(self.lower), "upper": _float(self.upper), **exact}
+        return {**row, **{name: None if end is None else dict(end) for name, end in ends.items()}}
 
 
 class TooLarge(UserError):
@@ -285,7 +287,7 @@ def _lower(
             break  # it is not the rounding
         instance = instance_of(asked, point, run)
         try:
-            lhs, rhs, _ = kernel.evaluate(claim, instance, (), dict(point.at))
+            lhs, rhs, holds = kernel.evaluate(claim, instance, (), dict(point.at))
         except (Malformed, Rejected) as error:  # one point with two gradients, or numbers that are too long
             refusals[str(error)[:REASON]] += 1
             continue
@@ -295,16 +297,17 @@ def _lower(
             continue
         ratio = _fraction(small / large)
         if most is None or ratio > most:
-            most, found = ratio, written(claim, point, instance, lhs, rhs)
+            most, found = ratio, written(claim, point, instance, lhs, rhs, holds)
         if ratio > best.factor * (1 - (EXACT if run.on_face else enough)) or (ratio == 0 and best.factor < EXACT):
             break
     return most, found
 
 
-def written(claim: Mapping[str, Any], point: Point, instance: Row, lhs: Any, rhs: Any) -> Row:
-    """The certificate of an instance, with both sides as the kernel sees them."""
+def written(claim: Mapping[str, Any], point: Point, instance: Row, lhs: Any, rhs: Any, holds: bool = False) -> Row:
+    """The certificate of an instance, with both sides as the kernel sees them; no refutation where the claim holds."""
     sides = {"lhs": kernel.claimed(lhs), "rhs": kernel.claimed(rhs)}
-    made: Row = {"format": COUNTEREXAMPLE, "statement": claim["id"], "claim": claim, "dropped": []}
+    form = kernel.INSTANCE if holds else COUNTEREXAMPLE
+    made: Row = {"format": form, "statement": claim["id"], "claim": claim, "dropped": []}
     return {**made, "instance": instance, "at": dict(point.at), **sides}
 
 

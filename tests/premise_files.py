@@ -1,0 +1,33 @@
+"""The premises of the catalogue as the kernel reads them, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+
+from fedaudit.bounds import derive
+from fedaudit.bounds.catalogue import find
+from fedaudit.bounds.shown import Average, Shown
+from fedaudit.bounds.statement import Statement
+from fedaudit.verify.proposals.single import Single, singles
+
+
+@cache
+def catalogue() -> Mapping[str, Statement]:
+    return {s.id: s for s in find([])}
+
+
+def cases_of(statement: Statement) -> Iterator[Single]:
+    """The premises of all ways to prove it."""
+    for way in statement.follows_from:
+        if all(c in catalogue() for c in way.cites):
+            _, argument = derive.argued(replace(statement, follows_from=(way,)), dict(catalogue()))
+            knowns = dict.fromkeys(derive._knowns(argument))  # pyright: ignore[reportPrivateUsage]
+            shown = [k for k in knowns if isinstance(k.rule, Shown | Average)]
+            yield from singles(statement, shown) if shown else ()
+
+
+def case_of(name: str, because: str) -> Single:
+    """The first premise of a statement of the catalogue with these words."""
+    return next(case for case in cases_of(catalogue()[name]) if because in case.because)

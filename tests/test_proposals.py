@@ -1,0 +1,131 @@
+"""Proofs that are proposed from what `derive` found, and what the kernel says of them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from marks import slow
+
+from fedaudit.bounds.catalogue import find
+from fedaudit.bounds.statement import Statement
+from fedaudit.verify.kernel.expression import parse_relation
+from fedaudit.verify.kernel.proofs.forms import Forms
+from fedaudit.verify.kernel.proofs.line import constraint, contradiction, negations
+from fedaudit.verify.kernel.proofs.proof import Accepted, check
+from fedaudit.verify.kernel.rational import Node, Rejected
+from fedaudit.verify.kernel.work import metered
+from fedaudit.verify.proposals.lines import certificates
+from fedaudit.verify.proposals.proposal import propose
+
+SMALL = (
+    "buttaci/appA-young", "buttaci/appA-peterpaul", "buttaci/lemB.1-kappa", "buttaci/def3.2-identity",
+    "buttaci/sec4.4-contraction-order", "buttaci/lem4.1", "yuan/lem8", "buttaci/sec4.4-lower-order", "fallah/eq93",
+    "buttaci/lemB.7",  # an induction over a symbol of the claim
+    "buttaci/lemB.8",  # powers with smaller exponents
+)  # fmt: skip
+ACCEPTED = 75  # statements with a derivation whose proofs the kernel accepts, with all that they cite
+DOMAINS = {"x": "positive", "y": "positive", "z": "real", "w": "real", "n": "count", "k": "index"}
+X2, SQUARE = ["^", "x", "2"], ["^", ["+", "z", ["*", "-1", "w"]], "2"]
+BELOW = ["^", ["+", "x", "-1"], "-1"]  # 1/(x - 1): its form does not show its sign
+LINES: tuple[tuple[Any, tuple[Any, ...]], ...] = (
+    (["<=", "0", ["+", "x", "n", "-1"]], ()),  # by its form: a count is at least 1
+    (["<=", "x", "y"], (["<=", X2, ["^", "y", "2"]],)),  # a product with the negated goal
+    (["<=", ["^", "x", "1/2"], "y"], (["=", ["^", ["^", "x", "1/2"], "2"], "x"], ["<=", "x", ["^", "y", "2"]])),
+    (["=", ["*", "x", "z"], "w"], (["=", "z", ["*", "w", ["^", "x", "-1"]]],)),  # an equation that defines an atom
+    (["<", "0", ["*", "x", ["+", "y", "k"]]], ()),
+    (["<=", "0", ["+", ["*", "x", "z"], "y"]], (["<=", "0", ["*", "4", "z"]],)),  # the sign of a multiple of an atom
+    (["!=", ["*", "x", "y"], "0"], ()),
+    (["<=", ["*", "2", "z", "w"], ["+", ["^", "z", "2"], ["^", "w", "2"]]], (["<=", "0", SQUARE],)),
+    (["<=", "z", ["*", "y", BELOW]], (["<", "1", "x"], ["<=", "z", "w"], ["<=", "w", ["*", "y", BELOW]])),
+    (["<=", ["*", "z", BELOW, BELOW], ["*", "w", BELOW]], (["<", "1", "x"], ["<=", ["*", "z", BELOW], "w"])),
+)
+FALSE: tuple[tuple[Any, tuple[Any, ...]], ...] = (
+    (["<=", "x", "y"], ()),
+    (["<", "0", "k"], ()),
+    (["<=", "z", "w"], (["<=", ["^", "z", "2"], ["^", "w", "2"]],)),
+    (["=", "x", "y"], (["<=", "x", "y"],)),
+    (["<=", ["*", "z", BELOW], ["*", "w", BELOW]], (["<=", "z", "w"],)),
+)
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Mapping[str, Statement]:
+    return {s.id: s for s in find([])}
+
+
+def proved(name: str, catalogue: Mapping[str, Statement], kept: dict[str, Accepted]) -> tuple[Any, Accepted]:
+    """The proposed file and what the kernel says of it, after those that it cites."""
+    file = propose(catalogue[name], catalogue).file
+    assert file is not None
+    for cited in file.get("cites", ()):
+        if cited not in kept:
+            proved(cited, catalogue, kept)
+    kept[name] = check(json.loads(json.dumps(file)), kept)
+    return file, kept[name]
+
+
+@pytest.mark.parametrize(("says", "rests"), LINES)
+def test_a_line_gets_a_certificate_that_the_kernel_accepts(says: Any, rests: tuple[Any, ...]) -> None:
+    forms = Forms(DOMAINS)
+    goal, *others = (parse_relation(Node(r, "line")) for r in (says, *rests))
+    found = certificates(goal, others, forms)
+    assert found is not None
+    premises = [constraint(rest, forms) for rest in others]
+    with metered(10**8):
+        for one, negation in zip(found, negations(goal, forms), strict=True):
+            contradiction(Node(one, "certificate"), negation, premises, forms)
+
+
+@pytest.mark.parametrize(("says", "rests"), FALSE)
+def test_what_does_not_follow_gets_none(says: Any, rests: tuple[Any, ...]) -> None:
+    goal, *others = (parse_relation(Node(r, "line")) for r in (says, *rests))
+    assert certificates(goal, others, Forms(DOMAINS)) is None
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_the_kernel_accepts_small_proofs(name: str, catalogue: Mapping[str, Statement]) -> None:
+    _, accepted = proved(name, catalogue, {})
+    assert accepted.claim.id == name
+    assert not accepted.trusted
+
+
+def test_a_proof_without_its_last_lines_is_refused(catalogue: Mapping[str, Statement]) -> None:
+    file, _ = proved("buttaci/lem4.1", catalogue, {})
+    shorter = deepcopy(dict(file))
+    shorter["judgements"] = shorter["judgements"][:-1]
+    with pytest.raises(Rejected):
+        check(shorter, {})
+
+
+def test_without_a_derivation_there_is_a_reason(catalogue: Mapping[str, Statement]) -> None:
+    open_ = next(s for s in catalogue.values() if not s.follows_from and s.setting != "order")
+    proposal = propose(open_, catalogue)
+    assert proposal.file is None
+    assert [reason.kind for reason in proposal.reasons] == ["not derived"]
+
+
+@slow("all proofs of the catalogue: about two minutes")
+def test_the_proofs_of_the_catalogue(catalogue: Mapping[str, Statement]) -> None:
+    rules: Counter[str] = Counter()
+    kept: dict[str, Accepted] = {}
+    size, trusted, refused, started = 0, dict[str, int](), list[str](), time.process_time()
+    asked = [s.id for s in catalogue.values() if s.follows_from and not s.quoted]
+    for name in asked:
+        try:
+            file, accepted = proved(name, catalogue, kept)
+        except (AssertionError, Rejected) as error:
+            refused.append(f"{name}: {error}"[:200])
+            continue
+        rules.update(accepted.rules)
+        size += len(json.dumps(file))
+        trusted |= {name: len(accepted.trusted)} if accepted.trusted else {}
+    print(f"{len(kept)} of {len(asked)} accepted, {size / 1e6:.1f} MB, {time.process_time() - started:.0f} s")
+    print(dict(rules), trusted, refused, sep="\n")
+    assert len(kept) >= ACCEPTED
+    assert sum(trusted.values()) <= 0.05 * rules["line"]

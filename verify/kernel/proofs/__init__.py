@@ -1,0 +1,1 @@
+"""The layer of proofs: `proved` is what these rules accept, and nothing else."""

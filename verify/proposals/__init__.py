@@ -1,0 +1,1 @@
+"""Proofs as the kernel reads them, proposed from what `derive` found: judgements, lines, premises."""

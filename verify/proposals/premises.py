@@ -1,0 +1,405 @@
+"""A shown premise as a judgement of a proof file: its atoms and vectors in the method's own JSON.
+
+Quantities that only the proof names get names of their own, with the round among their indices: a `Spelling` says how
+formulas of an argument are written with them.
+"""
+
+# sympy ships no type stubs (2026-11).
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sympy import Ge, Lambda, Mul, Symbol, sympify
+from sympy.core.function import AppliedUndef
+
+from fedaudit.bounds.atoms import (
+    Atom,
+    Bound,
+    Convex,
+    Interpolated,
+    Lipschitz,
+    Lower,
+    Minimum,
+    Near,
+    Short,
+    Smooth,
+    Square,
+    Subset,
+    Variance,
+    Weight,
+)
+from fedaudit.bounds.derivation import Known
+from fedaudit.bounds.frame import HETEROGENEITY, Frame
+from fedaudit.bounds.groups import Idle
+from fedaudit.bounds.lower import tree, written
+from fedaudit.bounds.method import INDICES, Number, Vector, norm2, quantity_name, vector_tree, vectors_of, zero
+from fedaudit.bounds.proximal_atoms import Largest, Moved, Optimal, ProximalPL, Slope, Steep, Subgradient
+from fedaudit.bounds.shown import Average, Shown, check
+from fedaudit.bounds.statement import Statement
+from fedaudit.verify.claims import lower
+from fedaudit.verify.kernel.proofs.settings import SETTINGS
+
+Json = Any
+OWN = "own_"  # how names of the proof alone begin
+TAKEN = ("C", "E", "T", "D", "m", "b", "Gamma", "p")  # names that no letter of a proof about a run has
+ORDER = "tkijn"
+
+
+@dataclass(frozen=True, slots=True)
+class Premise:
+    """A judgement without what it rests on, the relations that it requires, and the clients that it speaks of."""
+
+    judgement: dict[str, Json]
+    requires: tuple[Any, ...] = ()
+    clients: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How an argument's formulas are written in a file: its own names, and the frame that says what they are."""
+
+    statement: Statement
+    frame: dict[str, Json] = field(default_factory=dict[str, Json])
+    indices: Mapping[str, tuple[str, tuple[int | str, ...]]] = field(
+        default_factory=dict[str, "tuple[str, tuple[int | str, ...]]"]
+    )  # own name -> its name in the file, and its indices: places among the old ones, or the round's letter
+    letters: Mapping[str, str] = field(default_factory=dict[str, str])  # renamed
+    formulas: Mapping[Any, Any] = field(default_factory=dict[Any, Any])  # of a setting's frame
+
+    def tree(self, expr: Any) -> Json:
+        """The tree of a formula or relation, everything written out."""
+        return self.renamed(tree(self.written(expr)))
+
+    def written(self, expr: Any) -> Any:
+        expr = written(self.statement, sympify(expr))
+        for quantity, formula in self.formulas.items():
+            expr = expr.replace(quantity.func, Lambda(quantity.args, formula))
+        return expr
+
+    def renamed(self, node: Json) -> Json:
+        if isinstance(node, str):
+            if node in self.indices and not self.indices[node][1]:
+                return self.indices[node][0]
+            return self.letters.get(node, node)
+        if not isinstance(node, list):
+            return node
+        if node[0] == "at" and node[1] in self.indices:
+            name, places = self.indices[node[1]]
+            old = [self.renamed(arg) for arg in node[2:]]
+            return ["at", name, *(old[p] if isinstance(p, int) else self.letters.get(p, p) for p in places)]
+        if node[0] in ("at", "sum"):
+            first = self.letters.get(node[1], node[1]) if node[0] == "sum" else node[1]
+            return [node[0], first, *(self.renamed(arg) for arg in node[2:])]
+        return [node[0], *(self.renamed(arg) for arg in node[1:])]
+
+
+def spelling(statement: Statement, knowns: Iterable[Known]) -> Spelling:
+    """The names of all frames that the premises of one argument use."""
+    knowns = list(knowns)
+    frames = list({id(f): f for k in knowns if (f := _frame_of(k)) is not None}.values())
+    letters = {str(s): f"{OWN}{s}" for f in frames for s in f.letters if str(s) in TAKEN and s not in statement.for_all}
+    made: dict[str, Json] = {}
+    indices: dict[str, tuple[str, tuple[int | str, ...]]] = {}
+    for frame in frames:
+        named = dict(frame.names)
+        if isinstance(statement.method, str):  # names of the setting's world are the kernel's
+            setting = SETTINGS[statement.method].known if statement.method in SETTINGS else {}
+            own = {
+                q: n for q, n in frame.method.measures.items() if quantity_name(q) not in {*setting, "f_at", "f_mean"}
+            }
+            named |= own
+        for key, number in named.items():
+            if number == HETEROGENEITY and str(key) == "Gamma":
+                continue
+            name, places, measure = _measure(key, number, frame, statement)
+            indices[name] = OWN + name, places
+            made.setdefault("measures", {})[OWN + name] = measure
+        if frame.ghosts:
+            made.setdefault("ghosts", {}).update(
+                {x.name: [_rule(rule, frame, statement) for rule in rules] for x, rules in frame.ghosts.items()}
+            )
+        if frame.kept:
+            k = frame.letters[1]
+            kept = {x.name: _rule(form(k), frame, statement) for x, form in frame.kept.items()}
+            made.setdefault("kept", {}).update(kept)
+        if frame.sent:
+            made.setdefault("kept", {}).update({x.name: _rule(y, frame, statement) for x, y in frame.sent.items()})
+        if frame.shares is not None:
+            name = frame.shares.__name__
+            indices[name] = OWN + name, (0, 1)
+            made["shares"] = OWN + name
+        if frame.alone:
+            made["alone"] = True
+        if frame.single:
+            made["single"] = True
+        if frame.groups is not None:
+            both = {"idle": str(frame.groups.idle), "begins": str(frame.groups.begins)}
+            indices |= {name: (OWN + name, ()) for name in both.values()}
+            made["groups"] = {part: OWN + name for part, name in both.items()}
+    if not isinstance(statement.method, str):
+        spoken = [written(statement, sympify(k.claim)) for k in knowns]
+        heads = {quantity_name(q) for e in spoken for q in e.atoms(AppliedUndef, Symbol)}
+        every = statement.method.data(tree, {quantity_name(q) for q in statement.method.measures})["measures"]
+        read = statement.method.data(tree, set(lower(statement).claim["domains"]))["measures"]
+        more = {name: every[name] for name in every if name in heads and name not in read}
+        made.setdefault("measures", {}).update(more)
+    formulas = {q: e for f in frames for q, e in f.method.formulas.items() if isinstance(q, AppliedUndef)}
+    return Spelling(statement, made, indices, letters, formulas if isinstance(statement.method, str) else {})
+
+
+def _frame_of(known: Known) -> Frame | None:
+    return known.rule.frame if isinstance(known.rule, Shown | Average) else None
+
+
+def _run_letters(frame: Frame) -> dict[Any, Any]:
+    names = [*zip(frame.letters, "tkij", strict=True)]
+    names += [(s, name) for s, name in frame.method.names.items() if name in INDICES]
+    return {s: Symbol(name) for s, name in names}
+
+
+def _rule(x: Any, frame: Frame, statement: Statement) -> Json:
+    letters = _run_letters(frame)
+
+    def scalar(e: Any) -> Json:
+        return tree(written(statement, sympify(e)).xreplace(letters))
+
+    return vector_tree(x, scalar)
+
+
+def _measure(key: Any, number: Number, frame: Frame, statement: Statement) -> tuple[str, tuple[int | str, ...], Json]:
+    letters = {s: str(name) for s, name in _run_letters(frame).items()}
+    args = key.args if isinstance(key, AppliedUndef) else ()
+    at = {letters.get(s, str(s)): n for n, s in enumerate(args)}
+    places: dict[str, int | str] = dict(at)
+    if "t" not in at and ("k" in at or any(x.op == "name" for x in vectors_of(number))):
+        places["t"] = str(frame.letters[0])
+    order = sorted(places, key=ORDER.index)
+    name = key.func.__name__ if isinstance(key, AppliedUndef) else str(key)
+    groups = [x.args[0] for x in vectors_of(number) if x.op == "group"]
+    terms = _ungrouped(_rule(Number(number.terms), frame, statement))
+    more = {"group": groups[0]} if groups else {}
+    return name, tuple(places[index] for index in order), {"at": order, "terms": terms, **more}
+
+
+def _ungrouped(node: Json) -> Json:
+    """Means over a group as the vectors themselves: the measure says which group reads them."""
+    if not isinstance(node, list):
+        return node
+    return _ungrouped(node[2]) if node[:1] == ["group"] else [_ungrouped(part) for part in node]
+
+
+# --- premises ---------------------------------------------------------------------------------------------------------
+
+
+def premise(known: Known, spelled: Spelling) -> Premise:
+    """The judgement that a shown premise becomes."""
+    rule: Shown = known.rule
+    frame, clients = rule.frame, dict[str, None]()
+    data: dict[str, Json] = {}
+    t, k = rule.at or (frame.letters[0], frame.letters[1])
+    if (not isinstance(spelled.statement.method, str) or frame.method.local) and not rule.pathwise:
+        data["at"] = [spelled.tree(t), spelled.tree(k)]
+    atoms = _Atoms(spelled, frame, clients, rule.pathwise or frame.one)
+    if rule.by:
+        data["by"] = [[spelled.tree(m), atoms.atom(a)] for m, a in rule.by]
+    if rule.times is not None:
+        data["times"] = atoms.vector(rule.times)
+    if rule.pathwise:
+        data["pathwise"] = True
+    if rule.schwarz:
+        data["schwarz"] = _schwarz(rule, atoms)
+    claim = rule.claim
+    requires = [] if rule.schwarz and not rule.by else list(check(rule).requires)
+    if frame.method.counts_from and "at" in data:
+        requires.append(Ge(t, frame.method.counts_from))
+    if any(isinstance(atom, Largest) for _, atom in rule.by):  # over the rounds of the run
+        letters = {name: s for s, name in frame.method.names.items()}
+        last = letters.get("T", Symbol("T", integer=True, positive=True)) + frame.method.counts_from - 1
+        requires.append(Ge(last, t))
+    judgement = {"rule": "premise", "says": spelled.tree(claim), "with": data}
+    return Premise(judgement, tuple(requires), tuple(clients))
+
+
+def picked(known: Known, spelled: Spelling) -> Premise:
+    """That a quantity in a round that is picked is the mean over the rounds of what the frame calls by name."""
+    claim = known.claim
+    each = next(q for q in claim.rhs.atoms(AppliedUndef) if q != claim.lhs and q in known.rule.frame.names)
+    name = spelled.indices[each.func.__name__][0]
+    return Premise({"rule": "picked", "says": spelled.tree(claim), "with": {"each": name}})
+
+
+def sign(quantity: Any, spelled: Spelling) -> Premise:
+    """That a measured quantity is not negative, by its form."""
+    return Premise({"rule": "sign", "says": [">=", spelled.tree(quantity), "0"]})
+
+
+def defined(known: Known, spelled: Spelling) -> Premise:
+    """What a formula of the method or of a setting says that a quantity is: a line, or of a setting's sum a premise."""
+    claim = known.claim
+    says = spelled.tree(claim)
+    if isinstance(spelled.statement.method, str) and isinstance(claim.lhs, Symbol):
+        (measured,) = claim.rhs.atoms(AppliedUndef)
+        at: list[Json] = [spelled.renamed("t"), spelled.tree(measured.args[-1])]
+        return Premise({"rule": "premise", "says": says, "with": {"at": at}})
+    certificate: Json = {"products": [["1", ["goal"]]], "equations": []}
+    return Premise({"rule": "line", "says": says, "with": [certificate, certificate]})
+
+
+def _schwarz(rule: Shown, atoms: _Atoms) -> Json:
+    from fedaudit.bounds.shown import _fixed, _minus, reader_of  # pyright: ignore[reportPrivateUsage]
+
+    x, y = rule.schwarz or (zero, zero)
+    claim, reader = rule.claim, reader_of(rule)
+    one, two = claim.rhs.args if isinstance(claim.rhs, Mul) else (claim.rhs, claim.rhs)
+
+    def fits(side: Any, number: Number) -> bool:
+        return not reader.expand(_minus(reader.formula(side), _fixed(reader, number), reader)).terms
+
+    a, b = (one, two) if fits(one, norm2(x)) else (two, one)
+    tree = atoms.spelled.tree
+    return {
+        "x": atoms.vector(x),
+        "y": atoms.vector(y),
+        "root": tree(claim.lhs.base),
+        "sides": [tree(a), tree(b)],
+        **atoms.clients_of("one", [x, y]),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Atoms:
+    spelled: Spelling
+    frame: Frame
+    clients: dict[str, None]
+    anyone: bool  # whether atoms name no clients: of any, or of the only one
+
+    def vector(self, x: Any) -> Json:
+        return _pointed(vector_tree(x, self.spelled.tree), self.points)
+
+    @property
+    def points(self) -> list[str]:
+        """The vectors of a setting that all share: points to the kernel."""
+        setting = isinstance(self.spelled.statement.method, str)
+        return [x.name for x in self.frame.method.server] if setting else []
+
+    def clients_of(self, over: str, vectors: list[Any], own: bool = False) -> dict[str, Json]:
+        """The clients whose vectors an atom reads."""
+        if over != "one" or self.anyone:
+            return {}
+        _, _, i, j = self.frame.letters
+        found: dict[str, Json] = {}
+        if own or any(_reads_client(x, self.frame) for x in vectors):
+            found["client"] = self._client(i)
+        if any(x.uses("other") for x in vectors):
+            found["other"] = self._client(j)
+        return found
+
+    def _client(self, letter: Any) -> str:
+        name = self.spelled.letters.get(str(letter), str(letter))
+        if letter not in self.spelled.statement.for_all:
+            self.clients[name] = None
+        return name
+
+    def atom(self, atom: Atom) -> Json:
+        made = {"atom": KINDS[type(atom)], **({"over": atom.over} if atom.over != "one" else {})}
+        v, tree = self.vector, self.spelled.tree
+        match atom:
+            case Square(x=x):
+                return made | {"x": v(x)} | self.clients_of(atom.over, [x])
+            case Smooth(x=x, y=y, L=c, below=below):
+                more = {"below": True} if below else {}
+                return (
+                    made | {"x": v(x), "y": v(y), "constant": tree(c)} | more | self.clients_of(atom.over, [x, y], True)
+                )
+            case Lipschitz(x=x, y=y, L=c):
+                return made | {"x": v(x), "y": v(y), "constant": tree(c)} | self.clients_of(atom.over, [x, y], True)
+            case Convex(x=x, y=y, mu=c):
+                more = {} if c == 0 else {"constant": tree(c)}
+                return made | {"x": v(x), "y": v(y)} | more | self.clients_of(atom.over, [x, y], True)
+            case Interpolated(x=x, y=y, L=c, mu=curve):
+                made |= {"x": v(x), "y": v(y), "constant": tree(c), "curve": tree(curve)}
+                return made | self.clients_of(atom.over, [x, y], True)
+            case Lower(x=x):
+                return made | {"x": v(x)} | self.clients_of(atom.over, [x], True)
+            case Minimum(x=x):
+                return made | {"x": v(x)} | self.clients_of(atom.over, [x])
+            case Variance(x=x, sigma=c, batch=batch, least=least):
+                more = ({"batch": tree(batch)} if batch is not None else {}) | ({"least": True} if least else {})
+                return made | {"x": v(x), "constant": tree(c)} | more | self.clients_of(atom.over, [x], True)
+            case Short(x=x, G=c):
+                return made | {"x": v(x), "constant": tree(c)} | self.clients_of(atom.over, [x], True)
+            case Near(x=x, client=client):
+                who = {"client": self._client(client or self.frame.letters[2])} if atom.over == "one" else {}
+                return made | {"x": v(x)} | who
+            case Weight(client=client, among=among):
+                more = {} if among is None else {"among": self._client(among)}
+                return made | {"client": self._client(client)} | more
+            case Subgradient(x=x, y=y, step=step, nu=nu):
+                more = {} if nu == 0 else {"constant": tree(nu)}
+                return made | {"x": v(x), "y": v(y), "step": tree(step)} | more | self.clients_of(atom.over, [x, y])
+            case Slope(x=x, step=step, B=c):
+                return made | {"x": v(x), "step": tree(step), "constant": tree(c)} | self.clients_of(atom.over, [x])
+            case ProximalPL(x=x, mu=c):
+                return made | {"x": v(x), "constant": tree(c)}
+            case Optimal(x=x, y=y, step=step, nu=c, full=full):
+                more = {"full": True} if full else self.clients_of(atom.over, [x, y], True)
+                return made | {"x": v(x), "y": v(y), "step": tree(step), "constant": tree(c)} | more
+            case Moved(x=x, step=step, G=c):
+                made |= {"x": v(x), "step": tree(step), "constant": tree(c)}
+                return made | self.clients_of(atom.over, [x], True)
+            case Steep(x=x, y=y, G=G, c=c, draws=draws):
+                more = {"draws": True} if draws else {}
+                made |= {"x": v(x), "y": v(y), "constant": tree(G), "c": tree(c)} | more
+                return made | self.clients_of(atom.over, [x, y], True)
+            case Largest(quantity=quantity):
+                return made | {"measure": tree(quantity)} | self.clients_of(atom.over, [], True)
+            case Bound():
+                return made | self._bound(atom)
+            case _:
+                return made
+
+    def _bound(self, atom: Bound) -> dict[str, Json]:
+        """Values for all its indices; under a mean its client has none."""
+        at = dict(atom.at)
+        _, _, i, j = self.frame.letters
+        values: dict[str, Json] = {}
+        for index, _, _ in atom.assumption.for_all:
+            if index == i and atom.over != "one":
+                continue
+            if index in (i, j) and at.get(index, index) in (i, j):
+                values[str(index)] = self._client(at.get(index, index))
+            else:
+                values[str(index)] = self.spelled.tree(at.get(index, index))
+        return {"name": atom.assumption.name, **({"at": values} if values else {})}
+
+
+def _pointed(node: Json, points: list[str]) -> Json:
+    if isinstance(node, str):
+        return ["point", node] if node in points else node
+    first = 2 if node[0] in ("*", "prox", "oracle", "full_prox") else 1
+    return [*node[:first], *(_pointed(arg, points) for arg in node[first:])] if node[0] != "point" else node
+
+
+def _reads_client(x: Any, frame: Frame) -> bool:
+    """Whether a vector is one of a client: it reads one outside of means."""
+    if not isinstance(x, Vector):
+        return False
+    if x.op == "name":
+        return x in frame.method.client or x in frame.ghosts
+    if x.op in ("mean", "sampled"):
+        return False
+    return x.op in ("grad", "noisy", "neighbours", "oracle") or any(_reads_client(arg, frame) for arg in x.args)
+
+
+KINDS: dict[type, str] = {
+    Square: "square", Smooth: "smooth", Lipschitz: "lipschitz", Convex: "convex", Interpolated: "interpolated",
+    Lower: "lower", Minimum: "minimum",
+    Variance: "variance", Short: "short", Near: "near", Weight: "weight", Subset: "subset", Bound: "bound",
+    Subgradient: "subgradient", Slope: "slope", ProximalPL: "proximal_pl", Optimal: "optimal", Moved: "moved",
+    Steep: "steep", Largest: "largest", Idle: "idle",
+}  # fmt: skip

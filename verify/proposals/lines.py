@@ -12,9 +12,9 @@ that are not negative, and an exact solution is read off the columns that it use
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import combinations, combinations_with_replacement
 from operator import or_
 from typing import Any
@@ -27,11 +27,16 @@ from scipy.sparse import csc_matrix
 from ..kernel.expression import Relation
 from ..kernel.proofs.forms import AT_LEAST_ONE, Forms, Polynomial, atoms_of
 from ..kernel.proofs.line import STRICT, Constraint, constraint, negations
+from .solver import needed_for_contradiction
 from .spelled import Json, atom_tree, product, raised, total
 
 GOAL = "goal"
+NOTHING: Constraint = ("=", {})  # 0 = 0, in the place of what is not needed
 TERMS = 1500  # of a constraint after an elimination: beyond that it is not made
-COLUMNS = 1200
+COLUMNS = 1200  # of a linear programme
+MANY = 4000  # the same, when little is left to try
+FACTORED = 200  # terms of what is looked through for squares
+SQUARES = 3  # polynomials whose squares are tried
 SHORT = 3  # terms of what is tried as a denominator
 CHAINED = 40_000  # pairs of terms that are compared when bounds are chained
 Powers = tuple[int, ...]
@@ -54,7 +59,18 @@ def certificates(
 
 
 def certificate(goal: Constraint, premises: Sequence[Constraint], forms: Forms, *, quick: bool = False) -> Json | None:
-    line = _Line.of(goal, premises, forms)
+    """From all premises in one step; else from those that z3 needs, since few of them have more products in reach."""
+    found = _searched(_Line.of(goal, premises, forms), _first)
+    if found is not None or not any(terms for _, terms in premises):
+        return found
+    needed = needed_for_contradiction(goal, premises, forms)
+    if needed is None:
+        return None
+    few: list[Constraint] = [p if n in needed else NOTHING for n, p in enumerate(premises)]
+    return _searched(_Line.of(goal, few, forms), _second if quick else _all)
+
+
+def _searched(line: _Line, attempts: Callable[[_Line], Iterator[tuple[_Line, list[_Product]]]]) -> Json | None:
     if line.absurd is not None:
         line.bounds = [line.absurd]
         one = (0,) * len(line.atoms)
@@ -65,7 +81,7 @@ def certificate(goal: Constraint, premises: Sequence[Constraint], forms: Forms, 
             return None
         constant = _Product((), (), True, None, None, [])
         return _written(line, [(_Product((0,), (), False, None, None, []), fmpq(1)), (constant, -number)])
-    for of, attempt in _attempts(line, quick):
+    for of, attempt in attempts(line):
         weights = _solved(attempt)
         if weights is not None:
             written = _written(of, [(attempt[n], c) for n, c in weights])
@@ -110,7 +126,7 @@ class _Sign:
     number: fmpq
 
 
-@dataclass(slots=True)
+@dataclass
 class _Line:
     """A goal and what it rests on, over atoms that are numbered; counts are 1 + something from `shift` on."""
 
@@ -123,6 +139,7 @@ class _Line:
     eliminated: list[_Equation] = field(default_factory=list["_Equation"])
     absurd: _Bound | None = None  # 0 > 0
     places: dict[int, _Sign] = field(default_factory=dict[int, "_Sign"])
+    repeated: list[Terms] = field(default_factory=list[Terms])  # see `repeated_factors`
 
     @classmethod
     def of(cls, goal: Constraint, premises: Sequence[Constraint], forms: Forms) -> _Line:
@@ -155,6 +172,7 @@ class _Line:
         line.divide()
         line.eliminate()
         line.single_out()
+        line.repeated = line.repeated_factors()
         return line
 
     def positive(self, n: int) -> bool:
@@ -251,6 +269,37 @@ class _Line:
             }
             strict = self.signs[atom] == "positive" and not least
             yield _Bound(_added(value, {one: -least}), strict, factor, one)
+
+    def repeated_factors(self) -> list[Terms]:
+        """Polynomials whose squares divide what stands before a power of an atom: where 2 (1 - b)^2 X is to be replaced
+        by a bound of X, that bound is multiplied with (1 - b)^2."""
+        context = fmpq_mpoly_ctx.get([f"x{n}" for n in range(len(self.atoms))], Ordering.lex)
+        found: dict[frozenset[Powers], Terms] = {}
+        for terms in (*(b.terms for b in self.bounds), *(_whole(e.terms) for e in self.equations)):
+            parts: dict[tuple[int, int], Terms] = {}
+            for m, c in terms.items():
+                for n, power in enumerate(m):
+                    if power:
+                        rest = tuple(0 if k == n else other for k, other in enumerate(m))
+                        parts.setdefault((n, power), {})[rest] = c
+            for cofactor in parts.values():
+                if 2 < len(cofactor) <= FACTORED:
+                    for factor, times in context.from_dict(_whole(cofactor)).factor_squarefree()[1]:
+                        one = {tuple(map(int, m)): fmpq(c) for m, c in factor.to_dict().items()}
+                        if times > 1 and len(one) > 1:
+                            found.setdefault(frozenset(one), one)
+        return sorted(found.values(), key=len)[:SQUARES]
+
+    @cached_property
+    def squares(self) -> list[Terms]:
+        """Polynomials whose squares may be multiplied with: repeated factors, then differences of two atoms."""
+        size = len(self.atoms)
+        polynomials = (*(b.terms for b in self.bounds), *(e.terms for e in self.equations))
+        spoken = [n for n in range(size) if any(m[n] for terms in polynomials for m in terms)]
+        return [
+            *self.repeated,
+            *({_unit(i, size): fmpq(1), _unit(j, size): fmpq(-1)} for i, j in combinations(spoken, 2)),
+        ]
 
     def single_out(self) -> None:
         """Rests that say that one atom is not negative are the atom's own sign."""
@@ -366,7 +415,10 @@ def _combined(one: Mapping[Factor, Terms], quotient: Terms, other: Mapping[Facto
 
 @dataclass(frozen=True, slots=True)
 class _Product:
-    """Factors (places among the bounds) times a monomial of the shifted atoms, or an equation times one."""
+    """Factors times a monomial of the shifted atoms, or an equation times one.
+
+    A factor is the place of a bound, or -1 - n for the square of the line's n-th polynomial.
+    """
 
     factors: tuple[int, ...]
     times: Powers
@@ -426,15 +478,21 @@ class _Search:
 
     def table(self, factors: tuple[int, ...]) -> tuple[_Table, bool] | None:
         if factors not in self.tables:
-            terms: Terms = self.bounds[factors[0]]
-            for n in factors[1:]:
-                if len(terms) * len(self.bounds[n]) > 4000:
+            terms: Terms = {(0,) * len(self.line.atoms): fmpq(1)}
+            for part in map(self.factor, factors):
+                if len(terms) * len(part) > 4000:
                     self.tables[factors] = None
                     return None
-                terms = _times(terms, self.bounds[n])
-            strict = all(self.strict[n] for n in factors)
+                terms = _times(terms, part)
+            strict = all(n >= 0 and self.strict[n] for n in factors)
             self.tables[factors] = (_Table.of(terms), strict) if terms else None
         return self.tables[factors]
+
+    def factor(self, n: int) -> Terms:
+        if n >= 0:
+            return self.bounds[n]
+        one = _from_one(self.line.squares[-1 - n], self.line.least)
+        return _times(one, one)
 
 
 def _whole(terms: Terms) -> Terms:
@@ -461,24 +519,37 @@ def _from_one(terms: Terms, least: Sequence[int]) -> Terms:
     return terms
 
 
-def _attempts(line: _Line, quick: bool) -> Iterator[tuple[_Line, list[_Product]]]:
-    """Columns of linear programmes, small ones first; and the line that they are of, with counts shifted or not."""
-    search, unshifted = _Search.of(line), replace(line, least=[])
-    first, *others = (_columns(search, level, 1, COLUMNS) for level in (1, 2))
-    yield from ((line, columns) for columns in first)
-    if not quick:
-        yield from ((unshifted, columns) for columns in _chained(_Search.of(unshifted)))
-    yield from ((line, columns) for part in others for columns in part)
-    yield from ((line, columns) for columns in (() if quick else _longer(search)))
+def _first(line: _Line) -> Iterator[tuple[_Line, list[_Product]]]:
+    """Columns of linear programmes, and the line that they are of, with counts shifted or not."""
+    yield from ((line, columns) for columns in _columns(_Search.of(line), 1, 1, COLUMNS))
+
+
+def _second(line: _Line) -> Iterator[tuple[_Line, list[_Product]]]:
+    yield from _first(line)
+    yield from ((line, columns) for columns in _columns(_Search.of(line), 2, 1, COLUMNS))
+
+
+def _all(line: _Line) -> Iterator[tuple[_Line, list[_Product]]]:
+    """Small ones first."""
+    unshifted = replace(line, least=[])
+    yield from _first(line)
+    yield from ((unshifted, columns) for columns in _chained(_Search.of(unshifted)))
+    search = _Search.of(line)
+    yield from ((line, columns) for columns in _columns(search, 2, 1, COLUMNS))
+    yield from ((line, columns) for columns in _longer(search))
 
 
 def _longer(search: _Search) -> Iterator[list[_Product]]:
-    for target in _targets(search):
+    targets = list(_targets(search))
+    for target in targets:
         yield from _columns(search, 2, 1, COLUMNS, target)
     yield from _columns(search, 1, 1, COLUMNS, squares=True)
-    for target in _targets(search):
+    for target in targets:
         yield from _columns(search, 1, 1, COLUMNS, target, squares=True)
     yield from _columns(search, 2, 2, COLUMNS)
+    for target in targets:
+        yield from _columns(search, 2, 3, MANY, target)
+    yield from _columns(search, 3, 2, MANY)
 
 
 def _chained(search: _Search) -> Iterator[list[_Product]]:
@@ -525,9 +596,7 @@ def _targets(search: _Search) -> Iterator[Terms]:
     shared = {n for m in goal for n, power in enumerate(m) if power and not search.line.atoms[n].isidentifier()}
     seen: set[frozenset[Powers]] = set()
     found: list[Terms] = []
-    for place, bound in enumerate(search.bounds):
-        if place == search.goal:
-            continue
+    for bound in (*(b for n, b in enumerate(search.bounds) if n != search.goal), *search.equations):
         for atom in shared:
             cofactor = {_minus(m, _unit(atom, len(m))): c for m, c in bound.items() if m[atom] == 1}
             mark = frozenset(cofactor)
@@ -566,11 +635,12 @@ def _columns(
                     made = search.table((m, n, n)) if m not in (n, search.goal) else None
                     if made is not None:
                         products.append(((m, n, n), *made))
-    if squares:
-        spoken = [n for n in range(size) if any(m[n] for terms in (*search.bounds, *search.equations) for m in terms)]
-        for i, j in combinations(spoken, 2):
-            terms = {_plus(_unit(a, size), _unit(b, size)): fmpq(c) for a, b, c in ((i, i, 1), (i, j, -2), (j, j, 1))}
-            products.append(((-1 - i, -1 - j), _Table.of(terms), False))
+    repeated = [-1 - n for n in range(len(search.line.repeated))]
+    alone = range(len(search.line.squares)) if squares else range(len(repeated))
+    for factors in (*((-1 - n,) for n in alone), *((*f, s) for f, *_ in tuple(products) for s in repeated)):
+        made = search.table(factors)
+        if made is not None:
+            products.append((factors, *made))
     equations = [(n, _Table.of(e)) for n, e in enumerate(search.equations)]
     columns: list[_Product] = []
     seen: set[tuple[object, Powers]] = set()
@@ -680,7 +750,7 @@ def _written(line: _Line, weights: Sequence[tuple[_Product, fmpq]]) -> Json | No
     """The products, and the multiples of equations that are left when they are added."""
     size = len(line.atoms)
     one = (0,) * size
-    products: list[tuple[fmpq, list[_Bound | tuple[int, int]], Powers, Powers]] = []
+    products: list[tuple[fmpq, list[_Bound | Terms], Powers, Powers]] = []
     multiples: Mapping[Factor, Terms] = {}
     leftover: Terms = {}
     overs = [Counter(p for n in column.factors if n >= 0 for p in line.bounds[n].over) for column, _ in weights]
@@ -697,15 +767,13 @@ def _written(line: _Line, weights: Sequence[tuple[_Product, fmpq]]) -> Json | No
             leftover = _added(leftover, _times(terms, equation.terms))
             continue
         scale = one
-        if column.factors and column.factors[0] < 0:
-            i, j = (-1 - n for n in column.factors)
-            products.append((c, [(i, j), *denominators], column.times, one))
-            leftover = _added(leftover, _times(terms, _squared(i, j, line)))
-            continue
-        factors = [line.bounds[n] for n in column.factors]
+        factors = [line.bounds[n] if n >= 0 else line.squares[-1 - n] for n in column.factors]
         for factor in factors:
-            scale = _plus(scale, factor.scale)
-            terms = _times(terms, line.originals[factor.factor])
+            if isinstance(factor, _Bound):
+                scale = _plus(scale, factor.scale)
+                terms = _times(terms, line.originals[factor.factor])
+            else:
+                terms = _times(terms, _times(factor, factor))
         products.append((c, [*factors, *denominators], column.times, scale))
         leftover = _added(leftover, _shift(terms, scale))
     for equation in line.eliminated:
@@ -762,22 +830,12 @@ def _from_shift(terms: Terms, least: Sequence[int]) -> Terms:
     return terms
 
 
-def _squared(i: int, j: int, line: _Line) -> Terms:
-    """(x - y)^2 of two atoms; both are counts or none is, for they are shifted alike."""
-    size = len(line.atoms)
-    shift = fmpq(int(j in line.least) - int(i in line.least))
-    one = _added({_unit(i, size): fmpq(1), _unit(j, size): fmpq(-1)}, {(0,) * size: shift})
-    return _times(one, one)
-
-
-def _factors(line: _Line, bounds: Sequence[_Bound | tuple[int, int]], times: Powers, scale: Powers) -> list[Json]:
-    """The factors of a product; a square is one of a monomial."""
+def _factors(line: _Line, bounds: Sequence[_Bound | Terms], times: Powers, scale: Powers) -> list[Json]:
+    """The factors of a product; of a polynomial, its square."""
     made: list[Json] = []
     for bound in bounds:
-        if isinstance(bound, tuple):
-            i, j = (atom_tree(line.atoms[n]) for n in bound)
-            shift = int(bound[1] in line.least) - int(bound[0] in line.least)
-            made.append(["square", total([i, ["*", "-1", j], *([str(shift)] if shift else [])])])
+        if not isinstance(bound, _Bound):
+            made.append(["square", _polynomial(line, bound)])
             continue
         factor = bound.factor
         if str(factor).startswith("atom "):

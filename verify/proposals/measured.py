@@ -232,6 +232,13 @@ class Instance:
     reading: Reading
     run: _Run
     raw: Mapping[str, Any]
+    ranges: Mapping[str, range]  # of the claim's own indices
+
+    @classmethod
+    def of(cls, reading: Reading, world: World, raw: Mapping[str, Any]) -> Instance:
+        evaluator = Evaluator(_Run(world), reading.claim.domains)
+        ends = {index: [evaluator.integer(end, {}) for end in both] for index, both in reading.claim.for_all.items()}
+        return cls(reading, _Run(world), raw, {index: range(low, high + 1) for index, (low, high) in ends.items()})
 
     def decided(self, relation: Relation, place: Place) -> bool | Unmeasured:
         """Whether a relation holds there, for certain; False also where a side is certainly no number."""
@@ -266,12 +273,10 @@ class Instance:
 
     def places(self, letters: Sequence[str], count: int, rng: Random) -> Iterator[Place]:
         """In turn at ends of the ranges of all indices and letters, the least ones more often, and anywhere."""
-        claim, domains = self.reading.claim, self.reading.letters
-        evaluator = Evaluator(self.run, claim.domains)
-        ends = {index: [evaluator.integer(end, {}) for end in both] for index, both in claim.for_all.items()}
-        if any(low > high for low, high in ends.values()):
+        domains = self.reading.letters
+        if not all(self.ranges.values()):
             return
-        choices: dict[str, Sequence[int]] = {index: range(low, high + 1) for index, (low, high) in ends.items()}
+        choices: dict[str, Sequence[int]] = {**self.ranges}
         choices |= {name: self._numbers(domains[name]) for name in letters if domains[name] in WHOLE}
         numbers = {name: self._values(domains[name]) for name in letters if domains[name] not in WHOLE}
         for n in range(count):
@@ -350,7 +355,7 @@ def _admitted(reading: Reading, raw: Mapping[str, Any]) -> Instance | None:
         world = kernel.admit(reading.raw, raw)
     except (Malformed, Rejected):
         return None
-    return Instance(reading, _Run(world), raw) if isinstance(world, World) else None
+    return Instance.of(reading, world, raw) if isinstance(world, World) else None
 
 
 @dataclass(slots=True)
@@ -373,13 +378,12 @@ class _Tally:
                 self._evaluate(told_, instance, place)
 
     def _evaluate(self, one: Told, instance: Instance, place: Place) -> None:
-        under = [instance.decided(hypothesis, place) for hypothesis in one.judgement.under]
-        if any(isinstance(x, Unmeasured) for x in under):
-            self.reasons.setdefault(one.number, next(x for x in under if isinstance(x, Unmeasured)))
-        elif not all(under):
-            self.reasons.setdefault(one.number, Unmeasured.HYPOTHESES)
-        else:
-            self._settle(one, instance, place)
+        for hypothesis in one.judgement.under:
+            holds = instance.decided(hypothesis, place)
+            if holds is not True:
+                self.reasons.setdefault(one.number, holds or Unmeasured.HYPOTHESES)
+                return
+        self._settle(one, instance, place)
 
     def _settle(self, one: Told, instance: Instance, place: Place) -> None:
         holds = instance.decided(one.judgement.says, place)

@@ -10,7 +10,7 @@ relations that the line rests on and the signs that forms show, for all values o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import z3
@@ -26,6 +26,12 @@ from ..kernel.proofs.proof import Accepted, context_of
 from ..kernel.rational import Node
 
 WORK = 4_000_000  # z3's own count for one question, so that an answer does not depend on the machine
+GLANCE = 1_000_000  # the same, where nothing is taken on its word
+ENGINES: Sequence[Callable[[], Any]] = (
+    lambda: z3.Tactic("qfnra-nlsat").solver(),
+    lambda: z3.SolverFor("QF_NRA"),
+    z3.Solver,
+)
 
 
 def doubtful(file: object, cited: Mapping[str, Claim]) -> str:
@@ -53,13 +59,35 @@ def follows(says: Relation, rests: Sequence[Relation], forms: Forms) -> bool:
     return all(_contradict(goal, premises, forms) for goal in negations(says, forms))
 
 
+def needed_for_contradiction(goal: Constraint, premises: Sequence[Constraint], forms: Forms) -> frozenset[int] | None:
+    """The places of premises without which z3 does not contradict the goal, and of all that say the sign of an atom.
+
+    None where z3 finds no contradiction. Signs are kept because they cost a search nothing: z3 may do without them by
+    an argument that is much longer.
+    """
+    engine = next((e for e in ENGINES if _refuted(goal, premises, forms, e(), GLANCE)), None)
+    if engine is None:
+        return None
+    needed = set(range(len(premises)))
+    for n, premise in enumerate(premises):
+        fewer = [premises[k] for k in sorted(needed - {n})]
+        if not _says_sign(premise) and _refuted(goal, fewer, forms, engine(), GLANCE):
+            needed.discard(n)
+    return frozenset(needed)
+
+
+def _says_sign(premise: Constraint) -> bool:
+    name, polynomial = premise
+    terms = list(polynomial.items())
+    return name in ("<", "<=") and len(terms) == 1 and terms[0][1] > 0 and [n for _, n in terms[0][0]] == [1]
+
+
 def _contradict(goal: Constraint, premises: Sequence[Constraint], forms: Forms) -> bool:
-    engines = (z3.Tactic("qfnra-nlsat").solver, lambda: z3.SolverFor("QF_NRA"), z3.Solver)
-    return any(_refuted(goal, premises, forms, engine()) for engine in engines)
+    return any(_refuted(goal, premises, forms, engine(), WORK) for engine in ENGINES)
 
 
-def _refuted(goal: Constraint, premises: Sequence[Constraint], forms: Forms, solver: Any) -> bool:
-    solver.set("rlimit", WORK)
+def _refuted(goal: Constraint, premises: Sequence[Constraint], forms: Forms, solver: Any, work: int) -> bool:
+    solver.set("rlimit", work)
     names = atoms_of(goal[1], *(polynomial for _, polynomial in premises))
     atoms = {name: z3.Real(f"x{n}") for n, name in enumerate(names)}
     for name, x in atoms.items():

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from itertools import combinations, combinations_with_replacement
 from operator import or_
 from typing import Any
@@ -25,16 +25,18 @@ from scipy.optimize import linprog
 from scipy.sparse import csc_matrix
 
 from ..kernel.expression import Relation
-from ..kernel.proofs.forms import AT_LEAST_ONE, Forms, Polynomial, atoms_of
+from ..kernel.proofs.forms import Forms
 from ..kernel.proofs.line import STRICT, Constraint, constraint, negations
-from .solver import needed_for_contradiction
+from ..kernel.proofs.polynomials import Monomial, Polynomial, atoms_of
+from .solver import Sign, needed_for_contradiction, sign_of
 from .spelled import Json, atom_tree, product, raised, total
 
 GOAL = "goal"
 NOTHING: Constraint = ("=", {})  # 0 = 0, in the place of what is not needed
 TERMS = 1500  # of a constraint after an elimination: beyond that it is not made
 COLUMNS = 1200  # of a linear programme
-MANY = 4000  # the same, when little is left to try
+MANY = 4000  # the same, for lines of few terms
+SMALL = 100  # terms of all bounds of such a line
 FACTORED = 200  # terms of what is looked through for squares
 SQUARES = 3  # polynomials whose squares are tried
 SHORT = 3  # terms of what is tried as a denominator
@@ -58,16 +60,56 @@ def certificates(
     return made
 
 
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """A goal and premises over atoms that are numbered: lines that differ in names alone are one problem."""
+
+    constraints: tuple[tuple[str, frozenset[tuple[Monomial, fmpq]]], ...]  # the goal first
+    signs: tuple[tuple[str, Sign], ...]
+
+    @classmethod
+    def of(cls, goal: Constraint, premises: Sequence[Constraint], forms: Forms) -> tuple[_Problem, dict[str, str]]:
+        """The problem, and the atom behind each name. Letters and measures are told apart: see `_pivot`."""
+        atoms = atoms_of(*(polynomial for _, polynomial in (goal, *premises)))
+        names = {atom: f"x{n:03}" if atom.isidentifier() else f"x{n:03}()" for n, atom in enumerate(atoms)}
+        constraints = tuple(
+            (
+                name,
+                frozenset((tuple((names[atom], n) for atom, n in monomial), c) for monomial, c in polynomial.items()),
+            )
+            for name, polynomial in (goal, *premises)
+        )
+        signs = tuple((names[atom], sign_of(atom, forms)) for atom in atoms)
+        return cls(constraints, signs), {name: atom for atom, name in names.items()}
+
+
 def certificate(goal: Constraint, premises: Sequence[Constraint], forms: Forms, *, quick: bool = False) -> Json | None:
-    """From all premises in one step; else from those that z3 needs, since few of them have more products in reach."""
-    found = _searched(_Line.of(goal, premises, forms), _first)
-    if found is not None or not any(terms for _, terms in premises):
+    problem, atoms = _Problem.of(goal, premises, forms)
+    found = _found(problem, quick)
+    return None if found is None else _named(found, {name: atom_tree(atom) for name, atom in atoms.items()})
+
+
+def _named(json: Json, trees: Mapping[str, Json]) -> Json:
+    if isinstance(json, str):
+        return trees.get(json, json)
+    if isinstance(json, dict):
+        return {key: _named(value, trees) for key, value in json.items()}
+    return [_named(value, trees) for value in json] if isinstance(json, list) else json
+
+
+@lru_cache(maxsize=20_000)
+def _found(problem: _Problem, quick: bool) -> Json | None:
+    """From all premises in a simple way; else from those that z3 needs: few of them have more products in reach."""
+    goal, *premises = ((name, dict(sorted(polynomial))) for name, polynomial in problem.constraints)
+    signs = dict(problem.signs)
+    found = _searched(_Line.of(goal, premises, signs), _first if quick else _first_or_chained)
+    if found is not None or not premises:
         return found
-    needed = needed_for_contradiction(goal, premises, forms)
+    needed = needed_for_contradiction(goal, premises, signs)
     if needed is None:
         return None
     few: list[Constraint] = [p if n in needed else NOTHING for n, p in enumerate(premises)]
-    return _searched(_Line.of(goal, few, forms), _second if quick else _all)
+    return _searched(_Line.of(goal, few, signs), _second if quick else _all)
 
 
 def _searched(line: _Line, attempts: Callable[[_Line], Iterator[tuple[_Line, list[_Product]]]]) -> Json | None:
@@ -142,7 +184,7 @@ class _Line:
     repeated: list[Terms] = field(default_factory=list[Terms])  # see `repeated_factors`
 
     @classmethod
-    def of(cls, goal: Constraint, premises: Sequence[Constraint], forms: Forms) -> _Line:
+    def of(cls, goal: Constraint, premises: Sequence[Constraint], signs: Mapping[str, Sign]) -> _Line:
         constraints: list[tuple[Factor, Constraint]] = [(GOAL, goal), *enumerate(premises)]
         atoms = atoms_of(*(polynomial for _, (_, polynomial) in constraints))
         place = {name: n for n, name in enumerate(atoms)}
@@ -150,8 +192,8 @@ class _Line:
         originals = {factor: _numbered(polynomial, place) for factor, (_, polynomial) in constraints}
         line = cls(
             atoms,
-            [forms.signs[name] for name in atoms],
-            [n for n, name in enumerate(atoms) if forms.domains.get(name) in AT_LEAST_ONE],
+            [signs[name].sign for name in atoms],
+            [n for n, name in enumerate(atoms) if signs[name].from_one],
             originals,
             [],
             [],
@@ -529,11 +571,15 @@ def _second(line: _Line) -> Iterator[tuple[_Line, list[_Product]]]:
     yield from ((line, columns) for columns in _columns(_Search.of(line), 2, 1, COLUMNS))
 
 
+def _first_or_chained(line: _Line) -> Iterator[tuple[_Line, list[_Product]]]:
+    yield from _first(line)
+    unshifted = replace(line, least=[])
+    yield from ((unshifted, columns) for columns in _chained(_Search.of(unshifted)))
+
+
 def _all(line: _Line) -> Iterator[tuple[_Line, list[_Product]]]:
     """Small ones first."""
-    unshifted = replace(line, least=[])
-    yield from _first(line)
-    yield from ((unshifted, columns) for columns in _chained(_Search.of(unshifted)))
+    yield from _first_or_chained(line)
     search = _Search.of(line)
     yield from ((line, columns) for columns in _columns(search, 2, 1, COLUMNS))
     yield from ((line, columns) for columns in _longer(search))
@@ -547,9 +593,10 @@ def _longer(search: _Search) -> Iterator[list[_Product]]:
     for target in targets:
         yield from _columns(search, 1, 1, COLUMNS, target, squares=True)
     yield from _columns(search, 2, 2, COLUMNS)
-    for target in targets:
-        yield from _columns(search, 2, 3, MANY, target)
-    yield from _columns(search, 3, 2, MANY)
+    if sum(map(len, search.bounds)) <= SMALL:
+        for target in targets:
+            yield from _columns(search, 2, 3, MANY, target)
+        yield from _columns(search, 3, 2, MANY)
 
 
 def _chained(search: _Search) -> Iterator[list[_Product]]:
@@ -575,7 +622,7 @@ def _chained(search: _Search) -> Iterator[list[_Product]]:
             for place in np.argsort(-counts, kind="stable")[:2]:
                 shifts[n, tuple(map(int, ratios[place]))] = None
                 fresh.append(table.rows + ratios[place])
-        wanted = np.unique(np.concatenate(fresh), axis=0)
+        wanted = _different(np.concatenate(fresh))
     low = np.minimum(0, np.array([shift for _, shift in shifts], dtype=np.int64).min(axis=0))
     low -= (low % 2) * search.even
     columns: list[_Product] = []
@@ -666,7 +713,7 @@ def _columns(
                 fresh.append(table.rows + row)
             if len(columns) > most:
                 break
-        wanted = np.unique(np.concatenate(fresh), axis=0)
+        wanted = _different(np.concatenate(fresh))
         if len(columns) > most:
             break
     yield [*columns, *_monomials(search, wanted)]
@@ -674,11 +721,10 @@ def _columns(
 
 def _monomials(search: _Search, rows: Any) -> Iterator[_Product]:
     """Those of the rows that are not negative by the signs of their atoms."""
-    for row in rows:
-        if not np.any((row % 2 == 1) & search.even) and np.all(row >= 0):
-            times = tuple(int(x) for x in row)
-            sure = bool(np.all(search.positive[row > 0]))
-            yield _Product((), times, sure, np.array([_keys(row)]), np.array([1.0]), [fmpq(1)])
+    fits = np.all(rows >= 0, axis=1) & ~np.any((rows % 2 == 1) & search.even, axis=1)
+    sure = ~np.any((rows > 0) & ~search.positive, axis=1)
+    for row, key, strict in zip(rows[fits].tolist(), _keys(rows[fits]), sure[fits].tolist(), strict=True):
+        yield _Product((), tuple(row), strict, np.array([key]), np.array([1.0]), [fmpq(1)])
 
 
 def _multipliers(wanted: Any, rows: Any, even: Any | None) -> list[Powers]:
@@ -687,7 +733,12 @@ def _multipliers(wanted: Any, rows: Any, even: Any | None) -> list[Powers]:
     fits = np.all(differences >= 0, axis=1)
     if even is not None:
         fits &= ~np.any((differences % 2 == 1) & even, axis=1)
-    return sorted({tuple(map(int, row)) for row in differences[fits]})
+    return sorted(map(tuple, _different(differences[fits]).tolist()))
+
+
+def _different(rows: Any) -> Any:
+    """The rows, each once."""
+    return rows[np.unique(_keys(rows), return_index=True)[1]]
 
 
 # --- the linear programme -------------------------------------------------------------------------------------------
@@ -840,7 +891,7 @@ def _factors(line: _Line, bounds: Sequence[_Bound | Terms], times: Powers, scale
         factor = bound.factor
         if str(factor).startswith("atom "):
             n = int(str(factor)[5:])
-            tree = atom_tree(line.atoms[n])
+            tree = line.atoms[n]
             made.append(["+", tree, "-1"] if n in line.least else tree)
         else:
             made.append(factor)
@@ -849,7 +900,7 @@ def _factors(line: _Line, bounds: Sequence[_Bound | Terms], times: Powers, scale
     for n, power in enumerate(times):
         if not power:
             continue
-        tree = atom_tree(line.atoms[n])
+        tree = line.atoms[n]
         if n in line.least:
             plain.append(raised(["+", tree, "-1"], power))
         elif n in line.places:
@@ -858,7 +909,7 @@ def _factors(line: _Line, bounds: Sequence[_Bound | Terms], times: Powers, scale
             plain.append(raised(tree, power))
         else:
             square.append(raised(tree, power // 2))
-    plain += [raised(atom_tree(line.atoms[n]), power) for n, power in enumerate(scale) if power]
+    plain += [raised(line.atoms[n], power) for n, power in enumerate(scale) if power]
     if plain:
         made.append(product(plain))
     if square:
@@ -878,6 +929,6 @@ def _number(line: _Line, times: Powers) -> fmpq:
 def _polynomial(line: _Line, terms: Terms) -> Json:
     parts: list[Json] = []
     for m, c in terms.items():
-        factors = [raised(atom_tree(line.atoms[n]), power) for n, power in enumerate(m) if power]
+        factors = [raised(line.atoms[n], power) for n, power in enumerate(m) if power]
         parts.append(product(([] if c == 1 and factors else [str(c)]) + factors))
     return total(parts)

@@ -40,7 +40,7 @@ from ..kernel.proofs.forms import substituted
 from ..kernel.proofs.judgement import Judgement, told
 from ..kernel.rational import Malformed, Node, Rejected, shown
 from ..kernel.run import method_of
-from ..kernel.work import TooLarge
+from ..kernel.work import TooLarge, metered
 from ..kernel.world import World
 from .edges import instances
 
@@ -55,6 +55,7 @@ NUMBERS = {
     "nonnegative": ("0", "1", "1/2", "5/2"),
     "positive": ("1", "1/2", "1/100", "7/3"),
 }
+REPLAY = 150_000  # operations of one replay: fifty short runs say more than one with a thousand samples
 MOST = 6  # of a letter that stands for a whole number
 WHOLE = {"index": 0, "count": 1, "client": 1}  # domains of whole numbers, and the least of each
 
@@ -352,7 +353,8 @@ def measure_on(file: Mapping[str, Any], candidates: Iterator[Mapping[str, Any]],
 
 def _admitted(reading: Reading, raw: Mapping[str, Any]) -> Instance | None:
     try:
-        world = kernel.admit(reading.raw, raw)
+        with metered(REPLAY):
+            world = kernel.admit(reading.raw, raw)
     except (Malformed, Rejected):
         return None
     return Instance.of(reading, world, raw) if isinstance(world, World) else None

@@ -11,7 +11,7 @@ relations that the line rests on and the signs that forms show, for all values o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import z3
 
@@ -56,23 +56,48 @@ def doubtful(file: object, cited: Mapping[str, Claim]) -> str:
 def follows(says: Relation, rests: Sequence[Relation], forms: Forms) -> bool:
     """Whether z3 finds that no values of the atoms meet the rests and not the line."""
     premises = [constraint(rest, forms) for rest in rests]
-    return all(_contradict(goal, premises, forms) for goal in negations(says, forms))
+    goals = negations(says, forms)
+    atoms = atoms_of(*(polynomial for _, polynomial in (*goals, *premises)))
+    signs = {atom: sign_of(atom, forms) for atom in atoms}
+    return all(any(_asked((goal, *premises), signs, e, WORK) == z3.unsat for e in ENGINES) for goal in goals)
 
 
-def needed_for_contradiction(goal: Constraint, premises: Sequence[Constraint], forms: Forms) -> frozenset[int] | None:
+class Sign(NamedTuple):
+    """What every value of an atom meets: its sign, and whether it is at least 1."""
+
+    sign: str
+    from_one: bool
+
+
+def sign_of(atom: str, forms: Forms) -> Sign:
+    return Sign(forms.signs[atom], forms.domain(atom) in WHOLE and forms.domain(atom) in AT_LEAST_ONE)
+
+
+def needed_for_contradiction(
+    goal: Constraint, premises: Sequence[Constraint], signs: Mapping[str, Sign]
+) -> frozenset[int] | None:
     """The places of premises without which z3 does not contradict the goal, and of all that say the sign of an atom.
 
-    None where z3 finds no contradiction. Signs are kept because they cost a search nothing: z3 may do without them by
-    an argument that is much longer.
+    All places where z3 cannot tell; None where it has values that meet everything. Signs are kept because they cost a
+    search nothing: z3 may do without them by an argument that is much longer.
     """
-    engine = next((e for e in ENGINES if _refuted(goal, premises, forms, e(), GLANCE)), None)
-    if engine is None:
-        return None
-    needed = set(range(len(premises)))
-    for n, premise in enumerate(premises):
-        fewer = [premises[k] for k in sorted(needed - {n})]
-        if not _says_sign(premise) and _refuted(goal, fewer, forms, engine(), GLANCE):
-            needed.discard(n)
+    everything = frozenset(range(len(premises)))
+    for engine in ENGINES:
+        answer = _asked((goal, *premises), signs, engine, GLANCE)
+        if answer == z3.sat:
+            return None
+        if answer == z3.unsat:
+            break
+    else:
+        return everything
+    doubted = [n for n, premise in enumerate(premises) if not _says_sign(premise)]
+    needed = set(everything)
+    for size in (4, 1):  # most of many premises are not needed: several at once first
+        for start in range(0, len(doubted), size):
+            fewer = needed - set(doubted[start : start + size])
+            asked = (goal, *(premises[n] for n in sorted(fewer)))
+            if fewer != needed and _asked(asked, signs, engine, GLANCE) == z3.unsat:
+                needed = fewer
     return frozenset(needed)
 
 
@@ -82,24 +107,20 @@ def _says_sign(premise: Constraint) -> bool:
     return name in ("<", "<=") and len(terms) == 1 and terms[0][1] > 0 and [n for _, n in terms[0][0]] == [1]
 
 
-def _contradict(goal: Constraint, premises: Sequence[Constraint], forms: Forms) -> bool:
-    return any(_refuted(goal, premises, forms, engine(), WORK) for engine in ENGINES)
-
-
-def _refuted(goal: Constraint, premises: Sequence[Constraint], forms: Forms, solver: Any, work: int) -> bool:
+def _asked(constraints: Sequence[Constraint], signs: Mapping[str, Sign], engine: Callable[[], Any], work: int) -> Any:
+    """Whether z3 finds values of the atoms that meet all constraints: z3.sat, z3.unsat or z3.unknown."""
+    solver = engine()
     solver.set("rlimit", work)
-    names = atoms_of(goal[1], *(polynomial for _, polynomial in premises))
-    atoms = {name: z3.Real(f"x{n}") for n, name in enumerate(names)}
+    atoms = {name: z3.Real(f"x{n}") for n, name in enumerate(atoms_of(*(p for _, p in constraints)))}
     for name, x in atoms.items():
-        sign, domain = forms.signs[name], forms.domain(name)
-        if domain in WHOLE and domain in AT_LEAST_ONE:
+        if signs[name].from_one:
             solver.add(x >= 1)
-        elif sign in ("positive", "nonnegative"):
-            solver.add(x > 0 if sign == "positive" else x >= 0)
-    for name, polynomial in (goal, *premises):
+        elif signs[name].sign in ("positive", "nonnegative"):
+            solver.add(x > 0 if signs[name].sign == "positive" else x >= 0)
+    for name, polynomial in constraints:
         value = _value(polynomial, atoms)
         solver.add({"<": value > 0, "<=": value >= 0, "=": value == 0, "!=": value != 0}[name])
-    return solver.check() == z3.unsat
+    return solver.check()
 
 
 def _value(polynomial: Polynomial, atoms: dict[str, Any]) -> Any:

@@ -65,7 +65,6 @@ class Notebook:
     places: dict[tuple[Relation, Hypotheses], int] = field(default_factory=dict[Any, int])
     failed: set[Any] = field(default_factory=set[Any])
     asked: set[Any] = field(default_factory=set[Any])  # lines that are being looked for
-    trusted: list[str] = field(default_factory=list[str])
     facts: dict[Any, int | None] = field(default_factory=dict[Any, Any])
     signs: Any = None  # (atom's tree, notebook) -> place: how a measure is known not to be negative
 
@@ -281,8 +280,7 @@ class Notebook:
     def _said(self, rule: str, says: Relation, under: Hypotheses, by: Sequence[int], data: Json) -> int | None:
         try:
             return self.say(rule, says, under, by, data)
-        except Rejected as error:
-            self.trusted.append(f"REJECTED {rule} {error}")
+        except Rejected:
             return None
 
     def _trusted(self, says: Relation, rests: Places, under: Hypotheses) -> int | None:

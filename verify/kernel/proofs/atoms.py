@@ -284,8 +284,8 @@ def _largest(at: Place) -> Scalar:
     t, k = at.reader.at
     last = Op("+", (frame.first, frame.size("T"), fmpq(-1), Op("*", (fmpq(-1), t))))
     at.reader.needs.append(Need("nonnegative", last))
-    if frame.method.phases["local"]:
-        at.reader.needs.append(Need("nonnegative", Op("+", (frame.size("E"), Op("*", (fmpq(-1), k))))))
+    end = frame.size("E") if frame.method.phases["local"] else fmpq(0)
+    at.reader.needs.append(Need("nonnegative", Op("+", (end, Op("*", (fmpq(-1), k))))))
     each = at.reader.number(measure.terms, "base", at.client, "", at.reader.now)
     return (*constant(at.reader.form(name)), *minus(each))
 

@@ -71,7 +71,7 @@ def check(stated: Judgement, data: Node, rests: Sequence[Judgement], context: Co
 
 def _letter(index: str, fresh: Mapping[str, str]) -> str:
     """What stands for every value of an index: a letter of the proof, or one that only the kernel can write."""
-    return fresh.get(index, f"{BOUND}{index}")
+    return fresh.get(index, f"{BOUND}{index}_")  # "#step" would be read as a count: it ends with p
 
 
 def _fresh(letters: Sequence[str], values: Sequence[Tree], stated: Judgement, context: Context) -> None:

@@ -18,7 +18,7 @@ from ..method import Atom, Measure, Method, Rule, rules
 from ..rational import Node, Rejected
 from ..read_method import Vectors
 from ..run import method_of
-from .forms import Forms
+from .forms import BOUND, Forms
 from .settings import Setting, setting_of
 from .vectors import DRAWN, EXACT, FLAT, FRESH, GROUPS, INDEPENDENT, NEAR, SAME, SIGN, SUM, UNBIASED
 
@@ -85,7 +85,8 @@ class Frame:
 
     def size(self, name: str) -> str:
         """The claim's letter for C, E, T or m."""
-        return next((letter for letter, own in self.method.names.items() if own == name), name)
+        names = self.method.names
+        return next((letter for letter, own in names.items() if own == name), f"{BOUND}{name}" if name in names else name)
 
     def measured(self, name: str) -> Measure | None:
         """What a quantity is, by the proof or by the method."""
@@ -186,6 +187,12 @@ def known(claim: Claim) -> dict[str, str]:
     names = method_of(claim.method).names
     letter = next((letter for letter, own in names.items() if own == "m"), "" if "m" in names else "m")
     return {"p": "real"} | ({letter: "count"} if letter and letter not in claim.for_all else {})
+
+
+def indexed(claim: Claim) -> set[str]:
+    """Indexed measures of a setting: that an instance lies in their declared domain is not checked at every index."""
+    setting = setting_of(claim)
+    return set() if setting is None else {name for name, raw in setting.measures.items() if raw["at"]}
 
 
 def read(node: Node | None, claim: Claim, forms: Forms, letters: Mapping[str, str]) -> Frame | None:

@@ -17,7 +17,7 @@ from ..claim import Claim
 from ..expression import Relation, Tree
 from ..expression import told as formula
 from ..rational import Node, Rejected
-from .forms import WHOLE, Forms, Need, Ranges, substituted
+from .forms import BOUND, WHOLE, Forms, Need, Ranges, substituted
 from .frame import Frame
 from .polynomials import Form, text
 
@@ -66,7 +66,7 @@ class Context:
         """The claim's letter for the number of clients "C", rounds "T" or local steps "E"."""
         names = Node(self.claim.method, "method").mapping().get("names") if self.claim.method is not None else None
         letters = {str(node.raw): letter for letter, node in names.mapping().items()} if names is not None else {}
-        return letters.get(name, name)
+        return letters.get(name, f"{BOUND}{name}" if name in letters.values() else name)
 
 
 def ordered(relation: Relation) -> Relation:

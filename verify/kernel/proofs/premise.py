@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from flint import fmpq
 
-from ..expression import Op, Relation, Tree, parse
+from ..expression import Op, Relation, Tree, free, parse
 from ..method import Number, rules
 from ..rational import Node, Rejected
 from . import atoms
@@ -190,6 +190,9 @@ def check_sign(stated: Judgement, data: Node, rests: Sequence[Judgement], contex
     if known is None or len(known.at) != len(indices) or (isinstance(large, Op) and large.name != "at"):
         raise Rejected("got something else, expected a measured quantity at its indices")
     values: dict[str, Tree] = {"t": frame.first, "k": fmpq(0), **dict(zip(known.at, indices, strict=True))}
+    moving = any(name in "tk" for c, _ in known.terms for name, _ in free(c))
+    if moving and (known.extreme or known.law):
+        raise Rejected("got a coefficient that changes with the round or step, expected one number for all of them")
     terms = _without_gap(known.terms, frame, place)
     for c, atom in terms:
         while atom.op == "mean" and atom.inside is not None:

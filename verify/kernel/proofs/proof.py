@@ -102,6 +102,10 @@ def context_of(given: Mapping[str, Node], claim: Claim, accepted: Mapping[str, A
         raise Rejected(f"proof: got {sorted(clash)} twice, expected letters and measures that the claim does not have")
     domains = {**sizes, **claim.domains}
     domains |= dict.fromkeys(measures | own, "real")  # what is measured has the sign that a rule shows
+    before = method["before"].mapping() if "before" in method else {}
+    unread = {"p"} if method else frame.indexed(claim)  # no instance has to inhabit these domains
+    domains |= {n: "nonnegative" for n in before if domains.get(n, "real") != "real"}  # 0 in round 0
+    domains |= {n: "real" for n in unread if n in domains}
     _check_choices(claim, domains)
     signs = Forms(domains, claim.choose)
     domains |= {index: _index_domain(index, low, signs) for index, (low, _) in claim.for_all.items()}

@@ -41,8 +41,9 @@ test: $(READY)
 
 # Slow tests, and every property on all its examples: `make test` tries a fifth of them. Each process begins with one
 # half of them in order, so that neighbours share what they derived and drew; one that is done takes over from the other.
+# Changed proofs are those of the audit in audit/, if there is one; otherwise they are looked for, which takes longer.
 test-slow: $(READY)
-	FEDAUDIT_THOROUGH=1 $(BIN)/python -m pytest -n 2 --dist worksteal -rs -m "(slow or hypothesis) and not jax and not proofs"
+	FEDAUDIT_THOROUGH=1 FEDAUDIT_PROOFS=$(wildcard audit/proofs) $(BIN)/python -m pytest -n 2 --dist worksteal -rs -m "(slow or hypothesis) and not jax and not proofs"
 
 # Every constant, relation and multiplier of every proof, changed one at a time: an hour or more.
 proofs: $(READY)

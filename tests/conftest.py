@@ -121,6 +121,7 @@ def one_kernel(kernel_process: Any) -> Iterator[None]:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     reports = [r for kind in ("passed", "failed") for r in terminalreporter.stats.get(kind, ())]
     _slips(terminalreporter, [value for r in reports for name, value in r.user_properties if name == "slip"])
+    _changed_proofs(terminalreporter, [value for r in reports for name, value in r.user_properties if name == "proofs"])
     found = [(r.nodeid, value) for r in reports for name, value in r.user_properties if name == "fuzz"]
     if not found:
         return
@@ -142,3 +143,14 @@ def _slips(terminalreporter: Any, slips: list[tuple[str, str]]) -> None:
             f"{len({kind for kind, _ in slips})} kinds, {len(slips)} files: "
             + ", ".join(f"{n} {'one line' if end == 'line' else end}" for end, n in ends.most_common())
         )
+
+
+def _changed_proofs(terminalreporter: Any, logs: list[dict[str, int]]) -> None:
+    """What the kernel answered to changed proofs; see tests/mutant_proofs.py."""
+    answers = Counter[str]()
+    for log in logs:
+        answers.update(log)
+    if logs:
+        terminalreporter.section("changed proofs")
+        told = ", ".join(f"{n} {answer}" for answer, n in answers.most_common())
+        terminalreporter.write_line(f"{answers.total()} mutants in {len(logs)} tests: {told}")

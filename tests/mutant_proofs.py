@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
+from itertools import islice, tee
 from random import Random
 from typing import Any, cast
 
@@ -28,12 +29,14 @@ from fedaudit.verify.kernel.proofs.facts import FACTS
 from fedaudit.verify.kernel.proofs.judgement import Judgement, same
 from fedaudit.verify.kernel.rational import Malformed, Node, Rejected
 from fedaudit.verify.kernel.work import metered
+from fedaudit.verify.proposals import measured
 from fedaudit.verify.proposals.edges import instances_of
 from fedaudit.verify.proposals.measured import Disagreement, Effort, measure_on
 
 MOST = 40_000_000  # operations of one mutant: what takes more is refused
-EFFORT = Effort(runs=16, evaluations=10**9, places=6)
-OFTEN = 6  # changes inside judgements to one of the claim, which takes the check of the whole file
+EFFORT = Effort(runs=16, evaluations=10**9, places=6)  # for what was changed
+OTHERS = Effort(runs=16, evaluations=256, places=2)  # for all judgements of a file of which not one alone was changed
+OFTEN = 40  # changes inside judgements to one of the claim, which takes the check of the whole file
 SEVERAL = 20  # one mutant in so many has several changes at once
 GROUPS = (
     RELATIONS, tuple(proof.RULES), (*DOMAINS[:5], "client"), ("+", "*", "min", "max"), ("exp", "log", "abs", "erf"),
@@ -152,6 +155,7 @@ class Original:
     context: Any
     judgements: Sequence[Judgement]
     above: Mapping[int, Sequence[int]]  # judgement -> those that rest on it
+    _runs: list[Runs] = field(default_factory=list["Runs"])  # once they were asked for
 
     @classmethod
     def of(cls, file: dict[str, Any], accepted: Mapping[str, proof.Accepted]) -> Original:
@@ -179,6 +183,12 @@ class Original:
         except (Malformed, Rejected):
             return False
         return True
+
+    def runs(self) -> Runs:
+        """Exact runs of its claim, drawn when a mutant is first accepted."""
+        if not self._runs:
+            self._runs.append(Runs.of(self.file))
+        return self._runs[0]
 
     def _judge(self, number: int, mutant: Mapping[str, Any]) -> None:
         """Only the judgement that was changed, what rests on it, and the end: all else stands as before."""
@@ -259,7 +269,7 @@ def excused(original: Original, change: Sequence[Change], mutant: Any) -> str:
     if number is not None:
         return _still_true(original, number, mutant)
     if mutant["claim"] == original.file["claim"]:
-        figures = measure_on(mutant, iter(drawn(original.file["claim"])), EFFORT)
+        figures = measure_on(mutant, iter(drawn(original.file["claim"])), OTHERS)
         return "agrees with runs" if figures.evaluations else "no runs"
     return _another_claim(original, mutant)
 
@@ -275,9 +285,7 @@ def _still_true(original: Original, number: int, mutant: Any) -> str:
         return "says the same"
     if here["rule"] == "trusted":  # the kernel says so, and nobody asked z3 about the mutant
         return "on a solver's word"
-    alone = {**mutant, "judgements": [here]}
-    figures = measure_on(alone, iter(drawn(original.file["claim"])), EFFORT)
-    return "agrees with runs" if figures.evaluations else "no runs"
+    return "agrees with runs" if original.runs().evaluations_of(number, here) else "no runs"
 
 
 def _another_claim(original: Original, mutant: Any) -> str:
@@ -285,8 +293,34 @@ def _another_claim(original: Original, mutant: Any) -> str:
     free = [_relation(j["says"]) for j in mutant["judgements"] if not j.get("under")]
     for relation in mutant["claim"]["then"]:
         assert any(same(_relation(relation), one, original.context.forms) for one in free), "says more than its proof"
-    figures = measure_on(mutant, instances_for(mutant["claim"]), EFFORT)
+    first, again = tee(instances_for(mutant["claim"]))
+    claimed = [{"rule": "claim", "says": relation} for relation in mutant["claim"]["then"]]
+    figures = measure_on({**mutant, "judgements": claimed}, first, EFFORT)
+    measure_on(mutant, again, OTHERS)
     return "another claim, agrees with runs" if figures.evaluations else "another claim, no runs"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Runs:
+    """Exact runs of the claim of an unchanged file, admitted once: one judgement of a mutant is measured on them."""
+
+    reading: measured.Reading
+    names: Mapping[str, Any]
+    instances: Sequence[measured.Instance]
+
+    @classmethod
+    def of(cls, file: Mapping[str, Any]) -> Runs:
+        reading = measured.read({**file, "judgements": []})
+        admitted = (measured._admitted(reading, raw) for raw in drawn(file["claim"]))
+        return cls(reading, measured.names_of(file), list(islice((one for one in admitted if one), EFFORT.runs)))
+
+    def evaluations_of(self, number: int, judgement: Mapping[str, Any]) -> int:
+        """How often it was evaluated; `Disagreement` where it fails."""
+        told = measured._told(number, judgement, self.names, self.reading.letters)
+        tally = measured._Tally(replace(self.reading, judgements=[told]), EFFORT, Random(str(number)))
+        for n, instance in enumerate(self.instances):
+            tally.add(instance, n)
+        return tally.counts.total()
 
 
 # --- exact instances -------------------------------------------------------------------------------------------------

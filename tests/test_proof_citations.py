@@ -218,7 +218,7 @@ def test_a_chosen_step_is_ours() -> None:
     data = {**AS_IT_STANDS, "at": {"c": "c"}}
     cite(SAYS, data, beta_only, chosen, ours)
     free = {"c": "positive"}
-    refused(r"\['at', 'gamma', 's'\] = ", SAYS, data, beta_only, chosen, letters=free)
+    refused(r"no judgement that says gamma\(s\) = \(c \* \(L\^-1\)\)", SAYS, data, beta_only, chosen, letters=free)
     other = changed(ours, choose={"gamma": {"index": ["t"], "value": ["*", "1/2", "c", ["^", "L", "-1"]]}})
     refused("= ", SAYS, data, beta_only, chosen, other)
     shown = (["=", ["at", "gamma", "s"], ["*", "c", ["^", "L", "-1"]]], ())

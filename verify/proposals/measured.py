@@ -145,15 +145,20 @@ class Reading:
 
 def read(file: Mapping[str, Any]) -> Reading:
     """A file that the kernel has accepted."""
-    letters = cast("dict[str, str]", file.get("letters", {}))
-    names: dict[str, Tree] = {}
-    for name, formula in file.get("names", {}).items():
-        names[name] = substituted(parse(Node(formula, "names")), names)
+    letters, names = cast("dict[str, str]", file.get("letters", {})), names_of(file)
     judgements = [_told(n, raw, names, letters) for n, raw in enumerate(file["judgements"])]
     raw = _extended(file["claim"], file.get("frame", {}))
     names_of_sizes: dict[str, str] = raw.get("method", {}).get("names", {})
     clients = next((letter for letter, size in names_of_sizes.items() if size == "C"), "C")
     return Reading(raw, read_claim(Node(raw, "claim")), letters, judgements, clients)
+
+
+def names_of(file: Mapping[str, Any]) -> dict[str, Tree]:
+    """The letters that stand for formulas, each with its formula in symbols of the claim."""
+    names: dict[str, Tree] = {}
+    for name, formula in file.get("names", {}).items():
+        names[name] = substituted(parse(Node(formula, "names")), names)
+    return names
 
 
 def _told(number: int, raw: Mapping[str, Any], names: Mapping[str, Tree], letters: Mapping[str, str]) -> Told:

@@ -38,18 +38,18 @@ class Place:
         return self.read(self.rule(name))
 
     def rule(self, name: str) -> Rule:
-        return self.reader.frame.vector(self._field(name))
+        return self.reader.frame.vector(self.field(name))
 
     def read(self, rule: Rule) -> Vec:
         return self.reader.vector(rule, "base", self.client, self.other)
 
-    def _field(self, name: str) -> Node:
+    def field(self, name: str) -> Node:
         if name not in self.fields:
             raise Rejected(f"got an atom without {name!r}")
         return self.fields[name]
 
     def tree(self, name: str) -> Tree:
-        return parse(self._field(name))
+        return parse(self.field(name))
 
     def positive(self, name: str) -> Form:
         return self.reader.positive(self.tree(name))
@@ -59,7 +59,7 @@ class Place:
 
     def constant(self, *assumptions: str, more: str = "") -> Form:
         """The constant of one of these assumptions, which the claim has to make with it."""
-        names = [self._field("constant").name(), *([self._field(more).name()] if more else [])]
+        names = [self.field("constant").name(), *([self.field(more).name()] if more else [])]
         if not any(self.reader.frame.assumes(one, *names) for one in assumptions):
             raise Rejected(f"got {' or '.join(assumptions)} with {names}, expected an assumption of the claim")
         return self.reader.form(names[0])
@@ -116,7 +116,7 @@ def _convex(at: Place) -> Scalar:
         if not frame.assumes("convex"):
             raise Rejected("got convexity, expected a claim that assumes it")
         curve = number(0)
-    elif frame.assumes("strongly_convex", at.fields["constant"].name()):
+    elif frame.assumes("strongly_convex", at.field("constant").name()):
         curve = at.constant("strongly_convex")
     else:
         curve = at.constant("mean_strongly_convex")
@@ -134,8 +134,8 @@ def _interpolated(at: Place) -> Scalar:
     For every M > L, h = f_i - mu/2 |.|^2 is convex and (M - mu)-smooth: h(z) is at least its tangent at y, and at most
     its parabola at x, at z = x - (grad h(x) - grad h(y))/(M - mu). That is the inequality with M for L; let M go to L.
     """
-    L, mu = at.constant("smooth"), at.reader.form(at.fields["curve"].name())
-    if not at.reader.frame.assumes("strongly_convex", at.fields["curve"].name()):
+    L, mu = at.constant("smooth"), at.reader.form(at.field("curve").name())
+    if not at.reader.frame.assumes("strongly_convex", at.field("curve").name()):
         raise Rejected("got strong convexity, expected a claim that assumes it with this constant")
     x, y = at.vector("x"), at.vector("y")
     apart, slope = x - y, at.gradient(at.rule("y"))
@@ -166,8 +166,8 @@ def _variance(at: Place) -> Scalar:
     least = at.flag("least")
     if x.op != "grad" and not least:
         raise Rejected("got the variance of something else than a gradient")
-    sigma = at.reader.form(at.fields["constant"].name()) if least else number(0)
-    if least and (not at.reader.frame.assumes("independent") or at.fields["constant"].name() != "sigma"):
+    sigma = at.reader.form(at.field("constant").name()) if least else number(0)
+    if least and (not at.reader.frame.assumes("independent") or at.field("constant").name() != "sigma"):
         raise Rejected("got a variance from below, expected a claim that says what it is")
     if not least and "batch" in at.fields:
         sigma = at.constant("minibatch_variance", more="batch")
@@ -217,7 +217,7 @@ def _subgradient(at: Place) -> Scalar:
 
 def _weak(at: Place) -> Form:
     nu, step = at.constant("weakly_convex"), at.tree("step")
-    room = Op("+", (fmpq(1), Op("*", (fmpq(-1), at.fields["constant"].name(), step))))
+    room = Op("+", (fmpq(1), Op("*", (fmpq(-1), at.field("constant").name(), step))))
     at.reader.needs.append(Need("positive", room))
     return nu
 
@@ -232,7 +232,7 @@ def _slope(at: Place) -> Scalar:
 def _proximal_pl(at: Place) -> Scalar:
     """F(x) - F* <= -min_y {<grad f(x), y - x> + mu/2 |y - x|^2 + g(y) - g(x)}, least at p = prox(x - grad f(x)/mu)."""
     mu, x = at.constant("prox_pl"), at.vector("x")
-    inverse = Op("^", (at.fields["constant"].name(), fmpq(-1)))
+    inverse = Op("^", (at.field("constant").name(), fmpq(-1)))
     slope = Rule("mean", (Rule("grad", (at.rule("x"),)),))
     down = Rule("+", (at.rule("x"), Rule("*", (slope,), Op("*", (fmpq(-1), inverse)))))
     p = at.read(Rule("prox", (down,), inverse))
@@ -277,25 +277,27 @@ def _steep(at: Place) -> Scalar:
 
 def _largest(at: Place) -> Scalar:
     """What a measure is the largest of, over clients, steps, rounds before the last and outcomes, is at most that."""
-    name, frame = at.fields["measure"].name(), at.reader.frame
+    name, frame = at.field("measure").name(), at.reader.frame
     measure = frame.measured(name)
     if measure is None or measure.extreme != "most" or measure.at or at.over == "squares":
         raise Rejected(f"got {name!r}, expected a measure that is the largest of something")
     t, k = at.reader.at
     last = Op("+", (frame.first, frame.size("T"), fmpq(-1), Op("*", (fmpq(-1), t))))
     at.reader.needs.append(Need("nonnegative", last))
-    end = frame.size("E") if frame.method.phases["local"] else fmpq(0)
-    at.reader.needs.append(Need("nonnegative", Op("+", (end, Op("*", (fmpq(-1), k))))))
+    stepwise = bool(frame.method.phases["local"])
+    if stepwise or any(name == "k" for c, _ in measure.terms for name, _ in free(c)):  # else all steps are alike
+        end = frame.size("E") if stepwise else fmpq(0)
+        at.reader.needs.append(Need("nonnegative", Op("+", (end, Op("*", (fmpq(-1), k))))))
     each = at.reader.number(measure.terms, "base", at.client, "", at.reader.now)
     return (*constant(at.reader.form(name)), *minus(each))
 
 
 def _weight(at: Place) -> Scalar:
     """p_i >= 0 of a client, or the share q_ij >= 0 that it has among the neighbours of another."""
-    frame, who = at.reader.frame, at.fields["client"].name()
+    frame, who = at.reader.frame, at.field("client").name()
     if "among" in at.fields:
         at.reader.normal.charges.add(NEAR)
-        return formula(at.reader, Op("at", (frame.shares, at.fields["among"].name(), who)))
+        return formula(at.reader, Op("at", (frame.shares, at.field("among").name(), who)))
     at.reader.normal.charges.add(SIGN)
     return formula(at.reader, Op("at", (frame.setting.weights, who)))
 
@@ -319,7 +321,7 @@ def _idle(at: Place) -> Scalar:
 
 def _bound(at: Place) -> Scalar:
     """What an assumption says of the method's own measures, at indices in its ranges; under a mean, of every client."""
-    name, frame = at.fields["name"].name(), at.reader.frame
+    name, frame = at.field("name").name(), at.reader.frame
     if name not in frame.claim.means or not frame.named(name):
         raise Rejected(f"got {name!r}, expected an assumption that says something of the run's measures")
     (relation, left, right), ranges = frame.claim.means[name]

@@ -175,14 +175,12 @@ def _functions(reach: Reach, points: Sequence[Vector], steep: Sequence[Vector]) 
             yield _one(Convex(x, y, mu, over)), VALUE
         elif L is None and "convex" in made:
             yield _one(Convex(x, y, 0, over)), VALUE
-    for x in () if composite else points:
+    for x in points:
         yield _one(Minimum(x)), VALUE
-        if L is not None and "convex" not in made and x in steep:
+        if not composite and L is not None and "convex" not in made and x in steep:
             slope = _slope(reach)(x)
             end = x - slope / L
             yield (*_one(Smooth(x, end, L, over)), *_one(Minimum(end))), VALUE
-    for x in points if composite else ():
-        yield _one(Minimum(x)), VALUE
 
 
 def _sides(reach: Reach, points: Sequence[Vector], steep: Sequence[Vector]) -> Iterator[Sized]:
@@ -278,7 +276,7 @@ def _slope(reach: Reach) -> Callable[[Vector], Vector]:
     return grad if reach.frame.client is not None else (lambda x: mean(grad(x)))
 
 
-def power_of(scale: Any, size: Dimension, wanted: Dimension, glossary: Any) -> Any:
+def power_of(scale: Any, size: Dimension, wanted: Dimension) -> Any:
     """The power of the scale that brings one dimension to the other; None if none does."""
     for n in range(-4, 5):
         if size * CURVATURE**n == wanted:

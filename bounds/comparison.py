@@ -14,7 +14,7 @@ from functools import lru_cache
 from math import inf
 from typing import Literal
 
-from sympy import Expr, Ge, Le
+from sympy import Expr, Ge, Le, nan, zoo
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
@@ -93,6 +93,8 @@ def _agrees(factor: float, status: Verdict) -> bool:
 @lru_cache(maxsize=512)
 def supremum(comparison: Comparison) -> tuple[float | None, Point | None]:
     """The largest ratio found, and where; None when the two sides do not speak of the same quantities."""
+    if comparison.ratio.has(nan, zoo):  # to a side that is 0
+        return None, None
     sampler = comparison.sampler()
     ratio = compiled(comparison.ratio, sampler.variables)
     _, point = sampler.climb(ratio, sampler.pool(str(comparison.claims)[:100], POOL), CLIMB)

@@ -537,13 +537,17 @@ def _prove(arguments: argparse.Namespace) -> int:
         for n, statement in enumerate(chosen):
             begun(statement.id)
             row, file = proving.sought(statement, known, budget or proving.SECONDS)
-            if out is not None:
+            if out is not None and file is not None:
                 proving.kept(row, file, out)
             rows.append(row)
             step(statement.id, n + 1, len(chosen))
     if arguments.json:
-        return _print_json(rows)
-    print(proving.as_text(rows))
+        _print_json(rows)
+    else:
+        print(proving.as_text(rows))
+    if out is not None and rows[0]["certificate"] is None:
+        print(f"fedaudit: {out} was not written: there is no proof", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from sympy import Ge, Integer, Le, Pow
+from sympy import Ge, Integer, Le, Pow, factor
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
@@ -19,7 +19,7 @@ from fedaudit.bounds.decide import decide
 from fedaudit.bounds.derivation import Argument, Known, Step, View
 from fedaudit.bounds.dimension import DimensionError, dimension_of
 from fedaudit.bounds.facts import bernoulli, power_le_base, power_le_one, power_sign
-from fedaudit.bounds.frame import Frame
+from fedaudit.bounds.frame import Frame, others
 from fedaudit.bounds.shown import shown, stands
 from fedaudit.bounds.statement import Statement
 from fedaudit.errors import UserError
@@ -107,12 +107,19 @@ def _line(premise: Known, relation: Relational, tried: Tried) -> Lines:
 
 
 def _identity(frame: Frame, at: tuple[Any, Any], relation: Relational) -> Iterator[Lines | Tried]:
-    try:
-        premise = shown(relation, "by definition", frame, at=at)
-    except (UserError, ValueError):
-        return
-    if stands(premise):
-        yield _line(premise, relation, Tried())
+    """Both sides are equal; of a sample out of n also with max(n - 1, 1) for n - 1, which is what the law of it has."""
+    claims, n = [relation], frame.sizes[1]
+    if frame.sample is not None:
+        claims.append(
+            relation.func(*(factor(side).xreplace({n - 1: others(n)}) for side in relation.args), evaluate=False)
+        )
+    for claim in claims:
+        try:
+            premise = shown(claim, "by definition", frame, at=at)
+        except (UserError, ValueError):
+            continue
+        if stands(premise):
+            yield _line(premise, relation, Tried())
 
 
 def _round(
@@ -133,7 +140,7 @@ def _round(
         return
     letters, bounds = generators(reach, goal.requires, relation)
     sized = bundles(reach, at[0], next_round=moved) if wanted is not None else []
-    kept = [(b, power_of(reach.scale, size, wanted, glossary)) for b, size in sized]
+    kept = [(b, power_of(reach.scale, size, wanted)) for b, size in sized]
     kept = [(b, power) for b, power in kept if power is not None]
     if not kept:
         return

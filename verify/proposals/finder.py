@@ -29,7 +29,6 @@ from .potentials import Lines, Tried
 from .rounds import by_potential
 from .told import names_of, told
 
-BUDGET = 30.0  # seconds
 KINDS = ("inequality", "identity")
 
 
@@ -106,7 +105,7 @@ Way = Callable[[Statement, View, Relational, Clock], Iterator[Lines | Tried]]
 WAYS: tuple[Way, ...] = (by_lines_alone, by_one_premise, by_growth, by_potential)
 
 
-def search(statement: Statement, budget: float = BUDGET) -> Found | NotFound:
+def search(statement: Statement, budget: float) -> Found | NotFound:
     """Look for a proof, for so many seconds, and let the kernel decide it."""
     clock, tried = Clock(time.monotonic() + budget), list[Tried]()
     bare = replace(statement, follows_from=())

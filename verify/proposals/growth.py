@@ -1,7 +1,8 @@
-"""How far local steps go: |u|^2 for a vector u that every local step moves by another, from 0 when a round begins.
+"""How far local steps go: |u|^2 where every local step makes a u + v of u, from 0 when a round begins.
 
-|u + v|^2 = |u|^2 + 2 <u, v> + |v|^2 and <u, v>^2 <= |u|^2 |v|^2 show, by induction over the steps, that k steps of
-length at most c go at most k c far, and that |u|^2 is at most k times the sum of the squared steps.
+|a u + v|^2 = a^2 |u|^2 + 2 a <u, v> + |v|^2 and <u, v>^2 <= |u|^2 |v|^2 show, by induction over the steps, that k steps
+of length at most c go at most k c far if 0 <= a <= 1 (a < 1 where a proximal term pulls back), and for a = 1 that |u|^2
+is at most k times the sum of the squared steps.
 """
 
 # sympy ships no type stubs (2026-11).
@@ -34,12 +35,13 @@ from .potentials import Lines, Tried
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A measure |u|^2 of a client, the step v, and the names that the proof gives to <u, v> and |v|^2."""
+    """A measure |u|^2 of a client, what a step makes of u, and the names that the proof gives to <u, v> and |v|^2."""
 
     frame: Frame
     measure: Any  # head
     u: Vector
     v: Vector
+    share: Any  # a, of u after a step
 
     def size(self, k: Any) -> Any:
         t, _, i, _ = self.frame.letters
@@ -56,7 +58,8 @@ class Growth:
     def moved(self, k: Any) -> tuple[Known, Known]:
         """One more step from step k, and the Cauchy-Schwarz inequality there."""
         t = self.frame.letters[0]
-        one = Eq(self.size(k + 1), self.size(k) + 2 * self.along(k) + self.length(k), evaluate=False)
+        after = self.share**2 * self.size(k) + 2 * self.share * self.along(k) + self.length(k)
+        one = Eq(self.size(k + 1), after, evaluate=False)
         schwarz = Le(self.along(k) ** 2, self.size(k) * self.length(k))
         return (
             shown(one, "one more step, squared", self.frame, at=(t, k)),
@@ -86,43 +89,55 @@ def _growth(statement: Statement, relation: Relational) -> Growth | None:
         return None
     t, k, i, _ = plain.letters
     meant = meaning(plain, relation.lhs)
-    if meant is None or getattr(meant[0], "args", ()) != (t, k, i) or relation.lhs.args != (t, plain.sizes[0], i):
+    places = [(t, n, i) for n in (k, plain.sizes[0])]
+    if meant is None or getattr(meant[0], "args", ()) != (t, k, i) or relation.lhs.args not in places:
         return None
     if len(meant[1].terms) != 1 or meant[1].terms[0][0] != 1 or meant[1].terms[0][1][0] != "norm2":
         return None
     u = meant[1].terms[0][1][1]
-    v = _step(u, plain)
-    if v is None:
+    moved = _moved(u, plain)
+    if moved is None:
         return None
+    share, v = moved
     names: dict[Any, Number] = {ALONG(t, k, i): expect(inner(u, v)), LENGTH(t, k, i): expect(norm2(v))}
     frame = frame_of(statement, names)
-    return None if frame is None else Growth(frame, relation.lhs.func, u, v)
+    return None if frame is None else Growth(frame, relation.lhs.func, u, v, share)
 
 
-def _step(u: Vector, frame: Frame) -> Vector | None:
-    """By what a local step moves u: of a difference whose first part is the client's own vector."""
-    own = u.args[0] if u.op == "+" else u
-    rule = frame.local.get(own)
-    moved = [x for x in getattr(u, "args", ()) if isinstance(x, Vector) and x in frame.local]
-    if rule is None or rule.op != "+" or rule.args[0] != own or moved != [own]:
+def _moved(u: Vector, frame: Frame) -> tuple[Any, Vector] | None:
+    """The number a and the vector v with which a local step makes a u + v of u; v is a multiple of one vector."""
+    parts = _parts(u)
+    own = [x for x in parts if x in frame.local]
+    if len(own) != 1 or parts[own[0]] != 1:
         return None
-    _, first, *more = rule.args
-    for part in more:
-        first = first + part
-    return first
+    after = _parts(frame.local[own[0]])
+    share = after.get(own[0], Integer(0))
+    for x, factor in parts.items():  # the step's own part of what is not moved is u's share of it
+        after[x] = cancel(after.get(x, Integer(0)) - share * factor + (0 if x in own else factor))
+    rest = [(x, factor) for x, factor in after.items() if factor != 0]
+    return (share, rest[0][1] * rest[0][0]) if len(rest) == 1 else None
 
 
-def _factor(v: Vector) -> Any:
-    """The number before a vector."""
-    return v.args[0] * _factor(v.args[1]) if v.op == "*" else Integer(1)
+def _parts(v: Vector) -> dict[Vector, Any]:
+    """A vector as a sum of numbers times vectors that are no sums."""
+    if v.op == "*":
+        return {x: v.args[0] * factor for x, factor in _parts(v.args[1]).items()}
+    if v.op != "+":
+        return {v: Integer(1)}
+    total: dict[Vector, Any] = {}
+    for part in v.args:
+        for x, factor in _parts(part).items():
+            total[x] = total.get(x, Integer(0)) + factor
+    return total
 
 
 def _lengths(growth: Growth, k: Any) -> Iterator[tuple[Any, Known]]:
     """What |v|^2 is in the method's own measures."""
     frame, (t, k_, i, _) = growth.frame, growth.frame.letters
+    (factor,) = _parts(growth.v).values()
     for quantity in frame.method.measures:
         if getattr(quantity, "args", ()) == (t, k_, i):
-            value = (_factor(growth.v) ** 2 * quantity).subs(k_, k)
+            value = (factor**2 * quantity).subs(k_, k)
             premise = shown(Eq(growth.length(k), value, evaluate=False), "how long a step is", frame, at=(t, k))
             if stands(premise):
                 yield value, premise
@@ -136,6 +151,8 @@ def _by_sum(growth: Growth, relation: Relational) -> Iterator[Lines]:
     """At most k times the sum of the squared steps."""
     k, end = growth.frame.letters[1], growth.frame.sizes[0]
     sums = list(relation.rhs.atoms(Sum))
+    if growth.share != 1 or relation.lhs != growth.size(end):
+        return
     if len(sums) != 1 or cancel(relation.rhs / sums[0]) != end or sums[0].limits[0][1:] != (0, end - 1):
         return
     index, term = sums[0].limits[0][0], sums[0].function
@@ -156,7 +173,7 @@ def _by_sum(growth: Growth, relation: Relational) -> Iterator[Lines]:
 
 
 def _by_bound(growth: Growth, statement: Statement, relation: Relational) -> Iterator[Lines]:
-    """At most (k c)^2, where an assumption bounds the steps."""
+    """At most (k c)^2, which is at most (E c)^2, where an assumption bounds the steps."""
     frame, (t, k, _, _) = growth.frame, growth.frame.letters
     end = frame.sizes[0]
     reached = cancel(relation.rhs / end**2)
@@ -179,5 +196,6 @@ def _by_bound(growth: Growth, statement: Statement, relation: Relational) -> Ite
             steps = Induction(
                 near, k, 0, (_start(growth),), (one, short, turned), note="all steps", under=(Le(k, end),)
             )
-            final = Step(relation, (steps.at(end),), note="what is claimed")
+            reached_at = steps if relation.lhs == growth.size(k) else steps.at(end)
+            final = Step(relation, (reached_at,), note="what is claimed")
             yield Lines(Argument((short, turned, steps, final), final), Tried(4))

@@ -126,8 +126,9 @@ def bundles(reach: Reach, when: Any, *, next_round: bool) -> list[Sized]:
     """Atoms at the points of this round, and of the next one if it is asked for."""
     shared = [*reach.now.values(), *(reach.later.values() if next_round else ()), *reach.spoken]
     read = [v.args[0] for x in shared for v in vectors_of(x) if v.op == "grad"]
-    steep = list(dict.fromkeys((*read, *(shared if _measures_slopes(reach.frame) or reach.spoken else ()))))
-    steep = [x for x in steep if x.op != "prox"] if reach.frame.method.composite and reach.spoken else steep
+    more = shared if _measures_slopes(reach.frame) or reach.spoken else []
+    more = [x for x in more if x.op != "prox"] if reach.frame.method.composite and reach.spoken else more
+    steep = list(dict.fromkeys((*read, *more)))
     points = list(dict.fromkeys((*shared, *read)))
     found: list[Sized] = []
     seen = set[Any]()
@@ -143,7 +144,8 @@ def _one(atom: Any) -> Bundle:
 
 
 def _measures_slopes(frame: Frame) -> bool:
-    return any(v.op == "grad" for number in frame.method.measures.values() for v in vectors_of(number))
+    numbers = (*frame.method.measures.values(), *frame.names.values())
+    return any(v.op == "grad" for number in numbers for v in vectors_of(number))
 
 
 def _functions(reach: Reach, points: Sequence[Vector], steep: Sequence[Vector]) -> Iterator[Sized]:
@@ -173,14 +175,12 @@ def _functions(reach: Reach, points: Sequence[Vector], steep: Sequence[Vector]) 
             yield _one(Convex(x, y, mu, over)), VALUE
         elif L is None and "convex" in made:
             yield _one(Convex(x, y, 0, over)), VALUE
-    for x in () if composite else points:
+    for x in points:
         yield _one(Minimum(x)), VALUE
-        if L is not None and "convex" not in made and x in steep:
+        if not composite and L is not None and "convex" not in made and x in steep:
             slope = _slope(reach)(x)
             end = x - slope / L
             yield (*_one(Smooth(x, end, L, over)), *_one(Minimum(end))), VALUE
-    for x in points if composite else ():
-        yield _one(Minimum(x)), VALUE
 
 
 def _sides(reach: Reach, points: Sequence[Vector], steep: Sequence[Vector]) -> Iterator[Sized]:
@@ -248,8 +248,9 @@ def _squares(reach: Reach, points: Sequence[Vector], steep: Sequence[Vector], wh
     for (x, y), q in product(permutations(reach.now, 2), _pure(reach)):
         yield _one(Square(x - y + q * (x - w_star))), LENGTH2
     for x, g in ((x, g) for x in lengths for g in slopes if not isinstance(when, Integer)):
-        yield _one(Square(x - (when + 1) * g)), LENGTH2
-        yield _one(Square(x + (when + 1) * g)), LENGTH2
+        for far in dict.fromkeys(m * when + n for m in (1, *_pure(reach)) for n in (0, 1)):
+            yield _one(Square(x - far * g)), LENGTH2
+            yield _one(Square(x + far * g)), LENGTH2
     if "strongly_convex" in reach.assumed:
         ratio = reach.assumed["strongly_convex"].args[0] / reach.scale
         if ratio != 1:
@@ -262,9 +263,10 @@ def _squares(reach: Reach, points: Sequence[Vector], steep: Sequence[Vector], wh
 
 
 def _pure(reach: Reach) -> list[Any]:
-    """Numbers without dimension in the method's rules."""
+    """Numbers without dimension in the method's rules and in the steps that are chosen."""
     glossary = reach.frame.method.glossary
-    found = {s for e in reach.frame.method.scalars(()) for s in e.free_symbols if isinstance(s, Symbol)}
+    scalars = (*reach.frame.method.scalars(()), *reach.frame.chosen.values())
+    found = {s for e in scalars for s in e.free_symbols if isinstance(s, Symbol)}
     return [
         s for s in sorted(found, key=str) if not s.is_integer and s in glossary and dimension_of(s, glossary) == ONE
     ]
@@ -274,7 +276,7 @@ def _slope(reach: Reach) -> Callable[[Vector], Vector]:
     return grad if reach.frame.client is not None else (lambda x: mean(grad(x)))
 
 
-def power_of(scale: Any, size: Dimension, wanted: Dimension, glossary: Any) -> Any:
+def power_of(scale: Any, size: Dimension, wanted: Dimension) -> Any:
     """The power of the scale that brings one dimension to the other; None if none does."""
     for n in range(-4, 5):
         if size * CURVATURE**n == wanted:

@@ -58,7 +58,6 @@ class Shape:
     """What is claimed of round `end`: `rate`^end `first` + c(end) - `last` - [sum of `each` over earlier rounds] >= 0.
 
     `first` speaks of round 0, `last` of round `end`; `per_round` and `rest` are c(end) = per_round * end + rest.
-    `factor`: by what the printed difference was multiplied.
     """
 
     end: Any
@@ -258,7 +257,7 @@ def _sized(expr: Any, scale: Any, glossary: Any) -> Any:
         size = dimension_of(expr, glossary) or ONE
     except DimensionError:
         return None
-    power = power_of(scale, size, ONE, glossary)
+    power = power_of(scale, size, ONE)
     return None if power is None else expr * power
 
 

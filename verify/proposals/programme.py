@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,8 @@ ONE = Integer(1)
 
 Bundle = tuple[tuple[Any, Atom], ...]  # atoms that are used together, each with its factor
 Terms = Mapping[Key, Coefficient]
-Row = tuple[int, Key, tuple[int, ...]]
+Row = tuple[int, Key, tuple[int, ...]]  # equation, product of vectors, powers of the parameters
+Column = dict[int, fmpq]  # by the number of its row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,10 +66,15 @@ class Solution:
 class _Columns:
     """Columns of the programme while they are put together."""
 
-    entries: list[dict[Row, fmpq]] = field(default_factory=list[dict[Row, fmpq]])
+    entries: list[Column] = field(default_factory=list[Column])
     labels: list[tuple[int, int, Any]] = field(default_factory=list[tuple[int, int, Any]])  # equation, bundle, product
-    free: dict[int, dict[Row, fmpq]] = field(default_factory=dict[int, dict[Row, fmpq]])
-    right: dict[Row, fmpq] = field(default_factory=dict[Row, fmpq])
+    free: dict[int, Column] = field(default_factory=dict[int, Column])
+    right: Column = field(default_factory=Column)
+    rows: dict[Row, int] = field(default_factory=dict[Row, int])
+
+    def row(self, row: Row) -> int:
+        """Its number: rows are long to compare, and there are a million entries."""
+        return self.rows.setdefault(row, len(self.rows))
 
 
 def solve(equations: Sequence[Equation], signs: Mapping[int, bool] | None = None) -> Solution | None:
@@ -83,7 +88,7 @@ def solve(equations: Sequence[Equation], signs: Mapping[int, bool] | None = None
     left = [*columns.entries, *({r: -q for r, q in columns.free[u].items()} for u in frees)]
     lower = [0.0] * len(columns.entries) + [0.0 if signed.get(u) else -np.inf for u in frees]
     weights = [1.0 + 0.1 * len(getattr(b, "free_symbols", ())) for _, _, b in columns.labels] + [0.0] * len(frees)
-    chosen = _vertex(left, columns.right, lower, weights)
+    chosen = _vertex(left, columns.right, len(columns.rows), lower, weights)
     if chosen is None:
         return None
     values = _exact([left[m] for m in chosen], columns.right)
@@ -144,8 +149,8 @@ def _expand(n: int, equation: Equation, columns: _Columns) -> bool:
         rest = (common * Coefficient(common.below, c.below)).below
         common = common * Coefficient(rest, common.below)
 
-    def rows(terms: Terms) -> dict[Row, fmpq]:
-        return {(n, key, e): q for key, c in terms.items() for e, q in (common * c).top.to_dict().items()}
+    def rows(terms: Terms) -> Column:
+        return {columns.row((n, key, e)): q for key, c in terms.items() for e, q in (common * c).top.to_dict().items()}
 
     columns.right.update(rows(target))
     for u, terms in shared.items():
@@ -171,23 +176,23 @@ def _scaled(terms: Terms, factor: Coefficient) -> dict[Key, Coefficient]:
 
 
 def _vertex(
-    left: Sequence[Mapping[Row, fmpq]], right: Mapping[Row, fmpq], lower: Sequence[float], weights: Sequence[float]
+    left: Sequence[Column], right: Column, count: int, lower: Sequence[float], weights: Sequence[float]
 ) -> list[int] | None:
-    rows = {row: n for n, row in enumerate(dict.fromkeys(r for c in (right, *left) for r in c))}
-    entries = [(float(Fraction(int(q.p), int(q.q))), rows[r], m) for m, c in enumerate(left) for r, q in c.items()]
+    """The columns that take part in a cheapest solution, in floats; `count` is the number of rows."""
+    entries = [(int(q.p) / int(q.q), row, m) for m, column in enumerate(left) for row, q in column.items()]
     if not entries:
         return None
     data, where, which = zip(*entries, strict=True)
-    matrix = csr_matrix((data, (where, which)), (len(rows), len(left)))
-    values = np.zeros(len(rows))
+    matrix = csr_matrix((data, (where, which)), (count, len(left)))
+    values = np.zeros(count)
     for row, q in right.items():
-        values[rows[row]] = float(Fraction(int(q.p), int(q.q)))
+        values[row] = int(q.p) / int(q.q)
     bounds = [(low, None) for low in lower]
     solved: Any = linprog(np.array(weights), A_eq=matrix, b_eq=values, bounds=bounds, method="highs-ds")
     return [m for m, x in enumerate(solved.x) if abs(x) > SMALL] if solved.status == 0 else None
 
 
-def _exact(left: Sequence[Mapping[Row, fmpq]], right: Mapping[Row, fmpq]) -> list[fmpq] | None:
+def _exact(left: Sequence[Column], right: Column) -> list[fmpq] | None:
     """The exact values on the chosen columns; None if there are none."""
     rows = {row: n for n, row in enumerate(dict.fromkeys(r for c in (right, *left) for r in c))}
     matrix = fmpq_mat(len(rows), len(left) + 1)

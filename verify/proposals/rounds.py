@@ -86,7 +86,7 @@ def _attempt(
         bounds = [*bounds, *(RATE - b for b in bases)]
     units: list[tuple[Any, Any]] = []
     for head, size in potential.quantities:
-        power = power_of(scale, size, wanted, glossary)
+        power = power_of(scale, size, wanted)
         if power is not None:
             units += [(head, power * m) for m in products(letters, degree)]
     columns = [(head, unit, a) for head, unit in units for a in range(powers + 1)]
@@ -99,7 +99,7 @@ def _attempt(
         sized = bundles(reach, when, next_round=when == t)
         gens = [*letters, *bounds, *extra]
         made = products(gens, deg)
-        kept = [(b, power_of(scale, size, wanted, glossary)) for b, size in sized]
+        kept = [(b, power_of(scale, size, wanted)) for b, size in sized]
         kept = [(b, power) for b, power in kept if power is not None]
         return Equation(
             frame,
@@ -158,7 +158,7 @@ def _room(reach: Any) -> Any:
 def _lost(potential: Potential, room: Any, wanted: Any, letters: Sequence[Any]) -> list[Any]:
     """What may be lost in a round, times that number: measures that are not negative."""
     t, glossary = potential.frame.letters[0], potential.frame.method.glossary
-    kept = [(head(t), power_of(potential.reach.scale, size, wanted, glossary)) for head, size in potential.quantities]
+    kept = [(head(t), power_of(potential.reach.scale, size, wanted)) for head, size in potential.quantities]
     units = [(q, power) for q, power in kept if power is not None and q.is_nonnegative]
     return [q * power * m for q, power in units for m in products(letters, 2)]
 

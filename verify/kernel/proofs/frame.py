@@ -86,7 +86,9 @@ class Frame:
     def size(self, name: str) -> str:
         """The claim's letter for C, E, T or m."""
         names = self.method.names
-        return next((letter for letter, own in names.items() if own == name), f"{BOUND}{name}" if name in names else name)
+        return next(
+            (letter for letter, own in names.items() if own == name), f"{BOUND}{name}" if name in names else name
+        )
 
     def measured(self, name: str) -> Measure | None:
         """What a quantity is, by the proof or by the method."""

@@ -355,3 +355,14 @@ def test_indices_begin_at_0_or_later() -> None:
     claim = changed(RUN, id="ours", for_all={"t": ["-1", "T"]})
     with pytest.raises(Rejected, match="not negative"):
         proof.check({"format": proof.FORMAT, "statement": "ours", "claim": claim, "judgements": []}, {})
+
+
+def test_the_name_of_an_index_says_nothing_about_its_values() -> None:
+    """ "step" ends like the kernel's own names of counts; at step = 0 the cited claim says nothing at all."""
+    vacuous = {
+        **changed(NUMBERS), "id": "vacuous", "when": [["<=", "1", "step"]], "for_all": {"step": ["0", "T"]},
+        "then": [["<=", "x", "0"]], "domains": {"x": "real", "T": "count"},
+    }  # fmt: skip
+    ours = {**vacuous, "id": "ours", "when": [], "for_all": {}}
+    at_one: Json = {"of": "vacuous", "part": 0, "at": {"step": "1"}}
+    refused("got no judgement that says 1 <= #step", ["<=", "x", "0"], at_one, (), cited=vacuous, claim=ours)

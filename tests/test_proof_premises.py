@@ -178,6 +178,23 @@ FLAT = {
     "above": {"at": ["t"], "terms": [["1", ["f", "w"]], ["-1", ["f_star"]]]},
 }
 
+STILL: Json = {  # no local steps: its largest is that of k = 0
+    "id": "still", "server": {"w": ["start"]}, "client": {"y": "w"}, "begin": {}, "local": {}, "end": {}, "update": {},
+    "measures": {
+        "top": {"at": [], "terms": [["k", ["norm2", "w"]]], "over": ["most", "steps"]},
+        "w2": {"at": ["t"], "terms": [["1", ["norm2", "w"]]]},
+    },
+}  # fmt: skip
+TURNS = [[["+", "1", ["*", "-1", "t"]], ["norm2", "w"]]]
+FALLING = {
+    "low": moved(FEDAVG, measures={"low": {"at": [], "terms": TURNS, "over": ["least", "steps"]}}),
+    "pick": moved(FEDAVG, measures={"pick": {"at": ["T"], "terms": TURNS, "over": ["picked", "rounds"]}}),
+}
+DEVIATION = ["+", ["sampled", "y"], ["*", "-1", ["mean", "y"]]]
+SAMPLED = moved(
+    MEMORY, names={"m": "C"}, server={"w": ["start"]}, client={"y": "w"}, end={}, update={"w": ["sampled", "y"]},
+    measures={"dev": {"at": ["t", "k"], "terms": [["1", ["norm2", DEVIATION]]]}},
+)  # fmt: skip
 ATTACKS = {
     "another method's rule": case_of(LOCAL, {"at": ["t", "k"]}, OTHER_RULE, frame={"measures": LINEAR}),
     "a round that is not over": case_of(ENDED, {"at": ["t", "k"]}, frame=OWN),
@@ -300,7 +317,41 @@ ATTACKS = {
         frame={"measures": {"top": TOP}},
         rests=(["<=", "k", "E"],),
     ),
+    "a largest of steps that no run has": case_of(
+        ["<=", ["*", "5", ["at", "w2", "t"]], "top"],
+        {"at": ["t", "5"], "by": [["1", {"atom": "largest", "measure": "top"}]]},
+        STILL, rests=(["<=", "0", ["+", "T", "-1", ["*", "-1", "t"]]],),
+    ),
+    "the least of what turns negative": case_of(["<=", "0", "low"], {}, FALLING["low"], rule="sign"),
+    "a picked one of what turns negative": case_of(
+        ["<=", "0", ["at", "pick", "T"]], {}, FALLING["pick"], rule="sign"
+    ),
+    "local steps under the name of the clients": case_of(
+        ENDED, AT_END, moved(FEDAVG, names={"E": "C"}, measures={"dist2": FEDAVG["measures"]["dist2"]}), frame=OWN,
+        domains={**{name: kind for name, kind in SYMBOLS.items() if name != "C"}, **MEASURED},
+    ),
+    "a sample under the name of the clients": case_of(
+        ["=", ["at", "dev", "t", "k"], "0"], {"at": ["t", "k"]}, SAMPLED,
+        let=[["equal_weights"], ["without_replacement"]], implicit=[],
+        domains={"dev": "real", "gamma": "positive", "T": "count", "E": "count", "m": "count", "L": "positive"},
+    ),
+    "a weight that is positive by declaration": case_of(
+        ["<", "0", ["at", "p", "i"]], [{"products": [["1", ["goal"]], ["1", [["at", "p", "i"]]]]}], rule="line",
+        let=[], domains={**SYMBOLS, **MEASURED, "p": "positive"},
+    ),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_an_atom_without_one_of_its_fields_is_refused_or_means_less(name: str) -> None:
+    """It is refused in words, or the field was not needed; nothing else is raised."""
+    case = ACCEPTED[name]
+    atoms = case.judgement["with"].get("by", ())
+    for n, (_, atom) in enumerate(atoms):
+        for field in atom:
+            data = copy.deepcopy(case.judgement["with"])
+            del data["by"][n][1][field]
+            assert why(replace(case, judgement={**case.judgement, "with": data})) or field == "client"
 
 
 @pytest.mark.parametrize("name", ATTACKS)

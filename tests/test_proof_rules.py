@@ -853,3 +853,37 @@ def test_work_is_bounded() -> None:
         stated(f"x <= x + {huge}").check()
     with pytest.raises(Rejected, match="power 65"):
         stated("x**65 == x**65").check()
+
+
+def test_a_step_size_before_the_first_round_is_0_whatever_is_declared() -> None:
+    method = {
+        "id": "gd", "server": {"w": ["start"]}, "client": {"y": "w"}, "begin": {"y": "w"},
+        "local": {"y": ["+", "y", ["*", ["*", "-1", ["at", "gamma", "t"]], ["grad", "y"]]]}, "end": {},
+        "update": {"w": ["mean", "y"]}, "measures": {"w2": {"at": ["t"], "terms": [["1", ["norm2", "w"]]]}},
+        "before": {"earlier": "gamma"},
+    }  # fmt: skip
+    domains = {"w2": "real", "gamma": "positive", "earlier": "positive", "T": "count"}
+    claim = claim_of(["w2(t) <= 0"], (), domains, setting="run", for_all={"t": ["0", "T"]}, method=method)
+    earlier = ["at", "earlier", "0"]
+    absurd = [{"products": [["1", [earlier]]], "equations": [["1", 0]]}]
+    file = {
+        "format": proof.FORMAT, "statement": claim["id"], "claim": claim, "judgements": [
+            {"rule": "condition", "says": ["=", earlier, "0"], "with": {"of": "before", "name": "earlier", "at": "0"}},
+            {"rule": "line", "says": claim["then"][0], "by": [0], "with": absurd},
+        ],
+    }  # fmt: skip
+    with pytest.raises(Rejected, match="got no product that is positive"):
+        proof.check(file, {})
+
+
+def test_what_a_setting_measures_at_an_index_has_no_sign_by_declaration() -> None:
+    domains = {"local2": "positive", "global2": "real", "M": "count"}
+    claim = claim_of(["-1 < global2"], (), domains, setting="devices")
+    local = ["at", "local2", "i"]
+    positive = {"rule": "line", "says": ["<", "0", local], "with": [{"products": [["1", ["goal"]], ["1", [local]]]}]}
+    file = {
+        "format": proof.FORMAT, "statement": claim["id"], "claim": claim, "letters": {"i": "client"},
+        "judgements": [positive],
+    }  # fmt: skip
+    with pytest.raises(Rejected, match="got a factor whose form does not show its sign"):
+        proof.check(file, {})

@@ -863,7 +863,8 @@ def test_a_step_size_before_the_first_round_is_0_whatever_is_declared() -> None:
         "before": {"earlier": "gamma"},
     }  # fmt: skip
     domains = {"w2": "real", "gamma": "positive", "earlier": "positive", "T": "count"}
-    claim = claim_of(["w2(t) <= 0"], (), domains, setting="run", for_all={"t": ["0", "T"]}, method=method)
+    still = [["<=", ["at", "w2", "t"], "0"]]
+    claim = claim_of((), (), domains, setting="run", for_all={"t": ["0", "T"]}, method=method) | {"then": still}
     earlier = ["at", "earlier", "0"]
     absurd = [{"products": [["1", [earlier]]], "equations": [["1", 0]]}]
     file = {

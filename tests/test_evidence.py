@@ -387,6 +387,15 @@ def test_an_end_that_the_row_tells_otherwise_is_noticed(folder, capsys):
     assert len([reason for *_, reason in wrong(rows) if " end '1/" in reason]) == 2
 
 
+def test_an_end_that_the_row_tells_otherwise_in_floats_is_noticed(folder, capsys):
+    document = json.loads((folder / "audit.json").read_text())
+    quoted = next(row for row in document["statements"] if row["id"] == PROFILED)["hunt"]["worst"][0]
+    quoted["lower"], quoted["upper"] = 0.99, 0.1
+    (folder / "audit.json").write_text(json.dumps(document))
+    status, rows = certified(capsys)
+    assert (status, len([reason for *_, reason in wrong(rows) if "end '" in reason])) == (1, 2)
+
+
 @pytest.mark.parametrize(
     "told", [{"relation": 2}, {"name": "C 5, E 1, T 1"}, *({"point": {n: "1/3"}} for n in ("p", "h", "L", "T"))]
 )
@@ -405,7 +414,7 @@ def test_indices_steps_noise_and_letters_of_sizes_belong_to_the_point(name, said
     held["claim"] = {"method": {"names": {"M": "C"}}}
     held["point"] = {"C": 2, "E": 1, "T": 1, "steps": {"gamma": ["1/8", "1/8"]}, "noise": {"kind": "none"}}
     here = {"t": "0", "gamma": "1/8", "noise": "none", "M": "2", "G": "any"}
-    end = partial(End, "a/b", "", "upper", "", Fraction(1), True, name={}, relation=1)
+    end = partial(End, "a/b", "", "upper", "", ((Fraction(1), True),), name={}, relation=1)
     assert end(point=here).differs(held, None, None) == ""
     assert "expected the point" in end(point={**here, name: said}).differs(held, None, None)
 

@@ -38,8 +38,7 @@ class End:
     place: str  # in audit.json
     which: Literal["lower", "upper"]
     file: str | None  # below the folder
-    value: Fraction | None  # exactly, or as a float tells it
-    exact: bool
+    values: tuple[tuple[Fraction | None, bool], ...]  # as a float tells it, and exactly
     point: Mapping[str, str]
     name: Mapping[str, str]  # the numbers in the name of an ordinary point
     relation: int | None  # of several, which one; None where a search met it
@@ -57,8 +56,9 @@ class End:
         if other := _elsewhere(self.point, data, where) or _elsewhere(self.name, data, where):
             return f"got {other}, expected the point that audit.json tells"
         low, high = _attained(data, lhs, rhs) if self.which == "lower" else (Fraction(data["factor"]),) * 2
-        if self.value is None or not _within(self.value, low, high, self.exact):
-            return f"got {float(low):.9g}, expected the {self.which} end {shown(str(self.value))}"
+        for value, exact in self.values or ((None, False),):
+            if value is None or not _within(value, low, high, exact):
+                return f"got {float(low):.9g}, expected the {self.which} end {shown(str(value))}"
         return ""
 
 
@@ -139,10 +139,10 @@ def _of_row(row: Row, place: str) -> Iterator[End]:
             value, exact, file = one.get(which), one.get(f"{which}_exact"), one.get(key)
             if not _is_number(value) or not isinstance(exact or "", str) or not isinstance(file or "", str):
                 raise Malformed(f"{where}.{which}: got {shown(value)}, expected a number and the name of its file")
-            said = _number(exact) if exact else _number(value)
+            said = [(_number(x), precise) for x, precise in ((exact, True), (value, False)) if x is not None]
             if value is not None or exact or file:
                 told = cast("dict[str, str]", point), name, number
-                yield End(str(row["id"]), where, which, file, said, bool(exact), *told)
+                yield End(str(row["id"]), where, which, file, tuple(said), *told)
 
 
 def _is_number(x: object) -> bool:

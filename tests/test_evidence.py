@@ -5,6 +5,8 @@ import json
 import random
 import shutil
 from collections import Counter
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from fedaudit.runner import Settings, attempt, choose
 from fedaudit.store import Folder
 from fedaudit.verify import kernel, proved
 from fedaudit.verify.claims import lower
+from fedaudit.verify.kept import End
 from fedaudit.verify.kernel.proofs.proof import FORMAT
 from fedaudit.verify.kernel.rational import Rejected
 from fedaudit.verify.proposals.proposal import Proposal, Reason
@@ -382,6 +385,38 @@ def test_an_end_that_the_row_tells_otherwise_is_noticed(folder, capsys):
     status, rows = certified(capsys)
     assert (status, len([reason for *_, reason in wrong(rows) if "end 1/" in reason])) == (1, 0)
     assert len([reason for *_, reason in wrong(rows) if " end '1/" in reason]) == 2
+
+
+def test_an_end_that_the_row_tells_otherwise_in_floats_is_noticed(folder, capsys):
+    document = json.loads((folder / "audit.json").read_text())
+    quoted = next(row for row in document["statements"] if row["id"] == PROFILED)["hunt"]["worst"][0]
+    quoted["lower"], quoted["upper"] = 0.99, 0.1
+    (folder / "audit.json").write_text(json.dumps(document))
+    status, rows = certified(capsys)
+    assert (status, len([reason for *_, reason in wrong(rows) if "end '" in reason])) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "told", [{"relation": 2}, {"name": "C 5, E 1, T 1"}, *({"point": {n: "1/3"}} for n in ("p", "h", "L", "T"))]
+)
+def test_ends_at_another_point_are_noticed(folder, capsys, told):
+    document = json.loads((folder / "audit.json").read_text())
+    quoted = next(row for row in document["statements"] if row["id"] == PROFILED)["hunt"]["worst"][0]
+    quoted |= {key: {**quoted["point"], **value} if key == "point" else value for key, value in told.items()}
+    (folder / "audit.json").write_text(json.dumps(document))
+    status, rows = certified(capsys)
+    assert (status, len([reason for *_, reason in wrong(rows) if "audit.json tells" in reason])) == (1, 2)
+
+
+@pytest.mark.parametrize(("name", "said"), [("t", "7"), ("gamma", "1/9"), ("noise", "signs"), ("M", "3")])
+def test_indices_steps_noise_and_letters_of_sizes_belong_to_the_point(name, said):
+    held = {"statement": "a/b", "factor": "1", "at": {"relation": 0, "t": 0}}
+    held["claim"] = {"method": {"names": {"M": "C"}}}
+    held["point"] = {"C": 2, "E": 1, "T": 1, "steps": {"gamma": ["1/8", "1/8"]}, "noise": {"kind": "none"}}
+    here = {"t": "0", "gamma": "1/8", "noise": "none", "M": "2", "G": "any"}
+    end = partial(End, "a/b", "", "upper", "", ((Fraction(1), True),), name={}, relation=1)
+    assert end(point=here).differs(held, None, None) == ""
+    assert "expected the point" in end(point={**here, name: said}).differs(held, None, None)
 
 
 def test_a_lower_end_refutes_nothing_and_is_not_rejected(folder, capsys):

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from proof_writer import Writer, claim_of, relation
 
+from fedaudit.verify.kernel import evaluate
 from fedaudit.verify.kernel.rational import Malformed, Rejected
 
 NUMBERS = ["T < T + 1", "-T <= 1", "T == T", "T <= T + 1"]
@@ -51,3 +52,17 @@ def test_a_split_without_cases_is_refused() -> None:
     head = {"format": "fedaudit-proof/2", "statement": claim["id"], "claim": claim}
     with pytest.raises((Malformed, Rejected)):
         checked({**head, "judgements": [judgement]})
+
+
+def test_a_claim_does_not_say_that_the_base_of_a_power_is_positive() -> None:
+    """0 < x^y fails at x = -1, y = 1, where both sides are numbers; so does 0 < x where x^y is claimed to be one."""
+    power = ["^", "x", "y"]
+    for then in (["<", "0", power], ["<", ["*", "-1", "x"], ["*", "0", power]]):
+        claim = {**claim_of([], domains={"x": "real", "y": "real"}), "then": [then]}
+        _, _, holds = evaluate(claim, {"values": {"x": "-1", "y": "1"}}, (), {"relation": 0})
+        assert not holds
+        products = [["1", ["goal", power] if then[1] == "0" else ["goal"]]]
+        line = {"rule": "line", "says": then, "with": [{"products": products}]}
+        head = {"format": "fedaudit-proof/2", "statement": claim["id"], "claim": claim}
+        with pytest.raises(Rejected, match="needs x to be positive"):
+            checked({**head, "judgements": [line]})

@@ -14,6 +14,7 @@ from marks import slow
 
 from fedaudit.bounds.catalogue import find
 from fedaudit.verify.claims import lower
+from fedaudit.verify.kernel import evaluate
 from fedaudit.verify.kernel.proofs import proof
 from fedaudit.verify.kernel.rational import Malformed, Rejected
 from fedaudit.verify.proposals.orders import NoProof, order_proof
@@ -190,6 +191,24 @@ def test_a_difference_is_no_sum_of_its_parts() -> None:
     for picks in ([], [[raw["then"][0][2], 0]], [[raw["then"][0][2], 1]]):
         refused(file(raw, {"witness": witness, "ways": [leaf(["1", 0, []], picks=picks)]}, [below]), "left over")
     proof.check(order_proof(claim(["<=", ["+", "E", ["*", "-1", "x"]], "E"], raw["domains"], raw["when"])), {})
+
+
+def test_what_is_split_is_a_number() -> None:
+    """x/x is 1 by its form and positive in every case: it says nothing about x = 0, where it is no number."""
+    raw = claim(["<=", "1", "x"], {"x": "nonnegative"}, let=[["fixed", "x"]])
+    for tree in (["*", "x", ["^", "x", "-1"]], ["+", "x", ["^", "y", "1/2"]]):
+        way = {"split": tree, "cases": [leaf()] * (1 if tree[0] == "*" else 2), "zero": {}}
+        refused(file(raw, {"witness": paths(x=0), "ways": [way]}), "a part of a side")
+
+
+def test_a_power_is_positive_only_if_its_base_is() -> None:
+    """x^y is 0 at x = 0, y = 1, and a number there."""
+    raw = claim(["<=", "1", ["^", "x", "y"]], {"x": "nonnegative", "y": "positive"}, let=[["fixed", "x", "y"]])
+    refused(file(raw, {"witness": paths(x=0, y=0), "ways": [leaf()]}), "needs x to be positive")
+    _, _, holds = evaluate(raw, {"paths": {"x": [], "y": [["1", "0"]]}}, (), {"relation": 0})
+    assert not holds
+    positive = {**raw, "domains": {"x": "positive", "y": "positive"}}
+    proof.check(file(positive, {"witness": paths(x=0, y=0), "ways": [leaf()]}), {})
 
 
 def test_a_difference_has_no_largest_part() -> None:

@@ -21,6 +21,7 @@ from fedaudit.store import Folder, own_rows
 from fedaudit.verify.document import read
 from fedaudit.verify.names import proof_file, slug
 from fedaudit.verify.recheck import recheck
+from fedaudit.verify.same_claim import claim_of
 
 PROVED, SURVIVED, THEOREM = PAUL, "buttaci/prop3.3-lower", "yuan/thm1"
 FILE = f"certificates/{slug(REFUTED)}.json"
@@ -138,13 +139,12 @@ def test_survived_made_proved_is_rejected(folder, capsys):
 
 def test_a_proof_from_a_form_that_is_written_by_hand_is_none(folder, capsys):
     edit(folder, lambda rows: (to_proved(rows[SURVIVED]), rows[SURVIVED].update(id=THEOREM)))
-    by_hand = {**proofs()[YOUNG], "statement": THEOREM}
-    Folder(folder).prove(THEOREM, by_hand)
+    Folder(folder).prove(THEOREM, {**proofs()[YOUNG], "statement": THEOREM, "claim": claim_of(statement(THEOREM))})
     edit(folder, lambda rows: rows[THEOREM].update(proof=proof_file(THEOREM)))
     status, found = certified(capsys)
     assert (status, found[THEOREM][0]) == (1, False)
-    assert found[THEOREM][1].startswith(f"claim: got another claim than {THEOREM} makes")
-    assert rechecked(folder)[2].standing.reason.startswith("it rests on a form derived by hand")
+    assert found[THEOREM][1].startswith("claim: got what rests on a form derived by hand")
+    assert "rests on a form derived by hand" in rechecked(folder)[2].standing.reason
 
 
 def test_refuted_made_survived_is_not_checked_and_never_accepted(folder, capsys):

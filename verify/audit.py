@@ -34,6 +34,7 @@ from .settings import setting_of
 from .settings.base import Limits, Reading, Setting, Shape
 from .settings.limits import tried_on, untried
 from .settings.order import Order
+from .shelf import rests_on
 from .shrink import reduced, shrink, simplicity
 from .statistical import statistics
 from .sturdy import Endurance, breaks, endurance, tougher
@@ -217,7 +218,7 @@ def audit(
     verified, hunted = _both(statement, seed, effort / 3, backend, memory)
     moves: list[Verdict] = [hunted, verified]
     proof = derivation.proof
-    if isinstance(proof, Proof) and not rests_on(statement):
+    if isinstance(proof, Proof):
         met = any(isinstance(move, Proved) or not move.search.nothing_met for move in moves)
         moves.append(Proved(statement.id, proof, reason="" if met else hunted.reason))
     best = max(moves, key=lambda verdict: (STRENGTH.index(verdict.verdict), _lasts(verdict)))
@@ -257,14 +258,6 @@ def _both(statement: Statement, seed: int, effort: float, backend: str, memory: 
     sturdy = _against(hunted) is None
     verified = verify(statement, seed, effort, backend, memory, seen=seen, spent=spent, sturdy=sturdy)
     return verified, hunted
-
-
-def rests_on(statement: Statement) -> str | None:
-    """What an order claim rests on that the kernel does not decide: a closed form of a run, derived by hand."""
-    parts = [f"a form derived by hand: {statement.by_hand}"] if statement.by_hand else []
-    if statement.form is not None:
-        parts.append(f"a form derived by hand, equal to its run on {len(statement.form.replays)} exact replays")
-    return "; ".join(parts) or None
 
 
 def literal_row(

@@ -376,24 +376,16 @@ def _audited(path: Path, known: Mapping[str, Statement], checker: Checker, own: 
     kept = Kept(path, known, checker, lambda name: _loaded(name, known, checker, end=True), _row).rows(read)
     said_of = verdicts(read)
     fallen = {row["id"] for row in rows if row["what"] == "refutation" and row["accepted"]}
-    rows += [_standing(row, said_of, fallen, known) for row in kept]
+    rows += [_standing(row, fallen) for row in kept]
     others = {name: verdict for name, verdict in said_of.items() if verdict not in CERTIFIED and name not in own}
     return [*rows, *(_unchecked(name, verdict, document) for name, verdict in others.items())]
 
 
-def _standing(row: Row, verdicts: Mapping[str, str], fallen: Collection[str], known: Mapping[str, Statement]) -> Row:
-    """The row of a proof, as far as another word speaks against it: a refutation, or a form that is written by hand."""
-    from .audit import rests_on
-
-    identifier = row["id"]
-    if row["kind"] != "proof" or not row["accepted"]:
+def _standing(row: Row, fallen: Collection[str]) -> Row:
+    """The row of a proof, as far as a refutation speaks against it."""
+    if row["kind"] != "proof" or not row["accepted"] or row["id"] not in fallen:
         return row
-    if identifier in fallen:
-        return {**row, "accepted": False, "what": "contradiction", "reason": BOTH}
-    if verdicts.get(identifier) == "proved" and (by_hand := rests_on(known[identifier])):
-        why = f"audit.json: got the verdict proved, expected another: {identifier} rests on {by_hand}"
-        return {**row, "accepted": False, "reason": why}
-    return row
+    return {**row, "accepted": False, "what": "contradiction", "reason": BOTH}
 
 
 def _unchecked(identifier: str, verdict: str, document: str) -> Row:

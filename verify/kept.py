@@ -38,9 +38,10 @@ class End:
     place: str  # in audit.json
     which: Literal["lower", "upper"]
     file: str | None  # below the folder
-    value: Fraction | None  # exactly, or as a float tells it
-    exact: bool
+    values: tuple[tuple[Fraction | None, bool], ...]  # as a float tells it, and exactly
     point: Mapping[str, str]
+    name: Mapping[str, str]  # the numbers in the name of an ordinary point
+    relation: int | None  # of several, which one; None where a search met it
 
     def differs(self, data: Mapping[str, Any], lhs: object, rhs: object) -> str:
         """Why a file that the kernel accepted is not this end; empty where it is."""
@@ -49,11 +50,15 @@ class End:
         if ("factor" in data) != (self.which == "upper"):
             return f"got the other end, expected the {self.which} one"
         where = cast("Mapping[str, Any]", data["instance"] if self.which == "lower" else data["point"])
-        if other := _elsewhere(self.point, where):
+        place = cast("dict[str, int]", data["at"])
+        if self.relation not in (None, place["relation"] + 1):
+            return f"got relation {place['relation'] + 1}, expected the one that audit.json tells"
+        if other := _elsewhere(self.point, data, where) or _elsewhere(self.name, data, where):
             return f"got {other}, expected the point that audit.json tells"
         low, high = _attained(data, lhs, rhs) if self.which == "lower" else (Fraction(data["factor"]),) * 2
-        if self.value is None or not _within(self.value, low, high, self.exact):
-            return f"got {float(low):.9g}, expected the {self.which} end {shown(str(self.value))}"
+        for value, exact in self.values or ((None, False),):
+            if value is None or not _within(value, low, high, exact):
+                return f"got {float(low):.9g}, expected the {self.which} end {shown(str(value))}"
         return ""
 
 
@@ -62,15 +67,31 @@ def _within(value: Fraction, low: Fraction, high: Fraction, exact: bool) -> bool
     return low - room <= value <= high + room
 
 
-def _elsewhere(point: Mapping[str, str], where: Mapping[str, Any]) -> str:
-    """A size or constant of a file that is not the one which audit.json tells."""
-    numbers = {name: where[name] for name in SIZES if name in where}
-    for part in ("constants", "parameters"):
-        numbers |= cast("dict[str, Any]", where.get(part, {}))
+def _elsewhere(point: Mapping[str, str], data: Mapping[str, Any], where: Mapping[str, Any]) -> str:
+    """A size, constant, step size, weight or index of a file that is not the one which audit.json tells."""
+    letters = cast("dict[str, str]", data["claim"].get("method", {}).get("names", {}))
+    sizes = {**where, **cast("dict[str, Any]", where.get("participation", {}))}
+    told = {name: [sizes[name]] for name in SIZES if name in sizes}
+    told |= {letter: told[size] for letter, size in letters.items() if size in told}
+    told |= {"p": where["p"]} if "p" in where else {}
+    for part in ("constants", "parameters", "steps"):
+        told |= {name: list(_leaves(x)) for name, x in cast("dict[str, Any]", where.get(part, {})).items()}
+    told |= {name: [n] for name, n in cast("dict[str, Any]", data["at"]).items() if name != "relation"}
     for name, said in point.items():
-        if name in numbers and (value := _number(said)) is not None and _number(numbers[name]) != value:
-            return f"{name} = {shown(numbers[name])}"
-    return ""
+        values, own = [_number(one) for one in said.split()], [_number(x) for x in told.get(name, ())]
+        if name in told and None not in values and own not in (values, values * len(own)):
+            return f"{name} = {shown(told[name])}"
+    noise, asked = cast("dict[str, str]", where.get("noise", {})).get("kind", "none"), point.get("noise")
+    other = asked == "none" != noise or (asked == "signs" != noise and "factor" in data)  # a run may do without
+    return f"noise {shown(noise)}" if other else ""
+
+
+def _leaves(entry: object) -> Iterator[object]:
+    """The numbers in lists of lists."""
+    for one in cast("list[object]", entry) if isinstance(entry, list) else ():
+        yield from _leaves(one)
+    if not isinstance(entry, list):
+        yield entry
 
 
 def _number(text: object) -> Fraction | None:
@@ -111,13 +132,17 @@ def _of_row(row: Row, place: str) -> Iterator[End]:
         point: object = one.get("point")
         if not isinstance(point, dict) or not all(isinstance(x, str) for x in cast(Row, point).values()):
             raise Malformed(f"{where}.point: got {shown(cast(object, point))}, expected numbers by name")
+        pairs = [part.rpartition(" ") for part in str(one.get("name", "")).split(", ")]
+        name = {letter: said for letter, _, said in pairs}
+        number = None if one.get("by") == "search" else one.get("relation", 1)
         for which, key in ENDS:
             value, exact, file = one.get(which), one.get(f"{which}_exact"), one.get(key)
             if not _is_number(value) or not isinstance(exact or "", str) or not isinstance(file or "", str):
                 raise Malformed(f"{where}.{which}: got {shown(value)}, expected a number and the name of its file")
-            said = _number(exact) if exact else _number(value)
+            said = [(_number(x), precise) for x, precise in ((exact, True), (value, False)) if x is not None]
             if value is not None or exact or file:
-                yield End(str(row["id"]), where, which, file, said, bool(exact), cast("dict[str, str]", point))
+                told = cast("dict[str, str]", point), name, number
+                yield End(str(row["id"]), where, which, file, tuple(said), *told)
 
 
 def _is_number(x: object) -> bool:

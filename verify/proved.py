@@ -17,7 +17,7 @@ from .kernel import Malformed, Rejected
 from .kernel.proofs.proof import Accepted, check
 from .names import slug
 from .same_claim import same
-from .shelf import read
+from .shelf import read, rests_on
 
 if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
@@ -99,6 +99,8 @@ def _found(
 ) -> Proof | Unproved:
     from .proposals.proposal import propose
 
+    if by_hand := rests_on(statement):
+        return Unproved(f"it rests on {by_hand}")
     if (kept := _kept(statement, folder)) is not None:
         found = _accepted(kept, statement, known, folder, above)
         if isinstance(found, Proof):

@@ -23,7 +23,7 @@ from .same_claim import TIGHTENED, claim_of, restates
 if TYPE_CHECKING:
     from fedaudit.bounds.statement import Statement
 
-__all__ = ["BYTES", "Judged", "Shelf", "read"]
+__all__ = ["BYTES", "Judged", "Shelf", "read", "rests_on"]
 
 BYTES = 16_000_000  # of one proof; those of the whole catalogue together are allowed four times as many
 DEPTH = 100  # of citations
@@ -104,13 +104,14 @@ class Shelf:
         return Judged(identifier, answer, fields["claim"], below, len(answer.trusted))
 
     def _other_claim(self, identifier: str, claim: object) -> str:
-        """That it is no claim of the catalogue; empty where it is. Of `id~tightened` only the larger sides differ."""
+        """Why it is no claim of the catalogue that a proof shows. Of `id~tightened` only the larger sides differ."""
         base = identifier.removesuffix(TIGHTENED)
         own = self.known.get(identifier) or self.known.get(base)
         if own is None:
             return f"proof: got the statement {identifier}, expected one that the catalogue holds"
         if isinstance(claim, dict) and restates(cast("dict[str, object]", claim), claim_of(own), own.id != identifier):
-            return ""
+            by_hand = rests_on(own)
+            return f"claim: got what rests on {by_hand}, expected what a proof shows" if by_hand else ""
         return f"claim: got another claim than {identifier} makes, expected the catalogue's"
 
     def trusted(self, found: Judged) -> int:
@@ -121,6 +122,14 @@ class Shelf:
         """What an accepted proof is, in one line."""
         cites = f", with those of {len(found.cites)} that it rests on" if found.cites else ""
         return f"{found.answer.what}{cites}{lines_trusted(self.trusted(found))}"
+
+
+def rests_on(statement: Statement) -> str | None:
+    """What an order claim rests on that the kernel does not decide: a closed form of a run, derived by hand."""
+    parts = [f"a form derived by hand: {statement.by_hand}"] if statement.by_hand else []
+    if statement.form is not None:
+        parts.append(f"a form derived by hand, equal to its run on {len(statement.form.replays)} exact replays")
+    return "; ".join(parts) or None
 
 
 def _doubtful(fields: Mapping[str, object], cited: Mapping[str, Judged]) -> str:

@@ -344,7 +344,8 @@ class Forms:
             if value < 0:
                 yield Need("nonzero", base)
         elif not self.whole(power):
-            yield Need("positive", base)
+            if not offered:  # its value may be whole: at y = 1, x^y is a number for every x
+                yield Need("positive", base)
         elif offered:
             yield Need("nonnegative", exponent, Need("nonzero", base))
         else:  # (base^u)^k base^c: u, k and c are not negative, or the base is not 0

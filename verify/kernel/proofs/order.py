@@ -29,7 +29,7 @@ from ..expression import Op, Relation, Tree, free, parse
 from ..rational import Node, Rejected
 from ..work import spend
 from .forms import Forms
-from .judgement import Context, Judgement, ordered, within, written
+from .judgement import Context, Judgement, defined, ordered, within, written
 from .polynomials import text
 
 SUMS = ("+", "max")  # of which the largest part decides
@@ -54,6 +54,7 @@ def check(stated: Judgement, data: Node, rests: Sequence[Judgement], context: Co
     if claim.setting != "order" or claim.kind != "order" or stated.says not in claim.then or not plain or op == "!=":
         raise Rejected("got something else, expected a relation of a claim about orders of growth, as it stands")
     within(rests, (), context.forms)
+    defined(stated.says, rests, context, held=[("=", left, left), ("=", right, right)])
     given = data.fields("witness ways")
     meets(given["witness"], stated.says, claim)
     sides = {"<=": [(left, right)], ">=": [(right, left)], "=": [(left, right), (right, left)]}
@@ -220,6 +221,8 @@ def _show(node: Node, goal: tuple[Tree, Tree], branch: Branch, strict: bool, dep
     if "split" in given:
         given = node.fields("split cases", "zero")
         tree = parse(given["split"])
+        if not any(_speaks(side, tree) for pair in (goal, *branch.relations) for side in pair):
+            raise Rejected(f"{node.where}: got {written(tree)}, expected a formula that is a number: a part of a side")
         parts = branch.parts(tree)
         if "zero" in given:
             _show(given["zero"], goal, branch.without(tree), strict, depth + 1)
@@ -234,6 +237,12 @@ def _show(node: Node, goal: tuple[Tree, Tree], branch: Branch, strict: bool, dep
             raise Rejected(f"{node.where}: got no contradiction, expected something positive that is at most 0")
     elif branch.grade(goal[0]) != "zero" or (strict and branch.grade(goal[1]) != "positive"):  # 0 is not o(0)
         _dominated(given, goal, branch, strict, node.where)
+
+
+def _speaks(side: Tree, tree: Tree) -> bool:
+    """Whether a formula is a part of a side; what stands in a sum is about its index."""
+    parts = side.args if isinstance(side, Op) and side.name not in ("sum", "at") else ()
+    return side == tree or any(_speaks(part, tree) for part in parts)
 
 
 def _picks(node: Node | None) -> dict[Tree, int]:

@@ -298,6 +298,24 @@ def test_a_power_that_is_a_number_does_not_say_that_its_base_is_not_0() -> None:
     refused(w, "needs x to be nonzero")
 
 
+@pytest.mark.parametrize("says", ["0 < x**y", "0 < x**(n/2)", "0 < exp(1)**(n/2) * x**y"])
+def test_a_power_that_is_a_number_does_not_say_that_its_base_is_positive(says: str) -> None:
+    """(-2)^y is a number at y = 3, and not a positive one; 0^y is the number 0 at y = 1."""
+    w = writer(says)
+    w.line(says, products=[[says.removeprefix("0 < ")]])
+    refused(w, "x to be positive")
+    with pytest.raises(Rejected, match="x to be positive"):
+        accepted_under = writer(says)
+        accepted_under.add("hypothesis", says, under=[says])
+        accepted_under.check()
+
+
+def test_an_index_has_the_sign_of_a_number() -> None:
+    """x^y is positive by its form, where x is; x = -3 and y = 1 begin the range at -3."""
+    with pytest.raises(Rejected, match="not negative by its form"):
+        writer("0 <= t", for_all={"t": [["^", "x", "y"], "3"]})
+
+
 def test_an_induction_says_nothing_about_a_base_that_may_be_0() -> None:
     """x^(2s - 1) is x at s = 1 and x^(2s) x at s + 1: both need nothing. As (x^s)^2/x it needs x != 0."""
     says, later = "x**(2 * s - 1) <= 1", "x**(2 * s + 1) <= 1"
@@ -863,7 +881,8 @@ def test_a_step_size_before_the_first_round_is_0_whatever_is_declared() -> None:
         "before": {"earlier": "gamma"},
     }  # fmt: skip
     domains = {"w2": "real", "gamma": "positive", "earlier": "positive", "T": "count"}
-    claim = claim_of(["w2(t) <= 0"], (), domains, setting="run", for_all={"t": ["0", "T"]}, method=method)
+    claim = claim_of([], (), domains, setting="run", for_all={"t": ["0", "T"]}, method=method)
+    claim["then"] = [["<=", ["at", "w2", "t"], "0"]]
     earlier = ["at", "earlier", "0"]
     absurd = [{"products": [["1", [earlier]]], "equations": [["1", 0]]}]
     file = {

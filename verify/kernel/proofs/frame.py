@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from flint import fmpq
 
-from ..claim import Claim
+from ..claim import Assumption, Claim
 from ..expression import Op, Tree, free, parse
 from ..method import Atom, Measure, Method, Rule, rules
 from ..rational import Node, Rejected
@@ -99,13 +99,13 @@ class Frame:
         return fmpq(self.method.counts_from)
 
     def assumes(self, name: str, *constants: str) -> bool:
-        return (name, constants) in (*self.claim.let, *self.claim.implicit)
+        return (name, constants) in made(self.claim)
 
     def named(self, *names: str) -> bool:
         """Whether one of these assumptions is made, whatever its constants; of strong convexity, one above 0."""
-        made = [(name, args) for name, args in (*self.claim.let, *self.claim.implicit) if name in names]
-        above = [name for name, args in made if all(self.claim.domains[arg] == "positive" for arg in args)]
-        return any(not name.endswith("strongly_convex") or name in above for name, _ in made)
+        known = [(name, args) for name, args in made(self.claim) if name in names]
+        above = [name for name, args in known if all(self.claim.domains[arg] == "positive" for arg in args)]
+        return any(not name.endswith("strongly_convex") or name in above for name, _ in known)
 
     @property
     def composite(self) -> bool:
@@ -179,6 +179,11 @@ def _atoms(measure: Measure) -> list[Atom | Rule]:
     return found
 
 
+def made(claim: Claim) -> list[Assumption]:
+    """The assumptions that say what the kernel knows by their name: one with a meaning of its own says that alone."""
+    return [one for one in (*claim.let, *claim.implicit) if one[0] not in claim.means]
+
+
 def known(claim: Claim) -> dict[str, str]:
     """Names of a run or a setting and their domains, whether or not the claim speaks of them: weights, the number of
     drawn clients, what a setting has.
@@ -241,8 +246,8 @@ def read(node: Node | None, claim: Claim, forms: Forms, letters: Mapping[str, st
 
 def _groups(node: Node, claim: Claim) -> Groups:
     given = node.fields("idle begins")
-    constants = next((args for name, args in (*claim.let, *claim.implicit) if name == "two_groups"), ("", ""))
-    if ("equal_weights", ()) not in (*claim.let, *claim.implicit) or len(constants) != 2 or not constants[0]:
+    constants = next((args for name, args in made(claim) if name == "two_groups"), ("", ""))
+    if ("equal_weights", ()) not in made(claim) or len(constants) != 2 or not constants[0]:
         raise node.malformed("a claim about two groups with equal weights")
     return Groups(given["idle"].name(), given["begins"].name(), constants[0], constants[1])
 

@@ -14,7 +14,7 @@ from flint import fmpq
 
 from ..claim import Assumption, Claim
 from ..expression import Op, Tree, free, parse
-from ..method import Atom, Measure, Method, Rule, rules
+from ..method import Atom, Measure, Method, Rule, factors, rules, scalars
 from ..rational import Node, Rejected
 from ..read_method import Vectors
 from ..run import method_of
@@ -23,6 +23,7 @@ from .settings import Setting, setting_of
 from .vectors import DRAWN, EXACT, FLAT, FRESH, GROUPS, INDEPENDENT, NEAR, SAME, SIGN, SUM, UNBIASED
 
 FIELDS = "measures before ghosts kept shares alone single groups"
+ROUND = frozenset("tk")
 ONE_ATOM = Atom("one")
 GROUP = ("steep", "flat", "idle")
 STAR, LEAST, LEAST_EACH = "a minimiser of f", "a least value of f", "a least value of every f_i"
@@ -241,7 +242,20 @@ def read(node: Node | None, claim: Claim, forms: Forms, letters: Mapping[str, st
     )
     if any(rule.has("sampled", "other") for both in frame.ghosts.values() for rule in both):
         raise Rejected("proof.frame.ghosts: got drawn or other clients, expected vectors of a client alone")
+    if wrong := _spoken(frame) & set(letters):
+        raise Rejected(f"proof.frame: got {sorted(wrong)}, letters of many values, in what is one number or vector")
     return frame
+
+
+def _spoken(frame: Frame) -> set[str]:
+    """Names in measures and rules beside their own places: each stands for one value throughout the proof."""
+    method = frame.method
+    blocks = (method.server, method.client, *method.phases.values(), frame.kept)
+    parts = [*(rule for block in blocks for rule in block.values()), *(x for both in frame.ghosts.values() for x in both)]
+    trees = [(tree, ROUND) for tree in scalars(*parts)]
+    for measure in (*method.measures.values(), *frame.measures.values()):
+        trees += [(tree, ROUND | {*measure.at}) for tree in factors(measure.terms)]
+    return {name for tree, places in trees for name, _ in free(tree, places)}
 
 
 def _groups(node: Node, claim: Claim) -> Groups:

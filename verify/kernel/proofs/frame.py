@@ -242,13 +242,15 @@ def read(node: Node | None, claim: Claim, forms: Forms, letters: Mapping[str, st
     )
     if any(rule.has("sampled", "other") for both in frame.ghosts.values() for rule in both):
         raise Rejected("proof.frame.ghosts: got drawn or other clients, expected vectors of a client alone")
-    if wrong := _spoken(frame) & set(letters):
-        raise Rejected(f"proof.frame: got {sorted(wrong)}, letters of many values, in what is one number or vector")
+    if wrong := _spoken(frame) & {*letters, *frame.measures, *method.measures}:
+        raise Rejected(f"proof.frame: got {sorted(wrong)} in rules or measures, expected no letters and no measures")
     return frame
 
 
 def _spoken(frame: Frame) -> set[str]:
-    """Names in measures and rules beside their own places: each stands for one value throughout the proof."""
+    """Names in measures and rules beside their own places. A letter has many values there, or, like a measure, a
+    formula that may speak of the very thing.
+    """
     method = frame.method
     blocks = (method.server, method.client, *method.phases.values(), frame.kept)
     parts = [*(rule for block in blocks for rule in block.values()), *(x for both in frame.ghosts.values() for x in both)]

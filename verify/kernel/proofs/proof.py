@@ -112,7 +112,7 @@ def context_of(given: Mapping[str, Node], claim: Claim, accepted: Mapping[str, A
     names = _names(given.get("names"), letters, set(domains))
     cited = {name: accepted[name].claim for name in cites}
     forms = Forms(domains | letters, claim.choose)
-    vectors = frame.read(given.get("frame"), claim, forms, {n: x for n, x in letters.items() if n not in names})
+    vectors = frame.read(given.get("frame"), claim, forms, letters)
     if vectors is not None:
         reading.check_kept(vectors)
     return Context(claim, forms, letters, names, cited, given.get("frame"), vectors)

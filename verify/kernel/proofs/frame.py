@@ -253,7 +253,10 @@ def _spoken(frame: Frame) -> set[str]:
     """
     method = frame.method
     blocks = (method.server, method.client, *method.phases.values(), frame.kept)
-    parts = [*(rule for block in blocks for rule in block.values()), *(x for both in frame.ghosts.values() for x in both)]
+    parts = [
+        *(rule for block in blocks for rule in block.values()),
+        *(x for both in frame.ghosts.values() for x in both),
+    ]
     trees = [(tree, ROUND) for tree in scalars(*parts)]
     for measure in (*method.measures.values(), *frame.measures.values()):
         trees += [(tree, ROUND | {*measure.at}) for tree in factors(measure.terms)]

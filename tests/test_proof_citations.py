@@ -310,6 +310,12 @@ def test_names_of_a_run_are_no_letters() -> None:
             letters={"alpha": "positive"})  # fmt: skip
 
 
+def test_a_claim_that_no_run_meets_is_not_cited() -> None:
+    """Its rules read alpha, which it does not declare."""
+    domains = {name: kind for name, kind in RUN["domains"].items() if name != "alpha"}
+    refused("declares no", SAYS, AS_IT_STANDS, cited=changed(RUN, domains=domains), claim=changed(RUN, id="ours"))
+
+
 def test_a_count_of_a_run_that_the_claim_does_not_name_is_no_letter() -> None:
     trim = {k: v for k, v in RUN["domains"].items() if k != "E"}
     ours = changed(RUN, id="ours", domains=trim, then=[["<=", ["at", "gap", "t"], "L"]], let=[RUN["let"][0]], means={})

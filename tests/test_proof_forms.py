@@ -37,7 +37,7 @@ def tree(rng: random.Random, depth: int, bound: tuple[str, ...] = ()) -> Tree:
         leaf = rng.choice([*(name for name in DOMAINS if name != "q"), *bound, *bound, "0", "1", "-1", "2", "1/2"])
         return fmpq(leaf) if leaf.lstrip("-")[:1].isdigit() else leaf
     kind = rng.choice(
-        ["+", "+", "*", "*", "^", "^", "^", "whole", "exp", "log", "abs", "min", "max", "sum", "sum", "at"]
+        ["+", "+", "*", "*", "^", "^", "^", "whole", "power", "exp", "log", "abs", "min", "max", "sum", "sum", "at"]
     )
     if kind in ("+", "*", "min", "max"):
         return Op(kind, tuple(tree(rng, depth - 1, bound) for _ in range(2)))
@@ -45,6 +45,8 @@ def tree(rng: random.Random, depth: int, bound: tuple[str, ...] = ()) -> Tree:
         return Op("^", (tree(rng, depth - 1, bound), fmpq(rng.choice(["-2", "-1", "2", "3", "1/2", "0"]))))
     if kind == "whole":
         return Op("^", (tree(rng, depth - 1, bound), whole(rng, bound)))
+    if kind == "power":
+        return Op("^", (tree(rng, depth - 1, bound), tree(rng, depth - 1, bound)))
     if kind == "sum":
         index = INDICES[len(bound) % 2]
         return Op("sum", (index, whole(rng, bound), whole(rng, bound), tree(rng, depth - 1, (*bound, index))))

@@ -72,6 +72,11 @@ SYMBOLS = dict.fromkeys(("L", "gamma", "mu"), "positive") | dict.fromkeys(("C", 
 MEASURED = dict.fromkeys(("dist2", "gap", "moved2"), "nonnegative") | {"p": "real", "sigma": "nonnegative"}
 
 
+def meaning(name: str) -> Json:
+    """An assumption by this name that says nothing: whoever replays the claim asks for that alone."""
+    return {name: {"relation": ["<=", "0", "1"], "for_all": {}}}
+
+
 def case_of(
     says: Json, data: Json, method: Json = FEDAVG, rests: tuple[Json, ...] = (), rule: str = "premise", **parts: Json
 ) -> Case:
@@ -209,6 +214,21 @@ ATTACKS = {
         {"at": ["t", "k"], "by": [["1", SMOOTH | {"constant": "mu"}]]},
     ),
     "smoothness that nobody assumes": case_of(SMOOTH_GAP, BY_SMOOTH, let=without("smooth")),
+    "a measure for every value of a letter": case_of(
+        ["=", ["at", "B", "t"], ["*", "s", ["at", "dist2", "t"]]], {"at": ["t", "0"]}, letters={"s": "real"},
+        frame={"measures": {"B": {"at": ["t"], "terms": [["s", NORM[0][1]]]}}},
+    ),
+    "a ghost for every value of a letter": case_of(
+        ["=", ["at", "B", "t", "0"], ["*", "s", "s", ["at", "dist2", "t"]]], {"at": ["t", "0"]}, letters={"s": "real"},
+        frame={"measures": {"B": {"at": ["t", "k"], "terms": [["1", ["norm2", ["mean", "z"]]]]}},
+               "ghosts": {"z": [["*", "s", NORM[0][1][1]], "z"]}},
+    ),
+    "a measure that speaks of itself": case_of(
+        ["<=", ["at", "B", "t"], ["at", "B", "t"]], {"at": ["t", "0"]},
+        frame={"measures": {"B": {"at": ["t"], "terms": [[["at", "B", "t"], ["one"]], ["1", ["one"]]]}}},
+    ),
+    "smoothness that means something else": case_of(SMOOTH_GAP, BY_SMOOTH, means=meaning("smooth")),
+    "weights whose sign means something else": case_of(SMOOTH_GAP, BY_SMOOTH, means=meaning("nonnegative_weights")),
     "weights that may be negative": case_of(SMOOTH_GAP, BY_SMOOTH, let=without("nonnegative_weights")),
     "weights of another sum": case_of(
         ["=", ["sum", "i", "1", "C", ["at", "p", "i"]], "1"], {"at": ["t", "k"]}, let=without("weights_sum_to_one")

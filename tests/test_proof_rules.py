@@ -298,6 +298,23 @@ def test_a_power_that_is_a_number_does_not_say_that_its_base_is_not_0() -> None:
     refused(w, "needs x to be nonzero")
 
 
+@pytest.mark.parametrize("says", ["0 < x**y", "0 < x**(n/2)", "0 < exp(1)**(n/2) * x**y"])
+def test_a_power_that_is_a_number_does_not_say_that_its_base_is_positive(says: str) -> None:
+    """(-2)^y is a number at y = 3, and not a positive one; 0^y is the number 0 at y = 1."""
+    w = writer(says)
+    w.line(says, products=[[says.removeprefix("0 < ")]])
+    refused(w, "x to be positive")
+    supposed = writer(says)
+    supposed.hypothesis(says)
+    refused(supposed, "x to be positive")
+
+
+def test_an_index_has_the_sign_of_a_number() -> None:
+    """x^y is positive by its form, where x is; x = -3 and y = 1 begin the range at -3."""
+    with pytest.raises(Rejected, match="not negative by its form"):
+        writer("0 <= t", for_all={"t": [["^", "x", "y"], "3"]})
+
+
 def test_an_induction_says_nothing_about_a_base_that_may_be_0() -> None:
     """x^(2s - 1) is x at s = 1 and x^(2s) x at s + 1: both need nothing. As (x^s)^2/x it needs x != 0."""
     says, later = "x**(2 * s - 1) <= 1", "x**(2 * s + 1) <= 1"

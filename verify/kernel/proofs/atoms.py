@@ -322,7 +322,7 @@ def _idle(at: Place) -> Scalar:
 def _bound(at: Place) -> Scalar:
     """What an assumption says of the method's own measures, at indices in its ranges; under a mean, of every client."""
     name, frame = at.field("name").name(), at.reader.frame
-    if name not in frame.claim.means or not frame.named(name):
+    if name not in frame.claim.means or name not in {one for one, _ in (*frame.claim.let, *frame.claim.implicit)}:
         raise Rejected(f"got {name!r}, expected an assumption that says something of the run's measures")
     (relation, left, right), ranges = frame.claim.means[name]
     given = {index: parse(x) for index, x in at.fields["at"].mapping().items()} if "at" in at.fields else {}

@@ -110,6 +110,8 @@ def _names(cited: Claim, at: Values, rests: Sequence[Judgement], context: Contex
     """Reject unless what a run says or its rules read is the same, and every other symbol has a value in its domain."""
     domains, method = context.claim.domains, method_of(cited.method) if cited.setting == "run" else None
     read = {*cited.needs(), *(method.needs() if method is not None else ())}
+    if undeclared := {name for name, _ in read} - set(cited.domains):
+        raise Rejected(f"got {cited.id}, which declares no {sorted(undeclared)}, expected a claim that some run meets")
     quantities = {name for name, arity in read if arity >= 0}
     symbols = {name for name, arity in read if arity < 0} | (set(cited.domains) - quantities)
     measured, fixed = set[str](), set(cited.domains) if cited.setting != "scalar" else set[str]()

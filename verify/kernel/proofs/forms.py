@@ -343,11 +343,10 @@ class Forms:
                 yield Need("nonnegative", base)
             if value < 0:
                 yield Need("nonzero", base)
-        elif not self.whole(power):
-            if not offered:  # its value may be whole: at y = 1, x^y is a number for every x
-                yield Need("positive", base)
-        elif offered:
+        elif offered:  # (-2)^y is a number where y is 3, whatever else it may be
             yield Need("nonnegative", exponent, Need("nonzero", base))
+        elif not self.whole(power):
+            yield Need("positive", base)
         else:  # (base^u)^k base^c: u, k and c are not negative, or the base is not 0
             shift, content, _ = self._exponent(power)
             if content < 0 or (shift < 0 and not _downward(shift, content)):

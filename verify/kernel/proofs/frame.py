@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from flint import fmpq
 
-from ..claim import Claim
+from ..claim import Assumption, Claim
 from ..expression import Op, Tree, free, parse
-from ..method import Atom, Measure, Method, Rule, rules
+from ..method import Atom, Measure, Method, Rule, factors, rules, scalars
 from ..rational import Node, Rejected
 from ..read_method import Vectors
 from ..run import method_of
@@ -23,6 +23,7 @@ from .settings import Setting, setting_of
 from .vectors import DRAWN, EXACT, FLAT, FRESH, GROUPS, INDEPENDENT, NEAR, SAME, SIGN, SUM, UNBIASED
 
 FIELDS = "measures before ghosts kept shares alone single groups"
+ROUND = frozenset("tk")
 ONE_ATOM = Atom("one")
 GROUP = ("steep", "flat", "idle")
 STAR, LEAST, LEAST_EACH = "a minimiser of f", "a least value of f", "a least value of every f_i"
@@ -99,13 +100,13 @@ class Frame:
         return fmpq(self.method.counts_from)
 
     def assumes(self, name: str, *constants: str) -> bool:
-        return (name, constants) in (*self.claim.let, *self.claim.implicit)
+        return (name, constants) in made(self.claim)
 
     def named(self, *names: str) -> bool:
         """Whether one of these assumptions is made, whatever its constants; of strong convexity, one above 0."""
-        made = [(name, args) for name, args in (*self.claim.let, *self.claim.implicit) if name in names]
-        above = [name for name, args in made if all(self.claim.domains[arg] == "positive" for arg in args)]
-        return any(not name.endswith("strongly_convex") or name in above for name, _ in made)
+        known = [(name, args) for name, args in made(self.claim) if name in names]
+        above = [name for name, args in known if all(self.claim.domains[arg] == "positive" for arg in args)]
+        return any(not name.endswith("strongly_convex") or name in above for name, _ in known)
 
     @property
     def composite(self) -> bool:
@@ -179,6 +180,11 @@ def _atoms(measure: Measure) -> list[Atom | Rule]:
     return found
 
 
+def made(claim: Claim) -> list[Assumption]:
+    """The assumptions that say what the kernel knows by their name: one with a meaning of its own says that alone."""
+    return [one for one in (*claim.let, *claim.implicit) if one[0] not in claim.means]
+
+
 def known(claim: Claim) -> dict[str, str]:
     """Names of a run or a setting and their domains, whether or not the claim speaks of them: weights, the number of
     drawn clients, what a setting has.
@@ -236,13 +242,31 @@ def read(node: Node | None, claim: Claim, forms: Forms, letters: Mapping[str, st
     )
     if any(rule.has("sampled", "other") for both in frame.ghosts.values() for rule in both):
         raise Rejected("proof.frame.ghosts: got drawn or other clients, expected vectors of a client alone")
+    if wrong := _spoken(frame) & {*letters, *frame.measures, *method.measures}:
+        raise Rejected(f"proof.frame: got {sorted(wrong)} in rules or measures, expected no letters and no measures")
     return frame
+
+
+def _spoken(frame: Frame) -> set[str]:
+    """Names in measures and rules beside their own places. A letter has many values there, or, like a measure, a
+    formula that may speak of the very thing.
+    """
+    method = frame.method
+    blocks = (method.server, method.client, *method.phases.values(), frame.kept)
+    parts = [
+        *(rule for block in blocks for rule in block.values()),
+        *(x for both in frame.ghosts.values() for x in both),
+    ]
+    trees = [(tree, ROUND) for tree in scalars(*parts)]
+    for measure in (*method.measures.values(), *frame.measures.values()):
+        trees += [(tree, ROUND | {*measure.at}) for tree in factors(measure.terms)]
+    return {name for tree, places in trees for name, _ in free(tree, places)}
 
 
 def _groups(node: Node, claim: Claim) -> Groups:
     given = node.fields("idle begins")
-    constants = next((args for name, args in (*claim.let, *claim.implicit) if name == "two_groups"), ("", ""))
-    if ("equal_weights", ()) not in (*claim.let, *claim.implicit) or len(constants) != 2 or not constants[0]:
+    constants = next((args for name, args in made(claim) if name == "two_groups"), ("", ""))
+    if ("equal_weights", ()) not in made(claim) or len(constants) != 2 or not constants[0]:
         raise node.malformed("a claim about two groups with equal weights")
     return Groups(given["idle"].name(), given["begins"].name(), constants[0], constants[1])
 

@@ -133,7 +133,7 @@ def _check_choices(claim: Claim, domains: Mapping[str, str]) -> None:
 def _index_domain(index: str, low: Tree, forms: Forms) -> str:
     """The domain of an index from the form of the least value that it has."""
     least = forms.form(low)
-    if forms.sign(least) not in FROM_ZERO:
+    if forms.sign(least) not in FROM_ZERO or any(forms.needs(low)):
         raise Rejected(f"claim.for_all: got {index!r}, expected an index whose least value is not negative by its form")
     return "count" if forms.sign(least - Form(ONE)) in FROM_ZERO else "index"
 

@@ -99,11 +99,12 @@ class Frame:
         return fmpq(self.method.counts_from)
 
     def assumes(self, name: str, *constants: str) -> bool:
-        return (name, constants) in (*self.claim.let, *self.claim.implicit)
+        return name not in self.claim.means and (name, constants) in self.claim.assumptions
 
     def named(self, *names: str) -> bool:
         """Whether one of these assumptions is made, whatever its constants; of strong convexity, one above 0."""
-        made = [(name, args) for name, args in (*self.claim.let, *self.claim.implicit) if name in names]
+        every = self.claim.assumptions
+        made = [(name, args) for name, args in every if name in names and name not in self.claim.means]
         above = [name for name, args in made if all(self.claim.domains[arg] == "positive" for arg in args)]
         return any(not name.endswith("strongly_convex") or name in above for name, _ in made)
 
@@ -241,8 +242,9 @@ def read(node: Node | None, claim: Claim, forms: Forms, letters: Mapping[str, st
 
 def _groups(node: Node, claim: Claim) -> Groups:
     given = node.fields("idle begins")
-    constants = next((args for name, args in (*claim.let, *claim.implicit) if name == "two_groups"), ("", ""))
-    if ("equal_weights", ()) not in (*claim.let, *claim.implicit) or len(constants) != 2 or not constants[0]:
+    made = {name: args for name, args in claim.assumptions if name not in claim.means}
+    constants = made.get("two_groups", ("", ""))
+    if made.get("equal_weights") != () or len(constants) != 2 or not constants[0]:
         raise node.malformed("a claim about two groups with equal weights")
     return Groups(given["idle"].name(), given["begins"].name(), constants[0], constants[1])
 

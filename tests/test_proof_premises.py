@@ -226,6 +226,10 @@ LATE_STEP: dict[str, Json] = {  # gamma(t) = 10 - t is positive in the rounds of
     "choose": {"gamma": {"index": ["t"], "value": ["+", "10", ["*", "-1", "t"]]}}, "for_all": {},
     "domains": {"L": "positive", "A": "count", "B": "count", "C": "count", "E": "count", **MEASURED},
 }  # fmt: skip
+NUMBERED = {
+    "x": {"at": ["t", "k", "i"], "terms": [["i", ["norm2", "y"]]]},
+    "z": {"at": ["t", "k", "i"], "terms": [["i", ["mean", ["norm2", "y"]]]]},
+}
 ASKED = moved(
     FEDAVG, begin={"y": ["oracle", "gamma", "w"]}, local={},
     measures={"far2": {"at": ["t", "k", "i"], "terms": [["1", ["norm2", ["oracle", "gamma", ["zero"]]]]]}},
@@ -426,6 +430,10 @@ ATTACKS = {
     "the mean of one other client's vector as that of all": case_of(
         ["=", ["at", "b2", "t", "k"], ["sum", "j", "1", "C", ["*", ["at", "p", "j"], ["at", "Q", "t", "k", "i", "j"]]]],
         {"at": ["t", "k"]}, frame={"measures": AT_OTHERS},
+    ),
+    "a mean of what has the client's number as its coefficient": case_of(
+        ["=", ["at", "z", "t", "k", "i"], ["sum", "i", "1", "C", ["*", ["at", "p", "i"], ["at", "x", "t", "k", "i"]]]],
+        {"at": ["t", "k"]}, frame={"measures": NUMBERED},
     ),
     "the sign of where two groups begin": case_of(
         ["=", ["at", "x", "0", "n"], "b0"], {"at": ["0", "k"]}, COORDINATE, letters={"n": "count"},

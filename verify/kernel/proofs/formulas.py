@@ -9,7 +9,7 @@ from __future__ import annotations
 from flint import fmpq
 
 from ..expression import Op, Tree, free
-from ..method import Atom, Measure, rules
+from ..method import Atom, Measure, factors, rules
 from ..rational import Rejected
 from .reading import Reader, plus
 from .vectors import ANY, Scalar, Term, constant, number, times
@@ -120,6 +120,9 @@ def _quantity(reader: Reader, name: str, indices: tuple[Tree, ...], bound: str) 
     where = dict(zip(measure.at, indices, strict=True))
     if any((bound, -1) in free(x) and (c not in "ij" or x != bound) for c, x in where.items()):
         raise Rejected(f"got {name!r} at {bound!r} as something else than a client")
+    letters = {letter for c in factors(measure.terms) for letter, _ in free(c)}
+    if any(x == bound and c in letters for c, x in where.items()):
+        raise Rejected(f"got {name!r}, whose coefficient changes with the client {bound!r}, expected its weight alone")
     spoken = any(rule.op in CHANGING for rule in rules(measure.terms))
     timeless = "t" not in where and reader.frame.claim.method is None
     if name in reader.frame.setting.ends and not reader.same(reader.at[1], reader.frame.size("E")):

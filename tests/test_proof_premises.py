@@ -230,6 +230,10 @@ NUMBERED = {
     "x": {"at": ["t", "k", "i"], "terms": [["i", ["norm2", "y"]]]},
     "z": {"at": ["t", "k", "i"], "terms": [["i", ["mean", ["norm2", "y"]]]]},
 }
+SCALED = {
+    "x": {"at": ["t", "k", "i"], "terms": [["1", ["norm2", ["*", "i", "y"]]]]},
+    "z": {"at": ["t", "k", "i"], "terms": [["i", ["norm2", "y"]]]},
+}
 ASKED = moved(
     FEDAVG, begin={"y": ["oracle", "gamma", "w"]}, local={},
     measures={"far2": {"at": ["t", "k", "i"], "terms": [["1", ["norm2", ["oracle", "gamma", ["zero"]]]]]}},
@@ -434,6 +438,10 @@ ATTACKS = {
     "a mean of what has the client's number as its coefficient": case_of(
         ["=", ["at", "z", "t", "k", "i"], ["sum", "i", "1", "C", ["*", ["at", "p", "i"], ["at", "x", "t", "k", "i"]]]],
         {"at": ["t", "k"]}, frame={"measures": NUMBERED},
+    ),
+    "a constant of the claim by the name of a client's index": case_of(
+        ["=", ["at", "x", "t", "k", "c"], ["*", "c", ["at", "z", "t", "k", "c"]]], {"at": ["t", "k"]},
+        moved(FEDAVG, measures=SCALED), letters={"i": "client", "c": "client"},
     ),
     "the sign of where two groups begin": case_of(
         ["=", ["at", "x", "0", "n"], "b0"], {"at": ["0", "k"]}, COORDINATE, letters={"n": "count"},

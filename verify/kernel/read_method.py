@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from .expression import Tree, free, parse
-from .method import HESSIANS, NOISE, PICKED, Atom, Measure, Method, Number, Rule, Weights, rules
+from .method import HESSIANS, NOISE, PICKED, Atom, Measure, Method, Number, Rule, Weights, rules, scalars
 from .rational import Malformed, Node
 
 DEPTH, ATOMS = 24, 40
@@ -160,6 +160,9 @@ def _check_names(method: Method) -> None:
             raise Malformed(f"method.measures.{name}: got {sorted(read_names - kept)}, expected vectors that are kept")
         if (between or measure.law == "picked") and any(rule.op == "sampled" for rule in rules(measure.terms)):
             raise Malformed(f"method.measures.{name}: got drawn clients between rounds, expected a local step")
+        inside_rules = {letter for tree in scalars(*(atom for _, atom in measure.terms)) for letter, _ in free(tree)}
+        if inside_rules & {"i", "j", "n"}:
+            raise Malformed(f"method.measures.{name}: got a rule that changes with the client, expected a coefficient")
         if any(rule.op in LAST and LAST[rule.op] not in measure.at for rule in rules(measure.terms)):
             raise Malformed(f"method.measures.{name}: got `other` or `axis`, expected a measure at j or at n")
     blocks = (method.server, method.client, *method.phases.values())

@@ -200,6 +200,55 @@ SAMPLED = moved(
     MEMORY, names={"m": "C"}, server={"w": ["start"]}, client={"y": "w"}, end={}, update={"w": ["sampled", "y"]},
     measures={"dev": {"at": ["t", "k"], "terms": [["1", ["norm2", DEVIATION]]]}},
 )  # fmt: skip
+C_DEVIATION = ["norm2", ["+", ["sampled", "c"], ["*", "-1", ["mean", "c"]]]]
+C_SPREAD = ["mean", ["norm2", ["+", "c", ["*", "-1", ["mean", "c"]]]]]
+BETWEEN = moved(
+    MEMORY, server={"w": ["start"]}, update={"w": ["sampled", "c"]},
+    measures={"dev": {"at": ["t"], "terms": [["1", C_DEVIATION]]}, "among": {"at": ["t"], "terms": [["1", C_SPREAD]]}},
+)  # fmt: skip
+SHARE = ["*", ["+", "C", ["*", "-1", "m"]], ["^", "m", "-1"], ["^", ["max", "1", ["+", "C", "-1"]], "-1"]]
+NOISE_THERE = ["norm2", ["mean", ["+", ["noisy", ["grad", ["w_star"]]], ["*", "-1", ["grad", ["w_star"]]]]]]
+FIRST_NOISE = {"N": {"at": [], "terms": [["1", NOISE_THERE]]}, "M": {"at": ["t", "k"], "terms": [["1", NOISE_THERE]]}}
+GROWING = moved(STILL, measures={**STILL["measures"], "top": {
+    "at": [], "terms": [["1", ["norm2", ["*", "k", "w"]]]], "over": ["most", "steps"]}})  # fmt: skip
+RESERVED = {
+    "Gamma": {"at": [], "terms": [["1", ["norm2", "w"]]], "over": ["least", "steps"]},
+    "hetero": {"at": [], "terms": [["1", ["f_star"]], ["-1", ["mean", ["f_i_star"]]]]},
+    "C": {"at": [], "terms": [["1", ["norm2", ["w_star"]]]]},
+}
+NOWHERE = {"small": {"relation": ["<=", ["at", "w2", "t"], "0"], "for_all": {"t": ["0", "0"]}}}
+AT_OTHERS = {
+    "slope": {"at": ["t", "k", "i", "j"], "terms": [
+        ["1", ["inner", ["grad", ["other", "y"]], ["+", ["other", "y"], ["*", "-1", ["mean", "y"]]]]]]},
+    "Q": {"at": ["t", "k", "i", "j"], "terms": [["1", ["inner", ["mean", ["other", "y"]], ["other", "y"]]]]},
+    "b2": {"at": ["t", "k"], "terms": [["1", ["norm2", ["mean", "y"]]]]},
+}  # fmt: skip
+COORDINATE = moved(PLAIN, measures={"x": {"at": ["t", "n"], "terms": [["1", ["inner", "w", ["axis"]]]]}})
+STEPWISE = {"y": ["+", "y", ["*", ["*", "-1", ["at", "gamma", "t"]], ["grad", "y"]]]}
+OTHERWISE = {"y": ["+", "y", ["*", ["*", "-1", ["at", "Gamma", "t"]], ["grad", "y"]]]}
+STEEPNESS = moved(PLAIN, measures={"g2": {"at": ["t"], "terms": [["1", ["norm2", ["mean", ["grad", "w"]]]]]}})
+LATE_STEP: dict[str, Json] = {  # gamma(t) = 10 - t is positive in the rounds of a run of ten
+    "choose": {"gamma": {"index": ["t"], "value": ["+", "10", ["*", "-1", "t"]]}}, "for_all": {},
+    "domains": {"L": "positive", "A": "count", "B": "count", "C": "count", "E": "count", **MEASURED},
+}  # fmt: skip
+NUMBERED = {
+    "x": {"at": ["t", "k", "i"], "terms": [["i", ["norm2", "y"]]]},
+    "z": {"at": ["t", "k", "i"], "terms": [["i", ["mean", ["norm2", "y"]]]]},
+}
+SCALED = {
+    "x": {"at": ["t", "k", "i"], "terms": [["1", ["norm2", ["*", "i", "y"]]]]},
+    "z": {"at": ["t", "k", "i"], "terms": [["i", ["norm2", "y"]]]},
+}
+ASKED = moved(
+    FEDAVG, begin={"y": ["oracle", "gamma", "w"]}, local={},
+    measures={"far2": {"at": ["t", "k", "i"], "terms": [["1", ["norm2", ["oracle", "gamma", ["zero"]]]]]}},
+)  # fmt: skip
+SUMMED: Json = {
+    "id": "own/run", "kind": "inequality", "setting": "noise_sum", "let": [["independent"]], "implicit": [],
+    "choose": {}, "when": [], "for_all": {}, "then": [["<=", "0", "noise_sum2"]],
+    "domains": {"noise_sum2": "real", "sigma": "nonnegative", "lambda": "real", "E": "count", "M": "count"},
+}  # fmt: skip
+ONE_NOISE = {"at": ["t", "k", "i"], "terms": [["1", ["norm2", ["+", ["noisy", "Z"], ["*", "-1", "Z"]]]]]}
 ATTACKS = {
     "another method's rule": case_of(LOCAL, {"at": ["t", "k"]}, OTHER_RULE, frame={"measures": LINEAR}),
     "a round that is not over": case_of(ENDED, {"at": ["t", "k"]}, frame=OWN),
@@ -355,6 +404,90 @@ ATTACKS = {
         let=[["equal_weights"], ["without_replacement"]], implicit=[],
         domains={"dev": "real", "gamma": "positive", "T": "count", "E": "count", "m": "count", "L": "positive"},
     ),
+    "a mean over drawn clients before anybody is drawn": case_of(
+        ["=", ["at", "dev", "t"], ["*", SHARE, ["at", "among", "t"]]], {"at": ["t", "k"]}, BETWEEN,
+        let=[["equal_weights"], ["without_replacement"]], domains={**SYMBOLS, "m": "count"},
+    ),
+    "an exact variance of a batch of one half": Case(
+        "own/run", "",
+        {"format": "fedaudit-proof/2", "statement": "own/run", "claim": SUMMED, "judgements": [],
+         "letters": {"t": "index", "k": "index", "i": "client"}, "frame": {"measures": {"n2": ONE_NOISE}}},
+        {"rule": "premise", "says": ["<=", ["*", "2", ["^", "sigma", "2"]], ["at", "n2", "t", "k", "i"]], "with": {
+            "at": ["t", "k"], "by": [["1", {
+                "atom": "variance", "x": "Z", "least": True, "batch": "1/2", "constant": "sigma", "client": "i"}]]}},
+        (),
+    ),
+    "noise of the first step as that of every step": case_of(
+        ["=", "N", ["at", "M", "t", "k"]], {"at": ["t", "k"]}, moved(FEDAVG, measures=FIRST_NOISE),
+        domains={**SYMBOLS, "N": "real", "M": "real", "sigma": "nonnegative"},
+    ),
+    "a largest of steps that no run has, inside a rule": case_of(
+        ["<=", ["*", "25", ["at", "w2", "t"]], "top"],
+        {"at": ["t", "5"], "by": [["1", {"atom": "largest", "measure": "top"}]]},
+        GROWING, rests=(["<=", "0", ["+", "T", "-1", ["*", "-1", "t"]]],),
+    ),
+    "the least of a run by the name of Gamma": case_of(
+        ["=", "Gamma", "hetero"], {"at": ["t", "k"]},
+        moved(FEDAVG, measures={name: RESERVED[name] for name in ("Gamma", "hetero")}),
+        then=[["=", "Gamma", "hetero"]], domains={**SYMBOLS, **MEASURED, "Gamma": "real", "hetero": "real"},
+    ),
+    "a measure by the name of the number of clients": case_of(
+        ["=", ["at", "M", "t", "k"], ["at", "moved2", "t", "k", "i"]], {"at": ["t", "k"]},
+        moved(FEDAVG, measures={**FEDAVG["measures"], "C": RESERVED["C"]}),
+        rests=(["=", "C", "1"],), when=[["=", "C", "1"]], frame={"measures": AVERAGE, "alone": True},
+    ),
+    "two letters for the number of rounds": case_of(
+        ["<", "0", ["at", "gamma", "50"]], {"of": "step", "name": "gamma", "at": ["50"]},
+        moved(FEDAVG, names={"A": "T", "B": "T"}, local=STEPWISE), rule="condition",
+        rests=(["<=", "50", ["+", "B", "-1"]],), **LATE_STEP,
+    ),
+    "a point where the run starts": case_of(
+        ["<=", "1", "0"],
+        {"at": ["0", "k"], "times": ["point", "u"],
+         "by": [["1", {"atom": "bound", "name": "small", "at": {"t": "0"}}]]},
+        moved(PLAIN, server={"w": ["point", "u"]}), means=NOWHERE, let=[*LET, ["small"]],
+    ),
+    "a client's gradient at every other one's point as one vector": case_of(
+        ["=", ["sum", "j", "1", "C", ["*", ["at", "p", "j"], ["at", "slope", "t", "k", "i", "j"]]], "0"],
+        {"at": ["t", "k"]}, frame={"measures": AT_OTHERS},
+    ),
+    "the mean of one other client's vector as that of all": case_of(
+        ["=", ["at", "b2", "t", "k"], ["sum", "j", "1", "C", ["*", ["at", "p", "j"], ["at", "Q", "t", "k", "i", "j"]]]],
+        {"at": ["t", "k"]}, frame={"measures": AT_OTHERS},
+    ),
+    "a mean of what has the client's number as its coefficient": case_of(
+        ["=", ["at", "z", "t", "k", "i"], ["sum", "i", "1", "C", ["*", ["at", "p", "i"], ["at", "x", "t", "k", "i"]]]],
+        {"at": ["t", "k"]}, frame={"measures": NUMBERED},
+    ),
+    "a constant of the claim by the name of a client's index": case_of(
+        ["=", ["at", "x", "t", "k", "c"], ["*", "c", ["at", "z", "t", "k", "c"]]], {"at": ["t", "k"]},
+        moved(FEDAVG, measures=SCALED), letters={"i": "client", "c": "client"},
+    ),
+    "the sign of where two groups begin": case_of(
+        ["=", ["at", "x", "0", "n"], "b0"], {"at": ["0", "k"]}, COORDINATE, letters={"n": "count"},
+        frame={"groups": {"idle": "rest", "begins": "b0"}}, let=[["equal_weights"], ["two_groups", "mu", "G"]],
+        domains={**SYMBOLS, "G": "nonnegative", "x": "real"},
+    ),
+    "smoothness that means something else": case_of(
+        SMOOTH_GAP, BY_SMOOTH, means={"smooth": {"relation": ["<=", "0", "1"], "for_all": {}}}
+    ),
+    "two groups that mean something else": case_of(
+        ["=", ["at", "g2", "0"], ["^", ["*", "3/4", ["+", "1", ["*", "-1", "rest"]], "mu", "b0"], "2"]],
+        {"at": ["0", "k"]}, STEEPNESS, frame={"groups": {"idle": "rest", "begins": "b0"}},
+        let=[["equal_weights"], ["two_groups", "mu", "L"]],
+        means={"two_groups": {"relation": ["<=", "0", "1"], "for_all": {}}},
+    ),
+    "a step size by the name of Gamma": case_of(
+        ["<=", "0", ["at", "Gamma", "50"]], {}, rule="sign",
+        method=moved(FEDAVG, local=OTHERWISE),
+        **{**LATE_STEP, "choose": {"Gamma": LATE_STEP["choose"]["gamma"]}},
+    ),
+    "an oracle that is exact where rules ask it": case_of(
+        ["<=", ["at", "far2", "t", "k", "i"], ["*", ["^", "gamma", "2"], ["^", "G", "2"]]],
+        {"at": ["t", "k"], "by": [["1", {
+            "atom": "moved", "x": ["zero"], "step": "gamma", "constant": "G", "client": "i"}]]},
+        ASKED, let=[*LET, ["exact_oracle"], ["lipschitz", "G"]], domains={**SYMBOLS, **MEASURED, "G": "nonnegative"},
+    ),
     "a weight that is positive by declaration": case_of(
         ["<", "0", ["at", "p", "i"]], [{"products": [["1", ["goal"]], ["1", [["at", "p", "i"]]]]}], rule="line",
         let=[], domains={**SYMBOLS, **MEASURED, "p": "positive"},
@@ -379,7 +512,6 @@ def test_attacks_are_refused(name: str) -> None:
     assert why(ATTACKS[name])
 
 
-SHARE = ["*", ["+", "C", ["*", "-1", "m"]], ["^", "m", "-1"], ["^", ["max", "1", ["+", "C", "-1"]], "-1"]]
 REPAIRED = {  # that each attack fails for its own reason: the same with one thing mended is accepted
     "another method's rule": case_of(LOCAL, {"at": ["t", "k"]}, frame={"measures": LINEAR}),
     "a bound outside of its range": case_of(

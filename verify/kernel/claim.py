@@ -30,6 +30,10 @@ class Claim:
     method: object = None  # the method of a run, as data
     form: object = None  # of an order claim: the identity between its left side and a run, as a claim of its own
 
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        return (*self.let, *self.implicit)
+
     def needs(self) -> frozenset[tuple[str, int]]:
         return self.read
 

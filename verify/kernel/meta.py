@@ -68,7 +68,7 @@ def rate(f: Spline, w: fmpq, alpha: fmpq) -> fmpq:
 
 def _parts(claim: Claim) -> list[str]:
     """What an instance says only where the claim asks for it; `f` only where the claim leaves open what f is."""
-    named = {name for name, _ in claim.needs()} | {name for name, _ in (*claim.let, *claim.implicit)}
+    named = {name for name, _ in claim.needs()} | {name for name, _ in claim.assumptions}
     return [part for part, uses in PARTS.items() if named & uses]
 
 

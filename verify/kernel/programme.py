@@ -135,7 +135,7 @@ def _programme(claim: Claim, node: Node, at: Node) -> Programme:
 
 def arity(claim: Claim) -> None:
     """Assumptions that are known here have as many constants as they are known with."""
-    for name, args in (*claim.let, *claim.implicit):
+    for name, args in claim.assumptions:
         constants = 2 if name == "minibatch_variance" else int(name in ONE_CONSTANT)
         known = name in (*ONE_CONSTANT, "convex", "homogeneous", *NOTHING_MORE) and name not in claim.means
         if known and len(args) != constants:
@@ -153,7 +153,7 @@ def noise_of(claim: Claim, method: Method, world: World, noise: Node | None, C: 
         given = noise.fields("kind shared", "steps")
         noisy = tuple(n.integer(0, steps - 1) for n in given["steps"].items()) if "steps" in given else None
         return Signs(tuple(leaf(f"v{i + 1}") for i in range(C)), given["shared"].flag(), noisy)
-    assumed = {name: args for name, args in (*claim.let, *claim.implicit) if name not in claim.means}
+    assumed = {name: args for name, args in claim.assumptions if name not in claim.means}
     silent = any(world.values.get(args[0]) == 0 for name, args in assumed.items() if name in VARIANCES[:-1])
     if method.reads(*NOISE) and not silent:
         raise OutOfReach("out of reach: noise; in reach are runs without it, of a point with the noise of kind none")
@@ -164,7 +164,7 @@ def noise_of(claim: Claim, method: Method, world: World, noise: Node | None, C: 
 
 def accuracy_of(claim: Claim, method: Method, world: World) -> fmpq:
     """How far from the least value of a local problem its answer may be."""
-    assumed = {name: args for name, args in (*claim.let, *claim.implicit) if name not in claim.means}
+    assumed = {name: args for name, args in claim.assumptions if name not in claim.means}
     up_to = [world.values.get(args[0]) for name, args in assumed.items() if name == "inexact"]
     if not method.reads("oracle") or "exact_oracle" in assumed:
         return ZERO
@@ -199,7 +199,7 @@ def numbers_of(given: Fields, claim: Claim, method: Method, C: int, E: int, T: i
 def leaves_of(claim: Claim, world: World, p: Vector, composite: bool) -> Leaves:
     """The class of every loss, from what is assumed of all of them."""
     lower, upper = list[fmpq](), list[fmpq]()
-    for name, args in (*claim.let, *claim.implicit):
+    for name, args in claim.assumptions:
         if name in claim.means:
             continue
         if name in LOWER:
@@ -220,7 +220,7 @@ def leaves_of(claim: Claim, world: World, p: Vector, composite: bool) -> Leaves:
 
 def classified(claim: Claim) -> bool:
     """Whether curvatures are bounded below."""
-    return any(name in (*LOWER, "convex") and name not in claim.means for name, _ in (*claim.let, *claim.implicit))
+    return any(name in (*LOWER, "convex") and name not in claim.means for name, _ in claim.assumptions)
 
 
 def given_constant(world: World, name: str) -> fmpq:
@@ -294,7 +294,7 @@ def everywhere(
 
 def meets(claim: Claim, facts: Mapping[str, bool]) -> None:
     """What the point itself says: weights, graph and who takes part."""
-    for name, _ in (*claim.let, *claim.implicit):
+    for name, _ in claim.assumptions:
         if name not in claim.means and not facts.get(name, True):
             raise Rejected(f"point: got a failure of {name}, expected a point that meets it")
 
@@ -313,7 +313,7 @@ def assumed(
 ) -> dict[str, Form]:
     """What the assumptions say, beyond the class. One that is not known here is never dropped."""
     found: dict[str, Form] = {}
-    for name, args in (*claim.let, *claim.implicit):
+    for name, args in claim.assumptions:
         if name in claim.means:
             found |= everywhere(sides, *claim.means[name], name)
         elif name in VARIANCES:
@@ -336,7 +336,7 @@ def steepness(claim: Claim, sides: Sides, leaves: Leaves) -> dict[str, Form]:
     found: dict[str, Form] = {}
     slopes, subgradients = leaves.slopes, leaves.penalty_slopes
     each = {"bounded_gradients": slopes, "lipschitz": slopes, "bounded_subgradients": subgradients}
-    for name, args in (*claim.let, *claim.implicit):
+    for name, args in claim.assumptions:
         if name in each and name not in claim.means:
             bound = sides.form_of_square(args[0])
             found |= {entry: total((ONE, -ONE), (bound, form)) for entry, form in each[name]().items()}

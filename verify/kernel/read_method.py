@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from .expression import Tree, free, parse
-from .method import HESSIANS, NOISE, PICKED, Atom, Measure, Method, Number, Rule, Weights, rules
+from .method import HESSIANS, NOISE, PICKED, Atom, Measure, Method, Number, Rule, Weights, rules, scalars
 from .rational import Malformed, Node
 
 DEPTH, ATOMS = 24, 40
@@ -25,6 +25,7 @@ NUMBER = {**ATOM, "mean": 1, "weighted": 2, "weight": 1, "ratio": 2, "smaller": 
 EXTREMES, LAWS = ("least", "most"), (*PICKED, "of_mean", "around_mean")
 PHASES = ("begin", "local", "end", "update")
 SIZES = ("C", "m", "E", "T", "D", "t", "k", "i", "j", "n")
+RUN = {"C", "m", "E", "T", "D", "b", "p", "Gamma"}  # what the run itself says
 AT = [(*t, *end) for t in (("t",), ("t", "k")) for end in ((), ("i",), ("i", "j"), ("n",))]
 
 
@@ -141,7 +142,13 @@ def _first(node: Node) -> Tree:
 
 
 def _check_names(method: Method) -> None:
-    """What is forgotten between rounds is not read there; a second index only where there is one."""
+    """What is forgotten between rounds is not read there; a second index only where there is one; one name for each."""
+    if len(set(method.names.values())) < len(method.names):
+        raise Malformed(f"method.names: got {sorted(method.names)}, expected one letter for each size")
+    if taken := {*RUN, *method.names} & set(method.measures):
+        raise Malformed(f"method.measures: got {sorted(taken)}, expected names that the run does not have itself")
+    if any(rule.op == "oracle" for measure in method.measures.values() for rule in rules(measure.terms)):
+        raise Malformed("method.measures: got an oracle, whose accuracy is that of what rules ask it")
     kept = set(method.kept)
     for name, rule in method.phases["begin"].items():
         if lost := {part.name for part in rule.all() if part.op == "name"} - kept:
@@ -151,6 +158,11 @@ def _check_names(method: Method) -> None:
         between = "t" in measure.at and "k" not in measure.at and not method.steps and measure.law != "picked_step"
         if (between or measure.law == "picked") and read_names - kept:
             raise Malformed(f"method.measures.{name}: got {sorted(read_names - kept)}, expected vectors that are kept")
+        if (between or measure.law == "picked") and any(rule.op == "sampled" for rule in rules(measure.terms)):
+            raise Malformed(f"method.measures.{name}: got drawn clients between rounds, expected a local step")
+        inside_rules = {letter for tree in scalars(*(atom for _, atom in measure.terms)) for letter, _ in free(tree)}
+        if inside_rules & {"i", "j", "n"}:
+            raise Malformed(f"method.measures.{name}: got a rule that changes with the client, expected a coefficient")
         if any(rule.op in LAST and LAST[rule.op] not in measure.at for rule in rules(measure.terms)):
             raise Malformed(f"method.measures.{name}: got `other` or `axis`, expected a measure at j or at n")
     blocks = (method.server, method.client, *method.phases.values())

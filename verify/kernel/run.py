@@ -250,7 +250,7 @@ def constants(given: Fields, claim: Claim, method: Method, taken: set[str]) -> d
         raise Malformed(f"instance.constants: got {sorted(clash)}, expected names that the run does not give itself")
     values = {name: claim.number(name, entry, least=0) for name, entry in entries.items()}
     free = claim.parameters(given["parameters"], taken - {"p"} | set(values)) if "parameters" in given else {}
-    known = {arg for _, args in (*claim.let, *claim.implicit) for arg in args} | {name for name, _ in method.needs()}
+    known = {arg for _, args in claim.assumptions for arg in args} | {name for name, _ in method.needs()}
     several = [n for n, x in free.items() if claim.domains[n] == "count" and n not in known and x != 1]
     if noisy(given) and several:  # nothing else says what they do to the noise
         raise Rejected(f"instance.parameters: got {several} other than 1, expected batches of one point")

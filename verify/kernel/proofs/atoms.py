@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from ..expression import Op, Tree, free, parse
-from ..method import Atom, Rule
+from ..method import Atom, Rule, factors
 from ..rational import Node, Rejected
 from .forms import Need, substituted
 from .formulas import formula
@@ -167,7 +167,8 @@ def _variance(at: Place) -> Scalar:
     if x.op != "grad" and not least:
         raise Rejected("got the variance of something else than a gradient")
     sigma = at.reader.form(at.field("constant").name()) if least else number(0)
-    if least and (not at.reader.frame.assumes("independent") or at.field("constant").name() != "sigma"):
+    exact = at.reader.frame.assumes("independent") and "batch" not in at.fields
+    if least and not (exact and at.field("constant").name() == "sigma"):
         raise Rejected("got a variance from below, expected a claim that says what it is")
     if not least and "batch" in at.fields:
         sigma = at.constant("minibatch_variance", more="batch")
@@ -285,7 +286,7 @@ def _largest(at: Place) -> Scalar:
     last = Op("+", (frame.first, frame.size("T"), fmpq(-1), Op("*", (fmpq(-1), t))))
     at.reader.needs.append(Need("nonnegative", last))
     stepwise = bool(frame.method.phases["local"])
-    if stepwise or any(name == "k" for c, _ in measure.terms for name, _ in free(c)):  # else all steps are alike
+    if stepwise or any(name == "k" for c in factors(measure.terms) for name, _ in free(c)):  # else all steps are alike
         end = frame.size("E") if stepwise else fmpq(0)
         at.reader.needs.append(Need("nonnegative", Op("+", (end, Op("*", (fmpq(-1), k))))))
     each = at.reader.number(measure.terms, "base", at.client, "", at.reader.now)
@@ -322,7 +323,7 @@ def _idle(at: Place) -> Scalar:
 def _bound(at: Place) -> Scalar:
     """What an assumption says of the method's own measures, at indices in its ranges; under a mean, of every client."""
     name, frame = at.field("name").name(), at.reader.frame
-    if name not in frame.claim.means or name not in {one for one, _ in (*frame.claim.let, *frame.claim.implicit)}:
+    if name not in frame.claim.means or name not in {made for made, _ in frame.claim.assumptions}:
         raise Rejected(f"got {name!r}, expected an assumption that says something of the run's measures")
     (relation, left, right), ranges = frame.claim.means[name]
     given = {index: parse(x) for index, x in at.fields["at"].mapping().items()} if "at" in at.fields else {}

@@ -158,7 +158,7 @@ def _ends(method: Method) -> bool:
 
 def _assumptions(cited: Claim, at: Values, claim: Claim) -> None:
     """Reject unless each assumption of the cited claim, with the values in, is one of ours."""
-    for name, args in (*cited.let, *cited.implicit):
+    for name, args in cited.assumptions:
         meant = cited.means.get(name)
         if meant is not None:
             relation, ranges = meant
@@ -168,5 +168,5 @@ def _assumptions(cited: Claim, at: Values, claim: Claim) -> None:
             ends = {n: (substituted(low, inside), substituted(high, inside)) for n, (low, high) in ranges.items()}
             meant = put(relation, inside), ends
         said = name, tuple(at.get(arg, arg) for arg in args)
-        if said not in (*claim.let, *claim.implicit) or meant != claim.means.get(name) or cited.setting == "scalar":
+        if said not in claim.assumptions or meant != claim.means.get(name) or cited.setting == "scalar":
             raise Rejected(f"got {name} of {said[1]}, which {cited.id} assumes, expected the same among ours")

@@ -45,7 +45,7 @@ def _range(data: Node, rests: Sequence[Judgement], context: Context) -> Relation
 def _means(data: Node, rests: Sequence[Judgement], context: Context) -> Relation:
     """What an assumption of the claim says of measures, at values in its ranges."""
     given, claim = data.fields("of name", "at"), context.claim
-    name = given["name"].one_of([name for name, _ in (*claim.let, *claim.implicit) if name in claim.means])
+    name = given["name"].one_of([name for name, _ in claim.assumptions if name in claim.means])
     relation, ranges = claim.means[name]
     return put(relation, _places(given.get("at"), ranges, rests, context, whole=True))
 

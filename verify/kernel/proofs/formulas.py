@@ -9,10 +9,12 @@ from __future__ import annotations
 from flint import fmpq
 
 from ..expression import Op, Tree, free
-from ..method import Atom, Measure, Rule
+from ..method import Atom, Measure, factors, rules
 from ..rational import Rejected
 from .reading import Reader, plus
 from .vectors import ANY, Scalar, Term, constant, number, times
+
+CHANGING = ("name", "noisy", "sampled", "oracle")  # what is another one in every round, or draws anew
 
 
 def measure_of(reader: Reader, name: str) -> Measure | None:
@@ -118,7 +120,10 @@ def _quantity(reader: Reader, name: str, indices: tuple[Tree, ...], bound: str) 
     where = dict(zip(measure.at, indices, strict=True))
     if any((bound, -1) in free(x) and (c not in "ij" or x != bound) for c, x in where.items()):
         raise Rejected(f"got {name!r} at {bound!r} as something else than a client")
-    spoken = any(speaks_of_names(atom) for _, atom in measure.terms)
+    letters = {letter for c in factors(measure.terms) for letter, _ in free(c)}
+    if any(x == bound and c in letters for c, x in where.items()):
+        raise Rejected(f"got {name!r}, whose coefficient changes with the client {bound!r}, expected its weight alone")
+    spoken = any(rule.op in CHANGING for rule in rules(measure.terms))
     timeless = "t" not in where and reader.frame.claim.method is None
     if name in reader.frame.setting.ends and not reader.same(reader.at[1], reader.frame.size("E")):
         raise Rejected(f"got {name!r}, which is about the last step, expected a premise about that")
@@ -144,15 +149,6 @@ def _when(reader: Reader, name: str, round_: Tree, step: Tree | None) -> str:
     if step is None and reader.same(round_, plus(t, 1)) and last:
         return "updated"
     raise Rejected(f"got {name!r} at another place than the premise is about, or the next one")
-
-
-def speaks_of_names(atom: Atom) -> bool:
-    return any(part.op == "name" for part in _inside(atom))
-
-
-def _inside(atom: Atom) -> list[Rule]:
-    inner_rules = [rule for arg in atom.args for rule in arg.all()]
-    return inner_rules + ([] if atom.inside is None else _inside(atom.inside))
 
 
 def _terms(tree: Tree) -> list[tuple[Tree, ...]]:

@@ -182,7 +182,7 @@ def _atoms(measure: Measure) -> list[Atom | Rule]:
 
 def made(claim: Claim) -> list[Assumption]:
     """The assumptions that say what the kernel knows by their name: one with a meaning of its own says that alone."""
-    return [one for one in (*claim.let, *claim.implicit) if one[0] not in claim.means]
+    return [one for one in claim.assumptions if one[0] not in claim.means]
 
 
 def known(claim: Claim) -> dict[str, str]:

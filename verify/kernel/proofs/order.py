@@ -72,7 +72,7 @@ def meets(node: Node, relation: Relation, claim: Claim) -> None:
     for name, kind in claim.domains.items():
         paths.value(name)
         paths.inhabit(name, kind)
-    for name, args in (*claim.let, *claim.implicit):
+    for name, args in claim.assumptions:
         paths.assume(name, args)
     if not all(paths.meets(condition, {}, claim.domains) for condition in claim.when):
         raise Rejected(f"{node.where}: got a path on which a condition fails, expected one that meets them all")
@@ -93,7 +93,7 @@ def beginning(claim: Claim, said: Sequence[Relation], forms: Forms) -> Branch:
 def roles(claim: Claim) -> dict[str, str]:
     """What is fixed, grows or vanishes; of the others, what is a whole number."""
     whole = {name: "whole" for name, kind in claim.domains.items() if kind in ("count", "index")}
-    return whole | {name: role for role, args in (*claim.let, *claim.implicit) for name in args}
+    return whole | {name: role for role, args in claim.assumptions for name in args}
 
 
 @dataclass(frozen=True, slots=True)

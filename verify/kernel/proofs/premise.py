@@ -134,9 +134,11 @@ def _largest(name: str, small: Tree, large: Tree, place: Reader, anywhere: bool)
 def _times(left: Scalar, node: Node, place: Reader) -> Scalar:
     """The constants times |u|^2 for a point u that nothing else fixes."""
     u = place.frame.vector(node)
-    measures = (*place.frame.measures.values(), *place.frame.method.measures.values())
+    method = place.frame.method
+    measures = (*place.frame.measures.values(), *method.measures.values())
+    blocks = (method.server, method.client, *method.phases.values())
     every = [rule for measure in measures for rule in rules(measure.terms)]
-    every += [rule for block in place.frame.method.phases.values() for one in block.values() for rule in one.all()]
+    every += [rule for block in blocks for one in block.values() for rule in one.all()]
     read = {rule.name for rule in every if rule.op == "point"}
     if u.op != "point" or u.name in read or any(term != Term("one") for _, term in left):
         raise Rejected("got a relation times a square, expected constants and a free point")
@@ -182,10 +184,10 @@ def check_sign(stated: Judgement, data: Node, rests: Sequence[Judgement], contex
     quantity, indices = (str(large.args[0]), large.args[1:]) if isinstance(large, Op) else (large, ())
     known = frame.measured(str(quantity))
     place = reader(frame, None)
-    if known is None and quantity == "Gamma" and frame.claim.setting == "run" and not frame.composite:
+    if known is None and large == "Gamma" and frame.claim.setting == "run" and not frame.composite:
         frame.owed([SIGN])  # f_i(w*) is at least f_i*
         return
-    if frame.groups is not None and quantity in (frame.groups.idle, frame.groups.begins):
+    if frame.groups is not None and large in (frame.groups.idle, frame.groups.begins):
         return
     if known is None or len(known.at) != len(indices) or (isinstance(large, Op) and large.name != "at"):
         raise Rejected("got something else, expected a measured quantity at its indices")

@@ -122,8 +122,12 @@ class Reader:
                 return single(Name(START))
             case "w_star":
                 return self.star
-            case "axis" if frame.groups is not None:
+            case "axis" if values is not None and "n" in values:
+                return single(Name(f"{UNIT}{frame.forms.text(values['n'])}"))
+            case "axis" if frame.groups is not None:  # e, of which no measure knows the sign
                 return self.line
+            case "mean" | "sampled" | "neighbours" if other == ANY and x.has("other"):
+                raise Rejected("got a mean of another client's, under a mean over that client")
             case "mean" | "neighbours" if frame.groups is not None and (x.op == "mean" or frame.assumes("broadcast")):
                 total = Vec({})
                 for group, (share, _, _) in self.members.items():
@@ -134,8 +138,6 @@ class Reader:
                 return read(x.args[0]).scaled(self.form(curve)) + self.line.scaled(self.form(force))
             case "point":
                 return single(Name(f"point {x.name}"))
-            case "axis" if values is not None and "n" in values:
-                return single(Name(f"{UNIT}{frame.forms.text(values['n'])}"))
             case "+":
                 total = Vec({})
                 for arg in x.args:

@@ -468,9 +468,6 @@ ATTACKS = {
         frame={"groups": {"idle": "rest", "begins": "b0"}}, let=[["equal_weights"], ["two_groups", "mu", "G"]],
         domains={**SYMBOLS, "G": "nonnegative", "x": "real"},
     ),
-    "smoothness that means something else": case_of(
-        SMOOTH_GAP, BY_SMOOTH, means={"smooth": {"relation": ["<=", "0", "1"], "for_all": {}}}
-    ),
     "two groups that mean something else": case_of(
         ["=", ["at", "g2", "0"], ["^", ["*", "3/4", ["+", "1", ["*", "-1", "rest"]], "mu", "b0"], "2"]],
         {"at": ["0", "k"]}, STEEPNESS, frame={"groups": {"idle": "rest", "begins": "b0"}},

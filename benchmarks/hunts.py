@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fedaudit.bounds.catalogue import statement
-from fedaudit.verify.audit import LEAST_GENERATIONS, LEAST_SHAPES, read
-from fedaudit.verify.check import RECORDED, genes_of, record, score
-from fedaudit.verify.genome import draw
-from fedaudit.verify.hunt import POPULATION, climb, sample
+from fedaudit.bounds.catalogue.discovery import statement
+from fedaudit.verify.moves.audit import LEAST_GENERATIONS, LEAST_SHAPES, read
+from fedaudit.verify.search.climb import POPULATION, climb, sample
+from fedaudit.verify.search.genome import draw
+from fedaudit.verify.search.score import RECORDED, genes_of, record, score
 
 # Instances a second of random populations of 96 before runs were measured in many rounds at once, on a machine where it
 # was 26,200, 6,260, 11,600, 20,100 and 17,000 after.

@@ -36,18 +36,18 @@ from rich.console import Console
 from rich.table import Table
 from sympy import Add, Ge, Gt, Le, Lt, Pow, Rational
 
-from fedaudit.bounds.catalogue import find, statement
-from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.catalogue.discovery import find, statement
+from fedaudit.bounds.language.statement import Statement
 from fedaudit.errors import UserError
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import derived, hunt, linted, read
-from fedaudit.verify.certify import certify, needed_names
-from fedaudit.verify.check import Scores, genes_of, score
-from fedaudit.verify.claims import lower
-from fedaudit.verify.genome import draw, rows
-from fedaudit.verify.hunt import VIOLATION, Found, climb, top
+from fedaudit.verify.moves.audit import derived, hunt, linted, read
+from fedaudit.verify.results.verdicts import Proved, Refuted, Survived
+from fedaudit.verify.search.climb import VIOLATION, Found, climb, top
+from fedaudit.verify.search.genome import draw, rows
+from fedaudit.verify.search.lowered_claim import lower
+from fedaudit.verify.search.rationalise import certify, needed_names
+from fedaudit.verify.search.score import Scores, genes_of, score
 from fedaudit.verify.settings.base import Reading
-from fedaudit.verify.verdict import Proved, Refuted, Survived
 
 KINDS = ("half", "term", "exponent", "flip")
 MOVES = ("replay", "lint", "derive", "hunt")

@@ -28,12 +28,12 @@ import numpy as np
 import scaling
 import sparse
 import stages
-from fedaudit.bounds.catalogue import statement
-from fedaudit.problems import forward as forwarding
-from fedaudit.problems.interpret import Measured, Setup, run, walked
-from fedaudit.problems.piecewise import Piecewise
-from fedaudit.problems.quadratics import Quadratics
-from fedaudit.verify.claims import lower
+from fedaudit.bounds.catalogue.discovery import statement
+from fedaudit.problems.runs import local_maps as forwarding
+from fedaudit.problems.runs.interpreter import Measured, Setup, run, walked
+from fedaudit.problems.losses.piecewise import Piecewise
+from fedaudit.problems.losses.quadratics import Quadratics
+from fedaudit.verify.search.lowered_claim import lower
 from rich.console import Console
 from rich.table import Table
 

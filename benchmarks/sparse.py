@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.bounds.lower import tree
+from fedaudit.bounds.formulas.lowering import tree
 from fedaudit.bounds.papers.zhang.methods import PROPOSED
-from fedaudit.problems.interpret import Setup
-from fedaudit.problems.logistic import Logistic, Reading, draw
-from fedaudit.problems.regularised import Regulariser
+from fedaudit.problems.losses.logistic import Logistic, Reading, draw
+from fedaudit.problems.losses.regularised import Regulariser
+from fedaudit.problems.runs.interpreter import Setup
 
 CLIENTS, SAMPLES, DIMENSION, E, T = 30, 100, 20, 10, 500
 ETA, ETA_G, THETA = 0.5, 2.0, 1e-3  # whole step, server step, weight of |.|_1

@@ -15,8 +15,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))  # as a script or with -m
 import one_thread  # noqa: F401, I001  before NumPy reads the environment
 
-from fedaudit import figures, runner
-from fedaudit.verify import audit, curves
+from fedaudit import figures
+from fedaudit.running import runner
+from fedaudit.verify.moves import audit
+from fedaudit.verify.pictures import curves
 from rich.console import Console
 from rich.table import Table
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from fedaudit.verify.experiments import Picture
-    from fedaudit.verify.pictured import Cloud, Crossing, Curves, Landscape, Profile, Rate
+    from fedaudit.verify.pictures.kinds import Cloud, Crossing, Curves, Landscape, Profile, Rate
 
 __all__ = ["draw", "drawn", "image", "svg"]
 
@@ -21,14 +21,14 @@ Shown = Union["Curves", "Profile", "Cloud", "Rate", "Crossing", "Landscape", "Pi
 
 def draw(curves: Shown) -> Figure:
     """The figure of a statement, by the kind of its data; an experiment names the module here that plots it."""
-    from fedaudit.verify.pictured import Cloud, Crossing, Curves, Landscape, Profile, Rate
+    from fedaudit.verify.pictures.kinds import Cloud, Crossing, Curves, Landscape, Profile, Rate
 
-    from . import cloud, convergence, crossing, landscape, profile, rate, two_group
+    from .kinds import cloud, convergence, crossing, landscape, rate, relatives, two_group
 
     with _uncollected():
         match curves:
             case Profile():
-                return profile.plot(curves)
+                return relatives.plot(curves)
             case Cloud():
                 return cloud.plot(curves)
             case Rate():
@@ -56,7 +56,7 @@ def svg(figure: Figure) -> str:
 
 def image(figure: Figure, kind: str) -> bytes:
     """The figure as the bytes of a png, svg or pdf file, the same on every run."""
-    from .style import save
+    from .style.look import save
 
     with _uncollected():
         return save(figure, kind)

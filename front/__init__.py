@@ -21,9 +21,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fedaudit.bounds.algebra import Abs, Eq, Ge, Gt, Le, Lt, Max, Min, Ne, Product, Rational, Sum, exp, log, sqrt
-    from fedaudit.bounds.bound import Bound
-    from fedaudit.bounds.method import (
+    from fedaudit.bounds.catalogue.bound_values import Bound
+    from fedaudit.bounds.language.algebra import (
+        Abs,
+        Eq,
+        Ge,
+        Gt,
+        Le,
+        Lt,
+        Max,
+        Min,
+        Ne,
+        Product,
+        Rational,
+        Sum,
+        exp,
+        log,
+        sqrt,
+    )
+    from fedaudit.bounds.language.method import (
         Method,
         expect,
         f,
@@ -41,18 +57,26 @@ if TYPE_CHECKING:
         vector,
         w_star,
     )
-    from fedaudit.bounds.statement import Assumption, Glossary, Statement, free, unit
-    from fedaudit.problems.given import Problem
-    from fedaudit.verify.audited import Audited, Derivation, Linted
-    from fedaudit.verify.certificates import Certified
-    from fedaudit.verify.verdict import NotReproduced, Proved, Refuted, Reproduced, ReproducedIf, Survived, Undecided
+    from fedaudit.bounds.language.statement import Assumption, Glossary, Statement, free, unit
+    from fedaudit.problems.runs.user_problem import Problem
+    from fedaudit.verify.certify.command import Certified
+    from fedaudit.verify.results.audit_result import Audited, Derivation, Linted
+    from fedaudit.verify.results.verdicts import (
+        NotReproduced,
+        Proved,
+        Refuted,
+        Reproduced,
+        ReproducedIf,
+        Survived,
+        Undecided,
+    )
     from fedaudit.verify.worst.worst import Worst
 
     from . import verify
-    from .api import audit, certify, derive, hunt, lint, load, plot, prove, statement, statements, worst
+    from .api.moves import audit, certify, derive, hunt, lint, load, plot, prove, statement, statements, worst
+    from .api.simulation import Trajectories, simulate
+    from .api.testing import fedaudit_check, instances, theorem
     from .errors import UserError
-    from .simulation import Trajectories, simulate
-    from .testing import fedaudit_check, instances, theorem
 
     __version__: str
 
@@ -134,18 +158,18 @@ _METHOD = ("Method", "expect", "f", "f_i", "f_star", "inner", "norm2", *_VECTORS
 _API = ("audit", "certify", "derive", "hunt", "lint", "load", "plot", "prove", "statement", "statements", "worst")
 _VERDICTS = ("NotReproduced", "Proved", "Refuted", "Reproduced", "ReproducedIf", "Survived", "Undecided")
 _HOME = {
-    **dict.fromkeys(_ALGEBRA, ".bounds.algebra"),
-    **dict.fromkeys(_METHOD, ".bounds.method"),
-    **dict.fromkeys(("Assumption", "Glossary", "Statement", "free", "unit"), ".bounds.statement"),
-    **dict.fromkeys(_API, ".api"),
-    **dict.fromkeys(("fedaudit_check", "instances", "theorem"), ".testing"),
-    **dict.fromkeys(_VERDICTS, ".verify.verdict"),
-    **dict.fromkeys(("Audited", "Derivation", "Linted"), ".verify.audited"),
-    "Certified": ".verify.certificates",
-    "Bound": ".bounds.bound",
-    "Problem": ".problems.given",
-    "Trajectories": ".simulation",
-    "simulate": ".simulation",
+    **dict.fromkeys(_ALGEBRA, ".bounds.language.algebra"),
+    **dict.fromkeys(_METHOD, ".bounds.language.method"),
+    **dict.fromkeys(("Assumption", "Glossary", "Statement", "free", "unit"), ".bounds.language.statement"),
+    **dict.fromkeys(_API, ".api.moves"),
+    **dict.fromkeys(("fedaudit_check", "instances", "theorem"), ".api.testing"),
+    **dict.fromkeys(_VERDICTS, ".verify.results.verdicts"),
+    **dict.fromkeys(("Audited", "Derivation", "Linted"), ".verify.results.audit_result"),
+    "Certified": ".verify.certify.command",
+    "Bound": ".bounds.catalogue.bound_values",
+    "Problem": ".problems.runs.user_problem",
+    "Trajectories": ".api.simulation",
+    "simulate": ".api.simulation",
     "UserError": ".errors",
     "Worst": ".verify.worst.worst",
 }

@@ -12,14 +12,17 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import export, proving, reproduce, show, tighter, worst_case
+from .commands import export, reproduce, show
+from .commands import prove as proving
+from .commands import tighten as tighter
+from .commands import worst as worst_case
 from .errors import UserError, crash, one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .runner import Chosen, Done, Engine, Settings
-    from .store import Folder, Row
+    from .running.runner import Chosen, Done, Engine, Settings
+    from .running.store import Folder, Row
 
 __all__ = ["main"]
 
@@ -87,7 +90,7 @@ examples:
   fedaudit plot my_paper.py::li/thm1 L=10 mu=1 E=5 T=200 --out a.pdf   a statement of your own
 What a run measures (G, Gamma, gap(0)) is what it is on each run.
 """
-PICTURES = {  # of figures/pictures.py
+PICTURES = {  # of figures/kinds/named_pictures.py
     "crossover": "rates that change at T = I^3 and T = (b I)^3 (yuan, 1.4 and 1.6), beside what the method does",
     "digits": "networks from imbalanced handwritten digits (buttaci, figures 3.3 to 3.5); needs the extra `data`",
     "table1": "communication complexities side by side (yuan, table 1)",
@@ -313,7 +316,7 @@ def _dispatch(given: Sequence[str]) -> int:
     if arguments.command is None:
         raise UserError("no command", f"one of {', '.join(known)}", "`fedaudit --help` shows where to start")
     if arguments.command in RUNS:
-        from .runner import Interrupted
+        from .running.runner import Interrupted
 
         try:
             return _run(arguments)
@@ -340,7 +343,7 @@ def _dispatch(given: Sequence[str]) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from .listing import LISTED, file_of, find, listed, row_of
+    from .commands.listing import LISTED, file_of, find, listed, row_of
 
     if any(file_of(selector) for selector in arguments.selectors):
         rows = [row_of(s) for s in find(arguments.selectors)]
@@ -360,10 +363,10 @@ def _columns(rows: Sequence[Row], columns: tuple[str, ...]) -> int:
 
 
 def _methods(arguments: argparse.Namespace) -> int:
-    from fedaudit.bounds.algorithm import box
-    from fedaudit.bounds.catalogue import find_methods
+    from fedaudit.bounds.catalogue.discovery import find_methods
+    from fedaudit.bounds.formulas.algorithm_box import box
 
-    from .methods import described, full_row, row
+    from .commands.methods import described, full_row, row
 
     found = find_methods(arguments.selectors)
     if arguments.json:
@@ -375,7 +378,7 @@ def _methods(arguments: argparse.Namespace) -> int:
 
 
 def _new(arguments: argparse.Namespace) -> int:
-    from .new import written
+    from .commands.new import written
 
     unread = written(arguments.file, arguments.method, arguments.latex)
     print(arguments.file)
@@ -383,7 +386,7 @@ def _new(arguments: argparse.Namespace) -> int:
 
 
 def _assumptions(arguments: argparse.Namespace) -> int:
-    from fedaudit.bounds.assumptions import ASSUMPTIONS
+    from fedaudit.bounds.language.assumptions import ASSUMPTIONS
 
     rows: list[Row] = [
         {"id": name, "about": known.about, "constants": known.constants, "asks": known.asks}
@@ -411,8 +414,8 @@ def _export(arguments: argparse.Namespace) -> int:
 
 
 def _bound(arguments: argparse.Namespace) -> int:
-    from .bound import as_csv, as_rows, as_text, asked
-    from .listing import find
+    from .commands.bound import as_csv, as_rows, as_text, asked
+    from .commands.listing import find
 
     names = [*arguments.selectors, *arguments.compare]
     found = [find([name]) for name in names]
@@ -428,7 +431,7 @@ def _bound(arguments: argparse.Namespace) -> int:
 
 def _worst(arguments: argparse.Namespace) -> int:
     from .progress import progress
-    from .runner import one_thread
+    from .running.runner import one_thread
 
     one_thread()
     out, name = None if arguments.out is None else _out(arguments.out), str(arguments.selectors[0])
@@ -443,7 +446,7 @@ def _worst(arguments: argparse.Namespace) -> int:
 
 def _tighten(arguments: argparse.Namespace) -> int:
     from .progress import progress
-    from .runner import one_thread
+    from .running.runner import one_thread
 
     one_thread()
     out, name = None if arguments.out is None else _out(arguments.out), str(arguments.selectors[0])
@@ -461,7 +464,7 @@ def _tighten(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     """lint, derive, verify, hunt, audit."""
-    from .runner import Settings, choose, one_thread, use_backend
+    from .running.runner import Settings, choose, one_thread, use_backend
 
     arguments.began = time.monotonic()
     move: str = arguments.command
@@ -476,7 +479,7 @@ def _run(arguments: argparse.Namespace) -> int:
     figures = not getattr(arguments, "no_figures", False)
     settings = Settings(_seed(arguments.seed), _budget(arguments.budget), backend, figures)
     if getattr(arguments, "memory", None) is not None:
-        from fedaudit.verify.settings.limits import memory
+        from fedaudit.verify.settings.runs.limits import memory
 
         settings = replace(settings, memory=memory(arguments.memory))
     engines, out = _engine(arguments), None if arguments.out is None else _out(arguments.out)
@@ -498,10 +501,10 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _tree(arguments: argparse.Namespace) -> int:
     """derive --tree."""
-    from fedaudit.bounds.catalogue import catalogue
-    from fedaudit.bounds.faults.wellformed import well_formed
+    from fedaudit.bounds.catalogue.discovery import catalogue
+    from fedaudit.bounds.lint.wellformed import well_formed
 
-    from .tree import kept, lines, tree
+    from .commands.tree import kept, lines, tree
 
     chosen = well_formed(arguments.selectors)
     known = catalogue(chosen)
@@ -517,11 +520,11 @@ def _tree(arguments: argparse.Namespace) -> int:
 
 
 def _prove(arguments: argparse.Namespace) -> int:
-    from fedaudit.bounds.catalogue import catalogue
-    from fedaudit.bounds.faults.wellformed import well_formed
+    from fedaudit.bounds.catalogue.discovery import catalogue
+    from fedaudit.bounds.lint.wellformed import well_formed
 
     from .progress import begun, progress
-    from .runner import one_thread
+    from .running.runner import one_thread
 
     one_thread()
     _seed(arguments.seed)
@@ -554,10 +557,10 @@ def _prove(arguments: argparse.Namespace) -> int:
 def _move(
     arguments: argparse.Namespace, selection: Sequence[Chosen], settings: Settings, engine: Engine, out: Path | None
 ) -> Done:
+    from .commands.tables import table
     from .progress import progress
-    from .runner import run
-    from .store import Folder
-    from .tables import table
+    from .running.runner import run
+    from .running.store import Folder
 
     move: str = arguments.command
     held: AbstractContextManager[Folder | None] = Folder.open(out).held() if out else nullcontext()
@@ -580,11 +583,11 @@ def _audit(
 ) -> Done:
     from pathlib import Path
 
+    from .commands.report import Pages
+    from .commands.tables import summary
     from .progress import progress
-    from .report import Pages
-    from .runner import audit, header, ordered
-    from .store import Folder
-    from .tables import summary
+    from .running.runner import audit, header, ordered
+    from .running.store import Folder
 
     def notice(line: str) -> None:
         _complain(line, 0)
@@ -608,10 +611,10 @@ def _audit(
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from fedaudit.verify.names import AUDIT
+    from fedaudit.verify.results.file_names import AUDIT
 
-    from .report import write_report
-    from .store import Folder
+    from .commands.report import write_report
+    from .running.store import Folder
 
     folder = Folder(_out(arguments.out))
     if not os.path.isfile(folder.path / AUDIT):  # says what is missing, and leaves the folder as it is
@@ -623,7 +626,7 @@ def _report(arguments: argparse.Namespace) -> int:
 
 
 def _reproduce(arguments: argparse.Namespace) -> int:
-    from .runner import one_thread
+    from .running.runner import one_thread
 
     seed, out = _seed(arguments.seed), _out(reproduce.FOLDER if arguments.out is None else arguments.out)
     one_thread()
@@ -635,11 +638,11 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    from fedaudit.verify.document import read_file
-    from fedaudit.verify.names import AUDIT
+    from fedaudit.verify.results.audit_json import read_file
+    from fedaudit.verify.results.file_names import AUDIT
 
-    from .compare import compare, rows, table, totals, whose
-    from .store import own_rows
+    from .commands.compare import compare, rows, table, totals, whose
+    from .running.store import own_rows
 
     paths = [_named(path) for path in (arguments.a, arguments.b)]
     before, after = (read_file(path) for path in paths)
@@ -657,17 +660,17 @@ def _compare(arguments: argparse.Namespace) -> int:
 
 
 def _certify(arguments: argparse.Namespace) -> int:
-    from fedaudit.verify.certificates import certify_files, status
-    from fedaudit.verify.child import LIMIT, Limit
+    from fedaudit.verify.certify.command import certify_files, status
+    from fedaudit.verify.certify.sandbox import LIMIT, Limit
 
-    from .store import own_rows
+    from .running.store import own_rows
 
     limit = Limit.parse(arguments.limit) if arguments.limit is not None else LIMIT
     rows = certify_files(arguments.files, limit, explained=arguments.explain, owned=own_rows)
     if arguments.json:
         _print_json(rows)
     elif not all(row["malformed"] for row in rows) or not rows:
-        from .tables import certified
+        from .commands.tables import certified
 
         certified(rows)
         for row in rows:
@@ -680,12 +683,12 @@ def _certify(arguments: argparse.Namespace) -> int:
 
 
 def _plot(arguments: argparse.Namespace) -> int:
-    from fedaudit.bounds.catalogue import find
-    from fedaudit.bounds.parameters import axes_of, points
-    from fedaudit.verify.names import slug
+    from fedaudit.bounds.catalogue.discovery import find
+    from fedaudit.bounds.language.symbol_values import axes_of, points
+    from fedaudit.verify.results.file_names import slug
 
-    from .runner import one_thread
-    from .store import write
+    from .running.runner import one_thread
+    from .running.store import write
 
     seed, name = _seed(arguments.seed), str(arguments.selectors[0])
     found = [] if name in PICTURES else find([name])
@@ -703,8 +706,12 @@ def _plot(arguments: argparse.Namespace) -> int:
     if values and not found:
         raise UserError(f"{name} with values", "a statement", "leave the values out")
     one_thread()
-    from fedaudit.figures import draw, image, pictures
-    from fedaudit.verify.curves import curves_at, picture  # by its full name: the type that fedaudit.figures sees
+    from fedaudit.figures import draw, image
+    from fedaudit.figures.kinds import named_pictures as pictures
+    from fedaudit.verify.pictures.curves import (  # by its full name: the type that fedaudit.figures sees
+        curves_at,
+        picture,
+    )
 
     if found and values:
         figure = draw(curves_at(found[0], values, seed))
@@ -789,7 +796,7 @@ def _budget(text: str | None) -> float | None:
 
 def _jobs(text: str | None) -> int:
     if text is None:
-        from .runner import cores
+        from .running.runner import cores
 
         return cores()
     return _whole("--jobs", text, 1, MOST_JOBS, "2")
@@ -797,7 +804,7 @@ def _jobs(text: str | None) -> int:
 
 def _engine(arguments: argparse.Namespace) -> AbstractContextManager[Engine]:
     """Who carries out the tasks, once entered."""
-    from .local import Local
+    from .running.local import Local
 
     address: str | None = getattr(arguments, "engine", None)
     options = {option: getattr(arguments, option[2:].replace("-", "_"), None) for option in TLS}
@@ -811,7 +818,7 @@ def _engine(arguments: argparse.Namespace) -> AbstractContextManager[Engine]:
         raise UserError(
             f"--jobs {arguments.jobs} beside --engine", "one of them", "leave out --jobs: the cluster has its workers"
         )
-    from .cluster import connected
+    from .running.cluster import connected
 
     return connected(address, files)
 

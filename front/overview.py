@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .compare import whose
-from .store import own_rows
+from .commands.compare import whose
+from .running.store import own_rows
 
 PAPERS = {
     "buttaci": "A. Buttaci, thesis: FedProx, a perturbed-gradient method, a network model",

@@ -1,7 +1,7 @@
 """The pytest plugin, found by its entry point: three options and a fixture. It loads nothing that is slow.
 
 `fedaudit_check` (the fixture, and `fedaudit.fedaudit_check`), `fedaudit.theorem` and `fedaudit.instances` do the work:
-see `fedaudit.testing`.
+see `fedaudit.api.testing`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from .testing_options import BUDGET, MEMORY, OUT, Options, begin, end
+from .api.testing_options import BUDGET, MEMORY, OUT, Options, begin, end
 
 MOST_BUDGET = 1e6
 BEGUN = pytest.StashKey[bool]()
@@ -39,8 +39,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def fedaudit_check() -> Callable[..., Any]:
-    """`fedaudit_check(statement, budget=…, seed=…)` tries to break a statement; see `fedaudit.testing`."""
-    from .testing import fedaudit_check as check
+    """`fedaudit_check(statement, budget=…, seed=…)` tries to break a statement; see `fedaudit.api.testing`."""
+    from .api.testing import fedaudit_check as check
 
     return check
 

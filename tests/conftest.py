@@ -103,7 +103,7 @@ def nursery() -> Iterator[Nursery]:
 
 @pytest.fixture(scope="session")
 def kernel_process() -> Iterator[Any]:
-    from fedaudit.verify.child import Checker
+    from fedaudit.verify.certify.sandbox import Checker
 
     with Checker() as made:
         yield made

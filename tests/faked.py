@@ -4,8 +4,8 @@ import json
 import types
 from pathlib import Path
 
-from fedaudit.bounds.catalogue import statement
-from fedaudit.verify.claims import lower
+from fedaudit.bounds.catalogue.discovery import statement
+from fedaudit.verify.search.lowered_claim import lower
 
 REFUTED = "buttaci/lemC.2"
 YOUNG, PAUL = "buttaci/appA-young", "buttaci/appA-peterpaul"
@@ -27,7 +27,7 @@ def tried(statement, seed, effort, backend="numpy", memory=0, verdict="survived"
 
 
 def fake_moves():
-    """Stands for fedaudit.verify.audit: quick rows in the contract's shape, lemma C.2 refuted, and a list of calls."""
+    """Stands for fedaudit.verify.moves.audit: quick rows in the contract's shape, lemma C.2 refuted, and a list of calls."""
     calls = []
 
     def verdict_of(statement):
@@ -46,7 +46,7 @@ def fake_moves():
         }
         return {k: row[k] for k in ("id", "verdict", "evidence", "tightness", "certificate")} | inner
 
-    made = types.ModuleType("fedaudit.verify.audit")
+    made = types.ModuleType("fedaudit.verify.moves.audit")
     made.calls = calls
     made.lint_row = lambda s: {"id": s.id, "findings": [{"rule": "dimension", "message": "[F] is not [W]"}]}
     made.derive_row = lambda s: {"id": s.id, "status": "follows", "factor": 1.0}

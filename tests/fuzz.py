@@ -21,14 +21,14 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.bounds.catalogue import statements
-from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.catalogue.discovery import statements
+from fedaudit.bounds.language.statement import Statement
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import read
-from fedaudit.verify.certify import FORMAT, replay
-from fedaudit.verify.check import genes_of
-from fedaudit.verify.claims import lower
-from fedaudit.verify.genome import draw, exactly
+from fedaudit.verify.moves.audit import read
+from fedaudit.verify.search.genome import draw, exactly
+from fedaudit.verify.search.lowered_claim import lower
+from fedaudit.verify.search.rationalise import FORMAT, replay
+from fedaudit.verify.search.score import genes_of
 
 SECONDS = 10.0  # a certificate is answered within
 ENTRIES = 50_000  # of a mutant, about: a certificate has at most a million characters

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import isqrt
 
-from fedaudit.bounds.catalogue import statement
-from fedaudit.verify.audit import read
+from fedaudit.bounds.catalogue.discovery import statement
+from fedaudit.verify.moves.audit import read
 
 SHARE = 0.4  # effort: of the default budget of an audit of everything, for one of its statements
 

@@ -13,16 +13,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fedaudit.bounds.catalogue import statement
-from fedaudit.verify.claims import lower
+from fedaudit.bounds.catalogue.discovery import statement
+from fedaudit.verify.search.lowered_claim import lower
 
 FOLDER = Path(__file__).parent / "certificates"
 FORMAT = "fedaudit-certificate/1"
 Certificate = dict[str, Any]
 
 OWN = """
-from fedaudit.bounds.algebra import Le, Sum, log
-from fedaudit.bounds.statement import Glossary, Statement
+from fedaudit.bounds.language.algebra import Le, Sum, log
+from fedaudit.bounds.language.statement import Glossary, Statement
 
 g = Glossary()
 x = g.symbol("x", "1", "a number", nonnegative=True)

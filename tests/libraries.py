@@ -5,7 +5,7 @@ JAX takes 380 MB and is no part of the extra `test`: `make bench` has it, and ru
 
 import pytest
 
-from fedaudit.problems import backend
+from fedaudit.problems.arrays import backend
 
 JAX = pytest.mark.jax
 LIBRARIES = ("array-api-strict", pytest.param("jax", marks=JAX))

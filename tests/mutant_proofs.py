@@ -20,18 +20,18 @@ from typing import Any, cast
 
 from fuzz import DOMAINS, RELATIONS, Place, by_id, entries, is_number, put, text_of, without
 
-from fedaudit.verify.claims import lower
-from fedaudit.verify.kernel.check import WORLDS as SETTINGS
-from fedaudit.verify.kernel.claim import KINDS
-from fedaudit.verify.kernel.expression import parse_relation
+from fedaudit.verify.kernel.core.budget import metered
+from fedaudit.verify.kernel.core.claim import KINDS
+from fedaudit.verify.kernel.core.expression import parse_relation
+from fedaudit.verify.kernel.core.rational import Malformed, Node, Rejected
 from fedaudit.verify.kernel.proofs import proof
-from fedaudit.verify.kernel.proofs.facts import FACTS
 from fedaudit.verify.kernel.proofs.judgement import Judgement, same
-from fedaudit.verify.kernel.rational import Malformed, Node, Rejected
-from fedaudit.verify.kernel.work import metered
-from fedaudit.verify.proposals import measured
+from fedaudit.verify.kernel.proofs.rules.facts import FACTS
+from fedaudit.verify.kernel.worlds.check import WORLDS as SETTINGS
+from fedaudit.verify.proposals import measured_runs as measured
 from fedaudit.verify.proposals.edges import instances_of
-from fedaudit.verify.proposals.measured import Disagreement, Effort, measure_on
+from fedaudit.verify.proposals.measured_runs import Disagreement, Effort, measure_on
+from fedaudit.verify.search.lowered_claim import lower
 
 MOST = 40_000_000  # operations of one mutant: what takes more is refused
 EFFORT = Effort(runs=16, evaluations=10**9, places=6)  # for what was changed

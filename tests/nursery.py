@@ -28,9 +28,11 @@ from contextlib import ExitStack
 
 import pytest
 
-from fedaudit import cli, listing, runner, store
-from fedaudit.bounds import catalogue
-from fedaudit.verify import audit
+from fedaudit import cli
+from fedaudit.bounds.catalogue import discovery as catalogue
+from fedaudit.commands import listing
+from fedaudit.running import runner, store
+from fedaudit.verify.moves import audit
 
 MOMENTS = ("part", "whole", "moved", "work")
 WORKED = {}  # rows and figures that a child of a shared request made before it ended
@@ -149,10 +151,10 @@ def main():
     runner.one_thread()
     catalogue.find([])
     listing.listed([])  # here and now, so that no child has to write it
-    import fedaudit.report
-    import fedaudit.verify.curves
+    import fedaudit.commands.report
+    import fedaudit.verify.pictures.curves
 
-    fedaudit.report.EVERY = 1e9  # how often the index is written must not depend on the clock
+    fedaudit.commands.report.EVERY = 1e9  # how often the index is written must not depend on the clock
     for line in sys.stdin:
         print(json.dumps(answer(json.loads(line))), flush=True)
 

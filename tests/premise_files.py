@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
-from fedaudit.bounds import derive
-from fedaudit.bounds.catalogue import find
-from fedaudit.bounds.shown import Average, Shown
-from fedaudit.bounds.statement import Statement
-from fedaudit.verify.proposals.single import Single, singles
+from fedaudit.bounds.catalogue.discovery import find
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.proofs import derivation_check as derive
+from fedaudit.bounds.proofs.premise_identity import Average, Shown
+from fedaudit.verify.proposals.single_premises import Single, singles
 
 
 @cache

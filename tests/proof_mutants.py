@@ -13,12 +13,12 @@ from typing import Any
 
 from sympy import Eq, Ge, Gt, Le, Lt, Rational
 
-from fedaudit.bounds.constants import constants, mutate
-from fedaudit.bounds.derive import argued, derive, settle, shown
-from fedaudit.bounds.shown import check
-from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.catalogue.printed_constants import constants, mutate
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.proofs.derivation_check import argued, derive, settle, shown
+from fedaudit.bounds.proofs.premise_identity import check
 from fedaudit.errors import UserError
-from fedaudit.verify.audit import hunt_row
+from fedaudit.verify.moves.audit import hunt_row
 
 FACTORS = (Rational(99, 100), Rational(101, 100))
 FLIPPED = {Le: Ge, Ge: Le, Lt: Gt, Gt: Lt}

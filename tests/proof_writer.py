@@ -12,12 +12,13 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from fedaudit.verify.kernel.claim import read
-from fedaudit.verify.kernel.expression import Op, Tree, parse
-from fedaudit.verify.kernel.proofs import facts, proof
-from fedaudit.verify.kernel.proofs.line import constraint, negations
+from fedaudit.verify.kernel.core.claim import read
+from fedaudit.verify.kernel.core.expression import Op, Tree, parse
+from fedaudit.verify.kernel.core.rational import Node
+from fedaudit.verify.kernel.proofs import proof
 from fedaudit.verify.kernel.proofs.polynomials import Polynomial, times
-from fedaudit.verify.kernel.rational import Node
+from fedaudit.verify.kernel.proofs.rules import facts
+from fedaudit.verify.kernel.proofs.rules.line import constraint, negations
 
 Json = Any
 Shape = Sequence[int | str]  # of a product: places of judgements, "goal", a formula, or "square: formula"

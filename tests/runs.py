@@ -10,10 +10,10 @@ import numpy as np
 
 import fedaudit as fa
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import read
-from fedaudit.verify.certify import replay
-from fedaudit.verify.check import genes_of
-from fedaudit.verify.genome import draw, exactly
+from fedaudit.verify.moves.audit import read
+from fedaudit.verify.search.genome import draw, exactly
+from fedaudit.verify.search.rationalise import replay
+from fedaudit.verify.search.score import genes_of
 
 Data = dict[str, Any]
 EXAMPLES = Path(__file__).parents[1] / "examples"

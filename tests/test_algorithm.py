@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import fedaudit as fa
-from fedaudit.bounds.algorithm import algorithm, box, measures
-from fedaudit.bounds.catalogue import methods
-from fedaudit.bounds.lint import lint
-from fedaudit.bounds.method import (
+from fedaudit.bounds.catalogue.discovery import methods
+from fedaudit.bounds.formulas.algorithm_box import algorithm, box, measures
+from fedaudit.bounds.formulas.statement_text import parts, show
+from fedaudit.bounds.language.method import (
     Method,
     axis,
     expect,
@@ -30,13 +30,13 @@ from fedaudit.bounds.method import (
     prox,
     vector,
 )
-from fedaudit.bounds.method_dimension import mismatches
-from fedaudit.bounds.offers import measured
-from fedaudit.bounds.show import parts, show
+from fedaudit.bounds.language.method_interface import measured
+from fedaudit.bounds.lint.checks import lint
+from fedaudit.bounds.lint.method_dimensions import mismatches
 from fedaudit.cli import main
 from fedaudit.errors import UserError
-from fedaudit.figures.formulas import mathml
-from fedaudit.verify.proposed import sizes
+from fedaudit.figures.words.mathml import mathml
+from fedaudit.verify.search.method_shapes import sizes
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

@@ -18,15 +18,13 @@ import pytest
 from marks import only, slow, some
 from sympy import Eq, Function, Ge, Le, Rational, Symbol
 
-from fedaudit.bounds.atoms import MEAN_CONVEX, Bound, Convex, Minimum, Near, Smooth, Square
-from fedaudit.bounds.catalogue import catalogue
-from fedaudit.bounds.constants import constants, mutate
-from fedaudit.bounds.decide import decide
-from fedaudit.bounds.derivation import Argument, Derivation, Induction, Known, Step, View, named
-from fedaudit.bounds.derive import derive, shown, taken
-from fedaudit.bounds.facts import exp_number
-from fedaudit.bounds.frame import Frame, Reader, others
-from fedaudit.bounds.method import grad, mean, neighbours, noisy, norm2, point, w_star
+from fedaudit.bounds.catalogue.discovery import catalogue
+from fedaudit.bounds.catalogue.printed_constants import constants, mutate
+from fedaudit.bounds.decide.decision import decide
+from fedaudit.bounds.decide.facts import exp_number
+from fedaudit.bounds.language.derivation import Argument, Derivation, Induction, Known, Step, View, named
+from fedaudit.bounds.language.method import grad, mean, neighbours, noisy, norm2, point, w_star
+from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.papers.buttaci.frames import ON_FEDPROX, ON_PERTURBED, D, N, X, Z, centre, gradient, stochastic
 from fedaudit.bounds.papers.buttaci.methods import FEDPROX, PERTURBED, u_i, w, w_i
 from fedaudit.bounds.papers.buttaci.symbols import (
@@ -55,15 +53,17 @@ from fedaudit.bounds.papers.zhang.methods import PROPOSED, P, c, eta, s, s_befor
 from fedaudit.bounds.papers.zhang.symbols import L as ZHANG_L
 from fedaudit.bounds.papers.zhang.symbols import Omega, mu_at_most_L, tau
 from fedaudit.bounds.papers.zhang.symbols import mu as PL_MU
-from fedaudit.bounds.shown import Shown, check, defined, known, reader_of, stands
-from fedaudit.bounds.shown import shown as show
-from fedaudit.bounds.statement import Statement
-from fedaudit.bounds.vectors import AXIS, Expanded, Scalar
+from fedaudit.bounds.proofs.atoms import MEAN_CONVEX, Bound, Convex, Minimum, Near, Smooth, Square
+from fedaudit.bounds.proofs.derivation_check import derive, shown, taken
+from fedaudit.bounds.proofs.method_vectors import Frame, Reader, others
+from fedaudit.bounds.proofs.premise_identity import Shown, check, defined, known, reader_of, stands
+from fedaudit.bounds.proofs.premise_identity import shown as show
+from fedaudit.bounds.proofs.vectors import AXIS, Expanded, Scalar
 from fedaudit.cli import main
+from fedaudit.commands.tree import lines, tree
 from fedaudit.errors import UserError
-from fedaudit.tree import lines, tree
-from fedaudit.verify.audit import hunt
-from fedaudit.verify.certificates import certify_files
+from fedaudit.verify.certify.command import certify_files
+from fedaudit.verify.moves.audit import hunt
 
 CHAIN = ("buttaci/lem4.1", "buttaci/lem4.2", "buttaci/lemB.1")
 
@@ -99,7 +99,7 @@ def test_a_premise_that_is_made_when_it_is_used_stands(name: str) -> None:
 def test_no_premise_is_checked_when_the_statements_are_loaded() -> None:
     probe = """
 import fedaudit.bounds.papers.zhang.statements
-from fedaudit.bounds.shown import check
+from fedaudit.bounds.proofs.premise_identity import check
 print(check.cache_info().currsize)
 """
     run = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)

@@ -10,12 +10,12 @@ from marks import only, slow
 from sympy import Le, Rational
 
 import fedaudit as fa
-from fedaudit.bounds.catalogue import catalogue, statement
-from fedaudit.bounds.statement import Statement
-from fedaudit.tables import broken_without
-from fedaudit.verify import audit
-from fedaudit.verify.repair import repair
-from fedaudit.verify.verdict import Survived
+from fedaudit.bounds.catalogue.discovery import catalogue, statement
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.commands.tables import broken_without
+from fedaudit.verify.moves import audit
+from fedaudit.verify.moves.repair import repair
+from fedaudit.verify.results.verdicts import Survived
 
 pytestmark = pytest.mark.usefixtures("one_kernel")
 

@@ -26,7 +26,7 @@ def test_the_sparse_regression_that_is_timed_runs(monkeypatch: pytest.MonkeyPatc
     monkeypatch.syspath_prepend(str(Path(__file__).parent.parent))
     monkeypatch.delitem(sys.modules, "benchmarks", raising=False)
     from benchmarks import sparse
-    from fedaudit.problems.interpret import run
+    from fedaudit.problems.runs.interpreter import run
 
     losses = sparse.problem(3, 2)
     assert losses.ba.shape == (2, 3, sparse.SAMPLES, sparse.DIMENSION)
@@ -40,7 +40,7 @@ def test_every_stage_of_an_audit_is_timed_and_left_as_it_was(monkeypatch: pytest
     monkeypatch.syspath_prepend(str(Path(__file__).parent.parent))
     monkeypatch.delitem(sys.modules, "benchmarks", raising=False)
     from benchmarks import stages
-    from fedaudit.verify import audit
+    from fedaudit.verify.moves import audit
 
     plain = audit.linted
     seconds = stages.measured(["yuan/eq1.5"], effort=0.01)  # refuted, and repaired: it goes through all of them

@@ -15,18 +15,18 @@ import pytest
 from helpers import SHARE
 from marks import slow
 
-from fedaudit.bounds.algebra import Le, Rational
-from fedaudit.bounds.catalogue import statement
-from fedaudit.bounds.derive import prove
-from fedaudit.bounds.lint import lint
+from fedaudit.bounds.catalogue.discovery import statement
+from fedaudit.bounds.language.algebra import Le, Rational
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.lint.checks import lint
 from fedaudit.bounds.papers.benmansour.derivations import contraction
-from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.proofs.derivation_check import prove
 from fedaudit.figures import draw as picture_of
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import derive_row, hunt_row, literal_row, verify_row
-from fedaudit.verify.claims import lower
-from fedaudit.verify.curves import Crossing, curves
 from fedaudit.verify.experiments import experiment
+from fedaudit.verify.moves.audit import derive_row, hunt_row, literal_row, verify_row
+from fedaudit.verify.pictures.curves import Crossing, curves
+from fedaudit.verify.search.lowered_claim import lower
 
 CERTIFICATES = Path(__file__).parent / "certificates" / "run"
 

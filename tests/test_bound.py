@@ -18,11 +18,11 @@ from sympy import Rational, Symbol
 from sympy.core.function import AppliedUndef
 
 import fedaudit as fa
-from fedaudit.bounds.bound import plan
-from fedaudit.bounds.catalogue import statements
-from fedaudit.bounds.choices import crossings, minimise, sensitivity
-from fedaudit.bounds.lower import written
-from fedaudit.bounds.parameters import axes_of, number, points
+from fedaudit.bounds.catalogue.bound_optimisation import crossings, minimise, sensitivity
+from fedaudit.bounds.catalogue.bound_values import plan
+from fedaudit.bounds.catalogue.discovery import statements
+from fedaudit.bounds.formulas.lowering import written
+from fedaudit.bounds.language.symbol_values import axes_of, number, points
 from fedaudit.cli import main
 
 CONSTANTS = {"L": 10, "mu": 1, "alpha": 1, "E": 5, "G": 2, "sigma": 1, "Gamma": 1, "S": "0.1", "Delta": 3}
@@ -196,7 +196,7 @@ def test_a_table_from_python_marks_what_fails_and_one_point_raises() -> None:
     assert claim.bound(gamma=0.1, E=1, G=1).value.exact == Fraction(1, 100)
 
 
-@pytest.mark.parametrize("module", ["fedaudit.bounds.statement", "fedaudit.bounds.bound"])
+@pytest.mark.parametrize("module", ["fedaudit.bounds.language.statement", "fedaudit.bounds.catalogue.bound_values"])
 def test_the_examples_of_docstrings_say_what_comes_out(module: str) -> None:
     found = doctest.testmod(importlib.import_module(module))
     assert found.attempted > 0

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from marks import slow
 
-from fedaudit.bounds.algebra import Eq, Ge, Le, Rational
-from fedaudit.bounds.catalogue import catalogue, statement
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.dominance import dominance
-from fedaudit.bounds.lint import lint
+from fedaudit.bounds.catalogue.discovery import catalogue, statement
+from fedaudit.bounds.decide.dominance import dominance
+from fedaudit.bounds.language.algebra import Eq, Ge, Le, Rational
+from fedaudit.bounds.lint.checks import lint
 from fedaudit.bounds.papers.buttaci.symbols import L, alpha
+from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import hunt_row
+from fedaudit.verify.moves.audit import hunt_row
 
 FORMULAS = [
     "sec4.4-contraction-order", "sec4.4-lower-order", "sec4.4-fedavg-lower~formula", "sec4.4-optimal-E",

@@ -17,17 +17,17 @@ from hypothesis import strategies as st
 from marks import examples, some
 from sympy import Expr, Le, Rational
 
-from fedaudit.bounds.catalogue import catalogue, statement, statements
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.statement import Statement
-from fedaudit.problems.functions import smoothness
+from fedaudit.bounds.catalogue.discovery import catalogue, statement, statements
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.problems.losses.functions import smoothness
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import audit_row, hunt_row, read
-from fedaudit.verify.certificates import certify
-from fedaudit.verify.certify import replay
-from fedaudit.verify.check import genes_of, score
-from fedaudit.verify.claims import lower
-from fedaudit.verify.genome import draw, exactly
+from fedaudit.verify.certify.command import certify
+from fedaudit.verify.moves.audit import audit_row, hunt_row, read
+from fedaudit.verify.search.genome import draw, exactly
+from fedaudit.verify.search.lowered_claim import lower
+from fedaudit.verify.search.rationalise import replay
+from fedaudit.verify.search.score import genes_of, score
 
 pytestmark = pytest.mark.usefixtures("one_kernel")
 

@@ -11,16 +11,16 @@ from flint import fmpq
 from helpers import SHARE
 from marks import slow
 
-from fedaudit.bounds.algebra import Ge
-from fedaudit.bounds.catalogue import catalogue, statement
-from fedaudit.bounds.derive import derive
+from fedaudit.bounds.catalogue.discovery import catalogue, statement
+from fedaudit.bounds.language.algebra import Ge
 from fedaudit.bounds.papers.buttaci.symbols import Delta, gap, t
 from fedaudit.bounds.papers.buttaci.symbols_perturbed import beta
+from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import hunt_row, read
-from fedaudit.verify.check import tabulate
-from fedaudit.verify.claims import lower
-from fedaudit.verify.curves import curves
+from fedaudit.verify.moves.audit import hunt_row, read
+from fedaudit.verify.pictures.curves import curves
+from fedaudit.verify.search.lowered_claim import lower
+from fedaudit.verify.search.score import tabulate
 from fedaudit.verify.settings.base import Shape
 
 THEOREM, BY_RULE = (statement(f"buttaci/thm4.5{suffix}") for suffix in ("", "~rule4.6"))

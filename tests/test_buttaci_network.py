@@ -14,30 +14,30 @@ from hypothesis import strategies as st
 from marks import only
 from sympy import Eq, Symbol, limit, oo
 
-from fedaudit.bounds.catalogue import catalogue, statement, statements
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.statement import Assumption
+from fedaudit.bounds.catalogue.discovery import catalogue, statement, statements
+from fedaudit.bounds.language.statement import Assumption
+from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.figures.buttaci.network import plot
-from fedaudit.problems import network
-from fedaudit.problems.network import Alteration
-from fedaudit.problems.network_data import digits, messages, observe, partition
+from fedaudit.problems.data import network
+from fedaudit.problems.data.network import Alteration
+from fedaudit.problems.data.network_data import digits, messages, observe, partition
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import hunt_row, literal_row, read, verify_row
-from fedaudit.verify.certificates import certify
-from fedaudit.verify.check import score
-from fedaudit.verify.claims import lower
-from fedaudit.verify.confidence import interval
-from fedaudit.verify.evaluate import Table
+from fedaudit.verify.certify.command import certify
 from fedaudit.verify.experiments.buttaci.networks import Networks
-from fedaudit.verify.kernel.check import world
-from fedaudit.verify.kernel.claim import read as read_claim
-from fedaudit.verify.kernel.expression import Op
-from fedaudit.verify.kernel.limit import moments
-from fedaudit.verify.kernel.network import Network
-from fedaudit.verify.kernel.order import Paths
-from fedaudit.verify.kernel.order import limit as limit_of
-from fedaudit.verify.kernel.order import read as read_paths
-from fedaudit.verify.kernel.rational import Node
+from fedaudit.verify.kernel.core.claim import read as read_claim
+from fedaudit.verify.kernel.core.expression import Op
+from fedaudit.verify.kernel.core.rational import Node
+from fedaudit.verify.kernel.worlds.check import world
+from fedaudit.verify.kernel.worlds.limit import moments
+from fedaudit.verify.kernel.worlds.network import Network
+from fedaudit.verify.kernel.worlds.order import Paths
+from fedaudit.verify.kernel.worlds.order import limit as limit_of
+from fedaudit.verify.kernel.worlds.order import read as read_paths
+from fedaudit.verify.moves.audit import hunt_row, literal_row, read, verify_row
+from fedaudit.verify.moves.confidence import interval
+from fedaudit.verify.search.lowered_claim import lower
+from fedaudit.verify.search.score import score
+from fedaudit.verify.search.tree_arrays import Table
 from fedaudit.verify.settings.base import Shape
 
 pytestmark = pytest.mark.usefixtures("one_kernel")

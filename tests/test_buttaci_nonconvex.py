@@ -10,14 +10,14 @@ from helpers import assert_rational_where_roots_are
 from marks import only, slow
 from sympy import Function, Le, Rational, symbols
 
-from fedaudit.bounds.catalogue import catalogue, statement
-from fedaudit.bounds.decide import decide
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.lint import lint
+from fedaudit.bounds.catalogue.discovery import catalogue, statement
+from fedaudit.bounds.decide.decision import decide
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.lint.checks import lint
 from fedaudit.bounds.papers.buttaci.symbols import G, L, alpha, sigma
-from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import hunt_row, literal_row, read, verify_row
+from fedaudit.verify.moves.audit import hunt_row, literal_row, read, verify_row
 
 EFFORT = 0.1
 LABELS = ("lemB.4", "lemB.5", "lemB.6", "thm4.3-I", "thm4.3-II")

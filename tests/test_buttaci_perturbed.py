@@ -14,15 +14,15 @@ from marks import only, slow
 from sympy import Expr, Rational
 from test_methods import claim_of
 
-from fedaudit.bounds.catalogue import catalogue, statement
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.lint import lint
+from fedaudit.bounds.catalogue.discovery import catalogue, statement
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.lint.checks import lint
 from fedaudit.bounds.papers.buttaci.methods import PERTURBED
 from fedaudit.bounds.papers.buttaci.symbols import G, Gamma, gamma, k, sigma, t
 from fedaudit.bounds.papers.buttaci.symbols_perturbed import beta, mean, n, previous
-from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import hunt_row, read, verify_row
+from fedaudit.verify.moves.audit import hunt_row, read, verify_row
 
 EFFORT = 0.1
 LATER = [  # minutes of z3

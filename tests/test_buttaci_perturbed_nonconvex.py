@@ -15,16 +15,16 @@ from marks import examples, slow
 from sympy import Le, Rational
 from test_buttaci_perturbed import CLAIM, exact, runs
 
-from fedaudit.bounds.catalogue import catalogue, statement
-from fedaudit.bounds.decide import decide
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.lint import lint
+from fedaudit.bounds.catalogue.discovery import catalogue, statement
+from fedaudit.bounds.decide.decision import decide
+from fedaudit.bounds.lint.checks import lint
 from fedaudit.bounds.papers.buttaci.perturbed_nonconvex import A_rate, B_rate, E_opt
 from fedaudit.bounds.papers.buttaci.symbols import G, T, sigma
+from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import audit_row, hunt_row, literal_row, read
-from fedaudit.verify.check import genes_of, tabulate
-from fedaudit.verify.genome import draw
+from fedaudit.verify.moves.audit import audit_row, hunt_row, literal_row, read
+from fedaudit.verify.search.genome import draw
+from fedaudit.verify.search.score import genes_of, tabulate
 
 EFFORT = 0.1
 LONG = slow("a long derivation")

@@ -11,16 +11,16 @@ from chain import CHAIN
 from sympy import Symbol
 from sympy.core.function import AppliedUndef
 
-from fedaudit.bounds.catalogue import catalogue, papers, statement, statements
-from fedaudit.bounds.sections import section
-from fedaudit.bounds.show import parts, show
-from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.catalogue.discovery import catalogue, papers, statement, statements
+from fedaudit.bounds.formulas.latex_sections import section
+from fedaudit.bounds.formulas.statement_text import parts, show
+from fedaudit.bounds.language.statement import Statement
 from fedaudit.errors import UserError
 from fedaudit.overview import table
-from fedaudit.verify.audit import read
-from fedaudit.verify.check import genes_of, score
 from fedaudit.verify.experiments import experiments
-from fedaudit.verify.genome import draw
+from fedaudit.verify.moves.audit import read
+from fedaudit.verify.search.genome import draw
+from fedaudit.verify.search.score import genes_of, score
 from fedaudit.verify.settings import settings
 
 ALL = statements()
@@ -82,7 +82,7 @@ def test_unknown_ids_suggest_the_nearest() -> None:
 
 USER_FILE = """
 from sympy import Le, Symbol
-from fedaudit.bounds.statement import Glossary, Statement
+from fedaudit.bounds.language.statement import Glossary, Statement
 GLOSSARY = Glossary()
 x = GLOSSARY.symbol("x", "1", "a number")
 CLAIM = Statement(id="mine/amgm", kind="inequality", title="2x <= 1 + x^2", cite="folklore", method="scalar",

@@ -19,11 +19,12 @@ import pytest
 from marks import slow, some
 
 from fedaudit import cli
-from fedaudit.bounds.catalogue import catalogue
+from fedaudit.bounds.catalogue.discovery import catalogue
 from fedaudit.errors import UserError
-from fedaudit.verify import certificates, child
-from fedaudit.verify.certificates import certify
-from fedaudit.verify.child import Answer, Checker, Limit
+from fedaudit.verify.certify import command as certificates
+from fedaudit.verify.certify import sandbox as child
+from fedaudit.verify.certify.command import certify
+from fedaudit.verify.certify.sandbox import Answer, Checker, Limit
 from fedaudit.verify.kernel.__main__ import main as kernel
 
 GOOD = hostile.golden("yuan-thm1")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fedaudit.verify.chains import rests_on, settle
+from fedaudit.verify.results.settled_citations import rests_on, settle
 
 Row = dict[str, Any]
 

@@ -18,14 +18,14 @@ from marks import slow, some
 from sympy import Le, Rational
 
 import fedaudit as fa
-from fedaudit.bounds.catalogue import papers, statement, statements
-from fedaudit.bounds.lint import lint
-from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.catalogue.discovery import papers, statement, statements
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.lint.checks import lint
 from fedaudit.verify import kernel
-from fedaudit.verify.certificates import certify
-from fedaudit.verify.claims import lower
+from fedaudit.verify.certify.command import certify
+from fedaudit.verify.search.lowered_claim import lower
 from fedaudit.verify.settings.base import Reading
-from fedaudit.verify.worst.points import told
+from fedaudit.verify.worst.parameters import told
 from fedaudit.verify.worst.worst import Worst, worst_at
 
 LOWER, UPPER, SHORTER = Fraction(999, 1000), Fraction(101, 100), Rational(99, 100)

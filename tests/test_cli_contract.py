@@ -10,11 +10,13 @@ import sys
 import pytest
 from faked import REFUTED, fake_moves
 
-from fedaudit import cli, listing, runner
-from fedaudit.bounds import catalogue
-from fedaudit.bounds.catalogue import statements
-from fedaudit.store import Folder
-from fedaudit.verify.names import slug
+from fedaudit import cli
+from fedaudit.bounds.catalogue import discovery as catalogue
+from fedaudit.bounds.catalogue.discovery import statements
+from fedaudit.commands import listing
+from fedaudit.running import runner
+from fedaudit.running.store import Folder
+from fedaudit.verify.results.file_names import slug
 
 LEMMAS = "buttaci/lem[4C]*"
 IDS = [s.id for s in statements([LEMMAS])]

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from marks import slow
 
-from fedaudit.verify.names import slug
+from fedaudit.verify.results.file_names import slug
 
 QUICK = ("buttaci/appA-peterpaul", "buttaci/sec4.4-optimal-E", "buttaci/appA-combination")  # the last one is refuted
 SAME = slow("the same with one process; tests/test_kills.py kills one at other moments")
@@ -24,7 +24,7 @@ AUDITED = TRIED - {"instances", "seconds", "seed"} | {"lint", "derive", "verify"
 OWN = """
 from dataclasses import replace
 from sympy import Le
-from fedaudit.bounds.catalogue import statement
+from fedaudit.bounds.catalogue.discovery import statement
 
 
 def weakened(identifier):
@@ -268,7 +268,7 @@ if multiprocessing.current_process().name.startswith("Loky"):
 
 from dataclasses import replace
 
-from fedaudit.bounds.catalogue import statement
+from fedaudit.bounds.catalogue.discovery import statement
 
 MINE = replace(statement("buttaci/lem4.1"), id="mine/deadly")
 """

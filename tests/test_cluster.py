@@ -19,15 +19,15 @@ import distributed
 import pytest
 from marks import only, slow
 
-from fedaudit import cluster, runner
 from fedaudit.cli import main
 from fedaudit.errors import UserError
+from fedaudit.running import cluster, runner
 
 CHEAP = ("buttaci/appA-peterpaul", "buttaci/sec4.4-optimal-E", "buttaci/appA-combination")  # the last one is refuted
 IDS = ("buttaci/lemB.1-kappa", "buttaci/lemB.7", "buttaci/lem4.1", "buttaci/prop3.3-upper")
 OWN = """
 from dataclasses import replace
-from fedaudit.bounds.catalogue import statement
+from fedaudit.bounds.catalogue.discovery import statement
 
 MINE = replace(statement("buttaci/lemB.1-kappa"), id="mine/kappa")
 """

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from fedaudit.bounds.ways import line
+from fedaudit.bounds.proofs.ways import line
 from fedaudit.cli import main
-from fedaudit.compare import VERDICTS, compare
-from fedaudit.verify.document import VERDICTS as ALL
-from fedaudit.verify.document import parse
+from fedaudit.commands.compare import VERDICTS, compare
+from fedaudit.verify.results.audit_json import VERDICTS as ALL
+from fedaudit.verify.results.audit_json import parse
 
 
 def row(name="a/1", **fields):

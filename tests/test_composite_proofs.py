@@ -11,15 +11,15 @@ import pytest
 from marks import slow
 from sympy import Eq, Function, Ge, Le, Rational
 
-from fedaudit.bounds.atoms import Minimum
-from fedaudit.bounds.catalogue import catalogue
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.frame import Frame
-from fedaudit.bounds.method import F, Number, conjugate, expect, f, f_star, w_star, zero
+from fedaudit.bounds.catalogue.discovery import catalogue
+from fedaudit.bounds.language.method import F, Number, conjugate, expect, f, f_star, w_star, zero
 from fedaudit.bounds.papers.zhang.frames import ON_PROPOSED, ON_STATIONARY
 from fedaudit.bounds.papers.zhang.methods import P, c, x
 from fedaudit.bounds.papers.zhang.symbols import L, eta_g, eta_t, r
-from fedaudit.bounds.shown import Shown, check
+from fedaudit.bounds.proofs.atoms import Minimum
+from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.bounds.proofs.method_vectors import Frame
+from fedaudit.bounds.proofs.premise_identity import Shown, check
 from fedaudit.errors import UserError
 
 NAMES = ("zhang/eqA.34", "zhang/eq12", "zhang/appA.2-fixed-point")

@@ -8,11 +8,12 @@ import sys
 import pytest
 from faked import CERTIFICATE, REFUTED, fake_moves
 
-from fedaudit import own, runner, store
 from fedaudit.errors import UserError
-from fedaudit.local import Local
-from fedaudit.store import Folder, Foreign
-from fedaudit.verify.names import slug
+from fedaudit.running import own_marks as own
+from fedaudit.running import runner, store
+from fedaudit.running.local import Local
+from fedaudit.running.store import Folder, Foreign
+from fedaudit.verify.results.file_names import slug
 
 ROW = f"rows/{slug(REFUTED)}.json"
 HELD = f"certificates/{slug(REFUTED)}.json"

@@ -14,15 +14,15 @@ from chain import CHAIN
 from marks import slow, some
 from sympy import Abs, Eq, Function, Indexed, Le, Min, Pow, Rational, Sum, Symbol, sqrt
 
-from fedaudit.bounds import wider
-from fedaudit.bounds.catalogue import catalogue
-from fedaudit.bounds.constants import Constant, constants, mutate
-from fedaudit.bounds.decide import violates
-from fedaudit.bounds.derivation import Argument, Derivation, Known, Step
-from fedaudit.bounds.derive import Derived, _dimensions_agree, argued, compare, derive, view
-from fedaudit.bounds.sampling import conjuncts
-from fedaudit.bounds.statement import Statement, with_values
-from fedaudit.bounds.wider import tighter
+from fedaudit.bounds.catalogue.discovery import catalogue
+from fedaudit.bounds.catalogue.printed_constants import Constant, constants, mutate
+from fedaudit.bounds.decide.decision import violates
+from fedaudit.bounds.decide.sample_points import conjuncts
+from fedaudit.bounds.language.derivation import Argument, Derivation, Known, Step
+from fedaudit.bounds.language.statement import Statement, with_values
+from fedaudit.bounds.proofs import condition_strength as wider
+from fedaudit.bounds.proofs.condition_strength import tighter
+from fedaudit.bounds.proofs.derivation_check import Derived, _dimensions_agree, argued, compare, derive, view
 from fedaudit.errors import UserError
 
 CATALOGUE = catalogue()
@@ -248,13 +248,13 @@ def weaker(printed: Statement, mutant: Statement) -> bool:
 
 
 def _points(goal):
-    from fedaudit.bounds.sampling import Sampler
+    from fedaudit.bounds.decide.sample_points import Sampler
 
     return Sampler([*goal.requires], goal.requires).points("conditions", 100)
 
 
 def _ratio(comparison, point, variables):
-    from fedaudit.bounds.evaluate import Undefined, compiled
+    from fedaudit.bounds.formulas.evaluator import Undefined, compiled
 
     try:
         return compiled(comparison.ratio, tuple(variables)).float([float(point[v]) for v in variables])

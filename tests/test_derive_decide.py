@@ -29,10 +29,10 @@ from sympy import (
 )
 from sympy.logic.boolalg import And, Or
 
-from fedaudit.bounds import decide as decide_module
-from fedaudit.bounds.decide import _decide, decide, proved, refuted, violates
-from fedaudit.bounds.evaluate import quantities
-from fedaudit.bounds.sampling import Sampler, _below, conjuncts, differ
+from fedaudit.bounds.decide import decision as decide_module
+from fedaudit.bounds.decide.decision import _decide, decide, proved, refuted, violates
+from fedaudit.bounds.decide.sample_points import Sampler, _below, conjuncts, differ
+from fedaudit.bounds.formulas.evaluator import quantities
 
 x, y, z = (Symbol(name, real=True) for name in "xyz")
 a, b, c = (Symbol(name, positive=True) for name in "abc")

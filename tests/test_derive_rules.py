@@ -11,11 +11,11 @@ import pytest
 from marks import slow
 from sympy import Eq, Ge, Gt, Le, Rational, Symbol, false
 
-from fedaudit.bounds.catalogue import catalogue
-from fedaudit.bounds.derivation import Argument, Derivation, Known, Requirement, Step, View
-from fedaudit.bounds.derive import Derived, _walk, argued, derive
-from fedaudit.bounds.facts import Fact, young
-from fedaudit.bounds.statement import Assumption, Glossary, Statement
+from fedaudit.bounds.catalogue.discovery import catalogue
+from fedaudit.bounds.decide.facts import Fact, young
+from fedaudit.bounds.language.derivation import Argument, Derivation, Known, Requirement, Step, View
+from fedaudit.bounds.language.statement import Assumption, Glossary, Statement
+from fedaudit.bounds.proofs.derivation_check import Derived, _walk, argued, derive
 
 WORDS = Glossary()
 slope, rise, room, size = (WORDS.symbol(name, "1", name) for name in ("slope", "rise", "room", "size"))

@@ -14,11 +14,11 @@ from marks import slow
 from sympy import Le, Symbol
 
 from fedaudit.bounds import papers
-from fedaudit.bounds.catalogue import catalogue, statement
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.statement import Statement
-from fedaudit.bounds.terms import terms
-from fedaudit.verify.audit import derive_row
+from fedaudit.bounds.catalogue.discovery import catalogue, statement
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.bounds.proofs.term_factors import terms
+from fedaudit.verify.moves.audit import derive_row
 
 INTRODUCTION = [
     f"buttaci/sec1.2-{n}"

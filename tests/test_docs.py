@@ -15,7 +15,7 @@ from marks import slow
 from pages import blocks, commands, shows
 
 from fedaudit.cli import RUNS, main
-from fedaudit.verify.certificates import certify
+from fedaudit.verify.certify.command import certify
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

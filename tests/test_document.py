@@ -16,11 +16,11 @@ from marks import examples
 
 from fedaudit.cli import main
 from fedaudit.errors import UserError
-from fedaudit.figures.report import MEANING
-from fedaudit.verify import document
-from fedaudit.verify.audit import STRENGTH
-from fedaudit.verify.document import VERDICTS, Unreadable, inside, parse, read
-from fedaudit.verify.sizes import Size
+from fedaudit.figures.pages.report import MEANING
+from fedaudit.verify.moves.audit import STRENGTH
+from fedaudit.verify.results import audit_json as document
+from fedaudit.verify.results.audit_json import VERDICTS, Unreadable, inside, parse, read
+from fedaudit.verify.results.tried_sizes import Size
 
 pytestmark = pytest.mark.usefixtures("one_kernel")
 

@@ -11,8 +11,8 @@ from marks import slow
 from sympy import Basic, Symbol
 
 from fedaudit.verify import kernel
-from fedaudit.verify.kernel.claim import read
-from fedaudit.verify.kernel.rational import Node
+from fedaudit.verify.kernel.core.claim import read
+from fedaudit.verify.kernel.core.rational import Node
 
 CATALOGUE = [s.id for s in by_id().values() if runs(s)]
 SOME = CATALOGUE[::6]  # the fast tests; the slow ones take all

@@ -14,14 +14,14 @@ from marks import examples, some
 from sympy import E, Function, IndexedBase, Le, Max, Min, Ne, Pow, Rational, Sum, Symbol, exp, log
 from sympy.logic.boolalg import And, Implies, Not, Or, false, true
 
-from fedaudit.bounds.catalogue import statements
-from fedaudit.bounds.evaluate import OFTEN, Compiled, Undefined, compiled
-from fedaudit.bounds.lower import tree
-from fedaudit.verify.audit import read
-from fedaudit.verify.certify import replay
-from fedaudit.verify.check import genes_of, score
-from fedaudit.verify.evaluate import Evaluator, Quantity, Table, UnknownName
-from fedaudit.verify.genome import draw, exactly, rational, simpler, size
+from fedaudit.bounds.catalogue.discovery import statements
+from fedaudit.bounds.formulas.evaluator import OFTEN, Compiled, Undefined, compiled
+from fedaudit.bounds.formulas.lowering import tree
+from fedaudit.verify.moves.audit import read
+from fedaudit.verify.search.genome import draw, exactly, rational, simpler, size
+from fedaudit.verify.search.rationalise import replay
+from fedaudit.verify.search.score import genes_of, score
+from fedaudit.verify.search.tree_arrays import Evaluator, Quantity, Table, UnknownName
 
 x, y = Symbol("x", positive=True), Symbol("y", positive=True)
 i, n = Symbol("i", integer=True), Symbol("n", integer=True, positive=True)

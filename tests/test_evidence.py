@@ -13,18 +13,19 @@ import pytest
 from faked import PAUL, YOUNG
 from faked import proofs as files
 
-from fedaudit import runner
-from fedaudit.bounds.catalogue import catalogue, statement
+from fedaudit.bounds.catalogue.discovery import catalogue, statement
 from fedaudit.cli import main
-from fedaudit.runner import Settings, attempt, choose
-from fedaudit.store import Folder
-from fedaudit.verify import kernel, proved
-from fedaudit.verify.claims import lower
-from fedaudit.verify.kept import End
+from fedaudit.running import runner
+from fedaudit.running.runner import Settings, attempt, choose
+from fedaudit.running.store import Folder
+from fedaudit.verify import kernel
+from fedaudit.verify.kernel.core.rational import Rejected
 from fedaudit.verify.kernel.proofs.proof import FORMAT
-from fedaudit.verify.kernel.rational import Rejected
+from fedaudit.verify.moves import kernel_proof as proved
+from fedaudit.verify.moves.kept_evidence import End
+from fedaudit.verify.moves.kernel_proof import Proof, Unproved, prove
 from fedaudit.verify.proposals.proposal import Proposal, Reason
-from fedaudit.verify.proved import Proof, Unproved, prove
+from fedaudit.verify.search.lowered_claim import lower
 
 FALLS, PROFILED = "buttaci/appA-strong-second", "classic/gd-rate"
 PROOFS = {"young": "proofs/buttaci-appA-young.json", "paul": "proofs/buttaci-appA-peterpaul.json"}
@@ -125,7 +126,7 @@ def test_certify_accepts_all_of_it_and_says_how_many_there_are(folder, capsys, m
     assert counted["proof"] == 2
     assert counted["refutation"] >= 1
     assert counted["lower end"] >= counted["upper end"] > 0
-    monkeypatch.setattr("fedaudit.tables.MANY", 3)
+    monkeypatch.setattr("fedaudit.commands.tables.MANY", 3)
     assert main(["certify", "audit"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[-1] == f"{len(rows)} accepted"
@@ -138,7 +139,7 @@ def test_a_run_that_goes_on_takes_proofs_and_ends_over(folder, monkeypatch, no_p
     def never(*_):
         raise AssertionError("it was proved before")
 
-    monkeypatch.setattr("fedaudit.verify.audit.audit", never)
+    monkeypatch.setattr("fedaudit.verify.moves.audit.audit", never)
     monkeypatch.setattr("fedaudit.verify.proposals.proposal.propose", never)
     before = rows_of(folder)
     audited(folder, PAUL, FALLS, PROFILED)
@@ -223,7 +224,7 @@ def test_a_proved_row_without_its_proof_cannot_be_written(tmp_path):
 
 
 def test_a_row_is_not_proved_if_what_it_cites_fails_beside_it(proposing, monkeypatch, tmp_path):
-    monkeypatch.setattr("fedaudit.verify.audit.proof_row", lambda one, _: {"id": one.id, "proof": None})
+    monkeypatch.setattr("fedaudit.verify.moves.audit.proof_row", lambda one, _: {"id": one.id, "proof": None})
     (row,) = audited(tmp_path / "audit", PAUL)
     assert row["verdict"] == "survived"
     assert row["reason"].startswith(f"follows, but {YOUNG} is not proved")
@@ -241,7 +242,7 @@ def test_lines_on_z3s_word_are_said_and_counted_apart(proposing, monkeypatch, tm
     assert [(row["verdict"], row["trusted"]) for row in rows] == [("proved", 2), ("proved", 4)]
     assert rows[0]["reason"] == "trusting z3 for 2 lines"
     assert rows[0]["derive"]["trusted"] == ["a <= b", "b <= c"]
-    from fedaudit.tables import summary
+    from fedaudit.commands.tables import summary
 
     summary({"statements": rows}, "page")
     said = capsys.readouterr().out
@@ -251,8 +252,8 @@ def test_lines_on_z3s_word_are_said_and_counted_apart(proposing, monkeypatch, tm
 
 @pytest.mark.parametrize(("before", "after", "worse"), [(0, 2, True), (3, 1, False), (2, 2, None)])
 def test_a_proof_that_trusts_more_is_worse(before, after, worse):
-    from fedaudit.compare import compare
-    from fedaudit.verify.document import parse
+    from fedaudit.commands.compare import compare
+    from fedaudit.verify.results.audit_json import parse
 
     row = {"id": YOUNG, "verdict": "proved", "proof": PROOFS["young"]}
     head = {"version": "0", "seed": 0, "budget": 1}

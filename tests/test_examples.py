@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from marks import slow, some
 
-from fedaudit.bounds.catalogue import find
+from fedaudit.bounds.catalogue.discovery import find
 from fedaudit.cli import main
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))

@@ -10,10 +10,10 @@ import pytest
 from flint import ctx, fmpq
 from proof_writer import Json, Writer, claim_of, data
 
-from fedaudit.verify.kernel.expression import Evaluator, Relation, outcome
-from fedaudit.verify.kernel.proofs.facts import AXIOMS, FACTS, PROVED
-from fedaudit.verify.kernel.rational import Rejected
-from fedaudit.verify.kernel.world import tabled
+from fedaudit.verify.kernel.core.expression import Evaluator, Relation, outcome
+from fedaudit.verify.kernel.core.rational import Rejected
+from fedaudit.verify.kernel.core.world import tabled
+from fedaudit.verify.kernel.proofs.rules.facts import AXIOMS, FACTS, PROVED
 
 PROOFS: dict[str, Callable[[Writer], None]] = {}
 

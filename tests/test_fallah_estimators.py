@@ -17,23 +17,23 @@ from hypothesis import strategies as st
 from marks import examples, slow, some
 from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
 
-from fedaudit.bounds.algebra import Rational
-from fedaudit.bounds.catalogue import catalogue, statement, statements
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.lint import lint
-from fedaudit.bounds.statement import Statement
-from fedaudit.problems import meta
-from fedaudit.problems.meta import Tasks, counts, trees, wasserstein
-from fedaudit.problems.splines import through
+from fedaudit.bounds.catalogue.discovery import catalogue, statement, statements
+from fedaudit.bounds.language.algebra import Rational
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.lint.checks import lint
+from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.problems.losses import meta
+from fedaudit.problems.losses.meta import Tasks, counts, trees, wasserstein
+from fedaudit.problems.losses.splines import through
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import hunt_row, read
-from fedaudit.verify.certificates import certify
-from fedaudit.verify.certify import replay
-from fedaudit.verify.check import genes_of, score
-from fedaudit.verify.claims import lower
-from fedaudit.verify.genome import draw, exactly
-from fedaudit.verify.kernel.meta import rate
-from fedaudit.verify.kernel.spline import Spline
+from fedaudit.verify.certify.command import certify
+from fedaudit.verify.kernel.losses.spline import Spline
+from fedaudit.verify.kernel.worlds.meta import rate
+from fedaudit.verify.moves.audit import hunt_row, read
+from fedaudit.verify.search.genome import draw, exactly
+from fedaudit.verify.search.lowered_claim import lower
+from fedaudit.verify.search.rationalise import replay
+from fedaudit.verify.search.score import genes_of, score
 
 pytestmark = pytest.mark.usefixtures("one_kernel")
 

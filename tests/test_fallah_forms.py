@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedaudit.bounds.algebra import Rational
-from fedaudit.bounds.catalogue import statement
+from fedaudit.bounds.catalogue.discovery import statement
+from fedaudit.bounds.language.algebra import Rational
 from fedaudit.bounds.papers.fallah import forms
 from fedaudit.verify import kernel
-from fedaudit.verify.certificates import certify
-from fedaudit.verify.claims import lower
+from fedaudit.verify.certify.command import certify
+from fedaudit.verify.search.lowered_claim import lower
 
 pytestmark = pytest.mark.usefixtures("one_kernel")
 

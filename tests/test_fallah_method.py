@@ -18,24 +18,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from marks import examples, slow, some
 
-from fedaudit.bounds.algebra import Le, Rational
-from fedaudit.bounds.catalogue import catalogue, statement
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.method import quantity_name
+from fedaudit.bounds.catalogue.discovery import catalogue, statement
+from fedaudit.bounds.language.algebra import Le, Rational
+from fedaudit.bounds.language.method import quantity_name
+from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.papers.fallah.algorithm import PER_FEDAVG
 from fedaudit.bounds.papers.fallah.symbols import L_F, K, tau
-from fedaudit.bounds.statement import Statement
-from fedaudit.problems.interpret import Setup
-from fedaudit.problems.interpret import run as run_arrays
-from fedaudit.problems.quadratics import Quadratics
+from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.problems.losses.quadratics import Quadratics
+from fedaudit.problems.runs.interpreter import Setup
+from fedaudit.problems.runs.interpreter import run as run_arrays
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import hunt_row, read
-from fedaudit.verify.certify import _instances  # pyright: ignore[reportPrivateUsage]
-from fedaudit.verify.check import genes_of, score
-from fedaudit.verify.claims import lower
-from fedaudit.verify.genome import draw, exactly
-from fedaudit.verify.settings import asked
+from fedaudit.verify.moves.audit import hunt_row, read
+from fedaudit.verify.search.genome import draw, exactly
+from fedaudit.verify.search.lowered_claim import lower
+from fedaudit.verify.search.rationalise import _instances  # pyright: ignore[reportPrivateUsage]
+from fedaudit.verify.search.score import genes_of, score
 from fedaudit.verify.settings.base import Shape
+from fedaudit.verify.settings.runs import requirements as asked
 
 GOLDEN = Path(__file__).parent / "certificates"
 REFUTED = ("eq99", "eq105", "eq107", "thm4.5~explicit", "eq109", "thm4.5", "cor4.6", "remG.1", "remG.1~formula")

@@ -20,8 +20,8 @@ from matplotlib.textpath import TextToPath
 from PIL import Image
 
 from fedaudit.figures import drawn, image
-from fedaudit.figures.compact import compact, relative
-from fedaudit.figures.style import DPI, LARGEST, LINES, bundle, look, measured_once, new, save
+from fedaudit.figures.style.compact_svg import compact, relative
+from fedaudit.figures.style.look import DPI, LARGEST, LINES, bundle, look, measured_once, new, save
 
 
 def plain(figure: Figure) -> str:

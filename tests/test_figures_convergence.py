@@ -13,13 +13,26 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.text import Text
 from matplotlib.textpath import TextToPath
 
-from fedaudit.bounds.catalogue import statement, statements
+from fedaudit.bounds.catalogue.discovery import statement, statements
 from fedaudit.errors import UserError
-from fedaudit.figures import convergence, draw, image, svg, two_group
-from fedaudit.figures.formulas import braced
-from fedaudit.figures.style import LARGEST, MOST, _fitting, counted, formula, heading, log_x, log_y, new, pick, ticks_y
-from fedaudit.verify.curves import Cloud, Crossing, Curves, Landscape, Rate, picture
-from fedaudit.verify.curves import curves as of
+from fedaudit.figures import draw, image, svg
+from fedaudit.figures.kinds import convergence, two_group
+from fedaudit.figures.style.look import (
+    LARGEST,
+    MOST,
+    _fitting,
+    counted,
+    formula,
+    heading,
+    log_x,
+    log_y,
+    new,
+    pick,
+    ticks_y,
+)
+from fedaudit.figures.words.mathml import braced
+from fedaudit.verify.pictures.curves import Cloud, Crossing, Curves, Landscape, Rate, picture
+from fedaudit.verify.pictures.curves import curves as of
 
 
 def curves(n=40, rounds=30, relation="<="):

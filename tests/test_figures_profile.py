@@ -10,11 +10,14 @@ import pytest
 from marks import slow
 from test_figures_convergence import overlaps
 
-from fedaudit.bounds.catalogue import statement
+from fedaudit.bounds.catalogue.discovery import statement
 from fedaudit.cli import PICTURES, main
-from fedaudit.figures import cloud, draw, pictures, profile
-from fedaudit.verify.curves import Cloud, Profile, Rate, curves
+from fedaudit.figures import draw
+from fedaudit.figures.kinds import cloud
+from fedaudit.figures.kinds import named_pictures as pictures
+from fedaudit.figures.kinds import relatives as profile
 from fedaudit.verify.experiments.buttaci.networks import grid
+from fedaudit.verify.pictures.curves import Cloud, Profile, Rate, curves
 
 
 def line(made: Profile, label: str) -> np.ndarray:

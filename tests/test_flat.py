@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.bounds.lower import tree
+from fedaudit.bounds.formulas.lowering import tree
 from fedaudit.bounds.papers.zhang.methods import PROPOSED
-from fedaudit.problems.flat import flat
-from fedaudit.problems.interpret import Setup
-from fedaudit.problems.programme import programme
-from fedaudit.problems.regularised import Regulariser
-from fedaudit.problems.scope import Place, Scope, initial, scope_of
+from fedaudit.problems.losses.regularised import Regulariser
+from fedaudit.problems.runs.compiled_method import programme
+from fedaudit.problems.runs.interpreter import Setup
+from fedaudit.problems.runs.phase_list import flat
+from fedaudit.problems.runs.rule_values import Place, Scope, initial, scope_of
 
 METHOD = PROPOSED.data(tree, {"vstep2"})
 

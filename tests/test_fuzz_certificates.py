@@ -17,10 +17,10 @@ import pytest
 from fuzz import GOLDEN, MEMORY, SECONDS, Log, Start, by_id, evaluated, mutants, pool, runs, start
 from marks import slow, some
 
-from fedaudit.bounds.catalogue import catalogue
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.lower import tree
+from fedaudit.bounds.catalogue.discovery import catalogue
+from fedaudit.bounds.formulas.lowering import tree
 from fedaudit.bounds.papers.buttaci.methods import FEDPROX
+from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.verify import kernel
 
 Record = Callable[[str, object], None]

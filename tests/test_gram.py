@@ -14,15 +14,17 @@ from runs import Data, about_runs, exact_run, point_of, reach
 
 import fedaudit as fa
 from fedaudit.verify import kernel
-from fedaudit.verify.kernel import Entry, Form, Programme, Vec, problem, table
-from fedaudit.verify.kernel.leaves import Leaves
-from fedaudit.verify.kernel.loss import Vector, combine, dot
-from fedaudit.verify.kernel.minimum import lowest
-from fedaudit.verify.kernel.programme import VARIANCES
-from fedaudit.verify.kernel.rational import Node
-from fedaudit.verify.kernel.regulariser import NONE, Regulariser
-from fedaudit.verify.kernel.regulariser import read as regulariser
-from fedaudit.verify.kernel.run import LOSSES
+from fedaudit.verify.kernel import Entry, Form, Programme, Vec
+from fedaudit.verify.kernel.core.rational import Node
+from fedaudit.verify.kernel.gram.programme import VARIANCES
+from fedaudit.verify.kernel.gram.variables import Leaves
+from fedaudit.verify.kernel.losses import table
+from fedaudit.verify.kernel.losses.loss import Vector, combine, dot
+from fedaudit.verify.kernel.losses.minimum import lowest
+from fedaudit.verify.kernel.losses.regulariser import NONE, Regulariser
+from fedaudit.verify.kernel.losses.regulariser import read as regulariser
+from fedaudit.verify.kernel.runs import problem
+from fedaudit.verify.kernel.runs.run import LOSSES
 
 IN_REACH = [
     *("buttaci/thm4.1-I", "buttaci/lem4.1", "buttaci/lem4.2", "buttaci/lemB.1", "buttaci/lemB.4", "buttaci/thm4.4-I"),
@@ -277,7 +279,7 @@ def taken(*_: object) -> bool:
 
 
 def side(world: Any, tree: Any, at: Data, claim: Data) -> Any:
-    from fedaudit.verify.kernel.expression import Evaluator, parse
+    from fedaudit.verify.kernel.core.expression import Evaluator, parse
 
     scope = {name: n for name, n in at.items() if name != "relation"}
     real = dict.fromkeys(claim["domains"], "real")

@@ -10,9 +10,7 @@ import pytest
 from marks import only
 from sympy import Eq, Ge, Integer, Le, Rational
 
-from fedaudit.bounds.catalogue import catalogue
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.groups import Idle
+from fedaudit.bounds.catalogue.discovery import catalogue
 from fedaudit.bounds.papers.buttaci.lower import G_lin
 from fedaudit.bounds.papers.buttaci.symbols import C, gap, k, mu, t
 from fedaudit.bounds.papers.buttaci.two_groups import (
@@ -25,7 +23,9 @@ from fedaudit.bounds.papers.buttaci.two_groups import (
     steep,
     u_steep,
 )
-from fedaudit.bounds.shown import check
+from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.bounds.proofs.premise_identity import check
+from fedaudit.bounds.proofs.two_groups import Idle
 from fedaudit.errors import UserError
 
 PROVED = ("buttaci/thm4.2", "buttaci/thm4.5", "buttaci/sec4.4-fedavg-lower")

@@ -9,7 +9,8 @@ import pytest
 from faked import fake_moves
 from marks import slow, some
 
-from fedaudit import cli, runner
+from fedaudit import cli
+from fedaudit.running import runner
 
 SOME = "buttaci/lem4.1"
 SAID = re.compile(r"fedaudit: ([\w-]+\.py:\d+: )?got ")  # in a file, with its line
@@ -31,12 +32,12 @@ FILES = {
     "nothing.py": "x = 1\n",
     "empty.py": "",
     "recursive.py": "import recursive_module_that_is_not_there\n",
-    "twice.py": "from fedaudit.bounds.catalogue import statement\nSAME = statement('buttaci/lem4.1')\n",
-    "long-id.py": "from dataclasses import replace\nfrom fedaudit.bounds.catalogue import statement\n"
+    "twice.py": "from fedaudit.bounds.catalogue.discovery import statement\nSAME = statement('buttaci/lem4.1')\n",
+    "long-id.py": "from dataclasses import replace\nfrom fedaudit.bounds.catalogue.discovery import statement\n"
     "MINE = replace(statement('buttaci/lem4.1'), id='mine/' + 'x' * 5000)\n",
-    "odd-id.py": "from dataclasses import replace\nfrom fedaudit.bounds.catalogue import statement\n"
+    "odd-id.py": "from dataclasses import replace\nfrom fedaudit.bounds.catalogue.discovery import statement\n"
     "MINE = replace(statement('buttaci/lem4.1'), id='mine/\\n\\x00')\n",
-    "no-id.py": "from dataclasses import replace\nfrom fedaudit.bounds.catalogue import statement\n"
+    "no-id.py": "from dataclasses import replace\nfrom fedaudit.bounds.catalogue.discovery import statement\n"
     "MINE = replace(statement('buttaci/lem4.1'), id=7)\n",
     "file": "not a folder",
 }

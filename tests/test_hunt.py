@@ -14,18 +14,19 @@ from chain import CHAIN
 from marks import only
 from sympy import Expr, Rational
 
-from fedaudit.bounds.catalogue import statement
+from fedaudit.bounds.catalogue.discovery import statement
+from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.papers.buttaci.symbols import E, G, Gamma, sigma, t
-from fedaudit.bounds.statement import Statement
-from fedaudit.verify import audit, kernel
-from fedaudit.verify.audit import _climbed, _entrants, hunt_row, judge, literal_row, read, verify_row
-from fedaudit.verify.certificates import certify as certify_data
-from fedaudit.verify.certify import Replayed, _declarations, certificate, certify, decided
-from fedaudit.verify.check import BEYOND_ROUNDING, _margin, genes_of, score
-from fedaudit.verify.genome import draw, exactly
-from fedaudit.verify.hunt import Found, climb, sample
+from fedaudit.verify import kernel
+from fedaudit.verify.certify.command import certify as certify_data
+from fedaudit.verify.moves import audit
+from fedaudit.verify.moves.audit import _climbed, _entrants, hunt_row, judge, literal_row, read, verify_row
+from fedaudit.verify.search.climb import Found, climb, sample
+from fedaudit.verify.search.genome import draw, exactly
+from fedaudit.verify.search.rationalise import Replayed, _declarations, certificate, certify, decided
+from fedaudit.verify.search.score import BEYOND_ROUNDING, _margin, genes_of, score
+from fedaudit.verify.search.shrink import reduced, shrink, simplicity
 from fedaudit.verify.settings.base import Shape
-from fedaudit.verify.shrink import reduced, shrink, simplicity
 
 pytestmark = pytest.mark.usefixtures("one_kernel")
 
@@ -135,7 +136,10 @@ def test_shrinking_never_leaves_the_refutation() -> None:
 def counted(monkeypatch: pytest.MonkeyPatch, where: str) -> list[Any]:
     """What `where` is called with from now on; it does what it did."""
     calls, original = list[Any](), {"certify": kernel.evaluate, "shrink": decided}[where]
-    name = {"certify": "fedaudit.verify.certify.kernel.evaluate", "shrink": "fedaudit.verify.shrink.decided"}[where]
+    name = {
+        "certify": "fedaudit.verify.search.rationalise.kernel.evaluate",
+        "shrink": "fedaudit.verify.search.shrink.decided",
+    }[where]
     monkeypatch.setattr(name, lambda *given: (calls.append(given), original(*given))[1])
     return calls
 
@@ -200,7 +204,7 @@ def test_where_short_rationals_are_too_large_longer_ones_are_not_tried(monkeypat
         calls.append(given)
         raise kernel.TooLarge("too large to check")
 
-    monkeypatch.setattr("fedaudit.verify.certify.kernel.evaluate", too_large)
+    monkeypatch.setattr("fedaudit.verify.search.rationalise.kernel.evaluate", too_large)
     for margin, most in ((-1.0, 2), (1.0, 1)):
         calls.clear()
         assert certify(reading, world, Found(replace(scores, margin=np.full_like(scores.margin, margin)), row)) is None
@@ -252,7 +256,7 @@ def test_a_literal_reading_that_breaks_is_not_a_refutation() -> None:
 def test_what_the_kernel_cannot_replay_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     reading, world = read(BROKEN["lem4.1 × 0.9"])
     searched = climb(reading, world, world.shapes(reading)[:2], 5, seed=0)
-    monkeypatch.setattr("fedaudit.verify.audit.certify", lambda *_: None)
+    monkeypatch.setattr("fedaudit.verify.moves.audit.certify", lambda *_: None)
     row = judge(reading, world, searched).row()
     assert row["verdict"] == "undecided"
     assert "could not replay" in row["reason"]

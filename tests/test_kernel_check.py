@@ -17,10 +17,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from marks import examples, only, slow, some
 
-from fedaudit.bounds.catalogue import statement
-from fedaudit.verify.claims import lower
+from fedaudit.bounds.catalogue.discovery import statement
 from fedaudit.verify.kernel import Accepted, Malformed, Rejected, admissible, check, claimed, evaluate, load, world
 from fedaudit.verify.kernel.__main__ import main
+from fedaudit.verify.search.lowered_claim import lower
 
 FOLDER = Path(__file__).parent / "certificates"
 GOLDEN = {path.name: load(path.read_text()) for path in sorted(FOLDER.glob("*.json"))}

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from marks import examples
 
 from fedaudit.verify.kernel import Malformed, Rejected
-from fedaudit.verify.kernel.expression import Evaluator, decide, free, parse, parse_relation, power
-from fedaudit.verify.kernel.rational import Node
-from fedaudit.verify.kernel.world import tabled
+from fedaudit.verify.kernel.core.expression import Evaluator, decide, free, parse, parse_relation, power
+from fedaudit.verify.kernel.core.rational import Node
+from fedaudit.verify.kernel.core.world import tabled
 
 NAMES = {"x": F(2, 3), "y": F(-5, 4), "n": F(3)}
 LIST = [F(1, 2), F(-3), F(7, 5)]

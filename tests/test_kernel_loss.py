@@ -7,10 +7,10 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedaudit.verify.kernel.loss import ONE, Loss, piecewise, semidefinite
-from fedaudit.verify.kernel.minimum import lines
-from fedaudit.verify.kernel.rational import Node
-from fedaudit.verify.kernel.regulariser import Regulariser
+from fedaudit.verify.kernel.core.rational import Node
+from fedaudit.verify.kernel.losses.loss import ONE, Loss, piecewise, semidefinite
+from fedaudit.verify.kernel.losses.minimum import lines
+from fedaudit.verify.kernel.losses.regulariser import Regulariser
 
 
 @given(st.integers(1, 4), st.integers(0, 4), st.data())

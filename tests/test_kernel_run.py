@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from fedaudit.bounds.catalogue import statement
-from fedaudit.problems.interpret import Setup, run
-from fedaudit.problems.quadratics import Quadratics
+from fedaudit.bounds.catalogue.discovery import statement
+from fedaudit.problems.losses.quadratics import Quadratics
+from fedaudit.problems.runs.interpreter import Setup, run
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import read
-from fedaudit.verify.kernel.draws import Draw
-from fedaudit.verify.kernel.law import condensed
-from fedaudit.verify.kernel.loss import Loss, Vector
-from fedaudit.verify.kernel.place import State
+from fedaudit.verify.kernel.losses.draws import Draw
+from fedaudit.verify.kernel.losses.loss import Loss, Vector
+from fedaudit.verify.kernel.runs.distribution import condensed
+from fedaudit.verify.kernel.runs.rule_value import State
+from fedaudit.verify.moves.audit import read
 
 METHOD: dict[str, Any] = {
     "id": "tests/sgd", "server": {"x": ["start"]}, "client": {"y": "x"}, "begin": {"y": "x"},

@@ -10,14 +10,14 @@ import pytest
 from flint import ctx
 from marks import some
 
-from fedaudit.bounds.catalogue import statement, statements
-from fedaudit.bounds.method import Method
+from fedaudit.bounds.catalogue.discovery import statement, statements
+from fedaudit.bounds.language.method import Method
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import read
-from fedaudit.verify.certify import replay
-from fedaudit.verify.check import genes_of, tabulate
-from fedaudit.verify.evaluate import Quantity, Table
-from fedaudit.verify.genome import draw, exactly
+from fedaudit.verify.moves.audit import read
+from fedaudit.verify.search.genome import draw, exactly
+from fedaudit.verify.search.rationalise import replay
+from fedaudit.verify.search.score import genes_of, tabulate
+from fedaudit.verify.search.tree_arrays import Quantity, Table
 
 RUNS = [s.id for s in statements() if isinstance(s.method, Method) and s.kind != "experiment"]
 LARGEST, DRAWN = 60, 4  # of a shape; instances of a statement

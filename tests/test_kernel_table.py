@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from runs import exact_run
 
 from fedaudit.verify import kernel
-from fedaudit.verify.kernel.loss import Loss, dot, piecewise, quadratic
-from fedaudit.verify.kernel.rational import Node
-from fedaudit.verify.kernel.run import LOSSES
-from fedaudit.verify.kernel.table import read
+from fedaudit.verify.kernel.core.rational import Node
+from fedaudit.verify.kernel.losses.loss import Loss, dot, piecewise, quadratic
+from fedaudit.verify.kernel.losses.table import read
+from fedaudit.verify.kernel.runs.run import LOSSES
 
 Data = dict[str, Any]
 SMALL = st.integers(-6, 6).map(lambda n: fmpq(n, 2))

@@ -12,8 +12,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedaudit.verify.kernel import Rejected, check, evaluate, load, serve
-from fedaudit.verify.kernel.work import MOST, SEARCH, TooLarge, metered, paid, price, spend, summed
+from fedaudit.verify.kernel import Rejected, check, evaluate, load
+from fedaudit.verify.kernel.core.budget import MOST, SEARCH, TooLarge, metered, paid, price, spend, summed
+from fedaudit.verify.kernel.service import serve
 
 FOLDER = Path(__file__).parent / "certificates"
 GOLDEN: dict[str, Any] = {path.stem: load(path.read_text()) for path in sorted(FOLDER.glob("*.json"))}

@@ -6,10 +6,10 @@ from devtools import Tab
 from test_paper_pages import row_of
 from test_report_page import HEADER
 
-from fedaudit.bounds.catalogue import statements
-from fedaudit.figures.report import file_of, file_of_paper
-from fedaudit.report import Pages
-from fedaudit.store import Folder
+from fedaudit.bounds.catalogue.discovery import statements
+from fedaudit.commands.report import Pages
+from fedaudit.figures.pages.report import file_of, file_of_paper
+from fedaudit.running.store import Folder
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome on this machine")
 

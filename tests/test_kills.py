@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from marks import slow
 
-from fedaudit.store import LEFT_BEHIND
+from fedaudit.running.store import LEFT_BEHIND
 
 CHEAP = ("buttaci/appA-peterpaul", "buttaci/sec4.4-optimal-E", "buttaci/appA-combination")  # the last one is refuted
 KILLED = -signal.SIGKILL

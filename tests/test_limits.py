@@ -14,15 +14,15 @@ from fuzz import little_memory
 from marks import slow
 
 import fedaudit as fa
-from fedaudit.bounds.catalogue import statements
-from fedaudit.bounds.digits import MOST_DIGITS, long_in_code
+from fedaudit.bounds.catalogue.discovery import statements
+from fedaudit.bounds.formulas.number_length import MOST_DIGITS, long_in_code
 from fedaudit.cli import main
 from fedaudit.errors import UserError
-from fedaudit.problems.scope import draws
-from fedaudit.problems.walked import paths_needed
-from fedaudit.verify.audit import read
+from fedaudit.problems.runs.all_paths import paths_needed
+from fedaudit.problems.runs.rule_values import draws
+from fedaudit.verify.moves.audit import read
 from fedaudit.verify.settings.base import Limits
-from fedaudit.verify.settings.limits import Limited, memory
+from fedaudit.verify.settings.runs.limits import Limited, memory
 
 ROOM = 3 * 10**9  # bytes, beside what the tests have
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -30,7 +30,7 @@ DESCENT = (EXAMPLES / "gradient_descent.py").read_text()
 SAMPLED = (EXAMPLES / "sampled_fedavg.py").read_text().partition("CONTRACTION")[0]
 ORACLE = """
 import fedaudit as fa
-from fedaudit.bounds.method import oracle
+from fedaudit.bounds.language.method import oracle
 
 G = fa.Glossary()
 T, E, C = G.count("T", "rounds"), G.count("E", "steps"), G.count("C", "clients")

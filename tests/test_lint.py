@@ -9,10 +9,10 @@ import pytest
 from chain import CHAIN
 from sympy import Expr, Ge, Gt, Integer, Le, Min, oo
 
-from fedaudit.bounds.catalogue import catalogue, statement
-from fedaudit.bounds.lint import lint
+from fedaudit.bounds.catalogue.discovery import catalogue, statement
+from fedaudit.bounds.language.statement import Limit, Statement
+from fedaudit.bounds.lint.checks import lint
 from fedaudit.bounds.papers.buttaci.symbols import E, G, Gamma, L, alpha, gamma, gamma_, gap, mu, sigma, t
-from fedaudit.bounds.statement import Limit, Statement
 
 CATALOGUE = catalogue()
 

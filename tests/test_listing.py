@@ -11,18 +11,18 @@ import pytest
 from marks import slow
 
 import fedaudit
-from fedaudit import listing
-from fedaudit.bounds import catalogue
-from fedaudit.bounds.fingerprints import _imported, fingerprints
-from fedaudit.bounds.sections import section
-from fedaudit.bounds.show import show, shown_row
+from fedaudit.bounds.catalogue import discovery as catalogue
+from fedaudit.bounds.catalogue.fingerprints import _imported, fingerprints
+from fedaudit.bounds.formulas.latex_sections import section
+from fedaudit.bounds.formulas.statement_text import show, shown_row
+from fedaudit.commands import listing
 from fedaudit.errors import UserError
 
 OTHER_ROOMS = {"problems", "verify", "figures"}
 IMPORTING = ("benmansour",)  # papers that take lines from buttaci
 PROBE = """
 import json
-from fedaudit.bounds.fingerprints import _imported, fingerprints
+from fedaudit.bounds.catalogue.fingerprints import _imported, fingerprints
 print(json.dumps(fingerprints()))
 """
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from itertools import chain as flattened
 
-from fedaudit import listing, runner
-from fedaudit.local import Queue
+from fedaudit.commands import listing
 from fedaudit.progress import Lines, begun, progress
+from fedaudit.running import runner
+from fedaudit.running.local import Queue
 
 
 def task(name: str, chain: str) -> runner.Task:

@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 from sympy import Eq, Function, Le, Rational
 
-from fedaudit.bounds.catalogue import catalogue
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.frame import Frame
-from fedaudit.bounds.method import expect, f_i, full_prox, inner, mean
+from fedaudit.bounds.catalogue.discovery import catalogue
+from fedaudit.bounds.language.method import expect, f_i, full_prox, inner, mean
 from fedaudit.bounds.papers.yuan.frames import (
     END,
     ON_FEDMSPP,
@@ -27,9 +25,11 @@ from fedaudit.bounds.papers.yuan.frames import (
 )
 from fedaudit.bounds.papers.yuan.run import move2, near, picked_env2, w, w_m
 from fedaudit.bounds.papers.yuan.symbols import G, T, eta, nu, rho
-from fedaudit.bounds.proximal_atoms import Largest, Moved, Optimal, Steep
-from fedaudit.bounds.shown import Average, Shown, averaged, check
-from fedaudit.bounds.shown import shown as show
+from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.bounds.proofs.method_vectors import Frame
+from fedaudit.bounds.proofs.premise_identity import Average, Shown, averaged, check
+from fedaudit.bounds.proofs.premise_identity import shown as show
+from fedaudit.bounds.proofs.proximal_atoms import Largest, Moved, Optimal, Steep
 from fedaudit.errors import UserError
 
 NEW = ("yuan/lem8", "yuan/lem12", "yuan/thm2", "yuan/thm4")

@@ -27,16 +27,16 @@ from marks import examples, only, slow, some
 from sympy import Le
 from test_algorithm import EVERY, EXAMPLES, SCAFFOLD
 
-from fedaudit.bounds.method import Method, mean, quantity_name
-from fedaudit.bounds.statement import Statement
-from fedaudit.problems.components import losses
-from fedaudit.problems.interpret import Setup
-from fedaudit.problems.interpret import run as run_arrays
-from fedaudit.problems.regularised import Regulariser
+from fedaudit.bounds.language.method import Method, mean, quantity_name
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.problems.families import losses
+from fedaudit.problems.losses.regularised import Regulariser
+from fedaudit.problems.runs.interpreter import Setup
+from fedaudit.problems.runs.interpreter import run as run_arrays
 from fedaudit.verify import kernel
-from fedaudit.verify.certificates import certify
-from fedaudit.verify.claims import unchecked
-from fedaudit.verify.evaluate import Evaluator, Quantity, Table
+from fedaudit.verify.certify.command import certify
+from fedaudit.verify.search.lowered_claim import unchecked
+from fedaudit.verify.search.tree_arrays import Evaluator, Quantity, Table
 
 pytestmark = pytest.mark.usefixtures("one_kernel")
 
@@ -1199,7 +1199,7 @@ COUNTING_STEPS = [name for name, method in TRIED.items() if method.clock == "ste
 @settings(max_examples=examples(12), deadline=None, derandomize=True)
 def test_steps_that_are_measured_in_several_pieces_are_what_the_box_says(name: str, data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("fedaudit.problems.walked.SCRATCH", 1)
+        patched.setattr("fedaudit.problems.runs.all_paths.SCRATCH", 1)
         agree(name, data.draw(instances(TRIED[name])), (np,))
 
 

@@ -11,10 +11,10 @@ import pytest
 from marks import slow, some
 from sympy import Add, Ge
 
-from fedaudit.bounds.catalogue import statement
+from fedaudit.bounds.catalogue.discovery import statement
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import hunt
-from fedaudit.verify.verdict import Refuted
+from fedaudit.verify.moves.audit import hunt
+from fedaudit.verify.results.verdicts import Refuted
 
 EFFORT = 0.05
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import fedaudit as fa
-from fedaudit.bounds.algorithm import algorithm
-from fedaudit.bounds.assumptions import ASSUMPTIONS
+from fedaudit.bounds.formulas.algorithm_box import algorithm
+from fedaudit.bounds.language.assumptions import ASSUMPTIONS
 from fedaudit.cli import main
 
 FILE = """

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from marks import some
 
 import fedaudit as fa
-from fedaudit.bounds.catalogue import methods
-from fedaudit.bounds.read_latex import Unread, parse, parts, source
+from fedaudit.bounds.catalogue.discovery import methods
+from fedaudit.bounds.formulas.latex_reader import Unread, parse, parts, source
 from fedaudit.cli import main
+from fedaudit.commands.new import made
 from fedaudit.errors import UserError
-from fedaudit.new import made
 
 READ = {
     r"E f(w_T) - f^* \le \frac{L \|w_0 - w^*\|^2}{2T}": ("Le", "gap(T)", "L * dist2(0) / (2 * T)"),

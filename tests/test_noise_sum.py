@@ -10,12 +10,12 @@ from dataclasses import replace
 import pytest
 from sympy import Ge, Rational
 
-from fedaudit.bounds.atoms import Variance
-from fedaudit.bounds.catalogue import catalogue
-from fedaudit.bounds.derive import derive, shown
-from fedaudit.bounds.method import vector
+from fedaudit.bounds.catalogue.discovery import catalogue
+from fedaudit.bounds.language.method import vector
 from fedaudit.bounds.papers.buttaci.symbols import sigma
-from fedaudit.bounds.shown import check
+from fedaudit.bounds.proofs.atoms import Variance
+from fedaudit.bounds.proofs.derivation_check import derive, shown
+from fedaudit.bounds.proofs.premise_identity import check
 from fedaudit.errors import UserError
 
 NAME = "buttaci/lemB.8"

@@ -13,14 +13,14 @@ from sympy import Eq, Ge, Le
 
 import fedaudit as fa
 from fedaudit import cli
-from fedaudit.bounds.method import f_i_star, w_i_star
-from fedaudit.bounds.statement import Assumption, Glossary, Statement
-from fedaudit.figures.report import pages
-from fedaudit.tables import table
-from fedaudit.verify import audit
-from fedaudit.verify.chains import settle
-from fedaudit.verify.document import Document, parse
-from fedaudit.verify.verdict import NOTHING_MET, Refuted, Search, Survived
+from fedaudit.bounds.language.method import f_i_star, w_i_star
+from fedaudit.bounds.language.statement import Assumption, Glossary, Statement
+from fedaudit.commands.tables import table
+from fedaudit.figures.pages.report import pages
+from fedaudit.verify.moves import audit
+from fedaudit.verify.results.audit_json import Document, parse
+from fedaudit.verify.results.settled_citations import settle
+from fedaudit.verify.results.verdicts import NOTHING_MET, Refuted, Search, Survived
 
 GLOSSARY = Glossary()
 T, E = GLOSSARY.count("T", "rounds"), GLOSSARY.count("E", "local steps")

@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 from sympy import Le, Rational
 
-from fedaudit.bounds.atoms import Convex
-from fedaudit.bounds.catalogue import catalogue
-from fedaudit.bounds.derive import derive, shown
+from fedaudit.bounds.catalogue.discovery import catalogue
 from fedaudit.bounds.papers.buttaci.inequalities import ON_POINTS
-from fedaudit.bounds.shown import Shown, check
+from fedaudit.bounds.proofs.atoms import Convex
+from fedaudit.bounds.proofs.derivation_check import derive, shown
+from fedaudit.bounds.proofs.premise_identity import Shown, check
 from fedaudit.errors import UserError
 
 NAMES = {

@@ -15,19 +15,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from marks import examples
 
-from fedaudit.bounds.algebra import Eq, Ge, Le, Lt, Max, Min, Rational, Sum, log, sqrt
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.dominance import Exponents, dominance
-from fedaudit.bounds.statement import Assumption, Glossary, Statement
+from fedaudit.bounds.decide.dominance import Exponents, dominance
+from fedaudit.bounds.language.algebra import Eq, Ge, Le, Lt, Max, Min, Rational, Sum, log, sqrt
+from fedaudit.bounds.language.statement import Assumption, Glossary, Statement
+from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import audit_row, hunt_row, read
-from fedaudit.verify.check import EXACT_ROWS, genes_of, score
-from fedaudit.verify.claims import lower
-from fedaudit.verify.genome import draw
-from fedaudit.verify.kernel import order
-from fedaudit.verify.kernel.expression import Op, Tree
-from fedaudit.verify.kernel.order import Growth, Paths, constant
-from fedaudit.verify.kernel.rational import Rejected
+from fedaudit.verify.kernel.core.expression import Op, Tree
+from fedaudit.verify.kernel.core.rational import Rejected
+from fedaudit.verify.kernel.worlds import order
+from fedaudit.verify.kernel.worlds.order import Growth, Paths, constant
+from fedaudit.verify.moves.audit import audit_row, hunt_row, read
+from fedaudit.verify.search.genome import draw
+from fedaudit.verify.search.lowered_claim import lower
+from fedaudit.verify.search.score import EXACT_ROWS, genes_of, score
 
 GLOSSARY = Glossary()
 x = GLOSSARY.symbol("x", "1", "a number")

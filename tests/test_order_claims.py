@@ -15,22 +15,22 @@ from hypothesis import strategies as st
 from marks import examples
 
 import fedaudit as fa
-from fedaudit.bounds.algebra import Abs, Integer, Rational
-from fedaudit.bounds.dominance import dominance
-from fedaudit.bounds.faults.order_faults import contradictions
-from fedaudit.bounds.faults.wellformed import faults
-from fedaudit.bounds.lint import lint
-from fedaudit.bounds.lower import lower
+from fedaudit.bounds.decide.dominance import dominance
+from fedaudit.bounds.formulas.lowering import lower
+from fedaudit.bounds.language.algebra import Abs, Integer, Rational
+from fedaudit.bounds.lint.checks import lint
+from fedaudit.bounds.lint.order_faults import contradictions
+from fedaudit.bounds.lint.wellformed import faults
 from fedaudit.cli import main
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import audit_row, derived
+from fedaudit.verify.moves.audit import audit_row, derived
 
 FILE = """
 import fedaudit as fa
 from sympy import *
 from fedaudit import Assumption, Eq, Ge, Gt, Le, Lt
-from fedaudit.bounds.algebra import Ne
-from fedaudit.bounds.statement import Limit
+from fedaudit.bounds.language.algebra import Ne
+from fedaudit.bounds.language.statement import Limit
 
 G = fa.Glossary()
 x, y = (G.symbol(n, "1", "a number") for n in "xy")

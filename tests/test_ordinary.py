@@ -8,15 +8,15 @@ import pytest
 from runs import named
 
 import fedaudit as fa
-from fedaudit.figures.ordinary import brief, lead
-from fedaudit.tables import table
+from fedaudit.commands.tables import table
+from fedaudit.figures.words.ordinary_points import brief, lead
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import read
-from fedaudit.verify.document import Ends
-from fedaudit.verify.worst import hunted
-from fedaudit.verify.worst.hunted import examined, profile
+from fedaudit.verify.moves.audit import read
+from fedaudit.verify.results.audit_json import Ends
+from fedaudit.verify.worst import profile as hunted
 from fedaudit.verify.worst.ordinary import ORDINARY, proposed
-from fedaudit.verify.worst.points import Point
+from fedaudit.verify.worst.parameters import Point
+from fedaudit.verify.worst.profile import examined, profile
 from fedaudit.verify.worst.search import found_at
 
 

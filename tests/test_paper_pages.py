@@ -14,23 +14,23 @@ import pytest
 from browser import BROWSER, SCREENS, browse, driven
 from test_report_page import HEADER, Reader
 
-from fedaudit.bounds.catalogue import statement, statements
-from fedaudit.bounds.show import letters, printed
-from fedaudit.figures.changes import changes
-from fedaudit.figures.findings import Teller, repair
-from fedaudit.figures.formulas import marked
-from fedaudit.figures.instances import told
-from fedaudit.figures.letters import Formula, Letters, apart, number, polynomial
-from fedaudit.figures.losses import inside, loss
-from fedaudit.figures.proofmap import proof_map
-from fedaudit.figures.report import _repair, file_of, file_of_paper, pages
-from fedaudit.figures.typesetter import Typesetter
-from fedaudit.report import Pages
-from fedaudit.store import Folder
-from fedaudit.verify.document import parse, parse_printed
-from fedaudit.verify.kernel.rational import Node
-from fedaudit.verify.kernel.run import LOSSES
-from fedaudit.verify.sides import sides
+from fedaudit.bounds.catalogue.discovery import statement, statements
+from fedaudit.bounds.formulas.statement_text import letters, printed
+from fedaudit.commands.report import Pages
+from fedaudit.figures.kinds.proof_map import proof_map
+from fedaudit.figures.pages.report import _repair, file_of, file_of_paper, pages
+from fedaudit.figures.words.changes import changes
+from fedaudit.figures.words.findings import Teller, repair
+from fedaudit.figures.words.instances import told
+from fedaudit.figures.words.letters import Formula, Letters, apart, number, polynomial
+from fedaudit.figures.words.losses import inside, loss
+from fedaudit.figures.words.mathml import marked
+from fedaudit.figures.words.typesetter import Typesetter
+from fedaudit.running.store import Folder
+from fedaudit.verify.certify.side_terms import sides
+from fedaudit.verify.kernel.core.rational import Node
+from fedaudit.verify.kernel.runs.run import LOSSES
+from fedaudit.verify.results.audit_json import parse, parse_printed
 
 CERTIFICATES = sorted(Path(__file__).parent.glob("certificates/**/*.json"))
 HELD = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in CERTIFICATES}
@@ -427,7 +427,7 @@ def test_a_real_browser_filters_by_what_the_repair_changes(folder, tmp_path):
 
 
 def test_terms_that_nearly_cancel_show_as_many_digits_as_their_sum() -> None:
-    from fedaudit.figures.letters import number
+    from fedaudit.figures.words.letters import number
 
     long = "36364312345678901234567/1000000000000000000"
     assert number(long) == r"\approx 36360"
@@ -445,14 +445,14 @@ def test_terms_that_nearly_cancel_show_as_many_digits_as_their_sum() -> None:
     ],
 )
 def test_what_the_local_solver_does_is_said_as_it_is(oracle, says):
-    from fedaudit.figures import instances
+    from fedaudit.figures.words import instances
 
     assert instances._oracle(oracle) == f"the local solver {says}"
 
 
 def test_weights_that_a_method_puts_on_the_largest_are_said() -> None:
-    from fedaudit.figures.instances import told
-    from fedaudit.figures.letters import Letters
+    from fedaudit.figures.words.instances import told
+    from fedaudit.figures.words.letters import Letters
 
     rule = ["weighted", ["largest", [["1", ["f_i", "w"]], ["-1", ["f_i_star"]]]], "w_i"]
     client = {"kind": "quadratic", "A": [["1"]], "b": ["0"]}
@@ -468,8 +468,8 @@ def test_weights_that_a_method_puts_on_the_largest_are_said() -> None:
 
 
 def test_along_a_path_only_what_the_refuted_relation_names_is_told() -> None:
-    from fedaudit.figures.instances import told
-    from fedaudit.figures.letters import Letters
+    from fedaudit.figures.words.instances import told
+    from fedaudit.figures.words.letters import Letters
 
     paths = {name: [["1", power]] for name, power in (("m", "1"), ("C", "0"), ("L", "0"))}
     claim = {"setting": "order", "then": [["<=", "m", "1"], ["<=", ["*", "L", "m"], "1"]], "when": [[">=", "C", "2"]]}
@@ -479,7 +479,7 @@ def test_along_a_path_only_what_the_refuted_relation_names_is_told() -> None:
 
 
 def test_a_length_whose_square_is_measured_keeps_its_letters() -> None:
-    from fedaudit.figures.letters import Letters
+    from fedaudit.figures.words.letters import Letters
 
     letters = Letters({"residual": r"\|r\|"})
     assert letters.tree("residual2") == r"\|r\|^2"
@@ -488,7 +488,7 @@ def test_a_length_whose_square_is_measured_keeps_its_letters() -> None:
 
 
 def test_a_letter_takes_a_power_without_brackets() -> None:
-    from fedaudit.figures.letters import Letters
+    from fedaudit.figures.words.letters import Letters
 
     letters = Letters({"gamma": r"\gamma", "eta": r"\eta_{{{0}}}", "gap": "f(w_{0}) - f"})
     assert letters.tree(["^", ["at", "gamma", "t"], "2"]) == r"\gamma^{2}"

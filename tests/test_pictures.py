@@ -13,18 +13,19 @@ import pytest
 from marks import only, slow, some
 from test_figures_convergence import overlaps
 
-from fedaudit.bounds.catalogue import statement, statements
-from fedaudit.figures import draw, rate, svg
-from fedaudit.figures.style import LARGEST
+from fedaudit.bounds.catalogue.discovery import statement, statements
+from fedaudit.figures import draw, svg
+from fedaudit.figures.kinds import rate
+from fedaudit.figures.style.look import LARGEST
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import audit_row, read
-from fedaudit.verify.crossing import crossing, number
-from fedaudit.verify.curves import Cloud, Crossing, Curves, Landscape, Rate, curves, picture
-from fedaudit.verify.density import cloud
-from fedaudit.verify.ends import worst_of
-from fedaudit.verify.hunt import VIOLATION
-from fedaudit.verify.indexed import explicit, factor_of, is_rate
-from fedaudit.verify.pictured import Mark, unit
+from fedaudit.verify.moves.audit import audit_row, read
+from fedaudit.verify.pictures.cloud_data import cloud
+from fedaudit.verify.pictures.crossing import crossing, number
+from fedaudit.verify.pictures.curves import Cloud, Crossing, Curves, Landscape, Rate, curves, picture
+from fedaudit.verify.pictures.kinds import Mark, unit
+from fedaudit.verify.pictures.worst_marks import worst_of
+from fedaudit.verify.search.claim_index import explicit, factor_of, is_rate
+from fedaudit.verify.search.climb import VIOLATION
 
 CERTIFICATES = Path(__file__).parent / "certificates"
 KINDS = {
@@ -277,7 +278,7 @@ def test_logistic_clients_meet_the_theorem_that_allows_them() -> None:
 
 def test_a_logistic_run_is_the_one_that_the_rule_gives() -> None:
     """FedAvg by hand on the same data: gradient steps of every client, then the mean."""
-    from fedaudit.verify import logistic_clients as module
+    from fedaudit.verify.pictures import logistic_clients as module
 
     about = statement("buttaci/thm4.1-I")
     reading, world = read(about)

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from marks import examples
 
-from fedaudit.problems.pieces import Pieces, staircase
-from fedaudit.verify.kernel import pieces as exact
-from fedaudit.verify.kernel.rational import Rejected
+from fedaudit.problems.losses.pieces import Pieces, staircase
+from fedaudit.verify.kernel.core.rational import Rejected
+from fedaudit.verify.kernel.losses import pieces as exact
 
 J = 3
 NAMES = ("x", "jump", "bend", "a", "s", "c")

@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 
 import fedaudit as fa
 from fedaudit.cli import main
-from fedaudit.verify.audit import read
-from fedaudit.verify.check import genes_of, tabulate
-from fedaudit.verify.curves import curves_at
-from fedaudit.verify.genome import draw
-from fedaudit.verify.held import genes_at, reading_at, shape_at
+from fedaudit.verify.moves.audit import read
+from fedaudit.verify.pictures.at_constants import genes_at, reading_at, shape_at
+from fedaudit.verify.pictures.curves import curves_at
+from fedaudit.verify.search.genome import draw
+from fedaudit.verify.search.score import genes_of, tabulate
 
 LI = Path(__file__).parent / "own" / "li.py"
 ASKED = {"L": 10, "mu": 1, "C": 3, "E": 5, "d": 4, "T": 20}

@@ -17,17 +17,17 @@ from sympy import Add, And, Basic, Eq, Ge, Le, Mul, Pow, Sum, Symbol, cancel, ex
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
-from fedaudit.bounds.catalogue import catalogue, statement
-from fedaudit.bounds.derivation import Argument, Derivation, Known, Step, View
-from fedaudit.bounds.derive import parameters, premises, view
-from fedaudit.bounds.evaluate import quantities
+from fedaudit.bounds.catalogue.discovery import catalogue, statement
+from fedaudit.bounds.formulas.evaluator import quantities
+from fedaudit.bounds.language.derivation import Argument, Derivation, Known, Step, View
+from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.papers.buttaci.inequalities import dist2, gap, grad2, mu
 from fedaudit.bounds.papers.buttaci.symbols import i, k, t
 from fedaudit.bounds.papers.buttaci.symbols_perturbed import perturbation
 from fedaudit.bounds.papers.fallah.measured import bias2
-from fedaudit.bounds.statement import Statement
-from fedaudit.verify.audit import derive_row
-from fedaudit.verify.premises import Tried, tried
+from fedaudit.bounds.proofs.derivation_check import parameters, premises, view
+from fedaudit.verify.moves.audit import derive_row
+from fedaudit.verify.moves.premise_trials import Tried, tried
 
 
 def resting_on(claim: Le, identifier: str = "buttaci/appA-strong-gap") -> Statement:

@@ -8,9 +8,9 @@ import cvxpy
 import numpy as np
 import pytest
 
-from fedaudit.problems.piecewise import Piecewise
-from fedaudit.problems.quadratics import Quadratics
-from fedaudit.problems.regularised import Regulariser, minimiser
+from fedaudit.problems.losses.piecewise import Piecewise
+from fedaudit.problems.losses.quadratics import Quadratics
+from fedaudit.problems.losses.regularised import Regulariser, minimiser
 
 Array = np.ndarray[Any, Any]
 cp: Any = cvxpy  # its atoms are only partly typed

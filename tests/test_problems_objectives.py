@@ -8,9 +8,9 @@ from hypothesis.extra.numpy import arrays
 from libraries import LIBRARIES, library
 from marks import examples
 
-from fedaudit.problems.piecewise import Piecewise
-from fedaudit.problems.quadratics import Quadratics, argmin
-from fedaudit.problems.wells import Wells
+from fedaudit.problems.losses.piecewise import Piecewise
+from fedaudit.problems.losses.quadratics import Quadratics, argmin
+from fedaudit.problems.losses.wells import Wells
 
 settings.register_profile("problems", max_examples=examples(60), deadline=None)
 QUICK = settings.get_profile("problems")

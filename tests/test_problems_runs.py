@@ -12,18 +12,20 @@ from hypothesis import strategies as st
 from libraries import LIBRARIES, library
 from marks import examples
 
-from fedaudit.bounds.catalogue import statement
-from fedaudit.bounds.lower import tree
+from fedaudit.bounds.catalogue.discovery import statement
+from fedaudit.bounds.formulas.lowering import tree
 from fedaudit.bounds.papers.buttaci.methods import FEDPROX
-from fedaudit.problems import backend, forward, mapped
-from fedaudit.problems.arrays import LARGE
-from fedaudit.problems.interpret import Setup, run, walked
-from fedaudit.problems.piecewise import Piecewise
-from fedaudit.problems.programme import programme
-from fedaudit.problems.quadratics import Quadratics
-from fedaudit.problems.scope import scope_of
-from fedaudit.problems.walked import Walked
-from fedaudit.verify.claims import lower
+from fedaudit.problems.arrays import backend
+from fedaudit.problems.arrays.array_checks import LARGE
+from fedaudit.problems.losses.piecewise import Piecewise
+from fedaudit.problems.losses.quadratics import Quadratics
+from fedaudit.problems.runs import affine_rounds as mapped
+from fedaudit.problems.runs import local_maps as forward
+from fedaudit.problems.runs.all_paths import Walked
+from fedaudit.problems.runs.compiled_method import programme
+from fedaudit.problems.runs.interpreter import Setup, run, walked
+from fedaudit.problems.runs.rule_values import scope_of
+from fedaudit.verify.search.lowered_claim import lower
 
 AGREE = {"rtol": 1e-9, "atol": 1e-11}
 SERVER, LOCAL = ("gap", "dist2"), ("deviation", "divergence", "grad2")

@@ -10,7 +10,7 @@ from fuzz import Log, mutants, pool
 from runs import Data, named
 
 from fedaudit.verify import kernel
-from fedaudit.verify.claims import lower
+from fedaudit.verify.search.lowered_claim import lower
 
 POINT: Data = {"C": 1, "E": 1, "T": 1, "p": ["1"], "constants": {"L": "1"}}
 

@@ -14,17 +14,17 @@ import pytest
 from sympy import Eq, Function, Ge, Gt, IndexedBase, Le, Max, Sum, Symbol
 from test_derive_rules import WORDS, at_once, by, ends, height, i, rise, room, run, slope, toy
 
-from fedaudit.bounds.atoms import Bound, Minimum, Smooth
-from fedaudit.bounds.derivation import Argument, Derivation, Induction, Known, Step, View
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.facts import quotient, sum_next, termwise, young
-from fedaudit.bounds.frame import Frame
-from fedaudit.bounds.method import Method, expect, f, f_star, grad, mean, norm2, start, vector
+from fedaudit.bounds.decide.facts import quotient, sum_next, termwise, young
+from fedaudit.bounds.language.derivation import Argument, Derivation, Induction, Known, Step, View
+from fedaudit.bounds.language.method import Method, expect, f, f_star, grad, mean, norm2, start, vector
+from fedaudit.bounds.language.statement import Assumption, Glossary, Statement
 from fedaudit.bounds.papers.buttaci.inequalities import ON_A_FUNCTION, SMOOTH_GAP, grad2
 from fedaudit.bounds.papers.buttaci.symbols import L as smoothness
-from fedaudit.bounds.shown import shown, stands
-from fedaudit.bounds.statement import Assumption, Glossary, Statement
-from fedaudit.bounds.vectors import SIGN, SUM
+from fedaudit.bounds.proofs.atoms import Bound, Minimum, Smooth
+from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.bounds.proofs.method_vectors import Frame
+from fedaudit.bounds.proofs.premise_identity import shown, stands
+from fedaudit.bounds.proofs.vectors import SIGN, SUM
 from fedaudit.errors import UserError
 
 FALSE = Le(rise, slope)

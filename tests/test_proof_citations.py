@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from fedaudit.verify.kernel.claim import read
-from fedaudit.verify.kernel.expression import parse_relation
-from fedaudit.verify.kernel.proofs import citation, proof
+from fedaudit.verify.kernel.core.claim import read
+from fedaudit.verify.kernel.core.expression import parse_relation
+from fedaudit.verify.kernel.core.rational import Node, Rejected
+from fedaudit.verify.kernel.proofs import proof
 from fedaudit.verify.kernel.proofs.judgement import Judgement
-from fedaudit.verify.kernel.rational import Node, Rejected
+from fedaudit.verify.kernel.proofs.rules import citation
 
 Json = Any
 STEP = ["+", "w_i", ["*", "-1", ["*", ["at", "gamma", "t"], ["grad", "w_i"]]]]

@@ -8,7 +8,7 @@ import pytest
 from proof_writer import Writer, claim_of, relation
 
 from fedaudit.verify.kernel import evaluate
-from fedaudit.verify.kernel.rational import Malformed, Rejected
+from fedaudit.verify.kernel.core.rational import Malformed, Rejected
 
 NUMBERS = ["T < T + 1", "-T <= 1", "T == T", "T <= T + 1"]
 

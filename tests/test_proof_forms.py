@@ -9,12 +9,12 @@ from math import prod
 import pytest
 from flint import arb, ctx, fmpq
 
-from fedaudit.verify.kernel.expression import Evaluator, Op, Tree, Unsure
+from fedaudit.verify.kernel.core.expression import Evaluator, Op, Tree, Unsure
+from fedaudit.verify.kernel.core.rational import Malformed, Rejected
+from fedaudit.verify.kernel.core.world import World
 from fedaudit.verify.kernel.proofs import polynomials
 from fedaudit.verify.kernel.proofs.forms import Forms, Need
 from fedaudit.verify.kernel.proofs.polynomials import ONE, Form, times
-from fedaudit.verify.kernel.rational import Malformed, Rejected
-from fedaudit.verify.kernel.world import World
 
 DOMAINS = {
     "x": "real",

@@ -10,12 +10,12 @@ import pytest
 from fuzz import by_id, claim_of
 
 from fedaudit.cli import main
-from fedaudit.verify import proved
+from fedaudit.verify.kernel.core.rational import Rejected
 from fedaudit.verify.kernel.proofs import proof
-from fedaudit.verify.kernel.rational import Rejected
+from fedaudit.verify.moves import kernel_proof as proved
 from fedaudit.verify.proposals import proposal
 from fedaudit.verify.proposals.edges import instances
-from fedaudit.verify.proposals.measured import Disagreement, Effort, Measured, Unmeasured, measure
+from fedaudit.verify.proposals.measured_runs import Disagreement, Effort, Measured, Unmeasured, measure
 
 LEMMA = "buttaci/lem4.1"  # E|w_i - w|^2 <= G^2 E^2 gamma^2 after k steps of FedProx
 YOUNG = "buttaci/appA-young"  # a b <= a^2/2 + b^2/2

@@ -21,12 +21,12 @@ from mutant_proofs import judged as judged_files
 from proof_mutants import judged, mutants, proved
 from test_fact_proofs import PROOFS, writer
 
-from fedaudit import store
-from fedaudit.bounds.catalogue import catalogue
-from fedaudit.bounds.derive import derive
+from fedaudit.bounds.catalogue.discovery import catalogue
+from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.running import store
 from fedaudit.verify.kernel.proofs import proof
-from fedaudit.verify.names import slug
-from fedaudit.verify.proved import Proof, prove
+from fedaudit.verify.moves.kernel_proof import Proof, prove
+from fedaudit.verify.results.file_names import slug
 
 KNOWN = catalogue()
 Record = Callable[[str, object], None]

@@ -12,12 +12,12 @@ from typing import Any, cast
 import pytest
 from marks import slow
 
-from fedaudit.bounds.catalogue import find
-from fedaudit.verify.claims import lower
+from fedaudit.bounds.catalogue.discovery import find
 from fedaudit.verify.kernel import evaluate
+from fedaudit.verify.kernel.core.rational import Malformed, Rejected
 from fedaudit.verify.kernel.proofs import proof
-from fedaudit.verify.kernel.rational import Malformed, Rejected
 from fedaudit.verify.proposals.orders import NoProof, order_proof
+from fedaudit.verify.search.lowered_claim import lower
 
 Json = Any
 FEW = ("yuan/thm1~formula", "yuan/table1-thm2~formula", "yuan/rem1", "yuan/table1-scaffold~compared",
@@ -62,7 +62,7 @@ def test_orders_of_the_catalogue_are_accepted(name: str) -> None:
 
 @slow("dominance decides every order of the catalogue again")
 def test_all_orders_between_formulas_that_dominance_decides_are_accepted() -> None:
-    from fedaudit.bounds.derive import derive
+    from fedaudit.bounds.proofs.derivation_check import derive
 
     rows = [s for s in CATALOGUE.values() if s.kind == "order" and s.method == "order" and not s.follows_from]
     proved = [s for s in rows if not s.quoted and derive(s, CATALOGUE, slack=False).proved]

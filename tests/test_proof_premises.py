@@ -12,11 +12,11 @@ import pytest
 from marks import slow, some
 from premise_files import cases_of, catalogue
 
-from fedaudit.verify.kernel.expression import parse_relation
+from fedaudit.verify.kernel.core.budget import metered
+from fedaudit.verify.kernel.core.expression import parse_relation
+from fedaudit.verify.kernel.core.rational import Malformed, Node, Rejected
 from fedaudit.verify.kernel.proofs.judgement import Context, same
-from fedaudit.verify.kernel.rational import Malformed, Node, Rejected
-from fedaudit.verify.kernel.work import metered
-from fedaudit.verify.proposals.single import Single as Case
+from fedaudit.verify.proposals.single_premises import Single as Case
 
 Json = Any
 WITH_PREMISES = 73  # statements of the catalogue

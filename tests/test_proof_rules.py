@@ -8,9 +8,9 @@ import pytest
 from proof_writer import Json, Writer, claim_of, formula, relation
 from test_proof_citations import RUN as LEMMA
 
+from fedaudit.verify.kernel.core.budget import TooLarge
+from fedaudit.verify.kernel.core.rational import Malformed, Rejected
 from fedaudit.verify.kernel.proofs import proof
-from fedaudit.verify.kernel.rational import Malformed, Rejected
-from fedaudit.verify.kernel.work import TooLarge
 
 REAL = {"x": "real", "y": "real", "n": "index", "N": "count"}
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fedaudit.figures.prooftree import Node, nodes_of, proof_tree
-from fedaudit.figures.report import Site
-from fedaudit.verify.document import Derived, Row
-from fedaudit.verify.recheck import Checked, Standing
+from fedaudit.figures.kinds.proof_tree import Node, nodes_of, proof_tree
+from fedaudit.figures.pages.report import Site
+from fedaudit.verify.certify.standing import Checked, Standing
+from fedaudit.verify.results.audit_json import Derived, Row
 
 NODES = {
     name: Node(f"a/{name}", verdict, f"<b>{name}</b>", hand, tuple(f"a/{c}" for c in cites))

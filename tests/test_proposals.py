@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from marks import slow
 
-from fedaudit.bounds.catalogue import find
-from fedaudit.bounds.statement import Statement
-from fedaudit.verify.kernel.expression import parse_relation
+from fedaudit.bounds.catalogue.discovery import find
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.verify.kernel.core.budget import metered
+from fedaudit.verify.kernel.core.expression import parse_relation
+from fedaudit.verify.kernel.core.rational import Node, Rejected
 from fedaudit.verify.kernel.proofs.forms import Forms
-from fedaudit.verify.kernel.proofs.line import constraint, contradiction, negations
 from fedaudit.verify.kernel.proofs.proof import Accepted, check
-from fedaudit.verify.kernel.rational import Node, Rejected
-from fedaudit.verify.kernel.work import metered
-from fedaudit.verify.proposals.lines import certificates
+from fedaudit.verify.kernel.proofs.rules.line import constraint, contradiction, negations
+from fedaudit.verify.proposals.line_certificates import certificates
 from fedaudit.verify.proposals.proposal import propose
 
 SMALL = (

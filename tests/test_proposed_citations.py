@@ -9,15 +9,16 @@ from typing import Any
 import pytest
 from marks import only
 
-from fedaudit.bounds.catalogue import find
-from fedaudit.bounds.derive import _knowns, argued  # pyright: ignore[reportPrivateUsage]
-from fedaudit.verify.claims import lower
-from fedaudit.verify.kernel.claim import read
-from fedaudit.verify.kernel.expression import parse_relation
-from fedaudit.verify.kernel.proofs import citation, proof
+from fedaudit.bounds.catalogue.discovery import find
+from fedaudit.bounds.proofs.derivation_check import _knowns, argued  # pyright: ignore[reportPrivateUsage]
+from fedaudit.verify.kernel.core.claim import read
+from fedaudit.verify.kernel.core.expression import parse_relation
+from fedaudit.verify.kernel.core.rational import Node, Rejected
+from fedaudit.verify.kernel.proofs import proof
 from fedaudit.verify.kernel.proofs.judgement import Judgement
-from fedaudit.verify.kernel.rational import Node, Rejected
+from fedaudit.verify.kernel.proofs.rules import citation
 from fedaudit.verify.proposals.citations import Cited, NotCited, Required, cited
+from fedaudit.verify.search.lowered_claim import lower
 
 Json = Any
 CATALOGUE = {s.id: s for s in find([])}

@@ -18,15 +18,15 @@ from sympy import Eq, Ge, Le, Rational, Sum, Symbol
 from sympy.core.function import AppliedUndef
 
 import fedaudit as fa
-from fedaudit.bounds.catalogue import find
-from fedaudit.bounds.derive import view
-from fedaudit.bounds.method import Method
+from fedaudit.bounds.catalogue.discovery import find
+from fedaudit.bounds.language.method import Method
+from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.papers.classic.symbols import E, L, dist2, h, mu
-from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.proofs.derivation_check import view
 from fedaudit.cli import main
+from fedaudit.verify.kernel.core.rational import Malformed, Rejected
 from fedaudit.verify.kernel.proofs.proof import check
-from fedaudit.verify.kernel.rational import Malformed, Rejected
-from fedaudit.verify.proposals.finder import KINDS, Found, NotFound, search
+from fedaudit.verify.prover.finder import KINDS, Found, NotFound, search
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 QUICK = (

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from marks import examples
 from sympy import Add, Function, Integer, Mul, Pow, Rational, Symbol, cancel, factor_list, nan, sqrt, together, zoo
 
-from fedaudit.bounds.quotients import cancelled, factors_of, never_negative, over_common, vanishes
+from fedaudit.bounds.decide.rational_functions import cancelled, factors_of, never_negative, over_common, vanishes
 
 x, y = Symbol("x", positive=True), Symbol("y", real=True)
 gap, t = Function("gap", real=True), Symbol("t", integer=True, nonnegative=True)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from marks import only
 
-from fedaudit.verify.kernel import order
-from fedaudit.verify.kernel.claim import Claim, read
+from fedaudit.verify.kernel.core.claim import Claim, read
+from fedaudit.verify.kernel.core.rational import Malformed, Node, Rejected
 from fedaudit.verify.kernel.proofs import proof
-from fedaudit.verify.kernel.rational import Malformed, Node, Rejected
+from fedaudit.verify.kernel.worlds import order
 from fedaudit.verify.proposals.orders import NoProof, order_proof
 
 Json = Any

@@ -16,16 +16,17 @@ from marks import slow, some
 from test_document import MOVE, ROW, STEP, places
 from test_report_page import Reader, everything
 
-from fedaudit.bounds.catalogue import statements
-from fedaudit.bounds.show import printed
+from fedaudit.bounds.catalogue.discovery import statements
+from fedaudit.bounds.formulas.statement_text import printed
 from fedaudit.cli import main
-from fedaudit.figures import report, typesetter
-from fedaudit.figures.formulas import ATTRIBUTES, ELEMENTS, mathml
-from fedaudit.figures.report import pages
-from fedaudit.figures.typesetter import Typesetter
-from fedaudit.store import Folder, write
-from fedaudit.verify import recheck
-from fedaudit.verify.document import parse, read
+from fedaudit.figures.pages import report
+from fedaudit.figures.pages.report import pages
+from fedaudit.figures.words import typesetter
+from fedaudit.figures.words.mathml import ATTRIBUTES, ELEMENTS, mathml
+from fedaudit.figures.words.typesetter import Typesetter
+from fedaudit.running.store import Folder, write
+from fedaudit.verify.certify import standing as recheck
+from fedaudit.verify.results.audit_json import parse, read
 
 pytestmark = pytest.mark.usefixtures("one_kernel")
 

@@ -10,14 +10,14 @@ from urllib.parse import unquote
 import pytest
 from browser import BROWSER, SCREENS, browse, driven
 
-from fedaudit.bounds.catalogue import statements
-from fedaudit.bounds.show import printed
-from fedaudit.figures.formulas import mathml
-from fedaudit.figures.letters import pretty
-from fedaudit.figures.report import file_of, pages, scale, short
-from fedaudit.report import Pages
-from fedaudit.store import Folder
-from fedaudit.verify.document import parse
+from fedaudit.bounds.catalogue.discovery import statements
+from fedaudit.bounds.formulas.statement_text import printed
+from fedaudit.commands.report import Pages
+from fedaudit.figures.pages.report import file_of, pages, scale, short
+from fedaudit.figures.words.letters import pretty
+from fedaudit.figures.words.mathml import mathml
+from fedaudit.running.store import Folder
+from fedaudit.verify.results.audit_json import parse
 
 VERDICTS = ("survived", "proved", "undecided")
 CERTIFICATE = {

@@ -14,8 +14,8 @@ from browser import BROWSER, SCREENS, browse, driven
 from marks import slow
 
 from fedaudit.cli import main
-from fedaudit.problems.network_data import Observed
-from fedaudit.problems.ridge_logistic import clients, two_classes
+from fedaudit.problems.data.network_data import Observed
+from fedaudit.problems.losses.ridge_logistic import clients, two_classes
 from fedaudit.verify.experiments import Experiment, Outcome, experiments
 from fedaudit.verify.experiments.benmansour import displays as benmansour
 from fedaudit.verify.experiments.buttaci import discussion, networks
@@ -99,7 +99,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(
 def test_missing_data_are_said_and_the_rest_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fedaudit import reproduce
+    from fedaudit.commands import reproduce
     from fedaudit.errors import UserError
 
     def nothing(seed: int) -> Any:
@@ -113,7 +113,7 @@ def test_missing_data_are_said_and_the_rest_goes_on(
 
 
 def test_what_a_stranger_writes_is_escaped() -> None:
-    from fedaudit.figures.reproduced import Shown, page
+    from fedaudit.figures.pages.reproduced import Shown, page
 
     display = replace(displays()[0], shows="<script>alert(1)</script>", name="figure <b>1</b>")
     answer = Answer(Claim("a/b", "<i>says</i>", "here"), Outcome(True, "x^2 <= y", 1, ({"<u>": 1.5},)))
@@ -137,7 +137,7 @@ document.body.dataset.said = JSON.stringify(said);
 def test_a_real_browser_shows_the_page_without_a_complaint(tmp_path: Path, size: str) -> None:
     from fedaudit.figures import image
     from fedaudit.figures.benmansour.participation import plot
-    from fedaudit.figures.reproduced import Shown, page
+    from fedaudit.figures.pages.reproduced import Shown, page
 
     top = np.tile(np.arange(50) < 10, (50, 1))
     picture = benmansour.Participation("title", "caption", {f"panel {n}": top for n in range(4)})
@@ -185,8 +185,8 @@ def test_what_was_settled_after_looking_is_never_plainly_reproduced(under: tuple
 
 
 def test_an_audit_holds_experiments_to_what_was_settled_after_looking(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fedaudit.bounds.catalogue import statement
-    from fedaudit.verify import audit
+    from fedaudit.bounds.catalogue.discovery import statement
+    from fedaudit.verify.moves import audit
 
     plain = Experiment(
         "buttaci/sec4.4-speed", lambda seed, effort: Outcome(True, "", 1), lambda seed: yuan.Complexities((), "")

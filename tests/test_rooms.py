@@ -121,13 +121,13 @@ def test_no_class_of_the_kernel_inherits_but_from_tuples_protocols_and_errors() 
 @pytest.mark.parametrize(
     ("module", "source", "seen"),
     [
-        ("fedaudit.bounds.lint", "def f():\n    import numpy.linalg", "numpy.linalg"),
-        ("fedaudit.bounds.papers.yuan.run", "from ...algebra import Le", "fedaudit.bounds.algebra"),
-        ("fedaudit.verify.check", "from fedaudit import figures", "fedaudit.figures"),
-        ("fedaudit.verify.check", "if TYPE_CHECKING:\n    from ..figures import draw", "fedaudit.figures"),
-        ("fedaudit.verify.check", "import_module('fedaudit.figures.race')", "fedaudit.figures.race"),
+        ("fedaudit.bounds.lint.checks", "def f():\n    import numpy.linalg", "numpy.linalg"),
+        ("fedaudit.bounds.papers.yuan.run", "from ...algebra import Le", "fedaudit.bounds.language.algebra"),
+        ("fedaudit.verify.search.score", "from fedaudit import figures", "fedaudit.figures"),
+        ("fedaudit.verify.search.score", "if TYPE_CHECKING:\n    from ..figures import draw", "fedaudit.figures"),
+        ("fedaudit.verify.search.score", "import_module('fedaudit.figures.race')", "fedaudit.figures.race"),
         ("fedaudit.figures", "import_module(f'{__name__}.{a}')", "fedaudit.figures"),
-        ("fedaudit.verify.check", "from .. import cli", "fedaudit.cli"),
+        ("fedaudit.verify.search.score", "from .. import cli", "fedaudit.cli"),
     ],
 )
 def test_the_reader_of_imports_sees_every_kind(module: str, source: str, seen: str) -> None:
@@ -218,7 +218,7 @@ def test_verdicts_are_types_and_their_rows_are_the_contracts() -> None:
 
 def test_a_move_and_a_room_share_a_name() -> None:
     import fedaudit as fa
-    import fedaudit.verify.names as names
+    import fedaudit.verify.results.file_names as names
 
     assert callable(fa.verify)
     assert fa.verify.names is names
@@ -241,7 +241,7 @@ def test_an_audit_from_python_has_the_row_of_audit_json() -> None:
 def test_every_experiment_lies_with_its_paper_and_so_does_its_picture() -> None:
     from importlib import import_module
 
-    from fedaudit.bounds.catalogue import papers, statement
+    from fedaudit.bounds.catalogue.discovery import papers, statement
     from fedaudit.verify.experiments import experiments
 
     for identifier, experiment in experiments().items():

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from sympy import Le, Rational, Symbol
 
-from fedaudit.bounds.catalogue import statement
-from fedaudit.figures.sizes import letters, line
-from fedaudit.tables import table
-from fedaudit.verify import audit
-from fedaudit.verify.check import Scores
-from fedaudit.verify.evaluate import Table
-from fedaudit.verify.hunt import _size, climb, sample
+from fedaudit.bounds.catalogue.discovery import statement
+from fedaudit.commands.tables import table
+from fedaudit.figures.words.sizes import letters, line
+from fedaudit.verify.moves import audit
+from fedaudit.verify.results.tried_sizes import TOLD, Size, merged
+from fedaudit.verify.results.verdicts import Survived
+from fedaudit.verify.search.climb import _size, climb, sample
+from fedaudit.verify.search.score import Scores
+from fedaudit.verify.search.tree_arrays import Table
 from fedaudit.verify.settings.base import Shape
-from fedaudit.verify.sizes import TOLD, Size, merged
-from fedaudit.verify.verdict import Survived
 
 TWO, FOUR, WIDE = (("C", 2), ("T", 1)), (("C", 1), ("T", 4)), (("C", 3), ("T", 1))
 LETTERS = {  # runs, also with minibatches and with data points; a network, a function, numbers, formulas alone

@@ -16,7 +16,7 @@ from marks import slow
 from slip_kinds import BASES, END, GOOD, KINDS, File, changed, files, measured
 
 import fedaudit as fa
-from fedaudit.bounds.faults.wellformed import SETTINGS
+from fedaudit.bounds.lint.wellformed import SETTINGS
 from fedaudit.cli import main
 from fedaudit.verify.settings import settings
 

@@ -13,13 +13,13 @@ from marks import some
 from test_methods import CLAIMS, agree
 
 import fedaudit as fa
-from fedaudit.problems.components.noise import Noise
+from fedaudit.problems.families.noise import Noise
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import read
-from fedaudit.verify.certify import replay
-from fedaudit.verify.check import genes_of
-from fedaudit.verify.genome import draw, exactly
-from fedaudit.verify.settings import sized
+from fedaudit.verify.moves.audit import read
+from fedaudit.verify.search.genome import draw, exactly
+from fedaudit.verify.search.rationalise import replay
+from fedaudit.verify.search.score import genes_of
+from fedaudit.verify.settings.runs import proposed_sizes as sized
 
 noises = st.builds(
     Noise, st.sampled_from(("independent", "shared")), st.integers(1, 8), st.integers(0, 9), st.integers(1, 4)

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fedaudit.bounds.catalogue import statement
+from fedaudit.bounds.catalogue.discovery import statement
 from fedaudit.figures import draw, image
-from fedaudit.verify.audit import audit_row, hunt_row, verify_row
-from fedaudit.verify.curves import picture
 from fedaudit.verify.experiments import Outcome, experiment, experiments
 from fedaudit.verify.experiments.buttaci import speed as buttaci_speed
+from fedaudit.verify.moves.audit import audit_row, hunt_row, verify_row
+from fedaudit.verify.pictures.curves import picture
 
 ANY, ALIKE = (next(f for f in buttaci_speed.FAMILIES if f.name == name) for name in ("any", "alike"))
 SMALL = (replace(ANY, instances=60, T=10), replace(ALIKE, instances=60, T=700, condition=(5.0, 6.0)))

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from sympy import Le
 
-from fedaudit.bounds.catalogue import statement
-from fedaudit.verify.audit import read, verify_row
-from fedaudit.verify.check import genes_of
-from fedaudit.verify.confidence import interval
-from fedaudit.verify.genome import draw
+from fedaudit.bounds.catalogue.discovery import statement
+from fedaudit.verify.moves.audit import read, verify_row
+from fedaudit.verify.moves.confidence import interval
+from fedaudit.verify.moves.monte_carlo import LOOKS, statistics
+from fedaudit.verify.search.genome import draw
+from fedaudit.verify.search.score import genes_of
 from fedaudit.verify.settings.base import known_table
-from fedaudit.verify.statistical import LOOKS, statistics
 
 
 def test_intervals_hold_at_every_look() -> None:

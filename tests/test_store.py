@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedaudit import store
 from fedaudit.errors import UserError, one_line
-from fedaudit.store import Damaged, Folder, key_of, source_digest, write
-from fedaudit.verify.names import slug
+from fedaudit.running import store
+from fedaudit.running.store import Damaged, Folder, key_of, source_digest, write
+from fedaudit.verify.results.file_names import slug
 
 ROW = {"id": "paper/thm1", "verdict": "survived", "certificate": None}
 
@@ -89,7 +89,7 @@ def test_a_row_carries_a_digest_of_every_file_it_names(folder):
 
 def holder(tmp_path):
     """A process that holds the lock of a folder until it is killed."""
-    code = "import time; from pathlib import Path; from fedaudit.store import Folder\n"
+    code = "import time; from pathlib import Path; from fedaudit.running.store import Folder\n"
     code += f"with Folder.open(Path({str(tmp_path)!r})).held(): print(flush=True); time.sleep(600)"
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     process.stdout.readline()

@@ -12,16 +12,17 @@ from faked import CERTIFICATE, PAUL, REFUTED, YOUNG, proofs
 from hostile import golden
 
 import fedaudit as fa
-from fedaudit import overview, own
-from fedaudit.bounds.catalogue import statement
-from fedaudit.bounds.show import printed
+from fedaudit import overview
+from fedaudit.bounds.catalogue.discovery import statement
+from fedaudit.bounds.formulas.statement_text import printed
 from fedaudit.cli import main
 from fedaudit.errors import UserError
-from fedaudit.store import Folder, own_rows
-from fedaudit.verify.document import read
-from fedaudit.verify.names import proof_file, slug
-from fedaudit.verify.recheck import recheck
-from fedaudit.verify.same_claim import claim_of
+from fedaudit.running import own_marks as own
+from fedaudit.running.store import Folder, own_rows
+from fedaudit.verify.certify.standing import recheck
+from fedaudit.verify.results.audit_json import read
+from fedaudit.verify.results.file_names import proof_file, slug
+from fedaudit.verify.search.claim_identity import claim_of
 
 PROVED, SURVIVED, THEOREM = PAUL, "buttaci/prop3.3-lower", "yuan/thm1"
 FILE = f"certificates/{slug(REFUTED)}.json"

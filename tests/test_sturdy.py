@@ -13,23 +13,24 @@ import pytest
 from marks import only, slow, some
 from sympy import Le
 
-from fedaudit.bounds.catalogue import statement
+from fedaudit.bounds.catalogue.discovery import statement
 from fedaudit.bounds.papers.benmansour.symbols import L, eta, t
+from fedaudit.commands.report import Pages
 from fedaudit.errors import UserError
-from fedaudit.report import Pages
-from fedaudit.store import Folder
-from fedaudit.verify import kernel, sturdy
-from fedaudit.verify.audit import _siblings, hunt_row, judge, read
-from fedaudit.verify.certify import Replayed, decided, replay
-from fedaudit.verify.check import genes_of, score
-from fedaudit.verify.claims import lower
-from fedaudit.verify.document import parse
-from fedaudit.verify.evaluate import Array
-from fedaudit.verify.genome import draw, rows
-from fedaudit.verify.hunt import Found, Searched
+from fedaudit.running.store import Folder
+from fedaudit.verify import kernel
+from fedaudit.verify.moves.audit import _siblings, hunt_row, judge, read
+from fedaudit.verify.results.audit_json import parse
+from fedaudit.verify.search import endure as sturdy
+from fedaudit.verify.search.climb import Found, Searched
+from fedaudit.verify.search.endure import ROUNDS, breaks, endurance, tougher
+from fedaudit.verify.search.genome import draw, rows
+from fedaudit.verify.search.lowered_claim import lower
+from fedaudit.verify.search.rationalise import Replayed, decided, replay
+from fedaudit.verify.search.score import genes_of, score
+from fedaudit.verify.search.shrink import shrink, simplicity
+from fedaudit.verify.search.tree_arrays import Array
 from fedaudit.verify.settings.base import Shape
-from fedaudit.verify.shrink import shrink, simplicity
-from fedaudit.verify.sturdy import ROUNDS, breaks, endurance, tougher
 
 EFFORT = 0.14  # about one statement's share of the default budget
 REMARK_7, WEIGHTED = read(statement("benmansour/rem7"))
@@ -124,7 +125,7 @@ def test_only_what_lasts_at_a_glance_is_shown_to_the_kernel(monkeypatch: pytest.
 
 
 def test_what_a_glance_got_wrong_is_decided_by_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fedaudit.verify.audit.tougher", lambda *_: None)
+    monkeypatch.setattr("fedaudit.verify.moves.audit.tougher", lambda *_: None)
     seen = Searched(2, tuple(both(FRAGILE, STURDY)))
     honest = judge(REMARK_7, WEIGHTED, seen).row()
     forever = endurance(REMARK_7, WEIGHTED, replayed(STURDY))
@@ -132,7 +133,7 @@ def test_what_a_glance_got_wrong_is_decided_by_the_kernel(monkeypatch: pytest.Mo
     def hasty(*given: Any, glance: bool = False) -> sturdy.Endurance:
         return forever if glance else endurance(*given)
 
-    monkeypatch.setattr("fedaudit.verify.audit.endurance", hasty)
+    monkeypatch.setattr("fedaudit.verify.moves.audit.endurance", hasty)
     assert judge(REMARK_7, WEIGHTED, seen).row() == honest
 
 
@@ -146,7 +147,7 @@ def test_what_lasts_is_worth_more_than_what_ends_late() -> None:
 
 
 def test_of_two_that_were_found_the_one_that_lasts_is_certified(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fedaudit.verify.audit.tougher", lambda *_: None)  # only what was found
+    monkeypatch.setattr("fedaudit.verify.moves.audit.tougher", lambda *_: None)  # only what was found
     found = both(FRAGILE, STURDY)
     alone = judge(REMARK_7, WEIGHTED, Searched(1, tuple(found[:1]))).row()
     assert alone["persists"] == [{"T": 2}]

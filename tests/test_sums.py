@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from fedaudit.problems.arrays import LARGE, matvec, summed
-from fedaudit.problems.mapped import Mapped
+from fedaudit.problems.arrays.array_checks import LARGE, matvec, summed
+from fedaudit.problems.runs.affine_rounds import Mapped
 
 RNG = np.random.default_rng(0)
 

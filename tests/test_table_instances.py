@@ -14,14 +14,14 @@ from test_worst import FEDAVG, GLOSSARY, L, T, dist2, fedavg, gap, values
 
 import fedaudit as fa
 from fedaudit import cli
-from fedaudit.figures.instances import told
-from fedaudit.figures.letters import Formula, Letters
+from fedaudit.figures.words.instances import told
+from fedaudit.figures.words.letters import Formula, Letters
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import read
-from fedaudit.verify.claims import lower
+from fedaudit.verify.moves.audit import read
+from fedaudit.verify.search.lowered_claim import lower
 from fedaudit.verify.settings.base import Reading
-from fedaudit.verify.worst.drawn import along_run
-from fedaudit.verify.worst.points import told as told_points
+from fedaudit.verify.worst.parameters import told as told_points
+from fedaudit.verify.worst.picture import along_run
 from fedaudit.verify.worst.smaller import shrunk
 from fedaudit.verify.worst.worst import Worst, worst, worst_at
 

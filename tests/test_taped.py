@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from marks import slow
 
-from fedaudit.bounds.catalogue import statement, statements
-from fedaudit.problems import forward
-from fedaudit.problems.taped import NotTaped, Tape, at_rows
-from fedaudit.verify import audit, check
-from fedaudit.verify.check import genes_of, record, score, score_below, score_parts
-from fedaudit.verify.evaluate import Evaluator, Quantity, Table
-from fedaudit.verify.genome import Genome, draw, join, mutate, rows
-from fedaudit.verify.hunt import FEW, Searched, climb, sample, sampled
+from fedaudit.bounds.catalogue.discovery import statement, statements
+from fedaudit.problems.arrays.recording import NotTaped, Tape, at_rows
+from fedaudit.problems.runs import local_maps as forward
+from fedaudit.verify.moves import audit
+from fedaudit.verify.search import score as check
+from fedaudit.verify.search.climb import FEW, Searched, climb, sample, sampled
+from fedaudit.verify.search.genome import Genome, draw, join, mutate, rows
+from fedaudit.verify.search.score import genes_of, record, score, score_below, score_parts
+from fedaudit.verify.search.tree_arrays import Evaluator, Quantity, Table
 from fedaudit.verify.settings.order import Order
 
 Array = np.ndarray[Any, Any]

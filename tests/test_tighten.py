@@ -16,25 +16,25 @@ import pytest
 from marks import slow, some
 from sympy import Le, Rational, expand
 
-from fedaudit.bounds.atoms import Square
-from fedaudit.bounds.catalogue import catalogue
-from fedaudit.bounds.derive import argued, derive, view
-from fedaudit.bounds.derive import shown as shown_by
-from fedaudit.bounds.method import mean
+from fedaudit.bounds.catalogue.discovery import catalogue
+from fedaudit.bounds.language.method import mean
 from fedaudit.bounds.papers.buttaci.fedprox import LEMMA_4_1
 from fedaudit.bounds.papers.buttaci.frames import ON_FEDPROX, N, X, gradient
 from fedaudit.bounds.papers.buttaci.symbols import Gamma, L, alpha, gamma, k, mu, t
-from fedaudit.bounds.shown import shown, stands
+from fedaudit.bounds.proofs.atoms import Square
+from fedaudit.bounds.proofs.derivation_check import argued, derive, view
+from fedaudit.bounds.proofs.derivation_check import shown as shown_by
+from fedaudit.bounds.proofs.premise_identity import shown, stands
 from fedaudit.cli import main
-from fedaudit.verify.audit import hunt_row
-from fedaudit.verify.compared import compared
-from fedaudit.verify.lines import Line, Tighter, lines, tightened
-from fedaudit.verify.multipliers import Question, find
-from fedaudit.verify.places import places, stated
-from fedaudit.verify.proposals.single import singles
-from fedaudit.verify.proved import Proof, prove
-from fedaudit.verify.reach import multipliers_of
-from fedaudit.verify.tighten import Tightened, least, tighten
+from fedaudit.verify.moves.audit import hunt_row
+from fedaudit.verify.moves.kernel_proof import Proof, prove
+from fedaudit.verify.proposals.single_premises import singles
+from fedaudit.verify.tighten.atoms_in_reach import multipliers_of
+from fedaudit.verify.tighten.bound_terms import places, stated
+from fedaudit.verify.tighten.comparison import compared
+from fedaudit.verify.tighten.multipliers import Question, find
+from fedaudit.verify.tighten.proof_lines import Line, Tighter, lines, tightened
+from fedaudit.verify.tighten.tighten import Tightened, least, tighten
 
 JENSEN = (Square(gradient - mean(gradient), "mean"), Square(gradient, "mean"), Square(mean(gradient)))
 
@@ -109,7 +109,7 @@ def test_only_a_proved_statement_is_tightened(name: str, told: str, capsys: pyte
 
 LOOSE = """
 from dataclasses import replace
-from fedaudit.bounds.algebra import Le
+from fedaudit.bounds.language.algebra import Le
 from fedaudit.bounds.papers.buttaci.fedprox import LEMMA_4_1 as base
 
 MINE = replace(base, id="own/loose", then=Le(base.then.lhs, 3 * base.then.rhs))
@@ -179,14 +179,14 @@ OWN = """
 from dataclasses import replace
 from sympy import Le
 import fedaudit as fa
-from fedaudit.bounds.atoms import Square
-from fedaudit.bounds.derivation import Argument, Derivation, Step
-from fedaudit.bounds.method import mean
+from fedaudit.bounds.proofs.atoms import Square
+from fedaudit.bounds.language.derivation import Argument, Derivation, Step
+from fedaudit.bounds.language.method import mean
 from fedaudit.bounds.papers.buttaci.fedprox import LEMMA_4_1 as base
 from fedaudit.bounds.papers.buttaci.fedprox import LEMMA_4_1
 from fedaudit.bounds.papers.buttaci.frames import ON_FEDPROX, N, X, gradient
 from fedaudit.bounds.papers.buttaci.symbols import k
-from fedaudit.bounds.shown import shown
+from fedaudit.bounds.proofs.premise_identity import shown
 
 def proof(goal):
     premise = shown(Le(N(k), X(k)), "Jensen", ON_FEDPROX, (MULTIPLIER, ATOM))
@@ -234,7 +234,7 @@ def test_multipliers_are_found_for_a_premise_without_any_and_can_be_pasted(
     assert row["found"]
     assert row["assumes"] == ["nonnegative_weights", "weights_sum_to_one"]
     assert row["lacks"] == []
-    names = "from fedaudit.bounds.method import grad\nfrom fedaudit.bounds.papers.buttaci.methods import w_i\n"
+    names = "from fedaudit.bounds.language.method import grad\nfrom fedaudit.bounds.papers.buttaci.methods import w_i\n"
     pasted = names + FOUND.replace("ON_FEDPROX)", f"ON_FEDPROX, {row['by']})")
     file.write_text(pasted, encoding="utf-8")
     assert main(["prove", f"{file}::own/mine", "--json"]) == 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from proof_writer import Writer, claim_of
 
-from fedaudit.verify.kernel.proofs.facts import relation
-from fedaudit.verify.proposals.solver import follows
+from fedaudit.verify.kernel.proofs.rules.facts import relation
+from fedaudit.verify.proposals.z3_lines import follows
 
 FORMS = Writer(
     claim_of(["0 <= 1"], domains={"x": "real", "y": "nonnegative", "T": "count", "n": "index"}), {"s": "index"}

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import fedaudit as fa
-from fedaudit.bounds.assumptions import ASSUMPTIONS
-from fedaudit.bounds.catalogue import statements
-from fedaudit.bounds.faults.wellformed import faults
-from fedaudit.bounds.method import Method
+from fedaudit.bounds.catalogue.discovery import statements
+from fedaudit.bounds.language.assumptions import ASSUMPTIONS
+from fedaudit.bounds.language.method import Method
+from fedaudit.bounds.lint.wellformed import faults
 from fedaudit.cli import main
 
 FILE = """
@@ -148,10 +148,10 @@ def kernel_runs() -> list[Any]:
     import numpy as np
 
     from fedaudit.verify import kernel
-    from fedaudit.verify.audit import read
-    from fedaudit.verify.certify import replay
-    from fedaudit.verify.check import genes_of
-    from fedaudit.verify.genome import draw, exactly
+    from fedaudit.verify.moves.audit import read
+    from fedaudit.verify.search.genome import draw, exactly
+    from fedaudit.verify.search.rationalise import replay
+    from fedaudit.verify.search.score import genes_of
 
     runs: list[Any] = []
     for identifier in ("buttaci/lem4.1", "yuan/lem10-bias", "fallah/eq97", "zhang/lemA.1"):

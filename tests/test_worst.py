@@ -17,20 +17,20 @@ from runs import EXAMPLES, named
 
 import fedaudit as fa
 from fedaudit import cli
-from fedaudit.bounds.method import g
+from fedaudit.bounds.language.method import g
+from fedaudit.commands.worst import as_text
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import hunt, read
-from fedaudit.verify.claims import lower
+from fedaudit.verify.moves.audit import hunt, read
+from fedaudit.verify.search.lowered_claim import lower
 from fedaudit.verify.settings.base import Reading
 from fedaudit.verify.worst.blocks import blocks
 from fedaudit.verify.worst.cone import smallest
 from fedaudit.verify.worst.faces import Face, Near, distinct
-from fedaudit.verify.worst.hunted import examined, profile
 from fedaudit.verify.worst.methods import question
-from fedaudit.verify.worst.points import ONE, told
+from fedaudit.verify.worst.parameters import ONE, told
+from fedaudit.verify.worst.profile import examined, profile
 from fedaudit.verify.worst.upper import Equations
 from fedaudit.verify.worst.worst import Worst, worst, worst_at
-from fedaudit.worst_case import as_text
 
 GD = str(EXAMPLES / "gradient_descent.py")
 

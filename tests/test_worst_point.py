@@ -12,10 +12,10 @@ from runs import EXAMPLES, named
 
 import fedaudit as fa
 from fedaudit import cli
-from fedaudit.verify.audit import read
+from fedaudit.commands.worst import as_text
+from fedaudit.verify.moves.audit import read
 from fedaudit.verify.worst.ordinary import proposed
 from fedaudit.verify.worst.worst import Worst, worst
-from fedaudit.worst_case import as_text
 
 GD = str(EXAMPLES / "gradient_descent.py")
 ONE_STEP, CONTRACTION = (f"sampled_fedavg.py::sampled-fedavg/{name}" for name in ("one-step", "contraction"))

@@ -18,17 +18,17 @@ from sympy import Symbol
 from sympy.core.function import AppliedUndef, UndefinedFunction
 
 import fedaudit as fa
-from fedaudit.bounds.catalogue import catalogue, papers, statement, statements
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.form import Form, form_of, leaf, recomputed
-from fedaudit.bounds.printing import PYTHON, latex_form, text
-from fedaudit.bounds.sections import section
-from fedaudit.bounds.show import show, shown_row
-from fedaudit.bounds.statement import Statement
-from fedaudit.bounds.tex import document, escaped
-from fedaudit.bounds.written import written
+from fedaudit.bounds.catalogue.discovery import catalogue, papers, statement, statements
+from fedaudit.bounds.formulas.formula import Form, form_of, leaf, recomputed
+from fedaudit.bounds.formulas.latex_document import document, escaped
+from fedaudit.bounds.formulas.latex_sections import section
+from fedaudit.bounds.formulas.printer import PYTHON, latex_form, text
+from fedaudit.bounds.formulas.statement_text import show, shown_row
+from fedaudit.bounds.formulas.written_order import written
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.cli import main
-from fedaudit.verify.audited import Derivation
+from fedaudit.verify.results.audit_result import Derivation
 
 ALL = statements()
 BY_ID = pytest.mark.parametrize("made", ALL, ids=lambda s: s.id)
@@ -160,7 +160,7 @@ def test_what_is_not_plain_is_printed_in_a_usual_order(mine: Path) -> None:
 
 
 def test_a_form_of_another_value_is_never_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fedaudit.bounds import written as module
+    from fedaudit.bounds.formulas import written_order as module
 
     claim = replace(statement("buttaci/lem4.1"))
     x = Symbol("x")

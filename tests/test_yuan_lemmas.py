@@ -15,21 +15,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from marks import examples, slow, some
 
-from fedaudit.bounds.algebra import Rational
-from fedaudit.bounds.catalogue import catalogue, statement, statements
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.lint import lint
+from fedaudit.bounds.catalogue.discovery import catalogue, statement, statements
+from fedaudit.bounds.language.algebra import Rational
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.lint.checks import lint
 from fedaudit.bounds.papers.yuan.symbols import eta, nu, plus_u2
-from fedaudit.bounds.statement import Statement
-from fedaudit.problems.minibatch import multisets, neighbours
+from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.problems.losses.minibatch import multisets, neighbours
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import hunt_row, literal_row, read
-from fedaudit.verify.certificates import certify
-from fedaudit.verify.certify import replay
-from fedaudit.verify.check import genes_of, score
-from fedaudit.verify.claims import lower
-from fedaudit.verify.genome import draw, exactly
-from fedaudit.verify.kernel.draws import batches
+from fedaudit.verify.certify.command import certify
+from fedaudit.verify.kernel.losses.draws import batches
+from fedaudit.verify.moves.audit import hunt_row, literal_row, read
+from fedaudit.verify.search.genome import draw, exactly
+from fedaudit.verify.search.lowered_claim import lower
+from fedaudit.verify.search.rationalise import replay
+from fedaudit.verify.search.score import genes_of, score
 
 pytestmark = pytest.mark.usefixtures("one_kernel")
 

@@ -18,20 +18,20 @@ from hypothesis import strategies as st
 from libraries import JAX, library
 from marks import examples, slow
 
-from fedaudit.bounds.algebra import Le
+from fedaudit.bounds.language.algebra import Le
+from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.papers.yuan.run import FEDMSPP
 from fedaudit.bounds.papers.yuan.symbols import M, T, m
-from fedaudit.bounds.statement import Statement
-from fedaudit.problems.components import losses
-from fedaudit.problems.interpret import Setup
-from fedaudit.problems.interpret import run as run_arrays
+from fedaudit.problems.families import losses
+from fedaudit.problems.runs.interpreter import Setup
+from fedaudit.problems.runs.interpreter import run as run_arrays
 from fedaudit.verify import kernel
-from fedaudit.verify.certify import needed_names
-from fedaudit.verify.claims import lower
-from fedaudit.verify.evaluate import Evaluator, Table
-from fedaudit.verify.kernel.rational import Node
-from fedaudit.verify.kernel.sample import read as read_sample
-from fedaudit.verify.kernel.world import World
+from fedaudit.verify.kernel.core.rational import Node
+from fedaudit.verify.kernel.core.world import World
+from fedaudit.verify.kernel.losses.sample import read as read_sample
+from fedaudit.verify.search.lowered_claim import lower
+from fedaudit.verify.search.rationalise import needed_names
+from fedaudit.verify.search.tree_arrays import Evaluator, Table
 
 Piece = dict[str, Any]
 Point = tuple[F, ...]

@@ -10,26 +10,26 @@ import numpy as np
 import pytest
 from marks import only, slow, some
 
-from fedaudit.bounds.algebra import Eq, Ge, Gt, Le, Lt, Rational
-from fedaudit.bounds.catalogue import catalogue, statement
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.dominance import dominance
-from fedaudit.bounds.lint import lint
+from fedaudit.bounds.catalogue.discovery import catalogue, statement
+from fedaudit.bounds.decide.dominance import dominance
+from fedaudit.bounds.formulas.statement_text import parts, show
+from fedaudit.bounds.language.algebra import Eq, Ge, Gt, Le, Lt, Rational
+from fedaudit.bounds.language.statement import Assumption, Statement
+from fedaudit.bounds.lint.checks import lint
 from fedaudit.bounds.papers.yuan import forms
 from fedaudit.bounds.papers.yuan.run import picked2
 from fedaudit.bounds.papers.yuan.symbols import I, T, b
 from fedaudit.bounds.papers.yuan.table import ROW_1, ROW_3, epsilon
 from fedaudit.bounds.papers.yuan.theorems import BOUND_2, UNIT, bound_3
-from fedaudit.bounds.show import parts, show
-from fedaudit.bounds.statement import Assumption, Statement
+from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.cli import main
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import derive_row, hunt_row, verify_row
-from fedaudit.verify.certify import needed_names
-from fedaudit.verify.claims import lower
-from fedaudit.verify.curves import curves
 from fedaudit.verify.experiments.formulas import values
 from fedaudit.verify.experiments.yuan.rates import crossings, table_1
+from fedaudit.verify.moves.audit import derive_row, hunt_row, verify_row
+from fedaudit.verify.pictures.curves import curves
+from fedaudit.verify.search.lowered_claim import lower
+from fedaudit.verify.search.rationalise import needed_names
 
 FOLDER = Path(__file__).parent / "certificates"
 MINE = [s for s in catalogue().values() if s.paper == "yuan" and s.method == "order"]

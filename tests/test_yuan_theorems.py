@@ -17,23 +17,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from marks import examples, slow, some
 
-from fedaudit.bounds.algebra import Le
-from fedaudit.bounds.catalogue import catalogue, statement
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.dimension import DimensionError, dimension_of
-from fedaudit.bounds.lint import lint
+from fedaudit.bounds.catalogue.discovery import catalogue, statement
+from fedaudit.bounds.language.algebra import Le
+from fedaudit.bounds.language.dimension import DimensionError, dimension_of
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.lint.checks import lint
 from fedaudit.bounds.papers.yuan.run import picked2
 from fedaudit.bounds.papers.yuan.symbols import T as rounds
-from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.proofs.derivation_check import derive
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import hunt_row, read, verify_row
-from fedaudit.verify.certify import _instances  # pyright: ignore[reportPrivateUsage]
-from fedaudit.verify.check import genes_of, score
-from fedaudit.verify.curves import Crossing, curves
-from fedaudit.verify.genome import draw, exactly
-from fedaudit.verify.kernel import moments
-from fedaudit.verify.kernel.pieces import Pieces, mix
-from fedaudit.verify.kernel.sample import similar_slopes
+from fedaudit.verify.kernel.losses.pieces import Pieces, mix
+from fedaudit.verify.kernel.losses.sample import similar_slopes
+from fedaudit.verify.kernel.runs import moments
+from fedaudit.verify.moves.audit import hunt_row, read, verify_row
+from fedaudit.verify.pictures.curves import Crossing, curves
+from fedaudit.verify.search.genome import draw, exactly
+from fedaudit.verify.search.rationalise import _instances  # pyright: ignore[reportPrivateUsage]
+from fedaudit.verify.search.score import genes_of, score
 from fedaudit.verify.settings.base import Shape
 
 FOLDER = Path(__file__).parent / "certificates"

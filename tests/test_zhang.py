@@ -17,21 +17,21 @@ from hypothesis.extra.numpy import arrays
 from marks import examples, only, slow, some
 from sympy import Le, Rational
 
-from fedaudit.bounds.catalogue import catalogue, statement, statements
-from fedaudit.bounds.derive import derive
-from fedaudit.bounds.lint import lint
+from fedaudit.bounds.catalogue.discovery import catalogue, statement, statements
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.lint.checks import lint
 from fedaudit.bounds.papers.zhang.symbols import Omega, eta_t, gap, level, mu, r, sigma
-from fedaudit.bounds.statement import Statement
-from fedaudit.problems.quadratics import Quadratics
-from fedaudit.problems.regularised import Regulariser, excess, minimiser
-from fedaudit.problems.wells import Wells
+from fedaudit.bounds.proofs.derivation_check import derive
+from fedaudit.problems.losses.quadratics import Quadratics
+from fedaudit.problems.losses.regularised import Regulariser, excess, minimiser
+from fedaudit.problems.losses.wells import Wells
 from fedaudit.verify import kernel
-from fedaudit.verify.audit import hunt_row, judge, literal_row, read
-from fedaudit.verify.certify import _instances, needed_names  # pyright: ignore[reportPrivateUsage]
-from fedaudit.verify.check import genes_of, score
-from fedaudit.verify.curves import curves
-from fedaudit.verify.genome import draw, exactly
-from fedaudit.verify.hunt import sample
+from fedaudit.verify.moves.audit import hunt_row, judge, literal_row, read
+from fedaudit.verify.pictures.curves import curves
+from fedaudit.verify.search.climb import sample
+from fedaudit.verify.search.genome import draw, exactly
+from fedaudit.verify.search.rationalise import _instances, needed_names  # pyright: ignore[reportPrivateUsage]
+from fedaudit.verify.search.score import genes_of, score
 from fedaudit.verify.settings.base import Shape
 
 EFFORT = 0.1

@@ -12,18 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from marks import slow
 
-from fedaudit.bounds.catalogue import statement
-from fedaudit.bounds.lower import tree
+from fedaudit.bounds.catalogue.discovery import statement
+from fedaudit.bounds.formulas.lowering import tree
 from fedaudit.bounds.papers.zhang.baselines import FAST_FEDDA, FEDDA, FEDDA_RESTARTED, FEDMID
 from fedaudit.bounds.papers.zhang.methods import PROPOSED
 from fedaudit.errors import UserError
 from fedaudit.figures import draw as figure_of
 from fedaudit.figures import image
 from fedaudit.figures.zhang import race
-from fedaudit.problems.interpret import Setup, resumed
-from fedaudit.problems.interpret import run as run_method
-from fedaudit.problems.logistic import Logistic, Reading, draw, scaled
-from fedaudit.verify.audit import audit_row
+from fedaudit.problems.losses.logistic import Logistic, Reading, draw, scaled
+from fedaudit.problems.runs.interpreter import Setup, resumed
+from fedaudit.problems.runs.interpreter import run as run_method
 from fedaudit.verify.experiments import experiment
 from fedaudit.verify.experiments.zhang import exact as zhang_exact
 from fedaudit.verify.experiments.zhang import fedda as zhang_fedda
@@ -42,6 +41,7 @@ from fedaudit.verify.experiments.zhang.logistic import (
     rounds_of,
     task,
 )
+from fedaudit.verify.moves.audit import audit_row
 
 IDS = ("zhang/sec4.1-exact", "zhang/sec4.1-rounds", "zhang/sec4.1-fedda-equal")
 

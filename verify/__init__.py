@@ -14,10 +14,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fedaudit.bounds.statement import Statement
+    from fedaudit.bounds.language.statement import Statement
     from fedaudit.progress import Wanted
 
-    from .verdict import Verdict
+    from .results.verdicts import Verdict
 
 
 class _Verify(ModuleType):
@@ -36,11 +36,11 @@ class _Verify(ModuleType):
         `memory`: what its arrays may take; sizes that need more are not tried, and the verdict's search says so.
         `progress`: False for silence, True for a line now and then, or a function of (what, done, total).
         """
-        from fedaudit.bounds.catalogue import given
+        from fedaudit.bounds.catalogue.discovery import given
         from fedaudit.progress import watched
 
-        from .audit import verify
-        from .settings.limits import memory as in_bytes
+        from .moves.audit import verify
+        from .settings.runs.limits import memory as in_bytes
 
         found = given(claim)
         with watched(f"verify {found.id}", progress):

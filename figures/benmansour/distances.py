@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from ..style import BOUND, RUNS, TIGHTEST, caption, heading, look, new, positive
+from ..style.look import BOUND, RUNS, TIGHTEST, caption, heading, look, new, positive
 
 if TYPE_CHECKING:
     from fedaudit.verify.experiments.benmansour.displays import Distances

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from ..style import TIGHTEST, caption, heading, look, new
+from ..style.look import TIGHTEST, caption, heading, look, new
 
 if TYPE_CHECKING:
     from fedaudit.verify.experiments.benmansour.displays import Participation

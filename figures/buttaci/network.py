@@ -11,10 +11,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..style import caption, heading, look, new
+from ..style.look import caption, heading, look, new
 
 if TYPE_CHECKING:
-    from fedaudit.problems.network_data import Observed
+    from fedaudit.problems.data.network_data import Observed
     from fedaudit.verify.experiments.buttaci.networks import Networks
 
 __all__ = ["plot"]

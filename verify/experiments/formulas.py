@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.bounds.lower import tree
+from fedaudit.bounds.formulas.lowering import tree
 
-from ..evaluate import Array, Evaluator, Table
+from ..search.tree_arrays import Array, Evaluator, Table
 
 
 def values(expr: Any, **scalars: Array | float) -> Array:

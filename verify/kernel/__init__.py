@@ -5,13 +5,13 @@ instance that refutes nothing; `admissible` and `evaluate` serve a search;
 `programme` gives the worst case of a claim as linear forms, and `prove` judges a proof of a bound on it.
 """
 
-from .check import INSTANCE, Accepted, admissible, admit, attains, check, claimed, evaluate, inputs, world
-from .form import Form, OutOfReach, UnknownAssumption, Vec
-from .leaves import Entry
-from .programme import Programme, programme
-from .proof import Proved, prove
-from .rational import Malformed, Rejected, load
-from .work import TooLarge
+from .core.budget import TooLarge
+from .core.rational import Malformed, Rejected, load
+from .gram.form import Form, OutOfReach, UnknownAssumption, Vec
+from .gram.point_proof import Proved, prove
+from .gram.programme import Programme, programme
+from .gram.variables import Entry
+from .worlds.check import INSTANCE, Accepted, admissible, admit, attains, check, claimed, evaluate, inputs, world
 
 __all__ = [
     "INSTANCE", "Accepted", "Entry", "Form", "Malformed", "OutOfReach", "Programme", "Proved", "Rejected", "TooLarge",

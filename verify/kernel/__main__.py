@@ -9,13 +9,13 @@ from __future__ import annotations
 import sys
 from typing import cast
 
-from .check import attains, check, is_instance
-from .claim import read
-from .expression import told
-from .files import read_text
-from .proof import is_proof, prove
+from .core.claim import read
+from .core.expression import told
+from .core.rational import Malformed, Node, Rejected, load, shown
+from .gram.point_proof import is_proof, prove
 from .proofs import proof as proofs
-from .rational import Malformed, Node, Rejected, load, shown
+from .service.files import read_text
+from .worlds.check import attains, check, is_instance
 
 MOST = 300
 PROOF = 16_000_000  # characters of a file

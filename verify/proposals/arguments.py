@@ -22,23 +22,23 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean, Or, true
 
-from fedaudit.bounds import lower as trees
-from fedaudit.bounds.derivation import NAMED, Given, Induction, Known, Step, put_in
-from fedaudit.bounds.facts import ExpNumber, Instance, sum_empty, sum_next, sum_splits, termwise
-from fedaudit.bounds.shown import Average, Definition
-from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.decide.facts import ExpNumber, Instance, sum_empty, sum_next, sum_splits, termwise
+from fedaudit.bounds.formulas import lowering as trees
+from fedaudit.bounds.language.derivation import NAMED, Given, Induction, Known, Step, put_in
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.proofs.premise_identity import Average, Definition
 from fedaudit.errors import UserError
 
-from ..kernel.expression import Op, Relation, Tree, parse_relation
-from ..kernel.proofs.citation import OWN
-from ..kernel.proofs.facts import FACTS
+from ..kernel.core.expression import Op, Relation, Tree, parse_relation
+from ..kernel.core.rational import Malformed, Node, Rejected
 from ..kernel.proofs.forms import names_of
 from ..kernel.proofs.judgement import put
-from ..kernel.rational import Malformed, Node, Rejected
+from ..kernel.proofs.rules.citation import OWN
+from ..kernel.proofs.rules.facts import FACTS
+from .atom_trees import Json
 from .citations import NotCited, cited
 from .notebook import Hypotheses, Notebook, json_of, relation_json, speaks_of, tree_of
 from .premises import Spelling, defined, picked, premise
-from .spelled import Json
 
 ONE = fmpq(1)
 

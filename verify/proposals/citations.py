@@ -18,18 +18,18 @@ from typing import Any
 from flint import fmpq
 from sympy import Symbol
 
-from fedaudit.bounds import lower as trees
-from fedaudit.bounds.derivation import Known, put_in
-from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.formulas import lowering as trees
+from fedaudit.bounds.language.derivation import Known, put_in
+from fedaudit.bounds.language.statement import Statement
 
-from ..claims import lower
-from ..kernel.claim import Claim, read
-from ..kernel.expression import Op, Relation, Tree, free, parse, parse_relation
+from ..kernel.core.claim import Claim, read
+from ..kernel.core.expression import Op, Relation, Tree, free, parse, parse_relation
+from ..kernel.core.rational import Node, Rejected
 from ..kernel.proofs.forms import BOUND, Forms, Need, substituted
 from ..kernel.proofs.judgement import UNIT, ZERO, needs_of, offers_of, ordered, put, same, same_need
 from ..kernel.proofs.proof import context_of
-from ..kernel.rational import Node, Rejected
-from .spelled import written_out
+from ..search.lowered_claim import lower
+from .atom_trees import written_out
 
 Json = Any
 Letters = Mapping[str, str]  # of the proof, with their domains

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..certify import beyond_kernel, exact_instances
-from ..check import genes_of
-from ..claims import lower
-from ..genome import draw, exactly
 from ..kernel import Malformed, Rejected
-from ..seeds import seed_for
+from ..search.genome import draw, exactly
+from ..search.lowered_claim import lower
+from ..search.rationalise import beyond_kernel, exact_instances
+from ..search.score import genes_of
+from ..search.seeds import seed_for
 from ..settings import setting_of
 from ..settings.base import Reading, Shape
 
 if TYPE_CHECKING:
-    from fedaudit.bounds.lower import Lowered
-    from fedaudit.bounds.statement import Statement
+    from fedaudit.bounds.formulas.lowering import Lowered
+    from fedaudit.bounds.language.statement import Statement
 
 __all__ = ["instances", "instances_of"]
 

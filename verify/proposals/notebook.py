@@ -15,7 +15,8 @@ from typing import Any
 
 from flint import fmpq
 
-from ..kernel.expression import Op, Relation, Tree, parse
+from ..kernel.core.expression import Op, Relation, Tree, parse
+from ..kernel.core.rational import Node, Rejected
 from ..kernel.proofs.forms import Need, names_of, substituted
 from ..kernel.proofs.judgement import (
     Context,
@@ -28,13 +29,12 @@ from ..kernel.proofs.judgement import (
     same_need,
     shows,
 )
-from ..kernel.proofs.line import constraint
 from ..kernel.proofs.polynomials import Form, atoms_of, text
 from ..kernel.proofs.proof import RULES
-from ..kernel.rational import Node, Rejected
-from .lines import certificates
-from .solver import follows
-from .spelled import Json, atom_tree, polynomial_tree, written_out
+from ..kernel.proofs.rules.line import constraint
+from .atom_trees import Json, atom_tree, polynomial_tree, written_out
+from .line_certificates import certificates
+from .z3_lines import follows
 
 Places = tuple[int, ...]
 Hypotheses = tuple[Relation, ...]
@@ -520,8 +520,8 @@ class Notebook:
         *,
         quick: bool = False,
     ) -> int | None:
-        from ..kernel.proofs.facts import FACTS, OTHERS
         from ..kernel.proofs.judgement import put
+        from ..kernel.proofs.rules.facts import FACTS, OTHERS
 
         by: list[int] = []
         if name in FACTS:

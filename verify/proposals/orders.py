@@ -18,16 +18,16 @@ from typing import Any
 
 from flint import fmpq
 
-from ..kernel.claim import Claim, read
-from ..kernel.expression import Op, Relation, Tree, free
-from ..kernel.proofs import order
+from ..kernel.core.claim import Claim, read
+from ..kernel.core.expression import Op, Relation, Tree, free
+from ..kernel.core.rational import Malformed, Node, Rejected
 from ..kernel.proofs.forms import Forms
 from ..kernel.proofs.judgement import UNIT, ZERO
-from ..kernel.proofs.order import AT_LEAST, MINUS, PARTS, SUMS, Branch, Exponent
 from ..kernel.proofs.proof import FORMAT
-from ..kernel.rational import Malformed, Node, Rejected
+from ..kernel.proofs.rules import order
+from ..kernel.proofs.rules.order import AT_LEAST, MINUS, PARTS, SUMS, Branch, Exponent
 from .citations import tree_json
-from .lines import certificates
+from .line_certificates import certificates
 
 Json = Any
 Picks = Mapping[Tree, int]

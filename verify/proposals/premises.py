@@ -17,7 +17,11 @@ from typing import Any
 from sympy import Ge, Lambda, Mul, Symbol, sympify
 from sympy.core.function import AppliedUndef
 
-from fedaudit.bounds.atoms import (
+from fedaudit.bounds.formulas.lowering import tree, written
+from fedaudit.bounds.language.derivation import Known
+from fedaudit.bounds.language.method import INDICES, Number, Vector, norm2, quantity_name, vector_tree, vectors_of, zero
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.proofs.atoms import (
     Atom,
     Bound,
     Convex,
@@ -33,16 +37,12 @@ from fedaudit.bounds.atoms import (
     Variance,
     Weight,
 )
-from fedaudit.bounds.derivation import Known
-from fedaudit.bounds.frame import HETEROGENEITY, Frame
-from fedaudit.bounds.groups import Idle
-from fedaudit.bounds.lower import tree, written
-from fedaudit.bounds.method import INDICES, Number, Vector, norm2, quantity_name, vector_tree, vectors_of, zero
-from fedaudit.bounds.proximal_atoms import Largest, Moved, Optimal, ProximalPL, Slope, Steep, Subgradient
-from fedaudit.bounds.shown import Average, Shown, check
-from fedaudit.bounds.statement import Statement
-from fedaudit.verify.claims import lower
-from fedaudit.verify.kernel.proofs.settings import SETTINGS
+from fedaudit.bounds.proofs.method_vectors import HETEROGENEITY, Frame
+from fedaudit.bounds.proofs.premise_identity import Average, Shown, check
+from fedaudit.bounds.proofs.proximal_atoms import Largest, Moved, Optimal, ProximalPL, Slope, Steep, Subgradient
+from fedaudit.bounds.proofs.two_groups import Idle
+from fedaudit.verify.kernel.proofs.vectors.settings import SETTINGS
+from fedaudit.verify.search.lowered_claim import lower
 
 Json = Any
 OWN = "own_"  # how names of the proof alone begin
@@ -251,7 +251,7 @@ def defined(known: Known, spelled: Spelling) -> Premise:
 
 
 def _schwarz(rule: Shown, atoms: _Atoms) -> Json:
-    from fedaudit.bounds.shown import _fixed, _minus, reader_of  # pyright: ignore[reportPrivateUsage]
+    from fedaudit.bounds.proofs.premise_identity import _fixed, _minus, reader_of  # pyright: ignore[reportPrivateUsage]
 
     x, y = rule.schwarz or (zero, zero)
     claim, reader = rule.claim, reader_of(rule)

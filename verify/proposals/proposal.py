@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from fedaudit.bounds.derivation import NAMED, Induction, Step
-from fedaudit.bounds.derive import _knowns, argued, derive  # pyright: ignore[reportPrivateUsage]
-from fedaudit.bounds.shown import Average
-from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.language.derivation import NAMED, Induction, Step
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.proofs.derivation_check import _knowns, argued, derive  # pyright: ignore[reportPrivateUsage]
+from fedaudit.bounds.proofs.premise_identity import Average
 
-from ..claims import lower
-from ..kernel.claim import Claim, read
+from ..kernel.core.budget import metered
+from ..kernel.core.claim import Claim, read
+from ..kernel.core.rational import Malformed, Node, Rejected
 from ..kernel.proofs.proof import FORMAT, context_of
-from ..kernel.rational import Malformed, Node, Rejected
-from ..kernel.work import metered
+from ..search.lowered_claim import lower
 from .arguments import Enlarged, NotProposed, Place, Proposer
 from .notebook import Notebook
 from .orders import NoProof, order_proof

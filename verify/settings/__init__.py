@@ -10,20 +10,22 @@ from typing import cast
 
 import numpy as np
 
-from fedaudit.bounds.lower import Lowered
+from fedaudit.bounds.formulas.lowering import Lowered
 from fedaudit.errors import UserError
 
-from . import asked, data, run
 from .base import Reading, Setting
-from .long_runs import LongRuns
+from .runs import data_points as data
+from .runs import requirements as asked
+from .runs import run
+from .runs.long_runs import LongRuns
 
 
 @cache
 def settings() -> dict[str, Setting]:
     """Name -> setting."""
     found: dict[str, Setting] = {}
-    for info in pkgutil.iter_modules(__path__):
-        made = getattr(importlib.import_module(f"{__name__}.{info.name}"), "SETTING", None)
+    for info in pkgutil.walk_packages(__path__, f"{__name__}."):
+        made = getattr(importlib.import_module(info.name), "SETTING", None)
         if made is not None:
             found[made.name] = made
     return found

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.minibatch import generalisation
+from fedaudit.problems.losses.minibatch import generalisation
 
-from ..evaluate import Array, Table
-from ..genome import Gene, Genome
+from ..search.genome import Gene, Genome
+from ..search.tree_arrays import Array, Table
 from .base import Reading, Shape, text
-from .stairs import STAIRS, drop, fewer_steps, stair_genes, stairs, written
+from .slope_genes import STAIRS, drop, fewer_steps, stair_genes, stairs, written
 from .table import shares, without_point
 
 SIZES = ((2, 1), (3, 1), (4, 1), (6, 1), (2, 2), (3, 2), (2, 3))

@@ -14,12 +14,12 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 
-from fedaudit.bounds.lower import Lowered
-from fedaudit.problems.backend import namespace
-from fedaudit.problems.taped import Taped
+from fedaudit.bounds.formulas.lowering import Lowered
+from fedaudit.problems.arrays.backend import namespace
+from fedaudit.problems.arrays.recording import Taped
 
-from ..evaluate import Array, Evaluator, Quantity, Table
-from ..genome import Gene, Genome
+from ..search.genome import Gene, Genome
+from ..search.tree_arrays import Array, Evaluator, Quantity, Table
 
 NOISY = ("noisy", "loud")  # counts that say where there is noise, not how large a run is
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluate import Array, Quantity, Table
-from ..genome import Gene, Genome
+from ..search.genome import Gene, Genome
+from ..search.tree_arrays import Array, Quantity, Table
 from .base import Reading, Shape, text
-from .stairs import fewer_steps, stair_genes, stairs, written
+from .slope_genes import fewer_steps, stair_genes, stairs, written
 
 
 @dataclass(frozen=True, slots=True)

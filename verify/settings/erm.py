@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.minibatch import stability
+from fedaudit.problems.losses.minibatch import stability
 
-from ..evaluate import Array, Table
-from ..genome import Gene, Genome
+from ..search.genome import Gene, Genome
+from ..search.tree_arrays import Array, Table
 from .base import Reading, Shape, text
-from .stairs import STAIRS, drop, fewer_steps, stair_genes, stairs, written
+from .slope_genes import STAIRS, drop, fewer_steps, stair_genes, stairs, written
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.functions import Bent, smoothness
+from fedaudit.problems.losses.functions import Bent, smoothness
 
-from ..evaluate import Array, Quantity, Table
-from ..genome import Gene, Genome
+from ..search.genome import Gene, Genome
+from ..search.tree_arrays import Array, Quantity, Table
 from .base import Reading, Shape, text
 
 _PER_COORDINATE = ("curve", "tail", "lo", "hi", "centre", "v", "w", "point")  # genes whose last axis is d

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems import meta
-from fedaudit.problems.meta import Tasks
-from fedaudit.problems.splines import Splines, through
+from fedaudit.problems.losses import meta
+from fedaudit.problems.losses.meta import Tasks
+from fedaudit.problems.losses.splines import Splines, through
 
-from ..evaluate import Array, Quantity, Table
-from ..genome import Gene, Genome
+from ..search.genome import Gene, Genome
+from ..search.tree_arrays import Array, Quantity, Table
 from .base import Reading, Shape, text
 from .table import shares
 

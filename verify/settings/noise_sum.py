@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluate import Array, Quantity, Table
-from ..genome import Gene, Genome
+from ..search.genome import Gene, Genome
+from ..search.tree_arrays import Array, Quantity, Table
 from .base import Reading, Shape, text
 
 

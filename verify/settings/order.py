@@ -14,8 +14,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..evaluate import Array, Evaluator, Table
-from ..genome import Gene, Genome, Kind
+from ..search.genome import Gene, Genome, Kind
+from ..search.tree_arrays import Array, Evaluator, Table
 from .base import Reading, Shape
 
 NEAR, FAR = 1e4, 1e8  # the two n between which a slope is fitted

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.pieces import Pieces
+from fedaudit.problems.losses.pieces import Pieces
 
-from ..evaluate import Array, Table
-from ..genome import Gene, Genome
+from ..search.genome import Gene, Genome
+from ..search.tree_arrays import Array, Table
 from .base import Reading, Shape, text
-from .stairs import fewer_steps, stair_genes, stairs, written
+from .slope_genes import fewer_steps, stair_genes, stairs, written
 
 NOISE = 1e-9
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.samples import expected_distances
+from fedaudit.problems.data.samples import expected_distances
 
-from ..evaluate import Array, Table
-from ..genome import Gene, Genome
+from ..search.genome import Gene, Genome
+from ..search.tree_arrays import Array, Table
 from .base import Reading, Shape, text
 from .table import shares
 

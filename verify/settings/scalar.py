@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluate import Array, Table
-from ..genome import Gene, Genome, Kind
+from ..search.genome import Gene, Genome, Kind
+from ..search.tree_arrays import Array, Table
 from .base import Reading, Shape, text
-from .limits import Affordable, Need, affordable, formulas_need
+from .runs.limits import Affordable, Need, affordable, formulas_need
 
 _SIZES = {"T": (1,)}
 _COUNTS = (1, 2, 3, 5, 10, 30, 100)

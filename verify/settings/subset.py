@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.minibatch import sampled
+from fedaudit.problems.losses.minibatch import sampled
 
-from ..evaluate import Array, Quantity, Table
-from ..genome import Gene, Genome
+from ..search.genome import Gene, Genome
+from ..search.tree_arrays import Array, Quantity, Table
 from .base import Reading, Shape, text
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.minibatch import differences, tuples
+from fedaudit.problems.losses.minibatch import differences, tuples
 
-from ..evaluate import Array, Table
-from ..genome import Gene, Genome
+from ..search.genome import Gene, Genome
+from ..search.tree_arrays import Array, Table
 from .base import Reading, Shape, text
 
 SIZES = ((2, 1), (3, 1), (4, 1), (6, 1), (10, 1), (2, 2), (3, 2), (2, 3), (2, 4))  # points of the sample space, N

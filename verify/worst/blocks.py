@@ -16,10 +16,10 @@ import numpy as np
 
 from fedaudit.errors import UserError
 
-from ..evaluate import Array
-from ..kernel.form import Form as Exact
-from ..kernel.form import Vec
-from ..kernel.programme import Programme
+from ..kernel.gram.form import Form as Exact
+from ..kernel.gram.form import Vec
+from ..kernel.gram.programme import Programme
+from ..search.tree_arrays import Array
 from .cone import Cone, Form, Solved
 
 __all__ = ["Blocks", "blocks", "places"]

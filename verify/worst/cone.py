@@ -18,7 +18,7 @@ import clarabel  # pyright: ignore[reportMissingTypeStubs]
 import numpy as np
 from scipy import linalg, sparse  # pyright: ignore[reportMissingTypeStubs]
 
-from ..evaluate import Array
+from ..search.tree_arrays import Array
 
 __all__ = ["Cone", "Form", "Solved", "deepest", "eased", "on_face", "smallest"]
 

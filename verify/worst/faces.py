@@ -13,9 +13,9 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq
 
-from ..evaluate import Array
-from ..kernel.form import Form
-from ..kernel.programme import Programme
+from ..kernel.gram.form import Form
+from ..kernel.gram.programme import Programme
+from ..search.tree_arrays import Array
 from .blocks import Blocks, places
 from .cone import Cone, Solved, on_face
 from .cone import Form as Floats

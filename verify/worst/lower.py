@@ -17,10 +17,10 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
 
-from ..evaluate import Array
-from ..kernel.form import Form, Vec
-from ..kernel.leaves import Leaves
-from ..kernel.programme import Programme
+from ..kernel.gram.form import Form, Vec
+from ..kernel.gram.programme import Programme
+from ..kernel.gram.variables import Leaves
+from ..search.tree_arrays import Array
 from .blocks import Blocks, places
 from .cone import Solved, eased, smallest
 from .faces import Face

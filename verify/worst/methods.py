@@ -8,13 +8,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from fedaudit.bounds.algebra import Le, Rational
-from fedaudit.bounds.method import Method, quantity_name
-from fedaudit.bounds.offers import size
-from fedaudit.bounds.statement import Assumption, Glossary, Statement
+from fedaudit.bounds.language.algebra import Le, Rational
+from fedaudit.bounds.language.method import Method, quantity_name
+from fedaudit.bounds.language.method_interface import size
+from fedaudit.bounds.language.statement import Assumption, Glossary, Statement
 from fedaudit.errors import UserError
 
-from .points import ONE
+from .parameters import ONE
 from .worst import Worst, worst
 
 __all__ = ["asked_of", "question"]

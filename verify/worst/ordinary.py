@@ -17,11 +17,11 @@ from flint import fmpq
 from fedaudit.errors import UserError
 
 from ..kernel import Malformed, Rejected
-from ..kernel.expression import Evaluator, Op, Tree, free, parse
-from ..kernel.rational import Node
-from ..kernel.world import tabled
+from ..kernel.core.expression import Evaluator, Op, Tree, free, parse
+from ..kernel.core.rational import Node
+from ..kernel.core.world import tabled
 from ..settings.base import Reading, rules
-from .points import Asked, Point, point_at, whole
+from .parameters import Asked, Point, point_at, whole
 
 __all__ = ["ORDINARY", "Ordinary", "proposed"]
 

@@ -15,11 +15,11 @@ import numpy as np
 
 from fedaudit.errors import UserError
 
-from ..certify import Replayed, certificate, replay
-from ..check import Scores, genes_of, score
-from ..genome import draw, exactly, join, mutate, rows
-from ..held import genes_at, reading_at, shape_at
-from ..seeds import seed_for
+from ..pictures.at_constants import genes_at, reading_at, shape_at
+from ..search.genome import draw, exactly, join, mutate, rows
+from ..search.rationalise import Replayed, certificate, replay
+from ..search.score import Scores, genes_of, score
+from ..search.seeds import seed_for
 from ..settings.base import Reading, Setting, Shape
 from ..settings.order import Order
 from .ordinary import CURVED, ORDINARY, PLAIN, ROUNDS, SMOOTH, Ordinary

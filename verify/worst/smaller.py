@@ -18,7 +18,7 @@ from .blocks import blocks
 from .cone import smallest
 from .faces import face
 from .lower import attainable, coarser, runs
-from .points import Asked, Point, told
+from .parameters import Asked, Point, told
 from .worst import Worst, instance_of, reached, worst_at, written
 
 __all__ = ["shrunk"]

@@ -14,9 +14,9 @@ from typing import Final
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from ..evaluate import Array
-from ..kernel.form import Form
-from ..kernel.programme import Programme
+from ..kernel.gram.form import Form
+from ..kernel.gram.programme import Programme
+from ..search.tree_arrays import Array
 from .blocks import Blocks
 from .cone import Solved, deepest
 

@@ -18,26 +18,26 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from fedaudit.bounds.records import Recorded
-from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.language.row_list import Recorded
+from fedaudit.bounds.language.statement import Statement
 from fedaudit.errors import UserError
 
 from .. import kernel
-from ..certify import FORMAT as COUNTEREXAMPLE
-from ..claims import lower as lowered
 from ..kernel import Malformed, Rejected
-from ..kernel.form import Vec
-from ..kernel.gram import START
-from ..kernel.leaves import Entry
-from ..kernel.programme import STEEPNESS, Programme, programme
-from ..kernel.proof import FORMAT as PROOF
-from ..kernel.proof import prove, rest
+from ..kernel.gram.form import Vec
+from ..kernel.gram.gram_run import START
+from ..kernel.gram.point_proof import FORMAT as PROOF
+from ..kernel.gram.point_proof import prove, rest
+from ..kernel.gram.programme import STEEPNESS, Programme, programme
+from ..kernel.gram.variables import Entry
+from ..search.lowered_claim import lower as lowered
+from ..search.rationalise import FORMAT as COUNTEREXAMPLE
 from ..settings.base import Reading
 from .blocks import Blocks, blocks, places
 from .cone import Solved, eased, smallest
 from .faces import IDLE, attained, distinct, face, idle
 from .lower import Run, attainable, runs
-from .points import SMALL, Asked, Choices, Point, missing, told
+from .parameters import SMALL, Asked, Choices, Point, missing, told
 from .upper import LITTLE, Proved, proofs
 
 __all__ = ["TooLarge", "Worst", "in_reach", "instance_of", "reached", "worst", "worst_at", "worst_of", "written"]

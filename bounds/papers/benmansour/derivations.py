@@ -14,11 +14,11 @@ is named in `assumes`.
 from sympy import Eq, Expr, Function, Ge, Le, Rational, Sum, Symbol
 from sympy.logic.boolalg import And, Boolean
 
-from ...atoms import Minimum, Smooth
-from ...derivation import Argument, Induction, Known, Step, View
-from ...facts import Fact, termwise
-from ...method import grad, vector
-from ...shown import shown
+from ...decide.facts import Fact, termwise
+from ...language.derivation import Argument, Induction, Known, Step, View
+from ...language.method import grad, vector
+from ...proofs.atoms import Minimum, Smooth
+from ...proofs.premise_identity import shown
 from ..buttaci import inequalities
 from .symbols import (
     E,

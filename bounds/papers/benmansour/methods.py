@@ -7,7 +7,7 @@ readings differ in: `averaging(...)` writes one box from the rule and from the w
 from collections.abc import Callable
 from typing import Any, Literal
 
-from ...method import (
+from ...language.method import (
     Method,
     Number,
     Vector,

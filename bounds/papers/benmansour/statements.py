@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ...algebra import Eq, Ge, Gt, Le, Rational, oo
-from ...derivation import Derivation
-from ...statement import Limit, Statement, free, unit
+from ...language.algebra import Eq, Ge, Gt, Le, Rational, oo
+from ...language.derivation import Derivation
+from ...language.statement import Limit, Statement, free, unit
 from ..buttaci import inequalities
 from . import derivations, methods
 from .symbols import (

@@ -1,7 +1,7 @@
 """The paper's symbols, their meaning and dimension (section 2). Time t counts local steps, as in (2), (4) and (9)."""
 
-from ...algebra import Eq, Le, Max
-from ...statement import Assumption, Glossary
+from ...language.algebra import Eq, Le, Max
+from ...language.statement import Assumption, Glossary
 
 GLOSSARY = Glossary()
 _s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-from ...algebra import Eq, Ge, Gt, Integer, Le, Lt, Rational, sqrt
-from ...derivation import Argument, Derivation, Step, View
-from ...statement import Assumption, Statement, free, unit
+from ...language.algebra import Eq, Ge, Gt, Integer, Le, Lt, Rational, sqrt
+from ...language.derivation import Argument, Derivation, Step, View
+from ...language.statement import Assumption, Statement, free, unit
 from .fedprox import THEOREM_4_1_I
 from .frames import FEDPROX_BASICS, PERTURBED_BASICS
 from .lower import TWO_GROUPS

@@ -17,9 +17,7 @@ from typing import Any
 from sympy import Eq, Expr, Ge, Integer, Le, Max, Mul, Pow, Rational, Sum, Symbol, cancel, exp
 from sympy.logic.boolalg import And, Boolean
 
-from ...atoms import Atom, Bound, Convex, Lower, Minimum, Smooth, Square, Variance, Weight
-from ...derivation import Argument, Induction, Known, Step, View
-from ...facts import (
+from ...decide.facts import (
     bernoulli,
     exp_recip,
     geometric,
@@ -36,8 +34,10 @@ from ...facts import (
     sum_next,
     termwise,
 )  # fmt: skip
-from ...method import Vector, grad, mean, other, w_star
-from ...shown import shown
+from ...language.derivation import Argument, Induction, Known, Step, View
+from ...language.method import Vector, grad, mean, other, w_star
+from ...proofs.atoms import Atom, Bound, Convex, Lower, Minimum, Smooth, Square, Variance, Weight
+from ...proofs.premise_identity import shown
 from .frames import (
     FEDPROX_BASICS,
     ON_FEDPROX,

@@ -1,8 +1,8 @@
 """FedProx on strongly convex losses: section 4.2.2, appendices B.1 and B.2."""
 
-from ...algebra import Gt, Integer, Le, Min, oo
-from ...derivation import Derivation
-from ...statement import Limit, Statement, free, unit
+from ...language.algebra import Gt, Integer, Le, Min, oo
+from ...language.derivation import Derivation
+from ...language.statement import Limit, Statement, free, unit
 from . import derivations
 from .methods import FEDPROX
 from .symbols import (

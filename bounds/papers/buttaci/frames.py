@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from sympy import Eq, Function, Ge, Le, Sum, Symbol
 
-from ...atoms import Convex, Minimum, Smooth, Weight
-from ...derivation import Known
-from ...frame import HETEROGENEITY, Frame
-from ...method import axis, f, f_i, f_i_star, grad, inner, mean, neighbours, noisy, norm2, other, point, w_star
-from ...shown import shown
-from ...vectors import SIGN, SUM
+from ...language.derivation import Known
+from ...language.method import axis, f, f_i, f_i_star, grad, inner, mean, neighbours, noisy, norm2, other, point, w_star
+from ...proofs.atoms import Convex, Minimum, Smooth, Weight
+from ...proofs.method_vectors import HETEROGENEITY, Frame
+from ...proofs.premise_identity import shown
+from ...proofs.vectors import SIGN, SUM
 from .methods import FEDPROX, PERTURBED, perturbed_point, u_i, w, w_i
 from .symbols import C, E, Gamma, L, T, alpha, dist2, excess, gap, i, k, level, mu, p, t
 from .symbols_perturbed import beta, j, n

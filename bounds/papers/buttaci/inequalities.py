@@ -10,16 +10,16 @@ from typing import Any
 from sympy import Expr, Function, IndexedBase, Sum, Symbol, sqrt
 from sympy.logic.boolalg import And, Boolean
 
-from ...algebra import Eq, Le
-from ...atoms import Atom, Convex, Lipschitz, Minimum, Smooth, Square
-from ...derivation import Argument, Derivation, Induction, Known, Step, View
-from ...facts import peter_paul, sum_next, termwise, young
-from ...frame import Frame
-from ...method import Method, expect, f, f_i, f_star, grad, mean, norm2, start, vector, w_star
-from ...method import inner as inner_product
-from ...shown import shown
-from ...statement import Assumption, Glossary, Statement
-from ...vectors import FLAT, SAME
+from ...decide.facts import peter_paul, sum_next, termwise, young
+from ...language.algebra import Eq, Le
+from ...language.derivation import Argument, Derivation, Induction, Known, Step, View
+from ...language.method import Method, expect, f, f_i, f_star, grad, mean, norm2, start, vector, w_star
+from ...language.method import inner as inner_product
+from ...language.statement import Assumption, Glossary, Statement
+from ...proofs.atoms import Atom, Convex, Lipschitz, Minimum, Smooth, Square
+from ...proofs.method_vectors import Frame
+from ...proofs.premise_identity import shown
+from ...proofs.vectors import FLAT, SAME
 
 GLOSSARY = Glossary()
 _s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity

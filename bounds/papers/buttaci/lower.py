@@ -1,8 +1,8 @@
 """FedProx lower bound on the two-group quadratic: theorem 4.2, appendix B.4."""
 
-from ...algebra import Ge, Gt, Le, Lt, Min, Sum, e
-from ...derivation import Derivation
-from ...statement import Assumption, Statement, free, unit
+from ...language.algebra import Ge, Gt, Le, Lt, Min, Sum, e
+from ...language.derivation import Derivation
+from ...language.statement import Assumption, Statement, free, unit
 from . import derivations
 from .methods import FEDPROX
 from .noise_sum import M, lam, lemma_B_8, mean2, noise_sum2

@@ -14,10 +14,10 @@ from sympy import Eq, Expr, Min, Sum, Symbol
 from sympy import Ge as GreaterEqual
 from sympy.logic.boolalg import And
 
-from ...algebra import Ge, Gt, Le, Lt, e
-from ...derivation import Argument, Derivation, Induction, Known, Step, View
-from ...facts import geometric, power_le_one, power_monotone, sum_next, termwise
-from ...statement import Assumption, Statement, unit
+from ...decide.facts import geometric, power_le_one, power_monotone, sum_next, termwise
+from ...language.algebra import Ge, Gt, Le, Lt, e
+from ...language.derivation import Argument, Derivation, Induction, Known, Step, View
+from ...language.statement import Assumption, Statement, unit
 from .derivations import halved, small_steps
 from .lower import A_B7, TWO_GROUPS, G_lin, lam, nu
 from .methods import PERTURBED

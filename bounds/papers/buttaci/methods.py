@@ -1,6 +1,6 @@
 """The methods of the thesis: algorithm boxes of chapter 4."""
 
-from ...method import (
+from ...language.method import (
     Method,
     axis,
     expect,

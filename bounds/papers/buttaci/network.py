@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
-from ...algebra import Abs, Eq, Ge, Gt, IndexedBase, Le, Lt, Sum, erf, sqrt
-from ...derivation import Derivation
-from ...dimension import ONE
-from ...statement import Assumption, Entry, Glossary, Statement, free
+from ...language.algebra import Abs, Eq, Ge, Gt, IndexedBase, Le, Lt, Sum, erf, sqrt
+from ...language.derivation import Derivation
+from ...language.dimension import ONE
+from ...language.statement import Assumption, Entry, Glossary, Statement, free
 from . import network_proofs as proofs
 
 GLOSSARY = Glossary()

@@ -12,8 +12,8 @@ pair's weight stands twice in the trace and four times in tr (L~ - L)^2.
 
 from sympy import Eq, Expr, Function, Ge, IndexedBase, Le, Sum, Symbol, sqrt
 
-from ...derivation import Argument, Induction, Known, Requirement, Step, View
-from ...facts import sum_next
+from ...decide.facts import sum_next
+from ...language.derivation import Argument, Induction, Known, Requirement, Step, View
 
 trace = Symbol("trace", real=True)
 

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from ...algebra import Eq, Gt, Integer, Le, Lt, Min, oo
-from ...derivation import Derivation
-from ...statement import Limit, Statement, free, unit
+from ...language.algebra import Eq, Gt, Integer, Le, Lt, Min, oo
+from ...language.derivation import Derivation
+from ...language.statement import Limit, Statement, free, unit
 from . import perturbed_proofs as proofs
 from .fedprox import tau, upsilon
 from .methods import PERTURBED

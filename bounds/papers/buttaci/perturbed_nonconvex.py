@@ -12,12 +12,12 @@ from dataclasses import replace
 from sympy import Eq, Expr, Gt, Le, Lt, Rational, Sum, log, sqrt
 from sympy.logic.boolalg import And
 
-from ...atoms import Lipschitz, Near, Smooth, Square, Variance
-from ...derivation import Argument, Derivation, Induction, Known, Step, View
-from ...facts import termwise
-from ...method import mean
-from ...shown import shown
-from ...statement import Assumption, Statement, free, unit
+from ...decide.facts import termwise
+from ...language.derivation import Argument, Derivation, Induction, Known, Step, View
+from ...language.method import mean
+from ...language.statement import Assumption, Statement, free, unit
+from ...proofs.atoms import Lipschitz, Near, Smooth, Square, Variance
+from ...proofs.premise_identity import shown
 from .frames import (
     ON_PERTURBED,
     PERTURBED_BASICS,

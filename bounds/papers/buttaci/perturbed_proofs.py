@@ -13,9 +13,7 @@ As in `derivations`: constants come from the statements, never from here, except
 from sympy import Add, Eq, Expr, Ge, Integer, Le, Max, Sum, Symbol, cancel, exp
 from sympy.logic.boolalg import And, Boolean, Or
 
-from ...atoms import Atom, Bound, Convex, Lower, Minimum, Near, Smooth, Square, Variance, Weight
-from ...derivation import Argument, Induction, Known, Step, View, named
-from ...facts import (
+from ...decide.facts import (
     bernoulli,
     exp_recip,
     one_minus_power,
@@ -25,8 +23,10 @@ from ...facts import (
     sum_sign,
     termwise,
 )
-from ...method import Vector, grad, mean, neighbours, other, w_star
-from ...shown import shown
+from ...language.derivation import Argument, Induction, Known, Step, View, named
+from ...language.method import Vector, grad, mean, neighbours, other, w_star
+from ...proofs.atoms import Atom, Bound, Convex, Lower, Minimum, Near, Smooth, Square, Variance, Weight
+from ...proofs.premise_identity import shown
 from .derivations import at_infinity, base_of
 from .frames import (
     ON_PERTURBED,

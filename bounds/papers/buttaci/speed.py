@@ -1,7 +1,7 @@
 """Section 4.4's comparison, seen on runs: is the perturbed method faster than FedAvg where its bound is smaller?"""
 
-from ...algebra import Integer, Lt
-from ...statement import Statement
+from ...language.algebra import Integer, Lt
+from ...language.statement import Statement
 from .fedprox import ASSUMPTIONS_1_TO_5, THEOREM_4_1_I
 from .methods import PERTURBED
 from .perturbed import THEOREM_4_4_I

@@ -1,8 +1,8 @@
 """The thesis's symbols, their meaning and dimension (sections 4.1 and 4.2, appendix B)."""
 
-from ...algebra import IndexedBase, Le, Sum
-from ...dimension import ONE
-from ...statement import Assumption, Entry, Glossary, unit
+from ...language.algebra import IndexedBase, Le, Sum
+from ...language.dimension import ONE
+from ...language.statement import Assumption, Entry, Glossary, unit
 
 GLOSSARY = Glossary()
 _s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from ...algebra import Le
-from ...derivation import Derivation
-from ...statement import Assumption, Statement
+from ...language.algebra import Le
+from ...language.derivation import Derivation
+from ...language.statement import Assumption, Statement
 from .symbols import GLOSSARY, C, E, G, T, bounded_gradients, bounded_variance, full_participation, i, k, smooth, t
 
 _s, _q = GLOSSARY.symbol, GLOSSARY.quantity

@@ -10,12 +10,12 @@ from typing import Any
 
 from sympy import Eq, Expr, Function, Ge, Integer, Le, Lt, Symbol
 
-from ...derivation import Induction, Known, Step
-from ...frame import Frame
-from ...groups import IDLE, Groups, Idle, group
-from ...method import Method, axis, inner, norm2
-from ...shown import shown
-from ...vectors import GROUPS, SUM, UNBIASED
+from ...language.derivation import Induction, Known, Step
+from ...language.method import Method, axis, inner, norm2
+from ...proofs.method_vectors import Frame
+from ...proofs.premise_identity import shown
+from ...proofs.two_groups import IDLE, Groups, Idle, group
+from ...proofs.vectors import GROUPS, SUM, UNBIASED
 from .frames import LETTERS, SIZES
 from .methods import FEDPROX, PERTURBED, u_i, w, w_i
 from .symbols import C, E, alpha, gamma, gap, k, mu, p, t

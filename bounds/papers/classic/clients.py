@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ...algebra import Eq, Le, Rational
-from ...statement import Assumption, Statement, free, unit
+from ...language.algebra import Eq, Le, Rational
+from ...language.statement import Assumption, Statement, free, unit
 from .methods import DESCENT
 from .symbols import GLOSSARY, C, E, L, T, dist2, gamma, h, mu, smooth, star2, strongly_convex, t, young
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ...algebra import Eq, Le, Lt, Max, Sum
-from ...statement import Statement, unit
+from ...language.algebra import Eq, Le, Lt, Max, Sum
+from ...language.statement import Statement, unit
 from .methods import DESCENT, HALPERN, INEXACT, LINE_SEARCH
 from .symbols import (
     GLOSSARY,

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ...algebra import Sum
-from ...method import (
+from ...language.algebra import Sum
+from ...language.method import (
     F,
     Method,
     expect,

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ...algebra import Le
-from ...statement import Statement
+from ...language.algebra import Le
+from ...language.statement import Statement
 from .descent import LONG, ONE, SHORT, SMOOTH_CONVEX, STRONG, factor
 from .methods import PROXIMAL_GRADIENT, PROXIMAL_POINT
 from .symbols import GLOSSARY, L, T, dist2, gamma, gap, h, one_weight, over, step, t

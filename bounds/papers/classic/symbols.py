@@ -1,7 +1,7 @@
 """One notation for all of these theorems; T is the number N of steps that they speak of."""
 
-from ...algebra import Eq, Le
-from ...statement import Assumption, Glossary
+from ...language.algebra import Eq, Le
+from ...language.statement import Assumption, Glossary
 
 GLOSSARY = Glossary()
 _s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ...method import (
+from ...language.method import (
     Method,
     expect,
     f_i,

@@ -5,9 +5,9 @@ What the assumptions say about losses and data enters as premises; all that is d
 
 from typing import Any
 
-from ...algebra import Eq, Function, Le, Rational, Sum, Symbol, sqrt
-from ...derivation import Argument, Known, Step, View
-from ...facts import termwise
+from ...decide.facts import termwise
+from ...language.algebra import Eq, Function, Le, Rational, Sum, Symbol, sqrt
+from ...language.derivation import Argument, Known, Step, View
 from .measured import (
     W1,
     W_mean2,

@@ -3,9 +3,9 @@ the claims of section 4.1, and the differences of gradients of section 5 and app
 
 from typing import Any
 
-from ...algebra import Eq, Ge, Integer, Le, Rational, Sum, sqrt
-from ...derivation import Derivation
-from ...statement import Assumption, Limit, Statement, free, unit
+from ...language.algebra import Eq, Ge, Integer, Le, Rational, Sum, sqrt
+from ...language.derivation import Derivation
+from ...language.statement import Assumption, Limit, Statement, free, unit
 from . import estimator_proofs as proofs
 from .measured import (
     W1,

@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any
 
-from ...algebra import Integer, Rational
+from ...language.algebra import Integer, Rational
 from .method_symbols import Delta, c, h
 from .symbols import B, L, alpha, beta, gamma_G, gamma_H, n, r, rho, sigma_F, tau
 

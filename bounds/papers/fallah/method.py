@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ...algebra import Eq, Ge, Gt, Le, sqrt
-from ...derivation import Derivation
-from ...statement import Statement, free, unit
+from ...language.algebra import Eq, Ge, Gt, Le, sqrt
+from ...language.derivation import Derivation
+from ...language.statement import Statement, free, unit
 from . import method_proofs as proofs
 from .algorithm import PER_FEDAVG
 from .method_symbols import (

@@ -5,9 +5,9 @@ L_F, sigma_F and gamma_F stay closed: only what lemmas 4.2 to 4.4 say of them is
 
 from typing import Any
 
-from ...algebra import Eq, Function, Integer, Le, Rational, Sum, Symbol, e, exp
-from ...derivation import Argument, Induction, Known, Step, View
-from ...facts import bernoulli, exp_lower, power_monotone
+from ...decide.facts import bernoulli, exp_lower, power_monotone
+from ...language.algebra import Eq, Function, Integer, Le, Rational, Sum, Symbol, e, exp
+from ...language.derivation import Argument, Induction, Known, Step, View
 from .method_symbols import (
     Z2,
     Delta,

@@ -6,7 +6,7 @@ Expectations are over A and the batches of the round (of all rounds, where the c
 
 from typing import Any
 
-from ...statement import Assumption
+from ...language.statement import Assumption
 from .symbols import GLOSSARY, K, alpha, t
 
 _s = GLOSSARY.symbol

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...algebra import Eq, Ge, Gt, Integer, Le, log, sqrt
-from ...statement import Assumption, Form, Statement
+from ...language.algebra import Eq, Ge, Gt, Integer, Le, log, sqrt
+from ...language.statement import Assumption, Form, Statement
 from . import forms
 from .algorithm import PER_FEDAVG
 from .forms import FAMILY, mean_square

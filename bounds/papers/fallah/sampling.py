@@ -1,11 +1,11 @@
 """The variance of sampling without replacement (93)."""
 
-from ...algebra import Eq, Ge, Max
-from ...derivation import Argument, Derivation, Step, View
-from ...method import expect, mean, norm2
-from ...shown import shown
-from ...statement import Statement
-from ...subset import direction, on_a_subset
+from ...language.algebra import Eq, Ge, Max
+from ...language.derivation import Argument, Derivation, Step, View
+from ...language.method import expect, mean, norm2
+from ...language.statement import Statement
+from ...proofs.premise_identity import shown
+from ...proofs.uniform_subset import direction, on_a_subset
 from .symbols import GLOSSARY, r
 
 _s, _n = GLOSSARY.symbol, GLOSSARY.count

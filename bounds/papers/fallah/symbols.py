@@ -3,7 +3,7 @@
 The batch sizes D, D', D'' are named D0, D1, D2: D is the dimension of the parameter everywhere else.
 """
 
-from ...statement import Assumption, Glossary
+from ...language.statement import Assumption, Glossary
 
 GLOSSARY = Glossary()
 _s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity

@@ -9,8 +9,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from ...algebra import Eq
-from ...statement import Form, Statement
+from ...language.algebra import Eq
+from ...language.statement import Form, Statement
 
 Values = Mapping[str, Fraction | int]
 Instance = dict[str, Any]

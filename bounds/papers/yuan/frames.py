@@ -6,8 +6,7 @@
 
 from sympy import Function, IndexedBase, Symbol
 
-from ...frame import CHARGES, Frame
-from ...method import (
+from ...language.method import (
     Method,
     expect,
     f,
@@ -24,8 +23,9 @@ from ...method import (
     start,
     vector,
 )
-from ...subset import LETTERS, direction, on_a_subset, sizes
-from ...vectors import EVEN, FRESH, SIGN, SUM
+from ...proofs.method_vectors import CHARGES, Frame
+from ...proofs.uniform_subset import LETTERS, direction, on_a_subset, sizes
+from ...proofs.vectors import EVEN, FRESH, SIGN, SUM
 from .run import FEDMSPP, near, w, w_m
 from .symbols import (
     GLOSSARY,

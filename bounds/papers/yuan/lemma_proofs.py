@@ -5,11 +5,11 @@ What the assumptions say about losses and samples enters as premises; all that i
 
 from typing import Any
 
-from ...algebra import Eq, Le, Max, Rational, Symbol, sqrt
-from ...atoms import Short, Square, Subgradient, Subset
-from ...derivation import Argument, Known, Step, View
-from ...method import mean
-from ...shown import shown
+from ...language.algebra import Eq, Le, Max, Rational, Symbol, sqrt
+from ...language.derivation import Argument, Known, Step, View
+from ...language.method import mean
+from ...proofs.atoms import Short, Square, Subgradient, Subset
+from ...proofs.premise_identity import shown
 from .frames import ON_A_PROX, ON_A_SUBSET, ON_DEVICES, around, beside, direction
 from .run import residual
 from .symbols import (

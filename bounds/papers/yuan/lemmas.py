@@ -1,8 +1,8 @@
 """Definition 1, lemmas 1 to 4, 7, 10, 11 and remark 5: functions, data sets, minibatches and sampled devices."""
 
-from ...algebra import Eq, Integer, Le, Lt, Max, Min, Sum, sqrt
-from ...derivation import Derivation
-from ...statement import Assumption, Statement, free
+from ...language.algebra import Eq, Integer, Le, Lt, Max, Min, Sum, sqrt
+from ...language.derivation import Derivation
+from ...language.statement import Assumption, Statement, free
 from . import lemma_proofs as proofs
 from .run import FEDMSPP, OWN_BASES
 from .symbols import (

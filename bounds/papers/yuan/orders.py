@@ -8,8 +8,8 @@ whether any constant will do. What is left of the claims, algebra on the right-h
 from dataclasses import replace
 from typing import Any
 
-from ...algebra import Ge, Integer, Le, Lt, Max, Min, sqrt
-from ...statement import Assumption, Statement
+from ...language.algebra import Ge, Integer, Le, Lt, Max, Min, sqrt
+from ...language.statement import Assumption, Statement
 from . import forms
 from .forms import tied
 from .run import picked2, picked_env2, picked_erm_env2

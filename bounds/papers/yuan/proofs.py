@@ -6,13 +6,13 @@ holds in each round holds of the means. What the assumptions say about losses, s
 
 from typing import Any
 
-from ...algebra import And, Eq, Ge, Integer, Le, Max, Rational, Sum, Symbol, sqrt
-from ...atoms import Minimum, Square
-from ...derivation import Argument, Induction, Known, Step, View
-from ...facts import Fact, sum_next
-from ...method import full_prox, mean
-from ...proximal_atoms import Largest, Moved, Optimal, Steep
-from ...shown import averaged, defined, shown
+from ...decide.facts import Fact, sum_next
+from ...language.algebra import And, Eq, Ge, Integer, Le, Max, Rational, Sum, Symbol, sqrt
+from ...language.derivation import Argument, Induction, Known, Step, View
+from ...language.method import full_prox, mean
+from ...proofs.atoms import Minimum, Square
+from ...proofs.premise_identity import averaged, defined, shown
+from ...proofs.proximal_atoms import Largest, Moved, Optimal, Steep
 from .frames import (
     END,
     ON_FEDMSPP,

@@ -6,8 +6,8 @@ the method does is in `theorems`, `orders` and `table`.
 
 from typing import Any
 
-from ...algebra import Eq, Ge, Le, Lt, Rational, sqrt
-from ...statement import Assumption, Statement
+from ...language.algebra import Eq, Ge, Le, Lt, Rational, sqrt
+from ...language.statement import Assumption, Statement
 from .orders import RATE_3, ROUGH, UNIT_RHO, claim, epsilon, many_rounds
 from .symbols import I, T, b, eta
 from .theorems import BOUND_2, RATE_1, STEP_1, THEOREM_1_INEQUALITY, THIRD, UNIT, bound_3, step_3

@@ -1,7 +1,7 @@
 """FedProx (1.3) and FedMSPP (algorithm 1) as one method, and what is measured along its runs."""
 
-from ...algebra import sqrt
-from ...method import (
+from ...language.algebra import sqrt
+from ...language.method import (
     Method,
     batch_grad,
     expect,

@@ -1,6 +1,6 @@
 """The paper's symbols, their meaning and dimension (sections 1 to 3, appendices A to C)."""
 
-from ...statement import Assumption, Glossary
+from ...language.statement import Assumption, Glossary
 
 GLOSSARY = Glossary()
 _s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity

@@ -9,9 +9,9 @@ sibling (`~compared`).
 from dataclasses import replace
 from typing import Any
 
-from ...algebra import Eq, Ge, Le, Lt, Rational, sqrt
-from ...derivation import Derivation
-from ...statement import Assumption, Statement
+from ...language.algebra import Eq, Ge, Le, Lt, Rational, sqrt
+from ...language.derivation import Derivation
+from ...language.statement import Assumption, Statement
 from . import proofs
 from .orders import (
     AT_PRINTED,

@@ -8,9 +8,9 @@ T - 1 is the expectation over the uniformly random index t*.
 from dataclasses import replace
 from typing import Any
 
-from ...algebra import Eq, Le, Lt, Max, Min, Rational, sqrt
-from ...derivation import Derivation
-from ...statement import Assumption, Statement, free
+from ...language.algebra import Eq, Le, Lt, Max, Min, Rational, sqrt
+from ...language.derivation import Derivation
+from ...language.statement import Assumption, Statement, free
 from . import proofs
 from .run import FEDMSPP, ONE_BASIS, OWN_BASES, drift2, move, picked2, picked_env2, residual
 from .symbols import (

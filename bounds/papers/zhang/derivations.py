@@ -14,12 +14,12 @@ arithmetic that the paper calls straightforward, the constants 0.3, 6, 2.8·20, 
 from sympy import Eq, Expr, Function, Ge, Gt, Integer, Le, Min, Rational, Sum, Symbol
 from sympy.logic.boolalg import And, Boolean, Or
 
-from ...atoms import Smooth, Square, Subgradient
-from ...derivation import Argument, Induction, Known, Step, View, named
-from ...facts import sum_empty, sum_next
-from ...frame import Frame
-from ...method import mean as mean_over
-from ...shown import defined, shown
+from ...decide.facts import sum_empty, sum_next
+from ...language.derivation import Argument, Induction, Known, Step, View, named
+from ...language.method import mean as mean_over
+from ...proofs.atoms import Smooth, Square, Subgradient
+from ...proofs.method_vectors import Frame
+from ...proofs.premise_identity import defined, shown
 from .drift import (
     bias_of_clients,
     gradients_of_clients,

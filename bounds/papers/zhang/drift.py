@@ -12,8 +12,7 @@ from functools import cache
 from sympy import Eq, Expr, Ge, Integer, Le, Rational, Sum, Symbol, exp
 from sympy.logic.boolalg import Boolean
 
-from ...derivation import Argument, Induction, Known, Step, View
-from ...facts import (
+from ...decide.facts import (
     exp_lower,
     exp_number,
     geometric,
@@ -26,7 +25,8 @@ from ...facts import (
     sum_splits,
     termwise,
 )
-from ...shown import defined
+from ...language.derivation import Argument, Induction, Known, Step, View
+from ...proofs.premise_identity import defined
 from .frames import (
     LOCAL,
     apart2,

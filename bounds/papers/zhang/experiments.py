@@ -1,7 +1,7 @@
 """Section 4.1: what figure 2 is said to show, sparse logistic regression on synthetic data with full gradients."""
 
-from ...algebra import Eq, Le
-from ...statement import Assumption, Statement
+from ...language.algebra import Eq, Le
+from ...language.statement import Assumption, Statement
 from .methods import PROPOSED
 from .symbols import GLOSSARY, R, tau
 

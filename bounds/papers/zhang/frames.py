@@ -10,23 +10,8 @@ from functools import cache
 from sympy import Eq, Expr, Function, IndexedBase, Integer, Le, Rational, Sum, Symbol
 from sympy.logic.boolalg import Boolean
 
-from ...atoms import (
-    MEAN_CONVEX,
-    Atom,
-    Bound,
-    Convex,
-    Minimum,
-    ProximalPL,
-    Slope,
-    Smooth,
-    Square,
-    Subgradient,
-    Variance,
-    lipschitz,
-)
-from ...derivation import Known
-from ...frame import Frame
-from ...method import (
+from ...language.derivation import Known
+from ...language.method import (
     F,
     Number,
     Vector,
@@ -43,8 +28,23 @@ from ...method import (
     w_star,
     zero,
 )
-from ...shown import shown
-from ...vectors import FENCHEL, FLAT, SIGN, STILL, SUM, UNBIASED
+from ...proofs.atoms import (
+    MEAN_CONVEX,
+    Atom,
+    Bound,
+    Convex,
+    Minimum,
+    ProximalPL,
+    Slope,
+    Smooth,
+    Square,
+    Subgradient,
+    Variance,
+    lipschitz,
+)
+from ...proofs.method_vectors import Frame
+from ...proofs.premise_identity import shown
+from ...proofs.vectors import FENCHEL, FLAT, SIGN, STILL, SUM, UNBIASED
 from .methods import (
     COMPACT,
     FROM_STATIONARY,

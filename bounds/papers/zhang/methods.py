@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from ...algebra import Sum
-from ...method import (
+from ...language.algebra import Sum
+from ...language.method import (
     F,
     Method,
     axis,

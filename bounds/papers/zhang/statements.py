@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ...algebra import Eq, Ge, Le, Max, Rational, Sum, oo, sqrt
-from ...derivation import Derivation
-from ...statement import Limit, Statement, free, unit
+from ...language.algebra import Eq, Ge, Le, Max, Rational, Sum, oo, sqrt
+from ...language.derivation import Derivation
+from ...language.statement import Limit, Statement, free, unit
 from . import derivations
 from . import drift as drift_proofs
 from .methods import COMPACT, FROM_STATIONARY, PROPOSED, PROXIMAL_STEP

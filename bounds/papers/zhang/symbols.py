@@ -1,7 +1,7 @@
 """The paper's symbols, their meaning and dimension (sections 2 and 3, appendix A)."""
 
-from ...algebra import Ge
-from ...statement import Assumption, Glossary
+from ...language.algebra import Ge
+from ...language.statement import Assumption, Glossary
 
 GLOSSARY = Glossary()
 _s, _n, _q = GLOSSARY.symbol, GLOSSARY.count, GLOSSARY.quantity

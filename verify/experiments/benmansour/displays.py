@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.quadratics import Quadratics
-from fedaudit.problems.ridge_logistic import RidgeLogistic, clients, two_classes
+from fedaudit.problems.losses.quadratics import Quadratics
+from fedaudit.problems.losses.ridge_logistic import RidgeLogistic, clients, two_classes
 
-from ...evaluate import Array
-from ...seeds import seed_for
+from ...search.seeds import seed_for
+from ...search.tree_arrays import Array
 from .. import Outcome
 from ..displays import Answer, Claim, Display, Rebuilt, table
 from .softmax_weights import LEVEL, RATE, TEMPERATURE, weights_of

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.bounds.lower import tree
+from fedaudit.bounds.formulas.lowering import tree
 from fedaudit.bounds.papers.benmansour.methods import FEDSOFTMAX
-from fedaudit.problems.interpret import Setup
-from fedaudit.problems.interpret import run as run_method
-from fedaudit.problems.quadratics import Quadratics
+from fedaudit.problems.losses.quadratics import Quadratics
+from fedaudit.problems.runs.interpreter import Setup
+from fedaudit.problems.runs.interpreter import run as run_method
 
-from ...evaluate import Array
-from ...seeds import seed_for
+from ...search.seeds import seed_for
+from ...search.tree_arrays import Array
 from .. import Experiment, Outcome
 
 ID = "benmansour/rem10-alpha-limit"

@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fedaudit.problems.network import normal_cdf
-from fedaudit.problems.network_data import Observed, digits, observe
+from fedaudit.problems.data.network import normal_cdf
+from fedaudit.problems.data.network_data import Observed, digits, observe
 
-from ...evaluate import Array
-from ...seeds import seed_for
+from ...search.seeds import seed_for
+from ...search.tree_arrays import Array
 from .. import Outcome
 from ..displays import Answer, Claim, Display, Rebuilt, table
 

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.bounds.catalogue import statement
-from fedaudit.problems.interpret import Setup
-from fedaudit.problems.interpret import run as run_method
-from fedaudit.problems.quadratics import Quadratics
+from fedaudit.bounds.catalogue.discovery import statement
+from fedaudit.problems.losses.quadratics import Quadratics
+from fedaudit.problems.runs.interpreter import Setup
+from fedaudit.problems.runs.interpreter import run as run_method
 
-from ...claims import lower
-from ...evaluate import Array, Evaluator, Quantity, Table
-from ...seeds import seed_for
+from ...search.lowered_claim import lower
+from ...search.seeds import seed_for
+from ...search.tree_arrays import Array, Evaluator, Quantity, Table
 from .. import Experiment, Outcome
 
 ID = "buttaci/sec4.4-speed"

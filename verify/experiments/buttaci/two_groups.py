@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from fedaudit.bounds.catalogue import statement
-from fedaudit.bounds.statement import Statement
+from fedaudit.bounds.catalogue.discovery import statement
+from fedaudit.bounds.language.statement import Statement
 
-from ...audit import read
-from ...check import tabulate
-from ...evaluate import Array
-from ...indexed import sides_of
-from ...pictured import Curves, along
+from ...moves.audit import read
+from ...pictures.kinds import Curves, along
+from ...search.claim_index import sides_of
+from ...search.score import tabulate
+from ...search.tree_arrays import Array
 from ...settings.base import Shape
 
 FLAGS = {"loss": "two_groups", "noise": "independent", "sampling": "all"}

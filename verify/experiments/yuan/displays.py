@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.bounds.catalogue import statement
+from fedaudit.bounds.catalogue.discovery import statement
 
-from ...evaluate import Array
-from ...seeds import seed_for
+from ...search.seeds import seed_for
+from ...search.tree_arrays import Array
 from .. import Outcome
 from ..displays import Answer, Claim, Display, Rebuilt, table
 from ..formulas import values

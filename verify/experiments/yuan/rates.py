@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.bounds.catalogue import catalogue, statement
-from fedaudit.bounds.latex import latex
+from fedaudit.bounds.catalogue.discovery import catalogue, statement
+from fedaudit.bounds.formulas.latex import latex
 
-from ...evaluate import Array
+from ...search.tree_arrays import Array
 from ..formulas import values
 
 

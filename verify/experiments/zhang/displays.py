@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.problems.logistic import Reading
+from fedaudit.problems.losses.logistic import Reading
 
-from ...evaluate import Array
+from ...search.tree_arrays import Array
 from .. import Outcome
 from ..displays import Answer, Claim, Display, Rebuilt, table
 from . import exact, fedda, rounds

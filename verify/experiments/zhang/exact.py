@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from fedaudit.bounds.papers.zhang.methods import COMPACT, PROPOSED
-from fedaudit.problems.logistic import Reading
+from fedaudit.problems.losses.logistic import Reading
 
-from ...evaluate import Array
+from ...search.tree_arrays import Array
 from .. import Experiment, Outcome
 from .logistic import (
     DEFAULT,

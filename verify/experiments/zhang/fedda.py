@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.bounds.method import Method
+from fedaudit.bounds.language.method import Method
 from fedaudit.bounds.papers.zhang.baselines import FEDDA, FEDDA_RESTARTED
 from fedaudit.bounds.papers.zhang.methods import PROPOSED
 
-from ...evaluate import Array
+from ...search.tree_arrays import Array
 from .. import Experiment, Outcome
 from .exact import Race, representative
 from .logistic import (

@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.bounds.lower import tree
-from fedaudit.bounds.method import Method
+from fedaudit.bounds.formulas.lowering import tree
+from fedaudit.bounds.language.method import Method
 from fedaudit.bounds.papers.zhang.baselines import FAST_FEDDA, FEDDA, FEDMID
 from fedaudit.bounds.papers.zhang.methods import COMPACT, PROPOSED
-from fedaudit.problems.interpret import Setup as Rounds
-from fedaudit.problems.interpret import resumed
-from fedaudit.problems.interpret import run as run_method
-from fedaudit.problems.logistic import Logistic, Reading, draw
-from fedaudit.problems.regularised import Regulariser
+from fedaudit.problems.losses.logistic import Logistic, Reading, draw
+from fedaudit.problems.losses.regularised import Regulariser
+from fedaudit.problems.runs.interpreter import Setup as Rounds
+from fedaudit.problems.runs.interpreter import resumed
+from fedaudit.problems.runs.interpreter import run as run_method
 
-from ...evaluate import Array, Evaluator, Table
-from ...seeds import seed_for
+from ...search.seeds import seed_for
+from ...search.tree_arrays import Array, Evaluator, Table
 
 CLIENTS, DIMENSION, ALPHA, BETA = 30, 20, 50.0, 50.0  # n, d, (alpha, beta)
 PRECISION = (

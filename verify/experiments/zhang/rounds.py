@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...evaluate import Array
+from ...search.tree_arrays import Array
 from .. import Experiment, Outcome
 from .logistic import PRECISION, SETTLED_AFTER, Seen, looks, observed, reached, settled
 

@@ -18,9 +18,9 @@ from operator import add, mul
 
 from flint import fmpq
 
-from ..expression import Op, Tree
-from ..rational import Rejected
-from ..work import spend
+from ..core.budget import spend
+from ..core.expression import Op, Tree
+from ..core.rational import Rejected
 from .polynomials import ONE, POWER, Form, Monomial, Polynomial, atoms_of, lowest, scaled, shifted, text
 
 Choices = Mapping[str, tuple[tuple[str, ...], Tree]]  # a chosen step size -> its indices and its value

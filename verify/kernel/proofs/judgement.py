@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 
 from flint import fmpq
 
-from ..claim import Claim
-from ..expression import Relation, Tree
-from ..expression import told as formula
-from ..rational import Node, Rejected
+from ..core.claim import Claim
+from ..core.expression import Relation, Tree
+from ..core.expression import told as formula
+from ..core.rational import Node, Rejected
 from .forms import BOUND, WHOLE, Forms, Need, Ranges, substituted
-from .frame import Frame
 from .polynomials import Form, text
+from .vectors.frame import Frame
 
 FLIPPED = {">=": "<=", ">": "<"}
 LINE = 400  # characters of a formula in a message

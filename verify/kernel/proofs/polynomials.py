@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from flint import fmpq, fmpq_mpoly_ctx
 
-from ..rational import Rejected
-from ..work import paid, spend
+from ..core.budget import paid, spend
+from ..core.rational import Rejected
 
 Monomial = tuple[tuple[str, int], ...]  # variables with their powers, in the order of their names
 Polynomial = Mapping[Monomial, fmpq]

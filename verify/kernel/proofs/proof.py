@@ -7,16 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from ..check import WORLDS
-from ..claim import Claim
-from ..claim import read as read_claim
-from ..expression import DOMAINS, Relation, Tree, free, parse, parse_relation
-from ..rational import Malformed, Node, Rejected
-from ..work import metered
-from . import citation, conditions, facts, frame, line, logic, order, premise, reading, sums
+from ..core.budget import metered
+from ..core.claim import Claim
+from ..core.claim import read as read_claim
+from ..core.expression import DOMAINS, Relation, Tree, free, parse, parse_relation
+from ..core.rational import Malformed, Node, Rejected
+from ..worlds.check import WORLDS
 from .forms import Forms
 from .judgement import KINDS, ZERO, Context, Judgement, among, offers_of, same, told
 from .polynomials import ONE, Form
+from .rules import citation, conditions, facts, line, logic, order, premise, sums
+from .vectors import frame, reading
 
 FORMAT = "fedaudit-proof/2"
 WORK = 400_000_000

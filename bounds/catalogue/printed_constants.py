@@ -1,0 +1,102 @@
+"""The numbers printed in a statement: where they stand, what it says with one of them changed, and which have room."""
+
+# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
+# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
+# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sympy import Basic, Indexed, Rational, Tuple
+from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+
+from ..language.statement import Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """One printed number of a statement: in which field it stands, where in that expression, and its value."""
+
+    field: str  # "then", "where", "choose", "when"
+    key: Any
+    path: tuple[int, ...]
+    value: Rational
+    inside: Basic  # the smallest term around it
+
+    def __str__(self) -> str:
+        return f"{self.value} in {self.inside} ({self.field}{'' if isinstance(self.key, int) else f' {self.key}'})"
+
+
+def constants(statement: Statement, fields: Sequence[str] = ("then", "where", "choose", "when")) -> list[Constant]:
+    """Every number printed in a statement, exponents included; minus signs and divisions are not numbers."""
+    found: list[Constant] = []
+    for name in fields:
+        value = getattr(statement, name)
+        if name in ("where", "choose"):
+            parts = list(value.items())
+        else:
+            parts = list(enumerate(value if isinstance(value, tuple) else (value,)))
+        for key, expr in parts:
+            found += [Constant(name, key, path, number, inside) for path, number, inside in _numbers(expr, expr)]
+    return found
+
+
+def _numbers(
+    expr: Basic, inside: Basic, path: tuple[int, ...] = ()
+) -> Iterator[tuple[tuple[int, ...], Rational, Basic]]:
+    if isinstance(expr, Rational):
+        if expr not in (-1, 0):
+            yield path, expr, inside
+        return
+    if isinstance(expr, Indexed | AppliedUndef | Tuple):
+        return
+    for n, part in enumerate(expr.args):
+        yield from _numbers(part, expr, (*path, n))
+
+
+@dataclass(frozen=True, slots=True)
+class Slack:
+    """A constant that, multiplied by `factor`, makes a stronger claim which still follows numerically."""
+
+    constant: Constant
+    factor: Rational
+    cited: str = ""  # the cited statement whose constant it is
+
+    def __str__(self) -> str:
+        changed = f"{self.constant} could be {self.constant.value * self.factor}"
+        if self.cited:
+            return f"slack: in {self.cited}, {changed}: its condition would still be met"
+        if self.constant.field == "when":
+            return f"slack: {changed}: 1 % more is allowed, and it still follows"
+        return f"slack: {changed}: 1 % stronger, and no violation found"
+
+
+def mutate(statement: Statement, constant: Constant, factor: Rational, *, evaluate: bool = True) -> Statement:
+    """`statement` with one printed number multiplied by `factor`; `evaluate`: a relation may become true or false."""
+    value = getattr(statement, constant.field)
+    changed = constant.value * factor
+
+    def put(expr: Basic) -> Basic:
+        return _put(expr, constant.path, changed, evaluate)
+
+    if constant.field in ("where", "choose"):
+        made: Any = {k: put(v) if k == constant.key else v for k, v in value.items()}
+    elif isinstance(value, tuple):
+        made = tuple(put(v) if n == constant.key else v for n, v in enumerate(value))
+    else:
+        made = put(value)
+    return replace(statement, **{constant.field: made})
+
+
+def _put(expr: Basic, path: tuple[int, ...], value: Rational, evaluate: bool) -> Basic:
+    if not path:
+        return value
+    args = list(expr.args)
+    args[path[0]] = _put(args[path[0]], path[1:], value, evaluate)
+    return expr.func(*args, evaluate=evaluate) if isinstance(expr, Relational) else expr.func(*args)

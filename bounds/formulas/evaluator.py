@@ -1,0 +1,318 @@
+"""sympy expressions as functions: of floats to search, of fractions to confirm, of balls where a root or exp stands.
+
+One tree, three arithmetics. The same point is tried in floating point, then replayed exactly. Fractions and balls are
+python-flint's, which are about ten times as fast as Python's own and mpmath's.
+"""
+
+# sympy is annotated only in part: Eq(...) may be an Integer to a type checker, and most methods return unknowns.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownParameterType=false
+# pyright: reportArgumentType=false, reportReturnType=false, reportAssignmentType=false
+# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false, reportCallIssue=false
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any
+
+from flint import arb, ctx, fmpq
+from sympy import Basic, Indexed, Sum, Symbol
+from sympy.core.function import AppliedUndef
+
+from .compiled_trees import Numbers, program
+from .lowering import truth
+from .trees import Arithmetic, Formula, Tree, read
+
+Number = Any  # float, fmpq or arb: the arithmetic is the same
+Point = Mapping[Basic, Fraction]  # quantity or symbol -> value
+
+LONGEST_SUM, LONGEST_EXACT_SUM = 4096, 64
+LARGEST_POWER = 20_000  # bits
+DIGITS = 60
+OFTEN = 24  # a formula computed so many times is worth a programme of its own
+
+
+class Undefined(ArithmeticError):
+    """The expression has no (real) value at this point: a zero denominator, a root of a negative number, ..."""
+
+
+def quantities(*formulas: Basic) -> list[Basic]:
+    """What must be given a value: free symbols, applied functions such as gap(t), sums over unknown terms."""
+    found: set[Basic] = set()
+    for formula in formulas:
+        _collect(formula, found)
+    return sorted(found, key=lambda q: q.sort_key())
+
+
+def opaque(expr: Basic) -> bool:
+    """A quantity that is drawn whole: gap(t), p[i], or a sum over such things."""
+    if isinstance(expr, AppliedUndef | Indexed):
+        return True
+    return isinstance(expr, Sum) and bool(expr.atoms(AppliedUndef, Indexed))
+
+
+def entangled(*formulas: Basic) -> bool:
+    """Whether a sum is over something that stands elsewhere too: its value cannot be drawn on its own."""
+    found = [q for q in quantities(*formulas) if opaque(q)]
+    heads = {q: {getattr(part, "base", part.func) for part in q.atoms(AppliedUndef, Indexed)} for q in found}
+    return any(q != r and isinstance(q, Sum) and heads[q] & heads[r] for q in found for r in found)
+
+
+def _collect(expr: Basic, found: set[Basic], bound: frozenset[Basic] = frozenset()) -> None:
+    if opaque(expr):
+        found.add(expr)
+    elif isinstance(expr, Sum):
+        names = frozenset(limit[0] for limit in expr.limits)
+        _collect(expr.function, found, bound | names)
+        for limit in expr.limits:
+            for end in limit[1:]:
+                _collect(end, found, bound)
+    elif isinstance(expr, Symbol):
+        if expr not in bound:
+            found.add(expr)
+    else:
+        for part in expr.args:
+            _collect(part, found, bound)
+
+
+class Compiled:
+    """A formula as a function of the values of `arguments`, in any of the three arithmetics."""
+
+    def __init__(self, formula: Basic, arguments: Sequence[Basic]) -> None:
+        if missing := [q for q in quantities(formula) if q not in arguments]:
+            raise TypeError(f"got {formula} with {missing[0]}, expected only {arguments}")
+        places = dict(zip(arguments, slots(len(arguments)), strict=True))
+        self._tree = _placed(truth(formula, places), len(arguments), {})
+        self._floats = self._rationals = 0  # how often it was computed
+
+    @cached_property
+    def _float(self) -> Formula[Number]:
+        return read(self._tree, _FLOAT)
+
+    @cached_property
+    def _exact(self) -> Formula[Number]:
+        return read(self._tree, _EXACT)
+
+    @cached_property
+    def _precise(self) -> Formula[Number]:
+        return read(self._tree, _PRECISE)
+
+    def float(self, values: Sequence[float]) -> Any:
+        """In floating point; raises `Undefined`."""
+        self._floats += 1
+        if self._floats == OFTEN:
+            self._float = program(self._tree, _FLOATS) or self._float
+        try:
+            value = self._float(values)
+        except (ArithmeticError, ValueError) as error:
+            raise Undefined(str(error)) from error
+        if isinstance(value, complex) or (isinstance(value, float) and not math.isfinite(value)):
+            raise Undefined("not a finite real")
+        return value
+
+    def rational(self, values: Sequence[fmpq]) -> Any:
+        """In rational arithmetic; None when a root, an exponential or a huge power stands in the way."""
+        self._rationals += 1
+        if self._rationals == OFTEN:
+            self._exact = program(self._tree, _RATIONALS) or self._exact
+        try:
+            return self._exact(values)
+        except (_NotRational, MemoryError):
+            return None
+        except (ArithmeticError, ValueError) as error:
+            raise Undefined(str(error)) from error
+
+    def exact(self, values: Sequence[Fraction]) -> Any:
+        """The same with Python's own fractions."""
+        value = self.rational([fmpq(v.numerator, v.denominator) for v in values])
+        return Fraction(int(value.p), int(value.q)) if isinstance(value, fmpq) else value
+
+    def precise(self, values: Sequence[Fraction]) -> arb:
+        """A ball of about 60 digits around the value; raises `Undefined`."""
+        return self.precise_in(balls([fmpq(v.numerator, v.denominator) for v in values]))
+
+    def precise_in(self, values: Sequence[arb]) -> arb:
+        """The same where the values are `balls` already."""
+        with ctx.workdps(DIGITS):
+            try:
+                value = self._precise(values)
+            except (ArithmeticError, ValueError) as error:
+                raise Undefined(str(error)) from error
+        if not value.is_finite():
+            raise Undefined("not a finite real")
+        return value
+
+
+@lru_cache(maxsize=256)
+def slots(count: int) -> tuple[str, ...]:
+    """The names under which a compiled formula looks up its arguments: no name of a summation index."""
+    return tuple(f"#{n}" for n in range(count))
+
+
+def _placed(tree: Tree, count: int, indices: Mapping[str, str]) -> Tree:
+    """The tree with the index of every sum in a place of its own, behind `count` others; tuples instead of lists."""
+    if not isinstance(tree, list):
+        return indices.get(tree, tree)
+    op, *args = tree
+    if op != "sum":
+        return (op, *(_placed(arg, count, indices) for arg in args))
+    variable, low, high, body = args
+    place = f"#{count}"
+    ends = (_placed(end, count, indices) for end in (low, high))
+    return (op, place, *ends, _placed(body, count + 1, {**indices, variable: place}))
+
+
+def balls(values: Sequence[fmpq]) -> list[arb]:
+    """Balls of about 60 digits around rational values."""
+    with ctx.workdps(DIGITS):
+        return [arb(v) for v in values]
+
+
+@lru_cache(maxsize=4096)
+def compiled(formula: Basic, arguments: tuple[Basic, ...]) -> Compiled:
+    return Compiled(formula, arguments)
+
+
+class _NotRational(Exception):
+    pass
+
+
+def _whole(number: Number) -> int:
+    """An end of a sum."""
+    if not isinstance(number, arb):
+        return int(number)
+    if not number.is_integer():
+        raise Undefined("a sum whose end is no integer")
+    return int(number.unique_fmpz())
+
+
+def _total(term: Callable[[Number], Number], low: Number, high: Number) -> Number:
+    first, last = _whole(low), _whole(high)
+    if abs(last - first) > (LONGEST_EXACT_SUM if isinstance(low, fmpq) else LONGEST_SUM):
+        raise _NotRational
+    one = low - low + 1
+    if last < first - 1:  # Karr's convention, which is sympy's
+        return -sum((term(one * n) for n in range(last + 1, first)), 0 * one)
+    return sum((term(one * n) for n in range(first, last + 1)), 0 * one)
+
+
+def _float_total(term: Callable[[Number], Number], low: Number, high: Number) -> Number:
+    try:
+        return _total(term, low, high)
+    except _NotRational:
+        raise Undefined("a sum too long to evaluate") from None
+
+
+def _float_power(base: float, exponent: float) -> float:
+    value = base**exponent
+    if isinstance(value, complex):
+        raise Undefined("a root of a negative number")
+    return value
+
+
+def _exact_power(base: fmpq, exponent: fmpq) -> fmpq:
+    if exponent.q != 1:
+        if base < 0:
+            raise Undefined("a root of a negative number")
+        raise _NotRational
+    size = max(base.p.bit_length(), base.q.bit_length())
+    if abs(exponent) * size > LARGEST_POWER:
+        raise _NotRational
+    return base ** int(exponent)
+
+
+def _whole_float(base: float, exponent: int) -> float:
+    return base**exponent
+
+
+def _whole_power(base: fmpq, exponent: int) -> fmpq:
+    most = LARGEST_POWER // abs(exponent)
+    if base.p.bit_length() > most or base.q.bit_length() > most:
+        raise _NotRational
+    return base**exponent
+
+
+def _precise_power(base: arb, exponent: arb) -> arb:
+    if exponent.is_integer():
+        return base ** exponent.unique_fmpz()
+    if base < 0:
+        raise Undefined("a root of a negative number")
+    return base**exponent
+
+
+def _not_rational(_: fmpq) -> fmpq:
+    raise _NotRational
+
+
+def _scalars(numbers: Numbers) -> Arithmetic[Number]:
+    """An arithmetic of single numbers, whose scope is a list of values."""
+    number = numbers.number
+
+    def constant(p: int, q: int) -> Formula[Number]:
+        try:
+            value = number(p, q)
+        except OverflowError:  # no float is so large: said where it is used
+            return lambda _: number(p, q)
+        return lambda _: value
+
+    def name(slot: str) -> Formula[Number]:
+        return operator.itemgetter(int(slot[1:]))
+
+    def at(name: str, indices: Sequence[Tree]) -> Formula[Number]:
+        raise TypeError(f"got {name} with the indices {indices}, expected quantities that are given whole")
+
+    def sum_(variable: str, low: Tree, high: Tree, body: Tree) -> Formula[Number]:
+        first, last, term = (read(part, arithmetic) for part in (low, high, body))
+
+        def run(values: Sequence[Number]) -> Number:
+            inner = [*values, None]
+
+            def at_one(n: Number) -> Number:
+                inner[-1] = n
+                return term(inner)
+
+            return numbers.total(at_one, first(values), last(values))
+
+        return run
+
+    arithmetic: Arithmetic[Number] = Arithmetic(
+        constant=constant,
+        name=name,
+        at=at,
+        total=sum_,
+        power=numbers.power,
+        fold={"+": operator.add, "*": operator.mul, "min": min, "max": max},
+        unary=numbers.unary,
+        compare={
+            "<=": operator.le,
+            "<": operator.lt,
+            ">=": operator.ge,
+            ">": operator.gt,
+            "=": operator.eq,
+            "!=": operator.ne,
+        },
+    )
+    return arithmetic
+
+
+def _quotient(p: int, q: int) -> Number:
+    return p / q
+
+
+def _precise_quotient(p: int, q: int) -> arb:
+    with ctx.workdps(DIGITS):
+        return arb(fmpq(p, q))
+
+
+def _unary(exponential: Callable[[Number], Number], logarithm: Callable[[Number], Number]) -> dict[str, Any]:
+    return {"exp": exponential, "log": logarithm, "abs": abs}
+
+
+_FLOATS = Numbers(_quotient, _float_power, _float_total, _unary(math.exp, math.log), _whole_float)
+_RATIONALS = Numbers(fmpq, _exact_power, _total, _unary(_not_rational, _not_rational), _whole_power)
+_BALLS = Numbers(_precise_quotient, _precise_power, _float_total, _unary(arb.exp, arb.log))
+_FLOAT, _EXACT, _PRECISE = (_scalars(numbers) for numbers in (_FLOATS, _RATIONALS, _BALLS))

@@ -1,0 +1,1 @@
+"""What a paper claims and which method it is about, as data: statements, methods, assumptions, dimensions."""

@@ -1,0 +1,135 @@
+"""What a method offers to somebody who writes a statement about it: symbols, measures with ranges, assumptions."""
+
+# sympy ships no type stubs, and few of its methods are annotated (2026-11).
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Symbol
+from sympy.core.function import AppliedUndef
+
+from ..formulas.algorithm_box import Printer
+from .assumptions import ASSUMPTIONS
+from .dimension import ONE
+from .method import Method
+from .statement import Entry, Glossary
+
+ENDS = {"t": "T", "k": "E", "i": "C", "j": "C", "n": "D"}  # the largest value of an index
+DATA = ("oracle", "batch_grad")  # what reads clients with data points
+NEEDS = {  # what an assumption is about -> operations, one of which a rule has to use
+    "noise": ("noisy", "again"),
+    "data": DATA,
+    "oracle": ("oracle",),
+    "regulariser": ("prox",),
+    "graph": ("neighbours",),
+    "participation": ("sampled",),
+}
+OF_POINTS = ("lipschitz", "nonnegative_loss", "lgd")  # about the losses of data points
+TOGETHER: dict[str, str] = dict.fromkeys(  # an assumption -> the one that brings losses of which it can be checked
+    ("bounded_gradients", "bounded_below", "meta_gap", "similar_gradients", "similar_hessians", "hessian_variance"),
+    "lipschitz_hessian",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """An index of a measure: its name in the paper, the letter that runs use, and where it goes from and to."""
+
+    index: Any
+    letter: str
+    first: int
+    last: Any
+
+    def __str__(self) -> str:
+        return f"{self.index} = {self.first}, ..., {self.last}"
+
+
+def ranges(method: Method, glossary: Glossary, at: Iterable[Any]) -> Iterator[Range | None]:
+    """Where each index of a measure goes; None for one that is not an index of a run (T of a step that is picked)."""
+    indices = list(at)
+    letters = [method.names.get(index, str(index)) for index in indices]
+    for index, letter in zip(indices, letters, strict=True):
+        if letter not in ENDS:
+            yield None
+            continue
+        first = method.counts_from if letter == "t" else int(letter in "ijn")
+        last = size(method, glossary, ENDS[letter])
+        last = last + first - int("k" in letters) if letter == "t" else last  # inside a round it is not the end
+        yield Range(index, letter, first, last)
+
+
+def size(method: Method, glossary: Glossary, name: str) -> Any:
+    """The paper's own symbol for a size."""
+    own = [symbol for symbol, common in method.names.items() if common == name]
+    named = own or [s for s in glossary if isinstance(s, Symbol) and s.name == name]
+    return named[0] if named else Symbol(name, positive=True, integer=True)
+
+
+def measured(method: Method) -> list[dict[str, Any]]:
+    """Every measure: its name at its indices, its dimension, what it is, where its indices go."""
+    printer = Printer(method, as_latex=False)
+    said = {q: printer.number(number) for q, number in method.measures.items()}
+    said |= {q: str(formula) for q, formula in method.formulas.items()}
+    return [
+        {
+            "name": str(q),
+            "is": what,
+            "dimension": str(_entry(method, q).dim),
+            "meaning": _entry(method, q).meaning,
+            "for": [str(r) for r in ranges(method, method.glossary, _at(q)) if r is not None],
+        }
+        for q, what in said.items()
+    ]
+
+
+def symbols(method: Method) -> list[dict[str, str]]:
+    """Step sizes and parameters of the rules, then sizes and indices, each with its dimension and meaning."""
+    rules = list(method.scalars(()))
+    steps = sorted(method.steps(), key=str)
+    inside = {x for step in steps for x in step.args}
+    plain = sorted({s for e in rules for s in e.free_symbols if s not in inside}, key=str)
+    counted = [size(method, method.glossary, name) for name in ("T", "E", "C")]
+    indices = {x for q in method.measures for x in _at(q)} | {x for x in inside if isinstance(x, Symbol)}
+    rows = [(step, "step size" if step not in method.before else "as it was before") for step in steps]
+    rows += [(s, "parameter") for s in plain if s not in counted and s not in indices]
+    rows += [(s, "size") for s in counted if s in method.glossary]
+    rows += [(s, "index") for s in sorted(indices - set(counted), key=str)]
+    return [
+        {
+            "name": str(s),
+            "role": role,
+            "dimension": str(_entry(method, s).dim),
+            "meaning": _entry(method, s).meaning,
+        }
+        for s, role in rows
+    ]
+
+
+def understood(method: Method) -> list[dict[str, Any]]:
+    """The assumptions that say something about runs of this method, and what each one asks of an instance."""
+    return [
+        {"name": name, "about": known.about, "constants": known.constants, "asks": known.asks + _together(name)}
+        for name, known in ASSUMPTIONS.items()
+        if all(any(map(method.uses, NEEDS[what])) for what in _needed(name, known.about))
+    ]
+
+
+def _together(name: str) -> str:
+    return f" (beside {TOGETHER[name]})" if name in TOGETHER else ""
+
+
+def _needed(name: str, about: str) -> list[str]:
+    return [what for what in (about, "data" if name in OF_POINTS else "") if what in NEEDS]
+
+
+def _at(quantity: Any) -> tuple[Any, ...]:
+    return quantity.args if isinstance(quantity, AppliedUndef) else ()
+
+
+def _entry(method: Method, x: Any) -> Entry:
+    key: Any = x.func if isinstance(x, AppliedUndef) else x
+    return method.glossary.get(key) or Entry("", ONE)

@@ -1,0 +1,1 @@
+"""Pages for a browser, from the rows and certificates of an audit."""

@@ -1,0 +1,1 @@
+"""Words, formulas and numbers on pages."""

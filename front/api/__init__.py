@@ -1,0 +1,1 @@
+"""What `import fedaudit` offers."""

@@ -1,0 +1,233 @@
+"""What `import fedaudit` offers, beside the names to write a statement with. A statement may be given by its id.
+
+The moves answer with types that have `row()`, `to_records()` and, in a notebook, a table. There and on a terminal,
+`verify`, `hunt`, `audit` and `simulate` say how far they are; `progress=True` says it anywhere, `progress=False`
+nowhere, and `progress=f` calls f(what, done, total) instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+from fedaudit.bounds.catalogue import discovery as catalogue
+from fedaudit.bounds.language.statement import Statement
+
+from ..errors import UserError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from fedaudit.bounds.language.symbol_values import Given
+    from fedaudit.verify.certify.command import Certified
+    from fedaudit.verify.prover.finder import Found, NotFound
+    from fedaudit.verify.results.audit_result import Audited, Derivation, Linted
+    from fedaudit.verify.results.verdicts import Verdict
+    from fedaudit.verify.worst.worst import Worst
+
+    from ..progress import Wanted
+
+__all__ = ["audit", "certify", "derive", "hunt", "lint", "load", "plot", "prove", "statement", "statements", "worst"]
+
+
+def statement(identifier: str) -> Statement:
+    """The one statement with this id; also `my_paper.py::id`.
+
+    >>> import fedaudit as fa
+    >>> fa.statement("buttaci/lem4.1").title
+    'FedProx: local deviation in one round'
+    """
+    return catalogue.given(identifier)
+
+
+def statements(*selectors: str) -> list[Statement]:
+    """What the selectors name: papers, ids, globs, paths of Python files; none means all.
+
+    >>> import fedaudit as fa
+    >>> [claim.id for claim in fa.statements("buttaci/lem4.[12]")]
+    ['buttaci/lem4.1', 'buttaci/lem4.2']
+    """
+    return catalogue.find(selectors)
+
+
+def load(path: str | PathLike[str]) -> list[Statement]:
+    """The statements of a Python file; `my.py::id` is one of them.
+
+    >>> import pathlib, tempfile, fedaudit as fa
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "mine.py"
+    >>> _ = path.write_text("import fedaudit as fa\\nMINE = fa.statement('buttaci/lem4.1')")
+    >>> [claim.id for claim in fa.load(path)]
+    ['buttaci/lem4.1']
+    """
+    name = fspath(path)
+    if not catalogue.file_of(name):
+        raise UserError(name, "a file that ends in .py", "rename it")
+    return catalogue.find([name])
+
+
+def lint(claim: Statement | str) -> Linted:
+    """Does it make sense? What is wrong, by rule.
+
+    >>> import fedaudit as fa
+    >>> [finding.rule for finding in fa.lint("yuan/lem5")]
+    ['dimension']
+    """
+    from fedaudit.bounds.lint.checks import lint as look
+    from fedaudit.verify.results.audit_result import Linted
+
+    found = catalogue.given(claim)
+    return Linted(found.id, look(found, catalogue.catalogue([found])))
+
+
+def derive(claim: Statement | str) -> Derivation:
+    """Does it follow from what it cites? Step by step.
+
+    >>> import fedaudit as fa
+    >>> fa.derive("buttaci/lemB.1-kappa").status
+    'follows'
+    """
+    from fedaudit.bounds.lint.wellformed import check
+    from fedaudit.bounds.proofs.derivation_check import derive as decide
+    from fedaudit.verify.moves.kernel_proof import prove
+    from fedaudit.verify.results.audit_result import Derivation
+
+    found = catalogue.given(claim)
+    check(found)
+    known = catalogue.catalogue([found])
+    made = decide(found, known)
+    return Derivation(found, made, proof=prove(found, known) if made.proved else None)
+
+
+def prove(claim: Statement | str, *, budget: float = 30.0) -> Found | NotFound:
+    """Look for a proof that nobody wrote; what it says of itself is not looked at. Only the kernel calls it proved.
+
+    >>> import fedaudit as fa
+    >>> fa.prove("classic/gd-fall").status
+    'proved'
+    """
+    from fedaudit.bounds.lint.wellformed import check
+    from fedaudit.verify.prover.finder import search
+
+    found = catalogue.given(claim)
+    check(found)
+    return search(found, budget)
+
+
+def hunt(
+    claim: Statement | str,
+    *,
+    seed: int = 0,
+    budget: float = 10.0,
+    backend: str = "numpy",
+    memory: str = "2GB",
+    progress: Wanted = None,
+) -> Verdict:
+    """Can it be broken? `budget` is nominal seconds; the same seed gives the same verdict.
+
+    `memory`: what its arrays may take; sizes that need more are not tried, and the verdict's search says so.
+    `progress`: False for silence, True for a line now and then, or a function of (what, done, total).
+
+    >>> import fedaudit as fa
+    >>> match fa.hunt("buttaci/appA-strong-second", budget=0.1):
+    ...     case fa.Refuted(certificate=found):
+    ...         print(found["statement"])
+    buttaci/appA-strong-second
+    """
+    from fedaudit.verify.moves.audit import hunt as search
+    from fedaudit.verify.settings.runs.limits import memory as in_bytes
+
+    from ..progress import watched
+
+    found = catalogue.given(claim)
+    with watched(f"hunt {found.id}", progress):
+        return search(found, seed, budget, backend, in_bytes(memory))
+
+
+def audit(
+    claim: Statement | str,
+    *,
+    seed: int = 0,
+    budget: float = 120.0,
+    backend: str = "numpy",
+    memory: str = "2GB",
+    progress: Wanted = None,
+) -> Audited:
+    """All moves on one statement. (`fedaudit audit` reads the rows of many together: a proof stands on proved ones.)
+
+    >>> import fedaudit as fa
+    >>> fa.audit("buttaci/appA-strong-second", budget=0.2).repaired
+    'buttaci/appA-strong-second~repaired'
+    """
+    from fedaudit.verify.moves.audit import audit as all_moves
+    from fedaudit.verify.settings.runs.limits import memory as in_bytes
+
+    from ..progress import watched
+
+    found = catalogue.given(claim)
+    with watched(f"audit {found.id}", progress):
+        return all_moves(found, seed, budget, backend, in_bytes(memory))
+
+
+def certify(certificate: str | PathLike[str] | Mapping[str, Any], *sources: str | PathLike[str]) -> Certified:
+    """Is that really a counterexample? A file or its data; `sources` are Python files with statements of your own.
+
+    >>> import fedaudit as fa
+    >>> fa.certify({"format": "none"}).accepted
+    False
+    """
+    from fedaudit.verify.certify.command import Certified, certify_files
+    from fedaudit.verify.certify.command import certify as judge
+
+    from ..running.store import own_rows
+
+    names = [fspath(source) for source in sources]
+    if isinstance(certificate, Mapping):
+        return Certified.of(judge(dict(certificate), "certificate", names))
+    rows = certify_files([fspath(certificate), *names], owned=own_rows)
+    if len(rows) != 1:
+        raise UserError(f"{fspath(certificate)} with {len(rows)} to judge", "one certificate", "name one file")
+    return Certified.of(rows[0])
+
+
+def plot(claim: Statement | str, *, seed: int = 0, **values: Given) -> Axes:
+    """Its runs against its bound, on matplotlib axes; at constants of your own where any are given.
+
+    `fa.plot("my_paper.py::li/thm1", L=10, mu=1, E=5, T=200).figure.savefig("thm1.png")`
+
+    >>> import fedaudit as fa
+    >>> axes = fa.plot("buttaci/lem4.1")
+    >>> len(axes.lines) > 0
+    True
+    """
+    from fedaudit.bounds.language.symbol_values import points, told
+    from fedaudit.figures import draw
+    from fedaudit.verify.pictures.curves import curves_at, picture
+
+    found = catalogue.given(claim)
+    chosen = points(told(values))
+    if len(chosen) != 1:
+        raise UserError(f"{len(chosen)} combinations of values", "one value for each symbol", "make several pictures")
+    return draw(curves_at(found, chosen[0], seed) if values else picture(found, seed)).axes[0]
+
+
+def worst(claim: Statement | str, *, measure: str | None = None, scale: str | None = None, **values: Given) -> Worst:
+    """The worst case at these values, over all functions of the class and all dimensions, from both sides.
+
+    Of several relations, the one that is worst. With `measure` and `scale`, of a method that `claim` names:
+    `fa.worst("my.py::gd", measure="gap(T)", scale="dist2(0)", L=3, mu=0, gamma="1/3", T=4)`.
+
+    >>> import fedaudit as fa
+    >>> made = fa.worst("buttaci/thm4.1-I", L=2, mu=1, alpha=1, C=1, E=1, T=1)
+    >>> 0.156 < float(made.lower) <= float(made.upper) < 0.157
+    True
+    """
+    from fedaudit.bounds.language.symbol_values import points, told
+
+    from ..commands.worst import answered
+
+    chosen = points(told(values))
+    if len(chosen) != 1:
+        raise UserError(f"{len(chosen)} combinations of values", "one value for each symbol", "ask for each of them")
+    _, found = answered(claim, chosen[0], measure, scale)
+    return max(found, key=lambda one: one.estimate or 0.0)

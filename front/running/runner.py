@@ -1,0 +1,493 @@
+"""Running moves over many statements: budget to effort, worker processes, and an audit that can be resumed.
+
+The same seed gives the same rows whatever carries them out: each statement is one task with its own share of the
+budget, counted as work and not by the clock, and rows are put in the order of the selection.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from fedaudit.verify.results.file_names import PROOFS
+from fedaudit.verify.results.settled_citations import rests_on, settle, unproved
+
+from ..commands.listing import chains, file_of, find, listed
+from ..errors import UserError, crash
+from .own_marks import no_key
+from .store import Damaged, Folder, Foreign, Row, key_of, source_digest
+
+if TYPE_CHECKING:
+    from fedaudit.bounds.language.statement import Statement
+
+__all__ = [
+    "Chosen",
+    "Done",
+    "Engine",
+    "Interrupted",
+    "Outcome",
+    "Settings",
+    "Task",
+    "attempt",
+    "audit",
+    "choose",
+    "cores",
+    "ended",
+    "header",
+    "libraries",
+    "one_thread",
+    "ordered",
+    "run",
+]
+
+AUDIT_BUDGET = 120.0  # seconds, the whole audit
+SINGLE_BUDGET = 10.0  # seconds a statement, for verify and hunt on their own
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+MEMORY = 2 * 10**9  # bytes
+WEIGHT = ("thm", "cor", "prop", "lem")  # labels of ids, the weightiest first
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+
+Progress = Callable[[str, int, int], None]
+Notice = Callable[[str], None]
+
+
+class Show(Protocol):
+    """Who is shown each row of an audit as soon as it is finished, or taken over from an earlier run."""
+
+    def __call__(self, row: Row, *, fresh: bool = True) -> None: ...
+
+
+def silent(*_: object, **__: object) -> None:
+    """A progress that nobody watches."""
+
+
+class Interrupted(Exception):
+    """The user stopped the run; says what was kept and how to go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """One statement that was asked for: its id, where a worker finds it again, and what it says."""
+
+    id: str
+    origin: str  # the id itself, or the path of the user's file
+    content: str  # all that its row depends on besides the settings
+    chain: str  # the same for all that cite one another, whose derivations share what they decide
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What every row depends on besides its statement."""
+
+    seed: int
+    budget: float | None = None  # seconds over all statements; None for the default
+    backend: str = "numpy"
+    figures: bool = True  # no row depends on them
+    memory: int = MEMORY  # bytes that a worker's arrays may take
+
+    def effort(self, move: str, count: int) -> float:
+        """Nominal seconds for each of `count` statements."""
+        if self.budget is not None:
+            return self.budget / max(count, 1)
+        share = AUDIT_BUDGET / max(count, 1)
+        return share if move == "audit" else min(SINGLE_BUDGET, share)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One move on one statement, as a worker process receives it."""
+
+    move: str
+    chosen: Chosen
+    seed: int
+    effort: float
+    backend: str
+    figure: bool
+    known: Row | None = None  # the row, where only its figure is wanted
+    memory: int = MEMORY
+    proofs: str = ""  # the folder of proofs that this audit has written so far
+
+    @property
+    def asked(self) -> tuple[int, float, str, int]:
+        """What a search is given beside the statement."""
+        return self.seed, self.effort, self.backend, self.memory
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a task: its row, for an audit the figure as SVG, and where the tool failed if it did."""
+
+    row: Row
+    figure: str | None = None
+    failure: str | None = None
+    undrawn: str | None = None  # where the tool failed on the figure alone
+    unsound: bool = False  # whether it failed as a proof and an exact run disagree
+
+
+class Engine(Protocol):
+    """Who carries out tasks."""
+
+    @property
+    def jobs(self) -> int:
+        """How many of them at a time."""
+        ...
+
+    def work(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Outcome]]:
+        """Tasks with their results, as they finish."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A finished command: its rows in the order of the selection, and the statements on which the tool failed."""
+
+    rows: list[Row]
+    failures: dict[str, str]  # id -> the error and its place
+    document: dict[str, Any]  # an audit's audit.json
+    unsound: bool = False  # whether a proof and an exact run disagree: then no `proved` is to be believed
+
+
+def choose(selectors: Sequence[str], *, well_formed: bool = True) -> list[Chosen]:
+    """What the selectors name, each statement once, in order; raises `UserError` that says what is unknown.
+
+    Statements of a user's own file are looked through for slips first, unless that is what is asked for.
+    """
+    found: dict[str, Chosen] = {}
+    for selector in selectors or [""]:
+        for one in _own(selector, well_formed) if file_of(selector) else _listed([selector] if selectors else []):
+            known = found.setdefault(one.id, one)
+            if known.origin != one.origin:
+                raise UserError(f"{one.id} from {known.origin} and from {one.origin}", "one of them", "rename the id")
+    return list(found.values())
+
+
+def _listed(selectors: Sequence[str]) -> Iterator[Chosen]:
+    """Statements of the catalogue, which depend on what it says of them and on our code."""
+    for entry in listed(selectors):
+        yield Chosen(
+            entry["id"], entry["id"], source_digest(papers=False) + entry["fingerprint"], chains()[entry["id"]]
+        )
+
+
+def _own(selector: str, checked: bool) -> Iterator[Chosen]:
+    """Statements of a user's file, which may read anything of ours."""
+    from fedaudit.bounds.catalogue.discovery import find
+    from fedaudit.bounds.lint.wellformed import well_formed
+
+    path = file_of(selector)
+    source = _source_of(path)
+    for made in well_formed([selector]) if checked else find([selector]):
+        yield Chosen(made.id, path, source_digest() + source + content_of(made), os.path.basename(path))
+
+
+def content_of(statement: Statement) -> str:
+    """What a statement says, as text that is the same in every process."""
+    said = [f"{f.name}={getattr(statement, f.name)!r}" for f in fields(statement) if f.repr]
+    return ADDRESS.sub("", "\n".join(said))
+
+
+def run(
+    move: str, selection: Sequence[Chosen], settings: Settings, engine: Engine, progress: Progress = silent
+) -> Done:
+    """The rows of one move."""
+    tasks = _tasks(move, selection, settings, figure=False)
+    done: dict[str, Row] = {}
+    failures: dict[str, str] = {}
+    unsound = False
+    try:
+        for task, outcome in engine.work(tasks):
+            done[task.chosen.id] = outcome.row
+            if outcome.failure:
+                failures[task.chosen.id] = outcome.failure
+            unsound = unsound or outcome.unsound
+            progress(task.chosen.id, len(done), len(tasks))
+    except KeyboardInterrupt as error:
+        raise Interrupted(f"{len(done)} of {len(tasks)} done, none kept; do: run it again with fewer ids") from error
+    return Done([done[c.id] for c in selection], failures, {}, unsound)
+
+
+def audit(
+    selection: Sequence[Chosen],
+    settings: Settings,
+    engine: Engine,
+    out: Folder,
+    progress: Progress = silent,
+    notice: Notice = silent,
+    show: Show = silent,
+    order: Sequence[Chosen] | None = None,
+) -> Done:
+    """Every move on every statement; takes over what an earlier run of this user finished, writes audit.json last.
+
+    In this `order`, if they were `ordered` already. A statement on which the tool fails costs no other: its row says so
+    and is not kept for the next run.
+    """
+    tasks = _tasks("audit", order or ordered(selection, out), settings, figure=settings.figures)
+    tasks = [replace(task, proofs=str(out.path / PROOFS)) for task in tasks]
+    keys = {t.chosen.id: _key(t) for t in tasks}
+    done: dict[str, Row] = {}
+    bare: dict[str, Row] = {}  # finished by an earlier run that drew no figures
+    failures: dict[str, str] = {}
+    strangers, unsound = 0, False
+    try:
+        for task in tasks:
+            try:
+                row = out.row(task.chosen.id, keys[task.chosen.id])
+            except Damaged as error:
+                notice(f"{task.chosen.id} is done again: {error}")
+                continue
+            except Foreign:
+                strangers += 1
+                continue
+            if row is not None and settings.figures and "figure" not in row:
+                bare[task.chosen.id] = row
+            elif row is not None:
+                done[task.chosen.id] = row
+                show(row, fresh=False)
+                progress(task.chosen.id, len(done), len(tasks))
+        if strangers:
+            why = no_key()
+            rows = f"{strangers} finished row{'s' if strangers > 1 else ''}"
+            notice(f"{rows} in {out.path} without this user's mark: decided again{why and f'; {why}'}")
+        out.forget_proofs({*done, *bare})
+        left = [_undone(t, bare.get(t.chosen.id), out) for t in tasks if t.chosen.id not in done]
+        for task, outcome in engine.work(left):
+            name = task.chosen.id
+            unsound = unsound or outcome.unsound
+            for cited, proof in outcome.row.pop("cited", {}).items():  # so that no other worker has to find it
+                if cited not in done and not out.has_proof(cited):
+                    out.prove(cited, proof)
+            if outcome.failure:
+                failures[name] = outcome.failure
+                done[name] = bare.get(name, outcome.row)
+            elif name in bare:
+                done[name] = out.illustrate(keys[name], bare[name], outcome.figure, drawn=not outcome.undrawn)
+            else:
+                drawn = settings.figures and not outcome.undrawn
+                done[name] = out.keep(keys[name], outcome.row, outcome.figure, drawn=drawn)
+            if outcome.undrawn:
+                failures[name] = outcome.undrawn
+            show(done[name])
+            progress(name, len(done), len(tasks))
+        faults = _prove_cited(selection, done, settings, engine, out)
+        failures, unsound = {**failures, **faults}, unsound or bool(faults)
+    except KeyboardInterrupt as error:
+        kept = f"{len(done) - len(failures)} of {len(tasks)} statements are kept in {out.path / 'rows'}"
+        raise Interrupted(f"{kept}; do: run the same command again to go on from there") from error
+    document = {**header(settings), "statements": settle([done[c.id] for c in selection])}
+    out.finish(document)
+    return Done(document["statements"], failures, document, unsound)
+
+
+def _prove_cited(
+    selection: Sequence[Chosen], done: dict[str, Row], settings: Settings, engine: Engine, out: Folder
+) -> dict[str, str]:
+    """Write the proofs of statements that are cited and were not asked for; what rests on one without is not proved.
+
+    Says which of these proofs disagree with an exact run, and how.
+    """
+    chosen, rows, faults = {one.id: one for one in selection}, dict(done), dict[str, str]()
+    while wanted := {name: chosen[by] for by, row in rows.items() for name in _cited(row) if name not in rows}:
+        tasks = _tasks("proof", [_beside(name, by) for name, by in wanted.items()], settings, figure=False)
+        for task, outcome in engine.work([replace(task, proofs=str(out.path / PROOFS)) for task in tasks]):
+            name = task.chosen.id
+            chosen[name] = task.chosen
+            if outcome.unsound:
+                faults[name] = outcome.failure or ""
+            rows[name] = {**outcome.row, "proof": out.prove(name, outcome.row.get("proof"))}
+    for name, row in done.items():
+        lost = [one for one in (name, *rests_on(name, rows, "proved_from")) if not rows[one].get("proof")]
+        if row.get("verdict") == "proved" and lost:
+            done[name] = unproved(row, lost)
+    return faults
+
+
+def _cited(row: Row) -> list[str]:
+    derived: Row = row.get("derive") or {}
+    return list(derived.get("proved_from") or ()) if row.get("proof") else []
+
+
+def _beside(name: str, citing: Chosen) -> Chosen:
+    """A statement that another one cites: of the catalogue, or of the same file."""
+    own = file_of(citing.origin) and any(s.id == name for s in find([citing.origin]))
+    return replace(citing, id=name) if own else next(iter(_listed([name])))
+
+
+def _undone(task: Task, bare: Row | None, out: Folder) -> Task:
+    """The task, or only the figure of a row that has none."""
+    if bare is None:
+        return task
+    held = {name: out.certificate(bare[name]) for name in ("certificate", "counterexample") if bare.get(name)}
+    return replace(task, move="plot", known={**bare, **held})
+
+
+def ordered(selection: Sequence[Chosen], out: Folder) -> list[Chosen]:
+    """In the order of work: what fell before and theorems first, so that an interrupted audit is worth reading."""
+
+    def rank(chosen: Chosen) -> tuple[bool, int]:
+        label = chosen.id.partition("/")[2]
+        kind = next((n for n, kind in enumerate(WEIGHT) if label.startswith(kind)), len(WEIGHT))
+        return out.verdict(chosen.id) != "refuted", kind
+
+    return sorted(selection, key=rank)
+
+
+def header(settings: Settings) -> dict[str, Any]:
+    """What audit.json says beside its rows."""
+    from importlib.metadata import version
+
+    budget = AUDIT_BUDGET if settings.budget is None else settings.budget
+    return {"version": version("fedaudit"), "seed": settings.seed, "budget": budget}
+
+
+def cores() -> int:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def one_thread() -> None:
+    """BLAS on one thread, here and in every worker: cores go to statements, and sums keep their order."""
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+
+
+def statement_of(chosen: Chosen) -> Statement:
+    """The statement again, in whichever process asks."""
+    from fedaudit.bounds.catalogue.discovery import find
+
+    return next(s for s in find([chosen.origin]) if s.id == chosen.id)
+
+
+def attempt(task: Task) -> Outcome:
+    """One task, also where the tool fails on it: that is our fault, and the other statements' rows are still good."""
+    try:
+        row = perform(task)
+    except Exception as error:
+        from fedaudit.verify.proposals.measured_runs import Disagreement
+
+        what, where = _ours(error)
+        unsound = isinstance(error, Disagreement)
+        return Outcome(failed_row(task, f"the tool failed: {what}"), failure=f"{what} ({where})", unsound=unsound)
+    try:
+        known = task.known or row
+        return Outcome(row, figure_of(statement_of(task.chosen), task.seed, known) if task.figure else None)
+    except Exception as error:  # a picture that fails takes no verdict with it
+        what, where = _ours(error)
+        return Outcome(row, undrawn=f"its figure: {what} ({where})")
+
+
+def _ours(error: Exception) -> tuple[str, str]:
+    """What an error of ours is, and where it arose; the user's, and all of them in development, are raised."""
+    if sys.flags.dev_mode or isinstance(error, UserError):
+        raise error
+    return crash(error)
+
+
+def failed_row(task: Task, reason: str) -> Row:
+    """What is known about a statement on which the tool failed: nothing."""
+    identifier = task.chosen.id
+    if task.move == "lint":
+        return {"id": identifier, "findings": [{"rule": "failed", "message": reason}]}
+    if task.move == "derive":
+        return {"id": identifier, "status": "not-derived", "factor": None, "evidence": "", "findings": [reason]}
+    row: Row = {"id": identifier, "verdict": "undecided", "evidence": "", "reason": reason, "tightness": None}
+    row |= {"certificate": None, "sizes": []}
+    if task.move != "audit":
+        return {**row, "instances": 0, "seconds": 0.0, "seed": task.seed}
+    return {**row, "lint": None, "derive": None, "verify": None, "hunt": None, "implicit": [], "repaired": None}
+
+
+def perform(task: Task) -> Row:
+    """The row of one task; none where only its figure is wanted."""
+    from fedaudit.bounds.catalogue.discovery import place
+    from fedaudit.bounds.formulas.statement_text import printed
+    from fedaudit.verify.moves import audit as moves
+
+    use_backend(task.backend)
+    if task.move in ("lint", "derive", "audit", "proof"):
+        _leave_interrupts_to_us()
+    if task.move == "plot":
+        return {}
+    statement = statement_of(task.chosen)
+    if task.move == "proof":
+        return moves.proof_row(statement, Path(task.proofs))
+    asked: tuple[Any, ...] = () if task.move in ("lint", "derive") else task.asked
+    asked += (Path(task.proofs),) if task.proofs else ()
+    try:
+        row = cast(Row, getattr(moves, f"{task.move}_row")(statement, *asked))
+    except UserError as error:
+        path = file_of(task.chosen.origin)
+        raise UserError(f"{place(statement, path)}: {error}") if path else error from error
+    return {**row, "statement": printed(statement)} if task.move == "audit" else row
+
+
+def use_backend(name: str) -> None:
+    """Choose the array library; raises `UserError` without a device for it."""
+    if name != "numpy":
+        from fedaudit.problems.arrays.backend import namespace
+
+        namespace(name)
+
+
+def figure_of(statement: Statement, seed: int, row: Row) -> str | None:
+    """The statement with what its row found, as SVG; None where `fedaudit plot` would say that there is none."""
+    from fedaudit.figures import drawn
+    from fedaudit.verify.pictures.curves import picture  # by its full name: the type that fedaudit.figures sees
+
+    try:
+        return drawn(picture(statement, seed, row))
+    except UserError:
+        return None
+
+
+def _tasks(move: str, selection: Sequence[Chosen], settings: Settings, *, figure: bool) -> list[Task]:
+    effort = settings.effort(move, len(selection))
+    return [Task(move, c, settings.seed, effort, settings.backend, figure, memory=settings.memory) for c in selection]
+
+
+@cache
+def libraries() -> dict[str, str]:
+    """Our version, and those of the libraries that a row depends on."""
+    from importlib.metadata import version
+
+    return {name: version(name) for name in ("fedaudit", "numpy", "scipy", "sympy", "z3-solver", "python-flint")}
+
+
+def _key(task: Task) -> str:
+    return key_of(
+        task.chosen.id,
+        task.chosen.content,
+        seed=task.seed,
+        effort=task.effort,
+        backend=task.backend,
+        memory=task.memory,
+        libraries=list(libraries().values()),
+    )
+
+
+def _source_of(path: str) -> str:
+    """The text of a user's own file: the rows of its statements depend on all of it."""
+    if not path or not os.path.isfile(path):
+        return ""
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UserError(f"{path} ({error.strerror})", "a Python file that can be read", "check the path") from error
+
+
+def ended(task: Task) -> Outcome:
+    """Of a task that takes its worker down with it."""
+    what = "its worker process ended"
+    return Outcome(failed_row(task, f"the tool failed: {what}"), None, what)
+
+
+@cache
+def _leave_interrupts_to_us() -> None:
+    """z3 would answer Ctrl-C itself: by giving up on the question at hand, which then counts as its answer."""
+    import z3  # pyright: ignore[reportMissingTypeStubs]
+
+    cast(Any, z3).set_param("ctrl_c", False)

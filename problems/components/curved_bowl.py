@@ -1,5 +1,0 @@
-"""Users in a bowl: as curved.py, with a parabola where the run is."""
-
-from .curved import CurvedLoss
-
-LOSS = CurvedLoss("bowl")

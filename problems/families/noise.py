@@ -1,0 +1,119 @@
+"""Additive noise: s v_i with a fair sign s per draw, at every step of every client or at a few of them.
+
+An assumption on the variance bounds it from above, so that draws may be without noise. Where outcomes are listed one by
+one, a long run has noise at so few steps, and of so few clients, that the list stays short.
+
+Hessians at a data point may have noise too, s diag(h_i) with signs of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..arrays.genes import Gene, along
+from .family import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """`count` steps have noise, from step `first` on, `apart` from one another; 0: every step has.
+
+    Steps are counted from 0 over all rounds. Of the clients the first `loud` have noise; 0: all of them.
+    """
+
+    kind: str = "none"  # or independent; shared: one sign for all clients of a step; rough: of Hessians too
+    count: int = 0
+    first: int = 0
+    apart: int = 1
+    loud: int = 0
+
+    @classmethod
+    def of(cls, flags: Mapping[str, str], sizes: Mapping[str, int]) -> Noise:
+        first, apart = int(flags.get("first", "0")), int(flags.get("apart", "1"))
+        return cls(flags["noise"], sizes.get("noisy", 0), first, apart, sizes.get("loud", 0))
+
+    @property
+    def flags(self) -> dict[str, str]:
+        rest = {"first": str(self.first), "apart": str(self.apart)} if self.count else {}
+        return {"noise": self.kind, **rest}
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        counted = {"noisy": self.count, "loud": self.loud}
+        return {name: size for name, size in counted.items() if size}
+
+    def steps(self, total: int) -> tuple[int, ...] | None:
+        """Those with noise, of so many; None: all."""
+        if self.kind == "none" or not self.count:
+            return None
+        chosen = tuple(self.first + self.apart * n for n in range(self.count))
+        kept = tuple(step for step in chosen if step < total)
+        return None if len(kept) == total else kept
+
+    def clients(self, C: int) -> int:
+        """How many have noise."""
+        return min(self.loud or C, C)
+
+    def signs(self, total: int, C: int, twice: bool) -> int:
+        """Independent signs of a run; `twice`: a step draws its noise twice."""
+        if self.kind == "none":
+            return 0
+        steps = self.steps(total)
+        each = 1 if self.kind == "shared" else self.clients(C) * (1 + twice + (self.kind == "rough"))
+        return each * (total if steps is None else len(steps))
+
+    def genes(self, sizes: Mapping[str, int], equal: bool) -> list[Gene]:
+        """A level per client, or one for all."""
+        if self.kind == "none":
+            return []
+        level = Gene("noise", "nonnegative", (1,), ("",)) if equal else along("noise", "nonnegative", sizes, "C")
+        return [level, *([along("rough", "nonnegative", sizes, "C")] if self.kind == "rough" else [])]
+
+    def level(self, genes: Mapping[str, Array], C: int) -> Array:
+        """(n, C), or (n, 1) where all have the same."""
+        return genes["noise"] * self._whose(C) if genes["noise"].shape[1] > 1 else genes["noise"]
+
+    def _whose(self, C: int) -> Array:
+        """1 for the clients that have noise, 0 for the others."""
+        return np.array([int(i < self.clients(C)) for i in range(C)])
+
+    def vectors(self, level: Array, C: int, d: int) -> Array:
+        """v (n, C, d): every client along a coordinate of its own, as far as there are so many."""
+        axis = np.array([[1 if j == i % d else 0 for j in range(d)] for i in range(C)])
+        return level[:, :, None] * axis
+
+    def bends(self, genes: Mapping[str, Array], high: Array, d: int) -> Array:
+        """h (n, C, d), from units of curvature."""
+        own = high[:, None] * genes["rough"] * self._whose(genes["rough"].shape[1])
+        return own[..., None] * np.array([1] * d)
+
+    def written(self, v: Any, h: Any, total: int) -> dict[str, Any]:
+        """One instance in the kernel's format; v and h as it has them."""
+        steps = self.steps(total)
+        if self.kind == "none" or steps == ():
+            return {"kind": "none"}
+        signs = {"kind": "signs", "shared": self.kind == "shared", "v": v}
+        signs |= {"h": h} if self.kind == "rough" else {}
+        return signs if steps is None else {**signs, "steps": list(steps)}
+
+    def fewer(self) -> Iterator[Noise]:
+        """Simpler ones: none; at fewer steps; of fewer clients."""
+        if self.kind != "none":
+            yield Noise()
+        if self.kind == "rough":
+            yield replace(self, kind="independent")
+        for count in sorted({1, 2, self.count // 2, self.count - 1}):
+            if 0 < count < self.count:
+                yield replace(self, count=count)
+                yield replace(self, count=count, first=self.first + self.apart * (self.count - count))
+        if self.loud > 1:
+            yield replace(self, loud=self.loud - 1)
+
+    def within(self, total: int) -> Noise:
+        """Moved so that a run of so many steps still has its last noise."""
+        last = self.first + self.apart * (self.count - 1)
+        return replace(self, first=max(0, self.first - max(0, last - total + 1))) if self.count else self

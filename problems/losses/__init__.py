@@ -1,0 +1,1 @@
+"""Losses as arrays: values, gradients, minimisers and constants, one family in a file."""

@@ -1,0 +1,145 @@
+"""How far noise can carry a run: bounds on its measures that hold on every path, by the triangle inequality.
+
+Every vector is a ball around its value without noise. Gradients are H (x - y) apart with H between the least and the
+largest curvature, so that a x - g grad(x) widens a ball by max |a - g h| over these h.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..arrays.array_checks import Array, fail, matvec, norm2
+from .compiled_method import Linear, Measure, Operation, Programme
+from .rule_values import Place, Scope, Setup, State, initial, scope_of
+
+BOUNDED = frozenset(("name", "start", "zero", "w_star", "grad", "noisy", "mean", "neighbours"))
+
+
+def bounded(rules: Programme, name: str) -> bool:
+    """Whether a bound on this measure is known: |x|^2, or f(x) - f_star."""
+    measure = rules.measures[name]
+    simple = len(measure.terms) == 1 and not rules.coefficients[measure.stars]
+    return rules.ops <= BOUNDED and simple and measure.terms[0][1].op in ("norm2", "f")
+
+
+def reach(method: Mapping[str, Any], setup: Setup, low: Array, high: Array) -> dict[str, Array]:
+    """Bounds on the measures (shapes as of `run`) for curvatures between low and high (n,), where they are known."""
+    scope = scope_of(method, replace(setup, v=None))
+    return _Balls(scope, setup, low[:, None], high[:, None]).measures()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Balls:
+    scope: Scope
+    setup: Setup
+    low: Array  # (n, 1)
+    high: Array
+
+    def measures(self) -> dict[str, Array]:
+        xp, setup, rules = self.scope.xp, self.setup, self.scope.rules
+        wanted = {name: m for name, m in rules.measures.items() if bounded(rules, name)}
+        seen: dict[str, list[Array]] = {name: [] for name in wanted}
+        centre = initial(self.scope)
+        radius: State = {name: xp.zeros_like(x[0, ..., 0]) for name, x in centre.items()}
+        for t in range(setup.T + 1):
+            place = Place(centre, t, 0)
+            for name in (name for name, m in wanted.items() if "k" not in m.at):
+                seen[name].append(self.bound(wanted[name], place, radius))
+            if t == setup.T:
+                break
+            local: dict[str, list[Array]] = {name: [] for name, m in wanted.items() if "k" in m.at}
+            centre, radius = self.carried(place, radius, "begin")
+            for k in range(setup.E + 1):
+                place = Place(centre, t, k)
+                for name, values in local.items():
+                    values.append(self.bound(wanted[name], place, radius))
+                if k < setup.E:
+                    centre, radius = self.carried(place, radius, "local")
+            for name, values in local.items():
+                seen[name].append(xp.stack(values, axis=1))
+            for phase in ("end", "update"):
+                centre, radius = self.carried(Place(centre, t, setup.E), radius, phase)
+        return {name: xp.stack(values, axis=1) for name, values in seen.items()}
+
+    def carried(self, place: Place, radius: State, phase: str) -> tuple[State, State]:
+        rules = self.scope.rules.phases[phase]
+        width = 1 if phase == "update" else self.setup.problem.C
+        wider = {name: self.wide(self.radius(rule, place, radius), width) for name, rule in rules.items()}
+        return self.scope.carried(place, phase), radius | wider
+
+    def wide(self, x: Array, clients: int) -> Array:
+        return self.scope.xp.broadcast_to(x, (self.setup.start.shape[0], clients))
+
+    def radius(self, rule: Linear, place: Place, radius: State) -> Array:
+        """How far from its centre the rule's value can be: (n, 1 or C)."""
+        xp = self.scope.xp
+        parts = list(self.parts(rule, place, 1.0))
+        slopes = {op.args[0].terms[0][1].name: (c, op) for c, op in parts if op is not None and self.plain(op)}
+        total = xp.zeros_like(self.low)
+        for coefficient, operation in parts:
+            if operation is None:
+                total = total + abs(coefficient) * xp.sqrt(norm2(xp, self.setup.v))
+            elif operation.op == "name" and operation.name in slopes:
+                continue  # together with its gradient
+            elif self.plain(operation):
+                name = operation.args[0].terms[0][1].name
+                own = [c for c, op in parts if op is not None and op.op == "name" and op.name == name]
+                a = own[0] if own else 0.0
+                stretch = xp.maximum(xp.abs(a + coefficient * self.low), xp.abs(a + coefficient * self.high))
+                total = total + stretch * radius[name]
+            else:
+                total = total + abs(coefficient) * self.inside(operation, place, radius)
+        return total
+
+    def plain(self, operation: Operation) -> bool:
+        """A gradient at a vector of the run."""
+        if operation.op != "grad" or len(operation.args[0].terms) != 1:
+            return False
+        coefficient, inside = operation.args[0].terms[0]
+        return inside.op == "name" and self.scope.coefficients[coefficient] == 1.0
+
+    def parts(self, rule: Linear, place: Place, factor: Any) -> Iterator[tuple[Any, Operation | None]]:
+        """The terms with their coefficients (n, 1), what stands below `noisy` among them; None is the noise itself."""
+        for index, operation in rule.terms:
+            here = place.at(self.scope.coefficients[index])
+            coefficient = factor * (here if isinstance(here, float) else here[..., 0])
+            if operation.op == "noisy":
+                if self.setup.v is not None:
+                    yield coefficient, None
+                yield from self.parts(operation.args[0], place, coefficient)
+            else:
+                yield coefficient, operation
+
+    def inside(self, operation: Operation, place: Place, radius: State) -> Array:
+        xp, problem = self.scope.xp, self.setup.problem
+        match operation.op:
+            case "name":
+                return radius[operation.name]
+            case "start" | "zero" | "w_star":
+                return xp.zeros_like(self.low)
+            case "grad":
+                steepest = xp.maximum(xp.abs(self.low), xp.abs(self.high))
+                return steepest * self.radius(operation.args[0], place, radius)
+            case "mean":
+                each = self.wide(self.radius(operation.args[0], place, radius), problem.C)
+                return xp.sum(xp.abs(problem.p) * each, axis=-1, keepdims=True)
+            case "neighbours":
+                return matvec(
+                    xp, xp.abs(self.setup.graph), self.wide(self.radius(operation.args[0], place, radius), problem.C)
+                )
+            case op:
+                raise fail(f"the operation {op!r}", "one whose reach is known", "enumerate its outcomes")
+
+    def bound(self, measure: Measure, place: Place, radius: State) -> Array:
+        """(n,) or (n, C)."""
+        xp, (index, atom) = self.scope.xp, measure.terms[0]
+        rule = atom.args[0]
+        x = self.scope.linear(rule, place)[0, ...]
+        if atom.op == "f":
+            x = x - self.setup.w_star[:, None, :]
+        far = (xp.sqrt(norm2(xp, x)) + self.radius(rule, place, radius)) ** 2
+        here = place.at(self.scope.coefficients[index])
+        steep = self.high / 2 if atom.op == "f" else 1.0
+        value = abs(here if isinstance(here, float) else here[..., 0]) * steep * far
+        value = self.wide(value, self.setup.problem.C if measure.own else 1)
+        return value if measure.own else value[..., 0]

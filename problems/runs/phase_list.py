@@ -1,0 +1,85 @@
+"""A phase of a method as a list: every operation and every sum in it once, each after what it reads.
+
+Rules of a phase share much (a new iterate and its proximal point read one sum), and walking their trees costs more than
+the smallest arrays.
+"""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from .compiled_method import ONE, Linear, Operation, Programme
+
+Terms = tuple[tuple[int, int], ...]  # coefficients, by their place in the programme, and places of vectors
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """An operation on vectors at `places`, or the sum of `terms`."""
+
+    operation: Operation | None
+    places: tuple[int, ...] = ()
+    terms: Terms = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Flat:
+    names: tuple[str, ...]  # vectors of the state, at the first places
+    steps: tuple[Step, ...]  # one more place each
+    targets: tuple[tuple[str, int], ...]
+    stays: frozenset[int]  # places of vectors that the phase does not change
+
+
+@lru_cache(maxsize=1024)
+def flat(rules: Programme, phase: str, drawn: bool) -> Flat:
+    """`drawn`: noise is that of drawn data, so that what is inside `noisy` is not read off all data."""
+    lister = _Lister(rules, drawn)
+    targets = [(name, lister.sum(rule)) for name, rule in rules.phases[phase].items()]
+    first = {name: place for place, name in enumerate(lister.names)}
+    places = [first[item] if isinstance(item, str) else len(first) + item for item in lister.found]
+    steps = [
+        Step(
+            step.operation,
+            tuple(places[i] for i in step.places),
+            tuple((coefficient, places[i]) for coefficient, i in step.terms),
+        )
+        for step in lister.steps
+    ]
+    stays = frozenset(place for name, place in first.items() if name not in rules.phases[phase])
+    return Flat(tuple(lister.names), tuple(steps), tuple((name, places[i]) for name, i in targets), stays)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lister:
+    """`found` are the vectors in the order in which they were met: names, or numbers of steps."""
+
+    rules: Programme
+    drawn: bool
+    names: list[str] = field(default_factory=list[str])
+    steps: list[Step] = field(default_factory=list[Step])
+    found: list[str | int] = field(default_factory=list[str | int])
+    known: dict[Operation | Terms, int] = field(default_factory=dict[Operation | Terms, int])
+
+    def sum(self, rule: Linear) -> int:
+        terms = tuple((coefficient, self.vector(operation)) for coefficient, operation in rule.terms)
+        if len(terms) == 1 and self.rules.coefficients[terms[0][0]] == ONE:
+            return terms[0][1]
+        if terms not in self.known:
+            self.known[terms] = self.add(Step(None, terms=terms))
+        return self.known[terms]
+
+    def vector(self, operation: Operation) -> int:
+        if operation not in self.known:
+            if operation.op == "name":
+                self.names.append(operation.name)
+                self.found.append(operation.name)
+                self.known[operation] = len(self.found) - 1
+            else:
+                closed = operation.op == "noisy" and self.drawn
+                places = () if closed else tuple(self.sum(arg) for arg in operation.args)
+                self.known[operation] = self.add(Step(operation, places))
+        return self.known[operation]
+
+    def add(self, step: Step) -> int:
+        self.steps.append(step)
+        self.found.append(len(self.steps) - 1)
+        return len(self.found) - 1

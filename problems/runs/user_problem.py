@@ -1,0 +1,196 @@
+"""Problems that a user gives: arrays of quadratics, or gradients as functions. One instance, any number of clients.
+
+The array interpreter asks a problem for `grad`, `value`, `gap_from`, `optimum`, `p`, `C` and `d`. Vectors of the
+clients are (.., C, d), those of the server (.., 1, d).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..arrays.array_checks import fail
+from ..losses.quadratics import Quadratics
+
+__all__ = ["Problem"]
+
+Array = Any
+NEAR = 1e-7  # of the size of a table's points: what is one of them
+LARGE = 20_000_000  # entries of matrices whose minimiser is computed unasked
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """Losses f_1, ..., f_C on R^d and their weights, for `simulate`.
+
+    `grad(i, w)` is the gradient of client i = 0, ..., C - 1 at w (d,); with `batched=True` it is `grad(W)`, all clients
+    at once, (C, d) to (C, d). `value` likewise, (d,) to a number or (C, d) to (C,). What a method measures with values
+    or with the minimiser is left out where these are not given.
+
+    >>> import fedaudit as fa
+    >>> problem = fa.Problem(grad=lambda i, w: w - i, clients=3, dim=1, w_star=[1.0])
+    >>> fa.simulate("fedprox", problem, rounds=2, gamma=0.5, alpha=0)["w"].tolist()
+    [[0.0], [0.5], [0.75]]
+    """
+
+    grad: Callable[..., Any]
+    clients: int
+    dim: int
+    value: Callable[..., Any] | None = None
+    w_star: Any = None  # a minimiser of the weighted mean
+    weights: Any = None  # sum to 1; equal ones otherwise
+    batched: bool = False
+    quadratics: Any = None  # the interpreter's own, where they were given as matrices
+
+    def __post_init__(self) -> None:
+        for name, size in (("clients", self.clients), ("dim", self.dim)):
+            if isinstance(size, bool) or size < 1:
+                raise fail(f"{name} = {size!r}", "a whole number from 1 on", "give another one")
+        if self.p.shape != (1, self.clients) or not np.isclose(self.p.sum(), 1):
+            raise fail(f"weights {self.p[0].tolist()}", f"{self.clients} numbers that sum to 1", "divide by their sum")
+        if self.minimiser is not None and self.minimiser.shape != (1, self.dim):
+            raise fail(f"w_star of shape {self.minimiser.shape[1:]}", f"({self.dim},)", "give one number per dimension")
+
+    @staticmethod
+    def quadratic(A: Any, b: Any, weights: Any = None) -> Problem:
+        """Losses w'A_i w/2 - b_i'w: A (C, d, d), or its diagonals (C, d); b (C, d).
+
+        >>> import fedaudit as fa
+        >>> problem = fa.Problem.quadratic(A=[[1.0, 2.0], [3.0, 2.0]], b=[[0.0, 4.0], [4.0, 4.0]])
+        >>> problem.w_star
+        array([1., 2.])
+        """
+        matrices, pull = np.asarray(A, dtype=float), np.asarray(b, dtype=float)
+        if pull.ndim != 2 or matrices.shape not in (pull.shape, (*pull.shape, pull.shape[-1])):
+            got = f"A of shape {matrices.shape} and b of shape {pull.shape}"
+            raise fail(got, "A (C, d, d) or (C, d), b (C, d)", "make them agree")
+        C, d = pull.shape
+        p = np.full(C, 1 / C) if weights is None else np.asarray(weights, dtype=float)
+        if matrices.ndim == 2:
+            slope, at = (p[:, None] * matrices).sum(0), (p[:, None] * pull).sum(0)
+            best = at / slope if (slope > 0).all() else None
+
+            def grad(W: Array) -> Array:
+                return matrices * W - pull
+
+            def value(W: Array) -> Array:
+                return (W * (matrices / 2 * W - pull)).sum(-1)
+
+            return Problem(grad, C, d, value, w_star=best, weights=p, batched=True)
+        found = Quadratics(matrices[None], pull[None], p[None])
+        best = found.minimiser()[0] if matrices.size <= LARGE else None
+        best = None if best is None or np.isnan(best).any() else best
+        return Problem(found.grad, C, d, found.value, w_star=best, weights=p, batched=True, quadratics=found)
+
+    @staticmethod
+    def table(clients: Any, weights: Any = None, w_star: Any = None) -> Problem:
+        """Losses known at finitely many points, as certificates of worst cases have them: a list per client of points
+        {"x": (d,), "g": (d,), "f": number}, or {"points": that list}. Numbers may be texts, "1/3".
+
+        A run is answered where it meets these points, up to rounding, and nowhere else.
+
+        >>> import fedaudit as fa
+        >>> points = [{"x": ["0"], "g": ["0"], "f": "0"}, {"x": ["1"], "g": ["1/2"], "f": "3/8"}]
+        >>> problem = fa.Problem.table([{"points": points}], w_star=["0"])
+        >>> float(problem.grad(0, [1.0])[0])
+        0.5
+        """
+        listed: list[list[Any]] = [_listed(client) for client in clients]
+        x, g = ([np.array([_floats(point[name]) for point in points]) for points in listed] for name in ("x", "g"))
+        f = [np.array(_floats([point["f"] for point in points])) for points in listed]
+        best = None if w_star is None else _floats(w_star)
+
+        def place(i: int, w: Array) -> int:
+            apart = np.abs(x[i] - np.asarray(w, dtype=float)).max(axis=-1)
+            nearest = int(np.argmin(apart))
+            if apart[nearest] > NEAR * max(1.0, float(np.abs(x[i]).max())):
+                raise fail(f"client {i + 1} at {np.asarray(w).tolist()}", "a point of its table", "run what it is of")
+            return nearest
+
+        def grad(i: int, w: Array) -> Array:
+            return g[i][place(i, w)]
+
+        def value(i: int, w: Array) -> Array:
+            return f[i][place(i, w)]
+
+        return Problem(grad, len(listed), x[0].shape[-1], value, w_star=best, weights=weights and _floats(weights))
+
+    @property
+    def p(self) -> Array:
+        """(1, C)."""
+        given = np.full(self.clients, 1 / self.clients) if self.weights is None else self.weights
+        return np.asarray(given, dtype=float)[None]
+
+    @property
+    def minimiser(self) -> Array:
+        """(1, d), or None."""
+        return None if self.w_star is None else np.asarray(self.w_star, dtype=float)[None]
+
+    def losses(self) -> Any:
+        """As the interpreter takes it."""
+        return self.quadratics if self.quadratics is not None else Given(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """A user's functions as a problem of the interpreter."""
+
+    problem: Problem
+
+    @property
+    def C(self) -> int:
+        return self.problem.clients
+
+    @property
+    def d(self) -> int:
+        return self.problem.dim
+
+    @property
+    def p(self) -> Array:
+        return self.problem.p
+
+    def grad(self, w: Array) -> Array:
+        return self._each(self.problem.grad, w, (self.C, self.d))
+
+    def value(self, w: Array) -> Array:
+        assert self.problem.value is not None
+        return self._each(self.problem.value, w, (self.C,))
+
+    def gap_from(self, w_star: Array) -> Callable[[Array], Array]:
+        least = self.mean_value(w_star)
+        return lambda w: self.mean_value(w) - least
+
+    def optimum(self) -> Array:
+        """f_* (1,)."""
+        return self.mean_value(self.problem.minimiser)
+
+    def mean_value(self, w: Array) -> Array:
+        """f at (.., d)."""
+        return (self.p[0] * self.value(w[..., None, :])).sum(-1)
+
+    def _each(self, function: Callable[..., Any], w: Array, shape: tuple[int, ...]) -> Array:
+        """A function of the user at (.., C or 1, d): (.., *shape)."""
+        lead = w.shape[:-2]
+        rows = np.broadcast_to(w, (*lead, self.C, self.d))
+        made = np.empty((*lead, *shape))
+        for at in np.ndindex(*lead):
+            whole = function(rows[at]) if self.problem.batched else [function(i, rows[at][i]) for i in range(self.C)]
+            found = np.asarray(whole, dtype=float)
+            if found.shape != shape:
+                raise fail(f"a function that returns {found.shape}", f"{shape}", "check `batched` and the shapes")
+            made[at] = found
+        return made
+
+
+def _floats(numbers: Any) -> list[float]:
+    """Numbers, or texts of rationals."""
+    return [float(Fraction(x)) for x in numbers]
+
+
+def _listed(client: Any) -> list[Any]:
+    """Points of a client."""
+    return list(client["points"] if hasattr(client, "keys") else client)

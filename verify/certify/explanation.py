@@ -1,0 +1,149 @@
+"""What an accepted certificate must trust: kernel modules, the method, every assumption and condition, both sides.
+
+The kernel has accepted it before, in a process of its own; here its world is asked again, part by part. Of a proof, the
+chain of trust: which rules were used and how long they are, what is believed, what is assumed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from .. import kernel
+from ..kernel.core.claim import read as read_claim
+from ..kernel.core.expression import Evaluator, free
+from ..kernel.core.rational import Node, shown
+from ..kernel.proofs.proof import RULES
+from ..kernel.worlds.check import WORLDS, assume
+
+if TYPE_CHECKING:
+    from fedaudit.bounds.language.statement import Statement
+
+__all__ = ["explain", "explain_proof"]
+
+CORE = ("check", "claim", "expression", "rational", "work", "world")  # what reads every certificate
+BELOW = ("claim", "expression", "rational", "work")  # what the rules of proofs import of it
+PROOFS = Path(kernel.__file__).parent / "proofs"
+Parts = dict[str, list[str]]
+
+
+def explain(certificate: Mapping[str, Any], statement: Statement) -> Parts:
+    """Heading -> lines, in the order in which a reader checks them. Raises what the kernel raises."""
+    from fedaudit.bounds.formulas.printer import PYTHON, text
+    from fedaudit.bounds.formulas.written_order import written
+
+    claim = read_claim(Node(certificate["claim"], "claim"))
+    dropped = tuple(certificate["dropped"])
+    world = kernel.admit(certificate["claim"], certificate["instance"], dropped)
+    assumptions: list[str] = []
+    said = {a.name: a.says for a in (*statement.let, *statement.implicit)}
+    for name, args in (*claim.let, *claim.implicit):
+        constants = ", ".join(f"{arg} = {shown(world.value(arg))}" for arg in args)
+        what = f"{name}({constants})" if args else name
+        if name not in dropped:
+            assume(claim, world, name, args)
+        outcome = "not required" if name in dropped else "holds"
+        assumptions.append(f"{outcome}: {what}" + (f"  [{said[name]}]" if said.get(name) else ""))
+    conditions: list[str] = []
+    made = written(statement)
+    for printed, condition in zip(made.when, claim.when, strict=True):
+        names = [n for n in claim.for_all if any((n, -1) in free(side) for side in condition[1:])]
+        ends = [[Evaluator(world, claim.domains).integer(end, {}) for end in claim.for_all[n]] for n in names]
+        points = list(product(*(range(low, high + 1) for low, high in ends)))
+        sides = [world.settle(condition, dict(zip(names, point, strict=True)), claim.domains) for point in points]
+        first = f"{shown(sides[0][0])} against {shown(sides[0][1])}" if sides else "nothing to check"
+        everywhere = f", and at all {len(sides)} indices" if names else ""
+        conditions.append(f"holds: {text(printed, PYTHON)}  [{first}{everywhere}]")
+    lhs, rhs, _ = kernel.evaluate(certificate["claim"], certificate["instance"], dropped, certificate["at"])
+    at = {name: n for name, n in certificate["at"].items() if name != "relation"}
+    claimed = [text(relation, PYTHON) for relation in made.then]
+    sides = [
+        f"claimed: {claimed[certificate['at']['relation']]}",
+        f"at: {', '.join(f'{k} = {v}' for k, v in at.items()) or 'the instance'}",
+    ]
+    return {
+        "kernel": _modules(claim.setting),
+        "method": _method(statement),
+        "assumptions": assumptions,
+        "conditions": conditions,
+        "both sides": [*sides, f"left side: {kernel.claimed(lhs)}", f"right side: {kernel.claimed(rhs)}"],
+    }
+
+
+def explain_proof(row: Mapping[str, Any], statement: Statement) -> Parts:
+    """The chain of trust of an accepted proof, from its row: at most ten lines."""
+    used = cast("dict[str, int]", row["rules"])
+    modules = Counter(RULES[name].__module__.rpartition(".")[2] for name in used)
+    by_rule = ", ".join(f"{name} {n}" for name, n in sorted(used.items(), key=lambda one: (-one[1], one[0])))
+    by_module = ", ".join(f"{name}.py {_length(PROOFS / f'{name}.py')}" for name in sorted(modules))
+    shared = [PROOFS / f"{name}.py" for name in sorted(_below(modules) - set(modules))]
+    below = sum(_length(PROOFS.parent / f"{name}.py") for name in BELOW)
+    cites = cast("list[str]", row["cites"])
+    assumed = [f"{a.name}({', '.join(map(str, a.args))})" if a.args else a.name for a in statement.let]
+    implicit = [a.name for a in statement.implicit]
+    z3 = f"z3, for {row['trusted']} lines (its own and those of what it rests on)" if row["trusted"] else "no solver"
+    return {
+        "chain of trust": [
+            f"judgements by rule: {by_rule}",
+            f"lines of code of these rules: {by_module}",
+            f"and of what all rules share: {', '.join(f'{file.name} {_length(file)}' for file in shared)}",
+            f"below them, what reads claims and numbers: {below} lines",
+            f"rests on the proofs of: {', '.join(cites) or 'nothing else'}",
+            f"believed: python-flint, the mathematics in the docstring of each rule, {z3}",
+            f"assumed, as the text says: {', '.join(assumed) or 'nothing'}",
+            f"assumed, as the text does not say: {', '.join(implicit) or 'nothing'}",
+            f"and that the claim of {statement.id} is what the paper prints: `fedaudit show {statement.id}`",
+        ]
+    }
+
+
+def _below(rules: Iterable[str]) -> set[str]:
+    """The modules of the layer that rules import, themselves among them, and the one that reads a proof."""
+    waiting, needed = list(rules), {"proof"}
+    while waiting:
+        name = waiting.pop()
+        if name not in needed:
+            needed.add(name)
+            waiting += _imports((PROOFS / f"{name}.py").read_text(encoding="utf-8"))
+    return needed
+
+
+def _length(file: Path) -> int:
+    return len(file.read_text(encoding="utf-8").splitlines())
+
+
+def _method(statement: Statement) -> list[str]:
+    from fedaudit.bounds.formulas.algorithm_box import algorithm, measures
+
+    if isinstance(statement.method, str):
+        return [f"the world {statement.method!r}, whose module says what it computes"]
+    return algorithm(statement.method) + measures(statement.method)
+
+
+def _modules(setting: str) -> list[str]:
+    """The modules that read this certificate, each with its length: the core, the world, and what that imports."""
+    folder = Path(kernel.__file__).parent
+    waiting = [*CORE, WORLDS[setting].read.__module__.rpartition(".")[2]]
+    needed: dict[str, int] = {}
+    while waiting:
+        name = waiting.pop(0)
+        if name in needed:
+            continue
+        text = (folder / f"{name}.py").read_text(encoding="utf-8")
+        needed[name] = len(text.splitlines())
+        waiting += _imports(text) if name != "check" else ()  # which imports every world there is
+    lines = [f"verify/kernel/{name}.py  {count} lines" for name, count in needed.items()]
+    return [*lines, f"together {sum(needed.values())} lines, the standard library and python-flint"]
+
+
+def _imports(text: str) -> list[str]:
+    """Modules of the kernel that a module imports."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            found += [node.module] if node.module else [alias.name for alias in node.names]
+    return found

@@ -1,0 +1,1 @@
+"""What every certificate needs: data from strangers, budgets, expressions, claims, methods as data."""

@@ -1,0 +1,1 @@
+"""Worst cases over all losses of a class: runs as vectors nobody has chosen yet, and proofs by multipliers."""

@@ -1,0 +1,1 @@
+"""Losses, regularisers and draws of data in exact arithmetic, one family in a file."""

@@ -1,0 +1,1 @@
+"""The rules by which a judgement follows from others, one module each."""

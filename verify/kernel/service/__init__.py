@@ -1,0 +1,1 @@
+"""Files in and answers out, within limits of time and memory."""

@@ -1,0 +1,1 @@
+"""What a claim may be about, one world in a file, and the verdict on a counterexample."""

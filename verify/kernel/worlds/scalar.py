@@ -1,0 +1,14 @@
+"""A claim about numbers alone: every symbol and every indexed quantity is given."""
+
+from __future__ import annotations
+
+from ..core.claim import Claim
+from ..core.rational import Node
+from ..core.world import World, tabled
+
+
+def read(node: Node, claim: Claim) -> World:
+    given = node.fields("values", "quantities")
+    entries = given["quantities"].mapping() if "quantities" in given else {}
+    lists = {name: [claim.number(name, x) for x in entry.items()] for name, entry in entries.items()}
+    return tabled(claim.parameters(given["values"], set()), lists, listed=[*lists], first=0)

@@ -1,0 +1,248 @@
+"""What an audit's folder keeps beside counterexamples: the proof of every proved row, both ends of every worst case.
+
+Each file is judged by the kernel and compared with what audit.json says of it; a file that nothing names or cites, and
+a row whose file is missing, are told as such.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from ..certify.proof_files import Judged, Shelf
+from ..certify.sandbox import Checker
+from ..kernel import Malformed
+from ..kernel.core.rational import shown
+from ..results.file_names import PROOFS, WORST, slug
+
+if TYPE_CHECKING:
+    from fedaudit.bounds.language.statement import Statement
+
+__all__ = ["End", "Kept", "ends", "proved"]
+
+Row = dict[str, Any]
+NEAR = Fraction(1, 10**9)  # how far a float may be from the number that it stands for, relative to that
+SIZES = ("C", "E", "T", "m")
+ENDS: tuple[tuple[Literal["lower", "upper"], str], ...] = (("lower", "certificate"), ("upper", "proof"))
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of a worst case that a row quotes."""
+
+    id: str
+    place: str  # in audit.json
+    which: Literal["lower", "upper"]
+    file: str | None  # below the folder
+    values: tuple[tuple[Fraction | None, bool], ...]  # as a float tells it, and exactly
+    point: Mapping[str, str]
+    name: Mapping[str, str]  # the numbers in the name of an ordinary point
+    relation: int | None  # of several, which one; None where a search met it
+
+    def differs(self, data: Mapping[str, Any], lhs: object, rhs: object) -> str:
+        """Why a file that the kernel accepted is not this end; empty where it is."""
+        if data.get("statement") != self.id:
+            return f"got a file of {shown(data.get('statement'))}, expected one of {self.id}"
+        if ("factor" in data) != (self.which == "upper"):
+            return f"got the other end, expected the {self.which} one"
+        where = cast("Mapping[str, Any]", data["instance"] if self.which == "lower" else data["point"])
+        place = cast("dict[str, int]", data["at"])
+        if self.relation not in (None, place["relation"] + 1):
+            return f"got relation {place['relation'] + 1}, expected the one that audit.json tells"
+        if other := _elsewhere(self.point, data, where) or _elsewhere(self.name, data, where):
+            return f"got {other}, expected the point that audit.json tells"
+        low, high = _attained(data, lhs, rhs) if self.which == "lower" else (Fraction(data["factor"]),) * 2
+        for value, exact in self.values or ((None, False),):
+            if value is None or not _within(value, low, high, exact):
+                return f"got {float(low):.9g}, expected the {self.which} end {shown(str(value))}"
+        return ""
+
+
+def _within(value: Fraction, low: Fraction, high: Fraction, exact: bool) -> bool:
+    room = 0 if exact else NEAR * max(abs(low), abs(high))
+    return low - room <= value <= high + room
+
+
+def _elsewhere(point: Mapping[str, str], data: Mapping[str, Any], where: Mapping[str, Any]) -> str:
+    """A size, constant, step size, weight or index of a file that is not the one which audit.json tells."""
+    letters = cast("dict[str, str]", data["claim"].get("method", {}).get("names", {}))
+    sizes = {**where, **cast("dict[str, Any]", where.get("participation", {}))}
+    told = {name: [sizes[name]] for name in SIZES if name in sizes}
+    told |= {letter: told[size] for letter, size in letters.items() if size in told}
+    told |= {"p": where["p"]} if "p" in where else {}
+    for part in ("constants", "parameters", "steps"):
+        told |= {name: list(_leaves(x)) for name, x in cast("dict[str, Any]", where.get(part, {})).items()}
+    told |= {name: [n] for name, n in cast("dict[str, Any]", data["at"]).items() if name != "relation"}
+    for name, said in point.items():
+        values, own = [_number(one) for one in said.split()], [_number(x) for x in told.get(name, ())]
+        if name in told and None not in values and own not in (values, values * len(own)):
+            return f"{name} = {shown(told[name])}"
+    noise, asked = cast("dict[str, str]", where.get("noise", {})).get("kind", "none"), point.get("noise")
+    other = asked == "none" != noise or (asked == "signs" != noise and "factor" in data)  # a run may do without
+    return f"noise {shown(noise)}" if other else ""
+
+
+def _leaves(entry: object) -> Iterator[object]:
+    """The numbers in lists of lists."""
+    for one in cast("list[object]", entry) if isinstance(entry, list) else ():
+        yield from _leaves(one)
+    if not isinstance(entry, list):
+        yield entry
+
+
+def _number(text: object) -> Fraction | None:
+    try:
+        return Fraction(str(text)) if len(str(text)) < 1000 else None
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def _attained(data: Mapping[str, Any], lhs: object, rhs: object) -> tuple[Fraction, Fraction]:
+    """Between which numbers the smaller side over the larger one lies, as the relation orders them."""
+    relation = data["claim"]["then"][data["at"]["relation"]][0]
+    small, large = (rhs, lhs) if relation in (">=", ">") else (lhs, rhs)
+    (a, b), (c, d) = _ball(str(small)), _ball(str(large))
+    if c <= 0:
+        return Fraction(0), Fraction(0)
+    return (a / (d if a >= 0 else c), b / (c if b >= 0 else d))
+
+
+def _ball(text: str) -> tuple[Fraction, Fraction]:
+    middle, _, radius = text.partition(" +/- ")
+    return Fraction(middle) - Fraction(radius or 0), Fraction(middle) + Fraction(radius or 0)
+
+
+def ends(document: object) -> list[End]:
+    """Both ends of every worst case that a row of audit.json quotes; `Malformed` where it is not as audits write it."""
+    rows = cast("list[Row]", cast(Row, document)["statements"])
+    return [end for n, row in enumerate(rows) for end in _of_row(row, f"statements[{n}].hunt.worst")]
+
+
+def _of_row(row: Row, place: str) -> Iterator[End]:
+    hunt = row.get("hunt")
+    listed = cast(Row, hunt).get("worst") if isinstance(hunt, dict) else None
+    if not isinstance(listed or [], list):
+        raise Malformed(f"{place}: got {shown(listed)}, expected a list")
+    for n, entry in enumerate(cast("list[object]", listed or [])):
+        where, one = f"{place}[{n}]", cast(Row, entry if isinstance(entry, dict) else {})
+        point: object = one.get("point")
+        if not isinstance(point, dict) or not all(isinstance(x, str) for x in cast(Row, point).values()):
+            raise Malformed(f"{where}.point: got {shown(cast(object, point))}, expected numbers by name")
+        pairs = [part.rpartition(" ") for part in str(one.get("name", "")).split(", ")]
+        name = {letter: said for letter, _, said in pairs}
+        number = None if one.get("by") == "search" else one.get("relation", 1)
+        for which, key in ENDS:
+            value, exact, file = one.get(which), one.get(f"{which}_exact"), one.get(key)
+            if not _is_number(value) or not isinstance(exact or "", str) or not isinstance(file or "", str):
+                raise Malformed(f"{where}.{which}: got {shown(value)}, expected a number and the name of its file")
+            said = [(_number(x), precise) for x, precise in ((exact, True), (value, False)) if x is not None]
+            if value is not None or exact or file:
+                told = cast("dict[str, str]", point), name, number
+                yield End(str(row["id"]), where, which, file, tuple(said), *told)
+
+
+def _is_number(x: object) -> bool:
+    return x is None or (isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x))
+
+
+def proved(document: object) -> dict[str, tuple[str | None, int]]:
+    """Id -> the file of the proof, and how many lines it trusts: of rows that are proved or name a proof."""
+    found: dict[str, tuple[str | None, int]] = {}
+    for n, row in enumerate(cast("list[Row]", cast(Row, document)["statements"])):
+        name = row.get("proof")
+        if not isinstance(name or "", str):
+            raise Malformed(f"statements[{n}].proof: got {shown(name)}, expected the name of its file")
+        trusted = row.get("trusted", 0)
+        if type(trusted) is not int:
+            raise Malformed(f"statements[{n}].trusted: got {shown(trusted)}, expected a number of lines")
+        if row.get("verdict") == "proved" or name:
+            found[str(row["id"])] = name, trusted
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Judges the files of one folder. `judge` and `row` are those of certificates: an end in a file, and a bare row."""
+
+    path: Path
+    known: Mapping[str, Statement]
+    checker: Checker
+    judge: Callable[[str], tuple[Row, Mapping[str, Any]]]
+    row: Callable[..., Row]
+
+    def rows(self, document: object) -> list[Row]:
+        """One row per proof and per end, in the order of audit.json; what nothing names comes last."""
+        return [*self._proofs(document), *self._ends(document)]
+
+    def _ends(self, document: object) -> Iterator[Row]:
+        told, named = ends(document), set[str]()
+        for end in told:
+            kind, file = f"{end.which} end", f"{WORST}/{Path(end.file).name}" if end.file else None
+            if file is None or file != end.file or file in named or not (self.path / file).is_file():
+                got = "a file that another end has" if file in named else shown(end.file) if end.file else "no file"
+                why = f"audit.json ({end.place}): got {got}, expected the {end.which} end in {WORST}/"
+                yield self.row(f"{self.path}/{file or WORST}", end.id, reason=why, kind=kind)
+                continue
+            named.add(file)
+            judged, data = self.judge(str(self.path / file))
+            judged = {**judged, "kind": kind}
+            if not judged["malformed"] and judged["accepted"] and judged["dropped"]:
+                judged |= {"accepted": False, "reason": "got a reading without an assumption, expected the whole claim"}
+            if judged["accepted"] and (why := end.differs(data, judged["lhs"], judged["rhs"])):
+                judged |= {"accepted": False, "reason": f"audit.json ({end.place}): {why}"}
+            yield judged
+        for file in _listed(self.path / WORST):
+            if f"{WORST}/{file.name}" not in named:
+                yield self.row(str(file), "", reason=ORPHANED, kind="end")
+
+    def _proofs(self, document: object) -> Iterator[Row]:
+        shelf, needed = Shelf(self.path / PROOFS, self.known, self.checker), set[str]()
+        for identifier, (file, trusted) in proved(document).items():
+            own = f"{PROOFS}/{slug(identifier)}.json"
+            if file != own:
+                got = shown(file) if file else "no proof"
+                why = f"audit.json: got {got}, expected its proof in {own}"
+                if not file and identifier not in self.known:
+                    why = "proved is what audit.json says, not checked; do: name the .py file that defines it as well"
+                row = self.row(f"{self.path}/{own}", identifier, reason=why, kind="proof")
+                yield {**row, "unchecked": True} if not file and identifier not in self.known else row
+                continue
+            found = shelf.of(identifier)
+            needed |= {identifier, *found.cites}
+            yield self._proof(shelf, found, identifier, trusted)
+        cited = [name for name in sorted(needed) if name not in proved(document)]
+        yield from (self._proof(shelf, shelf.of(name), name, None) for name in cited)
+        files = {f"{slug(name)}.json" for name in needed}
+        for file in _listed(self.path / PROOFS):
+            if file.name not in files:
+                yield self.row(str(file), "", reason=ORPHANED, kind="proof")
+
+    def _proof(self, shelf: Shelf, found: Judged, identifier: str, said: int | None) -> Row:
+        """`said`: how many lines its row says that it trusts; None where no row speaks of it."""
+        row = self.row(f"{self.path}/{PROOFS}/{slug(identifier)}.json", identifier, kind="proof")
+        if not found.accepted:
+            return {**row, "reason": found.answer.reason, "malformed": found.answer.outcome == "malformed"}
+        more = told(shelf, found)
+        if said is not None and said != more["trusted"]:
+            why = f"audit.json: got {shown(said)} lines on trust, expected {more['trusted']}"
+            return {**row, **more, "reason": why}
+        return {**row, **more, "accepted": True}
+
+
+ORPHANED = "orphaned: got no row of audit.json that names it, expected one"
+
+
+def told(shelf: Shelf, found: Judged) -> Row:
+    """What a row says of an accepted proof."""
+    used = {"rules": dict(found.answer.rules), "cites": list(found.cites), "trusted": shelf.trusted(found)}
+    return {"what": shelf.told(found), **used}
+
+
+def _listed(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    return sorted(file for file in folder.iterdir() if file.suffix == ".json" and not file.name.startswith("."))

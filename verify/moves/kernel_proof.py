@@ -1,0 +1,154 @@
+"""`proved` is what the kernel accepts: a proposal for the statement, and one for all that it cites.
+
+What proposes (verify/proposals) may be wrong; nothing here decides but `kernel.proofs.check`. An accepted proof is kept
+by what it proves, the claim as JSON, so that statements which cite one another prove it once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from ..certify.proof_files import read, rests_on
+from ..kernel import Malformed, Rejected
+from ..kernel.proofs.proof import Accepted, check
+from ..results.file_names import slug
+from ..search.claim_identity import same
+from ..search.lowered_claim import lower
+
+if TYPE_CHECKING:
+    from fedaudit.bounds.language.statement import Statement
+
+    from ..proposals.measured_runs import Measured
+
+__all__ = ["Proof", "Unproved", "measured", "prove"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Proof:
+    """A proof that the kernel accepted, together with the proofs of what it cites; made by `prove` alone."""
+
+    file: Mapping[str, Any]
+    accepted: Accepted
+    cited: Mapping[str, Proof]  # all that it rests on, whoever cites it
+
+    @property
+    def trusted(self) -> tuple[str, ...]:
+        """Lines that were taken on z3's word, its own and those of what it rests on."""
+        return tuple(line for one in (self, *self.cited.values()) for line in one.accepted.trusted)
+
+    @property
+    def cites(self) -> tuple[str, ...]:
+        """What it cites itself."""
+        return tuple(self.accepted.cites)
+
+
+@dataclass(frozen=True, slots=True)
+class Unproved:
+    """Why there is none: what no rule could be proposed for, or what the kernel said."""
+
+    reason: str
+
+
+def prove(statement: Statement, known: Mapping[str, Statement], folder: Path | None = None) -> Proof | Unproved:
+    """The proof of a statement by the kernel, with those of all that it cites; or what is missing.
+
+    A proof that lies in `folder` is proposed first: it was found before, perhaps by another process.
+    What it says of runs is measured on some: `Disagreement` where one of them shows otherwise. What it cites is
+    measured when that is asked for.
+    """
+    found = _prove(statement, known, folder, ())
+    if isinstance(found, Proof):
+        measured(statement, found)
+    return found
+
+
+def measured(statement: Statement, proof: Proof) -> Measured:
+    """What was measured of an accepted proof, once in a process."""
+    from ..proposals.measured_runs import measure
+
+    key = json.dumps(proof.file, sort_keys=True)
+    if key not in _MEASURED:
+        _MEASURED[key] = measure(statement, proof.file)
+    return _MEASURED[key]
+
+
+def _prove(
+    statement: Statement, known: Mapping[str, Statement], folder: Path | None, above: tuple[str, ...]
+) -> Proof | Unproved:
+    claim = lower(statement).claim
+    key = _key(statement, claim)
+    if key not in _KEPT:
+        _KEPT[key] = _found(statement, known, folder, (*above, statement.id))
+    return _KEPT[key]
+
+
+def _key(statement: Statement, claim: Mapping[str, Any]) -> str:
+    return json.dumps(claim, sort_keys=True) + repr(statement.follows_from)
+
+
+_KEPT: dict[str, Proof | Unproved] = {}  # by claim and derivation: whoever asks, the kernel's answer is the same
+_MEASURED: dict[str, Measured] = {}  # by the whole file
+
+
+def _found(
+    statement: Statement, known: Mapping[str, Statement], folder: Path | None, above: tuple[str, ...]
+) -> Proof | Unproved:
+    from ..proposals.proposal import propose
+
+    if by_hand := rests_on(statement):
+        return Unproved(f"it rests on {by_hand}")
+    if (kept := _kept(statement, folder)) is not None:
+        found = _accepted(kept, statement, known, folder, above)
+        if isinstance(found, Proof):
+            return found
+    proposal = propose(statement, known)
+    if proposal.file is None:
+        return Unproved("; ".join(f"{one.kind}: {one.detail}" for one in proposal.reasons))
+    return _accepted(proposal.file, statement, known, folder, above)
+
+
+def _kept(statement: Statement, folder: Path | None) -> Mapping[str, Any] | None:
+    """What lies in the folder under the statement's name, if it may be a proof: the kernel decides about that too."""
+    path = folder / f"{slug(statement.id)}.json" if folder else None
+    try:
+        data = read(str(path)) if path and path.is_file() else None
+    except Malformed:
+        return None
+    return cast("dict[str, Any]", data) if isinstance(data, dict) else None
+
+
+def _accepted(
+    proposal: Mapping[str, Any],
+    statement: Statement,
+    known: Mapping[str, Statement],
+    folder: Path | None,
+    above: tuple[str, ...],
+) -> Proof | Unproved:
+    """The kernel's word on a proposal, after its word on what that cites."""
+    below: dict[str, Proof] = {}
+    cites = proposal.get("cites", ())
+    if not isinstance(cites, list | tuple):
+        return Unproved("the kernel does not accept it: it cites no list")
+    for name in cast("Sequence[str]", cites):
+        one = _prove(known[name], known, folder, above) if name in known and name not in above else None
+        if not isinstance(one, Proof):
+            why = f": {one.reason}" if one else ""
+            return Unproved(f"what it cites is not proved, {name}{why}")
+        below |= {**one.cited, name: one}
+    try:
+        file = json.loads(json.dumps(proposal))
+        accepted = check(file, {name: one.accepted for name, one in below.items()})
+    except (Malformed, Rejected) as error:
+        return Unproved(f"the kernel does not accept it: {error}")
+    if accepted.trusted:
+        from ..proposals.z3_lines import doubtful
+
+        if line := doubtful(file, {name: below[name].accepted.claim for name in accepted.cites}):
+            return Unproved(f"z3 does not give a line that is taken on its word: {line}")
+    if not same(file["claim"], lower(statement).claim):
+        return Unproved("the kernel accepts a proof of another claim")
+    return Proof(file, accepted, below)

@@ -1,0 +1,1 @@
+"""The data that figures draw. Nothing is plotted here."""

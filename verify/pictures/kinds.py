@@ -1,0 +1,194 @@
+"""What pictures are drawn from: data classes, each of one kind of picture. Everything in them was computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fedaudit.bounds.formulas.statement_text import sides_latex
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.errors import UserError
+
+from ..search.tree_arrays import Array
+from .logistic_clients import Logistic
+from .worst_marks import Worst
+
+__all__ = ["Cloud", "Crossing", "Curves", "Landscape", "Line", "Mark", "Profile", "Rate", "along", "unit"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curves:
+    """Trajectories of the left side and the bound on the same instances; the caption says how they are scaled."""
+
+    id: str
+    title: str
+    x: Array  # (m,)
+    xlabel: str
+    lhs: Array  # (n, m)
+    rhs: Array  # (n, m)
+    relation: str
+    tightest: int
+    ylabel: str
+    bound_label: str
+    caption: str
+    extra: Mapping[str, Array] = field(default_factory=dict[str, Array])
+    form: str = ""  # LaTeX of a relation that is more than two sides and a sign
+    unit: str = ""  # of both sides
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """One side of a relation along the axis; `role` is "left", "bound" or "sibling" (of a related statement)."""
+
+    label: str
+    values: Array  # (m,)
+    role: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """A statement and its relatives (repaired, other side of the estimate) on chosen instances along one axis."""
+
+    id: str
+    title: str
+    x: Array  # (m,)
+    xlabel: str
+    ylabel: str
+    relation: str  # LaTeX
+    lines: tuple[Line, ...]
+    caption: str
+    unit: str = ""  # of both sides
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One instance with a label: its place on the axis (or its right side) and its ratio (or left side)."""
+
+    x: float
+    y: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cloud:
+    """Both sides of every relation on random instances that have no common axis; `marks`: one a relation, or none."""
+
+    id: str
+    title: str
+    relations: tuple[str, ...]  # LaTeX, one a relation
+    signs: tuple[str, ...]
+    lhs: Array  # (relations, n)
+    rhs: Array  # (relations, n)
+    margin: Array  # (relations, n): above 0 is a violation
+    units: tuple[str, ...]
+    marks: tuple[Mark | None, ...]
+    caption: str
+    worst: tuple[Worst | None, ...] = ()  # exact worst cases, one a relation, or none
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rate:
+    """One representative problem along the rounds, and how close other instances come to the bound."""
+
+    id: str
+    title: str
+    relation: str  # LaTeX
+    sign: str
+    x: Array  # (m,)
+    xlabel: str
+    ylabel: str  # LaTeX
+    unit: str
+    expectation: Array  # (m,) the left side
+    bound: Array  # (m,)
+    path: Array | None  # (m,) one sampled run
+    exact: bool  # the left side is an expectation over noise or sampling
+    tightest: Mark | None
+    worst: tuple[Worst, ...]  # worst cases over all functions, at their rounds
+    caption: str
+    logistic: Logistic | None = None  # the same theorem on clients with logistic regression
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crossing:
+    """Both sides of a counterexample along rounds or one of its numbers; `at` is where its certificate stands."""
+
+    id: str
+    title: str
+    relation: str  # LaTeX
+    sign: str
+    x: Array  # (m,)
+    xlabel: str
+    logarithmic: bool
+    at: float
+    ylabel: str
+    unit: str
+    lhs: Array  # (m,)
+    rhs: Array  # (m,)
+    caption: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Landscape:
+    """A bound over two choices: `height` (rows along y), where the conditions hold, where it is least."""
+
+    id: str
+    title: str
+    relation: str  # LaTeX
+    x: Array  # (m,)
+    y: Array  # (k,)
+    xlabel: str
+    ylabel: str
+    height: Array  # (k, m)
+    label: str  # of the height
+    inside: Array  # (k, m)
+    ridge: Array  # (m,) the best y for each x; NaN for none
+    caption: str
+
+
+def unit(powers: tuple[float, float]) -> str:
+    """F²/W², from powers of F and W; nothing for a pure number."""
+    raised = str.maketrans("0123456789./", "⁰¹²³⁴⁵⁶⁷⁸⁹·⁄")
+
+    def factor(name: str, power: float) -> str:
+        if power == 1:
+            return name
+        whole = (
+            f"{power:g}"
+            if power == int(power)
+            else f"{round(2 * power)}/2"
+            if power * 2 == int(power * 2)
+            else f"{power:.3g}"
+        )
+        return f"{name}{whole.translate(raised)}"
+
+    up = [factor(n, p) for n, p in zip("FW", powers, strict=True) if p > 0]
+    down = [factor(n, -p) for n, p in zip("FW", powers, strict=True) if p < 0]
+    if not up and not down:
+        return ""
+    return (" ".join(up) or "1") + (f"/{' '.join(down)}" if down else "")
+
+
+def along(statement: Statement, x: Array, xlabel: str, lhs: Array, rhs: Array, caption: str, units: str = "") -> Curves:
+    """Curves of several instances; the tightest is the one that stays closest to its bound over the later half."""
+    if not len(lhs):
+        raise UserError("got no run with a positive bound, expected one to divide by; do: plot what it follows from")
+    small, large = (rhs, lhs) if statement.relation in (">=", ">") else (lhs, rhs)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        closeness = np.nan_to_num(np.where(large > 0, small / large, 0.0)[:, -max(1, len(x) // 2) :].mean(axis=1))
+    left, right = sides_latex(statement)
+    return Curves(
+        id=statement.id,
+        title=statement.title,
+        x=x,
+        xlabel=xlabel,
+        lhs=lhs,
+        rhs=rhs,
+        relation=statement.relation,
+        tightest=int(np.argmax(closeness)),
+        ylabel=left,
+        bound_label=right,
+        caption=caption,
+        unit=units,
+    )

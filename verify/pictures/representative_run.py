@@ -1,0 +1,331 @@
+"""A representative problem for a rate: ten clients, ten dimensions, several local steps, every condition met.
+
+Which constants let the theorem be seen (a bound of E^2 G^2 hides all else where E is large) is tried out on a line; the
+problem that moves most is then run in more dimensions and for longer. Its expectation is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from fedaudit.errors import UserError
+from fedaudit.problems.arrays.genes import Gene
+from fedaudit.problems.runs.compiled_method import programme
+
+from ..search.claim_index import moves, round_of, sides_of
+from ..search.genome import Genome, draw
+from ..search.score import genes_of, tabulate
+from ..search.seeds import seed_for
+from ..search.tree_arrays import Array, Table
+from ..settings.base import Reading, Setting, Shape, known_table
+from ..settings.runs import proposed_sizes as sized
+
+__all__ = ["Portrait", "Runs", "portrait"]
+
+CLIENTS, DIMENSIONS, STEPS = (10, 4, 2, 1), (10, 4, 2, 1), (5, 2, 1)
+ENTRIES = 24  # numbers that the server and the clients keep between rounds: moments cost their cube
+STEADY, LONGEST = 4096, 1024  # rounds where all are alike, and of other pictures
+SHORTER = 8  # times, of runs that are tried
+LENGTHS = (1, 2, 3, 4, 6, 9, 12, 16, 25, 36, 49, 64, 100, 144, 196, 256, 400, 529, 784, 1024)
+WALKED, MOST_PATHS = 1024, 8  # local steps of a run that is walked one by one, and its outcomes
+TRIED = 16
+PRESETS = {
+    "kappa": (2.0, 10.0),
+    "sigma": (0.02, 0.2),
+    "spread": (0.02, 0.2),
+    "far": (10.0,),
+    "free": (0.1, 1.0, 10.0, 100.0),
+    "unit": (1.0, 0.5, 0.1),
+}
+ROUNDING = 1e-13  # of what a run begins with
+UNSEEN = 1e-8  # of the bound
+SEEN = 4.0  # decades: more movement is not seen better
+
+Preset = Mapping[str, float]
+
+
+class Runs(Setting, Protocol):
+    """A setting whose instances are runs of a method on losses."""
+
+    @property
+    def counts_steps(self) -> bool: ...
+
+    def paths(self, shape: Shape) -> int: ...
+
+    def followed(
+        self, reading: Reading, shape: Shape, genome: Genome, known: Table, runs: int, rng: np.random.Generator
+    ) -> Array: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Portrait:
+    """One problem along rounds: both sides, one sampled run where there is noise, its sizes and constants."""
+
+    shape: Shape
+    x: Array
+    lhs: Array
+    rhs: Array
+    path: Array | None
+    constants: Mapping[str, float]
+    smaller: str = ""  # why it has fewer clients or dimensions than ten
+
+
+def portrait(reading: Reading, world: Runs, seed: int) -> Portrait | None:
+    """The problem whose run and bound move most; None where no shape has runs that are long enough to be looked at."""
+    best: tuple[float, Shape, Preset] | None = None
+    for E in STEPS:
+        shape = _shape(reading, world, E)
+        if shape is None or (best is not None and E == 1):  # several local steps, unless the claim is about one
+            continue
+        line = _on_a_line(reading, world, shape)
+        value, preset = _most_telling(reading, world, line, _presets(reading, world, line, seed), seed)
+        if preset is not None and (best is None or value > best[0] + 0.5):
+            best = value, shape, preset
+    if best is None:
+        return None
+    _, shape, preset = best
+    for smaller in _ladder(reading, shape):
+        try:
+            x, lhs, rhs, genome = _along(reading, world, smaller, [preset], seed)
+        except UserError:  # regularised problems are solved in one or two dimensions
+            continue
+        if len(x) > 3 and np.isfinite(lhs).all() and np.isfinite(rhs).all():
+            scalars = known_table(reading, world, smaller, genome).scalars
+            constants = {k: float(np.ravel(v)[0]) for k, v in scalars.items() if not k.startswith(("unit_", "free_"))}
+            resolved = _resolved(lhs[0], rhs[0])
+            path = _path(reading, world, smaller, [preset], seed)
+            why = _smaller(reading, smaller)
+            return Portrait(smaller, x[:resolved], lhs[0, :resolved], rhs[0, :resolved], path, constants, why)
+    return None
+
+
+def _smaller(reading: Reading, shape: Shape) -> str:
+    """Why there are not ten clients and ten dimensions, of a claim about several clients."""
+    C, d, reasons = shape["C"], shape["d"], list[str]()
+    if 1 < C < CLIENTS[0]:
+        reasons.append(f"not C = {CLIENTS[0]}: its conditions do not allow that many")
+    if d < DIMENSIONS[0]:
+        kept = _kept(reading, shape)
+        if not sized.alone(reading, "d", DIMENSIONS[0]) or sized.family(shape).dimensions < DIMENSIONS[0]:
+            reasons.append(f"not d = {DIMENSIONS[0]}: such losses are run in {d} at most")
+        elif shape.flag("noise") != "none" and kept * DIMENSIONS[0] > ENTRIES:
+            reasons.append(
+                f"not d = {DIMENSIONS[0]}: exact moments of {kept} noisy vectors are followed in few dimensions"
+            )
+        else:
+            reasons.append(f"not d = {DIMENSIONS[0]}: regularised problems are solved in {d} at most")
+    return "; ".join(reasons)
+
+
+def _kept(reading: Reading, shape: Shape) -> int:
+    """Vectors that the server and the clients keep between rounds."""
+    rules = programme(reading.claim["method"])
+    return sum(1 if name in rules.server else shape["C"] for name in rules.kept)
+
+
+def _resolved(lhs: Array, rhs: Array) -> int:
+    """How many of the first points are more than rounding, beside where they begin."""
+    low = [side < ROUNDING * np.abs(side[: max(2, len(side) // 50)]).max() for side in (lhs, rhs)]
+    drowned = np.flatnonzero(low[0] | low[1])
+    return max(4, int(drowned[0])) if drowned.size else len(lhs)
+
+
+def _presets(reading: Reading, world: Runs, shape: Shape, seed: int) -> list[Preset]:
+    """Some combinations of the numbers that the claim's genes read."""
+    genes = genes_of(reading, world, shape)
+    unread = {
+        *(() if any(g.kind == "unit" and g.name != "mu" for g in genes) else ("unit",)),
+        *(() if any(g.name in reading.claim["domains"] for g in genes) else ("free",)),
+        *(() if any(g.name == "noise" for g in genes) else ("sigma",)),
+    }
+    values = {name: options[:1] if name in unread else options for name, options in PRESETS.items()}
+    every = [dict(zip(values, one, strict=True)) for one in product(*values.values())]
+    rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "portrait"))
+    return [every[n] for n in rng.permutation(len(every))[:TRIED]]
+
+
+def _shape(reading: Reading, world: Runs, E: int) -> Shape | None:
+    """The most telling shape with so many local steps; with fewer rounds where a run would have too many outcomes."""
+    shapes = world.shapes(reading)
+    if not any(shape["E"] == E or sized.alone(reading, "E", E) for shape in shapes):
+        return None
+    C = next((n for n in CLIENTS if sized.alone(reading, "C", n)), shapes[0]["C"])
+    whole = E if world.counts_steps else 1
+    rounds = _longest(reading)
+    while rounds > 3:
+        sizes = {"C": C, "E": E, "T": rounds * whole}
+        fitting = [s.but(**sizes) for s in shapes if not s.brief and not s.follows_moments]
+        fitting = [s for s in dict.fromkeys(fitting) if sized.meets_counts(reading, dict(s.counts))]
+        fitting = [
+            s for s in fitting if world.paths(s) <= MOST_PATHS and _affordable(world, s, bool(round_of(reading)))
+        ]
+        if fitting:
+            return min(fitting, key=_telling)
+        rounds //= 4
+    return None
+
+
+def _longest(reading: Reading) -> int:
+    """Rounds of the picture: fewer where every T is a run of its own, or a sum over all rounds stands at each."""
+    if not round_of(reading):
+        return LONGEST if _steady(reading) else LONGEST // 4
+    _, left, right = reading.claim["then"][0]
+    summed = any(_sums(side, round_of(reading)) for side in (left, right))
+    return STEADY if _steady(reading) and not summed else LONGEST
+
+
+def _sums(tree: Any, index: str) -> bool:
+    """Whether a side sums up to the index."""
+    if not isinstance(tree, list):
+        return False
+    op, *parts = cast("list[Any]", tree)
+    return (op == "sum" and moves(parts[2], index)) or any(_sums(part, index) for part in parts)
+
+
+def _steady(reading: Reading) -> bool:
+    """Whether the step sizes are the same in all rounds."""
+    rules = [*reading.lowered.sweep.values(), *reading.claim["choose"].values()]
+    return not any(moves(rule["value"], index) for rule in rules for index in rule["index"])
+
+
+def _affordable(world: Runs, shape: Shape, indexed: bool) -> bool:
+    """Runs that no map takes round by round are walked, outcome by outcome."""
+    if sized.family(shape).affine and world.paths(shape) == 1 and not world.counts_steps:
+        return True
+    return sized.draws(shape, world.counts_steps) <= (WALKED if indexed else WALKED // 2)
+
+
+def _telling(shape: Shape) -> tuple[bool, ...]:
+    flags = dict(shape.flags)
+    return (
+        flags.get("clients") == "alike",
+        flags.get("loss", "quadratic") != "quadratic",
+        "start" in flags,
+        flags.get("noise") == "none",
+        flags.get("regulariser", "none") != "none",
+        flags.get("weights", "own") not in ("own", "rows"),
+    )
+
+
+def _on_a_line(reading: Reading, world: Runs, shape: Shape) -> Shape:
+    whole = shape["E"] if world.counts_steps else 1
+    if not round_of(reading):
+        return shape.but(d=1, T=min(shape["T"], LONGEST // 4))
+    return shape.but(d=1, T=max(whole, shape["T"] // whole // SHORTER * whole))
+
+
+def _ladder(reading: Reading, shape: Shape) -> Sequence[Shape]:
+    """The shape in as many dimensions as its moments can be followed, then on a line."""
+    kept = _kept(reading, shape)
+    noisy = shape.flag("noise") != "none"
+    most = sized.family(shape).dimensions
+    fits = [d for d in DIMENSIONS if d <= most and (not noisy or kept * d <= ENTRIES) and sized.alone(reading, "d", d)]
+    return [shape.but(d=d) for d in dict.fromkeys([*fits[:1], *(d for d in (2, 1) if d in fits), 1])]
+
+
+def _most_telling(
+    reading: Reading, world: Runs, shape: Shape, presets: Sequence[Preset], seed: int
+) -> tuple[float, Preset | None]:
+    x, lhs, rhs, _ = _along(reading, world, shape, presets, seed)
+    if len(x) < 3:
+        return -np.inf, None
+    usable = (np.isfinite(lhs) & np.isfinite(rhs) & (lhs > 0) & (rhs > 0)).all(axis=1)
+    usable &= (lhs[:, 1] > UNSEEN * rhs[:, 1]) & (lhs[:, 0] > 0)
+    if not usable.any():
+        return -np.inf, None
+    first = 1 if round_of(reading) == "t" else 0
+    with np.errstate(all="ignore"):
+        left, right = np.log10(lhs), np.log10(rhs)
+        moved = np.clip(left[:, first] - left[:, -1], -1, SEEN) + 2 * np.clip(right[:, first] - right[:, -1], -1, SEEN)
+        slack = np.clip(np.median(np.abs(right - left), axis=1), 0, 2 * SEEN)
+    value = np.where(usable, moved - slack / 2, -np.inf)
+    best = int(np.argmax(value))
+    return float(value[best]), presets[best]
+
+
+def _along(
+    reading: Reading, world: Runs, shape: Shape, presets: Sequence[Preset], seed: int
+) -> tuple[Array, Array, Array, Genome]:
+    """x (m,) and both sides (n, m) along the claim's index, or along T; the genome of the longest run."""
+    index = round_of(reading)
+    if index:
+        genome = _genome(genes_of(reading, world, shape), presets, seed, reading.lowered.id)
+        lhs, rhs = sides_of(reading, tabulate(reading, world, shape, genome))
+        first = 0 if index == "t" else 1
+        return np.arange(first, first + int(lhs.shape[1])), lhs, rhs, genome
+    whole = shape["E"] if world.counts_steps else 1
+    columns: list[tuple[int, Array, Array]] = []
+    genome: Genome = {}
+    lengths = [n * whole for n in (LENGTHS if len(presets) == 1 else LENGTHS[3::4]) if n * whole <= shape["T"]]
+    for T in [T for T in lengths if sized.meets_counts(reading, dict(shape.but(T=T).counts))]:
+        genome = _genome(genes_of(reading, world, shape.but(T=T)), presets, seed, reading.lowered.id)
+        lhs, rhs = sides_of(reading, tabulate(reading, world, shape.but(T=T), genome))
+        columns.append((T, lhs[:, 0], rhs[:, 0]))
+    admitted = [c for c in columns if np.isfinite(c[1]).any() and np.isfinite(c[2]).any()]
+    if not admitted:
+        return np.zeros(0), np.zeros((len(presets), 0)), np.zeros((len(presets), 0)), genome
+    x, *sides = zip(*admitted, strict=True)
+    lhs, rhs = (np.stack(side, axis=1) for side in sides)
+    return np.array(x), lhs, rhs, genome
+
+
+def _genome(genes: Sequence[Gene], presets: Sequence[Preset], seed: int, label: str) -> Genome:
+    """Genes of ordinary problems: curvatures spread evenly over decades, clients around a centre, a start far off."""
+    strong = any(g.name == "ratio" for g in genes)
+    return {g.name: np.stack([_gene(g, preset, seed, label, strong) for preset in presets]) for g in genes}
+
+
+def _gene(gene: Gene, preset: Preset, seed: int, label: str, strong: bool) -> Array:
+    """Where nothing is strongly convex, curvatures fall to a thousandth of L at least, and runs slow down."""
+
+    def rng() -> np.random.Generator:
+        return np.random.default_rng(seed_for(seed, label, "portrait", gene.name))
+
+    d = gene.shape[-1] if gene.axes and gene.axes[-1] == "d" else 1
+    decades = np.linspace(0, 1, d) if d > 1 else np.zeros(1)
+    kappa = preset["kappa"] if strong else 100 * preset["kappa"]
+    curved = (kappa**decades - 1) / (kappa - 1) if strong else kappa ** (decades - 1)
+    match gene.name:
+        case "scale" | "curvature" | "weight" | "link" | "share":
+            return np.ones(gene.shape)
+        case "ratio":
+            return np.full(gene.shape, preset["kappa"] - 1)
+        case "mu":
+            return np.full(gene.shape, 1 / preset["kappa"])
+        case "dip":
+            return np.full(gene.shape, 0.1)
+        case "curve":
+            return np.broadcast_to(curved, gene.shape).copy()
+        case "start":
+            return np.broadcast_to(preset["far"] * kappa ** -(1.5 * decades), gene.shape).copy()
+        case "centre":
+            return preset["spread"] * rng().standard_normal(gene.shape)
+        case "turn":
+            return 0.1 * rng().standard_normal(gene.shape)
+        case "noise":
+            return np.full(gene.shape, preset["sigma"])
+        case name if name.startswith("step_"):
+            return np.full(gene.shape, preset["unit"] / 10)
+        case _ if gene.kind == "unit":
+            return np.full(gene.shape, preset["unit"])
+        case _ if gene.kind in ("positive", "nonnegative") and not gene.shape:
+            return np.full(gene.shape, preset["free"])
+        case _:
+            return draw([gene], 1, rng())[gene.name][0]
+
+
+def _path(reading: Reading, world: Runs, shape: Shape, presets: Sequence[Preset], seed: int) -> Array | None:
+    """The first rounds of one run with drawn signs of its noise, where the left side is one measure along t."""
+    left: Any = reading.claim["then"][0][1]
+    plain = left[0] == "at" and left[2:] == ["t"] and round_of(reading) == "t"
+    if not plain or shape.flag("noise") != "independent" or shape.flag("sampling") != "all" or reading.uses("T"):
+        return None
+    short = shape.but(T=min(shape["T"], WALKED // shape["E"]))
+    genome = _genome(genes_of(reading, world, short), presets, seed, reading.lowered.id)
+    rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "path"))
+    return np.ravel(world.followed(reading, short, genome, known_table(reading, world, short, genome), 1, rng))

@@ -1,0 +1,134 @@
+"""Whether z3 says that a line follows: over the atoms of the kernel's normal forms, with their signs, and nothing else.
+
+Only such a line may be taken on the solver's word. It is asked about exactly what the kernel would be shown: the
+relations that the line rests on and the signs that forms show, for all values of the atoms.
+"""
+
+# z3 is not annotated (2026-11).
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import z3
+
+from ..kernel.core.claim import Claim
+from ..kernel.core.claim import read as read_claim
+from ..kernel.core.expression import Relation, parse_relation
+from ..kernel.core.rational import Node
+from ..kernel.proofs.forms import AT_LEAST_ONE, WHOLE, Forms
+from ..kernel.proofs.judgement import told
+from ..kernel.proofs.polynomials import Polynomial, atoms_of
+from ..kernel.proofs.proof import Accepted, context_of
+from ..kernel.proofs.rules.line import Constraint, constraint, negations
+
+WORK = 4_000_000  # z3's own count for one question, so that an answer does not depend on the machine
+GLANCE = 1_000_000  # the same, where nothing is taken on its word
+ENGINES: Sequence[Callable[[], Any]] = (
+    lambda: z3.Tactic("qfnra-nlsat").solver(),
+    lambda: z3.SolverFor("QF_NRA"),
+    z3.Solver,
+)
+
+
+def doubtful(file: object, cited: Mapping[str, Claim]) -> str:
+    """The first line of an accepted proof that is taken on z3's word and that z3 does not give; empty if there is none.
+
+    A file may call any line trusted, and the kernel accepts it relative to that line: whoever calls the claim proved
+    has to ask the solver himself.
+    """
+    given = Node(file, "proof").mapping()
+    accepted = {name: Accepted(claim, {}, ()) for name, claim in cited.items()}
+    forms = context_of(given, read_claim(given["claim"]), accepted).forms
+    judgements = [node.mapping() for node in given["judgements"].items()]
+    says = [parse_relation(fields["says"]) for fields in judgements]
+    for n, fields in enumerate(judgements):
+        if fields["rule"].raw == "trusted":
+            rests = [says[place.integer(0, n - 1)] for place in (fields["by"].items() if "by" in fields else ())]
+            if not follows(says[n], rests, forms):
+                return told(says[n])
+    return ""
+
+
+def follows(says: Relation, rests: Sequence[Relation], forms: Forms) -> bool:
+    """Whether z3 finds that no values of the atoms meet the rests and not the line."""
+    premises = [constraint(rest, forms) for rest in rests]
+    goals = negations(says, forms)
+    atoms = atoms_of(*(polynomial for _, polynomial in (*goals, *premises)))
+    signs = {atom: sign_of(atom, forms) for atom in atoms}
+    return all(any(_asked((goal, *premises), signs, e, WORK) == z3.unsat for e in ENGINES) for goal in goals)
+
+
+class Sign(NamedTuple):
+    """What every value of an atom meets: its sign, and whether it is at least 1."""
+
+    sign: str
+    from_one: bool
+
+
+def sign_of(atom: str, forms: Forms) -> Sign:
+    return Sign(forms.signs[atom], forms.domain(atom) in WHOLE and forms.domain(atom) in AT_LEAST_ONE)
+
+
+def needed_for_contradiction(
+    goal: Constraint, premises: Sequence[Constraint], signs: Mapping[str, Sign]
+) -> frozenset[int] | None:
+    """The places of premises without which z3 does not contradict the goal, and of all that say the sign of an atom.
+
+    All places where z3 cannot tell; None where it has values that meet everything. Signs are kept because they cost a
+    search nothing: z3 may do without them by an argument that is much longer.
+    """
+    everything = frozenset(range(len(premises)))
+    for engine in ENGINES:
+        answer = _asked((goal, *premises), signs, engine, GLANCE)
+        if answer == z3.sat:
+            return None
+        if answer == z3.unsat:
+            break
+    else:
+        return everything
+    doubted = [n for n, premise in enumerate(premises) if not _says_sign(premise)]
+    needed = set(everything)
+    for size in (4, 1):  # most of many premises are not needed: several at once first
+        for start in range(0, len(doubted), size):
+            fewer = needed - set(doubted[start : start + size])
+            asked = (goal, *(premises[n] for n in sorted(fewer)))
+            if fewer != needed and _asked(asked, signs, engine, GLANCE) == z3.unsat:
+                needed = fewer
+    return frozenset(needed)
+
+
+def _says_sign(premise: Constraint) -> bool:
+    name, polynomial = premise
+    terms = list(polynomial.items())
+    return name in ("<", "<=") and len(terms) == 1 and terms[0][1] > 0 and [n for _, n in terms[0][0]] == [1]
+
+
+def _asked(constraints: Sequence[Constraint], signs: Mapping[str, Sign], engine: Callable[[], Any], work: int) -> Any:
+    """Whether z3 finds values of the atoms that meet all constraints: z3.sat, z3.unsat or z3.unknown."""
+    solver = engine()
+    solver.set("rlimit", work)
+    atoms = {name: z3.Real(f"x{n}") for n, name in enumerate(atoms_of(*(p for _, p in constraints)))}
+    for name, x in atoms.items():
+        if signs[name].from_one:
+            solver.add(x >= 1)
+        elif signs[name].sign in ("positive", "nonnegative"):
+            solver.add(x > 0 if signs[name].sign == "positive" else x >= 0)
+    for name, polynomial in constraints:
+        value = _value(polynomial, atoms)
+        solver.add({"<": value > 0, "<=": value >= 0, "=": value == 0, "!=": value != 0}[name])
+    return solver.check()
+
+
+def _value(polynomial: Polynomial, atoms: dict[str, Any]) -> Any:
+    total: Any = z3.RealVal(0)
+    for monomial, c in polynomial.items():
+        term: Any = z3.Q(int(c.p), int(c.q))
+        for name, n in monomial:
+            for _ in range(n):
+                term = term * atoms[name]
+        total = total + term
+    return total

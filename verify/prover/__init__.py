@@ -1,0 +1,1 @@
+"""Proofs that nobody wrote: points, potentials and multipliers, from the statement alone."""

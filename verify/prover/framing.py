@@ -1,0 +1,124 @@
+"""The frame of a statement: what its method, glossary, assumptions and conditions say of letters, sizes and weights."""
+
+# sympy ships no type stubs (2026-11).
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from sympy import Eq, IndexedBase, Pow, Symbol
+from sympy.core.function import AppliedUndef, UndefinedFunction
+
+from fedaudit.bounds.decide.sample_points import conjuncts
+from fedaudit.bounds.language.method import Method, Number
+from fedaudit.bounds.language.method_interface import size
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.proofs.derivation_check import view
+from fedaudit.bounds.proofs.method_vectors import HETEROGENEITY, Frame
+from fedaudit.bounds.proofs.vectors import EVEN, FENCHEL, FLAT, SIGN, STILL, SUM, UNBIASED, Charge
+from fedaudit.errors import UserError
+
+GIVES: Mapping[str, tuple[str, ...]] = {  # an assumption -> the rules of the normal form that it gives
+    "distribution": (SUM, SIGN),
+    "positive_weights": (SIGN,),
+    "similarity_weights": (SUM, SIGN),
+    "equal_weights": (SUM, SIGN, EVEN),
+    "exact_variance": (UNBIASED,),
+    "minibatch_variance": (UNBIASED,),
+    "descent": (FLAT,),
+}
+USUAL = {SUM: "weights_sum_to_one", SIGN: "nonnegative_weights", UNBIASED: "bounded_variance", FLAT: "smooth"}
+
+
+def frame_of(statement: Statement, names: Mapping[Any, Number] | None = None) -> Frame | None:
+    """The frame in which the statement's own quantities have their meaning; None for a claim about no method's runs."""
+    method = statement.method
+    if not isinstance(method, Method) or method.clock != "rounds":
+        return None
+    made = {a.name for a in (*statement.let, *statement.implicit)}
+    charges: dict[str, Charge | None] = {
+        rule: (name, ())
+        for name, rules in GIVES.items()
+        if name in made
+        for rule in rules
+        if USUAL.get(rule) not in made
+    }
+    if "smooth" not in made and FLAT not in charges and "subgradients" not in made:
+        charges[FLAT] = None
+    charges |= {FENCHEL: None, STILL: None}
+    sizes = (size(method, statement.glossary, "E"), size(method, statement.glossary, "C"))
+    alone, single = (_is_one(statement, n) for n in sizes[::-1])
+    even = "equal_weights" in made
+    drawn = size(method, statement.glossary, "m") if method.uses("sampled") and even else None
+    meant = dict(names or {})
+    gamma = next((s for s in statement.glossary if isinstance(s, Symbol) and s.name == "Gamma"), None)
+    if gamma is not None and gamma not in method.measures:
+        meant[gamma] = HETEROGENEITY
+    return Frame(
+        method,
+        meant,
+        letters(method, statement),
+        sizes,
+        _weights(statement),
+        charges,
+        alone=alone,
+        same="identical" in made,
+        even=even,
+        sample=drawn,
+        single=single,
+        chosen=_chosen(statement),
+    )
+
+
+def frames_of(statement: Statement) -> list[Frame]:
+    """Its own frame; of a setting that has no rules, what this package says that its names mean."""
+    if isinstance(statement.method, Method):
+        own = frame_of(statement)
+        return [] if own is None else [own]
+    modules = [module for name, module in sorted(sys.modules.items()) if name.startswith("fedaudit.bounds.")]
+    found = [value for module in modules for value in list(vars(module).values()) if isinstance(value, Frame)]
+    kept = {id(frame): frame for frame in found if frame.method.id == statement.method}
+    return list(kept.values())
+
+
+def meaning(frame: Frame, quantity: Any) -> tuple[Any, Number] | None:
+    """What a quantity is in the frame; None of a number, and of what is no expectation at a place."""
+    try:
+        return frame.meaning(quantity)
+    except UserError:
+        return None
+
+
+def letters(method: Method, statement: Statement) -> tuple[Any, Any, Any, Any]:
+    """The paper's own letters for the round, the local step, the client and another client."""
+    own = {common: letter for letter, common in method.names.items()}
+    known = {s.name: s for s in statement.glossary if isinstance(s, Symbol) and s.is_integer}
+    found = [
+        own.get(name) or known.get(name) or Symbol(name, integer=True, nonnegative=True) for name in ("t", "k", "i")
+    ]
+    other = own.get("j") or known.get("j") or Symbol("j", integer=True, nonnegative=True)
+    return (*found, other if other not in found else Symbol("j_", integer=True, nonnegative=True))  # type: ignore[return-value]
+
+
+def _is_one(statement: Statement, count: Any) -> bool:
+    return any(isinstance(c, Eq) and set(c.args) == {count, 1} for c in conjuncts(*view(statement).requires))
+
+
+def _weights(statement: Statement) -> Any:
+    own = [s for s in statement.glossary if isinstance(s, UndefinedFunction | IndexedBase) and str(s) == "p"]
+    return own[0] if own else IndexedBase("p")
+
+
+def _chosen(statement: Statement) -> dict[Any, Any]:
+    """The step sizes that are chosen, where they are rational formulas."""
+    values = {q: statement.defined(value) for q, value in statement.choose.items() if isinstance(q, AppliedUndef)}
+    rational = (
+        q
+        for q, value in values.items()
+        if all(power.exp.is_Integer for power in value.atoms(Pow)) and not value.atoms(AppliedUndef)
+    )
+    return {q: values[q] for q in rational}

@@ -1,0 +1,209 @@
+"""One linear programme for several premises of a proof that share unknown coefficients.
+
+Every equation says: a fixed formula plus shared unknowns times formulas is a sum of atoms times multipliers that are
+not negative. The unknowns that the equations share are the coefficients of a potential, of any sign. Floats propose
+which columns take part, rationals decide; that nothing is found says nothing.
+"""
+
+# sympy, scipy and python-flint are annotated only in part.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+from scipy.optimize import linprog
+from scipy.sparse import csr_matrix
+from sympy import Add, Integer, Le, Rational
+
+from fedaudit.bounds.proofs.atoms import Atom
+from fedaudit.bounds.proofs.method_vectors import Frame, Reader
+from fedaudit.bounds.proofs.premise_identity import Shown, reader_of
+from fedaudit.bounds.proofs.vectors import Coefficient, Key, added
+from fedaudit.errors import UserError
+
+MOST = 12_000  # columns
+SMALL = 1e-9
+ONE = Integer(1)
+
+Bundle = tuple[tuple[Any, Atom], ...]  # atoms that are used together, each with its factor
+Terms = Mapping[Key, Coefficient]
+Row = tuple[int, Key, tuple[int, ...]]  # equation, product of vectors, powers of the parameters
+Column = dict[int, fmpq]  # by the number of its row
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Equation:
+    """`fixed` + sum of unknowns times `shared` = sum of multipliers times bundles, for all vectors and parameters.
+
+    `multipliers` are, for each bundle, the products of which its multiplier may be a combination.
+    """
+
+    frame: Frame
+    at: tuple[Any, Any]
+    fixed: Any
+    shared: Mapping[int, Any]
+    bundles: tuple[Bundle, ...]
+    multipliers: tuple[tuple[Any, ...], ...]
+    times: Any = ONE  # a positive number that the left side is multiplied by while multipliers are looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The shared unknowns, and for each equation its multipliers and atoms."""
+
+    shared: Mapping[int, Any]
+    by: tuple[Bundle, ...]
+    columns: int = 0
+
+
+@dataclass(slots=True)
+class _Columns:
+    """Columns of the programme while they are put together."""
+
+    entries: list[Column] = field(default_factory=list[Column])
+    labels: list[tuple[int, int, Any]] = field(default_factory=list[tuple[int, int, Any]])  # equation, bundle, product
+    free: dict[int, Column] = field(default_factory=dict[int, Column])
+    right: Column = field(default_factory=Column)
+    rows: dict[Row, int] = field(default_factory=dict[Row, int])
+
+    def row(self, row: Row) -> int:
+        """Its number: rows are long to compare, and there are a million entries."""
+        return self.rows.setdefault(row, len(self.rows))
+
+
+def solve(equations: Sequence[Equation], signs: Mapping[int, bool] | None = None) -> Solution | None:
+    """Values of all unknowns, exactly, or None; `signs`: shared unknowns that must not be negative."""
+    columns = _Columns()
+    for n, equation in enumerate(equations):
+        if not _expand(n, equation, columns) or len(columns.entries) > MOST:
+            return None
+    signed = signs or {}
+    frees = list(columns.free)
+    left = [*columns.entries, *({r: -q for r, q in columns.free[u].items()} for u in frees)]
+    lower = [0.0] * len(columns.entries) + [0.0 if signed.get(u) else -np.inf for u in frees]
+    weights = [1.0 + 0.1 * len(getattr(b, "free_symbols", ())) for _, _, b in columns.labels] + [0.0] * len(frees)
+    chosen = _vertex(left, columns.right, len(columns.rows), lower, weights)
+    if chosen is None:
+        return None
+    values = _exact([left[m] for m in chosen], columns.right)
+    if values is None:
+        return None
+    count = len(columns.entries)
+    shared: dict[int, Any] = dict.fromkeys(frees, Integer(0))
+    totals: list[dict[int, Any]] = [{} for _ in equations]
+    for m, value in zip(chosen, values, strict=True):
+        x = Rational(int(value.p), int(value.q))
+        if m >= count:
+            u = frees[m - count]
+            if signed.get(u) and x < 0:
+                return None
+            shared[u] = x
+        elif x < 0:
+            return None
+        else:
+            e, bundle, product = columns.labels[m]
+            totals[e][bundle] = Add(totals[e].get(bundle, Integer(0)), x * product)
+    by = tuple(
+        tuple(
+            (m * factor / equation.times, atom)
+            for b, m in total.items()
+            if m != 0
+            for factor, atom in equation.bundles[b]
+        )
+        for equation, total in zip(equations, totals, strict=True)
+    )
+    return Solution(shared, by, len(left))
+
+
+def _expand(n: int, equation: Equation, columns: _Columns) -> bool:
+    """Add the columns of one equation; whether it could be read."""
+    products = tuple(dict.fromkeys(p for ps in equation.multipliers for p in ps))
+    everything = (
+        *((p, equation.bundles[0][0][1]) for p in (*products, equation.times)),
+        *(pair for bundle in equation.bundles for pair in bundle),
+    )
+    about = Le(0, Add(equation.fixed, *equation.shared.values(), evaluate=False), evaluate=False)
+    try:
+        reader = reader_of(Shown(about, equation.frame, everything, equation.at))
+        times = reader.coefficient(equation.times)
+        target = _scaled(reader.expand(reader.formula(equation.fixed)).terms, times)
+        shared = {u: _scaled(reader.expand(reader.formula(e)).terms, times) for u, e in equation.shared.items()}
+        atoms = [_read(bundle, reader) for bundle in equation.bundles]
+        factors = {p: reader.coefficient(p) for p in products}
+    except (UserError, ValueError):
+        return False
+    made = [
+        (b, p, {key: factors[p] * c for key, c in atoms[b].items()})
+        for b, ps in enumerate(equation.multipliers)
+        for p in (ps if atoms[b] else ())
+    ]
+    common = reader.ring.number(1)
+    parts = (target, *shared.values(), *(terms for _, _, terms in made))
+    for c in {str(c.below): c for terms in parts for c in terms.values()}.values():
+        rest = (common * Coefficient(common.below, c.below)).below
+        common = common * Coefficient(rest, common.below)
+
+    def rows(terms: Terms) -> Column:
+        return {columns.row((n, key, e)): q for key, c in terms.items() for e, q in (common * c).top.to_dict().items()}
+
+    columns.right.update(rows(target))
+    for u, terms in shared.items():
+        columns.free.setdefault(u, {}).update(rows(terms))
+    for b, p, terms in made:
+        columns.entries.append(rows(terms))
+        columns.labels.append((n, b, p))
+    return True
+
+
+def _read(bundle: Bundle, reader: Reader) -> dict[Key, Coefficient]:
+    """The normal form of atoms that are used together; empty if one of them cannot be read beside this claim."""
+    try:
+        return added(
+            _scaled(reader.expand(reader.atom(atom)).terms, reader.coefficient(factor)) for factor, atom in bundle
+        )
+    except (UserError, ValueError):
+        return {}
+
+
+def _scaled(terms: Terms, factor: Coefficient) -> dict[Key, Coefficient]:
+    return {key: factor * c for key, c in terms.items()}
+
+
+def _vertex(
+    left: Sequence[Column], right: Column, count: int, lower: Sequence[float], weights: Sequence[float]
+) -> list[int] | None:
+    """The columns that take part in a cheapest solution, in floats; `count` is the number of rows."""
+    entries = [(int(q.p) / int(q.q), row, m) for m, column in enumerate(left) for row, q in column.items()]
+    if not entries:
+        return None
+    data, where, which = zip(*entries, strict=True)
+    matrix = csr_matrix((data, (where, which)), (count, len(left)))
+    values = np.zeros(count)
+    for row, q in right.items():
+        values[row] = int(q.p) / int(q.q)
+    bounds = [(low, None) for low in lower]
+    solved: Any = linprog(np.array(weights), A_eq=matrix, b_eq=values, bounds=bounds, method="highs-ds")
+    return [m for m, x in enumerate(solved.x) if abs(x) > SMALL] if solved.status == 0 else None
+
+
+def _exact(left: Sequence[Column], right: Column) -> list[fmpq] | None:
+    """The exact values on the chosen columns; None if there are none."""
+    rows = {row: n for n, row in enumerate(dict.fromkeys(r for c in (right, *left) for r in c))}
+    matrix = fmpq_mat(len(rows), len(left) + 1)
+    for m, column in enumerate((*left, right)):
+        for row, q in column.items():
+            matrix[rows[row], m] = q
+    reduced, rank = matrix.rref()
+    values = [fmpq(0)] * len(left)
+    for n in range(rank):
+        lead = next(m for m in range(len(left) + 1) if reduced[n, m] != 0)
+        if lead == len(left):
+            return None
+        values[lead] = reduced[n, len(left)]
+    return values

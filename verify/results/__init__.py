@@ -1,0 +1,1 @@
+"""Verdicts and the rows of an audit, as types that write and read audit.json."""

@@ -1,0 +1,1 @@
+"""The adversary: scores of batches, climbs, exact instances, shrinking, counterexamples that last."""

@@ -1,0 +1,112 @@
+"""Claims along their index: which one counts rounds, how a claim depends on it, and both sides at all of its values."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from ..settings.base import Reading, names
+from .score import conditions
+from .tree_arrays import Array, Evaluator, Table
+
+__all__ = ["ROUND", "explicit", "factor_of", "is_rate", "moves", "resolved_sides", "round_of", "sides_of"]
+
+RESOLVED = 1e-5  # what two precisions may differ by
+
+ROUND = ("t", "R", "r")  # what papers call a round
+
+
+def round_of(reading: Reading) -> str:
+    """The index that counts rounds, if the claim has one (it is then the first)."""
+    first = next(iter(reading.claim["for_all"]), "")
+    return first if first in ROUND else ""
+
+
+def moves(tree: Any, index: str) -> bool:
+    """Whether a side depends on the index; a sum over it does not."""
+    if not isinstance(tree, list):
+        return tree == index
+    op, *parts = cast("list[Any]", tree)
+    return any(moves(part, index) for part in (parts[1:3] if op == "sum" and parts[0] == index else parts))
+
+
+def explicit(tree: Any, index: str) -> bool:
+    """Whether a side names the index itself, (1 - x)^t or 1/(t + 8): not only a quantity at it."""
+    if not isinstance(tree, list):
+        return tree == index
+    op, *parts = cast("list[Any]", tree)
+    if op == "at":
+        return False
+    return any(explicit(part, index) for part in (parts[1:3] if op == "sum" and parts[0] == index else parts))
+
+
+def is_rate(reading: Reading) -> bool:
+    """Whether the claim bounds a run by its rounds: not by what the run itself measures in the same round."""
+    index = round_of(reading) or "T"
+    (_, left, right), *_ = reading.claim["then"]
+    measures = reading.claim.get("method", {}).get("measures", {})
+    if not measures or any(_reads(right, name, index) for name in measures):
+        return False
+    return explicit(right, index) or (explicit(left, index) and moves(left, index))
+
+
+def _reads(tree: Any, measure: str, index: str) -> bool:
+    """Whether a side reads this measure at the index."""
+    if not isinstance(tree, list):
+        return False
+    op, *parts = cast("list[Any]", tree)
+    if op == "at" and parts[0] == measure:
+        return any(moves(part, index) for part in parts[1:])
+    return any(_reads(part, measure, index) for part in parts)
+
+
+def factor_of(left: Any, index: str, x: Array) -> Array | None:
+    """The factor of a product that is a formula of the index alone, t + 1 of (t + 1) gap(t + 1), at every x."""
+    if not isinstance(left, list) or left[0] != "*":
+        return None
+    own = [part for part in cast("list[Any]", left)[1:] if explicit(part, index) and not _measured(part)]
+    if not own or any({name for name, _ in names(part)} - {index} - _numbers(part) for part in own):
+        return None
+    evaluator = Evaluator(Table(len(x), {index: x.astype(float)}, {}, {}), {})
+    return np.prod([np.asarray(evaluator(part), dtype=float) for part in own], axis=0)
+
+
+def _measured(tree: Any) -> bool:
+    return isinstance(tree, list) and ("at" in tree[:1] or any(_measured(part) for part in cast("list[Any]", tree)))
+
+
+def _numbers(tree: Any) -> set[str]:
+    return {name for name, _ in names(tree) if name.lstrip("-").replace("/", "").isdigit()}
+
+
+def sides_of(reading: Reading, table: Table) -> tuple[Array, Array]:
+    """The first relation's sides, (n, rounds): over the other indices, the one where the left side is largest."""
+    ranges = {v: (lo, hi) for v, (lo, hi) in reading.claim["for_all"].items()}
+    evaluator = Evaluator(table, ranges)
+    _, left, right = reading.claim["then"][0]
+    lhs, rhs = (np.broadcast_to(evaluator(side), evaluator.shape) for side in (left, right))
+    usable = conditions(evaluator, reading.claim["when"]).reshape((-1,) + (1,) * (lhs.ndim - 1))
+    lhs, rhs = np.where(usable, lhs, np.nan), np.where(usable, rhs, np.nan)
+    rounds = lhs.shape[1] if round_of(reading) else 1
+    lhs, rhs = (side.reshape(table.n, rounds, -1) for side in (lhs, rhs))
+    place = np.nanargmax(np.nan_to_num(lhs, nan=-np.inf), axis=2)[..., None]
+    return np.take_along_axis(lhs, place, 2)[..., 0], np.take_along_axis(rhs, place, 2)[..., 0]
+
+
+def resolved_sides(relation: Any, table: Table) -> tuple[Array, Array]:
+    """Both sides (n,) of a relation between formulas, NaN where two precisions differ: there rounding is all."""
+    _, left, right = relation
+    with np.errstate(all="ignore"):
+        plain, long = (
+            [np.broadcast_to(Evaluator(one, {})(side), (table.n,)) for side in (left, right)]
+            for one in (table, _lengthened(table))
+        )
+        same = [np.abs(a - b) <= RESOLVED * np.abs(b) for a, b in zip(plain, long, strict=True)]
+        lhs, rhs = (np.where(same[0] & same[1], np.asarray(side, dtype=float), np.nan) for side in long)
+    return lhs, rhs
+
+
+def _lengthened(table: Table) -> Table:
+    scalars = {name: np.asarray(x).astype(np.longdouble) for name, x in table.scalars.items()}
+    return Table(table.n, scalars, table.quantities, table.counts, table.scale)

@@ -1,0 +1,188 @@
+"""Propose and climb: a derivative-free search for the instance that comes closest to breaking a claim.
+
+Each shape has a population. Generations mutate the best rows; thousands of candidates are evaluated at once. The work
+is counted in evaluations, never in seconds, so that a seed gives the same result on every run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from fedaudit.progress import told
+
+from ..results.tried_sizes import Counts, Size, merged
+from ..settings.base import NOISY, Reading, Setting, Shape
+from ..settings.order import Order
+from ..settings.runs.limits import most_rows, tried_on
+from .genome import Genome, draw, mutate, rows
+from .score import Scores, genes_of, score, score_below, score_parts, tabulate
+from .seeds import seed_for
+from .tree_arrays import Array
+
+POPULATION = 96
+ELITE = 16
+FEW = 1024  # random instances of a shape that a recording of a small batch is replayed on
+VIOLATION = 1e-9  # a float margin above this is worth the kernel's time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """One candidate: a row of a scored batch."""
+
+    scores: Scores
+    row: int
+
+    @property
+    def margin(self) -> float:
+        return float(self.scores.margin[self.row])
+
+    @property
+    def later(self) -> float:
+        return float(self.scores.later[self.row])
+
+    @property
+    def ratio(self) -> float:
+        return float(self.scores.ratio[self.row])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Searched:
+    """All that a search saw: admissible instances tried, the best candidates, most dangerous first, and the sizes."""
+
+    instances: int
+    best: tuple[Found, ...]
+    sizes: tuple[Size, ...] = ()
+
+
+def sample(
+    reading: Reading, setting: Setting, shapes: Sequence[Shape], n: int, seed: int, climbed: Container[Shape] = ()
+) -> Searched:
+    """Property testing: `n` random instances over the shapes, no climbing; `climbed`: shapes that a climb comes to."""
+    each = [sampled(reading, setting, shape, [(n, seed)], often=shape in climbed) for shape in shapes]
+    return joined([one for parts in each for one in parts])
+
+
+def sampled(
+    reading: Reading, setting: Setting, shape: Shape, draws: Sequence[tuple[int, int]], often: bool = False
+) -> list[Searched]:
+    """Random instances of one shape: of each draw, how many and from which seed. They are evaluated together.
+
+    What will be evaluated `often` is recorded here already, unless they are many: code chooses by the size of arrays.
+    Where they do not fit in memory together, some at a time are; of what is longer than ordinary there are few.
+    """
+    most = most_rows(reading, setting, shape)
+    if not tried_on(reading, setting, [shape]):
+        draws = [(min(n, most), seed) for n, seed in draws]
+    genes = genes_of(reading, setting, shape)
+    seeds = [seed_for(seed, reading.lowered.id, "sample", shape, *reading.dropped) for _, seed in draws]
+    drawn = [draw(genes, n, np.random.default_rng(seed)) for (n, _), seed in zip(draws, seeds, strict=True)]
+    if sum(n for n, _ in draws) > most:
+        return [_some_at_a_time(reading, setting, shape, genome, most) for genome in drawn]
+    often = often and sum(n for n, _ in draws) <= FEW
+    each = score_parts(reading, setting, shape, drawn, often=often)
+    return [Searched(s.admissible, tuple(top(s, 1)), (_size(reading, setting, s, s.admissible),)) for s in each]
+
+
+def _some_at_a_time(reading: Reading, setting: Setting, shape: Shape, genome: Genome, most: int) -> Searched:
+    """Instances of which at most so many fit in memory together. What was measured is not kept, but measured again."""
+    seen: list[Searched] = []
+    for first in range(0, size_of(genome), most):
+        part = rows(genome, np.arange(first, min(first + most, size_of(genome))))
+        scores = score(reading, setting, shape, part)
+        scores = replace(scores, known=partial(tabulate, reading, setting, shape, part))
+        size = _size(reading, setting, scores, scores.admissible)
+        seen.append(Searched(scores.admissible, tuple(top(scores, 1)), (size,)))
+    return replace(joined(seen), best=joined(seen).best[:1])
+
+
+def size_of(genome: Genome) -> int:
+    """How many instances a batch has."""
+    return len(next(iter(genome.values())))
+
+
+def joined(parts: Sequence[Searched]) -> Searched:
+    """What several searches saw."""
+    sizes = merged(size for part in parts for size in part.sizes)
+    return Searched(sum(p.instances for p in parts), order([f for p in parts for f in p.best]), sizes)
+
+
+def climb(
+    reading: Reading, setting: Setting, shapes: Sequence[Shape], generations: int, seed: int, taped: bool = True
+) -> Searched:
+    """Evolve a population on each shape; `taped`: how it is scored is recorded once, and replayed."""
+    tried, best, sizes = 0, list[Found](), list[Size]()
+    for n, shape in enumerate(shapes):
+        told("climbing, shape", n, len(shapes))
+        genes = genes_of(reading, setting, shape)
+        rng = np.random.default_rng(seed_for(seed, reading.lowered.id, "climb", shape, *reading.dropped))
+        scores = score(reading, setting, shape, draw(genes, 2 * POPULATION, rng), often=taped)
+        tried += scores.admissible
+        sizes.append(_size(reading, setting, scores, scores.admissible))
+        for _ in range(generations):
+            elite = _ranking(scores)[:ELITE]
+            parents = elite[rng.integers(0, len(elite), POPULATION)]
+            children = mutate(genes, rows(scores.genome, parents), rng)
+            scores = score_below(reading, setting, scores, elite, children)
+            fresh = int(np.isfinite(scores.margin[ELITE:]).sum())  # the elite was counted before
+            tried += fresh
+            sizes.append(_size(reading, setting, scores, fresh))
+        best += top(scores, 2)
+    return Searched(tried, order(best), merged(sizes))
+
+
+def top(scores: Scores, count: int) -> list[Found]:
+    """The most dangerous admissible rows."""
+    return [Found(scores, int(r)) for r in _ranking(scores)[:count] if np.isfinite(scores.margin[r])]
+
+
+def order(found: Sequence[Found]) -> tuple[Found, ...]:
+    """Most dangerous first; ties keep the order of the shapes, simple ones first."""
+    return tuple(sorted(found, key=lambda f: -_danger_of(f)))
+
+
+def _ranking(scores: Scores) -> Array:
+    return np.argsort(-_danger(scores), kind="stable")
+
+
+def _danger_of(found: Found) -> float:
+    """The same of one row."""
+    if not math.isfinite(found.margin):
+        return -math.inf
+    danger = 2 + found.margin if found.margin > VIOLATION else found.later
+    return -9.0 if math.isnan(danger) else danger
+
+
+def _danger(scores: Scores) -> Array:
+    """Of each row: violations first, then how close it comes where the claim is not trivial."""
+    danger = np.where(scores.margin > VIOLATION, 2 + scores.margin, scores.later)
+    return np.where(np.isfinite(scores.margin), np.nan_to_num(danger, nan=-9.0), -np.inf)
+
+
+def _size(reading: Reading, setting: Setting, scores: Scores, fresh: int) -> Size:
+    """What a scored batch says of its sizes; `fresh`: how many of its admissible rows were not counted before.
+
+    A margin that fell when the genes were moved a little takes its ratio along: that one was rounding.
+    """
+    margin, ratio = scores.margin, scores.ratio
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steady = np.fmin(ratio, np.where(margin <= 0, 1 + margin, 1 / (1 - margin)))
+    usable = np.isfinite(margin) & np.isfinite(ratio)
+    within = np.minimum(steady[usable & (margin <= VIOLATION)], 1.0)
+    return Size(_counts(reading, setting, scores.shape), fresh, _largest(steady[usable]), _largest(within))
+
+
+def _largest(ratios: Array) -> float | None:
+    return float(ratios.max()) if ratios.size else None
+
+
+def _counts(reading: Reading, setting: Setting, shape: Shape) -> Counts:
+    """The sizes of a shape. A growth path has none; T says nothing where nothing is run and the claim has no T."""
+    if isinstance(setting, Order):
+        return ()
+    rounds = "method" in reading.claim or "T" in reading.lowered.symbols
+    return tuple((name, n) for name, n in shape.counts if name not in NOISY and (name != "T" or rounds))

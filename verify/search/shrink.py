@@ -1,0 +1,129 @@
+"""Shrink: a simpler instance that still refutes, as in property-based testing.
+
+The order is `simplicity`: clients, dimension, local steps and rounds first, then how long the rationals are. Every step
+is decided by the kernel; nothing is kept that it does not refute, nor what `keeps` turns down (a counterexample that
+lasts is not given up for a simpler one that does not).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from itertools import groupby, islice
+from typing import Any, cast
+
+import numpy as np
+
+from ..settings.base import Reading, Setting, Shape
+from ..settings.order import Order
+from .climb import Found
+from .genome import simpler, size
+from .rationalise import Replayed, decided, in_floats
+from .score import BEYOND_ROUNDING, genes_of, score
+from .tree_arrays import Array
+
+MOST_WORK = 30_000  # size of the replayed instances, added up
+AT_ONCE = 64  # proposals that floats look at together
+MOST_FLOATS = 300  # candidates that are looked at in floats
+
+
+def simplicity(replayed: Replayed) -> tuple[int, int]:
+    return _simplicity(replayed.shape, replayed.genome)
+
+
+def _simplicity(shape: Shape, genome: Mapping[str, Array]) -> tuple[int, int]:
+    """Smaller shapes first, then shorter numbers."""
+    numbers = (x for values in genome.values() for x in np.ravel(values))
+    length = sum(size(x if type(x) is Fraction else Fraction(x)) for x in numbers)
+    return sum(v for _, v in shape.counts), length
+
+
+def shrink(
+    reading: Reading,
+    setting: Setting,
+    start: Replayed,
+    keeps: Callable[[Replayed], bool] = lambda _: True,
+    price: int = 0,
+) -> Replayed:
+    """Greedy descent until no pass finds anything simpler that `keeps` accepts, or `MOST_WORK` was spent.
+
+    `price` is what asking `keeps` costs, in replays of the same size.
+    """
+    best, left, moved = start, MOST_WORK, True
+    while moved and left > 0:
+        moved = False
+        for shape, made in _refuting(reading, setting, _proposals(reading, setting, best), simplicity(best)):
+            left -= 10 + shape.cost
+            if made is not None:
+                left -= price * (10 + shape.cost)
+                if keeps(made):
+                    best, moved = made, True
+                    break
+            if left <= 0:
+                break
+    return best
+
+
+def _refuting(
+    reading: Reading, setting: Setting, proposals: Iterator[tuple[Shape, Mapping[str, Array]]], below: tuple[int, int]
+) -> Iterator[tuple[Shape, Replayed | None]]:
+    """Of each proposal its shape and, if it is simpler than `below` and refutes, its replay. Floats look at many at
+    once and spare the kernel those that hold plainly.
+    """
+    for shape, genomes in _alike(proposals, 1 if isinstance(setting, Order) else AT_ONCE):
+        simple = [genome for genome in genomes if _simplicity(shape, genome) < below]
+        yield from ((shape, None) for _ in range(len(genomes) - len(simple)))
+        if not simple:
+            continue
+        scores = score(reading, setting, shape, in_floats(simple), again=False)
+        for row, genome in enumerate(simple):
+            suspect = scores.margin[row] > -BEYOND_ROUNDING
+            made = decided(reading, setting, scores, row, genome) if suspect else None
+            yield shape, None if made is None or made.holds else made
+
+
+def _alike(
+    proposals: Iterator[tuple[Shape, Mapping[str, Array]]], most: int
+) -> Iterator[tuple[Shape, list[Mapping[str, Array]]]]:
+    """Proposals that follow each other and have one shape, together: a few of them first, since the first may do."""
+    few = 1
+    for (shape, _), group in groupby(proposals, key=lambda one: (one[0], [v.shape for v in one[1].values()])):
+        genomes = (genome for _, genome in group)
+        while batch := list(islice(genomes, few)):
+            yield shape, batch
+            few = min(2 * few, most)
+
+
+def reduced(reading: Reading, setting: Setting, found: Found, most: int = MOST_FLOATS) -> Found:
+    """A smaller candidate that is as clear a violation in floats: where one is too large for the kernel to replay.
+
+    At most this many candidates are looked at.
+    """
+    shape, genome = found.scores.shape, {k: v[found.row] for k, v in found.scores.genome.items()}
+    for n, (smaller, rest) in enumerate(islice(setting.reductions(reading, shape, genome), most), 1):
+        less = Found(score(reading, setting, smaller, {k: np.asarray(v)[None] for k, v in rest.items()}), 0)
+        if smaller.cost <= shape.cost and less.margin > BEYOND_ROUNDING:
+            return reduced(reading, setting, less, most - n)
+    return found
+
+
+def _proposals(reading: Reading, setting: Setting, best: Replayed) -> Iterator[tuple[Shape, Mapping[str, Array]]]:
+    yield from setting.reductions(reading, best.shape, best.genome)
+    genes = genes_of(reading, setting, best.shape)
+    for denominator in (1, 2, 10, 100):  # everything at once
+        yield best.shape, {g.name: _rounded(best.genome[g.name], denominator, g.kind) for g in genes}
+    for gene in genes:
+        values = best.genome[gene.name]
+        for place in np.ndindex(values.shape):
+            for value in simpler(Fraction(cast("Any", values[place])), gene.kind):
+                changed = values.copy()
+                changed[place] = value
+                yield best.shape, {**best.genome, gene.name: changed}
+
+
+def _rounded(values: Array, denominator: int, kind: str) -> Array:
+    def one(x: Fraction) -> Fraction:
+        made = Fraction(x).limit_denominator(denominator)
+        return x if made <= 0 and kind in ("positive", "unit") else made
+
+    return np.vectorize(one, otypes=[object])(values) if values.size else values

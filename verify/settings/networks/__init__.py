@@ -1,0 +1,1 @@
+"""Networks of clients: messages, similarity graphs, misalignments."""

@@ -1,0 +1,1 @@
+"""Smaller constants for which a proof goes through."""

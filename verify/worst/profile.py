@@ -1,0 +1,168 @@
+"""What `hunt` says of worst cases: a refutation where one is above the bound, and a profile of ordinary points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from fedaudit.bounds.language.statement import Statement
+from fedaudit.errors import UserError
+from fedaudit.progress import told
+
+from .. import kernel
+from ..kernel.gram.programme import Programme
+from ..pictures.worst_marks import NOTHING
+from ..results.verdicts import Counterexample, Judged, Refuted, Undecided, searched
+from ..search.rationalise import Replayed, certificate
+from ..settings.base import Reading, Setting
+from .blocks import Blocks
+from .ordinary import ORDINARY, Ordinary, proposed
+from .parameters import Point
+from .search import found_at
+from .smaller import shrunk
+from .worst import TooLarge, Worst, in_reach, worst_of
+
+__all__ = ["Profile", "examined", "profile"]
+
+Row = dict[str, Any]
+Built = tuple[Blocks, Programme] | TooLarge | kernel.UnknownAssumption | str
+LARGEST = 60  # leaves
+NOMINAL = 25_000  # leaves times constraints times the size of a block, per nominal second
+LEAST, USUAL, SHARE, MORE = 0.5, 3.0, 18.0, 0.25  # nominal seconds, and per second of effort: at first, and beyond
+BUILT = 0.25  # of the cost: to build a programme
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """Worst cases at ordinary points, names of those that were too large, or why there are none."""
+
+    rows: tuple[Mapping[str, Any], ...] = ()
+    left_out: tuple[str, ...] = ()
+    why: str = ""
+    against: tuple[Point, Worst] | None = None  # one that refutes the statement
+
+
+def profile(statement: Statement, reading: Reading, effort: float) -> Profile:
+    """At ordinary points, cheap ones first, as far as the effort goes: which is counted, not measured."""
+    if statement.kind != "inequality" or statement.setting != "run" or reading.dropped:
+        return Profile(why="out of reach: no inequality about runs of a method")
+    left = min(USUAL, max(LEAST, SHARE * effort)) + MORE * effort
+    rows, out, why, against, known = list[Row](), list[str](), "", None, None
+    seen, built = set[str](), dict[str, Built]()
+    for n, variants in enumerate(proposed(reading)):
+        told("worst cases", n, len(ORDINARY))
+        for at, points in variants:
+            if _expected(known, points[0].data) > left:
+                out.append(points[0].name)
+                break
+            programmes, large, reason = _reached(reading, points, built)
+            why = why or reason
+            if any(isinstance(one, kernel.UnknownAssumption) for one in built.values()):
+                return Profile(why=why)
+            if large:
+                out.append(points[0].name)
+            for point, shape, asked in programmes:
+                if _key(point) in seen:
+                    continue
+                cost = _cost(shape, asked)
+                known = known or (point.data, cost)
+                left -= BUILT * cost
+                if cost > left:
+                    out.append(point.name)
+                    continue
+                seen.add(_key(point))
+                left -= cost
+                one = worst_of(reading, point, shape, asked, quick=True)
+                if against is None and one.refuted and one.certificate is not None and _accepted(one.certificate):
+                    against = point, one
+                rows += [_row(at, point, one)] if one.lower is not None or one.upper is not None else []
+            if programmes or large:
+                break
+    return Profile(tuple(rows), tuple(dict.fromkeys(out)) if rows else (), "" if rows else why, against)
+
+
+def _cost(shape: Blocks, asked: Programme) -> float:
+    """Nominal seconds."""
+    return len(asked.leaves) * len(asked.constraints) * max(map(len, shape.cone.rhs.gram)) / NOMINAL
+
+
+def _expected(known: tuple[Mapping[str, Any], float] | None, data: Mapping[str, Any]) -> float:
+    """The cost at a point that is not built yet, from that of another one: sizes too large are left at that."""
+    if known is None:
+        return 0.0
+    point, cost = known
+    clients, steps = data["C"] / point["C"], data["E"] * data["T"] / (point["E"] * point["T"])
+    return float(cost * clients**2 * steps**2.5 / 2)
+
+
+def _reached(
+    reading: Reading, points: list[Point], built: dict[str, Built]
+) -> tuple[list[tuple[Point, Blocks, Programme]], bool, str]:
+    """Programmes of the points that have one, whether one is too large, and why another has none."""
+    programmes, large, why = list[tuple[Point, Blocks, Programme]](), False, ""
+    for point in points:
+        key = _key(point)
+        if key not in built:
+            built[key] = _built(reading, point)
+        match built[key]:
+            case TooLarge():
+                large = True
+            case kernel.UnknownAssumption() | str() as reason:
+                why = why or str(reason)
+            case shape, asked:
+                programmes.append((point, shape, asked))
+    return programmes, large, why
+
+
+def _key(point: Point) -> str:
+    """What equal points have in common, whatever they are called."""
+    return str((point.data, point.at))
+
+
+def _built(reading: Reading, point: Point) -> Built:
+    """The programme, that it is too large, or why there is none."""
+    try:
+        return in_reach(reading, point, LARGEST)
+    except (TooLarge, kernel.UnknownAssumption) as error:
+        return error
+    except (UserError, kernel.Malformed, kernel.Rejected) as error:
+        return str(error)
+
+
+def _row(at: Ordinary, point: Point, one: Worst) -> Row:
+    several = {"relation": one.at["relation"] + 1} if one.at["relation"] else {}
+    return {"name": point.name, "ordinary": asdict(at), **several, **one.brief(), "by": "programme"}
+
+
+def examined(
+    statement: Statement, reading: Reading, world: Setting, verdict: Judged, seed: int = 0, effort: float = 0.0
+) -> Judged:
+    """The verdict with its profile, or a refutation by a worst case that the kernel accepts."""
+    made = profile(statement, reading, effort)
+    rows = tuple(row for row in made.rows if row["upper"] is None or row["upper"] > NOTHING)
+    met = [] if rows else list(found_at(reading, world, seed, effort))
+    against = _counterexample(reading, made, [replayed for _, replayed in met if not replayed.holds])
+    if against is not None and not isinstance(verdict, Refuted):
+        verdict = Refuted(statement.id, against, verdict.search)
+    rows = rows or tuple(row for row, _ in met) or made.rows
+    verdict = searched(verdict, worst=rows, left_out=made.left_out, out_of_reach=made.why)
+    nothing_met = verdict.search.nothing_met
+    return replace(verdict, reason=nothing_met) if isinstance(verdict, Undecided) and nothing_met else verdict
+
+
+def _counterexample(reading: Reading, made: Profile, broken: list[Replayed]) -> Counterexample | None:
+    """By a worst case, or by what a search met at an ordinary point; only one that the kernel accepts."""
+    if made.against is not None:
+        point, one = made.against
+        return Counterexample(shrunk(reading, point, one), one.brief()["lower"])
+    found = ((certificate(reading, one), one.ratio) for one in broken)
+    return next((Counterexample(data, ratio) for data, ratio in found if _accepted(data)), None)
+
+
+def _accepted(certificate: Mapping[str, Any]) -> bool:
+    try:
+        kernel.check(certificate)
+    except kernel.Rejected:
+        return False
+    return True

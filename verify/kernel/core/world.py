@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from flint import fmpq
 
+from .claim import Claim
 from .expression import Domains, Relation, Value, decide, inhabits
-from .rational import Malformed, Rejected, shown
+from .rational import Malformed, Node, Rejected, shown
 
 Ranges = dict[str, tuple[tuple[int, int], ...]]  # quantity -> the least and the largest value of each of its indices
 Given = TypeVar("Given")
@@ -78,6 +79,15 @@ class World:
     def settle(self, relation: Relation, scope: Mapping[str, int], domains: Domains) -> tuple[Value, Value, bool]:
         """Both sides of a claimed relation and whether it holds, for certain."""
         return decide(relation, scope, self, domains)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How a world is read from an instance: a module of worlds has them by the names of their settings, in `WORLDS`."""
+
+    read: Callable[[Node, Claim], Any]  # a World, or paths of parameters (worlds/order.py)
+    inputs: Mapping[str, str] = field(default_factory=dict[str, str])  # symbols it reads whatever the claim says
+    steps: bool = False  # whether a claim may choose its step sizes
 
 
 def tabled(

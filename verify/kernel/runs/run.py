@@ -18,7 +18,7 @@ from ..core.expression import Evaluator, Value, free
 from ..core.method import Method
 from ..core.rational import Malformed, Node, Rejected, affordable, shown
 from ..core.read_method import read as read_method
-from ..core.world import Ranges, World, tabled
+from ..core.world import Ranges, Reader, World, tabled
 from ..losses.draws import SAMPLINGS, Draws, drawn, participation
 from ..losses.loss import ONE, ZERO, Vector, piecewise, quadratic
 from ..losses.regulariser import NONE
@@ -323,3 +323,6 @@ def _rational(name: str, x: Value) -> fmpq:
     if not isinstance(x, fmpq):
         raise Rejected(f"method.measures.{name}: got the irrational {shown(x)}, expected a rational")
     return x
+
+
+WORLDS = {"run": Reader(read, steps=True)}

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from importlib import import_module
 from itertools import product
 from math import prod
-from typing import cast
+from typing import TYPE_CHECKING, Union, cast
 
 from flint import arb, fmpq
 
@@ -19,43 +20,21 @@ from ..core.claim import Claim
 from ..core.claim import read as read_claim
 from ..core.expression import Domains, Evaluator, Relation, Tree, Value, free
 from ..core.rational import BITS, Malformed, Node, Rejected, affordable, shown
+from ..core.world import Reader
 from ..core.world import World as Numbers
-from ..runs import run
-from . import envelope, function, limit, meta, minibatch, network, noise_sum, order, samples, scalar
+
+if TYPE_CHECKING:
+    from .order import Paths
 
 FORMAT = "fedaudit-certificate/1"
 INSTANCE = "fedaudit-instance/1"  # the same fields, and no more is said than what both sides are there
-World = Numbers | order.Paths
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """How a world is read. `inputs`: symbols that it reads whatever the claim says, with the domain of each."""
-
-    read: Callable[[Node, Claim], World]
-    inputs: Mapping[str, str] = field(default_factory=dict[str, str])
-    steps: bool = False  # whether a claim may choose its step sizes
-
-
-WORLDS = {
-    "noise_sum": Reader(noise_sum.read, noise_sum.INPUTS),
-    "scalar": Reader(scalar.read),
-    "function": Reader(function.read),
-    "network": Reader(network.read, network.INPUTS),
-    "network_limit": Reader(limit.read_network, limit.INPUTS),
-    "graph": Reader(network.read_graph),
-    "messages": Reader(network.read_messages),
-    "order": Reader(order.read),
-    "meta": Reader(meta.read, meta.INPUTS),
-    "samples": Reader(samples.read),
-    "erm": Reader(minibatch.read_erm, minibatch.ERM_INPUTS),
-    "table": Reader(minibatch.read_table, minibatch.TABLE_INPUTS),
-    "algorithm": Reader(minibatch.read_algorithm, minibatch.ALGORITHM_INPUTS),
-    "subset": Reader(minibatch.read_subset, minibatch.SUBSET_INPUTS),
-    "prox": Reader(envelope.read_prox, envelope.INPUTS),
-    "devices": Reader(envelope.read_devices),
-    "run": Reader(run.read, steps=True),
-}
+World = Union[Numbers, "Paths"]
+HOMES = {  # setting -> the module that reads its instances; it is loaded when a certificate asks for it
+    "run": "..runs.run", "function": ".function", "scalar": ".scalar", "noise_sum": ".noise_sum",
+    "network": ".network", "graph": ".network", "messages": ".network", "network_limit": ".limit", "order": ".order",
+    "meta": ".meta", "samples": ".samples", "erm": ".minibatch", "table": ".minibatch", "algorithm": ".minibatch",
+    "subset": ".minibatch", "prox": ".envelope", "devices": ".envelope",
+}  # fmt: skip
 POINTS, LEAST_REPLAYS = 100_000, 3
 LARGEST, SMALLEST = arb(2) ** 100_000, arb(2) ** -100_000
 _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")
@@ -91,22 +70,27 @@ def _claim(text: str) -> Claim:
     return read_claim(Node(_parsed(text), "claim"))
 
 
+def reader(setting: str) -> Reader:
+    """How instances of a setting are read."""
+    return import_module(HOMES[setting], __package__).WORLDS[setting]
+
+
 def inputs(setting: str) -> Mapping[str, str]:
     """Symbols that a world reads whatever the claim says, with the domain that it asks of each."""
-    return WORLDS[setting].inputs if setting in WORLDS else {}
+    return reader(setting).inputs if setting in HOMES else {}
 
 
 @lru_cache(maxsize=8)
 def _world(claim_text: str, text: str) -> World:
     claim = _claim(claim_text)
-    if claim.setting not in WORLDS:
-        raise Malformed(f"claim.setting: got {claim.setting!r}, expected one of {', '.join(WORLDS)}")
-    reader = WORLDS[claim.setting]
-    if missing := set(reader.inputs) - set(claim.domains):
+    if claim.setting not in HOMES:
+        raise Malformed(f"claim.setting: got {claim.setting!r}, expected one of {', '.join(HOMES)}")
+    how = reader(claim.setting)
+    if missing := set(how.inputs) - set(claim.domains):
         raise Malformed(f"claim.domains: got none for {sorted(missing)}, expected one for all that the world reads")
-    if claim.choose and not reader.steps:
+    if claim.choose and not how.steps:
         raise Malformed(f"claim.choose: got step sizes, expected none in the setting {claim.setting!r}")
-    world = reader.read(Node(_parsed(text), "instance"), claim)
+    world = how.read(Node(_parsed(text), "instance"), claim)
     if taken := set(claim.for_all) & set(world.values):
         raise Malformed(f"claim.for_all: got {sorted(taken)}, expected names that the instance does not give")
     for name, arity in claim.needs():
@@ -114,7 +98,7 @@ def _world(claim_text: str, text: str) -> World:
             world.value(name)
         elif len(world.ranges.get(name, ())) != arity:
             raise Malformed(f"claim: got {name!r} with {arity} indices, expected one of {sorted(world.ranges)}")
-    if unknown := set(claim.domains) - {*world.values, *world.ranges, *reader.inputs}:
+    if unknown := set(claim.domains) - {*world.values, *world.ranges, *how.inputs}:
         raise Malformed(f"claim.domains: got {sorted(unknown)}, expected symbols and quantities of the claim")
     return world
 

@@ -6,7 +6,7 @@ from flint import fmpq
 
 from ..core.claim import Claim
 from ..core.rational import Node, Rejected
-from ..core.world import World, tabled
+from ..core.world import Reader, World, tabled
 from ..losses.loss import ZERO
 from ..losses.pieces import Pieces, mix
 from ..losses.pieces import read as read_pieces
@@ -69,3 +69,6 @@ def read_devices(node: Node, claim: Claim) -> World:
     facts["identical"] = all(f == devices[0] for f in devices)
     values = {"M": fmpq(M), "global2": whole.gradient(w) ** 2}
     return tabled(values, {"local2": [f.gradient(w) ** 2 for f in devices]}, facts, bounds)
+
+
+WORLDS = {"prox": Reader(read_prox, INPUTS), "devices": Reader(read_devices)}

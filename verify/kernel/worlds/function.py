@@ -9,7 +9,7 @@ from flint import fmpq
 from ..core.budget import summed
 from ..core.claim import Claim
 from ..core.rational import Malformed, Node, Rejected, shown
-from ..core.world import World, tabled
+from ..core.world import Reader, World, tabled
 from ..losses.loss import ONE, ZERO, Loss, Vector, combine, dot, minus, norm2, piecewise, quadratic
 from ..losses.minimum import lines, lowest, separable
 from ..losses.regulariser import NONE
@@ -97,3 +97,6 @@ KINDS: dict[str, Callable[[Node, Claim], World]] = {
 
 def read(node: Node, claim: Claim) -> World:
     return KINDS[node.kind(KINDS)](node, claim)
+
+
+WORLDS = {"function": Reader(read)}

@@ -14,6 +14,7 @@ from flint import ctx, fmpq
 from ..core.claim import Claim
 from ..core.expression import PRECISIONS, Value, outcome
 from ..core.rational import Node, Rejected
+from ..core.world import Reader
 from .order import Growth, Paths, add, compare, constant, error_function, limit, multiply, raised
 from .order import read as read_paths
 
@@ -74,3 +75,6 @@ def read_network(node: Node, claim: Claim) -> Paths:
     network = moments(paths)
     quantities = {"probability": network.probability, "sad": network.sad}
     return Paths(paths, quantities, ("independent_networks",), limits)
+
+
+WORLDS = {"network_limit": Reader(read_network, INPUTS)}

@@ -16,7 +16,7 @@ from flint import fmpq
 from ..core.budget import summed
 from ..core.claim import Claim
 from ..core.rational import Node, Rejected, affordable
-from ..core.world import World, named, tabled
+from ..core.world import Reader, World, named, tabled
 from ..losses.draws import batches, number
 from ..losses.loss import ONE, ZERO, Vector, combine, dot, minus, norm2
 from ..losses.spline import LINE, Cubic, Spline, hessian_spread, mix, spread, steepest2
@@ -337,3 +337,6 @@ def read(node: Node, claim: Claim) -> World:
         "hessian_lipschitz_in_z": o.hessian_lipschitz_in_z,
     }
     return tabled(values, lists, facts, bounds)
+
+
+WORLDS = {"meta": Reader(read, INPUTS)}

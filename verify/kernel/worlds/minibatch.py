@@ -11,7 +11,7 @@ from flint import fmpq
 from ..core.budget import paid, summed
 from ..core.claim import Claim
 from ..core.rational import Node, Rejected
-from ..core.world import World, tabled
+from ..core.world import Reader, World, tabled
 from ..losses.draws import probabilities
 from ..losses.loss import Vector, dot, minus, norm2
 from ..losses.pieces import Pieces, mix
@@ -131,3 +131,11 @@ def read_subset(node: Node, claim: Claim) -> World:
     values["among"] = summed(apart) / M
     lists = {"sampled": [summed(column) / len(chosen) for column in drawn], "mean": mean}
     return tabled(values, lists, bounds={"lipschitz": lambda G: all(norm2(row) <= G * G for row in rows)})
+
+
+WORLDS = {
+    "erm": Reader(read_erm, ERM_INPUTS),
+    "table": Reader(read_table, TABLE_INPUTS),
+    "algorithm": Reader(read_algorithm, ALGORITHM_INPUTS),
+    "subset": Reader(read_subset, SUBSET_INPUTS),
+}

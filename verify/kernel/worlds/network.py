@@ -17,7 +17,7 @@ from ..core.budget import spend, summed
 from ..core.claim import Claim
 from ..core.expression import Value
 from ..core.rational import Malformed, Node, Rejected
-from ..core.world import Ranges, World, tabled
+from ..core.world import Ranges, Reader, World, tabled
 
 CLIENTS = 200
 INPUTS = {"theta": "real", "phi": "nonnegative", "epsilon": "real", "delta": "real"}
@@ -170,3 +170,6 @@ def read_messages(node: Node, claim: Claim) -> World:
     given = node.fields("D a b")
     D = given["D"].integer(1, CLIENTS)
     return tabled({"D": fmpq(D)}, {name: given[name].vector(D) for name in ("a", "b")}, listed=["a", "b"])
+
+
+WORLDS = {"network": Reader(read, INPUTS), "graph": Reader(read_graph), "messages": Reader(read_messages)}

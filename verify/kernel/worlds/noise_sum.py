@@ -7,7 +7,7 @@ from flint import fmpq
 from ..core.budget import powered, summed
 from ..core.claim import Claim
 from ..core.rational import BITS, Malformed, Node, affordable
-from ..core.world import World, tabled
+from ..core.world import Reader, World, tabled
 from ..losses.loss import combine, norm2
 
 COUNT = 1_000
@@ -29,3 +29,6 @@ def read(node: Node, claim: Claim) -> World:
     total = mean2 * summed(powers) ** 2 + spread * summed(x**2 for x in powers)
     values = {"M": fmpq(M), "E": fmpq(E), "D": fmpq(d), "sigma": sigma, "noise_sum2": total, "mean2": mean2, **free}
     return tabled(values, {"p": p}, {"independent": all(norm2(x) == sigma**2 for x in v)}, listed=["p"])
+
+
+WORLDS = {"noise_sum": Reader(read, INPUTS)}

@@ -18,7 +18,7 @@ from ..core.budget import paid, spend
 from ..core.claim import Claim
 from ..core.expression import Domains, Relation, Tree, Value, power
 from ..core.rational import Malformed, Node, Rejected, shown
-from ..core.world import Ranges, named
+from ..core.world import Ranges, Reader, named
 
 Rank = tuple[int, fmpq, fmpq]  # level, power of n, power of log n
 Term = tuple[Rank, Value]
@@ -353,3 +353,6 @@ def read(node: Node, claim: Claim) -> Paths:
             raise entry.malformed("a few terms [c, a], each power of n once, no c = 0")
         paths[name] = cut(sorted(terms.items(), key=_rank, reverse=True))
     return Paths(paths)
+
+
+WORLDS = {"order": Reader(read)}

@@ -10,7 +10,7 @@ from flint import fmpq
 from ..core.budget import paid, spend, summed
 from ..core.claim import Claim
 from ..core.rational import Node, affordable
-from ..core.world import World, tabled
+from ..core.world import Reader, World, tabled
 from ..losses.draws import batches, number
 from ..losses.loss import ONE, ZERO, Vector, combine, minus
 from .meta import COUNT, SIZE
@@ -45,3 +45,6 @@ def read(node: Node, claim: Claim) -> World:
     values = {"C": fmpq(n), "b": fmpq(m), "R": x[-1] - x[0], "W_u2": single, "W_mean2": pair}
     values |= claim.parameters(given["constants"], set(values))
     return tabled(values, {}, {"on_a_line": True, "homogeneous": True})
+
+
+WORLDS = {"samples": Reader(read)}

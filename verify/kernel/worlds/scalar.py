@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core.claim import Claim
 from ..core.rational import Node
-from ..core.world import World, tabled
+from ..core.world import Reader, World, tabled
 
 
 def read(node: Node, claim: Claim) -> World:
@@ -12,3 +12,6 @@ def read(node: Node, claim: Claim) -> World:
     entries = given["quantities"].mapping() if "quantities" in given else {}
     lists = {name: [claim.number(name, x) for x in entry.items()] for name, entry in entries.items()}
     return tabled(claim.parameters(given["values"], set()), lists, listed=[*lists], first=0)
+
+
+WORLDS = {"scalar": Reader(read)}

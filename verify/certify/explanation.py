@@ -7,7 +7,6 @@ chain of trust: which rules were used and how long they are, what is believed, w
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import product
 from pathlib import Path
@@ -18,16 +17,16 @@ from ..kernel.core.claim import read as read_claim
 from ..kernel.core.expression import Evaluator, free
 from ..kernel.core.rational import Node, shown
 from ..kernel.proofs.proof import RULES
-from ..kernel.worlds.check import WORLDS, assume
+from ..kernel.worlds.check import assume
+from ..kernel.worlds.registry import reader
 
 if TYPE_CHECKING:
     from fedaudit.bounds.language.statement import Statement
 
 __all__ = ["explain", "explain_proof"]
 
-CORE = ("check", "claim", "expression", "rational", "work", "world")  # what reads every certificate
-BELOW = ("claim", "expression", "rational", "work")  # what the rules of proofs import of it
-PROOFS = Path(kernel.__file__).parent / "proofs"
+KERNEL = Path(kernel.__file__).parent
+LAYERS = ("core", "losses", "runs", "worlds", "gram", "proofs", "service")  # each imports those before it alone
 Parts = dict[str, list[str]]
 
 
@@ -77,11 +76,12 @@ def explain(certificate: Mapping[str, Any], statement: Statement) -> Parts:
 def explain_proof(row: Mapping[str, Any], statement: Statement) -> Parts:
     """The chain of trust of an accepted proof, from its row: at most ten lines."""
     used = cast("dict[str, int]", row["rules"])
-    modules = Counter(RULES[name].__module__.rpartition(".")[2] for name in used)
+    rules = {RULES[name].__module__.removeprefix(f"{kernel.__name__}.") for name in used}
+    files = _needed({"proofs.proof"} - rules)
     by_rule = ", ".join(f"{name} {n}" for name, n in sorted(used.items(), key=lambda one: (-one[1], one[0])))
-    by_module = ", ".join(f"{name}.py {_length(PROOFS / f'{name}.py')}" for name in sorted(modules))
-    shared = [PROOFS / f"{name}.py" for name in sorted(_below(modules) - set(modules))]
-    below = sum(_length(PROOFS.parent / f"{name}.py") for name in BELOW)
+    own = [file for file in files if file.parent.name == "rules" and f"proofs.rules.{file.stem}" in rules]
+    shared = [file for file in files if _layer(file) == "proofs" and file.parent.name != "rules"]
+    below = [file for file in files if _layer(file) != "proofs"]
     cites = cast("list[str]", row["cites"])
     assumed = [f"{a.name}({', '.join(map(str, a.args))})" if a.args else a.name for a in statement.let]
     implicit = [a.name for a in statement.implicit]
@@ -89,9 +89,9 @@ def explain_proof(row: Mapping[str, Any], statement: Statement) -> Parts:
     return {
         "chain of trust": [
             f"judgements by rule: {by_rule}",
-            f"lines of code of these rules: {by_module}",
-            f"and of what all rules share: {', '.join(f'{file.name} {_length(file)}' for file in shared)}",
-            f"below them, what reads claims and numbers: {below} lines",
+            f"lines of code of these rules: {_lengths(own)}",
+            f"and of what all rules share: {_lengths(shared)}",
+            f"below them, what reads claims, methods and numbers: {sum(map(_length, below))} lines",
             f"rests on the proofs of: {', '.join(cites) or 'nothing else'}",
             f"believed: python-flint, the mathematics in the docstring of each rule, {z3}",
             f"assumed, as the text says: {', '.join(assumed) or 'nothing'}",
@@ -101,15 +101,8 @@ def explain_proof(row: Mapping[str, Any], statement: Statement) -> Parts:
     }
 
 
-def _below(rules: Iterable[str]) -> set[str]:
-    """The modules of the layer that rules import, themselves among them, and the one that reads a proof."""
-    waiting, needed = list(rules), {"proof"}
-    while waiting:
-        name = waiting.pop()
-        if name not in needed:
-            needed.add(name)
-            waiting += _imports((PROOFS / f"{name}.py").read_text(encoding="utf-8"))
-    return needed
+def _lengths(files: Iterable[Path]) -> str:
+    return ", ".join(f"{file.name} {_length(file)}" for file in files)
 
 
 def _length(file: Path) -> int:
@@ -124,26 +117,42 @@ def _method(statement: Statement) -> list[str]:
     return algorithm(statement.method) + measures(statement.method)
 
 
-def _modules(setting: str) -> list[str]:
-    """The modules that read this certificate, each with its length: the core, the world, and what that imports."""
-    folder = Path(kernel.__file__).parent
-    waiting = [*CORE, WORLDS[setting].read.__module__.rpartition(".")[2]]
-    needed: dict[str, int] = {}
+def _needed(names: Iterable[str]) -> list[Path]:
+    """The kernel's files that these modules of it are made of: their own, and all that they import, layer by layer."""
+    waiting, needed = list(names), dict[str, Path]()
     while waiting:
-        name = waiting.pop(0)
-        if name in needed:
-            continue
-        text = (folder / f"{name}.py").read_text(encoding="utf-8")
-        needed[name] = len(text.splitlines())
-        waiting += _imports(text) if name != "check" else ()  # which imports every world there is
-    lines = [f"verify/kernel/{name}.py  {count} lines" for name, count in needed.items()]
-    return [*lines, f"together {sum(needed.values())} lines, the standard library and python-flint"]
+        name = waiting.pop()
+        if name not in needed:
+            needed[name] = KERNEL / f"{name.replace('.', '/')}.py"
+            waiting += _imports(name, needed[name].read_text(encoding="utf-8"))
+    return sorted(needed.values(), key=lambda file: (LAYERS.index(_layer(file)), file))
 
 
-def _imports(text: str) -> list[str]:
-    """Modules of the kernel that a module imports."""
+def _by_layer(files: Iterable[Path]) -> list[str]:
+    """A line for each layer, with its files and their lengths."""
+    rows: dict[str, list[Path]] = {}
+    for file in files:
+        rows.setdefault(_layer(file), []).append(file)
+    return [f"verify/kernel/{layer}: {_lengths(inside)}" for layer, inside in rows.items()]
+
+
+def _layer(file: Path) -> str:
+    return file.relative_to(KERNEL).parts[0]
+
+
+def _modules(setting: str) -> list[str]:
+    """The layers that read this certificate, each with its files, and how many lines that is together."""
+    files = _needed(["worlds.check", reader(setting).read.__module__.removeprefix(f"{kernel.__name__}.")])
+    total = sum(map(_length, files))
+    return [*_by_layer(files), f"together {total} lines, the standard library and python-flint"]
+
+
+def _imports(module: str, text: str) -> list[str]:
+    """Modules of the kernel that one of them imports, from its top on; worlds are loaded when they are asked for."""
     found: list[str] = []
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.ImportFrom) and node.level == 1:
-            found += [node.module] if node.module else [alias.name for alias in node.names]
-    return found
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            folder = [*module.split(".")[: -node.level], *(node.module or "").split(".")]
+            home = ".".join(filter(None, folder))
+            found += [home, *(f"{home}.{alias.name}".lstrip(".") for alias in node.names)]
+    return [name for name in found if (KERNEL / f"{name.replace('.', '/')}.py").is_file()]

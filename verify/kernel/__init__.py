@@ -11,7 +11,8 @@ from .gram.form import Form, OutOfReach, UnknownAssumption, Vec
 from .gram.point_proof import Proved, prove
 from .gram.programme import Programme, programme
 from .gram.variables import Entry
-from .worlds.check import INSTANCE, Accepted, admissible, admit, attains, check, claimed, evaluate, inputs, world
+from .worlds.check import INSTANCE, Accepted, admissible, admit, attains, check, claimed, evaluate, world
+from .worlds.registry import inputs
 
 __all__ = [
     "INSTANCE", "Accepted", "Entry", "Form", "Malformed", "OutOfReach", "Programme", "Proved", "Rejected", "TooLarge",

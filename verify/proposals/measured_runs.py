@@ -38,10 +38,10 @@ from ..kernel.core.expression import (
     parse_relation,
 )
 from ..kernel.core.rational import Malformed, Node, Rejected, shown
+from ..kernel.core.read_method import method_of
 from ..kernel.core.world import World
 from ..kernel.proofs.forms import substituted
 from ..kernel.proofs.judgement import Judgement, told
-from ..kernel.runs.run import method_of
 from .edges import instances
 
 if TYPE_CHECKING:

@@ -6,9 +6,7 @@ its step sizes, and p.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from functools import lru_cache
 from itertools import product
 
 from flint import fmpq
@@ -17,7 +15,7 @@ from ..core.claim import Claim
 from ..core.expression import Evaluator, Value, free
 from ..core.method import Method
 from ..core.rational import Malformed, Node, Rejected, affordable, shown
-from ..core.read_method import read as read_method
+from ..core.read_method import method_of
 from ..core.world import Ranges, Reader, World, tabled
 from ..losses.draws import SAMPLINGS, Draws, drawn, participation
 from ..losses.loss import ONE, ZERO, Vector, piecewise, quadratic
@@ -45,19 +43,6 @@ SUBGRADIENTS = ("subgradients", ())
 WHOLE = ("full_prox", "training_prox")  # proximal points of f
 Fields = dict[str, Node]
 Steps = dict[str, dict[tuple[int, ...], fmpq]]  # of every quantity that the rules read, its value at every place
-
-
-def method_of(raw: object) -> Method:
-    """The method that a claim carries: one object, read once."""
-    try:
-        return _read_once(json.dumps(raw))
-    except RecursionError:
-        raise Malformed("claim.method: got data nested too deeply, expected a few levels") from None
-
-
-@lru_cache(maxsize=64)
-def _read_once(text: str) -> Method:
-    return read_method(Node(json.loads(text), "claim.method"))
 
 
 def read(node: Node, claim: Claim) -> World:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from importlib import import_module
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Union, cast
@@ -20,8 +19,8 @@ from ..core.claim import Claim
 from ..core.claim import read as read_claim
 from ..core.expression import Domains, Evaluator, Relation, Tree, Value, free
 from ..core.rational import BITS, Malformed, Node, Rejected, affordable, shown
-from ..core.world import Reader
 from ..core.world import World as Numbers
+from .registry import HOMES, reader
 
 if TYPE_CHECKING:
     from .order import Paths
@@ -29,12 +28,6 @@ if TYPE_CHECKING:
 FORMAT = "fedaudit-certificate/1"
 INSTANCE = "fedaudit-instance/1"  # the same fields, and no more is said than what both sides are there
 World = Union[Numbers, "Paths"]
-HOMES = {  # setting -> the module that reads its instances; it is loaded when a certificate asks for it
-    "run": "..runs.run", "function": ".function", "scalar": ".scalar", "noise_sum": ".noise_sum",
-    "network": ".network", "graph": ".network", "messages": ".network", "network_limit": ".limit", "order": ".order",
-    "meta": ".meta", "samples": ".samples", "erm": ".minibatch", "table": ".minibatch", "algorithm": ".minibatch",
-    "subset": ".minibatch", "prox": ".envelope", "devices": ".envelope",
-}  # fmt: skip
 POINTS, LEAST_REPLAYS = 100_000, 3
 LARGEST, SMALLEST = arb(2) ** 100_000, arb(2) ** -100_000
 _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")
@@ -68,16 +61,6 @@ def _parsed(text: str) -> object:
 @lru_cache(maxsize=64)
 def _claim(text: str) -> Claim:
     return read_claim(Node(_parsed(text), "claim"))
-
-
-def reader(setting: str) -> Reader:
-    """How instances of a setting are read."""
-    return import_module(HOMES[setting], __package__).WORLDS[setting]
-
-
-def inputs(setting: str) -> Mapping[str, str]:
-    """Symbols that a world reads whatever the claim says, with the domain that it asks of each."""
-    return reader(setting).inputs if setting in HOMES else {}
 
 
 @lru_cache(maxsize=8)

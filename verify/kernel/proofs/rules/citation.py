@@ -19,7 +19,7 @@ from ...core.claim import Claim
 from ...core.expression import Op, Relation, Tree, free, parse
 from ...core.method import Method
 from ...core.rational import Node, Rejected
-from ...runs.run import method_of
+from ...core.read_method import method_of
 from ..forms import BOUND, substituted
 from ..judgement import Context, Judgement, among, defined, in_domain, put, require, yields
 

@@ -16,8 +16,7 @@ from ...core.claim import Assumption, Claim
 from ...core.expression import Op, Tree, free, parse
 from ...core.method import Atom, Measure, Method, Rule, factors, rules, scalars
 from ...core.rational import Node, Rejected
-from ...core.read_method import Vectors
-from ...runs.run import method_of
+from ...core.read_method import Vectors, method_of
 from ..forms import BOUND, Forms
 from .combinations import DRAWN, EXACT, FLAT, FRESH, GROUPS, INDEPENDENT, NEAR, SAME, SIGN, SUM, UNBIASED
 from .settings import Setting, setting_of

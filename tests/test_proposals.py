@@ -28,10 +28,13 @@ SMALL = (
     "buttaci/sec4.4-contraction-order", "buttaci/lem4.1", "yuan/lem8", "buttaci/sec4.4-lower-order", "fallah/eq93",
     "buttaci/lemB.7",  # an induction over a symbol of the claim
     "buttaci/lemB.8",  # powers with smaller exponents
+    "buttaci/appA-cauchy", "buttaci/sec4.4-optimal-E", "buttaci/lemC.5", "buttaci/thm4.6-I",  # squares of differences
+    "zhang/eqA.21~eighth",  # a line without facts
 )  # fmt: skip
 ACCEPTED = 75  # statements with a derivation whose proofs the kernel accepts, with all that they cite
 DOMAINS = {"x": "positive", "y": "positive", "z": "real", "w": "real", "n": "count", "k": "index"}
 X2, SQUARE = ["^", "x", "2"], ["^", ["+", "z", ["*", "-1", "w"]], "2"]
+X2Y = ["*", X2, "y"]
 BELOW = ["^", ["+", "x", "-1"], "-1"]  # 1/(x - 1): its form does not show its sign
 LINES: tuple[tuple[Any, tuple[Any, ...]], ...] = (
     (["<=", "0", ["+", "x", "n", "-1"]], ()),  # by its form: a count is at least 1
@@ -44,6 +47,19 @@ LINES: tuple[tuple[Any, tuple[Any, ...]], ...] = (
     (["<=", ["*", "2", "z", "w"], ["+", ["^", "z", "2"], ["^", "w", "2"]]], (["<=", "0", SQUARE],)),
     (["<=", "z", ["*", "y", BELOW]], (["<", "1", "x"], ["<=", "z", "w"], ["<=", "w", ["*", "y", BELOW]])),
     (["<=", ["*", "z", BELOW, BELOW], ["*", "w", BELOW]], (["<", "1", "x"], ["<=", ["*", "z", BELOW], "w"])),
+    (["<=", ["*", "2", "x", "y", "z"], ["+", ["*", X2, ["^", "y", "2"]], ["^", "z", "2"]]], ()),  # (x y - z)^2
+    (  # the goal's square: Cauchy and Schwarz for one more term
+        ["<=", ["*", "2", "z", "w", "k"], ["+", ["*", "x", ["^", "w", "2"]], ["*", "y", ["^", "k", "2"]]]],
+        (["<=", ["^", "z", "2"], ["*", "x", "y"]],),
+    ),
+    (  # small numbers in a chain of four products, which a solver's tolerance hides
+        [
+            "<=",
+            ["+", X2Y, ["*", "6", X2Y, "y", "n"], ["*", "4", X2Y, X2Y, "y"], ["*", "8", X2Y, X2Y, "y", "y", "n"]],
+            ["*", "1/100", "n"],
+        ],
+        (["<=", X2Y, ["*", "1/150", "n"]], ["<=", ["*", "y", "n"], "1/150"]),
+    ),
 )
 FALSE: tuple[tuple[Any, tuple[Any, ...]], ...] = (
     (["<=", "x", "y"], ()),

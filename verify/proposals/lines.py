@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, reduce
-from itertools import combinations, combinations_with_replacement
+from functools import lru_cache, reduce
+from itertools import combinations_with_replacement
 from operator import or_
 from typing import Any
 
@@ -38,9 +38,13 @@ COLUMNS = 1200  # of a linear programme
 MANY = 4000  # the same, for lines of few terms
 SMALL = 100  # terms of all bounds of such a line
 FACTORED = 200  # terms of what is looked through for squares
-SQUARES = 3  # polynomials whose squares are tried
+SQUARES = 6  # polynomials whose squares are multiplied with bounds
+ROUNDS = 3  # of overlapping products
+FEW = 12  # terms of a product that is tried wherever all of them are wanted; squares of differences
+PLACES = 80  # at which such a product is tried
 SHORT = 3  # terms of what is tried as a denominator
-CHAINED = 40_000  # pairs of terms that are compared when bounds are chained
+BALANCED = 3  # times that rows and columns are scaled
+PAIRS = 40_000  # of terms that are compared to see where products overlap
 Powers = tuple[int, ...]
 Terms = dict[Powers, fmpq]  # a polynomial over the atoms of one line; while atoms are eliminated, with powers below 0
 Factor = int | str  # the place of a judgement, or GOAL
@@ -102,14 +106,28 @@ def _found(problem: _Problem, quick: bool) -> Json | None:
     """From all premises in a simple way; else from those that z3 needs: few of them have more products in reach."""
     goal, *premises = ((name, dict(sorted(polynomial))) for name, polynomial in problem.constraints)
     signs = dict(problem.signs)
-    found = _searched(_Line.of(goal, premises, signs), _first if quick else _first_or_chained)
+    found = _searched(_Line.of(goal, premises, signs), _first if quick else _simple)
     if found is not None or not premises:
         return found
     needed = needed_for_contradiction(goal, premises, signs)
     if needed is None:
         return None
     few: list[Constraint] = [p if n in needed else NOTHING for n, p in enumerate(premises)]
-    return _searched(_Line.of(goal, few, signs), _second if quick else _all)
+    if quick:
+        return _searched(_Line.of(goal, few, signs), _second)
+    # z3 does without a short one by an argument that is much longer
+    more = [p if n in needed or _is_short(p) else NOTHING for n, p in enumerate(premises)]
+    for offered, attempts in ((few, _pairs), (more, _overlapping_pairs), (few, _triples)):
+        found = _searched(_Line.of(goal, offered, signs), attempts)
+        if found is not None:
+            break
+    return found
+
+
+def _is_short(premise: Constraint) -> bool:
+    """Whether it compares two atoms or numbers, or says the sign of one."""
+    name, polynomial = premise
+    return name in STRICT and len(polynomial) <= 2 and all(sum(n for _, n in m) <= 1 for m in polynomial)
 
 
 def _searched(line: _Line, attempts: Callable[[_Line], Iterator[tuple[_Line, list[_Product]]]]) -> Json | None:
@@ -124,7 +142,7 @@ def _searched(line: _Line, attempts: Callable[[_Line], Iterator[tuple[_Line, lis
         constant = _Product((), (), True, None, None, [])
         return _written(line, [(_Product((0,), (), False, None, None, []), fmpq(1)), (constant, -number)])
     for of, attempt in attempts(line):
-        weights = _solved(attempt)
+        weights = _solved(attempt, line.goal)
         if weights is not None:
             written = _written(of, [(attempt[n], c) for n, c in weights])
             if written is not None:
@@ -181,7 +199,7 @@ class _Line:
     eliminated: list[_Equation] = field(default_factory=list["_Equation"])
     absurd: _Bound | None = None  # 0 > 0
     places: dict[int, _Sign] = field(default_factory=dict[int, "_Sign"])
-    repeated: list[Terms] = field(default_factory=list[Terms])  # see `repeated_factors`
+    squares: list[Terms] = field(default_factory=list[Terms])  # polynomials whose squares are multiplied with
 
     @classmethod
     def of(cls, goal: Constraint, premises: Sequence[Constraint], signs: Mapping[str, Sign]) -> _Line:
@@ -214,8 +232,12 @@ class _Line:
         line.divide()
         line.eliminate()
         line.single_out()
-        line.repeated = line.repeated_factors()
+        line.squares = line.repeated_factors()
         return line
+
+    @property
+    def goal(self) -> int | None:
+        return next((n for n, b in enumerate(self.bounds) if b.factor == GOAL), None)
 
     def positive(self, n: int) -> bool:
         return self.signs[n] == "positive" or (n in self.places and self.places[n].strict)
@@ -331,17 +353,6 @@ class _Line:
                         if times > 1 and len(one) > 1:
                             found.setdefault(frozenset(one), one)
         return sorted(found.values(), key=len)[:SQUARES]
-
-    @cached_property
-    def squares(self) -> list[Terms]:
-        """Polynomials whose squares may be multiplied with: repeated factors, then differences of two atoms."""
-        size = len(self.atoms)
-        polynomials = (*(b.terms for b in self.bounds), *(e.terms for e in self.equations))
-        spoken = [n for n in range(size) if any(m[n] for terms in polynomials for m in terms)]
-        return [
-            *self.repeated,
-            *({_unit(i, size): fmpq(1), _unit(j, size): fmpq(-1)} for i, j in combinations(spoken, 2)),
-        ]
 
     def single_out(self) -> None:
         """Rests that say that one atom is not negative are the atom's own sign."""
@@ -508,15 +519,17 @@ class _Search:
     tables: dict[tuple[int, ...], tuple[_Table, bool] | None] = field(default_factory=dict[Any, Any])
 
     @classmethod
-    def of(cls, line: _Line, only: Iterable[int] | None = None) -> _Search:
-        kept = line.bounds if only is None else [line.bounds[n] for n in only]
-        bounds = [_from_one(b.terms, line.least) for b in kept]
+    def of(cls, line: _Line) -> _Search:
+        bounds = [_from_one(b.terms, line.least) for b in line.bounds]
         equations = [_from_one(_whole(e.terms), line.least) for e in line.equations]
         size = len(line.atoms)
         even = np.array([not line.nonnegative(n) for n in range(size)], dtype=bool)
         positive = np.array([line.positive(n) and n not in line.least for n in range(size)], dtype=bool)
-        goal = next((n for n, b in enumerate(kept) if b.factor == GOAL), None)
-        return cls(line, bounds, [b.strict for b in kept], equations, goal, even, positive)
+        return cls(line, bounds, [b.strict for b in line.bounds], equations, line.goal, even, positive)
+
+    @property
+    def small(self) -> bool:
+        return sum(map(len, self.bounds)) <= SMALL
 
     def table(self, factors: tuple[int, ...]) -> tuple[_Table, bool] | None:
         if factors not in self.tables:
@@ -529,6 +542,13 @@ class _Search:
             strict = all(n >= 0 and self.strict[n] for n in factors)
             self.tables[factors] = (_Table.of(terms), strict) if terms else None
         return self.tables[factors]
+
+    def product(self, factors: tuple[int, ...], times: Powers) -> _Product:
+        made, row = self.table(factors), np.array(times, dtype=np.int64)
+        assert made is not None
+        table, strict = made
+        sure = strict and bool(np.all(self.positive[row > 0]))
+        return _Product(factors, times, sure, table.keys + _keys(row), table.numbers, table.exact)
 
     def factor(self, n: int) -> Terms:
         if n >= 0:
@@ -571,68 +591,133 @@ def _second(line: _Line) -> Iterator[tuple[_Line, list[_Product]]]:
     yield from ((line, columns) for columns in _columns(_Search.of(line), 2, 1, COLUMNS))
 
 
-def _first_or_chained(line: _Line) -> Iterator[tuple[_Line, list[_Product]]]:
+def _simple(line: _Line) -> Iterator[tuple[_Line, list[_Product]]]:
     yield from _first(line)
-    unshifted = replace(line, least=[])
-    yield from ((unshifted, columns) for columns in _chained(_Search.of(unshifted)))
+    for one in (_unshifted(line), replace(line, squares=[*line.squares])):
+        yield from ((one, columns) for columns in _overlapping(_Search.of(one), 1))
 
 
-def _all(line: _Line) -> Iterator[tuple[_Line, list[_Product]]]:
-    """Small ones first."""
-    yield from _first_or_chained(line)
+def _pairs(line: _Line) -> Iterator[tuple[_Line, list[_Product]]]:
+    yield from _second(line)
     search = _Search.of(line)
-    yield from ((line, columns) for columns in _columns(search, 2, 1, COLUMNS))
-    yield from ((line, columns) for columns in _longer(search))
-
-
-def _longer(search: _Search) -> Iterator[list[_Product]]:
     targets = list(_targets(search))
     for target in targets:
-        yield from _columns(search, 2, 1, COLUMNS, target)
-    yield from _columns(search, 1, 1, COLUMNS, squares=True)
-    for target in targets:
-        yield from _columns(search, 1, 1, COLUMNS, target, squares=True)
-    yield from _columns(search, 2, 2, COLUMNS)
-    if sum(map(len, search.bounds)) <= SMALL:
+        yield from ((line, columns) for columns in _columns(search, 2, 1, COLUMNS, target))
+    yield from ((line, columns) for columns in _columns(search, 2, 2, COLUMNS))
+    if search.small:
         for target in targets:
-            yield from _columns(search, 2, 3, MANY, target)
-        yield from _columns(search, 3, 2, MANY)
+            yield from ((line, columns) for columns in _columns(search, 2, 3, MANY, target))
 
 
-def _chained(search: _Search) -> Iterator[list[_Product]]:
-    """Bounds one by one, each times the monomials that take most of its terms to those of the goal and of earlier ones:
-    the sum of a few inequalities between fractions, whose denominators differ."""
+def _overlapping_pairs(line: _Line) -> Iterator[tuple[_Line, list[_Product]]]:
+    one = _unshifted(line)
+    search = _Search.of(one)
+    for target in (None, *_targets(search)):
+        yield from ((one, columns) for columns in _overlapping(search, 2, target))
+
+
+def _triples(line: _Line) -> Iterator[tuple[_Line, list[_Product]]]:
+    search = _Search.of(line)
+    if search.small:
+        yield from ((line, columns) for columns in _columns(search, 3, 2, MANY))
+
+
+def _unshifted(line: _Line) -> _Line:
+    return replace(line, least=[], squares=[*line.squares])
+
+
+def _overlapping(search: _Search, level: int, target: Terms | None = None) -> Iterator[list[_Product]]:
+    """Products of at most `level` bounds, each times the monomials that take most of its terms to those of the goal and
+    of what was there before; and squares of differences whose three terms are there.
+
+    Few columns, so that products are tried in later rounds too: sums of inequalities between fractions, whose
+    denominators differ, and of what was multiplied with a bound that is a sum itself.
+    """
     if search.goal is None:
         return
-    size = len(search.line.atoms)
-    tables = [table[0] for n in range(len(search.bounds)) if (table := search.table((n,))) is not None]
-    if len(tables) < len(search.bounds):
-        return
-    wanted = tables[search.goal].rows
-    shifts: dict[tuple[int, Powers], None] = {(search.goal, (0,) * size): None}
-    for _ in range(3):
+    goal = np.array(list(search.bounds[search.goal]), dtype=np.int64)
+    wanted = np.array(list(target), dtype=np.int64) if target else goal
+    tried = [f for r in range(1, level + 1) for f in combinations_with_replacement(range(len(search.bounds)), r)]
+    equations = [_Table.of(e) for e in search.equations]
+    none = np.zeros_like(search.positive)
+    places: dict[tuple[tuple[int, ...], Powers], None] = {}
+    multiples: dict[tuple[int, Powers], None] = {}
+    for n in range(ROUNDS):
         fresh = [wanted]
-        for n, table in enumerate(tables):
-            if n == search.goal or len(wanted) * len(table.rows) > CHAINED:
+        for place, table in enumerate(equations):
+            found = _multipliers(wanted, table.rows, None)
+            multiples |= dict.fromkeys((place, times) for times in found)
+            fresh += [table.rows + np.array(times) for times in found]
+        for factors in tried:
+            made = search.table(factors)
+            if made is None or len(wanted) * len(made[0].rows) > PAIRS:
                 continue
-            differences = (wanted[:, None, :] - table.rows[None, :, :]).reshape(-1, size)
-            fits = np.all((differences >= 0) | search.positive, axis=1)
-            fits &= ~np.any((differences % 2 == 1) & search.even, axis=1)
-            ratios, counts = np.unique(differences[fits], axis=0, return_counts=True)
-            for place in np.argsort(-counts, kind="stable")[:2]:
-                shifts[n, tuple(map(int, ratios[place]))] = None
-                fresh.append(table.rows + ratios[place])
+            for times in _overlaps(search, wanted, made[0].rows, len(factors), search.positive if level == 1 else none):
+                places[factors, tuple(times.tolist())] = None
+                fresh.append(made[0].rows + times)
         wanted = _different(np.concatenate(fresh))
-    low = np.minimum(0, np.array([shift for _, shift in shifts], dtype=np.int64).min(axis=0))
-    low -= (low % 2) * search.even
-    columns: list[_Product] = []
-    for n, shift in shifts:
-        row, table = np.array(shift, dtype=np.int64) - low, tables[n]
-        if not np.any((row % 2 == 1) & search.even):
-            sure = search.strict[n] and bool(np.all(search.positive[row > 0]))
-            times = tuple(map(int, row))
-            columns.append(_Product((n,), times, sure, table.keys + _keys(row), table.numbers, table.exact))
-    yield [*columns, *_monomials(search, wanted - low)]
+        squares = _square_places(search, wanted if len(wanted) ** 2 <= 4 * PAIRS else goal)
+        places |= dict.fromkeys(squares)
+        if level > 1:
+            new = list(dict.fromkeys(factors for factors, _ in squares))[:SQUARES]
+            tried += [p for f in new for m in range(len(search.bounds)) if (p := (m, *f)) not in tried]
+        if len(places) + 2 * len(multiples) > MANY:
+            return
+        if n:
+            yield _placed(search, places, multiples, wanted)
+
+
+def _overlaps(search: _Search, wanted: Any, rows: Any, factors: int, below: Any) -> Any:
+    """The monomials that take most terms of a product to those that are wanted; of a short one, all terms."""
+    differences = (wanted[:, None, :] - rows[None, :, :]).reshape(-1, wanted.shape[1])
+    fits = np.all((differences >= 0) | below, axis=1)
+    fits &= ~np.any((differences % 2 == 1) & search.even, axis=1)
+    if not fits.any():
+        return []
+    ratios, counts = np.unique(differences[fits], axis=0, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    whole = int((counts == len(rows)).sum()) if len(rows) <= FEW else 0
+    best = order[: max(4 if factors == 1 else 2, min(whole, PLACES))]
+    return ratios[best[counts[best] >= min(factors, 2)]]
+
+
+def _square_places(search: _Search, wanted: Any) -> list[tuple[tuple[int], Powers]]:
+    """Squares (p - q)^2 times monomials m for which m p^2, m p q and m q^2 are all wanted, the most frequent first."""
+    line, keys = search.line, _keys(wanted)
+    thirds = np.isin(2 * keys[None, :] - keys[:, None], keys)  # of m p^2 and m p q
+    np.fill_diagonal(thirds, False)
+    first, middle = np.nonzero(thirds)
+    steps = wanted[middle] - wanted[first]
+    p, q = np.maximum(steps, 0), np.maximum(-steps, 0)
+    rest = wanted[middle] - p - q
+    fits = np.all(rest >= 0, axis=1) & ~np.any((rest % 2 == 1) & search.even, axis=1)
+    found: dict[tuple[Powers, Powers], list[Powers]] = {}
+    for row in zip(*(part[fits].tolist() for part in (p, q, rest)), strict=True):
+        one, other, times = map(tuple, row)
+        if one > other:  # each is found twice
+            found.setdefault((one, other), []).append(times)
+    made: list[tuple[tuple[int], Powers]] = []
+    for (one, other), times in sorted(found.items(), key=lambda item: -len(item[1]))[:FEW]:
+        unsigned = np.any(np.array(one) + np.array(other) > 0, where=search.even)
+        for sign in (-1, 1) if unsigned else (-1,):
+            terms = _from_shift({one: fmpq(1), other: fmpq(sign)}, line.least)
+            if terms not in line.squares:
+                line.squares.append(terms)
+            made += [((-1 - line.squares.index(terms),), m) for m in times]
+    return made
+
+
+def _placed(search: _Search, places: Iterable[Any], multiples: Iterable[Any], wanted: Any) -> list[_Product]:
+    """The columns, times a monomial of positive atoms that leaves no powers below 0."""
+    powers = np.array([m for _, m in (*places, *multiples)], dtype=np.int64)
+    low = np.minimum(0, np.minimum(powers.min(axis=0), wanted.min(axis=0)))
+    columns = [search.product(factors, _minus(m, tuple(low.tolist()))) for factors, m in places]
+    for n, m in multiples:
+        table = _Table.of(search.equations[n])
+        row = np.array(m, dtype=np.int64) - low
+        keys, times = table.keys + _keys(row), tuple(row.tolist())
+        columns += [_Product((), times, False, keys, s * table.numbers, table.exact, n, s) for s in (1, -1)]
+    return [*columns, *_monomials(search, wanted - low)]
 
 
 def _targets(search: _Search) -> Iterator[Terms]:
@@ -657,9 +742,7 @@ def _targets(search: _Search) -> Iterator[Terms]:
         yield {**_times(goal, goal), **goal}
 
 
-def _columns(
-    search: _Search, level: int, rounds: int, most: int, target: Terms | None = None, *, squares: bool = False
-) -> Iterator[Any]:
+def _columns(search: _Search, level: int, rounds: int, most: int, target: Terms | None = None) -> Iterator[Any]:
     """Products of at most `level` constraints and a monomial that share a monomial with the goal (in later rounds, with
     a product of the round before)."""
     size = len(search.line.atoms)
@@ -682,9 +765,8 @@ def _columns(
                     made = search.table((m, n, n)) if m not in (n, search.goal) else None
                     if made is not None:
                         products.append(((m, n, n), *made))
-    repeated = [-1 - n for n in range(len(search.line.repeated))]
-    alone = range(len(search.line.squares)) if squares else range(len(repeated))
-    for factors in (*((-1 - n,) for n in alone), *((*f, s) for f, *_ in tuple(products) for s in repeated)):
+    squares = [(-1 - n,) for n in range(len(search.line.squares))]
+    for factors in (*squares, *((*f, *s) for f, *_ in tuple(products) for s in squares)):
         made = search.table(factors)
         if made is not None:
             products.append((factors, *made))
@@ -702,15 +784,13 @@ def _columns(
                         _Product((), times, False, keys, sign * table.numbers, table.exact, n, sign) for sign in (1, -1)
                     ]
                     fresh.append(table.rows + np.array(times))
-        for factors, table, strict in products:
+        for factors, table, _ in products:
             for times in _multipliers(wanted, table.rows, search.even):
                 if (factors, times) in seen:
                     continue
                 seen.add((factors, times))
-                row = np.array(times, dtype=np.int64)
-                sure = strict and bool(np.all(search.positive[row > 0]))
-                columns.append(_Product(factors, times, sure, table.keys + _keys(row), table.numbers, table.exact))
-                fresh.append(table.rows + row)
+                columns.append(search.product(factors, times))
+                fresh.append(table.rows + np.array(times))
             if len(columns) > most:
                 break
         wanted = _different(np.concatenate(fresh))
@@ -744,29 +824,49 @@ def _different(rows: Any) -> Any:
 # --- the linear programme -------------------------------------------------------------------------------------------
 
 
-def _solved(columns: Sequence[_Product]) -> list[tuple[int, fmpq]] | None:
-    """Non-negative numbers before the columns, one of a positive column not 0, that add up to the polynomial 0."""
+def _solved(columns: Sequence[_Product], goal: int | None) -> list[tuple[int, fmpq]] | None:
+    """Non-negative numbers before the columns, one of a positive column not 0, that add up to the polynomial 0.
+
+    The solver may find a positive monomial that is 0 within its tolerance; then the goal's own products are asked for.
+    """
     strict = np.array([column.strict for column in columns], dtype=float)
-    if not strict.any():
-        return None
-    keys = np.concatenate([column.keys for column in columns])
-    numbers = np.concatenate([column.numbers / np.abs(column.numbers).max() for column in columns])
+    asked = np.array([column.strict and goal in column.factors for column in columns], dtype=float)
     places = np.repeat(np.arange(len(columns)), [len(column.keys) for column in columns])
-    _, rows = np.unique(keys, return_inverse=True)
+    _, rows = np.unique(np.concatenate([column.keys for column in columns]), return_inverse=True)
+    numbers = _scaled(np.concatenate([column.numbers for column in columns]), rows, places)
     height = int(rows.max()) + 1
     rows = np.concatenate([rows, np.full(len(columns), height)])
-    matrix = csc_matrix(
-        (np.concatenate([numbers, strict]), (rows, np.concatenate([places, np.arange(len(columns))]))),
-        shape=(height + 1, len(columns)),
-    )
     right = np.zeros(height + 1)
     right[-1] = 1
-    answer = linprog(
-        np.ones(len(columns)), A_eq=matrix, b_eq=right, bounds=(0, None), method="highs-ds", options={"time_limit": 5}
-    )
-    if answer.status != 0:
-        return None
-    return _exact(columns, [n for n, x in enumerate(answer.x) if x > 1e-9])
+    for positive in (strict, asked):
+        if not positive.any():
+            return None
+        matrix = csc_matrix(
+            (np.concatenate([numbers, positive]), (rows, np.concatenate([places, np.arange(len(columns))]))),
+            shape=(height + 1, len(columns)),
+        )
+        limit = {"time_limit": 5}
+        answer = linprog(np.ones(len(columns)), A_eq=matrix, b_eq=right, method="highs-ds", options=limit)
+        if answer.status != 0:
+            return None
+        found = _exact(columns, [n for n, x in enumerate(answer.x) if x > 1e-9])
+        if found is not None:
+            return found
+    return None
+
+
+def _scaled(numbers: Any, *lines: Any) -> Any:
+    """With rows and columns multiplied so that their largest and smallest numbers are about 1.
+
+    Right sides are 0, so that nothing else changes; what the solver takes for 0 would hide 1/150^4 beside 1.
+    """
+    for line in lines * BALANCED:
+        size = np.log(np.abs(numbers))
+        most, least = np.full(line.max() + 1, -np.inf), np.full(line.max() + 1, np.inf)
+        np.maximum.at(most, line, size)
+        np.minimum.at(least, line, size)
+        numbers = numbers / np.exp((most + least) / 2)[line]
+    return numbers
 
 
 def _exact(columns: Sequence[_Product], used: Sequence[int]) -> list[tuple[int, fmpq]] | None:

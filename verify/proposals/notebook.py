@@ -131,14 +131,9 @@ class Notebook:
         needs = self.needs(says, rests, under)
         if needs is None:
             return None
-        for offered in (rests, None):
-            offered = (*rests, *self._facts(says, rests, under)) if offered is None else offered
-            if offered == rests and offered is not rests:
-                break
+        for offered, brief in self._offers(says, rests, under, quick):
             try:
-                made = certificates(
-                    says, [self.judgements[n].says for n in offered], forms, quick=quick or offered is rests
-                )
+                made = certificates(says, [self.judgements[n].says for n in offered], forms, quick=brief)
             except Rejected:
                 return None
             if made is not None:
@@ -150,6 +145,13 @@ class Notebook:
             return None
         split = self._by_extremes(says, rests, under)
         return self._by_squares(says, rests, under) if split is None else split
+
+    def _offers(self, says: Relation, rests: Places, under: Hypotheses, quick: bool) -> Iterator[tuple[Places, bool]]:
+        """What a line may rest on, and whether the search is to be short: facts are proved only where it takes them."""
+        yield rests, True
+        with_facts = (*rests, *self._facts(says, rests, under))
+        if with_facts != rests or not quick:
+            yield with_facts, quick
 
     def _by_extremes(self, says: Relation, rests: Places, under: Hypotheses) -> int | None:
         """Where a rest bounds something by max(x, y) or by -min(x, y), in two cases: y <= x, and x <= y."""

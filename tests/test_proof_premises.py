@@ -248,6 +248,15 @@ SUMMED: Json = {
     "choose": {}, "when": [], "for_all": {}, "then": [["<=", "0", "noise_sum2"]],
     "domains": {"noise_sum2": "real", "sigma": "nonnegative", "lambda": "real", "E": "count", "M": "count"},
 }  # fmt: skip
+SWAPPED = moved(  # each of two clients hands over what it has
+    FEDAVG, server={"w": ["start"], "v": ["zero"]}, client={"y": "w", "c": "w"}, end={"c": ["neighbours", "y"]},
+    local={"y": ["+", "y", ["*", ["*", "-1", "gamma"], ["grad", "y"]]]},
+    update={"w": ["mean", "y"], "v": ["mean", ["grad", "c"]]},
+    measures={
+        "v2": {"at": ["t"], "terms": [["1", ["norm2", "v"]]]},
+        "s2": {"at": ["t", "k"], "terms": [["1", ["norm2", ["mean", ["grad", "y"]]]]]},
+    },
+)  # fmt: skip
 ONE_NOISE = {"at": ["t", "k", "i"], "terms": [["1", ["norm2", ["+", ["noisy", "Z"], ["*", "-1", "Z"]]]]]}
 ATTACKS = {
     "another method's rule": case_of(LOCAL, {"at": ["t", "k"]}, OTHER_RULE, frame={"measures": LINEAR}),
@@ -467,6 +476,12 @@ ATTACKS = {
         ["=", ["at", "x", "0", "n"], "b0"], {"at": ["0", "k"]}, COORDINATE, letters={"n": "count"},
         frame={"groups": {"idle": "rest", "begins": "b0"}}, let=[["equal_weights"], ["two_groups", "mu", "G"]],
         domains={**SYMBOLS, "G": "nonnegative", "x": "real"},
+    ),
+    "two groups whose members have no neighbours but each other": case_of(
+        ["=", ["at", "v2", ["+", "t", "1"]], ["at", "s2", "t", "E"]], AT_END, SWAPPED, implicit=[],
+        let=[["equal_weights"], ["two_groups", "mu", "G"], ["similarity_weights"]],
+        frame={"groups": {"idle": "rest", "begins": "b0"}},
+        domains={**SYMBOLS, "G": "nonnegative", "v2": "real", "s2": "real"},
     ),
     "two groups that mean something else": case_of(
         ["=", ["at", "g2", "0"], ["^", ["*", "3/4", ["+", "1", ["*", "-1", "rest"]], "mu", "b0"], "2"]],

@@ -44,6 +44,7 @@ from .vectors import (
 Values = Mapping[str, Tree]
 START, LEAST_F, LEAST_OF_EACH = "start!", "least F", "least f"
 ROUND, STEP = "#t", "#k"  # any round, any step
+OF_GROUPS = ("name", "zero", "start", "axis", "point", "+", "*", "grad", "noisy")  # affine, and of a client alone
 
 
 def plus(tree: Tree, c: int) -> Tree:
@@ -108,6 +109,10 @@ class Reader:
 
         frame, of_client = self.frame, bool(plain)
         everyone = "ended" if when == "drawn" else when  # of whom some were not drawn
+        if plain in self.members and x.op not in OF_GROUPS and not self._of_everyone(x):
+            raise Rejected(
+                f"got the vector {x.op!r} of a group, expected one whose mean over the group is that of means"
+            )
         match x.op:
             case "name":
                 key = (x.name, when, plain)
@@ -128,7 +133,7 @@ class Reader:
                 return self.line
             case "mean" | "sampled" | "neighbours" if other == ANY and x.has("other"):
                 raise Rejected("got a mean of another client's, under a mean over that client")
-            case "mean" | "neighbours" if frame.groups is not None and (x.op == "mean" or frame.assumes("broadcast")):
+            case "mean" | "neighbours" if frame.groups is not None and self._of_everyone(x):
                 total = Vec({})
                 for group, (share, _, _) in self.members.items():
                     total = total + read(x.args[0], group, everyone).scaled(self.form(share))
@@ -168,6 +173,9 @@ class Reader:
                 return at + self.noise(at, when, plain)
             case _:
                 raise Rejected(f"got the vector {x.op!r} here, expected one that a premise can read")
+
+    def _of_everyone(self, x: Rule) -> bool:
+        return x.op == "mean" or (x.op == "neighbours" and self.frame.assumes("broadcast"))
 
     @property
     def members(self) -> Mapping[str, tuple[Tree, Tree, Tree]]:

@@ -134,11 +134,12 @@ def _largest(name: str, small: Tree, large: Tree, place: Reader, anywhere: bool)
 def _times(left: Scalar, node: Node, place: Reader) -> Scalar:
     """The constants times |u|^2 for a point u that nothing else fixes."""
     u = place.frame.vector(node)
-    method = place.frame.method
-    measures = (*place.frame.measures.values(), *method.measures.values())
-    blocks = (method.server, method.client, *method.phases.values())
+    frame, method = place.frame, place.frame.method
+    measures = (*frame.measures.values(), *method.measures.values())
+    blocks = (method.server, method.client, *method.phases.values(), frame.kept)
+    ghosts = (rule for both in frame.ghosts.values() for rule in both)
     every = [rule for measure in measures for rule in rules(measure.terms)]
-    every += [rule for block in blocks for one in block.values() for rule in one.all()]
+    every += [rule for one in (*ghosts, *(one for block in blocks for one in block.values())) for rule in one.all()]
     read = {rule.name for rule in every if rule.op == "point"}
     if u.op != "point" or u.name in read or any(term != Term("one") for _, term in left):
         raise Rejected("got a relation times a square, expected constants and a free point")

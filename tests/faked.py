@@ -27,7 +27,7 @@ def tried(statement, seed, effort, backend="numpy", memory=0, verdict="survived"
 
 
 def fake_moves():
-    """Stands for fedaudit.verify.moves.audit: quick rows of the contract's shape, lemma C.2 refuted; a list of calls."""
+    """Stands for fedaudit.verify.moves.audit: quick rows of the contract, lemma C.2 refuted, a list of calls."""
     calls = []
 
     def verdict_of(statement):

@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PACKAGES := front bounds problems verify figures
 
-.PHONY: setup audit test test-slow proofs check lint types report docs readme bench mutants clean FORCE
+.PHONY: setup audit test test-slow proofs check lint types report docs readme bench mutants measure clean FORCE
 .DELETE_ON_ERROR:
 
 setup: $(READY)
@@ -90,6 +90,10 @@ AUDIT =
 mutants: $(READY)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/mutants.py $(ONLY) --effort $(EFFORT) --jobs $(JOBS) \
 		$(if $(AUDIT),--audit $(AUDIT)/audit.json)
+
+# Sizes, folders, names and import cycles of the product.
+measure:
+	@$(PYTHON) -m benchmarks.measure
 
 clean:
 	rm -rf $(VENV) build audit *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -29,9 +29,11 @@ def test_the_parts_of_a_run_are_printed_with_their_values(capsys: pytest.Capture
 def test_only_the_modules_that_are_used_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["certify", "--explain", "--json", str(RUN), str(SCAFFOLD)]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    named = {line.split()[0].rpartition("/")[2] for line in row["explain"]["kernel"][:-1]}
-    assert {"check.py", "run.py", "method.py", "loss.py", "expression.py"} <= named
-    assert not {"meta.py", "network.py", "order.py"} & named
+    layers = [line.removeprefix("verify/kernel/").partition(": ") for line in row["explain"]["kernel"][:-1]]
+    assert [layer for layer, _, _ in layers] == ["core", "losses", "runs", "worlds"]
+    named = {f"{layer}/{file.split()[0]}" for layer, _, files in layers for file in files.split(", ")}
+    assert {"worlds/check.py", "runs/run.py", "core/method.py", "losses/loss.py", "core/expression.py"} <= named
+    assert not {"worlds/meta.py", "worlds/network.py", "worlds/order.py"} & named
     folder = HERE.parent / "verify" / "kernel"
     total = sum(len((folder / name).read_text().splitlines()) for name in named)
     assert row["explain"]["kernel"][-1].startswith(f"together {total} lines")

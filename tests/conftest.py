@@ -113,7 +113,7 @@ def kernel_process() -> Iterator[Any]:
 def one_kernel(kernel_process: Any) -> Iterator[None]:
     """`certify` and `report` ask one process, where only the answers matter; see tests/test_certify_command.py."""
     with pytest.MonkeyPatch.context() as patched:
-        for module in ("certificates", "recheck"):
+        for module in ("certify.command", "certify.standing"):
             patched.setattr(f"fedaudit.verify.{module}.Checker", lambda *_: nullcontext(kernel_process))
         yield
 

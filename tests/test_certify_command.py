@@ -122,7 +122,7 @@ def test_an_expensive_certificate_is_answered_by_the_command(name: str, tmp_path
 
 
 def test_too_long_says_how_to_go_on(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = "import time\nfrom fedaudit.verify.kernel import serve\nserve.check = lambda *_: time.sleep(9)\nserve.main()"
+    code = "import time\nfrom fedaudit.verify.kernel.service import serve\nserve.check = lambda *_: time.sleep(9)\nserve.main()"
     monkeypatch.setattr(child, "COMMAND", (sys.executable, "-P", "-c", code))
     save(tmp_path / "long.json", GOOD)
     status, out, err = run("long.json", "--limit", "0.5", "--json")
@@ -154,7 +154,7 @@ CRASHES = {  # what a check may do instead of answering -> what is said
 @pytest.mark.parametrize("does", CRASHES)
 def test_a_crash_is_a_rejection_that_says_so(does: str, monkeypatch: pytest.MonkeyPatch) -> None:
     body = EATER if does == "EATER" else does
-    code = "import os, signal, sys\nfrom fedaudit.verify.kernel import serve\ndef check(*_):\n"
+    code = "import os, signal, sys\nfrom fedaudit.verify.kernel.service import serve\ndef check(*_):\n"
     code += "".join(f"    {line}\n" for line in body.splitlines())
     code += "serve.check = check\nsys.exit(serve.main())\n"
     monkeypatch.setattr(child, "COMMAND", (sys.executable, "-P", "-c", code))
@@ -208,10 +208,8 @@ def alive(process: int) -> bool:
     "how", some([signal.SIGINT, signal.SIGTERM, signal.SIGKILL], 3, "the same with another signal")
 )
 def test_no_process_is_left_behind(how: signal.Signals, tmp_path: Path) -> None:
-    slow = (
-        "import time\nfrom fedaudit.verify.kernel import serve\nserve.check = lambda *_: time.sleep(600)\nserve.main()"
-    )
-    code = "import sys\nfrom fedaudit import cli\nfrom fedaudit.verify import child\n"
+    slow = "import time\nfrom fedaudit.verify.kernel.service import serve\nserve.check = lambda *_: time.sleep(600)\nserve.main()"
+    code = "import sys\nfrom fedaudit import cli\nfrom fedaudit.verify.certify import sandbox as child\n"
     code += f"child.COMMAND = (sys.executable, '-c', {slow!r})\n"
     code += "sys.exit(cli.main(sys.argv[1:]))"
     save(tmp_path / "one.json", GOOD)

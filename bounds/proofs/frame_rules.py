@@ -56,7 +56,7 @@ def invented(frame: Frame, statement: Statement) -> Iterator[str]:
 
 
 def _is_ours(frame: Frame) -> bool:
-    modules = [module for name, module in sys.modules.items() if name.startswith(f"{__package__}.")]
+    modules = [module for name, module in sys.modules.items() if name.startswith("fedaudit.bounds.")]
     return any(value is frame for module in modules for value in list(vars(module).values()))
 
 

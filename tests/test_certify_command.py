@@ -122,7 +122,8 @@ def test_an_expensive_certificate_is_answered_by_the_command(name: str, tmp_path
 
 
 def test_too_long_says_how_to_go_on(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = "import time\nfrom fedaudit.verify.kernel.service import serve\nserve.check = lambda *_: time.sleep(9)\nserve.main()"
+    code = "import time\nfrom fedaudit.verify.kernel.service import serve\n"
+    code += "serve.check = lambda *_: time.sleep(9)\nserve.main()"
     monkeypatch.setattr(child, "COMMAND", (sys.executable, "-P", "-c", code))
     save(tmp_path / "long.json", GOOD)
     status, out, err = run("long.json", "--limit", "0.5", "--json")
@@ -208,7 +209,8 @@ def alive(process: int) -> bool:
     "how", some([signal.SIGINT, signal.SIGTERM, signal.SIGKILL], 3, "the same with another signal")
 )
 def test_no_process_is_left_behind(how: signal.Signals, tmp_path: Path) -> None:
-    slow = "import time\nfrom fedaudit.verify.kernel.service import serve\nserve.check = lambda *_: time.sleep(600)\nserve.main()"
+    slow = "import time\nfrom fedaudit.verify.kernel.service import serve\n"
+    slow += "serve.check = lambda *_: time.sleep(600)\nserve.main()"
     code = "import sys\nfrom fedaudit import cli\nfrom fedaudit.verify.certify import sandbox as child\n"
     code += f"child.COMMAND = (sys.executable, '-c', {slow!r})\n"
     code += "sys.exit(cli.main(sys.argv[1:]))"

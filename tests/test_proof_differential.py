@@ -37,7 +37,7 @@ from fedaudit.verify.kernel.work import metered
 from fedaudit.verify.proposals.single import Single as Case
 
 Json = Any
-FEW, MANY = range(7), range(7, 1_500)
+FEW, MANY = range(7), range(7, 1_000)
 PLACES = 4  # of one identity on one instance, at most
 SCALARS = ["-1", "1/2", "b", "t", "k"]  # t + 1 and the like come from `at`
 WHOLE = ["w", "h", "y", "c"]
@@ -440,7 +440,7 @@ def spots(guess: Guess, claim: Json, given: Json) -> Iterator[Json]:
 
 @dataclass
 class Tally:
-    """`count`: guesses that were accepted and refused, of both kinds, and their evaluations."""
+    """`count`: guesses that were accepted and refused, of every kind, and evaluations; `wrong`: what a run contradicts."""
 
     count: Counter[str] = field(default_factory=Counter[str])
     wrong: list[Json] = field(default_factory=list[Json])
@@ -530,7 +530,7 @@ def measurable(setup: Setup, guess: Guess) -> bool:
 
 
 def replayed(rng: random.Random, setup: Setup, guesses: list[Guess], tally: Tally) -> None:
-    """Add the values of both sides of all identities on two instances, wherever the replay can evaluate them."""
+    """Add what both sides of every identity are on two instances, where the replay can evaluate them."""
     claim = claim_of(setup, guesses)
     for given in (instance(rng, setup), instance(rng, setup)):
         for n, guess in enumerate(guesses):
@@ -546,6 +546,7 @@ def replayed(rng: random.Random, setup: Setup, guesses: list[Guess], tally: Tall
 
 
 def tallied(seeds: range) -> Tally:
+    """What both readers say about the guesses of all these seeds."""
     tally = Tally()
     for seed in seeds:
         compared(seed, tally)
@@ -568,14 +569,14 @@ def test_what_premises_accept_holds_on_exact_runs() -> None:
     assert tally.count["evaluated"] > 40 * len(FEW)
 
 
-@slow("thousands of random methods, each with a dozen identities on two exact instances")
+@slow("a thousand random methods, each with two dozen identities on two exact instances")
 def test_what_premises_accept_holds_on_many_exact_runs() -> None:
     tally = tallied(MANY)
     assert not tally.wrong
     assert tally.count["evaluated"] > 40 * len(MANY)
 
 
-# --- faults that both readers could not share -------------------------------------------------------------------------
+# --- the test can fail -------------------------------------------------------------------------
 
 
 def drawn_as_all(patch: pytest.MonkeyPatch) -> None:

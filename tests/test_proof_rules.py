@@ -761,6 +761,18 @@ def test_termwise_holds_for_every_index_of_the_range_and_no_other() -> None:
     refused(over("a <= 2", low="0", high="2", letter="a", a="count"), "no judgement that says 1 <= 0|got -?1")
 
 
+def test_a_term_that_is_a_number_for_the_letter_is_none_for_the_index() -> None:
+    """(x + s)^(n - n s) is 1 at s = 1, also at x = -1. From 1 on its form is 1/(x + s)^(n s - n), which needs more."""
+    w = writer(domains={"n": "index", "x": "real"})
+    one = w.hypothesis("s <= 1")
+    least = w.line("0 <= n - n * s", [one], [["n", one]], under=["s <= 1"])
+    body = "(x + s)**(n - n * s)"
+    first = w.add("line", f"{body} == {body}", [least], ["1 <= s", "s <= 1"], [{"products": [["1", ["goal"]]]}] * 2)
+    w.add("termwise", f"sum(s, 1, 1, {body}) == sum(s, 1, 1, {body})", [first],
+          given={"letter": "s", "low": "1", "high": "1"})  # fmt: skip
+    refused(w, r"needs \(x \+ #1p\) to be nonzero")
+
+
 def test_no_sum_over_an_index_or_a_symbol_of_the_claim() -> None:
     w = writer("t <= N - 1", **RUN)
     end = w.add("condition", "t <= N - 1", given={"of": "range", "index": "t", "end": "high"})

@@ -8,6 +8,7 @@ import pytest
 from proof_writer import Json, Writer, claim_of, formula, relation
 from test_proof_citations import RUN as LEMMA
 
+from fedaudit.verify.kernel import evaluate
 from fedaudit.verify.kernel.proofs import proof
 from fedaudit.verify.kernel.rational import Malformed, Rejected
 from fedaudit.verify.kernel.work import TooLarge
@@ -917,3 +918,59 @@ def test_what_a_setting_measures_at_an_index_has_no_sign_by_declaration() -> Non
     }  # fmt: skip
     with pytest.raises(Rejected, match="got a factor whose form does not show its sign"):
         proof.check(file, {})
+
+
+def of_a_setting(
+    setting: str, says: Json, domains: Json, let: Sequence[Json] = (), frame: Json = None, **given: Json
+) -> Json:
+    """A file whose only judgement is a premise; i and j run over all clients, points or devices."""
+    count = "n" if setting == "function" else "M"
+    claim = claim_of((), (), domains, setting=setting, for_all={index: ["1", count] for index in "ij"})
+    claim |= {"then": [says], "let": [*let]}
+    file = {"format": proof.FORMAT, "statement": claim["id"], "claim": claim,
+            "judgements": [{"rule": "premise", "says": says, "with": given}]}  # fmt: skip
+    return file | ({"frame": frame} if frame is not None else {})
+
+
+POINTS = {"f_at": "real", "f_mean": "real", "n": "count", "lam": "real"}
+DEVICES = {"local2": "real", "global2": "real", "M": "count"}
+
+
+@pytest.mark.parametrize(
+    ("says", "given"),
+    [
+        (["=", ["at", "f_at", "i"], ["at", "f_at", "j"]], {"at": ["0", "0"]}),
+        (["=", ["at", "f_at", "i"], "f_mean"], {"at": ["0", "0"]}),
+        (["=", ["at", "f_at", "i"], "f_mean"], {"at": ["0", "1"]}),
+        (["=", ["at", "f_at", "i"], "f_mean"], {"frame": {"kept": {"w_i": ["start"]}}}),
+    ],
+)
+def test_the_points_of_a_setting_are_not_where_a_run_starts(says: Json, given: Json) -> None:
+    """In round 0 of a run all clients are at one point; a setting has no rounds, and its points are any points."""
+    file = of_a_setting("function", says, POINTS, [["weights_sum_to_one"]], **given)
+    parabola = {"kind": "quadratic", "A": [["1"]], "b": ["0"]}
+    instance = {"kind": "mean", "d": 1, "f": parabola, "lam": ["1/2", "1/2"], "points": [["0"], ["2"]]}
+    assert not evaluate(file["claim"], instance, (), {"relation": 0, "i": 1, "j": 2})[2]
+    with pytest.raises(Rejected, match=r"left over|the rules to keep it"):
+        proof.check(file, {})
+
+
+def test_devices_have_the_same_losses_where_that_is_assumed() -> None:
+    for says in (
+        ["=", ["at", "local2", "i"], "global2"],
+        ["=", ["at", "local2", "i"], ["at", "local2", "j"]],
+        ["<=", ["*", ["^", "M", "-1"], ["sum", "k", "1", "M", ["at", "local2", "k"]]], "global2"],
+    ):
+        proof.check(of_a_setting("devices", says, DEVICES, [["identical"]]), {})
+        with pytest.raises(Rejected, match="the rule 'same'"):
+            proof.check(of_a_setting("devices", says, DEVICES), {})
+
+
+@pytest.mark.parametrize("lacks", ["weights_sum_to_one", "nonnegative_weights", "convex"])
+def test_jensen_over_points_owes_convexity_and_weights(lacks: str) -> None:
+    let = [["convex"], ["weights_sum_to_one"], ["nonnegative_weights"]]
+    says = ["<=", "f_mean", ["sum", "k", "1", "n", ["*", ["at", "lam", "k"], ["at", "f_at", "k"]]]]
+    by = [["1", {"atom": "convex", "over": "mean", "x": ["mean", "w_i"], "y": "w_i"}]]
+    proof.check(of_a_setting("function", says, POINTS, let, by=by), {})
+    with pytest.raises(Rejected, match=r"expected a claim that assumes"):
+        proof.check(of_a_setting("function", says, POINTS, [one for one in let if one != [lacks]], by=by), {})

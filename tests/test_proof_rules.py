@@ -974,3 +974,14 @@ def test_jensen_over_points_owes_convexity_and_weights(lacks: str) -> None:
     proof.check(of_a_setting("function", says, POINTS, let, by=by), {})
     with pytest.raises(Rejected, match=r"expected a claim that assumes"):
         proof.check(of_a_setting("function", says, POINTS, [one for one in let if one != [lacks]], by=by), {})
+
+
+def test_no_index_is_called_like_the_number_of_points() -> None:
+    """sum(lam(k), k = 1..n) is 1 for the number n of points, and not for every n."""
+    says = ["=", ["sum", "k", "1", "n", ["at", "lam", "k"]], "1"]
+    file = of_a_setting("function", says, POINTS, [["weights_sum_to_one"]])
+    proof.check(file, {})
+    unread = {name: kind for name, kind in POINTS.items() if name != "n"}
+    file["claim"] |= {"domains": unread, "for_all": {"n": ["1", "3"]}}
+    with pytest.raises(Rejected, match=r"got \['n'\] twice"):
+        proof.check(file, {})

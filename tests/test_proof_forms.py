@@ -298,8 +298,7 @@ def _holds(need: Need, point: dict[str, fmpq], scope: dict[str, int], surely: bo
         x = value(need.formula, point, scope)
     if x is not None and not x.is_finite():
         return not surely
-    tests = {"nonzero": lambda x: x != 0, "positive": lambda x: x > 0, "whole": lambda x: x.is_integer()}
-    met = x is not None and bool(tests.get(need.kind, lambda x: x >= 0)(x))
+    met = x is not None and bool({"nonzero": x != 0, "positive": x > 0, "whole": x.is_integer()}.get(need.kind, x >= 0))
     if x is not None and not surely and not met:  # a ball around 0
         met = x.overlaps(arb(0)) and not x.is_exact()
     return met or (need.instead is not None and _holds(need.instead, point, scope, surely))

@@ -8,6 +8,7 @@ import pytest
 from proof_writer import Json, Writer, claim_of, formula, relation
 from test_proof_citations import RUN as LEMMA
 
+from fedaudit.verify.kernel import evaluate
 from fedaudit.verify.kernel.proofs import proof
 from fedaudit.verify.kernel.rational import Malformed, Rejected
 from fedaudit.verify.kernel.work import TooLarge
@@ -761,6 +762,18 @@ def test_termwise_holds_for_every_index_of_the_range_and_no_other() -> None:
     refused(over("a <= 2", low="0", high="2", letter="a", a="count"), "no judgement that says 1 <= 0|got -?1")
 
 
+def test_a_term_that_is_a_number_for_the_letter_is_none_for_the_index() -> None:
+    """(x + s)^(n - n s) is 1 at s = 1, also at x = -1. From 1 on its form is 1/(x + s)^(n s - n), which needs more."""
+    w = writer(domains={"n": "index", "x": "real"})
+    one = w.hypothesis("s <= 1")
+    least = w.line("0 <= n - n * s", [one], [["n", one]], under=["s <= 1"])
+    body = "(x + s)**(n - n * s)"
+    first = w.add("line", f"{body} == {body}", [least], ["1 <= s", "s <= 1"], [{"products": [["1", ["goal"]]]}] * 2)
+    w.add("termwise", f"sum(s, 1, 1, {body}) == sum(s, 1, 1, {body})", [first],
+          given={"letter": "s", "low": "1", "high": "1"})  # fmt: skip
+    refused(w, r"needs \(x \+ #1p\) to be nonzero")
+
+
 def test_no_sum_over_an_index_or_a_symbol_of_the_claim() -> None:
     w = writer("t <= N - 1", **RUN)
     end = w.add("condition", "t <= N - 1", given={"of": "range", "index": "t", "end": "high"})
@@ -904,4 +917,71 @@ def test_what_a_setting_measures_at_an_index_has_no_sign_by_declaration() -> Non
         "judgements": [positive],
     }  # fmt: skip
     with pytest.raises(Rejected, match="got a factor whose form does not show its sign"):
+        proof.check(file, {})
+
+
+def of_a_setting(
+    setting: str, says: Json, domains: Json, let: Sequence[Json] = (), frame: Json = None, **given: Json
+) -> Json:
+    """A file whose only judgement is a premise; i and j run over all clients, points or devices."""
+    count = "n" if setting == "function" else "M"
+    claim = claim_of((), (), domains, setting=setting, for_all={index: ["1", count] for index in "ij"})
+    claim |= {"then": [says], "let": [*let]}
+    file = {"format": proof.FORMAT, "statement": claim["id"], "claim": claim,
+            "judgements": [{"rule": "premise", "says": says, "with": given}]}  # fmt: skip
+    return file | ({"frame": frame} if frame is not None else {})
+
+
+POINTS = {"f_at": "real", "f_mean": "real", "n": "count", "lam": "real"}
+DEVICES = {"local2": "real", "global2": "real", "M": "count"}
+
+
+@pytest.mark.parametrize(
+    ("says", "given"),
+    [
+        (["=", ["at", "f_at", "i"], ["at", "f_at", "j"]], {"at": ["0", "0"]}),
+        (["=", ["at", "f_at", "i"], "f_mean"], {"at": ["0", "0"]}),
+        (["=", ["at", "f_at", "i"], "f_mean"], {"at": ["0", "1"]}),
+        (["=", ["at", "f_at", "i"], "f_mean"], {"frame": {"kept": {"w_i": ["start"]}}}),
+    ],
+)
+def test_the_points_of_a_setting_are_not_where_a_run_starts(says: Json, given: Json) -> None:
+    """In round 0 of a run all clients are at one point; a setting has no rounds, and its points are any points."""
+    file = of_a_setting("function", says, POINTS, [["weights_sum_to_one"]], **given)
+    parabola = {"kind": "quadratic", "A": [["1"]], "b": ["0"]}
+    instance = {"kind": "mean", "d": 1, "f": parabola, "lam": ["1/2", "1/2"], "points": [["0"], ["2"]]}
+    assert not evaluate(file["claim"], instance, (), {"relation": 0, "i": 1, "j": 2})[2]
+    with pytest.raises(Rejected, match=r"left over|the rules to keep it"):
+        proof.check(file, {})
+
+
+def test_devices_have_the_same_losses_where_that_is_assumed() -> None:
+    for says in (
+        ["=", ["at", "local2", "i"], "global2"],
+        ["=", ["at", "local2", "i"], ["at", "local2", "j"]],
+        ["<=", ["*", ["^", "M", "-1"], ["sum", "k", "1", "M", ["at", "local2", "k"]]], "global2"],
+    ):
+        proof.check(of_a_setting("devices", says, DEVICES, [["identical"]]), {})
+        with pytest.raises(Rejected, match="the rule 'same'"):
+            proof.check(of_a_setting("devices", says, DEVICES), {})
+
+
+@pytest.mark.parametrize("lacks", ["weights_sum_to_one", "nonnegative_weights", "convex"])
+def test_jensen_over_points_owes_convexity_and_weights(lacks: str) -> None:
+    let = [["convex"], ["weights_sum_to_one"], ["nonnegative_weights"]]
+    says = ["<=", "f_mean", ["sum", "k", "1", "n", ["*", ["at", "lam", "k"], ["at", "f_at", "k"]]]]
+    by = [["1", {"atom": "convex", "over": "mean", "x": ["mean", "w_i"], "y": "w_i"}]]
+    proof.check(of_a_setting("function", says, POINTS, let, by=by), {})
+    with pytest.raises(Rejected, match=r"expected a claim that assumes"):
+        proof.check(of_a_setting("function", says, POINTS, [one for one in let if one != [lacks]], by=by), {})
+
+
+def test_no_index_is_called_like_the_number_of_points() -> None:
+    """sum(lam(k), k = 1..n) is 1 for the number n of points, and not for every n."""
+    says = ["=", ["sum", "k", "1", "n", ["at", "lam", "k"]], "1"]
+    file = of_a_setting("function", says, POINTS, [["weights_sum_to_one"]])
+    proof.check(file, {})
+    unread = {name: kind for name, kind in POINTS.items() if name != "n"}
+    file["claim"] |= {"domains": unread, "for_all": {"n": ["1", "3"]}}
+    with pytest.raises(Rejected, match=r"got \['n'\] twice"):
         proof.check(file, {})

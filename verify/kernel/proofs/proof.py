@@ -98,7 +98,8 @@ def context_of(given: Mapping[str, Node], claim: Claim, accepted: Mapping[str, A
     own = _framed(given)
     sizes = citation.sizes(claim) | frame.known(claim)
     taken = {*claim.domains, *claim.for_all, *measures, *sizes, *(citation.OWN if method else ())}
-    if clash := (set(letters) & (taken | own)) | (own & taken) | (set(claim.for_all) & {*claim.domains, *measures}):
+    fixed = {*claim.domains, *measures, *(() if method else frame.known(claim))}  # what no index is called
+    if clash := (set(letters) & (taken | own)) | (own & taken) | (set(claim.for_all) & fixed):
         raise Rejected(f"proof: got {sorted(clash)} twice, expected letters and measures that the claim does not have")
     domains = {**sizes, **claim.domains}
     domains |= dict.fromkeys(measures | own, "real")  # what is measured has the sign that a rule shows

@@ -255,6 +255,8 @@ class Reader:
             raise Rejected(f"got {x!r}, expected it with its client")
         begin, local, end = frame.begin(x), frame.local(x), method.phases["end"].get(x)
         within = frame.within(x)
+        if frame.claim.method is None and not within:  # of a setting: any vector of the client, and no start of a run
+            return single(Name(x), plain)
         if not within and (when == "start" or (self.first and when not in ("ended", "drawn", "updated"))):
             return self.vector(method.client[x], "start", plain, values=started)
         if when == "begun" and begin is not None:

@@ -27,12 +27,12 @@ from fedaudit.verify.kernel.core.budget import metered
 from fedaudit.verify.kernel.core.expression import parse
 from fedaudit.verify.kernel.core.method import Method
 from fedaudit.verify.kernel.core.rational import Malformed, Node, Rejected
+from fedaudit.verify.kernel.core.read_method import method_of
 from fedaudit.verify.kernel.proofs.polynomials import ONE, Form, Polynomial
 from fedaudit.verify.kernel.proofs.rules.premise import framed
 from fedaudit.verify.kernel.proofs.vectors.combinations import ANY, MEAN, SAMPLED, Name, Normal, Vec
 from fedaudit.verify.kernel.proofs.vectors.formulas import formula
 from fedaudit.verify.kernel.proofs.vectors.reading import Reader, reader
-from fedaudit.verify.kernel.runs.run import method_of
 from fedaudit.verify.kernel.worlds.check import evaluate
 from fedaudit.verify.proposals.single_premises import Single as Case
 

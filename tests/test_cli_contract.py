@@ -28,7 +28,7 @@ LIST_FIELDS = {"id", "paper", "kind", "title", "where", "relation", "method", "f
 def moves(monkeypatch):
     made = fake_moves()
     monkeypatch.setitem(sys.modules, made.__name__, made)
-    monkeypatch.setattr(sys.modules["fedaudit.verify"], "audit", made, raising=False)
+    monkeypatch.setattr("fedaudit.verify.moves.audit", made, raising=False)
     monkeypatch.setattr(runner, "figure_of", lambda *_: None)
     return made
 

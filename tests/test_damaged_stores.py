@@ -33,7 +33,7 @@ def chosen():
 def moves(monkeypatch):
     made = fake_moves()
     monkeypatch.setitem(sys.modules, made.__name__, made)
-    monkeypatch.setattr(sys.modules["fedaudit.verify"], "audit", made, raising=False)
+    monkeypatch.setattr("fedaudit.verify.moves.audit", made, raising=False)
     monkeypatch.setattr(runner, "figure_of", lambda *_: "<svg/>")
     return made
 

@@ -204,10 +204,10 @@ def test_a_row_that_nobody_drew_says_so_and_takes_its_figure_later(tmp_path):
 
 @pytest.mark.parametrize("place", ["new.py", "bounds/new.py", "verify/kernel/new.py"])
 def test_the_source_digest_covers_every_room(tmp_path, monkeypatch, place):
-    for name in ("store.py", "bounds/a.py", "verify/kernel/b.py"):
+    for name in ("running/store.py", "bounds/a.py", "verify/kernel/b.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("1")
-    monkeypatch.setattr(store, "__file__", str(tmp_path / "store.py"))
+    monkeypatch.setattr(store, "__file__", str(tmp_path / "running" / "store.py"))
     before = source_digest.__wrapped__()
     (tmp_path / place).write_text("2")
     assert source_digest.__wrapped__() != before

@@ -24,6 +24,7 @@ from fedaudit.progress import told
 from ..certify.proof_files import rests_on
 from ..experiments import experiment
 from ..results.audit_result import Audited, Derivation, Linted, Literally, counterexample
+from ..results.row import Horizon
 from ..results.verdicts import (
     NOTHING_MET,
     Counterexample,
@@ -419,14 +420,22 @@ def _counterexample(
     if not lasts_for(shrunk).keeps(lasting):
         chosen, shrunk, _ = sturdiest(lasts_for)
     lasts, too = lasts_for(shrunk), tuple(breaks_of(shrunk))
-    return Counterexample(certificate(reading, shrunk), finite(chosen.ratio), lasts.refutes, lasts.until, too)
+    return _sturdy(reading, shrunk, chosen.ratio, lasts, too)
 
 
 def _first(reading: Reading, world: Setting, first: Replayed, _: Sequence[Found], siblings: Claims) -> Counterexample:
     """The first counterexample, shrunk, and how long it lasts."""
     shrunk = shrink(reading, world, first)
     lasts, too = endurance(reading, world, shrunk), tuple(breaks(siblings, shrunk))
-    return Counterexample(certificate(reading, shrunk), finite(first.ratio), lasts.refutes, lasts.until, too)
+    return _sturdy(reading, shrunk, first.ratio, lasts, too)
+
+
+def _sturdy(
+    reading: Reading, shrunk: Replayed, ratio: float, lasts: Endurance, breaks_too: tuple[str, ...]
+) -> Counterexample:
+    """The counterexample with what is said of how long it lasts; `ratio` is its lhs/rhs before it was shrunk."""
+    horizons = tuple(Horizon(tuple(places.items())) for places in lasts.refutes)
+    return Counterexample(certificate(reading, shrunk), finite(ratio), horizons, lasts.until, breaks_too)
 
 
 def _others(

@@ -13,6 +13,7 @@ from fedaudit.progress import told
 from .. import kernel
 from ..kernel.gram.programme import Programme
 from ..pictures.worst_marks import NOTHING
+from ..results.row import Ends
 from ..results.verdicts import Counterexample, Judged, Refuted, Undecided, searched
 from ..search.rationalise import Replayed, certificate
 from ..settings.base import Reading, Setting
@@ -146,7 +147,7 @@ def examined(
     if against is not None and not isinstance(verdict, Refuted):
         verdict = Refuted(statement.id, against, verdict.search)
     rows = rows or tuple(row for row, _ in met) or made.rows
-    verdict = searched(verdict, worst=rows, left_out=made.left_out, out_of_reach=made.why)
+    verdict = searched(verdict, worst=tuple(map(Ends.of, rows)), left_out=made.left_out, out_of_reach=made.why)
     nothing_met = verdict.search.nothing_met
     return replace(verdict, reason=nothing_met) if isinstance(verdict, Undecided) and nothing_met else verdict
 

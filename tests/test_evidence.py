@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from faked import PAUL, YOUNG
+from faked import PAUL, YOUNG, typed
 from faked import proofs as files
 
 from fedaudit.bounds.catalogue.discovery import catalogue, statement
@@ -25,6 +25,7 @@ from fedaudit.verify.moves import kernel_proof as proved
 from fedaudit.verify.moves.kept_evidence import End
 from fedaudit.verify.moves.kernel_proof import Proof, Unproved, prove
 from fedaudit.verify.proposals.proposal import Proposal, Reason
+from fedaudit.verify.results.row import Row
 from fedaudit.verify.search.lowered_claim import lower
 
 FALLS, PROFILED = "buttaci/appA-strong-second", "classic/gd-rate"
@@ -61,7 +62,8 @@ def proposing(monkeypatch, no_proofs_kept):
 
 def audited(folder, *names):
     with Folder.open(folder).held() as held:
-        return runner.audit(choose(names), Settings(0, 0.4, figures=False), Here(), held).rows
+        rows = runner.audit(choose(names), Settings(0, 0.4, figures=False), Here(), held).rows
+        return [row.to_json() for row in rows]
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +141,7 @@ def test_a_run_that_goes_on_takes_proofs_and_ends_over(folder, monkeypatch, no_p
     def never(*_):
         raise AssertionError("it was proved before")
 
-    monkeypatch.setattr("fedaudit.verify.moves.audit.audit", never)
+    monkeypatch.setattr("fedaudit.verify.moves.rows.audit", never)
     monkeypatch.setattr("fedaudit.verify.proposals.proposal.propose", never)
     before = rows_of(folder)
     audited(folder, PAUL, FALLS, PROFILED)
@@ -217,14 +219,12 @@ def test_what_cites_the_unproved_is_not_proved(proposing, monkeypatch):
 
 
 def test_a_proved_row_without_its_proof_cannot_be_written(tmp_path):
-    row = {"id": YOUNG, "verdict": "proved", "certificate": None}
-    for proof in ({}, {"proof": None}):
-        with pytest.raises(ValueError, match="without a proof"):
-            Folder.open(tmp_path).keep("key", row | proof, None)
+    with pytest.raises(ValueError, match="without a proof"):
+        Folder.open(tmp_path).keep("key", Row(YOUNG, "proved"), None)
 
 
 def test_a_row_is_not_proved_if_what_it_cites_fails_beside_it(proposing, monkeypatch, tmp_path):
-    monkeypatch.setattr("fedaudit.verify.moves.audit.proof_row", lambda one, _: {"id": one.id, "proof": None})
+    monkeypatch.setattr("fedaudit.verify.moves.rows.proof_row", lambda one, _: Row(one.id))
     (row,) = audited(tmp_path / "audit", PAUL)
     assert row["verdict"] == "survived"
     assert row["reason"].startswith(f"follows, but {YOUNG} is not proved")
@@ -244,7 +244,7 @@ def test_lines_on_z3s_word_are_said_and_counted_apart(proposing, monkeypatch, tm
     assert rows[0]["derive"]["trusted"] == ["a <= b", "b <= c"]
     from fedaudit.commands.tables import summary
 
-    summary({"statements": rows}, "page")
+    summary([typed(row) for row in rows], "page")
     said = capsys.readouterr().out
     assert "proved, trusting z3 for 4 lines" in said
     assert "2 proved (2 of them trusting z3 for some lines) of 2 statements" in said

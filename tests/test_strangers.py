@@ -8,7 +8,7 @@ import json
 import shutil
 
 import pytest
-from faked import CERTIFICATE, PAUL, REFUTED, YOUNG, proofs
+from faked import CERTIFICATE, PAUL, REFUTED, YOUNG, proofs, typed
 from hostile import golden
 
 import fedaudit as fa
@@ -262,9 +262,9 @@ def test_another_users_marks_are_none_and_a_moved_folder_keeps_its_own(folder, t
 
 
 def test_a_mark_of_a_stored_row_is_none_of_audit_json(folder):
-    kept = Folder(folder).keep("key", row(SURVIVED, "survived"), None)
+    kept = Folder(folder).keep("key", typed(row(SURVIVED, "survived")), None)
     stored = json.loads((folder / "rows" / f"{slug(SURVIVED)}.json").read_text())
-    edit(folder, lambda rows: rows[SURVIVED].update(kept))
+    edit(folder, lambda rows: rows[SURVIVED].update(kept.to_json()))
     marks = json.loads((folder / "marks.json").read_text())
     (folder / "marks.json").write_text(json.dumps(marks | {SURVIVED: stored["mark"]}))
     assert SURVIVED not in own_rows(folder / "audit.json")

@@ -91,13 +91,6 @@ def derive_row(statement: Statement) -> Row:
     return derived(statement).row()
 
 
-def proof_row(statement: Statement, proofs: Path | None = None) -> Row:
-    """The proof of a statement that others cite, and what it cites itself; none where the kernel accepts none."""
-    found = prove(statement, catalogue([statement]), proofs)
-    proof, cites = (dict(found.file), list(found.cites)) if isinstance(found, Proof) else (None, [])
-    return {"id": statement.id, "proof": proof, "derive": {"proved_from": cites}}
-
-
 def verify_row(statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY) -> Row:
     return verify(statement, seed, effort, backend, memory).row()
 
@@ -106,19 +99,8 @@ def hunt_row(statement: Statement, seed: int, effort: float, backend: str = "num
     return hunt(statement, seed, effort, backend, memory).row()
 
 
-def audit_row(
-    statement: Statement,
-    seed: int,
-    effort: float,
-    backend: str = "numpy",
-    memory: int = MEMORY,
-    proofs: Path | None = None,
-) -> Row:
-    """With the proofs of all that its proof rests on (`cited`), which are kept in files of their own."""
-    found = audit(statement, seed, effort, backend, memory, proofs)
-    proof = found.derivation.proof
-    cited = {name: dict(one.file) for name, one in proof.cited.items()} if isinstance(proof, Proof) else {}
-    return {**found.row(), **({"cited": cited} if cited else {})}
+def audit_row(statement: Statement, seed: int, effort: float, backend: str = "numpy", memory: int = MEMORY) -> Row:
+    return audit(statement, seed, effort, backend, memory).row()
 
 
 def linted(statement: Statement) -> Linted:

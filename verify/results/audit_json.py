@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -18,6 +16,7 @@ from fedaudit.errors import UserError
 
 from .file_names import AUDIT
 from .json_node import NAME, Node, must_be_bounded, shown
+from .regular_file import Unreadable, inside, regular_bytes
 from .row import VERDICTS, Ends, Move, Printed, Row, Words, read_row
 from .row import DerivedPart as Derived
 from .row import DerivedStep as Step
@@ -59,10 +58,6 @@ class Document:
     statements: tuple[Row, ...]
 
 
-class Unreadable(Exception):
-    """A file that a row names and that cannot be shown; says why in a few words."""
-
-
 def read(folder: Path) -> Document:
     """The audit.json of a folder. Raises `UserError` unless it is one that an audit could have written."""
     do = f"run `fedaudit audit --out {_clipped(folder)}` first"
@@ -84,7 +79,7 @@ def read_file(path: Path) -> Document:
 
 
 def _document(path: Path, do: str) -> Document:
-    data = _regular(path, BYTES)
+    data = regular_bytes(path, BYTES)
     place = _clipped(path)
     try:
         raw = json.loads(data.decode(), object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite)
@@ -109,18 +104,6 @@ def parse(raw: object, place: str = AUDIT) -> Document:
     return Document(top.need("version").text(), top.need("seed").whole(), top.need("budget").number(), rows)
 
 
-def inside(root: Path, name: str, limit: int) -> bytes:
-    """A file below `root`, at most `limit` bytes; never one outside it, whatever the name says or links to."""
-    try:
-        path = (root / name).resolve()
-        below = path.is_relative_to(root.resolve())
-    except (OSError, RuntimeError, ValueError) as error:
-        raise Unreadable("a name that is no path") from error
-    if not below:
-        raise Unreadable("outside the folder")
-    return _regular(path, limit)
-
-
 def _clipped(path: Path) -> str:
     text = str(path)
     return text if len(text) <= NAME else f"{text[:40]}…{text[-40:]}"
@@ -140,30 +123,3 @@ def _finite(text: str) -> float:
     if not math.isfinite(value := float(text)):
         raise ValueError(f"the number {shown(text)}")
     return value
-
-
-def _regular(path: Path, limit: int) -> bytes:
-    """The bytes of a regular file; a FIFO or a device is never waited for."""
-    try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
-    except FileNotFoundError as error:
-        raise Unreadable("not there") from error
-    except OSError as error:
-        raise Unreadable(error.strerror or "cannot be read") from error
-    except ValueError as error:
-        raise Unreadable("a name that is no path") from error
-    try:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable("not a regular file")
-        if status.st_size > limit:
-            raise Unreadable(f"more than {limit:,} bytes")
-        with os.fdopen(handle, "rb", closefd=False) as file:
-            data = file.read(limit + 1)
-    except OSError as error:
-        raise Unreadable(error.strerror or "cannot be read") from error
-    finally:
-        os.close(handle)
-    if len(data) > limit:
-        raise Unreadable(f"more than {limit:,} bytes")
-    return data

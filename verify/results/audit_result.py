@@ -116,12 +116,16 @@ class Derivation(Recorded):
             cites=tuple(derived.cites),
             proved_from=proof.cites if proof else (),
             trusted=proof.trusted if proof else (),
-            findings=(*self._missing(), *derived.findings, *filter(None, (t.finding() for t in self.measured))),
+            findings=self._findings(),
             premises=tuple(derived.premises),
             shown=tuple(derived.shown),
             measured=tuple(premise.row() for premise in self.measured),
             steps=tuple(self._step(step, forms) for step in derived.steps),
         )
+
+    def _findings(self) -> tuple[str, ...]:
+        measured = (premise.finding() for premise in self.measured)
+        return (*self._missing(), *self.derived.findings, *(finding for finding in measured if finding))
 
     def _step(self, step: Decided, forms: Forms) -> DerivedStep:
         claim = in_order(step.claim, forms)
@@ -230,6 +234,7 @@ class Audited(Recorded):
             repaired=self.repaired,
             repair="" if self.repair is None else self.repair.change,
             repair_why="" if self.repair is None else self.repair.why,
+            cited={name: cited.file for name, cited in proof.cited.items()} if proof else {},
         )
 
     def row(self) -> dict[str, Any]:

@@ -109,7 +109,7 @@ def optional(
     """A field with a default. Its name in JSON is `key`, or that of the field."""
     form = {"json": _Form(codec, key, when)}
     if isinstance(default, Mapping):  # a dataclass takes no default that has no hash
-        return field(default_factory=lambda: cast(T, default), metadata=form, compare=compare)
+        return field(default_factory=lambda: cast(T, dict(cast(Json, default))), metadata=form, compare=compare)
     return field(default=default, metadata=form, compare=compare)
 
 

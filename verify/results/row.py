@@ -11,8 +11,7 @@ from then on (`evidence.py` walks over all of them).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from .json_fields import (
@@ -105,7 +104,7 @@ class Printed:
     parts: tuple[tuple[str, tuple[str, ...]], ...] = optional(listed(PART), ())
     reading: tuple[str, ...] = optional(listed(TEXT), ())
     repairs: str = optional(TEXT, "")
-    letters: Mapping[str, str] = optional(LETTERS_AS_LATEX, MappingProxyType({}), compare=False)
+    letters: Mapping[str, str] = optional(LETTERS_AS_LATEX, {}, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +170,7 @@ class DerivedPart:
     proved_from: tuple[str, ...] = optional(listed(IDENTIFIER), ())  # of these, what the way that proves it cites
     trusted: tuple[str, ...] = optional(listed(TEXT), ())  # lines that a proof takes on z3's word
     shaky: Mapping[str, tuple[str, ...]] = optional(  # verdict -> what it cites that is refuted or undecided
-        Codec(_read_shaky, _write_shaky), MappingProxyType({}), when=never, key="from"
+        Codec(_read_shaky, _write_shaky), {}, when=never, key="from"
     )
     findings: tuple[str, ...] = optional(listed(TEXT), ())
     premises: tuple[str, ...] = optional(listed(TEXT), ())
@@ -335,7 +334,7 @@ class Row:
     certificate: Held = optional(HELD, None)
     proof: Held = optional(HELD, None)
     trusted: int = optional(COUNT, 0)  # lines of the proof, and of what it rests on, that were taken on z3's word
-    figure: str | None = optional(PATH, None)
+    figure: str | None = optional(PATH, None, when=lambda row: row.is_drawn)  # absent as long as nobody drew it
     repaired: str | None = optional(IDENTIFIER, None)
     persists: tuple[Horizon, ...] = optional(HORIZONS, (), when=lambda row: row.verdict == "refuted")
     persists_until: str = optional(TEXT, "", when=lambda row: row.verdict == "refuted")
@@ -350,6 +349,20 @@ class Row:
     verify: Move | None = optional(record(Move), None)
     hunt: Move | None = optional(record(Move), None)
     implicit: tuple[LiteralReading, ...] = optional(listed(record(LiteralReading)), ())
+    is_drawn: bool = False  # whether a figure was asked for, be there one or not
+    cited: Mapping[str, Json] = field(default_factory=dict[str, Json], compare=False)  # proofs that its own rests on,
+    # by statement, until they are in files of their own
+
+    @property
+    def outcome(self) -> str:
+        """The verdict, or that of the one move that was asked for."""
+        return self.verdict or next((move.verdict for _, move in self.moves), "")
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether the statement, or the reading or witness that stands for it, fails somewhere."""
+        examples = (self.counterexample, *(move.counterexample for _, move in self.moves))
+        return self.outcome == "refuted" or any(example is not None for example in examples)
 
     @property
     def moves(self) -> tuple[tuple[str, Move], ...]:
@@ -357,14 +370,21 @@ class Row:
         return tuple((name, move) for name, move in (("verify", self.verify), ("hunt", self.hunt)) if move is not None)
 
     def to_json(self) -> dict[str, Any]:
-        """The row as audit.json and `--json` have it."""
-        return write(self)
+        """The row as audit.json and `--json` have it; of one move alone, the row of that move."""
+        if self.verdict:
+            return write(self)
+        if self.moves:
+            return {"id": self.id, **write(self.moves[0][1])}
+        if self.derive:
+            return {"id": self.id, **write(self.derive)}
+        return {"id": self.id, **_write_findings(self.lint)}
 
 
 def read_row(node: Node) -> Row:
     """A row of an audit, which has to have a verdict; raises `UserError` with the place of what is wrong."""
-    node.mapping().need("verdict")
-    return read(Row, node)
+    at = node.mapping()
+    at.need("verdict")
+    return replace(read(Row, node), is_drawn="figure" in at.raw)
 
 
 def read_printed(raw: object) -> Printed:

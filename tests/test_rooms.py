@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import pytest
@@ -186,9 +187,10 @@ def test_a_folder_of_the_same_name_does_not_shadow_the_package(tmp_path: Path) -
     assert done.stdout == f"fedaudit {version}\n"
 
 
-def test_importing_the_package_loads_no_room(tmp_path: Path) -> None:
+def test_importing_the_package_loads_nothing_but_the_sentence_of_a_room(tmp_path: Path) -> None:
     code = "import sys, fedaudit; print(*[m for m in sys.modules if m.startswith('fedaudit.')])"
-    assert run(code, tmp_path).stdout.strip() == ""
+    assert run(code, tmp_path).stdout.strip() == "fedaudit.verify"
+    assert len((ROOT / "verify" / "__init__.py").read_text().splitlines()) == 1
 
 
 def test_every_public_name_is_there() -> None:
@@ -252,11 +254,25 @@ def test_verdicts_are_types_and_their_rows_are_the_contracts() -> None:
         survived.tightness = 2.0  # type: ignore[misc]
 
 
+@pytest.mark.parametrize("first", ["import fedaudit.verify.kernel.service", "import fedaudit"])
+def test_a_room_that_shares_the_name_of_a_move_is_imported_before_and_after(tmp_path: Path, first: str) -> None:
+    code = f"""{first}
+import fedaudit as fa
+named = fa.verify
+import fedaudit.verify.kernel.service as service
+import fedaudit.verify.results
+from fedaudit.verify import kernel
+from fedaudit.verify.kernel import core
+assert fa.verify is named and fedaudit.verify.kernel is kernel and kernel.service is service and kernel.core is core
+print(fa.verify.__name__, fa.verify("buttaci/appA-strong-second~repaired", budget=0.01).verdict)"""
+    assert run(code, tmp_path).stdout.split() == ["verify", "survived"]
+
+
 def test_a_move_and_a_room_share_a_name() -> None:
     import fedaudit as fa
     import fedaudit.verify.results as results
 
-    assert callable(fa.verify)
+    assert isinstance(fa.verify, FunctionType)
     assert fa.verify.results is results
     quoted = next(s for s in fa.statements("yuan") if s.quoted)
     assert isinstance(fa.verify(quoted), fa.Undecided)

@@ -5,8 +5,6 @@ import json
 import random
 import shutil
 from collections import Counter
-from fractions import Fraction
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,13 +17,13 @@ from fedaudit.running import runner
 from fedaudit.running.runner import Settings, attempt, choose
 from fedaudit.running.store import Folder
 from fedaudit.verify import kernel
+from fedaudit.verify.certify.kept_evidence import End
 from fedaudit.verify.kernel.core.rational import Rejected
 from fedaudit.verify.kernel.proofs.proof import FORMAT
 from fedaudit.verify.moves import kernel_proof as proved
-from fedaudit.verify.moves.kept_evidence import End
 from fedaudit.verify.moves.kernel_proof import Proof, Unproved, prove
 from fedaudit.verify.proposals.proposal import Proposal, Reason
-from fedaudit.verify.results.row import Row
+from fedaudit.verify.results.row import Ends, Row
 from fedaudit.verify.search.lowered_claim import lower
 
 FALLS, PROFILED = "buttaci/appA-strong-second", "classic/gd-rate"
@@ -415,9 +413,12 @@ def test_indices_steps_noise_and_letters_of_sizes_belong_to_the_point(name, said
     held["claim"] = {"method": {"names": {"M": "C"}}}
     held["point"] = {"C": 2, "E": 1, "T": 1, "steps": {"gamma": ["1/8", "1/8"]}, "noise": {"kind": "none"}}
     here = {"t": "0", "gamma": "1/8", "noise": "none", "M": "2", "G": "any"}
-    end = partial(End, "a/b", "", "upper", "", ((Fraction(1), True),), name={}, relation=1)
-    assert end(point=here).differs(held, None, None) == ""
-    assert "expected the point" in end(point={**here, name: said}).differs(held, None, None)
+
+    def end(point):
+        return End("a/b", "", "upper", Ends(tuple(point.items()), upper_exact="1"))
+
+    assert end(here).differs(held, None, None) == ""
+    assert "expected the point" in end({**here, name: said}).differs(held, None, None)
 
 
 def test_a_lower_end_refutes_nothing_and_is_not_rejected(folder, capsys):

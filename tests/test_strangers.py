@@ -164,7 +164,14 @@ def test_a_proof_of_a_statement_that_nobody_holds_is_not_checked(folder, capsys)
     assert found["mine/thm1"][1].endswith("not checked; do: name the .py file that defines it as well")
 
 
-@pytest.mark.parametrize("verdict", ["undecided", "reproduced", "reproduced-if", "not-reproduced", "certain"])
+def test_a_verdict_that_no_audit_has_is_refused(folder, capsys):
+    edit(folder, lambda rows: rows[PROVED].update(verdict="certain", proof=None))
+    status, rows = certified(capsys)
+    assert (status, rows[REFUTED]) == (2, (True, "refutation"))
+    assert "verdict = 'certain', expected one of refuted, proved" in rows[""][1]
+
+
+@pytest.mark.parametrize("verdict", ["undecided", "reproduced", "reproduced-if", "not-reproduced"])
 def test_other_verdicts_are_never_confirmed(folder, capsys, verdict):
     edit(folder, lambda rows: rows[PROVED].update(verdict=verdict, proof=None))
     shutil.rmtree(folder / "proofs")

@@ -42,6 +42,7 @@ __all__ = [
     "parse_printed",
     "read",
     "read_file",
+    "read_rows",
 ]
 
 BYTES = 64_000_000  # of audit.json: fifteen times what the whole catalogue needs
@@ -78,30 +79,48 @@ def read_file(path: Path) -> Document:
         raise UserError(f"{_clipped(path)} ({error})", f"the {AUDIT} of an audit", do) from error
 
 
+def read_rows(path: Path) -> tuple[Row, ...]:
+    """The rows of an audit.json, whatever it says beside them; raises `UserError`."""
+    do = "write it again with `fedaudit audit`"
+    try:
+        return parse_rows(_raw(path, do), _clipped(path))
+    except Unreadable as error:
+        raise UserError(f"{_clipped(path)} ({error})", f"the {AUDIT} of an audit", do) from error
+
+
 def _document(path: Path, do: str) -> Document:
+    return parse(_raw(path, do), _clipped(path))
+
+
+def _raw(path: Path, do: str) -> object:
     data = regular_bytes(path, BYTES)
     place = _clipped(path)
     try:
-        raw = json.loads(data.decode(), object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite)
+        return json.loads(data.decode(), object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite)
     except UnicodeDecodeError as error:
         raise UserError(f"{place} (not UTF-8 text)", "the JSON that an audit writes", do) from error
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise UserError(f"{place} ({' '.join(why.split())[:200]})", "the JSON that an audit writes", do) from error
-    return parse(raw, place)
 
 
 def parse(raw: object, place: str = AUDIT) -> Document:
     """JSON data as a document."""
-    must_be_bounded(raw, place)
+    rows = parse_rows(raw, place)
     top = Node(raw, place, "").mapping()
-    rows = top.need("statements").items(read_row, ROWS)
+    return Document(top.need("version").text(), top.need("seed").whole(), top.need("budget").number(), rows)
+
+
+def parse_rows(raw: object, place: str = AUDIT) -> tuple[Row, ...]:
+    """The rows of JSON data, whatever it says beside them."""
+    must_be_bounded(raw, place)
+    rows = Node(raw, place, "").mapping().need("statements").items(read_row, ROWS)
     ids: set[str] = set()
     for number, row in enumerate(rows):
         if row.id in ids:
             Node(row.id, place, f"statements[{number}].id").refuse("every id once")
         ids.add(row.id)
-    return Document(top.need("version").text(), top.need("seed").whole(), top.need("budget").number(), rows)
+    return rows
 
 
 def _clipped(path: Path) -> str:

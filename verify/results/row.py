@@ -383,7 +383,8 @@ class Row:
 def read_row(node: Node) -> Row:
     """A row of an audit, which has to have a verdict; raises `UserError` with the place of what is wrong."""
     at = node.mapping()
-    at.need("verdict")
+    for name in {"verdict", *({"trusted"} & set(at.raw))}:  # a number of lines that is withheld is not none
+        at.need(name)
     return replace(read(Row, node), is_drawn="figure" in at.raw)
 
 

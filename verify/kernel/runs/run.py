@@ -18,6 +18,8 @@ from ..core.rational import Malformed, Node, Rejected, affordable, shown
 from ..core.read_method import method_of
 from ..core.world import Ranges, Reader, World, tabled
 from ..losses.draws import SAMPLINGS, Draws, drawn, participation
+from ..losses.kinds import kinds
+from ..losses.kinds import read as read_further
 from ..losses.loss import ONE, ZERO, Vector, piecewise, quadratic
 from ..losses.regulariser import NONE
 from ..losses.regulariser import read as read_regulariser
@@ -36,7 +38,14 @@ from .replay import Replay
 
 COUNT, POINTS = 1_000, 100_000
 LARGE, LONG = 10**9, 10**15  # rounds where a law stands still, where moments say all
-LOSSES = {"quadratic": quadratic, "bent": piecewise, "curves": curves, "sample": read_sample, "table": read_table}
+LOSSES = {
+    "quadratic": quadratic,
+    "bent": piecewise,
+    "curves": curves,
+    "sample": read_sample,
+    "table": read_table,
+    **dict.fromkeys(kinds(), read_further),
+}
 RESERVED = {"C", "E", "T", "D", "m", "Gamma"}  # what only the run itself may say
 OPTIONAL = "parameters steps w_star minimisers participation graph weights regulariser points minibatch oracle box"
 SUBGRADIENTS = ("subgradients", ())

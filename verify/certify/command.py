@@ -270,7 +270,7 @@ def _proves(statement: Statement, known: Mapping[str, Statement]) -> bool:
 
 
 def _may_prove(statement: Statement, known: Mapping[str, Statement]) -> bool:
-    from fedaudit.bounds.proofs.derivation_check import premises
+    from fedaudit.bounds.proofs.hand_premises import premises
 
     if not statement.follows_from:
         return statement.kind == "order" and statement.method == "order"

@@ -706,7 +706,7 @@ def _plot(arguments: argparse.Namespace) -> int:
     if values and not found:
         raise UserError(f"{name} with values", "a statement", "leave the values out")
     one_thread()
-    from fedaudit.figures import draw, image
+    from fedaudit.figures.drawing import draw, image
     from fedaudit.figures.kinds import named_pictures as pictures
     from fedaudit.verify.pictures.curves import (  # by its full name: the type that fedaudit.figures sees
         curves_at,

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 from marks import only, slow, some
-from test_figures_convergence import overlaps
+from test_figures_convergence import LARGEST, overlaps
 
 from fedaudit.bounds.catalogue.discovery import statement, statements
-from fedaudit.figures import draw, svg
+from fedaudit.figures.drawing import draw, svg
 from fedaudit.figures.kinds import rate
-from fedaudit.figures.style.look import LARGEST
 from fedaudit.verify import kernel
 from fedaudit.verify.moves.audit import audit_row, read
 from fedaudit.verify.pictures.cloud_data import cloud

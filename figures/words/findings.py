@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .instances import growing, told
+from .instances import UNTELLABLE, growing, told
 from .letters import APPROX, DIGITS, Formula, Letters, Said, apart, enough, number, place
 from .numbers import short
 
@@ -63,7 +63,7 @@ class Teller:
             return None
         try:
             return self._told(certificate, letters)
-        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration, RecursionError):
+        except UNTELLABLE:
             return None
 
     def _told(self, certificate: Mapping[str, Any], letters: Letters) -> Story:

@@ -53,6 +53,7 @@ class Letters:
     """Name -> LaTeX; what it does not know is written from the name."""
 
     known: Mapping[str, str] = field(default_factory=dict[str, str])
+    exact: bool = False  # a long constant is written out: a terminal has room for it
 
     def symbol(self, name: str) -> str:
         length = self.length_of(name)
@@ -77,7 +78,7 @@ class Letters:
 
     def equal(self, name: str, value: str) -> Formula:
         """`name = value`, or about that."""
-        said = number(value)
+        said = value if self.exact else number(value)
         return Formula(f"{self.symbol(name)} {said if said.startswith(APPROX) else f'= {said}'}")
 
     def tree(self, tree: Any) -> str:

@@ -148,11 +148,11 @@ def bundle(axes: Axes, x: Array, lines: Array, colour: str, label: str, **kwargs
     alpha = float(np.clip(15 / max(len(shown), 1), 0.2, 0.6))
     if len(x) == 1:
         axes.plot(x, shown.T, ".", color=colour, alpha=alpha, zorder=kwargs.get("zorder", 1))
-    made = LineCollection(list(paths), colors=colour, linewidths=0.7, alpha=alpha, rasterized=True, **kwargs)
-    axes.add_collection(made)
+    collection = LineCollection(list(paths), colors=colour, linewidths=0.7, alpha=alpha, rasterized=True, **kwargs)
+    axes.add_collection(collection)
     axes.autoscale_view()
     axes.plot([], [], color=colour, linewidth=1, label=label)
-    return made
+    return collection
 
 
 def counted(count: int, noun: str) -> str:
@@ -230,9 +230,9 @@ def ticks_x(axes: Axes) -> None:
     low, high = axes.get_xlim()
     if low > 0 and high < 100 * low:
         decades = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
-        seen = [x for k in decades for x in (10.0**k, 2 * 10.0**k, 5 * 10.0**k) if low <= x <= high]
-        axes.xaxis.set_major_locator(FixedLocator(seen))
-        axes.xaxis.set_major_formatter(FixedFormatter([f"{x:g}" for x in seen]))
+        ticks = [x for k in decades for x in (10.0**k, 2 * 10.0**k, 5 * 10.0**k) if low <= x <= high]
+        axes.xaxis.set_major_locator(FixedLocator(ticks))
+        axes.xaxis.set_major_formatter(FixedFormatter([f"{x:g}" for x in ticks]))
 
 
 def pick(count: int) -> NDArray[np.intp]:
@@ -274,13 +274,13 @@ def ticks_y(axes: Axes) -> None:
         return
     low, high = axes.get_ylim()
     decades = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
-    seen = [y for k in decades for y in (10.0**k, 2 * 10.0**k, 5 * 10.0**k) if low <= y <= high]
-    if len(seen) < 2:
+    ticks = [y for k in decades for y in (10.0**k, 2 * 10.0**k, 5 * 10.0**k) if low <= y <= high]
+    if len(ticks) < 2:
         return
     axes.yaxis.set_minor_formatter(NullFormatter())
     if high < 100 * low:
-        axes.yaxis.set_major_locator(FixedLocator(seen))
-        axes.yaxis.set_major_formatter(FixedFormatter([f"{y:g}" for y in seen]))
+        axes.yaxis.set_major_locator(FixedLocator(ticks))
+        axes.yaxis.set_major_formatter(FixedFormatter([f"{y:g}" for y in ticks]))
 
 
 def log_x(x: Array) -> bool:

@@ -97,10 +97,10 @@ class Teller:
         if self.left <= 0:
             return None
         began = time.monotonic()
-        found = sides(certificate)
+        terms = sides(certificate)
         self.left -= time.monotonic() - began
-        self.known[id(certificate)] = certificate, found
-        return found
+        self.known[id(certificate)] = certificate, terms
+        return terms
 
 
 def joined(clauses: Sequence[Said], between: str = ", ") -> Said:
@@ -143,7 +143,7 @@ def _read(parts: Sequence[Part], letters: Letters, digits: int) -> tuple[Formula
 
 def _sums(parts: Sides, letters: Letters, certificate: Mapping[str, Any]) -> tuple[Formula, ...]:
     """Each side as the sum of its terms, then as the sum of their numbers."""
-    made: list[Formula] = []
+    sums: list[Formula] = []
     digits = enough(certificate["lhs"], certificate["rhs"])
     for terms, value in ((parts.left, certificate["lhs"]), (parts.right, certificate["rhs"])):
         trees = [part.tree for part in terms]
@@ -153,8 +153,8 @@ def _sums(parts: Sides, letters: Letters, certificate: Mapping[str, Any]) -> tup
         order = sorted(terms, key=lambda part: place(part.tree))
         numbers = " + ".join(number(part.value, value, digits) for part in order) if len(terms) > 1 else ""
         if formula != value:  # 1 = 1 says nothing
-            made.append(_equal([formula, *([numbers] if numbers else [])], value, digits))
-    return tuple(made)
+            sums.append(_equal([formula, *([numbers] if numbers else [])], value, digits))
+    return tuple(sums)
 
 
 def _equal(formulas: Sequence[str], value: str, digits: int = DIGITS) -> Formula:

@@ -69,10 +69,10 @@ class Letters:
         if not template:
             return f"{_spelled(name)}({', '.join(indices)})"
 
-        def put(found: re.Match[str]) -> str:
-            if found[1] is None:
-                return found[0][0]
-            return indices[int(found[1])] if int(found[1]) < len(indices) else ""
+        def put(match: re.Match[str]) -> str:
+            if match[1] is None:
+                return match[0][0]
+            return indices[int(match[1])] if int(match[1]) < len(indices) else ""
 
         return PLACE.sub(put, template)
 

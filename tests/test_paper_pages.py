@@ -30,7 +30,7 @@ from fedaudit.figures.words.typesetter import Typesetter
 from fedaudit.running.store import Folder
 from fedaudit.verify.certify.side_terms import sides
 from fedaudit.verify.kernel.core.rational import Node
-from fedaudit.verify.kernel.runs.run import LOSSES
+from fedaudit.verify.kernel.core.run import read_loss
 from fedaudit.verify.results.audit_json import parse, parse_printed
 
 CERTIFICATES = sorted(Path(__file__).parent.glob("certificates/**/*.json"))
@@ -102,7 +102,7 @@ def value(latex, w):
 def kernel_loss(name, n):
     instance = HELD[name]["instance"]
     client = instance["clients"][n]
-    read = LOSSES[client["kind"]](Node(client, "client"), instance["d"])
+    read = read_loss(Node(client, "client"), instance["d"])
     return client, instance, read
 
 

@@ -103,7 +103,9 @@ class LineSystem:
         atoms = atoms_of(*(polynomial for _, (_, polynomial) in constraints))
         numbers = {name: n for n, name in enumerate(atoms)}
         one = (0,) * len(atoms)
-        originals = {factor: numbered(polynomial, numbers) for factor, (_, polynomial) in constraints}
+        originals: dict[Factor, Terms] = {
+            factor: numbered(polynomial, numbers) for factor, (_, polynomial) in constraints
+        }
         line = cls(
             atoms,
             [signs[name].letter for name in atoms],

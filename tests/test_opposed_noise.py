@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -55,18 +54,12 @@ def test_the_kernel_replays_what_the_arrays_computed(name: str) -> None:
 def test_of_two_equal_clients_the_server_hears_nothing() -> None:
     """On equal quadratics the noise cancels in every mean, and each client still has it."""
     problem = fa.Problem.quadratic(A=np.ones((2, 1)), b=np.zeros((2, 1)))
-    given: dict[str, Any] = {
-        "rounds": 4,
-        "steps": 2,
-        "gamma": 0.25,
-        "alpha": 0,
-        "start": [1.0],
-        "noise": 0.5,
-        "seed": 3,
-    }
-    quiet = fa.simulate("fedprox", problem, **{**given, "noise": 0.0})
-    cancelled = fa.simulate("fedprox", problem, noise_law="opposed", **given)
-    heard = fa.simulate("fedprox", problem, noise_law="shared", **given)
+    quiet, cancelled, heard = (
+        fa.simulate(
+            "fedprox", problem, rounds=4, steps=2, gamma=0.25, alpha=0, start=[1.0], noise=noise, noise_law=law, seed=3
+        )
+        for noise, law in ((0.0, ""), (0.5, "opposed"), (0.5, "shared"))
+    )
     np.testing.assert_allclose(cancelled["w"], quiet["w"], rtol=1e-14)
     assert np.abs(heard["w"] - quiet["w"]).max() > 0.01
 

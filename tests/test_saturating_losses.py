@@ -18,7 +18,7 @@ from fedaudit.problems.families import losses
 from fedaudit.problems.families.saturating import Saturating
 from fedaudit.verify import kernel
 from fedaudit.verify.kernel.core.rational import Node
-from fedaudit.verify.kernel.losses.kinds import kinds, read
+from fedaudit.verify.kernel.core.run import ELSEWHERE, read_loss
 from fedaudit.verify.moves.audit import read as read_statement
 from fedaudit.verify.search.climb import climb
 from fedaudit.verify.search.rationalise import certify
@@ -30,7 +30,7 @@ LOSS: dict[str, Any] = {"kind": "saturating", "h": ["2", "1"], "r": ["1/2", "3"]
 
 @given(h=POSITIVE, r=POSITIVE, c=NUMBERS, w=NUMBERS, v=NUMBERS)
 def test_arrays_are_what_the_kernel_says(h: Fraction, r: Fraction, c: Fraction, w: Fraction, v: Fraction) -> None:
-    exact = read(Node({"kind": "saturating", "h": [str(h)], "r": [str(r)], "c": [str(c)]}, "loss"), 1)
+    exact = read_loss(Node({"kind": "saturating", "h": [str(h)], "r": [str(r)], "c": [str(c)]}, "loss"), 1)
     there, along = ((fmpq(x.numerator, x.denominator),) for x in (w, v))
     h_, r_, c_, w_, v_ = (np.array([[[float(x)]]]) for x in (h, r, c, w, v))
     arrays = Saturating(h_, r_, c_, np.ones((1, 1)))
@@ -53,17 +53,17 @@ def test_the_slope_is_that_of_the_values_and_within_its_bounds(h: Fraction, r: F
 
 
 def test_the_kernel_bounds_the_curvature_from_both_sides_and_refuses_other_data() -> None:
-    loss = read(Node(LOSS, "loss"), 2)
+    loss = read_loss(Node(LOSS, "loss"), 2)
     assert loss.below(fmpq(2))
     assert not loss.below(fmpq(19, 10))
     assert loss.above(fmpq(0))
     assert not loss.above(fmpq(1, 10**9))
     for broken in ({"r": ["0", "1"]}, {"h": ["-1", "1"]}, {"c": ["0"]}, {"extra": "1"}):
         with pytest.raises((kernel.Rejected, kernel.Malformed)):
-            read(Node({**LOSS, **broken}, "loss"), 2)
+            read_loss(Node({**LOSS, **broken}, "loss"), 2)
     with pytest.raises((kernel.Rejected, kernel.Malformed)):
-        read(Node({**LOSS, "kind": "os"}, "loss"), 2)
-    assert "saturating" in kinds()
+        read_loss(Node({**LOSS, "kind": "os"}, "loss"), 2)
+    assert "saturating" in ELSEWHERE
 
 
 def test_no_search_draws_them_unless_it_is_told_to() -> None:

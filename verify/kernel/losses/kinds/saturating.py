@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from ...core.budget import paid, summed
+from ...core.loss import ONE, ZERO, Matrix, Vector
 from ...core.rational import Node
-
-Vector = tuple[fmpq, ...]
-ZERO, ONE = fmpq(0), fmpq(1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +23,6 @@ class Saturating:
     r: Vector  # > 0
     c: Vector
     straight: bool = False  # its gradient is no affine function
-    bends: bool = True
 
     def centred(self, w: Vector) -> list[tuple[fmpq, fmpq, fmpq]]:
         """h, z and 1 + |z|/r of each coordinate."""
@@ -42,7 +39,7 @@ class Saturating:
         """The Hessian at w, times v."""
         return tuple(paid(h * x / u**3) for (h, _, u), x in zip(self.centred(w), v, strict=True))
 
-    def hessian(self, most: bool) -> tuple[Vector, ...]:
+    def hessian(self, most: bool) -> Matrix:
         """A bound on all Hessians that holds with equality at the centre (`most`), or far out in the limit."""
         size = len(self.h)
         return tuple(tuple(h if most and r == s else ZERO for s in range(size)) for r, h in enumerate(self.h))

@@ -18,7 +18,8 @@ from typing import Any
 from sympy import Add, Integer, cancel
 
 from fedaudit.bounds.language.method import Vector, mean
-from fedaudit.bounds.proofs.atoms import Atom, Square
+from fedaudit.bounds.proofs.atom import Atom
+from fedaudit.bounds.proofs.atoms import Square
 
 By = tuple[tuple[Any, Atom], ...]
 Parts = Mapping[Vector, Any]  # a client's vectors and their coefficients

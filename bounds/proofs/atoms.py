@@ -168,6 +168,27 @@ class Interpolated(Atom):
 
 
 @dataclass(frozen=True, slots=True)
+class Cocoercive(Atom):
+    """L <grad f_i(x) - grad f_i(y), x - y> >= |grad f_i(x) - grad f_i(y)|^2 of a convex and L-smooth f_i."""
+
+    kind = "cocoercive"
+    parts = "x y constant=L"
+    x: Vector
+    y: Vector
+    L: Any
+    over: Over = "one"
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        return (("smooth", (self.L,)), ("convex", ()))
+
+    @property
+    def number(self) -> Number:
+        turn = grad(self.x) - grad(self.y)
+        return self.L * inner(turn, self.x - self.y) - norm2(turn)
+
+
+@dataclass(frozen=True, slots=True)
 class Lower(Owed):
     """f_i(x) >= f_i*: the least value of the client's own loss."""
 

@@ -31,10 +31,10 @@ from fedaudit.cli import main
 from fedaudit.verify.moves.audit import hunt_row
 from fedaudit.verify.moves.kernel_proof import Proof, prove
 from fedaudit.verify.proposals.single_premises import singles
-from fedaudit.verify.tighten.atoms_in_reach import multipliers_of
+from fedaudit.verify.prover.atoms_in_reach import multipliers_of
+from fedaudit.verify.prover.multipliers import Question, find
 from fedaudit.verify.tighten.bound_terms import places, stated
 from fedaudit.verify.tighten.comparison import compared
-from fedaudit.verify.tighten.multipliers import Question, find
 from fedaudit.verify.tighten.proof_lines import Line, Tighter, lines, tightened
 from fedaudit.verify.tighten.tighten import Tightened, least, tighten
 

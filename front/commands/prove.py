@@ -81,7 +81,7 @@ def _open(premise: Known) -> bool:
 
 def _completed(statement: Statement, premise: Known, conditions: Any) -> Row:
     from fedaudit.bounds.proofs.premise_identity import check
-    from fedaudit.verify.tighten.atoms_in_reach import multipliers_of, written
+    from fedaudit.verify.prover.atoms_in_reach import multipliers_of, written
 
     found = multipliers_of(premise, statement, conditions)
     made = {a.name for a in (*statement.let, *statement.implicit)}

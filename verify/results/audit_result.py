@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fedaudit.bounds.catalogue.discovery import catalogue
 from fedaudit.bounds.formulas.printer import PYTHON, latex_form, text
-from fedaudit.bounds.formulas.written_order import in_order, known_forms
 from fedaudit.bounds.language.row_list import Recorded, html_table
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.bounds.lint.checks import Finding as LintFinding
@@ -101,12 +99,10 @@ class Derivation(Recorded):
 
     def row(self) -> Row:
         made = self.derived
-        cited = catalogue([self.statement])
-        known = known_forms([self.statement, *(cited[name] for name in made.cites if name in cited)])
         steps = [
             {
-                "claim": text(form := in_order(s.claim, known), PYTHON),
-                "latex": latex_form(form, self.statement.glossary),
+                "claim": text(s.claim, PYTHON),
+                "latex": latex_form(s.claim, self.statement.glossary),
                 "where": s.where,
                 "note": s.note,
                 "status": s.decision.status,

@@ -22,7 +22,7 @@ from .method import NOISE, Method, Number, factors, rules, scalars
 from .randomness import STATES, Draw, Draws, Noise
 from .rational import Rejected, affordable
 from .walk import Algebra, Given, Kept, Key, Kick, Marked, Memory, N, Numbering, Place, V, Vectors, reads
-from .world import tabled
+from .world import load, tabled
 
 Weighted = tuple[Marked[V], Draw, fmpq]  # a state, what was drawn in this round, its weight
 Unmarked = tuple[Vectors[V], Draw, fmpq]
@@ -192,15 +192,10 @@ class Replay(Generic[V, N]):
     def rounds(self) -> Iterator[tuple[int, int]]:
         """Rounds from the first on, and how many of the run are like it: 1, or all that are left of a law at rest."""
         for t in range(self.T):
-            rests = self.settled is not None and t >= self.settled and self._unchanged(t)
+            rests = self.settled is not None and t >= self.settled and load("..runs.rest").unchanged(self, t)
             yield t, self.T - t if rests else 1
             if rests:
                 return
-
-    def _unchanged(self, t: int) -> bool:
-        """Whether round t leaves the law as it was."""
-        before, after = ({keyed(self.algebra, x, draw): q for x, draw, q in self.law(s, -1)} for s in (t, t + 1))
-        return before == after
 
     @property
     def everyone(self) -> Draw:
@@ -289,12 +284,6 @@ def indistinct(outcomes: list[Outcome[V]], names: Sequence[str], i: int, n: int)
         weights[key] += q
         first.setdefault(key, outcome)
     return [(state, draw, kick, weights[key]) for key, (state, draw, kick, _) in first.items()]
-
-
-def keyed(algebra: Algebra[V, N], state: Marked[V], draw: Draw) -> tuple[object, ...]:
-    """What equal states have in common, to look them up by."""
-    spend(HASH * sum(len(vectors) for vectors in state.vectors.values()))
-    return (draw, *((name, *map(algebra.label, vectors)) for name, vectors in state.vectors.items()))
 
 
 def first_round(method: Method, E: int) -> int:

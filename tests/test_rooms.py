@@ -184,7 +184,7 @@ def test_no_class_of_the_kernel_inherits_but_from_tuples_protocols_and_errors() 
         bases = {ast.unparse(base).partition("[")[0] for base in node.bases}  # `Generic[V]` adds no line of its own
         assert bases <= {"NamedTuple", "Protocol", "Generic", *errors}, f"{name}: class {node.name}"
         frozen = any("frozen=True" in ast.unparse(decorator) for decorator in node.decorator_list)
-        assert frozen or bases - {"Generic"} or node.name == "Work", f"{name}: class {node.name} is not frozen"  # it counts
+        assert frozen or bases - {"Generic"} or node.name == "Work", f"{name}: class {node.name} is not frozen"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from .expression import FOLD, Value, power
 from .loss import ZERO, ClientLoss, Loss, Matrix, Vector, combine, dot, norm2, plus, scaled, semidefinite
 from .method import Atom, Rule, Weights
 from .rational import Malformed, Rejected, shown
-from .walk import Given, Place
+from .walk import Drawn, Given, Place
 from .world import load
 
 
@@ -97,7 +97,7 @@ class Problem:
             case "hess":
                 return self.losses[i].bend(*x)
             case "noisy_hess":
-                bent, drawn = self.losses[i].bend(*x), place.drawn(rule.op, i)
+                bent, drawn = self.losses[i].bend(*x), place.state.vectors[Drawn(rule.op)][i]
                 return tuple(paid(a + b * c) for a, b, c in zip(bent, drawn, x[1], strict=True))
             case "start":
                 return self.start

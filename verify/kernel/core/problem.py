@@ -166,7 +166,7 @@ class Problem:
     def constant(self, x: fmpq) -> fmpq:
         return x
 
-    def known(self, x: fmpq) -> fmpq:
+    def known(self, x: fmpq, op: str) -> fmpq:
         return x
 
     def extreme(self, kind: str, numbers: Sequence[fmpq]) -> fmpq:

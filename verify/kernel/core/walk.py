@@ -112,7 +112,7 @@ class Algebra(Protocol[V, N]):
     def square(self, x: V) -> N: ...
     def total(self, weights: Sequence[fmpq], numbers: Sequence[N]) -> N: ...
     def constant(self, x: fmpq) -> N: ...
-    def known(self, x: N) -> fmpq: ...  # refused where it is not known yet
+    def known(self, x: N, op: str) -> fmpq: ...  # for this operation; refused where it is not known yet
     def extreme(self, kind: str, numbers: Sequence[N]) -> N: ...
     def weighed(self, weights: Weights, place: Place[V, N]) -> Vector: ...  # weights that depend on the state
 
@@ -212,7 +212,7 @@ class Place(Generic[V, N]):
             weights = algebra.p if atom.weights is None else self.weights(atom.weights)
             return algebra.total(weights, self.over(inside, self.number))
         if atom.op in ("ratio", "smaller"):
-            over, under = (algebra.known(self.total(number, i)) for number in atom.numbers)
+            over, under = (algebra.known(self.total(number, i), atom.op) for number in atom.numbers)
             if atom.op == "ratio" and not under:
                 raise Rejected("method: got a ratio over 0, expected another value below")
             return algebra.constant(min(over, under) if atom.op == "smaller" else over / under)

@@ -125,9 +125,9 @@ class Combinations:
     def constant(self, x: fmpq) -> Number:
         return number(x)
 
-    def known(self, x: Number) -> fmpq:
+    def known(self, x: Number, op: str) -> fmpq:
         if not (form := _form(x)).known:
-            raise OutOfReach("out of reach: a ratio, or the smaller one, of numbers that are not known")
+            raise OutOfReach(f"out of reach: the number {op!r}")
         return form.constant
 
     def extreme(self, kind: str, numbers: Sequence[Number]) -> Number:

@@ -176,10 +176,10 @@ class Original:
         number = None if whole or self.context.claim.setting == "order" else _judgement(change)
         try:
             mutant = _changed(self.file, change)
-            if number is None:
-                proof.check(mutant, self.accepted, MOST)
-            else:
+            if number is not None:
                 self._judge(number, mutant)
+            # What passes alone is asked for as a whole: domains and letters are read there, and few come this far.
+            proof.check(mutant, self.accepted, MOST)
         except (Malformed, Rejected):
             return False
         return True
@@ -250,11 +250,7 @@ def judged(original: Original, count: int) -> Log:
             continue
         mutant = _changed(original.file, change)
         try:
-            if not log.counts.total() % 10:  # a sample: that both ways of checking agree has a test of its own
-                proof.check(mutant, original.accepted)
             log.counts[f"accepted, {excused(original, change, mutant)}"] += 1
-        except (Malformed, Rejected) as error:
-            log.wrong.append(f"{told}: accepted in part, refused as a whole: {error}")
         except (Disagreement, AssertionError) as error:
             log.wrong.append(f"{told}: {error}")
     log.seconds = time.perf_counter() - began

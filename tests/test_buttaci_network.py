@@ -308,7 +308,7 @@ def test_no_log_normal_network_has_weights_of_one_sign() -> None:
     assert derive(printed, catalogue([printed]), slack=False).status == "follows"
     literal = derive(statement("buttaci/prop3.4-upper"), catalogue(), slack=False)
     assert literal.status == "not-derived"
-    assert any("assumes nonnegative_weights" in finding for finding in literal.findings)
+    assert any("assumes nonnegative_weights" in finding for finding in literal.texts)
     parameters = {"theta": "1", "phi": "1/100", "epsilon": "1/2", "delta": "0"}
     instance = {"C": 2, "coupling": "0", "parameters": parameters}
     with pytest.raises(kernel.Rejected, match="nonnegative_weights"):

@@ -12,7 +12,7 @@ from fedaudit.cli import main
 HERE = Path(__file__).parent
 RUN = HERE / "certificates" / "run" / "scaffold-descent.json"
 SCAFFOLD = HERE.parent / "examples" / "scaffold.py"
-PARTS = ["kernel", "method", "assumptions", "conditions", "both sides"]
+PARTS = ["counterexample", "kernel", "method", "assumptions", "conditions", "both sides"]
 
 
 def test_the_parts_of_a_run_are_printed_with_their_values(capsys: pytest.CaptureFixture[str]) -> None:

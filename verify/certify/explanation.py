@@ -33,7 +33,6 @@ Parts = dict[str, list[str]]
 def explain(certificate: Mapping[str, Any], statement: Statement) -> Parts:
     """Heading -> lines, in the order in which a reader checks them. Raises what the kernel raises."""
     from fedaudit.bounds.formulas.printer import PYTHON, text
-    from fedaudit.bounds.formulas.written_order import written
 
     claim = read_claim(Node(certificate["claim"], "claim"))
     dropped = tuple(certificate["dropped"])
@@ -50,8 +49,7 @@ def explain(certificate: Mapping[str, Any], statement: Statement) -> Parts:
         outcome = "not required" if name in dropped else "holds"
         assumptions.append(f"{outcome}: {what}" + (f"  [{said[name]}]" if said.get(name) else ""))
     conditions: list[str] = []
-    made = written(statement)
-    for printed, condition in zip(made.when, claim.when, strict=True):
+    for printed, condition in zip(statement.when, claim.when, strict=True):
         names = [n for n in claim.for_all if any((n, -1) in free(side) for side in condition[1:])]
         ends = [[Evaluator(world, claim.domains).integer(end, {}) for end in claim.for_all[n]] for n in names]
         points = list(product(*(range(low, high + 1) for low, high in ends)))
@@ -61,7 +59,7 @@ def explain(certificate: Mapping[str, Any], statement: Statement) -> Parts:
         conditions.append(f"holds: {text(printed, PYTHON)}  [{first}{everywhere}]")
     lhs, rhs, _ = kernel.evaluate(certificate["claim"], certificate["instance"], dropped, certificate["at"])
     at = {name: n for name, n in certificate["at"].items() if name != "relation"}
-    claimed = [text(relation, PYTHON) for relation in made.then]
+    claimed = [text(relation, PYTHON) for relation in statement.relations]
     sides = [
         f"claimed: {claimed[certificate['at']['relation']]}",
         f"at: {', '.join(f'{k} = {v}' for k, v in at.items()) or 'the instance'}",

@@ -12,11 +12,11 @@ nothing is found says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations, permutations
 from typing import Any
 
-from sympy import Ge, Indexed, Integer, Le, Mul, Sum, Symbol, cancel, fraction, together
+from sympy import Add, Ge, Indexed, Integer, Le, Mul, Sum, Symbol, cancel, fraction, together
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean
 
@@ -31,13 +31,12 @@ from fedaudit.bounds.proofs.method_vectors import Frame
 from fedaudit.bounds.proofs.premise_identity import Shown, by_form, check, shown, stands
 from fedaudit.errors import UserError
 
-from .ldl_regroup import deviation
 from .multipliers import Question, find
 
 DEGREES = (1, 2, 3)
 MOST = 14  # vectors whose pairs are combined
 LENGTH, SLOPE, CURVATURE = dimension("W"), dimension("F/W"), dimension("F/W^2")
-Over = Any
+Parts = Mapping[Vector, Any]  # a client's vectors and their coefficients
 
 
 def multipliers_of(premise: Known, statement: Statement, conditions: Sequence[Boolean]) -> Known | None:
@@ -79,7 +78,7 @@ def in_reach(rule: Shown, statement: Statement) -> Iterator[Atom]:
     fixed = {
         letter for q in _quantities(rule.claim) if q not in sums for letter in q.args if letter in (client, second)
     }
-    over: Over = "one" if fixed else "mean"
+    over: str = "one" if fixed else "mean"
     vectors = list(dict.fromkeys(v for number in numbers for v in measured_vectors(number)))
     if second in fixed:
         vectors += [other(v) for v in vectors if deviation(v, shared) and not v.uses("other")]
@@ -102,7 +101,7 @@ def in_reach(rule: Shown, statement: Statement) -> Iterator[Atom]:
                 yield from (Variance(x, assumption.args[0], each) for each in ("squares", "one"))
 
 
-def _squares(vectors: Sequence[Vector], frame: Frame, shared: Collection[Vector], over: Over) -> Iterator[Atom]:
+def _squares(vectors: Sequence[Vector], frame: Frame, shared: Collection[Vector], over: str) -> Iterator[Atom]:
     def square(x: Vector) -> Iterator[Square]:
         if not deviation(x, shared):
             yield Square(x)
@@ -124,9 +123,7 @@ def _squares(vectors: Sequence[Vector], frame: Frame, shared: Collection[Vector]
             yield from square(a + b)
 
 
-def _functions(
-    points: Sequence[Vector], statement: Statement, shared: Collection[Vector], over: Over
-) -> Iterator[Atom]:
+def _functions(points: Sequence[Vector], statement: Statement, shared: Collection[Vector], over: str) -> Iterator[Atom]:
     constants = {a.name: a.args[0] for a in (*statement.let, *statement.implicit) if a.args}
     names = {a.name for a in (*statement.let, *statement.implicit)}
     for x, y in permutations(points, 2):
@@ -144,6 +141,21 @@ def _functions(
         yield Lower(x, over)
         if not deviation(x, shared):
             yield Minimum(x)
+
+
+def deviation(x: Vector, shared: Collection[Vector]) -> Parts:
+    """The client's own vectors in x; what all clients share is no part of a deviation."""
+    match x:
+        case Vector(op="+"):
+            parts = [deviation(arg, shared) for arg in x.args]
+        case Vector(op="*", args=(factor, inside)):
+            parts = [{name: factor * c for name, c in deviation(inside, shared).items()}]
+        case Vector(op="mean" | "sampled" | "w_star" | "start" | "point" | "axis" | "zero"):
+            parts = []
+        case _:
+            parts = [] if x in shared else [{x: Integer(1)}]
+    names = dict.fromkeys(name for part in parts for name in part)
+    return {name: Add(*(part.get(name, Integer(0)) for part in parts)) for name in names}
 
 
 def unit(x: Vector, frame: Frame) -> Dimension | None:
@@ -205,10 +217,14 @@ def _generators(rule: Shown, statement: Statement, conditions: Sequence[Boolean]
     yield from numbers
     yield from (1 / x for x in numbers)
     spoken = {s for leaf in numbers for s in leaf.free_symbols}
+    yield from margins(conditions, spoken)
+
+
+def margins(conditions: Sequence[Boolean], spoken: Collection[Symbol]) -> Iterator[Any]:
+    """What conditions on these symbols alone keep from being negative, where its form does not show it already."""
     for condition in conjuncts(*conditions):
-        if isinstance(condition, Le | Ge) and condition.free_symbols <= spoken:
-            small, large = condition.args if isinstance(condition, Le) else condition.args[::-1]
-            top, below = fraction(cancel(together(large - small)))
+        if isinstance(condition, Le | Ge) and condition.free_symbols <= set(spoken):
+            top, below = fraction(cancel(together(condition.gts - condition.lts)))
             if by_form(below, strict=True) and not by_form(top):
                 yield top
 

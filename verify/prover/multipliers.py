@@ -13,14 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations_with_replacement
 from typing import Any
 
-import numpy as np
-from flint import fmpq, fmpq_mat
-from scipy.optimize import linprog
-from scipy.sparse import csr_matrix
-from sympy import Add, Integer, Mul, Rational, Sum
+from sympy import Add, Integer, Rational, Sum
 
 from fedaudit.bounds.language.dimension import ONE, Dimension, dimension_of
 from fedaudit.bounds.proofs.atoms import Atom
@@ -28,11 +23,10 @@ from fedaudit.bounds.proofs.method_vectors import Frame, Reader
 from fedaudit.bounds.proofs.premise_identity import Shown, difference, reader_of
 from fedaudit.bounds.proofs.vectors import Coefficient, Key, added
 
-MOST = 8_000  # unknowns
-SMALL = 1e-9
+from ..proposals.exact_solution import exact_solution
+from .shared_programme import Terms, common_denominator, products_of, rows_of, vertex
 
-Terms = Mapping[Key, Coefficient]
-Row = tuple[Key, tuple[int, ...]]
+MOST = 8_000  # unknowns
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +56,7 @@ class Question:
 
 def find(question: Question) -> Multipliers | None:
     """Multipliers that the kernel's arithmetic agrees with, or None."""
-    products = _products(question.generators, question.degree)
+    products = products_of(question.generators, question.degree)
     if not question.atoms:
         return None
     letters = [(generator, question.atoms[0]) for generator in question.generators]  # whose product may be 1
@@ -86,17 +80,19 @@ def find(question: Question) -> Multipliers | None:
     if len(labels) > MOST or not labels:
         return None
     columns = [added(({key: factors[b] * c for key, c in atoms[n].items()},)) for n, b in labels]
-    common = _denominator(reader, [target, *columns])
-    right, *left = (_rows(terms, common) for terms in (target, *columns))
-    weights = np.array([1.0 + len(b.free_symbols) for _, b in labels])
+    common = common_denominator(reader, [target, *columns])
+    rows = [rows_of(terms, common) for terms in (target, *columns)]
+    numbers = {row: n for n, row in enumerate(dict.fromkeys(row for part in rows for row in part))}
+    right, *left = ({numbers[row]: q for row, q in part.items()} for part in rows)
+    weights = [1.0 + len(b.free_symbols) for _, b in labels]
     if question.spare is not None and question.point is not None:
         for m, (n, b) in enumerate(labels):
             weights[m] = weights[m] * 1e-6 - (float(b.subs(dict(question.point))) if n == len(question.atoms) else 0.0)
-    chosen = _vertex(left, right, weights)
+    chosen = vertex(left, right, len(numbers), [0.0] * len(left), weights)
     if chosen is None:
         return None
-    exact = _solved([left[m] for m in chosen], right)
-    if exact is None:
+    exact = exact_solution([left[m] for m in chosen], right)
+    if exact is None or any(x < 0 for x in exact):
         return None
     totals: list[Any] = [Integer(0)] * len(atoms)
     for m, x in zip(chosen, exact, strict=True):
@@ -104,11 +100,6 @@ def find(question: Question) -> Multipliers | None:
         totals[n] = Add(totals[n], Rational(int(x.p), int(x.q)) * b)
     by = tuple((m, atom) for m, atom in zip(totals, question.atoms, strict=False) if m != 0)
     return Multipliers(by, totals[-1] if question.spare is not None else Integer(0))
-
-
-def _products(generators: Sequence[Any], degree: int) -> list[Any]:
-    made = (Mul(*part) for d in range(degree + 1) for part in combinations_with_replacement(generators, d))
-    return list(dict.fromkeys(made))
 
 
 def _units(reader: Reader) -> list[Dimension]:
@@ -142,44 +133,3 @@ def _size(terms: Terms, scales: Mapping[Key, Dimension | None], units: Sequence[
         if wanted is not None and own is not None:
             return wanted * own ** Fraction(-1)
     return None
-
-
-def _denominator(reader: Reader, parts: Sequence[Terms]) -> Coefficient:
-    common = reader.ring.number(1)
-    for c in {str(c.below): c for terms in parts for c in terms.values()}.values():
-        rest = (common * Coefficient(common.below, c.below)).below  # common is a polynomial: below it is 1
-        common = common * Coefficient(rest, common.below)
-    return common
-
-
-def _rows(terms: Terms, common: Coefficient) -> dict[Row, fmpq]:
-    return {(key, e): q for key, c in terms.items() for e, q in (common * c).top.to_dict().items()}
-
-
-def _vertex(left: Sequence[Mapping[Row, fmpq]], right: Mapping[Row, fmpq], weights: Any) -> list[int] | None:
-    rows = {row: n for n, row in enumerate(dict.fromkeys(r for c in (right, *left) for r in c))}
-    entries = [(float(Fraction(int(q.p), int(q.q))), rows[r], m) for m, c in enumerate(left) for r, q in c.items()]
-    data, where, which = zip(*entries, strict=True)
-    matrix = csr_matrix((data, (where, which)), (len(rows), len(left)))
-    values = np.zeros(len(rows))
-    for row, q in right.items():
-        values[rows[row]] = float(Fraction(int(q.p), int(q.q)))
-    solved: Any = linprog(weights, A_eq=matrix, b_eq=values, bounds=(0, None), method="highs-ds")
-    return [m for m, x in enumerate(solved.x) if x > SMALL] if solved.status == 0 else None
-
-
-def _solved(left: Sequence[Mapping[Row, fmpq]], right: Mapping[Row, fmpq]) -> list[fmpq] | None:
-    """The exact values on the chosen columns; None if there are none that are not negative."""
-    rows = {row: n for n, row in enumerate(dict.fromkeys(r for c in (right, *left) for r in c))}
-    matrix = fmpq_mat(len(rows), len(left) + 1)
-    for m, column in enumerate((*left, right)):
-        for row, q in column.items():
-            matrix[rows[row], m] = q
-    reduced, rank = matrix.rref()
-    values = [fmpq(0)] * len(left)
-    for n in range(rank):
-        lead = next(m for m in range(len(left) + 1) if reduced[n, m] != 0)
-        if lead == len(left):
-            return None
-        values[lead] = reduced[n, len(left)]
-    return values if all(x >= 0 for x in values) else None

@@ -9,6 +9,7 @@ import numpy as np
 
 from fedaudit.bounds.formulas.printer import latex_form
 from fedaudit.bounds.formulas.statement_text import relations_latex
+from fedaudit.bounds.language.knobs import knob_range
 from fedaudit.bounds.language.statement import Statement
 
 from ..search.claim_index import moves, resolved_sides
@@ -120,7 +121,7 @@ def _roomiest(
 
 def _value(reading: Reading, name: str, trial: int, rng: np.random.Generator) -> float:
     below = any(op in ("<", "<=") and a == name and b == "1" for op, a, b in reading.claim["when"])
-    if name.startswith("unit_") or below:
+    if knob_range(name) == "unit" or below:
         return 0.5
     if trial == 0:
         return 1.0
@@ -157,7 +158,7 @@ def _in(powers: tuple[float, float]) -> str:
 
 
 def _said(reading: Reading, values: Mapping[str, float], op: str, apart: float | None) -> str:
-    others = ", ".join(f"{k} = {v:g}" for k, v in values.items() if not k.startswith(("unit_", "free_")))
+    others = ", ".join(f"{k} = {v:g}" for k, v in values.items() if not knob_range(k))
     grey = "; grey: a condition fails" if reading.claim["when"] else ""
     at = f" at {others}" if others else ""
     if apart is not None:

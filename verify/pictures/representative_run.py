@@ -13,6 +13,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from fedaudit.bounds.language.knobs import knob_range
 from fedaudit.errors import UserError
 from fedaudit.problems.arrays.genes import Gene
 from fedaudit.problems.runs.compiled_method import programme
@@ -96,7 +97,7 @@ def portrait(reading: Reading, world: Runs, seed: int) -> Portrait | None:
             continue
         if len(x) > 3 and np.isfinite(lhs).all() and np.isfinite(rhs).all():
             scalars = known_table(reading, world, smaller, genome).scalars
-            constants = {k: float(np.ravel(v)[0]) for k, v in scalars.items() if not k.startswith(("unit_", "free_"))}
+            constants = {k: float(np.ravel(v)[0]) for k, v in scalars.items() if not knob_range(k)}
             resolved = _resolved(lhs[0], rhs[0])
             path = _path(reading, world, smaller, [preset], seed)
             why = _smaller(reading, smaller)

@@ -52,7 +52,7 @@ def of(label: str) -> Statement:
 @pytest.mark.parametrize("name", PROVED)
 def test_proved_for_all_parameters(name: str) -> None:
     made = derive(statement(name), {})
-    assert made.proved, made.findings
+    assert made.proved, made.texts
     assert lint(statement(name)) == ()
 
 

@@ -22,10 +22,11 @@ from sympy.core.function import AppliedUndef
 from fedaudit.errors import UserError
 
 from ..formulas.lowering import name_of
+from ..language.assumptions import DATA
 from ..language.dimension import dimension
 from ..language.knobs import knob_range
 from ..language.method import SIZES, Method, quantity_name
-from ..language.method_interface import DATA, ENDS, size
+from ..language.method_interface import ENDS, size
 from ..language.statement import Statement
 from .fault import Fault
 

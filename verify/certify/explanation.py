@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import kernel
+from ..kernel.core.check import assume
 from ..kernel.core.claim import read as read_claim
 from ..kernel.core.expression import Evaluator, free
 from ..kernel.core.rational import Node, shown
+from ..kernel.core.world import recorded
 from ..kernel.proofs.proof import RULES
-from ..kernel.worlds.check import assume
-from ..kernel.worlds.registry import reader
 
 if TYPE_CHECKING:
     from fedaudit.bounds.language.statement import Statement
@@ -36,6 +36,8 @@ def explain(certificate: Mapping[str, Any], statement: Statement) -> Parts:
 
     claim = read_claim(Node(certificate["claim"], "claim"))
     dropped = tuple(certificate["dropped"])
+    with recorded() as loaded:  # from scratch, so that no answer is known already
+        kernel.check(certificate)
     world = kernel.admit(certificate["claim"], certificate["instance"], dropped)
     assumptions: list[str] = []
     said = {a.name: a.says for a in (*statement.let, *statement.implicit)}
@@ -63,7 +65,7 @@ def explain(certificate: Mapping[str, Any], statement: Statement) -> Parts:
         f"at: {', '.join(f'{k} = {v}' for k, v in at.items()) or 'the instance'}",
     ]
     return {
-        "kernel": _modules(claim.setting),
+        "kernel": _modules(loaded),
         "method": _method(statement),
         "assumptions": assumptions,
         "conditions": conditions,
@@ -138,9 +140,9 @@ def _layer(file: Path) -> str:
     return file.relative_to(KERNEL).parts[0]
 
 
-def _modules(setting: str) -> list[str]:
+def _modules(loaded: Iterable[str]) -> list[str]:
     """The layers that read this certificate, each with its files, and how many lines that is together."""
-    files = _needed(["worlds.check", reader(setting).read.__module__.removeprefix(f"{kernel.__name__}.")])
+    files = _needed(["core.check", *(name.removeprefix(f"{kernel.__name__}.") for name in loaded)])
     total = sum(map(_length, files))
     return [*_by_layer(files), f"together {total} lines, the standard library and python-flint"]
 

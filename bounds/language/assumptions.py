@@ -32,6 +32,7 @@ class RunAssumption:
     `against`: the assumptions that nobody means beside it, where the constants of both are positive (with a curvature
     that may be 0 a slope may be bounded). `beside`: the assumption that brings losses of which it can be checked.
     `of_points`: whether it is about the losses of data points, so that a method without them does not meet it.
+    `of_mean`: whether it asks that f on the whole is convex, however the clients' own losses bend.
     """
 
     about: About
@@ -40,6 +41,7 @@ class RunAssumption:
     against: tuple[str, ...] = ()
     beside: str = ""
     of_points: bool = False
+    of_mean: bool = False
 
     @property
     def operations(self) -> tuple[tuple[str, ...], ...]:
@@ -62,9 +64,13 @@ ASSUMPTIONS: dict[str, RunAssumption] = {
     "two_sided": RunAssumption("losses", 1, "every f_i has curvature at least -L"),
     "convex": RunAssumption("losses", 0, "every f_i is convex"),
     "strongly_convex": RunAssumption("losses", 1, "every f_i has curvature at least mu", against=BOUNDED),
-    "mean_strongly_convex": RunAssumption("losses", 1, "f = sum p_i f_i has curvature at least mu", against=BOUNDED),
+    "mean_strongly_convex": RunAssumption(
+        "losses", 1, "f = sum p_i f_i has curvature at least mu", against=BOUNDED, of_mean=True,
+    ),
     "weakly_convex": RunAssumption("losses", 1, "every f_i has curvature at least -nu"),
-    "prox_pl": RunAssumption("losses", 1, "F = f + g meets the proximal Polyak-Lojasiewicz inequality with mu"),
+    "prox_pl": RunAssumption(
+        "losses", 1, "F = f + g meets the proximal Polyak-Lojasiewicz inequality with mu", of_mean=True,
+    ),
     "lower_bounded": RunAssumption("losses", 0, "f, or F = f + g, has a minimum"),
     "subgradients": RunAssumption("losses", 0, "a gradient may be any subgradient, where f_i has no gradient"),
     "bounded_below": RunAssumption("losses", 0, "every f_i is bounded below", beside=CURVED),

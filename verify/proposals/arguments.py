@@ -35,9 +35,10 @@ from ..kernel.proofs.forms import names_of
 from ..kernel.proofs.judgement import put
 from ..kernel.proofs.rules.citation import OWN
 from ..kernel.proofs.rules.facts import FACTS
-from .atom_trees import Json
+from .atom_trees import Json, relation_json, tree_json, tree_of
 from .citations import NotCited, cited
-from .notebook import Hypotheses, Notebook, json_of, relation_json, speaks_of, tree_of
+from .lines.atom_facts import fact
+from .notebook import Hypotheses, Notebook, speaks_of
 from .premises import Spelling, defined, picked, premise
 
 ONE = fmpq(1)
@@ -163,7 +164,7 @@ class Proposer:
             inside = [index for index in values if speaks_of(condition, index)]
             try:
                 if inside:
-                    data = {"of": "when", "n": n, "at": {index: json_of(values[index]) for index in inside}}
+                    data = {"of": "when", "n": n, "at": {index: tree_json(values[index]) for index in inside}}
                     by = [r for index in inside for r in ranges[index]]
                     says = put(condition, {index: values[index] for index in inside})
                     found.append(book.say("condition", says, place.under, by, data))
@@ -282,7 +283,7 @@ class Proposer:
         if known.claim is true:
             return []
         if known.of is not None:
-            value = json_of(self.tree(rule, place))
+            value = tree_json(self.tree(rule, place))
             return self._at(known.of, value, place, scope, under)
         if known.kind == "cited":
             return self._cited(known, place, scope, under)
@@ -420,14 +421,14 @@ class Proposer:
             if name not in FACTS:
                 return None
             values = {v.name: self.tree(x, place) for v, x in zip(rule.fact.variables, rule.arguments, strict=True)}
-            return book.fact(name, [values[v] for v in FACTS[name].variables], tuple(scope), under)
+            return fact(book, name, [values[v] for v in FACTS[name].variables], tuple(scope), under)
         if rule.make not in (sum_next, sum_empty):
             return None
         term, index, low, *high = rule.arguments
         inner = Place(tuple((s, v) for s, v in place.values if s != index), place.under)
         ends = [self.tree(low, place), self.tree(high[0], place) if high else self.tree(low - 1, place)]
         body = self._inside(term, index, inner)
-        data = {"index": index.name, "low": json_of(ends[0]), "high": json_of(ends[1]), "body": json_of(body)}
+        data = {"index": index.name, "low": tree_json(ends[0]), "high": tree_json(ends[1]), "body": tree_json(body)}
         if rule.make is sum_empty:
             return book.say("sum_empty", says, under if scope else (), (), data)
         data_relation = ("<=", ends[0], Op("+", (ends[1], ONE)))
@@ -456,7 +457,7 @@ class Proposer:
         if forms.form(place).top:
             wanted: list[Relation] = [("<=", ONE, place), ("<=", place, self.book.context.size("T"))]
             by = [n for n in (self.book.line(r, tuple(scope), under) for r in wanted) if n is not None]
-        data = {"of": "before", "name": left.args[0], "at": json_of(place)}
+        data = {"of": "before", "name": left.args[0], "at": tree_json(place)}
         try:
             return [self.book.say("condition", says, under, by, data)]
         except Rejected as error:
@@ -509,7 +510,7 @@ class Proposer:
         name = symbol.name
         context = self.book.context
         if name not in self.names:
-            formula = json_of(self.tree(value, Place()))
+            formula = tree_json(self.tree(value, Place()))
             self.letter(name, "real") if name not in context.letters else None
             for part in (context.letters, context.forms.domains):
                 cast("dict[str, str]", part)[name] = "real"
@@ -615,7 +616,7 @@ class Proposer:
             Op("sum", (letter, ends[0], ends[1], right)),
         )
         needs = self.book.needs(says, tuple(scope), under) or []
-        data = {"letter": letter, "low": json_of(ends[0]), "high": json_of(ends[1])}
+        data = {"letter": letter, "low": tree_json(ends[0]), "high": tree_json(ends[1])}
         return [self.book.say("termwise", says, under, (first, *scope, *needs), data)]
 
     def _inductively(self, step: Induction, place: Place) -> list[int]:

@@ -26,7 +26,7 @@ from ..kernel.proofs.judgement import UNIT, ZERO
 from ..kernel.proofs.proof import FORMAT
 from ..kernel.proofs.rules import order
 from ..kernel.proofs.rules.order import AT_LEAST, MINUS, PARTS, SUMS, Branch, Exponent
-from .citations import tree_json
+from .atom_trees import relation_json, tree_json
 from .lines.line_certificates import certificates
 
 Json = Any
@@ -76,7 +76,7 @@ class _Search:
         """Judgements: the conditions, and of every difference its sign and what it is the difference of."""
         made: list[Json] = []
         for n, condition in enumerate(self.claim.when):
-            made.append({"rule": "condition", "says": _relation(condition), "with": {"of": "when", "n": n}})
+            made.append({"rule": "condition", "says": relation_json(condition), "with": {"of": "when", "n": n}})
             self.said.append(condition)
         conditions = list(self.said)
 
@@ -333,12 +333,8 @@ def _product(parts: Sequence[Tree]) -> Tree:
     return parts[0] if len(parts) == 1 else Op("*", tuple(parts))
 
 
-def _relation(relation: Relation) -> Json:
-    return [relation[0], *map(tree_json, relation[1:])]
-
-
 def _line(relation: Relation, data: Json, by: Sequence[int]) -> Json:
-    return {"rule": "line", "says": _relation(relation), "by": [*by], "with": data}
+    return {"rule": "line", "says": relation_json(relation), "by": [*by], "with": data}
 
 
 def _picked(picks: Picks) -> Json:

@@ -81,21 +81,28 @@ class Spelling:
             expr = expr.replace(quantity.func, Lambda(quantity.args, formula))
         return expr
 
-    def renamed(self, node: Json) -> Json:
+    def renamed(self, node: Json, values: Mapping[str, str] | None = None) -> Json:
+        """A tree with the file's names; measures that only the proof has may lack the round, whose value is added."""
+        values = values or {}
         if isinstance(node, str):
             if node in self.indices and not self.indices[node][1]:
                 return self.indices[node][0]
             return self.letters.get(node, node)
         if not isinstance(node, list):
             return node
-        if node[0] == "at" and node[1] in self.indices:
-            name, places = self.indices[node[1]]
-            old = [self.renamed(arg) for arg in node[2:]]
-            return ["at", name, *(old[p] if isinstance(p, int) else self.letters.get(p, p) for p in places)]
-        if node[0] in ("at", "sum"):
-            first = self.letters.get(node[1], node[1]) if node[0] == "sum" else node[1]
-            return [node[0], first, *(self.renamed(arg) for arg in node[2:])]
-        return [node[0], *(self.renamed(arg) for arg in node[1:])]
+        operation, *args = node
+        if operation == "sum":
+            values = {name: value for name, value in values.items() if name != args[0]}
+            return ["sum", self.letters.get(args[0], args[0]), *(self.renamed(arg, values) for arg in args[1:])]
+        if operation != "at":
+            return [operation, *(self.renamed(arg, values) for arg in args)]
+        name, *places = args
+        written_places = [self.renamed(place, values) for place in places]
+        if name not in self.indices:
+            return ["at", name, *written_places]
+        own, order = self.indices[name]
+        every = {**self.letters, **values}
+        return ["at", own, *(every.get(p, p) if isinstance(p, str) else written_places[p] for p in order)]
 
 
 def spelling(statement: Statement, knowns: Iterable[Known]) -> Spelling:

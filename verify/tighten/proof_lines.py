@@ -25,8 +25,8 @@ from fedaudit.bounds.decide.decision import decide
 from fedaudit.bounds.language.derivation import Argument, Known, Step
 from fedaudit.bounds.language.method import w_star
 from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.proofs.argument import resting_on
 from fedaudit.bounds.proofs.atoms import Atom, Lower, Square
-from fedaudit.bounds.proofs.derivation_check import resting_on
 from fedaudit.bounds.proofs.method_vectors import HETEROGENEITY, Frame
 from fedaudit.bounds.proofs.premise_identity import by_form, not_negative, shown, stands
 

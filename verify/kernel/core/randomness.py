@@ -1,4 +1,7 @@
-"""Noise: s v_i with a fair sign s per step, and per client unless it is shared; at every step, or at a few of them.
+"""What is random in a run: who takes part in a round, and the noise of a step.
+
+Noise is s v_i with a fair sign s per step, and per client unless it is shared, at
+every step or at a few of them.
 
 Hessians at a data point may have noise too: s diag(h_i), with signs of their own. Data points with such gradients and
 Hessians exist: a loss gains, with one sign, a straight line and, with another, a function that is flat at the finitely
@@ -8,16 +11,48 @@ between them. Its slope counts among the noise of gradients, whose bound is then
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
+from math import comb
+from typing import NamedTuple
 
 from flint import fmpq
 
-from ..core.method import Method
-from ..core.rational import Malformed, Node
-from ..losses.loss import ONE, ZERO, Vector, norm2
+from .loss import ONE, ZERO, Vector, norm2
+from .method import Method
+from .rational import Malformed, Node, affordable
 
-Kick = tuple[Vector, ...]  # what the noise of a step is, per client and draw
+SAMPLINGS = ("without_replacement", "with_replacement")
+STATES = 4_096  # weighted states of a law, and outcomes of a draw
+
+
+class Draw(NamedTuple):
+    """Of one round: how often each client takes part, and which minibatch it draws, if it draws any."""
+
+    counts: tuple[int, ...]
+    batch: tuple[int, ...] = ()
+
+
+Draws = Sequence[tuple[Draw, fmpq]]  # with their probabilities
+
+
+def participation(node: Node | None, C: int) -> list[tuple[tuple[int, ...], fmpq]]:
+    """How often each client takes part, with the probability of each outcome."""
+    if node is None:
+        return [((1,) * C, ONE)]
+    given = node.fields("kind m")
+    kind, m = given["kind"].one_of(SAMPLINGS), given["m"].integer(1, C)
+    if kind == "without_replacement":
+        affordable(comb(C, m), STATES, node.where)
+        chosen = list(combinations(range(C), m))
+        return [(tuple(int(i in s) for i in range(C)), fmpq(1, len(chosen))) for s in chosen]
+    affordable(C**m, STATES, node.where)
+    chances: defaultdict[tuple[int, ...], fmpq] = defaultdict(fmpq)
+    for s in product(range(C), repeat=m):
+        chances[tuple(s.count(i) for i in range(C))] += fmpq(1, C**m)
+    return list(chances.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +63,7 @@ class Noise:
     h: tuple[Vector, ...] = ()  # of the Hessians, one per client; or none
 
     @property
-    def none(self) -> Kick:
+    def none(self) -> tuple[Vector, ...]:
         """A step without noise."""
         return (tuple(ZERO for _ in self.v[0]),) * len(self.v + self.h)
 
@@ -38,19 +73,11 @@ class Noise:
             return self
         return replace(self, v=self.none[: len(self.v)], h=self.none[len(self.v) :])
 
-    def kicks(self) -> list[Kick]:
+    def kicks(self) -> list[tuple[Vector, ...]]:
         """What each independent sign of a step moves, per client and draw."""
         rows, none = self.v + self.h, tuple(ZERO for _ in self.v[0])
         alone = [tuple(v if i == j else none for j in range(len(rows))) for i, v in enumerate(rows) if any(v)]
         return [rows] if self.shared and alone else alone
-
-    def of_gradients(self) -> Noise:
-        return replace(self, h=self.none[len(self.v) :])
-
-    def rough(self) -> list[Kick]:
-        """All that the Hessians' signs may do in one step, each as probable as the others."""
-        signs = [(h, tuple(-x for x in h)) if any(h) else (h,) for h in self.h]
-        return list(product(*signs))
 
     @property
     def bent(self) -> bool:
@@ -71,7 +98,7 @@ class Noise:
         return sigma >= 0 and all(abs(x) <= sigma for h in self.h for x in h)
 
 
-def read(node: Node, method: Method, C: int, d: int, steps: int) -> Noise:
+def read_noise(node: Node, method: Method, C: int, d: int, steps: int) -> Noise:
     """Of a run with so many steps over all rounds: what every draw of the method adds."""
     noise, none = _written(node, C, d, steps), ((ZERO,) * d,) * C
     if noise.h and not method.rules_use("noisy_hess"):

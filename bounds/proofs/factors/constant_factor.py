@@ -21,10 +21,10 @@ from flint import fmpq
 from sympy import Add, Basic, Expr, Gt, Le, Max, Symbol, expand
 from sympy.logic.boolalg import Boolean
 
-from ..decide.decision import violates, violation
-from ..decide.dominance import escape
-from ..decide.sample_points import Drawn, Sampler, Values
-from ..formulas.evaluator import Compiled, Point, compiled, quantities
+from ...decide.decision import violates, violation
+from ...decide.dominance import escape
+from ...decide.sample_points import Drawn, Sampler, Values
+from ...formulas.evaluator import Compiled, Point, compiled, quantities
 
 Factor = float | Literal["unbounded"] | None
 STRETCH = (10**3, 10**6, 10**9)  # values of n along a path

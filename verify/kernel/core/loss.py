@@ -1,4 +1,4 @@
-"""A client's loss in exact arithmetic: a quadratic, with bends where its slope changes."""
+"""Vectors, and a client's loss in exact arithmetic: a quadratic, with bends where its slope changes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Protocol, cast
 
 from flint import fmpq
 
-from ..core.budget import paid, paid_each, spend, summed
-from ..core.expression import FOLD, Value, least
-from ..core.rational import Node, Rejected, affordable
+from .budget import paid, paid_each, spend, summed
+from .expression import FOLD, Value, least
+from .rational import Node, Rejected, affordable
 
 Vector = tuple[fmpq, ...]
 Matrix = tuple[Vector, ...]
@@ -77,26 +77,31 @@ def semidefinite(matrix: Matrix, sign: int = 1, shift: fmpq = ZERO) -> bool:
     return ldl(shifted) is not None
 
 
-class Curves(Protocol):
-    """A smooth part of a loss that is neither quadratic nor bent (spline.py)."""
+class ClientLoss(Protocol):
+    """What a run and its assumptions ask of any loss: the quadratics of this file, and those of the layer `losses`."""
 
+    @property
+    def straight(self) -> bool: ...  # whether its gradient is an affine function
     def value(self, w: Vector) -> fmpq: ...
     def gradient(self, w: Vector) -> Vector: ...
     def bend(self, w: Vector, v: Vector) -> Vector: ...
     def hessian(self, most: bool) -> Matrix: ...
+    def above(self, mu: fmpq) -> bool: ...
+    def below(self, L: fmpq) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loss:
-    """f(w) = w'Aw/2 - b'w + constant + sum over bends of h times the integral of clip(w_j - c, -lo, hi) from 0, and
-    perhaps curves.
-    """
+    """w'Aw/2 - b'w + constant + sum over bends of h times the integral of clip(w_j - c, -lo, hi) from 0."""
 
     A: Matrix
     b: Vector
     constant: fmpq = ZERO
     bends: tuple[tuple[fmpq, fmpq, fmpq, fmpq], ...] = ()  # (h, lo, hi, c), one a coordinate, or none at all
-    curves: Curves | None = None
+
+    @property
+    def straight(self) -> bool:
+        return not self.bends
 
     def clips(self, w: Vector) -> list[tuple[fmpq, fmpq, fmpq]]:
         """(h, u, clipped u) of each bend, u = w_j - c."""
@@ -105,14 +110,13 @@ class Loss:
 
     def value(self, w: Vector) -> fmpq:
         smooth = summed(((dot(row, w) / 2 - b) * x for row, b, x in zip(self.A, self.b, w, strict=True)), self.constant)
-        bent = summed((h * (u - v / 2) * v for h, u, v in self.clips(w)), smooth)
-        return bent if self.curves is None else bent + self.curves.value(w)
+        return summed((h * (u - v / 2) * v for h, u, v in self.clips(w)), smooth)
 
     def gradient(self, w: Vector) -> Vector:
         plain = tuple([dot(row, w) - b for row, b in zip(self.A, self.b, strict=True)])
         if self.bends:
             plain = tuple(g + h * v for g, (h, _, v) in zip(plain, self.clips(w), strict=True))
-        return plain if self.curves is None else combine((ONE, ONE), (plain, self.curves.gradient(w)))
+        return plain
 
     def bend(self, w: Vector, v: Vector) -> Vector:
         """The Hessian at w, times v."""
@@ -121,21 +125,13 @@ class Loss:
             if h and w[j] - c in (-lo, hi):
                 raise Rejected("claim: got a point where a slope changes, expected a Hessian there")
             bent[j] += h * v[j] * (-lo < w[j] - c < hi)
-        return tuple(bent) if self.curves is None else combine((ONE, ONE), (tuple(bent), self.curves.bend(w, v)))
-
-    def curvature(self, j: int, x: fmpq) -> fmpq:
-        """Of a separable one without curves, along coordinate j, at no kink."""
-        h, lo, hi, c = self.bends[j] if self.bends else (ZERO,) * 4
-        return self.A[j][j] + (h if c - lo < x < c + hi else 0)
+        return tuple(bent)
 
     def hessian(self, most: bool) -> Matrix:
         """The smallest or the largest Hessian; each is attained on a set with an interior."""
         pick = max if most else min
         bent = [pick(h, ZERO) if lo + hi > 0 else ZERO for h, lo, hi, _ in self.bends] or [ZERO] * len(self.b)
-        plain = tuple(tuple(x + bent[r] * (r == s) for s, x in enumerate(row)) for r, row in enumerate(self.A))
-        if self.curves is None:
-            return plain
-        return tuple(combine((ONE, ONE), pair) for pair in zip(plain, self.curves.hessian(most), strict=True))
+        return tuple(tuple(x + bent[r] * (r == s) for s, x in enumerate(row)) for r, row in enumerate(self.A))
 
     def above(self, mu: fmpq) -> bool:
         """Whether every curvature is at least mu."""

@@ -12,19 +12,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf
-from typing import Literal
 
 from sympy import Expr, Ge, Le, nan, zoo
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
-from ..decide.decision import violates, violation
-from ..decide.sample_points import Drawn, Sampler, conjuncts
-from ..formulas.evaluator import Compiled, Point, Undefined, compiled, entangled, opaque, quantities
+from ...decide.decision import violates, violation
+from ...decide.sample_points import Drawn, Sampler, conjuncts
+from ...formulas.evaluator import Compiled, Point, Undefined, compiled, entangled, opaque, quantities
+from ..findings import Status
 from .constant_factor import Factor, coefficients, unbounded
 from .term_factors import Term, terms, written
 
-Verdict = Literal["follows", "claims-more", "claims-less", "not-derived"]
 TIGHT = 1e-6
 SAMPLES, POOL, CLIMB = 300, 400, 500
 SEEN = 1e-9
@@ -57,7 +56,7 @@ class Comparison:
     def sampler(self) -> Sampler:
         return _sampler((self.gives, self.claims), self.conditions)
 
-    def factor(self, largest: float | None, status: Verdict) -> Factor:
+    def factor(self, largest: float | None, status: Status) -> Factor:
         """The largest ratio of corresponding coefficients, if there is one that agrees with the status."""
         small, large = (self.gives, self.claims) if self.upper else (self.claims, self.gives)
         exact = coefficients(small, large)
@@ -84,7 +83,7 @@ def _sampler(formulas: tuple[Expr, ...], conditions: tuple[Boolean, ...]) -> Sam
     return Sampler(formulas, conditions)
 
 
-def _agrees(factor: float, status: Verdict) -> bool:
+def _agrees(factor: float, status: Status) -> bool:
     if status == "claims-more":
         return factor > 1 + TIGHT
     return factor < 1 - TIGHT if status == "claims-less" else abs(factor - 1) <= TIGHT

@@ -7,15 +7,14 @@ encloses the true value. Whatever would compare or branch on a ball is refused h
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar, cast
 
-from flint import arb, ctx, fmpq
+from flint import ctx
 
-from ..core.expression import Value
+from ..core.loss import Loss
 from ..core.method import Method
+from ..core.problem import Problem
 from ..core.rational import Rejected
-from ..losses.loss import Loss
-from .problem import Problem
+from ..core.walk import Given
 
 RULES = ("name", "start", "zero", "axis", "w_star", "w_i_star", "point", "+", "*", "grad", "noisy", "again")
 MEANS = ("mean", "sampled", "weighted", "neighbours", "other")
@@ -23,35 +22,23 @@ ATOMS = ("norm2", "norm", "inner", "f", "f_i", "f_star", "f_i_star", "weight")
 WEIGHTS = ("own", "in_turn")
 ENCLOSED = {*RULES, *MEANS, *ATOMS, *WEIGHTS}
 
-Made = TypeVar("Made")
 
+def by_precision(make: Callable[[], Given]) -> Callable[[], Given]:
+    """What depends on step sizes, made anew at every precision."""
+    of_bits: dict[int, Given] = {}
 
-def precise(make: Callable[[], Made], balls: bool) -> Callable[[], Made]:
-    """What depends on step sizes: made once where they are rational, anew at every precision where they are balls."""
-    made: dict[int, Made] = {}
+    def at_this_precision() -> Given:
+        if ctx.prec not in of_bits:
+            of_bits[ctx.prec] = make()
+        return of_bits[ctx.prec]
 
-    def now() -> Made:
-        bits = ctx.prec if balls else 0
-        if bits not in made:
-            made[bits] = make()
-        return made[bits]
-
-    return now
-
-
-def enclosed(x: Value) -> fmpq:
-    """A number of the run, which may be a ball: `refuse` has looked at all that it will meet."""
-    return cast("fmpq", x)
-
-
-def irrational(x: fmpq) -> bool:
-    return isinstance(cast("Value", x), arb)
+    return at_this_precision
 
 
 def refuse(method: Method, problem: Problem, boxed: bool) -> None:
     """Raise `Rejected` unless balls pass through every operation of this run."""
     others = sorted({part.op for part in method.parts} - ENCLOSED)
-    smooth = all(isinstance(loss, Loss) and loss.curves is None for loss in problem.losses)
+    smooth = all(isinstance(loss, Loss) for loss in problem.losses)
     if others or not smooth or boxed:
         got = f"the operations {', '.join(others)}" if others else "other losses, or a run that its moments say all of"
         raise Rejected(

@@ -1,4 +1,4 @@
-"""The world of claims about a run: any method that is data, on any losses of the table.
+"""The world of claims about a run: any method that is data, on explicit losses.
 
 An instance gives a problem, noise, what is drawn, constants and step sizes. Quantities are the measures of the method,
 its step sizes, and p.
@@ -6,43 +6,41 @@ its step sizes, and p.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from itertools import product
+from typing import Protocol
 
-from flint import fmpq
+from flint import arb, fmpq
 
-from ..core.claim import Claim
-from ..core.expression import Evaluator, Value, free
-from ..core.method import Method
-from ..core.rational import Malformed, Node, Rejected, affordable, shown
-from ..core.read_method import method_of
-from ..core.world import Ranges, Reader, World, tabled
-from ..losses.draws import SAMPLINGS, Draws, drawn, participation
-from ..losses.loss import ONE, ZERO, Vector, piecewise, quadratic
-from ..losses.regulariser import NONE
-from ..losses.regulariser import read as read_regulariser
-from ..losses.rotated import mix
-from ..losses.sample import read as read_sample
-from ..losses.sample import samples
-from ..losses.spline import curves
-from ..losses.table import Mixture, Penalty, Table
-from ..losses.table import read as read_table
 from .assumptions import assumptions
-from .balls import enclosed, irrational, precise, refuse
-from .measures import Measures
-from .noise import read as read_noise
-from .problem import EXACT, Oracle, Problem, minimised
-from .replay import Replay
+from .claim import Claim
+from .expression import Evaluator, Tree, Value, free
+from .loss import ONE, ZERO, ClientLoss, Loss, Vector, piecewise, quadratic
+from .measures import Indices, Measures
+from .method import BENT, Method
+from .problem import NONE, Problem, ball_or_rational, minimised
+from .randomness import SAMPLINGS, Draw, Draws, participation, read_noise
+from .rational import Malformed, Node, Rejected, affordable, shown
+from .read_method import method_of
+from .replay import EveryOutcome, Following, Replay
+from .world import Ranges, Reader, World, load, tabled
 
 COUNT, POINTS = 1_000, 100_000
 LARGE, LONG = 10**9, 10**15  # rounds where a law stands still, where moments say all
-LOSSES = {"quadratic": quadratic, "bent": piecewise, "curves": curves, "sample": read_sample, "table": read_table}
+OWN_LOSSES = {"quadratic": quadratic, "bent": piecewise}
+ELSEWHERE = {"curves": "..losses.spline", "sample": "..losses.sample", "table": "..losses.table"}  # kind -> module
+LOSSES = (*OWN_LOSSES, *ELSEWHERE)
 RESERVED = {"C", "E", "T", "D", "m", "Gamma"}  # what only the run itself may say
 OPTIONAL = "parameters steps w_star minimisers participation graph weights regulariser points minibatch oracle box"
-SUBGRADIENTS = ("subgradients", ())
-WHOLE = ("full_prox", "training_prox")  # proximal points of f
+DATA = ("minibatch", "oracle")  # fields of clients with data points
 Fields = dict[str, Node]
 Steps = dict[str, dict[tuple[int, ...], fmpq]]  # of every quantity that the rules read, its value at every place
+
+
+class Measuring(Protocol):
+    """The measures of a run, from a replay, or from its moments (runs/moments.py)."""
+
+    def value(self, name: str, indices: Indices) -> Value: ...
 
 
 def read(node: Node, claim: Claim) -> World:
@@ -54,12 +52,10 @@ def read(node: Node, claim: Claim) -> World:
     T = given["T"].integer(1, LONG if long else LARGE if method.brief else COUNT)
     affordable((1 if long else E) * (1 if long or method.brief else T) * C * d * d, POINTS)
     problem = problem_of(given, method, C, d, (T - 1) // E + 1 if method.steps else T)
-    check_tables(problem, claim, long)
     noise = read_noise(given["noise"], method, C, d, T if method.steps else E * T)
     if noise.steps is not None:
         affordable(E * T * C * d * d, POINTS, given["noise"].where)
-    problem, draws, shared = drawing(given, method, problem, T)
-    box = box_of(given, method, d) if long else None
+    problem, draws = drawing(given, method, claim, problem, T)
     problem = minimised(problem)
     values, Gamma = sizes(given, method, d), problem.Gamma()
     if Gamma is None and problem.minimisers is not None and ("Gamma", -1) in claim.needs():
@@ -76,16 +72,34 @@ def read(node: Node, claim: Claim) -> World:
     first = stepped()
     ranges |= {name: tuple((min(n), max(n)) for n in zip(*places, strict=True)) for name, places in first.items()}
     listed = tuple(name for name in first if name not in method.before and len(ranges[name]) == 1)
-    balls = any(irrational(x) for places in first.values() for x in places.values())
-    if balls:
-        refuse(method, problem, long)
-    steps = precise(stepped if balls else lambda: first, balls)
+    irrational = any(isinstance(x, arb) for places in first.values() for x in places.values())
+    steps: Callable[[], Steps] = lambda: first  # noqa: E731
+    if irrational:
+        balls = load("..runs.irrational_steps")
+        balls.refuse(method, problem, long)
+        steps = balls.by_precision(stepped)
     evaluator = Evaluator(World(values, ranges, lambda name, at: steps()[name][at]), claim.domains)
-    run = precise(lambda: Measures(Replay(method, problem, noise, draws, E, T, evaluator, balls), box), balls)
-    measures = run()
-    kind = given["participation"].kind(SAMPLINGS) if "participation" in given else ""
-    facts, bounds, pairs = assumptions(measures, kind, shared, Gamma)
-    values |= {name: _rational(name, measures.value(name, ())) for name, m in method.measures.items() if not m.at}
+
+    def scalar(tree: Tree, at: Mapping[str, int], where: str) -> fmpq:
+        return ball_or_rational(evaluator.value(tree, at)) if irrational else evaluator.rational(tree, at, where)
+
+    following: Following[Vector] = EveryOutcome(noise)
+    if straight(problem, method) and (noise.kicks() or len(draws) > 1):  # a few points say as much as every outcome
+        following = load("..runs.mean_covariance").MeanAndCovariance(noise, shortens=not irrational)
+    rests = method.brief and method.steady and problem.rows is None and noise.steps is None
+    settled = (0 if problem.data is None else problem.data.settled) if rests else None
+
+    def replayed() -> Measures[Vector, fmpq]:
+        return Measures(Replay(method, problem, following, draws, E, T, scalar, settled))
+
+    measures = replayed()
+    run: Callable[[], Measuring] = lambda: measures  # noqa: E731
+    if irrational:
+        run = load("..runs.irrational_steps").by_precision(replayed)
+    if long:
+        boxed = load("..runs.moments").boxed(given, measures, problem, noise)
+        run = lambda: boxed  # noqa: E731
+    values |= {name: _rational(name, run().value(name, ())) for name, m in method.measures.items() if not m.at}
     if unknown := {name for name, indices in method.needs() if indices < 0} - set(values):
         raise Malformed(f"method: got {sorted(unknown)}, expected scalars that the instance gives")
 
@@ -95,11 +109,29 @@ def read(node: Node, claim: Claim) -> World:
         chosen = steps()
         return chosen[name][indices] if name in chosen else run().value(name, indices)
 
+    kind = given["participation"].kind(SAMPLINGS) if "participation" in given else ""
+    facts, bounds, pairs = assumptions(problem, method, noise, draws, kind, Gamma)
+    known, plain = {*facts, *bounds, *pairs}, all(isinstance(f, Loss) for f in problem.losses)
+    if not plain or any(name not in known and name not in claim.means for name, _ in claim.assumptions):
+        more = load("..runs.assumptions").assumptions(problem, measures.replay, noise, long)
+        facts, bounds, pairs = {**facts, **more[0]}, {**bounds, **more[1]}, {**pairs, **more[2]}
     return World(values, ranges, quantity, facts, bounds, pairs, listed)
 
 
+def read_loss(node: Node, d: int) -> ClientLoss:
+    kind = node.kind(LOSSES)
+    return OWN_LOSSES[kind](node, d) if kind in OWN_LOSSES else load(ELSEWHERE[kind]).LOSSES[kind](node, d)
+
+
+def straight(problem: Problem, method: Method) -> bool:
+    """Whether every rule and measure is, in the signs of the noise, affine or a quadratic function."""
+    extremes = any(measure.extreme for measure in method.measures.values())
+    affine = problem.g.affine and not method.reads(*BENT) and not method.weighs("chosen", "largest")
+    return all(loss.straight for loss in problem.losses) and not extremes and affine
+
+
 def problem_of(given: Fields, method: Method, C: int, d: int, rounds: int) -> Problem:
-    losses = tuple(LOSSES[n.kind(LOSSES)](n, d) for n in given["clients"].items(C))
+    losses = tuple(read_loss(n, d) for n in given["clients"].items(C))
     graph = tuple(row.vector(C) for row in given["graph"].items(C)) if "graph" in given else ()
     if method.rules_use("neighbours") and not graph:
         raise Malformed("instance: got no graph, expected one, for the method reads neighbours")
@@ -116,22 +148,12 @@ def problem_of(given: Fields, method: Method, C: int, d: int, rounds: int) -> Pr
         graph=graph,
         start=given["w0"].vector(d),
         w_star=given["w_star"].vector(d) if "w_star" in given else None,
-        g=read_regulariser(given["regulariser"], d) if "regulariser" in given else NONE,
+        g=load("..losses.regulariser").read(given["regulariser"], d) if "regulariser" in given else NONE,
         points={name: x.vector(d) for name, x in given["points"].mapping().items()} if "points" in given else {},
-        alike=() if graph or len(set(kinds)) == C else tuple(kinds.index(kind) for kind in kinds),
+        twins=range(C) if graph or len(set(kinds)) == C else tuple(kinds.index(kind) for kind in kinds),
         minimisers=minimisers,
         rows=rows_of(given.get("weights"), method, C, rounds),
     )
-
-
-def check_tables(problem: Problem, claim: Claim, long: bool) -> None:
-    """A table has no moments, and its slopes are gradients of a smooth function unless the claim says otherwise."""
-    tables = [loss for loss in problem.losses if isinstance(loss, Table)]
-    if long and (tables or isinstance(problem.g, Penalty)):
-        raise Rejected("instance.box: got losses known at a few points, expected losses that are quadratic there")
-    said = SUBGRADIENTS in claim.let and SUBGRADIENTS[0] not in claim.means
-    if any(table.L is None for table in tables) and not said:
-        raise Rejected("instance.clients: got a table without L, expected a claim about subgradients")
 
 
 def rows_of(node: Node | None, method: Method, C: int, rounds: int) -> tuple[Vector, ...] | None:
@@ -145,79 +167,19 @@ def rows_of(node: Node | None, method: Method, C: int, rounds: int) -> tuple[Vec
     return tuple(row.vector(C) for row in node.fields("kind rows")["rows"].items(rounds))
 
 
+def drawing(given: Fields, method: Method, claim: Claim, problem: Problem, T: int) -> tuple[Problem, Draws]:
+    """What a round draws: who takes part, and, of clients with data points, with which minibatch."""
+    clients = participation(given.get("participation"), len(problem.p))
+    if clients != [((1,) * len(problem.p), ONE)] and not method.rules_use("sampled"):
+        raise Malformed("instance.participation: got sampled clients, expected a method that means over them")
+    kinds = {n.kind(LOSSES) for n in given["clients"].items()}
+    if not kinds & {"sample", "table"} and not {*DATA} & set(given):
+        return problem, [(Draw(counts), chance) for counts, chance in clients]
+    return load("..runs.data").drawing(given, method, claim, problem, clients, T)
+
+
 def noisy(given: Fields) -> bool:
     return given["noise"].kind(("none", "signs")) == "signs"
-
-
-def drawing(given: Fields, method: Method, problem: Problem, T: int) -> tuple[Problem, Draws, bool]:
-    """What a round draws, the problem with the risks of minibatches, and whether all clients draw the same one."""
-    C, d = len(problem.p), len(problem.start)
-    clients = participation(given.get("participation"), C)
-    if clients != [((1,) * C, ONE)] and not method.rules_use("sampled"):
-        raise Malformed("instance.participation: got sampled clients, expected a method that means over them")
-    data, chances, shared = samples(problem.losses), list[list[fmpq]](), False
-    if data:
-        minibatch = given["minibatch"].fields("b shared") if "minibatch" in given else {}
-        b = minibatch["b"].integer(1, LARGE) if minibatch else 0
-        shared = bool(minibatch) and minibatch["shared"].flag()
-        risks = [client.minibatches(b) if b else [(ONE, client.risk)] for client in data]
-        chances = [[chance for chance, _ in own] for own in risks]
-        whole = {"full_prox": [c.risk for c in data], "training_prox": [c.empirical for c in data]}
-        problem = replace(
-            problem,
-            whole={op: mix(problem.p, each) for op, each in whole.items() if method.reads(op)},
-            batches=tuple(tuple(risk for _, risk in own) for own in risks),
-            oracle=oracle_of(given.get("oracle"), method, C, d, T),
-        )
-    elif (tables := [loss for loss in problem.losses if isinstance(loss, Table)]) and solves(method):
-        if len(tables) < C:
-            raise Rejected("instance.clients: got tables and others, expected tables alone")
-        chances = [[ONE]] * C  # a table is one data point
-        problem = replace(
-            problem,
-            whole={op: Mixture(tuple(tables), problem.p) for op in WHOLE if method.reads(op)},
-            batches=tuple((table,) for table in tables),
-            oracle=oracle_of(given.get("oracle"), method, C, d, T),
-        )
-    elif "minibatch" in given or "oracle" in given:
-        raise Malformed("instance: got minibatches or an oracle, expected them of clients with data points alone")
-    return problem, drawn(clients, chances, shared, "instance.minibatch"), shared
-
-
-def solves(method: Method) -> bool:
-    """Whether it reads data points: minibatches, local problems or proximal points of f."""
-    return method.reads("oracle", "batch_grad", *WHOLE)
-
-
-def oracle_of(node: Node | None, method: Method, C: int, d: int, T: int) -> Oracle:
-    """The instance's answers; exact ones where it gives none. A shift is a number along a line, otherwise a vector."""
-    if node is None:
-        return EXACT
-    if not method.rules_use("oracle"):
-        raise node.malformed("none, for the method asks no oracle")
-    given = node.fields("step shift")
-    step = tuple(row.vector(C) for row in given["step"].items())
-    shift = tuple(
-        tuple(tuple(x.vector(d) if d > 1 else (x.rational(),) for x in cell.items()) for cell in row.items(C))
-        for row in given["shift"].items(len(step))
-    )
-    if not 0 < len(step) <= T or not all(cell for row in shift for cell in row):
-        raise node.malformed("a row or more of steps and shifts, at most one per round")
-    return Oracle(step, shift)
-
-
-def box_of(given: Fields, method: Method, d: int) -> tuple[Vector, Vector]:
-    ends = given["box"].fields("low high")
-    low, high = ends["low"].vector(d), ends["high"].vector(d)
-    data = any(n.kind(LOSSES) == "sample" for n in given["clients"].items())
-    few = "steps" in given["noise"].mapping()
-    if "oracle" in given or method.steps or (data and noisy(given)) or few:
-        raise given["box"].malformed(
-            "none, unless there are exact answers, no noise of data points or of a few steps, and rounds"
-        )
-    if not all(a < b for a, b in zip(low, high, strict=True)):
-        raise Rejected("instance.box: got an empty one, expected low < high")
-    return low, high
 
 
 def sizes(given: Fields, method: Method, d: int) -> dict[str, fmpq]:
@@ -291,7 +253,7 @@ def chosen(
             f"claim.choose.{name}: got {names}, expected {len(places[0])} indices and a value before the run"
         )
     evaluator = Evaluator(tabled(values, {}), claim.domains)
-    return {place: enclosed(evaluator.value(tree, dict(zip(names, place, strict=True)))) for place in places}
+    return {place: ball_or_rational(evaluator.value(tree, dict(zip(names, place, strict=True)))) for place in places}
 
 
 def shifted(steps: Steps, method: Method, taken: set[str], T: int) -> Steps:

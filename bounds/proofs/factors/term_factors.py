@@ -22,12 +22,12 @@ from sympy import Add, Eq, Expr, Ge, Gt, Le, Lt, Rational, Symbol, expand, facto
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, true
 
-from ..decide.decision import Decision
-from ..decide.dominance import dominance
-from ..decide.sample_points import Sampler, conjuncts
-from ..formulas.evaluator import compiled, quantities
-from ..formulas.printer import PYTHON, text
-from ..language.statement import Statement
+from ...decide.decision import Decision
+from ...decide.dominance import dominance
+from ...decide.sample_points import Sampler, conjuncts
+from ...formulas.evaluator import compiled, quantities
+from ...formulas.printer import PYTHON, text
+from ...language.statement import Statement
 from .constant_factor import unbounded
 
 POOL, CLIMB = 200, 200

@@ -11,7 +11,7 @@ from __future__ import annotations
 from sympy import Eq, Expr, Le, Lt, Rational, Symbol
 from sympy.logic.boolalg import Boolean
 
-from ..decide.decision import decide, refuted
+from ...decide.decision import decide, refuted
 
 
 def tighter(condition: Boolean, other: Boolean) -> bool:

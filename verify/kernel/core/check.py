@@ -10,25 +10,20 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Union, cast
+from typing import cast
 
 from flint import arb, fmpq
 
-from ..core.budget import MOST, SEARCH, metered
-from ..core.claim import Claim
-from ..core.claim import read as read_claim
-from ..core.expression import Domains, Evaluator, Relation, Tree, Value, free
-from ..core.rational import BITS, Malformed, Node, Rejected, affordable, shown
-from ..core.world import World as Numbers
-from .registry import HOMES, reader
-
-if TYPE_CHECKING:
-    from .order import Paths
+from .budget import MOST, SEARCH, metered
+from .claim import Claim
+from .claim import read as read_claim
+from .expression import Domains, Evaluator, Relation, Tree, Value, free
+from .rational import BITS, Malformed, Node, Rejected, affordable, shown
+from .world import SETTINGS, Answers, load, reader
 
 FORMAT = "fedaudit-certificate/1"
 INSTANCE = "fedaudit-instance/1"  # the same fields, and no more is said than what both sides are there
-World = Union[Numbers, "Paths"]
-POINTS, LEAST_REPLAYS = 100_000, 3
+POINTS = 100_000
 LARGEST, SMALLEST = arb(2) ** 100_000, arb(2) ** -100_000
 _DECIMAL = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[+-]?[0-9]{1,4})?")
 
@@ -64,10 +59,10 @@ def _claim(text: str) -> Claim:
 
 
 @lru_cache(maxsize=8)
-def _world(claim_text: str, text: str) -> World:
+def _world(claim_text: str, text: str) -> Answers:
     claim = _claim(claim_text)
-    if claim.setting not in HOMES:
-        raise Malformed(f"claim.setting: got {claim.setting!r}, expected one of {', '.join(HOMES)}")
+    if claim.setting not in SETTINGS:
+        raise Malformed(f"claim.setting: got {claim.setting!r}, expected one of {', '.join(SETTINGS)}")
     how = reader(claim.setting)
     if missing := set(how.inputs) - set(claim.domains):
         raise Malformed(f"claim.domains: got none for {sorted(missing)}, expected one for all that the world reads")
@@ -87,7 +82,7 @@ def _world(claim_text: str, text: str) -> World:
 
 
 @lru_cache(maxsize=8)
-def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> World:
+def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> Answers:
     claim, world = _claim(claim_text), _world(claim_text, text)
     if not set(dropped) <= {name for name, _ in claim.implicit} or len(set(dropped)) < len(dropped):
         raise Malformed(f"dropped: got {list(dropped)}, expected implicit assumptions of the claim, each once")
@@ -103,7 +98,7 @@ def _admit(claim_text: str, text: str, dropped: tuple[str, ...]) -> World:
     return world
 
 
-def assume(claim: Claim, world: World, name: str, args: tuple[str, ...]) -> None:
+def assume(claim: Claim, world: Answers, name: str, args: tuple[str, ...]) -> None:
     """Raise `Rejected` unless an assumption holds for certain: a relation of the claim, or one that its world knows."""
     if name not in claim.means:
         world.assume(name, args)
@@ -113,7 +108,7 @@ def assume(claim: Claim, world: World, name: str, args: tuple[str, ...]) -> None
 
 
 def _failure(
-    relation: Relation, for_all: Mapping[str, tuple[Tree, Tree]], world: World, domains: Domains, where: str
+    relation: Relation, for_all: Mapping[str, tuple[Tree, Tree]], world: Answers, domains: Domains, where: str
 ) -> dict[str, int] | None:
     """The first point of all at which the relation does not hold."""
     ranges = [_range(ends, world, domains) for ends in for_all.values()]
@@ -122,18 +117,18 @@ def _failure(
     return next((scope for scope in scopes if not world.meets(relation, scope, domains)), None)
 
 
-def _range(ends: tuple[Tree, Tree], world: World, domains: Domains) -> range:
+def _range(ends: tuple[Tree, Tree], world: Answers, domains: Domains) -> range:
     low, high = (Evaluator(world, domains).integer(end, {}) for end in ends)
     return range(low, high + 1)
 
 
-def world(claim: object, instance: object) -> World:
+def world(claim: object, instance: object) -> Answers:
     """The instance as a world of the claim's setting: value(name), at(name, indices), assume(name, args)."""
     with metered(SEARCH):
         return _world(_text(claim), _text(instance))
 
 
-def admit(claim: object, instance: object, dropped: Iterable[str] = ()) -> World:
+def admit(claim: object, instance: object, dropped: Iterable[str] = ()) -> Answers:
     """The world, or `Rejected` naming the first assumption or condition that fails."""
     with metered(SEARCH):
         return _admit(_text(claim), _text(instance), tuple(dropped))
@@ -196,23 +191,6 @@ def _agree(side: Node, x: Value) -> None:
         raise Rejected(f"{side.where}: got {shown(side.raw)}, expected {claimed(x)} to three digits or more")
 
 
-def _replayed(claim: Claim, replays: list[Node]) -> None:
-    """Reject unless the form of an order claim equals its run on all of several replays."""
-    if claim.form is None and not replays:
-        return
-    if claim.form is None or len({_text(entry.raw) for entry in replays}) < LEAST_REPLAYS:
-        raise Rejected(
-            f"replays: got {len(replays)}, expected at least {LEAST_REPLAYS} different ones of a claim's form"
-        )
-    for entry in replays:
-        run = entry.fields("instance at")
-        form, measured, holds = evaluate(claim.form, run["instance"].raw, (), run["at"].raw)
-        if not holds:
-            raise Rejected(
-                f"{entry.where}: got the form {shown(measured)} for {shown(form)}, expected them to be equal"
-            )
-
-
 def check(certificate: object, most: int = MOST) -> Accepted:
     """Accept a counterexample, or raise `Malformed` or `Rejected` with the first thing that is wrong.
 
@@ -255,7 +233,8 @@ def _checked(certificate: object, form: str) -> Accepted:
     dropped = tuple(entry.name() for entry in given["dropped"].items())
     lhs, rhs, holds = evaluate(given["claim"].raw, given["instance"].raw, dropped, given["at"].raw)
     replays = given["replays"].items() if "replays" in given else []
-    _replayed(claim, replays)
+    if claim.form is not None or replays:
+        load("..worlds.closed_form").replayed(claim, replays)
     _agree(given["lhs"], lhs)
     _agree(given["rhs"], rhs)
     if holds and form == FORMAT:

@@ -89,7 +89,7 @@ class Formulas:
 
     def tree(self, formula: Expr, place: IndexValues) -> Tree:
         """A formula at what stands for its indices."""
-        return self.relation(Eq(formula, 0, evaluate=False), place)[1]
+        return self.relation(cast("Relational", Eq(formula, 0, evaluate=False)), place)[1]
 
     def _declare(self, expr: Basic, names: Mapping[Basic, str]) -> None:
         """Symbols that the claim does not have are letters of the proof."""

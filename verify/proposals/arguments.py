@@ -67,20 +67,20 @@ class Proposer(Formulas):
             return self.steps[key]
         book, claim = self.book, self.book.context.claim
         values = {s.name: tree_of(v) for s, v in place.values if s.name in claim.for_all}
-        found = [book.assumed(h) for h in place.under]
+        places_of_conditions = [book.assumed(h) for h in place.under]
         ranges: dict[str, list[int]] = {}
         for index, (low, high) in claim.for_all.items():
             if index not in values:
-                found += [
+                places_of_conditions += [
                     book.say("condition", relation, (), (), {"of": "range", "index": index, "end": end})
                     for end, relation in (("low", ("<=", low, index)), ("high", ("<=", index, high)))
                 ]
         for index in values:
             low, high = (put(("=", end, end), values)[1] for end in claim.for_all[index])
             both: list[Relation] = [("<=", low, values[index]), ("<=", values[index], high)]
-            places = [book.line(relation, tuple(found), place.under) for relation in both]
+            places = [book.line(relation, tuple(places_of_conditions), place.under) for relation in both]
             ranges[index] = [n for n in places if n is not None]
-            found += ranges[index]
+            places_of_conditions += ranges[index]
         for n, condition in enumerate(claim.when):
             inside = [index for index in values if speaks_of(condition, index)]
             try:
@@ -88,12 +88,12 @@ class Proposer(Formulas):
                     data = {"of": "when", "n": n, "at": {index: tree_json(values[index]) for index in inside}}
                     by = [r for index in inside for r in ranges[index]]
                     says = put(condition, {index: values[index] for index in inside})
-                    found.append(book.say("condition", says, place.under, by, data))
+                    places_of_conditions.append(book.say("condition", says, place.under, by, data))
                 else:
-                    found.append(book.say("condition", condition, (), (), {"of": "when", "n": n}))
+                    places_of_conditions.append(book.say("condition", condition, (), (), {"of": "when", "n": n}))
             except Rejected:
                 continue
-        self.steps[key] = list(dict.fromkeys(found))
+        self.steps[key] = list(dict.fromkeys(places_of_conditions))
         return self.steps[key]
 
     # --- steps -------------------------------------------------------------------------------------------------------
@@ -102,8 +102,8 @@ class Proposer(Formulas):
         """The judgements that say the step, under its own hypotheses and those of the place."""
         key = (step, place)
         if key not in self.steps:
-            made = inductively(self, step, place) if isinstance(step, Induction) else self._step(step, place)
-            self.steps[key] = made
+            judgements = inductively(self, step, place) if isinstance(step, Induction) else self._step(step, place)
+            self.steps[key] = judgements
         return self.steps[key]
 
     def _step(self, step: Step, place: IndexValues) -> list[int]:
@@ -155,10 +155,10 @@ class Proposer(Formulas):
 
     def line(self, says: Relation, rests: Sequence[int], under: Hypotheses, *, decided: bool = False) -> int:
         """The place of a line. What has no certificate is trusted if `derive` asked z3 and got it."""
-        found = self.book.line(says, tuple(rests), under, trust=decided)
-        if found is None:
+        place = self.book.line(says, tuple(rests), under, trust=decided)
+        if place is None:
             raise NotProposed("line", f"{relation_json(says)}"[:300])
-        return found
+        return place
 
     def rests(self, given: Sequence[Given], place: IndexValues, under: Hypotheses) -> tuple[list[int], list[Known]]:
         """The judgements that a step may use, and what is so in one of two cases."""
@@ -179,11 +179,11 @@ class Proposer(Formulas):
             return self._known(item, place, list(scope), under)
         if isinstance(item, Induction):
             return at_value(self, item, dict(place.values).get(item.over, item.over.name), place, scope, under)
-        made = self.step(item, place)
+        judgements = self.step(item, place)
         if not item.under:
-            return made
+            return judgements
         shown = [self.line(self.relation(c, place), scope, under) for c in relations_of(item.under)]
-        return [self.book.say("discharge", self.book.judgements[n].says, under, (n, *shown)) for n in made]
+        return [self.book.say("discharge", self.book.judgements[n].says, under, (n, *shown)) for n in judgements]
 
     # --- what is known -----------------------------------------------------------------------------------------------
 
@@ -225,13 +225,13 @@ class Proposer(Formulas):
         before = [n for c in claims for n in value_before(self, c, [*scope, *needed], under)]
         if before:
             return before
-        found = [self.book.line(c, (*scope, *needed), under) for c in claims]
-        if None in found and rule is None:
-            return [n for n in found if n is not None]  # a range that only a requirement speaks of
-        if None in found:
+        lines = [self.book.line(c, (*scope, *needed), under) for c in claims]
+        if None in lines and rule is None:
+            return [n for n in lines if n is not None]  # a range that only a requirement speaks of
+        if None in lines:
             kind = "definition" if isinstance(rule, Definition) else known.kind
             raise NotProposed("known", f"{kind} {known.because}: {known.claim}")
-        return [n for n in found if n is not None]
+        return [n for n in lines if n is not None]
 
     def _premise(
         self, known: Known, place: IndexValues, scope: list[int], under: Hypotheses, *, clients: bool = True
@@ -267,21 +267,21 @@ class Proposer(Formulas):
             if other and symbol.name not in letters:  # the letter stands for something else: any client will do
                 letters[symbol.name] = self.any(symbol, "client")
         spelled = replace(self.spelling, letters={**self.spelling.letters, **letters})
-        made = (picked if isinstance(known.rule, Average) else premise)(known, spelled)
-        for name in made.clients:
+        proposed = (picked if isinstance(known.rule, Average) else premise)(known, spelled)
+        for name in proposed.clients:
             if name not in book.context.letters and name not in book.context.claim.for_all:
                 self.letter(name, "client")
         needed = [
             self.line(self.relation(part, moved), scope, under)
-            for claim in made.requires
+            for claim in proposed.requires
             for part in relations_of((claim,))
         ]
-        says = parse_relation(Node(made.judgement["says"], "premise"))
+        says = parse_relation(Node(proposed.judgement["says"], "premise"))
         needs = book.needs(says, (*scope, *needed), under)
-        data = made.judgement["with"]
+        data = proposed.judgement["with"]
         for by in (needed, [*needed, *(needs or ())], [*needed, *scope, *(needs or ())]):
             try:
-                place_ = book.say(made.judgement["rule"], says, under, by, data)
+                place_ = book.say(proposed.judgement["rule"], says, under, by, data)
                 break
             except Rejected as error:
                 why = str(error)
@@ -306,12 +306,12 @@ class Proposer(Formulas):
             return None
 
     def _required(self, known: Known, place: IndexValues, scope: list[int], under: Hypotheses) -> list[int]:
-        found: list[int] = []
+        lines: list[int] = []
         for needed in known.requires:
             more, _ = self.rests(needed.given, place, under) if needed.given else ([], [])
             parts = [self.relation(part, place) for part in relations_of((needed.claim,))]
-            found += [self.line(part, [*scope, *more], under, decided=True) for part in parts]
-        return found
+            lines += [self.line(part, [*scope, *more], under, decided=True) for part in parts]
+        return lines
 
     def _instance(
         self, rule: Instance, says: Relation, place: IndexValues, scope: Sequence[int], under: Hypotheses
@@ -349,54 +349,54 @@ class Proposer(Formulas):
             cast("dict[str, Tree]", context.names)[name] = tree_of(formula)
         says = ("=", name, context.names[name])
         needs = self.book.needs(says, tuple(self.background(IndexValues())), ()) or []
-        made = [self.book.say("definition", says, (), needs, {"letter": name})]
+        definitions = [self.book.say("definition", says, (), needs, {"letter": name})]
         if symbol.is_nonnegative:
             sign = Gt(value, 0) if symbol.is_positive else Ge(value, 0)
             steps = [s for s in self.signs if s.claim == sign and not s.under]
             rests = [n for s in steps for n in self.step(s, IndexValues())]
             known_sign: Relation = ("<" if symbol.is_positive else "<=", fmpq(0), name)
-            place = self.book.line(known_sign, (*made, *rests, *self.background(IndexValues())), ())
+            place = self.book.line(known_sign, (*definitions, *rests, *self.background(IndexValues())), ())
             self.signed += [] if place is None else [place]
-        return made
+        return definitions
 
     def _cited(self, known: Known, place: IndexValues, scope: list[int], under: Hypotheses) -> list[int]:
         book = self.book
         for needed in known.requires:
             scope += self.rests(needed.given, place, under)[0] if needed.given else []
         taken = [*book.context.forms.domains]
-        made = cited(self.statement, _moved(known, place), self.catalogue, book.context.letters, taken)
-        if isinstance(made, NotCited):
-            raise NotProposed("citation", made.reason)
-        for name, domain in made.letters.items():
+        citation = cited(self.statement, _moved(known, place), self.catalogue, book.context.letters, taken)
+        if isinstance(citation, NotCited):
+            raise NotProposed("citation", citation.reason)
+        for name, domain in citation.letters.items():
             self.letter(name, domain)
-        for part, values in (("measures", made.measures), ("before", made.before)):
+        for part, values in (("measures", citation.measures), ("before", citation.before)):
             if new := {name: value for name, value in values.items() if name not in self.frame.get(part, {})}:
                 raise Enlarged({part: new})
-        self.cites[made.of] = None
-        cast("dict[str, Claim]", book.context.cited)[made.of] = claim_of(self.catalogue[made.of])
+        self.cites[citation.of] = None
+        cast("dict[str, Claim]", book.context.cited)[citation.of] = claim_of(self.catalogue[citation.of])
         by = list(scope)
-        for required in made.requires:
+        for required in citation.requires:
             more = tuple(parse_relation(Node(h, "citation")) for h in required.under)
             says = parse_relation(Node(required.says, "citation"))
             offered = [*scope, *(book.assumed(h) for h in more), *self._generic(more, under)]
             splits = [g for needed in known.requires for g in needed.given if isinstance(g.claim, Or)]
             by.append(required_line(self, says, offered, (*under, *more), splits))
-        says = parse_relation(Node(made.judgement["says"], "citation"))
+        says = parse_relation(Node(citation.judgement["says"], "citation"))
         try:
-            return [book.say("citation", says, under, by, made.judgement["with"])]
+            return [book.say("citation", says, under, by, citation.judgement["with"])]
         except Rejected as error:
             raise NotProposed("citation", str(error)) from None
 
     def _generic(self, more: Hypotheses, under: Hypotheses) -> list[int]:
         """The claim's own conditions at the letters that hypotheses speak of."""
         book, claim = self.book, self.book.context.claim
-        found: list[int] = []
+        conditions: list[int] = []
         letters = {str(side) for h in more for side in h[1:] if isinstance(side, str) and side in book.context.letters}
         for letter in letters:
             for index in claim.for_all:
                 if letter.rsplit("_", 1)[0] == index:
-                    found += self.background(IndexValues(((Symbol(index), letter),), (*under, *more)))
-        return found
+                    conditions += self.background(IndexValues(((Symbol(index), letter),), (*under, *more)))
+        return conditions
 
     # --- sums and induction ------------------------------------------------------------------------------------------
 

@@ -95,15 +95,15 @@ def proposed(
     """The claim `theirs` cited in a proof of `ours` at these values; `says`: what it is expected to say then."""
     claim, other = (read(Node(raw, "claim")) for raw in (ours, theirs))
     values = {name: value for name, value in at.items() if name in other.domains or name in other.for_all}
-    known = {*claim.domains, *claim.for_all, *letters}
+    names = {*claim.domains, *claim.for_all, *letters}
     for index, (low, _) in other.for_all.items():
         spoken = index in {name for relation in other.then for name, _ in _free(relation)}
-        if index not in values and (index not in known or (index in letters and not spoken)):
+        if index not in values and (index not in names or (index in letters and not spoken)):
             if spoken:
                 return NotCited(f"{other.id} speaks of {index!r}, which the proof does not declare")
             values[index] = tree_json(low)
     fresh = _fresh(
-        other, {*known, *taken, *other.domains, *other.for_all, *(n for v in values.values() for n in _in(v))}
+        other, {*names, *taken, *other.domains, *other.for_all, *(n for v in values.values() for n in _in(v))}
     )
     measures, before = _apart(ours, theirs, "measures"), _apart(ours, theirs, "before")
     measured = {*(ours.get("method") or {}).get("measures", {}), *measures, *before}
@@ -128,8 +128,8 @@ def proposed(
         "says": relation_json(conclusion),
         "with": {k: v for k, v in data.items() if v or k == "part"},
     }
-    made = tuple(Required(_thawed(need.says), tuple(map(_thawed, need.under))) for need in requires)
-    return Cited(judgement, made, dict.fromkeys(kept.values(), "index"), measures, before)
+    required = tuple(Required(_thawed(need.says), tuple(map(_thawed, need.under))) for need in requires)
+    return Cited(judgement, required, dict.fromkeys(kept.values(), "index"), measures, before)
 
 
 @dataclass(frozen=True, slots=True)

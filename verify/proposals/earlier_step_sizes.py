@@ -110,8 +110,8 @@ def by_cases(
     both: list[int] = []
     for hypothesis, more in _cases(proposer, split, place):
         scope = (*under, hypothesis)
-        known = proposer.book.assumed(hypothesis)
-        both.append(proposer.line(says, [*rests, known, *more([known], scope)], scope, decided=True))
+        assumed = proposer.book.assumed(hypothesis)
+        both.append(proposer.line(says, [*rests, assumed, *more([assumed], scope)], scope, decided=True))
     return proposer.book.say("case", says, under, both)
 
 

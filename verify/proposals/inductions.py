@@ -89,9 +89,9 @@ def _induction(proposer: Proposer, step: Induction, place: IndexValues, *, withi
         raise NotProposed("induction", "a case inside an induction")
     forth = [proposer.line(put(says, after), rests, onward.under, decided=True) for says in claims]
     begun = tuple(dict.fromkeys((*later, reached)))
-    known = [book.assumed(h) for h in begun]
+    assumed = [book.assumed(h) for h in begun]
     waiting = [h for h in under if speaks_of(h, letter) and not book.among(h, begun)]
-    down = [proposer.line(h, known, begun) for h in waiting]
+    down = [proposer.line(h, assumed, begun) for h in waiting]
     inductions: list[int] = []
     for n, says in enumerate(claims):
         others = [m for m in range(len(claims)) if m != n]
@@ -115,18 +115,19 @@ def at_value(
     return [n for shown in proposer.step(step, outer) for n in _instance(proposer, shown, value, scope, under)]
 
 
-def _instance(proposer: Proposer, made: int, value: str, scope: Sequence[int], under: Hypotheses) -> list[int]:
+def _instance(proposer: Proposer, induction: int, value: str, scope: Sequence[int], under: Hypotheses) -> list[int]:
+    """An induction at a value of its index: an instance of it, without the hypotheses that hold there."""
     book = proposer.book
-    judgement = book.judgements[made]
-    letter = book.entries[made]["with"]["over"]
+    judgement = book.judgements[induction]
+    letter = book.entries[induction]["with"]["over"]
     values = {letter: tree_of(value)}
     said = put(judgement.says, values)
     needed = tuple(put(h, values) for h in judgement.under)
     shown = [proposer.line(h, scope, under) for h in needed]
     if value != letter:
         least = [book.line(("<=", fmpq(n), values[letter]), tuple(scope), under) for n in (0, 1)]
-        by = [made, *(n for n in least if n is not None)]
-        made = book.say("instance", said, tuple(dict.fromkeys((*under, *needed))), by, {"values": {letter: value}})
+        by = [induction, *(n for n in least if n is not None)]
+        induction = book.say("instance", said, tuple(dict.fromkeys((*under, *needed))), by, {"values": {letter: value}})
     if not needed:
-        return [made]
-    return [book.say("discharge", said, under, (made, *shown))]
+        return [induction]
+    return [book.say("discharge", said, under, (induction, *shown))]

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +16,10 @@ from fedaudit.bounds.decide.sample_points import conjuncts
 from fedaudit.bounds.language.method import Method, Number
 from fedaudit.bounds.language.method_interface import size
 from fedaudit.bounds.language.statement import Statement
+from fedaudit.bounds.papers.buttaci.inequalities import ON_A_FUNCTION, ON_POINTS
+from fedaudit.bounds.papers.buttaci.noise_sum import ON_SUMS
+from fedaudit.bounds.papers.fallah.sampling import ON_NUMBERS
+from fedaudit.bounds.papers.yuan.frames import ON_A_PROX, ON_A_SUBSET, ON_DEVICES
 from fedaudit.bounds.proofs.method_vectors import HETEROGENEITY, Frame
 from fedaudit.bounds.proofs.statement_view import view
 from fedaudit.bounds.proofs.vectors import EVEN, FENCHEL, FLAT, SIGN, STILL, SUM, UNBIASED, Charge
@@ -33,26 +36,29 @@ GIVES: Mapping[str, tuple[str, ...]] = {  # an assumption -> the rules of the no
 }
 USUAL = {SUM: "weights_sum_to_one", SIGN: "nonnegative_weights", UNBIASED: "bounded_variance", FLAT: "smooth"}
 
+# A setting has no rules that say what its names mean: these frames do, in the order in which they are tried.
+SETTING_FRAMES = (ON_A_FUNCTION, ON_POINTS, ON_SUMS, ON_NUMBERS, ON_A_PROX, ON_A_SUBSET, ON_DEVICES)
+
 
 def frame_of(statement: Statement, names: Mapping[Any, Number] | None = None) -> Frame | None:
     """The frame in which the statement's own quantities have their meaning; None for a claim about no method's runs."""
     method = statement.method
     if not isinstance(method, Method) or method.clock != "rounds":
         return None
-    made = {a.name for a in (*statement.let, *statement.implicit)}
+    assumed = {a.name for a in (*statement.let, *statement.implicit)}
     charges: dict[str, Charge | None] = {
         rule: (name, ())
         for name, rules in GIVES.items()
-        if name in made
+        if name in assumed
         for rule in rules
-        if USUAL.get(rule) not in made
+        if USUAL.get(rule) not in assumed
     }
-    if "smooth" not in made and FLAT not in charges and "subgradients" not in made:
+    if "smooth" not in assumed and FLAT not in charges and "subgradients" not in assumed:
         charges[FLAT] = None
     charges |= {FENCHEL: None, STILL: None}
     sizes = (size(method, statement.glossary, "E"), size(method, statement.glossary, "C"))
     alone, single = (_is_one(statement, n) for n in sizes[::-1])
-    even = "equal_weights" in made
+    even = "equal_weights" in assumed
     drawn = size(method, statement.glossary, "m") if method.uses("sampled") and even else None
     meant = dict(names or {})
     gamma = next((s for s in statement.glossary if isinstance(s, Symbol) and s.name == "Gamma"), None)
@@ -66,7 +72,7 @@ def frame_of(statement: Statement, names: Mapping[Any, Number] | None = None) ->
         _weights(statement),
         charges,
         alone=alone,
-        same="identical" in made,
+        same="identical" in assumed,
         even=even,
         sample=drawn,
         single=single,
@@ -75,14 +81,11 @@ def frame_of(statement: Statement, names: Mapping[Any, Number] | None = None) ->
 
 
 def frames_of(statement: Statement) -> list[Frame]:
-    """Its own frame; of a setting that has no rules, what this package says that its names mean."""
+    """The frame of the statement's method; for a statement in a setting, the frames that say what its names mean."""
     if isinstance(statement.method, Method):
         own = frame_of(statement)
         return [] if own is None else [own]
-    modules = [module for name, module in sorted(sys.modules.items()) if name.startswith("fedaudit.bounds.")]
-    found = [value for module in modules for value in list(vars(module).values()) if isinstance(value, Frame)]
-    kept = {id(frame): frame for frame in found if frame.method.id == statement.method}
-    return list(kept.values())
+    return [frame for frame in SETTING_FRAMES if frame.method.id == statement.method]
 
 
 def meaning(frame: Frame, quantity: Any) -> tuple[Any, Number] | None:
@@ -96,12 +99,12 @@ def meaning(frame: Frame, quantity: Any) -> tuple[Any, Number] | None:
 def letters(method: Method, statement: Statement) -> tuple[Any, Any, Any, Any]:
     """The paper's own letters for the round, the local step, the client and another client."""
     own = {common: letter for letter, common in method.names.items()}
-    known = {s.name: s for s in statement.glossary if isinstance(s, Symbol) and s.is_integer}
-    found = [
-        own.get(name) or known.get(name) or Symbol(name, integer=True, nonnegative=True) for name in ("t", "k", "i")
+    integers = {s.name: s for s in statement.glossary if isinstance(s, Symbol) and s.is_integer}
+    own_letters = [
+        own.get(name) or integers.get(name) or Symbol(name, integer=True, nonnegative=True) for name in ("t", "k", "i")
     ]
-    other = own.get("j") or known.get("j") or Symbol("j", integer=True, nonnegative=True)
-    return (*found, other if other not in found else Symbol("j_", integer=True, nonnegative=True))  # type: ignore[return-value]
+    other = own.get("j") or integers.get("j") or Symbol("j", integer=True, nonnegative=True)
+    return (*own_letters, other if other not in own_letters else Symbol("j_", integer=True, nonnegative=True))  # type: ignore[return-value]
 
 
 def _is_one(statement: Statement, count: Any) -> bool:

@@ -137,9 +137,9 @@ def _sum_sign(book: Notebook, tree: Op, rests: Places, under: Hypotheses) -> int
         return None
     says: Relation = ("<=", Op("sum", (letter, low, high, ZERO)), Op("sum", (letter, low, high, inside)))
     least: Relation = ("<=", ZERO, low)
-    known = book.line(least, rests, under)
+    at_least_0 = book.line(least, rests, under)
     needs = book.needs(says, rests, under)
-    by = [each, *(needs or ()), *(() if known is None else (known,))]
+    by = [each, *(needs or ()), *(() if at_least_0 is None else (at_least_0,))]
     data = {"letter": letter, "low": tree_json(low), "high": tree_json(high)}
     return book.attempt("termwise", ("<=", ZERO, tree), under, by, data)
 

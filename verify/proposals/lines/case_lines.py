@@ -81,18 +81,18 @@ def by_extremes(book: Notebook, says: Relation, rests: Places, under: Hypotheses
                 return None
             needs += [n for n in book.needs(hypothesis, rests, under) or () if n not in needs]
             scope = (*under, hypothesis)
-            known = book.attempt("hypothesis", hypothesis, scope, (), {})
+            assumed = book.attempt("hypothesis", hypothesis, scope, (), {})
             same_ = book.attempt("line", ("<=", part, part), scope, needs, certificates(("<=", part, part), [], forms))
-            if known is None or same_ is None:
+            if assumed is None or same_ is None:
                 return None
             reached: Relation = ("<=", part, tree) if low else ("<=", tree, part)
             data = {"name": "below_min" if low else "above_max", "at": [tree_json(x) for x in (part, *tree.args)]}
-            by = [known, same_, *(book.needs(reached, (*rests, known), scope) or ())]
+            by = [assumed, same_, *(book.needs(reached, (*rests, assumed), scope) or ())]
             bound = book.attempt("fact", reached, scope, by, data)
             if bound is None:
                 return None
-            parts = [_without(book, n, tree, part, (known, bound, *rests), scope) for n in rests]
-            offered = (*(n for n in parts if n is not None), *rests, known, bound, *needs)
+            parts = [_without(book, n, tree, part, (assumed, bound, *rests), scope) for n in rests]
+            offered = (*(n for n in parts if n is not None), *rests, assumed, bound, *needs)
             place = book.line(says, offered, scope)
             if place is None:
                 return None

@@ -171,6 +171,8 @@ def _judged(
     name = given["rule"].one_of(RULES)
     under = tuple(parse_relation(entry) for entry in given["under"].items()) if "under" in given else ()
     stated = Judgement(parse_relation(given["says"]), under)
+    for _, low, high in under:  # what cannot be read is refused here, not only where it is discharged
+        context.forms.difference(low, high)
     places = [entry.integer(0, len(before) - 1) for entry in given["by"].items()] if "by" in given else []
     if not growths.keys().isdisjoint(places):
         raise Rejected(f"{node.where}: got an order of growth to rest on, expected relations between numbers")

@@ -18,7 +18,8 @@ from fedaudit.bounds.catalogue.discovery import statement, statements
 from fedaudit.bounds.formulas.statement_text import letters, printed
 from fedaudit.commands.report import Pages
 from fedaudit.figures.kinds.proof_map import proof_map
-from fedaudit.figures.pages.report import _repair, file_of, file_of_paper, pages
+from fedaudit.figures.pages.report import file_of, file_of_paper, pages
+from fedaudit.figures.pages.row_view import change_needed
 from fedaudit.figures.words.changes import changes
 from fedaudit.figures.words.claim_terms import term_latex
 from fedaudit.figures.words.findings import Teller, repair
@@ -523,4 +524,4 @@ def test_a_reading_that_falls_beside_a_print_that_stands_says_so() -> None:
 )
 def test_the_index_says_of_prints_alone_that_no_repair_is_known(name, verdict, repair, said) -> None:
     checked = SimpleNamespace(row=SimpleNamespace(id=name, repair=repair), verdict=verdict)
-    assert _repair(checked) == said
+    assert change_needed(checked) == said

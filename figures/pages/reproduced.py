@@ -15,7 +15,8 @@ from fedaudit.verify.experiments.displays import Display, Rebuilt
 from fedaudit.verify.results.file_names import slug
 
 from ..words.letters import pretty
-from .report import MEANING, SIGNS, begun, data_uri, digest, short
+from .page_text import begun, data_uri, digest, short
+from .verdict_words import MEANING, SIGNS
 
 __all__ = ["Shown", "page"]
 

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fedaudit.verify.certify.side_terms import Part, Rank, Sides, sides
+
 from .claim_terms import in_order, term_latex
 from .instances import UNTELLABLE, growing, told
 from .letters import APPROX, DIGITS, Formula, Letters, Said, apart, enough, number
 from .numbers import short
 
 if TYPE_CHECKING:
-    from fedaudit.verify.certify.side_terms import Part, Rank, Sides
     from fedaudit.verify.certify.standing import Checked
     from fedaudit.verify.results.audit_json import Row
 
@@ -90,8 +91,6 @@ class Teller:
         return Story(problem, outcome, read, tuple(x for x in _sums(parts, letters, certificate) if x not in read))
 
     def _parts(self, certificate: Mapping[str, Any]) -> Sides | None:
-        from fedaudit.verify.certify.side_terms import sides
-
         known = self.known.get(id(certificate))  # which stays this one's as long as it is held here
         if known is not None:
             return known[1]

@@ -31,7 +31,7 @@ from fedaudit.figures.words.typesetter import Typesetter
 from fedaudit.running.store import Folder
 from fedaudit.verify.certify.side_terms import sides
 from fedaudit.verify.kernel.core.rational import Node
-from fedaudit.verify.kernel.runs.run import LOSSES
+from fedaudit.verify.kernel.core.run import read_loss
 from fedaudit.verify.results.audit_json import parse, parse_printed
 
 CERTIFICATES = sorted(Path(__file__).parent.glob("certificates/**/*.json"))
@@ -103,7 +103,7 @@ def value(latex, w):
 def kernel_loss(name, n):
     instance = HELD[name]["instance"]
     client = instance["clients"][n]
-    read = LOSSES[client["kind"]](Node(client, "client"), instance["d"])
+    read = read_loss(Node(client, "client"), instance["d"])
     return client, instance, read
 
 
@@ -268,8 +268,8 @@ def test_parts_that_nothing_joins_stand_below_each_other():
 FOUND = {"zhang/eqA.33": ("hypothesis", "zhang/eqA.33~repaired"), "zhang/eqA.38": ("", None)}
 STEP = {"claim": "a(t) <= b_1", "latex": r"a_{t} \leq b_1", "where": "(A.9)", "status": "false"}
 GAPS = {
-    "zhang/thm3.5": "step (A.9): false, fails at b_1 = 2",
-    "zhang/eqA.25": "another way, from zhang/lemA.1: follows",
+    "zhang/thm3.5": {"gaps": [{"text": "step (A.9): false, ...", "step": 0, "detail": "fails at b_1 = 2"}]},
+    "zhang/eqA.25": {"ways": [{"cites": ["zhang/lemA.1"], "status": "follows", "evidence": "proof"}]},
 }
 
 
@@ -286,7 +286,8 @@ def row_of(one):
         "derive": {
             "status": "follows",
             "cites": cites,
-            "findings": [GAPS[one.id]] if one.id in GAPS else [],
+            "findings": [],
+            **GAPS.get(one.id, {}),
             "steps": [STEP],
         },
         "implicit": [{"name": a.name, "literal": "breaks"} for a in one.implicit],

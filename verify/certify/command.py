@@ -36,12 +36,12 @@ from fedaudit.bounds.language.row_list import Recorded
 from fedaudit.errors import UserError
 
 from ..kernel import Malformed, Rejected, load
+from ..kernel.core.check import is_instance
 from ..kernel.core.rational import BYTES as SIZE
 from ..kernel.gram.point_proof import is_proof
 from ..kernel.proofs.proof import FORMAT as PROOF
 from ..kernel.proofs.proof import is_one
 from ..kernel.service.files import read_text
-from ..kernel.worlds.check import is_instance
 from ..moves.kept_evidence import Kept, ends, proved, told
 from ..results.file_names import AUDIT, PROOFS, WORST, slug
 from ..results.row_evidence import Reference, Row, references, verdicts
@@ -273,7 +273,7 @@ def _proves(statement: Statement, known: Mapping[str, Statement]) -> bool:
 
 
 def _may_prove(statement: Statement, known: Mapping[str, Statement]) -> bool:
-    from fedaudit.bounds.proofs.derivation_check import premises
+    from fedaudit.bounds.proofs.hand_premises import premises
 
     if not statement.follows_from:
         return statement.kind == "order" and statement.method == "order"

@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 from flint import fmpq
 
-from fedaudit.bounds.formulas.latex import latex
+from fedaudit.bounds.formulas.printer import latex_form
 from fedaudit.bounds.formulas.statement_text import relations_latex, sides_latex
 from fedaudit.bounds.language.statement import Statement
 
@@ -227,7 +227,7 @@ def _over(
     replays = {x: tried[x] if x in tried else _sides(certificate, change(x), certificate["at"]) for x in factors}
     points = tuple((float(x) * (own or 1.0), *sides) for x, sides in replays.items() if sides is not None)
     symbol = next((s for s in statement.glossary if getattr(s, "name", "") == name), None)
-    said = f"${latex(symbol, statement.glossary)}$" if symbol is not None else name
+    said = f"${latex_form(symbol, statement.glossary)}$" if symbol is not None else name
     measure = unit(reading.lowered.scales.get(name, (0.0, 0.0))) if own else ""
     label = said + (f"  [{measure}]" if measure else "") + ("" if own else ", times its own value")
     where = f"{_sizes(instance)}; all else as in the certificate; replayed exactly by the kernel; {SHADED}"

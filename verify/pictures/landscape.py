@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fedaudit.bounds.formulas.latex import latex
+from fedaudit.bounds.formulas.printer import latex_form
 from fedaudit.bounds.formulas.statement_text import relations_latex
 from fedaudit.bounds.language.statement import Statement
 
@@ -147,7 +147,7 @@ def _apart(lhs: Array, rhs: Array, usable: Array, shape: tuple[int, int]) -> flo
 
 def _label(statement: Statement, reading: Reading, name: str) -> str:
     symbol = next((s for s in statement.glossary if getattr(s, "name", "") == name), None)
-    said = f"${latex(symbol, statement.glossary)}$" if symbol is not None else name
+    said = f"${latex_form(symbol, statement.glossary)}$" if symbol is not None else name
     return said + _in(reading.lowered.scales.get(name, (0.0, 0.0)))
 
 

@@ -24,7 +24,7 @@ from fedaudit.figures.words.changes import changes
 from fedaudit.figures.words.claim_terms import term_latex
 from fedaudit.figures.words.findings import Teller, repair
 from fedaudit.figures.words.instances import told
-from fedaudit.figures.words.letters import Formula, Letters, apart, number, polynomial
+from fedaudit.figures.words.letters import Inline, Letters, apart, number, polynomial
 from fedaudit.figures.words.losses import inside, loss
 from fedaudit.figures.words.mathml import marked
 from fedaudit.figures.words.typesetter import Typesetter
@@ -47,7 +47,7 @@ CLIENTS = [
 
 def plain(said):
     """A sentence as text, formulas as LaTeX."""
-    return "".join(piece.latex if isinstance(piece, Formula) else piece for piece in said)
+    return "".join(piece.latex if isinstance(piece, Inline) else piece for piece in said)
 
 
 # Words

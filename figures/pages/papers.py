@@ -14,7 +14,7 @@ from fedaudit.bounds.catalogue.discovery import papers
 from ..kinds.proof_map import proof_map
 from ..words.changes import changes
 from ..words.findings import CHANGES, Story, Teller, repair
-from ..words.letters import Formula, Letters, Said
+from ..words.letters import Inline, Letters, Said
 
 if TYPE_CHECKING:
     from fedaudit.verify.certify.standing import Checked
@@ -172,7 +172,7 @@ def _in_formulas(gap: RowGap, steps: Sequence[Step]) -> Said:
     if step is None or not step.latex:
         return [gap.text]
     name = step.where or step.note
-    return ["the step ", *([f"{name}, "] if name else []), Formula(step.latex), f", {gap.detail}"]
+    return ["the step ", *([f"{name}, "] if name else []), Inline(step.latex), f", {gap.detail}"]
 
 
 @cache

@@ -23,7 +23,7 @@ from fedaudit.verify.certify.standing import Checked, recheck
 from fedaudit.verify.results.audit_json import Document, Row
 from fedaudit.verify.results.file_names import slug
 
-from ..kinds.proof_tree import Node, nodes_of, proof_tree
+from ..kinds.proof_tree import Cited, nodes_of, proof_tree
 from ..kinds.proof_tree import below as rests_on
 from ..words.findings import CHANGES, Teller
 from ..words.letters import pretty
@@ -74,7 +74,7 @@ def pages(document: Document, root: Path, own: Collection[str] = ()) -> Iterator
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Line:
+class IndexLine:
     """A row of the index: what it shows, and its markup."""
 
     checked: Checked
@@ -93,8 +93,8 @@ class Site:
         for name in known:
             self.siblings.setdefault(stem(name), []).append(name)
         self.teller, self.typesetter = Teller(), Typesetter()
-        self.nodes: Mapping[str, Node] = {}  # of all statements, once all rows are known: what rests on what
-        self.lines: dict[str, Line] = {}  # of the index, by id
+        self.nodes: Mapping[str, Cited] = {}  # of all statements, once all rows are known: what rests on what
+        self.lines: dict[str, IndexLine] = {}  # of the index, by id
         loader = PackageLoader("fedaudit.figures")
         self.environment = Environment(
             loader=loader,
@@ -147,12 +147,12 @@ class Site:
             policy=self.policy["index"],
         )
 
-    def _line(self, checked: Checked) -> Line:
+    def _line(self, checked: Checked) -> IndexLine:
         """A row of the index, set once: an index of what is finished is written again and again."""
         line = self.lines.get(checked.row.id)
         if line is None or line.checked is not checked:
             row = listed(checked)
-            line = Line(checked, row, self._set_line(row))
+            line = IndexLine(checked, row, self._set_line(row))
             self.lines[checked.row.id] = line
         return line
 

@@ -16,7 +16,7 @@ from marks import examples
 
 from fedaudit.cli import main
 from fedaudit.errors import UserError
-from fedaudit.figures.pages.report import MEANING
+from fedaudit.figures.pages.verdict_words import MEANING
 from fedaudit.verify.moves.audit import STRENGTH
 from fedaudit.verify.results import audit_json as document
 from fedaudit.verify.results.audit_json import VERDICTS, Unreadable, inside, parse, read
@@ -66,6 +66,8 @@ ROW = {
         "evidence": "proof",
         "proved": False,
         "findings": ["f"],
+        "ways": [{"cites": ["mine/lem1"], "status": "follows", "evidence": "proof"}],
+        "gaps": [{"text": "f", "step": 0, "detail": "d"}],
         "premises": ["p"],
         "steps": [STEP],
     },
@@ -199,6 +201,8 @@ MALFORMED = {
     "derive-a-text": changed("follows", *R, "derive"),
     "derive-without-status": changed(GONE, *R, "derive", "status"),
     "factor-a-list": changed([1], *R, "derive", "factor"),
+    "ways-an-object": changed({}, *R, "derive", "ways"),
+    "gap-at-a-half": changed(0.5, *R, "derive", "gaps", 0, "step"),
     "steps-an-object": changed({}, *R, "derive", "steps"),
     "step-a-text": changed(["x <= 1"], *R, "derive", "steps"),
     "because-a-text": changed("a", *R, "derive", "steps", 0, "because"),

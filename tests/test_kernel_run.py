@@ -15,10 +15,9 @@ from fedaudit.bounds.catalogue.discovery import statement
 from fedaudit.problems.losses.quadratics import Quadratics
 from fedaudit.problems.runs.interpreter import Setup, run
 from fedaudit.verify import kernel
-from fedaudit.verify.kernel.losses.draws import Draw
-from fedaudit.verify.kernel.losses.loss import Loss, Vector
-from fedaudit.verify.kernel.runs.distribution import condensed
-from fedaudit.verify.kernel.runs.rule_value import State
+from fedaudit.verify.kernel.core.loss import Loss, Vector
+from fedaudit.verify.kernel.core.randomness import Draw
+from fedaudit.verify.kernel.runs.mean_covariance import State, condensed
 from fedaudit.verify.moves.audit import read
 
 METHOD: dict[str, Any] = {
@@ -96,6 +95,13 @@ def test_noise_inside_a_ratio_is_not_averaged_before_it() -> None:
 def test_noise_before_the_first_round_is_refused() -> None:
     with pytest.raises(kernel.Malformed, match="noise outside"):
         measured(claim(SQUARE, server={"x": ["mean", ["noisy", ["start"]]]}))
+
+
+def test_without_a_regulariser_its_conjugate_is_finite_at_zero_alone_and_its_proximal_points_are_the_points() -> None:
+    nothing = claim([["1", ["conjugate", ["*", 0, ["start"]]]], ["1", ["norm2", ["prox", 1, ["start"]]]]])
+    assert measured(nothing) == 1
+    with pytest.raises(kernel.Rejected, match="conjugate of g that is infinite"):
+        measured(claim([["1", ["conjugate", ["start"]]]]))
 
 
 @pytest.mark.parametrize("draw", ["noisy", "again"])

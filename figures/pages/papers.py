@@ -6,16 +6,20 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from fedaudit.bounds.catalogue.discovery import papers
 
 from ..kinds.proof_map import proof_map
 from ..words.changes import changes
 from ..words.findings import CHANGES, Story, Teller, repair
-from ..words.letters import Formula, Letters, Said
+from ..words.letters import Inline, Letters, Said
 
 if TYPE_CHECKING:
     from fedaudit.verify.certify.standing import Checked
-    from fedaudit.verify.results.audit_json import Step
+    from fedaudit.verify.results.audit_json import Gap as RowGap
+    from fedaudit.verify.results.audit_json import Step, Way
 
     from ..words.changes import Changed
     from ..words.typesetter import Typesetter
@@ -61,6 +65,7 @@ class Gap:
 
 
 def paper_of(identifier: str) -> str:
+    """The paper of a statement, which its id begins with."""
     return identifier.partition("/")[0]
 
 
@@ -127,7 +132,7 @@ def _fallen(
 
 def _needs(rows: Sequence[Checked]) -> list[Need]:
     """Implicit assumptions, those that something breaks without first."""
-    found: dict[str, dict[str, list[str]]] = {}
+    by_assumption: dict[str, dict[str, list[str]]] = {}
     for checked in rows:
         said = {words.name: words.says or words.name for words in checked.row.statement.implicit}
         for literal in checked.literals:
@@ -135,11 +140,11 @@ def _needs(rows: Sequence[Checked]) -> list[Need]:
             if outcome == "breaks" and literal.standing.kind == "unverified":
                 outcome = "undecided"
             if outcome in OUTCOMES:
-                by = found.setdefault(said.get(literal.tried.name, literal.tried.name), {})
+                by = by_assumption.setdefault(said.get(literal.tried.name, literal.tried.name), {})
                 by.setdefault(outcome, []).append(checked.row.id)
     needs = [
         Need(says, tuple((OUTCOMES[outcome], tuple(by[outcome])) for outcome in OUTCOMES if outcome in by))
-        for says, by in found.items()
+        for says, by in by_assumption.items()
     ]
     return sorted(needs, key=lambda need: need.outcomes[0][0] != OUTCOMES["breaks"])
 
@@ -152,32 +157,27 @@ def _gaps(rows: Sequence[Checked], refuted: set[str]) -> Iterable[Gap]:
             continue
         fallen = [name for name in derived.cites if name in refuted]
         lines: list[Said] = [[f"its proof uses {name}, which is refuted"] for name in fallen]
-        lines += [_in_formulas(line, derived.steps) for line in derived.findings if _is_gap(line)]
+        lines += [_in_formulas(gap, derived.steps) for gap in derived.gaps]
         if lines:
-            ways = tuple(line for line in derived.findings if line.startswith("another way"))
-            yield Gap(checked, tuple(lines), ways)
+            yield Gap(checked, tuple(lines), tuple(_in_words(way) for way in derived.ways or ()))
 
 
-def _is_gap(line: str) -> bool:
-    return line.startswith(("assumption:", "claims more")) or (line.startswith("step ") and ": false" in line)
+def _in_words(way: Way) -> str:
+    return f"another way, from {', '.join(way.cites) or 'the assumptions'}: {way.status} ({way.evidence})"
 
 
-def _in_formulas(line: str, steps: Sequence[Step]) -> Said:
-    """A finding about a step with the step as a formula, where the row has one."""
-    name, false, rest = line.removeprefix("step ").partition(": false, ")
-    step = next((s for s in steps if s.status == "false" and s.latex and name in (s.claim, s.where, s.note)), None)
-    if step is None or not false:
-        return [line]
-    return ["the step ", *([f"{name}, "] if name != step.claim else []), Formula(step.latex), f", {rest}"]
+def _in_formulas(gap: RowGap, steps: Sequence[Step]) -> Said:
+    """A gap that is a false step with the step as a formula, where the row has one."""
+    step = steps[gap.step] if gap.step is not None and gap.step < len(steps) else None
+    if step is None or not step.latex:
+        return [gap.text]
+    name = step.where or step.note
+    return ["the step ", *([f"{name}, "] if name else []), Inline(step.latex), f", {gap.detail}"]
 
 
 @cache
 def _about(name: str) -> str:
     """Who wrote it, as the catalogue says; nothing for papers that it does not hold."""
-    from importlib import import_module
-
-    from fedaudit.bounds.catalogue.discovery import papers
-
     if name not in papers():
         return ""
     text = import_module(f"fedaudit.bounds.papers.{name}").__doc__ or ""

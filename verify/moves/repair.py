@@ -30,14 +30,14 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
-from fedaudit.bounds.decide.decision import violation
 from fedaudit.bounds.decide.dominance import dominance
 from fedaudit.bounds.decide.sample_points import Sampler, conjuncts, differ
+from fedaudit.bounds.decide.violation import violation
 from fedaudit.bounds.formulas.evaluator import quantities
 from fedaudit.bounds.language.derivation import put_in
 from fedaudit.bounds.language.dimension import Dimension, DimensionError, dimension_of
 from fedaudit.bounds.language.statement import Assumption, Glossary, Statement
-from fedaudit.bounds.proofs.derivation_check import view
+from fedaudit.bounds.proofs.statement_view import view
 
 from ..kernel import Malformed
 from ..search.climb import VIOLATION, climb

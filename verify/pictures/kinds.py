@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 
 import numpy as np
 
@@ -12,10 +13,22 @@ from fedaudit.bounds.language.statement import Statement
 from fedaudit.errors import UserError
 
 from ..search.tree_arrays import Array
-from .logistic_clients import Logistic
-from .worst_marks import Worst
+from .logistic_clients import LogisticRun
+from .worst_marks import WorstMark
 
-__all__ = ["Cloud", "Crossing", "Curves", "Landscape", "Line", "Mark", "Profile", "Rate", "along", "unit"]
+__all__ = [
+    "Cloud",
+    "Crossing",
+    "Curves",
+    "Landscape",
+    "Mark",
+    "Profile",
+    "ProfileLine",
+    "Rate",
+    "Role",
+    "along",
+    "unit",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,13 +51,22 @@ class Curves:
     unit: str = ""  # of both sides
 
 
+class Role(Enum):
+    """What a line of a profile is."""
+
+    LEFT = "the left side that all relations share"
+    OTHER_LEFT = "the left side of a relative, where it differs"
+    BOUND = "the right side of the statement"
+    OTHER_BOUND = "the right side of a relative"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Line:
-    """One side of a relation along the axis; `role` is "left", "bound" or "sibling" (of a related statement)."""
+class ProfileLine:
+    """One side of a relation along the axis."""
 
     label: str
     values: Array  # (m,)
-    role: str
+    role: Role
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +79,7 @@ class Profile:
     xlabel: str
     ylabel: str
     relation: str  # LaTeX
-    lines: tuple[Line, ...]
+    lines: tuple[ProfileLine, ...]
     caption: str
     unit: str = ""  # of both sides
 
@@ -85,7 +107,7 @@ class Cloud:
     units: tuple[str, ...]
     marks: tuple[Mark | None, ...]
     caption: str
-    worst: tuple[Worst | None, ...] = ()  # exact worst cases, one a relation, or none
+    worst: tuple[WorstMark | None, ...] = ()  # exact worst cases, one a relation, or none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,9 +127,9 @@ class Rate:
     path: Array | None  # (m,) one sampled run
     exact: bool  # the left side is an expectation over noise or sampling
     tightest: Mark | None
-    worst: tuple[Worst, ...]  # worst cases over all functions, at their rounds
+    worst: tuple[WorstMark, ...]  # worst cases over all functions, at their rounds
     caption: str
-    logistic: Logistic | None = None  # the same theorem on clients with logistic regression
+    logistic: LogisticRun | None = None  # the same theorem on clients with logistic regression
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,8 +18,10 @@ from .file_names import AUDIT
 from .json_node import NAME, Node, must_be_bounded, shown
 from .regular_file import Unreadable, inside, regular_bytes
 from .row import VERDICTS, Ends, Move, Printed, Row, Words, read_row
+from .row import DerivedGap as Gap
 from .row import DerivedPart as Derived
 from .row import DerivedStep as Step
+from .row import DerivedWay as Way
 from .row import LintLine as Finding
 from .row import LiteralReading as Literal
 from .row import read_printed as parse_printed
@@ -30,12 +32,14 @@ __all__ = [
     "Document",
     "Ends",
     "Finding",
+    "Gap",
     "Literal",
     "Move",
     "Printed",
     "Row",
     "Step",
     "Unreadable",
+    "Way",
     "Words",
     "inside",
     "parse",

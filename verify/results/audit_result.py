@@ -6,19 +6,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fedaudit.bounds.catalogue.discovery import catalogue
 from fedaudit.bounds.formulas.printer import PYTHON, latex_form, text
-from fedaudit.bounds.formulas.written_order import Forms, in_order, known_forms
 from fedaudit.bounds.language.row_list import Recorded, html_table
 from fedaudit.bounds.language.statement import Statement
-from fedaudit.bounds.lint.checks import Finding
-from fedaudit.bounds.proofs.derivation_check import Decided, Derived
+from fedaudit.bounds.lint.checks import Finding as LintFinding
+from fedaudit.bounds.proofs.derivation_check import Derived
+from fedaudit.bounds.proofs.findings import AnotherWay, Finding, OpenStep, is_gap
+from fedaudit.bounds.proofs.step_decisions import Decided
 
 from ..moves.kernel_proof import Proof, Unproved
 from ..moves.premise_trials import Tried
 from ..moves.repair import Answer
 from .json_fields import write
-from .row import DerivedPart, DerivedStep, DerivedTerm, LintLine, LiteralReading, Row
+from .row import DerivedGap, DerivedPart, DerivedStep, DerivedTerm, DerivedWay, LintLine, LiteralReading, Row
 from .tried_sizes import Size, merged
 from .verdicts import Counterexample, Proved, Refuted, Undecided, Verdict
 
@@ -36,12 +36,12 @@ class Linted(Recorded):
     """
 
     id: str
-    findings: tuple[Finding, ...]
+    findings: tuple[LintFinding, ...]
 
     def __len__(self) -> int:
         return len(self.findings)
 
-    def __iter__(self) -> Iterator[Finding]:
+    def __iter__(self) -> Iterator[LintFinding]:
         return iter(self.findings)
 
     def to_records(self) -> list[dict[str, Any]]:
@@ -105,8 +105,6 @@ class Derivation(Recorded):
     def part(self) -> DerivedPart:
         """What a row of an audit says of it."""
         derived, proof = self.derived, self.proof if isinstance(self.proof, Proof) else None
-        cited = catalogue([self.statement])
-        forms = known_forms([self.statement, *(cited[name] for name in derived.cites if name in cited)])
         return DerivedPart(
             status=derived.status,
             factor=derived.factor,
@@ -117,21 +115,26 @@ class Derivation(Recorded):
             proved_from=proof.cites if proof else (),
             trusted=proof.trusted if proof else (),
             findings=self._findings(),
+            ways=tuple(
+                DerivedWay(tuple(way.cites), way.status, way.evidence)
+                for way in derived.findings
+                if isinstance(way, AnotherWay)
+            ),
+            gaps=tuple(_gap(finding) for finding in derived.findings if is_gap(finding)),
             premises=tuple(derived.premises),
             shown=tuple(derived.shown),
             measured=tuple(premise.row() for premise in self.measured),
-            steps=tuple(self._step(step, forms) for step in derived.steps),
+            steps=tuple(self._step(step) for step in derived.steps),
         )
 
     def _findings(self) -> tuple[str, ...]:
         measured = (premise.finding() for premise in self.measured)
-        return (*self._missing(), *self.derived.findings, *(finding for finding in measured if finding))
+        return (*self._missing(), *self.derived.texts, *(finding for finding in measured if finding))
 
-    def _step(self, step: Decided, forms: Forms) -> DerivedStep:
-        claim = in_order(step.claim, forms)
+    def _step(self, step: Decided) -> DerivedStep:
         return DerivedStep(
-            claim=text(claim, PYTHON),
-            latex=latex_form(claim, self.statement.glossary),
+            claim=text(step.claim, PYTHON),
+            latex=latex_form(step.claim, self.statement.glossary),
             where=step.where,
             note=step.note,
             status=step.decision.status,
@@ -249,3 +252,10 @@ class Audited(Recorded):
 def counterexample(verdict: Verdict) -> Counterexample | None:
     """The counterexample to a reading or a witness, which refutes nothing that is printed."""
     return verdict.counterexample if isinstance(verdict, Undecided) else None
+
+
+def _gap(finding: Finding) -> DerivedGap:
+    """A gap of the printed proof; of a step that is false itself, with its place and where it fails."""
+    if isinstance(finding, OpenStep) and not finding.use:
+        return DerivedGap(finding.text, finding.place, finding.detail)
+    return DerivedGap(finding.text)

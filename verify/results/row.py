@@ -42,9 +42,11 @@ from .tried_sizes import TOLD, Size
 __all__ = [
     "LITERALS",
     "VERDICTS",
+    "DerivedGap",
     "DerivedPart",
     "DerivedStep",
     "DerivedTerm",
+    "DerivedWay",
     "Ends",
     "Held",
     "Horizon",
@@ -149,6 +151,24 @@ class DerivedTerm:
         return self.says
 
 
+@dataclass(frozen=True, slots=True)
+class DerivedWay:
+    """What becomes of a derivation other than a statement's first."""
+
+    cites: tuple[str, ...] = optional(listed(IDENTIFIER), ())
+    status: str = optional(TEXT, "")
+    evidence: str = optional(TEXT, "")
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedGap:
+    """A gap of a printed proof, in words; of a step that is false itself, also its place and where it fails."""
+
+    text: str = optional(TEXT, "")
+    step: int | None = optional(COUNT, None)
+    detail: str = optional(TEXT, "")
+
+
 def _read_shaky(node: Node) -> dict[str, tuple[str, ...]]:
     return dict(node.mapping().all(lambda names: names.items(Node.identifier)))
 
@@ -173,6 +193,10 @@ class DerivedPart:
         Codec(_read_shaky, _write_shaky), {}, when=never, key="from"
     )
     findings: tuple[str, ...] = optional(listed(TEXT), ())
+    ways: tuple[DerivedWay, ...] | None = optional(  # None where an older fedaudit did not write them down
+        listed(record(DerivedWay)), None, when=never
+    )
+    gaps: tuple[DerivedGap, ...] = optional(listed(record(DerivedGap)), ())
     premises: tuple[str, ...] = optional(listed(TEXT), ())
     shown: tuple[str, ...] = optional(listed(TEXT), ())  # premises that follow from the assumptions, with multipliers
     measured: tuple[Json, ...] = optional(listed(DATA), ())  # premises, as they were measured on runs

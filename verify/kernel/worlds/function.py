@@ -8,11 +8,11 @@ from flint import fmpq
 
 from ..core.budget import summed
 from ..core.claim import Claim
+from ..core.loss import ONE, ZERO, Loss, Vector, combine, dot, minus, norm2, piecewise, quadratic
 from ..core.rational import Malformed, Node, Rejected, shown
 from ..core.world import Reader, World, tabled
-from ..losses.loss import ONE, ZERO, Loss, Vector, combine, dot, minus, norm2, piecewise, quadratic
 from ..losses.minimum import lines, lowest, separable
-from ..losses.regulariser import NONE
+from ..losses.regulariser import Regulariser
 
 COUNT = 100
 LOSSES = {"quadratic": quadratic, "piecewise": piecewise}
@@ -51,7 +51,7 @@ def points(node: Node, claim: Claim) -> World:
     facts["has_minimum"] = "w_star" in given
     if "w_star" in given:
         w_star = given["w_star"].vector(d)
-        least = w_star if facts["convex"] else lowest((f,), (ONE,), NONE)
+        least = w_star if facts["convex"] else lowest((f,), (ONE,), None)
         if least is None or any(f.gradient(w_star)) or f.value(w_star) > f.value(least):
             raise Rejected(f"instance.w_star: got {shown(w_star)}, expected a minimiser of f")
         values |= {"gap": f.value(w) - f.value(w_star), "dist2": norm2(minus(w, w_star))}
@@ -78,7 +78,7 @@ def combination(node: Node, claim: Claim) -> World:
         raise Malformed("instance.functions: got a Hessian that is not diagonal, expected separable functions")
     L, lam = given["L_i"].vector(N, least=0), given["lam"].vector(N)
     each = all(f.above(-x) and f.below(x) for f, x in zip(losses, L, strict=True))
-    most = max(abs(x) for line in lines(losses, lam, NONE) for x in line.curvatures())
+    most = max(abs(x) for line in lines(losses, lam, Regulariser()) for x in line.curvatures())
     values = {"D": fmpq(d), "N": fmpq(N), "smoothness": most}
     return tabled(values, {"lam": lam, "L_i": L}, {"each_smooth": each, **weighed(lam)}, listed=["lam", "L_i"])
 

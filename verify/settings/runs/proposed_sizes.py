@@ -95,7 +95,7 @@ def shape(
     layout: Mapping[str, str] = NO_LAYOUT,
 ) -> Shape:
     flags = {"loss": family.name, **noise.flags, "sampling": sampling or "all", **layout}
-    batch = {"b": 4 if noise.kind != "none" and counts["E"] > 1 else 1} if "regulariser" in layout else {}
+    batch = {"b": 4 if not noise.law.silent and counts["E"] > 1 else 1} if "regulariser" in layout else {}
     return Shape.of(flags, **counts, **batch, **noise.sizes, **({"m": m} if sampling else {}))
 
 
@@ -156,7 +156,7 @@ def outcomes(shape: Shape, family: Family, counts_steps: bool) -> int:
     own, drawn, total = noise(shape), sampling(shape), draws(shape, counts_steps)
     g = FAMILIES[dict(shape.flags).get("regulariser", "none")]
     moments = family.affine and g.affine and not counts_steps and own.steps(total) is None
-    if drawn is None and (moments or own.kind == "none"):
+    if drawn is None and (moments or own.law.silent):
         return 1
     twice = dict(shape.flags).get("draws") == "twice"
     return paths_needed(shape["T"], shape["C"], own.signs(total, shape["C"], twice), drawn)

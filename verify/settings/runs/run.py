@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from itertools import product
 from math import isqrt, prod
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -209,7 +209,7 @@ class RunSetting:
             **sized.family(shape).bounds(genome, high, genome["scale"]),
         }
         if asked.argument(reading, "lipschitz"):
-            values["lipschitz"] = cast("Any", sized.family(shape)).steepest(genome, high, genome["scale"])
+            values["lipschitz"] = sized.family(shape).steepest(genome, high, genome["scale"])
         known = {name: values.get(a, 0 * high) for name, a in asked.constants(reading).items()}
         known |= dict.fromkeys(asked.ones(reading), 1 + 0 * high)
         known |= {name: size + 0 * high for name, size in _named_sizes(reading, shape).items()}
@@ -374,8 +374,8 @@ class RunSetting:
             instance["weights"] = rows
         if sampling := sized.sampling(shape):
             instance["participation"] = {"kind": sampling[0], "m": sampling[1]}
-        if "low" in loss:
-            instance["box"] = {"low": text(loss["low"][0]), "high": text(loss["high"][0])}
+        if (box := sized.family(shape).box(loss)) is not None:
+            instance["box"] = {"low": text(box[0][0]), "high": text(box[1][0])}
         if "graph" in parts:
             instance["graph"] = text(parts["graph"][0])
         if "oracle" in dict(shape.flags):
@@ -436,8 +436,8 @@ class RunSetting:
                 noise = sized.noise(short).within(sized.draws(short, asked.counts_steps(reading)))
                 smaller.append((sized.with_noise(short, noise), _first(genes, genome, axis, n)))
         smaller += [(sized.with_noise(shape, noise), dict(genome)) for noise in sized.noise(shape).fewer()]
-        if sized.family(shape).name == "bent" and sizes["d"] == 1:
-            straight = Shape(shape.counts, tuple((k, "quadratic" if k == "loss" else v) for k, v in shape.flags))
+        if (simpler := sized.family(shape).straight) and sizes["d"] == 1:
+            straight = Shape(shape.counts, tuple((k, simpler if k == "loss" else v) for k, v in shape.flags))
             smaller.append((straight, dict(genome)))
         if "none" in asked.regularisers(reading) and dict(shape.flags).get("regulariser") not in (None, "none"):
             plain = Shape(shape.counts, tuple((k, "none" if k == "regulariser" else v) for k, v in shape.flags))
@@ -483,6 +483,7 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
     def on(x: Array) -> Any:
         return to_backend(backend, x)
 
+    box = sized.family(shape).box(parts["loss"])
     problem = sized.family(shape).problem({k: on(v) for k, v in parts["loss"].items()}, on(parts["p"]))
     g, w_star = None, problem.minimiser() if asked.reads_minimum(reading) else None
     if "regulariser" in dict(shape.flags):
@@ -495,9 +496,9 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
         _scalars(known, shape, backend, reading.claim["method"].get("counts_from", 0)),
         sizes["E"],
         sizes["T"],
-        v=on(parts["v"]) if noise.kind != "none" else None,
+        v=None if noise.law.silent else on(parts["v"]),
         h=on(parts["h"]) if "h" in parts else None,
-        shared=noise.kind == "shared",
+        shared=noise.law.one_sign,
         noisy_steps=noise.steps(sized.draws(shape, asked.counts_steps(reading))),
         loud=noise.clients(sizes["C"]),
         sampling=sized.sampling(shape),
@@ -508,9 +509,9 @@ def _setup(reading: Reading, shape: Shape, parts: Mapping[str, Any], known: Tabl
         rows=on(parts["rows"]) if "rows" in parts else None,
         floor=on(ROUNDING * parts["high"] * np.abs(parts["loss"]["c"]).max(axis=(1, 2)) ** 2),
         signs=None if signs is None else on(signs),
-        minibatch=_minibatch(shape) if "low" not in parts["loss"] else None,
-        moments="low" in parts["loss"],
-        box=tuple(on(parts["loss"][end][:, 0]) for end in ("low", "high")) if shape.follows_moments else None,
+        minibatch=_minibatch(shape) if box is None else None,
+        moments=box is not None,
+        box=(on(box[0][:, 0]), on(box[1][:, 0])) if box is not None and shape.follows_moments else None,
         oracle=None if parts.get("oracle") is None else tuple(map(on, parts["oracle"])),
     )
 
@@ -664,14 +665,13 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: M
     else:
         p = genome["weight"] / genome["weight"].sum(axis=1, keepdims=True)
     parts: dict[str, Any] = {"p": p, "w0": genome["scale"][:, None] * genome["start"], "high": high}
-    if "between" in genome:
-        parts["w0"] = cast("Any", sized.family(shape)).start(genome, genome["scale"])
+    if (begins := sized.family(shape).start(genome, genome["scale"])) is not None:
+        parts["w0"] = begins
     start = dict(shape.flags).get("start")
     genome = _laid_out(genome, start, C)
     parts["loss"] = _losses(reading, shape, genome, p, low, high)
     parts["regulariser"] = _regulariser(shape, genome, high)
-    lengths = [abs(parts["loss"][name]).max(axis=(1, 2)) for name in ("c", "lo", "hi") if name in parts["loss"]]
-    far = reduce(np.maximum, [abs(parts["w0"]).max(axis=1), *lengths])
+    far = reduce(np.maximum, [abs(parts["w0"]).max(axis=1), *sized.family(shape).lengths(parts["loss"])])
     parts["unit"], parts["slope"] = high * genome["scale"], high * far
     parts["points"] = {name: genome["scale"][:, None] * genome[f"point_{name}"] for name in asked.points(reading)}
     noise = sized.noise(shape)
@@ -683,10 +683,9 @@ def _parts(reading: Reading, shape: Shape, genome: Mapping[str, Array], known: M
         parts["h"] = noise.bends(genome, high, d)
     if start:
         parts["w0"] = parts["loss"]["c"][:, -1] if start == "client" else 0 * parts["w0"]
-    if "pace" in parts["loss"] and (step := asked.stride(reading)):
-        # where all users move alike: far enough upstream to arrive with the last local step
-        stride = (shape["E"] - 1) * known[step]
-        parts["w0"] = parts["w0"] + stride[:, None] * parts["loss"]["pace"]
+    downhill = sized.family(shape).downhill(parts["loss"])
+    if downhill is not None and (step := asked.stride(reading)):  # to arrive with the last local step
+        parts["w0"] = parts["w0"] + ((shape["E"] - 1) * known[step])[:, None] * downhill
     if dict(shape.flags).get("weights") == "own":
         parts["rows"] = np.repeat(
             p[:, None], -(-shape["T"] // (shape["E"] if asked.counts_steps(reading) else 1)), axis=1

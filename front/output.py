@@ -1,0 +1,26 @@
+"""What commands print: JSON on stdout, one line on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .errors import one_line
+
+__all__ = ["complain", "print_json"]
+
+
+def print_json(rows: Sequence[Mapping[str, Any]]) -> int:
+    """Print rows as one JSON array; the exit status of success."""
+    import json
+
+    plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    print(json.dumps(rows, indent=1, ensure_ascii=plain, allow_nan=False))
+    return 0
+
+
+def complain(line: str, status: int) -> int:
+    """Say one line on stderr; returns the exit status."""
+    print(f"fedaudit: {one_line(line)}", file=sys.stderr)
+    return status

@@ -43,9 +43,9 @@ from ..kernel import Malformed
 from ..search.climb import VIOLATION, climb
 from ..search.lowered_claim import lower
 from ..search.rationalise import Replayed, certify, replay
-from ..settings import setting, setting_of
-from ..settings.base import Reading, Setting
-from ..settings.runs.limits import tried_on
+from ..settings import setting_of
+from ..settings.base import Reading
+from ..settings.order import SETTING as ORDER
 
 Change = Literal["hypothesis", "constant", "rate", "none known", "undecided"]
 SHAPES, GENERATIONS, REPLAYS, SIGNS = 8, 6, 5, 150
@@ -307,34 +307,34 @@ def _path(pair: Pair, old: Relational, new: Relational) -> str:
     fixed = [q for q in quantities(new.rhs, old.rhs) if q not in pair.numbers]
     claim = order_claim(pair, old, new, fixed)
     try:
-        reading, world = Reading(lower(claim)), setting("order")
-        shapes = tried_on(reading, world, world.shapes(reading))[:SHAPES]
-        found = climb(reading, world, shapes, GENERATIONS, pair.seed).best
-        replayed = [certify(reading, world, f) for f in found[:REPLAYS] if f.margin > VIOLATION]
+        reading = Reading(lower(claim))
+        best = climb(reading, ORDER, ORDER.shapes(reading)[:SHAPES], GENERATIONS, pair.seed).best
+        replayed = [certify(reading, ORDER, candidate) for candidate in best[:REPLAYS] if candidate.margin > VIOLATION]
     except (Malformed, ValueError, KeyError):  # a formula that growth paths do not speak of
         return ""
     for one in replayed:
         if one is not None and not one.holds:
-            paths = _simplest(reading, world, one).instance["paths"]
+            paths = _simplest(reading, one).instance["paths"]
             return f"another order along {_told(paths, _letters(pair, claim))}"
     return ""
 
 
-def _simplest(reading: Reading, world: Setting, path: Replayed) -> Replayed:
+def _simplest(reading: Reading, path: Replayed) -> Replayed:
     """The path with round numbers, and with as few parameters moving as it takes."""
-    for shape, genome in world.reductions(reading, path.shape, path.genome):
-        rounded = replay(reading, world, shape, genome)
+    for shape, genome in ORDER.reductions(reading, path.shape, path.genome):
+        rounded = replay(reading, ORDER, shape, genome)
         if rounded is not None and not rounded.holds:
             path = rounded
             break
-    powers = [name for name in path.genome if name.startswith("a_")]
+    moving = {gene.name for gene in ORDER.powers(reading)}
+    powers = [name for name in path.genome if name in moving]
     for name, simpler in (
         *((power, _still) for power in powers),
         *((name, _one) for name in path.genome if name not in powers),
         *((power, _round) for power in powers),
     ):
         for value in simpler(Fraction(path.genome[name][()])):
-            kept = replay(reading, world, path.shape, {**path.genome, name: np.array(value, dtype=object)})
+            kept = replay(reading, ORDER, path.shape, {**path.genome, name: np.array(value, dtype=object)})
             if kept is not None and not kept.holds:
                 path = kept
                 break

@@ -19,8 +19,7 @@ from ..kernel.core.expression import Evaluator, Tree, parse
 from ..kernel.core.rational import DIGITS as READ
 from ..kernel.core.rational import Node
 from ..kernel.runs.run import COUNT as MOST_OF_A_RUN
-from ..settings.base import Reading, Setting, Shape, rules
-from ..settings.order import Order
+from ..settings.base import Exact, ExactValues, Reading, Setting, Shape, rules
 from .climb import VIOLATION, Found
 from .genome import Genome, exactly
 from .score import BEYOND_ROUNDING, Scores, genes_of, score, tabulate
@@ -111,7 +110,7 @@ def _decided(
         except kernel.Rejected:
             continue
         sides = kernel.claimed(lhs), kernel.claimed(rhs)
-        return Replayed(shape, genome, instance, at, *sides, holds, _ratio(reading, at, lhs, rhs))
+        return Replayed(shape, genome, instance, at, *sides, holds, _ratio(reading, setting, at, lhs, rhs))
     return None
 
 
@@ -131,21 +130,10 @@ def _longest(raw: Any) -> int:
     return len(raw) if isinstance(raw, str) else 0
 
 
-def _ratio(reading: Reading, at: Mapping[str, int], lhs: Any, rhs: Any) -> float:
-    """Smaller side over larger side as the relation orders them, at least; NaN where that has no sense.
-
-    Of orders of growth, whose sides are powers of n, the difference: 0 is tight.
-    """
+def _ratio(reading: Reading, setting: Setting, at: Mapping[str, int], lhs: Exact, rhs: Exact) -> float:
+    """Smaller side over larger side as the relation orders them."""
     small, large = (rhs, lhs) if reading.claim["then"][at["relation"]][0] in (">=", ">") else (lhs, rhs)
-    if reading.claim["setting"] == "order":
-        return float(small - large)
-    if not large > 0:
-        return float("nan")
-    made = small / large
-    try:
-        return float(made if isinstance(made, fmpq) else made.lower())
-    except OverflowError:  # beyond all floats
-        return math.inf if made > 0 else -math.inf
+    return setting.ratio(small, large)
 
 
 def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None:
@@ -161,7 +149,7 @@ def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None
         return None
     genes = genes_of(reading, setting, shape)
     plain, equal = found.margin < -BEYOND_ROUNDING, _equation(reading, found) and found.margin <= VIOLATION
-    if not plain and not equal and found.margin <= VIOLATION and not isinstance(setting, Order):
+    if not plain and not equal and found.margin <= VIOLATION and not setting.fitted:
         return _close(reading, setting, found, shape)
     affordable = [digits for digits in DIGITS if shape.steps * digits <= MOST_DIGITS]
     order = [*reversed(affordable), *(d for d in DIGITS if d not in affordable)] if plain else [*DIGITS]
@@ -233,7 +221,7 @@ def _needed(reading: Reading, setting: Setting, found: Found) -> Shape:
     shape, at = found.scores.shape, found.scores.at[found.row]
     if "t" not in at or reading.uses("T"):
         return shape
-    whole: int = shape["E"] if getattr(setting, "counts_steps", False) else 1  # T counts steps, and rounds are whole
+    whole = shape["E"] if setting.counts_steps else 1  # T counts steps, and rounds are whole
     needed = -(-(at["t"] + 1) // whole) * whole
     return shape.but(T=needed) if needed < dict(shape.counts).get("T", 1) else shape
 
@@ -304,8 +292,7 @@ def _instances(
         else:
             scalars[name] = _fraction(values[0])
     free = {k: v for k, v in scalars.items() if k not in reading.lowered.knobs and k not in dict(shape.counts)}
-    known = {"scalars": free, "quantities": quantities}
-    instance = setting.instance(reading, shape, genome, known)
+    instance = setting.instance(reading, shape, genome, ExactValues(free, quantities))
     if not setting.declared:
         yield needed_names(reading.claim, instance)
         return

@@ -15,7 +15,6 @@ from typing import Any, cast
 import numpy as np
 
 from ..settings.base import Reading, Setting, Shape
-from ..settings.order import Order
 from .climb import Found
 from .genome import simpler, size
 from .rationalise import Replayed, decided, in_floats
@@ -70,7 +69,7 @@ def _refuting(
     """Of each proposal its shape and, if it is simpler than `below` and refutes, its replay. Floats look at many at
     once and spare the kernel those that hold plainly.
     """
-    for shape, genomes in _alike(proposals, 1 if isinstance(setting, Order) else AT_ONCE):
+    for shape, genomes in _alike(proposals, 1 if setting.fitted else AT_ONCE):
         simple = [genome for genome in genomes if _simplicity(shape, genome) < below]
         yield from ((shape, None) for _ in range(len(genomes) - len(simple)))
         if not simple:

@@ -40,6 +40,15 @@ class Table:
     counts: Mapping[str, int]
     scale: tuple[Array, Array] | None = None  # natural size of F and W, (n,) each: rounding is relative to it
 
+    def measured(
+        self,
+        scalars: Mapping[str, Array],
+        quantities: Mapping[str, Quantity] | None = None,
+        scale: tuple[Array, Array] | None = None,
+    ) -> Table:
+        """This table with what was measured."""
+        return Table(self.n, {**self.scalars, **scalars}, {**self.quantities, **(quantities or {})}, self.counts, scale)
+
 
 class UnknownName(KeyError):
     """A tree names something that the table does not hold."""

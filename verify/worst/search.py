@@ -21,7 +21,6 @@ from ..search.rationalise import Replayed, certificate, replay
 from ..search.score import Scores, genes_of, score
 from ..search.seeds import seed_for
 from ..settings.base import Reading, Setting, Shape
-from ..settings.order import Order
 from .ordinary import CURVED, ORDINARY, PLAIN, ROUNDS, SMOOTH, Ordinary
 
 __all__ = ["found_at"]
@@ -33,7 +32,7 @@ DIGITS = (2, 4)  # of the rationals that are replayed
 
 def found_at(reading: Reading, world: Setting, seed: int, effort: float) -> Iterator[tuple[dict[str, Any], Replayed]]:
     """At the first few ordinary points where runs can have these constants: a row, and the instance that it is of."""
-    if isinstance(world, Order):
+    if world.fitted:
         return
     shapes, names, met = world.shapes(reading), set[str](), 0
     for at in ORDINARY:
@@ -59,7 +58,7 @@ def _values(reading: Reading, world: Setting, shapes: Sequence[Shape], at: Ordin
     values = dict.fromkeys(named[CURVED], Fraction(1))
     values |= dict.fromkeys(named[SMOOTH], Fraction(at.kappa if named[CURVED] else PLAIN))
     sizes = {name for shape in shapes for name, _ in shape.counts}
-    unit = at.E if getattr(world, "counts_steps", False) else 1
+    unit = at.E if world.counts_steps else 1
     here = {name: n for name, n in (("C", at.C), ("E", at.E), ("T", unit * at.t)) if name in sizes}
     letters = {size: letter for letter, size in reading.claim.get("method", {}).get("names", {}).items()}
     told = {"kappa": at.kappa} if named[CURVED] and named[SMOOTH] else {}

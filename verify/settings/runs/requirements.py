@@ -14,7 +14,7 @@ from fedaudit.problems.families.family import Family
 from fedaudit.problems.families.regularisers import FAMILIES
 
 from ..base import Reading, names
-from . import data_points as data
+from . import data_points
 
 CONSTANTS = (
     "smooth", "strongly_convex", "bounded_variance", "descent", "mean_strongly_convex", "prox_pl", "minibatch_variance",
@@ -186,6 +186,11 @@ def uses(reading: Reading, op: str) -> bool:
     return any(f'"{op}"' in json.dumps(method[phase]) for phase in ("begin", "local", "end", "update", "measures"))
 
 
+def least_clients(reading: Reading) -> int:
+    """The least number of clients: one alone has no neighbour."""
+    return 2 if uses(reading, "neighbours") else 1
+
+
 @lru_cache
 def reads_minimum(reading: Reading) -> bool:
     unsaid = has(reading, "homogeneous") or has(reading, "lower_bounded")
@@ -298,7 +303,7 @@ def one_round(claim: Mapping[str, Any]) -> bool:
 def ones(reading: Reading) -> list[str]:
     """Counts that nothing determines, where clients have no data points: sizes of batches, which are 1."""
     counts = sorted(name for name, kind in reading.claim["domains"].items() if kind == "count")
-    return [] if data.reads_data(reading) else [name for name in counts if name not in taken(reading)]
+    return [] if data_points.reads_data(reading) else [name for name in counts if name not in taken(reading)]
 
 
 @lru_cache

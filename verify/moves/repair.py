@@ -130,9 +130,9 @@ class Pair:
         return str(expr.xreplace(names))
 
     def alike(self, one: Any, other: Any) -> bool:
-        known = {**self.printed.glossary, **self.repaired.glossary}
+        glossary = {**self.printed.glossary, **self.repaired.glossary}
         same = isinstance(one, Symbol) == isinstance(other, Symbol)
-        return same and one in known and other in known and known[one].dim == known[other].dim
+        return same and one in glossary and other in glossary and glossary[one].dim == glossary[other].dim
 
     def dimension(self, expr: Expr) -> Dimension | None:
         try:
@@ -152,8 +152,10 @@ def repair(printed: Statement, catalogue: Mapping[str, Statement], seed: int = 0
     numbers = frozenset(s for one in (printed, repaired) for s in _numbers(one))
     pair = Pair(printed, repaired, _claim(printed, closed), _claim(repaired, closed), numbers, seed)
     answers = [_bound(pair, n) for n in range(len(pair.new.relations))]
-    known = pair.old.definitions()
-    answers += [_order(pair, known[name], new) for name, new in pair.new.definitions().items() if name in known]
+    definitions = pair.old.definitions()
+    answers += [
+        _order(pair, definitions[name], new) for name, new in pair.new.definitions().items() if name in definitions
+    ]
     answers += _rounds(pair)
     for change in ("none known", "rate", "undecided", "constant"):
         if change == "constant" and _for_every_constant(printed):
@@ -172,8 +174,8 @@ def _for_every_constant(statement: Statement) -> bool:
 
 
 def _assumed(statement: Statement) -> tuple[Any, ...]:
-    seen = view(statement)
-    return set(seen.assumes), set(seen.requires), statement.choose, statement.for_all
+    premises = view(statement)
+    return set(premises.assumes), set(premises.requires), statement.choose, statement.for_all
 
 
 def _numbers(statement: Statement) -> set[Symbol]:
@@ -200,13 +202,13 @@ def _closed(statement: Statement) -> set[Basic]:
 
 def _claim(statement: Statement, closed: set[Basic]) -> Claim:
     kept = {name: value for name, value in statement.where.items() if name not in closed}
-    seen = view(replace(statement, where=kept))
+    premises = view(replace(statement, where=kept))
     if statement.form:
         run = statement.form.identity.relations[0].lhs
-        return Claim(tuple(run for _ in seen.relations), seen.relations, seen.requires)
+        return Claim(tuple(run for _ in premises.relations), premises.relations, premises.requires)
     if _for_every_constant(statement):
-        return Claim(tuple(None for _ in seen.relations), seen.relations, seen.requires)
-    return Claim(tuple(r.lhs for r in seen.relations), seen.relations, seen.requires)
+        return Claim(tuple(None for _ in premises.relations), premises.relations, premises.requires)
+    return Claim(tuple(r.lhs for r in premises.relations), premises.relations, premises.requires)
 
 
 def _bound(pair: Pair, n: int) -> Answer:
@@ -398,8 +400,8 @@ def _sign(pair: Pair, old: Relational, new: Relational) -> str:
 
 def order_claim(pair: Pair, old: Relational, new: Relational, fixed: Sequence[Basic] = ()) -> Statement:
     """ "The repaired bound is O(the printed one)" (of a lower bound: the other way round), all but `fixed` are free."""
-    given = conjuncts(*pair.old.conditions, *pair.new.conditions)
-    conditions = [c for c in dict.fromkeys(given) if isinstance(c, Relational)]
+    conditions_of_both = conjuncts(*pair.old.conditions, *pair.new.conditions)
+    conditions = [c for c in dict.fromkeys(conditions_of_both) if isinstance(c, Relational)]
     both = quantities(old.rhs, new.rhs)
     about = [c for c in conditions if set(quantities(c)) <= set(both)]
     names: dict[Basic, Any] = {q: q for q in both if isinstance(q, Symbol)}

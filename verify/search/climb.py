@@ -88,14 +88,14 @@ def sampled(
 
 def _some_at_a_time(reading: Reading, setting: Setting, shape: Shape, genome: Genome, most: int) -> Searched:
     """Instances of which at most so many fit in memory together. What was measured is not kept, but measured again."""
-    seen: list[Searched] = []
+    parts_searched: list[Searched] = []
     for first in range(0, size_of(genome), most):
         part = rows(genome, np.arange(first, min(first + most, size_of(genome))))
         scores = score(reading, setting, shape, part)
         scores = replace(scores, known=partial(tabulate, reading, setting, shape, part))
         size = _size(reading, setting, scores, scores.admissible)
-        seen.append(Searched(scores.admissible, tuple(top(scores, 1)), (size,)))
-    return replace(joined(seen), best=joined(seen).best[:1])
+        parts_searched.append(Searched(scores.admissible, tuple(top(scores, 1)), (size,)))
+    return replace(joined(parts_searched), best=joined(parts_searched).best[:1])
 
 
 def size_of(genome: Genome) -> int:

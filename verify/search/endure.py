@@ -111,8 +111,8 @@ def _again(
     if own is not None and abs(margin) > BEYOND_ROUNDING:
         grown = {name: size for name, size in shape.counts if name in own}
         return _Seen({**own, **grown}, scores.at[0], margin < 0)
-    made = decided(reading, setting, scores, 0, genome)
-    return None if made is None else _Seen(_sizes(made), made.at, made.holds)
+    replayed = decided(reading, setting, scores, 0, genome)
+    return None if replayed is None else _Seen(_sizes(replayed), replayed.at, replayed.holds)
 
 
 def breaks(claims: Mapping[str, Mapping[str, Any]], replayed: Replayed) -> list[str]:
@@ -122,7 +122,7 @@ def breaks(claims: Mapping[str, Mapping[str, Any]], replayed: Replayed) -> list[
 
 def tougher(reading: Reading, setting: Setting, violations: Sequence[Found]) -> Replayed | None:
     """A counterexample that lasts, from a climb on the shapes that fell: the first that the kernel confirms."""
-    fallen = {found.scores.shape for found in violations}
+    fallen = {violation.scores.shape for violation in violations}
     shapes = setting.ordinary(reading, setting.shapes(reading))
     for shape in _varied([shape for shape in shapes if shape in fallen])[:SHAPES]:
         best = _climb(reading, setting, shape)

@@ -25,9 +25,9 @@ PROPOSED = 2000  # problems, each run at every length
 def lengthened(statement: Statement, reading: Reading, world: Setting, seed: int) -> Crossing | None:
     """The random problem that exceeds its bound most at the largest T; None where none does."""
     for columns in world.along(reading):
-        made = _most_broken(statement, reading, world, columns, seed)
-        if made is not None:
-            return made
+        crossing = _most_broken(statement, reading, world, columns, seed)
+        if crossing is not None:
+            return crossing
     return None
 
 

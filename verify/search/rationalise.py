@@ -136,7 +136,7 @@ def _ratio(reading: Reading, setting: Setting, at: Mapping[str, int], lhs: Exact
     return setting.ratio(small, large)
 
 
-def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None:
+def certify(reading: Reading, setting: Setting, candidate: Found) -> Replayed | None:
     """The candidate in rationals of growing precision: the first that the kernel finds to violate the claim.
 
     If none does, the most precise replay that was admitted (which then `holds`), or None. Where floats see it hold
@@ -144,62 +144,62 @@ def certify(reading: Reading, setting: Setting, found: Found) -> Replayed | None
     where floats see it hold, one exact instance says as much as three.
     """
     last: Replayed | None = None
-    shape, at = _needed(reading, setting, found), found.scores.at[found.row]
+    shape, at = _needed(reading, setting, candidate), candidate.scores.at[candidate.row]
     if beyond_kernel(shape):
         return None
     genes = genes_of(reading, setting, shape)
-    plain, equal = found.margin < -BEYOND_ROUNDING, _equation(reading, found) and found.margin <= VIOLATION
-    if not plain and not equal and found.margin <= VIOLATION and not setting.fitted:
-        return _close(reading, setting, found, shape)
+    plain, equal = candidate.margin < -BEYOND_ROUNDING, _equation(reading, candidate) and candidate.margin <= VIOLATION
+    if not plain and not equal and candidate.margin <= VIOLATION and not setting.fitted:
+        return _close(reading, setting, candidate, shape)
     affordable = [digits for digits in DIGITS if shape.steps * digits <= MOST_DIGITS]
     order = [*reversed(affordable), *(d for d in DIGITS if d not in affordable)] if plain else [*DIGITS]
     too_large = False
     while order and (last is None or too_large or not (plain or equal or order[0] not in affordable)):
         digits = order.pop(0)
-        exact = exactly(genes, found.scores.genome, found.row, digits)
+        exact = exactly(genes, candidate.scores.genome, candidate.row, digits)
         try:
-            scores = scored(reading, setting, shape, exact, at if found.margin > BEYOND_ROUNDING else None)
-            made = _decided(reading, setting, scores, 0, exact)
+            scores = scored(reading, setting, shape, exact, at if candidate.margin > BEYOND_ROUNDING else None)
+            replayed = _decided(reading, setting, scores, 0, exact)
         except kernel.TooLarge:  # so are longer rationals, and all of them where the shortest are
-            made, order, too_large = None, [d for d in DIGITS if d < digits and d in order], True
-        if made is not None and not made.holds:
-            return made
-        last = made or last
+            replayed, order, too_large = None, [d for d in DIGITS if d < digits and d in order], True
+        if replayed is not None and not replayed.holds:
+            return replayed
+        last = replayed or last
     return last
 
 
-def _close(reading: Reading, setting: Setting, found: Found, shape: Shape) -> Replayed | None:
+def _close(reading: Reading, setting: Setting, candidate: Found, shape: Shape) -> Replayed | None:
     """The same of a candidate that floats cannot tell from a tight one: its rationals are scored together.
 
     Those at which floats see it hold beyond rounding are replayed only if no others are admitted. Sides that are equal
     say as much as an equation.
     """
     genes = genes_of(reading, setting, shape)
-    genomes = [exactly(genes, found.scores.genome, found.row, digits) for digits in DIGITS]
+    genomes = [exactly(genes, candidate.scores.genome, candidate.row, digits) for digits in DIGITS]
     scores, last = score(reading, setting, shape, in_floats(genomes), again=False), None
     affordable = [row for row, digits in enumerate(DIGITS) if shape.steps * digits <= MOST_DIGITS]
     plain = [row for row in affordable if scores.margin[row] < -BEYOND_ROUNDING]
     for row in affordable:
         try:
-            made = _decided(reading, setting, scores, row, genomes[row]) if row not in plain else None
+            replayed = _decided(reading, setting, scores, row, genomes[row]) if row not in plain else None
         except kernel.TooLarge:  # so are longer rationals
             break
-        if made is not None and (not made.holds or made.equal):
-            return made
-        last = made or last
+        if replayed is not None and (not replayed.holds or replayed.equal):
+            return replayed
+        last = replayed or last
     rest = (*reversed(plain), *range(len(affordable), len(DIGITS))) if last is None else ()
     return last or next(filter(None, (decided(reading, setting, scores, row, genomes[row]) for row in rest)), None)
 
 
-def refusal(reading: Reading, setting: Setting, found: Found) -> str:
+def refusal(reading: Reading, setting: Setting, candidate: Found) -> str:
     """What the kernel says of a candidate in short rationals that it does not replay; nothing where it does."""
-    shape = _needed(reading, setting, found)
+    shape = _needed(reading, setting, candidate)
     if beyond_kernel(shape):
         return f"a run of more than {MOST_OF_A_RUN} rounds, steps, clients or variables is not replayed"
-    exact = exactly(genes_of(reading, setting, shape), found.scores.genome, found.row, DIGITS[0])
+    exact = exactly(genes_of(reading, setting, shape), candidate.scores.genome, candidate.row, DIGITS[0])
     try:
-        for instance in _instances(reading, setting, shape, exact, _measured(setting, found.scores, found.row)):
-            kernel.evaluate(reading.claim, instance, reading.dropped, found.scores.at[found.row])
+        for instance in _instances(reading, setting, shape, exact, _measured(setting, candidate.scores, candidate.row)):
+            kernel.evaluate(reading.claim, instance, reading.dropped, candidate.scores.at[candidate.row])
     except kernel.Rejected as error:
         return str(error)
     return ""
@@ -211,14 +211,14 @@ def beyond_kernel(shape: Shape) -> bool:
     return not shape.brief and any(n > MOST_OF_A_RUN for n in walked)
 
 
-def _equation(reading: Reading, found: Found) -> bool:
+def _equation(reading: Reading, candidate: Found) -> bool:
     """Whether what the candidate is closest to breaking is one."""
-    return bool(reading.claim["then"][found.scores.at[found.row]["relation"]][0] == "=")
+    return bool(reading.claim["then"][candidate.scores.at[candidate.row]["relation"]][0] == "=")
 
 
-def _needed(reading: Reading, setting: Setting, found: Found) -> Shape:
+def _needed(reading: Reading, setting: Setting, candidate: Found) -> Shape:
     """The candidate's shape with only the rounds that its worst index needs, unless the claim itself speaks of T."""
-    shape, at = found.scores.shape, found.scores.at[found.row]
+    shape, at = candidate.scores.shape, candidate.scores.at[candidate.row]
     if "t" not in at or reading.uses("T"):
         return shape
     whole = shape["E"] if setting.counts_steps else 1  # T counts steps, and rounds are whole

@@ -184,11 +184,11 @@ def _split(scores: Scores, parts: Sequence[Genome]) -> list[Scores]:
 
 
 def _score(reading: Reading, setting: Setting, shape: Shape, genome: Genome, table: Table | None = None) -> Scores:
-    known = RECORDED.get((reading, shape)) if table is None else None
-    if known is not None and known.tape is not None and known.setting is setting:
-        replayed = known.replay(genome)
+    recorded = RECORDED.get((reading, shape)) if table is None else None
+    if recorded is not None and recorded.tape is not None and recorded.setting is setting:
+        replayed = recorded.replay(genome)
         if replayed is not None:
-            return _scores(shape, genome, lambda: tabulate(reading, setting, shape, genome), known.span, replayed)
+            return _scores(shape, genome, lambda: tabulate(reading, setting, shape, genome), recorded.span, replayed)
     table = table or tabulate(reading, setting, shape, genome)
     evaluator = _evaluator(reading, table)
     return _scores(shape, genome, table, Span.of(evaluator), compared(reading, evaluator))
@@ -223,8 +223,8 @@ RECORDED: dict[tuple[Reading, Shape], Recorded] = {}
 
 def record(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> None:
     """Once for every shape, with the first instances, or those of a small batch again and again."""
-    known = RECORDED.get((reading, shape))
-    if reading.backend != "numpy" or (known is not None and known.setting is setting):
+    recorded = RECORDED.get((reading, shape))
+    if reading.backend != "numpy" or (recorded is not None and recorded.setting is setting):
         return
     if len(RECORDED) >= MOSTRECORDED:
         del RECORDED[next(iter(RECORDED))]

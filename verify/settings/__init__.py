@@ -27,6 +27,6 @@ def setting_of(lowered: Lowered) -> Setting:
 def setting(name: str) -> Setting:
     """The setting of this name."""
     if name not in settings():
-        known = ", ".join(settings())
-        raise UserError(f"got setting {name!r}, expected one of {known}; do: add verify/settings/{name}.py")
+        names = ", ".join(settings())
+        raise UserError(f"got setting {name!r}, expected one of {names}; do: add verify/settings/{name}.py")
     return settings()[name]

@@ -137,7 +137,7 @@ def _maps(programme: Programme) -> Maps | None:
     source = np.vstack([vectors.reshape(-1, len(programme.leaves)), shared])
     if np.linalg.matrix_rank(source, RANK) < len(programme.leaves):
         return None
-    made: Maps = {}
+    maps: Maps = {}
     for a in range(len(tables)):
         for b in range(a + 1, len(tables)):
             if b < len(tables) - 2:
@@ -150,16 +150,16 @@ def _maps(programme: Programme) -> Maps | None:
                 return None
             unknown = np.arange(len(programme.unknowns))
             unknown[values.ravel()] = values[order].ravel()
-            made[a, b] = leaf, unknown
-    return made
+            maps[a, b] = leaf, unknown
+    return maps
 
 
 def _vector(programme: Programme, vector: Vec) -> Array:
-    made, place = np.zeros(len(programme.leaves)), places(programme.leaves)
+    coefficients, place = np.zeros(len(programme.leaves)), places(programme.leaves)
     for leaf, x in vector.terms.items():
         if leaf in place:  # otherwise nothing depends on it
-            made[place[leaf]] = float(x)
-    return made
+            coefficients[place[leaf]] = float(x)
+    return coefficients
 
 
 def _orbits(forms: Sequence[_Floats], sides: Sequence[_Floats], maps: Iterable[tuple[Array, Array]]) -> Any:

@@ -124,9 +124,9 @@ class Asked:
 
     @property
     def names(self) -> list[str]:
-        known = [*self.sizes.values(), "p", *self.constants, *self.parameters, *self.steps, *self.claim.for_all]
-        known += [self.drawn] if self.sampling else []
-        return list(dict.fromkeys(known))
+        names = [*self.sizes.values(), "p", *self.constants, *self.parameters, *self.steps, *self.claim.for_all]
+        names += [self.drawn] if self.sampling else []
+        return list(dict.fromkeys(names))
 
 
 def told(reading: Reading, values: Mapping[str, Fraction], small: Choices = SMALL) -> Iterator[list[Point]]:
@@ -152,12 +152,12 @@ def told(reading: Reading, values: Mapping[str, Fraction], small: Choices = SMAL
 def missing(reading: Reading, point: Point) -> list[str]:
     """Constants and parameters that a point leaves open."""
     asked = Asked.of(reading)
-    given = {*point.data["constants"], *point.data.get("parameters", {})}
-    return [name for name in (*asked.constants, *asked.parameters) if name not in {*given, *asked.measured}]
+    named = {*point.data["constants"], *point.data.get("parameters", {})}
+    return [name for name in (*asked.constants, *asked.parameters) if name not in {*named, *asked.measured}]
 
 
-def _near(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+def _near(name: str, names: list[str]) -> str:
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     return f"did you mean {near[0]}?" if near else "leave it out"
 
 
@@ -214,10 +214,10 @@ def point_at(
         data["steps"] = {
             n: drawn[n] if n in drawn else _alike(values[n], arity, sizes) for n, arity in asked.steps.items()
         }
-    known = {asked.sizes[size]: Fraction(n) for size, n in sizes.items()} | dict(values)
+    numbers = {asked.sizes[size]: Fraction(n) for size, n in sizes.items()} | dict(values)
     at: dict[str, int] = {"relation": number}
     for index, ends in claim.for_all.items():
-        low, high = (whole(end, known, claim) for end in ends)
+        low, high = (whole(end, numbers, claim) for end in ends)
         x = values.get(index, Fraction(high))
         if x.denominator != 1 or not low <= x <= high:
             raise UserError(f"{index}={x}", f"a whole number from {low} to {high}", f"write it like {index}={high}")
@@ -265,7 +265,7 @@ def _alike(x: Fraction, indices: int, sizes: Mapping[str, int]) -> list[Any]:
     return [one] * sizes["T"]
 
 
-def whole(end: Any, known: Mapping[str, Fraction], claim: Claim) -> int:
+def whole(end: Any, numbers: Mapping[str, Fraction], claim: Claim) -> int:
     """An end of an index's range."""
-    values = {name: fmpq(x.numerator, x.denominator) for name, x in known.items()}
+    values = {name: fmpq(x.numerator, x.denominator) for name, x in numbers.items()}
     return Evaluator(tabled(values, {}), claim.domains).integer(end, {})

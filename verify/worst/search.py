@@ -89,9 +89,9 @@ def _best(
         return None
     for digits in DIGITS:
         exact = exactly(genes, scores.genome, int(_tightest(scores)[0]), digits)
-        made = replay(held, world, shape, exact, among=last)
-        if made is not None and not math.isnan(made.ratio):
-            return made
+        replayed = replay(held, world, shape, exact, among=last)
+        if replayed is not None and not math.isnan(replayed.ratio):
+            return replayed
     return None
 
 

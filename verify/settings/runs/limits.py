@@ -230,11 +230,11 @@ def _varying(reading: Reading) -> tuple[bool, bool]:
 
 def _compared(relation: Sequence[Any], for_all: Mapping[str, Sequence[Any]], counts: Mapping[str, int]) -> int:
     """Numbers of both sides of a relation: all its indices, and those of the sums inside."""
-    known, span = dict(counts), 1
+    sizes, span = dict(counts), 1
     for index, (low, high) in for_all.items():
-        known[index] = _largest(high, known)
-        span *= max(1, known[index] - _least(low) + 1)
-    return span * max(_sums(side, known) for side in relation[1:])
+        sizes[index] = _largest(high, sizes)
+        span *= max(1, sizes[index] - _least(low) + 1)
+    return span * max(_sums(side, sizes) for side in relation[1:])
 
 
 def _sums(tree: Any, counts: Mapping[str, int]) -> int:

@@ -262,22 +262,22 @@ def until(reading: Reading, sizes: Mapping[str, int]) -> dict[str, tuple[int, ..
         return {}
     method, last = reading.claim["method"], dict[str, list[float]]()
     for name, indices, ranges in places(reading):
-        known = {size: (float(n), float(n)) for size, n in sizes.items()}
+        ranges_of_names = {size: (float(n), float(n)) for size, n in sizes.items()}
         for index, low, high in ranges:
-            known[index] = _ends(low, known)[0], _ends(high, known)[1]
-        ends = [_ends(tree, known)[1] for tree in indices[: 1 + ("k" in method["measures"][name]["at"])]]
+            ranges_of_names[index] = _ends(low, ranges_of_names)[0], _ends(high, ranges_of_names)[1]
+        ends = [_ends(tree, ranges_of_names)[1] for tree in indices[: 1 + ("k" in method["measures"][name]["at"])]]
         ends[0] -= method.get("counts_from", 0)
         last[name] = [max(pair) for pair in zip(ends, last.get(name, ends), strict=True)]
     return {name: tuple(map(int, ends)) for name, ends in last.items() if max(ends) < inf}
 
 
-def _ends(tree: Any, known: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
+def _ends(tree: Any, ranges_of_names: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
     """Between which numbers a tree lies; of what is not made of whole numbers and indices, nothing is known."""
     if not isinstance(tree, list):
         number = str(tree).removeprefix("-").isdecimal()
-        return (float(tree), float(tree)) if number else known.get(tree, (-inf, inf))
+        return (float(tree), float(tree)) if number else ranges_of_names.get(tree, (-inf, inf))
     op, *parts = cast("list[Any]", tree)
-    ends = [_ends(part, known) for part in parts]
+    ends = [_ends(part, ranges_of_names) for part in parts]
     if op not in ("+", "*", "min", "max") or any(abs(end) == inf for pair in ends for end in pair):
         return -inf, inf
     if op == "*":

@@ -103,17 +103,17 @@ class RunSetting(Limited):
         }
         if requirements.argument(reading, "lipschitz"):
             values["lipschitz"] = cast("Any", family_of(shape)).steepest(genome, high, genome["scale"])
-        known = {name: values.get(a, 0 * high) for name, a in requirements.constants(reading).items()}
-        known |= dict.fromkeys(requirements.ones(reading), 1 + 0 * high)
-        known |= {name: size + 0 * high for name, size in named_sizes(reading, shape).items()}
+        constants = {name: values.get(a, 0 * high) for name, a in requirements.constants(reading).items()}
+        constants |= dict.fromkeys(requirements.ones(reading), 1 + 0 * high)
+        constants |= {name: size + 0 * high for name, size in named_sizes(reading, shape).items()}
         named = requirements.arguments(reading, family_of(shape).assumption)
-        if not set(named) <= set(known):
-            known |= dict(zip(named, family_of(shape).constants(genome, high, genome["scale"]), strict=True))
+        if not set(named) <= set(constants):
+            constants |= dict(zip(named, family_of(shape).constants(genome, high, genome["scale"]), strict=True))
         F, W = high * genome["scale"] ** 2, genome["scale"]
         for name in requirements.free_symbols(reading):
             f, w = reading.lowered.scales.get(name, (0.0, 0.0))
-            known[name] = genome[name] * power(F, f) * power(W, w)
-        return known
+            constants[name] = genome[name] * power(F, f) * power(W, w)
+        return constants
 
     def measure(self, reading: Reading, shape: Shape, genome: Genome, known: Table) -> Table:
         return measured(reading, shape, genome, known)
@@ -128,7 +128,7 @@ class RunSetting(Limited):
             for part in requirements.parts_at(left)
             if part is left and part[2:] == ["t"]
         ]
-        known = all(bounded(rules, name) for name in rules.measures) and len(about) == len(relations) == 1
+        bounded_measures = all(bounded(rules, name) for name in rules.measures) and len(about) == len(relations) == 1
         later = {part[1] for _, _, right in relations for part in requirements.parts_at(right) if part[2:] != ["0"]}
         shape = run_shape(MANY, losses()["bent"], Noise("independent"), "", 0)
         noisy = (
@@ -137,7 +137,7 @@ class RunSetting(Limited):
             and not requirements.uses(reading, "sampled")
         )
         noisy = noisy and losses()["bent"] in requirements.families(reading)
-        fits = known and noisy and not later & set(rules.measures) and meets_counts(reading, MANY)
+        fits = bounded_measures and noisy and not later & set(rules.measures) and meets_counts(reading, MANY)
         return shape if fits else None
 
     def sampled(

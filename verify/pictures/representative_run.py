@@ -17,7 +17,8 @@ from fedaudit.errors import UserError
 from fedaudit.problems.arrays.genes import Gene
 from fedaudit.problems.runs.compiled_method import programme
 
-from ..search.claim_index import moves, round_of, sides_of
+from ..search.claim_index import round_of, sides_of
+from ..search.claim_trees import moves
 from ..search.genome import Genome, draw
 from ..search.score import genes_of, tabulate
 from ..search.seeds import seed_for

@@ -12,12 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from .. import kernel
-from ..settings.base import LongerRun, Reading, Setting, Shape, names
+from ..settings.base import LongerRun, Reading, Setting, Shape
+from .claim_trees import Tree, names
 from .climb import VIOLATION, Found
 from .genome import Genome, draw, exactly, join, mutate, rows
 from .rationalise import DIGITS, Replayed, decided, needed_names, replay, scored
@@ -204,11 +205,8 @@ def _lean(reading: Reading, setting: Setting, shape: Shape, genome: Genome) -> A
     return np.where(usable, worst, np.nan)
 
 
-def _terms(tree: Any) -> list[Any]:
-    if not isinstance(tree, list):
-        return [tree]
-    op, *parts = cast("list[Any]", tree)
-    return parts if op == "+" else [tree]
+def _terms(tree: Tree) -> list[Tree]:
+    return tree[1:] if isinstance(tree, list) and tree[0] == "+" else [tree]
 
 
 def _longer(reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array]) -> Iterator[LongerRun]:

@@ -22,6 +22,7 @@ from fedaudit.problems.arrays.backend import namespace
 from fedaudit.problems.arrays.recording import Taped
 
 from ..results.tried_sizes import Counts
+from ..search.claim_trees import names
 from ..search.genome import Gene, Genome
 from ..search.tree_arrays import Array, Evaluator, Quantity, Table
 
@@ -271,18 +272,6 @@ def rules(lowered: Lowered) -> list[tuple[str, dict[str, Any]]]:
 
 def _key(name: str, rule: dict[str, Any]) -> tuple[str, bool]:
     return name, bool(rule["index"])
-
-
-def names(tree: Any) -> set[tuple[str, bool]]:
-    """(name, indexed?) of everything a tree uses."""
-    if isinstance(tree, str):
-        return {(tree, False)}
-    if not isinstance(tree, list):
-        return set()
-    op, *parts = cast("list[Any]", tree)
-    if op == "at":
-        return {(parts[0], True)}.union(*(names(part) for part in parts[1:]))
-    return set[tuple[str, bool]]().union(*(names(part) for part in parts))
 
 
 def resolve(lowered: Lowered, table: Table) -> Table:

@@ -35,7 +35,7 @@ def measured(reading: Reading, shape: Shape, genome: Genome, known: Table) -> Ta
     clients = shape["C"]
     shape = shape.but(C=1, m=1) if shape.one_for_all else shape
     parts = parts_of(reading, shape, genome, known.scalars)
-    answers = data_points.oracle(reading, shape, genome, known) if data_points.reads_data(reading) else None
+    answers = data_points.oracle(reading, shape, genome, known) if requirements.reads_data(reading) else None
     setup = setup_of(reading, shape, parts, known, oracle=answers)
     setup = replace(setup, until=requirements.until(reading, dict(shape.counts)))
     measures = {name: to_numpy(values) for name, values in run(reading.claim["method"], setup).items()}

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from flint import fmpq
@@ -29,9 +29,11 @@ from fedaudit.problems.runs.interpreter import paths_needed
 from ...kernel.core.expression import Evaluator as ExactEvaluator
 from ...kernel.core.expression import parse
 from ...kernel.core.rational import Node
+from ...search.claim_trees import Tree, names, quantity, subtrees, words
 from ...search.genome import rational as rational_near
 from ...search.tree_arrays import Array, Evaluator, Table
-from ..base import Genes, LongerRun, Reading, Reductions, Shape, names, rules
+from ..base import Genes, LongerRun, Reading, Reductions, Shape, rules
+from .requirements import RULES, has, rules_sample
 
 MINIBATCHES = {1: (1, 2, 3, 4, 10, 50, 1000), 2: (1, 2, 3, 5), 3: (1, 2)}  # data points -> sizes
 ROUNDS = (1, 4, 8, 9, 16, 27, 64)
@@ -46,27 +48,15 @@ WIDE_RUNS = (
     (2, 1, 1, 2), (2, 2, 1, 2), (4, 4, 1, 2), (3, 3, 1, 3), (1, 1, 2, 2), (1, 1, 2, 3), (5, 5, 1, 1), (5, 1, 1, 1),
     (9, 9, 1, 1),
 )  # fmt: skip
-RULES = ("begin", "local", "end", "update")  # of a method
 LONGER = 3  # longer runs that a counterexample is tried on
 PHASES = 2  # the oracle follows one rule in the first round and another one after it
 MOST_PATHS = 72
 DIGITS, ALMOST = 6, 1 - 1e-5  # of rounded shifts: what is rounded stays below the limit
 
 
-@lru_cache
-def reads_data(reading: Reading) -> bool:
-    """Whether the method draws minibatches or asks an oracle."""
-    text = str(reading.claim["method"]).replace("'", '"')
-    return any(f'["{op}"' in text for op in ("oracle", "batch_grad"))
-
-
 def shapes(reading: Reading) -> list[Shape]:
     """The shapes that the statement allows; where no rule means over a sample, none is drawn, whatever C becomes."""
-    return [shape if _samples(reading) else _unsampled(shape) for shape in _proposed(reading)]
-
-
-def _samples(reading: Reading) -> bool:
-    return "'sampled'" in str([reading.claim["method"][phase] for phase in RULES])
+    return [shape if rules_sample(reading) else _unsampled(shape) for shape in _proposed(reading)]
 
 
 def _unsampled(shape: Shape) -> Shape:
@@ -81,7 +71,7 @@ def _proposed(reading: Reading) -> list[Shape]:
         measures = reading.claim["method"]["measures"].values()
         alone = any(measure["at"] == ["i"] for measure in measures)
         groups = [(1, 1)] if alone else [(2, 1), (1, 1), (2, 2), (3, 1), (3, 2)]
-        if "'sampled'" not in str([measure["terms"] for measure in measures]):  # nothing asks who took part
+        if "sampled" not in words([measure["terms"] for measure in measures]):  # nothing asks who took part
             groups = [(1, 1)] if alone else [(1, 1), (2, 2)]
         if "independent_minibatches" in reading.dropped:
             groups, data = [(2, 2), (3, 3)], [(2, 1), (3, 1)]
@@ -187,7 +177,7 @@ def alike(reading: Reading, T: int) -> Shape:
     """One client alone."""
     errs = "exact" if has(reading, "exact_oracle") or not oracle_step(reading) else "aimed"
     shape = _shape("alike", errs, 1, 1, 1, 0 if has(reading, "full_batch") else 1, T)
-    return shape if _samples(reading) else _unsampled(shape)
+    return shape if rules_sample(reading) else _unsampled(shape)
 
 
 def outcomes(shape: Shape) -> int:
@@ -215,11 +205,7 @@ def _every_round(reading: Reading) -> bool:
 
 def takes_everyone(reading: Reading) -> bool:
     """Whether all clients take part in every round: so it is said, or no rule of the method means over a sample."""
-    return has(reading, "full_participation") or not _samples(reading)
-
-
-def has(reading: Reading, name: str) -> bool:
-    return any(a[0] == name for a in (*reading.claim["let"], *reading.claim["implicit"]))
+    return has(reading, "full_participation") or not rules_sample(reading)
 
 
 def _letters(reading: Reading, name: str) -> list[str]:
@@ -266,16 +252,12 @@ def genes(reading: Reading, shape: Shape) -> list[Gene]:
 @lru_cache
 def oracle_step(reading: Reading) -> str:
     """The symbol that is the oracle's step in the method's rules; nothing where there is no oracle."""
-    waiting: list[Any] = [reading.claim["method"][phase] for phase in RULES]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, list) and part[0] == "oracle":
-            return str(cast("list[Any]", part)[1])
-        waiting += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
-    return ""
+    rules_of_phases = [rule for phase in RULES for rule in reading.claim["method"][phase].values()]
+    asked = [quantity(part) for part in subtrees(rules_of_phases) if part[0] == "oracle"]
+    return asked[-1] if asked else ""
 
 
-def _limit(reading: Reading) -> Any:
+def _limit(reading: Reading) -> Tree | None:
     """The tree that the statement bounds the oracle's inaccuracy by; None where it sets no limit."""
     name = next((a[1] for a in reading.claim["let"] if a[0] == "inexact"), "")
     return next((right for op, left, right in reading.claim["when"] if (op, left) == ("<=", name)), None)

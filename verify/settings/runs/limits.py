@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import log10, prod
-from typing import Any, cast
 
 from fedaudit.errors import UserError
 from fedaudit.problems.runs.compiled_method import programme
 
+from ...search.claim_trees import Node, Tree, names
 from ...search.tree_arrays import Evaluator, Table, UnknownName
-from ..base import Limits, Reading, Setting, Shape, names
+from ..base import Limits, Reading, Setting, Shape
 from .requirements import free_steps
 
 __all__ = [
@@ -228,7 +228,7 @@ def _varying(reading: Reading) -> tuple[bool, bool]:
     return any(any(one[:1]) for one in used), any(any(one[1:]) for one in used)
 
 
-def _compared(relation: Sequence[Any], for_all: Mapping[str, Sequence[Any]], counts: Mapping[str, int]) -> int:
+def _compared(relation: Node, for_all: Mapping[str, Sequence[Tree]], counts: Mapping[str, int]) -> int:
     """Numbers of both sides of a relation: all its indices, and those of the sums inside."""
     sizes, span = dict(counts), 1
     for index, (low, high) in for_all.items():
@@ -237,24 +237,23 @@ def _compared(relation: Sequence[Any], for_all: Mapping[str, Sequence[Any]], cou
     return span * max(_sums(side, sizes) for side in relation[1:])
 
 
-def _sums(tree: Any, counts: Mapping[str, int]) -> int:
+def _sums(tree: Tree, counts: Mapping[str, int]) -> int:
     """Terms of the sums in a tree, of those inside each other the product."""
     if not isinstance(tree, list):
         return 1
-    op, *parts = cast("list[Any]", tree)
-    if op != "sum":
-        return max((_sums(part, counts) for part in parts), default=1)
-    variable, low, high, body = parts
+    if tree[0] != "sum":
+        return max((_sums(part, counts) for part in tree[1:]), default=1)
+    _, variable, low, high, body = tree
     last = _largest(high, counts)
-    return max(1, last - _least(low) + 1) * _sums(body, {**counts, variable: last})
+    return max(1, last - _least(low) + 1) * _sums(body, {**counts, str(variable): last})
 
 
-def _least(low: Any) -> int:
+def _least(low: Tree) -> int:
     """The first index of a range, or 0 where it is a formula."""
     return int(low) if isinstance(low, str) and low.isdigit() else 0
 
 
-def _largest(high: Any, counts: Mapping[str, int]) -> int:
+def _largest(high: Tree, counts: Mapping[str, int]) -> int:
     """The last index of a range; the largest size where the tree names what is not known before a run."""
     if isinstance(high, str):
         return int(high) if high.isdigit() else counts.get(high, max(counts.values()))

@@ -7,8 +7,9 @@ from math import isqrt
 
 import numpy as np
 
+from ...search.claim_trees import names
 from ...search.tree_arrays import Evaluator, Table
-from ..base import Reading, names
+from ..base import Reading
 from . import requirements
 
 SMALL = {"C": (1, 2, 3), "d": (1, 2), "E": (1, 2, 4), "T": (1, 4)}

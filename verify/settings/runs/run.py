@@ -23,6 +23,7 @@ from fedaudit.problems.runs.all_paths import MOST_OUTCOMES
 from fedaudit.problems.runs.compiled_method import programme
 from fedaudit.problems.runs.path_bounds import bounded
 
+from ...search.claim_trees import parts_at, quantity
 from ...search.genome import Genome
 from ...search.tree_arrays import Array, Table
 from ..base import ExactValues, Genes, Json, LongerRun, Reading, Reductions, Shape
@@ -61,7 +62,7 @@ class RunSetting(Limited):
     def for_claim(self, lowered: Lowered) -> RunSetting:
         reading, claim = Reading(lowered), lowered.claim
         own = replace(self, declared=requirements.declared(claim), droppable=(*self.droppable, *claim["means"]))
-        if data_points.reads_data(reading):
+        if requirements.reads_data(reading):
             return own
         return replace(
             own,
@@ -74,7 +75,7 @@ class RunSetting(Limited):
         return _need(self, reading, shape)
 
     def proposed(self, reading: Reading) -> Sequence[Shape]:
-        if data_points.reads_data(reading):
+        if requirements.reads_data(reading):
             return data_points.shapes(reading)
         return proposed_runs(reading, self.first_round)
 
@@ -122,14 +123,9 @@ class RunSetting(Limited):
         """Noise on more paths than can be listed, for claims about a measure at t whose range is known."""
         rules = programme(reading.claim["method"])
         relations = reading.claim["then"]
-        about = [
-            part
-            for _, left, _ in relations
-            for part in requirements.parts_at(left)
-            if part is left and part[2:] == ["t"]
-        ]
+        about = [part for _, left, _ in relations for part in parts_at(left) if part is left and part[2:] == ["t"]]
         bounded_measures = all(bounded(rules, name) for name in rules.measures) and len(about) == len(relations) == 1
-        later = {part[1] for _, _, right in relations for part in requirements.parts_at(right) if part[2:] != ["0"]}
+        later = {quantity(part) for _, _, right in relations for part in parts_at(right) if part[2:] != ["0"]}
         shape = run_shape(MANY, losses()["bent"], Noise("independent"), "", 0)
         noisy = (
             "independent" in requirements.choices(reading)[0]
@@ -162,12 +158,12 @@ class RunSetting(Limited):
         return smaller_runs(self, reading, shape, genome)
 
     def longer(self, reading: Reading, shape: Shape, genome: Genes) -> Iterator[LongerRun] | None:
-        if not data_points.reads_data(reading):
+        if not requirements.reads_data(reading):
             return None
         return data_points.longer(reading, self.shapes(reading), shape, genome)
 
     def along(self, reading: Reading) -> Sequence[Mapping[int, Shape]]:
-        if not data_points.reads_data(reading) or not data_points.long(reading):
+        if not requirements.reads_data(reading) or not data_points.long(reading):
             return ()
         return data_points.along(reading, self.shapes(reading))
 
@@ -208,7 +204,7 @@ def genes_of_run(reading: Reading, shape: Shape) -> Sequence[Gene]:
         and not requirements.has(reading, "equal_weights")
     ):
         genes.append(Gene("link", "positive", (sizes["C"], sizes["C"]), ("C", "C")))
-    genes += data_points.genes(reading, shape) if data_points.reads_data(reading) else []
+    genes += data_points.genes(reading, shape) if requirements.reads_data(reading) else []
     genes += [Gene(name, reading.claim["domains"][name]) for name in requirements.free_symbols(reading)]
     steps = requirements.free_steps(reading).items()
     genes += [along(f"step_{name}", "positive", sizes, *("T", "E")[:arity]) for name, arity in steps]

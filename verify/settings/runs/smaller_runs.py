@@ -22,7 +22,7 @@ def smaller_runs(setting: Setting, reading: Reading, shape: Shape, genome: Genes
     genes = {gene.name: gene for gene in setting.genes(reading, shape)}
     counts, flags = dict(shape.counts), dict(shape.flags)
     alike = flags.get("clients") == "alike"
-    if data_points.reads_data(reading):
+    if requirements.reads_data(reading):
         if counts["d"] > 1:
             less = shape.but(d=counts["d"] - 1)
             yield less, data_points.cut(genome, genes, {gene.name: gene for gene in setting.genes(reading, less)})

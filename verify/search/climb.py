@@ -148,7 +148,7 @@ def _ranking(scores: Scores) -> Array:
 
 
 def _danger_of(found: Found) -> float:
-    """The same of one row."""
+    """How dangerous one candidate is; -inf where it is not admissible."""
     if not math.isfinite(found.margin):
         return -math.inf
     danger = 2 + found.margin if found.margin > VIOLATION else found.later

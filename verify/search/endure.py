@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from .. import kernel
-from ..settings.base import LongerRun, Reading, Setting, Shape
+from ..results.tried_sizes import Counts
+from ..settings.base import Json, LongerRun, Reading, Setting, Shape
 from .claim_trees import Tree, names
 from .climb import VIOLATION, Found
 from .genome import Genome, draw, exactly, join, mutate, rows
@@ -63,7 +64,7 @@ class Endurance:
         """Whether nothing is lost from `other` to this."""
         return not other.refutes or self.worth() >= other.worth()
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> Json:
         return {"persists": [dict(one) for one in self.refutes], "persists_until": self.until}
 
 
@@ -141,7 +142,7 @@ def _lasts(reading: Reading, setting: Setting, replayed: Replayed) -> bool:
 
 def _varied(shapes: Sequence[Shape]) -> list[Shape]:
     """Cheap shapes first, then in their order; but one of every size before a second one of the same size."""
-    groups: dict[Any, dict[Any, Shape]] = {}
+    groups: dict[Counts, dict[tuple[tuple[str, str], ...], Shape]] = {}
     for shape in sorted(shapes, key=lambda s: s.cost):
         groups.setdefault(shape.but(T=1).counts, {}).setdefault(shape.flags, shape)
     turns = [list(group.values()) for group in groups.values()]
@@ -247,7 +248,7 @@ def _lengthened(reading: Reading, setting: Setting, shape: Shape, genome: Mappin
 
 
 def _late(reading: Reading, shape: Shape) -> Reading:
-    """The same claim over the later half of the rounds, where it speaks of every round."""
+    """The claim over the later half of the rounds, where it speaks of every round."""
     return _from(reading, dict(shape.counts).get("T", 0) // 2)
 
 

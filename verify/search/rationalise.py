@@ -19,7 +19,8 @@ from ..kernel.core.expression import Evaluator, Tree, parse
 from ..kernel.core.rational import DIGITS as READ
 from ..kernel.core.rational import Node
 from ..kernel.runs.run import COUNT as MOST_OF_A_RUN
-from ..settings.base import Exact, ExactValues, Reading, Setting, Shape, rules
+from ..settings.base import Exact, ExactValues, Json, Reading, Setting, Shape, rules
+from .claim_trees import Data
 from .climb import VIOLATION, Found
 from .genome import Genome, exactly
 from .score import BEYOND_ROUNDING, Scores, genes_of, score, tabulate
@@ -38,7 +39,7 @@ class Replayed:
 
     shape: Shape
     genome: Mapping[str, Array]  # object arrays of Fractions
-    instance: dict[str, Any]
+    instance: Json
     at: dict[str, int]
     lhs: str
     rhs: str
@@ -122,12 +123,12 @@ def _measured(setting: Setting, scores: Scores, row: int) -> dict[str, float]:
     return {k: float(np.broadcast_to(scalars[k], scores.margin.shape)[row]) for k in setting.declared}
 
 
-def _longest(raw: Any) -> int:
-    """Of the numbers in JSON data: how many characters the longest one has."""
-    if isinstance(raw, dict | list):
-        parts = cast("Any", raw.values() if isinstance(raw, dict) else raw)
+def _longest(data: Data) -> int:
+    """How many characters the longest of the numbers in JSON data has."""
+    if isinstance(data, dict | list):
+        parts = data.values() if isinstance(data, dict) else data
         return max((_longest(part) for part in parts), default=0)
-    return len(raw) if isinstance(raw, str) else 0
+    return len(data) if isinstance(data, str) else 0
 
 
 def _ratio(reading: Reading, setting: Setting, at: Mapping[str, int], lhs: Exact, rhs: Exact) -> float:
@@ -152,16 +153,19 @@ def certify(reading: Reading, setting: Setting, candidate: Found) -> Replayed | 
     if not plain and not equal and candidate.margin <= VIOLATION and not setting.fitted:
         return _close(reading, setting, candidate, shape)
     affordable = [digits for digits in DIGITS if shape.steps * digits <= MOST_DIGITS]
-    order = [*reversed(affordable), *(d for d in DIGITS if d not in affordable)] if plain else [*DIGITS]
+    waiting = [*reversed(affordable), *(d for d in DIGITS if d not in affordable)] if plain else [*DIGITS]
     too_large = False
-    while order and (last is None or too_large or not (plain or equal or order[0] not in affordable)):
-        digits = order.pop(0)
+    while waiting:
+        one_will_do = plain or equal or waiting[0] not in affordable
+        if last is not None and one_will_do and not too_large:
+            break
+        digits = waiting.pop(0)
         exact = exactly(genes, candidate.scores.genome, candidate.row, digits)
         try:
             scores = scored(reading, setting, shape, exact, at if candidate.margin > BEYOND_ROUNDING else None)
             replayed = _decided(reading, setting, scores, 0, exact)
         except kernel.TooLarge:  # so are longer rationals, and all of them where the shortest are
-            replayed, order, too_large = None, [d for d in DIGITS if d < digits and d in order], True
+            replayed, waiting, too_large = None, [d for d in DIGITS if d < digits and d in waiting], True
         if replayed is not None and not replayed.holds:
             return replayed
         last = replayed or last
@@ -169,7 +173,7 @@ def certify(reading: Reading, setting: Setting, candidate: Found) -> Replayed | 
 
 
 def _close(reading: Reading, setting: Setting, candidate: Found, shape: Shape) -> Replayed | None:
-    """The same of a candidate that floats cannot tell from a tight one: its rationals are scored together.
+    """What `certify` says of a candidate that floats cannot tell from a tight one: its rationals are scored together.
 
     Those at which floats see it hold beyond rounding are replayed only if no others are admitted. Sides that are equal
     say as much as an equation.
@@ -226,7 +230,7 @@ def _needed(reading: Reading, setting: Setting, candidate: Found) -> Shape:
     return shape.but(T=needed) if needed < dict(shape.counts).get("T", 1) else shape
 
 
-def certificate(reading: Reading, replayed: Replayed) -> dict[str, Any]:
+def certificate(reading: Reading, replayed: Replayed) -> Json:
     """The certificate as JSON data; of an instance on which the claim holds it refutes nothing, and says so."""
     return {
         "format": kernel.INSTANCE if replayed.holds else FORMAT,
@@ -245,52 +249,55 @@ def _flint(x: Fraction) -> fmpq:
     return fmpq(x.numerator, x.denominator)
 
 
-def _fraction(x: Any) -> Fraction:
+def _fraction(x: fmpq) -> Fraction:
     return Fraction(int(x.p), int(x.q))
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Numbers:
     """Exact scalars and quantities by name, for sweeps and chosen step sizes."""
 
     scalars: Mapping[str, Fraction]
     quantities: Mapping[str, Array]
 
-    def value(self, name: str) -> Any:
+    def value(self, name: str) -> fmpq:
         return _flint(self.scalars[name])
 
-    def at(self, name: str, indices: tuple[int, ...]) -> Any:
+    def at(self, name: str, indices: tuple[int, ...]) -> fmpq:
         return _flint(self.quantities[name][indices])
 
 
 @lru_cache
-def _parsed(lowered: Lowered) -> list[tuple[str, dict[str, Any], Tree]]:
+def _parsed(lowered: Lowered) -> list[tuple[str, Json, Tree]]:
     """The swept parameters and the chosen quantities as the kernel's trees."""
     return [(name, rule, parse(Node(rule["value"], "sweep"))) for name, rule in rules(lowered)]
 
 
 def _instances(
     reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array], measured: Mapping[str, float]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Json]:
+    """The kernel's instances of rational genes, with constants that the run measured declared at or just above."""
     statics = setting.statics(reading, shape, {k: v[None] for k, v in genome.items()})
     scalars = {k: Fraction(np.asarray(v)[0]) for k, v in statics.items()}
     scalars |= {k: Fraction(v) for k, v in shape.counts}
-    scalars |= {k: Fraction(cast("Any", genome[k][()])) for k in reading.lowered.knobs}
+    scalars |= {k: Fraction(cast("Fraction", genome[k][()])) for k in reading.lowered.knobs}
     quantities: dict[str, Array] = {}
     for name, rule, tree in _parsed(reading.lowered):
-        world = _Known(scalars, quantities)
+        world = _Numbers(scalars, quantities)
         sizes = [shape[axis] for axis in ("T", "E")[: len(rule["index"])]]
         places = list(np.ndindex(*sizes))
-        values = [Evaluator(world, None).value(tree, dict(zip(rule["index"], place, strict=True))) for place in places]
-        if not all(isinstance(v, fmpq) for v in values):
+        evaluator = Evaluator(world, None)
+        values = [evaluator.value(tree, dict(zip(rule["index"], place, strict=True))) for place in places]
+        rationals = [value for value in values if isinstance(value, fmpq)]
+        if len(rationals) < len(values):
             if name in reading.claim["choose"]:
                 continue  # the kernel computes it itself, as a ball
             return  # what the sweep proposes is written into the instance, which has rationals alone
-        exact = np.array([_fraction(v) for v in values], dtype=object).reshape(sizes)
+        exact = np.array([_fraction(value) for value in rationals], dtype=object).reshape(sizes)
         if rule["index"]:
             quantities[name] = exact
         else:
-            scalars[name] = _fraction(values[0])
+            scalars[name] = _fraction(rationals[0])
     free = {k: v for k, v in scalars.items() if k not in reading.lowered.knobs and k not in dict(shape.counts)}
     instance = setting.instance(reading, shape, genome, ExactValues(free, quantities))
     if not setting.declared:
@@ -300,8 +307,11 @@ def _instances(
         yield needed_names(reading.claim, {**instance, "constants": {**instance["constants"], **rounded}})
 
 
-def needed_names(claim: Mapping[str, Any], instance: dict[str, Any]) -> dict[str, Any]:
-    """Without constants and parameters that neither the claim nor its world reads: the kernel refuses those."""
+def needed_names(claim: Mapping[str, Any], instance: Json) -> Json:
+    """The instance without constants and parameters that nobody reads, neither the claim nor its world.
+
+    The kernel refuses those.
+    """
     domains = claim["domains"]
     parts = {k: instance[k] for k in ("constants", "parameters") if k in instance}
     return instance | {k: {name: x for name, x in part.items() if name in domains} for k, part in parts.items()}
@@ -324,9 +334,7 @@ def _above(x: float, digits: int) -> Fraction:
     return (Fraction(x) // unit + 1) * unit
 
 
-def exact_instances(
-    reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array]
-) -> Iterator[dict[str, Any]]:
+def exact_instances(reading: Reading, setting: Setting, shape: Shape, genome: Mapping[str, Array]) -> Iterator[Json]:
     """The kernel's instances of rational genes: several where the run measures constants, short rationals first."""
     measured = dict[str, float]()
     if setting.declared:

@@ -95,7 +95,7 @@ def score_parts(
     table: Table | None = None,
     often: bool = False,
 ) -> list[Scores]:
-    """The same of several batches at once: they are evaluated together."""
+    """The scores of several batches, as `score` has them: they are evaluated together."""
     own = [scores for genome in parts if (scores := setting.scores(reading, shape, genome)) is not None]
     if own:
         return own

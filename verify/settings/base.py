@@ -107,7 +107,7 @@ class Reading:
     limits: Limits = Limits()
 
     @property
-    def claim(self) -> dict[str, Any]:
+    def claim(self) -> Json:
         return self.lowered.claim
 
     def uses(self, name: str) -> bool:
@@ -256,10 +256,10 @@ def knob_genes(lowered: Lowered) -> list[Gene]:
 
 
 @lru_cache
-def rules(lowered: Lowered) -> list[tuple[str, dict[str, Any]]]:
+def rules(lowered: Lowered) -> list[tuple[str, Json]]:
     """The swept parameters and the chosen quantities, each after what it needs."""
     pending = [*lowered.sweep.items(), *lowered.claim["choose"].items()]
-    ordered: list[tuple[str, dict[str, Any]]] = []
+    ordered: list[tuple[str, Json]] = []
     while pending:
         waiting = {_key(name, rule) for name, rule in pending}
         ready = [(name, rule) for name, rule in pending if not names(rule["value"]) & waiting]
@@ -270,7 +270,7 @@ def rules(lowered: Lowered) -> list[tuple[str, dict[str, Any]]]:
     return ordered
 
 
-def _key(name: str, rule: dict[str, Any]) -> tuple[str, bool]:
+def _key(name: str, rule: Json) -> tuple[str, bool]:
     return name, bool(rule["index"])
 
 
@@ -289,7 +289,7 @@ def known_table(reading: Reading, setting: Setting, shape: Shape, genome: Genome
     return resolve(reading.lowered, Table(n, statics, {}, {**sizes, "D": sizes.get("d", 1)}))
 
 
-def _add(table: Table, name: str, rule: dict[str, Any]) -> Table:
+def _add(table: Table, name: str, rule: Json) -> Table:
     if not rule["index"]:
         values = np.broadcast_to(Evaluator(table, {})(rule["value"]), (table.n,))
         return Table(table.n, {**table.scalars, name: values}, table.quantities, table.counts)

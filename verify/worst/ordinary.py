@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from flint import fmpq
 
@@ -20,8 +19,8 @@ from ..kernel import Malformed, Rejected
 from ..kernel.core.expression import Evaluator, Op, Tree, free, parse
 from ..kernel.core.rational import Node
 from ..kernel.core.world import tabled
-from ..settings.base import Reading, rules
-from .parameters import Asked, Point, point_at, whole
+from ..settings.base import Json, Reading, rules
+from .parameters import Asked, Point, Steps, point_at, whole
 
 __all__ = ["ORDINARY", "Ordinary", "proposed"]
 
@@ -164,7 +163,7 @@ def _quantities(tree: Tree) -> Iterator[Op]:
 
 def _values(
     asked: Asked, reading: Reading, at: Ordinary, sizes: Mapping[str, int]
-) -> tuple[dict[str, Fraction], dict[str, list[Any]]]:
+) -> tuple[dict[str, Fraction], dict[str, Steps]]:
     """Constants, parameters, and the step sizes that a statement draws."""
     lowered = reading.lowered
     curved = _named(asked, CURVED)
@@ -174,7 +173,7 @@ def _values(
     numbers = values | {asked.sizes[size]: Fraction(n) for size, n in sizes.items()}
     numbers |= dict.fromkeys(lowered.knobs, KNOB) | dict.fromkeys(asked.noise, Fraction(0))
     numbers |= {asked.drawn: Fraction(sizes["C"])} if asked.drawn in asked.claim.domains else {}
-    steps: dict[str, list[Any]] = {}
+    steps: dict[str, Steps] = {}
     for name, rule in rules(lowered):
         try:
             _draw(asked, name, rule, numbers, sizes, steps)
@@ -187,10 +186,10 @@ def _values(
 def _draw(
     asked: Asked,
     name: str,
-    rule: Mapping[str, Any],
+    rule: Json,
     numbers: dict[str, Fraction],
     sizes: Mapping[str, int],
-    steps: dict[str, list[Any]],
+    steps: dict[str, Steps],
 ) -> None:
     """A parameter or a step size that a statement draws, at this point; one that is irrational is shortened."""
     if rule["index"] and name in asked.claim.choose:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from fedaudit.bounds.language.statement import Statement
 from fedaudit.errors import UserError
@@ -36,7 +34,7 @@ BUILT = 0.25  # of the cost: to build a programme
 class Profile:
     """Worst cases at ordinary points, names of those that were too large, or why there are none."""
 
-    rows: tuple[Mapping[str, Any], ...] = ()
+    rows: tuple[Json, ...] = ()
     left_out: tuple[str, ...] = ()
     why: str = ""
     against: tuple[Point, Worst] | None = None  # one that refutes the statement
@@ -86,7 +84,7 @@ def _cost(shape: Blocks, asked: Programme) -> float:
     return len(asked.leaves) * len(asked.constraints) * max(map(len, shape.cone.rhs.gram)) / NOMINAL
 
 
-def _expected(first_cost: tuple[Mapping[str, Any], float] | None, data: Mapping[str, Any]) -> float:
+def _expected(first_cost: tuple[Json, float] | None, data: Json) -> float:
     """The cost at a point that is not built yet, from that of another one: sizes too large are left at that."""
     if first_cost is None:
         return 0.0
@@ -159,7 +157,7 @@ def _counterexample(reading: Reading, worst_cases: Profile, broken: list[Replaye
     return next((Counterexample(data, ratio) for data, ratio in certificates if _accepted(data)), None)
 
 
-def _accepted(certificate: Mapping[str, Any]) -> bool:
+def _accepted(certificate: Json) -> bool:
     try:
         kernel.check(certificate)
     except kernel.Rejected:

@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,8 @@ from ..search.genome import draw, exactly, join, mutate, rows
 from ..search.rationalise import Replayed, certificate, replay
 from ..search.score import Scores, genes_of, score
 from ..search.seeds import seed_for
-from ..settings.base import Reading, Setting, Shape
+from ..search.tree_arrays import Array
+from ..settings.base import Json, Reading, Setting, Shape
 from .ordinary import CURVED, ORDINARY, PLAIN, ROUNDS, SMOOTH, Ordinary
 
 __all__ = ["found_at"]
@@ -30,7 +30,7 @@ POINTS, MORE = 3, 0.5  # ordinary points that are looked at, and more per second
 DIGITS = (2, 4)  # of the rationals that are replayed
 
 
-def found_at(reading: Reading, world: Setting, seed: int, effort: float) -> Iterator[tuple[dict[str, Any], Replayed]]:
+def found_at(reading: Reading, world: Setting, seed: int, effort: float) -> Iterator[tuple[Json, Replayed]]:
     """At the first few ordinary points where runs can have these constants: a row, and the instance that it is of."""
     if world.fitted:
         return
@@ -102,6 +102,7 @@ def _at_the_end(reading: Reading) -> Reading:
     return replace(reading, lowered=replace(reading.lowered, claim={**claim, "for_all": ends}))
 
 
-def _tightest(scores: Scores) -> Any:
+def _tightest(scores: Scores) -> Array:
+    """The rows that come closest, the closest first."""
     ratio = np.where(np.isfinite(scores.margin), np.nan_to_num(scores.ratio, nan=-np.inf), -np.inf)
     return np.argsort(-ratio, kind="stable")[:ELITE]

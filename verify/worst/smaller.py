@@ -5,10 +5,9 @@ The descent is that of search/shrink.py: the kernel decides every step, and noth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import islice
-from typing import Any
 
 from fedaudit.errors import UserError
 
@@ -94,7 +93,7 @@ def _refutes(reading: Reading, point: Point, instance: Json) -> Json | None:
     return None if holds else written(reading.claim, point, instance, lhs, rhs)
 
 
-def _length(certificate: Mapping[str, Any]) -> tuple[int, int]:
+def _length(certificate: Json) -> tuple[int, int]:
     """Fewer dimensions first, then shorter numbers."""
     instance = certificate["instance"]
     return int(instance["d"]), len(str(instance["clients"])) + len(str(instance["w0"]))

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import isqrt, prod, sqrt
-from typing import Any
 
 import numpy as np
 from flint import fmpq
@@ -32,7 +31,7 @@ from ..kernel.gram.programme import STEEPNESS, Programme, programme
 from ..kernel.gram.variables import Entry
 from ..search.lowered_claim import lower as lowered
 from ..search.rationalise import FORMAT as COUNTEREXAMPLE
-from ..settings.base import Json, Reading
+from ..settings.base import Exact, Json, Reading
 from .blocks import Blocks, blocks, places
 from .cone import Solved, eased, smallest
 from .faces import IDLE, attained, distinct, face, idle
@@ -70,8 +69,8 @@ class Worst(Recorded):
     at: Mapping[str, int]
     lower: Fraction | None
     upper: Fraction | None
-    certificate: Mapping[str, Any] | None = field(repr=False)  # of the lower end: an instance; above 1 a refutation
-    proof: Mapping[str, Any] | None = field(repr=False)  # of the upper end
+    certificate: Json | None = field(repr=False)  # of the lower end: an instance; above 1 a refutation
+    proof: Json | None = field(repr=False)  # of the upper end
     estimate: float | None  # of the solver
     leaves: int  # vectors that the run is made of
     blocks: tuple[int, ...]  # of the matrices that were solved for
@@ -221,7 +220,7 @@ def _where(reading: Reading, point: Point) -> str:
     return f"{reading.claim['id']} at {at}"
 
 
-def _too_large(claim: Mapping[str, Any], asked: Programme) -> TooLarge:
+def _too_large(claim: Json, asked: Programme) -> TooLarge:
     return TooLarge(f"{claim['id']} with {len(asked.leaves)} vectors and {len(asked.constraints)} constraints")
 
 
@@ -248,7 +247,7 @@ def fitting(reading: Reading, point: Point, values: Mapping[str, Fraction], smal
 
 
 def _from_below(
-    claim: Mapping[str, Any], point: Point, asked: Programme, shape: Blocks, best: Solved | None, enough: float
+    claim: Json, point: Point, asked: Programme, shape: Blocks, best: Solved | None, enough: float
 ) -> tuple[Fraction | None, Json | None]:
     """The lower end, of runs whose minimiser is one for sure; where nothing bounds lhs by rhs, how large it gets."""
     runs_of, solution = attainable(_convex(claim, point, asked)), best
@@ -259,7 +258,7 @@ def _from_below(
     return (None, None) if solution is None else _lower(claim, point, runs_of, shape, solution, enough, bounded)
 
 
-def _convex(claim: Mapping[str, Any], point: Point, asked: Programme) -> Programme:
+def _convex(claim: Json, point: Point, asked: Programme) -> Programme:
     """The same with convex losses, where gradients are bounded everywhere: only then is a table known to have some.
 
     The worst of these runs may be less than the worst case.
@@ -271,7 +270,7 @@ def _convex(claim: Mapping[str, Any], point: Point, asked: Programme) -> Program
 
 
 def _lower(
-    claim: Mapping[str, Any],
+    claim: Json,
     point: Point,
     asked: Programme,
     shape: Blocks,
@@ -302,7 +301,7 @@ def _lower(
     return most, tightest
 
 
-def written(claim: Mapping[str, Any], point: Point, instance: Json, lhs: Any, rhs: Any, holds: bool = False) -> Json:
+def written(claim: Json, point: Point, instance: Json, lhs: Exact, rhs: Exact, holds: bool = False) -> Json:
     """The certificate of an instance, with both sides as the kernel sees them; no refutation where the claim holds."""
     sides = {"lhs": kernel.claimed(lhs), "rhs": kernel.claimed(rhs)}
     form = kernel.INSTANCE if holds else COUNTEREXAMPLE
@@ -371,7 +370,7 @@ def _root_above(square: fmpq) -> Fraction:
 
 
 def _upper(
-    claim: Mapping[str, Any], point: Point, asked: Programme, shape: Blocks, best: Solved, quick: bool
+    claim: Json, point: Point, asked: Programme, shape: Blocks, best: Solved, quick: bool
 ) -> tuple[Fraction | None, Json | None]:
     """The smallest factor that the kernel accepts a proof of: the one that is attained, or one just above."""
     head: Json = {"format": PROOF, "statement": claim["id"], "claim": claim, "point": point.data, "at": dict(point.at)}

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
-from typing import Any
 
 import numpy as np
 from flint import fmpq
@@ -286,7 +285,7 @@ def oracle(reading: Reading, shape: Shape, genome: Genes, known: Table) -> tuple
 
 
 def exact_oracle(
-    reading: Reading, shape: Shape, genome: Genes, scalars: Mapping[str, Any]
+    reading: Reading, shape: Shape, genome: Genes, scalars: Mapping[str, Fraction]
 ) -> tuple[Array, Array] | None:
     """The oracle's step and shift in rationals, of a batch of one; what has a root in it is rounded."""
     if "shift" not in genome or shape.flag("oracle") != "aimed":
@@ -300,7 +299,7 @@ def exact_oracle(
     return step, shift
 
 
-def _near(x: Any) -> Fraction:
+def _near(x: float) -> Fraction:
     return rational_near(float(x), DIGITS, "real")
 
 
